@@ -11,8 +11,9 @@ PYTHON = sorted([*ROOT.glob("src/**/*.py"), *ROOT.glob("extras/**/*.py"), *ROOT.
 JAVA = sorted(ROOT.glob("jobs/src/main/**/*.java"))
 
 FUNCTION_LINES, FILE_LINES = 70, 600
-# Lines: 500 beyond 35,000 for what each node did and what passed between nodes, from the records to the drawn matrix.
-MODULES, TOP_MODULES, ALL_LINES = 225, 6, 35_500
+# Lines: 500 beyond 35,000 for what each node did and what passed between nodes, from the records to the drawn matrix;
+# 1,700 for the machines of an existing cluster (daemons' counters, Prometheus, history files, TLS).
+MODULES, TOP_MODULES, ALL_LINES = 225, 6, 37_200
 
 FORBIDDEN_NAMES = {"utils", "util", "helpers", "helper", "common"}
 

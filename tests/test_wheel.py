@@ -28,7 +28,7 @@ def site(tmp_path_factory):
     assert wheel.name == f"assay-{assay.__version__}-py3-none-any.whl"
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(folder / "site")
-    hidden = ["httpx", "networkit", "inotify_simple", "jsonschema"]
+    hidden = ["fastavro", "httpx", "networkit", "inotify_simple", "jsonschema"]
     (folder / "site" / "sitecustomize.py").write_text(MEASURING.format(hidden))
     return folder / "site"
 

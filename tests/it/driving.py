@@ -10,7 +10,7 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -111,13 +111,13 @@ class Place:
         assert done.returncode == code, f"{' '.join(command)}: {done.returncode}\n{done.stdout}\n{done.stderr}"
         return done
 
-    def start(self, *arguments: str) -> Started:
-        """Start `assay` and go on."""
+    def start(self, *arguments: str, enter: Sequence[str] = ()) -> Started:
+        """Start `assay`, by a command that enters where it shall run, and go on."""
         output = self.home / f"output-{len(self._started)}.txt"
         with output.open("wb") as file:
             process = subprocess.Popen(
-                assay_command(*arguments), cwd=self.home, env=self.environment, stdin=subprocess.DEVNULL, stdout=file,
-                stderr=subprocess.STDOUT, start_new_session=True,
+                [*enter, *assay_command(*arguments)], cwd=self.home, env=self.environment, stdin=subprocess.DEVNULL,
+                stdout=file, stderr=subprocess.STDOUT, start_new_session=True,
             )  # fmt: skip
         self._started.append(Started(process, output))
         return self._started[-1]

@@ -15,6 +15,7 @@ from assay.node.local import LocalNode
 from assay.platform.configuration import derive_site, read_site, to_xml
 from assay.platform.distribution import Distribution, Java
 from assay.platform.existing import Addresses, ExistingCluster
+from tests.serving import serving
 from tests.toys import plugged_in
 
 
@@ -265,3 +266,41 @@ def test_a_daemon_that_no_configuration_names_is_refused_before_anything_is_aske
         ENGINES.add("swarm", EngineKind(open=None, daemons=(DaemonKind("queen", "org.example.Queen", page="/health"),)))
         with pytest.raises(BadInputError, match=r"site can't say where the queen is: .* leave conf_dir out"):
             a_cluster(conf_dir, tmp_path, engine="swarm")
+
+
+def with_own(conf_dir, tmp_path, **own):
+    java = Java(home=tmp_path, feature=17, version="17", fingerprint="x")
+    distribution = Distribution(version="3.4.2", java=java, classpath=())
+    return ExistingCluster(distribution, ClusterSpec(kind="existing", conf_dir=conf_dir, **own))
+
+
+def a_site(site):
+    return site(
+        core={"fs.defaultFS": "hdfs://127.0.0.1:1"}, yarn={"yarn.resourcemanager.hostname": "127.0.0.1"},
+        mapred={"mapreduce.jobhistory.address": "127.0.0.1:1"},
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("answer", "why"),
+    [
+        ({"status": "success", "data": {"resultType": "vector", "result": []}}, None),
+        ({"hello": "world"}, "no Prometheus answers there"),
+        ((401, {}), "it asks for a login"),
+        ((404, {}), "HTTP status 404"),
+    ],
+)
+def test_a_prometheus_that_does_not_answer_is_refused_before_anything_starts(site, tmp_path, answer, why):
+    with serving({"/prom/api/v1/query": answer}) as server:
+        cluster = with_own(a_site(site), tmp_path, prometheus=f"{server.url}/prom")
+        if why is None:
+            cluster.check({})
+            return
+        with pytest.raises(BadInputError, match=rf"the Prometheus at {server.url}/prom can't be asked: .*{why}.*leave"):
+            cluster.check({})
+
+
+def test_certificates_are_looked_at_before_anything_starts(site, tmp_path):
+    (tmp_path / "ca.pem").write_text("-----BEGIN CERTIFICATE-----\nnone\n-----END CERTIFICATE-----\n")
+    with pytest.raises(BadInputError, match=r"ca\.pem can't be used: it holds no certificate"):
+        with_own(a_site(site), tmp_path, ca_file=tmp_path / "ca.pem")

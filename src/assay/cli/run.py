@@ -155,10 +155,11 @@ def open_trial(trial: Trial, installation: Installation) -> Iterator[TrialSetup]
             return WORKLOADS.find(trial.workload.name)(trial.workload, base, dataset)
 
         def probes(context: ProbeContext) -> Sequence[Probe]:
-            return probes_of(trial.probes, context._replace(environment=lease.environment(environment)))
+            context = context._replace(environment=lease.environment(environment))
+            return probes_of(trial.probes, context, foreign=not kind.ours)
 
         platform = kind.open(PlatformContext(trial, installation, lease, environment))
-        yield TrialSetup(platform, workload, probes if kind.ours else lambda _: ())
+        yield TrialSetup(platform, workload, probes)
 
 
 def run_experiment(

@@ -7,8 +7,10 @@ whole). Such a job is an AssayError: its elapsed time is not known. The trial th
 
 import socket
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from http import HTTPStatus
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from assay.engine.tasks import STAGES, MapReduceAttempt
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
     import httpx
 
 PATIENCE_S = 30.0
+AT_ONCE = 4
+"""Tasks that are asked for at the same time: a job of thousands has two requests for each."""
 POLL_S = 0.1
 _REASON_CHARACTERS = 300
 
@@ -46,12 +50,15 @@ RELEVANT = frozenset({
 class HistoryServer:
     """Reads finished jobs, their counters and their task attempts."""
 
-    def __init__(self, url: str, patience_s: float = PATIENCE_S, connect: Connect = socket.create_connection) -> None:
+    def __init__(
+        self, url: str, patience_s: float = PATIENCE_S, connect: Connect = socket.create_connection,
+        ca_file: Path | None = None,
+    ) -> None:  # fmt: skip
         self._jobs_url = url.rstrip("/") + "/ws/v1/history/mapreduce/jobs"
         import httpx  # reading records needs none
 
         self._broken = httpx.HTTPError
-        self._client = client(connect, 30, {"Accept": "application/json"})
+        self._client = client(connect, 30, {"Accept": "application/json"}, ca_file)
         self._patience_s = patience_s
 
     def read(self, reference: JobReference) -> History:
@@ -63,39 +70,36 @@ class HistoryServer:
         try:
             job = self._wait_for(reference.id)
             counters = self._get(f"{reference.id}/counters")["jobCounters"].get("counterGroup", [])
-            attempts = []
-            for task, attempt in self._attempts(reference.id):
-                content = self._get(f"{reference.id}/tasks/{task}/attempts/{attempt['id']}/counters")
-                groups = _listed(content, "jobTaskAttemptCounters", "taskAttemptCounterGroup")
-                attempts.append(task_attempt(reference.id, attempt, groups))
+            with ThreadPoolExecutor(AT_ONCE) as threads:
+                tasks = _listed(self._get(f"{reference.id}/tasks"), "tasks", "task")
+                found = threads.map(lambda task: list(self._task(reference.id, task["id"])), tasks)
+                attempts = [attempt for of_task in found for attempt in of_task]
             record = job_record(reference.name, job, counters)
         except (LookupError, TypeError, AttributeError, ValueError) as error:
             raise AssayError(
                 f"the history of {reference.id} is incomplete: its answers lack or garble {error}; "
                 "its file may be cut short"
             ) from error
-        record = record.model_copy(update={"active_s": active_seconds(attempts)})
-        # Of a job that succeeded each task must have an attempt that did.
-        done = {attempt.task for attempt in attempts if attempt.state == "SUCCEEDED" and attempt.finished_ms}
-        lost = record.tasks - len(done)
-        what = f"the history of {record.name} ({record.id}) lacks {lost} of its {record.tasks} tasks"
-        lacks = record.state == "SUCCEEDED" and lost > 0
-        doubts = (HISTORY_INCOMPLETE.doubt(what, record.id),) if lacks else ()
-        return History(job=record, attempts=tuple(attempts), doubts=doubts)
+        return with_attempts(record, attempts)
 
     def failure(self, job: str) -> list[str]:
         """What the first failed attempt of a task said, in lines; none where no attempt failed. Raises AssayError."""
         self._wait_for(job)
-        for _, attempt in self._attempts(job):
-            if attempt.get("state") == "FAILED" and attempt.get("diagnostics"):
-                return str(attempt["diagnostics"]).splitlines()
+        for task in _listed(self._get(f"{job}/tasks"), "tasks", "task"):
+            for attempt in self._attempts(job, task["id"]):
+                if attempt.get("state") == "FAILED" and attempt.get("diagnostics"):
+                    return str(attempt["diagnostics"]).splitlines()
         return []
 
-    def _attempts(self, job: str) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Each attempt of each task of a job, with the task's id."""
-        for task in _listed(self._get(f"{job}/tasks"), "tasks", "task"):
-            attempts = self._get(f"{job}/tasks/{task['id']}/attempts")
-            yield from ((task["id"], attempt) for attempt in _listed(attempts, "taskAttempts", "taskAttempt"))
+    def _task(self, job: str, task: str) -> Iterator[MapReduceAttempt]:
+        """Each attempt of a task."""
+        for attempt in self._attempts(job, task):
+            content = self._get(f"{job}/tasks/{task}/attempts/{attempt['id']}/counters")
+            groups = _listed(content, "jobTaskAttemptCounters", "taskAttemptCounterGroup")
+            yield task_attempt(job, attempt, groups)
+
+    def _attempts(self, job: str, task: str) -> list[dict[str, Any]]:
+        return _listed(self._get(f"{job}/tasks/{task}/attempts"), "taskAttempts", "taskAttempt")
 
     def settings(self, reference: JobReference) -> dict[str, str]:
         """Those of a job's properties that decide how it ran (`RELEVANT`)."""
@@ -130,6 +134,18 @@ class HistoryServer:
             why = _remote_reason(answer)
             raise AssayError(f"the JobHistoryServer has no data of {path} ({why}); its history file may be cut short")
         raise AssayError(f"the JobHistoryServer did not answer {url}: {answer.status_code} {_remote_reason(answer)}")
+
+
+def with_attempts(record: JobRecord, attempts: Sequence[MapReduceAttempt]) -> History:
+    """A job's history, with a doubt where tasks are missing."""
+    record = record.model_copy(update={"active_s": active_seconds(attempts)})
+    # Of a job that succeeded each task must have an attempt that did.
+    done = {attempt.task for attempt in attempts if attempt.state == "SUCCEEDED" and attempt.finished_ms}
+    lost = record.tasks - len(done)
+    what = f"the history of {record.name} ({record.id}) lacks {lost} of its {record.tasks} tasks"
+    lacks = record.state == "SUCCEEDED" and lost > 0
+    doubts = (HISTORY_INCOMPLETE.doubt(what, record.id),) if lacks else ()
+    return History(job=record, attempts=tuple(attempts), doubts=doubts)
 
 
 def job_record(name: str, job: dict[str, Any], groups: list[dict[str, Any]]) -> JobRecord:

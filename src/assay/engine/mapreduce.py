@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from assay.engine.history import HistoryServer
+from assay.engine.history_files import HISTORY_FILE_UNREAD, HistoryFiles
 from assay.engine.task_logs import read_phases
 from assay.engine.tasks import (
     CAUSES,
@@ -189,7 +190,12 @@ class MapReduce:
 
     def __init__(self, context: EngineContext) -> None:
         self._cluster, self._jar, self._scratch, self._environment, self._failure = context
-        self._history = HistoryServer(self._cluster.addresses["historyserver"], connect=self._cluster.connect)
+        self._history = HistoryServer(
+            self._cluster.addresses["historyserver"], connect=self._cluster.connect, ca_file=self._cluster.ca_file
+        )
+        self._files: HistoryFiles | None = None
+        if self._cluster.history is not None:
+            self._files = HistoryFiles(self._cluster.history, self._cluster.hadoop, self._environment)
         self._launches = 0
 
     def run(self, launch: Launch, progress: Progress) -> LaunchReport:
@@ -256,8 +262,17 @@ class MapReduce:
         return LaunchReport(jobs=jobs, result={}, settings={**settings, **program.properties}, texts=texts)
 
     def history(self, job: JobReference) -> History:
-        """From the JobHistoryServer."""
-        return self._history.read(job)
+        """From the job's history file where the cluster names a folder of these, else from the JobHistoryServer."""
+        if self._files is None:
+            return self._history.read(job)
+        try:
+            return self._files.read(job)
+        except AssayError as error:
+            history = self._history.read(job)
+            doubt = HISTORY_FILE_UNREAD.doubt(
+                f"the history file of {job.name} ({job.id}) was not read: {error}", job.id
+            )
+            return history.model_copy(update={"doubts": (*history.doubts, doubt)})
 
     def phases(self, attempts: Sequence[TaskAttempt]) -> TaskHistory:
         """By the containers' logs, as far as the platform's nodes give them."""

@@ -1,10 +1,20 @@
-"""HTTP to servers that are reached through a node: only its network has them, and only it knows their names."""
+"""HTTP: the one place where clients of clusters' web interfaces are made.
 
+Servers of a node are reached through it: only its network has them, and only it knows their names. Those of a cluster
+that others use too are asked within bounds.
+"""
+
+import json
 import socket
+import ssl
+import threading
+import time
 from collections.abc import Iterable, Mapping
 from http.client import HTTPConnection, HTTPException
-from typing import TYPE_CHECKING, cast
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
+from assay.model.errors import BadInputError, NoAnswerError
 from assay.model.node import Connect
 
 if TYPE_CHECKING:
@@ -25,8 +35,27 @@ class NodeConnection(HTTPConnection):
         self.sock = self._connect((self.host, self.port), self._timeout_s)
 
 
-def client(connect: Connect, timeout_s: float, headers: Mapping[str, str] | None = None) -> "httpx.Client":
-    """A client of servers on this machine or, with connections of a node, one for each request, on that node's."""
+def trust(ca_file: Path | None) -> ssl.SSLContext:
+    """What https addresses are trusted by: the certificates of a file (PEM), or this machine's.
+
+    Raises BadInputError for a file that has none.
+    """
+    try:
+        return ssl.create_default_context(cafile=None if ca_file is None else str(ca_file))
+    except (OSError, ValueError) as error:  # ssl.SSLError is an OSError
+        why = "it holds no certificate" if isinstance(error, ssl.SSLError) else str(error)
+        raise BadInputError(
+            f"ca_file {ca_file} can't be used: {why}; name a file of certificates in PEM form", "ca_file"
+        ) from None
+
+
+def client(
+    connect: Connect, timeout_s: float, headers: Mapping[str, str] | None = None, ca_file: Path | None = None
+) -> "httpx.Client":
+    """A client of servers that this machine reaches or, with connections of a node, one for each request, of its own.
+
+    Only the former may be asked over https.
+    """
     import httpx
 
     class Transport(httpx.BaseTransport):
@@ -46,4 +75,98 @@ def client(connect: Connect, timeout_s: float, headers: Mapping[str, str] | None
 
     through = None if connect is socket.create_connection else Transport()
     timeout = httpx.Timeout(timeout_s, connect=min(timeout_s, 10))
-    return httpx.Client(transport=through, timeout=timeout, trust_env=False, headers=headers)
+    verify = trust(ca_file)
+    return httpx.Client(transport=through, timeout=timeout, trust_env=False, headers=headers, verify=verify)
+
+
+class Bounds(NamedTuple):
+    """How much may be asked of a cluster that others use too, and for how long an answer is waited for."""
+
+    at_once: int = 8
+    per_second: float = 50.0
+    timeout_s: float = 5.0
+    most_bytes: int = 16 << 20
+
+
+USUAL_BOUNDS = Bounds()
+_LOGIN = (401, 403)
+
+
+class BoundedWeb:
+    """The web interfaces of a cluster, within bounds; for all threads together. `count` is how often it has asked."""
+
+    def __init__(self, ca_file: Path | None = None, bounds: Bounds = USUAL_BOUNDS) -> None:
+        """Raises BadInputError for a file without certificates."""
+        self.count = 0
+        self._bounds = bounds
+        self._trust = ca_file
+        trust(ca_file)
+        self._client: httpx.Client | None = None
+        self._lock = threading.Lock()
+        self._at_once = threading.Semaphore(bounds.at_once)
+        self._next_s = 0.0
+
+    def ask(self, url: str, parameters: Mapping[str, str] | None = None) -> Any:
+        """See `model.probe.Ask`: the message begins with the address."""
+        import httpx
+
+        with self._at_once:
+            through = self._turn()
+            deadline_s = time.monotonic() + self._bounds.timeout_s
+            try:
+                asked = through.stream("GET", url, params=dict(parameters or {}) or None, follow_redirects=True)
+                with asked as answer:
+                    if answer.status_code in _LOGIN:
+                        why = "it asks for a login, and Assay has none (no Kerberos)"
+                        raise NoAnswerError(url, f"HTTP status {answer.status_code}, {why}")
+                    body = self._body(url, answer, deadline_s)
+                    if answer.is_error:
+                        raise NoAnswerError(url, f"HTTP status {answer.status_code}{_reason(body)}")
+            except httpx.TimeoutException:
+                raise NoAnswerError(url, f"no answer within {self._bounds.timeout_s:g} s") from None
+            except (httpx.HTTPError, httpx.InvalidURL, OSError) as error:
+                raise NoAnswerError(url, str(error) or type(error).__name__) from None
+        try:
+            return json.loads(body)
+        except ValueError:
+            raise NoAnswerError(url, "its answer is not JSON") from None
+
+    def close(self) -> None:
+        """Close its connections."""
+        if self._client is not None:
+            self._client.close()
+
+    def _turn(self) -> "httpx.Client":
+        """Wait for it: requests begin at equal distances when there are many."""
+        with self._lock:
+            if self._client is None:
+                accept = {"Accept": "application/json"}
+                self._client = client(socket.create_connection, self._bounds.timeout_s, accept, self._trust)
+            self.count += 1
+            now_s = time.monotonic()
+            turn_s = max(now_s, self._next_s)
+            self._next_s = turn_s + 1 / self._bounds.per_second
+        time.sleep(turn_s - now_s)
+        return self._client
+
+    def _body(self, url: str, answer: "httpx.Response", deadline_s: float) -> bytes:
+        """All of it, unless it is too long or dribbles: a client's own timeout is of each piece."""
+        pieces, size = [], 0
+        for piece in answer.iter_bytes():
+            pieces.append(piece)
+            size += len(piece)
+            if size > self._bounds.most_bytes:
+                raise NoAnswerError(url, f"its answer has more than {self._bounds.most_bytes >> 20} MiB")
+            if time.monotonic() > deadline_s:
+                raise NoAnswerError(url, f"no whole answer within {self._bounds.timeout_s:g} s")
+        return b"".join(pieces)
+
+
+def _reason(body: bytes) -> str:
+    """Prometheus' and Hadoop's own words for an error, in a line."""
+    try:
+        content = json.loads(body)
+        said = content.get("error") or content["RemoteException"]["message"]
+    except (ValueError, LookupError, AttributeError, TypeError):
+        return ""
+    return f" ({str(said).splitlines()[0][:200]})" if said else ""

@@ -18,6 +18,14 @@ class BadInputError(AssayError):
         self.keys = keys
 
 
+class NoAnswerError(AssayError):
+    """A server gave nothing that could be used: at which address, and the `reason` in a few words."""
+
+    def __init__(self, url: str, reason: str) -> None:
+        super().__init__(f"{url}: {reason}")
+        self.reason = reason
+
+
 class MistakeAt(ValueError):  # noqa: N818 - what it is, in the words of those who handle it
     """What is wrong with several keys of a file together: the place of the one that it is about, and a sentence."""
 

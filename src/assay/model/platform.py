@@ -96,7 +96,9 @@ def nodes_level(count: int | None) -> str:
 class ClusterSpec(Frozen):
     """Which cluster a trial runs on.
 
-    `kind` is the name of one in PLATFORMS, and `conf_dir` the Hadoop configuration of one that is there already.
+    `kind` is the name of one in PLATFORMS, and `conf_dir` the Hadoop configuration of one that is there already. There
+    `ca_file` has the certificates that its web interfaces are trusted by, `prometheus` is the address of a server that
+    knows its machines, and `history` the folder of its job histories, if they are to be read from there.
     `starts` names how much start-up waiting is cut (`brisk`) or left as Hadoop ships it (`stock`);
     `memory_mb` and `vcores` are what each NodeManager offers to containers (Hadoop's own defaults).
     `nodes` is how many workers there are (None: an existing cluster has its own), `network` the one that Assay emulates
@@ -107,6 +109,9 @@ class ClusterSpec(Frozen):
 
     kind: str = "embedded"
     conf_dir: Path | None = None
+    ca_file: Path | None = None
+    prometheus: str | None = None
+    history: str | None = None
     starts: Literal["brisk", "stock"] = "brisk"
     memory_mb: int = Field(default=8192, ge=1, le=MOST_WHOLE)
     vcores: int = Field(default=8, ge=1, le=MOST_WHOLE)
@@ -254,7 +259,9 @@ class RunningCluster:
     pointed at `conf_dir`. `addresses` are the http addresses of its services by the daemon's role (`namenode`,
     `historyserver`). `extras` is the folder of Hadoop's further jars, examples and tests, where it is known. `outlives`
     says that the cluster goes on when the trial has ended, with whatever was left running there. `connect` reaches its
-    servers. `facts` and `doubts` are of what Assay made of it beside, such as the network between its nodes.
+    servers, and `ca_file` has the certificates to trust there. `history` is a folder of job histories that are read
+    instead of asking for them. `facts` and `doubts` are of what Assay made of it beside, such as the network between
+    its nodes.
     """
 
     hadoop: Path
@@ -266,6 +273,8 @@ class RunningCluster:
     settings: Mapping[str, str] = field(default_factory=dict)
     outlives: bool = False
     connect: "Connect" = socket.create_connection
+    ca_file: Path | None = None
+    history: str | None = None
     facts: Mapping[str, str] = field(default_factory=dict)
     doubts: tuple["Doubt", ...] = ()
 

@@ -11,7 +11,7 @@ raises ends this probe and no other, and becomes its Doubt: a probe is a guest o
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Generic, Literal, NamedTuple, Protocol, TypeVar, runtime_checkable
+from typing import Any, Generic, Literal, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 from assay.model.base import Frozen
 from assay.model.doubt import Doubt
@@ -61,12 +61,39 @@ class WatchedDisk(Frozen):
         return f"{self.node}/{self.medium}" if self.node else self.medium
 
 
+Ask = Callable[[str, Mapping[str, str]], Any]
+"""What a web interface answers to a GET with these parameters: the JSON. Raises NoAnswerError."""
+
+
+class ForeignHost(NamedTuple):
+    """A machine of an existing cluster: its name, its address if known, its daemons' web addresses by role."""
+
+    name: str
+    address: str = ""
+    web: Mapping[str, str] = {}
+
+
+class ForeignCluster(NamedTuple):
+    """What lets an existing cluster be seen.
+
+    `ask` is the one way to its web interfaces: within bounds, with the rights that the user has there. `prometheus` is
+    the address of a Prometheus that knows the machines, if the user named one. `overlooked` says why some machines may
+    be missing among the hosts.
+    """
+
+    hosts: tuple[ForeignHost, ...]
+    ask: Ask
+    prometheus: str | None = None
+    overlooked: tuple[str, ...] = ()
+
+
 class Scene(NamedTuple):
     """What there is to be measured.
 
     `ports` are the daemons' listening ports by purpose (`hdfs data`, `hdfs rpc`, `shuffle`, `yarn rpc`, `web`). Without
-    any `nodes` it is only this machine that can be measured. `elsewhere` are the processes of other nodes that share
-    this machine: they and what they start are none of this node's, whoever started them.
+    any `nodes` it is only this machine that can be measured, and with a `foreign` cluster only that. `elsewhere` are
+    the processes of other nodes that share this machine: they and what they start are none of this node's, whoever
+    started them.
     """
 
     layout: Layout
@@ -75,6 +102,7 @@ class Scene(NamedTuple):
     ports: Mapping[str, tuple[int, ...]] = {}
     nodes: tuple[Node, ...] = ()
     elsewhere: frozenset[int] = frozenset()
+    foreign: ForeignCluster | None = None
 
     def on(self, node: Node) -> "Scene":
         """What of it is on one of the nodes."""
@@ -274,10 +302,21 @@ class Chart(NamedTuple):
     expected: bool = False
 
 
+class NodeColumn(NamedTuple):
+    """A figure of each machine while the jobs ran: the sum of these series, of one subject or (empty) of all."""
+
+    title: str
+    unit: Literal["bytes", "s"]
+    series: tuple[str, ...]
+    subject: str = ""
+
+
 class ProbeKind(NamedTuple):
     """A kind of probe: `make` gives None where there is nothing to read on this machine.
 
-    One that is `needed` is attached also where an experiment turns probes off, one `of_nodes` once for each node.
+    One that is `needed` is attached also where an experiment turns probes off, one `of_nodes` once for each node. One
+    that is `foreign` measures an existing cluster, which no other does.
+    `adds` says in a sentence what a record gets from it, and `columns` are what a report's table has for each machine.
     `left_overs` takes away what such probes of a killed run left in the kernel, and names it; it may raise OSError.
     """
 
@@ -285,4 +324,7 @@ class ProbeKind(NamedTuple):
     charts: tuple[Chart, ...] = ()
     needed: bool = False
     of_nodes: bool = False
+    foreign: bool = False
+    adds: str = ""
+    columns: tuple[NodeColumn, ...] = ()
     left_overs: Callable[[], Sequence[str]] = lambda: ()

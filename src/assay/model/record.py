@@ -234,8 +234,7 @@ class Record(Frozen):
     devices: Mapping[str, Mapping[str, DeviceReport]] = {}
     """What the media's own devices did, by medium and interval; on several nodes by `NODE/MEDIUM`."""
     amounts: tuple[Amount, ...] = ()
-    """What probes counted, by interval; see [probes](probes.md). Empty on an existing cluster and with `probes:
-    none`."""
+    """What probes counted, by interval; see [probes](probes.md). Empty with `probes: none`."""
     verdicts: tuple[Verdict, ...] = ()
     """The result of each check of the outputs."""
     doubts: tuple[Doubt, ...] = ()

@@ -94,7 +94,7 @@ PLATFORMS: "Registry[PlatformKind]" = Registry("kind of cluster", "assay.platfor
 STORES: "Registry[StoreKind]" = Registry("store", "assay.store")
 ENGINES: "Registry[EngineKind]" = Registry("engine", "assay.engine")
 COMMANDS: Registry[Command] = Registry("command")
-SECTIONS: "Registry[Callable[[Plan, Sequence[Record]], SectionView | None]]" = Registry("section")
+SECTIONS: "Registry[Callable[[Plan, Sequence[Record]], SectionView | None]]" = Registry("section", "assay.report")
 """Each gives its section of a run's report, None where it has nothing to say of that run."""
 PROBES: "Registry[ProbeKind]" = Registry("probe", "assay.probe")
 PROBE_SETS: "Registry[Callable[[ProbeContext], Sequence[Probe]]]" = Registry("set of probes")

@@ -1,4 +1,4 @@
-"""Sections: what a plug-in adds to a run's report."""
+"""Sections: what a run's report has beside its answer, from the core or a plug-in."""
 
 from typing import Protocol
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, NoReturn, TypeVar
+from urllib.parse import urlsplit
 
 from pydantic import (
     AfterValidator,
@@ -204,6 +205,29 @@ Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=
 Label = Annotated[str, Field(max_length=MOST_NAME_CHARACTERS), AfterValidator(without_control)]
 
 
+def _web_address(value: str) -> str:
+    """Shown in messages and kept in records: it must hold no password."""
+    try:
+        parts = urlsplit(value)
+        known = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        known = False
+    if not known:
+        raise PydanticCustomError("address", "Must be an http or https address, such as http://prometheus:9090")
+    if parts.username or parts.password or parts.query or parts.fragment:
+        raise PydanticCustomError(
+            "address", "Must be an address without user, password or query: records would show them"
+        )
+    return value.rstrip("/")
+
+
+def _history_place(value: str) -> str:
+    """A folder of this machine, or one that Hadoop's client knows by its scheme."""
+    if not re.match(r"(/|[a-z][a-z0-9+.-]*:/)", value):
+        raise PydanticCustomError("folder", "Must be an absolute path, or an address such as hdfs:///mr-history")
+    return value.rstrip("/") or "/"
+
+
 def _absolute(value: Path) -> Path:
     if not value.is_absolute():
         raise PydanticCustomError("relative", "Must be an absolute path")
@@ -314,6 +338,15 @@ class ClusterEntry(Frozen):
     """`embedded`: a new cluster for each trial. `existing`: your cluster. With `conf_dir` it is `existing`."""
     conf_dir: Path | None = None
     """The Hadoop configuration directory of an existing cluster; required there."""
+    ca_file: Path | None = None
+    """Certificates (PEM) by which the cluster's https addresses are trusted; by default those of this machine. Existing
+    only."""
+    prometheus: Annotated[str, AfterValidator(_web_address)] | None = None
+    """The address of a Prometheus that scrapes a node_exporter on the cluster's machines, such as `http://prom:9090`
+    ([measure a cluster](../how-to/measure-a-cluster.md)). Existing only."""
+    history: Annotated[str, AfterValidator(_history_place)] | None = None
+    """A folder of job histories (`.jhist`), such as `hdfs:///mr-history`, or an absolute path on this machine; by
+    default the JobHistoryServer is asked. Existing only."""
     nodes: Many[Annotated[Whole, Field(ge=1, le=MOST_NODES)]] = []
     """Numbers of workers, by default 1. With several, or with a network, each node is a host of its own on this machine
     and the masters (NameNode, ResourceManager, JobHistoryServer) have one more node. Embedded only."""
@@ -406,8 +439,8 @@ class ExperimentFile(Frozen):
     """State of the page cache when the jobs start (see [below](#cache))."""
     probes: Many[Probes] = ["default"]
     """Whether [probes](probes.md) measure the trial. With `capture` the network's bytes by purpose come from
-    [tshark](../how-to/capture-packets.md). Name several levels to see what probes cost. An existing cluster has no
-    probes."""
+    [tshark](../how-to/capture-packets.md). Name several levels to see what probes cost. An existing cluster has [probes
+    of its own](../how-to/measure-a-cluster.md)."""
     design: Literal["grid", "one-at-a-time"] = "grid"
     """Which combinations of levels there are ([below](#factors-and-their-combinations)): all of them, or one factor
     changed at a time from `base`."""
@@ -445,7 +478,6 @@ class ExperimentFile(Frozen):
     @model_validator(mode="after")
     def _keys_belong_to_the_cluster(self) -> "ExperimentFile":
         kind, given = self.cluster.kind, self.cluster.model_fields_set
-        own = {key for name, platform in PLATFORMS.items() if name != kind for key in platform.own_keys}
         if self.platform.ours and not self.media:
             raise MistakeAt(["media"], "media is missing: name at least one, e.g. media: {disk: directory}")
         if not self.platform.ours:
@@ -460,13 +492,16 @@ class ExperimentFile(Frozen):
                     "land; leave placement_check out",
                 )
             if level := next((probe for probe in self.probes if probe in PROBE_SETS), None):
-                what = f"probes: there are none on an existing cluster, and so no {level}"
+                what = f"probes: {level} needs a cluster of Assay's own, and this one exists already"
                 raise MistakeAt(["probes"], f"{what}; leave probes out")
-        for key in sorted(own & given):
-            raise MistakeAt(
-                ["cluster", key],
-                f"cluster: {key} belongs to a cluster of Assay's own, and this one exists already; leave {key} out",
-            )
+        for name, other in PLATFORMS.items():
+            for key in sorted(other.own_keys & given) if name != kind else ():
+                whose, this = "a cluster of Assay's own", "exists already"
+                if not other.ours:
+                    whose, this = "an existing cluster, which `conf_dir` names", "is Assay's own"
+                raise MistakeAt(
+                    ["cluster", key], f"cluster: {key} belongs to {whose}, and this one {this}; leave {key} out"
+                )
         for key, what in self.platform.needed_keys.items():
             if key not in given:
                 raise MistakeAt(["cluster"], f"an {kind} cluster needs {key}, {what}")

@@ -228,8 +228,15 @@ def _cluster(source: Source) -> ClusterSpec:
                 raise BadInputError(
                     f"conf_dir {conf_dir} has no core-site.xml; name the directory of the cluster's configuration"
                 )
-    nodes = 1 if source.experiment.platform.ours else None
-    return ClusterSpec(**{**entry.model_dump(exclude={"network"}), "conf_dir": conf_dir, "nodes": nodes})
+    ca_file = entry.ca_file
+    with source.at("cluster", "ca_file"):
+        if ca_file is not None:
+            ca_file = source.absolute(ca_file)
+            if not ca_file.is_file():
+                cure = "name a file of certificates (PEM), or leave it out"
+                raise BadInputError(f"ca_file {ca_file} is not there; {cure}")
+    own = {"conf_dir": conf_dir, "ca_file": ca_file, "nodes": 1 if source.experiment.platform.ours else None}
+    return ClusterSpec(**{**entry.model_dump(exclude={"network"}), **own})
 
 
 def _axes(experiment: ExperimentFile, resolved: _Resolved, workload: _Workload) -> list[Axis]:

@@ -4,7 +4,6 @@ import http.client
 import json
 import re
 import shlex
-import urllib.error
 import urllib.request
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -173,7 +172,6 @@ class Daemon:
         self.process.wait(timeout=30)
 
 
-_LOGIN = (401, 403)
 # Daemons are on this machine or in its cluster: never through a proxy that the environment names for the world outside.
 _NO_PROXY = urllib.request.ProxyHandler({})
 _DIRECTLY = urllib.request.build_opener(_NO_PROXY)
@@ -199,17 +197,3 @@ def fetch_json(url: str, timeout_s: float = 5.0, connect: Connect | None = None)
             return json.load(answer)
     except (OSError, http.client.HTTPException, ValueError):
         return None
-
-
-def no_answer(url: str, timeout_s: float = 5.0) -> str:
-    """Why an address gives nothing, in a few words; empty where it does answer something."""
-    try:
-        with _DIRECTLY.open(url, timeout=timeout_s):
-            return ""
-    except urllib.error.HTTPError as error:
-        login = ", it asks for a login, and Assay has none (no Kerberos)" if error.code in _LOGIN else ""
-        return f"HTTP status {error.code}{login}"
-    except urllib.error.URLError as error:
-        return str(error.reason)
-    except (OSError, http.client.HTTPException) as error:
-        return str(error) or type(error).__name__

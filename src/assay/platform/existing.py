@@ -8,16 +8,18 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from assay.model.errors import AssayError, BadInputError
+from assay.host.http import BoundedWeb
+from assay.model.errors import AssayError, BadInputError, NoAnswerError
 from assay.model.platform import EXISTING, ClusterSpec, Layout, PlatformKind, RunningCluster, jmx_bean
-from assay.model.probe import Scene
+from assay.model.probe import ForeignCluster, Scene
 from assay.model.progress import Progress
 from assay.model.registry import ENGINES, PLATFORMS, STORES
 from assay.model.store import Placer, Store
 from assay.model.trial import HDFS, MAPREDUCE
 from assay.platform.base import Cluster, HadoopPlatform
 from assay.platform.configuration import LOG4J, derive_site, read_site
-from assay.platform.daemon import fetch_json, no_answer, write_hadoop_command
+from assay.platform.daemon import write_hadoop_command
+from assay.platform.discovery import discover
 from assay.platform.distribution import Distribution, Starts
 
 _ANYWHERE = ("", "0.0.0.0")  # noqa: S104 - recognised, never bound
@@ -93,6 +95,7 @@ def _list(value: str) -> list[str]:
 
 _CHECK_EVERY_S = 10.0
 CONF_DIR = "the directory of its Hadoop configuration"
+PROMETHEUS_PAGE = "/api/v1/query"
 
 
 class ExistingCluster(Cluster):
@@ -104,19 +107,49 @@ class ExistingCluster(Cluster):
     def __init__(
         self, distribution: Distribution, spec: ClusterSpec, store: str = HDFS, engine: str = MAPREDUCE
     ) -> None:
-        """Raises BadInputError when the configuration is missing or does not say where the cluster is."""
+        """Raises BadInputError when the configuration is missing or does not say where the cluster is.
+
+        So it does for a file of certificates that has none.
+        """
         if spec.conf_dir is None:
             raise BadInputError(f"an existing cluster needs conf_dir, {CONF_DIR}")
         self._conf_dir = spec.conf_dir.resolve()
+        self._spec = spec
         self._distribution = distribution
+        self.web = BoundedWeb(spec.ca_file)
         kind = STORES.find(store)
-        addresses = Addresses(read_site(self._conf_dir), self._conf_dir, kind.scheme)
+        site = read_site(self._conf_dir)
+        self._secure_yarn = site.get("yarn.http.policy") == "HTTPS_ONLY"
+        addresses = Addresses(site, self._conf_dir, kind.scheme)
         daemons = (*kind.daemons, *ENGINES.find(engine).daemons)
         # What other daemons' pages tell of is known when these answer.
         self._kinds = {daemon.role: daemon for daemon in daemons if daemon.page and not daemon.asked}
         self._urls = {role: addresses.of(role) for role in self._kinds}
         self._namenode_url: str | None = None
         self._checked_at_s = 0.0
+
+    def check(self, properties: Mapping[str, str]) -> None:
+        """Raises BadInputError where the Prometheus that the user named does not answer as one."""
+        url = self._spec.prometheus
+        if url is None:
+            return
+        try:
+            answer = self.web.ask(url + PROMETHEUS_PAGE, {"query": "1"})
+            good = isinstance(answer, dict) and answer.get("status") == "success"
+            why = "" if good else "no Prometheus answers there"
+        except NoAnswerError as error:
+            why = error.reason
+        if why:
+            raise BadInputError(
+                f"the Prometheus at {url} can't be asked: {why}; name the address at which this machine reaches it, or "
+                "leave prometheus out",
+                "prometheus",
+            )
+
+    def foreign(self, cluster: RunningCluster) -> ForeignCluster:
+        """What lets it be seen, with its machines as they are now."""
+        hosts, overlooked = discover(self.web.ask, cluster.addresses, secure_yarn=self._secure_yarn)
+        return ForeignCluster(hosts, self.web.ask, self._spec.prometheus, overlooked)
 
     @contextmanager
     def running(self, layout: Layout, properties: Mapping[str, str], progress: Progress) -> Iterator[RunningCluster]:
@@ -137,7 +170,8 @@ class ExistingCluster(Cluster):
         version = str(self._namenode_info().get("SoftwareVersion", "unknown"))
         yield RunningCluster(
             hadoop=hadoop, conf_dir=conf_dir, version=version, outlives=True,
-            addresses=answering, extras=self._distribution.extras,
+            addresses=answering, extras=self._distribution.extras, ca_file=self._spec.ca_file,
+            history=self._spec.history,
             settings={"starts": "existing", "client": self._distribution.version},
         )  # fmt: skip
 
@@ -154,20 +188,27 @@ class ExistingCluster(Cluster):
         """What the NameNode says of itself; nothing where it does not answer, or there is none."""
         if self._namenode_url is None:
             return {}
-        return jmx_bean(fetch_json(self._namenode_url + self._kinds["namenode"].page))
+        try:
+            return jmx_bean(self.web.ask(self._namenode_url + self._kinds["namenode"].page))
+        except NoAnswerError:
+            return {}
 
     def _answering(self, role: str) -> str:
         """The daemon's first address with a good answer; a NameNode's is good in safe mode too."""
         urls, page, service = self._urls[role], self._kinds[role].page, self._kinds[role].name
         good: Callable[[Any], object] = jmx_bean if role == "namenode" else self._kinds[role].ready
-        for url in urls:
-            if good(fetch_json(url + page)):
-                return url
         besides = " with an active NodeManager" if role == "resourcemanager" else ""
-        why = "; ".join(f"{url}: {no_answer(url + page) or f'no {service}{besides} answers there'}" for url in urls)
+        reasons = []
+        for url in urls:
+            try:
+                if good(self.web.ask(url + page)):
+                    return url
+                reasons.append(f"{url}: no {service}{besides} answers there")
+            except NoAnswerError as error:
+                reasons.append(f"{url}: {error.reason}")
         raise AssayError(
-            f"the {service} of {self._conf_dir} does not answer as it should: {why}; is the cluster up, and can this "
-            "machine reach it?"
+            f"the {service} of {self._conf_dir} does not answer as it should: {'; '.join(reasons)}; is the cluster up, "
+            "and can this machine reach it?"
         )
 
 
@@ -187,12 +228,18 @@ class ExistingPlatform(HadoopPlatform):
         return STORES.find(self._trial.store).open_foreign(cluster, environment), None
 
     def _scene(self, cluster: RunningCluster, layout: Layout) -> Scene:
-        """This machine's use says nothing of the nodes'."""
-        return Scene(layout=layout)
+        """This machine's use says nothing of the nodes'; the cluster's own interfaces do."""
+        return Scene(layout=layout, foreign=self._cluster.foreign(cluster))
 
 
 PLATFORMS.add(
     "existing",
-    PlatformKind(ExistingPlatform, ours=False, own_medium=EXISTING, needed_keys={"conf_dir": CONF_DIR}),
+    PlatformKind(
+        ExistingPlatform,
+        ours=False,
+        own_medium=EXISTING,
+        own_keys=frozenset({"ca_file", "prometheus", "history"}),
+        needed_keys={"conf_dir": CONF_DIR},
+    ),
     place=2,
 )

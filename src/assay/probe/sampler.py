@@ -358,11 +358,14 @@ class Measurement:
             self._own_doubts.append(CLOCK_STEPPED.doubt(what))
 
 
-def probes_of(level: str, context: ProbeContext) -> tuple[Probe, ...]:
-    """A node's probes if an experiment says so for `probes`: the default, none, or a set that replaces some."""
+def probes_of(level: str, context: ProbeContext, *, foreign: bool = False) -> tuple[Probe, ...]:
+    """A node's probes if an experiment says so for `probes`: the default, none, or a set that replaces some.
+
+    Of an existing cluster (`foreign`) those that measure one.
+    """
     kinds = [
         kind for kind in PROBES.values()
-        if (kind.needed or level != NO_PROBES) and (kind.of_nodes or context.is_first)
+        if (kind.needed or level != NO_PROBES) and (kind.of_nodes or context.is_first) and kind.foreign == foreign
     ]  # fmt: skip
     own = [probe for kind in kinds if (probe := kind.make(context)) is not None]
     more = () if level in {DEFAULT_PROBES, NO_PROBES} else PROBE_SETS.find(level)(context)

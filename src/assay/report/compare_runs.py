@@ -18,7 +18,7 @@ from assay.stats.summary import Row, first_few, summarise
 
 Configuration = tuple[tuple[str, str, str], ...]
 """What a trial's names stood for, sorted: of what (`medium ssd`), which property (empty: the whole), its value."""
-PLACES = frozenset({"path", "file", "conf_dir"})
+PLACES = frozenset({"path", "file", "conf_dir", "ca_file", "prometheus", "history"})
 """Where something lies on one machine says nothing of what it is, and is another on the next."""
 
 

@@ -1,0 +1,244 @@
+"""Job history straight from the files that application masters write (`.jhist`): thousands of tasks in seconds.
+
+A file's first line names its form, its second is the Avro schema of its events (Hadoop: jobhistory.EventWriter). Then
+come the events: as Avro's JSON, one in a line (`Avro-Json`), or in its binary form one after the other (`Avro-Binary`,
+the default of Hadoop 3: mapreduce.jobhistory.jhist.format). What is made of them is what the JobHistoryServer makes of
+them (Hadoop: JobHistoryParser, JobInfo).
+
+The server keeps finished jobs' files in `done/YEAR/MONTH/DAY/SERIAL/`, by the day of their end and the first six of
+the nine digits of their number (Hadoop: JobHistoryUtils). It moves them there every three minutes; before, they are in
+`done_intermediate/USER/`.
+"""
+
+import io
+import json
+import re
+import subprocess
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from datetime import date, timedelta
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+from pydantic_core import from_json
+
+from assay.engine.history import job_record, task_attempt, with_attempts
+from assay.engine.tasks import MapReduceAttempt
+from assay.model.doubt import doubt_kind
+from assay.model.engine import History, JobReference
+from assay.model.errors import AssayError
+from assay.model.record import FILE_SYSTEM_COUNTERS, TASK_COUNTERS
+
+HISTORY_FILE_UNREAD = doubt_kind(
+    "history-file-unread", "job", instrument="job-history",
+    when="a job's history file was not found or can't be read, and the JobHistoryServer was asked instead",
+    why="what the server tells is as good; of a job with thousands of tasks it takes minutes",
+    cure="name the folder that holds mapreduce.jobhistory.done-dir and intermediate-done-dir as `history`, and have "
+    "the right to read the files there",
+)  # fmt: skip
+
+PATIENCE_S, POLL_S = 30.0, 1.0
+HADOOP_S = 120.0
+_JSON, _BINARY = "Avro-Json", "Avro-Binary"
+_TYPE = re.compile(rb'\s*\{\s*"type"\s*:\s*"(\w+)"')
+# Each has all counters of its task once more.
+_UNUSED = {"TASK_STARTED", "TASK_FINISHED", "TASK_UPDATED", "NORMALIZED_RESOURCE"}
+_OF_ATTEMPTS = frozenset({FILE_SYSTEM_COUNTERS, TASK_COUNTERS})
+_ENDS = {"FINISHED": "SUCCEEDED", "FAILED": "FAILED", "KILLED": "KILLED"}
+
+Event = tuple[str, Mapping[str, Any]]
+
+
+class HistoryFiles:
+    """The history files below a folder of this machine (an absolute path), or of a file system that Hadoop knows."""
+
+    def __init__(
+        self, place: str, hadoop: Path, environment: Mapping[str, str], patience_s: float = PATIENCE_S
+    ) -> None:
+        self._place = place.rstrip("/")
+        self._hadoop = [str(hadoop), "fs"]
+        self._environment = dict(environment)
+        self._patience_s = patience_s
+
+    def read(self, job: JobReference) -> History:
+        """A finished job's history; its file is waited for a while, since it appears only after the job's end.
+
+        Raises AssayError when it can't be had within that time, or is not whole.
+        """
+        deadline_s = time.monotonic() + self._patience_s
+        while (content := self._content(job.id)) is None:
+            if time.monotonic() > deadline_s:
+                raise AssayError(f"no file of it that this user may read is in {self._place}")
+            time.sleep(POLL_S)
+        return read_history(io.BytesIO(content), job)
+
+    def _content(self, job: str) -> bytes | None:
+        today = date.today()  # noqa: DTZ011 - the server's days are those of its own zone
+        names = [f"{self._place}/{folder}{job}-*.jhist" for folder in _folders(job, today)]
+        if self._place.startswith("/"):
+            for name in names:
+                for file in sorted(Path("/").glob(name[1:])):
+                    with suppress(OSError):
+                        return file.read_bytes()
+            return None
+        with suppress(subprocess.TimeoutExpired):
+            listed = self._run("-ls", "-C", *names).stdout.decode().splitlines()
+            if listed:
+                read = self._run("-cat", listed[0])
+                return read.stdout if read.returncode == 0 else None
+        return None
+
+    def _run(self, *arguments: str) -> "subprocess.CompletedProcess[bytes]":
+        command = [*self._hadoop, *arguments]
+        return subprocess.run(command, capture_output=True, check=False, env=self._environment, timeout=HADOOP_S)
+
+
+def _folders(job: str, today: date) -> Iterator[str]:
+    """Where below the folder a job's file may be: in it, or as the server puts it into this folder or one of both.
+
+    By days around today, since the server's clock may have another zone.
+    """
+    serial = job.rpartition("_")[2].zfill(9)[:6]
+    days = [f"{today + timedelta(day):%Y/%m/%d}/{serial}/" for day in (0, -1, 1)]
+    yield from ("", "*/", "done_intermediate/*/", *days, *(f"done/{day}" for day in days))
+
+
+def read_history(file: BinaryIO, job: JobReference) -> History:
+    """What a history file tells of its job. Raises AssayError for one that is none, of another job, or cut short."""
+    made = _Made(job)
+    try:
+        for kind, event in events(file):
+            made.take(kind, event)
+        return made.history()
+    except (LookupError, TypeError, AttributeError, ValueError, EOFError) as error:
+        why = f"{type(error).__name__}: {error}".splitlines()[0]
+        raise AssayError(f"the history file of {job.id} is cut short or garbled ({why})") from error
+
+
+def events(file: BinaryIO) -> Iterator[Event]:
+    """The events of a history file in their order: each one's type and fields; without those that only repeat others'.
+
+    Raises ValueError, or EOFError, where the file is not whole.
+    """
+    form = file.readline().decode(errors="replace").strip()
+    schema = json.loads(file.readline() or b"null") if form in {_JSON, _BINARY} else None
+    if schema is None:
+        raise ValueError(f"it begins with {form[:40]!r} and not with {_JSON} or {_BINARY}")
+    return _json_events(file) if form == _JSON else _binary_events(file, schema)
+
+
+def _json_events(file: BinaryIO) -> Iterator[Event]:
+    """A union's value is a map with its type's name (Avro: JSON encoding)."""
+    for line in file:
+        found = _TYPE.match(line)
+        if found is None:
+            if line.strip():
+                raise ValueError(f"a line begins with {line[:40]!r}")
+        elif (kind := found[1].decode()) not in _UNUSED:
+            (fields,) = from_json(line)["event"].values()
+            counters = fields.get("counters")
+            if isinstance(counters, dict) and "groups" not in counters:
+                (fields["counters"],) = counters.values()
+            yield kind, fields
+
+
+def _binary_events(file: BinaryIO, schema: Any) -> Iterator[Event]:
+    from fastavro import parse_schema, schemaless_reader
+
+    parsed, content = parse_schema(schema), io.BytesIO(file.read())
+    end = content.getbuffer().nbytes
+    while content.tell() < end:
+        event = cast(dict[str, Any], schemaless_reader(content, parsed, None))
+        if event["type"] not in _UNUSED:
+            yield event["type"], event["event"]
+
+
+class _Made:
+    """A job as its events have told it so far, in the words of the JobHistoryServer's REST interface."""
+
+    def __init__(self, job: JobReference) -> None:
+        self._reference = job
+        self._job: dict[str, Any] = {"id": job.id}
+        self._counters: list[dict[str, Any]] = []
+        self._attempts: dict[str, dict[str, Any]] = {}
+        self._groups: dict[str, list[dict[str, Any]]] = {}
+
+    def take(self, kind: str, event: Mapping[str, Any]) -> None:
+        """One event more."""
+        what, _, how = kind.rpartition("_")
+        if what in {"MAP_ATTEMPT", "REDUCE_ATTEMPT"}:
+            self._take_attempt(what.partition("_")[0], how, event)
+        elif kind == "JOB_SUBMITTED":
+            if event["jobid"] != self._reference.id:
+                raise ValueError(f"it is of {event['jobid']}")
+            self._job["submitTime"] = event["submitTime"]
+        elif kind == "JOB_INITED":
+            self._job |= {
+                "startTime": event["launchTime"], "mapsTotal": event["totalMaps"],
+                "reducesTotal": event["totalReduces"], "uberized": event["uberized"],
+            }  # fmt: skip
+        elif kind == "JOB_INFO_CHANGED":
+            self._job |= {"submitTime": event["submitTime"], "startTime": event["launchTime"]}
+        elif kind == "JOB_FINISHED":
+            self._job |= {"finishTime": event["finishTime"], "state": "SUCCEEDED"}
+            self._counters = _groups(event["totalCounters"])
+        elif kind in {"JOB_FAILED", "JOB_KILLED", "JOB_ERROR"}:
+            self._job |= {"finishTime": event["finishTime"], "state": event["jobStatus"]}
+
+    def _take_attempt(self, stage: str, how: str, event: Mapping[str, Any]) -> None:
+        name = event["attemptId"]
+        one = self._attempts.setdefault(name, {"id": name, "type": stage, "startTime": -1, "finishTime": -1})
+        if how == "STARTED":
+            one |= {
+                "startTime": event["startTime"], "assignedContainerId": event["containerId"],
+                "nodeHttpAddress": f"{event['trackerName']}:{event['httpPort']}",
+            }  # fmt: skip
+            return
+        one |= {"state": _ENDS[how], "finishTime": event["finishTime"], "diagnostics": event.get("error", "")}
+        if stage == "REDUCE" and how == "FINISHED":
+            one |= {"shuffleFinishTime": event["shuffleFinishTime"], "mergeFinishTime": event["sortFinishTime"]}
+        self._groups[name] = _groups(event.get("counters"), _OF_ATTEMPTS)
+
+    def history(self) -> History:
+        """All of it. Raises LookupError where the job's beginning or end is missing."""
+        # Attempts without an end ran when the job ended: the server does not tell of their counters, either.
+        attempts = [
+            task_attempt(self._reference.id, {"state": "KILLED", **one}, self._groups.get(name, []))
+            for name, one in self._attempts.items()
+        ]
+        averages = _averages(attempts)
+        failed = {
+            f"failed{stage.title()}Attempts": sum(one.stage == stage and one.state == "FAILED" for one in attempts)
+            for stage in ("map", "reduce")
+        }
+        record = job_record(self._reference.name, {**self._job, **averages, **failed}, self._counters)
+        return with_attempts(record, attempts)
+
+
+def _groups(counters: Mapping[str, Any] | None, wanted: frozenset[str] | None = None) -> list[dict[str, Any]]:
+    """Counters in the words of the REST interface, which has different ones for the values of jobs and attempts."""
+    return [
+        {
+            "counterGroupName": group["name"],
+            "counter": [
+                {"name": one["name"], "value": one["value"], "totalCounterValue": one["value"]}
+                for one in group["counts"]
+            ],
+        }
+        for group in (counters or {}).get("groups", ())
+        if wanted is None or group["name"] in wanted
+    ]
+
+
+def _averages(attempts: list[MapReduceAttempt]) -> dict[str, int]:
+    """Of all attempts that succeeded, in whole milliseconds (Hadoop: JobInfo.countTasksAndAttempts)."""
+    maps = [one for one in attempts if (one.stage, one.state) == ("map", "SUCCEEDED")]
+    reduces = [one for one in attempts if (one.stage, one.state) == ("reduce", "SUCCEEDED")]
+    times = {
+        "avgMapTime": [one.finished_ms - one.started_ms for one in maps],
+        "avgShuffleTime": [one.shuffle_finished_ms - one.started_ms for one in reduces],
+        "avgMergeTime": [one.merge_finished_ms - one.shuffle_finished_ms for one in reduces],
+        "avgReduceTime": [one.finished_ms - one.merge_finished_ms for one in reduces],
+    }
+    return {name: sum(own) // len(own) if own else 0 for name, own in times.items()}

@@ -1,0 +1,81 @@
+"""The machines of an existing cluster, and where their daemons' web interfaces are, as its masters tell.
+
+Sources: the ResourceManager's REST interface (`/ws/v1/cluster/nodes`), and the NameNode's bean NameNodeInfo, whose
+LiveNodes are a JSON text of DataNodes by `HOST:PORT`.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+from urllib.parse import urlsplit
+
+from assay.model.errors import NoAnswerError
+from assay.model.platform import jmx_bean
+from assay.model.probe import Ask, ForeignHost
+
+NODES_PAGE = "/ws/v1/cluster/nodes"
+INFO_PAGE = "/jmx?qry=Hadoop:service=NameNode,name=NameNodeInfo"
+_GONE = {"LOST", "SHUTDOWN", "DECOMMISSIONED", "REBOOTED"}
+
+
+def discover(
+    ask: Ask, addresses: Mapping[str, str], *, secure_yarn: bool = False
+) -> tuple[tuple[ForeignHost, ...], tuple[str, ...]]:
+    """The machines, those of the masters (`addresses` by role) among them, and why some may be missing.
+
+    `secure_yarn` says that NodeManagers answer over https.
+    """
+    found: dict[str, ForeignHost] = {}
+    overlooked: list[str] = []
+
+    def note(name: str, address: str, role: str, url: str) -> None:
+        before = next((one for one in found.values() if is_same(one, name, address)), ForeignHost(name))
+        found[before.name] = ForeignHost(before.name, before.address or address, {**before.web, role: url})
+
+    for role, page in (("resourcemanager", NODES_PAGE), ("namenode", INFO_PAGE)):
+        if role not in addresses:
+            continue
+        try:
+            answer = ask(addresses[role] + page, {})
+            daemons = _datanodes(answer) if role == "namenode" else _nodemanagers(answer, secure=secure_yarn)
+            for name, address, daemon, url in daemons:
+                note(name, address, daemon, url)
+        except NoAnswerError as error:
+            overlooked.append(str(error))
+        except (LookupError, TypeError, AttributeError, ValueError) as error:
+            overlooked.append(f"{addresses[role]}: its list of nodes lacks or garbles {error}")
+    for role, url in addresses.items():
+        note(urlsplit(url).hostname or "", "", role, url)
+    return tuple(found[name] for name in sorted(found)), tuple(overlooked)
+
+
+_LOOPBACK = {"localhost", "127.0.0.1", "::1"}
+
+
+def is_same(host: ForeignHost, name: str, address: str = "") -> bool:
+    """Whether a machine is called so too: by its name, with or without its domain, or by its address."""
+    by_domain = ("." in host.name) != ("." in name) and host.name.partition(".")[0] == name.partition(".")[0]
+    here = host.name in _LOOPBACK and name in _LOOPBACK
+    return name in {host.name, host.address} or host.name == address or by_domain or here
+
+
+Daemon = tuple[str, str, str, str]
+"""A machine's name, its address, a role and the web address."""
+
+
+def _nodemanagers(answer: Any, *, secure: bool) -> Iterator[Daemon]:
+    for node in (answer["nodes"] or {}).get("node") or ():
+        if node["state"] not in _GONE and node.get("nodeHTTPAddress"):
+            yield node["nodeHostName"], "", "nodemanager", f"http{'s' * secure}://{node['nodeHTTPAddress']}"
+
+
+def _datanodes(answer: Any) -> Iterator[Daemon]:
+    """A certificate is of a name; otherwise the address does, and needs no name server."""
+    for place, node in json.loads(jmx_bean(answer)["LiveNodes"]).items():
+        name = place.rpartition(":")[0]
+        address, _, port = node["infoAddr"].rpartition(":")
+        secure_port = node.get("infoSecureAddr", ":0").rpartition(":")[2]
+        if port not in {"", "0"}:
+            yield name, address, "datanode", f"http://{address}:{port}"
+        elif secure_port != "0":
+            yield name, address, "datanode", f"https://{name}:{secure_port}"

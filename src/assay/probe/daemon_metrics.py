@@ -1,0 +1,322 @@
+"""What the daemons of an existing cluster count themselves, by their REST interfaces and `/jmx`, open to every user.
+
+The ResourceManager tells each machine's use of processors and memory (`resourceUtilization` of `/ws/v1/cluster/nodes`;
+NodeManagers read it every 3 s: yarn.nodemanager.resource-monitor.interval-ms). DataNodes count bytes of blocks that
+they served and took (DataNodeMetrics), NodeManagers bytes of map outputs that they sent (ShuffleMetrics), NameNode and
+ResourceManager bytes of their RPC. Processor time of the daemons is their JVM's (`ProcessCpuTime`). What tasks read by
+short circuit, and what they write to local directories, no daemon counts.
+
+All daemons are read every few seconds and at the ends of a trial's parts, one request each (at the ends two). The ways
+there have bounds (`assay.host.http.Bounds`); where rounds would take more than half of these, they come less often.
+"""
+
+import threading
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple
+
+from assay.model.doubt import Doubt, doubt_kind
+from assay.model.errors import NoAnswerError
+from assay.model.probe import (
+    Ask,
+    CannotMeasureError,
+    Evaluated,
+    Evaluation,
+    ForeignCluster,
+    NodeColumn,
+    ProbeKind,
+    Scene,
+)
+from assay.model.record import Amount, Part
+from assay.model.registry import PROBES
+from assay.model.trial import Landed
+from assay.probe.counters import PartTimes, Readings
+
+NAME = "daemons"
+EVERY_S = 5.0
+AT_ONCE = 8
+REQUESTS_PER_S = 25.0
+"""Half of what the bounds allow."""
+PATIENCE_S = 60.0
+"""How long the end of a part waits for a round that is on its way."""
+GIVEN_UP_AFTER = 3
+"""A daemon that has been silent so often is asked at the ends of parts only."""
+MOST_NAMED = 3
+
+_RPC = {"ReceivedBytes": "rpc_received_bytes", "SentBytes": "rpc_sent_bytes"}
+BEANS: Mapping[str, tuple[str, Mapping[str, str]]] = {
+    "datanode": (
+        "Hadoop:service=DataNode,name=DataNodeActivity-*",
+        {
+            "BytesRead": "hdfs_read_bytes", "BytesWritten": "hdfs_written_bytes",
+            "RemoteBytesRead": "remote_read_bytes", "RemoteBytesWritten": "remote_written_bytes",
+        },
+    ),
+    "nodemanager": ("Hadoop:service=NodeManager,name=ShuffleMetrics", {"ShuffleOutputBytes": "shuffle_sent_bytes"}),
+    "namenode": ("Hadoop:service=NameNode,name=RpcActivityForPort*", _RPC),
+    "resourcemanager": ("Hadoop:service=ResourceManager,name=RpcActivityForPort*", _RPC),
+}  # fmt: skip
+"""The beans of each role, and the names of what they count; of several beans the sum."""
+_NAMES = {
+    "datanode": "DataNode", "nodemanager": "NodeManager", "namenode": "NameNode", "resourcemanager": "ResourceManager",
+}  # fmt: skip
+_SYSTEM = "java.lang:type=OperatingSystem"
+_MIB = 1 << 20
+
+
+class _Daemon:
+    """A daemon that is asked, and how often it was silent."""
+
+    def __init__(self, node: str, role: str, url: str) -> None:
+        self.node, self.role, self.url = node, role, url
+        self.asked = self.silent = self.silent_in_turn = 0
+        self.reason = ""
+
+    def heard(self, reason: str = "") -> None:
+        """It answered, or why not."""
+        self.asked += 1
+        self.silent += bool(reason)
+        self.silent_in_turn = self.silent_in_turn + 1 if reason else 0
+        self.reason = reason or self.reason
+
+
+class _Read(NamedTuple):
+    """What a daemon's counters were, and the state of all machines where it knows that."""
+
+    daemon: _Daemon
+    time_ms: int
+    counted: Mapping[str, float]
+    machines: Sequence[Mapping[str, Any]] = ()
+
+
+class DaemonMetrics(Evaluated):
+    """An instrument: a thread asks all daemons every few seconds."""
+
+    name = NAME
+
+    def __init__(self, every_s: float = EVERY_S) -> None:
+        self._every_s = every_s
+        self._daemons: list[_Daemon] = []
+        self._readings = Readings(NAME)
+        self._times = PartTimes()
+        self._machines: dict[str, tuple[int, float]] = {}
+        self._busy_s: dict[str, float] = {}
+        self._states: dict[str, set[str]] = {}
+        self._lock = threading.Lock()
+        self._ended = threading.Event()
+        self._thread: threading.Thread | None = None
+        self._cluster: ForeignCluster | None = None
+        self._requests = 0
+        self._request_counts: list[Amount] = []
+
+    def attach(self, scene: Scene) -> None:
+        """Ask for the first time. Raises CannotMeasureError where no daemon is known."""
+        self._cluster = scene.foreign
+        hosts = scene.foreign.hosts if scene.foreign else ()
+        self._daemons = [
+            _Daemon(host.name, role, url) for host in hosts for role, url in host.web.items() if role in BEANS
+        ]
+        if not self._daemons:
+            why = "; ".join(scene.foreign.overlooked) if scene.foreign else "this is a cluster of Assay's own"
+            raise CannotMeasureError(
+                f"no daemon of the cluster is known: {why}", "nothing is known of its machines",
+                "open the web interfaces of ResourceManager and NameNode to this machine",
+            )  # fmt: skip
+        self._thread = threading.Thread(target=self._keep_asking, name="probe-daemons", daemon=True)
+        self._thread.start()
+
+    def mark(self, part: Part | None) -> Sequence[Landed]:
+        """All daemons are asked; one that is silent or slow costs its own figures, and a few seconds.
+
+        The trial waits for that: what they tell is what their counters were when the part ended.
+        """
+        alone = self._lock.acquire(timeout=PATIENCE_S)
+        time_ms = int(time.time() * 1000)
+        self._times.mark(part, time_ms)
+        if alone:
+            try:
+                self._round(time_ms)
+            finally:
+                self._lock.release()
+        if part is not None:
+            self._request_counts.append(
+                Amount(probe=NAME, subject="own", series="requests_count", part=part, value=self._requests)
+            )
+        self._requests = 0
+        return ()
+
+    def evaluate(self) -> Evaluation:
+        self._end()
+        with self._lock:
+            amounts = [*self._readings.amounts(self._times.parts), *self._request_counts]
+            return Evaluation(samples=list(self._readings.samples()), amounts=amounts)
+
+    def doubts(self) -> tuple[Doubt, ...]:
+        """Of each machine with a silent daemon one; of many machines one for all but the first."""
+        found: list[Doubt] = []
+        silent = [daemon for daemon in self._daemons if daemon.silent]
+        found += [
+            DAEMON_SILENT.doubt(
+                f"the {_NAMES[one.role]} of {one.node} gave no answer {one.silent} of {one.asked} times "
+                f"({one.url}: {one.reason})",
+                one.node,
+            )
+            for one in silent[:MOST_NAMED]
+        ]
+        if others := silent[MOST_NAMED:]:
+            nodes = sorted({daemon.node for daemon in others})
+            found.append(DAEMON_SILENT.doubt(f"{len(others)} more daemons gave no answer, on {_listed(nodes)}"))
+        away = sorted(node for node, states in self._states.items() if states - {"RUNNING"})
+        if away:
+            states = ", ".join(sorted(set().union(*(self._states[node] for node in away)) - {"RUNNING"}))
+            found.append(MACHINES_CHANGED.doubt(f"the ResourceManager had {_listed(away)} as {states} for a time"))
+        known = {daemon.node for daemon in self._daemons if daemon.role == "nodemanager"}
+        if joined := sorted(set(self._states) - known) if known else []:
+            found.append(MACHINES_CHANGED.doubt(f"{_listed(joined)} joined the cluster while the trial ran"))
+        if restarted := self._readings.restarted():
+            found.append(DAEMON_RESTARTED.doubt(f"counters began anew: {_listed(restarted)}"))
+        for why in self._cluster.overlooked if self._cluster else ():
+            found.append(MACHINES_OVERLOOKED.doubt(f"not all machines are known: {why}"))
+        return tuple(found)
+
+    def close(self) -> None:
+        self._end()
+
+    def _end(self) -> None:
+        self._ended.set()
+        if self._thread is not None:
+            self._thread.join(PATIENCE_S)
+
+    def _keep_asking(self) -> None:
+        every_s = max(self._every_s, len(self._daemons) / REQUESTS_PER_S)
+        while not self._ended.wait(every_s):
+            with self._lock:
+                self._round()
+
+    def _round(self, marked_ms: int | None = None) -> None:
+        """Ask all daemons; at a mark their JVMs too, and those that are given up."""
+        whole = marked_ms is not None
+        assert self._cluster is not None  # noqa: S101 - attached before it is asked
+        ask = self._cluster.ask
+        asked = [one for one in self._daemons if whole or one.silent_in_turn < GIVEN_UP_AFTER]
+        with ThreadPoolExecutor(min(AT_ONCE, max(1, len(asked))), thread_name_prefix="probe-daemons") as threads:
+            for daemon, found in zip(asked, threads.map(lambda one: _read(ask, one, whole=whole), asked), strict=True):
+                self._requests += 1 + whole + (daemon.role == "resourcemanager")
+                if isinstance(found, str):
+                    daemon.heard(found)
+                    continue
+                daemon.heard()
+                time_ms = found.time_ms if marked_ms is None else marked_ms
+                for series, value in found.counted.items():
+                    self._readings.count(daemon.node, daemon.role, series, time_ms, value)
+                for machine in found.machines:
+                    self._take_machine(time_ms, machine)
+
+    def _take_machine(self, time_ms: int, machine: Mapping[str, Any]) -> None:
+        """A machine's use as the ResourceManager has it; what it does not know is negative."""
+        node, use = self._name_of(str(machine.get("nodeHostName"))), machine.get("resourceUtilization")
+        self._states.setdefault(node, set()).add(str(machine.get("state")))
+        if machine.get("state") != "RUNNING":
+            self._machines.pop(node, None)
+            return
+        cores, memory_mib = _number(use, "nodeCPUUsage"), _number(use, "nodePhysicalMemoryMB")
+        if memory_mib > 0:
+            self._readings.level(node, "machine", "memory_bytes", time_ms, memory_mib * _MIB)
+        if (containers := _number(machine, "numContainers")) >= 0:
+            self._readings.level(node, "machine", "containers_count", time_ms, containers)
+        if cores >= 0:
+            self._readings.level(node, "machine", "busy_cores", time_ms, cores)
+            before_ms, before = self._machines.get(node, (time_ms, cores))
+            busy_s = self._busy_s.get(node, 0.0) + (before + cores) / 2 * (time_ms - before_ms) / 1000
+            self._busy_s[node], self._machines[node] = busy_s, (time_ms, cores)
+            self._readings.count(node, "machine", "busy_s", time_ms, busy_s, derived=True)
+
+    def _name_of(self, host: str) -> str:
+        """What a machine is called in this record, by the address of its NodeManager."""
+        places = (one for one in self._daemons if one.role == "nodemanager" and f"//{host}:" in one.url)
+        return next((one.node for one in places), host)
+
+
+def _read(ask: Ask, daemon: _Daemon, *, whole: bool) -> _Read | str:
+    """What a daemon tells now, or why it does not."""
+    query, names = BEANS[daemon.role]
+    try:
+        beans = ask(f"{daemon.url}/jmx", {"qry": query})["beans"]
+        time_ms = int(time.time() * 1000)
+        counted = dict(_sums(beans, names))
+        if whole:
+            (system,) = ask(f"{daemon.url}/jmx", {"qry": _SYSTEM})["beans"][:1] or ({},)
+            if (taken_ns := _number(system, "ProcessCpuTime")) >= 0:
+                counted["cpu_s"] = taken_ns / 1e9
+        if daemon.role != "resourcemanager":
+            return _Read(daemon, time_ms, counted)
+        nodes = (ask(f"{daemon.url}/ws/v1/cluster/nodes", {})["nodes"] or {}).get("node") or []
+        return _Read(daemon, time_ms, counted, [node for node in nodes if isinstance(node, dict)])
+    except NoAnswerError as error:
+        return error.reason
+    except (LookupError, TypeError, AttributeError, ValueError) as error:
+        return f"its answer lacks or garbles {error}"
+
+
+def _number(holder: Any, key: str) -> float:
+    """Negative where it is not known."""
+    value = holder.get(key) if isinstance(holder, dict) else None
+    return float(value) if isinstance(value, int | float) else -1.0
+
+
+def _sums(beans: Iterable[Mapping[str, Any]], names: Mapping[str, str]) -> Iterator[tuple[str, float]]:
+    beans = list(beans)
+    for name, series in names.items():
+        values = [bean[name] for bean in beans if isinstance(bean.get(name), int | float)]
+        if values:
+            yield series, float(sum(values))
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = len(names) - MOST_NAMED
+    return ", ".join(names[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+
+
+DAEMON_SILENT = doubt_kind(
+    "daemon-silent", "cluster", instrument=NAME,
+    when="a daemon of an existing cluster did not answer, or too slowly",
+    why="its counters of that time lie on a straight line between the answers around it; at the end of a part they are "
+    "missing",
+    cure="look whether it is up and this machine reaches its web address",
+)  # fmt: skip
+DAEMON_RESTARTED = doubt_kind(
+    "daemon-restarted", "cluster", instrument=NAME,
+    when="a counter of an existing cluster's daemon was smaller than before",
+    why="the daemon has started anew: what it did between its last answer and its end is not counted",
+    cure="run the trial again while no daemon is restarted",
+)  # fmt: skip
+MACHINES_CHANGED = doubt_kind(
+    "machines-changed", "cluster", instrument=NAME,
+    when="a machine of an existing cluster joined or went away while a trial ran",
+    why="its figures are of a part of the trial, and the jobs had fewer or more machines for a time",
+    cure="run the trial again while the cluster stays as it is",
+)  # fmt: skip
+MACHINES_OVERLOOKED = doubt_kind(
+    "machines-overlooked", "cluster", instrument=NAME,
+    when="ResourceManager or NameNode did not list the machines of an existing cluster",
+    why="the figures are those of the machines that the other one knows",
+    cure="open both web interfaces to this machine",
+)  # fmt: skip
+
+PROBES.add(
+    NAME,
+    ProbeKind(
+        lambda _: DaemonMetrics(),
+        foreign=True,
+        adds="the daemons' own counters (REST and /jmx): processor and memory of each machine, HDFS bytes of each "
+        "DataNode, map outputs sent by each NodeManager",
+        columns=(
+            NodeColumn("processor", "s", ("busy_s",), "machine"),
+            NodeColumn("HDFS read", "bytes", ("hdfs_read_bytes",), "datanode"),
+            NodeColumn("HDFS written", "bytes", ("hdfs_written_bytes",), "datanode"),
+            NodeColumn("shuffle sent", "bytes", ("shuffle_sent_bytes",), "nodemanager"),
+        ),
+    ),
+    place=20,
+)

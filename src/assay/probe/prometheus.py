@@ -1,0 +1,331 @@
+"""What a Prometheus knows of an existing cluster's machines, from the node_exporter on each.
+
+It is asked when the trial is over, for the time of the trial, with a few `query_range` requests for all machines
+together (Prometheus: HTTP API). A value of such a range is that of the last scrape before each step, so the times of
+the scrapes are asked for too (`timestamp()`): between two of them a counter lies on a straight line. Several jobs that
+scrape the same machine are counted once (`max by`). Prometheus' clock may differ from this machine's: the difference is
+measured when it is asked, and taken off. Names of series: node_exporter 1.x.
+
+Devices that stand for others (device mapper, software RAID, bridges, bonds, virtual pairs) are left out: their bytes
+are those of the devices below them.
+"""
+
+import math
+import re
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+from assay.model.doubt import Doubt, doubt_kind
+from assay.model.errors import NoAnswerError
+from assay.model.probe import Ask, CannotMeasureError, Evaluated, Evaluation, ForeignHost, NodeColumn, ProbeKind, Scene
+from assay.model.record import Part
+from assay.model.registry import PROBES
+from assay.model.trial import Landed
+from assay.probe.counters import PartTimes, Readings
+
+NAME = "prometheus"
+MOST_POINTS = 20_000
+"""About so many steps of all machines together are asked for at once."""
+WAIT_S, POLL_S = 30.0, 1.0
+"""How long the scrapes after the jobs' end are waited for."""
+CLOCK_QUESTIONS = 3
+MOST_NAMED = 3
+
+_DRIVES = '{device!~"loop.*|ram.*|zram.*|dm-.*|md.*|sr.*|fd.*|nbd.*"}'
+_LINKS = '{device!~"lo|veth.*|docker.*|br.*|virbr.*|cni.*|flannel.*|cali.*|tun.*|tap.*|bond.*|team.*|dummy.*|ifb.*"}'
+_SCRAPE = "node_boot_time_seconds"
+"""Every node_exporter has it."""
+
+
+class Wanted(NamedTuple):
+    """Series that are asked for: the words of PromQL, and what becomes of each value.
+
+    `by` is the label that tells apart what a machine has several of; `subject` and `series` may have its value in them.
+    """
+
+    query: str
+    subject: str
+    series: str
+    by: str = ""
+    level: bool = False
+
+
+class Group(NamedTuple):
+    """What is lost without any of these series."""
+
+    lost: str
+    needs: str
+    wanted: tuple[Wanted, ...]
+
+
+def _counters(subject: str, by: str, chosen: str, names: Mapping[str, str]) -> tuple[Wanted, ...]:
+    return tuple(
+        Wanted(f"max by (instance{', ' * bool(by)}{by}) ({metric}{chosen})", subject, series, by)
+        for metric, series in names.items()
+    )
+
+
+GROUPS = (
+    Group(
+        "what each machine's drives read and wrote", "node_disk_*",
+        _counters("disk {}", "device", _DRIVES, {
+            "node_disk_read_bytes_total": "read_bytes", "node_disk_written_bytes_total": "written_bytes",
+            "node_disk_io_time_seconds_total": "busy_s",
+        }),
+    ),
+    Group(
+        "what each machine's network interfaces carried", "node_network_*",
+        _counters("interface {}", "device", _LINKS, {
+            "node_network_receive_bytes_total": "received_bytes", "node_network_transmit_bytes_total": "sent_bytes",
+        }),
+    ),
+    Group(
+        "what the processors did", "node_cpu_seconds_total",
+        (
+            Wanted(
+                "sum by (instance, mode) (max by (instance, cpu, mode) (node_cpu_seconds_total))", "processor", "{}_s",
+                "mode",
+            ),
+        ),
+    ),
+    Group(
+        "how much memory and page cache were in use", "node_memory_*",
+        tuple(
+            Wanted(f"max by (instance) ({query})", "memory", series, level=True)
+            for query, series in {
+                "node_memory_MemTotal_bytes - node_memory_MemAvailable_bytes": "used_bytes",
+                "node_memory_Cached_bytes": "page_cache_bytes", "node_memory_Dirty_bytes": "dirty_bytes",
+            }.items()
+        ),
+    ),
+    Group(
+        "how long tasks waited for processors, memory and drives", "node_pressure_* (Linux with PSI)",
+        _counters("pressure", "", "", {
+            f"node_pressure_{what}_{how}_seconds_total": f"{what}_{word}_s"
+            for what in ("cpu", "memory", "io")
+            for how, word in (("waiting", "some"), ("stalled", "full"))
+            if (what, how) != ("cpu", "stalled")
+        }),
+    ),
+)  # fmt: skip
+
+
+class Prometheus(Evaluated):
+    """An instrument that remembers when the trial's parts were, and asks at the end."""
+
+    name = NAME
+
+    def __init__(self, wait_s: float = WAIT_S) -> None:
+        self._wait_s = wait_s
+        self._url = ""
+        self._ask: Ask | None = None
+        self._hosts: Sequence[ForeignHost] = ()
+        self._nodes: dict[str, str] = {}
+        self._offset_s = 0.0
+        self._times = PartTimes()
+        self._doubts: list[Doubt] = []
+
+    def attach(self, scene: Scene) -> None:
+        """Find the cluster's machines among its instances. Raises CannotMeasureError where none of them is there."""
+        cluster = scene.foreign
+        assert cluster is not None  # noqa: S101 - such probes are made for no other
+        self._url, self._ask, self._hosts = cluster.prometheus or "", cluster.ask, cluster.hosts
+        if not self._url:  # none was named: nothing is missing
+            return
+        try:
+            self._nodes = self._find_nodes()
+        except NoAnswerError as error:
+            raise _cannot(f"Prometheus does not answer: {error}", "look whether it is up") from None
+        known = sorted(set(self._nodes.values()))
+        if not known:
+            names = ", ".join(host.name for host in self._hosts[:MOST_NAMED])
+            raise _cannot(
+                f"{self._url} has no instance with {_SCRAPE} that is called as one of the cluster's machines ({names})",
+                "let it scrape the node_exporters by the machines' host names or addresses",
+            )
+        missing = [host.name for host in self._hosts if host.name not in known]
+        if missing:
+            what = f"{self._url} knows {len(known)} of {len(self._hosts)} machines, and not {_listed(missing)}"
+            self._doubts.append(SERIES_MISSING.doubt(what))
+
+    def mark(self, part: Part | None) -> Sequence[Landed]:
+        self._times.mark(part, int(time.time() * 1000))
+        return ()
+
+    def evaluate(self) -> Evaluation:
+        """All series for the trial's time; what can't be had is a doubt."""
+        parts = self._times.parts
+        if not parts or not self._nodes:
+            return Evaluation()
+        readings = Readings(NAME)
+        try:
+            self._offset_s = self._clock_offset_s()
+            jobs_end_s = max((one.end_ms for one in parts if one.part != "collect"), default=parts[-1].end_ms) / 1000
+            self._wait_for(jobs_end_s)
+            scraped = self._scrapes(parts[0].begin_ms / 1000, time.time())
+            for group in GROUPS:
+                self._take(group, scraped, readings)
+        except NoAnswerError as error:
+            self._doubts.append(PROMETHEUS_SILENT.doubt(f"Prometheus did not answer at the trial's end: {error}"))
+        except (LookupError, TypeError, AttributeError, ValueError) as error:
+            what = f"an answer of {self._url} lacks or garbles {error}"
+            self._doubts.append(PROMETHEUS_SILENT.doubt(what))
+        if restarted := readings.restarted():
+            self._doubts.append(SERIES_MISSING.doubt(f"counters began anew: {_listed(restarted)}"))
+        return Evaluation(samples=list(readings.samples()), amounts=list(readings.amounts(parts)))
+
+    def doubts(self) -> tuple[Doubt, ...]:
+        return tuple(self._doubts)
+
+    def close(self) -> None:
+        """It holds nothing."""
+        return
+
+    def _find_nodes(self) -> dict[str, str]:
+        """The name of the cluster's machine that an instance is of: by its host, or by what uname(2) says there."""
+        called: dict[str, set[str]] = {}
+        for metric in (_SCRAPE, "node_uname_info"):
+            for one in self._query(metric):
+                labels = one["metric"]
+                host = urlsplit(f"//{labels['instance']}").hostname or labels["instance"]
+                called.setdefault(labels["instance"], set()).update({host, labels.get("nodename", host)})
+        return {
+            instance: found
+            for instance, names in called.items()
+            if (found := next((host.name for host in self._hosts if _is_called(host, names)), None)) is not None
+        }
+
+    def _clock_offset_s(self) -> float:
+        """By how much Prometheus' clock is ahead: the quickest of some answers tells best."""
+        found = []
+        for _ in range(CLOCK_QUESTIONS):
+            began_s = time.time()
+            server_s = float(self._query("time()")[1])
+            ended_s = time.time()
+            found.append((ended_s - began_s, server_s - (began_s + ended_s) / 2))
+        return min(found)[1]
+
+    def _wait_for(self, end_s: float) -> None:
+        """Until every machine has been scraped after that time, or for a bounded time."""
+        deadline_s = time.monotonic() + self._wait_s
+        while time.monotonic() < deadline_s:
+            times = [
+                float(one["value"][1]) - self._offset_s for one in self._query(f"timestamp({_SCRAPE})")
+                if one["metric"]["instance"] in self._nodes
+            ]  # fmt: skip
+            if min(times, default=0.0) >= end_s:
+                return
+            time.sleep(POLL_S)
+
+    def _scrapes(self, begin_s: float, end_s: float) -> "_Scrapes":
+        instances = max(1, len(self._query(_SCRAPE)))
+        step_s = max(1, math.ceil((end_s - begin_s) * instances / MOST_POINTS))
+        begin_s = end_s - step_s * math.ceil((end_s - begin_s) / step_s)  # so that the last step is the end
+        scrapes = _Scrapes(begin_s + self._offset_s, end_s + self._offset_s, step_s, {})
+        for one in self._range(f"max by (instance) (timestamp({_SCRAPE}))", scrapes):
+            scrapes.times_s[one["metric"]["instance"]] = {float(at): float(value) for at, value in one["values"]}
+        return scrapes
+
+    def _take(self, group: Group, scrapes: "_Scrapes", readings: Readings) -> None:
+        seen: set[str] = set()
+        for wanted in group.wanted:
+            for one in self._range(wanted.query, scrapes):
+                instance = one["metric"].get("instance", "")
+                node, times_s = self._nodes.get(instance), scrapes.times_s.get(instance, {})
+                if node is None:
+                    continue
+                seen.add(node)
+                label = one["metric"].get(wanted.by, "")
+                subject, series = wanted.subject.format(label), wanted.series.format(label)
+                keep = readings.level if wanted.level else readings.count
+                for at, value in one["values"]:
+                    if (scraped_s := times_s.get(float(at))) is not None:
+                        keep(node, subject, series, round(1000 * (scraped_s - self._offset_s)), float(value))
+        if missing := sorted(set(self._nodes.values()) - seen):
+            of = "any machine" if not seen else _listed(missing)
+            what = f"{self._url} has no {group.needs} of {of}: not known is {group.lost}"
+            self._doubts.append(SERIES_MISSING.doubt(what))
+
+    def _range(self, query: str, scrapes: "_Scrapes") -> list[Mapping[str, Any]]:
+        times = {"start": f"{scrapes.begin_s:.3f}", "end": f"{scrapes.end_s:.3f}", "step": f"{scrapes.step_s}"}
+        found: list[Mapping[str, Any]] = self._result("query_range", {"query": query, **times})
+        return found
+
+    def _query(self, query: str) -> Any:
+        return self._result("query", {"query": query})
+
+    def _result(self, page: str, parameters: Mapping[str, str]) -> Any:
+        assert self._ask is not None  # noqa: S101 - attached before it is asked
+        return self._ask(f"{self._url}/api/v1/{page}", parameters)["data"]["result"]
+
+
+class _Scrapes(NamedTuple):
+    """The steps that are asked for, by Prometheus' clock, and when each instance had been scraped last at each."""
+
+    begin_s: float
+    end_s: float
+    step_s: int
+    times_s: dict[str, dict[float, float]]
+
+
+_IPV4 = re.compile(r"[0-9.]+")
+
+
+def _is_called(host: ForeignHost, names: set[str]) -> bool:
+    """With or without its domain, or by its address."""
+    own = {host.name, host.address} - {""}
+    short = {name.partition(".")[0] for name in names if not _IPV4.fullmatch(name)}
+    with_domain = {name for name in names if "." in name and not _IPV4.fullmatch(name)}
+    without = host.name.partition(".")[0]
+    either_is_short = "." not in host.name or not with_domain
+    return bool(own & names) or (not _IPV4.fullmatch(host.name) and either_is_short and without in short)
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = len(names) - MOST_NAMED
+    return ", ".join(names[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+
+
+def _cannot(what: str, cure: str) -> CannotMeasureError:
+    why = "bytes of drives and networks, memory and pressure of the machines are missing"
+    return CannotMeasureError(what, why, cure)
+
+
+SERIES_MISSING = doubt_kind(
+    "prometheus-series-missing", "cluster", instrument=NAME,
+    when="a Prometheus lacks a machine of an existing cluster, or some of its series",
+    why="the figures of these machines are missing or not whole; those of the others hold",
+    cure="let it scrape a node_exporter with its default collectors on every machine",
+)  # fmt: skip
+PROMETHEUS_SILENT = doubt_kind(
+    "prometheus-silent", "cluster", instrument=NAME,
+    when="a Prometheus did not answer at the end of a trial",
+    why="bytes of drives and networks, memory and pressure of the machines are missing, or only some are there",
+    cure="look whether it is up, and run the trial again",
+)  # fmt: skip
+
+
+def _columns() -> Iterator[NodeColumn]:
+    busy = tuple(f"{mode}_s" for mode in ("user", "nice", "system", "irq", "softirq"))
+    yield NodeColumn("processor", "s", busy, "processor")
+    yield NodeColumn("waited for drives", "s", ("io_some_s",), "pressure")
+    for title, series in (
+        ("drives read", "read_bytes"), ("drives wrote", "written_bytes"),
+        ("received", "received_bytes"), ("sent", "sent_bytes"),
+    ):  # fmt: skip
+        yield NodeColumn(title, "bytes", (series,))
+
+
+PROBES.add(
+    NAME,
+    ProbeKind(
+        lambda _: Prometheus(),
+        foreign=True,
+        adds="node_exporter's counters from Prometheus: bytes of each drive and network interface, processor time by "
+        "state, memory and page cache, and how long tasks waited",
+        columns=tuple(_columns()),
+    ),
+    place=21,
+)

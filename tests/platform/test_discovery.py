@@ -1,0 +1,79 @@
+"""Proves that the machines of a cluster are found by what ResourceManager and NameNode say, each machine once."""
+
+import json
+import re
+
+import pytest
+
+from assay.model.errors import NoAnswerError
+from assay.model.probe import ForeignHost
+from assay.platform.discovery import discover, is_same
+
+RM, NN = "http://rm.example.com:8088", "http://10.0.0.1:9870"
+
+
+def in_yarn(host, state="RUNNING", address=None):
+    return {"nodeHostName": host, "state": state, "nodeHTTPAddress": address or f"{host}:8042", "id": f"{host}:45454"}
+
+
+def asking(yarn, hdfs):
+    """`yarn` is a list of nodes, `hdfs` of live ones by name; a text instead is why there is no answer."""
+
+    def ask(url, parameters):
+        assert parameters == {}
+        found = yarn if url.startswith(RM) else hdfs
+        if isinstance(found, str):
+            raise NoAnswerError(url, found)
+        if url.startswith(RM):
+            return {"nodes": {"node": found} if found else None}
+        return {"beans": [{"LiveNodes": json.dumps(found)}]}
+
+    return ask
+
+
+def test_each_machine_has_its_daemons_by_both_masters():
+    live = {
+        "w1.example.com:9866": {"infoAddr": "10.0.0.11:9864", "infoSecureAddr": "10.0.0.11:0"},
+        "w2.example.com:9866": {"infoAddr": "10.0.0.12:0", "infoSecureAddr": "10.0.0.12:9865"},
+    }
+    yarn = [in_yarn("w1.example.com"), in_yarn("w3.example.com"), in_yarn("w4.example.com", "LOST")]
+    hosts, overlooked = discover(asking(yarn, live), {"resourcemanager": RM, "namenode": NN, "historyserver": NN})
+    assert overlooked == ()
+    assert [(host.name, dict(host.web)) for host in hosts] == [
+        ("10.0.0.1", {"namenode": NN, "historyserver": NN}),
+        ("rm.example.com", {"resourcemanager": RM}),
+        ("w1.example.com", {"nodemanager": "http://w1.example.com:8042", "datanode": "http://10.0.0.11:9864"}),
+        ("w2.example.com", {"datanode": "https://w2.example.com:9865"}),
+        ("w3.example.com", {"nodemanager": "http://w3.example.com:8042"}),
+    ]
+    assert [host.address for host in hosts] == ["", "", "10.0.0.11", "10.0.0.12", ""]
+
+
+def test_yarn_over_tls_and_masters_on_workers():
+    live = {"w1:9866": {"infoAddr": "10.0.0.1:9864"}}
+    hosts, _ = discover(
+        asking([in_yarn("w1.example.com", address="w1.example.com:8044")], live),
+        {"resourcemanager": RM, "namenode": NN}, secure_yarn=True,
+    )  # fmt: skip
+    assert {host.name: sorted(host.web) for host in hosts} == {
+        "rm.example.com": ["resourcemanager"], "w1.example.com": ["datanode", "namenode", "nodemanager"],
+    }  # fmt: skip
+    assert hosts[1].web["nodemanager"] == "https://w1.example.com:8044"
+
+
+@pytest.mark.parametrize(
+    ("yarn", "hdfs", "why"), [("refused", {}, "8088.*refused"), ([{}], {}, "lacks or garbles 'state'")]
+)
+def test_a_master_that_does_not_list_them_is_told(yarn, hdfs, why):
+    hosts, (said,) = discover(asking(yarn, hdfs), {"resourcemanager": RM, "namenode": NN})
+    assert [host.name for host in hosts] == ["10.0.0.1", "rm.example.com"]
+    assert re.search(why, said)
+
+
+def test_names_of_one_machine():
+    host = ForeignHost("w1.example.com", "10.0.0.1")
+    assert all(
+        is_same(host, *names) for names in [("w1",), ("w1.example.com",), ("10.0.0.1",), ("x", "w1.example.com")]
+    )
+    assert not any(is_same(host, *names) for names in [("w2",), ("w1.other.org",), ("w2", "10.0.0.1")])
+    assert is_same(ForeignHost("localhost"), "127.0.0.1")

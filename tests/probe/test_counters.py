@@ -1,0 +1,81 @@
+"""Proves what readings at any times come to in the parts of a trial: interpolated, marked where unsure, never made up."""
+
+import pytest
+
+from assay.probe.counters import PartTimes, Readings
+
+
+def times(*marks):
+    found = PartTimes()
+    found.mark(None, marks[0][1])
+    for part, time_ms in marks[1:]:
+        found.mark(part, time_ms)
+    return found.parts
+
+
+PARTS = times((None, 0), ("staging", 10_000), ("run", 110_000), ("collect", 112_000))
+
+
+def amounts(readings, parts=PARTS):
+    return {(one.node, one.subject, one.series, one.part): (one.value, one.basis) for one in readings.amounts(parts)}
+
+
+def counted(*points, derived=False):
+    readings = Readings("p")
+    for time_ms, value in points:
+        readings.count("n", "disk", "read_bytes", time_ms, value, derived=derived)
+    return readings
+
+
+def test_a_part_has_what_the_counter_gained_in_it():
+    found = amounts(counted((0, 500), (10_000, 700), (110_000, 1700), (112_000, 1710)))
+    assert found == {
+        ("n", "disk", "read_bytes", "staging"): (200, "measured"),
+        ("n", "disk", "read_bytes", "run"): (1000, "measured"),
+        ("n", "disk", "read_bytes", "collect"): (10, "measured"),
+    }
+
+
+def test_between_readings_a_counter_lies_on_a_straight_line():
+    found = amounts(counted((0, 0), (9_000, 0), (11_000, 20), (109_000, 1000), (111_000, 1040), (115_000, 1040)))
+    assert found["n", "disk", "read_bytes", "run"] == (pytest.approx(1010), "measured")
+    coarse = amounts(counted((0, 0), (60_000, 600), (120_000, 1200)))
+    assert coarse["n", "disk", "read_bytes", "run"] == (pytest.approx(1000), "estimated")
+
+
+def test_of_a_part_that_was_hardly_seen_nothing_is_said():
+    assert amounts(counted((0, 0), (60_000, 600))).keys() == {("n", "disk", "read_bytes", "staging")}
+    late = amounts(counted((20_000, 0), (110_000, 900)))  # 90 of 100 s
+    assert late["n", "disk", "read_bytes", "run"] == (900, "estimated")
+    assert amounts(Readings("p")) == {}
+
+
+def test_a_counter_that_began_anew_goes_on_from_there_as_an_estimate():
+    readings = counted((0, 1000), (10_000, 1100), (50_000, 40), (110_000, 340))
+    assert amounts(readings)["n", "disk", "read_bytes", "run"] == (340, "estimated")
+    assert readings.restarted() == ["disk of n"]
+    assert counted((0, 1), (1, 2)).restarted() == []
+
+
+def test_what_is_derived_from_levels_is_an_estimate():
+    assert amounts(counted((0, 0), (10_000, 5), derived=True))["n", "disk", "read_bytes", "staging"] == (5, "estimated")
+
+
+def test_levels_have_their_peak_in_each_part():
+    readings = Readings("p")
+    for time_ms, value in [(0, 5), (5_000, 9), (10_000, 7), (60_000, 3)]:
+        readings.level("n", "memory", "used_bytes", time_ms, value)
+    found = amounts(readings)
+    assert found["n", "memory", "used_peak_bytes", "staging"] == (9, "estimated")
+    assert found["n", "memory", "used_peak_bytes", "run"] == (7, "estimated")
+    assert ("n", "memory", "used_peak_bytes", "collect") not in found
+
+
+def test_samples_are_rates_of_counters_and_levels_as_they_were():
+    readings = counted((0, 0), (1000, 500), (1050, 600), (1050, 900), (3050, 1600))
+    readings.level("n", "memory", "used_bytes", 10, 5)
+    found = [(one.series, one.time_ms, one.value, one.node) for one in readings.samples()]
+    assert found == [
+        ("disk/read_bytes_per_s", 1000, 500.0, "n"), ("disk/read_bytes_per_s", 3050, 536.585, "n"),
+        ("memory/used_bytes", 10, 5, "n"),
+    ]  # fmt: skip

@@ -1,0 +1,230 @@
+"""Proves that an existing cluster's daemons are read for all machines, and that one that is away costs its figures only.
+
+Answers have the form of Hadoop 3.4's.
+"""
+
+import json
+import threading
+import time
+from contextlib import ExitStack, contextmanager
+
+import pytest
+
+from assay.host.http import BoundedWeb, Bounds
+from assay.model.platform import Layout
+from assay.model.probe import CannotMeasureError, ForeignCluster, ForeignHost, Scene
+from assay.platform.discovery import discover
+from assay.probe.daemon_metrics import DaemonMetrics
+from tests.serving import serving
+
+GIB = 1 << 30
+
+
+class Machine:
+    """A worker's counters, and its daemons' answers; the first one has the masters too."""
+
+    def __init__(self, number):
+        self.name = f"worker-{number}"
+        self.read = self.written = self.sent = 0
+        self.cores, self.memory_mib, self.state = 0.5, 2048, "RUNNING"
+
+    def datanode(self, query):
+        if "DataNodeActivity" in query["qry"]:
+            name = f"Hadoop:service=DataNode,name=DataNodeActivity-{self.name}-9866"
+            counted = {"BytesRead": self.read, "BytesWritten": self.written, "RemoteBytesRead": self.read // 2}
+            return {"beans": [{"name": name, "tag.Hostname": self.name, **counted}]}
+        return system(query)
+
+    def nodemanager(self, query):
+        if "ShuffleMetrics" in query["qry"]:
+            return {"beans": [{"name": query["qry"], "ShuffleOutputBytes": self.sent, "ShuffleConnections": 3}]}
+        return system(query)
+
+    def in_yarn(self):
+        return {
+            "id": f"{self.name}:45454", "nodeHostName": self.name, "state": self.state, "numContainers": 2,
+            "nodeHTTPAddress": f"127.0.0.1:{self.nodemanager_port}", "usedMemoryMB": 1024,
+            "resourceUtilization": {
+                "nodePhysicalMemoryMB": self.memory_mib, "nodeVirtualMemoryMB": 9000, "nodeCPUUsage": self.cores,
+                "aggregatedContainersPhysicalMemoryMB": 900, "containersCPUUsage": 0.1,
+            },
+        }  # fmt: skip
+
+    def in_hdfs(self):
+        return {"infoAddr": f"127.0.0.1:{self.datanode_port}", "infoSecureAddr": "127.0.0.1:0", "lastContact": 1}
+
+
+def system(query):
+    assert query["qry"] == "java.lang:type=OperatingSystem"
+    return {"beans": [{"name": query["qry"], "ProcessCpuTime": int(time.monotonic() * 1e9)}]}
+
+
+class Cluster:
+    """Machines and masters, each daemon at a port of its own."""
+
+    def __init__(self, count, scope, timeout_s):
+        self.machines = [Machine(number + 1) for number in range(count)]
+        for one in self.machines:
+            one.datanode_server = scope.enter_context(serving({"/jmx": one.datanode}))
+            one.nodemanager_server = scope.enter_context(serving({"/jmx": one.nodemanager}))
+            one.datanode_port, one.nodemanager_port = (
+                server.server_port for server in (one.datanode_server, one.nodemanager_server)
+            )
+
+        def master(query):
+            if "NameNodeInfo" in query["qry"]:
+                live = {f"{one.name}:9866": one.in_hdfs() for one in self.machines}
+                return {"beans": [{"name": query["qry"], "LiveNodes": json.dumps(live)}]}
+            if "RpcActivity" in query["qry"]:
+                return {"beans": [{"ReceivedBytes": 100, "SentBytes": 50}, {"ReceivedBytes": 1, "SentBytes": 2}]}
+            return system(query)
+
+        nodes = lambda _: {"nodes": {"node": [one.in_yarn() for one in self.machines]}}  # noqa: E731
+        self.master = scope.enter_context(serving({"/jmx": master, "/ws/v1/cluster/nodes": nodes}))
+        self.addresses = {"namenode": self.master.url, "resourcemanager": self.master.url}
+        self.web = BoundedWeb(bounds=Bounds(timeout_s=timeout_s, per_second=500))
+
+    def scene(self):
+        hosts, overlooked = discover(self.web.ask, self.addresses)
+        return Scene(
+            Layout(neutral="/", data=(), local=()), foreign=ForeignCluster(hosts, self.web.ask, None, overlooked)
+        )
+
+
+@contextmanager
+def a_cluster(count=2, timeout_s=10):
+    with ExitStack() as scope:
+        yield Cluster(count, scope, timeout_s)
+
+
+def measured(cluster, act, probe=None, every_s=0.05):
+    """The probe after a trial in whose run `act` happens."""
+    probe = probe or DaemonMetrics(every_s)
+    probe.attach(cluster.scene())
+    probe.mark(None)
+    time.sleep(0.25)
+    probe.mark("staging")
+    act()
+    time.sleep(0.25)
+    probe.mark("run")
+    found = probe.evaluate()
+    doubts = probe.doubts()
+    probe.close()
+    return found, doubts
+
+
+def amounts(found, part="run"):
+    return {(one.node, one.subject, one.series): one for one in found.amounts if one.part == part}
+
+
+def test_bytes_processors_and_memory_of_each_machine():
+    with a_cluster() as cluster:
+        first, second = cluster.machines
+
+        def act():
+            first.read, second.written, second.sent, first.cores = 7 * GIB, 3 * GIB, 5, 2.0
+
+        found, doubts = measured(cluster, act)
+    assert doubts == ()
+    of = amounts(found)
+    assert of["worker-1", "datanode", "hdfs_read_bytes"].value == 7 * GIB
+    assert of["worker-1", "datanode", "remote_read_bytes"].value == 7 * GIB // 2
+    assert of["worker-1", "datanode", "hdfs_written_bytes"].value == 0
+    assert of["worker-2", "datanode", "hdfs_written_bytes"].value == 3 * GIB
+    assert of["worker-2", "nodemanager", "shuffle_sent_bytes"].value == 5
+    assert ("worker-1", "datanode", "remote_written_bytes") not in of  # the bean does not have it
+    assert of["worker-1", "machine", "memory_peak_bytes"].value == 2 * GIB
+    busy = of["worker-1", "machine", "busy_s"]
+    assert (busy.basis, 0.25 < busy.value < 1) == ("estimated", True)
+    assert of["worker-2", "machine", "busy_s"].value < busy.value
+    assert 0.2 < of["worker-1", "datanode", "cpu_s"].value < 2
+    assert of[None, "own", "requests_count"].value >= 9
+    rates = [one for one in found.samples if one.series == "datanode/hdfs_read_bytes_per_s" and one.node == "worker-1"]
+    assert max(one.value for one in rates) > 7 * GIB
+    assert {one.node for one in found.samples} == {"worker-1", "worker-2"}
+
+
+def test_a_daemon_that_goes_away_is_a_doubt_and_the_others_have_figures():
+    with a_cluster() as cluster:
+        first, second = cluster.machines
+
+        def act():
+            first.datanode_server.shutdown()
+            first.datanode_server.server_close()
+            second.read = 9
+
+        found, doubts = measured(cluster, act)
+    (doubt,) = doubts
+    assert (doubt.kind, doubt.subject) == ("daemon-silent", "worker-1")
+    assert doubt.what.startswith("the DataNode of worker-1 gave no answer ")
+    assert "refused" in doubt.what
+    of = amounts(found)
+    assert ("worker-1", "datanode", "hdfs_read_bytes") not in of
+    assert of["worker-2", "datanode", "hdfs_read_bytes"].value == 9
+    assert ("worker-1", "nodemanager", "shuffle_sent_bytes") in of
+
+
+def test_a_slow_daemon_holds_nobody_up_for_long():
+    with a_cluster(timeout_s=1) as cluster:
+        slow = cluster.machines[0].nodemanager_server
+        slow.answers = {"/jmx": lambda _: time.sleep(30) or {}}
+        began_s = time.monotonic()
+        _, doubts = measured(cluster, lambda: None)
+        assert time.monotonic() - began_s < 20
+    assert {doubt.kind for doubt in doubts} == {"daemon-silent"}
+    whats = [doubt.what for doubt in doubts if "the NodeManager of worker-1" in doubt.what]
+    assert "no answer within 1 s" in whats[0]
+    # Given up after three times, but for the ends of parts.
+    assert len(slow.asked) <= 3 + 3
+
+
+def test_garbled_answers_are_silence_with_a_reason():
+    with a_cluster(1) as cluster:
+        cluster.machines[0].nodemanager_server.answers = {"/jmx": {"no": "beans"}}
+        cluster.machines[0].datanode_server.answers = {"/jmx": [1]}
+        _, doubts = measured(cluster, lambda: None)
+    assert [doubt.kind for doubt in doubts] == 2 * ["daemon-silent"]
+    assert all("lacks or garbles" in doubt.what for doubt in doubts)
+
+
+def test_a_machine_that_yarn_loses_and_a_daemon_that_starts_anew_are_doubts():
+    with a_cluster() as cluster:
+        first, second = cluster.machines
+        first.read = 1000
+
+        def act():
+            first.read, second.state = 10, "LOST"
+
+        found, doubts = measured(cluster, act)
+    assert {doubt.kind for doubt in doubts} == {"machines-changed", "daemon-restarted"}
+    assert any("had worker-2 as LOST for a time" in doubt.what for doubt in doubts)
+    assert amounts(found)["worker-1", "datanode", "hdfs_read_bytes"].value == 10
+    assert amounts(found)["worker-1", "datanode", "hdfs_read_bytes"].basis == "estimated"
+
+
+def test_many_silent_daemons_are_one_doubt_beside_the_first():
+    with a_cluster(6) as cluster:
+        for one in cluster.machines:
+            one.datanode_server.answers = {"/jmx": (500, {})}
+        _, doubts = measured(cluster, lambda: None)
+    assert len(doubts) == 4
+    assert doubts[3].what == "3 more daemons gave no answer, on worker-4, worker-5, worker-6"
+
+
+def test_masters_that_do_not_list_machines_are_told():
+    with a_cluster() as cluster:
+        cluster.master.answers = {"/jmx": (403, {})}
+        scene = cluster.scene()
+        probe = DaemonMetrics()
+        probe.attach(scene)
+        assert {doubt.kind for doubt in probe.doubts()} == {"machines-overlooked"}
+        probe.close()
+        nothing = Scene(scene.layout, foreign=ForeignCluster((ForeignHost("x"),), cluster.web.ask, None, ("no list",)))
+        with pytest.raises(CannotMeasureError, match="no daemon of the cluster is known: no list"):
+            DaemonMetrics().attach(nothing)
+
+
+def test_nothing_goes_on_after_its_end():
+    with a_cluster() as cluster:
+        measured(cluster, lambda: None)
+    assert not [one.name for one in threading.enumerate() if one.name.startswith("probe-daemons")]

@@ -1,0 +1,166 @@
+"""Proves what is made of a Prometheus' answers: each machine's bytes at its scrapes' times, and what is lost without some.
+
+The server answers the HTTP API's queries from counters that grow at a known rate.
+"""
+
+import re
+import time
+from contextlib import contextmanager
+
+import pytest
+
+from assay.host.http import BoundedWeb, Bounds
+from assay.model.platform import Layout
+from assay.model.probe import CannotMeasureError, ForeignCluster, ForeignHost, Scene
+from assay.probe.prometheus import GROUPS, Prometheus
+from tests.serving import serving
+
+MB = 1_000_000
+INSTANCES = {"worker-1:9100": "worker-1", "10.0.0.2:9100": "worker-2", "elsewhere:9100": "elsewhere"}
+DEVICES = {"node_disk": "sda", "node_network": "eth0"}
+CLOCK_AHEAD_S = 100.0
+
+
+class Fake:
+    """Scrapes once a second, at .25; each counter grows by its rate since `began_s`. `lacks` are patterns of metrics."""
+
+    def __init__(self, lacks="^$"):
+        self.began_s = time.time() + CLOCK_AHEAD_S - 1000
+        self.lacks = re.compile(lacks)
+
+    def query(self, query):
+        at = time.time() + CLOCK_AHEAD_S
+        if query["query"] == "time()":
+            return answer([at, str(at)])
+        if query["query"] == "1":
+            return answer([at, "1"])
+        found = self.series(query["query"])
+        return answer([{"metric": labels, "value": [at, str(value(at))]} for labels, value in found])
+
+    def query_range(self, query):
+        begin, end, step = (float(query[name]) for name in ("start", "end", "step"))
+        steps = [begin + number * step for number in range(int((end - begin) / step + 0.01) + 1)]
+        now = time.time() + CLOCK_AHEAD_S
+        found = self.series(query["query"])
+        return answer([
+            {"metric": labels, "values": [[at, str(value(at))] for at in steps if at <= now]} for labels, value in found
+        ])  # fmt: skip
+
+    def series(self, query):
+        metric = re.search(r"node_\w+", query)[0]
+        if self.lacks.search(metric):
+            return
+        by = re.search(r"by \(([\w, ]+)\)", query)
+        names = by[1].split(", ") if by else ["instance", "nodename"]
+        for number, (instance, nodename) in enumerate(INSTANCES.items()):
+            for mode in ("user", "idle") if "mode" in names else ("",):
+                device = next((name for start, name in DEVICES.items() if metric.startswith(start)), "")
+                known = {"instance": instance, "nodename": nodename, "device": device, "mode": mode}
+                rate = (number + 1) * (MB if "bytes" in metric else 0.25)
+                labels = {name: known[name] for name in names if known.get(name)}
+                if "timestamp(" in query:
+                    yield labels, scraped
+                elif "Mem" in metric or "Cached" in metric or "Dirty" in metric:
+                    yield labels, lambda at: 5 * MB
+                else:
+                    yield labels, lambda at, rate=rate: rate * (scraped(at) - self.began_s)
+
+
+def scraped(at):
+    """The last scrape before a time."""
+    return int(at - 0.25) + 0.25
+
+
+def answer(result):
+    return {"status": "success", "data": {"resultType": "vector", "result": result}}
+
+
+@contextmanager
+def a_prometheus(fake):
+    with serving({"/api/v1/query": fake.query, "/api/v1/query_range": fake.query_range}) as server:
+        yield server
+
+
+def scene(server, *hosts):
+    hosts = hosts or (ForeignHost("worker-1.example.com"), ForeignHost("worker-2", "10.0.0.2"))
+    web = BoundedWeb(bounds=Bounds(per_second=1000))
+    return Scene(Layout(neutral="/", data=(), local=()), foreign=ForeignCluster(tuple(hosts), web.ask, server.url))
+
+
+def measured(server, *hosts, probe=None, before_end=lambda: None):
+    probe = probe or Prometheus(wait_s=20)
+    probe.attach(scene(server, *hosts))
+    probe.mark(None)
+    time.sleep(0.1)
+    probe.mark("staging")
+    time.sleep(2.5)
+    probe.mark("run")
+    probe.mark("collect")
+    before_end()
+    found = probe.evaluate()
+    doubts = probe.doubts()
+    probe.close()
+    return found, doubts
+
+
+def test_each_machines_bytes_and_seconds_while_the_jobs_ran():
+    with a_prometheus(Fake()) as server:
+        found, doubts = measured(server)
+    assert doubts == ()
+    of = {(one.node, one.subject, one.series): one.value for one in found.amounts if one.part == "run"}
+    assert {node for node, _, _ in of} == {"worker-1.example.com", "worker-2"}
+    for number, node in enumerate(["worker-1.example.com", "worker-2"], 1):
+        assert of[node, "disk sda", "read_bytes"] == pytest.approx(number * 2.5 * MB, rel=0.05)
+        assert of[node, "interface eth0", "sent_bytes"] == pytest.approx(number * 2.5 * MB, rel=0.05)
+        assert of[node, "processor", "user_s"] == pytest.approx(number * 2.5 / 4, rel=0.05)
+        assert of[node, "pressure", "io_full_s"] == pytest.approx(number * 2.5 / 4, rel=0.05)
+        assert of[node, "memory", "page_cache_peak_bytes"] == 5 * MB
+    rates = [one for one in found.samples if (one.node, one.series) == ("worker-2", "disk sda/read_bytes_per_s")]
+    assert len(rates) >= 2
+    assert all(one.value == pytest.approx(2 * MB, rel=0.01) for one in rates)
+    # Times are this machine's, though the server's clock is ahead.
+    assert all(abs(one.time_ms / 1000 - time.time()) < 30 for one in found.samples)
+    assert len(server.asked) < 40
+
+
+def test_what_is_lost_without_some_series_is_said_in_a_sentence():
+    with a_prometheus(Fake(lacks="^node_pressure")) as server:
+        found, (doubt,) = measured(server)
+        assert doubt.kind == "prometheus-series-missing"
+        assert doubt.what == (
+            f"{server.url} has no node_pressure_* (Linux with PSI) of any machine: not known is how long tasks waited for "
+            "processors, memory and drives"
+        )
+    assert {one.subject for one in found.amounts} == {"disk sda", "interface eth0", "processor", "memory"}
+
+
+def test_machines_that_it_does_not_know_are_named():
+    with a_prometheus(Fake()) as server:
+        hosts = ForeignHost("worker-1"), *(ForeignHost(f"lost-{number}") for number in range(5))
+        _, (doubt,) = measured(server, *hosts)
+        assert doubt.what == f"{server.url} knows 1 of 6 machines, and not lost-0, lost-1, lost-2 and 2 more"
+        with pytest.raises(
+            CannotMeasureError, match=r"no instance .* called as one of the cluster's machines \(lost-0"
+        ):
+            Prometheus().attach(scene(server, *hosts[1:]))
+
+
+def test_one_that_goes_away_meanwhile_is_a_doubt():
+    with a_prometheus(Fake()) as server:
+        found, (doubt,) = measured(server, before_end=server.answers.clear)
+    assert (found.samples, found.amounts) == ([], [])
+    assert doubt.kind == "prometheus-silent"
+    assert "HTTP status 404" in doubt.what
+
+
+def test_without_one_nothing_is_missing():
+    probe = Prometheus()
+    probe.attach(Scene(Layout(neutral="/", data=(), local=()), foreign=ForeignCluster((), None)))
+    probe.mark(None)
+    probe.mark("run")
+    assert probe.evaluate().amounts == ()
+    assert probe.doubts() == ()
+
+
+def test_every_group_says_what_is_lost():
+    assert len({group.lost for group in GROUPS}) == len(GROUPS) == 5
