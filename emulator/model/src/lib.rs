@@ -9,6 +9,7 @@
 mod completions;
 mod figures;
 mod hdd;
+mod in_order;
 mod limited;
 mod null;
 mod power;
@@ -19,6 +20,8 @@ mod slowed;
 mod ssd;
 
 use serde::{Deserialize, Serialize};
+
+use in_order::InOrder;
 
 pub use figures::{FigureSpec, KindFigures, figures};
 pub use power::Joules;
@@ -94,8 +97,8 @@ pub fn build(profile: &Profile, seed: u64) -> Result<Box<dyn Device>, ProfileErr
     let figures = profile.check()?;
     let device: Box<dyn Device> = match profile.kind.as_str() {
         "hdd" => Box::new(hdd::Hdd::new(&figures, seed)),
-        "ssd" => Box::new(ssd::Ssd::new(&figures, seed)),
-        "limited" => Box::new(limited::Limited::new(&figures)),
+        "ssd" => Box::new(InOrder::new(&figures, ssd::Ssd::new(&figures, seed))),
+        "limited" => Box::new(InOrder::new(&figures, limited::Limited::new(&figures))),
         _ => Box::new(null::Null::default()),
     };
     Ok(if profile.slowdown > 1 { Box::new(slowed::Slowed::new(device, profile.slowdown)) } else { device })

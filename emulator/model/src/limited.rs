@@ -5,14 +5,12 @@
 //! from it, and a request completes when what is in it no longer exceeds the burst. So a device that was idle does
 //! as much at once as the burst allows, and any device keeps its rates over longer times.
 
-use std::collections::VecDeque;
-
-use crate::completions::Completions;
 use crate::figures::{CAPACITY, FigureSpec, optional, required};
-use crate::power::{Joules, Watts};
-use crate::profile::{Checked, FigureError, contradiction};
+use crate::in_order::Timing;
+use crate::power::Watts;
+use crate::profile::{Checked, FigureError};
 use crate::report::Recorder;
-use crate::{Completion, Device, Kind, Nanos, Report, Request};
+use crate::{Kind, Nanos, Report, Request};
 
 /// Names, meanings, units and bounds; rates are in MB/s of 10^6 bytes.
 pub const FIGURES: &[FigureSpec] = &[
@@ -40,16 +38,10 @@ pub const FIGURES: &[FigureSpec] = &[
 
 /// What must hold between figures: work takes no less power than idleness, and fast writes are no slower than others.
 pub fn agree(figures: &Checked) -> Vec<FigureError> {
-    let mut errors = Vec::new();
-    let mut at_least = |name: &str, limit: &str, most: f64, unit: &str, why: &str| {
-        if figures.get(name) < figures.get(limit) {
-            errors.push(contradiction(name, figures.get(name), figures.get(limit), most, unit, why));
-        }
-    };
-    at_least("read_watts", "idle_watts", 100.0, "watts", "reading takes no less power than idle_watts");
-    at_least("write_watts", "idle_watts", 100.0, "watts", "writing takes no less power than idle_watts");
+    let mut errors = Watts::agree(figures);
     if figures.get("fast_write_bytes") > 0.0 {
-        at_least("fast_write_mb_s", "write_mb_s", 64000.0, "MB/s", "the first writes are no slower than the others");
+        let why = "the first writes are no slower than the others";
+        errors.extend(figures.at_least("fast_write_mb_s", "write_mb_s", why));
     }
     errors
 }
@@ -104,9 +96,8 @@ struct FastWrites {
     recover: f64,
 }
 
-/// The device.
+/// The device's times.
 pub struct Limited {
-    queue_depth: usize,
     reads: Direction,
     writes: Direction,
     total_bytes: Limit,
@@ -115,14 +106,7 @@ pub struct Limited {
     fast: FastWrites,
     flush: f64,
     watts: Watts,
-    now: Nanos,
     written_at: f64,
-    backlog: VecDeque<Request>,
-    active: usize,
-    completions: Completions,
-    done: VecDeque<Completion>,
-    recorder: Recorder,
-    since: Nanos,
 }
 
 impl Limited {
@@ -131,7 +115,6 @@ impl Limited {
         let burst = figures.ms("read_burst_ms").max(figures.ms("write_burst_ms"));
         let most = figures.get("fast_write_bytes");
         Limited {
-            queue_depth: figures.get("queue_depth") as usize,
             reads: Direction::new(figures, ["read_mb_s", "read_iops", "read_latency_us", "read_burst_ms"]),
             writes: Direction::new(figures, ["write_mb_s", "write_iops", "write_latency_us", "write_burst_ms"]),
             total_bytes: Limit::new(figures.rate("total_mb_s"), burst),
@@ -145,41 +128,7 @@ impl Limited {
             },
             flush: figures.ms("flush_ms"),
             watts: Watts::new(figures, 0.0),
-            now: 0,
             written_at: 0.0,
-            backlog: VecDeque::new(),
-            active: 0,
-            completions: Completions::default(),
-            done: VecDeque::new(),
-            recorder: Recorder::default(),
-            since: 0,
-        }
-    }
-
-    /// Moves time to `to`; a completion lets the next request of the backlog in.
-    fn run(&mut self, to: Nanos) {
-        self.take_in();
-        while let Some(completion) = self.completions.pop_due(to) {
-            self.now = self.now.max(completion.at);
-            self.active -= 1;
-            self.recorder.completed(completion.at);
-            self.done.push_back(completion);
-            self.take_in();
-        }
-        self.now = self.now.max(to);
-    }
-
-    fn take_in(&mut self) {
-        while self.active < self.queue_depth {
-            let Some(request) = self.backlog.pop_front() else { return };
-            self.active += 1;
-            let now = self.now as f64;
-            let at = match request.kind {
-                Kind::Read | Kind::Write => self.transfer(now, request),
-                Kind::Flush => self.written_at.max(now) + self.flush,
-                Kind::Discard => now + self.writes.latency,
-            };
-            self.completions.push((at.ceil() as Nanos).max(self.now), request.id);
         }
     }
 
@@ -228,36 +177,20 @@ impl Limited {
         ];
         nanos.into_iter().fold(0.0, f64::max) / 1e9
     }
-
-    /// Idle power all the time; above it each byte takes an energy, that of its direction's limit.
-    fn joules(&self, at: Nanos) -> Joules {
-        let idle = at.saturating_sub(self.since) as f64 * 1e-9 * self.watts.idle;
-        let read = self.reads.worked * 1e-9 * (self.watts.read - self.watts.idle);
-        let write = self.writes.worked * 1e-9 * (self.watts.write - self.watts.idle);
-        Joules { idle, seek: 0.0, read, write, total: idle + read + write }
-    }
 }
 
-impl Device for Limited {
-    fn submit(&mut self, at: Nanos, request: Request) {
-        self.run(at);
-        self.recorder.arrived(at, &request);
-        self.backlog.push_back(request);
-        self.take_in();
-    }
-
-    fn next_event(&self) -> Option<Nanos> {
-        let collected = self.done.front().map(|completion| completion.at);
-        collected.or_else(|| self.completions.next_at())
-    }
-
-    fn advance(&mut self, to: Nanos, done: &mut Vec<Completion>) {
-        self.run(to);
-        done.extend(self.done.drain(..));
+impl Timing for Limited {
+    fn take_in(&mut self, now: Nanos, request: Request) -> Nanos {
+        let now = now as f64;
+        let at = match request.kind {
+            Kind::Read | Kind::Write => self.transfer(now, request),
+            Kind::Flush => self.written_at.max(now) + self.flush,
+            Kind::Discard => now + self.writes.latency,
+        };
+        at.ceil() as Nanos
     }
 
     fn settle(&mut self, at: Nanos) {
-        self.run(at);
         self.fast.left = self.fast.most;
         for limit in
             [&mut self.reads.bytes, &mut self.reads.requests, &mut self.writes.bytes, &mut self.writes.requests]
@@ -269,14 +202,14 @@ impl Device for Limited {
         }
     }
 
-    fn report(&self, at: Nanos) -> Report {
-        let report = self.recorder.report(at, self.joules(at), 0);
+    /// Idle power all the time; above it each byte takes an energy, that of its direction's limit.
+    fn report(&self, at: Nanos, recorder: &Recorder) -> Report {
+        let joules = self.watts.joules_above_idle(recorder.elapsed(at), self.reads.worked, self.writes.worked);
+        let report = recorder.report(at, joules, 0);
         Report { least_seconds: self.least_seconds(&report).min(report.busy_seconds), ..report }
     }
 
-    fn reset_report(&mut self, at: Nanos) {
-        self.run(at);
-        self.recorder.reset(at);
-        (self.since, self.reads.worked, self.writes.worked) = (at, 0.0, 0.0);
+    fn reset_report(&mut self, _at: Nanos) {
+        (self.reads.worked, self.writes.worked) = (0.0, 0.0);
     }
 }

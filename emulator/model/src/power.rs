@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::Nanos;
-use crate::profile::Checked;
+use crate::profile::{Checked, FigureError};
 
 /// Energy used since the start or the last reset, by state, in joules.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
@@ -34,6 +34,22 @@ impl Watts {
     pub fn new(figures: &Checked, seek: f64) -> Self {
         let get = |name| figures.get(name);
         Watts { idle: get("idle_watts"), seek, read: get("read_watts"), write: get("write_watts") }
+    }
+
+    /// What must hold between the figures of a kind whose work adds to its idle power: it takes no less than that.
+    pub fn agree(figures: &Checked) -> Vec<FigureError> {
+        let read = figures.at_least("read_watts", "idle_watts", "reading takes no less power than idle_watts");
+        let write = figures.at_least("write_watts", "idle_watts", "writing takes no less power than idle_watts");
+        read.into_iter().chain(write).collect()
+    }
+
+    /// Energy of a drive that takes its idle power for all of `elapsed`, and what reading and writing take above that
+    /// for so many nanoseconds, which may be at the same time.
+    pub fn joules_above_idle(&self, elapsed: Nanos, reading: f64, writing: f64) -> Joules {
+        let idle = elapsed as f64 * 1e-9 * self.idle;
+        let read = reading * 1e-9 * (self.read - self.idle);
+        let write = writing * 1e-9 * (self.write - self.idle);
+        Joules { idle, seek: 0.0, read, write, total: idle + read + write }
     }
 }
 

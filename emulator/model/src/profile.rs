@@ -60,7 +60,7 @@ impl std::error::Error for ProfileError {}
 
 /// Figures that have passed the check: every figure of the kind is there, within its bounds.
 #[derive(Clone, Debug)]
-pub(crate) struct Checked(BTreeMap<&'static str, f64>);
+pub(crate) struct Checked(BTreeMap<&'static str, (f64, &'static FigureSpec)>);
 
 impl Checked {
     /// The figure's value.
@@ -68,7 +68,23 @@ impl Checked {
     /// # Panics
     /// When the kind has no such figure, which is a mistake in this crate.
     pub fn get(&self, name: &str) -> f64 {
+        self.figure(name).0
+    }
+
+    fn figure(&self, name: &str) -> (f64, &'static FigureSpec) {
         *self.0.get(name).unwrap_or_else(|| panic!("the kind has no figure {name}"))
+    }
+
+    /// The error of a figure that is less than the figure `limit`, and why it must not be.
+    pub fn at_least(&self, name: &str, limit: &str, why: &str) -> Option<FigureError> {
+        let ((value, spec), least) = (self.figure(name), self.get(limit));
+        (value < least).then(|| contradiction(name, value, least, spec.most, spec.unit, why))
+    }
+
+    /// The error of a figure that is greater than the figure `limit`, and why it must not be.
+    pub fn at_most(&self, name: &str, limit: &str, why: &str) -> Option<FigureError> {
+        let ((value, spec), most) = (self.figure(name), self.get(limit));
+        (value > most).then(|| contradiction(name, value, spec.least, most, spec.unit, why))
     }
 
     /// A figure in bytes.
@@ -107,7 +123,7 @@ impl Profile {
         for spec in kind.figures {
             match self.figures.get(spec.name).copied().or(spec.default) {
                 Some(value) if spec.allows(value) => {
-                    checked.insert(spec.name, value);
+                    checked.insert(spec.name, (value, spec));
                 }
                 Some(value) => errors.push(out_of_bounds(spec, value)),
                 None => errors.push(missing(spec)),

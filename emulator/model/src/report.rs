@@ -196,11 +196,16 @@ impl Recorder {
         }
     }
 
+    /// How long it has counted at `at`.
+    pub fn elapsed(&self, at: Nanos) -> Nanos {
+        at.saturating_sub(self.since)
+    }
+
     /// The totals at `at`.
     pub fn report(&self, at: Nanos, joules: Joules, unwritten_bytes: u64) -> Report {
         let under_way = if self.outstanding > 0 { at.saturating_sub(self.busy_from) } else { 0 };
         Report {
-            elapsed_seconds: at.saturating_sub(self.since) as f64 / NANOS_PER_SECOND,
+            elapsed_seconds: self.elapsed(at) as f64 / NANOS_PER_SECOND,
             busy_seconds: (self.busy_nanos + under_way) as f64 / NANOS_PER_SECOND,
             // Of one arm; devices whose parts work side by side say less.
             least_seconds: (self.busy_nanos + under_way) as f64 / NANOS_PER_SECOND,

@@ -47,6 +47,24 @@ fn figures_that_contradict_each_other_are_refused() {
 }
 
 #[test]
+fn a_contradiction_names_the_bounds_within_which_the_figures_agree() {
+    let contradicted = |name: &str, figure: &str, value: f64, other: &str| {
+        let mut profile = profile_file(name).profile();
+        profile.figures.insert(figure.into(), value);
+        (errors(&profile).remove(0), profile.figures[other])
+    };
+    let (error, idle) = contradicted("samsung-840-evo-120gb", "write_watts", 0.01, "idle_watts");
+    assert_eq!((error.value, error.least, error.most), (Some(0.01), Some(idle), Some(100.0)));
+    let message = format!(
+        "write_watts is 0.01 watts, but writing takes no less power than idle_watts: \
+         write a value from {idle} to 100 watts"
+    );
+    assert_eq!(error.message, message);
+    let (error, outer) = contradicted("wd10ezex", "inner_rate_mb_s", 500.0, "outer_rate_mb_s");
+    assert_eq!((error.value, error.least, error.most), (Some(500.0), Some(1.0), Some(outer)));
+}
+
+#[test]
 fn an_unknown_kind_is_refused() {
     let profile = Profile { name: "x".into(), kind: "tape".into(), figures: Default::default(), slowdown: 1 };
     assert!(errors(&profile)[0].message.contains("null, hdd, ssd, limited"));

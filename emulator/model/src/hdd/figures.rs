@@ -42,15 +42,13 @@ pub const FIGURES: &[FigureSpec] = &[
 /// What must hold between figures: seek times rise with distance, the outer zone is not the slower one,
 /// the link is not slower than the platters, a segment holds a visit.
 pub fn agree(figures: &Checked) -> Vec<FigureError> {
-    let mut errors = Vec::new();
-    let mut at_most = |name: &str, limit: &str, unit: &str, least: f64, why: &str| {
-        if figures.get(name) > figures.get(limit) {
-            errors.push(contradiction(name, figures.get(name), least, figures.get(limit), unit, why));
-        }
-    };
-    at_most("inner_rate_mb_s", "outer_rate_mb_s", "MB/s", 1.0, "inner tracks are no faster than outer_rate_mb_s");
-    at_most("outer_rate_mb_s", "link_mb_s", "MB/s", 1.0, "data can't leave the drive faster than link_mb_s");
-    at_most("stream_visit_bytes", "read_segment_bytes", "bytes", 4096.0, "a visit must fit into read_segment_bytes");
+    let limits = [
+        ("inner_rate_mb_s", "outer_rate_mb_s", "inner tracks are no faster than outer_rate_mb_s"),
+        ("outer_rate_mb_s", "link_mb_s", "data can't leave the drive faster than link_mb_s"),
+        ("stream_visit_bytes", "read_segment_bytes", "a visit must fit into read_segment_bytes"),
+    ];
+    let mut errors: Vec<FigureError> =
+        limits.into_iter().filter_map(|(name, limit, why)| figures.at_most(name, limit, why)).collect();
     let (least, most) = SeekCurve::average_bounds_ms(figures);
     let average = figures.get("seek_average_ms");
     if !(least..=most).contains(&average) {

@@ -1,7 +1,8 @@
 //! The figures of a solid-state drive.
 
 use crate::figures::{CAPACITY, FigureSpec, MIB, optional, required};
-use crate::profile::{Checked, FigureError, contradiction};
+use crate::power::Watts;
+use crate::profile::{Checked, FigureError};
 
 /// Names, meanings, units and bounds; rates are in MB/s of 10^6 bytes.
 pub const FIGURES: &[FigureSpec] = &[
@@ -38,17 +39,10 @@ pub const FIGURES: &[FigureSpec] = &[
 
 /// What must hold between figures: work takes no less power than idleness, and the fast cells are faster.
 pub fn agree(figures: &Checked) -> Vec<FigureError> {
-    let mut errors = Vec::new();
-    let mut at_least = |name: &str, limit: &str, most: f64, unit: &str, why: &str| {
-        if figures.get(name) < figures.get(limit) {
-            errors.push(contradiction(name, figures.get(name), figures.get(limit), most, unit, why));
-        }
-    };
-    at_least("read_watts", "idle_watts", 100.0, "watts", "reading takes no less power than idle_watts");
-    at_least("write_watts", "idle_watts", 100.0, "watts", "writing takes no less power than idle_watts");
+    let mut errors = Watts::agree(figures);
     if figures.get("slc_cache_bytes") + figures.get("slc_cache_dynamic_bytes") > 0.0 {
         let why = "the fast cells are no slower than write_rate_mb_s";
-        at_least("slc_write_rate_mb_s", "write_rate_mb_s", 64000.0, "MB/s", why);
+        errors.extend(figures.at_least("slc_write_rate_mb_s", "write_rate_mb_s", why));
     }
     errors
 }

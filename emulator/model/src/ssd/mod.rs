@@ -9,22 +9,19 @@ mod flash;
 mod live;
 mod media;
 
-use std::collections::VecDeque;
-
-use crate::completions::Completions;
-use crate::power::{Joules, Watts};
+use crate::in_order::Timing;
+use crate::power::Watts;
 use crate::profile::Checked;
 use crate::report::Recorder;
-use crate::{Completion, Device, Kind, Nanos, Report, Request};
+use crate::{Kind, Nanos, Report, Request};
 use flash::Flash;
 use media::Media;
 
 /// A long write goes into the buffer in pieces of this size.
 const WRITE_PIECE_BYTES: u64 = 256 << 10;
 
-/// The device.
+/// The drive's times.
 pub struct Ssd {
-    queue_depth: usize,
     /// Bytes per nanosecond.
     link: f64,
     duplex: f64,
@@ -36,17 +33,10 @@ pub struct Ssd {
     watts: Watts,
     flash: Flash,
     media: Media,
-    now: Nanos,
-    backlog: VecDeque<Request>,
-    active: usize,
     controller_free: f64,
     /// When the link is free: for reads, for writes, and for both together, which it carries at `duplex` times its rate.
     link_free: [f64; 3],
-    completions: Completions,
-    done: VecDeque<Completion>,
-    recorder: Recorder,
     read_bytes: f64,
-    since: Nanos,
     writing_before: f64,
 }
 
@@ -54,7 +44,6 @@ impl Ssd {
     /// The drive at rest.
     pub fn new(figures: &Checked, seed: u64) -> Self {
         Ssd {
-            queue_depth: figures.get("queue_depth") as usize,
             link: figures.rate("link_mb_s"),
             duplex: figures.get("link_duplex"),
             read_turn: 1e9 / figures.get("read_commands_per_s"),
@@ -65,104 +54,54 @@ impl Ssd {
             watts: Watts::new(figures, 0.0),
             flash: Flash::new(figures, seed),
             media: Media::new(figures),
-            now: 0,
-            backlog: VecDeque::new(),
-            active: 0,
             controller_free: 0.0,
             link_free: [0.0; 3],
-            completions: Completions::default(),
-            done: VecDeque::new(),
-            recorder: Recorder::default(),
             read_bytes: 0.0,
-            since: 0,
             writing_before: 0.0,
         }
     }
 
-    /// Moves time to `to`; a completion lets the next request of the backlog in.
-    fn run(&mut self, to: Nanos) {
-        self.take_in();
-        while let Some(completion) = self.completions.pop_due(to) {
-            self.now = self.now.max(completion.at);
-            self.active -= 1;
-            self.recorder.completed(completion.at);
-            self.done.push_back(completion);
-            self.take_in();
-        }
-        self.now = self.now.max(to);
-        self.media.passed(self.now);
-    }
-
-    fn take_in(&mut self) {
-        while self.active < self.queue_depth {
-            let Some(request) = self.backlog.pop_front() else { return };
-            self.active += 1;
-            let at = match request.kind {
-                Kind::Read => self.read(request),
-                Kind::Write => self.write(request),
-                Kind::Flush => self.media.written_at().max(self.controller(self.write_turn)) + self.flush,
-                Kind::Discard => {
-                    self.media.discard(request.offset, request.bytes);
-                    self.controller(self.write_turn) + self.write_command
-                }
-            };
-            self.completions.push(at.max(self.now), request.id);
-        }
-    }
-
     /// The controller's turn for one command; the commands follow each other.
-    fn controller(&mut self, turn: f64) -> Nanos {
-        self.controller_free = self.controller_free.max(self.now as f64) + turn;
+    fn controller(&mut self, now: Nanos, turn: f64) -> Nanos {
+        self.controller_free = self.controller_free.max(now as f64) + turn;
         self.controller_free.ceil() as Nanos
     }
 
-    /// When the link has carried `bytes` that may go from `at` on. Its work is counted from now: data
+    /// When the link has carried `bytes` that may go from `at` on. Its work is counted from `now`: data
     /// that must wait for something else holds up no other.
-    fn carry(&mut self, at: Nanos, bytes: u64, write: bool) -> Nanos {
+    fn carry(&mut self, now: Nanos, at: Nanos, bytes: u64, write: bool) -> Nanos {
         let (lane, both) = (usize::from(write), 2);
         let nanos = bytes as f64 / self.link;
-        self.link_free[lane] = self.link_free[lane].max(self.now as f64) + nanos;
-        self.link_free[both] = self.link_free[both].max(self.now as f64) + nanos / self.duplex;
+        self.link_free[lane] = self.link_free[lane].max(now as f64) + nanos;
+        self.link_free[both] = self.link_free[both].max(now as f64) + nanos / self.duplex;
         self.link_free[lane].max(self.link_free[both]).max(at as f64 + nanos).ceil() as Nanos
     }
 
     /// Data goes out page by page while later pages are still being read.
-    fn read(&mut self, request: Request) -> Nanos {
-        let from = self.controller(self.read_turn);
+    fn read(&mut self, now: Nanos, request: Request) -> Nanos {
+        let from = self.controller(now, self.read_turn);
         let programming = self.flash.programming(self.media.programming_rate(from));
         let ready = self.flash.read(from, request.offset, request.bytes, programming);
         let last_page = request.bytes.min(self.flash.page_bytes()) as f64 / self.link;
-        let carried = self.carry(from, request.bytes, false);
+        let carried = self.carry(now, from, request.bytes, false);
         self.read_bytes += request.bytes as f64;
         carried.max(ready + last_page.ceil() as Nanos) + self.read_command
     }
 
     /// Complete when all of it is in the buffer.
-    fn write(&mut self, request: Request) -> Nanos {
-        let mut at = self.controller(self.write_turn);
+    fn write(&mut self, now: Nanos, request: Request) -> Nanos {
+        let mut at = self.controller(now, self.write_turn);
         let (mut offset, end) = (request.offset, request.offset + request.bytes);
         while offset < end {
             let bytes = (end - offset).min(WRITE_PIECE_BYTES);
             let room = self.media.room_at(at, bytes);
-            at = self.carry(room, bytes, true);
+            at = self.carry(now, room, bytes, true);
             self.media.program(at, offset, bytes);
             offset += bytes;
         }
         at + self.write_command
     }
 
-    /// Idle power all the time. Above it, reads take an energy for each byte, that of the link's full rate; writes take
-    /// their power for as long as cells are being written, which is longer for a byte that the fast cells have no room for.
-    fn joules(&self, at: Nanos) -> Joules {
-        let idle = at.saturating_sub(self.since) as f64 * 1e-9 * self.watts.idle;
-        let read = self.read_bytes / self.link * 1e-9 * (self.watts.read - self.watts.idle);
-        let writing = self.media.writing_nanos(at) - self.writing_before;
-        let write = writing * 1e-9 * (self.watts.write - self.watts.idle);
-        Joules { idle, seek: 0.0, read, write, total: idle + read + write }
-    }
-}
-
-impl Ssd {
     /// The busiest of the controller and the lanes of the link.
     fn least_seconds(&self, report: &Report) -> f64 {
         let (reads, writes) = (&report.reads, &report.writes);
@@ -174,37 +113,37 @@ impl Ssd {
     }
 }
 
-impl Device for Ssd {
-    fn submit(&mut self, at: Nanos, request: Request) {
-        self.run(at);
-        self.recorder.arrived(at, &request);
-        self.backlog.push_back(request);
-        self.take_in();
+impl Timing for Ssd {
+    fn take_in(&mut self, now: Nanos, request: Request) -> Nanos {
+        match request.kind {
+            Kind::Read => self.read(now, request),
+            Kind::Write => self.write(now, request),
+            Kind::Flush => self.media.written_at().max(self.controller(now, self.write_turn)) + self.flush,
+            Kind::Discard => {
+                self.media.discard(request.offset, request.bytes);
+                self.controller(now, self.write_turn) + self.write_command
+            }
+        }
     }
 
-    fn next_event(&self) -> Option<Nanos> {
-        let collected = self.done.front().map(|completion| completion.at);
-        collected.or_else(|| self.completions.next_at())
-    }
-
-    fn advance(&mut self, to: Nanos, done: &mut Vec<Completion>) {
-        self.run(to);
-        done.extend(self.done.drain(..));
+    fn passed(&mut self, now: Nanos) {
+        self.media.passed(now);
     }
 
     fn settle(&mut self, at: Nanos) {
-        self.run(at);
         self.media.settle(at);
     }
 
-    fn report(&self, at: Nanos) -> Report {
-        let report = self.recorder.report(at, self.joules(at), self.media.unwritten(at));
+    /// Idle power all the time. Above it, reads take an energy for each byte, that of the link's full rate; writes take
+    /// their power for as long as cells are being written, which is longer for a byte that the fast cells have no room for.
+    fn report(&self, at: Nanos, recorder: &Recorder) -> Report {
+        let (reading, writing) = (self.read_bytes / self.link, self.media.writing_nanos(at) - self.writing_before);
+        let joules = self.watts.joules_above_idle(recorder.elapsed(at), reading, writing);
+        let report = recorder.report(at, joules, self.media.unwritten(at));
         Report { least_seconds: self.least_seconds(&report).min(report.busy_seconds), ..report }
     }
 
     fn reset_report(&mut self, at: Nanos) {
-        self.run(at);
-        self.recorder.reset(at);
-        (self.since, self.read_bytes, self.writing_before) = (at, 0.0, self.media.writing_nanos(at));
+        (self.read_bytes, self.writing_before) = (0.0, self.media.writing_nanos(at));
     }
 }
