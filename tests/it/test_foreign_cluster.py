@@ -13,12 +13,13 @@ from tests.it.driving import a_place, assay_command
 pytestmark = [pytest.mark.it, pytest.mark.long]
 
 WORKERS = {"worker-1", "worker-2"}
+MB = 1_000_000
 EXPERIMENT = """
 experiment: foreign
-workloads: {{name: terasort, options: {{size: 100MB}}}}
+workloads: {{name: terasort, options: {{size: 100MB}}, hadoop: {{mapreduce.terasort.output.replication: 2}}}}
 cluster: {{conf_dir: {conf_dir}, history: '{history}'}}
 settings: small
-hadoop: {{mapreduce.job.reduces: 2, dfs.replication: 2, mapreduce.terasort.output.replication: 2}}
+hadoop: {{mapreduce.job.reduces: 2, dfs.replication: 2}}
 """
 HISTORY = "hdfs:///tmp/hadoop-yarn/staging/history"
 
@@ -57,7 +58,9 @@ def test_bytes_of_datanodes_and_of_the_shuffle_agree_with_hadoops_counters(recor
     counters = record.totals.counters
     written, shuffled = of_nodes(record, "hdfs_written_bytes"), of_nodes(record, "shuffle_sent_bytes")
     assert WORKERS == set(written) == set(shuffled)
-    assert sum(written.values()) == pytest.approx(2 * counters[FILE_SYSTEM_COUNTERS]["HDFS_BYTES_WRITTEN"], rel=0.05)
+    output = 2 * counters[FILE_SYSTEM_COUNTERS]["HDFS_BYTES_WRITTEN"]
+    assert output == 200 * MB
+    assert sum(written.values()) == pytest.approx(output, rel=0.05)
     assert sum(shuffled.values()) == pytest.approx(counters[TASK_COUNTERS]["REDUCE_SHUFFLE_BYTES"], rel=0.05)
     assert sum(of_nodes(record, "hdfs_read_bytes").values()) >= counters[FILE_SYSTEM_COUNTERS]["HDFS_BYTES_READ"]
 
