@@ -109,12 +109,13 @@ def test_of_two_networks_each_carried_its_purposes_and_its_pairs_are_its_interfa
     place.assay("run", place.experiment(text), "--out", "run")
     (record,) = place.records("run")
     assert record.outcome is Outcome.PASS, record.error
-    purposes = {"eth0": set(), "eth1": set()}
+    purposes = {"eth0": Counter(), "eth1": Counter()}
     for one in transfers(record):
-        purposes[one.interface] |= one.bytes.keys()
-    assert purposes["eth0"] == {CONTROL}
-    assert {READ, REPLICATION, SHUFFLE} <= purposes["eth1"]
-    assert CONTROL not in purposes["eth1"]
+        purposes[one.interface].update(one.bytes)
+    assert set(purposes["eth0"]) == {CONTROL}
+    assert {READ, REPLICATION, SHUFFLE} <= purposes["eth1"].keys()
+    # Tasks reach their application master by its node's name there.
+    assert purposes["eth1"][CONTROL] < 0.05 * purposes["eth1"].total()
     for interface in purposes:
         sent = Counter()
         for one in record.amounts:
