@@ -12,7 +12,9 @@ COLOURS: Mapping[str, str] = {
     READ: svg.BLUE, WRITE: svg.VERMILION, REPLICATION: svg.GREEN, SHUFFLE: svg.ORANGE, CONTROL: svg.SLATE,
 }  # fmt: skip
 WIDEST_PX, NARROWEST_PX, CELLS_PX, CELL_HEIGHT_PX, SUM_PX = 104, 52, 780, 40, 72
-TITLE_PX, LEGEND_PX, RECEIVERS_PX, BAR_PX, INSET_PX = 24, 46, 30, 9, 7
+TITLE_PX, LEGEND_PX, UNIT_PX, RECEIVERS_PX, BAR_PX, INSET_PX = 24, 20, 22, 30, 9, 7
+LEAST_WIDTH_PX = 470
+"""So that the words above the cells fit."""
 MOST_NUMBERED = 24
 """Among more nodes cells are too many to be read one by one: they are small, and the pointer tells their numbers."""
 SMALL_PX = 18
@@ -21,11 +23,11 @@ FAINTEST, DARKEST = 0.04, 0.34
 
 
 def matrices(nodes: Sequence[str], by_network: Mapping[str, Sequence[Transfer]]) -> list[str]:
-    """A figure as SVG for each network, by its title: all of one width, and alike in scale."""
+    """A figure as SVG for each network, by its title: all of one size, and alike in scale."""
     most = max((transfer.total for carried in by_network.values() for transfer in carried), default=0.0)
     figures = [_Matrix(nodes, carried, title, most) for title, carried in by_network.items()]
-    width = max(figure.width for figure in figures)
-    return [figure.drawn(width) for figure in figures]
+    rows = max(len(figure.legend_rows()) for figure in figures)
+    return [figure.drawn(rows) for figure in figures]
 
 
 class _Matrix:
@@ -41,18 +43,28 @@ class _Matrix:
         self._high = CELL_HEIGHT_PX if self._numbered else SMALL_PX
         self._turned = any(len(node) * svg.LETTER_PX > self._wide - 4 for node in nodes)
         turned_px = max(map(len, nodes)) * svg.LETTER_PX * 0.72 + 12
-        self._top = TITLE_PX + LEGEND_PX + (turned_px if self._turned else RECEIVERS_PX)
+        self._above_px = turned_px if self._turned else RECEIVERS_PX
         self._right = self._left + len(nodes) * self._wide
-        self._bottom = self._top + len(nodes) * self._high
+        self._width = max(self._right + SUM_PX, LEAST_WIDTH_PX)
+        self._top = self._bottom = 0.0
 
-    @property
-    def width(self) -> float:
-        """What it needs."""
-        legend_px = sum(len(words) * svg.LETTER_PX + 34 for words, _ in self._legend_entries())
-        return max(self._right + SUM_PX, legend_px + 6)
+    def legend_rows(self) -> list[list[tuple[str, str]]]:
+        """What colours mean, as many in a row as fit."""
+        rows: list[list[tuple[str, str]]] = [[]]
+        room = self._width
+        for words, colour in self._legend_entries():
+            length_px = len(words) * svg.LETTER_PX + 36
+            if length_px > room and rows[-1]:
+                rows.append([])
+                room = self._width
+            rows[-1].append((words, colour))
+            room -= length_px
+        return rows
 
-    def drawn(self, width: float) -> str:
-        """Title, legend, cells, and what each node sent and received in all."""
+    def drawn(self, rows: int) -> str:
+        """Title, legend with room for so many rows, cells, and what each node sent and received in all."""
+        self._top = TITLE_PX + rows * LEGEND_PX + UNIT_PX + self._above_px
+        self._bottom = self._top + len(self._nodes) * self._high
         parts = [
             svg.text(0, 16, self._title, 'font-weight="600" font-size="14"'),
             self._legend(),
@@ -64,7 +76,7 @@ class _Matrix:
             *(self._sums(node, place) for place, node in enumerate(self._nodes)),
         ]  # fmt: skip
         label = f"{self._title}: bytes from each node to each other, by purpose"
-        return svg.figure(self._bottom + 34, parts, label, "chart", width)
+        return svg.figure(self._bottom + 34, parts, label, "chart", self._width)
 
     def _legend_entries(self) -> list[tuple[str, str]]:
         transfers = self._cells.values()
@@ -72,10 +84,14 @@ class _Matrix:
         return [(f"{purpose} {bytes_text(count)}", COLOURS[purpose]) for purpose, count in totals.items() if count]
 
     def _legend(self) -> str:
-        """In one text, whose distances the browser sets; below it what the figure has."""
+        """Each row in one text, whose distances the browser sets; below them what the figure has."""
+        drawn = []
+        for place, row in enumerate(self.legend_rows()):
+            marks = svg.marks(row).replace('dx="16"', 'dx="0"', 1)
+            drawn.append(f'<text x="0" y="{TITLE_PX + 14 + place * LEGEND_PX}">{marks}</text>')
         words = f"{self._unit} from a node (row) to another (column), IP headers included"
-        marks = svg.marks(self._legend_entries()).replace('dx="16"', 'dx="0"', 1)
-        return f'<text x="0" y="38">{marks}</text>' + svg.text(0, 58, words, f'fill="{svg.SOFT}"')
+        unit_y = self._top - self._above_px - UNIT_PX + 14
+        return "".join(drawn) + svg.text(0, unit_y, words, f'fill="{svg.SOFT}"')
 
     def _heads(self, node: str, place: int) -> str:
         """A node's name before its row and above its column, there at an angle where it would not fit."""
