@@ -67,10 +67,11 @@ def show(rows: Rows) -> None:
     for device, row in judged:
         job = f"{row['job']}: {row['phase']}" if row["phase"] else row["job"]
         low, high = (row["interval"][end] - 1 for end in ("low", "high"))
-        verdict = "met" if row["met"] else f"missed ({row['goal']:.0%})"
-        difference = f"{row['ratio'] - 1:+.0%} | {low:+.0%} to {high:+.0%}"
-        say(f"| {device} | {job} | {row['real_s']:.1f} s | {row['twin_s']:.1f} s | {difference} | {verdict} |")
-    say(f"\n{sum(row['met'] for _, row in judged)} of {len(judged)} jobs and long phases are within their goals")
+        difference = f"{row['ratio'] - 1:+.0%} | {low:+.0%} to {high:+.0%} | {row['verdict']}"
+        say(f"| {device} | {job} | {row['real_s']:.1f} s | {row['twin_s']:.1f} s | {difference} |")
+    met = sum(row["verdict"] == "met" for _, row in judged)
+    missed = sum(row["verdict"] == "missed" for _, row in judged)
+    say(f"\nof {len(judged)} long jobs and phases {met} met their goal, {missed} missed it, the others need more pairs")
     right, every = directions(rows)
     say(f"the direction between two devices is right for {right} of {every} jobs that differ by more than 10 %")
 

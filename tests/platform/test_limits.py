@@ -187,6 +187,11 @@ def test_without_bounds_there_is_nothing(tmp_path):
             {"page_cache_bytes": 16 * MIB},
             "page cache of 16.0 MiB is too small for a cluster's jobs: give at least 32.0 MiB",
         ),
+        ({"page_cache_bytes": 1 << 50}, "does not fit into .*, this machine's memory"),
+        (
+            {"page_cache_bytes": 2 * GIB, "limit_memory_bytes": 1200 * MIB},
+            "page cache of 2.0 GiB does not fit into 1.2 GiB, `memory`, which bounds the page cache too",
+        ),
     ],
 )
 def test_a_bound_beyond_the_machine_is_refused(tmp_path, spec, reason):

@@ -40,6 +40,9 @@ def test_what_can_not_be_decided_by_repeating_is_not_repeated():
 def test_where_the_question_was_not_asked_well_that_comes_next():
     (step,) = steps_of(decision(conditions=conditions(read=0.2)))
     assert "set a lower `memory`" in step.words
+    bounded = decision(conditions=conditions(read=0.2)).model_copy(update={"levels": {"page_cache": "64MiB"}})
+    (step,) = steps_of(bounded)
+    assert "set a lower `page_cache`" in step.words
 
 
 def test_the_experiment_says_what_follows_it():

@@ -215,8 +215,8 @@ def test_paths_add_up_to_the_jobs_and_the_bar_to_the_step():
     (path,) = job_paths(seen)
     assert sum(path.seconds.values()) == pytest.approx(path.job.submitted_s)
     assert set(path.seconds) <= set(path_kinds("mapreduce"))
-    spills, map_passes, reduce_passes, most_fetched, _ = path.figures
-    assert (spills, map_passes, reduce_passes) == (30, 1, 1)
+    spills, map_passes, reduce_passes, most_fetched, _, commits_put_off = path.figures
+    assert (spills, map_passes, reduce_passes, commits_put_off) == (30, 1, 1, None)
     assert most_fetched == pytest.approx(2000 / 1500)
     assert "hdd: 40.0 s" in words(path_bars([("hdd", seen, [path])]))
 

@@ -159,6 +159,17 @@ def test_without_a_baseline_the_busy_time_of_the_base_bounds_the_gain():
     assert decision_of((plan, records)).busy_bound_s is None
 
 
+def test_a_drive_that_counts_less_than_the_tasks_waited_bounds_nothing():
+    """The kernel's own limits hold requests back before the device counts them."""
+    plan, records = terasort_run(times={"disk": (73.0, 74.0)})
+    busy = Amount(probe="disk", subject="disk", series="busy_s", part="run", value=4.0)
+    blocked = Amount(probe="blocked-time", subject="map", series="blocked_s", part="run", value=20.0)
+    records = [record.model_copy(update={"amounts": (busy, blocked)}) for record in records]
+    found = decision_of((plan, records))
+    assert found.busy_bound_s is None
+    assert found.verdict is Verdict.NOT_KNOWN_YET
+
+
 def busy_run(times, busy_s, **plan):
     plan, records = terasort_run(times=times, **plan)
     return plan, [

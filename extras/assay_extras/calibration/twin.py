@@ -76,9 +76,15 @@ class Difference(Frozen):
     goal: float | None
 
     @property
-    def met(self) -> bool | None:
-        """Whether the ratio lies within the goal."""
-        return None if self.goal is None else abs(self.ratio - 1) <= self.goal
+    def verdict(self) -> str:
+        """`met` if all of the interval is within the goal, `missed` if none of it is, else `open`; empty if not judged."""
+        if self.goal is None:
+            return ""
+        inside = [1 - self.goal <= end <= 1 + self.goal for end in (self.interval.low, self.interval.high)]
+        if all(inside):
+            return "met"
+        beyond = self.interval.low > 1 + self.goal or self.interval.high < 1 - self.goal
+        return "missed" if beyond else "open"
 
 
 class Request(NamedTuple):
@@ -96,7 +102,7 @@ def run_twin(wanted: Request, installation: Installation, console: Console) -> i
     """Calibrate, run, compare. Raises BadInputError before anything starts."""
     check_place(wanted.path, installation)
     if wanted.pairs < 1:
-        raise BadInputError(f"--pairs {wanted.pairs} is too few; give at least 1, and 3 for an interval that says much")
+        raise BadInputError(f"--pairs {wanted.pairs} is too few; give at least 1")
     out = wanted.out or RUNS / f"twin-{datetime.now().astimezone():%Y%m%d-%H%M%S}"
     RunFolder(out).check_free()
     jobs = Source(wanted.jobs)
@@ -121,7 +127,7 @@ def run_twin(wanted: Request, installation: Installation, console: Console) -> i
     run = RunFolder(out)
     plan = run.plan()
     found = differences(plan, run.records(plan)[0])
-    (out / "twin.json").write_text(json.dumps([one.model_dump() | {"met": one.met} for one in found], indent=1))
+    (out / "twin.json").write_text(json.dumps([one.model_dump() | {"verdict": one.verdict} for one in found], indent=1))
     print_differences(found, console)
     print_line(console, f"profile: {kept}; differences: {out / 'twin.json'}")
     return code
@@ -244,7 +250,6 @@ def _difference(
 def print_differences(found: Sequence[Difference], console: Console) -> None:
     """Jobs, and their phases of at least half a second."""
     shown = [one for one in found if not one.phase or max(one.real_s, one.twin_s) >= 0.5]
-    marks = {True: "met", False: "missed", None: "-"}
     columns = [
         Column("job", [f"{one.job}: {one.phase}" if one.phase else one.job for one in shown], name=True),
         Column("real", [f"{one.real_s:.1f} s" for one in shown]),
@@ -252,9 +257,13 @@ def print_differences(found: Sequence[Difference], console: Console) -> None:
         Column("difference", [f"{one.ratio - 1:+.0%}" for one in shown]),
         Column("95 % interval", [f"{one.interval.low - 1:+.0%} to {one.interval.high - 1:+.0%}" for one in shown]),
         Column("goal", ["-" if one.goal is None else f"{one.goal:.0%}" for one in shown]),
-        Column("", [marks[one.met] for one in shown]),
+        Column("", [one.verdict or "-" for one in shown]),
     ]
     for line in fitted(columns, console.width):
         print_line(console, line)
-    judged = [one.met for one in shown if one.met is not None]
-    print_line(console, f"{judged.count(True)} of {len(judged)} jobs and long phases are within their goals")
+    judged = [one.verdict for one in shown if one.verdict]
+    print_line(
+        console,
+        f"of {len(judged)} long jobs and phases {judged.count('met')} met their goal, {judged.count('missed')} missed it, and "
+        f"{judged.count('open')} need more pairs",
+    )

@@ -230,6 +230,14 @@ def limits_of(spec: ClusterSpec, lease: Lease, node: str = "") -> Limits:
             f"{bytes_text(LEAST_BUDGET_BYTES)}",
             "page_cache",
         )
+    most_bytes = there_bytes if memory_bytes is None else memory_bytes
+    if spec.page_cache_bytes is not None and spec.page_cache_bytes >= most_bytes:
+        within = "this machine's memory" if memory_bytes is None else "`memory`, which bounds the page cache too"
+        raise BadInputError(
+            f"a page cache of {bytes_text(spec.page_cache_bytes)} does not fit into {bytes_text(most_bytes)}, "
+            f"{within}; ask for less, or leave page_cache out",
+            "page_cache",
+        )
     return make_limits(memory_bytes, cpus, lease, page_cache_bytes=spec.page_cache_bytes, node=node)
 
 

@@ -96,7 +96,7 @@ def percent(share: float) -> str:
 def interval_text(one: Estimate) -> str:
     """`25 to 40 %`, of shares."""
     if one.low is None or one.high is None:
-        return "not known without repetitions"
+        return "interval not known without repetitions"
     return f"{round(100 * one.low):d} to {round(100 * one.high):d} %"
 
 
@@ -181,7 +181,10 @@ def _baseline_words(decision: Decision, names: Mapping[str, str]) -> str:
         if decision.baseline_slower:
             return f"slower than {names[decision.placements[0].placement]}: noise, so this is no limit"
         if share.high is None:
-            return "how much a drive could save at most is not known"
+            storage = decision.placements[0].storage_s
+            if storage is None or storage.value <= 0:
+                return "no cost of storage is visible"
+            return f"a drive could save at most about {seconds_text(storage.value)} s, by trials without repetitions"
         base = names[decision.placements[0].placement]
         return f"no drive could save more than {percent(max(0.0, share.high))} of the time on {base}"
     shares = []
@@ -269,7 +272,7 @@ def _notes(decision: Decision, names: Mapping[str, str]) -> Iterator[str]:
     within = alone if memory == "all" else f" within {memory} of memory, {of_it}"
     yield f"This holds for this job and input{nodes}{within}."
     if decision.assumed_figures:
-        counts = ", ".join(f"{count} figures of {profile}" for profile, count in decision.assumed_figures.items())
+        counts = ", ".join(f"{count} figures of {name}" for name, count in sorted(decision.assumed_figures.items()))
         yield f"The drives are emulated. Assumed, not published or measured, are {counts}."
 
 

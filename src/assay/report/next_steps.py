@@ -37,7 +37,9 @@ def next_steps(run: RunData, decisions: Sequence[Decision]) -> list[NextStep]:
         words = f"To decide {what}, repeat the experiment for about {about_text(seconds)} (at most {most})"
         steps.append(NextStep(words, repeat_command(run, seconds)))
     if any(not condition.met for decision in decisions for condition in decision.conditions):
-        memory = "set a lower `memory` or use a larger input, and run the experiment again"
+        cache_bounded = any(decision.levels.get("page_cache", "all") != "all" for decision in decisions)
+        key = "page_cache" if cache_bounded else "memory"
+        memory = f"set a lower `{key}` or use a larger input, and run the experiment again"
         steps.append(NextStep(f"To make more of the data reach the drives, {memory}"))
     if run.plan.next:
         steps.append(NextStep(run.plan.next.strip().rstrip(".")))

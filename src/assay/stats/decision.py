@@ -293,6 +293,10 @@ class _DecisionInputs:
             if placement.saving and placement.saving.low is not None
         ]
         saved = [share * placements[0].elapsed_s.value for share in sure]
+        if (blocked := placements[0].blocked) is not None:
+            # A device may hold requests back before it counts them, as the kernel's own limits do.
+            least = blocked.share if blocked.low is None else blocked.low
+            saved.append(least * placements[0].elapsed_s.value)
         return None if max(saved, default=0.0) > bound else bound
 
     def _overall(self, placements: Sequence[PlacementResult], bound: float | None) -> Verdict:
@@ -338,7 +342,7 @@ class _DecisionInputs:
 
     def _assumed_figures(self) -> dict[str, str]:
         found = {}
-        for record in (own[0] for own in self._records.values()):
+        for record in (own[0] for level, own in self._records.items() if level != ZERO_DELAY):
             for medium in record.trial.media:
                 profile, assumed = (
                     record.facts.get(f"medium.{medium.name}.{fact}", "") for fact in ("profile", "assumed_figures")

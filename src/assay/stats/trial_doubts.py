@@ -206,10 +206,12 @@ def off_budget(use: LimitUse | None, jobs: Sequence[JobRecord]) -> list[Doubt]:
         what = f"the page cache could no longer be held at its budget: {cache.trouble}"
         doubts.append(PAGE_CACHE_NOT_HELD.doubt(what))
     if cache.full_s >= _LEAST_FULL_S and cache.above_s + cache.below_s > _OFF_SHARE * cache.full_s:
-        what = (
-            f"in {cache.full_s:.1f} s of full use the page cache was more than 10 % above its budget for "
-            f"{cache.above_s:.1f} s, and more than 10 % below it for {cache.below_s:.1f} s"
+        off = [(cache.above_s, "above"), (cache.below_s, "below")]
+        parts = " and ".join(
+            f"for {seconds:.1f} s more than 10 % {side} its budget" for seconds, side in off if seconds >= 0.05
         )
+        share = (cache.above_s + cache.below_s) / cache.full_s
+        what = f"the page cache was full for {cache.full_s:.1f} s, and {parts} ({share:.0%} of that time)"
         doubts.append(PAGE_CACHE_OFF_BUDGET.doubt(what))
     failed = sum(stage.failed_attempts for job in jobs for stage in job.stages)
     if failed and "version 1" in (use.interface or ""):

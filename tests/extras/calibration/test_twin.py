@@ -8,8 +8,10 @@ from rich.console import Console
 from assay.host.yaml_file import YamlFile
 from assay.model.errors import BadInputError
 from assay.model.installation import Installation
+from assay.stats.noise import Interval
 from assay_extras.calibration import twin
 from assay_extras.calibration.twin import (
+    Difference,
     Request,
     busy_share,
     check_place,
@@ -98,12 +100,24 @@ def test_differences_are_of_each_job_and_phase_with_their_goals():
     for one in jobs.values():
         assert one.ratio == pytest.approx(1.2, rel=0.01)
         assert one.interval.low < 1.2 < one.interval.high
-        assert (one.goal, one.met, one.pairs) == (0.10, False, 4)
+        assert (one.goal, one.verdict, one.pairs) == (0.10, "open", 4)
     phases = {(one.job, one.phase): one for one in found if one.phase}
     assert phases["sort", "map"].goal == 0.15
-    assert phases["check", "reduce"].met is None
+    assert phases["check", "reduce"].verdict == ""
     console = Console(width=100, force_terminal=False)
     with console.capture() as captured:
         print_differences(found, console)
     assert "+20%" in captured.get()
-    assert "missed" in captured.get()
+    assert "open" in captured.get()
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "verdict"), [(0.95, 1.09, "met"), (0.85, 1.05, "open"), (1.05, 1.3, "open"), (1.12, 1.3, "missed")]
+)
+def test_a_goal_is_met_only_where_all_of_the_interval_is_within_it(low, high, verdict):
+    one = Difference(
+        workload="x", job="sort", pairs=3, real_s=20, twin_s=20, ratio=1.0, interval=Interval(low=low, high=high),
+        goal=0.1,
+    )  # fmt: skip
+    assert one.verdict == verdict
+    assert one.model_copy(update={"goal": None}).verdict == ""
