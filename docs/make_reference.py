@@ -18,6 +18,7 @@ from assay.cli.schema import schema_text
 from assay.cli.workloads import workload_json
 from assay.model.base import Frozen, field_docs
 from assay.model.doubt import DOUBTS, Doubt, DoubtKind, Verdict
+from assay.model.fault import FaultReport, Redundancy
 from assay.model.input import GraphFacts
 from assay.model.platform import CacheUse, LimitUse
 from assay.model.record import (
@@ -70,6 +71,7 @@ _NAMES = {
     "ClusterEntry": "[cluster](#cluster)",
     "NetworkEntry": "[network](#nodes-and-networks)",
     "NetworksEntry": "[networks](#nodes-and-networks)",
+    "Fault": "[fault](#faults)",
 }
 _TEXT = {"string", "boolean", "integer", "number"}
 
@@ -107,6 +109,8 @@ def _kind(one: Schema) -> str:
     for choice in reversed(choices):
         if choice.get("type") == "array":
             items = choice["items"]
+            if items.get("items", {}).get("type") == "integer":
+                return "number, or list of lists of numbers"
             if items.get("type") == "array":
                 return "list of names, or a list of such lists"
             return f"{'map of factor to level' if items.get('type') == 'object' else _kind(items)}, or a list of them"
@@ -157,8 +161,8 @@ def _numbers(one: Schema) -> str:
 _MODELS: Mapping[str, type[Frozen]] = {
     model.__name__: model
     for model in (
-        Amount, CacheUse, DeviceReport, DeviceRequests, Doubt, GraphFacts, JobRecord, Landed,
-        LimitUse, NoisePrior, Output, Plan, Record, Sample, Stage, Step, Totals, Trial, Verdict,
+        Amount, CacheUse, DeviceReport, DeviceRequests, Doubt, FaultReport, GraphFacts, JobRecord, Landed,
+        LimitUse, NoisePrior, Output, Plan, Record, Redundancy, Sample, Stage, Step, Totals, Trial, Verdict,
         *(model for kind in ENGINES.values() for model in (kind.attempt, kind.log)),
     )
 }  # fmt: skip

@@ -49,6 +49,35 @@ SetUp = Callable[[Trial], AbstractContextManager[TrialSetup]]
 Key = tuple[str, ...]
 
 
+Blocks = Iterator[tuple[Trial, ...]]
+
+
+def fitted(plan: Plan, more: Blocks) -> tuple[Plan, Blocks]:
+    """The plan as this machine can run it, and its further repetitions.
+
+    A trial gets what there can be in place of its cluster only where it stays a trial of its own, and no two levels
+    that are compared become one; else all stays as it is, and the platform refuses what it can't have.
+    """
+
+    def fit(trial: Trial) -> Trial:
+        possible = PLATFORMS.find(trial.cluster.kind).possible(trial.cluster)
+        return trial if possible == trial.cluster else trial.model_copy(update={"cluster": possible})
+
+    trials = tuple(map(fit, plan.trials))
+    changed = [trial for trial in trials if trial.cluster.instead_of]
+    left = [trial for trial in trials if trial.cluster.workers]
+    if not changed or left or any(medium.on for trial in changed for medium in trial.media):
+        return plan, more
+    if len(set(map(_compared, trials))) < len(set(map(_levels_of, plan.trials))):
+        return plan, more
+    return plan.model_copy(update={"trials": trials}), (tuple(map(fit, block)) for block in more)
+
+
+def _compared(trial: Trial) -> Levels:
+    """The levels that are not the same on one node, whatever they are; of replication all are."""
+    return tuple(item for item in _levels_of(trial) if item[0] != "replication")
+
+
 class Needs(Frozen):
     """What a plan needs at its worst moment, and what there is."""
 

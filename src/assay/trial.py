@@ -19,6 +19,7 @@ from assay.model.doubt import Doubt, Outcome, Verdict, doubt_kind
 from assay.model.energy import Span
 from assay.model.engine import Engine, JobReference
 from assay.model.errors import AssayError
+from assay.model.fault import DRIVE, FaultReport, worker_number
 from assay.model.input import GraphFacts
 from assay.model.medium import Device, Doubtful, Medium
 from assay.model.platform import Layout, LimitUse, Platform, RunningPlatform, TrialSetup
@@ -37,20 +38,24 @@ from assay.model.record import (
     Totals,
     totals,
 )
+from assay.model.registry import STORES
 from assay.model.result import TrialResult
 from assay.model.signature import Signature
-from assay.model.store import Placer, Store
+from assay.model.store import Placer, Redundant, Store
 from assay.model.task import TaskAttempt, TaskPhases
-from assay.model.trial import ROLES, Landed, Trial
+from assay.model.trial import ROLES, Landed, MediumSpec, Trial
 from assay.plan.layout import lay_out
 from assay.probe.sampler import Measurement, measured
 from assay.stats.blocked import by_phase
+from assay.stats.fault_losses import with_losses
 from assay.stats.signature import signature
 from assay.stats.trial_doubts import (
     cached,
     counted,
     crowded,
     dropped,
+    fault_missed,
+    fewer_nodes,
     given_back,
     misplaced,
     of_media,
@@ -86,6 +91,8 @@ class Findings:
     landed: list[Landed] = field(default_factory=list)
     devices: dict[str, dict[str, DeviceReport]] = field(default_factory=dict)
     limits: LimitUse | None = None
+    fault: FaultReport | None = None
+    usual_media: dict[str, MediumSpec] = field(default_factory=dict)
     verdicts: list[Verdict] = field(default_factory=list)
     doubts: list[Doubt] = field(default_factory=list)
     logs: bytes = b""
@@ -99,7 +106,9 @@ class Findings:
 
     def result(self, error: str | None) -> TrialResult:
         """The record, and what lies beside it; without an error the trial has finished."""
-        self.doubts += crowded(self.trial.placement.name, self.amounts)
+        self.doubts += [*crowded(self.trial.placement.name, self.amounts), *fewer_nodes(self.trial)]
+        if error is None:
+            self.doubts += fault_missed(self.trial, self.fault)
         found = {name: getattr(self, name) for name in Record.model_fields if hasattr(self, name)}
         status = Status.FINISHED if error is None else Status.FAILED
         record = Record(status=status, error=error, **found)
@@ -144,6 +153,31 @@ class Findings:
                 self.attempts += history.attempts
                 self.doubts += history.doubts
                 yield history.job
+
+    @contextmanager
+    def struck(self, running: RunningPlatform) -> Iterator[None]:
+        """The trial's fault may strike meanwhile; what it did is kept also when the trial fails."""
+        if running.injector is None:
+            yield
+            return
+        running.injector.arm()
+        try:
+            yield
+        finally:
+            self.fault = running.injector.report()
+
+    def count_losses(self, running: RunningPlatform, layout: Layout) -> None:
+        """What history and store tell of the fault; one that struck when the jobs had ended did not strike."""
+        planned = self.trial.cluster.fault
+        if self.fault is None or planned is None:
+            return
+        if self.histories_whole:
+            self.fault = with_losses(self.fault, planned, self.jobs, self.attempts)
+        of_store = {kind.role for kind in STORES.find(self.trial.store).daemons}
+        if of_store & self.fault.processes.keys() and isinstance(running.placer, Redundant):
+            data = layout.nodes[planned.worker].data
+            with suppress(AssayError):  # who can't be asked is one of the fault's victims
+                self.fault = self.fault.model_copy(update={"redundancy": running.placer.redundancy(data)})
 
     def judge(self, media: Sequence[Medium], use: LimitUse | None, *, placed: bool) -> None:
         """All that what was found says about the figures."""
@@ -281,7 +315,7 @@ def _live(setup: TrialSetup, findings: Findings, progress: Progress) -> None:
                     findings.doubts += medium.make_cold()
             for device in devices:
                 device.write_out()
-        with part("run"), step("run"):
+        with part("run"), step("run"), findings.struck(running):
             report = workload.run(running.engine, progress)
         if devices:
             with part("write out"), step("write out"):
@@ -292,6 +326,7 @@ def _live(setup: TrialSetup, findings: Findings, progress: Progress) -> None:
                 findings.settings |= report.settings
                 findings.remember(running.engine, staged.jobs, report.jobs)
                 findings.look(running.placer, "run", input=workload.input_path, output=workload.output_path)
+                findings.count_losses(running, layout)
                 findings.judge(media, running.limit_use(), placed=running.placer is not None)
             with step("verify"):
                 size = running.store.size_bytes(workload.output_path)
@@ -324,10 +359,18 @@ def _logs_kept(platform: Platform, neutral: Path, findings: Findings) -> Iterato
 
 @contextmanager
 def _attached(medium: Medium, findings: Findings) -> Iterator[Path]:
-    """An attached medium; its facts are read while it is. Of several nodes' the first one's stand for all."""
+    """An attached medium; its facts are read while it is.
+
+    Of several nodes' the first one's stand for all that are of the same drive. Those of another drive, which a fault
+    slows or an experiment chose, have the node in their name.
+    """
+    fault, name = findings.trial.cluster.fault, medium.spec.name
+    slowed = fault is not None and fault.slows(DRIVE, worker_number(medium.node)) > 1
+    usual = None if slowed else findings.usual_media.setdefault(name, medium.spec)
+    owner = name if medium.spec == usual else f"{name}.{medium.node}"
     with medium.attached() as place:
-        facts = {f"medium.{medium.spec.name}.{name}": value for name, value in medium.facts().items()}
-        findings.facts |= {name: value for name, value in facts.items() if name not in findings.facts}
+        facts = {f"medium.{owner}.{fact}": value for fact, value in medium.facts().items()}
+        findings.facts |= {fact: value for fact, value in facts.items() if fact not in findings.facts}
         yield place
 
 

@@ -9,8 +9,9 @@ import pytest
 
 from assay.engine.mapreduce import MapReduce
 from assay.host.lease import Lease
-from assay.model.engine import EngineContext, JobReference, Program
+from assay.model.engine import EngineContext, JobReference, Launch, Program, unheard
 from assay.model.errors import AssayError, BadInputError
+from assay.model.fault import StageProgress
 from assay.model.platform import RunningCluster
 from assay.model.progress import Silent
 
@@ -70,7 +71,7 @@ def engine_with(tmp_path, history_url):
     (tmp_path / "output").write_text(OUTPUT)
     with Lease(tmp_path / "state", "test") as lease:
 
-        def make(body, failure=lambda: None, **more):
+        def make(body, failure=lambda: None, progressed=unheard, **more):
             hadoop = tmp_path / "hadoop"
             hadoop.write_text(f'#!/bin/bash\necho "$HADOOP_CLASSPATH $@" >>{tmp_path}/calls\n{body}\n')
             hadoop.chmod(0o755)
@@ -79,7 +80,7 @@ def engine_with(tmp_path, history_url):
                 extras=extras, **more,
             )  # fmt: skip
             environment = lease.environment({**os.environ, "HADOOP_CLASSPATH": "/mine.jar"})
-            return MapReduce(EngineContext(cluster, tmp_path / "jobs.jar", tmp_path, environment, failure))
+            return MapReduce(EngineContext(cluster, tmp_path / "jobs.jar", tmp_path, environment, failure, progressed))
 
         yield make
 
@@ -98,6 +99,23 @@ def test_a_main_class_is_run_with_its_jar_and_its_jobs_and_files_are_found(engin
     assert report.texts == {"result.txt": "rate 7\n"}
     assert report.settings == {"mapreduce.job.reduces": "3", "a.b": "c"}
     assert listener.details == ["numbers: job 1", "numbers: map 100 %, reduce 50 %", "numbers: job 2"]
+
+
+def test_how_far_a_job_is_is_told_at_once_with_its_name(engine_with, tmp_path):
+    heard = []
+    engine = engine_with(f"cat {tmp_path}/output; sleep 0.2", progressed=heard.append)
+    engine.run_program(PROGRAM, Silent())
+    assert heard == [StageProgress("first", {"map": 100, "reduce": 50})]
+
+
+def test_how_far_a_job_of_the_jobs_jar_is_is_told_too(engine_with):
+    """As JobSequence prints it."""
+    heard = []
+    said = "assay: job 2/3 iteration 2 map 50 % reduce 0 %"
+    engine = engine_with(f"echo '{said}'; sleep 0.2; exit 1", progressed=heard.append)
+    with pytest.raises(AssayError):
+        engine.run(Launch(command="k-means", input="/in", output="/out"), Silent())
+    assert heard == [StageProgress("iteration 2", {"map": 50, "reduce": 0})]
 
 
 def test_a_jar_without_a_named_class_is_run_as_hadoop_jar_does(engine_with, tmp_path):

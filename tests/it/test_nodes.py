@@ -15,7 +15,7 @@ from assay.host.processes import start_time
 from assay.model.network import LINKS
 from assay.model.platform import Layout
 from assay.model.probe import Scene
-from assay.network.links import doubts_of, make_lans, measure
+from assay.network.links import doubts_of, make_lans, measure, unplug
 from assay.node.local import LocalNode
 from assay.probe.network import Network, interfaces, own_addresses
 from assay.probe.nftables import CountingTable
@@ -113,13 +113,41 @@ def received(node):
     return interfaces(node.read(Path("/proc/net/dev")), node.interfaces)["eth0"].received_bytes
 
 
+def test_one_node_may_have_a_slower_link_than_the_others(lease, tmp_path):
+    slow = LINKS["fast-ethernet"].model_copy(update={"rate_bits_per_s": 2 * 10**7})
+    own = {"worker-2": [slow], "worker-1": [LINKS["fast-ethernet"]]}
+    (lan,) = make_lans(NAMES, [LINKS["fast-ethernet"]], tmp_path, lease, os.environ, own)
+    reached = measure(lan)
+    assert 0.9e8 < reached["master", "worker-1"] < 1.1e8
+    # A short transfer over so slow a link may be held up once by a lost packet.
+    assert 0.7e7 < reached["worker-1", "worker-2"] < 2.2e7
+    assert 0.7e7 < reached["worker-2", "master"] < 2.2e7
+    assert not doubts_of(lan, {("worker-1", "worker-2"): 1.95e7, ("master", "worker-1"): 0.99e8})
+    (doubt,) = doubts_of(lan, {("worker-1", "worker-2"): 1.5e7})
+    assert "of 0.02 Gbit/s" in doubt.what
+
+
+def test_a_node_without_its_links_answers_nobody_and_its_processes_are_known(lan, lease, tmp_path):
+    master, worker, other = lan.nodes
+    inside = worker.start(["sleep", "30"], lease.environment(os.environ), tmp_path / "a.log")
+    beside = other.start(["sleep", "30"], lease.environment(os.environ), tmp_path / "b.log")
+    assert [worker.runs(pid) for pid in (inside.pid, beside.pid, worker.holder, 1)] == [True, False, False, False]
+    with worker.inside(socket.socket) as server:
+        server.bind(("", 9999))
+        server.listen()
+        master.connect(("worker-1", 9999), 2).close()
+        unplug(worker)
+        with pytest.raises(OSError, match="(?i)timed out|no route"):
+            master.connect(("worker-1", 9999), 4)
+
+
 def test_a_link_that_this_machine_does_not_carry_is_doubted(lan):
     slow = {("master", "worker-1"): 0.94e8, ("worker-1", "worker-2"): 0.99e8}
     (doubt,) = doubts_of(lan, slow)
     assert doubt.kind == "link-too-slow"
     assert "master reached 0.09 Gbit/s to worker-1" in doubt.what
     assert doubts_of(lan, dict.fromkeys(slow, 99000000.0)) == ()
-    assert doubts_of(lan._replace(link=None), slow) == ()
+    assert doubts_of(lan._replace(links=dict.fromkeys(NAMES)), slow) == ()
 
 
 def test_without_netem_a_latency_is_doubted(lease, tmp_path):

@@ -1,6 +1,7 @@
 """Proves that both stores keep their contract: WebHDFS against a small server of its calls, `hadoop fs` against a script."""
 
 import json
+import socket
 import stat
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -19,6 +20,8 @@ class NameNode(BaseHTTPRequestHandler):
 
     files: dict[str, bytes]
     withheld = 0
+    dead: str = ""
+    asked: list[str]
 
     def do_GET(self):
         path, operation = self._parse()
@@ -30,6 +33,9 @@ class NameNode(BaseHTTPRequestHandler):
             return self._refuse(404, f"File does not exist: {path}")
         if operation == "OPEN":
             return self._redirect(path)
+        if operation == "GET_BLOCK_LOCATIONS":
+            place = {"hostName": "localhost", "ipAddr": "10.0.0.7"}
+            return self._answer({"LocatedBlocks": {"locatedBlocks": [{"locations": [place]}]}})
         if operation == "GETCONTENTSUMMARY":
             return self._answer({"ContentSummary": {"length": sum(map(len, under.values()))}})
         rows = [
@@ -58,7 +64,10 @@ class NameNode(BaseHTTPRequestHandler):
         return url.path.removeprefix("/webhdfs/v1").removeprefix("/data"), parse_qs(url.query).get("op", [""])[0]
 
     def _redirect(self, path):
-        self._answer({"Location": f"http://{self.headers['Host']}/data{path}?{self._wanted()}"})
+        excluded = parse_qs(urlparse(self.path).query).get("excludedatanodes", [""])[0]
+        self.asked.append(excluded)
+        host = self.dead if self.dead and excluded != "10.0.0.7" else self.headers["Host"]
+        self._answer({"Location": f"http://{host}/data{path}?{self._wanted()}"})
 
     def _wanted(self):
         """The part of a file that was asked for, as the NameNode hands it on to the DataNode's address."""
@@ -96,7 +105,7 @@ class NameNode(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def webhdfs():
-    NameNode.files, NameNode.withheld = {}, 0
+    NameNode.files, NameNode.withheld, NameNode.dead, NameNode.asked = {}, 0, "", []
     server = ThreadingHTTPServer(("127.0.0.1", 0), NameNode)
     threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
     yield WebHdfs(f"http://127.0.0.1:{server.server_port}")
@@ -121,6 +130,29 @@ def test_webhdfs_reads_lines_over_pieces_and_skips_hidden_files(webhdfs):
         "/out/empty": b"",
     }
     assert list(webhdfs.lines("/out")) == [b"a", b"b", b"c", b"no end"]
+
+
+@pytest.fixture
+def closed_port():
+    with socket.socket() as bound:
+        bound.bind(("127.0.0.1", 0))
+        yield bound.getsockname()[1]
+
+
+def test_webhdfs_turns_to_another_datanode_where_one_is_dead(webhdfs, closed_port):
+    """The NameNode sends readers to a dead one for ten minutes."""
+    NameNode.files |= {"/out/part-0": b"abc"}
+    NameNode.dead = f"localhost:{closed_port}"
+    assert b"".join(webhdfs.pieces("/out/part-0")) == b"abc"
+    assert NameNode.asked == ["", "10.0.0.7"]
+
+
+def test_webhdfs_gives_up_where_the_only_datanode_is_dead(webhdfs, closed_port, monkeypatch):
+    NameNode.files |= {"/out/part-0": b"abc"}
+    NameNode.dead = f"localhost:{closed_port}"
+    monkeypatch.setattr(WebHdfs, "_address_of", lambda *_: None)
+    with pytest.raises(AssayError, match="reading /out/part-0 from HDFS failed: .*refused"):
+        list(webhdfs.pieces("/out/part-0"))
 
 
 def test_webhdfs_lists_files_and_reads_parts_of_them(webhdfs):

@@ -12,7 +12,7 @@ from assay.model.errors import BadInputError
 from assay.model.installation import Installation
 from assay.model.naming import nearest
 from assay.model.network import MOST_NODES, NO_NETWORK, links_of
-from assay.model.platform import ClusterSpec
+from assay.model.platform import ClusterSpec, even_racks
 from assay.plan.settings import resolve, shipped_profiles
 from assay.platform import held
 from assay.probe.sampler import remove_left_overs
@@ -42,7 +42,8 @@ def cluster() -> None:
 @click.option("--settings", default="stock", show_default=True, help="A shipped settings profile, such as defaults.")
 @click.option("--nodes", type=click.IntRange(1, MOST_NODES), default=1, show_default=True, help="Workers.")
 @click.option("--network", default=NO_NETWORK, show_default=True, help="Between nodes, such as gigabit or 200Mbit.")
-def up(settings: str, nodes: int, network: str) -> None:
+@click.option("--racks", type=click.IntRange(1, MOST_NODES), default=1, show_default=True, help="Of the workers.")
+def up(settings: str, nodes: int, network: str, racks: int) -> None:
     """Start a Hadoop on this machine, and leave it running: on free loopback ports, or on nodes of their own.
 
     \b
@@ -60,7 +61,7 @@ def up(settings: str, nodes: int, network: str) -> None:
     with closing(ConsoleDisplay(console)) as display, interruptible():
         display.step("start cluster")
         properties = resolve(settings, profiles).properties
-        spec = ClusterSpec(nodes=nodes, network=network)
+        spec = ClusterSpec(nodes=nodes, network=network, racks=even_racks(racks, nodes))
         started = held.up(installation, spec, os.environ, properties, display)
     print_line(console, f"Hadoop {started.details['hadoop_version']} is running; `assay cluster down` stops it.")
     if spec.workers:

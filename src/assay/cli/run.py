@@ -40,9 +40,10 @@ from assay.record.folder import RunFolder
 from assay.report.next_steps import typed
 from assay.report.terminal import print_doubt
 from assay.report.words import duration_text, print_line
-from assay.run import Budget, Needs, RepetitionSchedule, check_needs, execute, interruptible, repeat
+from assay.run import Budget, Needs, RepetitionSchedule, check_needs, execute, fitted, interruptible, repeat
 from assay.stats.duration_history import Expected, read_history
 from assay.stats.fit import prior_of
+from assay.stats.trial_doubts import fewer_nodes
 
 # Levels that go without saying in a line about a trial, by factor.
 _USUAL = {
@@ -92,6 +93,13 @@ def print_needs(plan: Plan, needs: Needs, budget_s: float | None, console: Conso
     if budget_s is not None:
         rest = "the time that trials leave is used for further repetitions"
         print_line(console, f"  for {duration_text(budget_s)}: {rest}")
+
+
+def print_doubts(plan: Plan, console: Console) -> None:
+    """Those that are known before anything starts: the plan's, and of its trials that they can't have their nodes."""
+    of_trials = {doubt.what: doubt for trial in plan.trials for doubt in fewer_nodes(trial)}
+    for doubt in (*plan.doubts, *of_trials.values()):
+        print_doubt(doubt, console)
 
 
 def trial_line(trial: Trial, estimate: Estimate | None = None) -> str:
@@ -175,9 +183,8 @@ def run_experiment(
     options = [part for level in levels for part in ("--only", level)]
     options += ["--for", f"{budget_s:g}s"] if budget_s is not None else []
     source = Source(experiment)
-    full, more = plan_and_more(source, vocabulary(installation))
-    for doubt in full.doubts:
-        print_doubt(doubt, console)
+    full, more = fitted(*plan_and_more(source, vocabulary(installation)))
+    print_doubts(full, console)
     full = full.model_copy(update={"doubts": (*doubts, *full.doubts), "options": tuple(options)})
     plan = only(full, levels)
     folder = RunFolder(out or RUNS / f"{plan.experiment}-{datetime.now().astimezone():%Y%m%d-%H%M%S}")

@@ -30,8 +30,18 @@ from assay.engine.tasks import (
     MapReducePhases,
 )
 from assay.host.processes import end_processes
-from assay.model.engine import EngineContext, EngineKind, History, JobReference, Launch, LaunchReport, Program
+from assay.model.engine import (
+    EngineContext,
+    EngineKind,
+    History,
+    JobReference,
+    Launch,
+    LaunchReport,
+    Program,
+    unheard,
+)
 from assay.model.errors import AssayError, BadInputError
+from assay.model.fault import StageProgress
 from assay.model.platform import DaemonKind
 from assay.model.probe import CONTAINERS
 from assay.model.progress import Progress
@@ -118,15 +128,18 @@ def last_lines(said: Iterable[str], count: int) -> list[str]:
 SCRATCH = "{scratch}"
 _TEXT_BYTES = 1 << 20
 _JOB = re.compile(r"(?:Running job: job|Submitted application application)_(\d+_\d+)")
-_DONE = re.compile(r"\bmap (\d+)% reduce (\d+)%")
+_DONE = re.compile(r"\bmap (?P<map>\d+)% reduce (?P<reduce>\d+)%")
+# The words of org.assay.jobs.driver.JobSequence: the job's number among how many, its name, and tens of percent.
+_JOB_DONE = re.compile(r"assay: job \S+ (?P<job>.+) map (?P<map>\d+) % reduce (?P<reduce>\d+) %")
 _LOCAL = re.compile(r"Running job: job_local")
 
 
 class ClientOutput:
     """What a program's client has printed so far."""
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, progressed: Callable[[StageProgress], None] = unheard) -> None:
         self._program = program
+        self._progressed = progressed
         self._local = False
         self.ids: list[str] = []
 
@@ -138,7 +151,8 @@ class ClientOutput:
         if len(self.ids) > before:
             progress.detail(f"{self._program.name}: job {len(self.ids)}")
         elif done:
-            progress.detail(f"{self._program.name}: map {done[1]} %, reduce {done[2]} %")
+            progress.detail(f"{self._program.name}: map {done['map']} %, reduce {done['reduce']} %")
+            self._progressed(_stage_progress(self._name(max(0, before - 1)), done))
 
     def read_log(self, log: Path) -> None:
         """Its whole output, the last lines too."""
@@ -150,17 +164,21 @@ class ClientOutput:
         if not self.ids:
             why = "it ran on this machine alone" if self._local else "its client named none; it must log at level INFO"
             raise AssayError(f"{self._program.name} ended well, but no job of it is known on the cluster: {why}")
+        return tuple(JobReference(name=self._name(at), id=found) for at, found in enumerate(self.ids))
+
+    def _name(self, at: int) -> str:
         names = self._program.jobs
-        return tuple(
-            JobReference(name=names[at] if at < len(names) else f"{self._program.name} {at + 1}", id=found)
-            for at, found in enumerate(self.ids)
-        )
+        return names[at] if at < len(names) else f"{self._program.name} {at + 1}"
 
     def _keep(self, line: str) -> None:
         found = _JOB.search(line)
         self._local = self._local or _LOCAL.search(line) is not None
         if found and f"job_{found[1]}" not in self.ids:
             self.ids.append(f"job_{found[1]}")
+
+
+def _stage_progress(job: str, found: re.Match[str]) -> StageProgress:
+    return StageProgress(job, {stage.name: int(found[stage.name]) for stage in STAGES})
 
 
 def find_jar(program: Program, extras: Path | None) -> Path:
@@ -189,7 +207,7 @@ class MapReduce:
     """
 
     def __init__(self, context: EngineContext) -> None:
-        self._cluster, self._jar, self._scratch, self._environment, self._failure = context
+        self._cluster, self._jar, self._scratch, self._environment, self._failure, self._progressed = context
         self._history = HistoryServer(
             self._cluster.addresses["historyserver"], connect=self._cluster.connect, ca_file=self._cluster.ca_file
         )
@@ -206,6 +224,8 @@ class MapReduce:
         def tell(line: str) -> None:
             if line.startswith(_NEWS):
                 progress.detail(line.removeprefix(_NEWS))
+                if found := _JOB_DONE.match(line):
+                    self._progressed(_stage_progress(found["job"], found))
 
         properties = [f"-D{name}={value}" for name, value in launch.properties.items()]
         command = [str(self._cluster.hadoop), "jar", str(self._jar), launch.command, *properties]
@@ -231,7 +251,8 @@ class MapReduce:
     def run_program(self, program: Program, progress: Progress) -> LaunchReport:
         """Run a program of another jar to its end; its jobs are those that its client names."""
         name = self._next_name()
-        files, log, client = self._scratch / f"{name}-files", self._scratch / f"{name}.log", ClientOutput(program)
+        files, log = self._scratch / f"{name}-files", self._scratch / f"{name}.log"
+        client = ClientOutput(program, self._progressed)
         files.mkdir()
         jar = find_jar(program, self._cluster.extras)
         environment = dict(self._environment)

@@ -100,5 +100,16 @@ def start_time(pid: int) -> int | None:
     return None if fields[0] in "ZX" else int(fields[19])
 
 
+def children_of(parent: int) -> list[int]:
+    """The ids of the processes whose parent a process is (/proc/PID/stat, field 4)."""
+    found = []
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        with suppress(OSError):  # ended meanwhile
+            fields = Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
+            if int(fields[1]) == parent:
+                found.append(int(pid))
+    return found
+
+
 def _space() -> int:
     return Path("/proc/self/ns/pid").stat().st_ino

@@ -7,6 +7,7 @@ from typing import Literal, NamedTuple, Protocol
 from assay.model.base import Frozen
 from assay.model.doubt import Doubt, doubt_kind
 from assay.model.errors import AssayError
+from assay.model.fault import StageProgress
 from assay.model.platform import DaemonKind, RunningCluster
 from assay.model.progress import Progress
 from assay.model.record import Counters, JobRecord, Phases
@@ -97,11 +98,15 @@ class Engine(Protocol):
         """The finer phases of task attempts, as far as their logs can be read; never raises for a log."""
 
 
+def unheard(progress: StageProgress) -> None:
+    """Nobody wants to know."""
+
+
 class EngineContext(NamedTuple):
     """What an engine is opened with.
 
     Its files go into `scratch` while the trial lives, its clients get `environment`. `failure` tells whether something
-    has died that a job would wait for.
+    has died that a job would wait for; `progressed` wants to know at once how far a running job is.
     """
 
     cluster: RunningCluster
@@ -109,6 +114,7 @@ class EngineContext(NamedTuple):
     scratch: Path
     environment: Mapping[str, str]
     failure: Callable[[], str | None]
+    progressed: Callable[[StageProgress], None] = unheard
 
 
 class StageKind(NamedTuple):

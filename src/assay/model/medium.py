@@ -10,6 +10,7 @@ from pydantic import ConfigDict, ValidationError
 from assay.model.base import Frozen
 from assay.model.doubt import Doubt
 from assay.model.errors import BadInputError
+from assay.model.fault import DRIVE, Fault
 from assay.model.installation import Holder, Installation
 from assay.model.probe import WatchedDisk, WatchedProcess
 from assay.model.registry import MEDIA
@@ -173,6 +174,10 @@ class MediumKind(Generic[OptionsT]):
         """A medium of that name, reached by the same path, that takes no time; None where it can't be had."""
         return None
 
+    def slower(self, spec: MediumSpec, factor: int) -> MediumSpec | None:
+        """The same medium, all of whose times are so many times as long; None where it can't be had."""
+        return None
+
     def spec(self, name: str, options: OptionsT) -> MediumSpec:
         """A medium of this kind, as data."""
         return MediumSpec(name=name, kind=self.name, **options.model_dump(mode="json"))
@@ -185,3 +190,27 @@ UNKNOWN_DRIVE = "disk"
 def kind_of(spec: MediumSpec) -> MediumKind[Any]:
     """The kind of a medium; one that knows nothing more where it is not installed."""
     return MEDIA.get(spec.kind) or MediumKind(spec.kind)
+
+
+def medium_of(spec: MediumSpec, worker: int, fault: Fault | None = None) -> MediumSpec:
+    """What a worker has as a medium: its own part of it, slower where a fault makes it so.
+
+    Raises BadInputError for a medium that can't be slower.
+    """
+    own = spec.of_worker(worker)
+    factor = 1 if fault is None else fault.slows(DRIVE, worker)
+    slower = own if factor == 1 else kind_of(own).slower(own, factor)
+    if slower is None:
+        raise BadInputError(
+            f"medium {spec.name!r} can't be {factor} times slower: only emulated drives with delays can, up to a "
+            "hundred times with their `slowdown`"
+        )
+    return slower
+
+
+def described(spec: MediumSpec) -> str:
+    """What a medium is, in a few words, also where workers have different ones."""
+    words = kind_of(spec).described(spec)
+    if spec.elsewhere is None:
+        return words
+    return f"{words} on {', '.join(map(str, spec.on))}, elsewhere {kind_of(spec.elsewhere).described(spec.elsewhere)}"

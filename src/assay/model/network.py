@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from assay.model.base import Frozen
+from assay.model.fault import LINK, Fault
 from assay.model.naming import nearest
 
 NO_NETWORK = "none"
@@ -63,6 +64,7 @@ LINKS: Mapping[str, LinkSpec] = {
 
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9}
 _RATE = re.compile(r"([0-9]{1,6}(?:\.[0-9]{1,6})?) ?([kmg]?)bit(?:/s)?", re.IGNORECASE)
+_PLACED = re.compile(r"(?P<own>\S+) on (?P<on>[1-9]\d{0,2}(?: [1-9]\d{0,2})*) else (?P<other>\S+)")
 _LATENCY = re.compile(r"([0-9]{1,6}(?:\.[0-9]{1,3})?) ?(us|ms)")
 LEAST_RATE, MOST_RATE = 10**6, 10**11
 MOST_LATENCY_US = 10**6
@@ -77,18 +79,50 @@ def network_level(given: Any) -> str:
     """A network as trials and tables name it: a name, `RATE` or `RATE,LATENCY`, or two such. Raises ValueError."""
     if isinstance(given, Mapping) and set(given) == set(KINDS):
         given = BESIDE.join(network_level(given[key]) for key in KINDS)
+    elif isinstance(given, Mapping) and "on" in given:
+        on = given["on"] if isinstance(given["on"], list) else [given["on"]]
+        if "elsewhere" not in given:
+            raise ValueError("a network `on` some workers needs `elsewhere`, that of the other nodes, such as gigabit")
+        own = {key: value for key, value in given.items() if key not in {"on", "elsewhere"}}
+        given = f"{network_level(own)} on {' '.join(map(str, on))} else {network_level(given['elsewhere'])}"
     elif isinstance(given, Mapping) and set(given) <= {"rate", "latency"} and "rate" in given:
         given = ",".join(str(given[key]).replace(" ", "") for key in ("rate", "latency") if key in given)
     links_of(str(given))
     return str(given)
 
 
-def links_of(level: str) -> tuple[LinkSpec | None, ...]:
-    """The links that each node has, None for one of `none`. Raises ValueError for what is no network."""
+def links_of(level: str, worker: int = 0) -> tuple[LinkSpec | None, ...]:
+    """The links of a worker, None for one of `none`; without its number those of the master and of all not named.
+
+    Raises ValueError for what is no network.
+    """
     levels = level.split(BESIDE)
     if len(levels) > 2:
         raise ValueError(f"a node has at most two networks, and {level!r} are {len(levels)}")
-    return tuple(map(_link_of, levels))
+    return tuple(_link_on(one, worker) for one in levels)
+
+
+def links_on(level: str, worker: int, fault: Fault | None) -> tuple[LinkSpec | None, ...]:
+    """A worker's links, slower where a fault makes them so."""
+    times = 1 if fault is None else fault.slows(LINK, worker)
+    return tuple(
+        link and link.model_copy(update={"rate_bits_per_s": link.rate_bits_per_s // times})
+        for link in links_of(level, worker)
+    )
+
+
+def workers_named(level: str) -> set[int]:
+    """The numbers of the workers that a network names."""
+    found = [_PLACED.fullmatch(one) for one in level.split(BESIDE)]
+    return {int(number) for one in found if one for number in one["on"].split()}
+
+
+def _link_on(level: str, worker: int) -> LinkSpec | None:
+    placed = _PLACED.fullmatch(level)
+    if placed is None:
+        return _link_of(level)
+    own, other = _link_of(placed["own"]), _link_of(placed["other"])
+    return own if str(worker) in placed["on"].split() else other
 
 
 def networks_of(level: str) -> dict[str, str]:

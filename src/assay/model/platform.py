@@ -4,18 +4,21 @@ import socket
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 from pydantic import Field
 
 from assay.model.base import Frozen
+from assay.model.fault import Fault, worker_name
 from assay.model.network import NO_NETWORK
 from assay.model.progress import Progress
 
 if TYPE_CHECKING:
     from assay.model.doubt import Doubt
     from assay.model.engine import Engine
+    from assay.model.fault import Injector
     from assay.model.installation import Holder, Installation
     from assay.model.medium import Medium
     from assay.model.node import Connect, Node
@@ -104,7 +107,9 @@ class ClusterSpec(Frozen):
     `nodes` is how many workers there are (None: an existing cluster has its own), `network` the one that Assay emulates
     between them (`none`: nothing is shaped; see `model.network`). `limit_memory_bytes` bounds what all daemons and
     containers of a node together may use, page cache included, `page_cache_bytes` the page cache apart from what
-    processes need for themselves, and `limit_cpus` how many cores' worth of time; None is no bound.
+    processes need for themselves, and `limit_cpus` how many cores' worth of time; None is no bound. `fault` is what
+    goes wrong on one worker, `racks` are the workers' numbers of each rack (none: all are in one). `instead_of` says
+    what the experiment asked for where this machine can't have several nodes.
     """
 
     kind: str = "embedded"
@@ -120,12 +125,33 @@ class ClusterSpec(Frozen):
     limit_memory_bytes: int | None = None
     limit_cpus: float | None = None
     page_cache_bytes: int | None = None
+    fault: Fault | None = None
+    racks: tuple[tuple[int, ...], ...] = ()
+    instead_of: str = ""
 
     @property
     def workers(self) -> tuple[str, ...]:
         """The names of the workers, where nodes are hosts of their own with a master beside them; else none."""
         alone = self.nodes is None or (self.nodes == 1 and self.network == NO_NETWORK)
-        return () if alone else tuple(f"worker-{number}" for number in range(1, (self.nodes or 0) + 1))
+        return () if alone else tuple(map(worker_name, range(1, (self.nodes or 0) + 1)))
+
+
+def even_racks(racks: int, nodes: int) -> tuple[tuple[int, ...], ...]:
+    """So many workers divided into so many racks, neighbours together; none where all are in one."""
+    ends = [round(nodes * rack / racks) for rack in range(racks + 1)]
+    found = (tuple(range(first + 1, last + 1)) for first, last in pairwise(ends))
+    return tuple(rack for rack in found if rack) if racks > 1 else ()
+
+
+def racks_as_listed(value: Any) -> int | tuple[tuple[int, ...], ...]:
+    """A number of racks, or the workers' numbers of each, none twice. Raises ValueError for what is neither."""
+    if type(value) is int and value >= 1:
+        return value
+    racks = value if isinstance(value, list) and all(isinstance(rack, list) and rack for rack in value) else []
+    numbers = [number for rack in racks for number in rack]
+    if not numbers or len({*map(str, numbers)}) != len(numbers) or not all(type(one) is int for one in numbers):
+        raise ValueError("Must be a number of racks, or lists of workers' numbers, each once, such as [[1, 2], [3, 4]]")
+    return tuple(map(tuple, racks))
 
 
 Role = Literal["input", "intermediate", "output"]
@@ -287,7 +313,8 @@ class RunningPlatform:
     that it runs with. `placer` steers the store's bytes to their media; None where Assay has no say in that. `failure`
     tells what has died since the start, in one sentence with its own log line; None while all is well. `limit_use`
     tells what was used of the bounds since the start, also after the end; None where nothing is bounded. `scene` is
-    what there is to be measured. `doubts` are those that its start left.
+    what there is to be measured. `doubts` are those that its start left. `injector` makes the trial's fault happen;
+    None where there is none.
     """
 
     facts: Mapping[str, str]
@@ -299,6 +326,7 @@ class RunningPlatform:
     limit_use: Callable[[], LimitUse | None]
     scene: "Callable[[], Scene]"
     doubts: tuple["Doubt", ...] = ()
+    injector: "Injector | None" = None
 
 
 class Platform(Protocol):
@@ -340,13 +368,19 @@ class PlatformContext(NamedTuple):
     environment: Mapping[str, str]
 
 
+def as_asked(spec: ClusterSpec) -> ClusterSpec:
+    """The cluster itself: it can be had, or its check says why not."""
+    return spec
+
+
 class PlatformKind(NamedTuple):
     """A kind of platform, as registered in PLATFORMS.
 
     `ours` says that Assay starts it on this machine: an experiment chooses its media and bounds, this machine's use
     tells what its trials take, probes see them, and its store is empty at first. Else it comes with `own_medium`, the
     name of a kind of medium. `own_keys` are the cluster's keys in an experiment that only this kind has, `needed_keys`
-    those that it can't do without, with what they are.
+    those that it can't do without, with what they are. `possible` is what this machine can have in place of a cluster
+    that an experiment asks for.
     """
 
     open: Callable[[PlatformContext], Platform]
@@ -354,6 +388,7 @@ class PlatformKind(NamedTuple):
     own_medium: str = ""
     own_keys: frozenset[str] = frozenset()
     needed_keys: Mapping[str, str] = {}
+    possible: Callable[[ClusterSpec], ClusterSpec] = as_asked
 
 
 class TrialSetup(NamedTuple):

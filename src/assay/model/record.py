@@ -9,6 +9,7 @@ from pydantic import ConfigDict
 
 from assay.model.base import Frozen
 from assay.model.doubt import Doubt, Outcome, Verdict, overall
+from assay.model.fault import FaultReport
 from assay.model.input import GraphFacts
 from assay.model.platform import LimitUse
 from assay.model.trial import Landed, Trial
@@ -231,6 +232,8 @@ class Record(Frozen):
     """Where each role's bytes landed; empty on an existing cluster."""
     limits: LimitUse | None = None
     """The use of the bounds; null without bounds."""
+    fault: FaultReport | None = None
+    """What the trial's fault did; null without one, or if the trial failed before its jobs began."""
     devices: Mapping[str, Mapping[str, DeviceReport]] = {}
     """What the media's own devices did, by medium and interval; on several nodes by `NODE/MEDIUM`."""
     amounts: tuple[Amount, ...] = ()
@@ -278,6 +281,11 @@ class Record(Frozen):
             return None
         ended_s = max(step.started_ms / 1000 + step.seconds for step in written)
         return ended_s - min(job.started_ms for job in self.jobs) / 1000
+
+    @property
+    def missed_fault(self) -> bool:
+        """Whether a fault was planned that did not strike: then it is no trial of that fault, and none without."""
+        return self.trial.cluster.fault is not None and (self.fault is None or self.fault.struck_ms is None)
 
     @cached_property
     def outcome(self) -> Outcome:

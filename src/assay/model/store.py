@@ -1,11 +1,12 @@
 """Stores: the storage subsystem that holds the data set."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple, Protocol, runtime_checkable
 
-from assay.model.platform import DaemonKind, Layout, RunningCluster
+from assay.model.fault import Redundancy
+from assay.model.platform import DaemonKind, DataDirectory, Layout, RunningCluster
 from assay.model.trial import Landed, Role
 
 _STORED = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:/")
@@ -65,6 +66,14 @@ class Placer(Protocol):
 
     def landed(self, role: Role, when: Literal["staged", "run"], path: str) -> Landed:
         """Where a path's bytes lie now, whatever was wanted; no bytes when it is not there."""
+
+
+@runtime_checkable
+class Redundant(Protocol):
+    """What a placer can do besides when its store keeps several copies of what it holds."""
+
+    def redundancy(self, lost: Sequence[DataDirectory]) -> Redundancy:
+        """How many copies there are now, when those in some directories can't be had any more. Raises AssayError."""
 
 
 class StoreKind(Protocol):

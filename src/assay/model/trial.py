@@ -5,10 +5,11 @@ from functools import cached_property
 from operator import attrgetter
 from typing import Any, Literal, NamedTuple
 
-from pydantic import ConfigDict, model_validator
+from pydantic import ConfigDict, SerializerFunctionWrapHandler, model_serializer, model_validator
 
 from assay.model.base import Frozen
 from assay.model.doubt import Doubt
+from assay.model.fault import NO_FAULT, fault_level
 from assay.model.input import DatasetSpec
 from assay.model.naming import size_of
 from assay.model.platform import ROLES as ROLES  # noqa: PLC0414 - exported again: who speaks of trials speaks of their roles
@@ -154,6 +155,21 @@ class MediumSpec(Frozen):
 
     name: str
     kind: str
+    on: tuple[int, ...] = ()
+    """The workers that have it, by number; all if none is named."""
+    elsewhere: "MediumSpec | None" = None
+    """What the other workers have in its place."""
+
+    @model_serializer(mode="wrap")
+    def _on_all_goes_without_saying(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """A medium of all workers is kept as its kind's own fields alone."""
+        kept: dict[str, Any] = handler(self)
+        return kept if self.on else {name: one for name, one in kept.items() if name not in {"on", "elsewhere"}}
+
+    def of_worker(self, number: int) -> "MediumSpec":
+        """What a worker has under this name."""
+        other = self.elsewhere if self.on and number not in self.on else None
+        return (other or self).model_copy(update={"name": self.name, "on": (), "elsewhere": None})
 
 
 class SettingsSpec(Frozen):
@@ -276,6 +292,7 @@ FACTORS = (
     Factor("memory", "memory", "cluster.limit_memory_bytes", memory_level, size_of, usual={"all"}),
     Factor("page_cache", "page_cache", "cluster.page_cache_bytes", memory_level, size_of, usual={"all"}),
     Factor("cpus", "cpus", "cluster.limit_cpus", cpus_level, float, usual={"all"}),
+    Factor("fault", "fault", "cluster.fault", fault_level, lambda _: None, usual={NO_FAULT}),
     Factor("cache", "cache", "cache"),
     Factor("probes", "probes", "probes", usual={DEFAULT_PROBES}),
 )

@@ -72,7 +72,8 @@ class WorkloadKind(Protocol):
 
     A graph that it `takes` is the experiment's dataset; its options describe any other input. `result` says what its
     output has, by line or file; `verified` how that is judged, and against what. With `plain_output` that needs files
-    that aren't compressed, written by reducers. `base` is the path in the store for
+    that aren't compressed, written by reducers. `output_replication` is the Hadoop property that says how many copies
+    the output has, by default one, where `dfs.replication` does not; else empty. `base` is the path in the store for
     all files of one run.
     """
 
@@ -94,6 +95,8 @@ class WorkloadKind(Protocol):
     def known_options(self) -> Mapping[str, Option]: ...  # noqa: D102
     @property
     def plain_output(self) -> bool: ...  # noqa: D102
+    @property
+    def output_replication(self) -> str: ...  # noqa: D102
 
     def __call__(self, spec: WorkloadSpec, base: str, dataset: GraphInput | None = None) -> "Workload":
         """The workload, with the experiment's dataset if that is needed for more than checking the options.

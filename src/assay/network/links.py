@@ -55,22 +55,28 @@ REACHED_SHARE = 0.95
 
 
 class Lan(NamedTuple):
-    """Nodes that reach each other by the names of `hosts`, whose addresses are by these; `doubts`: what it lacks."""
+    """Nodes that reach each other by the names of `hosts`, whose addresses are by these; `doubts`: what it lacks.
+
+    `link` is that of all nodes but those that have one of their own, `links` are all by the hosts' names.
+    """
 
     nodes: tuple[NamespaceNode, ...]
     hosts: tuple[str, ...]
     addresses: Mapping[str, str]
     link: LinkSpec | None
     doubts: tuple[Doubt, ...]
+    links: Mapping[str, LinkSpec | None]
 
 
 def make_lans(
-    names: Sequence[str], links: Sequence[LinkSpec | None], home: Path, lease: Lease, base: Mapping[str, str]
-) -> tuple[Lan, ...]:
+    names: Sequence[str], links: Sequence[LinkSpec | None], home: Path, lease: Lease, base: Mapping[str, str],
+    own_links: Mapping[str, Sequence[LinkSpec | None]] = {},
+) -> tuple[Lan, ...]:  # fmt: skip
     """Nodes of these names on one network or two; all goes with the lease's processes, of which each node has one.
 
     On the second network the nodes have the names and `DATA` behind them. Without a link's figures nothing shapes what
-    they send. Files go into `home`. Raises AssayError.
+    they send. `own_links` are those of nodes that may have others than `links`, by their names. Files go into `home`.
+    Raises AssayError.
     """
     hosts = [tuple(f"{name}{behind}" for name in names) for behind in ("", DATA)[: len(links)]]
     addresses = {
@@ -86,17 +92,22 @@ def make_lans(
     nodes = tuple(NamespaceNode(name, hold(name, file, environment).pid, addresses, interfaces) for name in names)
     for node in nodes:
         _do(node, "ip", ["link set lo up"])
-    return tuple(
-        Lan(nodes, own, addresses, link, _join(switch, nodes, [addresses[host] for host in own], interface, link))
-        for own, interface, link in zip(hosts, interfaces, links, strict=True)
-    )
+    lans = []
+    for place, (own, interface, link) in enumerate(zip(hosts, interfaces, links, strict=True)):
+        of_node = [own_links[name][place] if name in own_links else link for name in names]
+        doubts = _join(switch, nodes, [addresses[host] for host in own], interface, link, of_node)
+        lans.append(Lan(nodes, own, addresses, link, doubts, dict(zip(own, of_node, strict=True))))
+    return tuple(lans)
 
 
 def _join(
     switch: NamespaceNode, nodes: Sequence[NamespaceNode], addresses: Sequence[str], interface: str,
-    link: LinkSpec | None,
+    link: LinkSpec | None, links: Sequence[LinkSpec | None],
 ) -> tuple[Doubt, ...]:  # fmt: skip
-    """Give each node this interface with its address, and join all of them; what the network lacks."""
+    """Give each node this interface with its address, and join all of them; what the network lacks.
+
+    Packets are as large as the network's `link` has them, also where a node's own one of `links` differs.
+    """
     bridge = f"{interface}-switch"
     ports = [f"{interface}-{number}" for number in range(1, len(nodes) + 1)]
     mtu = "" if link is None else f"mtu {link.mtu_bytes} "
@@ -115,11 +126,18 @@ def _join(
         _do(node, "ip", [
             f"addr add {address}/{RANGES[0].prefixlen} dev {interface}", f"link set {interface} {mtu}up",
         ])  # fmt: skip
-    doubts: tuple[Doubt, ...] = ()
-    if link is not None:
-        for node, ends in ((switch, ports), *((node, [interface]) for node in nodes)):
-            doubts = _shape(node, ends, link)
-    return doubts
+    doubts: dict[str, Doubt] = {}
+    for own in dict.fromkeys(one for one in links if one is not None):
+        at_switch = [port for port, one in zip(ports, links, strict=True) if one == own]
+        at_nodes = [(node, [interface]) for node, one in zip(nodes, links, strict=True) if one == own]
+        for node, ends in ((switch, at_switch), *at_nodes):
+            doubts |= {doubt.what: doubt for doubt in _shape(node, ends, own)}
+    return tuple(doubts.values())
+
+
+def unplug(node: NamespaceNode) -> None:
+    """Take a node's links down, as if its power were cut: nobody hears of it any more. Raises AssayError."""
+    _do(node, "ip", [f"link set {interface} down" for interface in node.interfaces])
 
 
 def _shape(node: NamespaceNode, interfaces: Sequence[str], link: LinkSpec) -> tuple[Doubt, ...]:
@@ -172,12 +190,17 @@ def measure(lan: Lan) -> dict[tuple[str, str], float]:
 
 def doubts_of(lan: Lan, reached: Mapping[tuple[str, str], float]) -> tuple[Doubt, ...]:
     """What the network lacks, and the worst link where one is too slow."""
-    if lan.link is None or not reached:
+    wanted = {
+        pair: min(rates)
+        for pair in reached
+        if (rates := [link.rate_bits_per_s for host in pair if (link := lan.links[host]) is not None])
+    }
+    if not wanted:
         return lan.doubts
-    (sender, receiver), worst = min(reached.items(), key=lambda item: item[1])
-    if worst >= REACHED_SHARE * lan.link.rate_bits_per_s:
+    sender, receiver = pair = min(wanted, key=lambda one: reached[one] / wanted[one])
+    if reached[pair] >= REACHED_SHARE * wanted[pair]:
         return lan.doubts
-    what = f"{sender} reached {worst / 1e9:.2f} Gbit/s to {receiver} of {lan.link.rate_bits_per_s / 1e9:g} Gbit/s"
+    what = f"{sender} reached {reached[pair] / 1e9:.2f} Gbit/s to {receiver} of {wanted[pair] / 1e9:g} Gbit/s"
     return (*lan.doubts, LINK_TOO_SLOW.doubt(what))
 
 

@@ -104,6 +104,14 @@ class NamespaceNode(LocalNode):
             raise failure
         return found[0]
 
+    def runs(self, pid: int) -> bool:
+        """Whether a process is inside; the one that holds the node is not meant."""
+        try:
+            inside = os.readlink(f"/proc/{pid}/ns/net") == os.readlink(f"/proc/{self.holder}/ns/net")  # noqa: PTH115
+        except OSError:  # it has ended
+            return False
+        return inside and pid != self.holder
+
     def _own(self, path: Path) -> Path:
         """/proc/net is that of whoever looks: the holder's is the node's."""
         return Path(f"/proc/{self.holder}/net", path.relative_to(_NET)) if path.is_relative_to(_NET) else path

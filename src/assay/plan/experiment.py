@@ -21,11 +21,12 @@ from pydantic_core import CoreSchema, PydanticCustomError, PydanticKnownError, c
 
 from assay.model.base import Bytes, Frozen, Number, Whole
 from assay.model.errors import MistakeAt
+from assay.model.fault import NO_FAULT, Fault
 from assay.model.input import MOST_SEED, DatasetSpec
 from assay.model.medium import kind_of
 from assay.model.naming import MOST_NAME_CHARACTERS, nearest
 from assay.model.network import LINKS, MOST_NODES, NO_NETWORK, network_level
-from assay.model.platform import MOST_WHOLE, PlatformKind
+from assay.model.platform import MOST_WHOLE, PlatformKind, racks_as_listed
 from assay.model.registry import MEDIA, PLATFORMS, PROBE_SETS
 from assay.model.trial import (
     DEFAULT_PROBES,
@@ -46,6 +47,34 @@ def alone(key: str) -> Callable[[Any], Any]:
     return lambda value: {key: value} if isinstance(value, str) else value
 
 
+class OneOrMany:
+    """Annotates a list of one item or more, in whose place a single item may stand."""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        """The list's own schema, behind a single item's."""
+        many = handler(source)
+        return core_schema.no_info_before_validator_function(
+            lambda value: value if isinstance(value, list) else [value],
+            many,
+            json_schema_input_schema=core_schema.union_schema([many["items_schema"], many]),
+        )
+
+
+Item = TypeVar("Item")
+Many = Annotated[list[Item], OneOrMany(), Field(min_length=1)]
+
+Worker = Annotated[Whole, Field(ge=1, le=MOST_NODES)]
+
+
+class _MediumWorkers(Frozen):
+    """Which workers have a medium."""
+
+    on: Many[Worker] = []
+    """The numbers of the workers that have this medium; by default all. Needs `elsewhere`."""
+    elsewhere: str = ""
+    """The name of the medium, of the same kind, that takes its place on the other workers."""
+
+
 def medium_entry(value: Any) -> Any:
     """A medium as an experiment writes it: a kind's name, a single word for a kind, or a map with a kind's options."""
     kinds = {name: kind for name, kind in MEDIA.items() if kind.chosen}
@@ -58,14 +87,22 @@ def medium_entry(value: Any) -> Any:
     name = value.get("kind", implied)
     if name not in kinds:
         _refuse("kind", name, "literal_error", {"expected": _choice(list(kinds))})
-    kind, options = kinds[name], {key: one for key, one in value.items() if key != "kind"}
+    entry = _MediumWorkers.model_validate({key: value[key] for key in _MediumWorkers.model_fields if key in value})
+    kind = kinds[name]
+    options = {key: one for key, one in value.items() if key not in {"kind", *_MediumWorkers.model_fields}}
     for key in options.keys() - {*kind.options.names()}:
         owners = [name for name, other in kinds.items() if key in other.options.names()]
-        why = f"unknown key {key!r}; {nearest(str(key), ['kind', *kind.options.names()])}"
+        known = ["kind", *kind.options.names(), *_MediumWorkers.model_fields]
+        why = f"unknown key {key!r}; {nearest(str(key), known)}"
         if owners:
             why = f"{key} belongs to a medium of kind {' or '.join(owners)}, and this one is {name}; leave {key} out"
         _refuse(key, options[key], "value_error", {"error": ValueError(why)})
-    return kind.spec("", kind.options.model_validate(options, by_alias=True, by_name=False))
+    if bool(entry.on) != bool(entry.elsewhere):
+        what = "a medium `on` some workers needs `elsewhere`, the medium of the others; and `elsewhere` needs `on`"
+        _refuse("on", entry.on, "value_error", {"error": ValueError(what)})
+    spec = kind.spec("", kind.options.model_validate(options, by_alias=True, by_name=False))
+    other = MediumSpec(name=entry.elsewhere, kind="") if entry.elsewhere else None
+    return spec.model_copy(update={"on": tuple(entry.on), "elsewhere": other})
 
 
 def _refuse(key: str, value: object, error: str, context: dict[str, Any]) -> NoReturn:
@@ -111,6 +148,10 @@ class NetworkEntry(Frozen):
     """What each link carries in each direction, such as `1Gbit`."""
     latency: Annotated[str, Field(pattern=r"^[0-9.]+ ?(us|ms)$")] = "0us"
     """One way from node to node, such as `100us`."""
+    on: Many[Worker] = []
+    """The numbers of the workers that have such a link; by default all nodes have. Needs `elsewhere`."""
+    elsewhere: str = ""
+    """The network's name, or rate, of the other workers and the master."""
 
 
 class NetworksEntry(Frozen):
@@ -129,21 +170,17 @@ Network = Annotated[
 ]
 
 
-class OneOrMany:
-    """Annotates a list of one item or more, in whose place a single item may stand."""
-
-    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        """The list's own schema, behind a single item's."""
-        many = handler(source)
-        return core_schema.no_info_before_validator_function(
-            lambda value: value if isinstance(value, list) else [value],
-            many,
-            json_schema_input_schema=core_schema.union_schema([many["items_schema"], many]),
-        )
+def _fault(value: Any) -> Any:
+    """No fault for its word; else as it stands, with one sentence on what can't be."""
+    if value == NO_FAULT:
+        return None
+    if not isinstance(value, dict):
+        raise PydanticCustomError("fault", "Must be none, or a map such as {kill: nodemanager, on: 2, at: map 50%}")
+    return value
 
 
-Item = TypeVar("Item")
-Many = Annotated[list[Item], OneOrMany(), Field(min_length=1)]
+# A fault, or none.
+OneFault = Annotated[Fault | None, BeforeValidator(_fault, json_schema_input_type=Literal["none"] | Fault)]
 
 
 class OneOf:
@@ -267,7 +304,7 @@ def _options_of_all_kinds(schema: dict[str, Any]) -> None:
             }
 
 
-class MediumEntry(Frozen):
+class MediumEntry(_MediumWorkers):
     """A medium: a kind's or a profile's name alone, or a map."""
 
     model_config = ConfigDict(json_schema_extra=_options_of_all_kinds)
@@ -331,6 +368,17 @@ class DatasetEntry(DatasetSpec):
         return self
 
 
+Racks = int | tuple[tuple[Worker, ...], ...]
+
+
+def _racks(value: Any) -> Any:
+    """A number, or lists of workers' numbers."""
+    try:
+        return racks_as_listed(value)
+    except ValueError as error:
+        raise PydanticCustomError("racks", "{reason}", {"reason": str(error)}) from None
+
+
 class ClusterEntry(Frozen):
     """A cluster: its kind's name alone, or a map."""
 
@@ -354,6 +402,9 @@ class ClusterEntry(Frozen):
     """The network that Assay emulates between the nodes: `none`, `fast-ethernet`, `gigabit`, `ten-gigabit`,
     `ipoib-qdr-like`, a map such as `{rate: 1Gbit, latency: 100us}`, or two networks: `{control: gigabit, data:
     ipoib-qdr-like}`. Embedded only."""
+    racks: Annotated[Racks, BeforeValidator(_racks, json_schema_input_type=Whole | list[list[Worker]])] = ()
+    """The racks of the workers: a number, into which they are divided evenly, or lists of workers' numbers, such as
+    `[[1, 2], [3, 4]]`. Embedded only, with two nodes or more."""
     starts: Literal["brisk", "stock"] = "brisk"
     """`brisk` shortens the waiting around a job, `stock` leaves Hadoop as it ships (see
     [settings](settings.md#starts)). Embedded only."""
@@ -435,6 +486,9 @@ class ExperimentFile(Frozen):
     cpus: Many[Cpus] = []
     """Bounds of the cluster's processor time, in cores ([below](#memory-and-cpus)); by default no bound. Embedded
     only."""
+    fault: Many[OneFault] = []
+    """What goes wrong on one worker ([below](#faults)): a killed daemon or node, a slow drive or link; by default
+    `none`. Name `none` too, and the report says what each fault cost. Embedded only, with two nodes or more."""
     cache: Many[CacheState] = ["cold"]
     """State of the page cache when the jobs start (see [below](#cache))."""
     probes: Many[Probes] = ["default"]
@@ -481,9 +535,9 @@ class ExperimentFile(Frozen):
         if self.platform.ours and not self.media:
             raise MistakeAt(["media"], "media is missing: name at least one, e.g. media: {disk: directory}")
         if not self.platform.ours:
-            for key in ("media", "placement", "memory", "page_cache", "cpus"):
+            for key in ("media", "placement", "memory", "page_cache", "cpus", "fault"):
                 if getattr(self, key):
-                    what = f"{key} can't be chosen on an existing cluster: its data and limits are its own"
+                    what = f"{key} can't be chosen on an existing cluster: its data, limits and daemons are its own"
                     raise MistakeAt([key], f"{what}; leave {key} out")
             if "placement_check" in self.model_fields_set:
                 raise MistakeAt(

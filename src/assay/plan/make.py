@@ -12,7 +12,7 @@ from assay.model.input import DATASET as THE_DATASET
 from assay.model.input import NO_DATASET, DatasetSpec
 from assay.model.medium import kind_of
 from assay.model.naming import MOST_NAME_CHARACTERS, nearest
-from assay.model.platform import ClusterSpec
+from assay.model.platform import ClusterSpec, even_racks
 from assay.model.store import names_store
 from assay.model.trial import (
     FACTORS,
@@ -32,6 +32,7 @@ from assay.plan.order import blocks
 from assay.plan.properties import check_properties, single_copy
 from assay.plan.settings import resolve, shipped_profiles
 from assay.plan.source import INPUT, Source, Vocabulary
+from assay.plan.workers import check_workers
 
 REPLICATION = "replication"
 
@@ -44,6 +45,9 @@ def plan_and_more(source: Source, vocabulary: Vocabulary) -> tuple[Plan, Iterato
     axes = [_axes(experiment, resolved, workload) for workload in resolved.workloads]
     _refuse_repeated(source, resolved, axes[0])
     repetitions = _repetitions(experiment, resolved, combinations(source, axes))
+    first = next(repetitions)
+    check_workers(source, first)
+    repetitions = chain([first], repetitions)
     plan = Plan(
         experiment=experiment.experiment,
         description=experiment.description,
@@ -182,12 +186,31 @@ def _media(source: Source, vocabulary: Vocabulary) -> dict[str, MediumSpec]:
     media = {}
     for name, medium in experiment.media.items():
         with source.at("media", name):
-            media[name] = kind_of(medium).located(medium, source.folder, vocabulary.profiles)
+            located = kind_of(medium).located(medium, source.folder, vocabulary.profiles)
+            media[name] = located.model_copy(update={"on": medium.on, "elsewhere": medium.elsewhere})
+    for name, medium in media.items():
+        if medium.elsewhere is not None:
+            with source.at("media", name, "elsewhere"):
+                media[name] = medium.model_copy(update={"elsewhere": _elsewhere(medium, media)})
     if experiment.zero_delay_baseline:
         first = next(iter(media.values()))
         if (baseline := kind_of(first).without_delays(first, ZERO_DELAY)) is not None:
             media[ZERO_DELAY] = baseline
     return media
+
+
+def _elsewhere(medium: MediumSpec, media: Mapping[str, MediumSpec]) -> MediumSpec:
+    """What workers have that a medium is not on."""
+    name = medium.elsewhere.name if medium.elsewhere else ""
+    others = [one.name for one in media.values() if not one.on]
+    if name not in others:
+        raise BadInputError(f"elsewhere is {name!r}, no medium that all workers can have; {nearest(name, others)}")
+    if media[name].kind != medium.kind:
+        raise BadInputError(
+            f"medium {medium.name} is {medium.kind}, and {name}, which is elsewhere, {media[name].kind}: what serves "
+            "one role on different workers must be of one kind"
+        )
+    return media[name]
 
 
 def _placements(experiment: ExperimentFile) -> list[Placement]:
@@ -236,7 +259,7 @@ def _cluster(source: Source) -> ClusterSpec:
                 cure = "name a file of certificates (PEM), or leave it out"
                 raise BadInputError(f"ca_file {ca_file} is not there; {cure}")
     own = {"conf_dir": conf_dir, "ca_file": ca_file, "nodes": 1 if source.experiment.platform.ours else None}
-    return ClusterSpec(**{**entry.model_dump(exclude={"network"}), **own})
+    return ClusterSpec(**{**entry.model_dump(exclude={"network", "racks"}), **own})
 
 
 def _axes(experiment: ExperimentFile, resolved: _Resolved, workload: _Workload) -> list[Axis]:
@@ -311,6 +334,8 @@ def _trial(
     for factor in FACTORS:
         above, _, field = factor.field.rpartition(".")
         chosen[above][field] = level[factor.name]
+    racks = experiment.cluster.racks
+    chosen["cluster"]["racks"] = even_racks(racks, level["nodes"] or 0) if isinstance(racks, int) else racks
     return Trial(
         id=f"{number}-{workload.name}-{placement.name}",
         workload=workload.model_copy(update={"hadoop": {**workload.hadoop, **own}}) if own else workload,

@@ -19,6 +19,7 @@ from assay.host.yaml_file import Place
 from assay.model.doubt import Doubt, doubt_kind
 from assay.model.errors import BadInputError
 from assay.model.naming import nearest
+from assay.model.registry import WORKLOADS
 from assay.plan.experiment import COPIES, ExperimentFile
 from assay.plan.source import Source, Vocabulary
 
@@ -173,7 +174,9 @@ def check_properties(source: Source, vocabulary: Vocabulary) -> list[Doubt]:
         line = f"line {source.line(one.place)}"
         default = known.get(one.name, "")
         ours = one.name.split(".", maxsplit=1)[0] in _OWN_WORDS
-        if known and ours and one.name not in known and not _BY_FORM.fullmatch(one.name):
+        of_workloads = {WORKLOADS[name].output_replication for name in one.workloads if name in WORKLOADS}
+        read = one.name in {*known, *of_workloads}
+        if known and ours and not read and not _BY_FORM.fullmatch(one.name):
             close = nearest(one.name, sorted(known))
             hint = f"; {close}" if close.startswith("did") else ""
             what = f"Hadoop has no property {one.name} ({line}){hint}"

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from assay.model.base import field_docs
+from assay.model.fault import Fault
 from assay.model.registry import MEDIA
 from assay.model.trial import FACTORS
 from assay.plan.experiment import (
@@ -29,7 +30,7 @@ def schema(vocabulary: Vocabulary) -> Schema:
     whole = ExperimentFile.model_json_schema()
     definitions = whole["$defs"]
     networks = (NetworkEntry, NetworksEntry)
-    entries = (WorkloadEntry, DatasetEntry, MediumEntry, PlacementEntry, Profile, ClusterEntry, *networks)
+    entries = (WorkloadEntry, DatasetEntry, MediumEntry, PlacementEntry, Profile, ClusterEntry, Fault, *networks)
     for model in (ExperimentFile, *entries):
         keys = definitions.get(model.__name__, whole)["properties"]
         for key, text in field_docs(model).items():

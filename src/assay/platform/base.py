@@ -11,14 +11,16 @@ from pathlib import Path
 from stat import S_ISREG
 
 from assay.host.machine import machine_facts
-from assay.model.engine import EngineContext
-from assay.model.medium import Device, Medium, kind_of
+from assay.model.engine import EngineContext, unheard
+from assay.model.fault import worker_number
+from assay.model.medium import Device, Medium, kind_of, medium_of
 from assay.model.platform import Layout, LimitUse, PlatformContext, RunningCluster, RunningPlatform
 from assay.model.probe import Scene
 from assay.model.progress import Progress
 from assay.model.registry import ENGINES
 from assay.model.store import Placer, Store
 from assay.platform.distribution import Distribution, find_distribution
+from assay.platform.faults import FaultInjector
 from assay.version import measuring_code_sha256
 
 LOG_NAMES = ("*.log", "stdout", "stderr", "syslog", "prelaunch.*")
@@ -87,11 +89,12 @@ class HadoopPlatform(ABC):
     @cached_property
     def _media(self) -> tuple[Medium, ...]:
         """Of each node its own."""
-        return tuple(
-            kind_of(spec).open(spec, self._lease, self._installation, node)
+        own = (
+            (medium_of(spec, worker_number(node), self._trial.cluster.fault), node)
             for node in self._trial.cluster.workers or ("",)
             for spec in self._trial.media
         )
+        return tuple(kind_of(spec).open(spec, self._lease, self._installation, node) for spec, node in own)
 
     @contextmanager
     def neutral(self) -> Iterator[Path]:
@@ -109,7 +112,11 @@ class HadoopPlatform(ABC):
         with self._cluster.running(layout, properties, progress) as cluster:
             store, placer = self._store(cluster, layout)
             environment = self._lease.environment(self._environment())
-            context = EngineContext(cluster, self._installation.jobs_jar, layout.neutral, environment, self._failure)
+            injector = self._injector()
+            context = EngineContext(
+                cluster, self._installation.jobs_jar, layout.neutral, environment, self._failure,
+                progressed=injector.progressed if injector else unheard,
+            )  # fmt: skip
             yield RunningPlatform(
                 facts={
                     "hadoop": cluster.version,
@@ -124,7 +131,12 @@ class HadoopPlatform(ABC):
                 limit_use=self._cluster.limit_use,
                 scene=lambda: self._scene(cluster, layout),
                 doubts=cluster.doubts,
+                injector=injector,
             )
+
+    def _injector(self) -> FaultInjector | None:
+        """What makes the trial's fault happen; None where there is none."""
+        return None
 
     def _failure(self) -> str | None:
         """A device of Assay's own that has died explains why a daemon then died too."""

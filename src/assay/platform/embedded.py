@@ -6,23 +6,25 @@ directories and daemons, and the master with those that a cluster has once; clie
 
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from threading import Thread
 from typing import NamedTuple
 
 from assay.host.lease import Lease, uninterrupted
-from assay.host.processes import end_processes
+from assay.host.processes import children_of, end_processes
 from assay.host.processors import bound_to, division, ranges_text
 from assay.model.doubt import Doubt
 from assay.model.errors import AssayError, BadInputError
-from assay.model.network import links_of
+from assay.model.fault import NODE, worker_name, worker_number
+from assay.model.network import NO_NETWORK, links_of, links_on
 from assay.model.node import Node
 from assay.model.platform import (
     MASTER,
@@ -40,8 +42,9 @@ from assay.model.progress import Progress
 from assay.model.registry import ENGINES, FACTS, PLATFORMS, STORES
 from assay.model.store import Placer, Store
 from assay.model.trial import HDFS, MAPREDUCE
-from assay.network.links import Lan, doubts_of, make_lans, measure
+from assay.network.links import Lan, doubts_of, make_lans, measure, unplug
 from assay.node.local import LocalNode
+from assay.node.namespace import NamespaceNode
 from assay.platform import daemon as commands
 from assay.platform.accounting import accounting_groups
 from assay.platform.base import Cluster, HadoopPlatform
@@ -54,6 +57,7 @@ from assay.platform.configuration import (
 )
 from assay.platform.daemon import Daemon, PortTakenError, fetch_json, last_words
 from assay.platform.distribution import Distribution, Starts, starts_of
+from assay.platform.faults import FaultInjector, Killed
 from assay.platform.limits import Limits, check_containers, check_limits, limits_of, offered_mb, used_together
 from assay.platform.scene import build_scene
 
@@ -211,6 +215,8 @@ class EmbeddedCluster(Cluster):
         self._daemons: list[Daemon] = []
         self._limits: dict[str, Limits] = {}
         self._use: LimitUse | None = None
+        self._struck: list[Daemon] = []
+        self._lease: Lease | None = None
 
     def check(self, properties: Mapping[str, str]) -> None:
         """Its containers fit into its NodeManagers, its limits into this machine, and it may have its nodes."""
@@ -234,9 +240,31 @@ class EmbeddedCluster(Cluster):
                     self._end(lease)
 
     def failure(self) -> str | None:
-        """A limit that was hit, or the first daemon that died with its last words."""
+        """A limit that was hit, or the first daemon that died, but not by a fault, with its last words."""
+        alive = (daemon for daemon in self._daemons if daemon not in self._struck)
         # First, as it is the reason for what else is found dead.
-        return self._killed() or next((failure for daemon in self._daemons if (failure := daemon.failure())), None)
+        return self._killed() or next((failure for daemon in alive if (failure := daemon.failure())), None)
+
+    def strike(self, what: str, worker: str) -> Killed:
+        """Kill a worker's daemon of this role, or all of its `node`: links, daemons, containers. Nobody misses them.
+
+        Raises AssayError where there is nothing to be killed.
+        """
+        on_it = [daemon for daemon in self._daemons if daemon.node.name == worker]
+        daemons = [daemon for daemon in on_it if what in {NODE, daemon.kind.role}]
+        if not daemons or any(daemon.process.poll() is not None for daemon in daemons):
+            raise AssayError(f"there is no running {what} on {worker} to be killed")
+        self._struck += daemons
+        containers = [pid for one in on_it if one.kind.children for pid in children_of(one.process.pid)]
+        node, lease = daemons[0].node, self._lease
+        if what == NODE and isinstance(node, NamespaceNode) and lease is not None:
+            unplug(node)
+            end_processes(lambda: list(filter(node.runs, lease.processes())), grace_s=0.0)
+        else:
+            os.kill(daemons[0].process.pid, signal.SIGKILL)
+        for daemon in daemons:
+            daemon.reap()
+        return Killed(daemons, len(containers))
 
     def limit_use(self) -> LimitUse | None:
         """None without limits; also after the end."""
@@ -249,6 +277,7 @@ class EmbeddedCluster(Cluster):
         taken between its choice and its use is no error: the start is tried again with other ports.
         """
         self._check_containers(properties)
+        self._lease = lease
         workers = self._spec.workers
         names = [MASTER, *workers] if workers else [""]
         self._limits, self._use = {name: limits_of(self._spec, lease, name) for name in names}, None
@@ -296,9 +325,12 @@ class EmbeddedCluster(Cluster):
             else {}
         )
         free_ports = master.free_ports(_MOST_PORTS) if lans else None
+        racks = rack_properties(self._spec, lans, layout.neutral / "network")
         for host in hosts:
-            self._configure(host, addresses, {**turns, **starts.properties, **properties}, free_ports)
+            self._configure(host, addresses, {**turns, **racks, **starts.properties, **properties}, free_ports)
         facts, doubts = network_facts(lans, progress)
+        for at, rack in enumerate(self._spec.racks, 1):
+            facts[f"racks.rack-{at}"] = ", ".join(map(worker_name, rack))
         startup = Startup(
             hosts, self._distribution, starts, addresses, lease.environment(self._environment), self._daemons, progress
         )
@@ -327,7 +359,9 @@ class EmbeddedCluster(Cluster):
         network = layout.neutral / "network"
         network.mkdir(parents=True)
         names = [MASTER, *self._spec.workers]
-        lans = make_lans(names, links_of(self._spec.network), network, lease, os.environ)
+        fault = self._spec.fault
+        links = {name: links_on(self._spec.network, worker_number(name), fault) for name in self._spec.workers}
+        lans = make_lans(names, links_of(self._spec.network), network, lease, os.environ, links)
         home = layout.neutral / MASTER
         of_master = Layout(neutral=home, data=(), local=(LocalDirectory(path=home / "local", medium="home"),))
         layouts = {MASTER: of_master, **layout.nodes}
@@ -369,7 +403,30 @@ class EmbeddedCluster(Cluster):
         end_processes(lease.processes, grace_s=0.0)
         for daemon in self._daemons:
             daemon.reap()
-        self._daemons = []
+        self._daemons, self._struck = [], []
+
+
+def rack_properties(spec: ClusterSpec, lans: Sequence[Lan], home: Path) -> dict[str, str]:
+    """What has Hadoop read the workers' racks from a table of its own form, which goes into `home`; none without racks.
+
+    HDFS looks them up by address, YARN by name or address, on either network (Hadoop: TableMapping). The master is in
+    the first rack.
+    """
+    if not spec.racks or not lans:
+        return {}
+    rack_of = {worker_name(number): f"/rack-{at}" for at, rack in enumerate(spec.racks, 1) for number in rack}
+    lines = [
+        f"{word} {rack_of.get(node.name, '/rack-1')}\n"
+        for lan in lans
+        for node, host in zip(lan.nodes, lan.hosts, strict=True)
+        for word in (host, lan.addresses[host])
+    ]
+    table = home / "racks"
+    table.write_text("".join(lines))
+    return {
+        "net.topology.node.switch.mapping.impl": "org.apache.hadoop.net.TableMapping",
+        "net.topology.table.file.name": str(table),
+    }
 
 
 _MOST_PORTS = 40
@@ -383,8 +440,13 @@ def network_facts(lans: Sequence[Lan], progress: Progress) -> tuple[dict[str, st
     for name, lan in zip(("network", "network.data"), lans, strict=False):
         reached: Mapping[tuple[str, str], float] = {}
         if lan.link is not None:
-            progress.detail("measuring the links")
             facts[f"{name}.rate_bits_per_s"] = str(lan.link.rate_bits_per_s)
+        for node, host in zip(lan.nodes, lan.hosts, strict=True):
+            link = lan.links[host]
+            if link is not None and link != lan.link:
+                facts[f"{name}.{node.name}.rate_bits_per_s"] = str(link.rate_bits_per_s)
+        if any(link is not None for link in lan.links.values()):
+            progress.detail("measuring the links")
             with suppress(OSError):
                 reached = measure(lan)
                 facts[f"{name}.least_reached_bits_per_s"] = str(round(min(reached.values())))
@@ -392,20 +454,33 @@ def network_facts(lans: Sequence[Lan], progress: Progress) -> tuple[dict[str, st
     return facts, doubts
 
 
-def check_namespaces() -> None:
-    """Raises BadInputError where this user can have no nodes beside this machine."""
+@cache
+def lacking_namespaces() -> str:
+    """Why this user can have no nodes beside this machine; empty where that is possible."""
     try:
         done = subprocess.run(
             ["unshare", "--net", "--mount", "--uts", "true"], capture_output=True, text=True, check=False, timeout=10
         )
-        reason = done.stderr.strip() if done.returncode else ""
+        return (done.stderr.strip() or "no reason was given") if done.returncode else ""
     except (OSError, subprocess.TimeoutExpired) as error:
-        reason = str(error)
-    if reason:
+        return str(error)
+
+
+def check_namespaces() -> None:
+    """Raises BadInputError where this user can have no nodes beside this machine."""
+    if reason := lacking_namespaces():
         raise BadInputError(
             f"several nodes, or a network, need namespaces, and there can be none ({reason}): start Assay as root, or "
-            "take one node without a network", "nodes", "network", "cluster",
+            "take one node without a network", "fault", "nodes", "network", "cluster",
         )  # fmt: skip
+
+
+def possible_here(spec: ClusterSpec) -> ClusterSpec:
+    """One node without a network where there can be no namespaces; a fault needs what it is about, and stays."""
+    if not spec.workers or spec.fault is not None or not lacking_namespaces():
+        return spec
+    asked = f"{spec.nodes} node{'s' if spec.nodes != 1 else ''} with the network {spec.network}"
+    return spec.model_copy(update={"nodes": 1, "network": NO_NETWORK, "racks": (), "instead_of": asked})
 
 
 class EmbeddedPlatform(HadoopPlatform):
@@ -444,10 +519,18 @@ class EmbeddedPlatform(HadoopPlatform):
     def _store(self, cluster: RunningCluster, layout: Layout) -> tuple[Store, Placer | None]:
         return STORES.find(self._trial.store).open_own(cluster, layout)
 
+    def _injector(self) -> FaultInjector | None:
+        fault = self._trial.cluster.fault
+        if fault is None:
+            return None
+        return FaultInjector(fault, lambda: self._cluster.strike(fault.kill, fault.worker))
+
     def _scene(self, cluster: RunningCluster, layout: Layout) -> Scene:
         kinds = (*STORES.find(self._trial.store).daemons, *ENGINES.find(self._trial.engine).daemons)
         return build_scene(cluster, layout, self._media, kinds)
 
 
-_OWN_KEYS = frozenset({"starts", "memory_mb", "vcores", "nodes", "network"})
-PLATFORMS.add("embedded", PlatformKind(EmbeddedPlatform, ours=True, own_keys=_OWN_KEYS), place=1)
+_OWN_KEYS = frozenset({"starts", "memory_mb", "vcores", "nodes", "network", "racks"})
+PLATFORMS.add(
+    "embedded", PlatformKind(EmbeddedPlatform, ours=True, own_keys=_OWN_KEYS, possible=possible_here), place=1
+)

@@ -17,10 +17,12 @@ from assay.model.task import TaskAttempt, TaskPhases
 from assay.model.trial import NO_PROBES, Plan
 from assay.record.folder import Damaged, RunFolder, Series
 from assay.report.answer import Answer, answer_of
+from assay.report.faults import FaultsView
 from assay.stats.breakdown import Breakdown, breakdowns
 from assay.stats.comparison import Comparison, compare
 from assay.stats.decision import Decision, decisions, estimates_apart
 from assay.stats.energy import part_spans
+from assay.stats.fault_cost import fault_costs
 from assay.stats.run_doubts import doubts_of
 from assay.stats.sample import MACHINE, PLACEMENT, Levels, Trials, counts, in_order, samples
 from assay.stats.summary import Group, Row, outliers, summarise, varying
@@ -302,7 +304,8 @@ class RunAnalysis(NamedTuple):
     """All that is said of a run, as data; `answers` are the decisions in words.
 
     `rows` are those of the table, `breakdowns` the decisions' jobs and phases, `others` the comparisons of all factors
-    beside the decisions', `doubts` the plan's own before the trials'. `sections` are the plug-ins', by name.
+    beside the decisions', `doubts` the plan's own before the trials'. `sections` are what the faults cost, where there
+    are any, and the plug-ins', by name.
     """
 
     rows: Sequence[Row]
@@ -320,12 +323,27 @@ def analyse(plan: Plan, records: Sequence[Record]) -> RunAnalysis:
     compared = compare(records.samples, prior=plan.prior, orders={PLACEMENT: plan.placements})
     decided = decisions(plan, records, compared)
     factor = decided[0].factor if decided else PLACEMENT
+    rows = summarise(records, compared, plan.prior, plan.placements)
+    sections: dict[str, SectionView] = {}
+    if costs := fault_costs(records, compared, _times(rows)):
+        sections["faults"] = FaultsView(costs, [record for record in records if record.fault is not None])
+    sections |= {name: view for name, section in SECTIONS.items() if (view := section(plan, records)) is not None}
     return RunAnalysis(
-        rows=summarise(records, compared, plan.prior, plan.placements),
+        rows=rows,
         decisions=decided,
         answers=[answer_of(one, decided) for one in decided],
         breakdowns=breakdowns(records, decided),
         others=[one for one in compared if one.factor != factor],
         doubts=[*plan.doubts, *doubts_of(records), *estimates_apart(decided)],
-        sections={name: view for name, section in SECTIONS.items() if (view := section(plan, records)) is not None},
+        sections=sections,
     )
+
+
+def _times(rows: Sequence[Row]) -> dict[Levels, float]:
+    """Median times by all factors, of combinations that ran on one kind of machine."""
+    times: dict[Levels, list[float]] = {}
+    for row in rows:
+        if row.elapsed_s is not None:
+            levels = {name: level for name, level in levels_of(row).items() if name != MACHINE}
+            times.setdefault(levels_key(levels), []).append(row.elapsed_s)
+    return {levels: own[0] for levels, own in times.items() if len(own) == 1}

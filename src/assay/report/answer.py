@@ -7,12 +7,14 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from assay.model.fault import NO_FAULT
 from assay.model.medium import UNKNOWN_DRIVE
 from assay.model.registry import MEDIA
 from assay.model.signature import OUTSIDE
 from assay.report.words import about_text, seconds_text
 from assay.stats.blocked import BlockedShare
 from assay.stats.decision import Decision, Estimate, PlacementResult, Verdict
+from assay.stats.fault_cost import FAULT
 from assay.stats.run_doubts import BUSY, READ, WRITTEN
 from assay.stats.sample import PLACEMENT
 
@@ -53,7 +55,7 @@ def answer_of(decision: Decision, shared: Sequence[Decision] = ()) -> Answer:
     on = "On" if decision.factor == PLACEMENT else "With"
     lines = []
     for placement in decision.placements:
-        label = f"{on} {names[placement.placement]}"
+        label = "Without a fault" if _is_no_fault(decision, placement) else f"{on} {names[placement.placement]}"
         drives = f" ({placement.drives})" if on == "On" and placement.drives and placement.kind else ""
         lines.append(AnswerLine(label, label + drives, _time(placement), _words(decision, placement)))
     if decision.baseline is not None:
@@ -62,12 +64,21 @@ def answer_of(decision: Decision, shared: Sequence[Decision] = ()) -> Answer:
         lines.append(AnswerLine(label, label, _time(decision.baseline), words, baseline=True))
     return Answer(
         subject=subject_of(decision, shared),
-        headline=_headline(decision, names),
+        headline=(_fault_headline if _costs_faults(decision) else _headline)(decision, names),
         verdict=decision.verdict,
         lines=tuple(lines),
         notes=tuple(_notes(decision, names)),
         levels=decision.levels,
     )
+
+
+def _is_no_fault(decision: Decision, one: PlacementResult) -> bool:
+    return (decision.factor, one.placement) == (FAULT, NO_FAULT)
+
+
+def _costs_faults(decision: Decision) -> bool:
+    """Whether it is about faults against trials without one."""
+    return len(decision.placements) > 1 and _is_no_fault(decision, decision.placements[0])
 
 
 def subject_of(decision: Decision, shared: Sequence[Decision] = ()) -> str:
@@ -120,6 +131,8 @@ def _time(one: PlacementResult) -> str:
 
 
 def _words(decision: Decision, one: PlacementResult) -> str:
+    if one.saving is not None and _costs_faults(decision):
+        return _fault_words(decision, one)
     if one.saving is not None:
         change = f"{percent(abs(one.saving.value))} {'less' if one.saving.value >= 0 else 'more'} time"
         threshold = f"threshold {percent(decision.worth)}"
@@ -132,6 +145,29 @@ def _words(decision: Decision, one: PlacementResult) -> str:
         return f"no significant storage share (at most {percent(max(0.0, one.storage_share.high or 0.0))})"
     seconds = f"{one.storage_s.value:.1f}" if one.storage_s.value < 9.95 else f"{one.storage_s.value:.0f}"
     return f"of which storage: {seconds} s, {percent(one.storage_share.value)} ({interval_text(one.storage_share)})"
+
+
+def _fault_words(decision: Decision, one: PlacementResult) -> str:
+    """What a fault costs against trials without it, and whether that is significant."""
+    more_s = one.elapsed_s.value - decision.placements[0].elapsed_s.value
+    share = one.saving.value if one.saving else 0.0
+    cost = f"costs {seconds_text(more_s)} s, {percent(-share)} more time" if more_s > 0 else "costs no time"
+    if one.saving is None or one.saving.low is None or one.saving.high is None:
+        return f"{cost}; how far that is chance is not known without repetitions"
+    interval = interval_text(Estimate(value=-share, low=-one.saving.high, high=-one.saving.low))
+    sure = "significant" if one.comparison and one.comparison.significant else "not significant"
+    return f"{cost} ({sure}; 95 % interval {interval})"
+
+
+def _fault_headline(decision: Decision, names: Mapping[str, str]) -> str:
+    """What the worst fault costs."""
+    worst = max(decision.placements[1:], key=lambda one: one.elapsed_s.value)
+    share = -worst.saving.value if worst.saving else 0.0
+    if worst.comparison is not None and worst.comparison.significant and share > 0:
+        return f"the {names[worst.placement]} costs {percent(share)} more time"
+    if len(decision.placements) > 2:
+        return "no fault costs time that is significant"
+    return f"the {names[worst.placement]} costs no time that is significant"
 
 
 def _without_baseline(decision: Decision, one: PlacementResult) -> str:

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from assay.model.doubt import Doubt, doubt_kind
-from assay.model.medium import kind_of
+from assay.model.medium import described, kind_of
 from assay.model.record import Record
 from assay.model.trial import SHIPPED_PRIOR, NoisePrior
 from assay.report.analysis import RunData, fact_values, levels_key, levels_of, rows_shown
@@ -42,10 +42,8 @@ def _configuration(record: Record, change: Changed | None) -> Iterator[tuple[str
     facts = medium_facts(record)
     properties = {name: value for name, value in trial.settings.properties.items() if name not in trial.levels}
     yield from _flat("dataset", trial.dataset.model_dump(exclude={"name"}))
-    yield from _flat(
-        "cluster",
-        trial.cluster.model_dump(exclude={"nodes", "network", "limit_memory_bytes", "page_cache_bytes", "limit_cpus"}),
-    )
+    factors = {"nodes", "network", "limit_memory_bytes", "page_cache_bytes", "limit_cpus", "fault"}
+    yield from _flat("cluster", trial.cluster.model_dump(exclude=factors))
     yield from _flat("settings", properties)
     for medium in trial.media:
         digest = facts[medium.name][MEDIUM_FACTS.index("profile_digest")]
@@ -54,6 +52,8 @@ def _configuration(record: Record, change: Changed | None) -> Iterator[tuple[str
         if kind.known_by in options:  # a file's folder says nothing
             options[kind.known_by] = Path(str(options[kind.known_by])).name
         own = {"kind": medium.kind, **options, "profile_digest": digest}
+        if medium.elsewhere is not None:
+            own["workers"] = described(medium)
         yield from _flat(f"medium {medium.name}", own)
     if change is not None:
         yield f"the {change.fact} of {change.medium}", "", change.after

@@ -6,7 +6,7 @@ from itertools import islice, zip_longest
 from typing import NamedTuple
 
 from assay.model.doubt import Doubt, Outcome, decisive
-from assay.model.medium import kind_of
+from assay.model.medium import described
 from assay.model.record import Record
 from assay.model.trial import Plan
 from assay.record.folder import Damaged
@@ -64,7 +64,7 @@ def _compared(records: Sequence[Record], planned: Sequence[str]) -> tuple[tuple[
     records = [one for one in records if not one.trial.zero_delay]
     if not records:
         return tuple(baseline)
-    media = {medium.name: kind_of(medium).described(medium) for record in records for medium in record.trial.media}
+    media = {medium.name: described(medium) for record in records for medium in record.trial.media}
     levels: dict[str, list[str]] = {}
     for record in records:
         for name, level in record.trial.factors.items():

@@ -10,6 +10,7 @@ from assay.model.medium import kind_of
 from assay.report.analysis import RunData
 from assay.report.words import about_text
 from assay.stats.decision import Decision, Verdict
+from assay.stats.fault_cost import FAULT
 
 MARGIN = 1.2
 """So much longer than before repetitions may take, and still fit into the time that is asked for."""
@@ -50,6 +51,8 @@ def next_steps(run: RunData, decisions: Sequence[Decision]) -> list[NextStep]:
 
 def _go_on(run: RunData, decisions: Sequence[Decision]) -> NextStep:
     """What follows from the verdicts, where the experiment itself does not say."""
+    if all(one.factor == FAULT for one in decisions):
+        return NextStep("To see what the faults did to tasks and blocks, open the page")
     if any(one.verdict is Verdict.WORTH_IT for one in decisions):
         return NextStep(
             f"To learn whether the intermediate data alone gain as much, follow {INTERMEDIATES_GUIDE}; for a job of "

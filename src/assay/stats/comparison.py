@@ -17,7 +17,7 @@ from assay.model.signature import Array
 from assay.model.trial import SHIPPED_PRIOR, ZERO_DELAY, NoisePrior
 from assay.stats.fit import Contrast, Fit, fits
 from assay.stats.noise import ALPHA, Interval, Noise, repetitions_needed
-from assay.stats.sample import APART, MACHINE, PLACEMENT, WORK, Levels, Sample, in_plan_order, varying_factors
+from assay.stats.sample import APART, BASES, MACHINE, PLACEMENT, WORK, Levels, Sample, in_plan_order, varying_factors
 
 MOST_PAIRED = 4
 """Of so many levels each is compared with each other, of more with the base only."""
@@ -101,7 +101,7 @@ def compare(
         _Tested(factor, others, fit, base, level)
         for factor in factors
         for others, fit in fits(found, factor, prior).items()
-        for base, level in _pairs(fit.levels, factor, orders.get(factor, ()))
+        for base, level in _pairs(fit.levels, factor, orders.get(factor, BASES.get(factor, ())))
     ]
     placements: dict[Levels, list[_Tested]] = {}
     for one in every:

@@ -18,6 +18,7 @@ from assay.stats.fit import Contrast, Fit, fits, within
 from assay.stats.noise import ALPHA, Noise, repetitions_to_decide
 from assay.stats.run_doubts import Condition, busy_seconds, conditions
 from assay.stats.sample import (
+    BASES,
     MACHINE,
     PLACEMENT,
     WORK,
@@ -228,7 +229,8 @@ class _DecisionInputs:
         self._worth, self._noises = plan.worth, noises
         self._records = {level: [by_id[one.trial] for one in own] for level, own in fit.own.items()}
         self._blocked = blocked_shares(self._records)
-        self.placements = [name for name in in_plan_order(fit.levels, plan.placements) if name != ZERO_DELAY]
+        order = BASES.get(factor, plan.placements)
+        self.placements = [name for name in in_plan_order(fit.levels, order) if name != ZERO_DELAY]
         self._baseline = ZERO_DELAY if ZERO_DELAY in fit.levels else None
         self.base = self.placements[0] if self.placements else ZERO_DELAY
         self.others_than_base = self.placements[1:]
@@ -317,7 +319,7 @@ class _DecisionInputs:
         share = self._saving(self._baseline, level) if self._baseline and level != ZERO_DELAY else None
         storage = share.times(elapsed.value) if share is not None else None
         media, facts = own[0].trial.media, own[0].facts
-        kinds = {kind_of(medium).drive(medium, facts) for medium in media}
+        kinds = {"" if medium.on else kind_of(medium).drive(medium, facts) for medium in media}
         models: dict[str, None] = {}  # each once
         for medium in media:
             named = [facts.get(f"medium.{medium.name}.{fact}", "") for fact in ("model", "drive")]

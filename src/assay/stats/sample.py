@@ -1,11 +1,12 @@
 """What statistics see of a trial: its factors' levels and its elapsed time."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
 from assay.model.doubt import Outcome
+from assay.model.fault import NO_FAULT
 from assay.model.record import Record, Status
 from assay.model.trial import ZERO_DELAY
 from assay.stats.machine_kind import Changed, first_difference, machine_names, sets_of_media
@@ -16,6 +17,9 @@ APART = (RUN, MACHINE)
 
 WORK = ("workload", "dataset", "options")
 """What is computed. More of it takes longer: levels of these are never compared with each other."""
+
+BASES: Mapping[str, Sequence[str]] = {"fault": (NO_FAULT,)}
+"""Of factors that have one the level that all others are compared with, wherever it stands in the alphabet."""
 
 Levels = tuple[tuple[str, str], ...]
 
@@ -37,8 +41,11 @@ class Sample(NamedTuple):
 
 
 def counts(record: Record) -> bool:
-    """Whether a trial's time is one to reckon with: it is no warm-up, it took time, and its output is not wrong."""
-    return _took_time(record) and record.outcome is not Outcome.FAIL
+    """Whether a trial's time is one to reckon with.
+
+    It is no warm-up, it took time, its output is not wrong, and its fault struck.
+    """
+    return _took_time(record) and record.outcome is not Outcome.FAIL and not record.missed_fault
 
 
 def is_wrong(record: Record) -> bool:

@@ -140,6 +140,7 @@ class Group(Frozen):
     memory: str
     page_cache: str
     cpus: str
+    fault: str
     cache: str
     probes: str
     machine: str

@@ -7,6 +7,7 @@ from assay.host.machine import FREE_MEMORY, GOES_BACK, UNUSED_CACHE
 from assay.model.doubt import Doubt, doubt_kind
 from assay.model.engine import HISTORY_INCOMPLETE, JobReference, counted_by_tasks, engine_kind
 from assay.model.errors import AssayError
+from assay.model.fault import FaultReport
 from assay.model.medium import kind_of
 from assay.model.platform import LimitUse
 from assay.model.record import Amount, DeviceReport, JobRecord, totals
@@ -293,3 +294,45 @@ def dropped(facts: Mapping[str, str], jobs: Sequence[JobRecord]) -> list[Doubt]:
 def of_media(trial: Trial, facts: Mapping[str, str]) -> list[Doubt]:
     """The doubts of each medium's kind, by the trial's facts."""
     return [doubt for medium in trial.media for doubt in kind_of(medium).doubts(medium, facts)]
+
+
+FAULT_DID_NOT_STRIKE = doubt_kind(
+    "fault-did-not-strike",
+    "trial",
+    when="the jobs ended before they got to the phase of the trial's fault, as far as their client heard",
+    why="nothing went wrong, so it is no trial of that fault; it counts in no figure",
+    cure=(
+        "choose an earlier phase, or more data: Hadoop's client hears of progress once a second, ten times a second "
+        "with brisk starts, and tasks tell theirs every 3 seconds"
+    ),
+    severity=175,
+)
+
+
+def fault_missed(trial: Trial, report: FaultReport | None) -> list[Doubt]:
+    """A doubt where a fault was planned and the jobs came to their end without it."""
+    fault = trial.cluster.fault
+    if fault is None or (report is not None and report.struck_ms is not None):
+        return []
+    what = f"the fault {fault.level} did not strike: the jobs were not seen at {fault.at} before they ended"
+    return [FAULT_DID_NOT_STRIKE.doubt(what, trial.placement.name)]
+
+
+FEWER_NODES = doubt_kind(
+    "fewer-nodes",
+    "trial",
+    when="several nodes, or a network, were asked for, and this machine or user can have no namespaces",
+    why=(
+        "all ran on one node, this machine itself: nothing passed a network, each block has one copy, and one node's "
+        "drives did the work of all"
+    ),
+    cure="start Assay as root on a machine that allows namespaces; or ask for one node",
+    severity=185,
+)
+
+
+def fewer_nodes(trial: Trial) -> list[Doubt]:
+    """A doubt where the trial ran on one node in place of what its experiment says."""
+    asked = trial.cluster.instead_of
+    what = f"one node without a network ran in place of {asked}: there can be no namespaces here"
+    return [FEWER_NODES.doubt(what)] if asked else []

@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 
 from assay.host.http import NodeConnection, client
 from assay.model.errors import AssayError
+from assay.model.fault import Redundancy
 from assay.model.node import Connect
 from assay.model.platform import DaemonKind, DataDirectory, Layout, RunningCluster, jmx_bean
 from assay.model.registry import STORES
@@ -34,7 +35,8 @@ class WebHdfs:
     """A Store on HDFS. Source of the calls: the WebHDFS REST API of Hadoop 3."""
 
     def __init__(self, namenode_url: str, connect: Connect = socket.create_connection) -> None:
-        self._url = namenode_url.rstrip("/") + "/webhdfs/v1"
+        self._namenode = namenode_url.rstrip("/")
+        self._url = self._namenode + "/webhdfs/v1"
         import httpx  # reading records needs none
 
         self._connect = connect
@@ -75,13 +77,14 @@ class WebHdfs:
         return found
 
     def pieces(self, path: str, offset: int = 0, size: int | None = None) -> Iterator[bytes]:
-        """Straight from a DataNode that has the first of these bytes."""
+        """Straight from a DataNode that has the first of these bytes, and that can be reached."""
         wanted = {"offset": str(offset), **({} if size is None else {"length": str(size)})}
-        location = urlsplit(self._call("GET", path, op="OPEN", noredirect="true", **wanted)["Location"])
-        # Not by httpx, which takes three times the processor time for a long body.
-        connection = NodeConnection(location.netloc, _PATIENCE_S, self._connect)
         try:
-            connection.request("GET", f"{location.path}?{location.query}")
+            connection, request = self._reached(path, wanted)
+        except OSError as error:
+            raise AssayError(f"reading {path} from HDFS failed: {error}") from error
+        try:
+            connection.request("GET", request)
             answer = connection.getresponse()
             if answer.status >= HTTPStatus.BAD_REQUEST:
                 self._refuse(answer.status, answer.read(), "OPEN", path)
@@ -93,6 +96,36 @@ class WebHdfs:
             raise AssayError(f"reading {path} from HDFS broke off: {error}") from error
         finally:
             connection.close()
+
+    def _reached(self, path: str, wanted: Mapping[str, str]) -> tuple[NodeConnection, str]:
+        """A connection to a DataNode, and what to ask it for.
+
+        The NameNode counts a dead DataNode as alive for minutes, and sends clients there: those that can't be reached
+        are excluded then, as Hadoop's own client does. Raises OSError for the last one.
+        """
+        excluded: list[str] = []
+        while True:
+            more = {"excludedatanodes": ",".join(excluded)} if excluded else {}
+            answer = self._call("GET", path, op="OPEN", noredirect="true", **wanted, **more)
+            location = urlsplit(answer["Location"])
+            # Not by httpx, which takes three times the processor time for a long body.
+            connection = NodeConnection(location.netloc, _PATIENCE_S, self._connect)
+            try:
+                connection.connect()
+            except OSError:
+                connection.close()
+                address = self._address_of(location.hostname or "", path, wanted["offset"])
+                if address is None or address in excluded:
+                    raise
+                excluded.append(address)
+            else:
+                return connection, f"{location.path}?{location.query}"
+
+    def _address_of(self, host: str, path: str, offset: str) -> str | None:
+        """The IP address of a DataNode with a block of a file, which is what it is excluded by."""
+        located = self._call("GET", path, op="GET_BLOCK_LOCATIONS", offset=offset, length="1")["LocatedBlocks"]
+        places = [place for block in located["locatedBlocks"] for place in block["locations"]]
+        return next((str(place["ipAddr"]) for place in places if host in {place["hostName"], place["ipAddr"]}), None)
 
     def size_bytes(self, path: str) -> int:
         answer = self._send("GET", path, op="GETCONTENTSUMMARY")
@@ -127,6 +160,17 @@ class WebHdfs:
         for status in statuses:
             found |= self.blocks(f"{path.rstrip('/')}/{status['pathSuffix']}")
         return found
+
+    def name_system(self) -> Mapping[str, Any]:
+        """What the NameNode counts of blocks and DataNodes: its JMX beans FSNamesystem and FSNamesystemState."""
+        try:
+            answer = self._client.get(
+                self._namenode + "/jmx", params={"qry": "Hadoop:service=NameNode,name=FSNamesystem*"}
+            )
+        except self._broken as error:
+            raise AssayError(f"the NameNode at {self._namenode} did not answer: {error}") from error
+        self._check(answer, "JMX", "FSNamesystem")
+        return {name: value for bean in answer.json()["beans"] for name, value in bean.items()}
 
     def _send(self, method: str, path: str, **parameters: str) -> "httpx.Response":
         try:
@@ -168,6 +212,12 @@ def _storage_type(directory: DataDirectory) -> str:
 SYSTEM_PATH = "/tmp"  # noqa: S108 - in HDFS: where MapReduce stages jobs and keeps their histories
 
 
+def _block_files(directory: DataDirectory) -> list[Path]:
+    """Those of its blocks, below `finalized` and `rbw`, without their checksums."""
+    files = directory.path.glob("current/BP-*/current/*/**/blk_*")
+    return [file for file in files if file.suffix != ".meta"]
+
+
 class HdfsPlacer:
     """See `model.store.Placer`; for a cluster whose DataNode's directories lie on this machine."""
 
@@ -188,13 +238,25 @@ class HdfsPlacer:
         wanted = self._store.blocks(path)
         by_medium: dict[str, int] = {}
         for directory in self._directories if wanted else ():
-            files = directory.path.glob("current/BP-*/current/*/**/blk_*")  # below `finalized` and `rbw`
-            blocks = [file for file in files if file.suffix != ".meta"]
-            if size := sum(file.stat().st_size for file in blocks if int(file.name.removeprefix("blk_")) in wanted):
+            blocks = [file for file in _block_files(directory) if int(file.name.removeprefix("blk_")) in wanted]
+            if size := sum(file.stat().st_size for file in blocks):
                 by_medium[directory.medium] = by_medium.get(directory.medium, 0) + size
         total = sum(by_medium.values())
         shares = {medium: size / total for medium, size in by_medium.items()}
         return Landed(role=role, when=when, bytes=total, shares=shares, of_bytes=sum(wanted.values()))
+
+    def redundancy(self, lost: Sequence[DataDirectory]) -> Redundancy:
+        """By the block files in the lost directories, and by what the NameNode knows."""
+        counted = self._store.name_system()
+        try:
+            return Redundancy(
+                copies_lost=sum(len(_block_files(directory)) for directory in lost),
+                under_replicated_blocks=counted["UnderReplicatedBlocks"],
+                missing_blocks=counted["MissingBlocks"],
+                dead_datanodes=counted["NumDeadDataNodes"],
+            )
+        except KeyError as error:
+            raise AssayError(f"the NameNode does not count {error}") from error
 
     def _steer(self, path: str, storage_type: str) -> None:
         self._store.make_directory(path)

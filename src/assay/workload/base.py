@@ -118,6 +118,7 @@ class BaseWorkload:
     variants: ClassVar[Mapping[str, Variant]]
     known_options: ClassVar[Mapping[str, Option]] = {}
     plain_output: ClassVar[bool] = True
+    output_replication: ClassVar[str] = ""
 
     def __init__(self, spec: WorkloadSpec, base: str, dataset: GraphInput | None = None) -> None:
         self.options = Options(spec, {name: option.default for name, option in self.known_options.items()})

@@ -48,6 +48,7 @@ class TeraSort(BaseWorkload):
             cost=hadoop_cost(2, 6 / BYTES_S, copies=5),
         ),
     }
+    output_replication = _REPLICATION
     known_options = {"size": Option("1GB", "all records together; a multiple of 100 bytes")}
 
     input: TeraRecords

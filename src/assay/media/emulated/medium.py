@@ -46,6 +46,9 @@ from assay.model.registry import MEDIA
 from assay.model.trial import MediumSpec
 
 PROFILE_FILES = frozenset({".yaml", ".yml"})
+NO_DELAYS = "null"
+"""The profile of a drive that takes no time."""
+MOST_SLOWDOWN = 100
 
 LATE_SHARE, LATE_S = 0.02, 0.2
 """A larger share of a part's time that its client waited longer than for the drive, and a longer time, is doubted."""
@@ -211,7 +214,7 @@ class EmulatedOptions(DirectoryOptions):
     slowdown: Annotated[int, Field(strict=True)] = Field(
         default=1,
         ge=1,
-        le=100,
+        le=MOST_SLOWDOWN,
         description="multiplies all of its times, for a machine whose processors are slower, or fewer, by this factor "
         "than those of the real machine with the drive.",
     )
@@ -520,9 +523,17 @@ class EmulatedKind(PlacedKind[EmulatedOptions]):
         slowdown = fields.get("slowdown", 1)
         return f"emulated {name}{f', {slowdown} times slower' if slowdown != 1 else ''}"
 
+    def slower(self, spec: MediumSpec, factor: int) -> MediumSpec | None:
+        """By its slowdown; a drive without delays has nothing to multiply."""
+        options = self.options_of(spec)
+        slowdown = options.slowdown * factor
+        if options.profile == NO_DELAYS or slowdown > MOST_SLOWDOWN:
+            return None
+        return self.spec(spec.name, options.model_copy(update={"slowdown": slowdown}))
+
     def without_delays(self, spec: MediumSpec, name: str) -> MediumSpec:
         same = self.options_of(spec).model_dump(include={"path", "file_system", "dirty_limit_bytes"})
-        return self.spec(name, EmulatedOptions(profile="null", **same))
+        return self.spec(name, EmulatedOptions(profile=NO_DELAYS, **same))
 
 
 EMULATED = EmulatedKind("emulated")

@@ -1,0 +1,129 @@
+"""What an experiment says of single workers: they are there, and a fault on one is possible and leaves the data."""
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from assay.host.yaml_file import Place
+from assay.model.errors import BadInputError
+from assay.model.fault import DRIVE, LINK, NODE, Fault
+from assay.model.medium import medium_of
+from assay.model.naming import nearest
+from assay.model.network import LEAST_RATE, links_of, workers_named
+from assay.model.platform import DaemonKind
+from assay.model.registry import ENGINES, STORES, WORKLOADS
+from assay.model.trial import Trial
+from assay.plan.experiment import ExperimentFile
+from assay.plan.source import Source
+
+_REDUCERS = "mapreduce.job.reduces"
+_ENDED_PERCENT = 100
+
+
+def check_workers(source: Source, trials: Iterable[Trial]) -> None:
+    """Raises BadInputError, with its line, for the first thing that a trial's workers can't have."""
+    experiment = source.experiment
+    if not experiment.platform.ours:
+        return
+    seen = set()
+    for trial in trials:
+        key = (trial.cluster, trial.placement.name, trial.settings.name, *trial.levels.items(), str(trial.workload))
+        if key not in seen:
+            seen.add(key)
+            mistake = next(_mistakes(experiment, trial), None)
+            if mistake is not None:
+                raise source.error_at(*mistake)
+
+
+def _mistakes(experiment: ExperimentFile, trial: Trial) -> Iterator[tuple[Place, str]]:
+    nodes, network, fault = trial.cluster.nodes or 1, trial.cluster.network, trial.cluster.fault
+    for medium in trial.media:
+        if wrong := _unknown(medium.on, nodes):
+            yield ["media", medium.name], f"medium {medium.name}: {wrong}"
+    if wrong := _unknown(sorted(workers_named(network)), nodes):
+        yield ["cluster", "network"], f"network {network}: {wrong}"
+    for rack in trial.cluster.racks:
+        if wrong := _unknown(rack, nodes):
+            yield ["cluster", "racks"], f"racks: {wrong}"
+    missing = {*range(1, nodes + 1)} - {number for rack in trial.cluster.racks for number in rack}
+    if trial.cluster.racks and missing:
+        yield ["cluster", "racks"], f"racks: worker {min(missing)} of {nodes} is in none; put each worker into one rack"
+    if fault is not None:
+        place = ["fault", experiment.fault.index(fault)]
+        yield from ((place, f"{fault.level}: {words}") for words in _impossible(fault, trial, nodes))
+
+
+def _unknown(numbers: Iterable[int], nodes: int) -> str:
+    """A sentence where there is no worker of one of these numbers."""
+    wrong = next((number for number in numbers if number > nodes), None)
+    there = "worker 1 alone" if nodes == 1 else f"the workers 1 to {nodes}"
+    return "" if wrong is None else f"there is no worker {wrong}; the cluster has {there}"
+
+
+def _impossible(fault: Fault, trial: Trial, nodes: int) -> Iterator[str]:
+    """Why a trial can't have its fault."""
+    store, engine = STORES.find(trial.store), ENGINES.find(trial.engine)
+    of_store = [kind.role for kind in store.daemons if kind.on_data_path]
+    roles = [*of_store, *(kind.role for kind in engine.daemons if kind.on_data_path), NODE]
+    if fault.kill and fault.kill not in roles:
+        yield f"no worker has a {fault.kill!r} to be killed; {nearest(fault.kill, roles)}"
+    if wrong := _unknown([fault.on], nodes):
+        yield wrong
+    loses_data = fault.kill in {*of_store, NODE}
+    if nodes == 1:
+        yield _on_the_only_node(fault, store.daemons, loses_data=loses_data)
+    asked = {**trial.settings.properties, **trial.workload.hadoop}
+    if loses_data and min(store.copies(one, nodes) for one in (trial.settings.properties, asked)) == 1:
+        yield (
+            f"with one copy of each block the data of worker {fault.on} would be lost with it, and no job could go on; "
+            "say replication: 2, or more"
+        )
+    workload = WORKLOADS.get(trial.workload.name)
+    own_copies = workload.output_replication if workload else ""
+    if loses_data and own_copies and asked.get(own_copies, "1") == "1":
+        yield (
+            f"the output of {trial.workload.name} has one copy whatever `replication` is, and would be lost with "
+            f"worker {fault.on}; give the workload hadoop: {{{own_copies}: 2}}, or more"
+        )
+    yield from _no_such_phase(fault, trial, asked)
+    if fault.slow == DRIVE:
+        for medium in trial.media:
+            try:
+                medium_of(medium, fault.on, fault)
+            except BadInputError as error:
+                yield str(error)
+    if fault.slow == LINK:
+        links = [link for link in links_of(trial.cluster.network, fault.on) if link is not None]
+        if not links:
+            yield "the network is none, so there is no link with a rate; say cluster: {network: gigabit}, or another"
+        if any(link.rate_bits_per_s // fault.factor < LEAST_RATE for link in links):
+            yield "that leaves the link less than 1 Mbit/s, the least there is; give a smaller factor"
+
+
+def _on_the_only_node(fault: Fault, of_store: Iterable[DaemonKind], *, loses_data: bool) -> str:
+    more = "give the cluster more nodes (cluster: {nodes: 3})"
+    if loses_data:
+        names = " and ".join(kind.name for kind in of_store if kind.on_data_path)
+        return f"the only node has the only {names}, and all data would be lost with it; {more} and say replication: 2"
+    if fault.kill:
+        return f"nothing would be left to run the jobs, as the cluster has one node; {more}"
+    if fault.slow == DRIVE:
+        return "all drives of a cluster of one node would be slow, which is another medium: give it a `slowdown`"
+    return f"a cluster of one node has no link that its jobs use; {more}"
+
+
+def _no_such_phase(fault: Fault, trial: Trial, asked: Mapping[str, str]) -> Iterator[str]:
+    """Why the workload's jobs have no such phase, where that is known before they run."""
+    phase = fault.phase
+    if phase is None:
+        return
+    stages = [stage.name for stage in ENGINES.find(trial.engine).stages]
+    if phase.stage not in stages:
+        hint = nearest(phase.stage, stages)
+        yield f"the jobs of {trial.engine} have no phase {phase.stage!r} with a progress; {hint}"
+    if phase.stage == stages[-1] and phase.percent >= _ENDED_PERCENT:
+        yield f"at {fault.at} the job has ended; give less than 100%"
+    if phase.stage == "reduce" and asked.get(_REDUCERS) == "0":
+        yield f"the jobs have no phase {phase.stage!r}, as {_REDUCERS} is 0; choose map"
+    kind = WORKLOADS.get(trial.workload.name)
+    jobs = kind.variants[trial.workload.variant].jobs if kind and phase.job else ()
+    if jobs and "..." not in jobs and phase.job not in jobs:
+        yield f"{trial.workload.name} has no job {phase.job!r}; {nearest(phase.job, jobs)}"

@@ -1,0 +1,67 @@
+"""Makes a trial's fault happen on a cluster of Assay's own, once, at its phase."""
+
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import NamedTuple
+
+from assay.model.fault import Fault, FaultReport, StageProgress
+from assay.platform.daemon import Daemon
+
+LOG_LINES, LOG_BYTES = 8, 8192
+"""What is kept of a killed daemon's log: its end, which says what it was doing."""
+DONE_PERCENT = 100
+
+
+class Killed(NamedTuple):
+    """Daemons that were killed, and how many containers their NodeManager had then."""
+
+    daemons: Sequence[Daemon]
+    containers: int
+
+
+class FaultInjector:
+    """See `model.fault.Injector`."""
+
+    def __init__(self, fault: Fault, kill: Callable[[], Killed]) -> None:
+        """`kill` does what the fault says at once. Raises AssayError."""
+        self._fault, self._kill = fault, kill
+        self._armed = False
+        self._report = FaultReport()
+        self._daemons: Sequence[Daemon] = ()
+
+    def arm(self) -> None:
+        self._armed = True
+        if self._fault.slow:
+            self._report = FaultReport(struck_ms=_now_ms())
+
+    def progressed(self, progress: StageProgress) -> None:
+        """A running job is so far: strikes if that is its phase. Raises AssayError where it can't."""
+        phase, percent = self._fault.phase, progress.percent
+        if phase is None or not self._armed or self._report.struck_ms is not None:
+            return
+        if phase.job not in {"", progress.job} or percent.get(phase.stage, -1) < phase.percent:
+            return
+        if min(percent.values()) >= DONE_PERCENT:  # the job has ended: it can't be struck any more
+            return
+        killed = self._kill()
+        self._daemons = killed.daemons
+        self._report = FaultReport(
+            struck_ms=_now_ms(), job=progress.job, progress=progress.percent, containers=killed.containers,
+            processes={one.kind.role: one.process.pid for one in killed.daemons},
+        )  # fmt: skip
+
+    def report(self) -> FaultReport:
+        lines = [line for daemon in self._daemons for line in _last_lines(daemon)]
+        return self._report.model_copy(update={"log": tuple(lines)})
+
+
+def _last_lines(daemon: Daemon) -> list[str]:
+    with suppress(OSError):
+        lines = daemon.node.read(daemon.log, LOG_BYTES).splitlines()
+        return [f"{daemon.kind.role}: {line}" for line in lines[-LOG_LINES:] if line.strip()]
+    return []
+
+
+def _now_ms() -> int:
+    return int(time.time() * 1000)

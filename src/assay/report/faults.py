@@ -1,0 +1,125 @@
+"""What a run's faults cost, as a section of its report: the time against trials without them, and the work lost."""
+
+import json
+from collections.abc import Iterator, Sequence
+from textwrap import wrap
+from typing import NamedTuple
+
+from assay.model.fault import FaultReport
+from assay.model.record import Record, Status
+from assay.report.columns import escaped
+from assay.report.words import seconds_text
+from assay.stats.fault_cost import FAULT, FaultCost
+
+WIDTH = 78
+"""Of a terminal's line."""
+HEAD = "What faults cost"
+_USUAL = {"variant", "options", "dataset"}
+
+
+class StruckTrial(NamedTuple):
+    """A trial with a fault, in words for a table; `log` are the killed daemons' last lines."""
+
+    trial: str
+    fault: str
+    struck: str
+    ended: str
+    lost: str
+    log: Sequence[str]
+
+
+class FaultsView(NamedTuple):
+    """A `SectionView`; `records` are those of trials with a fault."""
+
+    costs: Sequence[FaultCost]
+    records: Sequence[Record]
+
+    def summary_html(self) -> str:
+        """A link to the section, and how many faults did not strike."""
+        missed = sum(cost.trials - cost.struck for cost in self.costs)
+        words = f"; {missed} did not strike, and count in no figure" if missed else ""
+        return f'<a href="#faults">What the faults cost</a> is below{words}.'
+
+    def html(self) -> str:
+        """The costs, a table of the trials, and the last words of what was killed."""
+        from assay.report.page import template  # which puts sections together
+
+        trials = [struck_trial(record) for record in self.records]
+        return str(template("faults.html.j2").render(head=HEAD, costs=list(self.sentences()), trials=trials))
+
+    def text(self) -> str:
+        """The costs."""
+        lines = (line for words in self.sentences() for line in wrap(f"{words}.", WIDTH, subsequent_indent="  "))
+        return "\n".join([f"{HEAD}:", *(f"  {line}" for line in lines)])
+
+    def markdown(self) -> str:
+        """The costs."""
+        return "\n".join([f"## {HEAD}", "", *(f"- {escaped(words)}." for words in self.sentences())])
+
+    def json(self) -> str:
+        """The costs."""
+        return json.dumps([cost.model_dump(mode="json") for cost in self.costs])
+
+    def sentences(self) -> Iterator[str]:
+        """One for each fault, with the levels in which the faults' trials differ."""
+        every = [dict(cost.others) for cost in self.costs]
+        varies = [name for name in every[0] if len({one.get(name) for one in every}) > 1]
+        for cost, others in zip(self.costs, every, strict=True):
+            of = ", ".join(f"{name} {others[name]}" if name not in _USUAL else others[name] for name in varies)
+            yield f"{cost.level}{f' ({of})' if of else ''}: {'; '.join(_parts(cost))}"
+
+
+def _parts(cost: FaultCost) -> Iterator[str]:
+    yield _time_words(cost)
+    if cost.struck < cost.trials:
+        yield f"it struck in {cost.struck} of {cost.trials} trials, and the others count in no figure"
+    if cost.failed:
+        yield f"{cost.failed} of {cost.struck} trials failed by it"
+    if cost.wrong:
+        yield f"{cost.wrong} of {cost.struck} outputs are wrong"
+    yield from _losses(
+        cost.lost_attempts, cost.repeated_tasks, cost.copies_lost, cost.under_replicated_blocks, cost.missing_blocks
+    )
+
+
+def _time_words(cost: FaultCost) -> str:
+    if cost.seconds is None:
+        return "no trial with it has a time that counts"
+    if cost.base_s is None:
+        return f"{seconds_text(cost.seconds)} s; no trial without a fault (`fault: none`) is there to compare it with"
+    more_s = cost.seconds - cost.base_s
+    share = f"{abs(100 * more_s / cost.base_s):.0f} %"
+    took = f"{seconds_text(cost.seconds)} s in place of {seconds_text(cost.base_s)} s"
+    words = f"it costs {seconds_text(more_s)} s, {share} ({took})" if more_s > 0 else f"it costs no time ({took})"
+    one = cost.comparison
+    if one is None or one.p is None:
+        return f"{words}, not tested: there are no repetitions"
+    interval = f"95 % interval of the ratio {one.interval.low:.2f} to {one.interval.high:.2f}"
+    return f"{words}, {'significant' if one.significant else 'not significant'} ({interval})"
+
+
+def _losses(
+    attempts: int | None, repeated: int | None, copies: int | None, under: int | None, missing: int | None
+) -> Iterator[str]:
+    """What was lost, of what is known and not nothing."""
+    for count, words in (
+        (attempts, "task attempts lost"), (repeated, "tasks ran again"), (copies, "copies of blocks lost"),
+        (under, "blocks with too few copies by the NameNode's count"), (missing, "blocks without any copy"),
+    ):  # fmt: skip
+        if count:
+            yield f"{count} {words}"
+
+
+def struck_trial(record: Record) -> StruckTrial:
+    """What one trial's fault did."""
+    report, fault = record.fault or FaultReport(), record.trial.factors[FAULT]
+    struck = "did not strike"
+    if report.struck_ms is not None:
+        done = ", ".join(f"{stage} {percent} %" for stage, percent in report.progress.items())
+        struck = f"{report.job} at {done}" if done else "from the start on"
+    blocks = report.redundancy
+    lost = [f"{report.containers} containers ran there"] if report.containers is not None else []
+    of_blocks = (blocks.copies_lost, blocks.under_replicated_blocks, blocks.missing_blocks) if blocks else (None,) * 3
+    lost += _losses(report.lost_attempts, report.repeated_tasks, *of_blocks)
+    ended = f"failed: {record.error}" if record.status is Status.FAILED else str(record.outcome)
+    return StruckTrial(record.trial.id, fault, struck, ended, "; ".join(lost) or "nothing", report.log)

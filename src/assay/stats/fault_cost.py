@@ -1,0 +1,85 @@
+"""What faults cost: the time of trials with one against those without, and the most work that any of them lost."""
+
+from collections.abc import Sequence
+
+from assay.model.base import Frozen
+from assay.model.doubt import Outcome
+from assay.model.fault import NO_FAULT
+from assay.model.record import Record, Status
+from assay.stats.comparison import Comparison
+from assay.stats.sample import Levels
+
+FAULT = "fault"
+"""The factor."""
+
+
+class FaultCost(Frozen):
+    """What one fault did to equal trials: `comparison` is with those without a fault, None where there are none.
+
+    Of `trials` it `struck` so many; of those so many `failed` or have a `wrong` output, which count in no time. The
+    losses are the most of any trial, None where no trial tells.
+    """
+
+    level: str
+    others: Levels
+    trials: int
+    struck: int
+    failed: int
+    wrong: int
+    lost_attempts: int | None
+    repeated_tasks: int | None
+    copies_lost: int | None
+    under_replicated_blocks: int | None
+    missing_blocks: int | None
+    base_s: float | None
+    seconds: float | None
+    comparison: Comparison | None
+
+
+def fault_costs(
+    records: Sequence[Record], compared: Sequence[Comparison], times: "dict[Levels, float]"
+) -> list[FaultCost]:
+    """One for each fault and combination of all other factors, in the order of the trials.
+
+    `compared` are all comparisons that were made of the same records, `times` the combinations' times by all factors.
+    """
+    grouped: dict[tuple[Levels, str], list[Record]] = {}
+    for record in records:
+        factors = record.trial.factors
+        if factors[FAULT] != NO_FAULT and not record.trial.warm_up:
+            others = tuple((name, level) for name, level in factors.items() if name != FAULT)
+            grouped.setdefault((others, factors[FAULT]), []).append(record)
+    return [_cost(level, others, own, compared, times) for (others, level), own in grouped.items()]
+
+
+def _cost(
+    level: str, others: Levels, own: Sequence[Record], compared: Sequence[Comparison], times: "dict[Levels, float]"
+) -> FaultCost:
+    known = [
+        one
+        for one in compared
+        if (one.factor, one.base, one.level) == (FAULT, NO_FAULT, level) and set(others) <= set(one.others)
+    ]
+    struck = [record for record in own if not record.missed_fault]
+    reports = [record.fault for record in struck if record.fault]
+    copies = [report.redundancy for report in reports if report.redundancy]
+    return FaultCost(
+        level=level, others=others, trials=len(own), struck=len(struck),
+        failed=sum(record.status is Status.FAILED for record in struck),
+        wrong=sum(record.status is Status.FINISHED and record.outcome is Outcome.FAIL for record in struck),
+        lost_attempts=_most([report.lost_attempts for report in reports]),
+        repeated_tasks=_most([report.repeated_tasks for report in reports]),
+        copies_lost=_most([one.copies_lost for one in copies]),
+        under_replicated_blocks=_most([one.under_replicated_blocks for one in copies]),
+        missing_blocks=_most([one.missing_blocks for one in copies]),
+        base_s=times.get(_key(others, NO_FAULT)), seconds=times.get(_key(others, level)),
+        comparison=known[0] if len(known) == 1 else None,
+    )  # fmt: skip
+
+
+def _key(others: Levels, level: str) -> Levels:
+    return tuple(sorted((*others, (FAULT, level))))
+
+
+def _most(counts: Sequence[int | None]) -> int | None:
+    return max((count for count in counts if count is not None), default=None)
