@@ -99,7 +99,7 @@ def a_cluster(count=2, timeout_s=10):
 
 def measured(cluster, act, probe=None, every_s=0.05):
     """The probe after a trial in whose run `act` happens."""
-    probe = probe or DaemonMetrics(every_s)
+    probe = probe or DaemonMetrics(every_s, kept_s=0.0)
     probe.attach(cluster.scene())
     probe.mark(None)
     time.sleep(0.25)
@@ -222,6 +222,31 @@ def test_masters_that_do_not_list_machines_are_told():
         nothing = Scene(scene.layout, foreign=ForeignCluster((ForeignHost("x"),), cluster.web.ask, None, ("no list",)))
         with pytest.raises(CannotMeasureError, match="no daemon of the cluster is known: no list"):
             DaemonMetrics().attach(nothing)
+
+
+def test_counters_that_a_daemon_keeps_for_its_readers_are_waited_for():
+    """As Hadoop's metrics system does: whoever asks too early hears again what another was told."""
+    kept_s, told = 0.3, {}
+
+    with a_cluster(1) as cluster:
+        (machine,) = cluster.machines
+        now = machine.datanode
+
+        def keeping(query):
+            at, _ = told.get(query["qry"], (-1.0, None))
+            if time.monotonic() - at >= kept_s:
+                told[query["qry"]] = time.monotonic(), now(query)
+            return told[query["qry"]][1]
+
+        machine.datanode_server.answers = {"/jmx": keeping}
+
+        def act():
+            machine.written = 5 * GIB
+
+        found, _ = measured(cluster, act, DaemonMetrics(every_s=0.05, kept_s=kept_s + 0.1))
+    assert amounts(found)["worker-1", "datanode", "hdfs_written_bytes"].value == 5 * GIB
+    assert amounts(found)["worker-1", "datanode", "hdfs_written_bytes"].basis == "measured"
+    assert amounts(found, "staging")["worker-1", "datanode", "hdfs_written_bytes"].value == 0
 
 
 def test_nothing_goes_on_after_its_end():

@@ -6,8 +6,11 @@ they served and took (DataNodeMetrics), NodeManagers bytes of map outputs that t
 ResourceManager bytes of their RPC. Processor time of the daemons is their JVM's (`ProcessCpuTime`). What tasks read by
 short circuit, and what they write to local directories, no daemon counts.
 
-All daemons are read every few seconds and at the ends of a trial's parts, one request each (at the ends two). The ways
-there have bounds (`assay.host.http.Bounds`); where rounds would take more than half of these, they come less often.
+Counters that `/jmx` shows are up to ten seconds old: Hadoop's metrics system keeps what it gave to one reader for the
+next ones (MetricsSourceAdapter; the time is the `period` of hadoop-metrics2.properties, 10 s by default). So they are
+read a little less often than that, and at the end of staging and of the jobs the trial waits until they are new. The
+machines' use is read every few seconds. The ways there have bounds (`assay.host.http.Bounds`); where rounds would take
+more than half of these, they come less often.
 """
 
 import threading
@@ -35,6 +38,10 @@ from assay.probe.counters import PartTimes, Readings
 
 NAME = "daemons"
 EVERY_S = 5.0
+KEPT_S = 10.5
+"""Counters that are read so long after a moment are newer than it."""
+AWAITED: tuple[Part | None, ...] = ("staging", "run")
+"""The parts at whose ends new counters are waited for; those of other parts are estimates."""
 AT_ONCE = 8
 REQUESTS_PER_S = 25.0
 """Half of what the bounds allow."""
@@ -95,8 +102,9 @@ class DaemonMetrics(Evaluated):
 
     name = NAME
 
-    def __init__(self, every_s: float = EVERY_S) -> None:
-        self._every_s = every_s
+    def __init__(self, every_s: float = EVERY_S, kept_s: float = KEPT_S) -> None:
+        self._every_s, self._kept_s = every_s, kept_s
+        self._counted_s = 0.0
         self._daemons: list[_Daemon] = []
         self._readings = Readings(NAME)
         self._times = PartTimes()
@@ -129,11 +137,13 @@ class DaemonMetrics(Evaluated):
     def mark(self, part: Part | None) -> Sequence[Landed]:
         """All daemons are asked; one that is silent or slow costs its own figures, and a few seconds.
 
-        The trial waits for that: what they tell is what their counters were when the part ended.
+        The trial waits for that, so nothing of it is counted between the end of the part and the answers.
         """
         alone = self._lock.acquire(timeout=PATIENCE_S)
         time_ms = int(time.time() * 1000)
         self._times.mark(part, time_ms)
+        if part in AWAITED:
+            time.sleep(self._kept_s)
         if alone:
             try:
                 self._round(time_ms)
@@ -149,8 +159,11 @@ class DaemonMetrics(Evaluated):
     def evaluate(self) -> Evaluation:
         self._end()
         with self._lock:
-            amounts = [*self._readings.amounts(self._times.parts), *self._request_counts]
-            return Evaluation(samples=list(self._readings.samples()), amounts=amounts)
+            amounts = [
+                one if one.part in AWAITED else one.model_copy(update={"basis": "estimated"})
+                for one in self._readings.amounts(self._times.parts)
+            ]
+            return Evaluation(samples=list(self._readings.samples()), amounts=[*amounts, *self._request_counts])
 
     def doubts(self) -> tuple[Doubt, ...]:
         """Of each machine with a silent daemon one; of many machines one for all but the first."""
@@ -195,11 +208,17 @@ class DaemonMetrics(Evaluated):
                 self._round()
 
     def _round(self, marked_ms: int | None = None) -> None:
-        """Ask all daemons; at a mark their JVMs too, and those that are given up."""
+        """Ask all daemons, their counters only if new ones are due; at a mark their JVMs too, and those given up."""
         whole = marked_ms is not None
+        due = whole or time.monotonic() - self._counted_s >= self._kept_s
+        if due:
+            self._counted_s = time.monotonic()
         assert self._cluster is not None  # noqa: S101 - attached before it is asked
         ask = self._cluster.ask
-        asked = [one for one in self._daemons if whole or one.silent_in_turn < GIVEN_UP_AFTER]
+        asked = [
+            one for one in self._daemons
+            if whole or (one.silent_in_turn < GIVEN_UP_AFTER and (due or one.role == "resourcemanager"))
+        ]  # fmt: skip
         with ThreadPoolExecutor(min(AT_ONCE, max(1, len(asked))), thread_name_prefix="probe-daemons") as threads:
             for daemon, found in zip(asked, threads.map(lambda one: _read(ask, one, whole=whole), asked), strict=True):
                 self._requests += 1 + whole + (daemon.role == "resourcemanager")
