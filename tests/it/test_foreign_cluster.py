@@ -5,6 +5,7 @@ import re
 
 import pytest
 
+from assay.engine.tasks import MapReduceAttempt
 from assay.model.doubt import Outcome
 from assay.model.record import FILE_SYSTEM_COUNTERS, TASK_COUNTERS
 from assay.record.folder import RunFolder
@@ -89,8 +90,12 @@ def test_history_came_from_files_and_is_what_the_server_tells(record, inside):
     python = assay_command()[0]
     told = place.command(*enter, python, "-c", script, conf_dir, job.name, job.id).stdout.splitlines()
     assert told[0] == job.model_dump_json()
-    attempts = sorted(RunFolder(place.home / "run").attempts(record.trial), key=lambda one: one.attempt)
-    assert told[1:] == [one.model_dump_json() for one in attempts]
+    of_trial = RunFolder(place.home / "run").attempts(record.trial)
+    attempts = sorted((one for one in of_trial if one.job == job.id), key=lambda one: one.attempt)
+    asked = [MapReduceAttempt.model_validate_json(line) for line in told[1:]]
+    assert [one.attempt for one in asked] == [one.attempt for one in attempts]
+    for server, file in zip(asked, attempts, strict=True):
+        assert dict(server) == dict(file)
 
 
 @pytest.mark.usefixtures("record")
