@@ -10,6 +10,7 @@ import os
 import shutil
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
@@ -62,7 +63,7 @@ class Difference(Frozen):
     """A job, or one of its phases, on the twin and on the real drive.
 
     Seconds are means; `ratio` is the twin's time over the real drive's, with its 95 % interval. `goal` is by how much
-    it may differ from 1; None where it is not judged, as phases of less than 5 s.
+    it may differ from 1; None where it is not judged: jobs below 10 s, phases below 5 s.
     """
 
     workload: str
@@ -77,7 +78,7 @@ class Difference(Frozen):
 
     @property
     def verdict(self) -> str:
-        """`met` if all of the interval is within the goal, `missed` if none of it is, else `open`; empty if not judged."""
+        """`met` if all of the interval is within the goal, `missed` if none of it is, else `open`; or empty."""
         if self.goal is None:
             return ""
         inside = [1 - self.goal <= end <= 1 + self.goal for end in (self.interval.low, self.interval.high)]
@@ -261,9 +262,6 @@ def print_differences(found: Sequence[Difference], console: Console) -> None:
     ]
     for line in fitted(columns, console.width):
         print_line(console, line)
-    judged = [one.verdict for one in shown if one.verdict]
-    print_line(
-        console,
-        f"of {len(judged)} long jobs and phases {judged.count('met')} met their goal, {judged.count('missed')} missed it, and "
-        f"{judged.count('open')} need more pairs",
-    )
+    counts = Counter(one.verdict for one in shown if one.verdict)
+    words = f"{counts['met']} met their goal, {counts['missed']} missed it, and {counts['open']} need more pairs"
+    print_line(console, f"of {counts.total()} long jobs and phases {words}")
