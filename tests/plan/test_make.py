@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from assay.model.errors import BadInputError
+from assay.model.platform import SshSpec
 from assay.plan.settings import resolve, shipped_profiles
 from assay.plan.source import Vocabulary
 from tests.builders import make_plan
@@ -144,6 +145,19 @@ def test_an_existing_cluster_has_one_medium_of_its_own(tmp_path):
     assert {medium.kind for trial in plan.trials for medium in trial.media} == {"existing"}
     assert plan.trials[0].cluster.conf_dir == tmp_path / "conf"
     assert {(trial.cluster.nodes, trial.factors["nodes"]) for trial in plan.trials} == {(None, "existing")}
+
+
+def test_how_the_nodes_of_an_existing_cluster_are_read_goes_with_each_trial(tmp_path):
+    (tmp_path / "conf").mkdir()
+    (tmp_path / "conf" / "core-site.xml").touch()
+    ssh = "ssh: {user: me, port: 2222, key: id, hosts: [a, b]}"
+    text = GOOD.replace("media:\n  disk: directory\n  memory: memory\n", f"cluster: {{conf_dir: conf, {ssh}}}\n")
+    with pytest.raises(BadInputError, match=r"key .*/id is not there; name the file of a private key"):
+        plan_of(tmp_path, text)
+    (tmp_path / "id").touch()
+    cluster = plan_of(tmp_path, text).trials[0].cluster
+    assert cluster.ssh == SshSpec(hosts=("a", "b"), user="me", port=2222, key=tmp_path / "id")
+    assert plan_of(tmp_path, text.replace("[a, b]", "a")).trials[0].cluster.ssh.hosts == ("a",)
 
 
 MIXED = """\

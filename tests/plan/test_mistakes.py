@@ -50,6 +50,11 @@ media:
         ("cluster:\n  network: {rate: 900Gbit}", "rates are 1Mbit to 100Gbit"),
         ("placement: {hdd: 1, sdd: 0}", "line 7: placement: input names the medium 'sdd'"),
         ("placement: {hdd: 50%, ssd: 50%}", "line 7: placement.input.hdd is '50%', and must be a number"),
+        ("cluster: {ssh: {}}", "line 7: cluster: ssh belongs to an existing cluster, which `conf_dir` names, and this one is Assay's own; leave ssh out"),
+        ("cluster: {ssh: {hosts: [-oProxyCommand=x]}}", "cluster.ssh.hosts is '-oProxyCommand=x'"),
+        ("cluster: {ssh: {port: 99999}}", "cluster.ssh.port is 99999, and must be 65535 or less"),
+        ("cluster: {ssh: {options: [BatchMode]}}", "cluster.ssh.options is 'BatchMode'"),
+        ("cluster: {ssh: {password: secret}}", "unknown key 'password'; possible are hosts, user, port"),
         ("name: other", "line 7: unknown key 'name'; possible are experiment, description"),
     ],
 )  # fmt: skip

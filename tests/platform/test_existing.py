@@ -3,18 +3,28 @@
 import json
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import SimpleNamespace
 
 import pytest
 
 from assay.model.engine import EngineKind
 from assay.model.errors import AssayError, BadInputError
-from assay.model.platform import ClusterSpec, DaemonKind, Layout
+from assay.model.platform import (
+    ClusterSpec,
+    DaemonKind,
+    Layout,
+    PlatformContext,
+    RunningCluster,
+    SshSpec,
+)
+from assay.model.probe import ForeignCluster, ForeignHost
 from assay.model.progress import Silent
 from assay.model.registry import ENGINES
 from assay.node.local import LocalNode
+from assay.node.ssh import SshNodes
 from assay.platform.configuration import derive_site, read_site, to_xml
 from assay.platform.distribution import Distribution, Java
-from assay.platform.existing import Addresses, ExistingCluster
+from assay.platform.existing import Addresses, ExistingCluster, ExistingPlatform, yarn_nodes
 from tests.serving import serving
 from tests.toys import plugged_in
 
@@ -304,3 +314,31 @@ def test_certificates_are_looked_at_before_anything_starts(site, tmp_path):
     (tmp_path / "ca.pem").write_text("-----BEGIN CERTIFICATE-----\nnone\n-----END CERTIFICATE-----\n")
     with pytest.raises(BadInputError, match=r"ca\.pem can't be used: it holds no certificate"):
         with_own(a_site(site), tmp_path, ca_file=tmp_path / "ca.pem")
+
+
+def test_its_nodes_are_read_as_the_experiment_says_and_otherwise_not(site, tmp_path, monkeypatch):
+    conf_dir = site(core={"fs.defaultFS": "hdfs://m:1"})
+    cluster = RunningCluster(hadoop=tmp_path / "hadoop", conf_dir=conf_dir, version="3", addresses={})
+    lease = SimpleNamespace(id="trial-1", environment=dict)
+
+    def platform(**spec):
+        trial = SimpleNamespace(
+            cluster=ClusterSpec(kind="existing", conf_dir=conf_dir, **spec), store="hdfs", engine=""
+        )
+        installation = SimpleNamespace(jobs_jar=tmp_path / "jobs.jar")
+        return ExistingPlatform(PlatformContext(trial, installation, lease, {"PATH": str(tmp_path)}))
+
+    foreign = ForeignCluster((ForeignHost("a", web={"nodemanager": "http://a:8042"}), ForeignHost("b")), None)
+    monkeypatch.setattr(ExistingPlatform, "_cluster", SimpleNamespace(foreign=lambda _: foreign))
+
+    def sources(**spec):
+        return platform(**spec)._scene(cluster, Layout.below(tmp_path)).sources
+
+    assert sources() == ()
+    (ssh,) = sources(ssh=SshSpec(hosts=("a",)))
+    assert isinstance(ssh, SshNodes)
+    with pytest.raises(BadInputError, match="ssh needs OpenSSH's client, and there is no `ssh` on the PATH"):
+        platform(ssh=SshSpec()).check({})
+    with pytest.raises(AssayError, match="names no running node; list `hosts`"):
+        yarn_nodes(foreign._replace(hosts=()))
+    assert yarn_nodes(foreign) == ["a"]

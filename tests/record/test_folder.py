@@ -51,6 +51,19 @@ def test_series_of_other_nodes_than_the_first_have_their_names_before_them(folde
     }  # fmt: skip
 
 
+def test_series_of_nodes_that_were_read_from_afar_all_have_their_names(folder):
+    """None of them is this machine."""
+    samples = [
+        Sample(probe=probe, series=series, time_ms=1, value=2.0, node=node)
+        for node in ("a", "b")
+        for probe, series in (("cpu", "user_percent"), ("nodes", "clock_offset_ms"))
+    ]
+    folder.write(TrialResult(a_record(), [], samples))
+    assert sorted(series for _, series in folder.series(a_trial().id)) == [
+        "a/clock_offset_ms", "a/user_percent", "b/clock_offset_ms", "b/user_percent",
+    ]  # fmt: skip
+
+
 def test_no_samples_make_an_empty_table_with_its_columns(folder):
     folder.write(TrialResult(a_record(), [], []))
     table = parquet.read_table(folder.path / "trials" / a_trial().id / "samples.parquet")

@@ -12,7 +12,7 @@ from assay.model.record import Amount, Status
 from assay.model.result import TrialResult
 from assay.model.trial import MediumSpec
 from assay.probe.disk import THROUGHPUT
-from assay.record.folder import RunFolder
+from assay.record.folder import RunFolder, Series
 from assay.report.analysis import MOST_TRIALS, TrialTables, read_tables, trials_in_detail
 from assay.report.charts.accesses import access_rows, flow_picture, flows
 from assay.report.charts.drawing import PAPER
@@ -150,6 +150,27 @@ def test_each_nodes_drive_is_drawn():
     told = words(timeline(seen := the_tables(series=series), scale_of([seen])))
     heads = [word.partition(":")[0] for word in told if word.startswith(("hdd", "worker-")) and ":" in word]
     assert heads == ["worker-1/hdd", "worker-1/hdd", "worker-2/hdd", "worker-2/hdd"]  # throughput, utilisation
+
+
+def test_each_host_that_was_read_from_afar_is_drawn_with_its_busiest_drives():
+    times, plain = the_tables().series["cpu", "user_percent"].times_ms, the_tables().series
+    hosts = [f"worker-{number}" for number in (1, 2)]
+    series = {
+        ("cpu", f"{host}/{name}"): points for (of, name), points in plain.items() if of == "cpu" for host in hosts
+    }
+    series |= {("nodes", f"{host}/clock_offset_ms"): Series(times, [0.5] * len(times)) for host in hosts}
+    for drive in range(8):
+        busy = Series(times, [float(drive)] * len(times))
+        rates = {("disk", f"worker-1/sd{drive}/{name}_mb_s"): busy for name in ("read", "write")}
+        series |= {("disk", f"worker-1/sd{drive}/busy_percent"): busy, **rates}
+    seen = the_tables(series=series)
+    trial = seen.record.trial.model_copy(update={"media": (MediumSpec(name="existing", kind="existing"),)})
+    seen = seen._replace(record=seen.record.model_copy(update={"trial": trial}))
+    told = words(timeline(seen, scale_of([seen])))
+    assert {f"{host}: processor, % of all its hardware threads" for host in hosts} <= set(told)
+    heads = dict.fromkeys(word.partition(":")[0] for word in told if word.startswith("worker-1/"))
+    assert list(heads) == [f"worker-1/sd{drive}" for drive in (7, 6, 5, 4, 3, 2)]
+    assert not [word for word in told if "not measured" in word]
 
 
 def test_memory_has_no_device_and_that_is_no_fault():

@@ -305,6 +305,14 @@ def test_what_another_node_counted_does_not_take_the_place_of_what_this_one_did(
     assert (other.component, other.energy_j.value, set(other.power.watts)) == ("cpu", 2400, {120})
 
 
+def test_what_was_read_on_other_machines_is_in_no_model_of_this_one():
+    afar = [amount.model_copy(update={"node": "n1"}) for amount in counted_use()]
+    clock = Amount(probe="nodes", subject="clock", series="offset_s", part="collect", value=0.1, node="n1")
+    nothing = energy_account(record((), use=False), (), MODEL)
+    assert energy_account(record((*afar, clock), use=False), (), MODEL) == nothing
+    assert energy_account(record(afar, use=False), (), MODEL) != nothing
+
+
 def test_nodes_that_share_a_machine_have_its_processors_counted_once():
     """Of no node; what one node alone has, such as a disk's busy time, is this machine's too."""
     own = [

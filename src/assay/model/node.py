@@ -47,8 +47,8 @@ class NodeFiles(Protocol):
         """What a symbolic link names. Raises OSError."""
 
 
-class Node(NodeFiles, Protocol):
-    """A host."""
+class ReadableNode(NodeFiles, Protocol):
+    """A host of which at least files can be read."""
 
     name: str
     """What its daemons are called by and reached at: a host name or an address."""
@@ -56,6 +56,10 @@ class Node(NodeFiles, Protocol):
     """The network interfaces that carry the cluster's traffic."""
     own_machine: bool
     """Whether its processors and memory are no other node's."""
+
+
+class Node(ReadableNode, Protocol):
+    """A host on which Assay does what it wants."""
 
     def start(self, command: Sequence[str], environment: Mapping[str, str], log: Path) -> Process:
         """Start a process in a session of its own, in the folder of its log, with all that it says in the log."""

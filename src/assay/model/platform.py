@@ -96,6 +96,20 @@ def nodes_level(count: int | None) -> str:
     return EXISTING if count is None else str(count)
 
 
+class SshSpec(Frozen):
+    """How the nodes of an existing cluster are read over SSH; without `hosts` they are those that YARN names.
+
+    `user`, `port` and `key` are those of the client's own configuration where they are None. `options` are further
+    ones as OpenSSH writes them (`ProxyJump=gate`).
+    """
+
+    hosts: tuple[str, ...] = ()
+    user: str | None = None
+    port: int | None = None
+    key: Path | None = None
+    options: tuple[str, ...] = ()
+
+
 class ClusterSpec(Frozen):
     """Which cluster a trial runs on.
 
@@ -110,6 +124,7 @@ class ClusterSpec(Frozen):
     processes need for themselves, and `limit_cpus` how many cores' worth of time; None is no bound. `fault` is what
     goes wrong on one worker, `racks` are the workers' numbers of each rack (none: all are in one). `instead_of` says
     what the experiment asked for where this machine can't have several nodes.
+    `ssh` is how the nodes of an existing cluster are read; without it they are not read.
     """
 
     kind: str = "embedded"
@@ -128,6 +143,7 @@ class ClusterSpec(Frozen):
     fault: Fault | None = None
     racks: tuple[tuple[int, ...], ...] = ()
     instead_of: str = ""
+    ssh: SshSpec | None = None
 
     @property
     def workers(self) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from typing import Any, Generic, Literal, NamedTuple, Protocol, TypeVar, runtime
 
 from assay.model.base import Frozen
 from assay.model.doubt import Doubt
-from assay.model.node import Node
+from assay.model.node import Node, ReadableNode
 from assay.model.platform import Layout
 from assay.model.record import Amount, Basis, Part, Sample
 from assay.model.signature import Counted, Requests
@@ -91,9 +91,9 @@ class Scene(NamedTuple):
     """What there is to be measured.
 
     `ports` are the daemons' listening ports by purpose (`hdfs data`, `hdfs rpc`, `shuffle`, `yarn rpc`, `web`). Without
-    any `nodes` it is only this machine that can be measured, and with a `foreign` cluster only that. `elsewhere` are
-    the processes of other nodes that share this machine: they and what they start are none of this node's, whoever
-    started them.
+    any `nodes` it is only this machine that can be measured, and with a `foreign` cluster only that and what `sources`
+    read there. `elsewhere` are the processes of other nodes that share this machine: they and what they start are none
+    of this node's, whoever started them.
     """
 
     layout: Layout
@@ -103,6 +103,7 @@ class Scene(NamedTuple):
     nodes: tuple[Node, ...] = ()
     elsewhere: frozenset[int] = frozenset()
     foreign: ForeignCluster | None = None
+    sources: "tuple[NodeSource, ...]" = ()
 
     def on(self, node: Node) -> "Scene":
         """What of it is on one of the nodes."""
@@ -124,6 +125,51 @@ class Moment(NamedTuple):
 def now() -> Moment:
     """This moment."""
     return Moment(time_ms=int(time.time() * 1000), clock_s=time.monotonic())
+
+
+class ClockOffset(NamedTuple):
+    """By how much a node's clock is ahead of this machine's, and how wrong that can be at most."""
+
+    offset_s: float
+    uncertainty_s: float
+
+
+class Reading(NamedTuple):
+    """Files of a node, all read at about one moment.
+
+    `at` is that moment by this machine's clock, worked out from the node's and `clock`. `devices` are the node's drives
+    (partitions and what is made of drives are none). `ended` are the parts of the trial that end with it; None is the
+    beginning of the first.
+    """
+
+    node: str
+    at: Moment
+    clock: ClockOffset
+    files: Mapping[Path, str]
+    devices: Sequence[str]
+    ended: Sequence[Part | None] = ()
+
+
+class NodeSource(Protocol):
+    """Reads files of nodes on which Assay runs nothing of its own, for the time of a trial.
+
+    Its user's thread calls the methods in their order; readings come from any one thread at a time.
+    """
+
+    def begin(self, receive: Callable[[Reading], None]) -> None:
+        """Reach all nodes, and go on until `end`. What goes wrong with one is a doubt and stops no other."""
+
+    def mark(self, part: Part | None) -> None:
+        """A part of the trial ends now (None: the first begins), which a reading of each node tells soon."""
+
+    def end(self) -> Sequence[Amount]:
+        """Read no more; all has been received afterwards. Gives what reading took, where that is known."""
+
+    def doubts(self) -> tuple[Doubt, ...]:
+        """What is missing, and why; asked after `end`, or a failure."""
+
+    def close(self) -> None:
+        """Leave nothing there; also without `end`, and a second time."""
 
 
 SHORTEST_S = 0.1
@@ -317,6 +363,7 @@ class ProbeKind(NamedTuple):
     One that is `needed` is attached also where an experiment turns probes off, one `of_nodes` once for each node. One
     that is `foreign` measures an existing cluster, which no other does.
     `adds` says in a sentence what a record gets from it, and `columns` are what a report's table has for each machine.
+    `of_files` makes one that needs no more than the files of a `Reading`, for a node that is read from afar.
     `left_overs` takes away what such probes of a killed run left in the kernel, and names it; it may raise OSError.
     """
 
@@ -327,4 +374,5 @@ class ProbeKind(NamedTuple):
     foreign: bool = False
     adds: str = ""
     columns: tuple[NodeColumn, ...] = ()
+    of_files: Callable[[ReadableNode], Probe] | None = None
     left_overs: Callable[[], Sequence[str]] = lambda: ()

@@ -104,6 +104,12 @@ class Sample(Frozen):
     """The node that it is of; null if there is one only."""
 
 
+READ_FROM_AFAR = "nodes"
+"""The probe whose samples and amounts exist for each node of another machine, whose counters were read there."""
+
+CLOCK_SERIES = "clock_offset_ms"
+"""By how much such a node's clock was ahead."""
+
 Part = Literal["staging", "run", "write out", "collect"]
 Basis = Literal["measured", "modelled", "estimated"]
 

@@ -4,7 +4,6 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, NoReturn, TypeVar
-from urllib.parse import urlsplit
 
 from pydantic import (
     AfterValidator,
@@ -39,6 +38,7 @@ from assay.model.trial import (
     ZERO_DELAY,
     MediumSpec,
 )
+from assay.plan.existing_cluster import SshEntry, history_place, web_address
 from assay.plan.settings import Profile, Prose, Text, without_control
 
 
@@ -242,29 +242,6 @@ Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=
 Label = Annotated[str, Field(max_length=MOST_NAME_CHARACTERS), AfterValidator(without_control)]
 
 
-def _web_address(value: str) -> str:
-    """Shown in messages and kept in records: it must hold no password."""
-    try:
-        parts = urlsplit(value)
-        known = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
-    except ValueError:
-        known = False
-    if not known:
-        raise PydanticCustomError("address", "Must be an http or https address, such as http://prometheus:9090")
-    if parts.username or parts.password or parts.query or parts.fragment:
-        raise PydanticCustomError(
-            "address", "Must be an address without user, password or query: records would show them"
-        )
-    return value.rstrip("/")
-
-
-def _history_place(value: str) -> str:
-    """A folder of this machine, or one that Hadoop's client knows by its scheme."""
-    if not re.match(r"(/|[a-z][a-z0-9+.-]*:/)", value):
-        raise PydanticCustomError("folder", "Must be an absolute path, or an address such as hdfs:///mr-history")
-    return value.rstrip("/") or "/"
-
-
 def _absolute(value: Path) -> Path:
     if not value.is_absolute():
         raise PydanticCustomError("relative", "Must be an absolute path")
@@ -389,10 +366,10 @@ class ClusterEntry(Frozen):
     ca_file: Path | None = None
     """Certificates (PEM) by which the cluster's https addresses are trusted; by default those of this machine. Existing
     only."""
-    prometheus: Annotated[str, AfterValidator(_web_address)] | None = None
+    prometheus: Annotated[str, AfterValidator(web_address)] | None = None
     """The address of a Prometheus that scrapes a node_exporter on the cluster's machines, such as `http://prom:9090`
     ([measure a cluster](../how-to/measure-a-cluster.md)). Existing only."""
-    history: Annotated[str, AfterValidator(_history_place)] | None = None
+    history: Annotated[str, AfterValidator(history_place)] | None = None
     """A folder of job histories (`.jhist`), such as `hdfs:///mr-history`, or an absolute path on this machine; by
     default the JobHistoryServer is asked. Existing only."""
     nodes: Many[Annotated[Whole, Field(ge=1, le=MOST_NODES)]] = []
@@ -412,6 +389,9 @@ class ClusterEntry(Frozen):
     """Memory that the NodeManager offers to containers. Embedded only."""
     vcores: Annotated[Whole, Field(ge=1, le=MOST_WHOLE)] = 8
     """Cores that the NodeManager offers to containers. Embedded only."""
+    ssh: SshEntry | None = None
+    """Reads the nodes' counters [over SSH](../how-to/measure-a-cluster.md#step-2-over-ssh), such as `{user: me, key:
+    ~/.ssh/id}`. Existing only."""
 
 
 COPIES = "dfs.replication"

@@ -12,7 +12,7 @@ from assay.model.input import DATASET as THE_DATASET
 from assay.model.input import NO_DATASET, DatasetSpec
 from assay.model.medium import kind_of
 from assay.model.naming import MOST_NAME_CHARACTERS, nearest
-from assay.model.platform import ClusterSpec, even_racks
+from assay.model.platform import ClusterSpec, SshSpec, even_racks
 from assay.model.store import names_store
 from assay.model.trial import (
     FACTORS,
@@ -258,8 +258,23 @@ def _cluster(source: Source) -> ClusterSpec:
             if not ca_file.is_file():
                 cure = "name a file of certificates (PEM), or leave it out"
                 raise BadInputError(f"ca_file {ca_file} is not there; {cure}")
-    own = {"conf_dir": conf_dir, "ca_file": ca_file, "nodes": 1 if source.experiment.platform.ours else None}
+    nodes = 1 if source.experiment.platform.ours else None
+    own = {"conf_dir": conf_dir, "ca_file": ca_file, "ssh": _ssh(source), "nodes": nodes}
     return ClusterSpec(**{**entry.model_dump(exclude={"network", "racks"}), **own})
+
+
+def _ssh(source: Source) -> SshSpec | None:
+    """How the nodes of an existing cluster are read, with the key's whole path."""
+    entry = source.experiment.cluster.ssh
+    if entry is None:
+        return None
+    key = entry.key
+    with source.at("cluster", "ssh", "key"):
+        if key is not None:
+            key = source.absolute(key)
+            if not key.is_file():
+                raise BadInputError(f"key {key} is not there; name the file of a private key, or leave key out")
+    return SshSpec(**{**entry.model_dump(), "key": key})
 
 
 def _axes(experiment: ExperimentFile, resolved: _Resolved, workload: _Workload) -> list[Axis]:

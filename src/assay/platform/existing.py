@@ -1,9 +1,10 @@
 """A cluster that is there already: found through its configuration, used as a client, never started or stopped."""
 
+import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -11,11 +12,12 @@ from urllib.parse import urlsplit
 from assay.host.http import BoundedWeb
 from assay.model.errors import AssayError, BadInputError, NoAnswerError
 from assay.model.platform import EXISTING, ClusterSpec, Layout, PlatformKind, RunningCluster, jmx_bean
-from assay.model.probe import ForeignCluster, Scene
+from assay.model.probe import ForeignCluster, NodeSource, Scene
 from assay.model.progress import Progress
 from assay.model.registry import ENGINES, PLATFORMS, STORES
 from assay.model.store import Placer, Store
 from assay.model.trial import HDFS, MAPREDUCE
+from assay.node.ssh import SshNodes
 from assay.platform.base import Cluster, HadoopPlatform
 from assay.platform.configuration import LOG4J, derive_site, read_site
 from assay.platform.daemon import write_hadoop_command
@@ -212,6 +214,15 @@ class ExistingCluster(Cluster):
         )
 
 
+def yarn_nodes(foreign: ForeignCluster) -> list[str]:
+    """The machines that have a NodeManager. Raises AssayError where none is known."""
+    hosts = [host.name for host in foreign.hosts if "nodemanager" in host.web]
+    if not hosts:
+        why = "; ".join(foreign.overlooked) or "the ResourceManager names no running node"
+        raise AssayError(f"{why}; list `hosts` in the experiment")
+    return hosts
+
+
 class ExistingPlatform(HadoopPlatform):
     """Somebody else's cluster, used as its clients do."""
 
@@ -227,9 +238,25 @@ class ExistingPlatform(HadoopPlatform):
         environment = self._lease.environment(self._user_environment)
         return STORES.find(self._trial.store).open_foreign(cluster, environment), None
 
+    def check(self, properties: Mapping[str, str]) -> None:
+        """Raises BadInputError also where its nodes are to be read over SSH and there is no client for that."""
+        if self._trial.cluster.ssh is not None and shutil.which("ssh", path=self._user_environment.get("PATH")) is None:
+            raise BadInputError(
+                "cluster: ssh needs OpenSSH's client, and there is no `ssh` on the PATH; install it (Debian, Ubuntu: "
+                "apt-get install openssh-client), or leave ssh out",
+                "ssh",
+            )
+        super().check(properties)
+
     def _scene(self, cluster: RunningCluster, layout: Layout) -> Scene:
-        """This machine's use says nothing of the nodes'; the cluster's own interfaces do."""
-        return Scene(layout=layout, foreign=self._cluster.foreign(cluster))
+        """This machine's use says nothing of the nodes'; the cluster's own interfaces do, and what is read there."""
+        foreign = self._cluster.foreign(cluster)
+        return Scene(layout=layout, foreign=foreign, sources=tuple(self._sources(foreign)))
+
+    def _sources(self, foreign: ForeignCluster) -> Iterator[NodeSource]:
+        spec, environment = self._trial.cluster, self._lease.environment(self._user_environment)
+        if spec.ssh is not None:
+            yield SshNodes(spec.ssh, environment, partial(yarn_nodes, foreign))
 
 
 PLATFORMS.add(
@@ -238,7 +265,7 @@ PLATFORMS.add(
         ExistingPlatform,
         ours=False,
         own_medium=EXISTING,
-        own_keys=frozenset({"ca_file", "prometheus", "history"}),
+        own_keys=frozenset({"ca_file", "prometheus", "history", "ssh"}),
         needed_keys={"conf_dir": CONF_DIR},
     ),
     place=2,

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 
-from assay.model.node import Node, OpenFile
+from assay.model.node import NodeFiles, OpenFile
 from assay.model.probe import (
     CannotMeasureError,
     Chart,
@@ -42,7 +42,7 @@ class CpuProbe(Sampled):
 
     name = "cpu"
 
-    def __init__(self, node: Node) -> None:
+    def __init__(self, node: NodeFiles) -> None:
         self._node = node
         self._file: OpenFile | None = None
         self._before: dict[str, int] = {}
@@ -124,7 +124,7 @@ class PressureProbe(Sampled):
 
     name = "pressure"
 
-    def __init__(self, node: Node) -> None:
+    def __init__(self, node: NodeFiles) -> None:
         self._node = node
         self._files: dict[str, OpenFile] = {}
         self._stalls_us: dict[str, int] = {}
@@ -195,5 +195,5 @@ def _pressure(context: ProbeContext) -> PressureProbe | None:
     return PressureProbe(context.node) if context.sees_machine else None
 
 
-PROBES.add("cpu", ProbeKind(_cpu, (CPU_CHART,), of_nodes=True), place=2)
-PROBES.add("pressure", ProbeKind(_pressure, of_nodes=True), place=5)
+PROBES.add("cpu", ProbeKind(_cpu, (CPU_CHART,), of_nodes=True, of_files=CpuProbe), place=2)
+PROBES.add("pressure", ProbeKind(_pressure, of_nodes=True, of_files=PressureProbe), place=5)

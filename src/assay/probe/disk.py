@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from assay.model.doubt import Doubt, doubt_kind
-from assay.model.node import Node
+from assay.model.node import NodeFiles
 from assay.model.probe import Chart, ChartPanel, ChartSeries, Interval, Moment, ProbeKind, Quantity, Scene, WatchedDisk
 from assay.model.registry import PROBES
 
@@ -86,7 +86,7 @@ def figures(done: Counters, seconds: float) -> Mapping[str, float]:
 class _Device:
     """One medium's block device, its counters held open."""
 
-    def __init__(self, disk: WatchedDisk, node: Node) -> None:
+    def __init__(self, disk: WatchedDisk, node: NodeFiles) -> None:
         self.medium = disk.medium
         assert disk.device is not None  # noqa: S101 - asked for by the caller
         self.name = disk.device.resolve().name
@@ -121,7 +121,7 @@ class DiskInstrument:
 
     name = "disk"
 
-    def __init__(self, node: Node) -> None:
+    def __init__(self, node: NodeFiles) -> None:
         self._node = node
         self._devices: list[_Device] = []
         self._doubts: list[Doubt] = []
@@ -231,4 +231,8 @@ THROUGHPUT = ChartPanel("throughput, MB/s", "MB/s", "lines", _MB_S, height_px=80
 _BUSY = (ChartSeries("busy_percent", "busy", "ink"),)
 UTILISATION = ChartPanel("utilisation, % of the time", "%", "level", _BUSY, height_px=44, greatest=100)
 DISK_CHART = Chart("throughput and utilisation", (THROUGHPUT, UTILISATION), of="medium", expected=True)
-PROBES.add("disk", ProbeKind(lambda context: DiskInstrument(context.node), (DISK_CHART,), of_nodes=True), place=6)
+PROBES.add(
+    "disk",
+    ProbeKind(lambda context: DiskInstrument(context.node), (DISK_CHART,), of_nodes=True, of_files=DiskInstrument),
+    place=6,
+)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from assay.host.control_groups import flat, group_of
 from assay.model.doubt import Doubt, doubt_kind
-from assay.model.node import Node, OpenFile
+from assay.model.node import NodeFiles, OpenFile
 from assay.model.probe import (
     CONTAINERS,
     Chart,
@@ -42,7 +42,7 @@ class MemoryProbe:
 
     name = "memory"
 
-    def __init__(self, node: Node, *, sees_machine: bool = True) -> None:
+    def __init__(self, node: NodeFiles, *, sees_machine: bool = True) -> None:
         """With `sees_machine` the machine's memory too, not only that of the node's group."""
         self._sees_machine = sees_machine
         self._node = node
@@ -168,4 +168,4 @@ def _memory(context: ProbeContext) -> MemoryProbe:
     return MemoryProbe(context.node, sees_machine=context.sees_machine)
 
 
-PROBES.add("memory", ProbeKind(_memory, (CACHE_CHART,), of_nodes=True), place=4)
+PROBES.add("memory", ProbeKind(_memory, (CACHE_CHART,), of_nodes=True, of_files=MemoryProbe), place=4)

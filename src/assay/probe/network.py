@@ -27,7 +27,7 @@ from typing import NamedTuple
 
 from assay.model.doubt import Doubt
 from assay.model.network import Pair
-from assay.model.node import Node
+from assay.model.node import NodeFiles, ReadableNode
 from assay.model.probe import ChildResult, Interval, Moment, ProbeContext, ProbeKind, Quantity, Scene, WatchedProcess
 from assay.model.record import Basis
 from assay.model.registry import PROBES
@@ -76,7 +76,7 @@ _LOOPBACK = frozenset({"127.0.0.1", "::1"})
 _LOCAL_ENTRY = re.compile(r"\|-- (\S+)\n\s+/32 host LOCAL")
 
 
-def listening_groups(node: Node, processes: Iterable[WatchedProcess]) -> dict[int, str]:
+def listening_groups(node: NodeFiles, processes: Iterable[WatchedProcess]) -> dict[int, str]:
     """The group of the process that listens on each TCP port; what can't be read is left out.
 
     By the sockets' inodes: /proc/PID/net/tcp and tcp6 (proc_pid_net(5)) against the links in /proc/PID/fd.
@@ -98,7 +98,7 @@ def listening_groups(node: Node, processes: Iterable[WatchedProcess]) -> dict[in
     return groups
 
 
-def own_addresses(node: Node) -> frozenset[str]:
+def own_addresses(node: NodeFiles) -> frozenset[str]:
     """The addresses of a node's interfaces (fib_trie and if_inet6), loopback's among them."""
     addresses = {*_LOOPBACK, *_LOCAL_ENTRY.findall(_text(node, NET / "fib_trie"))}
     for line in _text(node, NET / "if_inet6").splitlines():
@@ -106,7 +106,7 @@ def own_addresses(node: Node) -> frozenset[str]:
     return frozenset(addresses)
 
 
-def interfaces_to(node: Node, addresses: Iterable[str]) -> dict[str, str]:
+def interfaces_to(node: ReadableNode, addresses: Iterable[str]) -> dict[str, str]:
     """Which interface of a node leads to each of some addresses, for those of its own networks.
 
     By the networks in /proc/net/route: hexadecimal numbers of four bytes in this machine's order.
@@ -124,7 +124,7 @@ def interfaces_to(node: Node, addresses: Iterable[str]) -> dict[str, str]:
     }
 
 
-def _text(node: Node, file: Path) -> str:
+def _text(node: NodeFiles, file: Path) -> str:
     try:
         return node.read(file)
     except OSError:
@@ -151,10 +151,11 @@ class Network:
 
     def __init__(
         self,
-        node: Node,
-        counter: Callable[[Iterable[int]], FlowCounter],
+        node: ReadableNode,
+        counter: Callable[[Iterable[int]], FlowCounter] | None,
         addresses_of: Callable[[str], Sequence[str]] = _addresses_of,
     ) -> None:
+        """Without a counter it counts what passes the interfaces, and nothing by pair and purpose."""
         self._node = node
         self._make_counter = counter
         self._addresses_of = addresses_of
@@ -173,6 +174,8 @@ class Network:
     def attach(self, scene: Scene) -> None:
         """Begin to count flows. Raises OSError when there is no /proc/net/dev."""
         self._interfaces = self._read_interfaces()
+        if self._make_counter is None:
+            return
         home = self._node.name if scene.nodes else socket.gethostname()
         nodes = {
             address: node.name
@@ -328,4 +331,12 @@ def _network(context: ProbeContext) -> Network:
     return Network(context.node, partial(CountingTable, run=partial(run_nft, run_child=run_child)))
 
 
-PROBES.add(Network.name, ProbeKind(_network, of_nodes=True, left_overs=remove_left_overs), place=8)
+def _interfaces_of(node: ReadableNode) -> Network:
+    return Network(node, None)
+
+
+PROBES.add(
+    Network.name,
+    ProbeKind(_network, of_nodes=True, of_files=_interfaces_of, left_overs=remove_left_overs),
+    place=8,
+)

@@ -31,7 +31,7 @@ from pydantic import BaseModel, ValidationError
 from assay.host.files import MOST_RECORDED_BYTES, UnreadableFileError, opened, read_bytes, read_text, refuse_irregular
 from assay.model.engine import engine_kind
 from assay.model.errors import BadInputError
-from assay.model.record import Record, Sample
+from assay.model.record import READ_FROM_AFAR, Record, Sample
 from assay.model.result import TrialResult
 from assay.model.signature import Signature
 from assay.model.task import TaskAttempt, TaskPhases
@@ -299,7 +299,10 @@ class RunFolder:
         return read_rows(self.unaltered(trial.id, "phases.parquet"), engine_kind(trial.engine).log)
 
     def series(self, trial: str) -> "dict[tuple[str, str], Series]":
-        """A trial's samples by probe and series, of nodes but the first by `NODE/SERIES`; else as `attempts`."""
+        """A trial's samples by probe and series, of nodes but the first by `NODE/SERIES`; else as `attempts`.
+
+        Of nodes that were read from afar none is the first: that one is this machine, or its master.
+        """
         table = read_table(self.unaltered(trial, "samples.parquet"))
         if table is None:
             return {}
@@ -309,7 +312,8 @@ class RunFolder:
             keys.append("node")
             nodes = table["node"].unique().drop_null().to_pylist()
         rows = table.group_by(keys, use_threads=False).aggregate(lists).to_pylist()
-        own = {None, *nodes[:1]}
+        afar = {row.get("node") for row in rows if row["probe"] == READ_FROM_AFAR}
+        own = {None, *[node for node in nodes[:1] if node not in afar]}
         return {
             (row["probe"], row["series"] if row.get("node") in own else f"{row['node']}/{row['series']}"): Series(
                 row["time_ms_list"], row["value_list"]

@@ -18,6 +18,10 @@ from assay.stats.summary import Row, first_few, summarise
 
 Configuration = tuple[tuple[str, str, str], ...]
 """What a trial's names stood for, sorted: of what (`medium ssd`), which property (empty: the whole), its value."""
+_NO_PROPERTIES = {
+    "nodes", "network", "limit_memory_bytes", "page_cache_bytes", "limit_cpus", "fault",  # factors
+    "ssh",  # how it was measured
+}  # fmt: skip
 PLACES = frozenset({"path", "file", "conf_dir", "ca_file", "prometheus", "history"})
 """Where something lies on one machine says nothing of what it is, and is another on the next."""
 
@@ -42,8 +46,7 @@ def _configuration(record: Record, change: Changed | None) -> Iterator[tuple[str
     facts = medium_facts(record)
     properties = {name: value for name, value in trial.settings.properties.items() if name not in trial.levels}
     yield from _flat("dataset", trial.dataset.model_dump(exclude={"name"}))
-    factors = {"nodes", "network", "limit_memory_bytes", "page_cache_bytes", "limit_cpus", "fault"}
-    yield from _flat("cluster", trial.cluster.model_dump(exclude=factors))
+    yield from _flat("cluster", trial.cluster.model_dump(exclude=_NO_PROPERTIES))
     yield from _flat("settings", properties)
     for medium in trial.media:
         digest = facts[medium.name][MEDIUM_FACTS.index("profile_digest")]

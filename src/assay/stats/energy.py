@@ -30,7 +30,7 @@ from assay.model.energy import (
     give_or_take,
 )
 from assay.model.medium import kind_of
-from assay.model.record import Basis, Part, Record, Sample, Step
+from assay.model.record import READ_FROM_AFAR, Basis, Part, Record, Sample, Step
 from assay.model.signature import OUTSIDE
 from assay.model.task import TaskAttempt
 from assay.stats.timeline import SAMPLE_MS, Pieces, added, running, spans
@@ -238,7 +238,8 @@ class _Trial:
 
     def __init__(self, record: Record, samples: Iterable[Sample], model: PowerModel) -> None:
         self._record, self._model = record, model
-        self._first = next((amount.node for amount in record.amounts if amount.node is not None), None)
+        afar = {None, *(amount.node for amount in record.amounts if amount.probe == READ_FROM_AFAR)}
+        self._first = next((amount.node for amount in record.amounts if amount.node not in afar), None)
         shared = any((amount.probe, amount.node) == ("cpu", None) for amount in record.amounts)
         self._totals = {  # those of the first node that has them
             (amount.probe, amount.subject, amount.series, amount.part): amount.value

@@ -6,8 +6,9 @@ from typing import NamedTuple
 
 from assay.model.energy import Span
 from assay.model.medium import kind_of
+from assay.model.platform import EXISTING
 from assay.model.probe import Chart, ChartPanel, ChartSeries
-from assay.model.record import Basis
+from assay.model.record import CLOCK_SERIES, READ_FROM_AFAR, Basis
 from assay.model.registry import PROBES
 from assay.model.trial import MediumSpec
 from assay.record.folder import Series
@@ -71,14 +72,27 @@ def _points(tables: TrialTables, probe: str, one: ChartSeries, subject: str) -> 
 
 
 def _subjects(tables: TrialTables, probe: str, chart: Chart) -> list[str]:
-    """What a chart is drawn for: the machine, or each drive."""
+    """What a chart is drawn for: the machine, or each one that was read from afar; each drive."""
     if chart.of == "machine":
-        return [""]
+        first = chart.panels[0].series[0].series
+        found = {series.removesuffix(f"/{first}") for of, series in tables.series if of == probe}
+        hosts = sorted(host for host in found if (READ_FROM_AFAR, f"{host}/{CLOCK_SERIES}") in tables.series)
+        return hosts[:MOST_PANELS] or [""]
     return [drive for medium in tables.record.trial.media for drive in _drives(tables, probe, medium)]
 
 
 def _drives(tables: TrialTables, probe: str, medium: MediumSpec) -> list[str]:
-    """A medium's drives as a probe's series name them: by the medium, on several nodes by `NODE/MEDIUM`."""
+    """A medium's drives as a probe's series name them: by the medium, on several nodes by `NODE/MEDIUM`.
+
+    Of the nodes of an existing cluster the drives that were busy the longest, as `NODE/DRIVE`.
+    """
+    if medium.kind == EXISTING:
+        busy = {
+            series.removesuffix(BUSY): sum(points.values)
+            for (of, series), points in tables.series.items()
+            if of == probe and series.endswith(BUSY)
+        }
+        return sorted(busy, key=lambda drive: -busy[drive])[:MOST_PANELS] or [medium.name]
     mark = f"/{medium.name}/"
     found = {series.partition(mark)[0] for of, series in tables.series if of == probe and mark in series}
     return [f"{node}/{medium.name}" for node in sorted(found)] or [medium.name]
@@ -89,6 +103,10 @@ def most_watts(powers: Iterable[Power]) -> float:
     most = [added(list(power.values())).values.max(initial=0.0) for power in powers if power]
     return svg.round_up(float(max(most, default=0.0)))
 
+
+BUSY = "/busy_percent"
+MOST_PANELS = 6
+"""Of one kind for an existing cluster's hosts, and its drives: nobody reads more."""
 
 MOST_BINS = 300
 """About three pixels each."""
@@ -131,7 +149,8 @@ class _Timeline:
         charts = [(name, chart) for name, kind in PROBES.items() for chart in kind.charts]
         for name, chart in charts:
             if chart.of == "machine":
-                self._chart(name, chart)
+                for host in _subjects(self._tables, name, chart):
+                    self._chart(name, chart, subject=host)
         for medium in self._tables.record.trial.media:
             for name, chart in charts:
                 for drive in _drives(self._tables, name, medium) if chart.of == "medium" else ():
@@ -221,7 +240,9 @@ class _Timeline:
     def _draw(self, shown: ChartPanel, series: Mapping[ChartSeries, Pieces], name: str, medium: str) -> None:
         greatest = shown.greatest if shown.greatest is not None else self._scale.greatest[shown]
         panel = self._panel(shown.height_px, greatest)
-        words = shown.title.format(cores=self._tables.record.facts.get("cores", "?"))
+        # The facts are of this machine; a host that was read from afar has processors of its own.
+        afar = (READ_FROM_AFAR, f"{medium}/{CLOCK_SERIES}") in self._tables.series
+        words = shown.title.format(cores="its" if afar else self._tables.record.facts.get("cores", "?"))
         legend = [(one.words, svg.COLOURS[one.colour]) for one in series]
         names = [svg.SeriesLabel(medium or name, one.words, shown.unit) for one in series]
         heading = svg.title(

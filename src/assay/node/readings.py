@@ -1,0 +1,209 @@
+"""What is read on a node from afar: how it is asked for, how it is parsed, and a node made of it.
+
+A reading is text. `@devices` names the node's drives once (by `/sys/block/NAME/device`, which partitions, loop devices
+and what is made of drives don't have). Then for each reading `@ TAG TIME`, with the time of the node's clock in seconds
+since the epoch, each line of the files as `PATH:LINE` (as grep writes it), and `@end`. All else is left out, such as
+what a login prints. Lines of /proc/stat that grow with the machine (processors apart, interrupts) are not sent.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from assay.model.doubt import doubt_kind
+from assay.model.probe import ClockOffset, Moment
+from assay.model.record import READ_FROM_AFAR
+
+FILES = (
+    "/proc/stat", "/proc/diskstats", "/proc/net/dev", "/proc/meminfo", "/proc/pressure/cpu", "/proc/pressure/memory",
+    "/proc/pressure/io",
+)  # fmt: skip
+# In one line and without quotes of the other kind, so that any login shell hands it on. It waits for a line, reads the
+# files once, and goes on until its input ends: nothing is left when the connection has gone. grep starts once for all.
+SCRIPT = (
+    'set -- /sys/block/*/device; echo "@devices $*"; '
+    'while read -r tag; do echo "@ $tag $(date +%s.%N)"; '
+    f'grep -sHvE "^(intr|softirq|cpu[0-9])" {" ".join(FILES)}; echo @end; done'
+)
+_TIME = re.compile(r"(\d+)(?:\.(\d+))?")
+_DISKSTATS = Path("/proc/diskstats")
+_BLOCK = Path("/sys/class/block")
+
+
+class Raw(NamedTuple):
+    """A reading by the node's own clock, which is known to `step_s`."""
+
+    tag: str
+    time_s: float
+    step_s: float
+    files: Mapping[Path, str]
+
+
+class Parser:
+    """Takes the lines of a node one by one; `devices` are its drives, as soon as they are known."""
+
+    def __init__(self) -> None:
+        self.devices: tuple[str, ...] = ()
+        self._head: tuple[str, float, float] | None = None
+        self._lines: dict[str, list[str]] = {}
+
+    def take(self, line: str) -> Raw | None:
+        """A whole reading, with its last line."""
+        if line.startswith("@ "):
+            self._begin(line)
+        elif line.startswith("@devices "):
+            places = [Path(word).parts for word in line.split()[1:]]
+            self.devices = tuple(parts[3] for parts in places if len(parts) > 3 and parts[3] != "*")
+        elif line == "@end":
+            head, self._head = self._head, None
+            if head is not None:
+                return Raw(*head, {Path(path): "\n".join(lines) + "\n" for path, lines in self._lines.items()})
+        elif self._head is not None and line.startswith("/"):
+            path, _, content = line.partition(":")
+            self._lines.setdefault(path, []).append(content)
+        return None
+
+    def _begin(self, line: str) -> None:
+        """A `date` without fractions knows whole seconds: half of one later is right by half of one."""
+        self._head, self._lines = None, {}
+        words = line.split()
+        told = _TIME.match(words[2]) if len(words) == 3 else None
+        if told is not None:
+            whole, fraction = told.groups()
+            step_s = 0.0 if fraction else 0.5
+            self._head = words[1], float(f"{whole}.{fraction or 0}") + step_s, step_s
+
+
+def parsed(lines: Iterable[str], parser: Parser) -> Iterator[Raw]:
+    """All whole readings of a text."""
+    for line in lines:
+        raw = parser.take(line.rstrip("\n"))
+        if raw is not None:
+            yield raw
+
+
+class ReadingNode:
+    """A node as its last reading shows it; only what was read is there. See `model.node.ReadableNode`."""
+
+    interfaces: Sequence[str] = ()
+    own_machine = True
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.files: Mapping[Path, str] = {}
+
+    def read(self, path: Path, last_bytes: int | None = None) -> str:
+        """A block device's `stat` is its line in /proc/diskstats (Documentation/admin-guide/iostats.rst)."""
+        if path in self.files:
+            return self.files[path][-last_bytes if last_bytes else 0 :]
+        if path.is_relative_to(_BLOCK) and path.name == "stat":
+            for fields in map(str.split, self.files.get(_DISKSTATS, "").splitlines()):
+                if fields[2:3] == [path.parent.name]:
+                    return " ".join(fields[3:])
+        raise FileNotFoundError(f"{path} was not read")
+
+    def open(self, path: Path) -> "_File":
+        self.read(path)
+        return _File(self, path)
+
+    def names(self, path: Path) -> list[str]:
+        raise FileNotFoundError(f"{path} was not read")
+
+    def link(self, path: Path) -> str:
+        raise FileNotFoundError(f"{path} was not read")
+
+
+class _File:
+    """A file of the node at each reading."""
+
+    def __init__(self, node: ReadingNode, path: Path) -> None:
+        self._node: ReadingNode | None = node
+        self._path = path
+
+    def read(self, most_bytes: int = 8192) -> str:
+        if self._node is None:
+            raise OSError("it has been closed")
+        return self._node.read(self._path)[:most_bytes]
+
+    def close(self) -> None:
+        self._node = None
+
+
+def drives_in_use(devices: Iterable[str], files: Mapping[Path, str]) -> list[str]:
+    """Those of the devices that have ever answered a request; an empty CD drive has not."""
+    used = {
+        fields[2]
+        for fields in map(str.split, files.get(_DISKSTATS, "").splitlines())
+        if len(fields) > 7 and (fields[3], fields[7]) != ("0", "0")
+    }
+    return [device for device in devices if device in used]
+
+
+STEP_S = 0.1
+"""A clock that is off by this more than measuring explains was set."""
+
+
+class ClockComparison:
+    """Compares a node's clock with this machine's by round trips, as NTP does (RFC 5905, section 8).
+
+    The node's answer carries its time, which is that of some moment between the question and the answer: the offset is
+    known to half of the round trip. The shortest one counts, since nothing can be nearer than it says.
+    """
+
+    def __init__(self) -> None:
+        self.best: ClockOffset | None = None
+        self.set_by_s = 0.0
+        """By how much the node's clock was set, at most at once."""
+
+    def add(self, sent_s: float, received_s: float, there_s: float, step_s: float = 0.0) -> ClockOffset:
+        """One more round trip, both ends by this machine's clock; the offset as it is known now."""
+        own = ClockOffset(there_s - (sent_s + received_s) / 2, (received_s - sent_s) / 2 + step_s)
+        if self.best is not None:
+            apart_s = abs(own.offset_s - self.best.offset_s)
+            if apart_s > own.uncertainty_s + self.best.uncertainty_s + STEP_S:
+                self.set_by_s, self.best = max(self.set_by_s, apart_s), own
+        if self.best is None or own.uncertainty_s < self.best.uncertainty_s:
+            self.best = own
+        return self.best
+
+
+def moment(there_s: float, clock: ClockOffset) -> Moment:
+    """A time of a node by this machine's clock."""
+    here_s = there_s - clock.offset_s
+    return Moment(time_ms=round(here_s * 1000), clock_s=here_s)
+
+
+MOST_NAMED = 3
+
+
+def listed(hosts: Sequence[str]) -> str:
+    """Some of the names, and how many more there are."""
+    more = len(hosts) - MOST_NAMED
+    return ", ".join(hosts[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+
+
+NODES_UNREAD = doubt_kind(
+    "nodes-unread", "cluster", instrument=READ_FROM_AFAR,
+    when="nodes of an existing cluster could not be read",
+    why="the record has no processor, memory, disk and network figures of them; the trial's other figures hold",
+    cure="try it by hand (`ssh -o BatchMode=yes HOST true`: a key or a ticket, no password), and run the trial again",
+)  # fmt: skip
+NODES_LOST = doubt_kind(
+    "nodes-lost", "cluster", instrument=READ_FROM_AFAR,
+    when="nodes of an existing cluster could no longer be read during a trial",
+    why="their figures end there, and this interval and the later ones have no totals of them",
+    cure="find out what happened to the node or its connection, and run the trial again",
+)  # fmt: skip
+NODES_SPARSE = doubt_kind(
+    "nodes-sparse", "cluster", instrument=READ_FROM_AFAR,
+    when="there was a gap of more than 5 s between two readings of a node",
+    why="the samples after the gap are averages over it; totals hold",
+    cure="look for what kept the node or the network busy",
+)  # fmt: skip
+NODE_CLOCK_SET = doubt_kind(
+    "node-clock-set", "cluster", instrument=READ_FROM_AFAR,
+    when="the clock of a node was set during the trial",
+    why="samples of that node around that time may be stamped wrongly",
+    cure="let the clocks be slewed, not stepped (chronyd, ntpd), and run the trial again",
+)  # fmt: skip

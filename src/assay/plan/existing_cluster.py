@@ -1,0 +1,63 @@
+"""What an experiment says of an existing cluster: where it is seen from outside, and how its nodes are read."""
+
+import re
+from pathlib import Path
+from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
+
+from pydantic import BeforeValidator, Field
+from pydantic_core import PydanticCustomError
+
+from assay.model.base import Frozen, Whole
+
+
+def web_address(value: str) -> str:
+    """Shown in messages and kept in records: it must hold no password."""
+    try:
+        parts = urlsplit(value)
+        known = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        known = False
+    if not known:
+        raise PydanticCustomError("address", "Must be an http or https address, such as http://prometheus:9090")
+    if parts.username or parts.password or parts.query or parts.fragment:
+        raise PydanticCustomError(
+            "address", "Must be an address without user, password or query: records would show them"
+        )
+    return value.rstrip("/")
+
+
+def history_place(value: str) -> str:
+    """A folder of this machine, or one that Hadoop's client knows by its scheme."""
+    if not re.match(r"(/|[a-z][a-z0-9+.-]*:/)", value):
+        raise PydanticCustomError("folder", "Must be an absolute path, or an address such as hdfs:///mr-history")
+    return value.rstrip("/") or "/"
+
+
+FROM_YARN = "from YARN"
+
+
+def _hosts(value: Any) -> Any:
+    """Those that YARN names are none here; a single one may stand alone."""
+    return [] if value == FROM_YARN else [value] if isinstance(value, str) else value
+
+
+Host = Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.:-]*$")]
+Hosts = Annotated[list[Host], BeforeValidator(_hosts, json_schema_input_type=Literal["from YARN"] | Host | list[Host])]
+
+
+class SshEntry(Frozen):
+    """How the nodes of an existing cluster are read over SSH."""
+
+    hosts: Hosts = []
+    """The nodes, by the names or addresses that your `ssh` knows; by default, and with `from YARN`, those with a
+    NodeManager."""
+    user: Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.@\\-]*$")] | None = None
+    """The user there; by default the one of your SSH configuration."""
+    port: Annotated[Whole, Field(ge=1, le=65535)] | None = None
+    """The port; by default the one of your SSH configuration."""
+    key: Path | None = None
+    """A private key without a passphrase, or whose passphrase your agent knows; by default those of your SSH
+    configuration."""
+    options: list[Annotated[str, Field(pattern=r"^[A-Za-z]+[= ].+$")]] = []
+    """Further options as OpenSSH writes them, such as `ProxyJump=gate` or `StrictHostKeyChecking=accept-new`."""

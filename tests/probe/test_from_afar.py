@@ -1,0 +1,132 @@
+"""Proves that a node that is read from afar has the figures that its own probes would give, by this machine's clock."""
+
+from pathlib import Path
+
+import pytest
+
+from assay.model.probe import ClockOffset, Moment, Reading, Scene
+from assay.model.record import Amount
+from assay.node.readings import NODES_UNREAD
+from assay.probe.from_afar import FromAfar
+from assay.probe.sampler import measured, probes_of
+from tests.probe.faking import a_context, a_scene
+
+MEMINFO = (
+    "MemAvailable: 9 kB\nBuffers: 0 kB\nCached: 4 kB\nShmem: 1 kB\nAnonPages: 1 kB\nDirty: 2 kB\nWriteback: 0 kB\n"
+)
+
+
+def files(second, *, pressure=True):
+    """A node that reads 1 MB and sends 3 MB in each second, one core of four busy."""
+    found = {
+        "/proc/stat": f"cpu  {100 * second} 0 0 {300 * second} 0 0 0 0 0 0\n",
+        "/proc/diskstats": f"   8       0 sda {5 * second + 5} 0 {1_000_000 // 512 * second} {4 * second} 0 0 0 0 0 {10 * second} 7\n",
+        "/proc/net/dev": f"  eth0: {1000 * second} 1 0 0 0 0 0 0 {3_000_000 * second} 2 0 0 0 0 0 0\n veth1: 1 1 0 0 0 0 0 0 1 1 0 0 0 0 0 0\n",
+        "/proc/meminfo": MEMINFO,
+    }
+    if pressure:
+        found |= {
+            f"/proc/pressure/{kind}": "some avg10=0.00 avg60=0.00 avg300=0.00 total=1\n"
+            "full avg10=0.00 avg60=0.00 avg300=0.00 total=0\n"
+            for kind in ("cpu", "memory", "io")
+        }
+    return {Path(path): text for path, text in found.items()}
+
+
+class Recorded:
+    """A source whose readings a test made: one of each node a second, the parts' ends where a test says."""
+
+    def __init__(self, nodes, ends, **how):
+        self.nodes, self.ends, self.how = nodes, ends, how
+        self.calls = []
+
+    def begin(self, receive):
+        self.calls.append("begin")
+        self.receive = receive
+
+    def mark(self, part):
+        self.calls.append(part)
+
+    def end(self):
+        for second in range(10, 16):
+            for node in self.nodes:
+                at = Moment(second * 1000, float(second))
+                ended = [part for part, when in self.ends.items() if when == second]
+                self.receive(
+                    Reading(node, at, ClockOffset(0.25, 0.002), files(second, **self.how), ("sda", "sr0"), ended)
+                )
+        return [Amount(probe="nodes", subject="sampler", series="containers_count", part="collect", value=3)]
+
+    def doubts(self):
+        return (NODES_UNREAD.doubt("worker-9: not read over SSH: it is away"),)
+
+    def close(self):
+        self.calls.append("close")
+
+
+def seen_by(source):
+    scene = Scene(layout=a_scene().layout, sources=(source,))
+    with measured(lambda _: [FromAfar()], scene) as seen:
+        seen.mark("staging")
+        seen.mark("run")
+    return seen
+
+
+@pytest.fixture
+def source():
+    return Recorded(["worker-1", "worker-2"], {None: 10, "staging": 12, "run": 15})
+
+
+def test_parts_have_what_each_nodes_counters_gained(source):
+    seen = seen_by(source)
+    found = {
+        (one.node, one.probe, one.subject, one.series, one.part): one.value
+        for one in seen.amounts
+    }  # fmt: skip
+    for node in ("worker-1", "worker-2"):
+        assert found[node, "cpu", "machine", "user_s", "staging"] == 2.0
+        assert found[node, "cpu", "machine", "user_s", "run"] == 3.0
+        assert found[node, "disk", "sda", "read_bytes", "run"] == 3 * (1_000_000 // 512) * 512
+        assert found[node, "network", "interface eth0", "sent_bytes", "run"] == 9_000_000
+        assert found[node, "nodes", "clock", "offset_s", "collect"] == 0.25
+        assert found[node, "nodes", "clock", "uncertainty_s", "collect"] == 0.002
+    assert found[None, "nodes", "sampler", "containers_count", "collect"] == 3
+    assert not [key for key in found if "veth1" in key[2] or "sr0" in key[2]]
+    assert source.calls == ["begin", None, "staging", "run", "close"]
+
+
+def test_samples_are_of_their_node_at_the_time_when_it_was_read(source):
+    samples = [one for one in seen_by(source).samples if (one.probe, one.series) == ("cpu", "user_percent")]
+    assert [(one.node, one.time_ms, one.value) for one in samples if one.node == "worker-2"] == [
+        ("worker-2", second * 1000, 25.0) for second in range(11, 16)
+    ]
+    series = {(one.probe, one.series) for one in seen_by(source).samples}
+    assert {("disk", "sda/read_mb_s"), ("network", "eth0/sent_bytes_per_s"), ("nodes", "clock_offset_ms")} <= series
+    assert {("memory", "page_cache_mib"), ("pressure", "io_some_percent")} <= series
+
+
+def test_what_several_nodes_lack_is_said_once(source):
+    source.how = {"pressure": False}
+    doubts = seen_by(source).doubts
+    assert [doubt.kind for doubt in doubts] == ["nodes-unread", "probe-missing"]
+    assert doubts[1].what.startswith("worker-1, worker-2: the probe pressure measured nothing")
+
+
+def test_a_source_that_fails_costs_its_own_figures_only(source):
+    def fail(_receive):
+        raise OSError("no connection")
+
+    source.begin = fail
+    source.end = list
+    seen = seen_by(source)
+    assert next(doubt.kind for doubt in seen.doubts) == "probe-missing"
+    assert source.calls[-1] == "close"
+
+
+def test_an_existing_cluster_has_no_probe_of_this_machine_and_ours_none_from_afar():
+    foreign = {probe.name for probe in probes_of("default", a_context(), foreign=True)}
+    own = {probe.name for probe in probes_of("default", a_context())}
+    assert "nodes" in foreign
+    assert not foreign & own
+    assert not probes_of("none", a_context(), foreign=True)
+    assert isinstance(FromAfar().name, str)
