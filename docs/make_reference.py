@@ -69,6 +69,7 @@ _NAMES = {
     "PlacementEntry": "[placement](#placement)",
     "Profile": "[profile](#profiles)",
     "ClusterEntry": "[cluster](#cluster)",
+    "YarnSamplerEntry": "[sampler](#the-nodes-of-an-existing-cluster)",
     "SshEntry": "[ssh](#the-nodes-of-an-existing-cluster)",
     "NetworkEntry": "[network](#nodes-and-networks)",
     "NetworksEntry": "[networks](#nodes-and-networks)",

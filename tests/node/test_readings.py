@@ -18,6 +18,7 @@ from assay.node.readings import (
     parsed,
 )
 
+ROOT = Path(__file__).parents[2]
 SAID = """\
 Welcome to worker-1
 @devices /sys/block/sda/device /sys/block/sr0/device
@@ -116,3 +117,11 @@ def test_a_clock_that_was_set_counts_anew():
 def test_of_many_names_some_are_told():
     assert listed(["a"]) == "a"
     assert listed(["a", "b", "c", "d", "e"]) == "a, b, c and 2 more"
+
+
+def test_the_sampler_in_yarn_reads_the_same_files_and_leaves_out_the_same_lines():
+    java = (ROOT / "jobs/src/main/java/org/assay/jobs/sampler/Readings.java").read_text()
+    assert all(f'"{name}"' in java for name in FILES)
+    assert java.count('"/proc/') == len(FILES)
+    assert '"^(intr|softirq|cpu[0-9])"' in java
+    assert "^(intr|softirq|cpu[0-9])" in SCRIPT

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from assay.model.errors import BadInputError
-from assay.model.platform import SshSpec
+from assay.model.platform import SshSpec, YarnSamplerSpec
 from assay.plan.settings import resolve, shipped_profiles
 from assay.plan.source import Vocabulary
 from tests.builders import make_plan
@@ -157,6 +157,9 @@ def test_how_the_nodes_of_an_existing_cluster_are_read_goes_with_each_trial(tmp_
     (tmp_path / "id").touch()
     cluster = plan_of(tmp_path, text).trials[0].cluster
     assert cluster.ssh == SshSpec(hosts=("a", "b"), user="me", port=2222, key=tmp_path / "id")
+    for hosts in ("", ", hosts: from YARN"):
+        other = text.replace(ssh, f"yarn_sampler: {{queue: small{hosts}}}")
+        assert plan_of(tmp_path, other).trials[0].cluster.yarn_sampler == YarnSamplerSpec(queue="small")
     assert plan_of(tmp_path, text.replace("[a, b]", "a")).trials[0].cluster.ssh.hosts == ("a",)
 
 

@@ -16,6 +16,7 @@ from assay.model.platform import (
     PlatformContext,
     RunningCluster,
     SshSpec,
+    YarnSamplerSpec,
 )
 from assay.model.probe import ForeignCluster, ForeignHost
 from assay.model.progress import Silent
@@ -25,6 +26,7 @@ from assay.node.ssh import SshNodes
 from assay.platform.configuration import derive_site, read_site, to_xml
 from assay.platform.distribution import Distribution, Java
 from assay.platform.existing import Addresses, ExistingCluster, ExistingPlatform, yarn_nodes
+from assay.platform.yarn_sampler import YarnSampler
 from tests.serving import serving
 from tests.toys import plugged_in
 
@@ -337,6 +339,8 @@ def test_its_nodes_are_read_as_the_experiment_says_and_otherwise_not(site, tmp_p
     assert sources() == ()
     (ssh,) = sources(ssh=SshSpec(hosts=("a",)))
     assert isinstance(ssh, SshNodes)
+    (sampler,) = sources(yarn_sampler=YarnSamplerSpec())
+    assert isinstance(sampler, YarnSampler)
     with pytest.raises(BadInputError, match="ssh needs OpenSSH's client, and there is no `ssh` on the PATH"):
         platform(ssh=SshSpec()).check({})
     with pytest.raises(AssayError, match="names no running node; list `hosts`"):

@@ -110,6 +110,17 @@ class SshSpec(Frozen):
     options: tuple[str, ...] = ()
 
 
+class YarnSamplerSpec(Frozen):
+    """How the nodes of an existing cluster are read from YARN containers; without `hosts` on all that YARN names.
+
+    `queue` is the one that the containers are asked of (None: YARN's default), `memory_mb` what is asked for each.
+    """
+
+    hosts: tuple[str, ...] = ()
+    queue: str | None = None
+    memory_mb: int = Field(default=256, ge=1, le=MOST_WHOLE)
+
+
 class ClusterSpec(Frozen):
     """Which cluster a trial runs on.
 
@@ -124,7 +135,7 @@ class ClusterSpec(Frozen):
     processes need for themselves, and `limit_cpus` how many cores' worth of time; None is no bound. `fault` is what
     goes wrong on one worker, `racks` are the workers' numbers of each rack (none: all are in one). `instead_of` says
     what the experiment asked for where this machine can't have several nodes.
-    `ssh` is how the nodes of an existing cluster are read; without it they are not read.
+    `ssh` and `yarn_sampler` are ways to read the nodes of an existing cluster; without them they are not read.
     """
 
     kind: str = "embedded"
@@ -144,6 +155,7 @@ class ClusterSpec(Frozen):
     racks: tuple[tuple[int, ...], ...] = ()
     instead_of: str = ""
     ssh: SshSpec | None = None
+    yarn_sampler: YarnSamplerSpec | None = None
 
     @property
     def workers(self) -> tuple[str, ...]:

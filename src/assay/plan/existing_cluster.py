@@ -9,6 +9,7 @@ from pydantic import BeforeValidator, Field
 from pydantic_core import PydanticCustomError
 
 from assay.model.base import Frozen, Whole
+from assay.model.platform import MOST_WHOLE
 
 
 def web_address(value: str) -> str:
@@ -61,3 +62,15 @@ class SshEntry(Frozen):
     configuration."""
     options: list[Annotated[str, Field(pattern=r"^[A-Za-z]+[= ].+$")]] = []
     """Further options as OpenSSH writes them, such as `ProxyJump=gate` or `StrictHostKeyChecking=accept-new`."""
+
+
+class YarnSamplerEntry(Frozen):
+    """How the nodes of an existing cluster are read from containers of a small YARN application."""
+
+    hosts: Hosts = []
+    """The nodes, by the names that the ResourceManager knows; by default, and with `from YARN`, all with a
+    NodeManager."""
+    queue: Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]+$")] | None = None
+    """The queue; by default YARN's."""
+    memory_mb: Annotated[Whole, Field(ge=128, le=MOST_WHOLE)] = 256
+    """Memory to ask for each container; YARN rounds it up to its smallest allocation."""

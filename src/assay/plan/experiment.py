@@ -38,7 +38,7 @@ from assay.model.trial import (
     ZERO_DELAY,
     MediumSpec,
 )
-from assay.plan.existing_cluster import SshEntry, history_place, web_address
+from assay.plan.existing_cluster import SshEntry, YarnSamplerEntry, history_place, web_address
 from assay.plan.settings import Profile, Prose, Text, without_control
 
 
@@ -392,6 +392,9 @@ class ClusterEntry(Frozen):
     ssh: SshEntry | None = None
     """Reads the nodes' counters [over SSH](../how-to/measure-a-cluster.md#step-2-over-ssh), such as `{user: me, key:
     ~/.ssh/id}`. Existing only."""
+    yarn_sampler: YarnSamplerEntry | None = None
+    """Reads the nodes' counters from [containers in YARN](../how-to/measure-a-cluster.md#step-3-a-sampler-in-yarn):
+    `{queue: default}`. Existing only, and not beside `ssh`."""
 
 
 COPIES = "dfs.replication"
@@ -536,6 +539,9 @@ class ExperimentFile(Frozen):
                 raise MistakeAt(
                     ["cluster", key], f"cluster: {key} belongs to {whose}, and this one {this}; leave {key} out"
                 )
+        if self.cluster.ssh is not None and self.cluster.yarn_sampler is not None:
+            what = "cluster: yarn_sampler reads what ssh reads too, and takes containers for it"
+            raise MistakeAt(["cluster", "yarn_sampler"], f"{what}; leave yarn_sampler out")
         for key, what in self.platform.needed_keys.items():
             if key not in given:
                 raise MistakeAt(["cluster"], f"an {kind} cluster needs {key}, {what}")

@@ -12,7 +12,7 @@ from assay.model.input import DATASET as THE_DATASET
 from assay.model.input import NO_DATASET, DatasetSpec
 from assay.model.medium import kind_of
 from assay.model.naming import MOST_NAME_CHARACTERS, nearest
-from assay.model.platform import ClusterSpec, SshSpec, even_racks
+from assay.model.platform import ClusterSpec, SshSpec, YarnSamplerSpec, even_racks
 from assay.model.store import names_store
 from assay.model.trial import (
     FACTORS,
@@ -259,7 +259,9 @@ def _cluster(source: Source) -> ClusterSpec:
                 cure = "name a file of certificates (PEM), or leave it out"
                 raise BadInputError(f"ca_file {ca_file} is not there; {cure}")
     nodes = 1 if source.experiment.platform.ours else None
-    own = {"conf_dir": conf_dir, "ca_file": ca_file, "ssh": _ssh(source), "nodes": nodes}
+    own: dict[str, object] = {"conf_dir": conf_dir, "ca_file": ca_file, "ssh": _ssh(source), "nodes": nodes}
+    if entry.yarn_sampler is not None:
+        own["yarn_sampler"] = YarnSamplerSpec(**entry.yarn_sampler.model_dump())
     return ClusterSpec(**{**entry.model_dump(exclude={"network", "racks"}), **own})
 
 

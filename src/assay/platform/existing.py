@@ -23,6 +23,7 @@ from assay.platform.configuration import LOG4J, derive_site, read_site
 from assay.platform.daemon import write_hadoop_command
 from assay.platform.discovery import discover
 from assay.platform.distribution import Distribution, Starts
+from assay.platform.yarn_sampler import Sampling, YarnSampler
 
 _ANYWHERE = ("", "0.0.0.0")  # noqa: S104 - recognised, never bound
 
@@ -251,12 +252,16 @@ class ExistingPlatform(HadoopPlatform):
     def _scene(self, cluster: RunningCluster, layout: Layout) -> Scene:
         """This machine's use says nothing of the nodes'; the cluster's own interfaces do, and what is read there."""
         foreign = self._cluster.foreign(cluster)
-        return Scene(layout=layout, foreign=foreign, sources=tuple(self._sources(foreign)))
+        return Scene(layout=layout, foreign=foreign, sources=tuple(self._sources(cluster, layout, foreign)))
 
-    def _sources(self, foreign: ForeignCluster) -> Iterator[NodeSource]:
+    def _sources(self, cluster: RunningCluster, layout: Layout, foreign: ForeignCluster) -> Iterator[NodeSource]:
         spec, environment = self._trial.cluster, self._lease.environment(self._user_environment)
         if spec.ssh is not None:
             yield SshNodes(spec.ssh, environment, partial(yarn_nodes, foreign))
+        if spec.yarn_sampler is not None:
+            base, scratch = f"assay/sampler-{self._lease.id}", layout.neutral / "sampler"
+            sampling = Sampling(self._installation.jobs_jar, base, scratch)
+            yield YarnSampler(spec.yarn_sampler, cluster.hadoop, environment, sampling)
 
 
 PLATFORMS.add(
@@ -265,7 +270,7 @@ PLATFORMS.add(
         ExistingPlatform,
         ours=False,
         own_medium=EXISTING,
-        own_keys=frozenset({"ca_file", "prometheus", "history", "ssh"}),
+        own_keys=frozenset({"ca_file", "prometheus", "history", "ssh", "yarn_sampler"}),
         needed_keys={"conf_dir": CONF_DIR},
     ),
     place=2,

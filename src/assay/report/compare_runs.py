@@ -20,7 +20,7 @@ Configuration = tuple[tuple[str, str, str], ...]
 """What a trial's names stood for, sorted: of what (`medium ssd`), which property (empty: the whole), its value."""
 _NO_PROPERTIES = {
     "nodes", "network", "limit_memory_bytes", "page_cache_bytes", "limit_cpus", "fault",  # factors
-    "ssh",  # how it was measured
+    "ssh", "yarn_sampler",  # how it was measured
 }  # fmt: skip
 PLACES = frozenset({"path", "file", "conf_dir", "ca_file", "prometheus", "history"})
 """Where something lies on one machine says nothing of what it is, and is another on the next."""
