@@ -27,6 +27,7 @@ from assay.model.trial import MOST_DIRECTORIES, ROLES, TOLERANCE_SHARE, Estimate
 from assay.model.workload import Preparing
 from assay.plan.layout import unmet_share
 from assay.record.folder import RunFolder
+from assay.record.model_time import in_model_time
 from assay.stats.comparison import compare
 from assay.stats.decision import Verdict, decisions
 from assay.stats.duration_history import Expected
@@ -144,12 +145,23 @@ def check_needs(plan: Plan, set_up: SetUp, progress: Progress, expected: Expecte
         fewer = f"fewer nodes than {nodes}, " if (nodes := distinct[largest].cluster.nodes or 1) > 1 else ""
         raise BadInputError(
             f"this machine has {bytes_text(needs.available_memory_bytes)} of memory available, and the largest trial "
-            f"needs about {bytes_text(needs.memory_bytes)}; close other programs, or take "
+            f"needs about {bytes_text(needs.memory_bytes)}{_sum(distinct[largest], needs.memory_bytes)}; close other "
+            "programs, or take "
             f"{fewer}{_smaller(distinct[largest])} or a medium on disk",
             *(["nodes", "cluster"] if fewer else []),
             "media",
         )
     return needs
+
+
+def _sum(trial: Trial, memory_bytes: int) -> str:
+    """What the memory of a trial on several nodes is made of."""
+    nodes = trial.cluster.nodes or 1
+    daemons = min(memory_bytes, CLUSTER_MEMORY_BYTES + (nodes - 1) * WORKER_MEMORY_BYTES)
+    if nodes == 1:
+        return ""
+    rest = memory_bytes - daemons
+    return f" (the daemons of {nodes} workers and the master {bytes_text(daemons)}, tasks and data {bytes_text(rest)})"
 
 
 def _smaller(trial: Trial) -> str:
@@ -171,6 +183,7 @@ def _estimate(trial: Trial, setup: TrialSetup, progress: Progress) -> Estimate:
     if not PLATFORMS.find(trial.cluster.kind).ours:
         return Estimate(disk_bytes=0, memory_bytes=0, seconds=estimate.seconds)
     nodes = trial.cluster.nodes or 1
+    slower = 1 if trial.cluster.dilation is None else int(setup.platform.facts()["dilation"])
     copies = STORES.find(trial.store).copies(trial.settings.properties, nodes)
     disk = copies * estimate.disk_bytes + nodes * CLUSTER_DISK_BYTES
     in_memory = disk if any(medium.space().in_memory for medium in setup.platform.media()) else 0
@@ -184,7 +197,7 @@ def _estimate(trial: Trial, setup: TrialSetup, progress: Progress) -> Estimate:
     verifying = min(cluster, bound) + estimate.memory_bytes
     return Estimate(
         disk_bytes=disk, memory_bytes=max(at_work, verifying) + in_memory,
-        seconds=estimate.seconds + CLUSTER_S + (nodes - 1) * WORKER_S,
+        seconds=slower * estimate.seconds + CLUSTER_S + (nodes - 1) * WORKER_S,
     )  # fmt: skip
 
 
@@ -398,10 +411,11 @@ def _run_one(trial: Trial, folder: RunFolder, set_up: SetUp, display: Display, b
         except OSError as error:
             reason = f"the record of trial {trial.id} could not be written: {error}"
             raise AssayError(f"{reason}; free some space and continue with --resume") from error
-    display.trial_ends(result.record)
+    record = in_model_time(result.record)
+    display.trial_ends(record)
     if budget is not None:
         budget.took(trial, left_s - budget.left_s)
-    return result.record
+    return record
 
 
 def _need_room(trial: Trial, setup: TrialSetup) -> None:

@@ -40,6 +40,7 @@ from assay.model.record import (
 )
 from assay.model.registry import STORES
 from assay.model.result import TrialResult
+from assay.model.scale import ScaleReport
 from assay.model.signature import Signature
 from assay.model.store import Placer, Redundant, Store
 from assay.model.task import TaskAttempt, TaskPhases
@@ -48,6 +49,7 @@ from assay.plan.layout import lay_out
 from assay.probe.sampler import Measurement, measured
 from assay.stats.blocked import by_phase
 from assay.stats.fault_losses import with_losses
+from assay.stats.scale import judged, scale_doubts
 from assay.stats.signature import signature
 from assay.stats.trial_doubts import (
     cached,
@@ -93,6 +95,7 @@ class Findings:
     limits: LimitUse | None = None
     fault: FaultReport | None = None
     usual_media: dict[str, MediumSpec] = field(default_factory=dict)
+    scale: ScaleReport | None = None
     verdicts: list[Verdict] = field(default_factory=list)
     doubts: list[Doubt] = field(default_factory=list)
     logs: bytes = b""
@@ -178,6 +181,15 @@ class Findings:
             data = layout.nodes[planned.worker].data
             with suppress(AssayError):  # who can't be asked is one of the fault's victims
                 self.fault = self.fault.model_copy(update={"redundancy": running.placer.redundancy(data)})
+
+    def weigh(self, running: RunningPlatform) -> None:
+        """Whether a scale model was kept to while the jobs ran."""
+        if running.scale is None:
+            return
+        run = self.steps[-1]
+        seen = running.scale(run.started_ms, run.started_ms + round(1000 * run.seconds))
+        self.scale = judged(seen, self.devices)
+        self.doubts += scale_doubts(self.scale, seen.troubles)
 
     def judge(self, media: Sequence[Medium], use: LimitUse | None, *, placed: bool) -> None:
         """All that what was found says about the figures."""
@@ -317,6 +329,7 @@ def _live(setup: TrialSetup, findings: Findings, progress: Progress) -> None:
                 device.write_out()
         with part("run"), step("run"), findings.struck(running):
             report = workload.run(running.engine, progress)
+        findings.weigh(running)
         if devices:
             with part("write out"), step("write out"):
                 for device in devices:

@@ -209,8 +209,9 @@ class MapReduce:
     def __init__(self, context: EngineContext) -> None:
         self._cluster, self._jar, self._scratch, self._environment, self._failure, self._progressed = context
         self._history = HistoryServer(
-            self._cluster.addresses["historyserver"], connect=self._cluster.connect, ca_file=self._cluster.ca_file
-        )
+            self._cluster.addresses["historyserver"], connect=self._cluster.connect, ca_file=self._cluster.ca_file,
+            slower=self._cluster.slower,
+        )  # fmt: skip
         self._files: HistoryFiles | None = None
         if self._cluster.history is not None:
             self._files = HistoryFiles(self._cluster.history, self._cluster.hadoop, self._environment)

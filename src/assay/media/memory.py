@@ -59,6 +59,9 @@ class MemoryMedium(DirectoryMedium):
         self._size_bytes = MEMORY.options_of(spec).size_bytes
         self._system = system or System()
 
+    def dilate(self, dilation: int) -> None:
+        """It is as slow as the processors that use it: memory's own time per byte is little beside theirs."""
+
     @property
     def _own(self) -> bool:
         """A tmpfs of its own is wanted, and can be had."""
@@ -124,6 +127,7 @@ class MemoryKind(PlacedKind[MemoryOptions]):
     phrase = "memory"
     in_memory = True
     cached = False
+    dilated = True
 
     def open(self, spec: MediumSpec, lease: Holder, installation: Installation, node: str = "") -> Medium:
         return MemoryMedium(spec, lease, node=node)

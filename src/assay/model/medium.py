@@ -73,6 +73,14 @@ class Watchable(Protocol):
 
 
 @runtime_checkable
+class Dilated(Protocol):
+    """What a medium can do besides when it can be part of a scale model."""
+
+    def dilate(self, dilation: int) -> None:
+        """All it does takes so many times as long from when it is attached; beside a slowdown of its own."""
+
+
+@runtime_checkable
 class Device(Medium, Doubtful, Protocol):
     """What a medium can do besides when its device is one of Assay's own: it may die, and it tells what it saw."""
 
@@ -123,6 +131,8 @@ class MediumKind(Generic[OptionsT]):
     """Whether this machine's page cache may stand between the jobs and the medium."""
     emulated: ClassVar[bool] = False
     """Whether it is a drive that is made for each trial, with times of Assay's making."""
+    dilated: ClassVar[bool] = False
+    """Whether it is as slow as a scale model of a cluster asks (`Dilated`)."""
     energy: ClassVar[Literal["by busy time", "reported", "none"]] = "none"
     """Its energy: modelled by its busy time, told by its own reports, or none beside the machine's."""
     phrase: ClassVar[str] = ""

@@ -50,6 +50,13 @@ class LinkSpec(Frozen):
     latency_us: int = 0
     """One way from node to node; 0 leaves it to the kernel (some tens of microseconds)."""
     mtu_bytes: int = ETHERNET_MTU
+    slowdown: int = 1
+    """How many times slower than that it is here: its buffers keep their bytes, all its times are so much longer."""
+
+    @property
+    def carried_bits_per_s(self) -> float:
+        """What passes here in each direction."""
+        return self.rate_bits_per_s / self.slowdown
 
 
 LINKS: Mapping[str, LinkSpec] = {

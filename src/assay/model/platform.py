@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from assay.model.medium import Medium
     from assay.model.node import Connect, Node
     from assay.model.probe import Probe, ProbeContext, Scene
+    from assay.model.scale import ScaleSeen
     from assay.model.store import Placer, Store
     from assay.model.trial import Trial
     from assay.model.workload import Workload
@@ -96,6 +97,13 @@ def nodes_level(count: int | None) -> str:
     return EXISTING if count is None else str(count)
 
 
+AUTO = "auto"
+"""The dilation that this machine needs."""
+
+Dilation = int | Literal["auto"]
+"""How many times slower than the machines that it stands for a cluster runs; `auto` is chosen when a trial begins."""
+
+
 class SshSpec(Frozen):
     """How the nodes of an existing cluster are read over SSH; without `hosts` they are those that YARN names.
 
@@ -134,7 +142,9 @@ class ClusterSpec(Frozen):
     containers of a node together may use, page cache included, `page_cache_bytes` the page cache apart from what
     processes need for themselves, and `limit_cpus` how many cores' worth of time; None is no bound. `fault` is what
     goes wrong on one worker, `racks` are the workers' numbers of each rack (none: all are in one). `instead_of` says
-    what the experiment asked for where this machine can't have several nodes.
+    what the experiment asked for where this machine can't have several nodes. With a `dilation` the cluster is a scale
+    model (docs/explanation/scale-model.md): its nodes have `limit_cpus` cores, by default one, of machines that are so
+    many times faster than what they get here.
     `ssh` and `yarn_sampler` are ways to read the nodes of an existing cluster; without them they are not read.
     """
 
@@ -156,6 +166,7 @@ class ClusterSpec(Frozen):
     instead_of: str = ""
     ssh: SshSpec | None = None
     yarn_sampler: YarnSamplerSpec | None = None
+    dilation: Dilation | None = None
 
     @property
     def workers(self) -> tuple[str, ...]:
@@ -315,7 +326,7 @@ class RunningCluster:
     says that the cluster goes on when the trial has ended, with whatever was left running there. `connect` reaches its
     servers, and `ca_file` has the certificates to trust there. `history` is a folder of job histories that are read
     instead of asking for them. `facts` and `doubts` are of what Assay made of it beside, such as the network between
-    its nodes.
+    its nodes. Its servers answer `slower` times as slowly as others, so that waits for them are so much longer.
     """
 
     hadoop: Path
@@ -331,6 +342,7 @@ class RunningCluster:
     history: str | None = None
     facts: Mapping[str, str] = field(default_factory=dict)
     doubts: tuple["Doubt", ...] = ()
+    slower: int = 1
 
 
 @dataclass(frozen=True)
@@ -342,7 +354,8 @@ class RunningPlatform:
     tells what has died since the start, in one sentence with its own log line; None while all is well. `limit_use`
     tells what was used of the bounds since the start, also after the end; None where nothing is bounded. `scene` is
     what there is to be measured. `doubts` are those that its start left. `injector` makes the trial's fault happen;
-    None where there is none.
+    None where there is none. `scale` tells of a scale model what was seen of it between two times (milliseconds since
+    the epoch); None where it is none.
     """
 
     facts: Mapping[str, str]
@@ -355,6 +368,7 @@ class RunningPlatform:
     scene: "Callable[[], Scene]"
     doubts: tuple["Doubt", ...] = ()
     injector: "Injector | None" = None
+    scale: "Callable[[int, int], ScaleSeen] | None" = None
 
 
 class Platform(Protocol):

@@ -12,6 +12,7 @@ from assay.model.doubt import Doubt, Outcome, Verdict, overall
 from assay.model.fault import FaultReport
 from assay.model.input import GraphFacts
 from assay.model.platform import LimitUse
+from assay.model.scale import ScaleReport
 from assay.model.trial import Landed, Trial
 
 SCHEMA_VERSION: Literal[3] = 3
@@ -240,6 +241,8 @@ class Record(Frozen):
     """The use of the bounds; null without bounds."""
     fault: FaultReport | None = None
     """What the trial's fault did; null without one, or if the trial failed before its jobs began."""
+    scale: ScaleReport | None = None
+    """The scale model that the trial ran on, and the checks of it; null without a `dilation`."""
     devices: Mapping[str, Mapping[str, DeviceReport]] = {}
     """What the media's own devices did, by medium and interval; on several nodes by `NODE/MEDIUM`."""
     amounts: tuple[Amount, ...] = ()
@@ -252,6 +255,16 @@ class Record(Frozen):
     def reports_of(self, medium: str) -> list[Mapping[str, DeviceReport]]:
         """What a medium's own device did, on several nodes each node's."""
         return [reports for name, reports in self.devices.items() if name.rpartition("/")[2] == medium]
+
+    @property
+    def modelled(self) -> bool:
+        """Whether its times are those of a scale model."""
+        return self.scale is not None and self.scale.modelled
+
+    @property
+    def struck_out(self) -> bool:
+        """Whether its times are not to be believed, since the scale model was not kept to."""
+        return self.scale is not None and bool(self.scale.failed)
 
     @property
     def outside_jobs_s(self) -> float | None:

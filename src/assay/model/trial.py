@@ -12,8 +12,8 @@ from assay.model.doubt import Doubt
 from assay.model.fault import NO_FAULT, fault_level
 from assay.model.input import DatasetSpec
 from assay.model.naming import size_of
+from assay.model.platform import AUTO, ClusterSpec, Dilation, nodes_level
 from assay.model.platform import ROLES as ROLES  # noqa: PLC0414 - exported again: who speaks of trials speaks of their roles
-from assay.model.platform import ClusterSpec, nodes_level
 from assay.model.platform import Role as Role  # noqa: PLC0414
 
 TOLERANCE_SHARE = 0.05
@@ -243,6 +243,18 @@ def cpus_level(count: float | None) -> str:
     return "all" if count is None else f"{count:g}"
 
 
+def dilation_level(dilation: Dilation | None) -> str:
+    """A dilation as tables show it."""
+    return "none" if dilation is None else str(dilation)
+
+
+def dilation_of(text: str) -> Dilation | None:
+    """The same from what tables show. Raises ValueError for what is no whole number."""
+    if text == AUTO:
+        return "auto"
+    return None if text == "none" else int(text)
+
+
 def memory_level(count: int | None) -> str:
     """A bound of memory, in bytes, as tables show it and people write it."""
     if count is None:
@@ -292,6 +304,7 @@ FACTORS = (
     Factor("memory", "memory", "cluster.limit_memory_bytes", memory_level, size_of, usual={"all"}),
     Factor("page_cache", "page_cache", "cluster.page_cache_bytes", memory_level, size_of, usual={"all"}),
     Factor("cpus", "cpus", "cluster.limit_cpus", cpus_level, float, usual={"all"}),
+    Factor("dilation", "dilation", "cluster.dilation", dilation_level, dilation_of, usual={"none"}),
     Factor("fault", "fault", "cluster.fault", fault_level, lambda _: None, usual={NO_FAULT}),
     Factor("cache", "cache", "cache"),
     Factor("probes", "probes", "probes", usual={DEFAULT_PROBES}),

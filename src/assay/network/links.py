@@ -33,7 +33,8 @@ DATA = "-data"
 """Ends a node's name on the second network, which only HDFS data and the shuffle use."""
 
 BUCKET_S, QUEUE_S = 0.002, 0.02
-"""Of its rate a link sends so much at once, and keeps so much before it drops packets."""
+"""Of its rate a link sends so much at once, and keeps so much before it drops packets; in bytes the same when it is
+slowed down."""
 LEAST_BUCKET_BYTES = 32 << 10
 HEADERS_BYTES, ETHERNET_BYTES = 52, 14
 """Of each packet: IP and TCP with time stamps; and what the link counts on top."""
@@ -57,9 +58,11 @@ REACHED_SHARE = 0.95
 class Lan(NamedTuple):
     """Nodes that reach each other by the names of `hosts`, whose addresses are by these; `doubts`: what it lacks.
 
-    `link` is that of all nodes but those that have one of their own, `links` are all by the hosts' names.
+    `link` is that of all nodes but those that have one of their own, `links` are all by the hosts' names. The other
+    ends of the nodes' links are at the `switch`.
     """
 
+    switch: NamespaceNode
     nodes: tuple[NamespaceNode, ...]
     hosts: tuple[str, ...]
     addresses: Mapping[str, str]
@@ -96,7 +99,7 @@ def make_lans(
     for place, (own, interface, link) in enumerate(zip(hosts, interfaces, links, strict=True)):
         of_node = [own_links[name][place] if name in own_links else link for name in names]
         doubts = _join(switch, nodes, [addresses[host] for host in own], interface, link, of_node)
-        lans.append(Lan(nodes, own, addresses, link, doubts, dict(zip(own, of_node, strict=True))))
+        lans.append(Lan(switch, nodes, own, addresses, link, doubts, dict(zip(own, of_node, strict=True))))
     return tuple(lans)
 
 
@@ -143,11 +146,12 @@ def unplug(node: NamespaceNode) -> None:
 def _shape(node: NamespaceNode, interfaces: Sequence[str], link: LinkSpec) -> tuple[Doubt, ...]:
     """Shape what interfaces send; a doubt where a wanted latency can't be had."""
     bucket = max(int(link.rate_bits_per_s / 8 * BUCKET_S), LEAST_BUCKET_BYTES)
-    shape = f"tbf rate {link.rate_bits_per_s}bit burst {bucket} latency {QUEUE_S * 1000:g}ms"
+    rate, queue_ms = round(link.carried_bits_per_s), QUEUE_S * 1000 * link.slowdown
+    shape = f"tbf rate {rate}bit burst {bucket} latency {queue_ms:g}ms"
     _do(node, "tc", [f"qdisc add dev {interface} root handle 1: {shape}" for interface in interfaces])
     if not link.latency_us:
         return ()
-    delay = f"netem delay {link.latency_us / 2:g}us"  # half at each end
+    delay = f"netem delay {link.latency_us * link.slowdown / 2:g}us"  # half at each end
     try:
         _do(node, "tc", [f"qdisc add dev {interface} parent 1:1 handle 2: {delay}" for interface in interfaces])
     except AssayError:
@@ -193,14 +197,14 @@ def doubts_of(lan: Lan, reached: Mapping[tuple[str, str], float]) -> tuple[Doubt
     wanted = {
         pair: min(rates)
         for pair in reached
-        if (rates := [link.rate_bits_per_s for host in pair if (link := lan.links[host]) is not None])
+        if (rates := [link.carried_bits_per_s for host in pair if (link := lan.links[host]) is not None])
     }
     if not wanted:
         return lan.doubts
     sender, receiver = pair = min(wanted, key=lambda one: reached[one] / wanted[one])
     if reached[pair] >= REACHED_SHARE * wanted[pair]:
         return lan.doubts
-    what = f"{sender} reached {reached[pair] / 1e9:.2f} Gbit/s to {receiver} of {wanted[pair] / 1e9:g} Gbit/s"
+    what = f"{sender} reached {reached[pair] / 1e6:,.0f} Mbit/s to {receiver} of {wanted[pair] / 1e6:,.0f} Mbit/s"
     return (*lan.doubts, LINK_TOO_SLOW.doubt(what))
 
 

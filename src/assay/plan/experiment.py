@@ -27,6 +27,7 @@ from assay.model.naming import MOST_NAME_CHARACTERS, nearest
 from assay.model.network import LINKS, MOST_NODES, NO_NETWORK, network_level
 from assay.model.platform import MOST_WHOLE, PlatformKind, racks_as_listed
 from assay.model.registry import MEDIA, PLATFORMS, PROBE_SETS
+from assay.model.scale import DilationLevel
 from assay.model.trial import (
     DEFAULT_PROBES,
     DEFAULT_WORTH,
@@ -461,14 +462,14 @@ class ExperimentFile(Frozen):
     cluster: OneCluster = ClusterEntry()
     """Which cluster to run on."""
     memory: Many[Bytes] = []
-    """Bounds of the cluster's memory, page cache included ([below](#memory-and-cpus)); by default no bound. Embedded
-    only."""
+    """Bounds of the cluster's memory, page cache included ([below](#memory-and-cpus)); else none. Embedded only."""
     page_cache: Many[Bytes] = []
     """Budgets of the cluster's page cache, apart from what its processes need ([below](#memory-and-cpus)); by default
     it may take all memory that is left. Embedded only."""
     cpus: Many[Cpus] = []
-    """Bounds of the cluster's processor time, in cores ([below](#memory-and-cpus)); by default no bound. Embedded
-    only."""
+    """Bounds of the cluster's processor time, in cores ([below](#memory-and-cpus)); by default none. Embedded only."""
+    dilation: Many[DilationLevel] = []
+    """How many times slower than what it stands for a cluster runs, or `auto` ([below](#dilation)). Embedded only."""
     fault: Many[OneFault] = []
     """What goes wrong on one worker ([below](#faults)): a killed daemon or node, a slow drive or link; by default
     `none`. Name `none` too, and the report says what each fault cost. Embedded only, with two nodes or more."""
@@ -488,8 +489,7 @@ class ExperimentFile(Frozen):
     """Lists of factors whose levels go together, first with first, second with second. Zipped factors must have the
     same number of levels."""
     exclude: Many[Combined] = []
-    """Combinations to leave out: those with all the levels of one of these maps. A list of levels stands for any of
-    them."""
+    """Combinations to leave out: those with all levels of one of these maps; of a list of levels any one will do."""
     repetitions: Annotated[Whole, Field(ge=1, le=10_000)] = 1
     """How often each combination runs. With 1, in the interleaved order, nothing can be significant."""
     warm_up: Annotated[Whole, Field(ge=0, le=1000)] = 0
@@ -518,7 +518,7 @@ class ExperimentFile(Frozen):
         if self.platform.ours and not self.media:
             raise MistakeAt(["media"], "media is missing: name at least one, e.g. media: {disk: directory}")
         if not self.platform.ours:
-            for key in ("media", "placement", "memory", "page_cache", "cpus", "fault"):
+            for key in ("media", "placement", "memory", "page_cache", "cpus", "dilation", "fault"):
                 if getattr(self, key):
                     what = f"{key} can't be chosen on an existing cluster: its data, limits and daemons are its own"
                     raise MistakeAt([key], f"{what}; leave {key} out")

@@ -12,6 +12,7 @@ from assay.model.input import DATASET as THE_DATASET
 from assay.model.input import NO_DATASET, DatasetSpec
 from assay.model.medium import kind_of
 from assay.model.naming import MOST_NAME_CHARACTERS, nearest
+from assay.model.network import NO_NETWORK
 from assay.model.platform import ClusterSpec, SshSpec, YarnSamplerSpec, even_racks
 from assay.model.store import names_store
 from assay.model.trial import (
@@ -41,6 +42,7 @@ def plan_and_more(source: Source, vocabulary: Vocabulary) -> tuple[Plan, Iterato
     """The plan, and further repetitions that it would go on with, without end. Raises BadInputError."""
     experiment = source.experiment
     doubts = [*check_properties(source, vocabulary), *single_copy(experiment)]
+    _check_scale_model(source)
     resolved = _resolve(source, vocabulary)
     axes = [_axes(experiment, resolved, workload) for workload in resolved.workloads]
     _refuse_repeated(source, resolved, axes[0])
@@ -59,6 +61,26 @@ def plan_and_more(source: Source, vocabulary: Vocabulary) -> tuple[Plan, Iterato
         placements=tuple(placement.name for placement in resolved.placements),
     )
     return plan, repetitions
+
+
+def _check_scale_model(source: Source) -> None:
+    """Raises BadInputError where there is a dilation, and no nodes of their own or a medium that can't be slower."""
+    experiment = source.experiment
+    if not experiment.dilation:
+        return
+    if NO_NETWORK in experiment.cluster.network and min(experiment.cluster.nodes, default=1) == 1:
+        raise source.error_at(
+            ["dilation"],
+            "dilation needs nodes of their own, and one node without a network is this machine itself; say cluster: "
+            "{nodes: 3}, or give the node a network",
+        )
+    real = next((name for name, medium in experiment.media.items() if not kind_of(medium).dilated), None)
+    if real is not None:
+        raise source.error_at(
+            ["dilation"],
+            f"dilation needs drives that can be slower, and the medium {real!r} is a {experiment.media[real].kind}; "
+            "take an emulated drive, or memory",
+        )
 
 
 class _Workload(NamedTuple):

@@ -4,7 +4,7 @@ import hashlib
 import io
 import tarfile
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
@@ -12,12 +12,14 @@ from stat import S_ISREG
 
 from assay.host.machine import machine_facts
 from assay.model.engine import EngineContext, unheard
+from assay.model.errors import BadInputError
 from assay.model.fault import worker_number
-from assay.model.medium import Device, Medium, kind_of, medium_of
+from assay.model.medium import Device, Dilated, Medium, kind_of, medium_of
 from assay.model.platform import Layout, LimitUse, PlatformContext, RunningCluster, RunningPlatform
 from assay.model.probe import Scene
 from assay.model.progress import Progress
 from assay.model.registry import ENGINES
+from assay.model.scale import ScaleSeen
 from assay.model.store import Placer, Store
 from assay.platform.distribution import Distribution, find_distribution
 from assay.platform.faults import FaultInjector
@@ -88,13 +90,31 @@ class HadoopPlatform(ABC):
 
     @cached_property
     def _media(self) -> tuple[Medium, ...]:
-        """Of each node its own."""
+        """Of each node its own. Raises BadInputError for one that can't be part of a scale model."""
         own = (
             (medium_of(spec, worker_number(node), self._trial.cluster.fault), node)
             for node in self._trial.cluster.workers or ("",)
             for spec in self._trial.media
         )
-        return tuple(kind_of(spec).open(spec, self._lease, self._installation, node) for spec, node in own)
+        media = tuple(kind_of(spec).open(spec, self._lease, self._installation, node) for spec, node in own)
+        for medium in media if self._slower > 1 else ():
+            if not isinstance(medium, Dilated):
+                raise BadInputError(
+                    f"medium {medium.spec.name!r} can't be slowed down, as a dilation needs it; take an emulated drive",
+                    "media", "dilation",
+                )  # fmt: skip
+            medium.dilate(self._slower)
+        return media
+
+    @property
+    def _slower(self) -> int:
+        """How many times slower than what it stands for all of it runs."""
+        return 1
+
+    @contextmanager
+    def _scale(self, cluster: RunningCluster) -> Iterator[Callable[[int, int], ScaleSeen] | None]:
+        """Watch a scale model for the time of a scope; gives what tells how it was kept to between two times."""
+        yield None
 
     @contextmanager
     def neutral(self) -> Iterator[Path]:
@@ -109,7 +129,7 @@ class HadoopPlatform(ABC):
 
     @contextmanager
     def running(self, layout: Layout, properties: Mapping[str, str], progress: Progress) -> Iterator[RunningPlatform]:
-        with self._cluster.running(layout, properties, progress) as cluster:
+        with self._cluster.running(layout, properties, progress) as cluster, self._scale(cluster) as scale:
             store, placer = self._store(cluster, layout)
             environment = self._lease.environment(self._environment())
             injector = self._injector()
@@ -132,6 +152,7 @@ class HadoopPlatform(ABC):
                 scene=lambda: self._scene(cluster, layout),
                 doubts=cluster.doubts,
                 injector=injector,
+                scale=scale,
             )
 
     def _injector(self) -> FaultInjector | None:

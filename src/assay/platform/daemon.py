@@ -5,7 +5,7 @@ import json
 import re
 import shlex
 import urllib.request
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -98,17 +98,19 @@ def daemon_command(kind: DaemonKind, distribution: Distribution, starts: Starts,
 
 
 def write_hadoop_command(
-    path: Path, distribution: Distribution, starts: Starts, conf_dir: Path, node: Node = HERE
-) -> Path:
+    path: Path, distribution: Distribution, starts: Starts, conf_dir: Path, node: Node = HERE,
+    entering: Callable[[Sequence[str]], Sequence[str]] = list,
+) -> Path:  # fmt: skip
     """Write an executable `hadoop` pointed at this cluster: Hadoop's own subcommands, or a main class by name.
 
-    What it starts runs on the node, in the folder that it is called in.
+    What it starts runs on the node, in the folder that it is called in, within what `entering` has a command enter.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     scratch = path.parent.parent / "tmp"
     scratch.mkdir(exist_ok=True)
     java_home = f"export JAVA_HOME={shlex.quote(str(distribution.java.home))}"
-    there = "" if node is HERE else shlex.join(node.command(["/bin/sh", "-c", 'cd "$0" && exec "$@"'])) + ' "$PWD" '
+    within = entering(["/bin/sh", "-c", 'cd "$0" && exec "$@"'])
+    there = "" if node is HERE else f'{shlex.join(node.command(within))} "$PWD" '
     if distribution.home is not None:
         hadoop = shlex.quote(str(distribution.home / "bin" / "hadoop"))
         script = f'#!/bin/bash\n{java_home}\nexec {there}{hadoop} --config {shlex.quote(str(conf_dir))} "$@"\n'

@@ -204,6 +204,8 @@ _OWN_CLASSES_FIRST = ("mapreduce.job.user.classpath.first", "mapreduce.job.class
 
 # Hadoop's own value of the properties that take further options.
 _TASK_OPTIONS = "-Djava.net.preferIPv4Stack=true -Dhadoop.metrics.log.level=WARN"
+_TASKS_OPTIONS = ("mapreduce.admin.map.child.java.opts", "mapreduce.admin.reduce.child.java.opts")
+_MASTERS_OPTIONS = "yarn.app.mapreduce.am.admin-command-opts"
 
 
 class Starts(Frozen):
@@ -223,6 +225,22 @@ class Starts(Frozen):
             dropped |= set(_LEAVE_AT_ONCE)
         kept = {name: value for name, value in self.properties.items() if name not in dropped}
         return self.model_copy(update={"properties": kept})
+
+    def with_processors(self, count: int) -> "Starts":
+        """These starts for JVMs that see so many processors, however small their share of this machine's is.
+
+        A JVM chooses its collector and the number of its threads by that.
+        """
+        option = f"-XX:ActiveProcessorCount={count}"
+        tasks = {name: f"{self.properties.get(name, _TASK_OPTIONS)} {option}" for name in _TASKS_OPTIONS}
+        master = " ".join(filter(None, (self.properties.get(_MASTERS_OPTIONS), option)))
+        return self.model_copy(
+            update={
+                "properties": {**self.properties, **tasks, _MASTERS_OPTIONS: master},
+                "control_options": (*self.control_options, option),
+                "data_options": (*self.data_options, option),
+            }
+        )
 
     def settings(self, distribution: Distribution) -> dict[str, str]:
         """What a record has to say of it: every property and JVM option that is not Hadoop's own."""
@@ -273,9 +291,8 @@ def _container_options(
         return {}
     shared = " ".join((*options, "-cp", f"{distribution.pathing_jar}:$CLASSPATH"))
     return {
-        "mapreduce.admin.map.child.java.opts": f"{_TASK_OPTIONS} {shared}",
-        "mapreduce.admin.reduce.child.java.opts": f"{_TASK_OPTIONS} {shared}",
-        "yarn.app.mapreduce.am.admin-command-opts": " ".join((shared, *master)),
+        **dict.fromkeys(_TASKS_OPTIONS, f"{_TASK_OPTIONS} {shared}"),
+        _MASTERS_OPTIONS: " ".join((shared, *master)),
     }
 
 

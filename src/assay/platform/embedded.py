@@ -10,10 +10,11 @@ import signal
 import socket
 import subprocess
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache, cached_property
+from math import ceil
 from pathlib import Path
 from threading import Thread
 from typing import NamedTuple
@@ -24,7 +25,7 @@ from assay.host.processors import bound_to, division, ranges_text
 from assay.model.doubt import Doubt
 from assay.model.errors import AssayError, BadInputError
 from assay.model.fault import NODE, worker_name, worker_number
-from assay.model.network import NO_NETWORK, links_of, links_on
+from assay.model.network import NO_NETWORK, LinkSpec, links_of, links_on
 from assay.model.node import Node
 from assay.model.platform import (
     MASTER,
@@ -40,6 +41,7 @@ from assay.model.platform import (
 from assay.model.probe import Scene
 from assay.model.progress import Progress
 from assay.model.registry import ENGINES, FACTS, PLATFORMS, STORES
+from assay.model.scale import ScaleSeen
 from assay.model.store import Placer, Store
 from assay.model.trial import HDFS, MAPREDUCE
 from assay.network.links import Lan, doubts_of, make_lans, measure, unplug
@@ -56,10 +58,13 @@ from assay.platform.configuration import (
     write_configuration,
 )
 from assay.platform.daemon import Daemon, PortTakenError, fetch_json, last_words
+from assay.platform.dilation import resolved, slowed
 from assay.platform.distribution import Distribution, Starts, starts_of
 from assay.platform.faults import FaultInjector, Killed
 from assay.platform.limits import Limits, check_containers, check_limits, limits_of, offered_mb, used_together
+from assay.platform.scale import ScaleWatch
 from assay.platform.scene import build_scene
+from assay.platform.timers import NAMES, longer
 
 _PATIENCE_S, _PATIENCE_OF_NODE_S = 120.0, 15.0
 _POLL_S = 0.05
@@ -203,17 +208,21 @@ class EmbeddedCluster(Cluster):
         """`state` keeps the leases; `environment` is the user's, of which Hadoop's own variables are left out.
 
         `store` and `engine` are the registered names of what it is for. `starts` replaces what `spec.starts` names
-        (set-up uses that to find out which classes are loaded).
+        (set-up uses that to find out which classes are loaded). Raises BadInputError for an impossible dilation.
         """
         self._distribution = distribution
-        self._spec = spec
+        self._spec = resolved(spec)
+        self._slower = slowed(self._spec)
         self._store = STORES.find(store)
         self._engines = ENGINES.find(engine).daemons
         self._starts = starts or starts_of(spec.starts, distribution)
+        if spec.dilation is not None and self._spec.limit_cpus is not None:
+            self._starts = self._starts.with_processors(ceil(self._spec.limit_cpus))
         self._state = state
         self._environment = commands.clean_environment(environment, distribution)
         self._daemons: list[Daemon] = []
         self._limits: dict[str, Limits] = {}
+        self.lans: Sequence[Lan] = ()
         self._use: LimitUse | None = None
         self._struck: list[Daemon] = []
         self._lease: Lease | None = None
@@ -221,6 +230,7 @@ class EmbeddedCluster(Cluster):
     def check(self, properties: Mapping[str, str]) -> None:
         """Its containers fit into its NodeManagers, its limits into this machine, and it may have its nodes."""
         self._check_containers(properties)
+        longer(properties, self._slower)
         check_limits(self._spec, self._state)
         if self._spec.workers:
             check_namespaces()
@@ -304,6 +314,8 @@ class EmbeddedCluster(Cluster):
             else:
                 for budget in budgets:
                     budget.hold()
+                for limits in self._limits.values():
+                    limits.hold_processors()
                 return running
         raise AssertionError("the last attempt returns or raises")
 
@@ -311,6 +323,7 @@ class EmbeddedCluster(Cluster):
         self, layout: Layout, properties: Mapping[str, str], progress: Progress, lease: Lease
     ) -> RunningCluster:
         hosts, lans = self._make_hosts(layout, lease)
+        self.lans = lans
         master = hosts[0].node
         names = [name for kind in (*self._engines, *self._store.daemons) for name in kind.ports]
         ports = master.free_ports(len(names))
@@ -326,8 +339,9 @@ class EmbeddedCluster(Cluster):
         )
         free_ports = master.free_ports(_MOST_PORTS) if lans else None
         racks = rack_properties(self._spec, lans, layout.neutral / "network")
+        chosen = {**turns, **racks, **starts.properties, **properties}
         for host in hosts:
-            self._configure(host, addresses, {**turns, **racks, **starts.properties, **properties}, free_ports)
+            self._configure(host, addresses, chosen, free_ports)
         facts, doubts = network_facts(lans, progress)
         for at, rack in enumerate(self._spec.racks, 1):
             facts[f"racks.rack-{at}"] = ", ".join(map(worker_name, rack))
@@ -338,18 +352,18 @@ class EmbeddedCluster(Cluster):
         conf_dir = hosts[0].conf_dir
         hadoop = commands.write_hadoop_command(
             layout.neutral / "bin" / "hadoop", self._distribution, starts, conf_dir,
-            master if lans else commands.HERE,
+            master if lans else commands.HERE, hosts[0].limits.entering_processors,
         )  # fmt: skip
-        settings = starts.settings(self._distribution)
+        settings = longer(starts.settings(self._distribution), self._slower)
         if self._spec.limit_memory_bytes is not None:  # what the limit makes of the memory for containers
             settings["yarn.nodemanager.resource.memory-mb"] = str(offered_mb(self._spec))
-        chosen = "one per task, in turn" if turns else "drawn at random for each file"
-        settings["local directories"] = chosen if several else "one"
+        order = "one per task, in turn" if turns else "drawn at random for each file"
+        settings["local directories"] = order if several else "one"
         return RunningCluster(
             hadoop=hadoop, conf_dir=conf_dir, version=self._distribution.version, addresses=startup.urls(),
             nodes=tuple(self._cluster_node(host) for host in hosts), extras=self._distribution.extras,
             settings=settings, connect=master.connect if lans else socket.create_connection, facts=facts,
-            doubts=doubts,
+            doubts=doubts, slower=self._slower,
         )  # fmt: skip
 
     def _make_hosts(self, layout: Layout, lease: Lease) -> tuple[list[Host], Sequence[Lan]]:
@@ -360,8 +374,10 @@ class EmbeddedCluster(Cluster):
         network.mkdir(parents=True)
         names = [MASTER, *self._spec.workers]
         fault = self._spec.fault
-        links = {name: links_on(self._spec.network, worker_number(name), fault) for name in self._spec.workers}
-        lans = make_lans(names, links_of(self._spec.network), network, lease, os.environ, links)
+        links = {
+            name: self._slowed(links_on(self._spec.network, worker_number(name), fault)) for name in self._spec.workers
+        }
+        lans = make_lans(names, self._slowed(links_of(self._spec.network)), network, lease, os.environ, links)
         home = layout.neutral / MASTER
         of_master = Layout(neutral=home, data=(), local=(LocalDirectory(path=home / "local", medium="home"),))
         layouts = {MASTER: of_master, **layout.nodes}
@@ -369,6 +385,10 @@ class EmbeddedCluster(Cluster):
             Host(node, layouts[node.name], self._limits[node.name], node.name == MASTER, node.name != MASTER, data_name)
             for node, data_name in zip(lans[0].nodes, lans[-1].hosts, strict=True)
         ], lans
+
+    def _slowed(self, links: Sequence[LinkSpec | None]) -> list[LinkSpec | None]:
+        """Links as slow as all else of a scale model."""
+        return [link and link.model_copy(update={"slowdown": self._slower}) for link in links]
 
     def _configure(
         self, host: Host, addresses: Mapping[str, str], chosen: Mapping[str, str], ports: Sequence[int] | None
@@ -384,7 +404,8 @@ class EmbeddedCluster(Cluster):
             **addresses, **embedded_properties(spec, layout, name, classpath, conf_dir, master),
             **self._store.properties(layout, name, addresses),
         }  # fmt: skip
-        write_configuration(conf_dir, {**(with_fixed_ports(ours, ports) if ports else ours), **chosen})
+        properties = {**(with_fixed_ports(ours, ports) if ports else ours), **chosen}
+        write_configuration(conf_dir, longer(properties, self._slower))
 
     def _cluster_node(self, host: Host) -> ClusterNode:
         daemons = tuple(daemon.facts for daemon in self._daemons if daemon.node is host.node)
@@ -440,11 +461,11 @@ def network_facts(lans: Sequence[Lan], progress: Progress) -> tuple[dict[str, st
     for name, lan in zip(("network", "network.data"), lans, strict=False):
         reached: Mapping[tuple[str, str], float] = {}
         if lan.link is not None:
-            facts[f"{name}.rate_bits_per_s"] = str(lan.link.rate_bits_per_s)
+            facts[f"{name}.rate_bits_per_s"] = f"{lan.link.carried_bits_per_s:.0f}"
         for node, host in zip(lan.nodes, lan.hosts, strict=True):
             link = lan.links[host]
             if link is not None and link != lan.link:
-                facts[f"{name}.{node.name}.rate_bits_per_s"] = str(link.rate_bits_per_s)
+                facts[f"{name}.{node.name}.rate_bits_per_s"] = f"{link.carried_bits_per_s:.0f}"
         if any(link is not None for link in lan.links.values()):
             progress.detail("measuring the links")
             with suppress(OSError):
@@ -490,25 +511,51 @@ class EmbeddedPlatform(HadoopPlatform):
     def _cluster(self) -> EmbeddedCluster:
         trial = self._trial
         return EmbeddedCluster(
-            self._distribution, trial.cluster, self._installation.state, self._user_environment, trial.store,
+            self._distribution, self._spec, self._installation.state, self._user_environment, trial.store,
             trial.engine,
         )  # fmt: skip
+
+    @cached_property
+    def _spec(self) -> ClusterSpec:
+        """With the dilation that was chosen for this machine."""
+        return resolved(self._trial.cluster)
+
+    @property
+    def _slower(self) -> int:
+        return slowed(self._spec)
+
+    @contextmanager
+    def _scale(self, cluster: RunningCluster) -> Iterator[Callable[[int, int], ScaleSeen] | None]:
+        if self._spec.dilation is None:
+            yield None
+            return
+        with ScaleWatch(self._slower, self._cluster.lans, cluster).watching() as watch:
+            yield watch.seen
 
     def facts(self) -> Mapping[str, str]:
         further = [facts(self._installation) for facts in FACTS.values()]
         parts = division()
         processors = {f"processors.{name}": ranges_text(own) for name, own in parts._asdict().items()} if parts else {}
+        if self._spec.dilation is not None:
+            processors["dilation"] = str(self._slower)
         return {**super().facts(), **{name: value for facts in further for name, value in facts.items()}, **processors}
 
     def check(self, properties: Mapping[str, str]) -> None:
         """Of divided processors only the cluster's count."""
         parts, cpus = division(), self._trial.cluster.limit_cpus
-        if parts and cpus is not None and cpus > len(parts.cluster):
+        if parts and cpus is not None and self._trial.cluster.dilation is None and cpus > len(parts.cluster):
             raise BadInputError(
                 f"a limit of {cpus:g} cpus is not possible: the cluster has {len(parts.cluster)} processors here "
                 f"({ranges_text(parts.cluster)}), and the drives' emulator and the probes have the others; "
                 f"choose up to {len(parts.cluster)}",
                 "cpus",
+            )
+        of_jobs = sorted(NAMES & self._trial.workload.hadoop.keys())
+        if self._slower > 1 and of_jobs:
+            raise BadInputError(
+                f"{of_jobs[0]} of the workload's own would not be {self._slower} times longer, as a dilation makes it; "
+                "set it for all trials, under the experiment's `hadoop`",
+                of_jobs[0],
             )
         super().check(properties)
 

@@ -12,6 +12,7 @@ Sources: cgroups(7), the kernel's admin-guide/cgroup-v1/memory.rst, scheduler/sc
 
 import os
 from collections.abc import Mapping, Sequence
+from math import ceil
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,6 +21,7 @@ from assay.host.lease import Lease
 from assay.model.errors import AssayError, BadInputError
 from assay.model.naming import bytes_text
 from assay.model.platform import ClusterSpec, LimitUse
+from assay.platform.dilation import slowed
 from assay.platform.page_cache_budget import LEAST_BUDGET_BYTES, PageCacheBudget
 
 SELF = Path("/proc/self")
@@ -85,6 +87,9 @@ def words(file: Path) -> list[str]:
 
 _PERIOD_US = 100_000
 _LEAST_CPUS = 0.01  # the kernel takes no quota below a millisecond
+_LEAST_QUOTA_US = 1000
+_SHORT_PERIOD_US = 10_000
+"""Of a scale model, whose nodes shall not wait long for their next share."""
 _LEAVE_OUT = {"memory": "leave the memory limit out", "cpu": "leave the cpus limit out"}
 # The shell enters and then becomes the command: same process id, and no Python code between fork and exec.
 _ENTER = (
@@ -101,14 +106,30 @@ class Limits:
         cpus: float | None,
         groups: Mapping[str, tuple[int, Path]],
         page_cache: PageCacheBudget | None = None,
+        *,
+        later: bool = False,
     ) -> None:
-        """`groups` has the interface's version and the directory for each of `memory` and `cpu` that is bounded."""
+        """`groups` has the interface's version and the directory for each of `memory` and `cpu` that is bounded.
+
+        With `later` the processors are bounded from `hold_processors` on, in short periods.
+        """
         self._memory_bytes = memory_bytes
         self._cpus = cpus
         self._groups = groups
         self.accounting: Sequence[Path] = ()
         """Groups that bound nothing, and are entered too."""
         self.page_cache = page_cache
+        self._later = later
+
+    def hold_processors(self) -> None:
+        """Bound the processors of a scale model's node now that its daemons have started."""
+        if self._later and self._cpus is not None:
+            _bound("cpu", *self._groups["cpu"], self._cpus, short_period_us(self._cpus))
+
+    def entering_processors(self, command: Sequence[str]) -> list[str]:
+        """The command line of a client, which shares a scale model's processors with the node's daemons."""
+        doors = [str(self._groups["cpu"][1] / "cgroup.procs")] if self._later else []
+        return [*_ENTER, *doors, "--", *command] if doors else list(command)
 
     @property
     def any(self) -> bool:
@@ -182,6 +203,8 @@ def make_limits(
     process: Path = SELF,
     page_cache_bytes: int | None = None,
     node: str = "",
+    *,
+    later: bool = False,
 ) -> Limits:
     """Make the groups of a node under a lease; without a bound there are none, and nothing is entered.
 
@@ -194,11 +217,17 @@ def make_limits(
     for controller, amount in (("memory", memory_bound), ("cpu", cpus)):
         if amount is not None:
             groups[controller] = _make(controller, lease, process, f"assay-{lease.id}{node and f'-{node}'}")
-            _bound(controller, *groups[controller], amount)
+            if controller == "memory" or not later:
+                _bound(controller, *groups[controller], amount)
     page_cache = None
     if page_cache_bytes is not None:
         page_cache = PageCacheBudget(*groups["memory"], page_cache_bytes, memory_bytes)
-    return Limits(memory_bytes, cpus, groups, page_cache)
+    return Limits(memory_bytes, cpus, groups, page_cache, later=later)
+
+
+def short_period_us(cpus: float) -> int:
+    """10 ms, or as much more as the least quota that the kernel takes needs for such a share."""
+    return max(_SHORT_PERIOD_US, ceil(_LEAST_QUOTA_US / cpus))
 
 
 def _machine_bytes() -> int:
@@ -208,12 +237,17 @@ def _machine_bytes() -> int:
 def check_limits(spec: ClusterSpec, state: Path) -> None:
     """Raises BadInputError when a cluster can't be bounded as asked on this machine: tried, and undone at once."""
     with Lease(state, "limits") as lease:
-        limits_of(spec, lease)
+        limits_of(spec, lease).hold_processors()
 
 
 def limits_of(spec: ClusterSpec, lease: Lease, node: str = "") -> Limits:
-    """The limits of a cluster's node. Raises BadInputError when they are beyond the machine or can't be had."""
+    """The limits of a cluster's node. Raises BadInputError when they are beyond the machine or can't be had.
+
+    Of a scale model's node, whose dilation is a number here, the processors are bounded when it says so.
+    """
     memory_bytes, cpus = spec.limit_memory_bytes, spec.limit_cpus
+    if cpus is not None:
+        cpus /= slowed(spec)
     there_bytes = _machine_bytes()
     if memory_bytes is not None and memory_bytes > there_bytes:
         raise BadInputError(
@@ -238,7 +272,9 @@ def limits_of(spec: ClusterSpec, lease: Lease, node: str = "") -> Limits:
             f"{within}; ask for less, or leave page_cache out",
             "page_cache",
         )
-    return make_limits(memory_bytes, cpus, lease, page_cache_bytes=spec.page_cache_bytes, node=node)
+    return make_limits(
+        memory_bytes, cpus, lease, page_cache_bytes=spec.page_cache_bytes, node=node, later=spec.dilation is not None
+    )
 
 
 def _make(controller: str, lease: Lease, process: Path, name: str) -> tuple[int, Path]:
@@ -270,18 +306,18 @@ def _make(controller: str, lease: Lease, process: Path, name: str) -> tuple[int,
     )
 
 
-def _bound(controller: str, version: int, group: Path, amount: float) -> None:
+def _bound(controller: str, version: int, group: Path, amount: float, period_us: int = _PERIOD_US) -> None:
     """Page cache counts; swap is not used, or a bound would only move the work to the swap's disk.
 
     Within a group of version 1 no swappiness means never; an equal bound on memory and swap together would hide how
     often this one is met.
     """
-    quota_us = round(amount * _PERIOD_US)
+    quota_us = round(amount * period_us)
     by_version: Mapping[tuple[str, int], Mapping[str, object]] = {
         ("memory", 1): {"memory.limit_in_bytes": amount, "memory.swappiness": 0},
         ("memory", 2): {"memory.max": amount, "memory.swap.max": 0},
-        ("cpu", 1): {"cpu.cfs_period_us": _PERIOD_US, "cpu.cfs_quota_us": quota_us},
-        ("cpu", 2): {"cpu.max": f"{quota_us} {_PERIOD_US}"},
+        ("cpu", 1): {"cpu.cfs_period_us": period_us, "cpu.cfs_quota_us": quota_us},
+        ("cpu", 2): {"cpu.max": f"{quota_us} {period_us}"},
     }
     for name, value in by_version[controller, version].items():
         file = group / name

@@ -36,6 +36,7 @@ from assay.model.result import TrialResult
 from assay.model.signature import Signature
 from assay.model.task import TaskAttempt, TaskPhases
 from assay.model.trial import Plan, Trial
+from assay.record.model_time import ModelClock, clock_of, in_model_time
 from assay.record.reading import Unreadable, first_of, read_as, record_outline, whole_record
 from assay.record.schema_2 import renamed
 
@@ -153,6 +154,7 @@ class RunFolder:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._trials = path / "trials"
+        self._clocks: dict[str, ModelClock] = {}
 
     def check_free(self) -> None:
         """Raises BadInputError when a run can't begin here because the folder is not empty."""
@@ -244,8 +246,7 @@ class RunFolder:
         """Where a trial's file lies, or would."""
         return self._trials / trial / name
 
-    @staticmethod
-    def _read(folder: Path, planned: Mapping[str, Trial] | None = None, *, outline: bool = False) -> Record:
+    def _read(self, folder: Path, planned: Mapping[str, Trial] | None = None, *, outline: bool = False) -> Record:
         text = read_bytes(folder / RECORD)
         record = record_outline(text) if outline else whole_record(text)
         if record.trial.id != folder.name:
@@ -255,7 +256,14 @@ class RunFolder:
             raise Unreadable("the run's plan has no such trial")
         if planned is not None and record.trial != planned[record.trial.id]:
             raise Unreadable("its trial is not what the run's plan says: one of them was altered")
-        return record
+        self._clocks[record.trial.id] = clock_of(record)
+        return in_model_time(record)
+
+    def _clock(self, trial: str) -> ModelClock:
+        """That of a trial's tables, which its record tells. Raises BadInputError where that can't be read."""
+        if trial not in self._clocks and self.file(trial, RECORD).exists():
+            self.record(trial)
+        return self._clocks.get(trial, ModelClock())
 
     def write(self, result: TrialResult) -> None:
         """Add a finished trial: all files are on disk before the folder gets its name."""
@@ -292,18 +300,20 @@ class RunFolder:
 
     def attempts(self, trial: Trial) -> list[TaskAttempt]:
         """A trial's task attempts; none where it has no such file. Raises BadInputError when that is damaged."""
-        return read_rows(self.unaltered(trial.id, "tasks.parquet"), engine_kind(trial.engine).attempt)
+        rows = read_rows(self.unaltered(trial.id, "tasks.parquet"), engine_kind(trial.engine).attempt)
+        return list(map(self._clock(trial.id).row, rows))
 
     def phases(self, trial: Trial) -> list[TaskPhases]:
         """The finer phases of a trial's task attempts; else as `attempts`."""
-        return read_rows(self.unaltered(trial.id, "phases.parquet"), engine_kind(trial.engine).log)
+        rows = read_rows(self.unaltered(trial.id, "phases.parquet"), engine_kind(trial.engine).log)
+        return list(map(self._clock(trial.id).row, rows))
 
     def series(self, trial: str) -> "dict[tuple[str, str], Series]":
         """A trial's samples by probe and series, of nodes but the first by `NODE/SERIES`; else as `attempts`.
 
         Of nodes that were read from afar none is the first: that one is this machine, or its master.
         """
-        table = read_table(self.unaltered(trial, "samples.parquet"))
+        clock, table = self._clock(trial), read_table(self.unaltered(trial, "samples.parquet"))
         if table is None:
             return {}
         keys, lists = ["probe", "series"], [("time_ms", "list"), ("value", "list")]
@@ -316,7 +326,7 @@ class RunFolder:
         own = {None, *[node for node in nodes[:1] if node not in afar]}
         return {
             (row["probe"], row["series"] if row.get("node") in own else f"{row['node']}/{row['series']}"): Series(
-                row["time_ms_list"], row["value_list"]
+                *clock.series(row["series"], row["time_ms_list"], row["value_list"])
             )
             for row in rows
         }
@@ -332,7 +342,7 @@ class RunFolder:
         if not file.exists():
             return None
         try:
-            return Signature.model_validate_json(read_bytes(file))
+            return self._clock(trial).signature(Signature.model_validate_json(read_bytes(file)))
         except ValidationError as error:
             raise BadInputError(f"{file} can't be read: {first_of(error)}") from None
 

@@ -102,15 +102,18 @@ class Run:
         )
 
     def tasks(self, trials: Sequence[str] | None = None) -> Any:
-        """One row per task attempt of some trials, or of all."""
+        """One row per task attempt of some trials, or of all; of a scale model by this machine's clock."""
         return self._tables("tasks.parquet", [engine.attempt for engine in self._engines], trials)
 
     def phases(self, trials: Sequence[str] | None = None) -> Any:
-        """One row per task attempt whose log could be read: its finer phases."""
+        """One row per task attempt whose log could be read: its finer phases; of a scale model by wall-clock."""
         return self._tables("phases.parquet", [engine.log for engine in self._engines], trials)
 
     def samples(self, trials: Sequence[str] | None = None, probe: str | None = None) -> Any:
-        """One row per reading of some trials' probes, or of one probe: of long runs there are millions."""
+        """One row per reading of some trials' probes, or of one probe: of long runs there are millions.
+
+        Of a scale model they are by this machine's clock.
+        """
         import pyarrow.compute as pc
 
         wanted = None if probe is None else pc.field("probe") == probe
@@ -173,6 +176,8 @@ def _trial_row(record: Record) -> Mapping[str, Any]:
         "status": str(record.status),
         "outcome": str(record.outcome),
         "error": record.error,
+        "modelled": record.modelled,
+        "struck_out": record.struck_out,
         "elapsed_s": totals.elapsed_s if totals else None,
         "run_s": record.run_s,
         "durable_s": record.durable_s,

@@ -299,6 +299,12 @@ def _notes(decision: Decision, names: Mapping[str, str]) -> Iterator[str]:
             )
             corrected = f", corrected for {decision.corrected} verdicts" if decision.corrected > 1 else ""
             yield f"About {times} would decide it{corrected}, if the times vary as they did so far."
+    dilation = decision.levels.get("dilation", "none")
+    if dilation not in {"none", "1"}:
+        yield (
+            "These times are modelled: the cluster ran slower than the one that it stands for, and they are divided by "
+            "that. The checks of the model are below."
+        )
     nodes = "" if not decision.nodes else " on one node" if decision.nodes == 1 else f" on {decision.nodes} nodes"
     memory, cache = (
         re.sub(r"(?<=\d)(?=[KMGT]iB$)", " ", decision.levels.get(name, "all")) for name in ("memory", "page_cache")

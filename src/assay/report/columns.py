@@ -113,7 +113,7 @@ def time_columns(rows: Sequence[Row]) -> list[Column]:
     compared = [row.comparison for row in rows]
     elapsed = Column(
         "elapsed",
-        [seconds_text(row.elapsed_s) for row in rows],
+        [elapsed_text(row) for row in rows],
         unit="s",
         intervals=[interval_words(row.elapsed.interval if row.elapsed else None, seconds_text) for row in rows],
         values=[row.elapsed_s for row in rows],
@@ -129,9 +129,19 @@ def time_columns(rows: Sequence[Row]) -> list[Column]:
     runs = [
         f"{row.finished}{f' of {row.trials}' if row.finished != row.trials else ''}"
         + (f", {row.wrong} wrong" if row.wrong else "")
+        + (f", {row.struck_out} struck out" if row.struck_out else "")
         for row in rows
     ]
-    return [Column("runs", runs, rank=1), elapsed, *ratios]
+    bases = ["modelled" if row.modelled else "measured" for row in rows]
+    basis = [Column("basis", bases, words=True)] if any(row.modelled for row in rows) else []
+    return [Column("runs", runs, rank=1), elapsed, *basis, *ratios]
+
+
+def elapsed_text(row: Row) -> str:
+    """A combination's time; between `~~` that of trials that are struck out, where none is left."""
+    if row.elapsed_s is None and row.struck_s is not None:
+        return f"~~{seconds_text(row.struck_s)}~~"
+    return seconds_text(row.elapsed_s)
 
 
 def ratio_column(head: str, compared: Sequence[Comparison | None]) -> Column:

@@ -15,6 +15,8 @@ from assay.report.nodes import (
     nodes_in,
     pair_columns,
 )
+from assay.report.scale import NOTE as SCALE_NOTE
+from assay.report.scale import scale_columns, struck_out_words
 from assay.report.trial_detail import MIB, cost_of, known_median
 from assay.report.values import energy_columns, energy_of, energy_values
 from assay.report.words import number_text
@@ -41,6 +43,12 @@ def markdown(run: RunData, analysis: RunAnalysis) -> str:
         for step in next_steps(run, analysis.decisions)
     ]
     parts.append(rows_table(rows))
+    if scale := scale_columns(run.records):
+        parts += [
+            grid(scale),
+            f"{SCALE_NOTE}.",
+            "\n".join(f"- {escaped(one)}" for one in struck_out_words(run.records)),
+        ]
     parts += [section.markdown() for section in analysis.sections.values()]
     parts += _nodes(run.detailed)
     parts.append(_costs(run.detailed))

@@ -38,6 +38,8 @@ from assay.report.charts.timeline import MOST_BINS
 from assay.report.columns import combination_columns
 from assay.report.first_screen import address, carded, first_screen, overview
 from assay.report.next_steps import compare_command, next_steps, run_command
+from assay.report.scale import NOTE as SCALE_NOTE
+from assay.report.scale import scale_columns, struck_out_words
 from assay.report.trial_detail import MOST_CORE_PERCENT, MOST_MIB, MOST_MIB_PER_HOUR, detail_groups
 from assay.report.values import PARTS, Value, combination_values, csv_lines, trial_values
 from assay.report.words import base_text, number_text, phases_of, seconds_text, significant_text
@@ -143,6 +145,9 @@ def run_page(run: RunData, analysis: RunAnalysis) -> str:
         ),
         overview=overview(run.plan, run.records, run.damaged, doubts),
         most_details=MOST_DETAILS,
+        scale=scale_columns(run.records),
+        scale_note=SCALE_NOTE,
+        struck_out=struck_out_words(run.records),
         records=run.records,
         shown=run.shown,
         settings=_settings(run.shown),

@@ -19,6 +19,8 @@ from assay.report.nodes import (
     nodes_in,
     pair_columns,
 )
+from assay.report.scale import NOTE as SCALE_NOTE
+from assay.report.scale import scale_columns, struck_out_words
 from assay.report.words import base_text, print_line, print_text, seconds_text
 from assay.stats.breakdown import Breakdown, Change
 from assay.stats.decision import Decision
@@ -45,6 +47,12 @@ def print_report(title: str, records: Sequence[Record], analysis: RunAnalysis, c
         print_text(console, left, "dim")
     ratio = f"; ratio: elapsed time divided by that on {base_text(rows)}" if any(row.comparison for row in rows) else ""
     print_text(console, f"{NOTE}{ratio}.", "dim")
+    for row in fitted(scale_columns(records), console.width) if any(one.scale for one in records) else ():
+        print_line(console, row)
+    if any(one.scale for one in records):
+        print_text(console, f"{SCALE_NOTE}.", "dim")
+    for words in struck_out_words(records)[:MOST_FAILURES]:
+        print_text(console, words, "yellow")
     wrong = []
     for record in records:
         if record.status is Status.FAILED:

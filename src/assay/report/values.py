@@ -42,6 +42,8 @@ def combination_values(row: Row) -> dict[str, Value]:
         "trials": row.trials,
         "finished": row.finished,
         "wrong": row.wrong,
+        "struck_out": row.struck_out,
+        "modelled": row.modelled,
         "elapsed_s": row.elapsed_s,
         "elapsed_low_s": elapsed.low if elapsed else None,
         "elapsed_high_s": elapsed.high if elapsed else None,
@@ -139,10 +141,12 @@ def instruments_s(record: Record) -> float | None:
 def elapsed_without_instruments_s(record: Record) -> float | None:
     """The jobs' time less what the emulator and the probes took from them: the least that they could have taken.
 
-    None where that is not known, and where the instruments had processors of their own.
+    None where that is not known, where the instruments had processors of their own, and on a scale model, whose nodes
+    are not held up by them.
     """
     taken_s, cores = instruments_s(record), record.facts.get("cores", "")
-    if taken_s is None or record.totals is None or not cores.isdigit() or "processors.instruments" in record.facts:
+    apart = record.modelled or "processors.instruments" in record.facts
+    if taken_s is None or record.totals is None or not cores.isdigit() or apart:
         return None
     return record.totals.elapsed_s - taken_s / int(cores)
 
@@ -159,6 +163,8 @@ def trial_values(records: Sequence[Record]) -> Iterator[dict[str, Value]]:
             "status": str(record.status),
             "outcome": str(record.outcome),
             "counts": counts(record),
+            "modelled": record.modelled,
+            "struck_out": record.struck_out,
             "error": record.error,
             "elapsed_s": record.totals.elapsed_s if record.totals else None,
             "run_s": record.run_s,

@@ -19,6 +19,7 @@ from assay.stats.noise import ALPHA, Noise, repetitions_to_decide
 from assay.stats.run_doubts import Condition, busy_seconds, conditions
 from assay.stats.sample import (
     BASES,
+    DILATION,
     MACHINE,
     PLACEMENT,
     WORK,
@@ -187,9 +188,12 @@ def decisions(
 
 
 def question_of(found: Sequence[Sample]) -> str:
-    """The factor that a run asks about: the placement; where there is but one, the first other factor that varies."""
+    """The factor that a run asks about: the placement; where there is but one, the first other factor that varies.
+
+    Not how much slower a scale model runs, which is nothing to choose.
+    """
     varies = varying_factors(found)
-    others = [name for name in varies if name not in (*WORK, "variant", MACHINE, PLACEMENT)]
+    others = [name for name in varies if name not in (*WORK, "variant", DILATION, MACHINE, PLACEMENT)]
     return others[0] if PLACEMENT not in varies and others else PLACEMENT
 
 

@@ -125,9 +125,11 @@ def energy_account(record: Record, samples: Iterable[Sample] = (), model: PowerM
     emulated = [] if record.trial.zero_delay else reporting
     parts = part_spans(record.steps)
     for part, span in parts.items():
-        measured = list(trial.measured(part))
+        # Neither meters nor models of this machine tell of the nodes that a scale model stands for; its drives do.
+        measured = [] if record.modelled else list(trial.measured(part))
         nodes = [energy for energy in measured if energy.component == NODE]
-        machine = list(trial.machine(part, span, [energy for energy in measured if energy.component != NODE]))
+        parts_of_it = [energy for energy in measured if energy.component != NODE]
+        machine = [] if record.modelled else list(trial.machine(part, span, parts_of_it))
         # Another node's meter knows nothing of this machine.
         metered = any(energy.node.casefold() == trial.home.casefold() for energy in nodes)
         within = {"within": NODE} if metered else {}

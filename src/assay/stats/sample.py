@@ -11,7 +11,7 @@ from assay.model.record import Record, Status
 from assay.model.trial import ZERO_DELAY
 from assay.stats.machine_kind import Changed, first_difference, machine_names, sets_of_media
 
-RUN, MACHINE, PLACEMENT = "run", "machine", "placement"
+RUN, MACHINE, PLACEMENT, DILATION = "run", "machine", "placement", "dilation"
 APART = (RUN, MACHINE)
 """Levels of these never take turns: their trials have no pairs."""
 
@@ -43,9 +43,15 @@ class Sample(NamedTuple):
 def counts(record: Record) -> bool:
     """Whether a trial's time is one to reckon with.
 
-    It is no warm-up, it took time, its output is not wrong, and its fault struck.
+    It is no warm-up, it took time, its output is not wrong, its fault struck, and its scale model was kept to.
     """
-    return _took_time(record) and record.outcome is not Outcome.FAIL and not record.missed_fault
+    return is_struck_out(record, struck_out=False)
+
+
+def is_struck_out(record: Record, *, struck_out: bool = True) -> bool:
+    """Whether a trial would count if its scale model had been kept to; or, asked the other way, does count."""
+    could = _took_time(record) and record.outcome is not Outcome.FAIL and not record.missed_fault
+    return could and record.struck_out is struck_out
 
 
 def is_wrong(record: Record) -> bool:

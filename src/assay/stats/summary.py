@@ -17,7 +17,18 @@ from assay.model.trial import SHIPPED_PRIOR, NoisePrior
 from assay.stats.comparison import Comparison, compare
 from assay.stats.fit import within
 from assay.stats.noise import EFFECT, Median, Noise, median_of
-from assay.stats.sample import MACHINE, PLACEMENT, Levels, Sample, Trials, combinations, counts, in_plan_order, is_wrong
+from assay.stats.sample import (
+    MACHINE,
+    PLACEMENT,
+    Levels,
+    Sample,
+    Trials,
+    combinations,
+    counts,
+    in_plan_order,
+    is_struck_out,
+    is_wrong,
+)
 
 LEAST_VALUES = 5
 """Of fewer there is no telling which of them is the odd one."""
@@ -140,6 +151,7 @@ class Group(Frozen):
     memory: str
     page_cache: str
     cpus: str
+    dilation: str
     fault: str
     cache: str
     probes: str
@@ -153,8 +165,9 @@ class Row(Frozen):
     are medians of the records', `phases` of the phases' added averages. `comparison` is with the group's base, one of
     those that all of the report is made from (None for the base itself, for zero storage delay, and where no other
     placement finished); `ratio` is its ratio of elapsed times. `outliers` are trials that lie far off; they count like
-    all others. `finished` are the trials that count, `wrong` those whose output is wrong, which do not. `outcome` is
-    the worst of the repetitions.
+    all others. `finished` are the trials that count, `wrong` those whose output is wrong, which do not. `modelled` says
+    that they ran on a scale model; `struck_out` of its trials do not count since it was not kept to, and `struck_s` is
+    the median of their times. `outcome` is the worst of the repetitions.
     """
 
     group: Group
@@ -162,6 +175,9 @@ class Row(Frozen):
     trials: int
     finished: int
     wrong: int
+    modelled: bool
+    struck_out: int
+    struck_s: float | None
     elapsed_s: float | None
     elapsed: Median | None
     run_s: float | None
@@ -268,6 +284,9 @@ def _row(
         trials=len(records),
         finished=len(finished),
         wrong=sum(map(is_wrong, records)),
+        modelled=any(record.modelled for record in records),
+        struck_out=sum(map(is_struck_out, records)),
+        struck_s=_median_known([one.totals.elapsed_s for one in records if is_struck_out(one) and one.totals]),
         elapsed_s=middle.value if middle else None,
         elapsed=middle,
         run_s=_median_known([record.run_s for record in finished]),

@@ -252,6 +252,16 @@ class EmulatedMedium:
         self._reports: list[Mapping[str, Any]] = []
         self._path_cost: Mapping[str, Any] = {}
         self._dirty_limited = True
+        self._dilation = 1
+
+    def dilate(self, dilation: int) -> None:
+        """Beside a slowdown of its own; facts stay those of the drive that it stands for."""
+        self._dilation = dilation
+
+    @property
+    def _as_attached(self) -> DriveProfile:
+        """The profile with all that makes the drive slower here."""
+        return self.profile.model_copy(update={"slowdown": self.profile.slowdown * self._dilation})
 
     @cached_property
     def profile(self) -> DriveProfile:
@@ -324,7 +334,7 @@ class EmulatedMedium:
 
     def check(self) -> None:
         """Raises BadInputError when `attached` could not work, as far as can be told without attaching."""
-        profile = self.profile
+        profile = self._as_attached
         lacking = missing(self._installation, self._options.file_system)
         if lacking:
             raise BadInputError(f"medium {self.spec.name!r}: {'; '.join(lacking)}")
@@ -357,7 +367,7 @@ class EmulatedMedium:
         Raises AssayError (BadInputError where the backing disk is too small) when a step fails; the scope undoes the
         rest.
         """
-        profile, system = self.profile, self._system
+        profile, system = self._as_attached, self._system
         device, drive = attach_raw(profile, self._size(), self.place, lease, self._emulator, system, scope)
         point = mount_point or drive.home / "mount"
         point.mkdir(exist_ok=True)
@@ -456,7 +466,7 @@ class EmulatedMedium:
         limit = () if self._dirty_limited else (unlimited,)
         return limit + doubts_of(
             self.spec.name,
-            self.profile,
+            self._as_attached,
             self._path_cost,
             self._reports,
             intervals=get_args(Part),
@@ -494,6 +504,7 @@ class EmulatedKind(PlacedKind[EmulatedOptions]):
     options = EmulatedOptions
     known_by = "profile"
     emulated = True
+    dilated = True
     energy = "reported"
     passing_facts = frozenset({"device"})
 

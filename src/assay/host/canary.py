@@ -1,0 +1,58 @@
+"""A thread that wants to wake up every 5 ms, and how late it does: what processes wait for a processor here.
+
+It is a program of its own, so that nothing else of Assay's keeps it waiting: each second it prints a line of the time
+(milliseconds since the epoch) and of how many microseconds too late it woke each time. It ends when nobody reads that.
+The idea is cyclictest's (rt-tests).
+"""
+
+import gc
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+EVERY_S, TOLD_EVERY = 0.005, 200
+
+
+@contextmanager
+def canary() -> Iterator["subprocess.Popen[bytes]"]:
+    """One for the time of a scope, on the processors of the thread that asks. Raises OSError."""
+    process = subprocess.Popen(
+        [sys.executable, "-I", "-S", str(Path(__file__))], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL, start_new_session=True,
+    )  # fmt: skip
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+        if process.stdout is not None:
+            process.stdout.close()
+
+
+def sing() -> None:
+    """Until nobody listens."""
+    gc.disable()
+    late_us: list[int] = []
+    due = time.monotonic() + EVERY_S
+    while True:
+        time.sleep(max(0.0, due - time.monotonic()))
+        now = time.monotonic()
+        late_us.append(max(0, round(1e6 * (now - due))))
+        # Not so many at once as were missed: each waiting counts once.
+        due = max(due + EVERY_S, now)
+        if len(late_us) >= TOLD_EVERY:
+            line = " ".join(map(str, [round(1000 * time.time()), *late_us]))
+            try:
+                os.write(1, f"{line}\n".encode())
+            except OSError:
+                return
+            late_us.clear()
+            due = time.monotonic() + EVERY_S
+
+
+if __name__ == "__main__":
+    sing()

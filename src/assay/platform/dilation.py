@@ -1,0 +1,88 @@
+"""How many times slower than the machines that it stands for a cluster has to run, so that its nodes fit here.
+
+A scale model slows everything down by one factor: processors (`assay.platform.limits`), drives
+(`model.medium.Dilated`), links (`model.network.LinkSpec.slowdown`) and Hadoop's timers (`assay.platform.timers`).
+Memory and bytes stay. The principle is DieCast's (D. Gupta, K. Vishwanath, A. Vahdat, NSDI 2008).
+"""
+
+import os
+from math import ceil
+from typing import NamedTuple
+
+from assay.host.processors import division
+from assay.model.errors import BadInputError
+from assay.model.platform import AUTO, ClusterSpec
+
+IDLE_SHARE = 0.1
+"""Of this machine's processor time at least so much has to be left over, or nodes wait for each other's."""
+INSTRUMENTS_CPUS = 0.3
+"""What the drives' emulator, the kernel's own work and the probes take beside the nodes, where they have no processors
+of their own (`assay.host.processors`)."""
+DEFAULT_CPUS = 1.0
+"""Cores of a scale model's node where nothing else is said."""
+
+
+class Processors(NamedTuple):
+    """How many a cluster's nodes may use, and whether the instruments use them too."""
+
+    number: int
+    shared: bool
+
+    @property
+    def usable(self) -> float:
+        """Cores' worth of time that nodes may be given together."""
+        return self.number * (1 - IDLE_SHARE) - (INSTRUMENTS_CPUS if self.shared else 0.0)
+
+
+def processors_here() -> Processors:
+    """Of this machine, as far as this process may use it."""
+    parts = division()
+    return Processors(len(parts.cluster) if parts else len(os.sched_getaffinity(0)), shared=parts is None)
+
+
+def node_cpus(spec: ClusterSpec) -> float:
+    """Cores that a node of a scale model stands for."""
+    return DEFAULT_CPUS if spec.limit_cpus is None else spec.limit_cpus
+
+
+def chosen(spec: ClusterSpec, processors: Processors | None = None) -> int | None:
+    """The dilation of a cluster; None for one that is no scale model.
+
+    `auto` is the least with which all nodes, the master's too, can be busy at once. Raises BadInputError where there
+    are no nodes of their own, or where a node has more cores than this machine can stand for.
+    """
+    if spec.dilation is None:
+        return None
+    if not spec.workers:
+        raise BadInputError(
+            "dilation needs nodes of their own, and one node without a network is this machine itself; say "
+            "cluster: {nodes: 3}, or give the node a network",
+            "dilation", "cluster",
+        )  # fmt: skip
+    here = processors or processors_here()
+    if spec.dilation != AUTO:
+        dilation = int(spec.dilation)
+    else:
+        wanted = (len(spec.workers) + 1) * node_cpus(spec)
+        dilation = max(1, ceil(wanted / here.usable - 1e-9))
+    if node_cpus(spec) / dilation > here.number:
+        least = ceil(node_cpus(spec) / here.number)
+        raise BadInputError(
+            f"a node of {node_cpus(spec):g} cpus would take {node_cpus(spec) / dilation:g} of the {here.number} here, "
+            f"at a dilation of {dilation}; give a dilation of {least} or more, or fewer cpus",
+            "cpus", "dilation",
+        )  # fmt: skip
+    return dilation
+
+
+def resolved(spec: ClusterSpec) -> ClusterSpec:
+    """With a number for its dilation, and cores for its nodes. Raises BadInputError where there can be none."""
+    dilation = chosen(spec)
+    if dilation is None:
+        return spec
+    return spec.model_copy(update={"dilation": dilation, "limit_cpus": node_cpus(spec)})
+
+
+def slowed(spec: ClusterSpec) -> int:
+    """The dilation of a resolved cluster, 1 for what is no scale model."""
+    return spec.dilation if isinstance(spec.dilation, int) else 1

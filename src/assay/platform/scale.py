@@ -1,0 +1,211 @@
+"""Watches a scale model while its jobs run: idle processors, a thread's waking, links with a backlog, heartbeats.
+
+What it sees is judged elsewhere (`assay.stats.scale`). It takes about 2 % of a processor.
+"""
+
+import os
+import re
+import time
+from array import array
+from collections import deque
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from threading import Event, Thread
+from typing import Any, NamedTuple
+
+from assay.host.canary import canary
+from assay.host.processors import bound_to, division
+from assay.model.platform import RunningCluster, jmx_bean
+from assay.model.scale import HeartbeatsSeen, LinkSeen, ScaleSeen
+from assay.network.links import Lan
+from assay.network.queues import Queue, Queues
+from assay.platform.configuration import read_site
+from assay.platform.daemon import fetch_json
+from assay.platform.timers import DATANODE_HEARTBEAT, NODE_HEARTBEAT, TIMERS
+
+STAT = Path("/proc/stat")
+LINKS_EVERY_S, IDLE_EVERY_S, HEARTBEATS_EVERY_S = 0.05, 1.0, 10.0
+_TICKS_PER_S = os.sysconf("SC_CLK_TCK")
+_UNITS_S = {"ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
+
+Window = tuple[int, int]
+"""Its begin and end, in milliseconds since the epoch."""
+
+
+class Beat(NamedTuple):
+    """A daemon that counts heartbeats, the count's name in its JMX, and the timer that they follow with its unit."""
+
+    role: str
+    bean: str
+    counter: str
+    timer: str
+    unit_s: float
+
+
+BEATS = (
+    Beat("resourcemanager", "ResourceManager", "NodeHeartbeatNumOps", NODE_HEARTBEAT, 1e-3),
+    Beat("namenode", "NameNode", "SendHeartbeatNumOps", DATANODE_HEARTBEAT, 1.0),
+)
+
+
+class ScaleWatch:
+    """What was seen since the scope began, by time."""
+
+    def __init__(self, dilation: int, lans: Sequence[Lan], cluster: RunningCluster) -> None:
+        self._dilation = dilation
+        self._lans = lans
+        self._cluster = cluster
+        self._idle: list[tuple[Window, float]] = []
+        self._late: deque[tuple[int, array[int]]] = deque()
+        self._links: list[tuple[Window, str, LinkSeen]] = []
+        self._beats: dict[str, list[tuple[int, int]]] = {}
+        self._troubles: dict[str, None] = {}
+        self._ended = Event()
+
+    @contextmanager
+    def watching(self) -> Iterator["ScaleWatch"]:
+        """For the time of a scope. What can't be seen is among the troubles, and nothing else fails for it."""
+        parts = division()
+        with ExitStack() as scope:
+            threads = [Thread(target=self._guarded, args=(what,), daemon=True) for what in (self._sample, self._ask)]
+            with bound_to(parts and parts.cluster), suppress(OSError):
+                bird = scope.enter_context(canary())
+                threads.append(Thread(target=self._listen, args=(bird.stdout,), daemon=True))
+            if len(threads) < 3:
+                self._troubles["no thread to wake up could be started"] = None
+            for thread in threads:
+                thread.start()
+            scope.callback(self._end, threads)
+            yield self
+
+    def seen(self, began_ms: int, ended_ms: int) -> ScaleSeen:
+        """Between two times."""
+        within = range(began_ms, ended_ms + 1)
+        links: dict[str, LinkSeen] = {}
+        for (begin, end), name, one in list(self._links):
+            if begin in within and end in within:
+                before = links.get(name, one._replace(sent_bytes=0, seconds=0.0))
+                links[name] = one._replace(
+                    sent_bytes=before.sent_bytes + one.sent_bytes, seconds=before.seconds + one.seconds
+                )
+        return ScaleSeen(
+            dilation=self._dilation,
+            idle_shares=[share for (begin, end), share in list(self._idle) if begin in within and end in within],
+            late_us=[late for at_ms, own in list(self._late) if at_ms in within for late in own],
+            links=links,
+            heartbeats=self._heartbeats(within),
+            troubles=tuple(self._troubles),
+        )
+
+    def _heartbeats(self, within: range) -> Mapping[str, HeartbeatsSeen]:
+        """By counts at the first and the last time of asking; what was never asked twice is left out."""
+        found = {}
+        nodes = sum(node.container_logs is not None for node in self._cluster.nodes)
+        site = read_site(self._cluster.conf_dir)
+        for beat in BEATS:
+            counts = [one for one in list(self._beats.get(beat.role, [])) if one[0] in within]
+            if len(counts) > 1:
+                (first_ms, first), (last_ms, last) = counts[0], counts[-1]
+                every_s = seconds_of(site.get(beat.timer) or default_of(beat.timer), beat.unit_s)
+                found[beat.role] = HeartbeatsSeen(last - first, nodes, (last_ms - first_ms) / 1000, every_s)
+        return found
+
+    def _end(self, threads: Sequence[Thread]) -> None:
+        self._ended.set()
+        for thread in threads[:2]:  # the last one ends with what it listens to
+            thread.join(HEARTBEATS_EVERY_S)
+
+    def _guarded(self, work: Any) -> None:
+        try:
+            work()
+        except (OSError, ValueError, LookupError) as error:
+            if not self._ended.is_set():
+                self._troubles[f"{type(error).__name__}: {error}"] = None
+
+    def _sample(self) -> None:
+        parts = division()
+        processors = parts.cluster if parts else os.sched_getaffinity(0)
+        with ExitStack() as opened:
+            links = self._open_links(opened)
+            before = {name: queues.read() for name, queues, _ in links}
+            before_s, before_ms = time.monotonic(), round(1000 * time.time())
+            idle_s, idle_ms, idle = before_s, before_ms, idle_ticks(STAT.read_text(), processors)
+            while not self._ended.wait(LINKS_EVERY_S):
+                now_s, now_ms = time.monotonic(), round(1000 * time.time())
+                now = {name: queues.read() for name, queues, _ in links}
+                for name, _, rate in links:
+                    for number, sent in backlogged(before[name], now[name]).items():
+                        one = LinkSeen(sent, now_s - before_s, rate)
+                        self._links.append(((before_ms, now_ms), f"{name}, interface {number}", one))
+                before, before_s, before_ms = now, now_s, now_ms
+                if now_s - idle_s >= IDLE_EVERY_S:
+                    ticks = idle_ticks(STAT.read_text(), processors)
+                    share = (ticks - idle) / (_TICKS_PER_S * (now_s - idle_s) * len(processors))
+                    self._idle.append(((idle_ms, now_ms), min(1.0, share)))
+                    idle_s, idle_ms, idle = now_s, now_ms, ticks
+
+    def _open_links(self, opened: ExitStack) -> list[tuple[str, Queues, float]]:
+        """Each namespace with token buckets, and their rate in bytes a second where they all have the same."""
+        links = []
+        shaped = {link.carried_bits_per_s / 8 for lan in self._lans for link in lan.links.values() if link is not None}
+        for lan in self._lans[:1] if len(shaped) == 1 else ():
+            for node in (lan.switch, *lan.nodes):
+                queues = Queues(node)
+                opened.callback(queues.close)
+                links.append((node.name, queues, next(iter(shaped))))
+        if len(shaped) > 1:
+            self._troubles["links of different rates are not watched"] = None
+        return links
+
+    def _ask(self) -> None:
+        while True:
+            for beat in BEATS:
+                url = self._cluster.addresses.get(beat.role)
+                page = f"{url}/jmx?qry=Hadoop:service={beat.bean},name=RpcDetailedActivityForPort*"
+                answer = url and fetch_json(page, 5.0 * self._cluster.slower, self._cluster.connect)
+                now_ms = round(1000 * time.time())
+                beans = answer.get("beans", []) if isinstance(answer, dict) else []
+                counts = [jmx_bean({"beans": [bean]}).get(beat.counter) for bean in beans]
+                if known := [int(count) for count in counts if count is not None]:
+                    self._beats.setdefault(beat.role, []).append((now_ms, sum(known)))
+            if self._ended.wait(HEARTBEATS_EVERY_S):
+                return
+
+    def _listen(self, said: Any) -> None:
+        with suppress(OSError, ValueError):  # it is closed when the scope ends
+            for line in said:
+                at_ms, *late = map(int, line.split())
+                self._late.append((at_ms, array("I", late)))
+
+
+def idle_ticks(stat: str, processors: Collection[int]) -> int:
+    """Clock ticks that some processors had nothing to do, also while a disk was waited for (proc(5), stat)."""
+    found = 0
+    for line in stat.splitlines():
+        if (named := re.match(r"cpu(\d+) ", line)) and int(named[1]) in processors:
+            words = line.split()
+            found += int(words[4]) + int(words[5])
+    return found
+
+
+def backlogged(before: Mapping[int, Queue], after: Mapping[int, Queue]) -> dict[int, int]:
+    """Bytes that interfaces sent between two readings at both of which something waited before them."""
+    return {
+        number: own.sent_bytes - before[number].sent_bytes
+        for number, own in after.items()
+        if own.waiting_bytes and number in before and before[number].waiting_bytes
+    }
+
+
+def default_of(timer: str) -> str:
+    """A timer's, from the table."""
+    return next(one.default for one in TIMERS if one.name == timer)
+
+
+def seconds_of(value: str, unit_s: float) -> float:
+    """A property's value, with a unit of its own or of the property's. Raises ValueError."""
+    found = re.fullmatch(r"(\d+)\s*(ms|s|m|h)?", value.strip().lower())
+    if found is None:
+        raise ValueError(f"{value!r} is no time")
+    return int(found[1]) * (_UNITS_S[found[2]] if found[2] else unit_s)

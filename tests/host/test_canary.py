@@ -1,0 +1,15 @@
+"""Proves that a thread that wants to wake up tells how late it did, and is gone at the scope's end."""
+
+import time
+
+from assay.host.canary import TOLD_EVERY, canary
+
+
+def test_it_tells_each_second_how_late_it_woke():
+    with canary() as process:
+        at_ms, *late = map(int, process.stdout.readline().split())
+        assert abs(at_ms - 1000 * time.time()) < 5000
+        assert len(late) == TOLD_EVERY
+        assert all(one >= 0 for one in late)
+        assert process.poll() is None
+    assert process.poll() is not None

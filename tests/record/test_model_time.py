@@ -1,0 +1,88 @@
+"""Proves that a scale model's record keeps this machine's clock on disk, and has the model's time once it is read."""
+
+import pytest
+
+from assay.model.record import Amount, Sample, Step, Totals
+from assay.model.result import TrialResult
+from assay.model.scale import ScaleReport
+from assay.model.signature import Access, PhaseUse, Signature
+from assay.record.folder import RunFolder
+from assay.record.model_time import ModelClock, in_model_time
+from tests.builders import a_plan, a_record, a_trial, device_reports
+
+WALL_MS = 1_000_000
+
+
+def dilated(dilation=4):
+    return a_record(
+        scale=ScaleReport(dilation=dilation),
+        steps=(Step(name="start", started_ms=WALL_MS, seconds=4.0), Step(name="run", started_ms=WALL_MS + 4000, seconds=40.0)),
+        devices=device_reports({"disk": {"run": {
+            "elapsed_seconds": 40.0, "busy_seconds": 8.0, "late_seconds": 0.4, "joules": {"total": 80.0}, "seed": 7,
+        }}}),
+        amounts=(
+            Amount(probe="disk", subject="disk", series="busy_s", part="run", value=8.0),
+            Amount(probe="cpu", subject="machine", series="user_s", part="run", value=8.0),
+        ),
+    )  # fmt: skip
+
+
+def test_every_length_is_so_many_times_shorter_and_processor_time_stays():
+    wall = dilated()
+    model = in_model_time(wall)
+    assert isinstance(model.totals, Totals)
+    assert model.totals.elapsed_s == pytest.approx(wall.totals.elapsed_s / 4)
+    assert model.totals.phases["map"] == pytest.approx(wall.totals.phases["map"] / 4)
+    assert model.jobs[0].elapsed_s == pytest.approx(2.5)
+    assert [step.started_ms for step in model.steps] == [WALL_MS, WALL_MS + 1000]
+    assert [step.seconds for step in model.steps] == [1.0, 10.0]
+    report = model.devices["disk"]["run"]
+    assert (report.elapsed_seconds, report.busy_seconds, report.joules["total"]) == (10.0, 2.0, 20.0)
+    assert (report.model_extra["late_seconds"], report.model_extra["seed"]) == (0.1, 7)
+    assert [amount.value for amount in model.amounts] == [2.0, 8.0]
+    assert model.scale.clock == "model"
+
+
+def test_it_is_done_once():
+    model = in_model_time(dilated())
+    assert in_model_time(model) is model
+    plain = a_record()
+    assert in_model_time(plain) is plain
+
+
+def test_the_folder_keeps_the_clock_and_gives_the_models_time(tmp_path):
+    folder = RunFolder(tmp_path / "run")
+    folder.create(a_plan())
+    wall = dilated()
+    access = Access(
+        job="j",
+        phase="map",
+        medium="disk",
+        role="input",
+        direction="read",
+        bytes=1,
+        requests=1,
+        latency_ms_mean=8.0,
+        active_s=4.0,
+    )
+    use = PhaseUse(job="j", phase="map", attempts=1, attempt_s=8.0, elapsed_s=4.0, cpu_s=1.0)
+    samples = [
+        Sample(probe="disk", series="disk/read_mb_s", time_ms=WALL_MS + 4000, value=5.0),
+        Sample(probe="cpu", series="user_percent", time_ms=WALL_MS + 4000, value=50.0),
+    ]
+    folder.write(TrialResult(wall, [], samples, [], Signature(accesses=(access,), phases=(use,), media=()), b""))
+    kept = (tmp_path / "run" / "trials" / a_trial().id / "record.json").read_text()
+    assert '"clock":"wall"' in kept.replace(" ", "").replace("\n", "")
+    assert '"elapsed_s": 10.0' in kept
+    for reader in (folder, RunFolder(tmp_path / "run")):
+        series = reader.series(a_trial().id)
+        assert series["disk", "disk/read_mb_s"] == ([WALL_MS + 1000], [20.0])
+        assert series["cpu", "user_percent"] == ([WALL_MS + 1000], [50.0])
+        found = reader.signature(a_trial().id)
+        assert (found.accesses[0].latency_ms_mean, found.accesses[0].active_s) == (2.0, 1.0)
+        assert (found.phases[0].attempt_s, found.phases[0].cpu_s) == (2.0, 1.0)
+    assert folder.record(a_trial().id).totals.elapsed_s == pytest.approx(2.5)
+
+
+def test_an_unknown_moment_stays_unknown():
+    assert ModelClock(WALL_MS, 4).moment_ms(0) == 0

@@ -1,0 +1,90 @@
+"""Proves under which conditions a scale model's times are believed, and that a failed one strikes them out by name."""
+
+import pytest
+
+from assay.model.scale import HeartbeatsSeen, LinkSeen, ScaleReport, ScaleSeen
+from assay.stats.sample import counts, is_struck_out
+from assay.stats.scale import (
+    drive_check,
+    heartbeat_check,
+    idle_check,
+    judged,
+    link_check,
+    scale_doubts,
+    wake_check,
+)
+from tests.builders import a_record, device_reports
+
+GOOD = ScaleSeen(
+    4, idle_shares=[0.3] * 100, late_us=[60] * 1000, links={"worker-1": LinkSeen(101, 2.0, 50.0)},
+    heartbeats={"namenode": HeartbeatsSeen(30, 3, 120.0, 12.0)},
+)  # fmt: skip
+DEVICES = device_reports({"worker-1/hdd": {"run": {"elapsed_seconds": 100.0, "late_seconds": 1.0}}})
+
+
+def test_a_model_that_was_kept_to_passes_all_checks():
+    report = judged(GOOD, DEVICES)
+    assert [check.passed for check in report.checks] == [True] * 5
+    assert (report.dilation, report.clock, report.modelled, report.failed) == (4, "wall", True, ())
+    assert scale_doubts(report) == []
+
+
+def test_one_window_of_a_hundred_may_lack_idle_time_and_not_two():
+    assert idle_check([0.05] + [0.5] * 99).passed
+    assert idle_check([0.05] * 2 + [0.5] * 98).passed is False
+    assert idle_check([]).passed is None
+
+
+def test_the_99th_percentile_of_late_wakes_counts():
+    assert wake_check([50] * 990 + [5000] * 9).passed
+    failed = wake_check([50] * 970 + [5000] * 30)
+    assert (failed.passed, failed.value) == (False, 5000)
+    assert wake_check([50]).passed is None
+
+
+def test_late_drives():
+    late = device_reports({"a/hdd": {"run": {"elapsed_seconds": 100.0, "late_seconds": 1.0}},
+                           "b/hdd": {"run": {"elapsed_seconds": 100.0, "late_seconds": 2.0}}})  # fmt: skip
+    check = drive_check(late)
+    assert check.passed is False
+    assert "b/hdd" in check.detail
+    assert drive_check({}).passed is None
+
+
+@pytest.mark.parametrize(("sent", "passed"), [(95, True), (105, True), (94, False), (106, False)])
+def test_links_with_a_backlog_keep_their_rate(sent, passed):
+    assert link_check({"worker-1": LinkSeen(sent, 2.0, 50.0)}).passed is passed
+
+
+def test_a_link_without_a_second_of_backlog_tells_nothing():
+    assert link_check({"worker-1": LinkSeen(1, 0.5, 50.0)}).passed is None
+
+
+@pytest.mark.parametrize(("count", "passed"), [(30, True), (25, True), (24, False), (0, False)])
+def test_heartbeats_come_within_a_fifth_of_their_interval(count, passed):
+    """30 of 3 nodes in 120 s are one every 12 s."""
+    assert heartbeat_check({"namenode": HeartbeatsSeen(count, 3, 120.0, 12.0)}).passed is passed
+
+
+def test_too_few_intervals_tell_nothing_of_heartbeats():
+    assert heartbeat_check({"namenode": HeartbeatsSeen(3, 3, 60.0, 12.0)}).passed is None
+
+
+def test_a_failed_check_strikes_the_time_out_and_says_why():
+    report = judged(GOOD._replace(idle_shares=[0.0] * 10), DEVICES)
+    (doubt,) = scale_doubts(report)
+    assert doubt.kind == "scale-model-not-kept"
+    assert "idle for at least 10% of the time in 0.0% of 10 windows" in doubt.what
+    record = a_record(scale=report)
+    assert record.struck_out
+    assert not counts(record)
+    assert is_struck_out(record)
+    assert counts(a_record(scale=judged(GOOD, DEVICES)))
+    assert counts(a_record(scale=ScaleReport(dilation=4)))
+
+
+def test_what_every_trial_should_show_and_did_not_is_doubted():
+    report = judged(GOOD._replace(late_us=[]), DEVICES)
+    (doubt,) = scale_doubts(report, ["no thread to wake up could be started"])
+    assert doubt.kind == "scale-model-not-seen"
+    assert "no thread" in doubt.what
