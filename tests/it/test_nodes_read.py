@@ -20,7 +20,11 @@ from assay.probe.network import interfaces
 from tests.it.driving import a_place, assay_command, wait_for
 from tests.it.test_ssh import PORT, SSHD, shells_that_wait, sshd_on
 
-pytestmark = [pytest.mark.it, pytest.mark.skipif(os.geteuid() != 0, reason="only root may make namespaces")]
+pytestmark = [
+    pytest.mark.it,
+    pytest.mark.long,
+    pytest.mark.skipif(os.geteuid() != 0, reason="only root may make namespaces"),
+]
 needs_sshd = pytest.mark.skipif(SSHD is None, reason="there is no sshd (apt-get install openssh-server)")
 WORKERS = ["worker-1", "worker-2", "worker-3"]
 
