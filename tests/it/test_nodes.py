@@ -19,6 +19,7 @@ from assay.network.links import doubts_of, make_lans, measure, unplug
 from assay.node.local import LocalNode
 from assay.probe.network import Network, interfaces, own_addresses
 from assay.probe.nftables import CountingTable
+from tests.it.driving import wait_for
 
 pytestmark = [pytest.mark.it, pytest.mark.skipif(os.geteuid() != 0, reason="only root may make namespaces")]
 NAMES = ["master", "worker-1", "worker-2"]
@@ -131,6 +132,7 @@ def test_a_node_without_its_links_answers_nobody_and_its_processes_are_known(lan
     master, worker, other = lan.nodes
     inside = worker.start(["sleep", "30"], lease.environment(os.environ), tmp_path / "a.log")
     beside = other.start(["sleep", "30"], lease.environment(os.environ), tmp_path / "b.log")
+    wait_for(lambda: worker.runs(inside.pid), 5)  # its process enters the node's namespaces first
     assert [worker.runs(pid) for pid in (inside.pid, beside.pid, worker.holder, 1)] == [True, False, False, False]
     with worker.inside(socket.socket) as server:
         server.bind(("", 9999))
@@ -260,6 +262,8 @@ def test_the_next_command_takes_the_nodes_of_a_killed_one_down(tmp_path):
     killed.wait()
     assert all(map(start_time, holders))
     assert len(release_stale(tmp_path / "state")) == 1
-    assert not any(map(start_time, holders))
+    wait_for(
+        lambda: not any(map(start_time, holders)), 5
+    )  # dead at once, and gone when the first process has reaped them
     listed = subprocess.check_output(["lsns", "--noheadings", "--type", "net", "--output", "NS"], text=True).split()
     assert not {str(number) for number in namespaces} & set(listed)
