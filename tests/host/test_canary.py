@@ -2,14 +2,14 @@
 
 import time
 
-from assay.host.canary import TOLD_EVERY, canary
+from assay.host.canary import WAKE_UPS_PER_LINE, canary
 
 
 def test_it_tells_each_second_how_late_it_woke():
     with canary() as process:
         at_ms, *late = map(int, process.stdout.readline().split())
         assert abs(at_ms - 1000 * time.time()) < 5000
-        assert len(late) == TOLD_EVERY
+        assert len(late) == WAKE_UPS_PER_LINE
         assert all(one >= 0 for one in late)
         assert process.poll() is None
     assert process.poll() is not None

@@ -295,10 +295,10 @@ def _short_jobs_put_off(attempts: Sequence[MapReduceAttempt], phases: Sequence[M
     late = Counter[str]()
     for phase in phases:
         late[phase.job] += phase.commits_put_off or 0
-    for job, times in sorted(late.items()):
+    for job, times in sorted((+late).items()):
         own = [attempt for attempt in attempts if attempt.job == job]
         took_s = (max(one.finished_ms for one in own) - min(one.started_ms for one in own)) / 1000
-        if times and took_s < _SHORT_S:
+        if took_s < _SHORT_S:
             yield COMMITS_PUT_OFF.doubt(
                 f"{job}, whose tasks took {took_s:.1f} s from the first start to the last end, slept for 1 s before a "
                 f"commit, {times} time{'s' if times > 1 else ''}"

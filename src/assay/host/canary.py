@@ -14,12 +14,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-EVERY_S, TOLD_EVERY = 0.005, 200
+EVERY_S, WAKE_UPS_PER_LINE = 0.005, 200
 
 
 @contextmanager
 def canary() -> Iterator["subprocess.Popen[bytes]"]:
-    """One for the time of a scope, on the processors of the thread that asks. Raises OSError."""
+    """The running program, on the calling thread's processors, until the scope ends. Raises OSError."""
     process = subprocess.Popen(
         [sys.executable, "-I", "-S", str(Path(__file__))], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL, start_new_session=True,
@@ -33,8 +33,8 @@ def canary() -> Iterator["subprocess.Popen[bytes]"]:
             process.stdout.close()
 
 
-def sing() -> None:
-    """Until nobody listens."""
+def measure() -> None:
+    """Prints a line for each second's wake-ups until nothing reads standard output."""
     gc.disable()
     late_us: list[int] = []
     due = time.monotonic() + EVERY_S
@@ -42,9 +42,9 @@ def sing() -> None:
         time.sleep(max(0.0, due - time.monotonic()))
         now = time.monotonic()
         late_us.append(max(0, round(1e6 * (now - due))))
-        # Not so many at once as were missed: each waiting counts once.
+        # Missed wake-ups are not made up for: each wait counts once.
         due = max(due + EVERY_S, now)
-        if len(late_us) >= TOLD_EVERY:
+        if len(late_us) >= WAKE_UPS_PER_LINE:
             line = " ".join(map(str, [round(1000 * time.time()), *late_us]))
             try:
                 os.write(1, f"{line}\n".encode())
@@ -55,4 +55,4 @@ def sing() -> None:
 
 
 if __name__ == "__main__":
-    sing()
+    measure()
