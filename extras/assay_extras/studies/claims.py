@@ -171,7 +171,7 @@ def beside(
     if base not in group or level not in group:
         return None
     least = LEAST_OF.get(group[base].metric, LEAST_S)
-    return difference(measured.of(group[base]), measured.of(group[level]), least, tests)
+    return measured.difference(group[base], group[level], least, tests)
 
 
 def _finding(relation: Relation, found: Difference, place: str, field: Field, levels: tuple[Level, Level]) -> Finding:
@@ -391,7 +391,7 @@ class Near:
         for group in by_level(measured, self.field, self.where):
             if self.level not in group or self.base not in group:
                 continue
-            found = difference(measured.of(group[self.base]), measured.of(group[self.level]), LEAST_S)
+            found = measured.difference(group[self.base], group[self.level], LEAST_S)
             if found is None or found.ratio is None:
                 continue
             low, high = found.bounds

@@ -38,7 +38,6 @@ from assay_extras.studies.values import (
     Measured,
     Point,
     Truth,
-    difference,
 )
 
 Agreement = Literal["agrees", "differs", "undecided", "published tie", "too short", "missing"]
@@ -139,7 +138,7 @@ def _table(study: StudyName, name: str, measured: Measured) -> TableBeside:
         ContrastBeside(
             field=contrast.field, first=contrast.first, second=contrast.second, published_ratio=contrast.ratio,
             published_direction=contrast.direction,
-            measured=difference(measured.of(contrast.first), measured.of(contrast.second), least=LEAST_S),
+            measured=measured.difference(contrast.first, contrast.second, LEAST_S),
         )
         for contrast in contrasts(study)
         if contrast.table == name

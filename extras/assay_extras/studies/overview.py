@@ -22,7 +22,8 @@ LEAST_DEVIATION = 0.01
 class Compared(Frozen):
     """One comparison: its experiment, table and place, and what was published and measured.
 
-    `deviation` is the standard deviation of a pair's log ratio; None where the measured ratio has no interval.
+    `deviation` is the standard deviation of a pair's log ratio, with `borrowed` degrees of freedom from the run's other
+    pairs; None where the measured ratio has no interval.
     """
 
     experiment: str
@@ -35,6 +36,7 @@ class Compared(Frozen):
     high: float | None
     pairs: int
     deviation: float | None
+    borrowed: float
     agreement: Agreement
 
     @property
@@ -95,10 +97,6 @@ def _comparisons(experiment: str, beside: Sequence[TableBeside]) -> list[tuple[t
 
 def _compared(experiment: str, table: str, one: ContrastBeside, measured: Difference) -> Compared:
     second, first = (level_text(one.field, getattr(point, one.field)) for point in (one.second, one.first))
-    deviation = None
-    if measured.low is not None and measured.high is not None and measured.pairs >= LEAST_PAIRS:
-        half = log(measured.high / measured.low) / 2
-        deviation = half * sqrt(measured.pairs) / student(measured.pairs - 1, 1)
     return Compared(
         experiment=experiment,
         table=table,
@@ -109,7 +107,8 @@ def _compared(experiment: str, table: str, one: ContrastBeside, measured: Differ
         low=measured.low,
         high=measured.high,
         pairs=measured.pairs,
-        deviation=deviation,
+        deviation=measured.deviation,
+        borrowed=measured.borrowed,
         agreement=one.agreement,
     )
 
@@ -135,21 +134,28 @@ def _enough(possible: Sequence[Compared]) -> int | None:
 
     Each comparison keeps its own deviation, but at least half of all: of few pairs some seem to have almost none.
     """
-    known = [(log(one.measured_ratio), one.deviation) for one in possible if one.measured_ratio and one.deviation]
+    known = [
+        (log(one.measured_ratio), one.deviation, one.borrowed)
+        for one in possible
+        if one.measured_ratio and one.deviation
+    ]
     if not known:
         return None
-    typical = sqrt(mean(deviation**2 for _, deviation in known))
+    typical = sqrt(mean(deviation**2 for _, deviation, _ in known))
     for count in range(LEAST_PAIRS, MOST_REPETITIONS + 1):
-        powers = [power(effect, max(deviation, typical / 2, LEAST_DEVIATION), count) for effect, deviation in known]
+        powers = [
+            power(effect, max(deviation, typical / 2, LEAST_DEVIATION), count, borrowed)
+            for effect, deviation, borrowed in known
+        ]
         if sum(powers) >= GOAL_DECIDED * len(possible):
             return count
     return None
 
 
-def power(effect: float, deviation: float, pairs: int) -> float:
+def power(effect: float, deviation: float, pairs: int, borrowed: float = 0.0) -> float:
     """The chance that so many pairs show the direction of a ratio, whose logarithm is `effect`."""
     from scipy.special import nctdtr
 
-    limit = student(pairs - 1, 1)
+    freedom = pairs - 1 + borrowed
     shift = min(abs(effect) / deviation * sqrt(pairs), 30.0)  # beyond it the chance is 1 and the function overflows
-    return 1 - float(nctdtr(pairs - 1, shift, limit))
+    return 1 - float(nctdtr(freedom, shift, student(freedom, 1)))

@@ -2,16 +2,20 @@
 
 Source of the interval: Student, The probable error of a mean, Biometrika 6 (1908), on the logarithms of the ratios
 within repetitions. It takes these to be about normal, in exchange for which three pairs can tell something: by ranks
-alone three tell nothing at this level.
+alone three tell nothing at this level. A few pairs say little of their own variance, so that it is moderated by that of
+all the run's pairs, as `assay.stats.noise` does for whole trials (Smyth 2004).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
+from itertools import combinations
 from math import exp, inf, log, sqrt
 from statistics import mean, median, stdev
 from typing import Literal, NamedTuple
 
 from assay.model.base import Frozen
+from assay.model.trial import NoisePrior
+from assay.stats.noise import Residual, fit_prior, moderated
 
 Level = str | float
 Field = Literal["workload", "job", "settings", "dataset", "medium", "metric", "size", "block", "buffer", "streams"]
@@ -69,6 +73,28 @@ class Measured:
     def __init__(self, values: Mapping[Point, Repeated]) -> None:
         self._values = values
 
+    @cached_property
+    def noise(self) -> NoisePrior | None:
+        """Of the logarithm of a ratio within one repetition, by all pairs of seconds that differ in one field alone.
+
+        None where fewer than three such pairs come with three repetitions.
+        """
+        known = []
+        for first, second in combinations(self._values, 2):
+            if first.metric == second.metric and sum(a != b for a, b in zip(first, second, strict=True)) == 1:
+                logs = log_ratios(self._values[first], self._values[second])
+                if len(logs) >= LEAST_PAIRS and all(self._lasts(point) for point in (first, second)):
+                    known.append(Residual((len(logs) - 1) * stdev(logs) ** 2, len(logs) - 1, len(logs)))
+        prior = fit_prior(known)
+        return prior if prior.source == "history" else None
+
+    def _lasts(self, point: Point) -> bool:
+        return point.metric not in NOT_SECONDS and median(self._values[point].values()) >= LEAST_S
+
+    def difference(self, first: Point, second: Point, least: float = 0.0, tests: int = 1) -> "Difference | None":
+        """`difference` of what was measured at two points, with the noise of the run."""
+        return difference(self.of(first), self.of(second), least, tests, self.noise)
+
     def __len__(self) -> int:
         return len(self._values)
 
@@ -92,6 +118,7 @@ LEAST_PAIRS = 3
 """Fewer say nothing: no direction, and no verdict."""
 SAME_SHARE = 0.1
 """What is called the same may differ by so much."""
+NOT_SECONDS = ("throughput", "busy", "iowait")
 LEAST_S = 0.5
 """Seconds that differ by less say nothing: a task's start alone varies by as much."""
 PUBLISHED_S, PUBLISHED_SHARE = 1.0, 0.05
@@ -107,6 +134,8 @@ class Difference(Frozen):
     `ratio` is the geometric mean of the ratios within repetitions (None where a value is not above 0); `low`, `high`
     its interval, None for fewer than 3 pairs. `direction` is -1 where the second is less, 1 where it is more, 0 where
     no difference can be told. `least` is the smallest change of the medians that counts, in the values' unit.
+    `deviation` is the standard deviation of a pair's log ratio, to which the run's noise lent `borrowed` degrees of
+    freedom; None where there is no interval.
     """
 
     first: float
@@ -117,6 +146,8 @@ class Difference(Frozen):
     pairs: int
     direction: Direction = 0
     least: float = 0.0
+    deviation: float | None = None
+    borrowed: float = 0.0
 
     @property
     def change(self) -> float:
@@ -152,10 +183,13 @@ class Difference(Frozen):
         return f"{self.ratio:.2f} ({self.low:.2f} to {self.high:.2f}, {count})"
 
 
-def difference(first: Repeated, second: Repeated, least: float = 0.0, tests: int = 1) -> Difference | None:
+def difference(
+    first: Repeated, second: Repeated, least: float = 0.0, tests: int = 1, noise: NoisePrior | None = None
+) -> Difference | None:
     """By the repetitions that both have; None where there is none.
 
     `tests`: how many such differences this one was picked from; its interval is the wider for it (Bonferroni).
+    `noise`: of the log ratios of pairs like these, which moderates their own.
     """
     shared = sorted(first.keys() & second.keys())
     if not shared:
@@ -165,23 +199,44 @@ def difference(first: Repeated, second: Repeated, least: float = 0.0, tests: int
         first=median(one for one, _ in pairs), second=median(other for _, other in pairs), ratio=None,
         pairs=len(pairs), least=least,
     )  # fmt: skip
-    if any(one <= 0 or other <= 0 for one, other in pairs):
+    logs = log_ratios(first, second)
+    if not logs:
         low, high = interval([other - one for one, other in pairs], tests)
         return found.model_copy(update={"direction": _direction(found, low, high)})
-    logs = [log(other / one) for one, other in pairs]
-    low, high = interval(logs, tests)
-    known = {"low": exp(low), "high": exp(high)} if len(pairs) >= LEAST_PAIRS else {}
+    if len(logs) < LEAST_PAIRS:
+        return found.model_copy(update={"ratio": exp(mean(logs))})
+    low, high = interval(logs, tests, noise)
     return found.model_copy(
-        update={"ratio": exp(mean(logs)), "direction": _direction(found, low, high), **known},
-    )
+        update={
+            "ratio": exp(mean(logs)), "direction": _direction(found, low, high), "low": exp(low), "high": exp(high),
+            "deviation": _noise(logs, noise)[0], "borrowed": noise.freedom if noise else 0.0,
+        },
+    )  # fmt: skip
 
 
-def interval(values: Sequence[float], tests: int = 1) -> tuple[float, float]:
+def log_ratios(first: Repeated, second: Repeated) -> list[float]:
+    """Of the second to the first, by the repetitions that both have; none where one of them is not above 0."""
+    pairs = [(first[shared], second[shared]) for shared in sorted(first.keys() & second.keys())]
+    return [] if any(min(pair) <= 0 for pair in pairs) else [log(other / one) for one, other in pairs]
+
+
+def interval(values: Sequence[float], tests: int = 1, noise: NoisePrior | None = None) -> tuple[float, float]:
     """What the mean of such values lies between, in 95 % of cases; everything for fewer than 3 values."""
-    if len(values) < LEAST_PAIRS:
+    count = len(values)
+    if count < LEAST_PAIRS:
         return -inf, inf
-    middle, off = mean(values), student(len(values) - 1, tests) * stdev(values) / sqrt(len(values))
+    deviation, freedom = _noise(values, noise)
+    middle, off = mean(values), student(freedom, tests) * deviation / sqrt(count)
     return middle - off, middle + off
+
+
+def _noise(values: Sequence[float], noise: NoisePrior | None) -> tuple[float, float]:
+    """Standard deviation and degrees of freedom."""
+    freedom = len(values) - 1
+    if noise is None:
+        return stdev(values), freedom
+    own = moderated(freedom * stdev(values) ** 2, freedom, noise)
+    return own.deviation, own.freedom
 
 
 def published_direction(first: float, second: float) -> Direction:
@@ -193,7 +248,7 @@ def published_direction(first: float, second: float) -> Direction:
 
 
 @lru_cache
-def student(freedom: int, tests: int) -> float:
+def student(freedom: float, tests: int) -> float:
     """The quantile of Student's t that bounds an interval; the wider for so many `tests` (Bonferroni)."""
     from scipy.special import stdtrit
 

@@ -1,11 +1,13 @@
 """Proves when two values differ, when nobody can tell, what interval their ratio has, and what chance is left."""
 
 import random
+from itertools import combinations
+from math import exp
 
 import pytest
 
 from assay_extras.studies.comparison import beyond_chance
-from assay_extras.studies.values import difference, published_direction
+from assay_extras.studies.values import Measured, Point, difference, published_direction
 
 
 def repeated(*values):
@@ -80,3 +82,59 @@ def test_published_seconds_are_rounded_and_nobody_knows_how_often_measured():
 
 def test_of_many_places_some_point_one_way_by_chance():
     assert [beyond_chance(places) for places in (1, 2, 3, 14, 15, 50, 100)] == [1, 1, 2, 2, 3, 4, 6]
+
+
+def without_effects(chance, *, repetitions, unlike):
+    """Values of 48 places that differ by chance alone, by some 8 %; the larger `unlike`, the more the noise differs."""
+    noise = {}
+    values = {}
+    for metric in ("map", "shuffle", "reduce", "elapsed"):
+        for job in ("triads", "closing"):
+            noise[job, metric] = 0.08 * exp(chance.gauss(0, unlike))
+            for settings in ("defaults", "containers", "customs"):
+                for medium in ("hdd", "ssd2"):
+                    own = noise[job, metric] * exp(chance.gauss(0, unlike / 2))
+                    place = Point("triangles", job, settings, "YouTube", medium, metric)
+                    values[place] = {number: 10 * exp(chance.gauss(0, own)) for number in range(repetitions)}
+    return Measured(values)
+
+
+@pytest.mark.parametrize(("repetitions", "unlike"), [(3, 0.0), (4, 0.3), (4, 0.6)])
+def test_without_effects_one_comparison_in_twenty_has_a_direction(repetitions, unlike):
+    chance, directions = random.Random(3), []
+    for _ in range(8):
+        measured = without_effects(chance, repetitions=repetitions, unlike=unlike)
+        for first, second in combinations(measured.where({}), 2):
+            if sum(one != other for one, other in zip(first, second, strict=True)) == 1 and first.metric == second.metric:
+                found = measured.difference(first, second)
+                assert found is not None
+                directions.append(found.direction != 0)
+    assert 0.02 <= sum(directions) / len(directions) <= 0.085
+
+
+def test_pairs_of_a_run_lend_each_other_their_noise():
+    """Equal noise everywhere: three pairs show 15 % at a noise of 6 %, which alone they rarely do."""
+    chance, alone, together = random.Random(5), 0, 0
+    places = [Point("sort", medium=str(share), metric="elapsed") for share in range(8)]
+    for _ in range(40):
+        slower = {places[0]: 1.15}
+        measured = Measured(
+            {
+                place: {number: 10 * slower.get(place, 1.0) * exp(chance.gauss(0, 0.06 / 2**0.5)) for number in range(3)}
+                for place in places
+            }
+        )
+        known = measured.difference(places[0], places[1])
+        own = difference(measured.of(places[0]), measured.of(places[1]))
+        assert known is not None and own is not None
+        assert known.ratio == own.ratio
+        together, alone = together + (known.direction == -1), alone + (own.direction == -1)
+    assert together >= 34
+    assert alone <= 28
+
+
+def test_without_other_pairs_nothing_is_borrowed():
+    first, second = (Point("sort", medium=medium) for medium in ("0", "100"))
+    measured = Measured({first: repeated(10.0, 11.0, 12.0), second: repeated(8.0, 9.5, 9.0)})
+    assert measured.noise is None
+    assert measured.difference(first, second) == difference(measured.of(first), measured.of(second))
