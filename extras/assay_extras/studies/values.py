@@ -73,27 +73,43 @@ class Measured:
     def __init__(self, values: Mapping[Point, Repeated]) -> None:
         self._values = values
 
-    @cached_property
-    def noise(self) -> NoisePrior | None:
-        """Of the logarithm of a ratio within one repetition, by all pairs of seconds that differ in one field alone.
+    def noise(self, of: Point) -> NoisePrior | None:
+        """Of the logarithm of a ratio within one repetition, by the pairs of one job and metric, in seconds.
 
-        None where fewer than three such pairs come with three repetitions.
+        It counts no more degrees of freedom than an analysis of variance of the same values would have beside a
+        pair's own. None where fewer than three pairs that differ in one field come with three repetitions.
         """
-        known = []
-        for first, second in combinations(self._values, 2):
-            if first.metric == second.metric and sum(a != b for a, b in zip(first, second, strict=True)) == 1:
-                logs = log_ratios(self._values[first], self._values[second])
-                if len(logs) >= LEAST_PAIRS and all(self._lasts(point) for point in (first, second)):
-                    known.append(Residual((len(logs) - 1) * stdev(logs) ** 2, len(logs) - 1, len(logs)))
-        prior = fit_prior(known)
-        return prior if prior.source == "history" else None
+        return self._noises.get((of.workload, of.job, of.metric))
 
-    def _lasts(self, point: Point) -> bool:
-        return point.metric not in NOT_SECONDS and median(self._values[point].values()) >= LEAST_S
+    @cached_property
+    def _noises(self) -> dict[tuple[str, str, str], NoisePrior]:
+        groups: dict[tuple[str, str, str], list[Point]] = {}
+        for point, values in self._values.items():
+            if point.metric not in NOT_SECONDS and len(values) >= LEAST_PAIRS and median(values.values()) >= LEAST_S:
+                groups.setdefault((point.workload, point.job, point.metric), []).append(point)
+        priors = {key: self._prior(points) for key, points in groups.items()}
+        return {key: prior for key, prior in priors.items() if prior is not None}
+
+    def _prior(self, points: Sequence[Point]) -> NoisePrior | None:
+        pairs = [
+            log_ratios(self._values[first], self._values[second])
+            for first, second in combinations(points, 2)
+            if sum(one != other for one, other in zip(first, second, strict=True)) == 1
+        ]
+        known = [
+            Residual((len(logs) - 1) * stdev(logs) ** 2, len(logs) - 1, len(logs))
+            for logs in pairs
+            if len(logs) >= LEAST_PAIRS
+        ]
+        prior = fit_prior(known)
+        if prior.source != "history":
+            return None
+        others = (len(points) - 2) * min(one.freedom for one in known)
+        return prior.model_copy(update={"freedom": min(prior.freedom, float(others))})
 
     def difference(self, first: Point, second: Point, least: float = 0.0, tests: int = 1) -> "Difference | None":
         """`difference` of what was measured at two points, with the noise of the run."""
-        return difference(self.of(first), self.of(second), least, tests, self.noise)
+        return difference(self.of(first), self.of(second), least, tests, self.noise(first))
 
     def __len__(self) -> int:
         return len(self._values)

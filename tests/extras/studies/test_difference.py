@@ -136,5 +136,5 @@ def test_pairs_of_a_run_lend_each_other_their_noise():
 def test_without_other_pairs_nothing_is_borrowed():
     first, second = (Point("sort", medium=medium) for medium in ("0", "100"))
     measured = Measured({first: repeated(10.0, 11.0, 12.0), second: repeated(8.0, 9.5, 9.0)})
-    assert measured.noise is None
+    assert measured.noise(first) is None
     assert measured.difference(first, second) == difference(measured.of(first), measured.of(second))
