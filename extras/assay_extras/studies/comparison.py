@@ -60,8 +60,8 @@ class ContrastBeside(Frozen):
     """Two levels of one field: the second over the first, as published and as measured.
 
     `agrees` and `differs` are of directions that both sides have; `undecided` where only the study has one. A
-    `published tie` has none in the study; what is `too short` takes less than half a second on both sides, so that no
-    difference counts.
+    `published tie` has none in the study. What is `too short` takes less than half a second on both sides, or would
+    change by less than that if it changed as in the study, so that no number of repetitions shows it.
     """
 
     field: Field
@@ -78,7 +78,7 @@ class ContrastBeside(Frozen):
             return "missing"
         if not self.published_direction:
             return "published tie"
-        if max(self.measured.first, self.measured.second) < LEAST_S:
+        if _too_short(self.measured, self.published_ratio):
             return "too short"
         if not self.measured.direction:
             return "undecided"
@@ -110,6 +110,13 @@ class TableBeside(Frozen):
     def decided(self) -> int:
         """Contrasts whose direction both sides tell."""
         return self.count("agrees") + self.count("differs")
+
+
+def _too_short(measured: Difference, published_ratio: float | None) -> bool:
+    """Whatever direction was found, or what is left out would depend on what came out."""
+    if max(measured.first, measured.second) < LEAST_S:
+        return True
+    return published_ratio is not None and abs(published_ratio - 1) * measured.first < measured.least
 
 
 def tables(study: StudyName, measured: Measured) -> tuple[TableBeside, ...]:

@@ -44,14 +44,25 @@ class Compared(Frozen):
         """Whether both sides have a direction."""
         return self.agreement in {"agrees", "differs"}
 
+    @property
+    def smaller(self) -> bool:
+        """Whether no direction was found, and an effect as large as the study's is ruled out by the interval."""
+        if self.agreement != "undecided" or self.published_ratio is None or self.low is None or self.high is None:
+            return False
+        return not self.low <= self.published_ratio <= self.high
+
 
 class Group(Frozen):
-    """The comparisons of one experiment. `repetitions` are those that would decide 70 % (None: more than 30)."""
+    """The comparisons of one experiment. `repetitions` are those that would decide 70 % (None: more than 30).
+
+    `smaller` are the undecided that rule out an effect as large as the study's.
+    """
 
     name: str
     possible: int
     decided: int
     agreed: int
+    smaller: int
     ties: int
     too_short: int
     pairs: int
@@ -121,6 +132,7 @@ def _group(name: str, every: Sequence[Compared]) -> Group:
         possible=len(possible),
         decided=sum(one.decided for one in possible),
         agreed=sum(one.agreement == "agrees" for one in possible),
+        smaller=sum(one.smaller for one in possible),
         ties=sum(one.agreement == "published tie" for one in every),
         too_short=sum(one.agreement == "too short" for one in every),
         pairs=min((one.pairs for one in possible), default=0),

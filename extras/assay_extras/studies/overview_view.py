@@ -18,7 +18,7 @@ from assay_extras.studies.overview import GOAL_AGREED, GOAL_DECIDED, Compared, G
 TICKS = (0.1, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3, 5)
 """Of both axes; what lies beyond them is drawn at their ends."""
 WIDTH_PX, LEFT_PX, RIGHT_PX, TOP_PX, PLOT_PX, ROW_PX, INSET_PX = 720, 64, 12, 56, 560, 22, 8
-HEADER = ("experiment", "decided", "agree", "ties", "too short", "pairs", "deviation", "for 70 %")
+HEADER = ("experiment", "decided", "agree", "smaller", "ties", "too short", "pairs", "deviation", "for 70 %")
 DETAIL_HEADER = ("table", "place", "ratio of", "published", "measured", "direction")
 RUNS_HEADER = ("experiment", "day", "trials", "machine")
 SHOWN: tuple[Agreement, ...] = ("differs", "agrees", "undecided")
@@ -26,8 +26,9 @@ LEFT_OUT: tuple[Agreement, ...] = ("too short", "published tie")
 MARKDOWN_WIDTH = 140
 ABOUT = (
     "decided: comparisons whose direction both the study and the run show, of those that can show one; agree: of "
-    "these. Left out: ties (the study shows no difference) and what takes less than half a second. deviation: of a "
-    "pair's log ratio; for 70 %: repetitions that would decide 70 %, if the measured ratios are the true ones."
+    "these; smaller: undecided, but an effect as large as the study's is ruled out. Left out: ties (the study shows no "
+    "difference) and what is too short to show the study's difference as half a second. deviation: of a pair's log "
+    "ratio; for 70 %: repetitions that would decide 70 %, if the measured ratios are the true ones."
 )
 
 
@@ -177,7 +178,7 @@ def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 def _detail(one: Compared) -> tuple[str, ...]:
     published = "-" if one.published_ratio is None else f"{one.published_ratio:.2f}"
-    return (one.table, one.place, one.of, published, _measured(one), one.agreement)
+    return (one.table, one.place, one.of, published, _measured(one), f"{one.agreement}, smaller" if one.smaller else one.agreement)
 
 
 def goal_words(one: Group) -> str:
@@ -186,7 +187,8 @@ def goal_words(one: Group) -> str:
     agreed = one.agreed / one.decided if one.decided else 0.0
     return (
         f"{one.decided} of {one.possible} comparisons are decided ({decided:.0%}; the goal is {GOAL_DECIDED:.0%}), and "
-        f"{one.agreed} of these agree with the study ({agreed:.0%}; the goal is {GOAL_AGREED:.0%})."
+        f"{one.agreed} of these agree with the study ({agreed:.0%}; the goal is {GOAL_AGREED:.0%}). Another "
+        f"{one.smaller} rule out an effect as large as the study's."
     )
 
 
@@ -195,6 +197,7 @@ def _row(one: Group) -> tuple[str, ...]:
         "all" if one.name == "all" else label(one.name),
         f"{one.decided} of {one.possible}",
         f"{one.agreed}",
+        f"{one.smaller}",
         f"{one.ties}",
         f"{one.too_short}",
         f"{one.pairs}",
