@@ -178,7 +178,8 @@ def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 def _detail(one: Compared) -> tuple[str, ...]:
     published = "-" if one.published_ratio is None else f"{one.published_ratio:.2f}"
-    return (one.table, one.place, one.of, published, _measured(one), f"{one.agreement}, smaller" if one.smaller else one.agreement)
+    direction = f"{one.agreement}, smaller" if one.smaller else one.agreement
+    return (one.table, one.place, one.of, published, _measured(one), direction)
 
 
 def goal_words(one: Group) -> str:

@@ -105,7 +105,10 @@ def test_without_effects_one_comparison_in_twenty_has_a_direction(repetitions, u
     for _ in range(8):
         measured = without_effects(chance, repetitions=repetitions, unlike=unlike)
         for first, second in combinations(measured.where({}), 2):
-            if sum(one != other for one, other in zip(first, second, strict=True)) == 1 and first.metric == second.metric:
+            if (
+                sum(one != other for one, other in zip(first, second, strict=True)) == 1
+                and first.metric == second.metric
+            ):
                 found = measured.difference(first, second)
                 assert found is not None
                 directions.append(found.direction != 0)
@@ -120,13 +123,16 @@ def test_pairs_of_a_run_lend_each_other_their_noise():
         slower = {places[0]: 1.15}
         measured = Measured(
             {
-                place: {number: 10 * slower.get(place, 1.0) * exp(chance.gauss(0, 0.06 / 2**0.5)) for number in range(3)}
+                place: {
+                    number: 10 * slower.get(place, 1.0) * exp(chance.gauss(0, 0.06 / 2**0.5)) for number in range(3)
+                }
                 for place in places
             }
         )
         known = measured.difference(places[0], places[1])
         own = difference(measured.of(places[0]), measured.of(places[1]))
-        assert known is not None and own is not None
+        assert known is not None
+        assert own is not None
         assert known.ratio == own.ratio
         together, alone = together + (known.direction == -1), alone + (own.direction == -1)
     assert together >= 34

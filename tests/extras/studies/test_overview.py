@@ -58,6 +58,26 @@ def test_all_comparisons_are_counted_and_judged():
     assert "2 of these agree with the study (67%" in goal_words(found.all)
 
 
+def test_an_interval_without_the_published_ratio_rules_out_an_effect_as_large():
+    """The study's shuffle takes 0.22 of the time on the second SSD; here both take the same, surely or perhaps."""
+    for noise, smaller in ((0.02, True), (1.2, False)):
+        shown = [(11.0, 60.0, 80.0, 70.0), (11.0, 60.0, 60.0, 70.0)]
+        plan, records = a_run()
+        records = [
+            a_graph_trial(
+                10 * number + repetition,
+                {"closing": [value * (1 + noise * ((repetition + number) % 3)) for value in phases]},
+                medium=medium, repetition=repetition, workload="triangles",
+            )
+            for number, (medium, phases) in enumerate(zip(("hdd", "ssd2"), shown, strict=True))
+            for repetition in (1, 2, 3)
+        ]  # fmt: skip
+        found = overview([study_run(plan, records)])
+        (shuffle,) = [one for one in found.comparisons if one.place.endswith("shuffle")]
+        assert (shuffle.agreement, shuffle.smaller) == ("undecided", smaller)
+        assert found.all.smaller >= smaller
+
+
 def test_a_comparison_that_two_runs_show_counts_once_by_the_run_with_most_pairs():
     few = study_run(*a_run(repetitions=3))
     many = study_run(*a_run("thesis-tables-9-13-scaled", repetitions=6))
@@ -113,7 +133,7 @@ def test_the_table_and_the_markdown_name_experiments_in_words():
     assert list(first.cells) == ["thesis, tables 9-13", "all"]
     lines = overview_markdown(found, [run]).splitlines()
     assert "| thesis, tables 9-13 | 1970-01-01 | 6 | test, 2 cores, 1 B |" in lines
-    assert "| thesis, tables 9-13 | 3 of 3 | 2 | 1 | 0 | 3 |" in "\n".join(lines)
+    assert "| thesis, tables 9-13 | 3 of 3 | 2 | 0 | 1 | 0 | 3 |" in "\n".join(lines)
     first = lines.index("## Comparisons") + 4
     assert [line.split(" | ")[-1] for line in lines[first : first + 3]] == ["differs |", "agrees |", "agrees |"]
     left_out = lines[lines.index("## Left out") :]
