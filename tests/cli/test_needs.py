@@ -33,29 +33,30 @@ def test_times_add_up_and_of_disk_and_memory_the_worst_counts():
     small = Estimate(disk_bytes=GIB, memory_bytes=3 * GIB, seconds=30)
     large = Estimate(disk_bytes=40 * GIB, memory_bytes=2 * GIB, seconds=8970)
     lines = needs_of(small, large, disk={"hdd": 40 * GIB})
-    assert lines[0] == "test: 2 trials, about 2 h 30 min"
+    assert lines[0] == "test: 2 trials, about 2 h 30 min, more on slow drives"
     assert lines[1] == "  0001-triangles-disk: triangles, tiny, disk, defaults, cold, repetition 1"
     assert lines[3:] == [
         "  hdd: at most about 40.0 GiB at once, 70.0 GiB free",
         "  this machine: at most about 3.0 GiB of memory, 20.0 GiB available",
         (
-            "  in all: about 2 h 30 min, more on slow drives (the longest trial, 0002-triangles-disk, 2 h 29 min); "
-            "at most about 40.0 GiB of disk and 3.0 GiB of memory at once"
+            "  in all: about 2 h 30 min, a rough estimate for quick drives (the longest trial, 0002-triangles-disk, "
+            "2 h 29 min); at most about 40.0 GiB of disk and 3.0 GiB of memory at once"
         ),
     ]
 
 
-def test_reckoned_times_of_an_emulated_drive_are_the_least():
+def test_a_time_says_where_it_is_from():
     drive = MediumSpec(name="hdd", kind="emulated", profile="wd10ezex")
     reckoned = Estimate(disk_bytes=GIB, memory_bytes=GIB, seconds=60)
     lines = needs_of(reckoned, media=[drive])
-    assert lines[0] == "test: 1 trials, at least 1:00 min"
-    assert lines[-1].startswith("  in all: at least 1:00 min, more on slow drives")
+    assert lines[0] == "test: 1 trial, about 1:00 min, more on slow drives"
+    assert lines[-1].startswith("  in all: about 1:00 min, a rough estimate for quick drives (the longest trial, ")
     assert lines[-2] == "  no `memory` or `page_cache` limit: the page cache may answer instead of the emulated drives"
     held = needs_of(reckoned, media=[drive], cluster=ClusterSpec(page_cache_bytes=64 << 20))
     assert not [line for line in held if "the page cache may answer" in line]
     seen = needs_of(reckoned.model_copy(update={"records": 3}), media=[drive])
-    assert seen[0] == "test: 1 trials, about 1:00 min"
+    assert seen[0] == "test: 1 trial, about 1:00 min, from earlier records"
+    assert seen[-1].startswith("  in all: about 1:00 min, from earlier records (the longest trial, ")
 
 
 def test_on_an_existing_cluster_it_is_said_what_is_not_known():

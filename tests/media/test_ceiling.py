@@ -67,7 +67,12 @@ def test_another_boot_kernel_emulator_or_number_of_processors_needs_another(inst
 
 def test_what_lies_beyond():
     assert list(CEILING.beyond(SSD)) == [
-        "the drive should answer 90,000 random reads per second at depth 32, this machine's path carries 37,000"
+        "the drive should answer 90,000 random reads per second at depth 32, and this machine's path carries only 37,000"
+    ]
+    near = CEILING.model_copy(update={"rates": {"random_read_4k_iops_depth32": 92_000.0}})
+    assert list(near.beyond(SSD)) == [
+        "the drive should answer 90,000 random reads per second at depth 32, and this machine's path carries 92,000; "
+        "from 95 % of that on the path slows the drive down"
     ]
     assert list(CEILING.beyond(SSD.model_copy(update={"slowdown": 3}))) == [], "a slower drive is within reach"
     assert CEILING.fact.startswith("random_read_4k_iops_depth1 16700, random_read_4k_iops_depth32 37000")

@@ -97,6 +97,20 @@ def test_mistakes_in_the_form(tmp_path, change, message):
         read_profile(written(tmp_path, GOOD.replace(*change)))
 
 
+@pytest.mark.parametrize(
+    ("name", "nearest"),
+    [
+        ("samsung-840", "did you mean 'samsung-840-evo-120gb'?"),
+        ("samsung", "did you mean 'samsung-840-evo-120gb', 'samsung-870-evo-250gb' or 'samsung-980-250gb'?"),
+        ("samsung-860-250gb", "did you mean 'samsung-"),
+    ],
+)
+def test_the_beginning_of_a_name_names_the_profiles_that_have_it(name, nearest):
+    with pytest.raises(BadInputError) as refused:
+        find_profile(name, SHIPPED)
+    assert nearest in str(refused.value)
+
+
 def test_an_unknown_profile_and_the_nearest():
     with pytest.raises(BadInputError, match=r"no drive profile 'wd10ezx'; did you mean 'wd10ezex'\?"):
         find_profile("wd10ezx", SHIPPED)

@@ -54,17 +54,13 @@ _FOLDERS = re.compile(r"(?<==)/\S*/(?=[^/\s])")
 
 def print_needs(plan: Plan, needs: Needs, budget_s: float | None, console: Console) -> None:
     """Head, each trial, each medium, memory, and in the last line the sum of times with the worst disk and memory."""
-    # Times that are reckoned are those of a quick drive, and emulated ones are slow.
-    hopeful = any(
-        kind_of(medium).emulated and not needs.estimates[trial.id].records
-        for trial in plan.trials
-        for medium in trial.media
-    )
-    time = f"{'at least' if hopeful else 'about'} {duration_text(needs.seconds)}"
-    print_line(console, f"{plan.experiment}: {len(plan.trials)} trials, {time}")
+    time, known = f"about {duration_text(needs.seconds)}", sum(bool(one.records) for one in needs.estimates.values())
+    from_records = "from earlier records" if known == len(needs.estimates) else ""
+    count = f"{len(plan.trials)} trial{'' if len(plan.trials) == 1 else 's'}"
+    print_line(console, f"{plan.experiment}: {count}, {time}, {from_records or 'more on slow drives'}")
     for trial in plan.trials:
         print_line(console, trial_line(trial, needs.estimates[trial.id]), "dim")
-    if known := sum(bool(estimate.records) for estimate in needs.estimates.values()):
+    if known:
         others = len(needs.estimates) - known
         reckoned = f"; the other {others} are rough estimates" if others else ""
         times = f"times of {known} trial{'s' if known > 1 else ''} are medians of earlier records"
@@ -89,7 +85,8 @@ def print_needs(plan: Plan, needs: Needs, budget_s: float | None, console: Conso
     space = "disk and memory of the cluster are its own and not estimated"
     if disk:
         space = f"at most about {bytes_text(disk)} of disk and {memory} of memory at once"
-    print_line(console, f"  in all: {time}, more on slow drives (the longest trial, {longest.id}, {seconds}); {space}")
+    basis = from_records or "a rough estimate for quick drives"
+    print_line(console, f"  in all: {time}, {basis} (the longest trial, {longest.id}, {seconds}); {space}")
     if budget_s is not None:
         rest = "the time that trials leave is used for further repetitions"
         print_line(console, f"  for {duration_text(budget_s)}: {rest}")

@@ -12,10 +12,19 @@ _CONTROL = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u20
 _LONG_WORD = re.compile(r"\S{400,}")
 
 
-def nearest(word: str, words: Sequence[str]) -> str:
-    """A hint for a word that isn't among some words: the most similar one, else all of them."""
-    close = difflib.get_close_matches(word, words, n=1, cutoff=0.6)
-    return f"did you mean {close[0]!r}?" if close else f"possible are {', '.join(words)}"
+MOST_MEANT = 3
+LEAST_BEGINNING = 3
+"""Words that a hint names, and letters of one that many others may begin with."""
+
+
+def nearest(word: str, words: Sequence[str], most: int = 1) -> str:
+    """A hint for a word that isn't among some words: those that begin with it, else the `most` similar, else all."""
+    close = [one for one in words if len(word) >= LEAST_BEGINNING and one.startswith(word)][:MOST_MEANT]
+    close = close or difflib.get_close_matches(word, words, n=most, cutoff=0.6)
+    if not close:
+        return f"possible are {', '.join(words)}"
+    *others, last = map(repr, close)
+    return f"did you mean {', '.join(others)}{' or ' if others else ''}{last}?"
 
 
 def unprintable(text: str) -> str | None:

@@ -71,12 +71,14 @@ LINKS: Mapping[str, LinkSpec] = {
 
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9}
 _RATE = re.compile(r"([0-9]{1,6}(?:\.[0-9]{1,6})?) ?([kmg]?)bit(?:/s)?", re.IGNORECASE)
+_OTHER_RATE = re.compile(r"([0-9]{1,6}(?:\.[0-9]{1,6})?) ?([kmgKMG]?)i?(?:(B|b)(?:/s|ps)?)?")
 _PLACED = re.compile(r"(?P<own>\S+) on (?P<on>[1-9]\d{0,2}(?: [1-9]\d{0,2})*) else (?P<other>\S+)")
 _LATENCY = re.compile(r"([0-9]{1,6}(?:\.[0-9]{1,3})?) ?(us|ms)")
 LEAST_RATE, MOST_RATE = 10**6, 10**11
 MOST_LATENCY_US = 10**6
 
 
+_EXAMPLES = {"rate": "1Gbit", "latency": "100us"}
 BESIDE = "+"
 """Between the names of two networks: of control, and of data."""
 KINDS = ("control", "data")
@@ -84,18 +86,42 @@ KINDS = ("control", "data")
 
 def network_level(given: Any) -> str:
     """A network as trials and tables name it: a name, `RATE` or `RATE,LATENCY`, or two such. Raises ValueError."""
-    if isinstance(given, Mapping) and set(given) == set(KINDS):
-        given = BESIDE.join(network_level(given[key]) for key in KINDS)
-    elif isinstance(given, Mapping) and "on" in given:
-        on = given["on"] if isinstance(given["on"], list) else [given["on"]]
-        if "elsewhere" not in given:
-            raise ValueError("a network `on` some workers needs `elsewhere`, that of the other nodes, such as gigabit")
-        own = {key: value for key, value in given.items() if key not in {"on", "elsewhere"}}
-        given = f"{network_level(own)} on {' '.join(map(str, on))} else {network_level(given['elsewhere'])}"
-    elif isinstance(given, Mapping) and set(given) <= {"rate", "latency"} and "rate" in given:
-        given = ",".join(str(given[key]).replace(" ", "") for key in ("rate", "latency") if key in given)
+    if isinstance(given, Mapping):
+        given = _level_of(given)
     links_of(str(given))
     return str(given)
+
+
+def _level_of(given: Mapping[str, Any]) -> str:
+    """Of a map of one network, or of two. Raises ValueError, with the key that is wrong."""
+    two = any(kind in given for kind in KINDS)
+    keys = KINDS if two else (*_EXAMPLES, "on", "elsewhere")
+    if unknown := [key for key in given if key not in keys]:
+        raise ValueError(f"unknown key {unknown[0]!r}; {nearest(unknown[0], keys)}")
+    for key in dict.fromkeys((*(KINDS if two else ["rate"]), *given)):
+        if given.get(key) is None:
+            cure = "two networks are such as {control: gigabit, data: ten-gigabit}, and one is its name alone"
+            cure = f"write {key}: {_EXAMPLES.get(key, 'gigabit')}" if key not in KINDS else cure
+            raise ValueError(f"{key} is {'empty' if key in given else 'missing'}; {cure}")
+    if two:
+        return BESIDE.join(_level_at(key, given[key]) for key in KINDS)
+    if re.fullmatch(r"[0-9.]+", latency := str(given.get("latency"))):
+        raise ValueError(f"latency {latency} has no unit; write {latency}us or {latency}ms")
+    own = ",".join(str(given[key]).replace(" ", "") for key in _EXAMPLES if key in given)
+    if "on" not in given:
+        return own
+    if "elsewhere" not in given:
+        raise ValueError("a network `on` some workers needs `elsewhere`, that of the other nodes, such as gigabit")
+    on = given["on"] if isinstance(given["on"], list) else [given["on"]]
+    return f"{own} on {' '.join(map(str, on))} else {_level_at('elsewhere', given['elsewhere'])}"
+
+
+def _level_at(key: str, given: Any) -> str:
+    """The network of one key. Raises ValueError, with that key."""
+    try:
+        return network_level(given)
+    except ValueError as error:
+        raise ValueError(f"{key}: {error}") from None
 
 
 def links_of(level: str, worker: int = 0) -> tuple[LinkSpec | None, ...]:
@@ -147,6 +173,13 @@ def _link_of(level: str) -> LinkSpec | None:
         return LINKS.get(level)
     rate_text, _, latency_text = level.partition(",")
     rate, latency = _RATE.fullmatch(rate_text), _LATENCY.fullmatch(latency_text)
+    if other := _OTHER_RATE.fullmatch(rate_text):
+        number, prefix = float(other[1]), other[2].upper().replace("K", "k") or "M"
+        if other[3] == "B":
+            bits = f"{8 * number:g}{prefix}bit"
+            raise ValueError(f"{rate_text} counts bytes, and a link's rate counts bits; write {bits}")
+        lacks = "an unknown unit" if other[2] or other[3] else "no unit"
+        raise ValueError(f"the rate {rate_text} has {lacks}; write bits per second, such as {number:g}{prefix}bit")
     if rate is None or (latency_text and latency is None):
         names = nearest(level, [NO_NETWORK, *LINKS])
         raise ValueError(f"unknown network {level!r} (one of your own is {{rate: 1Gbit, latency: 100us}}); {names}")

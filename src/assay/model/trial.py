@@ -3,11 +3,19 @@
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cached_property
 from operator import attrgetter
-from typing import Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
-from pydantic import ConfigDict, SerializerFunctionWrapHandler, model_serializer, model_validator
+from pydantic import (
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    SerializerFunctionWrapHandler,
+    model_serializer,
+    model_validator,
+)
+from pydantic_core import PydanticCustomError
 
-from assay.model.base import Frozen
+from assay.model.base import Bytes, Frozen, Number
 from assay.model.doubt import Doubt
 from assay.model.fault import NO_FAULT, fault_level
 from assay.model.input import DatasetSpec
@@ -238,9 +246,36 @@ class Trial(Frozen):
         }
 
 
+ALL = "all"
+"""No bound, as tables show it and people write it."""
+
+
+def _bound(value: Any) -> Any:
+    if value is None:
+        raise PydanticCustomError("empty", "Must be a bound")
+    return None if value == ALL else value
+
+
+def _cache_bound(value: Any) -> Any:
+    """Refused with a sentence for who means no page cache at all."""
+    if size_of(value) == 0:
+        why = "No cluster runs without a page cache; give a small one, such as 64MiB, or all for no bound"
+        raise PydanticCustomError("no_cache", why)
+    return _bound(value)
+
+
+# Bounds as a user writes them, None for `all`.
+MemoryBound = Annotated[Bytes | None, BeforeValidator(_bound, json_schema_input_type=int | str)]
+CacheBound = Annotated[Bytes | None, BeforeValidator(_cache_bound, json_schema_input_type=int | str)]
+CpusBound = Annotated[
+    Annotated[Number, Field(gt=0)] | None,
+    BeforeValidator(_bound, json_schema_input_type=Annotated[float, Field(gt=0)] | Literal["all"]),
+]
+
+
 def cpus_level(count: float | None) -> str:
     """A bound of processor time, in cores, as tables show it."""
-    return "all" if count is None else f"{count:g}"
+    return ALL if count is None else f"{count:g}"
 
 
 def dilation_level(dilation: Dilation | None) -> str:
@@ -258,7 +293,7 @@ def dilation_of(text: str) -> Dilation | None:
 def memory_level(count: int | None) -> str:
     """A bound of memory, in bytes, as tables show it and people write it."""
     if count is None:
-        return "all"
+        return ALL
     gib, mib = count / (1 << 30), count / (1 << 20)
     return f"{gib:g}GiB" if gib == int(gib) else f"{mib:g}MiB"
 
@@ -301,9 +336,9 @@ FACTORS = (
     Factor("engine", "engine", "engine", usual={MAPREDUCE}),
     Factor("nodes", "cluster.nodes", "cluster.nodes", nodes_level, int, usual={"1", nodes_level(None)}),
     Factor("network", "cluster.network", "cluster.network", usual={"none"}),
-    Factor("memory", "memory", "cluster.limit_memory_bytes", memory_level, size_of, usual={"all"}),
-    Factor("page_cache", "page_cache", "cluster.page_cache_bytes", memory_level, size_of, usual={"all"}),
-    Factor("cpus", "cpus", "cluster.limit_cpus", cpus_level, float, usual={"all"}),
+    Factor("memory", "memory", "cluster.limit_memory_bytes", memory_level, size_of, usual={ALL}),
+    Factor("page_cache", "page_cache", "cluster.page_cache_bytes", memory_level, size_of, usual={ALL}),
+    Factor("cpus", "cpus", "cluster.limit_cpus", cpus_level, float, usual={ALL}),
     Factor("dilation", "dilation", "cluster.dilation", dilation_level, dilation_of, usual={"none"}),
     Factor("fault", "fault", "cluster.fault", fault_level, lambda _: None, usual={NO_FAULT}),
     Factor("cache", "cache", "cache"),

@@ -18,7 +18,7 @@ from pydantic import (
 )
 from pydantic_core import CoreSchema, PydanticCustomError, PydanticKnownError, core_schema
 
-from assay.model.base import Bytes, Frozen, Number, Whole
+from assay.model.base import Frozen, Number, Whole
 from assay.model.errors import MistakeAt
 from assay.model.fault import NO_FAULT, Fault
 from assay.model.input import MOST_SEED, DatasetSpec
@@ -37,7 +37,10 @@ from assay.model.trial import (
     NO_PROBES,
     ROLES,
     ZERO_DELAY,
+    CacheBound,
+    CpusBound,
     MediumSpec,
+    MemoryBound,
 )
 from assay.plan.existing_cluster import SshEntry, YarnSamplerEntry, history_place, web_address
 from assay.plan.settings import Profile, Prose, Text, without_control
@@ -410,7 +413,6 @@ OnePlacement = Annotated[
 OneCluster = Annotated[
     ClusterEntry, BeforeValidator(cluster_short, json_schema_input_type=Literal["embedded"] | ClusterEntry)
 ]
-Cpus = Annotated[Number, Field(gt=0)]
 Copies = Annotated[Whole, Field(ge=1, le=512)]
 Factors = Annotated[list[str], Field(min_length=2)]
 Zipped = Annotated[list[Factors], BeforeValidator(one_list_or_many, json_schema_input_type=Factors | list[Factors])]
@@ -461,13 +463,15 @@ class ExperimentFile(Frozen):
     """What executes the jobs: `mapreduce`. Several levels make it a factor."""
     cluster: OneCluster = ClusterEntry()
     """Which cluster to run on."""
-    memory: Many[Bytes] = []
-    """Bounds of the cluster's memory, page cache included ([below](#memory-and-cpus)); else none. Embedded only."""
-    page_cache: Many[Bytes] = []
+    memory: Many[MemoryBound] = []
+    """Bounds of the cluster's memory, page cache included ([below](#memory-and-cpus)); by default none, which is `all`.
+    Embedded only."""
+    page_cache: Many[CacheBound] = []
     """Budgets of the cluster's page cache, apart from what its processes need ([below](#memory-and-cpus)); by default
-    it may take all memory that is left. Embedded only."""
-    cpus: Many[Cpus] = []
-    """Bounds of the cluster's processor time, in cores ([below](#memory-and-cpus)); by default none. Embedded only."""
+    it may take all memory that is left (`all`). Embedded only."""
+    cpus: Many[CpusBound] = []
+    """Bounds of the cluster's processor time, in cores ([below](#memory-and-cpus)); by default none, which is `all`.
+    Embedded only."""
     dilation: Many[DilationLevel] = []
     """How many times slower than what it stands for a cluster runs, or `auto` ([below](#dilation)). Embedded only."""
     fault: Many[OneFault] = []

@@ -25,12 +25,12 @@ def discover(
 
     `secure_yarn` says that NodeManagers answer over https.
     """
-    found: dict[str, ForeignHost] = {}
+    hosts: dict[str, ForeignHost] = {}
     overlooked: list[str] = []
 
     def note(name: str, address: str, role: str, url: str) -> None:
-        before = next((one for one in found.values() if is_same(one, name, address)), ForeignHost(name))
-        found[before.name] = ForeignHost(before.name, before.address or address, {**before.web, role: url})
+        before = next((host for host in hosts.values() if is_same(host, name, address)), ForeignHost(name))
+        hosts[before.name] = ForeignHost(before.name, before.address or address, {**before.web, role: url})
 
     for role, page in (("resourcemanager", NODES_PAGE), ("namenode", INFO_PAGE)):
         if role not in addresses:
@@ -46,7 +46,7 @@ def discover(
             overlooked.append(f"{addresses[role]}: its list of nodes lacks or garbles {error}")
     for role, url in addresses.items():
         note(urlsplit(url).hostname or "", "", role, url)
-    return tuple(found[name] for name in sorted(found)), tuple(overlooked)
+    return tuple(hosts[name] for name in sorted(hosts)), tuple(overlooked)
 
 
 _LOOPBACK = {"localhost", "127.0.0.1", "::1"}

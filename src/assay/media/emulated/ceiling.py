@@ -29,6 +29,7 @@ ROOM_BYTES = 512 << 20
 
 REACHABLE = 0.95
 """Of a ceiling: what is nearer leaves a drive's model no time of its own."""
+_NEAR = f"from {100 * REACHABLE:.0f} % of that on the path slows the drive down"
 
 WORDS: Mapping[str, str] = {
     "random_read_4k_iops_depth1": "{} random reads per second",
@@ -61,7 +62,8 @@ class Ceiling(Frozen):
             wanted = expected / profile.slowdown
             if name in self.rates and wanted > REACHABLE * self.rates[name]:
                 words, most = WORDS[name].format(f"{wanted:,.0f}"), f"{self.rates[name]:,.0f}"
-                yield f"the drive should answer {words}, this machine's path carries {most}"
+                carries = f"only {most}" if wanted > self.rates[name] else f"{most}; {_NEAR}"
+                yield f"the drive should answer {words}, and this machine's path carries {carries}"
 
 
 def known_ceiling(installation: Installation, emulator: Emulator | None = None) -> Ceiling | None:

@@ -91,8 +91,8 @@ DRIVE_TOO_FAST_FOR_THIS_MACHINE = doubt_kind(
 DRIVE_BEYOND_THE_PATH = doubt_kind(
     "drive-beyond-the-path",
     "medium",
-    when="an emulated drive was late for more than 2 % of an interval, and figures of its profile exceed what this "
-    "machine's path to emulated drives carries (`assay media ceiling`)",
+    when="an emulated drive was late for more than 2 % of an interval, and figures of its profile are above 95 % of "
+    "what this machine's path to emulated drives carries (`assay media ceiling`)",
     why="at such rates FUSE, the loop device and the emulator need more time for the requests than the drive would",
     cure="use a machine with faster or more processors, a slower drive, or the medium's option `slowdown`",
     severity=105,

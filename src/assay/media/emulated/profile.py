@@ -31,7 +31,7 @@ def find_profile(name_or_file: str, folder: Path) -> DriveProfile:
     if file.suffix in {".yaml", ".yml"} or "/" in name_or_file:
         return read_profile(file)
     raise BadInputError(
-        f"there is no drive profile {name_or_file!r}; {nearest(name_or_file, names)} (or give a YAML file)"
+        f"there is no drive profile {name_or_file!r}; {nearest(name_or_file, names, most=3)} (or give a YAML file)"
     )
 
 
