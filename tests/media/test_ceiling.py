@@ -70,10 +70,8 @@ def test_what_lies_beyond():
         "the drive should answer 90,000 random reads per second at depth 32, and this machine's path carries only 37,000"
     ]
     near = CEILING.model_copy(update={"rates": {"random_read_4k_iops_depth32": 92_000.0}})
-    assert list(near.beyond(SSD)) == [
-        "the drive should answer 90,000 random reads per second at depth 32, and this machine's path carries 92,000; "
-        "from 95 % of that on the path slows the drive down"
-    ]
+    (words,) = near.beyond(SSD)
+    assert words.endswith("this machine's path carries 92,000; from 95 % of that on the path slows the drive down")
     assert list(CEILING.beyond(SSD.model_copy(update={"slowdown": 3}))) == [], "a slower drive is within reach"
     assert CEILING.fact.startswith("random_read_4k_iops_depth1 16700, random_read_4k_iops_depth32 37000")
 

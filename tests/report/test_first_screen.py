@@ -115,8 +115,8 @@ def test_of_more_decisions_there_is_a_line_each_that_leads_to_a_card():
     assert [row.answer.subject.partition(" ")[0] for row in screen.rows] == ["sort", "rank", "count", "walk"]
     assert [row.id for row in screen.rows] == [card.id for card in screen.cards]
     first = screen.rows[0]
-    assert (first.best.placement, first.base.placement, first.decision.verdict) == ("ssd", "hdd", Verdict.WORTH_IT)
-    assert (first.best.saving.value, first.best.saving.low, first.best.saving.high) == (0.33, 0.25, 0.4)
+    assert (first.other.placement, first.base.placement, first.decision.verdict) == ("ssd", "hdd", Verdict.WORTH_IT)
+    assert (first.change.value, first.change.low, first.change.high) == (0.33, 0.25, 0.4)
 
 
 def test_of_very_many_decisions_there_is_a_line_for_each_workload():

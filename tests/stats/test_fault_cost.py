@@ -7,10 +7,13 @@ from assay.model.doubt import Outcome
 from assay.model.fault import Fault, FaultReport, Redundancy
 from assay.model.record import Status
 from assay.report.analysis import analyse
+from assay.report.first_screen import first_screen
+from assay.report.values import placement_values
 from assay.stats.fault_losses import with_losses
 from assay.stats.sample import counts
 from assay.stats.trial_doubts import fault_missed
 from tests.builders import a_job, a_plan, a_record, a_trial
+from tests.report.made_runs import page
 
 KILL = Fault(kill="datanode", on=2, at="map 50%")
 STRUCK_MS = 5000
@@ -48,8 +51,8 @@ def test_what_struck_after_the_jobs_did_not_strike():
     assert late.lost_attempts is None
 
 
-def faulty(number, repetition, fault, elapsed_s, report, **changes):
-    trial = a_trial(number, repetition=repetition)
+def faulty(number, repetition, fault, elapsed_s, report, workload="triangles", **changes):
+    trial = a_trial(number, repetition=repetition, workload=workload)
     trial = trial.model_copy(update={"cluster": trial.cluster.model_copy(update={"nodes": 3, "fault": fault})})
     return a_record(trial, elapsed_s=elapsed_s, fault=report, **changes)
 
@@ -98,6 +101,45 @@ def test_the_report_says_what_the_fault_cost_against_trials_without_it(run):
     for words in ("datanode: last words", "sort at map 52 %", "2 containers ran there"):
         assert words in page
     assert "What faults cost" in analysis.sections["faults"].markdown()
+
+
+def test_a_table_of_decisions_on_faults_speaks_of_their_cost():
+    """Of four workloads, so that there is a table: one loses time by the fault, and none is worth it or not."""
+    records = []
+    for place, workload in enumerate(("count", "rank", "sort", "walk")):
+        for repetition in (1, 2, 3, 4):
+            number, with_it_s = 8 * place + 2 * repetition, 30 if workload == "sort" else 20
+            records.append(faulty(number - 1, repetition, None, 20 + 0.1 * repetition, None, workload))
+            records.append(faulty(number, repetition, KILL, with_it_s + 0.1 * repetition, STRUCK, workload))
+    plan = a_plan(*(one.trial for one in records))
+    analysis = analyse(plan, records)
+    screen = first_screen(analysis.decisions, analysis.answers, (), ())
+    assert screen.headline == "4 workloads on tiny: costs time in 1 of 4 combinations, no significant cost in 3"
+    (sort,) = (row for row in screen.rows if row.answer.verdict == "costs time")
+    assert sort.answer.subject == "sort on tiny"
+    assert sort.change.value == pytest.approx(0.49, abs=0.01)
+    assert sort.change.low < sort.change.value < sort.change.high
+    html = page(plan, records)
+    assert (
+        '<th class="number">costs</th><th class="number">storage share</th><th class="number">time without a fault</th>'
+        in html
+    )
+    assert "Costs: how much more time than without a fault the slowest fault takes." in html
+    assert "worth it" not in html
+    assert "not known yet" not in html
+    assert {row["verdict"] for one in analysis.decisions for row in placement_values(one)} == {None}
+
+
+def test_faults_alone_are_compared_with_the_first_of_them():
+    other = KILL.model_copy(update={"kill": "nodemanager"})
+    records = []
+    for repetition in (1, 2, 3, 4):
+        records.append(faulty(2 * repetition - 1, repetition, KILL, 30 + 0.1 * repetition, STRUCK))
+        records.append(faulty(2 * repetition, repetition, other, 40 + 0.1 * repetition, STRUCK))
+    (answer,) = analyse(a_plan(*(one.trial for one in records)), records).answers
+    against = "costs 33 % more time against fault kill datanode on 2 at map 50%"
+    assert answer.headline == f"the fault kill nodemanager on 2 at map 50% {against}"
+    assert answer.verdict == "costs time"
 
 
 def test_failures_wrong_outputs_and_missed_faults_are_counted_beside_the_times(run):

@@ -3,13 +3,15 @@
 import pytest
 
 from assay.model.doubt import Doubt, Outcome
+from assay.model.naming import size_of
 from assay.model.record import Status
 from assay.model.trial import ZERO_DELAY, Trial
 from assay.stats.comparison import compare
+from assay.stats.decision import decisions
 from assay.stats.run_doubts import doubts_of
 from assay.stats.sample import samples
 from assay.stats.summary import summarise, varying
-from tests.builders import a_record, a_trial
+from tests.builders import a_plan, a_record, a_trial
 
 
 def runs(medium, times, first=1):
@@ -17,6 +19,20 @@ def runs(medium, times, first=1):
         a_record(a_trial(number, medium=medium, repetition=number - first + 1), elapsed_s=time)
         for number, time in enumerate(times, start=first)
     ]
+
+
+def test_groups_and_decisions_come_in_the_order_of_their_levels():
+    """As people sort sizes, whatever the order in which the trials ran."""
+    records = []
+    for number, size in enumerate(("256MiB", "all", "64MiB", "1GiB"), start=1):
+        for place, medium in enumerate(("disk", "memory")):
+            trial = a_trial(2 * number + place, medium=medium)
+            cluster = trial.cluster.model_copy(update={"page_cache_bytes": size_of(size)})
+            records.append(a_record(trial.model_copy(update={"cluster": cluster})))
+    order = ["64MiB", "256MiB", "1GiB", "all"]
+    assert list(dict.fromkeys(row.group.page_cache for row in summarise(records))) == order
+    plan = a_plan(*(record.trial for record in records))
+    assert [one.levels["page_cache"] for one in decisions(plan, records)] == order
 
 
 def test_medians_and_paired_ratios():

@@ -7,10 +7,15 @@ from typing import TYPE_CHECKING
 import click
 
 from assay.cli.context import OUT_HELP, Number, UserPath, find_installation, open_console
-from assay.model.registry import COMMANDS, FINDINGS, Command
+from assay.model.registry import COMMANDS, FINDINGS, LAST, SECTIONS, Command
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from assay.model.installation import Finding, Installation
+    from assay.model.record import Record
+    from assay.model.section import SectionView
+    from assay.model.trial import Plan
 
 
 @click.command("calibrate")
@@ -76,8 +81,21 @@ def _finding(installation: "Installation") -> "Finding":  # noqa: ARG001 - a fin
     return Finding(what="calibration", state="lacking", detail="there is no fio: install it to measure media")
 
 
+def _differences(plan: "Plan", records: "Sequence[Record]") -> "SectionView | None":
+    """Of runs that compare a drive with its twin."""
+    from assay.stats.decision import compares_twin
+
+    if not compares_twin(plan):
+        return None
+    from assay_extras.calibration.differences import DifferencesView, differences
+
+    found = differences(plan, records)
+    return DifferencesView(found) if found else None
+
+
 COMMANDS.add("media calibrate", Command(_calibrate, needs_checkout=True))
 COMMANDS.add("media twin", Command(_twin, needs_checkout=True))
 
 
 FINDINGS.add("calibration", _finding)
+SECTIONS.add("twin", _differences, place=LAST)

@@ -7,12 +7,13 @@ table as `twin.json` beside it.
 
 import json
 import os
+import re
 import shutil
 import tempfile
 import time
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -29,24 +30,18 @@ from assay.media.emulated.emulator import Emulator
 from assay.media.emulated.medium import IN_MEMORY
 from assay.media.emulated.profile import read_profile
 from assay.media.memory import SHARED_MEMORY
-from assay.model.base import Frozen
 from assay.model.errors import BadInputError
 from assay.model.installation import Installation
 from assay.model.naming import bytes_text
-from assay.model.record import Record
-from assay.model.trial import Plan
 from assay.plan.make import plan_and_more
 from assay.plan.source import Source
 from assay.record.folder import RunFolder
-from assay.report.columns import Column, fitted
 from assay.report.words import print_line
-from assay.stats.comparison import compare
-from assay.stats.noise import Interval
-from assay.stats.sample import PLACEMENT, Sample, counts, samples
+from assay.stats.decision import REAL, TWIN
 from assay_extras.calibration.command import Wish, calibrate_media, write_profile
+from assay_extras.calibration.differences import differences, rows_of
 from assay_extras.calibration.measure import block_device, direct_in
 
-REAL, TWIN = "real", "twin"
 LEAST_FREE_BYTES = 3 << 30
 """A calibration's test file, and then a run's data."""
 BUSY_SHARE, LOOK_S = 0.2, 1.0
@@ -55,37 +50,8 @@ BACKING_BYTES, MEMORY_BYTES = 5 << 30, 8 << 30
 _LEFT_OUT = (
     "media", "placement", "placement_check", "exclude", "repetitions", "order", "zero_delay_baseline", "worth", "next",
 )  # fmt: skip
-JOB_GOAL, PHASE_GOAL, LEAST_JOB_S, LEAST_PHASE_S = 0.10, 0.15, 10.0, 5.0
-"""A reducer may sleep for a second before its commit (`commits_put_off`), whatever the drive: a tenth of 10 s."""
-
-
-class Difference(Frozen):
-    """A job, or one of its phases, on the twin and on the real drive.
-
-    Seconds are means; `ratio` is the twin's time over the real drive's, with its 95 % interval. `goal` is by how much
-    it may differ from 1; None where it is not judged: jobs below 10 s, phases below 5 s.
-    """
-
-    workload: str
-    job: str
-    phase: str = ""
-    pairs: int
-    real_s: float
-    twin_s: float
-    ratio: float
-    interval: Interval
-    goal: float | None
-
-    @property
-    def verdict(self) -> str:
-        """`met` if all of the interval is within the goal, `missed` if none of it is, else `open`; or empty."""
-        if self.goal is None:
-            return ""
-        inside = [1 - self.goal <= end <= 1 + self.goal for end in (self.interval.low, self.interval.high)]
-        if all(inside):
-            return "met"
-        beyond = self.interval.low > 1 + self.goal or self.interval.high < 1 - self.goal
-        return "missed" if beyond else "open"
+STAND_IN = "cloud-volume-3000-iops"
+"""The profile with which jobs are checked before there is the twin's own."""
 
 
 class Request(NamedTuple):
@@ -107,7 +73,7 @@ def run_twin(wanted: Request, installation: Installation, console: Console) -> i
     out = wanted.out or RUNS / f"twin-{datetime.now().astimezone():%Y%m%d-%H%M%S}"
     RunFolder(out).check_free()
     jobs = Source(wanted.jobs)
-    plan_and_more(jobs, vocabulary(installation))  # its mistakes are found before anything is measured
+    plan_and_more(jobs, vocabulary(installation))
     tree = tree_of(jobs.portable(), wanted.jobs)
     if wanted.profile is not None:
         Emulator(installation).check(read_profile(wanted.profile))
@@ -115,6 +81,7 @@ def run_twin(wanted: Request, installation: Installation, console: Console) -> i
         experiment = Path(folder, "twin-experiment.yaml")
         profile = wanted.profile
         if profile is None:
+            check_jobs(tree, wanted, experiment, partial(run_experiment, out=out, installation=installation))
             profile = Path(folder, "twin.yaml")
             wish = Wish(seconds=wanted.seconds, form="named", again=True)
             (calibration,) = calibrate_media((str(wanted.path),), wish, installation, console)
@@ -127,11 +94,22 @@ def run_twin(wanted: Request, installation: Installation, console: Console) -> i
         code = run_experiment(experiment, out, installation, console)
     run = RunFolder(out)
     plan = run.plan()
-    found = differences(plan, run.records(plan)[0])
-    (out / "twin.json").write_text(json.dumps([one.model_dump() | {"verdict": one.verdict} for one in found], indent=1))
-    print_differences(found, console)
+    (out / "twin.json").write_text(json.dumps(rows_of(differences(plan, run.records(plan)[0])), indent=1))
     print_line(console, f"profile: {kept}; differences: {out / 'twin.json'}")
     return code
+
+
+def check_jobs(tree: Mapping[str, Any], wanted: Request, file: Path, run: Callable[..., int]) -> None:
+    """Plan the jobs on both drives and ask what they need, with another profile in the place of the twin's.
+
+    Calibrating takes minutes. Raises BadInputError where the jobs can't run so, with the name of the user's file.
+    """
+    write_experiment(tree, wanted, STAND_IN, file)
+    try:
+        run(file, console=Console(quiet=True), dry_run=True)
+    except BadInputError as error:
+        reason = re.sub(rf"^{re.escape(str(file))}(, line \d+)?: ", "", str(error))
+        raise BadInputError(f"{wanted.jobs}, with the drive and its twin as media: {reason}") from None
 
 
 def _kind(profile: Path) -> str:
@@ -207,61 +185,3 @@ def _fits_into_memory() -> bool:
     except OSError:
         return False
     return free >= BACKING_BYTES and available_memory_bytes() >= MEMORY_BYTES
-
-
-def differences(plan: Plan, records: Sequence[Record]) -> list[Difference]:
-    """Each workload's jobs and their phases, in the jobs' order; what has not run on both is left out."""
-    times: dict[tuple[str, str, str], dict[str, float]] = {}
-    trials = {record.trial.id: record for record in records if counts(record)}
-    for record in trials.values():
-        for job in record.jobs:
-            own = times.setdefault((record.trial.workload.name, job.name, ""), {})
-            own[record.trial.id] = own.get(record.trial.id, 0.0) + job.elapsed_s
-            for phase, seconds in job.phases.items():
-                own = times.setdefault((record.trial.workload.name, job.name, phase), {})
-                own[record.trial.id] = own.get(record.trial.id, 0.0) + seconds
-    known = samples([*trials.values()])
-    found = [_difference(plan, name, [one for one in known if one.trial in own], own) for name, own in times.items()]
-    return [one for one in found if one is not None]
-
-
-def _difference(
-    plan: Plan, name: tuple[str, str, str], known: Sequence[Sample], seconds: Mapping[str, float]
-) -> Difference | None:
-    """The comparison of these times instead of the trials' own."""
-    timed = [one._replace(elapsed_s=seconds[one.trial]) for one in known if seconds[one.trial] > 0]
-    compared = compare(timed, [PLACEMENT], plan.prior, {PLACEMENT: [REAL, TWIN]})
-    # Drives have their own facts: the machine's kind is that of both.
-    one = next((one for one in compared if (one.base, one.level) == (REAL, TWIN)), None)
-    if one is None:
-        return None
-    means = {
-        placement: sum(own) / len(own)
-        for placement in (REAL, TWIN)
-        for own in [[sample.elapsed_s for sample in timed if sample.level(PLACEMENT) == placement]]
-    }
-    long = max(means.values()) >= (LEAST_PHASE_S if name[2] else LEAST_JOB_S)
-    goal = (PHASE_GOAL if name[2] else JOB_GOAL) if long else None
-    return Difference(
-        workload=name[0], job=name[1], phase=name[2], pairs=one.repetitions, real_s=means[REAL], twin_s=means[TWIN],
-        ratio=one.ratio, interval=one.interval, goal=goal,
-    )  # fmt: skip
-
-
-def print_differences(found: Sequence[Difference], console: Console) -> None:
-    """Jobs, and their phases of at least half a second."""
-    shown = [one for one in found if not one.phase or max(one.real_s, one.twin_s) >= 0.5]
-    columns = [
-        Column("job", [f"{one.job}: {one.phase}" if one.phase else one.job for one in shown], name=True),
-        Column("real", [f"{one.real_s:.1f} s" for one in shown]),
-        Column("twin", [f"{one.twin_s:.1f} s" for one in shown]),
-        Column("difference", [f"{one.ratio - 1:+.0%}" for one in shown]),
-        Column("95 % interval", [f"{one.interval.low - 1:+.0%} to {one.interval.high - 1:+.0%}" for one in shown]),
-        Column("goal", ["-" if one.goal is None else f"{one.goal:.0%}" for one in shown]),
-        Column("", [one.verdict or "-" for one in shown]),
-    ]
-    for line in fitted(columns, console.width):
-        print_line(console, line)
-    counts = Counter(one.verdict for one in shown if one.verdict)
-    words = f"{counts['met']} met their goal, {counts['missed']} missed it, and {counts['open']} need more pairs"
-    print_line(console, f"of {counts.total()} long jobs and phases {words}")

@@ -13,7 +13,7 @@ from assay.model.registry import MEDIA
 from assay.model.signature import OUTSIDE
 from assay.report.words import about_text, seconds_text
 from assay.stats.blocked import BlockedShare
-from assay.stats.decision import Decision, Estimate, PlacementResult, Verdict
+from assay.stats.decision import REAL, TWIN, Decision, Estimate, PlacementResult, Question, Verdict
 from assay.stats.fault_cost import FAULT
 from assay.stats.run_doubts import BUSY, READ, WRITTEN
 from assay.stats.sample import PLACEMENT
@@ -37,13 +37,14 @@ class AnswerLine(NamedTuple):
 class Answer(NamedTuple):
     """A decision in words.
 
-    `subject` names workload and data set, `headline` is the verdict in a sentence, `notes` are sentences on what limits
-    the answer and on what can be said all the same; the worst first. `levels` are the decision's.
+    `subject` names workload and data set, `headline` is the verdict in a sentence, `verdict` one of the `OUTCOMES` of
+    its question. `notes` are sentences on what limits the answer and on what can be said all the same; the worst first.
+    `levels` are the decision's.
     """
 
     subject: str
     headline: str
-    verdict: Verdict
+    verdict: str
     lines: tuple[AnswerLine, ...]
     notes: tuple[str, ...]
     levels: Mapping[str, str]
@@ -52,6 +53,8 @@ class Answer(NamedTuple):
 def answer_of(decision: Decision, shared: Sequence[Decision] = ()) -> Answer:
     """In words; `shared` are all decisions of the report: what is the same in all of them is not repeated."""
     names = _names(decision)
+    headlines = {Question.WORTH: _headline, Question.COST: _fault_headline, Question.LIKENESS: _twin_headline}
+    headline = headlines[decision.question] if len(decision.placements) > 1 else _alone
     on = "On" if decision.factor == PLACEMENT else "With"
     lines = []
     for placement in decision.placements:
@@ -64,8 +67,8 @@ def answer_of(decision: Decision, shared: Sequence[Decision] = ()) -> Answer:
         lines.append(AnswerLine(label, label, _time(decision.baseline), words, baseline=True))
     return Answer(
         subject=subject_of(decision, shared),
-        headline=(_fault_headline if _costs_faults(decision) else _headline)(decision, names),
-        verdict=decision.verdict,
+        headline=headline(decision, names),
+        verdict=outcome_of(decision),
         lines=tuple(lines),
         notes=tuple(_notes(decision, names)),
         levels=decision.levels,
@@ -76,9 +79,45 @@ def _is_no_fault(decision: Decision, one: PlacementResult) -> bool:
     return (decision.factor, one.placement) == (FAULT, NO_FAULT)
 
 
-def _costs_faults(decision: Decision) -> bool:
-    """Whether it is about faults against trials without one."""
-    return len(decision.placements) > 1 and _is_no_fault(decision, decision.placements[0])
+_UNKNOWN = str(Verdict.NOT_KNOWN_YET)
+COSTS, NO_COST, WITHIN, BEYOND = "costs time", "no significant cost", "within the goal", "beyond the goal"
+OUTCOMES: Mapping[Question, Mapping[str, str]] = {
+    Question.WORTH: {str(Verdict.WORTH_IT): "worth", str(Verdict.NOT_WORTH_IT): "not-worth", _UNKNOWN: "open"},
+    Question.COST: {COSTS: "costs", NO_COST: "not-worth", _UNKNOWN: "open"},
+    Question.LIKENESS: {WITHIN: "worth", BEYOND: "costs", _UNKNOWN: "open"},
+}
+"""What may come of each question, and its class in style sheets."""
+
+
+def outcome_of(decision: Decision) -> str:
+    """The verdict in a word or two: one of the outcomes of the decision's question."""
+    if decision.question is Question.WORTH:
+        return str(decision.verdict)
+    other = telling(decision)
+    if other is None or decision.assumed:
+        return _UNKNOWN
+    if decision.question is Question.COST:
+        return COSTS if _costs(other) else NO_COST
+    more = more_time(other)
+    ends = [more.value if end is None else end for end in (more.low, more.high)]
+    if all(abs(end) <= decision.worth for end in ends):
+        return WITHIN
+    return BEYOND if min(ends) > decision.worth or max(ends) < -decision.worth else _UNKNOWN
+
+
+def telling(decision: Decision) -> PlacementResult | None:
+    """Of all beside the base the one that the answer is about: the fastest, of faults the slowest; None without any."""
+    pick = max if decision.question is Question.COST else min
+    return pick(decision.placements[1:], key=lambda one: one.elapsed_s.value, default=None)
+
+
+def more_time(one: PlacementResult) -> Estimate:
+    """The share of the base's time that it takes more."""
+    return (one.saving or Estimate(value=0.0)).times(-1)
+
+
+def _costs(one: PlacementResult) -> bool:
+    return one.comparison is not None and one.comparison.significant and more_time(one).value > 0
 
 
 def subject_of(decision: Decision, shared: Sequence[Decision] = ()) -> str:
@@ -115,6 +154,8 @@ def _names(decision: Decision) -> Mapping[str, str]:
     """`the hard disk` where only one placement is on one; else the placement's own name, or the factor's level."""
     if decision.factor != PLACEMENT:
         return {one.placement: f"{decision.factor} {one.placement}" for one in decision.placements}
+    if decision.question is Question.LIKENESS:
+        return {REAL: "the real drive", TWIN: "its twin"}
     kinds = [placement.kind for placement in decision.placements]
     names = {}
     for one in decision.placements:
@@ -131,8 +172,8 @@ def _time(one: PlacementResult) -> str:
 
 
 def _words(decision: Decision, one: PlacementResult) -> str:
-    if one.saving is not None and _costs_faults(decision):
-        return _fault_words(decision, one)
+    if one.saving is not None and decision.question is not Question.WORTH:
+        return (_fault_words if decision.question is Question.COST else _twin_words)(decision, one)
     if one.saving is not None:
         change = f"{percent(abs(one.saving.value))} {'less' if one.saving.value >= 0 else 'more'} time"
         threshold = f"threshold {percent(decision.worth)}"
@@ -148,13 +189,13 @@ def _words(decision: Decision, one: PlacementResult) -> str:
 
 
 def _fault_words(decision: Decision, one: PlacementResult) -> str:
-    """What a fault costs against trials without it, and whether that is significant."""
-    more_s = one.elapsed_s.value - decision.placements[0].elapsed_s.value
-    share = one.saving.value if one.saving else 0.0
-    cost = f"costs {seconds_text(more_s)} s, {percent(-share)} more time" if more_s > 0 else "costs no time"
-    if one.saving is None or one.saving.low is None or one.saving.high is None:
+    """What a fault costs against the base, which is no fault where that ran, and whether that is significant."""
+    more_s, more = one.elapsed_s.value - decision.placements[0].elapsed_s.value, more_time(one)
+    cost = f"costs {seconds_text(more_s)} s, {percent(more.value)} more time" if more_s > 0 else "costs no time"
+    cost += _than(decision)
+    if more.low is None:
         return f"{cost}; how far that is chance is not known without repetitions"
-    interval = interval_text(Estimate(value=-share, low=-one.saving.high, high=-one.saving.low))
+    interval = interval_text(more)
     sure = "significant" if one.comparison and one.comparison.significant else "not significant"
     return f"{cost} ({sure}; 95 % interval {interval})"
 
@@ -162,12 +203,39 @@ def _fault_words(decision: Decision, one: PlacementResult) -> str:
 def _fault_headline(decision: Decision, names: Mapping[str, str]) -> str:
     """What the worst fault costs."""
     worst = max(decision.placements[1:], key=lambda one: one.elapsed_s.value)
-    share = -worst.saving.value if worst.saving else 0.0
-    if worst.comparison is not None and worst.comparison.significant and share > 0:
-        return f"the {names[worst.placement]} costs {percent(share)} more time"
+    if _costs(worst):
+        return f"the {names[worst.placement]} costs {percent(more_time(worst).value)} more time{_than(decision)}"
     if len(decision.placements) > 2:
-        return "no fault costs time that is significant"
-    return f"the {names[worst.placement]} costs no time that is significant"
+        return f"no fault costs time that is significant{_than(decision)}"
+    return f"the {names[worst.placement]} costs no time that is significant{_than(decision)}"
+
+
+def _than(decision: Decision) -> str:
+    """What faults are compared with, where that is a fault itself."""
+    base = decision.placements[0]
+    return "" if _is_no_fault(decision, base) else f" against {decision.factor} {base.placement}"
+
+
+def _twin_words(decision: Decision, one: PlacementResult) -> str:
+    """How far the twin is from the drive, and whether that is within the goal."""
+    goal, more, outcome = percent(decision.worth), more_time(one), outcome_of(decision)
+    near = f"not known yet whether within {goal}" if outcome == _UNKNOWN else f"{outcome} of {goal}"
+    interval = "" if more.low is None else f" (95 % interval {interval_text(more)})"
+    return f"{_more_words(one)}: {near}{interval}"
+
+
+def _twin_headline(decision: Decision, _: Mapping[str, str]) -> str:
+    """How far the twin is from the drive."""
+    took = f"the emulated drive takes {_more_words(decision.placements[1])} than the real one"
+    goal = percent(decision.worth)
+    said = {WITHIN: f"which is within {goal}", BEYOND: f"which is not within {goal}"}
+    return f"{took}, {said.get(outcome_of(decision), f'and whether that is within {goal} is not known yet')}"
+
+
+def _more_words(one: PlacementResult) -> str:
+    """`4 % more time`, or less."""
+    more = more_time(one).value
+    return f"{percent(abs(more))} {'more' if more >= 0 else 'less'} time"
 
 
 def _without_baseline(decision: Decision, one: PlacementResult) -> str:
@@ -236,8 +304,6 @@ def _baseline_words(decision: Decision, names: Mapping[str, str]) -> str:
 
 def _headline(decision: Decision, names: Mapping[str, str]) -> str:
     """The verdict in a sentence without its end."""
-    if len(decision.placements) < 2:
-        return _alone(decision, names)
     base = names[decision.placements[0].placement]
     worth = [one for one in decision.placements if one.verdict is Verdict.WORTH_IT]
     if worth:
@@ -262,6 +328,8 @@ def _alone(decision: Decision, names: Mapping[str, str]) -> str:
     if not decision.placements:
         return "only the zero-delay baseline ran"
     one = decision.placements[0]
+    if decision.question is not Question.WORTH:
+        return f"only {names[one.placement]} ran: there is nothing to compare it with"
     if decision.verdict is Verdict.NOT_WORTH_IT:
         return f"no faster drive is worth it: storage is less than {percent(decision.worth)} of the time"
     if one.storage_share is not None and one.storage_share.high is not None:
@@ -280,14 +348,16 @@ def _notes(decision: Decision, names: Mapping[str, str]) -> Iterator[str]:
         on = ", ".join(decision.elsewhere)
         yield f"The trials on {on} ran on another machine, system or medium, so they are not compared here."
     yield from _not_met(decision, names)
-    if decision.busy_bound_s is not None and decision.placements:
+    of_worth = decision.question is Question.WORTH
+    if decision.busy_bound_s is not None and decision.placements and of_worth:
         base = decision.placements[0]
         busy, whole = seconds_text(decision.busy_bound_s), seconds_text(base.elapsed_s.value)
         name = names[base.placement]
         subject = name if name == base.placement else f"{name[0].upper()}{name[1:]}"
         was = f"{subject} was busy for {busy} of {whole} s according to its counters"
         yield f"{was}, so no drive can save more than about {busy} s."
-    if decision.verdict is Verdict.NOT_KNOWN_YET and len(decision.placements) > 1:
+    open_ = decision.verdict is Verdict.NOT_KNOWN_YET if of_worth else decision.assumed
+    if open_ and len(decision.placements) > 1:
         more = decision.more
         if decision.assumed:
             yield "Without repetitions it is not known how much equal trials differ: repeat the experiment."
@@ -315,7 +385,8 @@ def _notes(decision: Decision, names: Mapping[str, str]) -> Iterator[str]:
     yield f"This holds for this job and input{nodes}{within}."
     if decision.assumed_figures:
         counts = ", ".join(f"{count} figures of {name}" for name, count in sorted(decision.assumed_figures.items()))
-        yield f"The drives are emulated. Assumed, not published or measured, are {counts}."
+        are = "The twin is" if decision.of_twin else "The drives are"
+        yield f"{are} emulated. Assumed, not published or measured, are {counts}."
 
 
 def _not_met(decision: Decision, names: Mapping[str, str]) -> Iterator[str]:

@@ -11,9 +11,9 @@ from assay.model.record import Record
 from assay.model.trial import Plan
 from assay.record.folder import Damaged
 from assay.report.analysis import Filter, marks_of
-from assay.report.answer import Answer
+from assay.report.answer import OUTCOMES, Answer, more_time, telling
 from assay.report.charts.split import split_charts
-from assay.stats.decision import Decision, Estimate, PlacementResult, Verdict
+from assay.stats.decision import Decision, Estimate, PlacementResult, Question
 from assay.stats.sample import PLACEMENT, in_order, in_plan_order
 
 MOST_NAMED = 5
@@ -98,13 +98,41 @@ MOST_FIRST, MOST_ROWS, MOST_CARDS, MOST_DOUBTS = 3, 20, 12, 4
 """Cards on the first screen; decisions in its table, of more than that workloads; cards below; doubts."""
 MOST_LISTED = 150
 """Decisions in a table of all of them: more is not read."""
-CLASSES = {Verdict.WORTH_IT: "worth", Verdict.NOT_WORTH_IT: "not-worth", Verdict.NOT_KNOWN_YET: "open"}
+
+
+class Heads(NamedTuple):
+    """What a table of decisions calls the `change` that the `other` placement brings, alone and of many; and a note."""
+
+    change: str
+    changes: str
+    other: str
+    note: str
+
+
+HEADS: Mapping[Question, Heads] = {
+    Question.WORTH: Heads(
+        "saves", "fastest other saves", "fastest other", "Saves: how much less time than {base} the fastest other takes"
+    ),
+    Question.COST: Heads(
+        "costs",
+        "slowest costs",
+        "slowest",
+        "Costs: how much more time than {base} the slowest fault takes",
+    ),
+    Question.LIKENESS: Heads(
+        "takes more",
+        "twin takes more",
+        "emulated",
+        "Takes more: how much more time than {base} its twin takes",
+    ),
+}
 
 
 class DecisionView(NamedTuple):
     """One decision: its words, how links and filters know it; `chart` is its card's as SVG, where it is `carded`.
 
-    `kind` is the verdict as a class of the style sheet, `base` what others are compared with, `best` the fastest other.
+    `kind` is the verdict as a class of the style sheet, `base` what others are compared with, `other` the one that the
+    answer is about, with the `change` of time that the question asks for.
     """
 
     id: str
@@ -112,7 +140,8 @@ class DecisionView(NamedTuple):
     answer: Answer
     kind: str
     base: PlacementResult | None
-    best: PlacementResult | None
+    other: PlacementResult | None
+    change: Estimate | None
     marks: str
     carded: bool
     chart: str = ""
@@ -121,12 +150,12 @@ class DecisionView(NamedTuple):
 class WorkloadRow(NamedTuple):
     """One workload on one data set: in how many combinations of all else which verdict holds.
 
-    The shares that the fastest others save and that storage takes are from the least to the greatest.
+    The shares that others save (or cost) and that storage takes are from the least to the greatest.
     """
 
     subject: str
     counts: Mapping[str, int]
-    saves: tuple[float, float] | None
+    changes: tuple[float, float] | None
     storage: tuple[float, float] | None
     marks: str
 
@@ -136,6 +165,7 @@ class FirstScreen(NamedTuple):
 
     `cards` are shown further down, `listed` is the table of all decisions where the first has workloads; `left_out`
     counts the decisions that are in no card. `doubts` are sentences, the worst first, with how many more there are.
+    `heads` are of the tables of decisions, `base` says on what, or with what, others are compared.
     """
 
     first: list[DecisionView]
@@ -147,6 +177,8 @@ class FirstScreen(NamedTuple):
     left_out: int
     doubts: list[str]
     more_doubts: int
+    heads: Heads
+    base: str
 
 
 def first_screen(
@@ -162,19 +194,20 @@ def first_screen(
     charts = dict(zip(shown, split_charts([decisions[place] for place in shown], labels), strict=True))
     views = [
         DecisionView(
-            name, one, answer, CLASSES[one.verdict], next(iter(one.placements), None), _best(one),
-            marks_of(filters, one.levels), place in charts, charts.get(place, ""),
+            name, one, answer, OUTCOMES[one.question][answer.verdict], next(iter(one.placements), None), telling(one),
+            _change(one), marks_of(filters, one.levels), place in charts, charts.get(place, ""),
         )
         for place, (name, one, answer) in enumerate(zip(addresses, decisions, answers, strict=True))
     ]  # fmt: skip
     cards = [view for view in views if view.carded]
     rows = [] if few else views
     by_workload = len(rows) > MOST_ROWS
+    heads, base = HEADS[decisions[0].question if decisions else Question.WORTH], _base_words(views)
     alike = decisive(doubts)
     sentences = [f"{one.what}{f' (and {count - 1} more of this kind)' if count > 1 else ''}" for one, count in alike]
     return FirstScreen(
         first=cards if few else [],
-        headline="" if few else _headline(decisions),
+        headline="" if few else _headline(views),
         rows=[] if by_workload else rows,
         workloads=_workloads(rows, filters) if by_workload else [],
         listed=rows[:MOST_LISTED] if by_workload else [],
@@ -182,7 +215,19 @@ def first_screen(
         left_out=len(decisions) - len(cards),
         doubts=sentences[:MOST_DOUBTS],
         more_doubts=len(doubts) - sum(count for _, count in alike[:MOST_DOUBTS]),
+        heads=heads._replace(note=heads.note.format(base=base)),
+        base=base,
     )
+
+
+def _base_words(views: Sequence[DecisionView]) -> str:
+    """`on hdd`, or of other factors `with settings small`, `without a fault`."""
+    first = next((one for one in views if one.base), None)
+    if first is None or first.base is None:
+        return ""
+    label = first.answer.lines[0].label
+    own_name = first.decision.factor == PLACEMENT and first.decision.question is Question.WORTH
+    return f"on {first.base.placement}" if own_name else f"{label[0].lower()}{label[1:]}"
 
 
 def address(words: str, taken: Collection[str]) -> str:
@@ -199,8 +244,8 @@ def carded(decisions: Sequence[Decision]) -> list[int]:
     by_work: dict[tuple[str, str], list[int]] = {}
     for place, one in enumerate(decisions):
         by_work.setdefault(_work(one), []).append(place)
-    bests = [_best(decision) for decision in decisions]
-    saved = [best.saving.value if best and best.saving else 0.0 for best in bests]
+    changes = [_change(decision) for decision in decisions]
+    saved = [one.value if one else 0.0 for one in changes]
     for own in by_work.values():
         own.sort(key=lambda place: -abs(saved[place]))
     turns = (place for turn in zip_longest(*by_work.values()) for place in turn if place is not None)
@@ -211,13 +256,17 @@ def _work(one: Decision) -> tuple[str, str]:
     return one.levels["workload"], one.levels.get("dataset", "none")
 
 
-def _best(one: Decision) -> PlacementResult | None:
-    """The placement with the least time of those beside the base; None where there is none."""
-    return min(one.placements[1:], key=lambda own: own.elapsed_s.value, default=None)
+def _change(one: Decision) -> Estimate | None:
+    """The share of time that the telling placement saves, or where costs are asked for, takes more."""
+    other = telling(one)
+    if other is None or other.saving is None:
+        return None
+    return other.saving if one.question is Question.WORTH else more_time(other)
 
 
-def _headline(decisions: Sequence[Decision]) -> str:
+def _headline(views: Sequence[DecisionView]) -> str:
     """`triangles, components on brightkite-like: worth it in 3 of 8 combinations, not known yet in 5`."""
+    decisions = [view.decision for view in views]
     works = list(dict.fromkeys(one.levels["workload"] for one in decisions))
     sets = [
         name
@@ -226,13 +275,14 @@ def _headline(decisions: Sequence[Decision]) -> str:
     ]
     what = ", ".join(works) if len(works) <= MOST_FIRST else f"{len(works)} workloads"
     on = f" on {', '.join(sets) if len(sets) <= MOST_FIRST else f'{len(sets)} data sets'}" if sets else ""
-    parts = [f"{name} in {count}" for name, count in _counts(decisions).items() if count]
+    parts = [f"{name} in {count}" for name, count in _counts(views).items() if count]
     parts[0] += f" of {len(decisions)} combinations"
     return f"{what}{on}: {', '.join(parts)}"
 
 
-def _counts(decisions: Sequence[Decision]) -> dict[str, int]:
-    return {str(verdict): sum(decision.verdict is verdict for decision in decisions) for verdict in Verdict}
+def _counts(views: Sequence[DecisionView]) -> dict[str, int]:
+    outcomes = OUTCOMES[views[0].decision.question]
+    return {outcome: sum(view.answer.verdict == outcome for view in views) for outcome in outcomes}
 
 
 def _workloads(rows: Sequence[DecisionView], filters: Sequence[Filter]) -> list[WorkloadRow]:
@@ -242,8 +292,8 @@ def _workloads(rows: Sequence[DecisionView], filters: Sequence[Filter]) -> list[
     return [
         WorkloadRow(
             subject=work if dataset == "none" else f"{work} on {dataset}",
-            counts=_counts([row.decision for row in own]),
-            saves=_spread([row.best.saving for row in own if row.best]),
+            counts=_counts(own),
+            changes=_spread([row.change for row in own]),
             storage=_spread([row.base.storage_share for row in own if row.base]),
             marks=marks_of(filters, dict(set.intersection(*(set(row.decision.levels.items()) for row in own)))),
         )

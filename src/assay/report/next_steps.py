@@ -9,13 +9,18 @@ from typing import NamedTuple
 from assay.model.medium import kind_of
 from assay.report.analysis import RunData
 from assay.report.words import about_text
-from assay.stats.decision import Decision, Verdict
-from assay.stats.fault_cost import FAULT
+from assay.stats.decision import Decision, Question, Verdict
 
 MARGIN = 1.2
 """So much longer than before repetitions may take, and still fit into the time that is asked for."""
 LEAST_MINUTES = 2
 INTERMEDIATES_GUIDE = "docs/how-to/should-i-buy-ssds-for-yarn-local-directories.md"
+
+
+OF_OTHER_QUESTIONS = {
+    Question.COST: "To see what the faults did to tasks and blocks, open the page",
+    Question.LIKENESS: "For narrower intervals compare more pairs (`assay media twin --pairs`)",
+}
 
 
 class NextStep(NamedTuple):
@@ -28,7 +33,8 @@ class NextStep(NamedTuple):
 def next_steps(run: RunData, decisions: Sequence[Decision]) -> list[NextStep]:
     """The most useful first; at least one where anything was decided."""
     steps = []
-    undecided = [one for one in decisions if one.verdict is Verdict.NOT_KNOWN_YET and one.more is not None]
+    of_worth = [one for one in decisions if one.question is Question.WORTH]
+    undecided = [one for one in of_worth if one.verdict is Verdict.NOT_KNOWN_YET and one.more is not None]
     if any(one.machine_shared for one in undecided):
         steps.append(NextStep("Close other programs and run the experiment again", run_command(run)))
     if undecided:
@@ -51,8 +57,8 @@ def next_steps(run: RunData, decisions: Sequence[Decision]) -> list[NextStep]:
 
 def _go_on(run: RunData, decisions: Sequence[Decision]) -> NextStep:
     """What follows from the verdicts, where the experiment itself does not say."""
-    if all(one.factor == FAULT for one in decisions):
-        return NextStep("To see what the faults did to tasks and blocks, open the page")
+    if decisions[0].question in OF_OTHER_QUESTIONS:
+        return NextStep(OF_OTHER_QUESTIONS[decisions[0].question])
     if any(one.verdict is Verdict.WORTH_IT for one in decisions):
         return NextStep(
             f"To learn whether the intermediate data alone gain as much, follow {INTERMEDIATES_GUIDE}; for a job of "

@@ -108,7 +108,9 @@ def run_page(run: RunData, analysis: RunAnalysis) -> str:
         name: [*own[:MOST_VALUES], *([f"and {len(own) - MOST_VALUES} more"] if len(own) > MOST_VALUES else [])]
         for name, own in fact_values(run.records).items()
     }
-    html = template("page.html.j2").render(
+    html = template(
+        "page.html.j2"
+    ).render(
         **table,
         **_why(run, names),
         name=run.plan.experiment,
@@ -125,6 +127,7 @@ def run_page(run: RunData, analysis: RunAnalysis) -> str:
                 list(blocked_lines(analysis.decisions[place])),
             )
             for place in carded(analysis.decisions)
+            if not analysis.decisions[place].of_twin  # whose own section has its jobs and phases
             for own in [analysis.breakdowns[place]]
         ],
         blocked_head=BLOCKED_HEAD,

@@ -9,7 +9,7 @@ from rich.text import Text
 from assay.model.doubt import Doubt, Outcome, decisive
 from assay.model.record import Record, Status
 from assay.report.analysis import RunAnalysis, TrialTables, rows_shown
-from assay.report.answer import BLOCKED_HEAD, Answer, blocked_lines, interval_text, percent
+from assay.report.answer import BLOCKED_HEAD, OUTCOMES, Answer, blocked_lines, interval_text, percent
 from assay.report.columns import GAP, Column, combination_columns, fitted
 from assay.report.nodes import (
     imbalance_columns,
@@ -30,7 +30,7 @@ MOST_LINES, MOST_ANSWERS, MOST_FAILURES, MOST_DOUBTS = 60, 12, 20, 6
 MOST_BROKEN_DOWN, MOST_PARTS = 3, 12
 MOST_PAIRS = 12
 COLOURS = {"pass": "green", "unknown": "yellow", "fail": "red"}
-VERDICTS = {"worth it": "bold green", "not worth it": "bold", "not known yet": "bold yellow"}
+OUTCOME_COLOURS = {"worth": "bold green", "open": "bold yellow"}
 
 NOTE = "Seconds. elapsed: the jobs' own times, added up; phases: averages per task, added up over the jobs"
 
@@ -85,11 +85,12 @@ def print_answers(analysis: RunAnalysis, console: Console) -> None:
     for one, breakdown, decision in zip(answers[:MOST_ANSWERS], analysis.breakdowns, analysis.decisions, strict=False):
         console.print()
         headline = Text(f"{one.subject}: ", style="bold")
-        headline.append(one.headline, VERDICTS[one.verdict])
+        kind = OUTCOMES[decision.question][one.verdict]
+        headline.append(one.headline, OUTCOME_COLOURS.get(kind, "bold"))
         console.print(headline, highlight=False)
         for line in answer_lines(one, console.width):
             print_line(console, line)
-        if len(answers) <= MOST_BROKEN_DOWN:
+        if len(answers) <= MOST_BROKEN_DOWN and not decision.of_twin:  # whose own section has its jobs and phases
             for line in breakdown_lines(breakdown, decision, console.width):
                 print_line(console, line, "dim")
         for note in one.notes:

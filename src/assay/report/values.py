@@ -13,7 +13,7 @@ from assay.report.analysis import RunData, TrialTables, by_combination, levels_k
 from assay.report.columns import Column
 from assay.report.words import significant_text
 from assay.stats.breakdown import Breakdown
-from assay.stats.decision import Decision, Estimate
+from assay.stats.decision import Decision, Estimate, Question
 from assay.stats.energy import (
     JOBS,
     NO_ENERGY,
@@ -93,7 +93,7 @@ def placement_values(decision: Decision) -> Iterator[dict[str, Value]]:
                 "between_jobs_s": one.split.between_jobs_s if one.split else None,
                 "busy_bound_s": decision.busy_bound_s if one == decision.placements[0] else None,
                 "worth": decision.worth,
-                "verdict": None if one.verdict is None else str(one.verdict),
+                "verdict": str(one.verdict) if one.verdict and decision.question is Question.WORTH else None,
             }
 
 

@@ -14,6 +14,7 @@ from assay.model.record import Record
 from assay.model.trial import ZERO_DELAY, Plan
 from assay.stats.blocked import BlockedShare, blocked_shares, not_computing_share
 from assay.stats.comparison import Comparison, holm
+from assay.stats.fault_cost import FAULT
 from assay.stats.fit import Contrast, Fit, fits, within
 from assay.stats.noise import ALPHA, Noise, repetitions_to_decide
 from assay.stats.run_doubts import Condition, busy_seconds, conditions
@@ -25,6 +26,7 @@ from assay.stats.sample import (
     WORK,
     Levels,
     Sample,
+    by_levels,
     combinations,
     counts,
     in_plan_order,
@@ -47,6 +49,26 @@ class Verdict(StrEnum):
     NOT_KNOWN_YET = "not known yet"
 
 
+class Question(StrEnum):
+    """What a decision is about."""
+
+    WORTH = "which placement, or level, is worth it"
+    COST = "what each fault costs"
+    LIKENESS = "how far an emulated drive is from the drive that it was made from"
+
+
+REAL, TWIN = "real", "twin"
+"""The placements of an experiment that compares a drive with the one that is emulated from its calibration."""
+
+
+def compares_twin(plan: Plan) -> bool:
+    """Whether a plan compares a real drive with an emulated one, by these names."""
+    if plan.placements != (REAL, TWIN):
+        return False
+    emulated = {medium.name: kind_of(medium).emulated for trial in plan.trials for medium in trial.media}
+    return emulated == {REAL: False, TWIN: True}
+
+
 class Estimate(Frozen):
     """A figure with its 95 % confidence interval (None where nothing says how far to trust it)."""
 
@@ -55,8 +77,9 @@ class Estimate(Frozen):
     high: float | None = None
 
     def times(self, factor: float) -> "Estimate":
-        """All of it by a factor of at least 0."""
-        low, high = (None if end is None else end * factor for end in (self.low, self.high))
+        """All of it by a factor; by one below 0 the ends change places."""
+        ends = (self.low, self.high) if factor >= 0 else (self.high, self.low)
+        low, high = (None if end is None else end * factor for end in ends)
         return Estimate(value=self.value * factor, low=low, high=high)
 
 
@@ -139,6 +162,15 @@ class Decision(Frozen):
     """Of emulated drives' figures how many are assumed (`15 of 19`), by profile; only where any is."""
     machine_shared: bool = False
     """Other programs took processor time while its jobs ran."""
+    of_twin: bool = False
+    """It compares a real drive with the one that is emulated from it."""
+
+    @property
+    def question(self) -> Question:
+        """What it is about. Verdicts are on worth alone."""
+        if self.factor == FAULT:
+            return Question.COST
+        return Question.LIKENESS if self.of_twin else Question.WORTH
 
     @property
     def baseline_slower(self) -> bool:
@@ -160,7 +192,7 @@ def _too_small(bound: float | None, placements: Sequence[PlacementResult], worth
 def decisions(
     plan: Plan, records: Sequence[Record], compared: Sequence[Comparison] = (), alpha: float = ALPHA
 ) -> list[Decision]:
-    """One for each combination of all factors but the question's, on each kind of machine, in the order of the trials.
+    """One for each combination of all factors but the question's, and kind of machine, in the order of their levels.
 
     `compared` are all comparisons that were made of the same records. Verdicts are corrected for all of the report's
     together (Holm): each asks whether a placement saves more, or less, than the plan's threshold, with a p-value of at
@@ -172,11 +204,12 @@ def decisions(
     found = fits(counted, factor, plan.prior)
     known = {(one.others, one.base, one.level): one for one in compared if one.factor == factor}
     noises = within(combinations(counted), plan.prior)
+    of_twin = factor == PLACEMENT and compares_twin(plan)
     drafts = [_DecisionInputs(plan, factor, others, fit, by_id, known, noises) for others, fit in found.items()]
     verdicts = _verdicts(drafts, plan.worth, alpha)
     together = sum(len(one.others_than_base) for one in drafts)
-    order = {record.trial.id: place for place, record in enumerate(records)}
-    drafts.sort(key=lambda one: min(order[trial] for trial in one.trials))
+    order = {levels: place for place, levels in enumerate(by_levels(found))}
+    drafts.sort(key=lambda draft: order[draft.levels])
     ran: dict[Levels, dict[str, bool]] = {}
     for record in records:
         if not record.trial.warm_up:
@@ -184,7 +217,8 @@ def decisions(
             level = record.trial.factors[factor]
             own = ran.setdefault(others, {})
             own[level] = own.get(level, False) or counts(record)
-    return [draft.decision(verdicts, ran, together) for draft in drafts]
+    made = [draft.decision(verdicts, ran, together) for draft in drafts]
+    return [one.model_copy(update={"of_twin": True}) for one in made] if of_twin else made
 
 
 def question_of(found: Sequence[Sample]) -> str:
@@ -229,7 +263,6 @@ class _DecisionInputs:
         noises: Mapping[Levels, Noise],
     ) -> None:
         self.factor, self.levels, self.fit, self.known = factor, levels, fit, known
-        self.trials = [one.trial for own in fit.own.values() for one in own]
         self._worth, self._noises = plan.worth, noises
         self._records = {level: [by_id[one.trial] for one in own] for level, own in fit.own.items()}
         self._blocked = blocked_shares(self._records)

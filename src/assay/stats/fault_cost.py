@@ -7,7 +7,7 @@ from assay.model.doubt import Outcome
 from assay.model.fault import NO_FAULT
 from assay.model.record import Record, Status
 from assay.stats.comparison import Comparison
-from assay.stats.sample import Levels
+from assay.stats.sample import Levels, by_levels
 
 FAULT = "fault"
 """The factor."""
@@ -39,17 +39,17 @@ class FaultCost(Frozen):
 def fault_costs(
     records: Sequence[Record], compared: Sequence[Comparison], times: "dict[Levels, float]"
 ) -> list[FaultCost]:
-    """One for each fault and combination of all other factors, in the order of the trials.
+    """One for each fault and combination of all other factors, in the order of their levels.
 
     `compared` are all comparisons that were made of the same records, `times` the combinations' times by all factors.
     """
-    grouped: dict[tuple[Levels, str], list[Record]] = {}
+    grouped: dict[Levels, list[Record]] = {}
     for record in records:
         factors = record.trial.factors
         if factors[FAULT] != NO_FAULT and not record.trial.warm_up:
             others = tuple((name, level) for name, level in factors.items() if name != FAULT)
-            grouped.setdefault((others, factors[FAULT]), []).append(record)
-    return [_cost(level, others, own, compared, times) for (others, level), own in grouped.items()]
+            grouped.setdefault((*others, (FAULT, factors[FAULT])), []).append(record)
+    return [_cost(one[-1][1], one[:-1], grouped[one], compared, times) for one in by_levels(grouped)]
 
 
 def _cost(

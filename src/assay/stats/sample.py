@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from assay.model.doubt import Outcome
 from assay.model.fault import NO_FAULT
+from assay.model.naming import size_of
 from assay.model.record import Record, Status
 from assay.model.trial import ZERO_DELAY
 from assay.stats.machine_kind import Changed, first_difference, machine_names, sets_of_media
@@ -147,10 +148,26 @@ def varying_factors(found: Sequence[Sample]) -> list[str]:
     return [name for name, levels in seen.items() if len(levels) > 1]
 
 
+_SIZE = re.compile(r"\b\d+(?:\.\d+)?[KMGT]iB\b")
+
+
 def in_order(levels: Iterable[str]) -> list[str]:
-    """Each once, sorted as people do: `2` before `10`, `ssd25` before `ssd100`."""
-    parts = {level: re.split(r"(\d+)", level) for level in levels}
+    """Each once, sorted as people do: `2` before `10`, `ssd25` before `ssd100`, `512MiB` before `1GiB`."""
+    parts = {level: re.split(r"(\d+)", _SIZE.sub(lambda size: str(size_of(size[0])), level)) for level in levels}
     return sorted(parts, key=lambda one: [(int(part) if part.isdigit() else -1, part) for part in parts[one]])
+
+
+def by_levels(found: Iterable[Levels]) -> list[Levels]:
+    """Combinations, each once, sorted by their first factor, then by the next: its base before all other levels."""
+    every = list(dict.fromkeys(found))
+    names = dict.fromkeys(name for levels in every for name, _ in levels)
+    known = [dict(levels) for levels in every]
+    places = {
+        (name, level): place
+        for name in names
+        for place, level in enumerate(in_plan_order({one.get(name, "") for one in known}, BASES.get(name, ())))
+    }
+    return sorted(every, key=lambda levels: [places[name, dict(levels).get(name, "")] for name in names])
 
 
 def in_plan_order(levels: Iterable[str], planned: Sequence[str]) -> list[str]:

@@ -23,6 +23,7 @@ from assay.stats.sample import (
     Levels,
     Sample,
     Trials,
+    by_levels,
     combinations,
     counts,
     in_plan_order,
@@ -203,7 +204,7 @@ def summarise(
     prior: NoisePrior = SHIPPED_PRIOR,
     placements: Sequence[str] = (),
 ) -> list[Row]:
-    """One row per combination, groups in the order of the records' trial ids, zero storage delay last in each.
+    """One row per combination, groups in the order of their levels, zero storage delay last in each.
 
     `comparisons` are all that were made of the records' trials, where they were made before; `prior` is the noise that
     is assumed; `placements` are the plan's, in whose order rows are. Those that it does not name come by name.
@@ -251,20 +252,18 @@ def _group(levels: Levels) -> Group:
 
 
 def _combined(records: Sequence[Record], placements: Sequence[str]) -> dict[Combination, list[Record]]:
-    """Records but warm-ups by combination: groups by workload, data set and trial id, placements as planned."""
-    groups: dict[Group, dict[str, list[Record]]] = {}
+    """Records but warm-ups by combination, in the order of their ids: groups by their levels, placements as planned."""
+    groups: dict[Levels, dict[str, list[Record]]] = {}
     ran_on = [(one.trial, one, machine) for one, machine in zip(records, Trials.of(records).machines, strict=True)]
-    for trial, record, machine in sorted(
-        ran_on, key=lambda one: (one[0].workload.name, one[0].dataset.name, one[0].id)
-    ):
+    for trial, record, machine in sorted(ran_on, key=lambda one: one[0].id):
         if trial.warm_up:
             continue
-        levels = {**trial.factors, MACHINE: machine}
-        groups.setdefault(_group(tuple(levels.items())), {}).setdefault(levels[PLACEMENT], []).append(record)
+        levels = tuple(item for item in (*trial.factors.items(), (MACHINE, machine)) if item[0] != PLACEMENT)
+        groups.setdefault(levels, {}).setdefault(trial.placement.name, []).append(record)
     return {
-        (group, placement): by_placement[placement]
-        for group, by_placement in groups.items()
-        for placement in in_plan_order(by_placement, placements)
+        (_group(levels), placement): groups[levels][placement]
+        for levels in by_levels(groups)
+        for placement in in_plan_order(groups[levels], placements)
     }
 
 

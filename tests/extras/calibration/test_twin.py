@@ -1,5 +1,6 @@
 """Proves that a directory that can have no twin is refused with its reason, and that differences are those of the times."""
 
+import json
 from types import SimpleNamespace
 
 import pytest
@@ -8,18 +9,14 @@ from rich.console import Console
 from assay.host.yaml_file import YamlFile
 from assay.model.errors import BadInputError
 from assay.model.installation import Installation
+from assay.report.analysis import analyse
+from assay.report.terminal import print_report
+from assay.stats.decision import compares_twin
 from assay.stats.noise import Interval
 from assay_extras.calibration import twin
-from assay_extras.calibration.twin import (
-    Difference,
-    Request,
-    busy_share,
-    check_place,
-    differences,
-    print_differences,
-    write_experiment,
-)
-from tests.report.made_runs import made_run, made_trials, two_jobs
+from assay_extras.calibration.differences import Difference, DifferencesView, differences, rows_of
+from assay_extras.calibration.twin import Request, busy_share, check_jobs, check_place, write_experiment
+from tests.report.made_runs import made_run, made_trials, page, two_jobs
 
 
 @pytest.fixture
@@ -88,13 +85,46 @@ def test_the_experiment_has_both_drives_and_nothing_that_compares_others(usable,
     assert "placement" not in made
 
 
+def test_jobs_are_checked_with_another_profile_before_anything_is_measured(usable, tmp_path):
+    """What the planner says of the made experiment is said of the user's own file."""
+    jobs, file, asked = tmp_path / "mine.yaml", tmp_path / "made.yaml", []
+
+    def run(experiment, **options):
+        asked.append((YamlFile(experiment).tree["media"]["twin"]["profile"], options["dry_run"]))
+        raise BadInputError(f"{experiment}, line 3: zip: unknown factor 'media'")
+
+    wanted = Request(path=tmp_path, jobs=jobs, pairs=2, seconds=60)
+    with pytest.raises(BadInputError) as refused:
+        check_jobs({"experiment": "mine", "workloads": ["terasort"]}, wanted, file, run)
+    assert str(refused.value) == f"{jobs}, with the drive and its twin as media: zip: unknown factor 'media'"
+    assert asked == [("cloud-volume-3000-iops", True)]
+
+
+def twin_run(ratio=1.2, noise=0.001, repetitions=4):
+    """A plan and records of a drive that takes 20 s and of its twin, in two jobs each."""
+    trials = made_trials(("terasort",), ("real", "twin"), repetitions=repetitions)
+    plan, records = made_run(trials, noise, times={"real": 20, "twin": 20 * ratio})
+    kinds = {"real": "directory", "twin": "emulated"}
+    records = [
+        record.model_copy(
+            update={
+                "trial": record.trial.model_copy(
+                    update={
+                        "media": tuple(one.model_copy(update={"kind": kinds[one.name]}) for one in record.trial.media)
+                    }
+                ),
+                **two_jobs(record),
+            }
+        )
+        for record in records
+    ]
+    trials = tuple(record.trial for record in records)
+    return plan.model_copy(update={"placements": ("real", "twin"), "trials": trials}), records
+
+
 def test_differences_are_of_each_job_and_phase_with_their_goals():
     """The twin takes 1.2 times as long in each job; phases below 5 s are shown and not judged."""
-    plan, records = made_run(
-        made_trials(("terasort",), ("real", "twin"), repetitions=4), 0.001, times={"real": 20, "twin": 24}
-    )
-    plan = plan.model_copy(update={"placements": ("real", "twin")})
-    found = differences(plan, [record.model_copy(update=two_jobs(record)) for record in records])
+    found = differences(*twin_run())
     jobs = {one.job: one for one in found if not one.phase}
     assert jobs.keys() == {"sort", "check"}
     for one in jobs.values():
@@ -104,11 +134,48 @@ def test_differences_are_of_each_job_and_phase_with_their_goals():
     phases = {(one.job, one.phase): one for one in found if one.phase}
     assert phases["sort", "map"].goal == 0.15
     assert phases["check", "reduce"].verdict == ""
+    view = DifferencesView(found)
+    for form in (view.text(), view.markdown(), view.html()):
+        assert "+20%" in form
+        assert "open" in form
+    assert json.loads(view.json()) == json.loads(json.dumps(rows_of(found)))
+    assert json.loads(view.json())[0]["verdict"] == "open"
+
+
+@pytest.mark.parametrize(
+    ("ratio", "noise", "headline"),
+    [
+        (1.02, 0.001, "the emulated drive takes 2 % more time than the real one, which is within 10 %"),
+        (1.4, 0.001, "the emulated drive takes 40 % more time than the real one, which is not within 10 %"),
+        (0.95, 0.05, "and whether that is within 10 % is not known yet"),
+    ],
+)
+def test_a_twins_report_says_how_far_it_is_from_the_drive(ratio, noise, headline):
+    """Not which of both is worth it; the page and the terminal have what `twin.json` holds."""
+    plan, records = twin_run(ratio, noise, repetitions=8)
+    analysis = analyse(plan, records)
+    (answer,) = analysis.answers
+    assert headline in answer.headline
+    assert [line.label for line in answer.lines] == ["On the real drive", "On its twin"]
+    assert "worth" not in " ".join([answer.headline, *(line.words for line in answer.lines), *answer.notes])
+    assert list(analysis.sections) == ["twin"]
+    html = page(plan, records)
+    assert 'id="twin"' in html
+    assert "worth it" not in html
+    assert 'id="parts"' not in html
     console = Console(width=100, force_terminal=False)
     with console.capture() as captured:
-        print_differences(found, console)
-    assert "+20%" in captured.get()
-    assert "open" in captured.get()
+        print_report("twin", records, analysis, console)
+    assert headline in " ".join(captured.get().split())
+    assert "worth it" not in captured.get()
+
+
+def test_drives_of_these_names_that_are_both_emulated_are_a_choice():
+    plan, records = twin_run()
+    media = [medium.model_copy(update={"kind": "emulated"}) for medium in records[0].trial.media]
+    trials = tuple(trial.model_copy(update={"media": tuple(media)}) for trial in plan.trials)
+    assert not compares_twin(plan.model_copy(update={"trials": trials}))
+    assert compares_twin(plan)
 
 
 @pytest.mark.parametrize(

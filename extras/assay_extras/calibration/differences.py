@@ -1,0 +1,148 @@
+"""How far a twin is from its drive, by the jobs that ran on both and their phases: a section of such a run's report.
+
+The same figures are a twin's `twin.json`.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from assay.model.base import Frozen
+from assay.model.record import Record
+from assay.model.trial import Plan
+from assay.report.columns import Column, fitted, grid
+from assay.report.page import template
+from assay.stats.comparison import compare
+from assay.stats.decision import REAL, TWIN
+from assay.stats.noise import Interval
+from assay.stats.sample import PLACEMENT, Sample, counts, samples
+
+TITLE = "The emulated drive against the real one"
+WIDTH, LEAST_SHOWN_S = 100, 0.5
+JOB_GOAL, PHASE_GOAL, LEAST_JOB_S, LEAST_PHASE_S = 0.10, 0.15, 10.0, 5.0
+"""A reducer may sleep for a second before its commit (`commits_put_off`), whatever the drive: a tenth of 10 s."""
+
+
+class Difference(Frozen):
+    """A job, or one of its phases, on the twin and on the real drive.
+
+    Seconds are means; `ratio` is the twin's time over the real drive's, with its 95 % interval. `goal` is by how much
+    it may differ from 1; None where it is not judged: jobs below 10 s, phases below 5 s.
+    """
+
+    workload: str
+    job: str
+    phase: str = ""
+    pairs: int
+    real_s: float
+    twin_s: float
+    ratio: float
+    interval: Interval
+    goal: float | None
+
+    @property
+    def verdict(self) -> str:
+        """`met` if all of the interval is within the goal, `missed` if none of it is, else `open`; or empty."""
+        if self.goal is None:
+            return ""
+        inside = [1 - self.goal <= end <= 1 + self.goal for end in (self.interval.low, self.interval.high)]
+        if all(inside):
+            return "met"
+        beyond = self.interval.low > 1 + self.goal or self.interval.high < 1 - self.goal
+        return "missed" if beyond else "open"
+
+
+def differences(plan: Plan, records: Sequence[Record]) -> list[Difference]:
+    """Each workload's jobs and their phases, in the jobs' order; what has not run on both is left out."""
+    times: dict[tuple[str, str, str], dict[str, float]] = {}
+    trials = {record.trial.id: record for record in records if counts(record)}
+    for record in trials.values():
+        for job in record.jobs:
+            own = times.setdefault((record.trial.workload.name, job.name, ""), {})
+            own[record.trial.id] = own.get(record.trial.id, 0.0) + job.elapsed_s
+            for phase, seconds in job.phases.items():
+                own = times.setdefault((record.trial.workload.name, job.name, phase), {})
+                own[record.trial.id] = own.get(record.trial.id, 0.0) + seconds
+    known = samples([*trials.values()])
+    found = [_difference(plan, name, [one for one in known if one.trial in own], own) for name, own in times.items()]
+    return [one for one in found if one is not None]
+
+
+def _difference(
+    plan: Plan, name: tuple[str, str, str], known: Sequence[Sample], seconds: Mapping[str, float]
+) -> Difference | None:
+    """The comparison of these times instead of the trials' own."""
+    timed = [one._replace(elapsed_s=seconds[one.trial]) for one in known if seconds[one.trial] > 0]
+    compared = compare(timed, [PLACEMENT], plan.prior, {PLACEMENT: [REAL, TWIN]})
+    # Drives have their own facts: the machine's kind is that of both.
+    one = next((one for one in compared if (one.base, one.level) == (REAL, TWIN)), None)
+    if one is None:
+        return None
+    means = {
+        placement: sum(own) / len(own)
+        for placement in (REAL, TWIN)
+        for own in [[sample.elapsed_s for sample in timed if sample.level(PLACEMENT) == placement]]
+    }
+    long = max(means.values()) >= (LEAST_PHASE_S if name[2] else LEAST_JOB_S)
+    goal = (PHASE_GOAL if name[2] else JOB_GOAL) if long else None
+    return Difference(
+        workload=name[0], job=name[1], phase=name[2], pairs=one.repetitions, real_s=means[REAL], twin_s=means[TWIN],
+        ratio=one.ratio, interval=one.interval, goal=goal,
+    )  # fmt: skip
+
+
+class DifferencesView(NamedTuple):
+    """A `SectionView`."""
+
+    found: Sequence[Difference]
+
+    def summary_html(self) -> str:
+        """How many goals are met, as a link to the section."""
+        return f'<a href="#twin">{self.counted()}</a>.'
+
+    def html(self) -> str:
+        """The table."""
+        section = template("twin.html.j2", "assay_extras.calibration")
+        return str(section.render(title=TITLE, columns=self.columns(), counted=self.counted()))
+
+    def text(self) -> str:
+        """The table."""
+        return "\n".join([f"{TITLE}:", *fitted(self.columns(), WIDTH), f"{self.counted()}."])
+
+    def markdown(self) -> str:
+        """The table."""
+        return "\n\n".join([f"## {TITLE}", grid(self.columns()), f"{self.counted()}."])
+
+    def json(self) -> str:
+        """What `twin.json` has."""
+        return json.dumps(rows_of(self.found))
+
+    def columns(self) -> list[Column]:
+        """Jobs, and their phases of at least half a second."""
+        shown = [one for one in self.found if not one.phase or max(one.real_s, one.twin_s) >= LEAST_SHOWN_S]
+        several = len({one.workload for one in shown}) > 1
+        names = [f"{one.job}: {one.phase}" if one.phase else one.job for one in shown]
+        return [
+            *([Column("workload", [one.workload for one in shown], name=True)] if several else []),
+            Column("job", names, name=True),
+            Column("real", [f"{one.real_s:.1f} s" for one in shown]),
+            Column("twin", [f"{one.twin_s:.1f} s" for one in shown]),
+            Column("difference", [f"{one.ratio - 1:+.0%}" for one in shown]),
+            Column("95 % interval", [f"{one.interval.low - 1:+.0%} to {one.interval.high - 1:+.0%}" for one in shown]),
+            Column("goal", ["-" if one.goal is None else f"{one.goal:.0%}" for one in shown]),
+            Column("met", [{"met": "yes", "missed": "no"}.get(one.verdict, one.verdict or "-") for one in shown]),
+        ]
+
+    def counted(self) -> str:
+        """How many goals are met, in a sentence without its end."""
+        count = Counter(one.verdict for one in self.found if one.verdict)
+        if not count:
+            return f"No job took {LEAST_JOB_S:.0f} s, so nothing is judged"
+        words = f"{count['met']} met their goal, {count['missed']} missed it, and {count['open']} need more pairs"
+        return f"Of {count.total()} long jobs and phases {words}"
+
+
+def rows_of(found: Sequence[Difference]) -> list[dict[str, Any]]:
+    """As data, each with its verdict."""
+    return [one.model_dump() | {"verdict": one.verdict} for one in found]
