@@ -131,7 +131,7 @@ class DifferencesView(NamedTuple):
             Column("difference", [f"{one.ratio - 1:+.0%}" for one in shown]),
             Column("95 % interval", [f"{one.interval.low - 1:+.0%} to {one.interval.high - 1:+.0%}" for one in shown]),
             Column("goal", ["-" if one.goal is None else f"{one.goal:.0%}" for one in shown]),
-            Column("met", [{"met": "yes", "missed": "no"}.get(one.verdict, one.verdict or "-") for one in shown]),
+            Column("verdict", [one.verdict or "-" for one in shown]),
         ]
 
     def counted(self) -> str:

@@ -7,6 +7,8 @@ from assay.report.columns import Column, combination_columns, escaped, grid
 from assay.report.first_screen import overview
 from assay.report.next_steps import next_steps
 from assay.report.nodes import (
+    IMBALANCE_HEAD,
+    PAIRS_HEAD,
     disks_note,
     imbalance_columns,
     imbalance_words,
@@ -19,7 +21,7 @@ from assay.report.scale import NOTE as SCALE_NOTE
 from assay.report.scale import scale_columns, struck_out_words
 from assay.report.trial_detail import MIB, cost_of, known_median
 from assay.report.values import energy_columns, energy_of, energy_values
-from assay.report.words import number_text
+from assay.report.words import number_text, shown_words
 from assay.stats.summary import Row, in_words, varying
 
 MOST_OTHERS = 40
@@ -66,8 +68,7 @@ def rows_table(rows: Sequence[Row]) -> str:
     """One line for each combination; of very many those that tell most, and how many there are."""
     shown = rows_shown(rows)
     table = grid(combination_columns(shown, varying(rows)))
-    left = f"\n\n{len(shown)} of {len(rows)} combinations, those that failed or differ most."
-    return table if len(shown) == len(rows) else table + left
+    return table if len(shown) == len(rows) else f"{table}\n\n{shown_words(shown, rows)}."
 
 
 def _nodes(detailed: Sequence[TrialTables]) -> list[str]:
@@ -84,13 +85,13 @@ def _nodes(detailed: Sequence[TrialTables]) -> list[str]:
         parts += [f"Nodes of {escaped(trial)}. {disks_note(nodes.uses)}.", grid(node_columns(nodes))]
         if nodes.imbalances:
             parts += [
-                "The most of a worker over the workers' mean:",
+                f"{IMBALANCE_HEAD}:",
                 grid(imbalance_columns([(trial, nodes.imbalances)])),
             ]
             parts += [f"{escaped(words)}." for words in imbalance_words([nodes.imbalances])]
         if nodes.transfers:
             parts += [f"{escaped(words)}." for words in network_lines(nodes, network)]
-            parts += [f"What passed between the nodes of {escaped(trial)}:", grid(pair_columns(nodes))]
+            parts += [f"{PAIRS_HEAD} of {escaped(trial)}:", grid(pair_columns(nodes))]
     return parts
 
 

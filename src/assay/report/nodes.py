@@ -25,6 +25,7 @@ from assay.stats.nodes import (
 )
 
 MIB = 2**20
+IMBALANCE_HEAD, PAIRS_HEAD = "The most of a worker over the workers' mean", "What passed between two nodes"
 LARGE = 1.25
 """The most over the mean from which on it is worth a word."""
 RESOURCE_WORDS: Mapping[str, str] = {

@@ -12,6 +12,8 @@ from assay.report.analysis import RunAnalysis, TrialTables, rows_shown
 from assay.report.answer import BLOCKED_HEAD, OUTCOMES, Answer, blocked_lines, interval_text, percent
 from assay.report.columns import GAP, Column, combination_columns, fitted
 from assay.report.nodes import (
+    IMBALANCE_HEAD,
+    PAIRS_HEAD,
     imbalance_columns,
     imbalance_words,
     network_lines,
@@ -21,7 +23,7 @@ from assay.report.nodes import (
 )
 from assay.report.scale import NOTE as SCALE_NOTE
 from assay.report.scale import scale_columns, struck_out_words
-from assay.report.words import base_text, print_line, print_text, seconds_text
+from assay.report.words import base_text, print_line, print_text, seconds_text, shown_words
 from assay.stats.breakdown import Breakdown, Change
 from assay.stats.decision import Decision
 from assay.stats.summary import Row, varying
@@ -43,8 +45,7 @@ def print_report(title: str, records: Sequence[Record], analysis: RunAnalysis, c
     for line in table_lines(shown, console.width):
         print_line(console, line)
     if len(shown) < len(rows):
-        left = f"{len(shown)} of {len(rows)} combinations, those that failed or differ most; --format csv has them all."
-        print_text(console, left, "dim")
+        print_text(console, f"{shown_words(shown, rows)}; --format csv has them all.", "dim")
     ratio = f"; ratio: elapsed time divided by that on {base_text(rows)}" if any(row.comparison for row in rows) else ""
     print_text(console, f"{NOTE}{ratio}.", "dim")
     for row in fitted(scale_columns(records), console.width) if any(one.scale for one in records) else ():
@@ -111,7 +112,7 @@ def print_nodes(detailed: Sequence[TrialTables], console: Console) -> None:
     for line in fitted(node_columns(nodes), console.width):
         print_line(console, line)
     if nodes.imbalances:
-        print_text(console, "The most of a worker over the workers' mean:", "bold")
+        print_text(console, f"{IMBALANCE_HEAD}:", "bold")
         for line in fitted(imbalance_columns([(trial.id, nodes.imbalances)])[1:], console.width):
             print_line(console, line)
         for words in imbalance_words([nodes.imbalances]):
@@ -120,7 +121,7 @@ def print_nodes(detailed: Sequence[TrialTables], console: Console) -> None:
         more = len(nodes.transfers) - MOST_PAIRS
         for words in network_lines(nodes, trial.cluster.network):
             print_text(console, f"{words}.")
-        print_text(console, "Between two nodes, MiB:", "bold")
+        print_text(console, f"{PAIRS_HEAD}, MiB:", "bold")
         for line in fitted(pair_columns(nodes, MOST_PAIRS), console.width):
             print_line(console, line)
         if more > 0:

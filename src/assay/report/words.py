@@ -25,6 +25,11 @@ def base_text(rows: Sequence[Row]) -> str:
     return bases.pop() if len(bases) == 1 else "the group's first placement that has a time"
 
 
+def shown_words(shown: Sequence[Row], rows: Sequence[Row]) -> str:
+    """Which of very many combinations a table has; ends without a full stop."""
+    return f"{len(shown)} of {len(rows)} combinations, those that failed or differ most"
+
+
 def phases_of(rows: Sequence[Row]) -> list[str]:
     """The names of the phases of an average task, in the engines' order."""
     return list(
