@@ -94,7 +94,7 @@ def test_the_thesis_profiles_are_incremental():
         ("make: brightkite", "mke: brightkite", r"line 4: unknown key 'mke'; did you mean 'make'\?"),
         ("make: brightkite", "{make: brightkite, get: orkut}", r"line 4: a dataset needs exactly one of .* get and make are"),
         ("disk: directory", "disk: dirctory", r"line 6: unknown kind of medium or profile 'dirctory'; did you mean 'directory'"),
-        ("[defaults, customs]", "[defaults, custom]", r"line 8: unknown settings profile 'custom'; did you mean 'customs'\?"),
+        ("[defaults, customs]", "[defaults, custom]", r"line 8: unknown settings profile 'custom'; did you mean 'customs' or 'customs-scaled'\?"),
         ("[defaults, customs]", "[defaults, defaults]", r"line 8: settings has 'defaults' twice"),
         ("repetitions: 3", "repetitions: 0", r"line 9: repetitions is 0, and must be 1 or more"),
         ("repetitions: 3", "repetitions: -1", r"line 9: repetitions is -1, and must be 1 or more"),

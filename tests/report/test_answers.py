@@ -23,7 +23,7 @@ def analysis_of(**changes):
 
 def test_one_repetition_decides_nothing():
     (one,) = analysis_of(repetitions=1).answers
-    assert one.verdict is Verdict.NOT_KNOWN_YET
+    assert one.verdict == Verdict.NOT_KNOWN_YET
 
 
 def test_the_first_placement_can_stay_the_best():
