@@ -21,6 +21,8 @@ from assay_extras.calibration.calibration import Access, Both, Point
 # A drive that takes longer than this to write out its caches or to end its last requests is taken for hung.
 PATIENCE_S = 180
 LEAST_VERSION = 3
+LOG_WINDOW_MS = 50
+"""What a line of the log of a long write is about."""
 _ALIGNMENT_BYTES = 1 << 20
 
 
@@ -91,7 +93,7 @@ class Fio(Frozen):
         if not direct_works(stretch.path):
             access = access.model_copy(update={"buffered": True, "depth": 1, "fsync": "end"})
         limit = Limit(seconds=seconds, total_bytes=min(total_bytes, stretch.span_bytes))
-        logging = [f"--write_bw_log={log}", "--log_avg_msec=50", "--per_job_logs=0"]
+        logging = [f"--write_bw_log={log}", f"--log_avg_msec={LOG_WINDOW_MS}", "--per_job_logs=0"]
         output = self._run([*arguments(access, stretch, limit), *logging], seconds)
         return int(_only_job(output)["write"]["io_bytes"])
 

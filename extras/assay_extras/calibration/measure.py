@@ -31,7 +31,7 @@ from assay.model.errors import AssayError, BadInputError
 from assay.model.progress import Progress
 from assay_extras.calibration.behaviour import PROBES_S, measure_behaviour
 from assay_extras.calibration.calibration import Access, Behaviour, Form, Knee, Point
-from assay_extras.calibration.fio import Limit, Meter, Stretch, direct_works
+from assay_extras.calibration.fio import LOG_WINDOW_MS, Limit, Meter, Stretch, direct_works
 
 _SECTOR_BYTES = 512
 
@@ -214,7 +214,7 @@ def _lay_out(file: Path, wanted: int, meter: Meter, seconds: float) -> LaidOut:
     write_out(file)
     size = file.stat().st_size >> 20 << 20
     took_s = sum(window.seconds for window in rates)
-    knee = find_knee(_coarser(rates)) if direct_in(file.parent) else None
+    knee = find_knee(coarser(rates)) if direct_in(file.parent) else None
     large = knee is not None and knee.knee_bytes >= _LEAST_KNEE_BYTES
     return LaidOut(Stretch(path=file, span_bytes=size), size / 1e6 / took_s if took_s else 0.0, knee if large else None)
 
@@ -258,20 +258,26 @@ class Window(NamedTuple):
 
 
 def read_rates(log: Path) -> list[Window]:
-    """Fio's bandwidth log: `end of window in ms, KiB/s, direction, block, offset, ...` per line."""
+    """Fio's bandwidth log: `end of window in ms, KiB/s, direction, block, offset, ...` per line.
+
+    A window in which nothing was written has no line, and the next line is of its own window alone: a device that
+    writes in bursts would seem to write at the rate of its bursts.
+    """
     windows, last_ms = [], 0
     try:
         for line in log.read_text().splitlines():
             end_ms, kib_s = (int(field) for field in line.split(",")[:2])
             if end_ms > last_ms:
-                windows.append(Window((end_ms - last_ms) / 1e3, kib_s * 1024 / 1e6))
+                count = max(round((end_ms - last_ms) / LOG_WINDOW_MS), 1)
+                seconds = (end_ms - last_ms) / count / 1e3
+                windows += [Window(seconds, 0.0)] * (count - 1) + [Window(seconds, kib_s * 1024 / 1e6)]
                 last_ms = end_ms
     except (OSError, ValueError) as error:
         raise AssayError(f"fio's bandwidth log {log} can't be read: {error}") from None
     return windows
 
 
-def _coarser(rates: Sequence[Window]) -> list[Window]:
+def coarser(rates: Sequence[Window]) -> list[Window]:
     """Windows of half a second: a limit that is kept per tenth of one is no fall of the rate."""
     made: list[Window] = []
     for group in (rates[begin : begin + _WINDOWS] for begin in range(0, len(rates), _WINDOWS)):

@@ -15,6 +15,7 @@ from assay_extras.calibration.measure import (
     Window,
     block_device,
     buffered_accesses,
+    coarser,
     describe,
     direct_accesses,
     find_knee,
@@ -192,6 +193,19 @@ def test_a_captured_steady_rate_has_no_knee():
     windows = read_rates(FIXTURES / "steady-rate.log")
     assert sum(window.seconds * window.mb_s for window in windows) == pytest.approx(2147, rel=0.01)
     assert find_knee(windows) is None
+
+
+def test_bursts_between_windows_without_a_line_are_no_rate(tmp_path):
+    """A device that writes 25 MB every 100 ms, and after 600 MB 6 MB: half of the windows are empty."""
+    lines = [(100 * n, 25e6 if n <= 24 else 6e6) for n in range(1, 80)]
+    log = "".join(f"{end_ms}, {bytes_ / 0.05 / 1024:.0f}, 1, 0, 0\n" for end_ms, bytes_ in lines)
+    (tmp_path / "log").write_text(log)
+    windows = read_rates(tmp_path / "log")
+    assert sum(window.seconds for window in windows) == pytest.approx(7.9)
+    assert sum(window.seconds * window.mb_s for window in windows) == pytest.approx(600 + 55 * 6, rel=0.001)
+    knee = find_knee(coarser(windows))
+    assert (knee.before_mb_s, knee.beyond_mb_s) == (pytest.approx(250, rel=0.05), pytest.approx(60, rel=0.05))
+    assert knee.knee_bytes == pytest.approx(600e6, rel=0.1)
 
 
 def test_a_rise_or_too_little_is_no_knee():
