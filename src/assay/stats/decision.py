@@ -6,6 +6,7 @@ from math import exp, hypot, log
 from statistics import fmean
 
 import numpy as np
+from pydantic import Field
 
 from assay.model.base import Frozen
 from assay.model.doubt import Doubt, doubt_kind
@@ -162,7 +163,7 @@ class Decision(Frozen):
     """Of emulated drives' figures how many are assumed (`15 of 19`), by profile; only where any is."""
     machine_shared: bool = False
     """Other programs took processor time while its jobs ran."""
-    of_twin: bool = False
+    of_twin: bool = Field(default=False, exclude=True)
     """It compares a real drive with the one that is emulated from it."""
 
     @property
