@@ -20,13 +20,15 @@ from assay.model.trial import MediumSpec
 class Space(Frozen):
     """Free and total bytes of a medium as the file system tells them.
 
-    `shared` tells what really holds the bytes, where several media may share that: a file system's device number.
-    `in_memory` says that what is kept there takes memory.
+    `shared` tells what really holds the bytes, where several media may share that: a file system's device number, with
+    `shared_free_bytes` free there, where that may be more than the medium holds. `in_memory` says that what is kept
+    there takes memory.
     """
 
     free_bytes: int
     total_bytes: int
     shared: int | None = None
+    shared_free_bytes: int | None = None
     in_memory: bool = False
 
 

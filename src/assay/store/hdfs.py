@@ -49,8 +49,13 @@ class WebHdfs:
             self.write(path, iter(partial(file.read, PIECE_BYTES), b""))
 
     def write(self, path: str, pieces: Iterable[bytes]) -> None:
-        """Create the file; an existing one is refused."""
-        redirect = self._call("PUT", path, op="CREATE", overwrite="false", noredirect="true")
+        """Create the file; an existing one is refused.
+
+        Its blocks go to any DataNodes, as those of a client without one do: by itself the DataNode that takes the bytes
+        would keep a copy of all of them, which one copy alone would leave on one node.
+        """
+        flags = "create,ignore_client_locality"
+        redirect = self._call("PUT", path, op="CREATE", overwrite="false", createflag=flags, noredirect="true")
         try:
             answer = self._client.put(redirect["Location"], content=pieces)
         except self._broken as error:

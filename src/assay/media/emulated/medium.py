@@ -328,9 +328,11 @@ class EmulatedMedium:
         self.check()
         total = int(self._size() * (1 - FILE_SYSTEM_SHARE))
         below = _existing(self.place)
-        free_bytes = min(total, shutil.disk_usage(below).free)
-        in_memory = mount_of(below).file_system in IN_MEMORY
-        return Space(free_bytes=free_bytes, total_bytes=total, shared=below.stat().st_dev, in_memory=in_memory)
+        free_below = shutil.disk_usage(below).free
+        return Space(
+            free_bytes=min(total, free_below), total_bytes=total, shared=below.stat().st_dev,
+            shared_free_bytes=free_below, in_memory=mount_of(below).file_system in IN_MEMORY,
+        )  # fmt: skip
 
     def check(self) -> None:
         """Raises BadInputError when `attached` could not work, as far as can be told without attaching."""
