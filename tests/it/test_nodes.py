@@ -188,8 +188,7 @@ def test_what_passes_between_two_nodes_is_counted_by_purpose_and_adds_up_to_the_
     shuffled, other = (totals["master > worker-1", series] for series in ("shuffle_to_server_bytes", "other_bytes"))
     assert shuffled == pytest.approx(3_000_000, rel=0.05)
     assert other == pytest.approx(1_000_000, rel=0.05)
-    # The token bucket may cut a large packet after it was counted here; each piece has headers of its own: 66 in 1,448 bytes.
-    assert shuffled + other == pytest.approx(sent_bytes(master) - sent, rel=0.05)
+    assert shuffled + other == pytest.approx(sent_bytes(master) - sent, rel=0.02)
 
 
 def test_what_passes_is_counted_by_the_network_that_carried_it(lease, tmp_path):
@@ -205,7 +204,7 @@ def test_what_passes_is_counted_by_the_network_that_carried_it(lease, tmp_path):
     for name, count in (("eth0", 1_000_000), ("eth1", 3_000_000)):
         passed = totals[f"master > worker-1 by {name}"]
         assert passed == pytest.approx(count, rel=0.05)
-        assert passed == pytest.approx(sent_bytes(master, name) - before[name], rel=0.05)
+        assert passed == pytest.approx(sent_bytes(master, name) - before[name], rel=0.02)
     assert data.nodes == control.nodes
 
 

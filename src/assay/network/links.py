@@ -14,7 +14,8 @@ import socket
 import subprocess
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from ipaddress import IPv4Network
 from pathlib import Path
 from threading import Thread
@@ -24,6 +25,7 @@ from assay.host.lease import Lease
 from assay.model.doubt import Doubt, doubt_kind
 from assay.model.errors import AssayError
 from assay.model.network import INTERFACES, LinkSpec
+from assay.model.progress import Progress
 from assay.node.namespace import NamespaceNode, hold
 
 RANGES = (IPv4Network("198.18.0.0/24"), IPv4Network("198.18.1.0/24"))
@@ -35,7 +37,11 @@ DATA = "-data"
 BUCKET_S, QUEUE_S = 0.002, 0.02
 """Of its rate a link sends so much at once, and keeps so much before it drops packets; in bytes the same when it is
 slowed down."""
-LEAST_BUCKET_BYTES = 32 << 10
+LEAST_BUCKET_BYTES, SPARE_BYTES = 32 << 10, 2 << 10
+"""A bucket holds at least the largest packet, and some bytes to spare for the kernel's rounding."""
+LARGEST_BYTES, FITTING_SHARE = 64 << 10, 0.9
+"""TCP hands over packets of so much, which adapters cut. A bucket that is smaller would cut them itself, after they
+were counted by pair and before the interface counts them; so TCP makes them fit, with the headers of all pieces."""
 HEADERS_BYTES, ETHERNET_BYTES = 52, 14
 """Of each packet: IP and TCP with time stamps; and what the link counts on top."""
 
@@ -125,9 +131,10 @@ def _join(
             )
         ),
     ])  # fmt: skip
-    for node, address in zip(nodes, addresses, strict=True):
+    for node, address, own in zip(nodes, addresses, links, strict=True):
+        fitting = "" if own is None else _fitting(own)
         _do(node, "ip", [
-            f"addr add {address}/{RANGES[0].prefixlen} dev {interface}", f"link set {interface} {mtu}up",
+            f"addr add {address}/{RANGES[0].prefixlen} dev {interface}", f"link set {interface} {mtu}{fitting}up",
         ])  # fmt: skip
     doubts: dict[str, Doubt] = {}
     for own in dict.fromkeys(one for one in links if one is not None):
@@ -143,9 +150,19 @@ def unplug(node: NamespaceNode) -> None:
     _do(node, "ip", [f"link set {interface} down" for interface in node.interfaces])
 
 
+def _bucket_bytes(link: LinkSpec) -> int:
+    return max(int(link.rate_bits_per_s / 8 * BUCKET_S), LEAST_BUCKET_BYTES, link.mtu_bytes + SPARE_BYTES)
+
+
+def _fitting(link: LinkSpec) -> str:
+    """What ip(8) bounds the packets of TCP by, so that a link's bucket takes them whole."""
+    largest = int(FITTING_SHARE * _bucket_bytes(link))
+    return f"gso_max_size {largest} " if link.mtu_bytes < largest < LARGEST_BYTES else ""
+
+
 def _shape(node: NamespaceNode, interfaces: Sequence[str], link: LinkSpec) -> tuple[Doubt, ...]:
     """Shape what interfaces send; a doubt where a wanted latency can't be had."""
-    bucket = max(int(link.rate_bits_per_s / 8 * BUCKET_S), LEAST_BUCKET_BYTES)
+    bucket = _bucket_bytes(link)
     rate, queue_ms = round(link.carried_bits_per_s), QUEUE_S * 1000 * link.slowdown
     shape = f"tbf rate {rate}bit burst {bucket} latency {queue_ms:g}ms"
     _do(node, "tc", [f"qdisc add dev {interface} root handle 1: {shape}" for interface in interfaces])
@@ -177,19 +194,31 @@ def _do(node: NamespaceNode, tool: Literal["ip", "tc"], lines: Sequence[str]) ->
 
 
 TRANSFER_S, SKIPPED_S = 0.3, 0.1
+MOST_AT_ONCE = 10**9
+"""Bits a second over all links that are measured at once, which a slow machine carries too."""
 _PIECE = bytes(1 << 18)
 
 
 def measure(lan: Lan) -> dict[tuple[str, str], float]:
-    """Bits a second that each node reached to the next one, headers included, one pair after the other.
+    """Bits a second that each node reached to the next one, headers included.
 
-    So each link is used once in each direction. Raises OSError.
+    So each link is used once in each direction: of slow ones several pairs at once, none of which has a node of
+    another's. Raises OSError.
     """
     nodes, hosts = lan.nodes, lan.hosts
     mtu = lan.link.mtu_bytes if lan.link is not None else 1500
     wire = (mtu + ETHERNET_BYTES) / (mtu - HEADERS_BYTES)
-    following = [(at, (at + 1) % len(nodes)) for at in range(len(nodes))] if len(nodes) > 1 else []
-    return {(hosts[at], hosts[to]): 8 * wire * _received_per_s(nodes[at], nodes[to], hosts[to]) for at, to in following}
+    rates = [MOST_AT_ONCE if link is None else link.carried_bits_per_s for link in lan.links.values()]
+    count, last = max(1, int(MOST_AT_ONCE / max(rates))), len(nodes) - 1
+    # The last pair of an odd number of nodes has a node of the first one's.
+    apart: Sequence[Sequence[int]] = (range(0, last, 2), range(1, last, 2), [last] if last else [])
+    reached: dict[tuple[str, str], float] = {}
+    with ThreadPoolExecutor(count) as threads:
+        for own in apart:
+            to = [(at + 1) % len(nodes) for at in own]
+            found = threads.map(lambda at, to: _received_per_s(nodes[at], nodes[to], hosts[to]), own, to)
+            reached |= {(hosts[at], hosts[to]): 8 * wire * rate for at, to, rate in zip(own, to, found, strict=True)}
+    return {pair: reached[pair] for pair in sorted(reached, key=lambda pair: hosts.index(pair[0]))}
 
 
 def doubts_of(lan: Lan, reached: Mapping[tuple[str, str], float]) -> tuple[Doubt, ...]:
@@ -206,6 +235,27 @@ def doubts_of(lan: Lan, reached: Mapping[tuple[str, str], float]) -> tuple[Doubt
         return lan.doubts
     what = f"{sender} reached {reached[pair] / 1e6:,.0f} Mbit/s to {receiver} of {wanted[pair] / 1e6:,.0f} Mbit/s"
     return (*lan.doubts, LINK_TOO_SLOW.doubt(what))
+
+
+def network_facts(lans: Sequence[Lan], progress: Progress) -> tuple[dict[str, str], tuple[Doubt, ...]]:
+    """What the networks between the nodes reach before anything else runs there."""
+    facts: dict[str, str] = {}
+    doubts: tuple[Doubt, ...] = ()
+    for name, lan in zip(("network", "network.data"), lans, strict=False):
+        reached: Mapping[tuple[str, str], float] = {}
+        if lan.link is not None:
+            facts[f"{name}.rate_bits_per_s"] = f"{lan.link.carried_bits_per_s:.0f}"
+        for node, host in zip(lan.nodes, lan.hosts, strict=True):
+            link = lan.links[host]
+            if link is not None and link != lan.link:
+                facts[f"{name}.{node.name}.rate_bits_per_s"] = f"{link.carried_bits_per_s:.0f}"
+        if any(link is not None for link in lan.links.values()):
+            progress.detail("measuring the links")
+            with suppress(OSError):
+                reached = measure(lan)
+                facts[f"{name}.least_reached_bits_per_s"] = str(round(min(reached.values())))
+        doubts += doubts_of(lan, reached)
+    return facts, doubts
 
 
 def _received_per_s(sender: NamespaceNode, receiver: NamespaceNode, host: str) -> float:

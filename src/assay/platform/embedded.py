@@ -11,7 +11,7 @@ import socket
 import subprocess
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache, cached_property
 from math import ceil
@@ -22,7 +22,6 @@ from typing import NamedTuple
 from assay.host.lease import Lease, uninterrupted
 from assay.host.processes import children_of, end_processes
 from assay.host.processors import bound_to, division, ranges_text
-from assay.model.doubt import Doubt
 from assay.model.errors import AssayError, BadInputError
 from assay.model.fault import NODE, worker_name, worker_number
 from assay.model.network import NO_NETWORK, LinkSpec, links_of, links_on
@@ -44,7 +43,7 @@ from assay.model.registry import ENGINES, FACTS, PLATFORMS, STORES
 from assay.model.scale import ScaleSeen
 from assay.model.store import Placer, Store
 from assay.model.trial import HDFS, MAPREDUCE
-from assay.network.links import Lan, doubts_of, make_lans, measure, unplug
+from assay.network.links import Lan, make_lans, network_facts, unplug
 from assay.node.local import LocalNode
 from assay.node.namespace import NamespaceNode
 from assay.platform import daemon as commands
@@ -69,6 +68,8 @@ from assay.platform.timers import NAMES, longer
 _PATIENCE_S, _PATIENCE_OF_NODE_S = 120.0, 15.0
 _POLL_S = 0.05
 _ASK_S = 2.0
+_AT_ONCE = 8
+"""So many of the workers' daemons come up beside each other; more would only wait for each other."""
 
 
 NO_LIMITS = Limits(None, None, {})
@@ -117,6 +118,7 @@ class Startup:
     def __post_init__(self) -> None:
         self._patience_s = _PATIENCE_S + _PATIENCE_OF_NODE_S * (len(self.hosts) - 1)
         self._deadline = time.monotonic() + self._patience_s
+        self._later: list[tuple[DaemonKind, Host]] = []
 
     def run(self, engines: Sequence[DaemonKind], stores: Sequence[DaemonKind]) -> None:
         """Start all and wait until they are healthy.
@@ -126,14 +128,18 @@ class Startup:
         """
         self.progress.detail("starting daemons")
         kinds = (*engines, *stores)
-        # Those of the engine look for the store, and all for each other, until they find them.
+        # Those of the engine look for the store, and all for each other, until they find them: first whom all look for.
         for kind in kinds:
-            if not kind.late:
+            if not (kind.late or kind.on_data_path):
                 self._start(kind)
+        of_workers = [(kind, host) for host in self.hosts if host.is_worker for kind in kinds if kind.on_data_path]
+        for kind, host in of_workers[:_AT_ONCE]:
+            self._start_on(host, kind)
         self._wait(stores[-1:])
         late = [kind for kind in kinds if kind.late]
         for kind in late:
             self._start(kind)
+        self._later = of_workers[_AT_ONCE:]
         self._wait([kind for kind in kinds if kind not in stores[-1:]])
         # Its first answer takes it half a second: better while data are staged than when a job has ended.
         for kind in late:
@@ -179,11 +185,15 @@ class Startup:
                 daemon.check()
             asks = time.monotonic() - asked > _ASK_S
             for kind, host in list(waiting):
-                if kind.sign in host.node.read(host.log(kind)) or (asks and self._answers(kind)):
+                came_up = (kind, host) not in self._later and kind.sign in host.node.read(host.log(kind))
+                if came_up or (asks and self._answers(kind)):
                     self.progress.detail(f"{kind.role} is up")
                     waiting.remove((kind, host))
+            if self._later and sum(kind.on_data_path for kind, _ in waiting) - len(self._later) < _AT_ONCE:
+                kind, host = self._later.pop(0)
+                self._start_on(host, kind)
             asked = time.monotonic() if asks else asked
-            if not waiting:
+            if not waiting and not self._later:
                 return
             if time.monotonic() > self._deadline:
                 reasons = "; ".join(
@@ -216,6 +226,8 @@ class EmbeddedCluster(Cluster):
         self._store = STORES.find(store)
         self._engines = ENGINES.find(engine).daemons
         self._starts = starts or starts_of(spec.starts, distribution)
+        if len(spec.workers) > 1:
+            self._starts = self._starts.among_many()
         if spec.dilation is not None and self._spec.limit_cpus is not None:
             self._starts = self._starts.with_processors(ceil(self._spec.limit_cpus))
         self._state = state
@@ -452,27 +464,6 @@ def rack_properties(spec: ClusterSpec, lans: Sequence[Lan], home: Path) -> dict[
 
 _MOST_PORTS = 40
 """That a node's daemons would choose themselves."""
-
-
-def network_facts(lans: Sequence[Lan], progress: Progress) -> tuple[dict[str, str], tuple[Doubt, ...]]:
-    """What the networks between the nodes reach before anything else runs there."""
-    facts: dict[str, str] = {}
-    doubts: tuple[Doubt, ...] = ()
-    for name, lan in zip(("network", "network.data"), lans, strict=False):
-        reached: Mapping[tuple[str, str], float] = {}
-        if lan.link is not None:
-            facts[f"{name}.rate_bits_per_s"] = f"{lan.link.carried_bits_per_s:.0f}"
-        for node, host in zip(lan.nodes, lan.hosts, strict=True):
-            link = lan.links[host]
-            if link is not None and link != lan.link:
-                facts[f"{name}.{node.name}.rate_bits_per_s"] = f"{link.carried_bits_per_s:.0f}"
-        if any(link is not None for link in lan.links.values()):
-            progress.detail("measuring the links")
-            with suppress(OSError):
-                reached = measure(lan)
-                facts[f"{name}.least_reached_bits_per_s"] = str(round(min(reached.values())))
-        doubts += doubts_of(lan, reached)
-    return facts, doubts
 
 
 @cache
