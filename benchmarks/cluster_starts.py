@@ -2,6 +2,10 @@
 
 Each round starts a stock and a brisk cluster in turn (so that what else the machine does falls on both), runs the
 smallest real job (`pi 2 10` of Hadoop's examples: two maps, one reduce) twice on each, and stops it.
+
+How long many nodes take until they are healthy, and each daemon's memory and processor time then, without jobs:
+
+    python benchmarks/cluster_starts.py --nodes 13 --network gigabit --dilation auto --kinds brisk --jobs 0 --rounds 1
 """
 
 import argparse
@@ -12,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from assay.host.lease import release_stale
@@ -21,7 +25,6 @@ from assay.model.progress import Silent
 from assay.platform.distribution import Distribution, bundled, find_java
 from assay.platform.embedded import EmbeddedCluster
 
-_JOBS = 2
 _KINDS = ("stock", "brisk")
 
 
@@ -33,22 +36,25 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--nodes", type=int, default=1, help="workers")
     parser.add_argument("--network", default="none", help="between nodes, such as gigabit")
+    parser.add_argument("--dilation", help="as a scale model: a number, or auto")
+    parser.add_argument("--kinds", nargs="+", choices=_KINDS, default=_KINDS)
+    parser.add_argument("--jobs", type=int, default=2, help="small jobs on each cluster")
     parser.add_argument("--json", action="store_true", help="print all figures of all rounds as JSON")
     arguments = parser.parse_args()
     distribution = bundled(arguments.hadoop.resolve(), find_java(os.environ))
-    spec = ClusterSpec(nodes=arguments.nodes, network=arguments.network)
+    dilation = arguments.dilation and ("auto" if arguments.dilation == "auto" else int(arguments.dilation))
+    spec = ClusterSpec(nodes=arguments.nodes, network=arguments.network, dilation=dilation)
     rounds = []
     for number in range(arguments.rounds):
         # The order alternates too: the second of a pair finds warmer caches.
-        for kind in _KINDS if number % 2 == 0 else reversed(_KINDS):
-            rounds.append(
-                {"round": number, "starts": kind, **_round(distribution, spec.model_copy(update={"starts": kind}))}
-            )
+        for kind in arguments.kinds if number % 2 == 0 else reversed(arguments.kinds):
+            figures = _round(distribution, spec.model_copy(update={"starts": kind}), arguments.jobs)
+            rounds.append({"round": number, "starts": kind, **figures})
             sys.stderr.write(f"{rounds[-1]}\n")
-    sys.stdout.write(json.dumps(rounds, indent=1) + "\n" if arguments.json else _table(rounds))
+    sys.stdout.write(json.dumps(rounds, indent=1) + "\n" if arguments.json else _table(rounds, arguments.kinds))
 
 
-def _round(distribution: Distribution, spec: ClusterSpec) -> dict[str, float]:
+def _round(distribution: Distribution, spec: ClusterSpec, jobs: int) -> dict[str, float]:
     with tempfile.TemporaryDirectory(prefix="assay-starts-") as scratch:
         home = Path(scratch)
         layout = Layout.below(home, spec.workers)
@@ -56,21 +62,40 @@ def _round(distribution: Distribution, spec: ClusterSpec) -> dict[str, float]:
             directory.mkdir(parents=True)
         cluster = EmbeddedCluster(distribution, spec, home / "state", os.environ)
         try:
-            return _measure(cluster, layout, distribution)
+            return _measure(cluster, layout, distribution, jobs)
         finally:
             release_stale(home / "state")
 
 
-def _measure(cluster: EmbeddedCluster, layout: Layout, distribution: Distribution) -> dict[str, float]:
+def _measure(cluster: EmbeddedCluster, layout: Layout, distribution: Distribution, count: int) -> dict[str, float]:
     began = time.monotonic()
     with cluster.running(layout, {}, Silent()) as running:
         healthy = time.monotonic()
-        jobs = [_job_s(running, distribution) for _ in range(_JOBS)]
-        memory = _daemons_mb(running)
+        daemons = _daemons(running)
+        jobs = [_job_s(running, distribution) for _ in range(count)]
+        memory = _memory_mb([daemon.pid for node in running.nodes for daemon in node.daemons])
         stopping = time.monotonic()
     stopped = time.monotonic()
     figures = {f"job {number + 1} s": seconds for number, seconds in enumerate(jobs)}
-    return {"start s": healthy - began, **figures, "stop s": stopped - stopping, **memory}
+    return {"start s": healthy - began, **daemons, **figures, "stop s": stopped - stopping, **memory}
+
+
+def _daemons(running: RunningCluster) -> dict[str, float]:
+    """Of each kind of daemon, in the mean, what it has taken when the cluster is healthy."""
+    pids: dict[str, list[int]] = {}
+    for daemon in (daemon for node in running.nodes for daemon in node.daemons):
+        pids.setdefault(daemon.role, []).append(daemon.pid)
+    figures = {}
+    for role, own in pids.items():
+        figures |= {f"{role} {name}": size / len(own) for name, size in _memory_mb(own).items()}
+        figures[f"{role} cpu s"] = sum(map(_cpu_s, own)) / len(own)
+    return figures
+
+
+def _cpu_s(pid: int) -> float:
+    """Processor time of a process (proc(5), stat: utime and stime)."""
+    words = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def _job_s(running: RunningCluster, distribution: Distribution) -> float:
@@ -80,25 +105,25 @@ def _job_s(running: RunningCluster, distribution: Distribution) -> float:
     return time.monotonic() - began
 
 
-def _daemons_mb(running: RunningCluster) -> dict[str, float]:
-    """Resident and proportional memory of the five daemons together, in MiB (/proc/PID/smaps_rollup)."""
+def _memory_mb(pids: Sequence[int]) -> dict[str, float]:
+    """Resident and proportional memory of processes together, in MiB (/proc/PID/smaps_rollup)."""
     sums = {"Rss": 0, "Pss": 0}
-    for daemon in (daemon for node in running.nodes for daemon in node.daemons):
-        for line in Path(f"/proc/{daemon.pid}/smaps_rollup").read_text().splitlines():
+    for pid in pids:
+        for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
             name, _, rest = line.partition(":")
             if name in sums:
                 sums[name] += int(rest.split()[0])
     return {f"{name.lower()} MiB": kilobytes / 1024 for name, kilobytes in sums.items()}
 
 
-def _table(rounds: list[Mapping[str, float | str]]) -> str:
-    lines = [f"{'median':>10} {'stock':>8} {'brisk':>8} {'brisk/stock':>12}"]
+def _table(rounds: list[Mapping[str, float | str]], kinds: Sequence[str]) -> str:
+    both = len(kinds) > 1
+    lines = ["".join([f"{'median':>24}", *(f" {kind:>8}" for kind in kinds), f" {'brisk/stock':>12}" if both else ""])]
     for figure in [name for name in rounds[0] if name not in ("round", "starts")]:
-        medians = {
-            kind: statistics.median(float(one[figure]) for one in rounds if one["starts"] == kind) for kind in _KINDS
-        }
-        ratio = medians["brisk"] / medians["stock"]
-        lines.append(f"{figure:>10} {medians['stock']:>8.2f} {medians['brisk']:>8.2f} {ratio:>12.2f}")
+        medians = [statistics.median(float(one[figure]) for one in rounds if one["starts"] == kind) for kind in kinds]
+        by_kind = dict(zip(kinds, medians, strict=True))
+        ratio = f" {by_kind['brisk'] / by_kind['stock']:>12.2f}" if both else ""
+        lines.append("".join([f"{figure:>24}", *(f" {median:>8.2f}" for median in medians), ratio]))
     return "\n".join(lines) + "\n"
 
 

@@ -6,15 +6,16 @@ import pytest
 
 from assay.model.doubt import Doubt, Outcome
 from assay.model.errors import AssayError, BadInputError
+from assay.model.medium import Space
 from assay.model.platform import LimitUse
 from assay.model.progress import Silent
 from assay.model.record import Status
 from assay.model.registry import ENGINES, STORES
-from assay.model.trial import MediumSpec, Placement
+from assay.model.trial import MediumSpec, Placement, SettingsSpec
 from assay.record.folder import RunFolder
-from assay.run import check_needs, execute
+from assay.run import CLUSTER_MEMORY_BYTES, WORKER_MEMORY_BYTES, check_needs, execute
 from assay.trial import Findings, run_trial
-from assay_extras.testing.fakes import FakeProbe, Script, fake_setup
+from assay_extras.testing.fakes import FakeMedium, FakeProbe, Script, fake_setup
 from tests.builders import a_job, a_plan, a_trial
 
 WHOLE_LIFE = [
@@ -336,6 +337,32 @@ def test_the_drives_of_all_nodes_must_fit_on_their_disk_together():
         BadInputError, match=r"the media disk of 4 nodes lie on one disk with 400\.0 MiB free, .* 1\.2 GiB"
     ):
         check_needs(a_plan(on_nodes(4)), small, Silent())
+
+
+def test_each_of_several_nodes_has_a_drive_and_the_disk_below_holds_all_of_them(monkeypatch):
+    """A drive smaller than what all nodes need together is none too small for its own share."""
+    monkeypatch.setattr(
+        FakeMedium,
+        "space",
+        lambda _: Space(free_bytes=400 << 20, total_bytes=1 << 40, shared=1, shared_free_bytes=2 << 30),
+    )
+    needs = check_needs(a_plan(on_nodes(4)), scripted(Script()), Silent())
+    assert needs.free_bytes == {"disk": 2 << 30}
+    with pytest.raises(BadInputError, match=r"the media disk of 8 nodes lie on one disk with 2\.0 GiB free"):
+        check_needs(a_plan(on_nodes(8)), scripted(Script()), Silent())
+
+
+def test_a_task_takes_no_more_memory_than_its_container(monkeypatch):
+    small = SettingsSpec(name="small", properties={
+        "mapreduce.map.memory.mb": "256", "mapreduce.reduce.memory.mb": "256", "mapreduce.job.reduces": "40",
+        "yarn.app.mapreduce.am.resource.mb": "256", "dfs.blocksize": "16m",
+    })  # fmt: skip
+    trial = on_nodes(13)
+    few = trial.model_copy(update={"cluster": trial.cluster.model_copy(update={"memory_mb": 768})})
+    needs = check_needs(a_plan(few.model_copy(update={"settings": small})), scripted(Script()), Silent())
+    daemons = CLUSTER_MEMORY_BYTES + 12 * WORKER_MEMORY_BYTES
+    # 39 containers of 256 MiB fit, and one is the master's.
+    assert needs.memory_bytes == daemons + 38 * (256 << 20)
 
 
 def test_more_nodes_than_the_memory_holds_are_refused(monkeypatch):

@@ -6,6 +6,7 @@ with its options on a dataset): no comparison crosses its border, so what is com
 in time.
 """
 
+import re
 import signal
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -37,11 +38,13 @@ from assay.stats.sample import PLACEMENT, WORK, Levels, Trials, counts
 from assay.trial import run_trial
 
 MIB = 1 << 20
-# Five daemons, the client and an application master, as measured; a further DataNode and NodeManager; and one task of a
-# default heap.
-CLUSTER_MEMORY_BYTES, WORKER_MEMORY_BYTES = 2000 * MIB, 700 * MIB
+# Five daemons, the client and an application master, as measured; a further DataNode and NodeManager with full heaps of
+# 128 MiB (about 220 MiB when they are healthy); and one task of a default heap.
+CLUSTER_MEMORY_BYTES, WORKER_MEMORY_BYTES = 2000 * MIB, 400 * MIB
 TASK_MEMORY_BYTES = 600 * MIB
 BLOCK_BYTES = 128 * MIB
+_SHIFTS = {"": 0, "k": 10, "m": 20, "g": 30}
+"""Of the units that Hadoop writes sizes with."""
 # A formatted HDFS, localised jars, job histories and logs.
 CLUSTER_DISK_BYTES = 300 * MIB
 CLUSTER_S, WORKER_S = 12.0, 5.0
@@ -125,7 +128,8 @@ def check_needs(plan: Plan, set_up: SetUp, progress: Progress, expected: Expecte
             workload = setup.workload()
             if isinstance(workload, Preparing):
                 workload.prepare()
-        free |= {name: space.free_bytes for name, space in spaces.items()}
+        several = (trial.cluster.nodes or 1) > 1
+        free |= {name: (several and space.shared_free_bytes) or space.free_bytes for name, space in spaces.items()}
         for name, wanted in _disk(trial, found[key]).items():
             disk[name] = max(disk.get(name, 0), wanted)
     estimates = {trial.id: found[_key(trial)] for trial in plan.trials}
@@ -188,17 +192,30 @@ def _estimate(trial: Trial, setup: TrialSetup, progress: Progress) -> Estimate:
     disk = copies * estimate.disk_bytes + nodes * CLUSTER_DISK_BYTES
     in_memory = disk if any(medium.space().in_memory for medium in setup.platform.media()) else 0
     bound = (trial.cluster.limit_memory_bytes or 1 << 56) * nodes
-    # As many tasks run at once as fit beside the master's container, but not more than there are blocks.
-    slots = max(1, min(nodes * trial.cluster.memory_mb, bound // MIB) // 1024 - 2)
-    tasks = min(slots, max(2, estimate.disk_bytes // BLOCK_BYTES))
+    tasks_bytes = _tasks_bytes(trial, min(nodes * trial.cluster.memory_mb, bound // MIB), estimate.disk_bytes)
     # Tasks are gone when the output is verified, and the cluster is not; what is bounded takes no more than that.
     cluster = CLUSTER_MEMORY_BYTES + (nodes - 1) * WORKER_MEMORY_BYTES
-    at_work = min(cluster + tasks * TASK_MEMORY_BYTES, bound)
+    at_work = min(cluster + tasks_bytes, bound)
     verifying = min(cluster, bound) + estimate.memory_bytes
     return Estimate(
         disk_bytes=disk, memory_bytes=max(at_work, verifying) + in_memory,
         seconds=slower * estimate.seconds + CLUSTER_S + (nodes - 1) * WORKER_S,
     )  # fmt: skip
+
+
+def _tasks_bytes(trial: Trial, offered_mb: int, disk_bytes: int) -> int:
+    """Of the tasks that run at once: as many as fit beside the master's container, no more than blocks or reducers."""
+    asked = {**trial.settings.properties, **trial.workload.hadoop}
+
+    def number(name: str, default: int) -> int:
+        found = re.fullmatch(r"([1-9]\d{0,17})([kmg]?)", asked.get(name, "").strip().lower())
+        return int(found[1]) << _SHIFTS[found[2]] if found else default
+
+    task_mb = max(number(f"mapreduce.{kind}.memory.mb", 1024) for kind in ("map", "reduce"))
+    slots = max(1, (offered_mb - number("yarn.app.mapreduce.am.resource.mb", 1536)) // task_mb)
+    blocks = disk_bytes // number("dfs.blocksize", BLOCK_BYTES)
+    tasks = min(slots, max(2, blocks, number("mapreduce.job.reduces", 1)))
+    return tasks * min(TASK_MEMORY_BYTES, task_mb * MIB)
 
 
 def _disk(trial: Trial, estimate: Estimate) -> dict[str, int]:
@@ -223,7 +240,7 @@ def _lack(trial: Trial, estimate: Estimate, spaces: Mapping[str, Space]) -> str 
     for shared in {space.shared for space in spaces.values() if space.shared is not None}:
         names = [name for name, space in spaces.items() if space.shared == shared]
         wanted = min(sum(disk[name] for name in names), estimate.disk_bytes)
-        free = max(spaces[name].free_bytes for name in names)
+        free = max(spaces[name].shared_free_bytes or spaces[name].free_bytes for name in names)
         if (len(names) > 1 or nodes > 1) and wanted > free:
             of = "" if nodes == 1 else f" of {nodes} nodes"
             media = f"the media {', '.join(names)}{of} lie on one disk with {bytes_text(free)} free"

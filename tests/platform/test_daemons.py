@@ -19,7 +19,7 @@ from assay.platform.daemon import (
     write_hadoop_command,
 )
 from assay.platform.distribution import Distribution, Java, starts_of
-from assay.store.hdfs import DATANODE
+from assay.store.hdfs import DATANODE, NAMENODE
 
 LOGS = Path(__file__).parents[1] / "fixtures" / "cluster"
 
@@ -127,6 +127,20 @@ def test_without_an_archive_brisk_says_so(distribution):
 def test_the_class_path_begins_with_what_the_archive_was_made_for(distribution):
     command = daemon_command(DATANODE, distribution, starts_of("brisk", distribution), Path("/conf"))
     assert command[command.index("-cp") + 1] == "/hadoop/hadoop.jar:/conf"
+
+
+def test_workers_among_many_have_a_smaller_heap_and_the_record_says_so(distribution):
+    starts = starts_of("brisk", distribution)
+    small = starts.among_many()
+
+    def heaps(kind, starts):
+        return [word for word in daemon_command(kind, distribution, starts, Path("/conf")) if word.startswith("-Xmx")]
+
+    assert (heaps(DATANODE, starts), heaps(DATANODE, small), heaps(NAMENODE, small)) == (
+        ["-Xmx256m"], ["-Xmx128m"], ["-Xmx256m"],
+    )  # fmt: skip
+    assert small.settings(distribution)["java options: datanode, nodemanager"].startswith("-Xmx128m ")
+    assert "-Xmx" not in starts.settings(distribution)["java options: datanode, nodemanager"]
 
 
 def test_foreign_settings_do_not_leak_into_daemons(distribution):

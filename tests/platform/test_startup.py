@@ -44,7 +44,7 @@ def attempt(tmp_path, monkeypatch):
     """Starts daemons that say their lines or (`:`) nothing; what was told, and which questions were asked."""
     daemons = []
 
-    def start(says, answer):
+    def start(says, answer, hosts=None, kind=Startup):
         asked = []
         monkeypatch.setattr(startup, "fetch_json", lambda url, connect: asked.append(url))
         engine, store = ([kind._replace(ready=lambda _: answer) for kind in kinds] for kinds in (ENGINE, STORE))
@@ -52,16 +52,18 @@ def attempt(tmp_path, monkeypatch):
         java.parent.mkdir(parents=True)
         java.write_text(JAVA.format(home=tmp_path, says=says))
         java.chmod(0o755)
-        (tmp_path / "logs").mkdir()
+        hosts = hosts or [Host(LocalNode(), Layout(neutral=tmp_path, data=(), local=()))]
+        for host in hosts:
+            (host.layout.neutral / "logs").mkdir(parents=True)
         distribution = Distribution(
             version="3.4.2", java=Java(home=tmp_path / "jdk", feature=17, version="17", fingerprint="x"),
             classpath=("/lib/*",),
         )  # fmt: skip
         addresses = {name: kind.role for kind in (*engine, *store) for name in kind.ports}
         progress = Telling()
-        Startup(
-            [Host(LocalNode(), Layout(neutral=tmp_path, data=(), local=()))], distribution,
-            Starts(name="stock", properties={}), addresses, {"PATH": "/usr/bin:/bin"}, daemons, progress,
+        kind(
+            hosts, distribution, Starts(name="stock", properties={}), addresses, {"PATH": "/usr/bin:/bin"}, daemons,
+            progress,
         ).run(engine, store)  # fmt: skip
         return progress.told, asked
 
@@ -76,6 +78,25 @@ def test_what_their_logs_show_is_enough(attempt):
     assert asked in ([], ["http://historyserver/ws/v1/history/info"])  # to make it ready for more, when all are up
     assert told[1] == "namenode is up"
     assert sorted(told[2:]) == ["datanode is up", "historyserver is up", "nodemanager is up", "resourcemanager is up"]
+
+
+def test_of_many_workers_only_some_daemons_come_up_at_once(attempt, tmp_path, monkeypatch):
+    monkeypatch.setattr(startup, "_AT_ONCE", 3)
+    silent = []
+
+    class Counting(Startup):
+        def _start_on(self, host, kind):
+            logs = [daemon.log for daemon in self.daemons if daemon.kind.on_data_path]
+            silent.append(sum("INFO" not in log.read_text() for log in logs))
+            super()._start_on(host, kind)
+
+    layouts = [Layout(neutral=tmp_path / str(number), data=(), local=()) for number in range(5)]
+    hosts = [Host(LocalNode(), one, is_master=not number, is_worker=number > 0) for number, one in enumerate(layouts)]
+    told, _ = attempt("sleep 0.3; echo", answer=False, hosts=hosts, kind=Counting)
+    assert sorted(told[2:]) == sorted([
+        *["datanode is up", "nodemanager is up"] * 4, "historyserver is up", "resourcemanager is up",
+    ])  # fmt: skip
+    assert max(silent) == 2
 
 
 def test_daemons_with_other_words_are_asked(attempt, monkeypatch):

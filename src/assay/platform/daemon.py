@@ -93,7 +93,8 @@ def daemon_command(kind: DaemonKind, distribution: Distribution, starts: Starts,
     by_kind = starts.data_options if kind.on_data_path else starts.control_options
     # Web applications are unpacked there; processes that are killed leave that behind, and it goes with the cluster.
     scratch = f"-Djava.io.tmpdir={conf_dir.parent / 'tmp'}"
-    options = (f"-Dproc_{kind.role}", f"-Xmx{kind.heap_mb}m", scratch, *by_kind)
+    heap_mb = (starts.data_heap_mb if kind.on_data_path else None) or kind.heap_mb
+    options = (f"-Dproc_{kind.role}", f"-Xmx{heap_mb}m", scratch, *by_kind)
     return java_command(distribution, options, conf_dir, kind.main_class)
 
 

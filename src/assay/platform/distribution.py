@@ -200,6 +200,9 @@ _LEAVE_AT_ONCE = {
     "mapreduce.job.end-notification.url": "http://127.0.0.1:9/",
 }
 
+SMALL_HEAP_MB = 128
+"""Of a DataNode and a NodeManager that others like them are beside; they hold 30 to 60 MB of it (measured)."""
+
 _OWN_CLASSES_FIRST = ("mapreduce.job.user.classpath.first", "mapreduce.job.classloader")
 
 # Hadoop's own value of the properties that take further options.
@@ -215,6 +218,8 @@ class Starts(Frozen):
     properties: Mapping[str, str]
     control_options: tuple[str, ...] = ()
     data_options: tuple[str, ...] = ()
+    data_heap_mb: int | None = None
+    """The largest heap of those on the data's path, where it is not their kind's own."""
 
     def beside(self, asked: Mapping[str, str]) -> "Starts":
         """These starts without what would undo `asked`: a job's classes before Hadoop's, its own notification."""
@@ -242,16 +247,21 @@ class Starts(Frozen):
             }
         )
 
+    def among_many(self) -> "Starts":
+        """These starts for a worker's daemons on a machine that has several workers: with half the heap."""
+        return self.model_copy(update={"data_heap_mb": SMALL_HEAP_MB})
+
     def settings(self, distribution: Distribution) -> dict[str, str]:
         """What a record has to say of it: every property and JVM option that is not Hadoop's own."""
         sharing = "on" if distribution.archive is not None and self.name != "stock" else "off"
+        heap = [] if self.data_heap_mb is None else [f"-Xmx{self.data_heap_mb}m"]
         note = f" ({distribution.archive_note})" if distribution.archive_note and self.name != "stock" else ""
         return {
             "starts": self.name,
             **self.properties,
             "class sharing": sharing + note,
             "java options: namenode, resourcemanager, historyserver, client": " ".join(self.control_options),
-            "java options: datanode, nodemanager": " ".join(self.data_options),
+            "java options: datanode, nodemanager": " ".join([*heap, *self.data_options]),
         }
 
 
