@@ -2,7 +2,7 @@
 
 import pytest
 
-from assay.model.record import Amount, Sample, Step, Totals
+from assay.model.record import Amount, Output, Sample, Step, Totals
 from assay.model.result import TrialResult
 from assay.model.scale import ScaleReport
 from assay.model.signature import Access, PhaseUse, Signature
@@ -41,6 +41,13 @@ def test_every_length_is_so_many_times_shorter_and_processor_time_stays():
     assert (report.model_extra["late_seconds"], report.model_extra["seed"]) == (0.1, 7)
     assert [amount.value for amount in model.amounts] == [2.0, 8.0]
     assert model.scale.clock == "model"
+
+
+def test_what_a_workload_says_of_itself_by_the_clock_is_the_models_too():
+    summary = {"throughput_mib_s": 2.0, "exec_s": 12.0, "moved_bytes": 7, "triangles": 3}
+    record = dilated().model_copy(update={"outputs": (Output(path="/out", bytes=1, summary=summary),)})
+    (output,) = in_model_time(record).outputs
+    assert output.summary == {"throughput_mib_s": 8.0, "exec_s": 3.0, "moved_bytes": 7, "triangles": 3}
 
 
 def test_it_is_done_once():

@@ -2,7 +2,9 @@
 
 import pytest
 
+from assay.model.energy import PowerModel
 from assay.model.record import Amount
+from assay.model.scale import ScaleReport
 from assay.stats.energy import JOBS, counted, energy_account
 from assay.stats.nodes import (
     CONTROL,
@@ -139,6 +141,24 @@ def test_a_shared_machines_energy_is_divided_among_its_nodes():
     assert uses["master"].energy.seconds == 40.0
     drive_j = 163.0
     assert taken["worker-1"] - taken["master"] > drive_j, "the master has none, and less to do"
+
+
+def test_nodes_of_a_scale_model_take_what_those_that_they_stand_for_would():
+    """Three cores' idling for 40 s and 47 s of work, and 2 GiB; whatever this machine took."""
+    model = PowerModel()
+    record = a_cluster_record(scale=ScaleReport(dilation=4, clock="model"))
+    cluster = record.trial.cluster.model_copy(update={"limit_cpus": 3.0, "limit_memory_bytes": 2 << 30})
+    record = record.model_copy(update={"trial": record.trial.model_copy(update={"cluster": cluster})})
+    account = energy_account(record)
+    taken = {(one.node, one.component): one.energy_j.value for one in counted(account.energies) if one.part == "run"}
+    idle, busy = model.cpu_idle_watts.value, model.cpu_busy_watts.value
+    assert taken["worker-2", "cpu"] == pytest.approx(idle * (3 * 40 - 47) + busy * 47)
+    assert taken["master", "cpu"] == pytest.approx(idle * (3 * 40 - 7) + busy * 7), "but for the emulator and Assay"
+    assert taken["master", "memory"] == pytest.approx(2 * 40 * model.memory_watts_per_gib.value)
+    assert not [one for one in account.missing if "run" in one]
+    uses = {use.node: use.energy.energy_j.value for use in node_uses(record)}
+    assert sum(uses.values()) == pytest.approx(sum(taken.values()))
+    assert uses["worker-2"] - uses["worker-1"] == pytest.approx((busy - idle) * 22)
 
 
 def test_the_most_over_the_mean_of_workers():

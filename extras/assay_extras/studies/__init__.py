@@ -56,6 +56,7 @@ def _studies(runs: tuple[Path, ...], to: Path | None, *, as_json: bool) -> None:
         overview_markdown,
         overview_svg,
         standalone,
+        statements_words,
     )
 
     folders = [RunFolder(path) for path in runs if not is_kept(path)]
@@ -64,8 +65,8 @@ def _studies(runs: tuple[Path, ...], to: Path | None, *, as_json: bool) -> None:
     found = overview(every)
     if found is None:
         raise BadInputError(
-            "these runs have no two trials that a study compares: name runs of thesis-table... or hybrid-figure... "
-            "experiments with several drives, settings or shares"
+            "these runs have no two trials that a study compares: name runs of thesis-table..., hybrid-figure..., "
+            "hpc-figure... or storage-figure... experiments with several drives, settings, shares or networks"
         )
     if to is not None:
         to.mkdir(parents=True, exist_ok=True)
@@ -81,8 +82,9 @@ def _studies(runs: tuple[Path, ...], to: Path | None, *, as_json: bool) -> None:
         return
     for line in fitted(overview_columns(found), console.width):
         print_line(console, line)
-    for words in (goal_words(found.all), ABOUT):
-        print_line(console, words)
+    for words in (goal_words(found.all), ABOUT, statements_words(found)):
+        if words:
+            print_line(console, words)
 
 
 COMMANDS.add("studies", Command(_studies))

@@ -4,11 +4,11 @@ A claim looks at every place of the table that it can be seen at. It never guess
 difference is within noise, it says so. A statement is some claims together, each with how many of its places must hold.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, combinations, pairwise
 from statistics import median
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol, get_args
 
 from assay.model.base import Frozen
 from assay_extras.studies.values import (
@@ -24,25 +24,26 @@ from assay_extras.studies.values import (
     Truth,
     difference,
     interval,
+    least_change,
     level_text,
 )
 
 Conditions = Mapping[Field, Level | tuple[Level, ...]]
 Quantifier = Literal["every", "mostly", "some"]
-Relation = Literal["less", "much less", "at most", "same", "about", "most of"]
-HALF = 0.5
-"""`much less` is less than half, `most of` more than half."""
+Relation = Literal["less", "much less", "hardly any", "at most", "same", "about", "most of"]
+HALF, TENTH = 0.5, 0.1
+"""`much less` is less than half, `most of` more than half, `hardly any` less than a tenth."""
 LEAST_LEVELS = 3
 """Fewer are no steps and no curve."""
 SAME: Mapping[Relation, float] = {"same": SAME_SHARE, "about": 0.2}
 """By how much of a share two values may differ that are said to be so."""
 ASKED: Mapping[Relation, str] = {
-    "much less": ", below 0.5?", "at most": f", {1 + SAME_SHARE:g} at most?", "most of": ", above 0.5?",
+    "much less": ", below 0.5?", "hardly any": ", below 0.1?", "at most": f", {1 + SAME_SHARE:g} at most?",
+    "most of": ", above 0.5?",
     **{relation: f", within {100 * share:g} %?" for relation, share in SAME.items()},
 }  # fmt: skip
 """What of a ratio is asked, where it is more than whether it is below 1."""
-LEAST_OF = {"throughput": 0.0, "busy": 1.0, "iowait": 1.0}
-"""What changes of a metric count, in its own unit, where that is not seconds."""
+FIELDS: tuple[Field, ...] = get_args(Field)
 LARGEST, SMALLEST = "largest", "smallest"
 """Instead of a level: the largest or smallest that was measured at that place."""
 
@@ -72,6 +73,10 @@ def judged(relation: Relation, found: Difference) -> Truth:
         return found.within(SAME[relation])
     if relation == "much less":
         return _much_less(found)
+    if relation == "hardly any":
+        low, high = found.bounds
+        none = found.second == 0 < found.first and found.pairs >= LEAST_PAIRS
+        return "yes" if none or high < TENTH else "no" if low > TENTH else "unclear"
     if relation == "most of":
         return "yes" if found.bounds[0] > HALF else "no" if found.bounds[1] < HALF else "unclear"
     if relation == "at most" and found.ratio is not None:
@@ -170,8 +175,7 @@ def beside(
     """The second of two levels of a group relative to the first; None where one is missing."""
     if base not in group or level not in group:
         return None
-    least = LEAST_OF.get(group[base].metric, LEAST_S)
-    return measured.difference(group[base], group[level], least, tests)
+    return measured.difference(group[base], group[level], least_change(group[base].metric), tests)
 
 
 def _finding(relation: Relation, found: Difference, place: str, field: Field, levels: tuple[Level, Level]) -> Finding:
@@ -378,13 +382,14 @@ class Growth:
 
 @dataclass(frozen=True)
 class Near:
-    """The value at `level` over that at `base` is a ratio, give or take a tenth."""
+    """The value at `level` over that at `base` is a ratio, give or take a tenth, or as much as it may be `off`."""
 
     field: Field
     level: Level
     base: Level
     ratio: float
     where: Conditions
+    off: float = NEAR
 
     def findings(self, measured: Measured) -> Iterator[Finding]:
         """One for each pair of points with a ratio."""
@@ -395,10 +400,63 @@ class Near:
             if found is None or found.ratio is None:
                 continue
             low, high = found.bounds
-            least, most = self.ratio - NEAR, self.ratio + NEAR
+            least, most = self.ratio - self.off, self.ratio + self.off
             truth: Truth = "yes" if least <= low and high <= most else "no" if low > most or high < least else "unclear"
             text = f"{level_text(self.field, self.level)} / {level_text(self.field, self.base)} = {found.words}"
             yield Finding(text=f"{group[self.base].told(self.field)}: {text}", truth=truth)
+
+
+@dataclass(frozen=True)
+class Across:
+    """The value at one place stands in a relation to that at another, which differs from it in several fields."""
+
+    level: Conditions
+    relation: Relation
+    base: Conditions
+    where: Conditions
+
+    def findings(self, measured: Measured) -> Iterator[Finding]:
+        """One for each pair of points that are alike in all else."""
+        for point in measured.where({**self.where, **self.base}):
+            other = point._replace(**self.level)  # type: ignore[arg-type]
+            found = measured.difference(point, other, least_change(point.metric))
+            if found is not None:
+                levels = " / ".join(f"({_told(one, tuple(self.base))})" for one in (other, point))
+                text = f"{point.told(*self.base)}: {levels} = {found.words}{ASKED.get(self.relation, '')}"
+                yield Finding(text=text, truth=judged(self.relation, found))
+
+
+@dataclass(frozen=True)
+class Follows:
+    """Of two places that clearly differ in one metric, the one with more of it has more of another metric too."""
+
+    metric: str
+    leader: str
+    where: Conditions
+
+    def findings(self, measured: Measured) -> Iterator[Finding]:
+        """One for each two places that differ in the leader, picked from all pairs of places; one if none do."""
+        pairs = list(combinations(measured.where({**self.where, "metric": self.leader}), 2))
+        told = False
+        for point, other in pairs:
+            led = measured.difference(point, other, least_change(self.leader), len(pairs))
+            first, second = (one.at("metric", self.metric) for one in (point, other))
+            found = measured.difference(first, second, least_change(self.metric))
+            if led is None or found is None or not led.direction:
+                continue
+            told = True
+            fields = tuple(field for field in FIELDS if getattr(point, field) != getattr(other, field))
+            levels = " / ".join(f"({_told(one, fields)})" for one in (other, point))
+            truth: Truth = "yes" if found.direction == led.direction else "no" if found.direction else "unclear"
+            yield Finding(text=f"{levels}: {self.leader} {led.words}, {self.metric} {found.words}", truth=truth)
+        if pairs and not told:
+            yield Finding(
+                text=f"of {len(pairs)} pairs of places none clearly differs in {self.leader}", truth="unclear"
+            )
+
+
+def _told(point: Point, fields: Sequence[Field]) -> str:
+    return ", ".join(level_text(field, getattr(point, field)) for field in fields)
 
 
 @dataclass(frozen=True)

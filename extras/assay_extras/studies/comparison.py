@@ -15,7 +15,7 @@ from typing import Literal
 from assay.model.base import Frozen
 from assay.model.record import Record
 from assay.model.trial import Plan
-from assay_extras.studies import hybrid, thesis
+from assay_extras.studies import hpc, hybrid, storage, thesis
 from assay_extras.studies.claims import Check, Finding, Quantifier
 from assay_extras.studies.figures import Figure, figures
 from assay_extras.studies.measured import read
@@ -30,14 +30,15 @@ from assay_extras.studies.published import (
 )
 from assay_extras.studies.values import (
     LEAST_PAIRS,
-    LEAST_S,
     LEVEL,
+    UNITS,
     Difference,
     Direction,
     Field,
     Measured,
     Point,
     Truth,
+    least_change,
 )
 
 Agreement = Literal["agrees", "differs", "undecided", "published tie", "too short", "missing"]
@@ -47,12 +48,12 @@ LEAST_RANKED = 3
 
 
 class CellBeside(Frozen):
-    """One published time in seconds, the measured median beside it (None where nothing was measured)."""
+    """One published value in its metric's unit, the measured median beside it (None where nothing was measured)."""
 
     point: Point
-    published_s: float
+    published: float
     derived: bool
-    measured_s: float | None
+    measured: float | None
     repetitions: int
 
 
@@ -86,9 +87,9 @@ class ContrastBeside(Frozen):
 
 
 class Ranks(Frozen):
-    """Rank correlation of published with measured `of` (times, or ratios where no times are published), -1 to 1."""
+    """Rank correlation of published with measured `of` (times or amounts, or ratios where there are none), -1 to 1."""
 
-    of: Literal["times", "ratios"]
+    of: Literal["times", "amounts", "ratios"]
     values: int
     spearman: float
     kendall: float
@@ -114,7 +115,7 @@ class TableBeside(Frozen):
 
 def _too_short(measured: Difference, published_ratio: float | None) -> bool:
     """Whatever direction was found, or what is left out would depend on what came out."""
-    if max(measured.first, measured.second) < LEAST_S:
+    if max(measured.first, measured.second) < measured.least:
         return True
     return published_ratio is not None and abs(published_ratio - 1) * measured.first < measured.least
 
@@ -126,7 +127,7 @@ def tables(study: StudyName, measured: Measured) -> tuple[TableBeside, ...]:
     return tuple(
         one
         for one in found
-        if any(cell.measured_s is not None for cell in one.cells) or any(pair.measured for pair in one.contrasts)
+        if any(cell.measured is not None for cell in one.cells) or any(pair.measured for pair in one.contrasts)
     )
 
 
@@ -137,15 +138,15 @@ def _table(study: StudyName, name: str, measured: Measured) -> TableBeside:
             values = measured.of(cell.point).values()
             beside.append(
                 CellBeside(
-                    point=cell.point, published_s=cell.seconds, derived=cell.derived,
-                    measured_s=median(values) if values else None, repetitions=len(values),
+                    point=cell.point, published=cell.value, derived=cell.derived,
+                    measured=median(values) if values else None, repetitions=len(values),
                 )
             )  # fmt: skip
     pairs = [
         ContrastBeside(
             field=contrast.field, first=contrast.first, second=contrast.second, published_ratio=contrast.ratio,
             published_direction=contrast.direction,
-            measured=measured.difference(contrast.first, contrast.second, LEAST_S),
+            measured=measured.difference(contrast.first, contrast.second, least_change(contrast.second.metric)),
         )
         for contrast in contrasts(study)
         if contrast.table == name
@@ -154,8 +155,9 @@ def _table(study: StudyName, name: str, measured: Measured) -> TableBeside:
 
 
 def _ranks(beside: Sequence[CellBeside], pairs: Sequence[ContrastBeside]) -> Ranks | None:
-    of: Literal["times", "ratios"] = "times" if beside else "ratios"
-    times = [(one.published_s, one.measured_s) for one in beside if one.measured_s is not None]
+    timed = all(one.point.metric not in UNITS for one in beside)
+    of: Literal["times", "amounts", "ratios"] = "ratios" if not beside else "times" if timed else "amounts"
+    times = [(one.published, one.measured) for one in beside if one.measured is not None]
     ratios = [
         (pair.published_ratio, pair.measured.ratio)
         for pair in pairs
@@ -257,16 +259,23 @@ def beyond_chance(places: int) -> int:
 
 
 CHECKS: Mapping[StudyName, Mapping[str, Check]] = {
-    "thesis": thesis.CHECKS,
-    "hybrid": hybrid.CHECKS,
-}
-NEVER: Mapping[StudyName, Mapping[str, str]] = {"thesis": thesis.NEVER, "hybrid": hybrid.NEVER}
-NEVER_SCALED: Mapping[StudyName, Mapping[str, str]] = {"thesis": thesis.SCALED, "hybrid": hybrid.SCALED}
+    "thesis": thesis.CHECKS, "hybrid": hybrid.CHECKS, "hpc": hpc.CHECKS, "storage": storage.CHECKS,
+}  # fmt: skip
+NEVER: Mapping[StudyName, Mapping[str, str]] = {
+    "thesis": thesis.NEVER, "hybrid": hybrid.NEVER, "hpc": hpc.NEVER, "storage": storage.NEVER,
+}  # fmt: skip
+NEVER_SCALED: Mapping[StudyName, Mapping[str, str]] = {
+    "thesis": thesis.SCALED, "hybrid": hybrid.SCALED, "hpc": hpc.SCALED, "storage": storage.SCALED,
+}  # fmt: skip
 SOURCES: Mapping[StudyName, str] = {
     "thesis": "M. Bakratsas, Hadoop-MapReduce performance on SSD for Complex Network analysis, master's thesis, "
     "University of Thessaly, 2015",
     "hybrid": "D. Wu, W. Xie, X. Ji, W. Luo, J. He, D. Wu, Understanding the Impacts of Solid-State Storage on the "
     "Hadoop Performance, International Conference on Advanced Cloud and Big Data, 2013",
+    "hpc": "J. Veiga, R. R. Expósito, G. L. Taboada, J. Touriño, Analysis and evaluation of MapReduce solutions on an "
+    "HPC cluster, Computers & Electrical Engineering 50, 2016",
+    "storage": "H. Koneru, Implications of storage subsystem interactions on processing efficiency in data intensive "
+    "computing, master's thesis, Colorado State University, 2015",
 }
 
 
@@ -316,6 +325,13 @@ class StudyComparison(Frozen):
         return tuple(statement for statement in self.statements if statement.verdict == verdict)
 
 
+def all_judged(experiment: StudyExperiment, measured: Measured) -> tuple[Judged, ...]:
+    """All statements of an experiment's study, by what it measured."""
+    study = experiment.study
+    never = {**NEVER[study], **(NEVER_SCALED[study] if experiment.scaled else {})}
+    return judge(statements(study), CHECKS[study], never, measured)
+
+
 def compare(plan: Plan, records: Sequence[Record]) -> StudyComparison | None:
     """What a run says of the study whose experiment it is; None when it is no study's."""
     experiment = study_experiment(plan.experiment)
@@ -323,13 +339,12 @@ def compare(plan: Plan, records: Sequence[Record]) -> StudyComparison | None:
         return None
     study = experiment.study
     reading = read(records, experiment)
-    never = {**NEVER[study], **(NEVER_SCALED[study] if experiment.scaled else {})}
     return StudyComparison(
         experiment=experiment,
         source=SOURCES[study],
         values=len(reading.measured),
         figures=figures(experiment, reading.measured),
         tables=tables(study, reading.measured),
-        statements=judge(statements(study), CHECKS[study], never, reading.measured),
+        statements=all_judged(experiment, reading.measured),
         passed_over=reading.passed_over,
     )

@@ -12,10 +12,11 @@ from assay.report.charts.drawing import FAINT, INK, LETTER_ROOM_PX, figure, roun
 from assay.report.charts.elapsed import CAP_PX, PALETTE
 from assay.report.words import number_text
 from assay.stats.noise import Median, Noise, median_of, moderated, spread
+from assay_extras.studies import hpc
 from assay_extras.studies.claims import Conditions, where
 from assay_extras.studies.hybrid import SHARES, SIZES, TASKS, curve
 from assay_extras.studies.published import StudyExperiment, contrasts
-from assay_extras.studies.values import Field, Level, Measured, Point, level_text
+from assay_extras.studies.values import UNITS, Field, Level, Measured, Point, level_text
 
 NOTHING_ASSUMED = NoisePrior(deviation=0, freedom=0, source="assumption")
 """Of times; a figure may show rates and shares."""
@@ -39,6 +40,27 @@ def _by(name: str, about: str, across: Field) -> Shape:
     return Shape(name, about, across, "medium", SIZES if across == "size" else curve(across))
 
 
+def _clusters(number: int, places: Conditions) -> tuple[Shape, ...]:
+    """Time and ED2P with hard disks and with SSDs, as the HPC study's figures have them."""
+    return tuple(
+        Shape(f"Figure {number}({letter})", f"{about} with {drives}", "nodes", "network", hpc.of(
+            places, medium=medium, metric=metric))
+        for letter, (about, metric), (drives, medium) in zip(
+            "abcd", [("time", "elapsed")] * 2 + [("ED2P", "ed2p")] * 2,
+            [("hard disks", "hdd"), ("SSDs", "ssd")] * 2, strict=True,
+        )
+    )  # fmt: skip
+
+
+def _files(letter: str, about: str, places: Conditions, medium: str) -> Shape:
+    return Shape(f"Figure 3({letter})", about, "nodes", "network", hpc.of(places, medium=medium))
+
+
+_READING = (
+    _files("a", "reading from hard disks", hpc.READ, "hdd"), _files("b", "reading from SSDs", hpc.READ, "ssd"),
+)  # fmt: skip
+_WRITING = (_files("c", "writing to hard disks", hpc.WRITE, "hdd"), _files("d", "writing to SSDs", hpc.WRITE, "ssd"))
+
 SHAPES: Mapping[str, tuple[Shape, ...]] = {
     "thesis-figures-2-3": (
         _rates("Figure 2", "writing files", "testdfsio-write"),
@@ -55,6 +77,11 @@ SHAPES: Mapping[str, tuple[Shape, ...]] = {
     "hybrid-figure-5a": (_by("Figure 5(a)", "time by block size and share of SSD", "block"),),
     "hybrid-figure-5b": (_by("Figure 5(b)", "time by sort buffer and share of SSD", "buffer"),),
     "hybrid-figure-5c": (_by("Figure 5(c)", "time by streams and share of SSD", "streams"),),
+    "hpc-figure-3": (*_READING, *_WRITING),
+    "hpc-figure-3a": _READING,
+    "hpc-figure-4": _clusters(4, hpc.WORDS),
+    "hpc-figure-5": _clusters(5, hpc.SORT),
+    "hpc-figure-6": _clusters(6, hpc.RANKS),
 }  # fmt: skip
 """By the experiment's name without `-scaled`; the thesis' figures 4 to 11 are the report's timelines."""
 
@@ -161,7 +188,7 @@ CROSS = "M-5,-5l10,10M-5,5l10,-10"
 PUBLISHED = "the study's ratio"
 NAMES: dict[Field, str] = {
     "size": "data set, GB", "block": "block, MB", "buffer": "sort buffer, MB", "streams": "streams merged at once",
-    "medium": "share of SSD, %",
+    "medium": "share of SSD, %", "nodes": "nodes, the master included",
 }  # fmt: skip
 
 
@@ -332,8 +359,8 @@ def _name(one: Figure, line: Line) -> str:
 
 
 def _unit(one: Figure) -> str:
-    return "MiB/s" if one.metric == "throughput" else "seconds"
+    return UNITS.get(one.metric, "seconds")
 
 
 def _axis(one: Figure) -> str:
-    return "file size, GB" if one.metric == "throughput" else NAMES[one.across]
+    return "file size, GB" if (one.metric, one.across) == ("throughput", "size") else NAMES[one.across]

@@ -11,6 +11,7 @@ from assay.model.doubt import Outcome
 from assay.model.record import JobRecord, Record, Status
 from assay.model.trial import Trial
 from assay.stats.sample import Trials
+from assay_extras.studies.clusters import hpc_values, storage_values
 from assay_extras.studies.published import SCALED, StudyExperiment, dataset_names
 from assay_extras.studies.values import PHASES, Measured, Point
 
@@ -65,6 +66,8 @@ def _unusable(record: Record) -> str:
         return "it only warmed the machine up"
     if record.status is not Status.FINISHED or record.totals is None:
         return "it did not finish"
+    if record.struck_out:
+        return "its scale model was not kept to"
     return "its output is wrong" if record.outcome is Outcome.FAIL else ""
 
 
@@ -73,6 +76,10 @@ def _values(record: Record, experiment: StudyExperiment) -> Iterator[tuple[Point
     if experiment.study == "hybrid":
         if workload.name == "sort":
             yield from _sort(record, experiment)
+    elif experiment.study == "hpc":
+        yield from hpc_values(record)
+    elif experiment.study == "storage":
+        yield from storage_values(record, experiment)
     elif workload.name == "testdfsio":
         yield from _testdfsio(record)
     elif workload.name in GRAPH_WORKLOADS and workload.variant == "paper":

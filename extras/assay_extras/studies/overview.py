@@ -8,9 +8,18 @@ from math import log, sqrt
 from statistics import mean
 
 from assay.model.base import Frozen
-from assay_extras.studies.comparison import POSSIBLE, Agreement, ContrastBeside, TableBeside, tables
+from assay_extras.studies.comparison import (
+    CHECKS,
+    POSSIBLE,
+    Agreement,
+    ContrastBeside,
+    TableBeside,
+    Verdict,
+    all_judged,
+    tables,
+)
 from assay_extras.studies.kept import StudyRun
-from assay_extras.studies.published import study_experiment
+from assay_extras.studies.published import StudyName, statements, study_experiment
 from assay_extras.studies.values import LEAST_PAIRS, Difference, Point, level_text, student
 
 GOAL_DECIDED, GOAL_AGREED = 0.7, 0.9
@@ -70,16 +79,32 @@ class Group(Frozen):
     repetitions: int | None
 
 
+class Told(Frozen):
+    """What runs say of a statement: the experiments by whose runs it is confirmed, refuted or undecided."""
+
+    id: str
+    study: StudyName
+    claim: str
+    confirmed: tuple[str, ...]
+    refuted: tuple[str, ...]
+    undecided: tuple[str, ...]
+
+
 class Overview(Frozen):
-    """All comparisons, each once, by the run with most pairs; and the counts of each experiment and of all."""
+    """All comparisons, each once, by the run with most pairs; the counts of each experiment and of all; and statements.
+
+    Each run judges statements by its own trials. Those that no run addresses are left out.
+    """
 
     comparisons: tuple[Compared, ...]
     groups: tuple[Group, ...]
     all: Group
+    statements: tuple[Told, ...] = ()
 
 
 def overview(runs: Iterable[StudyRun]) -> Overview | None:
-    """Of all runs that have a comparison of a study's; None where none has."""
+    """Of all runs that have a comparison of a study's, or speak of a statement; None where none does."""
+    runs = tuple(runs)
     found: dict[tuple[Point, Point], Compared] = {}
     for run in runs:
         experiment = study_experiment(run.experiment)
@@ -88,12 +113,29 @@ def overview(runs: Iterable[StudyRun]) -> Overview | None:
                 known = found.get(key)
                 if known is None or one.pairs > known.pairs:
                     found[key] = one
-    if not found:
+    told = _statements(runs)
+    if not found and not told:
         return None
     every = tuple(found.values())
     names = dict.fromkeys(one.experiment for one in every)
     groups = tuple(_group(name, [one for one in every if one.experiment == name]) for name in names)
-    return Overview(comparisons=every, groups=groups, all=_group("all", every))
+    return Overview(comparisons=every, groups=groups, all=_group("all", every), statements=told)
+
+
+def _statements(runs: Iterable[StudyRun]) -> tuple[Told, ...]:
+    """In the order of the studies."""
+    verdicts: dict[tuple[str, Verdict], dict[str, None]] = {}
+    for run in runs:
+        experiment = study_experiment(run.experiment)
+        for one in all_judged(experiment, run.measured) if experiment is not None else ():
+            verdicts.setdefault((one.statement.id, one.verdict), {})[run.experiment] = None
+    return tuple(
+        Told(id=one.id, study=one.study, claim=one.claim, confirmed=tuple(own[0]), refuted=tuple(own[1]),
+             undecided=tuple(own[2]))
+        for study in CHECKS
+        for one in statements(study)
+        if any(own := [verdicts.get((one.id, verdict), {}) for verdict in ("confirmed", "refuted", "undecided")])
+    )  # fmt: skip
 
 
 def _comparisons(experiment: str, beside: Sequence[TableBeside]) -> list[tuple[tuple[Point, Point], Compared]]:

@@ -13,13 +13,14 @@ from assay.report.page import template
 from assay_extras.studies.comparison import POSSIBLE, Agreement
 from assay_extras.studies.figures import MARKS
 from assay_extras.studies.kept import StudyRun
-from assay_extras.studies.overview import GOAL_AGREED, GOAL_DECIDED, Compared, Group, Overview
+from assay_extras.studies.overview import GOAL_AGREED, GOAL_DECIDED, Compared, Group, Overview, Told
 
 TICKS = (0.1, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3, 5)
 """Of both axes; what lies beyond them is drawn at their ends."""
 WIDTH_PX, LEFT_PX, RIGHT_PX, TOP_PX, PLOT_PX, ROW_PX, INSET_PX = 720, 64, 12, 56, 560, 22, 8
 HEADER = ("experiment", "decided", "agree", "smaller", "ties", "too short", "pairs", "deviation", "for 70 %")
 DETAIL_HEADER = ("table", "place", "ratio of", "published", "measured", "direction")
+STATEMENTS_HEADER = ("statement", "claim", "confirmed", "refuted", "undecided")
 RUNS_HEADER = ("experiment", "day", "trials", "machine")
 SHOWN: tuple[Agreement, ...] = ("differs", "agrees", "undecided")
 LEFT_OUT: tuple[Agreement, ...] = ("too short", "published tie")
@@ -166,6 +167,9 @@ def overview_markdown(found: Overview, runs: Sequence[StudyRun]) -> str:
     parts = [fill(goal_words(found.all), MARKDOWN_WIDTH), groups, fill(ABOUT, MARKDOWN_WIDTH)]
     rows = [(label(run.experiment), run.day, f"{run.trials}", run.machine) for run in runs]
     parts += ["## Runs", _table(RUNS_HEADER, rows)]
+    if found.statements:
+        parts += ["## Statements", fill(statements_words(found), MARKDOWN_WIDTH)]
+        parts.append(_table(STATEMENTS_HEADER, list(map(_told, found.statements))))
     for title, agreements in (("Comparisons", SHOWN), ("Left out", LEFT_OUT)):
         own = [one for agreement in agreements for one in found.comparisons if one.agreement == agreement]
         parts += [f"## {title}", _table(DETAIL_HEADER, [_detail(one) for one in own])]
@@ -191,6 +195,22 @@ def goal_words(one: Group) -> str:
         f"{one.agreed} of these agree with the study ({agreed:.0%}; the goal is {GOAL_AGREED:.0%}). Another "
         f"{one.smaller} rule out an effect as large as the study's."
     )
+
+
+def statements_words(found: Overview) -> str:
+    """How many statements came out how, each by its clearest verdicts; nothing without any."""
+    told = found.statements
+    both = sum(bool(one.confirmed and one.refuted) for one in told)
+    confirmed, refuted = sum(bool(one.confirmed) for one in told) - both, sum(bool(one.refuted) for one in told) - both
+    counts = [(confirmed, "confirmed"), (refuted, "refuted"), (both, "both, by different runs"),
+              (len(told) - confirmed - refuted - both, "undecided")]  # fmt: skip
+    words = ", ".join(f"{count} {verdict}" for count, verdict in counts if count)
+    return f"Statements that runs speak of: {words}." if told else ""
+
+
+def _told(one: Told) -> tuple[str, ...]:
+    named = [", ".join(map(label, own)) or "-" for own in (one.confirmed, one.refuted, one.undecided)]
+    return (one.id, one.claim, *named)
 
 
 def _row(one: Group) -> tuple[str, ...]:

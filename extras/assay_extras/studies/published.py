@@ -5,12 +5,13 @@ import re
 from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
+from itertools import product
 from typing import Literal
 
 from assay.model.base import Frozen
 from assay_extras.studies.values import PUBLISHED_SHARE, Direction, Field, Level, Point, published_direction
 
-StudyName = Literal["thesis", "hybrid"]
+StudyName = Literal["thesis", "hybrid", "hpc", "storage"]
 BASES = (
     ("defaults", "containers"), ("defaults", "customs"), ("containers", "customs"),
     ("containers", "single-sort-factor"), ("containers", "single-file-buffer"),
@@ -19,11 +20,11 @@ BASES = (
 
 
 class Cell(Frozen):
-    """One published time, in seconds. `derived`: computed from printed ones."""
+    """One published value, in seconds or its metric's unit. `derived`: computed from printed ones."""
 
     table: str
     point: Point
-    seconds: float
+    value: float
     derived: bool = False
 
 
@@ -50,14 +51,16 @@ class Statement(Frozen):
 
 @cache
 def cells(study: StudyName) -> tuple[Cell, ...]:
-    """All published times; the hybrid study gives none."""
-    if study == "hybrid":
+    """All published values; the hybrid and the HPC study give changes alone."""
+    if study == "storage":
+        return tuple(map(_storage_cell, _rows("storage_values.csv")))
+    if study != "thesis":
         return ()
     return tuple(
         Cell(
             table=f"Table {row['table']}",
             point=Point(row["workload"], row["job"], row["settings"], row["dataset"], row["medium"], row["metric"]),
-            seconds=float(row["seconds"]),
+            value=float(row["seconds"]),
             derived=row["kind"] == "derived",
         )
         for row in _rows("thesis_times.csv")
@@ -66,9 +69,13 @@ def cells(study: StudyName) -> tuple[Cell, ...]:
 
 @cache
 def contrasts(study: StudyName) -> tuple[Contrast, ...]:
-    """Every comparison of two media or two settings that differ in nothing else, in the order of the tables."""
+    """Every comparison of two levels of one field that differ in nothing else, in the order of the tables."""
     if study == "hybrid":
         return tuple(_hybrid_change(row) for row in _rows("hybrid_changes.csv"))
+    if study == "hpc":
+        return tuple(_hpc_change(row) for row in _rows("hpc_changes.csv"))
+    if study == "storage":
+        return _storage_contrasts()
     by_point = {cell.point: cell for cell in cells(study)}
     found = []
     for second in cells(study):
@@ -98,7 +105,7 @@ def _contrast(by_point: Mapping[Point, Cell], second: Cell, field: Field, level:
     first = by_point.get(second.point.at(field, level))
     if first is None:
         return None
-    a, b = first.seconds, second.seconds
+    a, b = first.value, second.value
     return Contrast(
         table=second.table, field=field, first=first.point, second=second.point,
         ratio=b / a if a and b else None, direction=published_direction(a, b),
@@ -120,6 +127,32 @@ def _hybrid_change(row: Mapping[str, str]) -> Contrast:
     return _change(f"Figure {row['figure']}", "medium", first, point, float(row["percent"]))
 
 
+def _hpc_change(row: Mapping[str, str]) -> Contrast:
+    """Of the network where that differs, else of the medium."""
+    second = Point(row["workload"], medium=row["to_medium"], network=row["to_network"], nodes=float(row["nodes"]))
+    field: Field = "network" if row["from_network"] != row["to_network"] else "medium"
+    first = second.at(field, row[f"from_{field}"])
+    return _change(f"Figure {row['figure']}", field, first, second, float(row["percent"]))
+
+
+def _storage_cell(row: Mapping[str, str]) -> Cell:
+    point = Point(row["workload"], row["job"], row["settings"], row["dataset"], metric=row["metric"])
+    return Cell(table=row["place"], point=point, value=float(row["value"]), derived=row["kind"] == "derived")
+
+
+def _storage_contrasts() -> tuple[Contrast, ...]:
+    """What was written beside what was read, and what the job did beside its staging."""
+    by_point = {cell.point: cell for cell in cells("storage")}
+    found = []
+    fields: tuple[tuple[Field, Level], ...] = (("metric", "disk read"), ("job", "staging"))
+    for second, (field, level) in product(cells("storage"), fields):
+        first = by_point.get(second.point.at(field, level))
+        if first is not None and first != second and second.point.metric in {"disk read", "disk write"}:
+            percent = 100 * (second.value / first.value - 1)
+            found.append(_change(second.table, field, first.point, second.point, percent))
+    return tuple(found)
+
+
 def _change(table: str, field: Field, first: Point, second: Point, percent: float) -> Contrast:
     ratio = 1 + percent / 100
     direction: Direction = 0 if abs(ratio - 1) <= PUBLISHED_SHARE else -1 if ratio < 1 else 1
@@ -131,12 +164,14 @@ def _rows(name: str) -> list[dict[str, str]]:
 
 
 SCALED = "-scaled"
-_NAME = re.compile(r"(thesis|hybrid)-(?:tables?|figures?)-[0-9a-z]+(?:-[0-9a-z]+)*")
+_NAME = re.compile(r"(thesis|hybrid|hpc|storage)-(?:tables?|figures?)-[0-9a-z]+(?:[.-][0-9a-z]+)*")
 DATA_GB = 50.0
 """The hybrid study's data set in all figures but the one that varies it."""
 DATA_FIGURE = "hybrid-figure-3a"
 DATA_SCALE = 1000 / 13.3
 """In the scaled form 13.3 MB stand for 1 GB of data."""
+POINTS_SCALE = 10
+"""In the scaled form of the storage study's k-means one point stands for 10."""
 BLOCK_FIGURES, BLOCK_SCALE = ("hybrid-figure-3b", "hybrid-figure-5a"), 4.0
 """Where blocks are varied, 1 MB of a block or of the sort buffer stands for 4 MB in the scaled form."""
 
@@ -157,6 +192,10 @@ class StudyExperiment(Frozen):
         if not self.scaled:
             return size_bytes / 1e9
         return round(size_bytes / 1e9 * DATA_SCALE, 3) if self.is_or_copies(DATA_FIGURE) else DATA_GB
+
+    def points(self, count: int) -> int:
+        """How many of the storage study's points some stand for."""
+        return count * POINTS_SCALE if self.scaled else count
 
     def block_mb(self, mib: float) -> float:
         """How many MB of the hybrid study's blocks or buffers a size stands for."""

@@ -18,7 +18,10 @@ from assay.model.trial import NoisePrior
 from assay.stats.noise import Residual, fit_prior, moderated
 
 Level = str | float
-Field = Literal["workload", "job", "settings", "dataset", "medium", "metric", "size", "block", "buffer", "streams"]
+Field = Literal[
+    "workload", "job", "settings", "dataset", "medium", "metric", "size", "block", "buffer", "streams", "network",
+    "nodes",
+]  # fmt: skip
 PHASES = ("map", "shuffle", "merge", "reduce")
 Repeated = Mapping[int, float]
 """A value of each repetition, by its number."""
@@ -27,9 +30,9 @@ Repeated = Mapping[int, float]
 class Point(NamedTuple):
     """The place of one value. A field that does not apply is empty or 0.
 
-    `medium` is `hdd`, `ssd1` or `ssd2` in the thesis, the SSD's share in percent (`0` to `100`) in the hybrid study.
-    `metric` is a phase or task time, `elapsed` or `total` (the four phases added) in seconds, `throughput` in MiB/s,
-    `busy` or `iowait` in percent of the processor's time.
+    `medium` is `hdd`, `ssd1` or `ssd2` in the thesis, the SSD's share in percent (`0` to `100`) in the hybrid study,
+    `hdd` or `ssd` in the HPC study, whose `network` is `GbE` or `IPoIB` and whose `nodes` include the master.
+    `metric` is a phase or task time, `elapsed` or `total` (the four phases added) in seconds, or one of `UNITS`.
     `size` is in GB: of a file in the thesis, of the data set in the hybrid study; `block` and `buffer` are in MB.
     """
 
@@ -43,6 +46,8 @@ class Point(NamedTuple):
     block: float = 0
     buffer: float = 0
     streams: float = 0
+    network: str = ""
+    nodes: float = 0
 
     def at(self, field: Field, level: Level) -> "Point":
         """The same place but for one field."""
@@ -60,10 +65,15 @@ def level_text(field: Field, level: Level) -> str:
     return _word(field, level)
 
 
+_FIELD_UNITS = {
+    "size": "GB", "block": "MB blocks", "buffer": "MB buffer", "streams": "streams", "nodes": "nodes",
+}  # fmt: skip
+
+
 def _word(field: str, level: Level) -> str:
     if isinstance(level, str):
         return f"{level} % SSD" if field == "medium" and level.isdigit() else level
-    unit = {"size": "GB", "block": "MB blocks", "buffer": "MB buffer", "streams": "streams"}[field]
+    unit = _FIELD_UNITS[field]
     return f"{level:g} {unit}"
 
 
@@ -85,7 +95,7 @@ class Measured:
     def _noises(self) -> dict[tuple[str, str, str], NoisePrior]:
         groups: dict[tuple[str, str, str], list[Point]] = {}
         for point, values in self._values.items():
-            if point.metric not in NOT_SECONDS and len(values) >= LEAST_PAIRS and median(values.values()) >= LEAST_S:
+            if point.metric not in UNITS and len(values) >= LEAST_PAIRS and median(values.values()) >= LEAST_S:
                 groups.setdefault((point.workload, point.job, point.metric), []).append(point)
         priors = {key: self._prior(points) for key, points in groups.items()}
         return {key: prior for key, prior in priors.items() if prior is not None}
@@ -134,14 +144,29 @@ LEAST_PAIRS = 3
 """Fewer say nothing: no direction, and no verdict."""
 SAME_SHARE = 0.1
 """What is called the same may differ by so much."""
-NOT_SECONDS = ("throughput", "busy", "iowait")
 LEAST_S = 0.5
 """Seconds that differ by less say nothing: a task's start alone varies by as much."""
+UNITS: Mapping[str, str] = {
+    "throughput": "MiB/s", "busy": "%", "iowait": "%", "ed2p": "J s^2",
+    **dict.fromkeys(("mean power", "least power", "most power", "master's power"), "W"),
+    **dict.fromkeys(
+        ("input", "disk read", "disk write", "mean disk read", "most disk read", "mean disk write", "most disk write",
+         "mean disk", "master's disk", "network"), "x input"
+    ),
+}  # fmt: skip
+"""Of metrics that are no times. Bytes are in multiples of the input's; power is a node's on average over the jobs."""
+LEAST_OF: Mapping[str, float] = {"busy": 1.0, "iowait": 1.0}
+"""What changes of a metric count, in its own unit, where that is not all of them."""
 PUBLISHED_S, PUBLISHED_SHARE = 1.0, 0.05
 """Published seconds are whole, and nobody knows how often they were measured: a smaller difference can be none."""
 
 Direction = Literal[-1, 0, 1]
 Truth = Literal["yes", "no", "unclear"]
+
+
+def least_change(metric: str) -> float:
+    """The smallest change of a metric that counts, in its own unit."""
+    return LEAST_OF.get(metric, 0.0 if metric in UNITS else LEAST_S)
 
 
 class Difference(Frozen):

@@ -18,7 +18,7 @@ from assay_extras.studies.comparison import (
     Verdict,
 )
 from assay_extras.studies.figures import Cell, FigureView, figure_view
-from assay_extras.studies.values import LEVEL, Point, level_text
+from assay_extras.studies.values import LEVEL, UNITS, Point, level_text
 
 STUDY_CLASSES: dict[Verdict | Agreement, str] = {
     "confirmed": "pass", "refuted": "fail", "undecided": "note", "agrees": "pass", "differs": "unknown",
@@ -30,7 +30,8 @@ CONTRAST_HEADER = ("", "ratio of", "published", "measured", "direction")
 SCALED = (
     "This is the scaled form: sizes are smaller, so times are not the study's, but ratios and directions can be held "
     "against it. What is confirmed or refuted is so at these sizes and on these media, not on the study's machines. "
-    "Data, blocks and buffers of the hybrid study are named by the sizes that they stand for."
+    "Data, blocks and buffers of the hybrid study, and networks and points of the other two, are named by what they "
+    "stand for."
 )
 
 
@@ -71,6 +72,7 @@ class TableView(NamedTuple):
     spearman: str
     kendall: str
     ranked: str
+    unit: str
     contrasts: list[ContrastLine]
     cells: list[CellLine]
 
@@ -158,7 +160,8 @@ class StudyView(NamedTuple):
         for table in self.tables:
             parts += [f"### {table.name}: {table.about}", _rows(CONTRAST_HEADER, table.contrasts)]
             if table.cells:
-                parts.append(_rows(("", "published (s)", "measured (s)"), [cell[:3] for cell in table.cells]))
+                header = ("", f"published ({table.unit})", f"measured ({table.unit})")
+                parts.append(_rows(header, [cell[:3] for cell in table.cells]))
         parts += [
             "### Not addressed",
             "\n".join(f"- {one.id}: {one.claim} ({one.reason})" for one in self.not_addressed),
@@ -235,8 +238,9 @@ def _table_view(table: TableBeside) -> TableView:
         spearman=f"{ranks.spearman:.2f}" if ranks else "-",
         kendall=f"{ranks.kendall:.2f}" if ranks else "-",
         ranked=f"{ranks.values} {ranks.of}" if ranks else "",
+        unit=next((UNITS.get(cell.point.metric, "s") for cell in table.cells), ""),
         contrasts=[_contrast_line(contrast) for contrast in table.contrasts if contrast.measured is not None],
-        cells=[_cell_line(cell) for cell in table.cells if cell.measured_s is not None],
+        cells=[_cell_line(cell) for cell in table.cells if cell.measured is not None],
     )
 
 
@@ -265,8 +269,8 @@ def _cell_line(one: CellBeside) -> CellLine:
     mark = " (derived)" if one.derived else ""
     return CellLine(
         place=one.point.told("workload", "job"),
-        published=f"{one.published_s:g}{mark}",
-        measured=number_text(one.measured_s),
+        published=f"{one.published:g}{mark}",
+        measured=number_text(one.measured),
         repetitions=one.repetitions,
     )
 

@@ -13,6 +13,9 @@ from assay.model.base import Frozen, Whole
 MOST_DILATION = 64
 """A trial would take longer than anybody waits, and Hadoop's timers hours."""
 
+DEFAULT_CPUS = 1.0
+"""Cores of a scale model's node where nothing else is said."""
+
 DilationLevel = Annotated[Whole, Field(ge=1, le=MOST_DILATION)] | Literal["auto"]
 """What experiments may say."""
 

@@ -12,14 +12,13 @@ from typing import NamedTuple
 from assay.host.processors import division
 from assay.model.errors import BadInputError
 from assay.model.platform import AUTO, ClusterSpec
+from assay.model.scale import DEFAULT_CPUS
 
 IDLE_SHARE = 0.1
 """Of this machine's processor time at least so much has to be left over, or nodes wait for each other's."""
 INSTRUMENTS_CPUS = 0.3
 """What the drives' emulator, the kernel's own work and the probes take beside the nodes, where they have no processors
 of their own (`assay.host.processors`)."""
-DEFAULT_CPUS = 1.0
-"""Cores of a scale model's node where nothing else is said."""
 
 
 class Processors(NamedTuple):

@@ -11,13 +11,13 @@ from typing import Any, NamedTuple, TypeVar
 
 from pydantic import BaseModel
 
-from assay.model.record import Amount, DeviceReport, JobRecord, Record, Step, totals
+from assay.model.record import Amount, DeviceReport, JobRecord, Output, Record, Step, totals
 from assay.model.signature import Signature
 
 TIMED_PROBES = frozenset({"disk", "blocked-time", "pressure"})
 """Whose seconds are of the clock, and not of a processor."""
 DEVICE_SECONDS = ("elapsed_seconds", "busy_seconds", "late_seconds")
-RATES = ("_per_s", "_mb_s", "_requests_s")
+RATES = ("_per_s", "_mb_s", "_mib_s", "_requests_s")
 PROCESSOR_MS = frozenset({"cpu_ms", "gc_ms"})
 PROCESSOR_S = frozenset({"cpu_s", "cpu_s_per_byte"})
 
@@ -99,6 +99,7 @@ def in_model_time(record: Record) -> Record:
                 name: {part: _device(report, clock) for part, report in reports.items()}
                 for name, reports in record.devices.items()
             },
+            "outputs": tuple(_output(output, clock) for output in record.outputs),
             "amounts": tuple(_amount(amount, clock) for amount in record.amounts),
             "fault": record.fault and clock.row(record.fault),
         }
@@ -126,6 +127,16 @@ def _device(report: DeviceReport, clock: ModelClock) -> DeviceReport:
     if report.joules is not None:  # a drive's power is its own, for so much less time
         changed["joules"] = {name: value / clock.dilation for name, value in report.joules.items()}
     return report.model_copy(update=changed)
+
+
+def _output(output: Output, clock: ModelClock) -> Output:
+    """What a workload says of itself by its own clock: rates, and seconds."""
+    changed = {
+        name: value * clock.dilation if name.endswith(RATES) else value / clock.dilation
+        for name, value in output.summary.items()
+        if name.endswith("_s")
+    }
+    return output.model_copy(update={"summary": {**output.summary, **changed}})
 
 
 def _amount(amount: Amount, clock: ModelClock) -> Amount:

@@ -4,6 +4,9 @@ What is measured comes before what is modelled, and nothing is counted twice: th
 controller is named as this host is) holds that of its processor, memory and disks; the platform's (RAPL psys) holds all
 that too. Emulated drives are in none of them, since they are not there: their joules are always added.
 
+Of a scale model the nodes that are stood for are modelled instead of this machine: each one's processor by the time
+that its own processes took and the cores that it has, its memory by the bound.
+
 With real drives there would be no emulator, so its processor time is taken off the modelled processor's. A meter has
 counted it: what it took at most lowers the lower end of what the meter tells.
 
@@ -31,6 +34,7 @@ from assay.model.energy import (
 )
 from assay.model.medium import kind_of
 from assay.model.record import READ_FROM_AFAR, Basis, Part, Record, Sample, Step
+from assay.model.scale import DEFAULT_CPUS
 from assay.model.signature import OUTSIDE
 from assay.model.task import TaskAttempt
 from assay.stats.timeline import SAMPLE_MS, Pieces, added, running, spans
@@ -40,6 +44,9 @@ GIB = 2**30
 NODE = "node"
 COMPONENTS = frozenset({"platform", "cpu", "memory"})
 """What meters within this machine call what they measure; any other subject of `energy_j` and `power_w` is a node."""
+
+INSTRUMENTS = frozenset({"emulator", "assay"})
+"""Groups of processes that are no part of the cluster."""
 
 Points = list[tuple[int, float]]
 
@@ -125,11 +132,11 @@ def energy_account(record: Record, samples: Iterable[Sample] = (), model: PowerM
     emulated = [] if record.trial.zero_delay else reporting
     parts = part_spans(record.steps)
     for part, span in parts.items():
-        # Neither meters nor models of this machine tell of the nodes that a scale model stands for; its drives do.
+        # Neither meters nor models of this machine tell of the nodes that a scale model stands for.
         measured = [] if record.modelled else list(trial.measured(part))
         nodes = [energy for energy in measured if energy.component == NODE]
         parts_of_it = [energy for energy in measured if energy.component != NODE]
-        machine = [] if record.modelled else list(trial.machine(part, span, parts_of_it))
+        machine = list(trial.stood_for(part, span) if record.modelled else trial.machine(part, span, parts_of_it))
         # Another node's meter knows nothing of this machine.
         metered = any(energy.node.casefold() == trial.home.casefold() for energy in nodes)
         within = {"within": NODE} if metered else {}
@@ -139,7 +146,7 @@ def energy_account(record: Record, samples: Iterable[Sample] = (), model: PowerM
         ]
         drives = list(trial.emulated(part, span))
         energies += drives
-        own = [energy.component for energy in (*machine, *drives) if energy.node == trial.home]
+        own = [one.component for one in (*machine, *drives) if record.modelled or one.node == trial.home]
         known = {component.rpartition("/")[2] for component in own}  # a node's drive is NODE/MEDIUM
         if not metered and "platform" not in known:
             missing += [f"{name} in {part}" for name in ("cpu", "memory", *trial.drives) if name not in known]
@@ -318,6 +325,22 @@ class _Trial:
                     within="platform" if "platform" in known else None, power=modelled[1],
                 )  # fmt: skip
 
+    def stood_for(self, part: Part, span: Span) -> Iterator[Energy]:
+        """Processor and memory of each node of a scale model; no memory where it has no bound."""
+        spec = self._record.trial.cluster
+        threads, watts = spec.limit_cpus or DEFAULT_CPUS, self._model.memory_watts_per_gib
+        busy_s: dict[str, float] = {}
+        for amount in self._record.amounts:
+            own = (amount.probe, amount.part) == ("processes", part) and amount.subject not in INSTRUMENTS
+            if own and amount.node is not None and amount.series in {"user_s", "system_s"}:
+                busy_s[amount.node] = busy_s.get(amount.node, 0.0) + amount.value
+        for node, seconds in busy_s.items():
+            models = {"cpu": self._at_work(min(seconds, span.seconds * threads), span.seconds * threads)}
+            if spec.limit_memory_bytes is not None:
+                models["memory"] = watts.times(spec.limit_memory_bytes / GIB * span.seconds)
+            for component, energy_j in models.items():
+                yield Energy(node=node, component=component, part=part, energy_j=energy_j, basis="modelled")
+
     def emulated(self, part: Part, span: Span) -> Iterator[Energy]:
         """What the emulated drives would have taken, by their own reports.
 
@@ -354,9 +377,11 @@ class _Trial:
             return None
         thread_s = span.seconds * self._threads
         busy_s = max(0.0, sum(seconds or 0.0 for seconds in states) - self._emulator_s(part))
-        share = min(1.0, busy_s / thread_s) if thread_s else 0.0
-        idle, busy = self._model.cpu_idle_watts, self._model.cpu_busy_watts
-        return idle.times(thread_s * (1 - share)) + busy.times(thread_s * share), self._cpu_power
+        return self._at_work(min(busy_s, thread_s), thread_s), self._cpu_power
+
+    def _at_work(self, busy_s: float, thread_s: float) -> Ranged:
+        """Joules of hardware threads that were busy for so much of their time."""
+        return self._model.cpu_idle_watts.times(thread_s - busy_s) + self._model.cpu_busy_watts.times(busy_s)
 
     def _power_of_cpu(self) -> PowerSeries | None:
         """By its use but for the emulator's: user and system time of all hardware threads; None without samples."""

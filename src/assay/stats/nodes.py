@@ -11,7 +11,7 @@ from assay.model.energy import Efficiency, Energy, PowerModel, Ranged
 from assay.model.medium import kind_of
 from assay.model.network import Pair
 from assay.model.record import Amount, Record
-from assay.stats.energy import JOBS, NO_ENERGY, NODE, counted, energy_account, weakest
+from assay.stats.energy import INSTRUMENTS, JOBS, NO_ENERGY, NODE, counted, energy_account, weakest
 
 READ, WRITE, REPLICATION, SHUFFLE, CONTROL = "HDFS read", "HDFS write", "replication", "shuffle", "control"
 PURPOSES = (READ, WRITE, REPLICATION, SHUFFLE, CONTROL)
@@ -23,8 +23,6 @@ _PURPOSE_OF = {
 _BYTES = "_bytes"
 _ALL = "all_bytes"
 """Stands in where purposes could not be told; whom it went to is not known then either."""
-INSTRUMENTS = frozenset({"emulator", "assay"})
-"""Groups of processes that are no part of the cluster."""
 
 
 class Transfer(NamedTuple):

@@ -1,17 +1,19 @@
 """Runs of the studies' experiments, made up so that every figure of them is known."""
 
 from assay.model.input import DatasetSpec
-from assay.model.record import Amount, JobRecord, Output, Record, totals
-from assay.model.trial import Placement, Plan, SettingsSpec, WorkloadSpec, pure
+from assay.model.platform import MASTER, ClusterSpec
+from assay.model.record import FILE_SYSTEM_COUNTERS, Amount, JobRecord, Output, Record, Step, totals
+from assay.model.scale import ScaleReport
+from assay.model.trial import MediumSpec, Placement, Plan, SettingsSpec, WorkloadSpec, pure
 from assay_extras.studies.comparison import StudyComparison, compare
 from assay_extras.studies.published import cells
 from assay_extras.studies.values import PHASES, Measured, Point
-from tests.builders import NO_PHASES, STAGES, a_record, a_trial
+from tests.builders import NO_PHASES, STAGES, a_record, a_trial, device_reports
 
 
 def the_published() -> Measured:
     """The thesis' own times, as if each of three repetitions had measured them; with the phases' sums."""
-    values = {cell.point: cell.seconds for cell in cells("thesis")}
+    values = {cell.point: cell.value for cell in cells("thesis")}
     for point in [one for one in values if one.metric == "map"]:
         parts = [point.at("metric", phase) for phase in PHASES]
         if all(part in values for part in parts):
@@ -81,6 +83,58 @@ def a_rate_trial(number, variant, file_size, rate, medium="hdd", repetition=1) -
     )
     output = Output(path="/out", bytes=1, summary={"throughput_mib_s": rate})
     return a_record(trial, outputs=(output,))
+
+
+def a_cluster_trial(number, elapsed_s=10.0, *, workload="terasort", variant="stock", medium="hdd", network="62.5Mbit",
+                    nodes=9, slowdown=16, repetition=1, options=None, rate=100.0, reduce_s=1.0, **more) -> Record:  # fmt: skip
+    trial = a_trial(number, medium, repetition, workload).model_copy(
+        update={
+            "workload": WorkloadSpec(name=workload, variant=variant, options=options or {}),
+            "media": (MediumSpec(name=medium, kind="emulated", profile="wd10ezex", slowdown=slowdown),),
+            "cluster": ClusterSpec(nodes=nodes - 1, network=network, dilation="auto"),
+        }
+    )
+    jobs = (a_graph_job("job", (1.0, 0.0, 0.0, reduce_s), elapsed_s),)
+    record = a_record(trial, outputs=(Output(path="/out", bytes=1, summary={"throughput_mib_s": rate}),))
+    return on_nodes(record.model_copy(update={"jobs": jobs, "totals": totals(jobs, ())}), **more)
+
+
+def on_nodes(record, *, busy_s=5.0, busiest=1.0, drives=((500, 500), (500, 500)), drive_j=3.2, most=1.0, sent=0,
+             master_bytes=0, input_bytes=1000) -> Record:  # fmt: skip
+    """As on a scale model, by what each node took: busy seconds, of worker 1 so many times as many, and bytes.
+
+    `drives` are what all workers read and wrote in staging and in the run, worker 1 `most` times as much.
+    """
+    workers, length_s = record.trial.cluster.workers, record.totals.elapsed_s
+    steps = [("stage", 0, 10.0), ("run", 10_000, length_s), ("verify", 10_000 + round(1000 * length_s), 1.0)]
+    amounts, devices = [], {}
+    for part, (read, written) in zip(("staging", "run"), drives, strict=True):
+        for node in (MASTER, *workers):
+            own = 0.1 if node == MASTER else busy_s * (busiest if node == workers[0] else 1.0)
+            amounts.append(("processes", "daemon", "user_s", part, own, node))
+        amounts.append(("disk-processes", "namenode", "written_bytes", part, master_bytes, MASTER))
+        amounts.append(("disk-processes", "clients", "read_bytes", part, 10**9, MASTER))
+        amounts.append(("network", f"{workers[0]} > {workers[1]}", "other_bytes", part, sent, workers[0]))
+        for node in workers:
+            times = most if node == workers[0] else 1.0
+            sides = {
+                side: {"bytes": round(times * count / len(workers))}
+                for side, count in (("reads", read), ("writes", written))
+            }
+            report = {"elapsed_seconds": length_s, "joules": {"idle": drive_j / 2, "total": drive_j}, **sides}
+            devices.setdefault(f"{node}/{record.trial.placement.name}", {})[part] = report
+    fields = ("probe", "subject", "series", "part", "value", "node")
+    counters = {FILE_SYSTEM_COUNTERS: {"HDFS_BYTES_READ": input_bytes}}
+    jobs = tuple(job.model_copy(update={"counters": counters}) for job in record.jobs)
+    return record.model_copy(
+        update={
+            "jobs": jobs,
+            "steps": tuple(Step(name=name, started_ms=at, seconds=seconds) for name, at, seconds in steps),
+            "amounts": tuple(Amount(**dict(zip(fields, one, strict=True))) for one in amounts),
+            "devices": device_reports(devices),
+            "scale": ScaleReport(dilation=4, clock="model"),
+        }
+    )
 
 
 def thrice(*records: Record) -> list[Record]:

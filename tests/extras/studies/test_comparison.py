@@ -82,7 +82,7 @@ def test_directions_ranks_and_ratios_beside_the_published():
     cell = next(
         one for one in table.cells if one.point == Point("triangles", "closing", "defaults", "YouTube", "hdd", "merge")
     )
-    assert (cell.measured_s, cell.repetitions) == (pytest.approx(80.16), 3)
+    assert (cell.measured, cell.repetitions) == (pytest.approx(80.16), 3)
     assert table.ranks is not None
     assert (table.ranks.of, table.ranks.values) == ("times", 8)
 
@@ -114,7 +114,7 @@ def test_what_was_not_measured_is_missing_and_not_judged():
     found = the_comparison("thesis-tables-9-13", *closing(("hdd", HDD), ("ssd2", SSD2), settings="defaults"))
     (table,) = [one for one in found.tables if one.name == "Table 9"]
     assert table.count("missing") == len(table.contrasts) - 4
-    assert sum(one.measured_s is None for one in table.cells) == len(table.cells) - 8
+    assert sum(one.measured is None for one in table.cells) == len(table.cells) - 8
     said = {one.statement.id: one for one in found.statements}
     assert said["T10"].verdict == said["T13"].verdict == "not addressed"
     assert said["T10"].reason == "this experiment measures nothing that it speaks of"
@@ -191,7 +191,7 @@ def test_iterations_are_added_up_and_the_first_stands_apart():
             a_graph_trial(2, jobs, medium="ssd2", iowait_s=5.0, **more),
         ),
     )
-    whole = {one.point: one.measured_s for table in found.tables for one in table.cells if one.measured_s}
+    whole = {one.point: one.measured for table in found.tables for one in table.cells if one.measured}
     assert whole[Point("components", "all iterations", "defaults", "Orkut", "hdd", "map")] == 15.0
     assert whole[Point("components", "iteration 1", "defaults", "Orkut", "hdd", "map")] == 10.0
     # The processor waits longer for the hard disk, but is as busy: the second half of T41 can't be told.

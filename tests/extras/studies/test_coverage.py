@@ -14,7 +14,7 @@ from assay_extras.studies.figures import SHAPES
 from assay_extras.studies.published import StudyName, cells, contrasts, statements
 from assay_extras.studies.values import LEAST_PAIRS
 from tests.builders import a_record, make_plan
-from tests.extras.studies.builders import a_graph_job
+from tests.extras.studies.builders import a_graph_job, on_nodes
 
 ROOT = Path(__file__).parents[3]
 PARTS = ROOT / ".assay"
@@ -25,10 +25,16 @@ JOBS = {
     "components": ("friend-lists", "iteration 1", "iteration 2"),
     "sort": ("sort",),
     "testdfsio": ("write",),
+    "word-count": ("count",),
+    "terasort": ("sort",),
+    "page-rank": ("vertices", "join 1", "sum 1"),
+    "word-frequency": ("count",),
+    "k-means": ("iteration 1",),
 }
 SPENT_S = {"user_s": 50.0, "idle_s": 30.0, "iowait_s": 20.0}
-ONLY_AT_FULL_SIZE = {"T25"}
-"""Triads of Flickr: some 10 GB at any size that means something."""
+ONLY_AT_FULL_SIZE = {"T25", "H33"}
+"""Triads of Flickr: some 10 GB at any size that means something; PageRank on 13 nodes: more than an hour here."""
+STUDIES = ("thesis", "hybrid", "hpc", "storage")
 
 
 def as_if_run(trial: Trial) -> Record:
@@ -43,7 +49,8 @@ def as_if_run(trial: Trial) -> Record:
     )
     output = Output(path="/out", bytes=1, summary={"throughput_mib_s": 100.0})
     record = a_record(trial, outputs=(output,))
-    return record.model_copy(update={"jobs": jobs, "totals": totals(jobs, ()), "amounts": amounts})
+    record = record.model_copy(update={"jobs": jobs, "totals": totals(jobs, ()), "amounts": amounts})
+    return on_nodes(record) if trial.cluster.workers else record
 
 
 @cache
@@ -59,7 +66,7 @@ def scaled(study: StudyName) -> dict[str, StudyComparison]:
 
 
 def test_every_statement_is_addressed_or_it_is_said_why_not():
-    for study in ("thesis", "hybrid"):
+    for study in STUDIES:
         addressed = {
             one.statement.id
             for comparison in scaled(study).values()
@@ -72,7 +79,7 @@ def test_every_statement_is_addressed_or_it_is_said_why_not():
 
 
 def test_every_published_table_is_reached():
-    for study in ("thesis", "hybrid"):
+    for study in STUDIES:
         published = {one.table for one in (*cells(study), *contrasts(study))}
         reached = {table.name for comparison in scaled(study).values() for table in comparison.tables}
         assert published == reached
@@ -80,7 +87,7 @@ def test_every_published_table_is_reached():
 
 def test_the_reference_lists_what_each_experiment_reaches():
     text = (ROOT / "docs" / "reference" / "studies.md").read_text()
-    for study in ("thesis", "hybrid"):
+    for study in STUDIES:
         for name, comparison in scaled(study).items():
             addressed = [one.statement.id for one in comparison.statements if one.verdict != "not addressed"]
             *_, line = (line for line in text.splitlines() if line.startswith(f"| `{name}`"))
@@ -96,3 +103,13 @@ def test_every_figure_of_numbers_is_drawn_as_a_line_at_least(study):
         for figure in figures:
             assert max(len(line.dots) for line in figure.lines) > 1
             assert all(len(dot.values) >= LEAST_PAIRS for line in figure.lines for dot in line.dots)
+
+
+def test_the_hpc_studys_figures_are_drawn_by_number_of_nodes():
+    drawn = {name: comparison.figures for name, comparison in scaled("hpc").items() if comparison.figures}
+    assert {name.removesuffix("-scaled") for name in drawn} == {name for name in SHAPES if name.startswith("hpc")}
+    for name, figures in drawn.items():
+        known = [shape.name for shape in SHAPES[name.removesuffix("-scaled")]]
+        assert [one for one in known if one in {figure.name for figure in figures}] == [one.name for one in figures]
+    for name in ("hpc-figure-3-scaled", "hpc-figure-3a-scaled", "hpc-figure-4-scaled", "hpc-figure-5-scaled"):
+        assert {dot.at for figure in drawn[name] for line in figure.lines for dot in line.dots} == {3, 5}

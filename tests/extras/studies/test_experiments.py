@@ -1,5 +1,6 @@
 """Proves that every shipped experiment loads, and that the studies' are known by their names, in both sizes."""
 
+import math
 import re
 from functools import cache
 from pathlib import Path
@@ -9,6 +10,7 @@ from ruamel.yaml import YAML
 
 from assay.cli.context import vocabulary
 from assay.model.installation import Installation
+from assay.model.network import links_of
 from assay.model.trial import ZERO_DELAY
 from assay.plan.settings import shipped_profiles
 from assay.platform.limits import check_containers
@@ -32,7 +34,8 @@ ONE_MAP = {
     "containers-scaled", "customs-scaled", "single-sort-factor-scaled", "single-file-buffer-scaled",
     "single-file-buffer-512k-scaled",
 }  # fmt: skip
-STUDIES = [file for file in EXPERIMENTS if file.stem.startswith(("thesis-", "hybrid-"))]
+STUDIES = [file for file in EXPERIMENTS if file.stem.startswith(("thesis-", "hybrid-", "hpc-", "storage-"))]
+CLUSTERS = [file for file in STUDIES if file.stem.startswith(("hpc-", "storage-"))]
 SCALED = [file for file in STUDIES if file.stem.endswith("-scaled")]
 FULL = [file for file in STUDIES if file not in SCALED]
 
@@ -63,7 +66,7 @@ def test_every_one_has_a_scaled_form():
     names = {file.stem for file in STUDIES}
     plain = {name for name in names if not name.endswith("-scaled")}
     assert {f"{name}-scaled" for name in plain} <= names
-    assert len(plain) == 17
+    assert len(plain) == 17 + 4 + 2
 
 
 @pytest.mark.parametrize("file", [file for file in STUDIES if file.stem.startswith("thesis-t")], ids=lambda f: f.stem)
@@ -111,7 +114,26 @@ def test_a_scaled_one_has_enough_repetitions_to_tell_a_direction(file):
     assert f"About {minutes}\n# minutes." in file.read_text() or f"About {minutes} minutes." in file.read_text()
 
 
-@pytest.mark.parametrize("file", SCALED, ids=lambda file: file.stem)
+@pytest.mark.parametrize("file", CLUSTERS, ids=lambda file: file.stem)
+def test_a_clusters_experiment_has_the_studys_nodes_copies_and_networks(file):
+    plan = the_plan(file)
+    hpc, is_scaled = file.stem.startswith("hpc-"), file.stem.endswith("-scaled")
+    parts = {medium.model_extra.get("slowdown", 1) for trial in plan.trials for medium in trial.media}
+    for trial in plan.trials:
+        assert len(trial.cluster.workers) + 1 in ({3, 5, 9, 13} if hpc else {11})
+        assert trial.settings.properties["dfs.replication"] == "3"
+        assert trial.cluster.dilation == ("auto" if is_scaled else None)
+        (link,) = links_of(trial.cluster.network)
+        assert link.rate_bits_per_s * max(parts) in ({10**9, 16 * 10**9} if hpc else {10**9})
+    assert len(parts) == 1
+    assert is_scaled or parts == {1}
+    if is_scaled:
+        # As far as drives can be slowed down, with the dilation that two processors need.
+        nodes = max(len(trial.cluster.workers) for trial in plan.trials) + 1
+        assert max(parts) * math.ceil(nodes / 1.5) <= 100
+
+
+@pytest.mark.parametrize("file", [file for file in SCALED if file not in CLUSTERS], ids=lambda file: file.stem)
 def test_a_scaled_one_keeps_two_tasks_at_once_and_one_map_with_containers(file):
     for trial in the_plan(file).trials:
         properties = trial.settings.properties

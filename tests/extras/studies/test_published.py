@@ -16,12 +16,12 @@ def test_every_published_value_is_there():
     assert sum(cell.derived for cell in cells("thesis")) == 2
     assert len({cell.point for cell in cells("thesis")}) == len(cells("thesis"))
     youtube = Point("triangles", "closing", "customs", "YouTube", "ssd2", "merge")
-    assert {cell.seconds for cell in cells("thesis") if cell.point == youtube} == {16.0}
+    assert {cell.value for cell in cells("thesis") if cell.point == youtube} == {16.0}
     assert len(dataset_names()) == 10
 
 
 def test_every_statement_has_a_check_or_a_reason():
-    for study, count in (("thesis", 59), ("hybrid", 24)):
+    for study, count in (("thesis", 59), ("hybrid", 24), ("hpc", 22), ("storage", 6)):
         known = {one.id for one in statements(study)}
         assert len(known) == len(statements(study)) == count
         assert CHECKS[study].keys() | NEVER[study].keys() == known
@@ -75,9 +75,29 @@ def all_places():
     for field, levels in VARIED.items():
         for level, share, metric in product((*levels, FIXED[field]), SHARES, ("elapsed", "map task", "reduce task")):
             yield Point("sort", "sort", medium=share, metric=metric, **{**FIXED, field: level})
+    yield from places_of_clusters()
 
 
-@pytest.mark.parametrize("study", ["thesis", "hybrid"])
+POWER = ("mean power", "least power", "most power", "master's power")
+BYTES = ("input", "disk read", "disk write", "mean disk read", "most disk read", "mean disk write", "most disk write",
+         "mean disk", "master's disk", "network")  # fmt: skip
+
+
+def places_of_clusters():
+    """Whatever the HPC study and the storage subsystem study speak of."""
+    for nodes, network, medium in product((3, 5, 9, 13), ("GbE", "IPoIB"), ("hdd", "ssd")):
+        base = Point("", medium=medium, network=network, nodes=nodes)
+        for kind in ("testdfsio-read", "testdfsio-write"):
+            yield base._replace(workload=kind, metric="throughput")
+        for workload, metric in product(("word-count", "terasort", "page-rank"), ("elapsed", "reduce", "ed2p", *POWER)):
+            yield base._replace(workload=workload, metric=metric)
+    for job, metric in product(("staging", "count"), (*BYTES, "elapsed")):
+        yield Point("word-frequency", job, metric=metric)
+    for points, k in ((10_000_000, 10), (5_000_000, 10), (10_000_000, 5)):
+        yield Point("k-means", "iteration", f"k = {k}", f"{points} points")
+
+
+@pytest.mark.parametrize("study", ["thesis", "hybrid", "hpc", "storage"])
 def test_every_check_can_fail(study):
     """By values from 1 to 100 s by chance, alike in all repetitions: all but what is said of some case is refuted once."""
     of_some_case = {name for name, check in CHECKS[study].items() if all(part.quantifier == "some" for part in check)}
@@ -97,3 +117,27 @@ def test_the_hybrid_study_gives_ratios(figure, count):
     assert len(own) == count
     assert all(one.first.medium == "0" for one in own)
     assert [one.direction for one in own] == [-1 if one.ratio < 0.95 else 0 for one in own]
+
+
+def test_the_hpc_study_gives_ratios_of_pagerank_by_network_and_by_drive():
+    own = contrasts("hpc")
+    assert [(one.field, one.first.nodes, round(one.ratio, 3), one.direction) for one in own] == [
+        ("network", 9, 0.767, -1), ("network", 13, 0.707, -1), ("network", 9, 0.759, -1),
+        ("medium", 9, 0.961, 0), ("medium", 9, 0.971, 0),
+    ]  # fmt: skip
+    assert (own[0].first.network, own[0].second.network, own[0].first.medium) == ("GbE", "IPoIB", "hdd")
+    assert cells("hpc") == ()
+
+
+def test_the_storage_studys_bytes_are_in_multiples_of_the_input():
+    values = {
+        (one.point.job, one.point.metric): one.value for one in cells("storage") if one.table.startswith("Figure")
+    }
+    assert values["staging", "disk write"] == pytest.approx(383 / 126, rel=0.001)
+    assert values["count", "disk read"] == pytest.approx(128 / 126, rel=0.001)
+    assert values["iteration", "network"] == pytest.approx(65 / 80 / 0.327, rel=0.001)
+    told = {(one.field, one.second.job, one.second.metric): one.direction for one in contrasts("storage")}
+    assert told == {
+        ("metric", "staging", "disk write"): 1, ("metric", "count", "disk write"): -1,
+        ("job", "count", "disk read"): 1, ("job", "count", "disk write"): -1,
+    }  # fmt: skip

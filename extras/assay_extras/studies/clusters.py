@@ -1,0 +1,150 @@
+"""Records of clusters as values by point: what the HPC study and the storage subsystem study measured on several nodes.
+
+A scaled experiment's node stands for a part of the study's: its drives are slowed down by that part, and its links
+carry that part of the rate. So a drive's power counts by that part too.
+"""
+
+from collections.abc import Collection, Iterator, Mapping
+from statistics import mean
+
+from assay.model.network import Pair, links_of
+from assay.model.platform import MASTER
+from assay.model.record import FILE_SYSTEM_COUNTERS, Amount, Part, Record
+from assay.model.trial import Trial
+from assay.stats.energy import INSTRUMENTS, JOBS, counted, energy_account
+from assay.stats.nodes import node_uses, nodes_of
+from assay_extras.studies.published import StudyExperiment
+from assay_extras.studies.values import Point
+
+NETWORKS: Mapping[int, str] = {10**9: "GbE", 16 * 10**9: "IPoIB"}
+"""The study's names, by what a link of the study's nodes carries in bits a second."""
+VARIANTS = {"word-count": "stock", "terasort": "stock", "page-rank": "paper"}
+STAGING: tuple[Part, ...] = ("staging",)
+
+
+def hpc_values(record: Record) -> Iterator[tuple[Point, float]]:
+    """Throughput of TestDFSIO; of the other workloads the time, the tasks' average in reduce, ED2P and power."""
+    trial = record.trial
+    name, network = trial.workload.name, _network(trial)
+    if network is None or record.totals is None:
+        return
+    base = Point(name, medium=trial.placement.name, network=network, nodes=len(trial.cluster.workers) + 1.0)
+    if name == "testdfsio":
+        rate = record.outputs[0].summary.get("throughput_mib_s") if record.outputs else None
+        if rate is not None:
+            yield base._replace(workload=f"testdfsio-{trial.workload.variant}", metric="throughput"), float(rate)
+    elif VARIANTS.get(name) == trial.workload.variant:
+        yield base, record.totals.elapsed_s
+        yield base.at("metric", "reduce"), record.totals.phases.get("reduce", 0.0)
+        for metric, value in _power(record).items():
+            yield base.at("metric", metric), value
+
+
+def _network(trial: Trial) -> str | None:
+    """By the data's network; None where nodes are none of their own, or have links that the study had not."""
+    if not trial.cluster.workers:
+        return None
+    link = links_of(trial.cluster.network)[-1]
+    part = _part(trial)
+    return None if link is None or part is None else NETWORKS.get(round(link.rate_bits_per_s * part))
+
+
+def _part(trial: Trial) -> float | None:
+    """How many of a trial's nodes make one of the study's, by its drives; None where they don't agree."""
+    slower = {float((medium.model_extra or {}).get("slowdown") or 1) for medium in trial.media}
+    return slower.pop() if len(slower) == 1 else None
+
+
+def _power(record: Record) -> dict[str, float]:
+    """ED2P of all nodes together, and watts on average over the jobs; nothing where a node's energy is not known."""
+    joules, spans = _joules(record), energy_account(record).spans
+    seconds = sum(span.seconds for part, span in spans.items() if part in JOBS)
+    workers = [joules[node] / seconds for node in record.trial.cluster.workers if node in joules and seconds]
+    if not seconds or len(workers) < len(record.trial.cluster.workers) or MASTER not in joules:
+        return {}
+    return {
+        "ed2p": sum(joules.values()) * seconds**2,
+        "mean power": mean(workers), "least power": min(workers), "most power": max(workers),
+        "master's power": joules[MASTER] / seconds,
+    }  # fmt: skip
+
+
+def _joules(record: Record) -> dict[str, float]:
+    """Of each node over the jobs; nothing of those of which the processor's are not known."""
+    if not record.modelled:
+        return {use.node: use.energy.energy_j.value for use in node_uses(record) if use.energy is not None}
+    part = _part(record.trial) or 1.0
+    found: dict[str, float] = {}
+    at_work = set()
+    for energy in counted(energy_account(record).energies):
+        if energy.part in JOBS:
+            owner, _, medium = energy.component.rpartition("/")
+            node = owner or energy.node
+            found[node] = found.get(node, 0.0) + energy.energy_j.value / (part if owner and medium else 1.0)
+            at_work |= {node} if energy.component == "cpu" else set()
+    return {node: value for node, value in found.items() if node in at_work}
+
+
+def storage_values(record: Record, experiment: StudyExperiment) -> Iterator[tuple[Point, float]]:
+    """Bytes of drives and between nodes, in multiples of the input's, and the job's time; of k-means per iteration."""
+    workload = record.trial.workload
+    read = sum(job.counters.get(FILE_SYSTEM_COUNTERS, {}).get("HDFS_BYTES_READ", 0) for job in record.jobs)
+    if record.totals is None or not read or workload.variant != "paper":
+        return
+    jobs = len(record.jobs)
+    if workload.name == "word-frequency":
+        yield from _bytes(record, Point("word-frequency", "staging"), STAGING, read)
+        base = Point("word-frequency", "count")
+    elif workload.name == "k-means":
+        count = experiment.points(int(workload.options.get("points", "1000000")))
+        base = Point("k-means", "iteration", f"k = {workload.options.get('k', '10')}", f"{count} points")
+    else:
+        return
+    yield from _bytes(record, base, JOBS, read)
+    yield base, record.totals.elapsed_s / jobs
+
+
+def _bytes(record: Record, base: Point, parts: tuple[Part, ...], input_bytes: float) -> Iterator[tuple[Point, float]]:
+    workers = record.trial.cluster.workers or tuple(node for node in nodes_of(record) if node != MASTER)
+    if not workers:
+        return
+    found = {"input": input_bytes}
+    kinds = {"disk read": ("reads",), "disk write": ("writes",), "disk": ("reads", "writes")}
+    for metric, sides in kinds.items():
+        of_nodes = [_drives(record, worker, parts, sides) for worker in workers]
+        known = [one for one in of_nodes if one is not None]
+        if len(known) == len(workers):
+            found |= {f"mean {metric}": mean(known)}
+            if metric != "disk":
+                found |= {metric: sum(known), f"most {metric}": max(known)}
+    own = [one for one in record.amounts if one.node == MASTER and one.part in parts and _is_a_daemons(one)]
+    found |= {"master's disk": sum(one.value for one in own)} if own else {}
+    pairs = [one for one in record.amounts if one.part in parts and _is_between(one, {MASTER, *workers})]
+    found |= {"network": sum(one.value for one in pairs)} if pairs else {}
+    for metric, value in found.items():
+        yield base.at("metric", metric), value / input_bytes
+
+
+def _drives(record: Record, node: str, parts: Collection[Part], sides: Collection[str]) -> float | None:
+    """Bytes by the reports of a node's drives, else by its machine's counters; None where there are neither."""
+    reports = [report for name, own in record.devices.items() if name.startswith(f"{node}/") for report in own.items()]
+    requests = [getattr(report, side) for part, report in reports if part in parts for side in sides]
+    found = [float(one.bytes) for one in requests if one is not None]
+    if not reports:
+        of_disks = [one for one in record.amounts if (one.probe, one.node) == ("disk", node) and one.part in parts]
+        found = [one.value for one in of_disks if one.series in {_COUNTED[side] for side in sides}]
+    return sum(found) if found else None
+
+
+_COUNTED = {"reads": "read_bytes", "writes": "written_bytes"}
+
+
+def _is_a_daemons(amount: Amount) -> bool:
+    """What clients read and write there is the original, and what they print."""
+    is_daemons = amount.subject not in INSTRUMENTS | {"clients"}
+    return amount.probe == "disk-processes" and is_daemons and amount.series in set(_COUNTED.values())
+
+
+def _is_between(amount: Amount, nodes: set[str]) -> bool:
+    pair = Pair.of(amount.subject) if amount.probe == "network" and amount.series.endswith("_bytes") else None
+    return pair is not None and amount.series != "all_bytes" and {pair.sender, pair.receiver} <= nodes
