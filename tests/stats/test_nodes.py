@@ -3,9 +3,9 @@
 import pytest
 
 from assay.model.energy import PowerModel
-from assay.model.record import Amount
+from assay.model.record import Amount, Sample
 from assay.model.scale import ScaleReport
-from assay.stats.energy import JOBS, counted, energy_account
+from assay.stats.energy import JOBS, counted, energy_account, node_spreads
 from assay.stats.nodes import (
     CONTROL,
     READ,
@@ -159,6 +159,28 @@ def test_nodes_of_a_scale_model_take_what_those_that_they_stand_for_would():
     uses = {use.node: use.energy.energy_j.value for use in node_uses(record)}
     assert sum(uses.values()) == pytest.approx(sum(taken.values()))
     assert uses["worker-2"] - uses["worker-1"] == pytest.approx((busy - idle) * 22)
+
+
+def test_a_nodes_power_over_time_is_by_what_its_processes_took_of_the_models_cores():
+    """Half of one of two processors is, four times slower, two of the node's three; the rest idles."""
+    record = a_cluster_record(scale=ScaleReport(dilation=4, clock="model"))
+    cluster = record.trial.cluster.model_copy(update={"limit_cpus": 3.0})
+    record = record.model_copy(update={"trial": record.trial.model_copy(update={"cluster": cluster})})
+    begin_ms = next(step.started_ms for step in record.steps if step.name == "run")
+    samples = [
+        Sample(probe="processes", series=f"worker-1/{group}/{state}", time_ms=begin_ms + 500 * half, value=value)
+        for half in range(81)
+        for group, state, value in (
+            ("containers", "user_percent", 15.0), ("datanode", "system_percent", 10.0), ("emulator", "user_percent", 40.0)
+        )
+    ]  # fmt: skip
+    account = energy_account(record, samples)
+    (cpu,) = [one for one in account.energies if (one.node, one.component, one.part) == ("worker-1", "cpu", "run")]
+    model = PowerModel()
+    watts = 3 * model.cpu_idle_watts.value + 2 * (model.cpu_busy_watts.value - model.cpu_idle_watts.value)
+    assert set(cpu.power.watts) == {pytest.approx(watts)}
+    spread = node_spreads(account)["worker-1"]
+    assert spread.median_watts > watts, "and its drive's"
 
 
 def test_the_most_over_the_mean_of_workers():

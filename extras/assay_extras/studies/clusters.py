@@ -73,15 +73,14 @@ def _joules(record: Record) -> dict[str, float]:
     """Of each node over the jobs; nothing of those of which the processor's are not known."""
     if not record.modelled:
         return {use.node: use.energy.energy_j.value for use in node_uses(record) if use.energy is not None}
-    part = _part(record.trial) or 1.0
+    part, drives = _part(record.trial) or 1.0, {medium.name for medium in record.trial.media}
     found: dict[str, float] = {}
     at_work = set()
     for energy in counted(energy_account(record).energies):
         if energy.part in JOBS:
-            owner, _, medium = energy.component.rpartition("/")
-            node = owner or energy.node
-            found[node] = found.get(node, 0.0) + energy.energy_j.value / (part if owner and medium else 1.0)
-            at_work |= {node} if energy.component == "cpu" else set()
+            own_j = energy.energy_j.value / (part if energy.component in drives else 1.0)
+            found[energy.node] = found.get(energy.node, 0.0) + own_j
+            at_work |= {energy.node} if energy.component == "cpu" else set()
     return {node: value for node, value in found.items() if node in at_work}
 
 

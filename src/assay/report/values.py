@@ -17,6 +17,7 @@ from assay.stats.decision import Decision, Estimate, Question
 from assay.stats.energy import (
     JOBS,
     NO_ENERGY,
+    WORK_SERIES,
     efficiency,
     energy_account,
     node_spreads,
@@ -236,7 +237,9 @@ def energy_of(tables: TrialTables) -> TrialEnergy:
     samples = (
         Sample.model_construct(probe=probe, series=series, time_ms=time_ms, value=value)
         for (probe, series), points in tables.series.items()
-        if series.endswith(("power_w", "/busy_percent")) or (probe, series) in _SERIES
+        if series.endswith(("power_w", "/busy_percent"))
+        or (probe, series) in _SERIES
+        or (tables.record.modelled and probe == "processes" and series.endswith(WORK_SERIES))
         for time_ms, value in zip(points.times_ms, points.values, strict=True)
     )
     account = energy_account(tables.record, samples)

@@ -48,6 +48,9 @@ COMPONENTS = frozenset({"platform", "cpu", "memory"})
 INSTRUMENTS = frozenset({"emulator", "assay"})
 """Groups of processes that are no part of the cluster."""
 
+WORK_SERIES = ("user_percent", "system_percent")
+"""Of groups of processes, in percent of all of this machine's processors."""
+
 Points = list[tuple[int, float]]
 
 
@@ -257,9 +260,14 @@ class _Trial:
         }
         self._points: dict[tuple[str, str], Points] = {}
         meters: dict[tuple[str, str | None], Points] = {}
+        self._work: dict[str, dict[int, float]] = {}
         for sample in samples:
             subject, _, unit = sample.series.rpartition("/")
-            if unit == "power_w":
+            if record.modelled and sample.probe == "processes" and unit in WORK_SERIES:
+                node, _, group = subject.rpartition("/")
+                own = self._work.setdefault(node or sample.node or self._first or "", {})
+                own[sample.time_ms] = own.get(sample.time_ms, 0.0) + (0.0 if group in INSTRUMENTS else sample.value)
+            elif unit == "power_w":
                 meters.setdefault((subject, sample.node), []).append((sample.time_ms, sample.value))
             elif sample.node in {None, self._first}:
                 self._points.setdefault((sample.probe, sample.series), []).append((sample.time_ms, sample.value))
@@ -335,11 +343,27 @@ class _Trial:
             if own and amount.node is not None and amount.series in {"user_s", "system_s"}:
                 busy_s[amount.node] = busy_s.get(amount.node, 0.0) + amount.value
         for node, seconds in busy_s.items():
-            models = {"cpu": self._at_work(min(seconds, span.seconds * threads), span.seconds * threads)}
+            thread_s = span.seconds * threads
+            models = {"cpu": (self._at_work(min(seconds, thread_s), thread_s), self._power_of_node(node, threads))}
             if spec.limit_memory_bytes is not None:
-                models["memory"] = watts.times(spec.limit_memory_bytes / GIB * span.seconds)
-            for component, energy_j in models.items():
-                yield Energy(node=node, component=component, part=part, energy_j=energy_j, basis="modelled")
+                gib = spec.limit_memory_bytes / GIB
+                models["memory"] = watts.times(gib * span.seconds), _constant(span, watts.value * gib)
+            for component, (energy_j, power) in models.items():
+                yield Energy(
+                    node=node, component=component, part=part, energy_j=energy_j, basis="modelled", power=power
+                )
+
+    def _power_of_node(self, node: str, threads: float) -> PowerSeries | None:
+        """By what its own processes took of this machine's processors, which is so much more of the model's."""
+        scale = self._record.scale
+        if scale is None or node not in self._work:
+            return None
+        idle, most = self._model.cpu_idle_watts.value, self._model.cpu_busy_watts.value
+        cores = self._threads * scale.dilation / 100
+        points = sorted(self._work[node].items())
+        return _series([
+            (time_ms, idle * threads + (most - idle) * min(threads, percent * cores)) for time_ms, percent in points
+        ])  # fmt: skip
 
     def emulated(self, part: Part, span: Span) -> Iterator[Energy]:
         """What the emulated drives would have taken, by their own reports.
@@ -363,8 +387,11 @@ class _Trial:
             if total > 0:
                 watts = tuple(idle_j / seconds + rest_j * percent / total for percent in busy.watts)
                 power = PowerSeries(edges_ms=busy.edges_ms, watts=watts)
+            node, component = self.home, medium
+            if self._record.modelled and "/" in medium:  # of a node of its own
+                node, _, component = medium.rpartition("/")
             yield Energy(
-                node=self.home, component=medium, part=part, basis="modelled",
+                node=node, component=component, part=part, basis="modelled",
                 energy_j=give_or_take(idle_j + rest_j, self._model.emulated_share), power=power,
             )  # fmt: skip
 

@@ -115,6 +115,8 @@ TITLE_PX, GAP_PX = 22, 12
 JOB_PX, TASKS_PX, MISSING_PX = 18, 54, 4
 BEHIND, ABOVE = 0.13, 0.2
 POWER_PX = 60
+MOST_POWERS = 8
+"""Components of more are drawn by node."""
 POWER_COLOURS = (svg.SLATE, svg.SILVER, svg.BLUE, svg.ORANGE, svg.GREEN, svg.PINK)
 
 
@@ -286,6 +288,10 @@ class _Timeline:
         panel = self._panel(POWER_PX, self._scale.watts)
         nodes = {node for node, _ in self._power}
         names = [component if len(nodes) == 1 else f"{node}: {component}" for node, component in self._power]
+        series = list(self._power.values())
+        if len(series) > MOST_POWERS and len(nodes) > 1:
+            by_node = {node: [own for (of, _), own in self._power.items() if of == node] for node, _ in self._power}
+            names, series = list(by_node), list(map(added, by_node.values()))
         colours = [POWER_COLOURS[place % len(POWER_COLOURS)] for place in range(len(names))]
         parts = [
             svg.title(
@@ -296,7 +302,7 @@ class _Timeline:
             svg.value_axis(panel, (0, panel.greatest)),
         ]
         of = [svg.SeriesLabel("power", name, "W") for name in names]
-        parts += self._stack(panel, list(self._power.values()), colours, of)
+        parts += self._stack(panel, series, colours, of)
         self._add(panel, *parts)
 
 
