@@ -18,6 +18,7 @@ from assay_extras.studies.comparison import (
     Verdict,
 )
 from assay_extras.studies.figures import Cell, FigureView, figure_view
+from assay_extras.studies.published import StudyExperiment
 from assay_extras.studies.values import LEVEL, UNITS, Point, level_text
 
 STUDY_CLASSES: dict[Verdict | Agreement, str] = {
@@ -30,8 +31,10 @@ CONTRAST_HEADER = ("", "ratio of", "published", "measured", "direction")
 SCALED = (
     "This is the scaled form: sizes are smaller, so times are not the study's, but ratios and directions can be held "
     "against it. What is confirmed or refuted is so at these sizes and on these media, not on the study's machines. "
-    "Data, blocks and buffers of the hybrid study, and networks and points of the other two, are named by what they "
-    "stand for."
+    "Data, blocks and buffers of the hybrid study are named by the sizes that they stand for."
+)
+SCALED_CLUSTERS = (
+    " So are the networks of the HPC study, by their rates, and the points of the storage subsystem study."
 )
 
 
@@ -184,12 +187,16 @@ def study_view(found: StudyComparison) -> StudyView:
     return StudyView(
         compared=found,
         summary=_summary(found),
-        scaled=SCALED if found.experiment.scaled else "",
+        scaled=_scaled(found.experiment) if found.experiment.scaled else "",
         figures=[figure_view(figure) for figure in found.figures],
         tables=[_table_view(table) for table in found.tables],
         statements=[one for verdict in JUDGED for one in statements if one.verdict == verdict],
         not_addressed=[statement for statement in statements if statement.verdict == "not addressed"],
     )
+
+
+def _scaled(experiment: StudyExperiment) -> str:
+    return SCALED + (SCALED_CLUSTERS if experiment.study in {"hpc", "storage"} else "")
 
 
 def _summary(found: StudyComparison) -> str:
