@@ -163,8 +163,8 @@ class StudyView(NamedTuple):
         for table in self.tables:
             parts += [f"### {table.name}: {table.about}", _rows(CONTRAST_HEADER, table.contrasts)]
             if table.cells:
-                header = ("", f"published ({table.unit})", f"measured ({table.unit})")
-                parts.append(_rows(header, [cell[:3] for cell in table.cells]))
+                heads = ("", f"published ({table.unit})", f"measured ({table.unit})")
+                parts.append(_rows(heads, [cell[:3] for cell in table.cells]))
         parts += [
             "### Not addressed",
             "\n".join(f"- {one.id}: {one.claim} ({one.reason})" for one in self.not_addressed),
