@@ -415,13 +415,13 @@ def repeat(schedule: RepetitionSchedule, folder: RunFolder, set_up: SetUp, displ
 
 
 def _run_one(trial: Trial, folder: RunFolder, set_up: SetUp, display: Display, budget: Budget | None) -> Record:
-    """Its record is on disk then. Raises AssayError where there is no room for the trial or its record."""
+    """Its record is on disk then. Raises AssayError where there is no room for it or its record, or no login."""
     left_s = budget.left_s if budget is not None else 0.0
     with interruptible(), set_up(trial) as setup:
         _need_room(trial, setup)
         result = run_trial(trial, setup, display)
         if result.record.status is Status.FAILED:
-            # What failed for want of room is no finding: it runs again on resuming.
+            # What failed for want of room or of a login is no finding: it runs again on resuming.
             _need_room(trial, setup)
         try:
             folder.write(result)
@@ -436,11 +436,13 @@ def _run_one(trial: Trial, folder: RunFolder, set_up: SetUp, display: Display, b
 
 
 def _need_room(trial: Trial, setup: TrialSetup) -> None:
-    lack = None
+    lack = hindrance = None
     with suppress(AssayError):  # a medium or dataset that is gone: the trial says so in its record
-        lack = lack_of_room(trial, setup)
+        hindrance, lack = setup.platform.hindrance(), lack_of_room(trial, setup)
     if lack is not None:
         raise AssayError(f"trial {trial.id} has not enough space: {lack}; free some space and continue with --resume")
+    if hindrance is not None:
+        raise AssayError(f"trial {trial.id} has no record: {hindrance}; mend that and continue with --resume")
 
 
 @contextmanager

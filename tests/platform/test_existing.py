@@ -191,7 +191,8 @@ def test_a_cluster_that_does_not_answer_is_named(site, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("status", "why"), [(401, "no Kerberos"), (500, "HTTP status 500"), (200, "no NameNode answers there")]
+    ("status", "why"),
+    [(401, "it asks for a login, and neither"), (500, "HTTP status 500"), (200, "no NameNode answers there")],
 )
 def test_what_answers_instead_is_said(site, tmp_path, server, status, why):
     server.status = status

@@ -323,6 +323,14 @@ class FakePlatform:
         """Only told."""
         self.script.note("check cluster")
 
+    def user(self) -> str:
+        """Somebody."""
+        return "somebody"
+
+    def hindrance(self) -> str | None:
+        """Nothing ends."""
+        return None
+
     @contextmanager
     def running(self, layout: Layout, properties: Mapping[str, str], progress: Progress) -> Iterator[RunningPlatform]:
         """Healthy at once, and nothing ever dies."""

@@ -1,6 +1,5 @@
 """`assay run`."""
 
-import getpass
 import os
 import re
 import time
@@ -151,19 +150,18 @@ def open_trial(trial: Trial, installation: Installation) -> Iterator[TrialSetup]
     kind = PLATFORMS.find(trial.cluster.kind)
     with Lease(installation.state, "trial") as lease:
         environment = dict(os.environ)
-        # No other run uses that directory of the store.
-        base = f"/user/{getpass.getuser()}/assay/{lease.id}"
+        platform = kind.open(PlatformContext(trial, installation, lease, environment))
 
         @cache  # of points in a file it has read all: once is enough for what it needs and for the trial
         def workload() -> Workload:
             dataset = None if trial.dataset.is_none else open_dataset(trial.dataset, installation.cache)
+            base = f"/user/{platform.user()}/assay/{lease.id}"  # no other run uses that directory of the store
             return WORKLOADS.find(trial.workload.name)(trial.workload, base, dataset)
 
         def probes(context: ProbeContext) -> Sequence[Probe]:
             context = context._replace(environment=lease.environment(environment))
             return probes_of(trial.probes, context, foreign=not kind.ours)
 
-        platform = kind.open(PlatformContext(trial, installation, lease, environment))
         yield TrialSetup(platform, workload, probes)
 
 
@@ -199,10 +197,10 @@ def run_experiment(
         print_line(console, f"earlier record left out: {file} is damaged")
     if len(damaged) > MOST_LEFT_OUT:
         print_line(console, f"and {len(damaged) - MOST_LEFT_OUT} more records that are damaged")
-    if not resume:
-        prior = prior_of(durations, machine_facts(), {trial.cluster.kind for trial in plan.trials})
-        whole = whole.model_copy(update={"prior": prior})
-    plan = plan.model_copy(update={"prior": whole.prior})
+    kinds = {trial.cluster.kind for trial in plan.trials}
+    prior = whole.prior if resume else prior_of(durations, machine_facts(), kinds)
+    lasting = _lasting(plan, max(needs.seconds, budget_s or 0.0), console)
+    whole, plan = (one.model_copy(update={"prior": prior, "doubts": (*one.doubts, *lasting)}) for one in (whole, plan))
     print_needs(plan, needs, budget_s, console)
     if dry_run:
         return 0
@@ -230,6 +228,16 @@ def run_experiment(
     code = report_run(folder.path, console)
     print_line(console, f"Took {duration_text(time.monotonic() - began_s)}.")
     return code
+
+
+def _lasting(plan: Plan, seconds: float, console: Console) -> list[Doubt]:
+    """What may end before a run of so many seconds; it is shown."""
+    clusters = {trial.cluster.model_dump_json(): trial.cluster for trial in plan.trials}
+    told = (PLATFORMS.find(one.kind).lasting(one, seconds) for one in clusters.values())
+    found = {doubt.what: doubt for doubts in told for doubt in doubts}
+    for doubt in found.values():
+        print_doubt(doubt, console)
+    return list(found.values())
 
 
 def _whole(folder: RunFolder, full: Plan, plan: Plan, out: Path | None, *, resume: bool) -> Plan:

@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from assay.engine.tasks import STAGES, MapReduceAttempt
-from assay.host.http import client
+from assay.host.http import Authorize, client
+from assay.host.kerberos import NoTicketError
 from assay.model.engine import HISTORY_INCOMPLETE, History, JobReference
 from assay.model.errors import AssayError
 from assay.model.node import Connect
@@ -52,14 +53,14 @@ class HistoryServer:
 
     def __init__(
         self, url: str, patience_s: float = PATIENCE_S, connect: Connect = socket.create_connection,
-        ca_file: Path | None = None, slower: int = 1,
+        ca_file: Path | None = None, slower: int = 1, authorize: Authorize | None = None,
     ) -> None:  # fmt: skip
         """A server that is so many times `slower` than others is waited for so many times longer."""
         self._jobs_url = url.rstrip("/") + "/ws/v1/history/mapreduce/jobs"
         import httpx  # reading records needs none
 
-        self._broken = httpx.HTTPError
-        self._client = client(connect, ANSWER_S * slower, {"Accept": "application/json"}, ca_file)
+        self._broken = (httpx.HTTPError, NoTicketError)
+        self._client = client(connect, ANSWER_S * slower, {"Accept": "application/json"}, ca_file, authorize)
         self._patience_s = patience_s * slower
 
     def read(self, reference: JobReference) -> History:

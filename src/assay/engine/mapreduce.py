@@ -210,7 +210,7 @@ class MapReduce:
         self._cluster, self._jar, self._scratch, self._environment, self._failure, self._progressed = context
         self._history = HistoryServer(
             self._cluster.addresses["historyserver"], connect=self._cluster.connect, ca_file=self._cluster.ca_file,
-            slower=self._cluster.slower,
+            slower=self._cluster.slower, authorize=self._cluster.authorize,
         )  # fmt: skip
         self._files: HistoryFiles | None = None
         if self._cluster.history is not None:

@@ -9,12 +9,13 @@ import socket
 import ssl
 import threading
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from assay.model.errors import BadInputError, NoAnswerError
+from assay.host.kerberos import NoTicketError
+from assay.model.errors import BadInputError, NoAnswerError, NoLoginError
 from assay.model.node import Connect
 
 if TYPE_CHECKING:
@@ -49,12 +50,19 @@ def trust(ca_file: Path | None) -> ssl.SSLContext:
         ) from None
 
 
+Authorize = Callable[[str], str]
+"""What the web servers of a host take as a login. Raises NoTicketError."""
+_LOGIN_WANTED, _REFUSED = 401, 403
+
+
 def client(
-    connect: Connect, timeout_s: float, headers: Mapping[str, str] | None = None, ca_file: Path | None = None
-) -> "httpx.Client":
+    connect: Connect, timeout_s: float, headers: Mapping[str, str] | None = None, ca_file: Path | None = None,
+    authorize: Authorize | None = None,
+) -> "httpx.Client":  # fmt: skip
     """A client of servers that this machine reaches or, with connections of a node, one for each request, of its own.
 
-    Only the former may be asked over https.
+    Only the former may be asked over https. Servers that offer a login by SPNEGO get one from `authorize`; requests
+    raise its NoTicketError.
     """
     import httpx
 
@@ -73,10 +81,22 @@ def client(
             finally:
                 connection.close()
 
+    class Negotiate(httpx.Auth):
+        """Hadoop's servers then know the client by a cookie, and ask again when that is too old."""
+
+        def auth_flow(self, request: httpx.Request) -> Generator[httpx.Request, httpx.Response, None]:
+            answer = yield request
+            offers = answer.headers.get_list("WWW-Authenticate", split_commas=True)
+            if answer.status_code == _LOGIN_WANTED and any(one.split()[:1] == ["Negotiate"] for one in offers):
+                again = answer.request  # of another server, where that one had sent us there
+                again.headers["Authorization"] = (authorize or str)(again.url.host)
+                yield again
+
     through = None if connect is socket.create_connection else Transport()
     timeout = httpx.Timeout(timeout_s, connect=min(timeout_s, 10))
     verify = trust(ca_file)
-    return httpx.Client(transport=through, timeout=timeout, trust_env=False, headers=headers, verify=verify)
+    auth = None if authorize is None else Negotiate()
+    return httpx.Client(transport=through, timeout=timeout, trust_env=False, headers=headers, verify=verify, auth=auth)
 
 
 class Bounds(NamedTuple):
@@ -89,17 +109,18 @@ class Bounds(NamedTuple):
 
 
 USUAL_BOUNDS = Bounds()
-_LOGIN = (401, 403)
 
 
 class BoundedWeb:
     """The web interfaces of a cluster, within bounds; for all threads together. `count` is how often it has asked."""
 
-    def __init__(self, ca_file: Path | None = None, bounds: Bounds = USUAL_BOUNDS) -> None:
+    def __init__(
+        self, ca_file: Path | None = None, bounds: Bounds = USUAL_BOUNDS, authorize: Authorize | None = None
+    ) -> None:
         """Raises BadInputError for a file without certificates."""
         self.count = 0
         self._bounds = bounds
-        self._trust = ca_file
+        self._trust, self._authorize = ca_file, authorize
         trust(ca_file)
         self._client: httpx.Client | None = None
         self._lock = threading.Lock()
@@ -107,7 +128,7 @@ class BoundedWeb:
         self._next_s = 0.0
 
     def ask(self, url: str, parameters: Mapping[str, str] | None = None) -> Any:
-        """See `model.probe.Ask`: the message begins with the address."""
+        """See `model.probe.Ask`: the message begins with the address. Raises NoLoginError where that is the reason."""
         import httpx
 
         with self._at_once:
@@ -116,12 +137,16 @@ class BoundedWeb:
             try:
                 asked = through.stream("GET", url, params=dict(parameters or {}) or None, follow_redirects=True)
                 with asked as answer:
-                    if answer.status_code in _LOGIN:
-                        why = "it asks for a login, and Assay has none (no Kerberos)"
-                        raise NoAnswerError(url, f"HTTP status {answer.status_code}, {why}")
                     body = self._body(url, answer, deadline_s)
+                    if answer.status_code in {_LOGIN_WANTED, _REFUSED}:
+                        why = "it asks for a login, and neither Hadoop's configuration nor `kerberos` speaks of one"
+                        if self._authorize is not None:
+                            why = f"it refuses the Kerberos login{_reason(body)}"
+                        raise NoLoginError(url, f"HTTP status {answer.status_code}, {why}")
                     if answer.is_error:
                         raise NoAnswerError(url, f"HTTP status {answer.status_code}{_reason(body)}")
+            except NoTicketError as error:
+                raise NoLoginError(url, str(error)) from None
             except httpx.TimeoutException:
                 raise NoAnswerError(url, f"no answer within {self._bounds.timeout_s:g} s") from None
             except (httpx.HTTPError, httpx.InvalidURL, OSError) as error:
@@ -140,8 +165,8 @@ class BoundedWeb:
         """Wait for it: requests begin at equal distances when there are many."""
         with self._lock:
             if self._client is None:
-                accept = {"Accept": "application/json"}
-                self._client = client(socket.create_connection, self._bounds.timeout_s, accept, self._trust)
+                own = {"Accept": "application/json"}, self._trust, self._authorize
+                self._client = client(socket.create_connection, self._bounds.timeout_s, *own)
             self.count += 1
             now_s = time.monotonic()
             turn_s = max(now_s, self._next_s)
@@ -163,10 +188,10 @@ class BoundedWeb:
 
 
 def _reason(body: bytes) -> str:
-    """Prometheus' and Hadoop's own words for an error, in a line."""
+    """Prometheus', Jetty's and Hadoop's own words for an error, in a line."""
     try:
         content = json.loads(body)
-        said = content.get("error") or content["RemoteException"]["message"]
+        said = content.get("error") or content.get("message") or content["RemoteException"]["message"]
     except (ValueError, LookupError, AttributeError, TypeError):
         return ""
     return f" ({str(said).splitlines()[0][:200]})" if said else ""

@@ -26,6 +26,10 @@ class NoAnswerError(AssayError):
         self.reason = reason
 
 
+class NoLoginError(NoAnswerError):
+    """A server wants a login that there is none for: it may well be up."""
+
+
 class MistakeAt(ValueError):  # noqa: N818 - what it is, in the words of those who handle it
     """What is wrong with several keys of a file together: the place of the one that it is about, and a sentence."""
 

@@ -129,6 +129,18 @@ class YarnSamplerSpec(Frozen):
     memory_mb: int = Field(default=256, ge=1, le=MOST_WHOLE)
 
 
+class KerberosSpec(Frozen):
+    """The login at an existing cluster that is secured by Kerberos.
+
+    With a `keytab`, for its `principal` or else the first one there; or with the tickets of a file, `ticket_cache`;
+    without either with those of the environment.
+    """
+
+    principal: str | None = None
+    keytab: Path | None = None
+    ticket_cache: Path | None = None
+
+
 class ClusterSpec(Frozen):
     """Which cluster a trial runs on.
 
@@ -146,6 +158,7 @@ class ClusterSpec(Frozen):
     model (docs/explanation/scale-model.md): its nodes have `limit_cpus` cores, by default one, of machines that are so
     many times faster than what they get here.
     `ssh` and `yarn_sampler` are ways to read the nodes of an existing cluster; without them they are not read.
+    `kerberos` is the login there; without it that of the environment, if the cluster's configuration wants one.
     """
 
     kind: str = "embedded"
@@ -166,6 +179,7 @@ class ClusterSpec(Frozen):
     instead_of: str = ""
     ssh: SshSpec | None = None
     yarn_sampler: YarnSamplerSpec | None = None
+    kerberos: KerberosSpec | None = None
     dilation: Dilation | None = None
 
     @property
@@ -324,9 +338,10 @@ class RunningCluster:
     pointed at `conf_dir`. `addresses` are the http addresses of its services by the daemon's role (`namenode`,
     `historyserver`). `extras` is the folder of Hadoop's further jars, examples and tests, where it is known. `outlives`
     says that the cluster goes on when the trial has ended, with whatever was left running there. `connect` reaches its
-    servers, and `ca_file` has the certificates to trust there. `history` is a folder of job histories that are read
-    instead of asking for them. `facts` and `doubts` are of what Assay made of it beside, such as the network between
-    its nodes. Its servers answer `slower` times as slowly as others, so that waits for them are so much longer.
+    servers, and `ca_file` has the certificates to trust there. `authorize` gives what the web servers of
+    a host take as a login, where they want one. `history` is a folder of job histories that are read instead of asking
+    for them. `facts` and `doubts` are of what Assay made of it beside, such as the network between its nodes. Its
+    servers answer `slower` times as slowly as others, so that waits for them are so much longer.
     """
 
     hadoop: Path
@@ -339,6 +354,7 @@ class RunningCluster:
     outlives: bool = False
     connect: "Connect" = socket.create_connection
     ca_file: Path | None = None
+    authorize: Callable[[str], str] | None = None
     history: str | None = None
     facts: Mapping[str, str] = field(default_factory=dict)
     doubts: tuple["Doubt", ...] = ()
@@ -392,6 +408,12 @@ class Platform(Protocol):
     def check(self, properties: Mapping[str, str]) -> None:
         """Raises BadInputError when it could not start with these Hadoop properties; asked before anything starts."""
 
+    def user(self) -> str:
+        """As whom the store knows who runs trials. Raises BadInputError."""
+
+    def hindrance(self) -> str | None:
+        """Why no trial can begin or end well now, such as a login that has expired; None where nothing is known."""
+
     def running(
         self, layout: Layout, properties: Mapping[str, str], progress: Progress
     ) -> AbstractContextManager[RunningPlatform]:
@@ -415,6 +437,11 @@ def as_asked(spec: ClusterSpec) -> ClusterSpec:
     return spec
 
 
+def for_ever(_spec: ClusterSpec, _seconds: float) -> "Sequence[Doubt]":
+    """Nothing of it ends by itself."""
+    return ()
+
+
 class PlatformKind(NamedTuple):
     """A kind of platform, as registered in PLATFORMS.
 
@@ -422,7 +449,7 @@ class PlatformKind(NamedTuple):
     tells what its trials take, probes see them, and its store is empty at first. Else it comes with `own_medium`, the
     name of a kind of medium. `own_keys` are the cluster's keys in an experiment that only this kind has, `needed_keys`
     those that it can't do without, with what they are. `possible` is what this machine can have in place of a cluster
-    that an experiment asks for.
+    that an experiment asks for. `lasting` tells what may end before a run of so many seconds.
     """
 
     open: Callable[[PlatformContext], Platform]
@@ -431,6 +458,7 @@ class PlatformKind(NamedTuple):
     own_keys: frozenset[str] = frozenset()
     needed_keys: Mapping[str, str] = {}
     possible: Callable[[ClusterSpec], ClusterSpec] = as_asked
+    lasting: "Callable[[ClusterSpec, float], Sequence[Doubt]]" = for_ever
 
 
 class TrialSetup(NamedTuple):

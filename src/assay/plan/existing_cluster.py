@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from assay.model.base import Frozen, Whole
@@ -45,6 +45,29 @@ def _hosts(value: Any) -> Any:
 
 Host = Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.:-]*$")]
 Hosts = Annotated[list[Host], BeforeValidator(_hosts, json_schema_input_type=Literal["from YARN"] | Host | list[Host])]
+
+
+class KerberosEntry(Frozen):
+    """The login at an existing cluster that is secured by Kerberos."""
+
+    keytab: Path | None = None
+    """A file of keys that need no password. Assay gets tickets with it, and new ones before they expire."""
+    principal: Annotated[str, Field(pattern=r"^[^\s@]+(@[^\s@]+)?$")] | None = None
+    """Whose tickets, such as `me@EXAMPLE.COM`; by default of the first key in the keytab."""
+    ticket_cache: Path | None = None
+    """A file with tickets of yours, which you renew; by default the one that KRB5CCNAME names, or `/tmp/krb5cc_UID`."""
+
+    @model_validator(mode="after")
+    def _from_one_place(self) -> "KerberosEntry":
+        if self.keytab is not None and self.ticket_cache is not None:
+            raise PydanticCustomError(
+                "kerberos", "Must have keytab or ticket_cache, not both: tickets come from one of them"
+            )
+        if self.principal is not None and self.keytab is None:
+            raise PydanticCustomError(
+                "kerberos", "Must have a keytab with principal: tickets in a file are their owner's anyway"
+            )
+        return self
 
 
 class SshEntry(Frozen):

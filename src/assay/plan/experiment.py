@@ -42,7 +42,7 @@ from assay.model.trial import (
     MediumSpec,
     MemoryBound,
 )
-from assay.plan.existing_cluster import SshEntry, YarnSamplerEntry, history_place, web_address
+from assay.plan.existing_cluster import KerberosEntry, SshEntry, YarnSamplerEntry, history_place, web_address
 from assay.plan.settings import Profile, Prose, Text, without_control
 
 
@@ -393,6 +393,9 @@ class ClusterEntry(Frozen):
     """Memory that the NodeManager offers to containers. Embedded only."""
     vcores: Annotated[Whole, Field(ge=1, le=MOST_WHOLE)] = 8
     """Cores that the NodeManager offers to containers. Embedded only."""
+    kerberos: KerberosEntry | None = None
+    """The login at a cluster that is secured by Kerberos, such as `{keytab: me.keytab}`; by default with your tickets
+    ([use an existing cluster](../how-to/use-an-existing-cluster.md#kerberos-and-tls)). Existing only."""
     ssh: SshEntry | None = None
     """Reads the nodes' counters [over SSH](../how-to/measure-a-cluster.md#step-2-over-ssh), such as `{user: me, key:
     ~/.ssh/id}`. Existing only."""

@@ -13,7 +13,7 @@ from assay.model.input import NO_DATASET, DatasetSpec
 from assay.model.medium import kind_of
 from assay.model.naming import MOST_NAME_CHARACTERS, nearest
 from assay.model.network import NO_NETWORK
-from assay.model.platform import ClusterSpec, SshSpec, YarnSamplerSpec, even_racks
+from assay.model.platform import ClusterSpec, KerberosSpec, SshSpec, YarnSamplerSpec, even_racks
 from assay.model.store import names_store
 from assay.model.trial import (
     FACTORS,
@@ -282,6 +282,10 @@ def _cluster(source: Source) -> ClusterSpec:
                 raise BadInputError(f"ca_file {ca_file} is not there; {cure}")
     nodes = 1 if source.experiment.platform.ours else None
     own: dict[str, object] = {"conf_dir": conf_dir, "ca_file": ca_file, "ssh": _ssh(source), "nodes": nodes}
+    if entry.kerberos is not None:
+        places = {key: getattr(entry.kerberos, key) for key in ("keytab", "ticket_cache")}
+        whole = {key: source.absolute(place) for key, place in places.items() if place is not None}
+        own["kerberos"] = KerberosSpec(**{**entry.kerberos.model_dump(), **whole})
     if entry.yarn_sampler is not None:
         own["yarn_sampler"] = YarnSamplerSpec(**entry.yarn_sampler.model_dump())
     return ClusterSpec(**{**entry.model_dump(exclude={"network", "racks"}), **own})

@@ -7,7 +7,7 @@ from assay.model.base import field_docs
 from assay.model.fault import Fault
 from assay.model.registry import MEDIA
 from assay.model.trial import FACTORS
-from assay.plan.existing_cluster import SshEntry, YarnSamplerEntry
+from assay.plan.existing_cluster import KerberosEntry, SshEntry, YarnSamplerEntry
 from assay.plan.experiment import (
     ClusterEntry,
     DatasetEntry,
@@ -30,7 +30,7 @@ def schema(vocabulary: Vocabulary) -> Schema:
     """The schema with the names that may be used in its places. Every key of an experiment has its description."""
     whole = ExperimentFile.model_json_schema()
     definitions = whole["$defs"]
-    of_clusters = (NetworkEntry, NetworksEntry, SshEntry, YarnSamplerEntry)
+    of_clusters = (NetworkEntry, NetworksEntry, KerberosEntry, SshEntry, YarnSamplerEntry)
     entries = (WorkloadEntry, DatasetEntry, MediumEntry, PlacementEntry, Profile, ClusterEntry, Fault, *of_clusters)
     for model in (ExperimentFile, *entries):
         keys = definitions.get(model.__name__, whole)["properties"]

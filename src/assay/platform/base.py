@@ -1,5 +1,6 @@
 """What both kinds of platform share: Hadoop's clients on this machine, the trial's media, facts."""
 
+import getpass
 import hashlib
 import io
 import tarfile
@@ -126,6 +127,12 @@ class HadoopPlatform(ABC):
 
     def check(self, properties: Mapping[str, str]) -> None:
         self._cluster.check(properties)
+
+    def user(self) -> str:
+        return getpass.getuser()
+
+    def hindrance(self) -> str | None:
+        return None
 
     @contextmanager
     def running(self, layout: Layout, properties: Mapping[str, str], progress: Progress) -> Iterator[RunningPlatform]:

@@ -19,11 +19,11 @@ _GONE = {"LOST", "SHUTDOWN", "DECOMMISSIONED", "REBOOTED"}
 
 
 def discover(
-    ask: Ask, addresses: Mapping[str, str], *, secure_yarn: bool = False
+    ask: Ask, addresses: Mapping[str, str], *, secure_yarn: bool = False, by_name: bool = False
 ) -> tuple[tuple[ForeignHost, ...], tuple[str, ...]]:
     """The machines, those of the masters (`addresses` by role) among them, and why some may be missing.
 
-    `secure_yarn` says that NodeManagers answer over https.
+    `secure_yarn` says that NodeManagers answer over https, `by_name` that a login wants the machines' names.
     """
     hosts: dict[str, ForeignHost] = {}
     overlooked: list[str] = []
@@ -37,8 +37,9 @@ def discover(
             continue
         try:
             answer = ask(addresses[role] + page, {})
-            daemons = _datanodes(answer) if role == "namenode" else _nodemanagers(answer, secure=secure_yarn)
-            for name, address, daemon, url in daemons:
+            of_yarn = role == "resourcemanager"
+            found_there = _nodemanagers(answer, secure=secure_yarn) if of_yarn else _datanodes(answer, by_name=by_name)
+            for name, address, daemon, url in found_there:
                 note(name, address, daemon, url)
         except NoAnswerError as error:
             overlooked.append(str(error))
@@ -69,13 +70,13 @@ def _nodemanagers(answer: Any, *, secure: bool) -> Iterator[Daemon]:
             yield node["nodeHostName"], "", "nodemanager", f"http{'s' * secure}://{node['nodeHTTPAddress']}"
 
 
-def _datanodes(answer: Any) -> Iterator[Daemon]:
-    """A certificate is of a name; otherwise the address does, and needs no name server."""
+def _datanodes(answer: Any, *, by_name: bool) -> Iterator[Daemon]:
+    """A certificate is of a name, as is a login; otherwise the address does, and needs no name server."""
     for place, node in json.loads(jmx_bean(answer)["LiveNodes"]).items():
         name = place.rpartition(":")[0]
         address, _, port = node["infoAddr"].rpartition(":")
         secure_port = node.get("infoSecureAddr", ":0").rpartition(":")[2]
         if port not in {"", "0"}:
-            yield name, address, "datanode", f"http://{address}:{port}"
+            yield name, address, "datanode", f"http://{name if by_name else address}:{port}"
         elif secure_port != "0":
             yield name, address, "datanode", f"https://{name}:{secure_port}"

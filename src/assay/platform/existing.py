@@ -1,17 +1,21 @@
 """A cluster that is there already: found through its configuration, used as a client, never started or stopped."""
 
+import os
+import re
 import shutil
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 from assay.host.http import BoundedWeb
-from assay.model.errors import AssayError, BadInputError, NoAnswerError
-from assay.model.platform import EXISTING, ClusterSpec, Layout, PlatformKind, RunningCluster, jmx_bean
+from assay.host.kerberos import Login, NoTicketError, Ticket
+from assay.model.doubt import Doubt, doubt_kind
+from assay.model.errors import AssayError, BadInputError, NoAnswerError, NoLoginError
+from assay.model.platform import EXISTING, ClusterSpec, KerberosSpec, Layout, PlatformKind, RunningCluster, jmx_bean
 from assay.model.probe import ForeignCluster, NodeSource, Scene
 from assay.model.progress import Progress
 from assay.model.registry import ENGINES, PLATFORMS, STORES
@@ -98,6 +102,35 @@ def _list(value: str) -> list[str]:
 
 _CHECK_EVERY_S = 10.0
 CONF_DIR = "the directory of its Hadoop configuration"
+
+
+def login_of(spec: ClusterSpec, site: Mapping[str, str], environment: Mapping[str, str]) -> Login | None:
+    """What its configuration wants, or the experiment says; None where neither does. Raises BadInputError."""
+    wanted = site.get("hadoop.security.authentication", "simple").lower() == "kerberos"
+    given = spec.kerberos or (KerberosSpec() if wanted else None)
+    return None if given is None else Login(given, environment)
+
+
+TICKET_ENDS = doubt_kind(
+    "ticket-ends", "cluster",
+    when="the Kerberos ticket for an existing cluster ends before the run is expected to",
+    why="no trial begins after that, and one that is running may not end: what is then lost is that trial",
+    cure="renew the ticket in time (`kinit -R`, or `kinit` again) or name a keytab; after a stop go on with --resume",
+)  # fmt: skip
+
+
+def ticket_doubts(spec: ClusterSpec, seconds: float) -> Sequence[Doubt]:
+    """Whether the login lasts for a run of so many seconds. Raises BadInputError where there is none."""
+    login = login_of(spec, read_site(spec.conf_dir), os.environ) if spec.conf_dir is not None else None
+    if login is None or login.renews:
+        return ()
+    ticket = _good(login)
+    if ticket.left_s >= seconds:
+        return ()
+    left, takes = (f"{max(1, round(one / 60))} min" for one in (ticket.left_s, seconds))
+    return (TICKET_ENDS.doubt(f"the ticket of {ticket.principal} ends in {left}, and the run takes about {takes}"),)
+
+
 PROMETHEUS_PAGE = "/api/v1/query"
 
 
@@ -108,20 +141,23 @@ class ExistingCluster(Cluster):
     """
 
     def __init__(
-        self, distribution: Distribution, spec: ClusterSpec, store: str = HDFS, engine: str = MAPREDUCE
-    ) -> None:
+        self, distribution: Distribution, spec: ClusterSpec, store: str = HDFS, engine: str = MAPREDUCE,
+        environment: Mapping[str, str] = os.environ,
+    ) -> None:  # fmt: skip
         """Raises BadInputError when the configuration is missing or does not say where the cluster is.
 
-        So it does for a file of certificates that has none.
+        So it does for a file of certificates that has none, and for a login that can't be.
         """
         if spec.conf_dir is None:
             raise BadInputError(f"an existing cluster needs conf_dir, {CONF_DIR}")
         self._conf_dir = spec.conf_dir.resolve()
         self._spec = spec
         self._distribution = distribution
-        self.web = BoundedWeb(spec.ca_file)
         kind = STORES.find(store)
         site = read_site(self._conf_dir)
+        self.login = login_of(spec, site, environment)
+        self._authorize = None if self.login is None else self.login.authorization
+        self.web = BoundedWeb(spec.ca_file, authorize=self._authorize)
         self._secure_yarn = site.get("yarn.http.policy") == "HTTPS_ONLY"
         addresses = Addresses(site, self._conf_dir, kind.scheme)
         daemons = (*kind.daemons, *ENGINES.find(engine).daemons)
@@ -132,7 +168,9 @@ class ExistingCluster(Cluster):
         self._checked_at_s = 0.0
 
     def check(self, properties: Mapping[str, str]) -> None:
-        """Raises BadInputError where the Prometheus that the user named does not answer as one."""
+        """Raises BadInputError where there is no ticket, or the user's Prometheus does not answer as one."""
+        if self.login is not None:
+            _good(self.login)
         url = self._spec.prometheus
         if url is None:
             return
@@ -151,7 +189,10 @@ class ExistingCluster(Cluster):
 
     def foreign(self, cluster: RunningCluster) -> ForeignCluster:
         """What lets it be seen, with its machines as they are now."""
-        hosts, overlooked = discover(self.web.ask, cluster.addresses, secure_yarn=self._secure_yarn)
+        by_name = self.login is not None
+        hosts, overlooked = discover(
+            self.web.ask, cluster.addresses, secure_yarn=self._secure_yarn, by_name=by_name
+        )  # fmt: skip
         return ForeignCluster(hosts, self.web.ask, self._spec.prometheus, overlooked)
 
     @contextmanager
@@ -160,6 +201,10 @@ class ExistingCluster(Cluster):
 
         Raises AssayError naming the service that does not answer.
         """
+        with nullcontext() if self.login is None else self.login.kept(layout.neutral):
+            yield self._found(layout, properties, progress)
+
+    def _found(self, layout: Layout, properties: Mapping[str, str], progress: Progress) -> RunningCluster:
         progress.detail(f"looking for the cluster of {self._conf_dir}")
         answering = {role: self._answering(role) for role in self._kinds}
         conf_dir = layout.neutral / "conf"
@@ -171,10 +216,10 @@ class ExistingCluster(Cluster):
         hadoop = write_hadoop_command(layout.neutral / "bin" / "hadoop", self._distribution, starts, conf_dir)
         self._namenode_url, self._checked_at_s = answering.get("namenode"), time.monotonic()
         version = str(self._namenode_info().get("SoftwareVersion", "unknown"))
-        yield RunningCluster(
+        return RunningCluster(
             hadoop=hadoop, conf_dir=conf_dir, version=version, outlives=True,
             addresses=answering, extras=self._distribution.extras, ca_file=self._spec.ca_file,
-            history=self._spec.history,
+            authorize=self._authorize, history=self._spec.history,
             settings={"starts": "existing", "client": self._distribution.version},
         )  # fmt: skip
 
@@ -183,16 +228,21 @@ class ExistingCluster(Cluster):
         if self._namenode_url is None or time.monotonic() - self._checked_at_s < _CHECK_EVERY_S:
             return None
         self._checked_at_s = time.monotonic()
-        if self._namenode_info():
+        try:
+            if self._namenode_info():
+                return None
+        except NoLoginError:  # it has ended; jobs go on by what they were given when they began
             return None
         return f"the NameNode at {self._namenode_url} no longer answers"
 
     def _namenode_info(self) -> Mapping[str, Any]:
-        """What the NameNode says of itself; nothing where it does not answer, or there is none."""
+        """What the NameNode says of itself; nothing where it does not answer, or there is none. Raises NoLoginError."""
         if self._namenode_url is None:
             return {}
         try:
             return jmx_bean(self.web.ask(self._namenode_url + self._kinds["namenode"].page))
+        except NoLoginError:
+            raise
         except NoAnswerError:
             return {}
 
@@ -215,6 +265,17 @@ class ExistingCluster(Cluster):
         )
 
 
+def _good(login: Login) -> Ticket:
+    """Its ticket. Raises BadInputError where there is none."""
+    try:
+        return login.ticket()
+    except NoTicketError as error:
+        cure = "run `kinit`"
+        if login.renews:
+            cure = "look whether `kinit -kt KEYTAB PRINCIPAL` says the same, and whether this machine's clock is right"
+        raise BadInputError(f"{error}; {cure}", "kerberos", "conf_dir") from None
+
+
 def yarn_nodes(foreign: ForeignCluster) -> list[str]:
     """The machines that have a NodeManager. Raises AssayError where none is known."""
     hosts = [host.name for host in foreign.hosts if "nodemanager" in host.web]
@@ -229,14 +290,29 @@ class ExistingPlatform(HadoopPlatform):
 
     @cached_property
     def _cluster(self) -> ExistingCluster:
-        return ExistingCluster(self._distribution, self._trial.cluster, self._trial.store, self._trial.engine)
+        trial = self._trial
+        return ExistingCluster(self._distribution, trial.cluster, trial.store, trial.engine, self._user_environment)
 
     def _environment(self) -> Mapping[str, str]:
-        return self._user_environment
+        login = self._cluster.login
+        return self._user_environment if login is None else login.environment(self._user_environment)
+
+    def user(self) -> str:
+        """A principal's first part, as Hadoop's own rule has it."""
+        login = self._cluster.login
+        return super().user() if login is None else re.split("[/@]", _good(login).principal)[0]
+
+    def hindrance(self) -> str | None:
+        try:
+            if self._cluster.login is not None:
+                self._cluster.login.ticket()
+        except NoTicketError as error:
+            return str(error)
+        return None
 
     def _store(self, cluster: RunningCluster, layout: Layout) -> tuple[Store, Placer | None]:
         """It keeps its bytes as it is set up to."""
-        environment = self._lease.environment(self._user_environment)
+        environment = self._lease.environment(self._environment())
         return STORES.find(self._trial.store).open_foreign(cluster, environment), None
 
     def check(self, properties: Mapping[str, str]) -> None:
@@ -255,7 +331,7 @@ class ExistingPlatform(HadoopPlatform):
         return Scene(layout=layout, foreign=foreign, sources=tuple(self._sources(cluster, layout, foreign)))
 
     def _sources(self, cluster: RunningCluster, layout: Layout, foreign: ForeignCluster) -> Iterator[NodeSource]:
-        spec, environment = self._trial.cluster, self._lease.environment(self._user_environment)
+        spec, environment = self._trial.cluster, self._lease.environment(self._environment())
         if spec.ssh is not None:
             yield SshNodes(spec.ssh, environment, partial(yarn_nodes, foreign))
         if spec.yarn_sampler is not None:
@@ -270,8 +346,9 @@ PLATFORMS.add(
         ExistingPlatform,
         ours=False,
         own_medium=EXISTING,
-        own_keys=frozenset({"ca_file", "prometheus", "history", "ssh", "yarn_sampler"}),
+        own_keys=frozenset({"ca_file", "prometheus", "history", "ssh", "yarn_sampler", "kerberos"}),
         needed_keys={"conf_dir": CONF_DIR},
+        lasting=ticket_doubts,
     ),
     place=2,
 )

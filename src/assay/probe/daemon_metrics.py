@@ -20,7 +20,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 from assay.model.doubt import Doubt, doubt_kind
-from assay.model.errors import NoAnswerError
+from assay.model.errors import NoAnswerError, NoLoginError
 from assay.model.probe import (
     Ask,
     CannotMeasureError,
@@ -72,17 +72,24 @@ _SYSTEM = "java.lang:type=OperatingSystem"
 _MIB = 1 << 20
 
 
+class _NoLogin(str):
+    """Why a daemon refused to answer."""
+
+    __slots__ = ()
+
+
 class _Daemon:
     """A daemon that is asked, and how often it was silent."""
 
     def __init__(self, node: str, role: str, url: str) -> None:
         self.node, self.role, self.url = node, role, url
-        self.asked = self.silent = self.silent_in_turn = 0
+        self.asked = self.silent = self.silent_in_turn = self.refused = 0
         self.reason = ""
 
     def heard(self, reason: str = "") -> None:
         """It answered, or why not."""
         self.asked += 1
+        self.refused += isinstance(reason, _NoLogin)
         self.silent += bool(reason)
         self.silent_in_turn = self.silent_in_turn + 1 if reason else 0
         self.reason = reason or self.reason
@@ -168,7 +175,12 @@ class DaemonMetrics(Evaluated):
     def doubts(self) -> tuple[Doubt, ...]:
         """Of each machine with a silent daemon one; of many machines one for all but the first."""
         found: list[Doubt] = []
-        silent = [daemon for daemon in self._daemons if daemon.silent]
+        silent = [daemon for daemon in self._daemons if daemon.silent > daemon.refused]
+        if refused := [daemon for daemon in self._daemons if daemon.refused]:
+            nodes = _listed(sorted({daemon.node for daemon in refused}))
+            times = sum(daemon.refused for daemon in refused)
+            what = f"{len(refused)} daemons on {nodes} were not read {times} times together: {refused[-1].reason}"
+            found.append(LOGIN_LOST.doubt(what))
         found += [
             DAEMON_SILENT.doubt(
                 f"the {_NAMES[one.role]} of {one.node} gave no answer {one.silent} of {one.asked} times "
@@ -272,6 +284,8 @@ def _read(ask: Ask, daemon: _Daemon, *, whole: bool) -> _Read | str:
             return _Read(daemon, time_ms, counted)
         nodes = (ask(f"{daemon.url}/ws/v1/cluster/nodes", {})["nodes"] or {}).get("node") or []
         return _Read(daemon, time_ms, counted, [node for node in nodes if isinstance(node, dict)])
+    except NoLoginError as error:
+        return _NoLogin(error.reason)
     except NoAnswerError as error:
         return error.reason
     except (LookupError, TypeError, AttributeError, ValueError) as error:
@@ -303,6 +317,13 @@ DAEMON_SILENT = doubt_kind(
     why="its counters of that time lie on a straight line between the answers around it; at the end of a part they are "
     "missing",
     cure="look whether it is up and this machine reaches its web address",
+)  # fmt: skip
+LOGIN_LOST = doubt_kind(
+    "login-lost", "cluster", instrument=NAME,
+    when="daemons of an existing cluster refused to answer because the login there had ended, or was not good for them",
+    why="their counters of that time lie on a straight line between the answers around it; at the end of a part they "
+    "are missing",
+    cure="renew the ticket in time (`kinit -R`), or name a keytab in `kerberos`",
 )  # fmt: skip
 DAEMON_RESTARTED = doubt_kind(
     "daemon-restarted", "cluster", instrument=NAME,

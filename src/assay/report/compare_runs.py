@@ -21,6 +21,7 @@ Configuration = tuple[tuple[str, str, str], ...]
 _NO_PROPERTIES = {
     "nodes", "network", "limit_memory_bytes", "page_cache_bytes", "limit_cpus", "dilation", "fault",  # factors
     "ssh", "yarn_sampler",  # how it was measured
+    "kerberos",  # by which login
 }  # fmt: skip
 PLACES = frozenset({"path", "file", "conf_dir", "ca_file", "prometheus", "history"})
 """Where something lies on one machine says nothing of what it is, and is another on the next."""

@@ -1,0 +1,167 @@
+"""Kerberos for clients of a cluster: its tickets, and what proves them to web servers (SPNEGO, RFC 4559).
+
+MIT's library does it, by python-gssapi, which set-up installs when it is asked to (`setup/prepare kerberos`). Hadoop's
+own clients read the same tickets from a file. Those from a keytab are in a file of the trial's, where MIT's library
+puts new ones when half of their time is over and somebody looks. Those of a user's cache are the user's to renew.
+"""
+
+import base64
+import importlib
+import itertools
+import os
+import re
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from assay.model.errors import AssayError, BadInputError
+from assay.model.platform import KerberosSpec
+
+SPNEGO = "1.3.6.1.5.5.2"
+"""Its object identifier (RFC 4178)."""
+RENEW_S = 60.0
+"""How often somebody looks at tickets from a keytab."""
+_numbers = itertools.count()
+_KIND = re.compile(r"([A-Za-z]{2,}):(.*)")
+
+
+class NoTicketError(AssayError):
+    """There is no ticket, or none for that server; the message is a sentence without an end."""
+
+
+class Ticket(NamedTuple):
+    """Whose it is (`me@REALM`), and for how many seconds from now on."""
+
+    principal: str
+    left_s: float
+
+
+class Login:
+    """The right to use a cluster. All threads may use it."""
+
+    def __init__(self, spec: KerberosSpec, environment: Mapping[str, str]) -> None:
+        """By default with the tickets where Hadoop's clients look for them in this environment.
+
+        Raises BadInputError where the library is missing, or a file that must be there.
+        """
+        try:
+            self._library: Any = importlib.import_module("gssapi")
+        except (ImportError, OSError):
+            raise BadInputError(
+                "the cluster wants Kerberos, and the library for it is not installed; run `setup/prepare kerberos`",
+                "kerberos", "conf_dir",
+            ) from None  # fmt: skip
+        self._keytab, self._principal = spec.keytab, spec.principal
+        self._file = spec.ticket_cache or _users_file(environment)
+        if self._keytab is None:
+            _need(self._file, "ticket_cache", "run `kinit`, or name a keytab in `kerberos`")
+            self._store = {"ccache": f"FILE:{self._file}"}
+        else:
+            _need(self._keytab, "keytab", "name the file of a keytab that you may read")
+            self._store = {"client_keytab": f"FILE:{self._keytab}", "ccache": f"MEMORY:assay-{next(_numbers)}"}
+
+    @property
+    def source(self) -> str:
+        """Where its tickets come from, for messages."""
+        return f"ticket file {self._file}" if self._keytab is None else f"keytab {self._keytab}"
+
+    @property
+    def renews(self) -> bool:
+        """Whether it gets new tickets by itself."""
+        return self._keytab is not None
+
+    def ticket(self) -> Ticket:
+        """What it has now; with a keytab new from the KDC where there was none. Raises NoTicketError."""
+        credentials = self._credentials()
+        return Ticket(str(credentials.name), float("inf") if credentials.lifetime is None else credentials.lifetime)
+
+    def authorization(self, host: str) -> str:
+        """What a web server of that host takes as a proof (the header Authorization). Raises NoTicketError."""
+        library = self._library
+        name = library.Name(f"HTTP@{host}", library.NameType.hostbased_service)
+        credentials = self._credentials()
+        try:
+            mechanism = library.OID.from_int_seq(SPNEGO)
+            token = library.SecurityContext(name=name, creds=credentials, mech=mechanism, usage="initiate").step()
+        except library.exceptions.GSSError as error:
+            raise NoTicketError(f"there is no Kerberos ticket for HTTP/{host}: {_reason(error)}") from None
+        return f"Negotiate {base64.b64encode(token).decode()}"
+
+    def environment(self, base: Mapping[str, str]) -> dict[str, str]:
+        """For Hadoop's clients, which know no KRB5_CONFIG."""
+        found = {**base, "KRB5CCNAME": str(self._file)}
+        if config := base.get("KRB5_CONFIG", "").partition(":")[0]:
+            options = [base.get("HADOOP_CLIENT_OPTS", ""), f"-Djava.security.krb5.conf={config}"]
+            found["HADOOP_CLIENT_OPTS"] = " ".join(filter(None, options))
+        return found
+
+    @contextmanager
+    def kept(self, folder: Path) -> Iterator[None]:
+        """For the time of a scope: tickets from a keytab are in a file of this folder, and always good.
+
+        Raises NoTicketError.
+        """
+        if self._keytab is None:
+            self.ticket()
+            yield
+            return
+        self._file = folder / "tickets"
+        self._store["ccache"] = f"FILE:{self._file}"
+        self.ticket()
+        ended = threading.Event()
+        thread = threading.Thread(target=self._keep, args=(ended,), name="kerberos", daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            ended.set()
+            thread.join()
+
+    def _keep(self, ended: threading.Event) -> None:
+        while not ended.wait(RENEW_S):
+            with suppress(NoTicketError):  # whoever needs one is told
+                self._credentials()
+
+    def _credentials(self) -> Any:
+        """Raises NoTicketError also where they have expired."""
+        library = self._library
+        name = library.Name(self._principal, library.NameType.kerberos_principal) if self._principal else None
+        try:
+            credentials = library.Credentials(name=name, usage="initiate", store=self._store)
+            expired = credentials.lifetime == 0
+        except library.exceptions.ExpiredCredentialsError:
+            expired = True
+        except library.exceptions.GSSError as error:
+            raise NoTicketError(f"there is no Kerberos ticket from {self.source}: {_reason(error)}") from None
+        if expired:
+            raise NoTicketError(f"the Kerberos ticket of {self.source} has expired")
+        return credentials
+
+
+def _users_file(environment: Mapping[str, str]) -> Path:
+    """As Hadoop's clients find it. Raises BadInputError for a cache that is no file."""
+    named = environment.get("KRB5CCNAME") or f"/tmp/krb5cc_{os.getuid()}"  # noqa: S108 - where Kerberos has it
+    found = _KIND.fullmatch(named)
+    if found and found[1].upper() != "FILE":
+        raise BadInputError(
+            f"your Kerberos tickets are in {named}, and Hadoop's clients read files only; set KRB5CCNAME to a file and "
+            "run `kinit`, or name a keytab in `kerberos`",
+            "kerberos", "conf_dir",
+        )  # fmt: skip
+    return Path(found[2] if found else named)
+
+
+def _need(file: Path, key: str, cure: str) -> None:
+    what = key.replace("_", " ")
+    if not file.is_file():
+        raise BadInputError(f"the cluster wants Kerberos, and {what} {file} is not there; {cure}", key, "conf_dir")
+    if not os.access(file, os.R_OK):
+        raise BadInputError(f"the cluster wants Kerberos, and you may not read {what} {file}; {cure}", key, "conf_dir")
+
+
+def _reason(error: Any) -> str:
+    """Kerberos' own words, without those of GSSAPI around them."""
+    said = error.get_all_statuses(error.min_code, False) or error.get_all_statuses(error.maj_code, True)  # noqa: FBT003
+    return "; ".join(dict.fromkeys(str(one) for one in said))
