@@ -15,7 +15,7 @@ from assay.model.trial import MediumSpec, Placement, SettingsSpec
 from assay.record.folder import RunFolder
 from assay.run import CLUSTER_MEMORY_BYTES, WORKER_MEMORY_BYTES, check_needs, execute
 from assay.trial import Findings, run_trial
-from assay_extras.testing.fakes import FakeMedium, FakeProbe, Script, fake_setup
+from assay_extras.testing.fakes import FakeMedium, FakePlatform, FakeProbe, Script, fake_setup
 from tests.builders import a_job, a_plan, a_trial
 
 WHOLE_LIFE = [
@@ -264,6 +264,20 @@ def test_a_failed_trial_is_recorded_and_the_next_one_runs(tmp_path):
     records, _ = folder.records()
     assert [record.error for record in records] == ["the DataNode died", None]
     assert watcher.ended == [trial.id for trial in plan.trials]
+
+
+def test_a_trial_that_fails_when_a_login_has_ended_has_no_record_and_the_run_stops(tmp_path, monkeypatch):
+    plan = a_plan(a_trial(1), a_trial(2, medium="memory"), a_trial(3, medium="other"))
+    folder = RunFolder(tmp_path / "run")
+    folder.create(plan)
+    failing = Script(fail_at="run answer", fail_with=AssayError("no valid credentials"))
+    login = iter([None, None, "the ticket has expired"])
+    monkeypatch.setattr(FakePlatform, "hindrance", lambda _: next(login))
+    with pytest.raises(AssayError, match=r"trial 0002-\S+ has no record: the ticket has expired; mend .* --resume"):
+        execute(
+            plan, folder, lambda trial: scripted(failing if trial is plan.trials[1] else Script())(trial), Watcher()
+        )
+    assert folder.finished() == {plan.trials[0].id}
 
 
 def test_a_plan_that_does_not_fit_is_refused_before_anything_starts():

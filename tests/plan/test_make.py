@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from assay.model.errors import BadInputError
-from assay.model.platform import SshSpec, YarnSamplerSpec
+from assay.model.platform import KerberosSpec, SshSpec, YarnSamplerSpec
 from assay.plan.settings import resolve, shipped_profiles
 from assay.plan.source import Vocabulary
 from tests.builders import make_plan
@@ -161,6 +161,12 @@ def test_how_the_nodes_of_an_existing_cluster_are_read_goes_with_each_trial(tmp_
         other = text.replace(ssh, f"yarn_sampler: {{queue: small{hosts}}}")
         assert plan_of(tmp_path, other).trials[0].cluster.yarn_sampler == YarnSamplerSpec(queue="small")
     assert plan_of(tmp_path, text.replace("[a, b]", "a")).trials[0].cluster.ssh.hosts == ("a",)
+    for login, found in (
+        ("{keytab: my/keytab, principal: me}", KerberosSpec(keytab=tmp_path / "my/keytab", principal="me")),
+        ("{ticket_cache: /tmp/mine}", KerberosSpec(ticket_cache="/tmp/mine")),
+        ("{}", KerberosSpec()),
+    ):
+        assert plan_of(tmp_path, text.replace(ssh, f"kerberos: {login}")).trials[0].cluster.kerberos == found
 
 
 MIXED = """\

@@ -49,6 +49,12 @@ def test_each_machine_has_its_daemons_by_both_masters():
     assert [host.address for host in hosts] == ["", "", "10.0.0.11", "10.0.0.12", ""]
 
 
+def test_where_a_login_is_wanted_a_datanode_has_its_name():
+    live = {"w1:9866": {"infoAddr": "10.0.0.1:9864"}}
+    ((*_, found), _) = discover(asking([], live), {"namenode": NN}, by_name=True)
+    assert found.web == {"datanode": "http://w1:9864"}
+
+
 def test_yarn_over_tls_and_masters_on_workers():
     live = {"w1:9866": {"infoAddr": "10.0.0.1:9864"}}
     hosts, _ = discover(

@@ -1,17 +1,20 @@
 """An existing cluster is found through its configuration directory; what is missing is said in one sentence."""
 
 import json
+import sys
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import SimpleNamespace
 
 import pytest
 
+from assay.host.kerberos import NoTicketError, Ticket
 from assay.model.engine import EngineKind
 from assay.model.errors import AssayError, BadInputError
 from assay.model.platform import (
     ClusterSpec,
     DaemonKind,
+    KerberosSpec,
     Layout,
     PlatformContext,
     RunningCluster,
@@ -23,9 +26,10 @@ from assay.model.progress import Silent
 from assay.model.registry import ENGINES
 from assay.node.local import LocalNode
 from assay.node.ssh import SshNodes
+from assay.platform import existing
 from assay.platform.configuration import derive_site, read_site, to_xml
 from assay.platform.distribution import Distribution, Java
-from assay.platform.existing import Addresses, ExistingCluster, ExistingPlatform, yarn_nodes
+from assay.platform.existing import Addresses, ExistingCluster, ExistingPlatform, ticket_doubts, yarn_nodes
 from assay.platform.yarn_sampler import YarnSampler
 from tests.serving import serving
 from tests.toys import plugged_in
@@ -319,6 +323,62 @@ def test_certificates_are_looked_at_before_anything_starts(site, tmp_path):
         with_own(a_site(site), tmp_path, ca_file=tmp_path / "ca.pem")
 
 
+SECURE = {"fs.defaultFS": "hdfs://127.0.0.1:1", "hadoop.security.authentication": "Kerberos"}
+
+
+def test_a_login_is_what_the_configuration_wants_or_the_experiment_says(site, tmp_path, monkeypatch):
+    monkeypatch.setenv("KRB5CCNAME", str(tmp_path / "tickets"))
+    simple = a_site(site)
+    assert with_own(simple, tmp_path).login is None
+    (tmp_path / "keytab").touch()
+    monkeypatch.setitem(sys.modules, "gssapi", SimpleNamespace())
+    assert with_own(simple, tmp_path, kerberos=KerberosSpec(keytab=tmp_path / "keytab")).login.renews
+    site(core=SECURE)
+    with pytest.raises(BadInputError, match=r"tickets is not there; run `kinit`"):
+        with_own(simple, tmp_path)
+    (tmp_path / "tickets").touch()
+    assert not with_own(simple, tmp_path).login.renews
+    monkeypatch.setitem(sys.modules, "gssapi", None)
+    with pytest.raises(BadInputError, match="setup/prepare kerberos"):
+        with_own(simple, tmp_path)
+
+
+class Fading:
+    """A login with a ticket for so many seconds."""
+
+    renews, left_s = False, 100.0
+
+    def ticket(self):
+        if self.left_s <= 0:
+            raise NoTicketError("the Kerberos ticket has expired")
+        return Ticket("me/host@EXAMPLE.COM", self.left_s)
+
+    def environment(self, base):
+        return {**base, "KRB5CCNAME": "mine"}
+
+
+def test_a_ticket_is_looked_at_before_the_run_and_between_trials(site, tmp_path, monkeypatch):
+    login = Fading()
+    monkeypatch.setattr(existing, "login_of", lambda *_: login)
+    spec = ClusterSpec(kind="existing", conf_dir=a_site(site))
+    assert ticket_doubts(spec, 90) == ()
+    (doubt,) = ticket_doubts(spec, 7200)
+    assert (doubt.kind, doubt.what) == (
+        "ticket-ends", "the ticket of me/host@EXAMPLE.COM ends in 2 min, and the run takes about 120 min"
+    )  # fmt: skip
+    trial = SimpleNamespace(cluster=spec)
+    platform = ExistingPlatform(PlatformContext(trial, None, None, {"PATH": str(tmp_path)}))
+    monkeypatch.setattr(ExistingPlatform, "_cluster", SimpleNamespace(login=login))
+    assert (platform.user(), platform.hindrance()) == ("me", None)
+    assert platform._environment() == {"PATH": str(tmp_path), "KRB5CCNAME": "mine"}
+    login.left_s = 0
+    assert platform.hindrance() == "the Kerberos ticket has expired"
+    with pytest.raises(BadInputError, match="has expired; run `kinit`"):
+        ticket_doubts(spec, 90)
+    login.renews = True
+    assert ticket_doubts(spec, 90) == ()
+
+
 def test_its_nodes_are_read_as_the_experiment_says_and_otherwise_not(site, tmp_path, monkeypatch):
     conf_dir = site(core={"fs.defaultFS": "hdfs://m:1"})
     cluster = RunningCluster(hadoop=tmp_path / "hadoop", conf_dir=conf_dir, version="3", addresses={})
@@ -332,7 +392,7 @@ def test_its_nodes_are_read_as_the_experiment_says_and_otherwise_not(site, tmp_p
         return ExistingPlatform(PlatformContext(trial, installation, lease, {"PATH": str(tmp_path)}))
 
     foreign = ForeignCluster((ForeignHost("a", web={"nodemanager": "http://a:8042"}), ForeignHost("b")), None)
-    monkeypatch.setattr(ExistingPlatform, "_cluster", SimpleNamespace(foreign=lambda _: foreign))
+    monkeypatch.setattr(ExistingPlatform, "_cluster", SimpleNamespace(foreign=lambda _: foreign, login=None))
 
     def sources(**spec):
         return platform(**spec)._scene(cluster, Layout.below(tmp_path)).sources

@@ -211,6 +211,20 @@ def test_many_silent_daemons_are_one_doubt_beside_the_first():
     assert doubts[3].what == "3 more daemons gave no answer, on worker-4, worker-5, worker-6"
 
 
+def test_daemons_that_refuse_a_login_are_one_doubt():
+    with a_cluster(3) as cluster:
+
+        def act():
+            for one in cluster.machines[:2]:
+                one.datanode_server.answers = {"/jmx": (401, {})}
+
+        _, doubts = measured(cluster, act)
+    (doubt,) = doubts
+    assert doubt.kind == "login-lost"
+    assert doubt.what.startswith("2 daemons on worker-1, worker-2 were not read ")
+    assert "asks for a login" in doubt.what
+
+
 def test_masters_that_do_not_list_machines_are_told():
     with a_cluster() as cluster:
         cluster.master.answers = {"/jmx": (403, {})}

@@ -163,5 +163,6 @@ def _need(file: Path, key: str, cure: str) -> None:
 
 def _reason(error: Any) -> str:
     """Kerberos' own words, without those of GSSAPI around them."""
-    said = error.get_all_statuses(error.min_code, False) or error.get_all_statuses(error.maj_code, True)  # noqa: FBT003
+    code = error.min_code or error.maj_code
+    said = error.get_all_statuses(code, code != error.min_code)
     return "; ".join(dict.fromkeys(str(one) for one in said))

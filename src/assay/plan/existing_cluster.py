@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from assay.model.base import Frozen, Whole
@@ -35,6 +35,13 @@ def history_place(value: str) -> str:
     return value.rstrip("/") or "/"
 
 
+def principal_name(value: str) -> str:
+    """A user, or a service on a host, with or without the realm."""
+    if not re.fullmatch(r"[^\s@]+(@[^\s@]+)?", value):
+        raise PydanticCustomError("principal", "Must be a name such as me@EXAMPLE.COM")
+    return value
+
+
 FROM_YARN = "from YARN"
 
 
@@ -52,7 +59,7 @@ class KerberosEntry(Frozen):
 
     keytab: Path | None = None
     """A file of keys that need no password. Assay gets tickets with it, and new ones before they expire."""
-    principal: Annotated[str, Field(pattern=r"^[^\s@]+(@[^\s@]+)?$")] | None = None
+    principal: Annotated[str, AfterValidator(principal_name)] | None = None
     """Whose tickets, such as `me@EXAMPLE.COM`; by default of the first key in the keytab."""
     ticket_cache: Path | None = None
     """A file with tickets of yours, which you renew; by default the one that KRB5CCNAME names, or `/tmp/krb5cc_UID`."""
