@@ -102,13 +102,13 @@ def test_a_ticket_is_told_or_why_there_is_none(library, files):
     assert login.ticket() == ("me@EXAMPLE.COM", 600)
     assert library.acquired == [(None, {"ccache": f"FILE:{files}/tickets"})]
     library.lifetime = ExpiredCredentialsError("expired")
-    with pytest.raises(NoTicketError, match=r"the Kerberos ticket of ticket file .*tickets has expired"):
+    with pytest.raises(NoTicketError, match=r"the Kerberos ticket in .*tickets has expired"):
         login.ticket()
     library.lifetime = 0
     with pytest.raises(NoTicketError, match="has expired"):
         login.ticket()
     library.lifetime = GSSError("Unspecified GSS failure", "Clock skew too great")
-    with pytest.raises(NoTicketError, match="there is no Kerberos ticket from ticket file .*: Clock skew too great$"):
+    with pytest.raises(NoTicketError, match="there is no Kerberos ticket in .*: Clock skew too great$"):
         login.ticket()
     library.lifetime = GSSError("No credentials were supplied")
     with pytest.raises(NoTicketError, match=r": No credentials were supplied$"):
@@ -119,12 +119,17 @@ def test_tickets_from_a_keytab_are_kept_good_in_a_file_of_the_trial(library, fil
     monkeypatch.setattr(kerberos, "RENEW_S", 0.01)
     login = Login(KerberosSpec(keytab=files / "keytab", principal="me"), {})
     login.ticket()
-    ((name, store),) = library.acquired
+    library.lifetime, before = GSSError("no", "No credentials cache found (filename: x)"), library.lifetime
+    with pytest.raises(NoTicketError, match="no Kerberos ticket from keytab .*keytab: it holds no key of me$"):
+        login.ticket()
+    library.lifetime = before
+    (name, store) = library.acquired.pop()
+    library.acquired.pop()
     assert name == "principal me"
     assert store["ccache"].startswith("MEMORY:")
     with login.kept(files):
         cache = {"client_keytab": f"FILE:{files}/keytab", "ccache": f"FILE:{files}/tickets"}
-        assert library.acquired[1] == ("principal me", cache)
+        assert library.acquired[0] == ("principal me", cache)
         before = len(library.acquired)
         library.lifetime = GSSError("away")  # the KDC may be back next time
         while len(library.acquired) < before + 3:

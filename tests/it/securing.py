@@ -50,8 +50,8 @@ KRB5 = """\
 """
 KDC = """\
 [kdcdefaults]
-  kdc_listen = {port}
-  kdc_tcp_listen = {port}
+  kdc_listen = {listen}
+  kdc_tcp_listen = {listen}
 [realms]
   {realm} = {{
     database_name = {home}/principal
@@ -67,30 +67,31 @@ KDC = """\
 class Realm:
     """A KDC's files in a folder of their own, and the environment of its clients."""
 
-    def __init__(self, home):
+    def __init__(self, home, kdc=f"{MASTER}:{KDC_PORT}", listen=KDC_PORT):
         self.home = home
         home.mkdir()
         hosts = "\n".join(f"  {name} = {REALM}" for name in NAMES)
         self.config = home / "krb5.conf"
-        self.config.write_text(KRB5.format(realm=REALM, kdc=f"{MASTER}:{KDC_PORT}", hosts=hosts))
-        (home / "kdc.conf").write_text(KDC.format(realm=REALM, home=home, port=KDC_PORT))
+        self.config.write_text(KRB5.format(realm=REALM, kdc=kdc, hosts=hosts))
+        (home / "kdc.conf").write_text(KDC.format(realm=REALM, home=home, listen=listen))
         (home / "acl").write_text("")
         self.environment = {"KRB5_CONFIG": str(self.config), "KRB5_KDC_PROFILE": str(home / "kdc.conf")}
         self._do("kdb5_util", "create", "-s", "-r", REALM, "-P", PASSWORD)
 
-    def add(self, principals):
+    def add(self, principals, options=""):
         """Principals with keys that nobody knows, by the files of their keytabs."""
-        lines = [f"addprinc -randkey {name}" for names in principals.values() for name in names]
+        lines = [f"addprinc -randkey {options} {name}" for names in principals.values() for name in names]
         lines += [f"ktadd -norandkey -k {file} {' '.join(names)}" for file, names in principals.items()]
         self._do("kadmin.local", "-r", REALM, said="\n".join(lines) + "\nquit\n")
 
     def start(self, node, environment):
-        """The KDC on a node; it goes with the lease that marks its environment."""
+        """The KDC's process on a node; it may go with the lease that marks its environment."""
         log = self.home / "kdc.log"
         command = [PROGRAMS["krb5kdc"], "-n", "-r", REALM, "-P", str(self.home / "pid")]
         process = node.start(command, {**environment, **self.environment}, log)
         wait_for(lambda: "commencing operation" in log.read_text() or process.poll() is not None, 20)
         assert process.poll() is None, log.read_text()
+        return process
 
     def _do(self, name, *arguments, said=None):
         done = subprocess.run(

@@ -64,8 +64,8 @@ class Login:
 
     @property
     def source(self) -> str:
-        """Where its tickets come from, for messages."""
-        return f"ticket file {self._file}" if self._keytab is None else f"keytab {self._keytab}"
+        """Where its tickets are or come from, for messages."""
+        return f"in {self._file}" if self._keytab is None else f"from keytab {self._keytab}"
 
     @property
     def renews(self) -> bool:
@@ -134,9 +134,12 @@ class Login:
         except library.exceptions.ExpiredCredentialsError:
             expired = True
         except library.exceptions.GSSError as error:
-            raise NoTicketError(f"there is no Kerberos ticket from {self.source}: {_reason(error)}") from None
+            why = _reason(error)
+            if self._keytab is not None and why.startswith("No credentials cache"):  # nor anything to make one with
+                why = f"it holds no key of {self._principal}" if self._principal else "it holds no key"
+            raise NoTicketError(f"there is no Kerberos ticket {self.source}: {why}") from None
         if expired:
-            raise NoTicketError(f"the Kerberos ticket of {self.source} has expired")
+            raise NoTicketError(f"the Kerberos ticket {self.source} has expired")
         return credentials
 
 
