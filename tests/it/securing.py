@@ -30,6 +30,7 @@ REALM, KDC_PORT, PASSWORD = "ASSAY.TEST", 8800, "changeit"
 MASTER, WORKERS = "master", ("worker-1", "worker-2")
 NAMES = (MASTER, *WORKERS)
 USER = "tester"
+SECURE_IO = Path(__file__).parent / "java" / "org" / "apache" / "hadoop" / "io" / "SecureIOUtils.java"
 COOKIE_S = 5
 """After that the web servers want a new proof."""
 
@@ -150,10 +151,19 @@ class Certificates:
         subprocess.run(command, cwd=self._home, check=True, capture_output=True, timeout=60)
 
 
-def of_all(java_options, distribution):
-    """The properties that clients have too."""
+def compiled(home, distribution):
+    """A folder with what replaces a class of Hadoop's on the workers (see there)."""
+    home.mkdir()
+    hadoop = ":".join(map(str, distribution.jars.glob("hadoop-common-*.jar")))
+    command = [distribution.java.home / "bin" / "javac", "-d", home, "-cp", hadoop, "-Xlint:none", SECURE_IO]
+    subprocess.run(command, check=True, capture_output=True, timeout=60)
+    return home
+
+
+def of_all(java_options, distribution, first):
+    """The properties that clients have too; `first` is a folder of classes that goes before Hadoop's in tasks."""
     tasks = f"-Djava.net.preferIPv4Stack=true -Dhadoop.metrics.log.level=WARN {java_options}"
-    classpath = ",".join(distribution.classpath)
+    classpath = ",".join([str(first), *distribution.classpath])
     return {
         "fs.defaultFS": f"hdfs://{MASTER}:8020",
         "hadoop.security.authentication": "kerberos",
@@ -252,6 +262,7 @@ class SecuredCluster:
         self.nodes = {node.name: node for node in lan.nodes}
         self.realm = Realm(home / "realm")
         self.certificates = Certificates(home / "tls", self.distribution.java)
+        self._classes = compiled(home / "classes", self.distribution)
         self._java_options = f"-Djava.security.krb5.conf={self.realm.config}"
         self._environment = lease.environment(clean_environment(os.environ, self.distribution))
         self._daemons = []
@@ -268,7 +279,7 @@ class SecuredCluster:
     def start(self):
         """All daemons, one kind after the other; a folder of the user's own is in the store then."""
         self.realm.start(self.nodes[MASTER], self._environment)
-        shared = of_all(self._java_options, self.distribution)
+        shared = of_all(self._java_options, self.distribution, self._classes)
         write_site(self.conf_dir, shared)
         for host in NAMES:
             folder = self.home / host
@@ -326,6 +337,8 @@ class SecuredCluster:
             conf_dir = self.home / host / "conf"
             environment = {**self._environment, "HADOOP_CONF_DIR": str(conf_dir)}
             command = daemon_command(kind, self.distribution, self._starts(), conf_dir)
+            after = command.index("-cp") + 1
+            command[after] = f"{self._classes}:{command[after]}"
             log = self._log(kind, host)
             self._daemons.append((kind, log, self.nodes[host].start(command, environment, log)))
 
