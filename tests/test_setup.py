@@ -39,7 +39,7 @@ class Checkout:
         checkout = root / "checkout"
         for name in ("setup", "emulator", "hadoop"):
             shutil.copytree(ROOT / name, checkout / name, ignore=shutil.ignore_patterns("Cargo.lock", "target"))
-        for name in ("requirements.txt", "requirements-read.txt"):
+        for name in ("requirements.txt", "requirements-read.txt", "requirements-kerberos.txt"):
             shutil.copyfile(ROOT / name, checkout / name)
         self.bin.mkdir()
         for name in TOOLS:
@@ -163,6 +163,21 @@ def test_libraries_are_added_to_an_environment_that_is_there_and_come_again_when
     assert [line.partition(" ...")[0] for line in said.splitlines() if "..." in line] == [
         "assay: preparing the Python environment",
         "assay: preparing the other Python libraries",
+    ]
+
+
+def test_the_kerberos_library_is_installed_when_asked_for_and_comes_again_with_a_new_environment(checkout):
+    for name in ("krb5-config", "gcc"):
+        checkout.stub(name)
+    assert "prepared the Kerberos library" in checkout("prepare", "kerberos")
+    assert checkout.calls()[-1].endswith("-r requirements-kerberos.txt")
+    assert checkout("prepare", "kerberos") == ""
+    os.utime(checkout.root / "checkout" / "requirements-read.txt", (4e9, 4e9))
+    said = checkout("prepare", "kerberos")
+    assert [line.partition(" ...")[0] for line in said.splitlines() if "..." in line] == [
+        "assay: preparing the Python environment",
+        "assay: preparing the other Python libraries",
+        "assay: preparing the Kerberos library",
     ]
 
 

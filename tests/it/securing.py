@@ -161,9 +161,9 @@ def compiled(home, distribution):
 
 
 def of_all(java_options, distribution, first):
-    """The properties that clients have too; `first` is a folder of classes that goes before Hadoop's in tasks."""
+    """The properties that clients have too; `first` are folders that go before Hadoop's classes in containers."""
     tasks = f"-Djava.net.preferIPv4Stack=true -Dhadoop.metrics.log.level=WARN {java_options}"
-    classpath = ",".join([str(first), *distribution.classpath])
+    classpath = ",".join([*map(str, first), *distribution.classpath])
     return {
         "fs.defaultFS": f"hdfs://{MASTER}:8020",
         "hadoop.security.authentication": "kerberos",
@@ -279,7 +279,7 @@ class SecuredCluster:
     def start(self):
         """All daemons, one kind after the other; a folder of the user's own is in the store then."""
         self.realm.start(self.nodes[MASTER], self._environment)
-        shared = of_all(self._java_options, self.distribution, self._classes)
+        shared = of_all(self._java_options, self.distribution, [self._classes, self.conf_dir])
         write_site(self.conf_dir, shared)
         for host in NAMES:
             folder = self.home / host
