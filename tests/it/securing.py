@@ -160,9 +160,8 @@ def compiled(home, distribution):
     return home
 
 
-def of_all(java_options, distribution, first):
+def of_all(distribution, first):
     """The properties that clients have too; `first` are folders that go before Hadoop's classes in containers."""
-    tasks = f"-Djava.net.preferIPv4Stack=true -Dhadoop.metrics.log.level=WARN {java_options}"
     classpath = ",".join([*map(str, first), *distribution.classpath])
     return {
         "fs.defaultFS": f"hdfs://{MASTER}:8020",
@@ -183,19 +182,16 @@ def of_all(java_options, distribution, first):
         "yarn.http.policy": "HTTPS_ONLY",
         "yarn.application.classpath": classpath,
         "yarn.app.mapreduce.am.staging-dir": "/user",
-        "yarn.app.mapreduce.am.admin-command-opts": java_options,
         "mapreduce.framework.name": "yarn",
         "mapreduce.application.classpath": classpath,
-        "mapreduce.admin.map.child.java.opts": tasks,
-        "mapreduce.admin.reduce.child.java.opts": tasks,
         "mapreduce.jobhistory.address": f"{MASTER}:10020",
         "mapreduce.jobhistory.principal": f"jhs/_HOST@{REALM}",
         "mapreduce.jobhistory.http.policy": "HTTPS_ONLY",
     }
 
 
-def of_daemons(home, host, keytab):
-    """The properties of the daemons on a host."""
+def of_daemons(home, host, keytab, java_options):
+    """The properties of the daemons on a host; all JVMs in containers there have these options."""
     web = f"HTTP/_HOST@{REALM}"
     return {
         "hadoop.tmp.dir": str(home / "hadoop-tmp"),
@@ -231,6 +227,7 @@ def of_daemons(home, host, keytab):
         "yarn.nodemanager.resource.cpu-vcores": "4",
         "yarn.nodemanager.vmem-check-enabled": "false",
         "yarn.nodemanager.disk-health-checker.max-disk-utilization-per-disk-percentage": "99",
+        "yarn.nodemanager.admin-env": f"JAVA_TOOL_OPTIONS={java_options}",
         "yarn.nodemanager.env-whitelist": f"JAVA_HOME,PATH,LANG,TZ,{MARK}",
         "yarn.scheduler.minimum-allocation-mb": "256",
         "mapreduce.jobhistory.keytab": keytab,
@@ -279,11 +276,11 @@ class SecuredCluster:
     def start(self):
         """All daemons, one kind after the other; a folder of the user's own is in the store then."""
         self.realm.start(self.nodes[MASTER], self._environment)
-        shared = of_all(self._java_options, self.distribution, [self._classes, self.conf_dir])
+        shared = of_all(self.distribution, [self._classes, self.conf_dir])
         write_site(self.conf_dir, shared)
         for host in NAMES:
             folder = self.home / host
-            own = of_daemons(folder, host, str(self.home / f"{host}.keytab"))
+            own = of_daemons(folder, host, str(self.home / f"{host}.keytab"), self._java_options)
             write_site(folder / "conf", {**shared, **own}, self.certificates)
             for name in ("logs", "tmp"):
                 (folder / name).mkdir()
