@@ -71,6 +71,7 @@ _NAMES = {
     "Profile": "[profile](#profiles)",
     "ClusterEntry": "[cluster](#cluster)",
     "YarnSamplerEntry": "[sampler](#the-nodes-of-an-existing-cluster)",
+    "KerberosEntry": "[kerberos](#the-login-at-an-existing-cluster)",
     "SshEntry": "[ssh](#the-nodes-of-an-existing-cluster)",
     "NetworkEntry": "[network](#nodes-and-networks)",
     "NetworksEntry": "[networks](#nodes-and-networks)",

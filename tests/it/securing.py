@@ -187,6 +187,8 @@ def of_all(distribution, first):
         "mapreduce.jobhistory.address": f"{MASTER}:10020",
         "mapreduce.jobhistory.principal": f"jhs/_HOST@{REALM}",
         "mapreduce.jobhistory.http.policy": "HTTPS_ONLY",
+        "mapreduce.jobhistory.done-dir": "/mr-history/done",
+        "mapreduce.jobhistory.intermediate-done-dir": "/mr-history/tmp",
     }
 
 
@@ -233,8 +235,6 @@ def of_daemons(home, host, keytab, java_options):
         "mapreduce.jobhistory.keytab": keytab,
         "mapreduce.jobhistory.webapp.spnego-principal": web,
         "mapreduce.jobhistory.webapp.spnego-keytab-file": keytab,
-        "mapreduce.jobhistory.done-dir": "/mr-history/done",
-        "mapreduce.jobhistory.intermediate-done-dir": "/mr-history/tmp",
     }
 
 

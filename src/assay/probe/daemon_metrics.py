@@ -177,9 +177,9 @@ class DaemonMetrics(Evaluated):
         found: list[Doubt] = []
         silent = [daemon for daemon in self._daemons if daemon.silent > daemon.refused]
         if refused := [daemon for daemon in self._daemons if daemon.refused]:
-            nodes = _listed(sorted({daemon.node for daemon in refused}))
+            where = _listed(sorted({daemon.node for daemon in refused}))
             times = sum(daemon.refused for daemon in refused)
-            what = f"{len(refused)} daemons on {nodes} were not read {times} times together: {refused[-1].reason}"
+            what = f"{len(refused)} daemons on {where} were not read {times} times together: {refused[-1].reason}"
             found.append(LOGIN_LOST.doubt(what))
         found += [
             DAEMON_SILENT.doubt(
