@@ -28,7 +28,8 @@ def test_it_shows_what_it_showed(kind, tmp_path):
 def difference(name, text):
     """The first lines of what differs, none where nothing does."""
     expected, text = (
-        LONG_NUMBER.sub(lambda number: f"{float(number[0]):.9g}", whole) for whole in ((EXPECTED / name).read_text(), text)
+        LONG_NUMBER.sub(lambda number: f"{float(number[0]):.9g}", whole)
+        for whole in ((EXPECTED / name).read_text(), text)
     )
     if expected == text:
         return []

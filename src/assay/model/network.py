@@ -176,8 +176,9 @@ def _link_of(level: str) -> LinkSpec | None:
     if other := _OTHER_RATE.fullmatch(rate_text):
         number, prefix = float(other[1]), other[2].upper().replace("K", "k") or "M"
         if other[3] == "B":
-            bits = f"{8 * number:g}{prefix}bit"
-            raise ValueError(f"{rate_text} counts bytes, and a link's rate counts bits; write {bits}")
+            raise ValueError(
+                f"{rate_text} counts bytes, and a link's rate counts bits; write {8 * number:g}{prefix}bit"
+            )
         lacks = "an unknown unit" if other[2] or other[3] else "no unit"
         raise ValueError(f"the rate {rate_text} has {lacks}; write bits per second, such as {number:g}{prefix}bit")
     if rate is None or (latency_text and latency is None):

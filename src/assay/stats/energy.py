@@ -264,8 +264,8 @@ class _Trial:
         for sample in samples:
             subject, _, unit = sample.series.rpartition("/")
             if record.modelled and sample.probe == "processes" and unit in WORK_SERIES:
-                node, _, group = subject.rpartition("/")
-                own = self._work.setdefault(node or sample.node or self._first or "", {})
+                name, _, group = subject.rpartition("/")
+                own = self._work.setdefault(name or sample.node or self._first or "", {})
                 own[sample.time_ms] = own.get(sample.time_ms, 0.0) + (0.0 if group in INSTRUMENTS else sample.value)
             elif unit == "power_w":
                 meters.setdefault((subject, sample.node), []).append((sample.time_ms, sample.value))
