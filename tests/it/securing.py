@@ -314,9 +314,10 @@ class SecuredCluster:
         conf_dir = self.home / MASTER / "conf"
         hadoop = write_hadoop_command(self.home / "admin" / "hadoop", self.distribution, starts, conf_dir)
         for arguments in (
-            ["-mkdir", "-p", f"/user/{USER}", "/tmp"],
+            ["-mkdir", "-p", f"/user/{USER}", "/tmp", "/mr-history/tmp", "/mr-history/done"],
             ["-chown", USER, f"/user/{USER}"],
-            ["-chmod", "1777", "/tmp"],
+            ["-chmod", "755", "/mr-history"],
+            ["-chmod", "1777", "/tmp", "/mr-history/tmp"],
         ):
             self._do([str(hadoop), "fs", *arguments], {"KRB5CCNAME": str(cache)})
 
