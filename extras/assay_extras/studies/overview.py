@@ -79,7 +79,7 @@ class Group(Frozen):
     repetitions: int | None
 
 
-class Told(Frozen):
+class StatementVerdicts(Frozen):
     """What runs say of a statement: the experiments by whose runs it is confirmed, refuted or undecided."""
 
     id: str
@@ -99,7 +99,7 @@ class Overview(Frozen):
     comparisons: tuple[Compared, ...]
     groups: tuple[Group, ...]
     all: Group
-    statements: tuple[Told, ...] = ()
+    statements: tuple[StatementVerdicts, ...] = ()
 
 
 def overview(runs: Iterable[StudyRun]) -> Overview | None:
@@ -113,16 +113,16 @@ def overview(runs: Iterable[StudyRun]) -> Overview | None:
                 known = found.get(key)
                 if known is None or one.pairs > known.pairs:
                     found[key] = one
-    told = _statements(runs)
-    if not found and not told:
+    verdicts = _statements(runs)
+    if not found and not verdicts:
         return None
     every = tuple(found.values())
     names = dict.fromkeys(one.experiment for one in every)
     groups = tuple(_group(name, [one for one in every if one.experiment == name]) for name in names)
-    return Overview(comparisons=every, groups=groups, all=_group("all", every), statements=told)
+    return Overview(comparisons=every, groups=groups, all=_group("all", every), statements=verdicts)
 
 
-def _statements(runs: Iterable[StudyRun]) -> tuple[Told, ...]:
+def _statements(runs: Iterable[StudyRun]) -> tuple[StatementVerdicts, ...]:
     """In the order of the studies."""
     verdicts: dict[tuple[str, Verdict], dict[str, None]] = {}
     for run in runs:
@@ -130,8 +130,10 @@ def _statements(runs: Iterable[StudyRun]) -> tuple[Told, ...]:
         for one in all_judged(experiment, run.measured) if experiment is not None else ():
             verdicts.setdefault((one.statement.id, one.verdict), {})[run.experiment] = None
     return tuple(
-        Told(id=one.id, study=one.study, claim=one.claim, confirmed=tuple(own[0]), refuted=tuple(own[1]),
-             undecided=tuple(own[2]))
+        StatementVerdicts(
+            id=one.id, study=one.study, claim=one.claim, confirmed=tuple(own[0]), refuted=tuple(own[1]),
+            undecided=tuple(own[2]),
+        )
         for study in CHECKS
         for one in statements(study)
         if any(own := [verdicts.get((one.id, verdict), {}) for verdict in ("confirmed", "refuted", "undecided")])

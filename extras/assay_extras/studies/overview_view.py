@@ -13,7 +13,7 @@ from assay.report.page import template
 from assay_extras.studies.comparison import POSSIBLE, Agreement
 from assay_extras.studies.figures import MARKS
 from assay_extras.studies.kept import StudyRun
-from assay_extras.studies.overview import GOAL_AGREED, GOAL_DECIDED, Compared, Group, Overview, Told
+from assay_extras.studies.overview import GOAL_AGREED, GOAL_DECIDED, Compared, Group, Overview, StatementVerdicts
 
 TICKS = (0.1, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3, 5)
 """Of both axes; what lies beyond them is drawn at their ends."""
@@ -169,7 +169,7 @@ def overview_markdown(found: Overview, runs: Sequence[StudyRun]) -> str:
     parts += ["## Runs", _table(RUNS_HEADER, rows)]
     if found.statements:
         parts += ["## Statements", fill(statements_words(found), MARKDOWN_WIDTH)]
-        parts.append(_table(STATEMENTS_HEADER, list(map(_told, found.statements))))
+        parts.append(_table(STATEMENTS_HEADER, list(map(_statement_row, found.statements))))
     for title, agreements in (("Comparisons", SHOWN), ("Left out", LEFT_OUT)):
         own = [one for agreement in agreements for one in found.comparisons if one.agreement == agreement]
         parts += [f"## {title}", _table(DETAIL_HEADER, [_detail(one) for one in own])]
@@ -208,7 +208,7 @@ def statements_words(found: Overview) -> str:
     return f"Statements that runs speak of: {words}." if told else ""
 
 
-def _told(one: Told) -> tuple[str, ...]:
+def _statement_row(one: StatementVerdicts) -> tuple[str, ...]:
     named = [", ".join(map(label, own)) or "-" for own in (one.confirmed, one.refuted, one.undecided)]
     return (one.id, one.claim, *named)
 
