@@ -122,24 +122,25 @@ def other_host():
     """A network namespace at the other end of a cable; its address and a way to run something there."""
     if not shutil.which("ip", path=f"{os.environ['PATH']}:{NFT_PLACES}"):
         pytest.skip("there is no ip (package iproute2)")
-    space, here, there = f"assay-{os.getpid()}", f"as{os.getpid()}a", f"as{os.getpid()}b"
+    here, there = f"as{os.getpid()}a", f"as{os.getpid()}b"
 
     def ip(*arguments):
         return subprocess.run(["ip", *arguments], check=True, capture_output=True)
 
+    # A process holds the namespace: `ip netns add` would mount /run/netns and leave it behind.
+    holder = subprocess.Popen(["unshare", "--net", "sh", "-c", "echo; exec cat"], stdin=-1, stdout=-1, stderr=-1)
+    inside = ("nsenter", f"--net=/proc/{holder.pid}/ns/net")
     try:
-        ip("netns", "add", space)
-    except subprocess.CalledProcessError as error:
-        pytest.skip(f"network namespaces can't be had here: {error.stderr.decode().strip()}")
-    try:
-        ip("link", "add", here, "type", "veth", "peer", "name", there, "netns", space)
+        if not holder.stdout.readline():
+            pytest.skip(f"network namespaces can't be had here: {holder.stderr.read().decode().strip()}")
+        ip("link", "add", here, "type", "veth", "peer", "name", there, "netns", str(holder.pid))
         ip("addr", "add", "10.231.9.1/30", "dev", here)
         ip("link", "set", here, "up")
-        ip("-n", space, "addr", "add", "10.231.9.2/30", "dev", there)
-        ip("-n", space, "link", "set", there, "up")
-        yield "10.231.9.1", "10.231.9.2", lambda *command: ip("netns", "exec", space, *command)
+        for command in (["addr", "add", "10.231.9.2/30", "dev", there], ["link", "set", there, "up"]):
+            subprocess.run([*inside, "ip", *command], check=True, capture_output=True)
+        yield "10.231.9.1", "10.231.9.2", lambda *command: subprocess.run([*inside, *command], check=True)
     finally:
-        ip("netns", "del", space)
+        holder.communicate()
 
 
 @real
