@@ -36,10 +36,16 @@ def test_one_window_of_a_hundred_may_lack_idle_time_and_not_two():
 
 
 def test_the_99th_percentile_of_late_wakes_counts():
-    assert wake_check([50] * 990 + [5000] * 9).passed
-    failed = wake_check([50] * 970 + [5000] * 30)
+    assert wake_check([50] * 990 + [5000] * 9, 1).passed
+    failed = wake_check([50] * 970 + [5000] * 30, 1)
     assert (failed.passed, failed.value) == (False, 5000)
-    assert wake_check([50]).passed is None
+    assert wake_check([50], 1).passed is None
+
+
+def test_late_wakes_count_by_the_models_clock():
+    """2.2 ms of this machine are 0.55 ms of a model that is four times slower, and 1.1 ms of one twice as slow."""
+    seen = [50] * 900 + [2200] * 100
+    assert (wake_check(seen, 4).value, wake_check(seen, 4).passed, wake_check(seen, 2).passed) == (550, True, False)
 
 
 def test_late_drives():
