@@ -59,9 +59,7 @@ def differences(plan: Plan, records: Sequence[Record]) -> list[Difference]:
     trials = {record.trial.id: record for record in records if counts(record)}
     for record in trials.values():
         for job in record.jobs:
-            own = times.setdefault((record.trial.workload.name, job.name, ""), {})
-            own[record.trial.id] = own.get(record.trial.id, 0.0) + job.elapsed_s
-            for phase, seconds in job.phases.items():
+            for phase, seconds in {"": job.elapsed_s, **job.phases}.items():
                 own = times.setdefault((record.trial.workload.name, job.name, phase), {})
                 own[record.trial.id] = own.get(record.trial.id, 0.0) + seconds
     known = samples([*trials.values()])

@@ -67,6 +67,11 @@ def where(**conditions: Any) -> Conditions:
     return conditions  # type: ignore[return-value]
 
 
+def of(places: Conditions, **more: Any) -> Conditions:
+    """Some places, narrowed down."""
+    return {**places, **where(**more)}
+
+
 def judged(relation: Relation, found: Difference) -> Truth:
     """Whether the second of two values stands to the first as the relation says."""
     if relation in SAME:
@@ -110,7 +115,12 @@ class Compare:
             level, base = (resolved(one, group) for one in (self.level, self.base))
             found = beside(measured, group, base, level)
             if found is not None and level != base:
-                yield _finding(self.relation, found, group[base].told(self.field), self.field, (level, base))
+                yield _finding(self.relation, found, group[base].label(self.field), self.field, (level, base))
+
+
+def against(field: Field, level: Level, relation: Relation, base: Level, places: Conditions, **more: Any) -> Claim:
+    """One level of a field beside another, in some of the places."""
+    return Compare(field, level, relation, base, of(places, **more))
 
 
 @dataclass(frozen=True)
@@ -127,7 +137,7 @@ class Steps:
             for base, level in pairwise(levels) if len(levels) >= LEAST_LEVELS else ():
                 found = beside(measured, group, base, level)
                 if found is not None:
-                    yield _finding("less", found, group[base].told(self.field), self.field, (level, base))
+                    yield _finding("less", found, group[base].label(self.field), self.field, (level, base))
 
 
 @dataclass(frozen=True)
@@ -150,7 +160,7 @@ class Flat:
             picked_from = len(middles) * (len(middles) - 1) // 2
             found = beside(measured, group, least, most, picked_from)
             if found is not None:
-                yield _finding("same", found, group[least].told(self.field), self.field, (most, least))
+                yield _finding("same", found, group[least].label(self.field), self.field, (most, least))
 
 
 def by_level(measured: Measured, field: Field, conditions: Conditions) -> list[dict[Level, Point]]:
@@ -217,7 +227,7 @@ class Effect:
                     f"{level_text(self.across, level)} {self._shown(value)}"
                     for level, value in ((more, found.second), (less, found.first))
                 )
-                text = f"{group[more].told(self.across, self.field)}: {change}: {shown}"
+                text = f"{group[more].label(self.across, self.field)}: {change}: {shown}"
                 if any(self._tells(measured, group[one]) for one in (less, more)):
                     truth = judged("same" if self.relation == "same gain" else "less", found)
                     yield Finding(text=text, truth=truth)
@@ -261,23 +271,23 @@ class Spread:
             at_more, at_less = (_spread(measured, group) for group in (large, small))
             found = difference(at_more, at_less) if len(small) > 1 else None
             if found is not None:
-                place = next(iter(small.values())).told(self.across, self.field)
+                place = next(iter(small.values())).label(self.across, self.field)
                 text = (
                     f"{place}: slowest over fastest: {level_text(self.across, self.less)} {100 * found.second:+.0f} %, "
                     f"{level_text(self.across, self.more)} {100 * found.first:+.0f} %"
                 )
-                if any(_told_apart(measured, group) for group in (large, small)):
+                if any(_distinct(measured, group) for group in (large, small)):
                     yield Finding(text=text, truth=judged("much less", found))
                 else:
                     yield Finding(text=f"{text}, {_no_more(found)}", truth="unclear")
 
 
 def _no_more(found: Difference) -> str:
-    """Why nothing is told."""
+    """Why the difference is unclear."""
     return "no more than noise" if found.pairs >= LEAST_PAIRS else "too few repetitions to tell"
 
 
-def _told_apart(measured: Measured, group: Mapping[Level, Point]) -> bool:
+def _distinct(measured: Measured, group: Mapping[Level, Point]) -> bool:
     """Whether any two levels differ by more than noise; each pair's interval is the wider for their number."""
     pairs = list(combinations(group, 2))
     return any(one.direction for pair in pairs if (one := beside(measured, group, *pair, len(pairs))))
@@ -403,7 +413,7 @@ class Near:
             least, most = self.ratio - self.off, self.ratio + self.off
             truth: Truth = "yes" if least <= low and high <= most else "no" if low > most or high < least else "unclear"
             text = f"{level_text(self.field, self.level)} / {level_text(self.field, self.base)} = {found.words}"
-            yield Finding(text=f"{group[self.base].told(self.field)}: {text}", truth=truth)
+            yield Finding(text=f"{group[self.base].label(self.field)}: {text}", truth=truth)
 
 
 @dataclass(frozen=True)
@@ -421,8 +431,8 @@ class Across:
             other = point._replace(**self.level)  # type: ignore[arg-type]
             found = measured.difference(point, other, least_change(point.metric))
             if found is not None:
-                levels = " / ".join(f"({_told(one, tuple(self.base))})" for one in (other, point))
-                text = f"{point.told(*self.base)}: {levels} = {found.words}{ASKED.get(self.relation, '')}"
+                levels = " / ".join(f"({_levels(one, tuple(self.base))})" for one in (other, point))
+                text = f"{point.label(*self.base)}: {levels} = {found.words}{ASKED.get(self.relation, '')}"
                 yield Finding(text=text, truth=judged(self.relation, found))
 
 
@@ -437,25 +447,25 @@ class Follows:
     def findings(self, measured: Measured) -> Iterator[Finding]:
         """One for each two places that differ in the leader, picked from all pairs of places; one if none do."""
         pairs = list(combinations(measured.where({**self.where, "metric": self.leader}), 2))
-        told = False
+        clear = False
         for point, other in pairs:
             led = measured.difference(point, other, least_change(self.leader), len(pairs))
             first, second = (one.at("metric", self.metric) for one in (point, other))
             found = measured.difference(first, second, least_change(self.metric))
             if led is None or found is None or not led.direction:
                 continue
-            told = True
+            clear = True
             fields = tuple(field for field in FIELDS if getattr(point, field) != getattr(other, field))
-            levels = " / ".join(f"({_told(one, fields)})" for one in (other, point))
+            levels = " / ".join(f"({_levels(one, fields)})" for one in (other, point))
             truth: Truth = "yes" if found.direction == led.direction else "no" if found.direction else "unclear"
             yield Finding(text=f"{levels}: {self.leader} {led.words}, {self.metric} {found.words}", truth=truth)
-        if pairs and not told:
+        if pairs and not clear:
             yield Finding(
                 text=f"of {len(pairs)} pairs of places none clearly differs in {self.leader}", truth="unclear"
             )
 
 
-def _told(point: Point, fields: Sequence[Field]) -> str:
+def _levels(point: Point, fields: Sequence[Field]) -> str:
     return ", ".join(level_text(field, getattr(point, field)) for field in fields)
 
 
@@ -483,7 +493,7 @@ class Like:
             if way is None or not shared:
                 continue
             level, base, other = (level_text(self.field, one) for one in (self.level, self.near, self.far))
-            text = f"{group[self.level].told(self.field)}: {level} is "
+            text = f"{group[self.level].label(self.field)}: {level} is "
             if not way.direction:
                 yield Finding(text=f"{text}as both: no difference of {base} and {other} can be told", truth="unclear")
                 continue
@@ -503,7 +513,7 @@ def _curves(measured: Measured, field: Field, conditions: Conditions) -> Iterato
             continue
         curve = _curve(measured, group)
         if curve.values[0]:
-            yield next(iter(group.values())).told(field), curve
+            yield next(iter(group.values())).label(field), curve
 
 
 def _curve(measured: Measured, group: Mapping[Level, Point]) -> Curve:

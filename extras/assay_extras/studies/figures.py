@@ -13,7 +13,7 @@ from assay.report.charts.elapsed import CAP_PX, PALETTE
 from assay.report.words import number_text
 from assay.stats.noise import Median, Noise, median_of, moderated, spread
 from assay_extras.studies import hpc
-from assay_extras.studies.claims import Conditions, where
+from assay_extras.studies.claims import Conditions, of, where
 from assay_extras.studies.hybrid import SHARES, SIZES, TASKS, curve
 from assay_extras.studies.published import StudyExperiment, contrasts
 from assay_extras.studies.values import UNITS, Field, Level, Measured, Point, level_text
@@ -43,7 +43,7 @@ def _by(name: str, about: str, across: Field) -> Shape:
 def _clusters(number: int, places: Conditions) -> tuple[Shape, ...]:
     """Time and ED2P with hard disks and with SSDs, as the HPC study's figures have them."""
     return tuple(
-        Shape(f"Figure {number}({letter})", f"{about} with {drives}", "nodes", "network", hpc.of(
+        Shape(f"Figure {number}({letter})", f"{about} with {drives}", "nodes", "network", of(
             places, medium=medium, metric=metric))
         for letter, (about, metric), (drives, medium) in zip(
             "abcd", [("time", "elapsed")] * 2 + [("ED2P", "ed2p")] * 2,
@@ -53,7 +53,7 @@ def _clusters(number: int, places: Conditions) -> tuple[Shape, ...]:
 
 
 def _files(letter: str, about: str, places: Conditions, medium: str) -> Shape:
-    return Shape(f"Figure 3({letter})", about, "nodes", "network", hpc.of(places, medium=medium))
+    return Shape(f"Figure 3({letter})", about, "nodes", "network", of(places, medium=medium))
 
 
 _READING = (

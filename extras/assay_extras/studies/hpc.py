@@ -4,7 +4,7 @@
 """
 
 from collections.abc import Mapping
-from typing import Any
+from functools import partial
 
 from assay_extras.studies.claims import (
     LARGEST,
@@ -13,12 +13,13 @@ from assay_extras.studies.claims import (
     Check,
     Claim,
     Compare,
-    Conditions,
     Effect,
     Follows,
     Relation,
+    against,
     every,
     mostly,
+    of,
     where,
 )
 
@@ -30,19 +31,7 @@ SORT = where(workload="terasort", metric="elapsed")
 RANKS = where(workload="page-rank", metric="elapsed")
 
 
-def of(places: Conditions, **more: Any) -> Conditions:
-    """Some places, narrowed down."""
-    return {**places, **where(**more)}
-
-
-def network(level: str, relation: Relation, base: str, places: Conditions, **more: Any) -> Claim:
-    """One network beside the other."""
-    return Compare("network", level, relation, base, of(places, **more))
-
-
-def drive(level: str, relation: Relation, base: str, places: Conditions, **more: Any) -> Claim:
-    """One kind of drive beside the other."""
-    return Compare("medium", level, relation, base, of(places, **more))
+network, drive = partial(against, "network"), partial(against, "medium")
 
 
 def power(level: str, relation: Relation, base: str) -> Claim:

@@ -20,7 +20,7 @@ from assay_extras.studies.comparison import (
 )
 from assay_extras.studies.kept import StudyRun
 from assay_extras.studies.published import StudyName, statements, study_experiment
-from assay_extras.studies.values import LEAST_PAIRS, Difference, Point, level_text, student
+from assay_extras.studies.values import LEAST_PAIRS, Difference, Direction, Point, level_text, student
 
 GOAL_DECIDED, GOAL_AGREED = 0.7, 0.9
 """Shares of the comparisons that can be decided, and of those decided."""
@@ -41,6 +41,8 @@ class Compared(Frozen):
     of: str
     published_ratio: float | None
     measured_ratio: float | None
+    published_direction: Direction
+    measured_direction: Direction
     low: float | None
     high: float | None
     pairs: int
@@ -56,24 +58,35 @@ class Compared(Frozen):
     @property
     def smaller(self) -> bool:
         """Whether no direction was found, and an effect as large as the study's is ruled out by the interval."""
-        if self.agreement != "undecided" or self.published_ratio is None or self.low is None or self.high is None:
-            return False
-        return not self.low <= self.published_ratio <= self.high
+        return self.agreement == "undecided" and self.alike is False
+
+    @property
+    def alike(self) -> bool | None:
+        """Whether the study's ratio lies within the run's interval; None where there is no ratio or interval."""
+        if self.published_ratio is None or self.low is None or self.high is None:
+            return None
+        return self.low <= self.published_ratio <= self.high
 
 
 class Group(Frozen):
     """The comparisons of one experiment. `repetitions` are those that would decide 70 % (None: more than 30).
 
-    `smaller` are the undecided that rule out an effect as large as the study's.
+    `smaller` are the undecided that rule out an effect as large as the study's, `alike` the agreeing whose interval
+    has the study's ratio. Of ties and of what is too short some have a direction in the run all the same; of the
+    latter some have the study's.
     """
 
     name: str
     possible: int
     decided: int
     agreed: int
+    alike: int
     smaller: int
     ties: int
+    ties_decided: int
     too_short: int
+    too_short_decided: int
+    too_short_agreed: int
     pairs: int
     deviation: float | None
     repetitions: int | None
@@ -155,10 +168,12 @@ def _compared(experiment: str, table: str, one: ContrastBeside, measured: Differ
     return Compared(
         experiment=experiment,
         table=table,
-        place=one.second.told(one.field),
+        place=one.second.label(one.field),
         of=f"{second} / {first}",
         published_ratio=one.published_ratio,
         measured_ratio=measured.ratio,
+        published_direction=one.published_direction,
+        measured_direction=measured.direction,
         low=measured.low,
         high=measured.high,
         pairs=measured.pairs,
@@ -170,15 +185,20 @@ def _compared(experiment: str, table: str, one: ContrastBeside, measured: Differ
 
 def _group(name: str, every: Sequence[Compared]) -> Group:
     possible = [one for one in every if one.agreement in POSSIBLE]
+    ties, too_short = ([one for one in every if one.agreement == kind] for kind in ("published tie", "too short"))
     known = [one.deviation**2 for one in possible if one.deviation is not None]
     return Group(
         name=name,
         possible=len(possible),
         decided=sum(one.decided for one in possible),
         agreed=sum(one.agreement == "agrees" for one in possible),
+        alike=sum(one.agreement == "agrees" and one.alike is True for one in possible),
         smaller=sum(one.smaller for one in possible),
-        ties=sum(one.agreement == "published tie" for one in every),
-        too_short=sum(one.agreement == "too short" for one in every),
+        ties=len(ties),
+        ties_decided=sum(one.measured_direction != 0 for one in ties),
+        too_short=len(too_short),
+        too_short_decided=sum(one.measured_direction != 0 for one in too_short),
+        too_short_agreed=sum(one.measured_direction == one.published_direction for one in too_short),
         pairs=min((one.pairs for one in possible), default=0),
         deviation=sqrt(mean(known)) if known else None,
         repetitions=_enough(possible),

@@ -187,13 +187,19 @@ def _detail(one: Compared) -> tuple[str, ...]:
 
 
 def goal_words(one: Group) -> str:
-    """How far the goals are met."""
+    """How far the goals are met, and what was left out."""
     decided = one.decided / one.possible if one.possible else 0.0
     agreed = one.agreed / one.decided if one.decided else 0.0
+    shown, left_out = one.possible + one.too_short, (one.too_short_decided, one.too_short_agreed)
     return (
-        f"{one.decided} of {one.possible} comparisons are decided ({decided:.0%}; the goal is {GOAL_DECIDED:.0%}), and "
-        f"{one.agreed} of these agree with the study ({agreed:.0%}; the goal is {GOAL_AGREED:.0%}). Another "
-        f"{one.smaller} rule out an effect as large as the study's."
+        f"Of {shown + one.ties} comparisons the study shows a direction in {shown}. {one.too_short} of these are left "
+        f"out: a change like the study's would be below half a second here (with them {one.decided + left_out[0]} of "
+        f"{shown} are decided, and {one.agreed + left_out[1]} agree). Of the other {one.possible}, {one.decided} are "
+        f"decided ({decided:.0%}; the goal is {GOAL_DECIDED:.0%}): {one.agreed} agree with the study ({agreed:.0%}; "
+        f"the goal is {GOAL_AGREED:.0%}), {one.decided - one.agreed} differ. {one.smaller} of the undecided rule out "
+        f"an effect as large as the study's; {one.possible - one.decided - one.smaller} are open. In {one.alike} of "
+        f"those that agree the study's ratio lies within the interval. Where the study shows none ({one.ties}), "
+        f"the run shows one in {one.ties_decided}."
     )
 
 

@@ -1,6 +1,7 @@
 """The thesis' statements as claims: sections 6.1 to 6.5 and 7."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from assay_extras.studies.claims import (
@@ -14,9 +15,10 @@ from assay_extras.studies.claims import (
     Flat,
     Over,
     Part,
-    Relation,
+    against,
     every,
     mostly,
+    of,
     some,
     where,
 )
@@ -34,19 +36,7 @@ JOBS = (TRIPLES, TRIADS, CLOSING, ITERATIONS)
 """Those whose phases the thesis has in tables."""
 
 
-def of(places: Conditions, **more: Any) -> Conditions:
-    """Some places, narrowed down."""
-    return {**places, **where(**more)}
-
-
-def drive(medium: str, relation: Relation, base: str, places: Conditions, **more: Any) -> Claim:
-    """One drive beside another."""
-    return Compare("medium", medium, relation, base, of(places, **more))
-
-
-def settings(level: str, relation: Relation, base: str, places: Conditions, **more: Any) -> Claim:
-    """One profile beside another."""
-    return Compare("settings", level, relation, base, of(places, **more))
+drive, settings = partial(against, "medium"), partial(against, "settings")
 
 
 def hdd_gains(level: str, base: str, places: Conditions, **more: Any) -> Claim:

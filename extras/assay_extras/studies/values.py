@@ -53,7 +53,7 @@ class Point(NamedTuple):
         """The same place but for one field."""
         return Point(**{**self._asdict(), field: level})
 
-    def told(self, *but: Field) -> str:
+    def label(self, *but: Field) -> str:
         """In words, without some fields: `closing, customs, YouTube, merge`."""
         return ", ".join(_word(field, level) for field, level in self._asdict().items() if level and field not in but)
 

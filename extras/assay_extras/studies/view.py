@@ -106,7 +106,7 @@ class StudyView(NamedTuple):
 
     def summary_html(self) -> str:
         """What came out, and why the answers may differ."""
-        link = '<a href="#study">Beside the study</a>'
+        link = '<a href="#study">Compared with the study</a>'
         return f'{link}: {escape(self.summary)} <span class="note">{escape(TWO_TESTS)}</span>'
 
     def html(self) -> str:
@@ -141,7 +141,7 @@ class StudyView(NamedTuple):
     def markdown(self) -> str:
         """The whole part as markdown."""
         parts = [
-            "## Beside the study",
+            "## Compared with the study",
             self.summary,
             TWO_TESTS,
             *([self.scaled] if self.scaled else []),
@@ -207,14 +207,14 @@ def _summary(found: StudyComparison) -> str:
     if not found.tables:
         return f"The study gives no numbers for what was measured. {judged}"
     share = f" ({100 * found.decided / found.possible:.0f} %)" if found.possible else ""
-    told = f"{found.decided} of {found.possible} comparisons are decided{share}, {found.agreed} of them as in the study"
+    what = f"{found.decided} of {found.possible} comparisons are decided{share}, {found.agreed} of them as in the study"
     out = [
         (found.count("published tie"), "in which the study shows no difference"),
         (found.count("too short"), "of less than half a second"),
     ]
-    left = " and ".join(f"{count} {what}" for count, what in out if count)
+    left = " and ".join(f"{count} {words}" for count, words in out if count)
     more = f" Left out are {left}." if left else ""
-    return f"{told}.{more}{_by_chance(found.tested)} {judged}"
+    return f"{what}.{more}{_by_chance(found.tested)} {judged}"
 
 
 def _counted(found: StudyComparison, verdict: Verdict) -> str:
@@ -230,8 +230,7 @@ def _by_chance(tested: int) -> str:
     expected = round((1 - LEVEL) * tested)
     if not expected:
         return ""
-    told = f"about {expected} of the {tested} that the study tells would have a direction here, half of them against it"
-    return f" By chance alone {told}."
+    return f" If nothing made any difference, chance would decide about {expected} of these {tested}."
 
 
 def _table_view(table: TableBeside) -> TableView:
@@ -258,13 +257,13 @@ def _about(points: Sequence[Point]) -> str:
     for name, level in first._asdict().items():
         if name == "metric" or any(getattr(point, name) != level for point in points):
             shared = Point(**{**shared._asdict(), name: "" if isinstance(level, str) else 0})
-    return shared.told()
+    return shared.label()
 
 
 def _contrast_line(one: ContrastBeside) -> ContrastLine:
     second, first = (level_text(one.field, getattr(point, one.field)) for point in (one.second, one.first))
     return ContrastLine(
-        place=one.second.told("workload", "job", one.field),
+        place=one.second.label("workload", "job", one.field),
         ratio=f"{second} / {first}",
         published="-" if one.published_ratio is None else f"{one.published_ratio:.2f}",
         measured="-" if one.measured is None else one.measured.words,
@@ -275,7 +274,7 @@ def _contrast_line(one: ContrastBeside) -> ContrastLine:
 def _cell_line(one: CellBeside) -> CellLine:
     mark = " (derived)" if one.derived else ""
     return CellLine(
-        place=one.point.told("workload", "job"),
+        place=one.point.label("workload", "job"),
         published=f"{one.published:g}{mark}",
         measured=number_text(one.measured),
         repetitions=one.repetitions,
@@ -300,7 +299,7 @@ def _places(one: Judged) -> list[str]:
 
 
 def _spoken(truth: str) -> str:
-    return {"yes": "for it", "no": "against it"}.get(truth, "can't be told")
+    return {"yes": "for it", "no": "against it"}.get(truth, "unclear")
 
 
 def _statement(one: StatementView) -> str:

@@ -54,8 +54,8 @@ def test_all_comparisons_are_counted_and_judged():
     found = overview([study_run(*a_run())])
     assert (found.all.possible, found.all.decided, found.all.agreed, found.all.ties) == (3, 3, 2, 1)
     assert {one.agreement for one in found.comparisons if one.agreement in POSSIBLE} == {"agrees", "differs"}
-    assert "3 of 3 comparisons are decided (100%" in goal_words(found.all)
-    assert "2 of these agree with the study (67%" in goal_words(found.all)
+    assert "Of the other 3, 3 are decided (100%" in goal_words(found.all)
+    assert "2 agree with the study (67%; the goal is 90%), 1 differ" in goal_words(found.all)
 
 
 def test_an_interval_without_the_published_ratio_rules_out_an_effect_as_large():
@@ -158,7 +158,7 @@ def studies(*arguments):
 
 def test_the_command_writes_its_files_and_refuses_other_runs(folders, tmp_path):
     folders["run"] = plan, records = a_run()
-    assert "3 of 3 comparisons are decided" in studies(tmp_path / "run", "--to", tmp_path / "out")
+    assert "3 are decided (100%" in studies(tmp_path / "run", "--to", tmp_path / "out")
     assert {file.name for file in (tmp_path / "out").iterdir()} == {"studies.svg", "studies.md", "studies.json"}
     assert (tmp_path / "out" / "studies.svg").read_text().startswith("<svg")
     assert "| differs |" in (tmp_path / "out" / "studies.md").read_text()

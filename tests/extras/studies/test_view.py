@@ -105,7 +105,7 @@ def test_the_first_screen_says_why_its_answers_and_the_study_may_differ():
 
 def test_the_summary_tells_how_many_directions_chance_makes_and_what_holds_everywhere():
     view = the_view()
-    assert "By chance" not in view.summary  # of two jobs the four phases: 8 comparisons
+    assert "chance would" not in view.summary  # of two jobs the four phases: 8 comparisons
     _, records = the_run()
     three = [
         one.model_copy(update={"trial": one.trial.model_copy(update={"settings": SettingsSpec(name=name)})})
@@ -114,7 +114,7 @@ def test_the_summary_tells_how_many_directions_chance_makes_and_what_holds_every
     ]
     # Of each profile and each two of them with each drive what the tables have, where they tell a direction.
     assert re.search(
-        r"By chance alone about [12] of the \d\d that the study tells would have",
+        r"chance would decide about [12] of these \d\d",
         a_view("thesis-tables-9-13", three).summary,
     )
     assert re.search(r"\d+ confirmed \(\d+ clearly at every place\)", view.summary)
