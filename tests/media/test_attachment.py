@@ -183,7 +183,7 @@ def test_doubts_come_from_the_report_and_outlive_the_scope(attach):
         pass
     late, unlocked = medium.doubts()
     assert (late.kind, unlocked.kind) == ("emulator-was-late", "emulator-memory-not-locked")
-    assert "took 0.5 s longer than on the real drive, within 10.0 s (staging)" in late.what
+    assert "took 0.5 s longer than its profile says, within 10.0 s (staging)" in late.what
     assert medium.device_report() == report
 
 

@@ -51,15 +51,15 @@ def test_reports(reports, kinds):
 def test_the_worst_is_named():
     (doubt,) = doubts_of("hdd", HDD, {}, [report(1.0), report(5.0), report(2.0)])
     assert doubt.what == (
-        "requests to hdd took 5.0 s longer than on the real drive, within 40.0 s; 1.0% of the replies were late, "
-        "at worst by 50.0 ms"
+        "requests to hdd took 5.0 s longer than its profile says, within 40.0 s; 1.0% of the emulator's replies were "
+        "late, at worst by 50.0 ms, so most of it is the way to the emulator and back"
     )
 
 
 def test_a_late_emulator_s_interval_is_named_and_what_is_in_memory_is_not_put_there():
     reports = [report(), report(), report(0.4, 0.5), report()]
     (doubt,) = doubts_of("ssd", SSD, {}, reports, intervals=("staging", "run", "write out"))
-    assert "took 0.4 s longer than on the real drive, within 0.5 s (write out); " in doubt.what
+    assert "took 0.4 s longer than its profile says, within 0.5 s (write out); " in doubt.what
     assert "/dev/shm" in doubt.cure
     (doubt,) = doubts_of("ssd", SSD, {}, reports, in_memory=True)
     assert doubt.cure == "close other programs, or use a slower drive"

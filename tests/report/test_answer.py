@@ -195,4 +195,12 @@ def test_the_last_note_says_what_the_answer_holds_for(nodes, memory, cache, word
 def test_an_answer_says_how_many_figures_of_its_emulated_drives_are_assumed():
     one = decision(assumed_figures={"wd10ezex": "14 of 19", "intel-s4500-960gb": "11 of 18"})
     words = "11 of 18 figures of intel-s4500-960gb, 14 of 19 figures of wd10ezex"
-    assert answer_of(one).notes[-1] == f"The drives are emulated. Assumed, not published or measured, are {words}."
+    assert answer_of(one).notes[-1] == (
+        f"The drives are emulated. Assumed, not published or measured, are {words}; no interval includes errors of these."
+    )
+
+
+def test_an_answer_on_slower_drives_says_that_those_they_are_named_after_may_differ_less():
+    notes = answer_of(decision(slowdown=8)).notes
+    assert notes[-1].startswith("The drives are 8 times slower than those they are named after")
+    assert not any("slower than" in note for note in answer_of(decision()).notes)

@@ -386,7 +386,14 @@ def _notes(decision: Decision, names: Mapping[str, str]) -> Iterator[str]:
     if decision.assumed_figures:
         counts = ", ".join(f"{count} figures of {name}" for name, count in sorted(decision.assumed_figures.items()))
         are = "The twin is" if decision.of_twin else "The drives are"
-        yield f"{are} emulated. Assumed, not published or measured, are {counts}."
+        yield (
+            f"{are} emulated. Assumed, not published or measured, are {counts}; no interval includes errors of these."
+        )
+    if decision.slowdown > 1:
+        yield (
+            f"The drives are {decision.slowdown} times slower than those they are named after, to match work that is "
+            "slower here. Beside this machine's processors the real ones may differ far less."
+        )
 
 
 def _not_met(decision: Decision, names: Mapping[str, str]) -> Iterator[str]:

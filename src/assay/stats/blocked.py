@@ -151,6 +151,7 @@ BLOCKED_BEYOND_PRESSURE = doubt_kind(
     when="blocked time is below the cluster's I/O pressure `full` or above `some`, by more than 5 % of the step `run`",
     why="the kernel's own accounting of I/O waits disagrees: tasks may have waited for locks or for memory instead",
     cure="look at the memory pressure (samples of pressure); give the cluster more memory, or run on an idle machine",
+    severity=115,
 )  # fmt: skip
 
 

@@ -161,6 +161,8 @@ class Decision(Frozen):
     nodes: int | None = None
     assumed_figures: Mapping[str, str] = {}
     """Of emulated drives' figures how many are assumed (`15 of 19`), by profile; only where any is."""
+    slowdown: int = 1
+    """How many times slower its emulated drives are than those they are named after, at most."""
     machine_shared: bool = False
     """Other programs took processor time while its jobs ran."""
     of_twin: bool = Field(default=False, exclude=True)
@@ -307,6 +309,7 @@ class _DecisionInputs:
             assumed=not self.fit.noise.own_freedom,
             nodes=int(nodes) or None if nodes.isdigit() else None,
             assumed_figures=self._assumed_figures(),
+            slowdown=self._slowdown(),
             machine_shared=any(
                 doubt.kind == MACHINE_SHARED.name
                 for own in self._records.values()
@@ -379,6 +382,10 @@ class _DecisionInputs:
             blocked=self._blocked.get(level),
             not_computing=not_computing_share(own),
         )
+
+    def _slowdown(self) -> int:
+        media = (medium for own in self._records.values() for medium in own[0].trial.media)
+        return max((getattr(medium, "slowdown", 1) for medium in media), default=1)
 
     def _assumed_figures(self) -> dict[str, str]:
         found = {}

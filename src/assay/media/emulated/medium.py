@@ -60,12 +60,13 @@ SHORT_BYTES = 4096
 
 LATE_IN_MEMORY = "close other programs, or use a slower drive"
 SLOWER = "this drive appears slower than the real one"
+WAY = ", so most of it is the way to the emulator and back"
 
 EMULATOR_WAS_LATE = doubt_kind(
     "emulator-was-late",
     "medium",
     when=(
-        "during staging, the run or the write-out, requests to an emulated drive took longer than on the real drive, "
+        "during staging, the run or the write-out, requests to an emulated drive took longer than its profile says, "
         "by more than 2 % of that time (`late_seconds`)"
     ),
     why="the disk below its backing file, or this machine's path to it, is slower than the emulated drive",
@@ -137,9 +138,9 @@ def doubts_of(
         late, place = worst["late"], reports.index(worst)
         during = f" ({intervals[place]})" if place < len(intervals) else ""
         what = (
-            f"requests to {medium} took {_late_s(worst):.1f} s longer than on the real drive, within "
-            f"{worst['elapsed_seconds']:.1f} s{during}; {late['share']:.1%} of the replies were late, at worst by "
-            f"{late['worst_us'] / 1000:.1f} ms"
+            f"requests to {medium} took {_late_s(worst):.1f} s longer than its profile says, within "
+            f"{worst['elapsed_seconds']:.1f} s{during}; {late['share']:.1%} of the emulator's replies were late, at "
+            f"worst by {late['worst_us'] / 1000:.1f} ms{WAY if late['share'] < LATE_SHARE else ''}"
         )
         found.append(EMULATOR_WAS_LATE.doubt(what, medium, cure=LATE_IN_MEMORY if in_memory else ""))
         if beyond := list(ceiling.beyond(profile)) if ceiling else []:
