@@ -49,7 +49,7 @@ def test_a_bars_parts_are_the_splits_seconds_on_the_axis():
     svg = chart(decision(HDD.model_copy(update={"split": SPLIT}), SSD))
     assert lengths(svg, 50)[:4] == [20.0, 16.7, 5.0, 3.3]
     words = " ".join(svg.itertext())
-    for part in ("computing", "storage", "start-up", "waiting"):
+    for part in ("computing", "storage", "start-up", "between jobs"):
         assert part in words
 
 

@@ -1,4 +1,4 @@
-"""Where the time of each placement went, one chart per decision: computing, storage, start-up and waiting.
+"""Where the time of each placement went, one chart per decision: computing, storage, start-up and between jobs.
 
 All charts of a page share one axis of seconds. They are as wide as there is room, with text of one size, so that they
 can be read on a phone and on paper: lengths are per cent of the width.
@@ -28,7 +28,7 @@ class Segment(NamedTuple):
 
 
 COMPUTING, STORAGE = Segment("computing", svg.SKY, svg.ON_BRIGHT), Segment("storage", svg.VERMILION, svg.PAPER)
-START_UP, BETWEEN = Segment("start-up", svg.MIST, svg.ON_BRIGHT), Segment("waiting", svg.PALE, svg.INK)
+START_UP, BETWEEN = Segment("start-up", svg.MIST, svg.ON_BRIGHT), Segment("between jobs", svg.PALE, svg.INK)
 TOGETHER = Segment("computing and storage", svg.SKY, svg.ON_BRIGHT)
 """Without a zero-delay baseline they can't be told apart."""
 WHOLE = Segment("jobs", svg.SLATE, svg.PAPER)
