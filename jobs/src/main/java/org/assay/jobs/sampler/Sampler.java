@@ -15,6 +15,12 @@ public final class Sampler {
   /** More is written out while the sampling goes on. */
   private static final int MOST_BYTES = 8 << 20;
 
+  /**
+   * Readings after the sampling's end is known. The first is later than the end of the trial's last
+   * part; the second is so even where the clocks were compared with an error of up to an interval.
+   */
+  private static final int LAST_READINGS = 2;
+
   private final FileSystem store;
   private final Path folder;
   private final String host;
@@ -22,7 +28,7 @@ public final class Sampler {
   private final Readings readings = new Readings(java.nio.file.Path.of("/"), clock);
   private int parts;
 
-  private Sampler(Configuration conf, Path folder, String host) throws IOException {
+  Sampler(Configuration conf, Path folder, String host) throws IOException {
     this.store = folder.getFileSystem(conf);
     this.folder = folder;
     this.host = host;
@@ -37,19 +43,25 @@ public final class Sampler {
     System.exit(sampler.run(Long.parseLong(args[2]), Long.parseLong(args[3])));
   }
 
-  private int run(long intervalMs, long lookMs) throws IOException, InterruptedException {
+  /** Samples until the end; the process' exit code. */
+  int run(long intervalMs, long lookMs) throws IOException, InterruptedException {
     compareClocks();
     store.mkdirs(new Path(folder, SamplerClient.RUNNING + "/" + host));
     Watcher watcher = new Watcher(new Mark(store, folder), lookMs);
     watcher.start();
     long began = System.nanoTime();
-    while (watcher.state() == Mark.State.HELD) {
+    readings.read();
+    int last = 0;
+    while (last < LAST_READINGS) {
+      long goneMs = (System.nanoTime() - began) / 1_000_000;
+      Thread.sleep(intervalMs - goneMs % intervalMs); // one that is late is not made up for
+      if (watcher.state() != Mark.State.HELD) {
+        last++;
+      }
       readings.read();
       if (readings.size() > MOST_BYTES) {
         write();
       }
-      long goneMs = (System.nanoTime() - began) / 1_000_000;
-      Thread.sleep(intervalMs - goneMs % intervalMs); // one that is late is not made up for
     }
     if (watcher.state() == Mark.State.LOST) {
       return 1;

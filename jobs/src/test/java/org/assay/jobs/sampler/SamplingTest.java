@@ -11,6 +11,9 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Pattern;
 import java.util.zip.GZIPInputStream;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileSystem;
@@ -67,6 +70,31 @@ class SamplingTest {
     assertEquals(Mark.State.LOST, mark.state());
     mark.remove();
     assertEquals(Mark.State.ENDED, mark.state());
+  }
+
+  @Test
+  void theLastReadingsAreLaterThanTheEndOfTheSampling() throws Exception {
+    Mark mark = new Mark(store, folder);
+    mark.make();
+    Sampler sampler = new Sampler(new Configuration(), folder, "worker-1");
+    FutureTask<Integer> code = new FutureTask<>(() -> sampler.run(1000, 10));
+    new Thread(code).start();
+    while (!store.exists(new org.apache.hadoop.fs.Path(folder, "running/worker-1"))) {
+      Thread.sleep(10);
+    }
+    Thread.sleep(300); // the sampler has read once, and sleeps
+    OwnClock clock = new OwnClock();
+    mark.remove();
+    double removed = clock.seconds();
+    assertEquals(0, code.get(30, TimeUnit.SECONDS));
+    String text = unzipped(Files.readAllBytes(home.resolve("store/worker-1.readings-0000")));
+    long after =
+        Pattern.compile("^@ - (\\S+)$", Pattern.MULTILINE)
+            .matcher(text)
+            .results()
+            .filter(found -> Double.parseDouble(found.group(1)) > removed)
+            .count();
+    assertTrue(after >= 2, text);
   }
 
   @Test
