@@ -164,7 +164,10 @@ public final class SamplerClient {
         System.nanoTime() + TimeUnit.SECONDS.toNanos(Long.parseLong(options.get("begin-s")));
     Set<String> absent = new TreeSet<>(hosts);
     while (!absent.isEmpty() && System.nanoTime() < untilNs) {
-      if (inputEnded.await(POLL_MS, TimeUnit.MILLISECONDS) || isOver()) {
+      if (isOver()) {
+        return false;
+      }
+      if (inputEnded.await(POLL_MS, TimeUnit.MILLISECONDS)) {
         break;
       }
       mark.renew();
@@ -252,15 +255,18 @@ public final class SamplerClient {
   /** Ends the application, should it still run, and removes its folder. */
   private void leaveNothing() {
     try {
-      if (application != null) {
-        ApplicationReport report = yarn.getApplicationReport(application);
-        if (!OVER.contains(report.getYarnApplicationState())) {
-          yarn.killApplication(application);
+      try {
+        if (application != null) {
+          ApplicationReport report = yarn.getApplicationReport(application);
+          if (!OVER.contains(report.getYarnApplicationState())) {
+            yarn.killApplication(application);
+          }
         }
+      } finally { // a ResourceManager that was started anew may not know the application
+        store.delete(folder, true);
       }
-      store.delete(folder, true);
     } catch (IOException | YarnException away) {
-      say("@failed " + folder + " was not removed: " + oneLine(away.toString()));
+      say("@failed it may have left " + folder + " behind: " + oneLine(away.toString()));
     }
   }
 

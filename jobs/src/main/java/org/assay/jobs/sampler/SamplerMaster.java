@@ -119,7 +119,8 @@ public final class SamplerMaster {
     return state;
   }
 
-  private void take(Container container, Mark.State state) throws IOException, YarnException {
+  /** Starts a sampler in a container; a node that refuses costs its own readings only. */
+  private void take(Container container, Mark.State state) {
     String host = container.getNodeId().getHost();
     ContainerRequest request = waiting.remove(host);
     if (request == null || state != Mark.State.HELD) {
@@ -128,11 +129,16 @@ public final class SamplerMaster {
     }
     resourceManager.removeContainerRequest(request);
     List<String> arguments = List.of(folder.toString(), host, times.get(0), times.get(1));
-    nodeManagers.startContainer(
-        container,
-        Launching.of(
-            conf, new Path(folder, Launching.JAR), Sampler.class, arguments, credentials()));
-    running.add(container.getId());
+    try {
+      nodeManagers.startContainer(
+          container,
+          Launching.of(
+              conf, new Path(folder, Launching.JAR), Sampler.class, arguments, credentials()));
+      running.add(container.getId());
+    } catch (IOException | YarnException refused) {
+      System.err.println("no sampler on " + host + ": " + refused);
+      resourceManager.releaseAssignedContainer(container.getId());
+    }
   }
 
   /** What this process was given, without its right to talk to the ResourceManager. */
