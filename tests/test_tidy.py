@@ -15,7 +15,7 @@ FUNCTION_LINES, FILE_LINES = 70, 600
 # 1,700 for the machines of an existing cluster (daemons' counters, Prometheus, history files, TLS); 1,300 for faults,
 # racks, and media and links of some workers only; 1,000 for nodes read over SSH, and the probes over what was read; 1,450
 # for scale models: their timers, watch, checks and clock; 50 for Kerberos on existing clusters.
-MODULES, TOP_MODULES, ALL_LINES = 232, 6, 41_520
+MODULES, TOP_MODULES, ALL_LINES = 232, 6, 41_540
 
 FORBIDDEN_NAMES = {"utils", "util", "helpers", "helper", "common"}
 

@@ -80,6 +80,26 @@ def test_readings_that_end_too_early_lose_the_parts_after_them(sampler):
     assert lost == ["worker-1: its readings end before the end of run"]
 
 
+def test_a_sampler_that_came_late_has_no_figures(sampler):
+    """Its first reading would end parts that it has not seen, with nothing counted."""
+    source, readings = sampler(WELL.replace("worker-9", "worker-1")), []
+    source.begin(readings.append)
+    source._ended += [yarn_sampler._Ended(None, NOW - 60.0), yarn_sampler._Ended("run", NOW - 30.0)]
+    source.end()
+    assert readings == []
+    assert [one.kind for one in source.doubts()] == ["nodes-unread", "sampler-takes-containers"]
+
+
+def test_one_that_begins_when_nobody_waits_any_more_has_no_figures(sampler, monkeypatch):
+    monkeypatch.setattr(yarn_sampler, "BEGIN_S", 0.0)
+    source, readings = sampler(WELL.replace("while", "sleep 1; while", 1)), []
+    source.begin(readings.append)
+    source._ended.append(yarn_sampler._Ended(None, NOW - 60.0))
+    source.end()
+    assert readings == []
+    assert source.doubts()[0].kind == "nodes-lost"
+
+
 def test_a_clock_that_was_set_is_a_doubt(sampler):
     source = sampler(WELL, READINGS + "@clock 103.0 0.001\n")
     source.begin(lambda _: None)

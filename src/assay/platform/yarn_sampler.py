@@ -58,6 +58,7 @@ class YarnSampler:
         self._thread: threading.Thread | None = None
         self._begun, self._news = threading.Event(), threading.Lock()
         self._failure: str | None = None
+        self._late = False
         self._missing: dict[str, list[str]] = {}
         self._own_clock: ClockOffset | None = None
         self._taken: tuple[int, int, int] | None = None
@@ -88,15 +89,23 @@ class YarnSampler:
         self._thread.start()
         if not self._begun.wait(BEGIN_S):
             self._fail(f"it was not running within {BEGIN_S:.0f} s (is the queue full?)")
+            self._late = True
+            self._end_input()  # containers that come now would take room from the jobs for nothing
 
     def mark(self, part: Part | None) -> None:
         self._ended.append(_Ended(part, time.time()))
 
     def end(self) -> Sequence[Amount]:
-        """Give out all readings. A part ends with the first reading after its end: they are an interval apart."""
+        """Give out all readings. A part ends with the first reading after its end: they are an interval apart.
+
+        Of a node whose sampler came late nothing is: its first reading would end parts that it has not seen.
+        """
         self._leave(END_S)
+        late = {host for hosts in self._missing.values() for host in hosts}
         for file in sorted(self._sampling.scratch.glob("*.readings.gz")):
             host = file.name.removesuffix(".readings.gz")
+            if self._late or host in late:
+                continue
             try:
                 self._give_out(host, file)
             except (OSError, EOFError, ValueError) as error:
@@ -124,12 +133,10 @@ class YarnSampler:
 
     def _leave(self, patience_s: float) -> None:
         """Close the client's input and wait; one that does not go is ended, and the containers then end themselves."""
+        self._end_input()
         process, self._process = self._process, None
         if process is None:
             return
-        assert process.stdin is not None  # noqa: S101 - it is a pipe
-        with suppress(OSError):
-            process.stdin.close()
         try:
             process.wait(patience_s)
         except subprocess.TimeoutExpired:
@@ -142,6 +149,12 @@ class YarnSampler:
                 process.wait()
         if self._thread is not None:
             self._thread.join(LEAVE_S)
+
+    def _end_input(self) -> None:
+        if self._process is not None:
+            assert self._process.stdin is not None  # noqa: S101 - it is a pipe
+            with suppress(OSError):
+                self._process.stdin.close()
 
     def _fail(self, reason: str) -> None:
         with self._news:
