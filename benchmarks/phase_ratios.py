@@ -20,7 +20,6 @@ LEAST_S = 0.5
 """Phases below it are left out of the ratios."""
 
 Levels = tuple[tuple[str, str], ...]
-Seconds = Mapping[str, Mapping[int, float]]
 
 
 def main() -> int:
