@@ -69,3 +69,10 @@ def test_of_paths_in_options_the_last_name_is_told():
     options = {"jar": "/home/me/jobs/mine.jar", "arguments": "a/b {input}", "root": "/"}
     trial = a_trial().model_copy(update={"workload": WorkloadSpec(name="command", variant="own", options=options)})
     assert "command, own, arguments=a/b {input} jar=mine.jar root=/, tiny" in trial_line(trial)
+
+
+def test_a_dilation_that_is_chosen_here_is_said_with_the_cluster_that_it_is_for():
+    need = Estimate(disk_bytes=0, memory_bytes=GIB, seconds=30)
+    lines = needs_of(need, cluster=ClusterSpec(nodes=3, dilation="auto", auto_for=(13, 1.0)))
+    (said,) = (line for line in lines if "dilation auto" in line)
+    assert said.endswith(" here, for 13 nodes and their master of 1 core each")

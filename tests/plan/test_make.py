@@ -331,3 +331,18 @@ def test_an_input_in_a_store_needs_an_existing_cluster(tmp_path):
     (tmp_path / "conf" / "core-site.xml").touch()
     existing = text.replace("media: {disk: directory}", "cluster: {conf_dir: conf}")
     assert plan_of(tmp_path, existing).trials[0].workload.options["input"] == "hdfs:/logs"
+
+
+def test_clusters_of_all_sizes_run_at_the_dilation_of_the_largest_one(tmp_path):
+    text = GOOD.replace("  disk: directory\n", "") + "cluster: {nodes: [3, 13]}\ncpus: [1, 2]\ndilation: auto\n"
+    trials = plan_of(tmp_path, text).trials
+    assert {trial.factors["dilation"] for trial in trials} == {"auto"}
+    found = {(one.cluster.nodes, one.cluster.limit_cpus, one.cluster.auto_for) for one in trials}
+    assert found == {(3, 1, (13, 2)), (13, 1, (13, 2)), (3, 2, (13, 2)), (13, 2, None)}
+
+
+def test_a_number_and_clusters_of_one_size_are_left_as_they_are(tmp_path):
+    text = GOOD.replace("  disk: directory\n", "") + "cluster: {nodes: NODES}\ndilation: DILATION\n"
+    for nodes, dilation in (("[3, 13]", "4"), ("3", "auto")):
+        trials = plan_of(tmp_path, text.replace("NODES", nodes).replace("DILATION", dilation)).trials
+        assert {trial.cluster.auto_for for trial in trials} == {None}

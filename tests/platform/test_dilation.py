@@ -5,7 +5,7 @@ import pytest
 from assay.host.lease import Lease
 from assay.model.errors import BadInputError
 from assay.model.platform import ClusterSpec
-from assay.platform.dilation import Processors, chosen, node_cpus, resolved, slowed
+from assay.platform.dilation import Processors, auto_text, chosen, node_cpus, resolved, slowed
 from assay.platform.limits import limits_of, make_limits, short_period_us
 from assay.platform.timers import TIMERS, longer
 from tests.platform.test_limits import GIB, Machine
@@ -21,6 +21,13 @@ def test_auto_is_the_least_with_which_all_nodes_can_be_busy(nodes, cpus, here, d
     """The master's node too; two shared processors have 1.5 for them, 24 of the nodes' own 21.6."""
     spec = ClusterSpec(nodes=nodes, limit_cpus=cpus, dilation="auto")
     assert chosen(spec, here) == dilation
+
+
+def test_auto_is_that_of_the_plans_largest_cluster():
+    spec = ClusterSpec(nodes=3, dilation="auto", auto_for=(13, 1.0))
+    assert chosen(spec, TWO) == chosen(ClusterSpec(nodes=13, dilation="auto"), TWO) == 10
+    assert auto_text(spec, TWO) == "dilation auto: 10 here, for 13 nodes and their master of 1 core each"
+    assert ClusterSpec.model_validate_json(spec.model_dump_json()) == spec
 
 
 def test_a_number_is_taken_as_it_is_and_none_is_no_scale_model():

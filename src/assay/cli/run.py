@@ -25,7 +25,7 @@ from assay.model.errors import AssayError, BadInputError
 from assay.model.installation import Installation
 from assay.model.medium import kind_of
 from assay.model.naming import bytes_text
-from assay.model.platform import PlatformContext, TrialSetup
+from assay.model.platform import AUTO, PlatformContext, TrialSetup
 from assay.model.probe import Probe, ProbeContext
 from assay.model.registry import PLATFORMS, WORKLOADS
 from assay.model.trial import FACTORS, Estimate, Plan, Trial
@@ -34,6 +34,7 @@ from assay.plan.grid import only
 from assay.plan.make import plan_and_more
 from assay.plan.properties import located
 from assay.plan.source import Source
+from assay.platform.dilation import auto_text
 from assay.probe.sampler import probes_of, remove_left_overs
 from assay.record.folder import RunFolder
 from assay.report.next_steps import typed
@@ -59,6 +60,8 @@ def print_needs(plan: Plan, needs: Needs, budget_s: float | None, console: Conso
     print_line(console, f"{plan.experiment}: {count}, {time}, {from_records or 'more on slow drives'}")
     for trial in plan.trials:
         print_line(console, trial_line(trial, needs.estimates[trial.id]), "dim")
+    if dilated := [trial.cluster for trial in plan.trials if trial.cluster.dilation == AUTO]:
+        print_line(console, f"  {auto_text(dilated[0])}")
     if known:
         others = len(needs.estimates) - known
         reckoned = f"; the other {others} are rough estimates" if others else ""

@@ -14,6 +14,7 @@ from assay.model.base import Frozen
 from assay.model.fault import Fault, worker_name
 from assay.model.network import NO_NETWORK
 from assay.model.progress import Progress
+from assay.model.scale import DEFAULT_CPUS
 
 if TYPE_CHECKING:
     from assay.model.doubt import Doubt
@@ -104,6 +105,18 @@ Dilation = int | Literal["auto"]
 """How many times slower than the machines that it stands for a cluster runs; `auto` is chosen when a trial begins."""
 
 
+class ModelledNodes(NamedTuple):
+    """How many workers, and how many cores of each and of the master, a cluster stands for."""
+
+    workers: int
+    cpus: float
+
+    @property
+    def cores(self) -> float:
+        """Of all its nodes."""
+        return (self.workers + 1) * self.cpus
+
+
 class SshSpec(Frozen):
     """How the nodes of an existing cluster are read over SSH; without `hosts` they are those that YARN names.
 
@@ -156,7 +169,8 @@ class ClusterSpec(Frozen):
     goes wrong on one worker, `racks` are the workers' numbers of each rack (none: all are in one). `instead_of` says
     what the experiment asked for where this machine can't have several nodes. With a `dilation` the cluster is a scale
     model (docs/explanation/scale-model.md): its nodes have `limit_cpus` cores, by default one, of machines that are so
-    many times faster than what they get here.
+    many times faster than what they get here. `auto_for` is the plan's largest cluster whose dilation is `auto`, where
+    that is not this one: what is compared has to run at one dilation, and the largest needs most.
     `ssh` and `yarn_sampler` are ways to read the nodes of an existing cluster; without them they are not read.
     `kerberos` is the login there; without it that of the environment, if the cluster's configuration wants one.
     """
@@ -181,6 +195,12 @@ class ClusterSpec(Frozen):
     yarn_sampler: YarnSamplerSpec | None = None
     kerberos: KerberosSpec | None = None
     dilation: Dilation | None = None
+    auto_for: ModelledNodes | None = None
+
+    @property
+    def modelled_nodes(self) -> ModelledNodes:
+        """What it stands for itself."""
+        return ModelledNodes(len(self.workers), DEFAULT_CPUS if self.limit_cpus is None else self.limit_cpus)
 
     @property
     def workers(self) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from assay.model.input import NO_DATASET, DatasetSpec
 from assay.model.medium import kind_of
 from assay.model.naming import MOST_NAME_CHARACTERS, nearest
 from assay.model.network import NO_NETWORK
-from assay.model.platform import ClusterSpec, KerberosSpec, SshSpec, YarnSamplerSpec, even_racks
+from assay.model.platform import AUTO, ClusterSpec, KerberosSpec, SshSpec, YarnSamplerSpec, even_racks
 from assay.model.store import names_store
 from assay.model.trial import (
     FACTORS,
@@ -46,7 +46,7 @@ def plan_and_more(source: Source, vocabulary: Vocabulary) -> tuple[Plan, Iterato
     resolved = _resolve(source, vocabulary)
     axes = [_axes(experiment, resolved, workload) for workload in resolved.workloads]
     _refuse_repeated(source, resolved, axes[0])
-    repetitions = _repetitions(experiment, resolved, combinations(source, axes))
+    repetitions = _at_one_dilation(_repetitions(experiment, resolved, combinations(source, axes)))
     first = next(repetitions)
     check_workers(source, first)
     repetitions = chain([first], repetitions)
@@ -357,6 +357,21 @@ def _repetitions(
         warming = [(block[turn % len(block)], 0) for turn in range(experiment.warm_up)] if repetition == 1 else []
         turns = [*warming, *((combination, repetition) for combination in block)]
         yield tuple(_trial(experiment, resolved, f"{next(numbers):0{digits}d}", *turn) for turn in turns)
+
+
+def _at_one_dilation(repetitions: Iterator[tuple[Trial, ...]]) -> Iterator[tuple[Trial, ...]]:
+    """The trials with the largest cluster of those whose dilation is chosen where they run; the first block has all."""
+    first = next(repetitions)
+    chosen_there = [trial.cluster.modelled_nodes for trial in first if trial.cluster.dilation == AUTO]
+    largest = max(chosen_there, key=attrgetter("cores"), default=None)
+
+    def fit(trial: Trial) -> Trial:
+        cluster = trial.cluster
+        if largest is None or cluster.dilation != AUTO or cluster.modelled_nodes.cores == largest.cores:
+            return trial
+        return trial.model_copy(update={"cluster": cluster.model_copy(update={"auto_for": largest})})
+
+    return (tuple(map(fit, block)) for block in chain([first], repetitions))
 
 
 def _trial(

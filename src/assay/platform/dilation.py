@@ -12,7 +12,6 @@ from typing import NamedTuple
 from assay.host.processors import division
 from assay.model.errors import BadInputError
 from assay.model.platform import AUTO, ClusterSpec
-from assay.model.scale import DEFAULT_CPUS
 
 IDLE_SHARE = 0.1
 """Of this machine's processor time at least so much has to be left over, or nodes wait for each other's."""
@@ -41,14 +40,15 @@ def processors_here() -> Processors:
 
 def node_cpus(spec: ClusterSpec) -> float:
     """Cores that a node of a scale model stands for."""
-    return DEFAULT_CPUS if spec.limit_cpus is None else spec.limit_cpus
+    return spec.modelled_nodes.cpus
 
 
 def chosen(spec: ClusterSpec, processors: Processors | None = None) -> int | None:
     """The dilation of a cluster; None for one that is no scale model.
 
-    `auto` is the least with which all nodes, the master's too, can be busy at once. Raises BadInputError where there
-    are no nodes of their own, or where a node has more cores than this machine can stand for.
+    `auto` is the least with which all nodes, the master's too, can be busy at once, of the plan's largest cluster.
+    Raises BadInputError where there are no nodes of their own, or where a node has more cores than this machine can
+    stand for.
     """
     if spec.dilation is None:
         return None
@@ -62,8 +62,7 @@ def chosen(spec: ClusterSpec, processors: Processors | None = None) -> int | Non
     if spec.dilation != AUTO:
         dilation = int(spec.dilation)
     else:
-        wanted = (len(spec.workers) + 1) * node_cpus(spec)
-        dilation = max(1, ceil(wanted / here.usable - 1e-9))
+        dilation = max(1, ceil((spec.auto_for or spec.modelled_nodes).cores / here.usable - 1e-9))
     if node_cpus(spec) / dilation > here.number:
         least = ceil(node_cpus(spec) / here.number)
         raise BadInputError(
@@ -72,6 +71,14 @@ def chosen(spec: ClusterSpec, processors: Processors | None = None) -> int | Non
             "cpus", "dilation",
         )  # fmt: skip
     return dilation
+
+
+def auto_text(spec: ClusterSpec, processors: Processors | None = None) -> str:
+    """What an `auto` is on this machine, and for which cluster. Raises BadInputError where there can be none."""
+    workers, cpus = spec.auto_for or spec.modelled_nodes
+    nodes = "1 node and its master" if workers == 1 else f"{workers} nodes and their master"
+    each = "1 core" if cpus == 1 else f"{cpus:g} cores"
+    return f"dilation {AUTO}: {chosen(spec, processors)} here, for {nodes} of {each} each"
 
 
 def resolved(spec: ClusterSpec) -> ClusterSpec:
