@@ -3,6 +3,7 @@
 import json
 import sys
 import threading
+from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import SimpleNamespace
 
@@ -247,6 +248,84 @@ def test_a_cluster_that_answers_is_given_out_with_a_client_that_tells_its_jobs(s
         finally:
             server.shutdown()
             thread.join()
+
+
+NAMENODE, STATUS = ("Hadoop:service=NameNode,name=" + name for name in ("NameNodeInfo", "NameNodeStatus"))
+
+
+class Master:
+    """A NameNode and a ResourceManager at one address, in a state of high availability; its answers by path."""
+
+    def __init__(self, state):
+        self.state, self.silent = state, False
+        self.answers = {
+            "/jmx": self.jmx,
+            "/ws/v1/cluster/metrics": {"clusterMetrics": {"activeNodes": 1, "totalMB": 1024}},
+            "/ws/v1/cluster/info": lambda _: {"clusterInfo": {"haState": self.state.upper()}},
+            "/ws/v1/history/info": {"historyInfo": {}},
+        }
+
+    def jmx(self, query):
+        if self.silent:
+            return 503, {}
+        return {"beans": [{NAMENODE: {"SoftwareVersion": "3.3.6"}, STATUS: {"State": self.state}}[query["qry"]]]}
+
+
+@contextmanager
+def two_masters(site, tmp_path, *states):
+    """The cluster's client, its running cluster, the masters and their addresses."""
+    first, second = masters = [Master(state) for state in states]
+    with serving(first.answers) as one, serving(second.answers) as other:
+        urls = [one.url, other.url]
+        http, web = "dfs.namenode.http-address.ns", "yarn.resourcemanager.webapp.address"
+        a, b = (url.removeprefix("http://") for url in urls)
+        conf_dir = site(
+            core={"fs.defaultFS": "hdfs://ns"},
+            hdfs={"dfs.ha.namenodes.ns": "a,b", f"{http}.a": a, f"{http}.b": b},
+            yarn={"yarn.resourcemanager.ha.rm-ids": "a,b", f"{web}.a": a, f"{web}.b": b},
+            mapred={"mapreduce.jobhistory.webapp.address": a},
+        )
+        cluster = a_cluster(conf_dir, tmp_path)
+        with cluster.running(Layout(neutral=tmp_path, data=(), local=()), {}, Silent()) as running:
+            yield cluster, running, masters, urls
+
+
+@pytest.mark.parametrize(
+    ("states", "chosen"), [(("standby", "active"), 1), (("active", "standby"), 0), (("standby", "observer"), 0)]
+)
+def test_of_several_masters_the_active_one_is_asked_and_without_one_the_first(site, tmp_path, states, chosen):
+    with two_masters(site, tmp_path, *states) as (_, running, _, urls):
+        assert running.addresses["namenode"] == running.addresses["resourcemanager"] == urls[chosen]
+        assert running.version == "3.3.6"
+
+
+def test_a_namenode_is_gone_when_none_has_answered_several_times_in_a_minute(site, tmp_path, monkeypatch):
+    clock = SimpleNamespace(now=1000.0)
+    monkeypatch.setattr(existing, "time", SimpleNamespace(monotonic=lambda: clock.now))
+
+    def after(seconds):
+        clock.now += seconds
+        return cluster.failure()
+
+    with two_masters(site, tmp_path, "active", "standby") as (cluster, _, (first, second), urls):
+        first.silent = True
+        assert [after(11) for _ in range(12)] == [None] * 12  # the other one answers
+        second.silent = True
+        assert [after(11) for _ in range(6)] == [None] * 6
+        second.silent = False
+        assert after(11) is None
+        second.silent = True
+        assert after(5) is None  # too early to ask
+        assert [after(11) for _ in range(6)] == [None] * 6
+        assert after(11) == f"the NameNode at {urls[0]} or {urls[1]} no longer answers: asked 7 times in 66 s"
+        second.silent = False
+        assert after(11) is None
+        second.silent = True
+        assert [after(100), after(100), after(100)] == [None] * 3  # long, but not often enough
+        assert "asked 4 times in 300 s" in after(100)
+        first.silent = False
+        first.answers["/jmx"] = (401, {})  # the login has ended: it may well be up
+        assert after(11) is None
 
 
 def test_an_unnamed_service_is_refused_before_anything_is_asked(site, tmp_path):

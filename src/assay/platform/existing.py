@@ -100,7 +100,22 @@ def _list(value: str) -> list[str]:
     return [part.strip() for part in value.split(",") if part.strip()]
 
 
+_STATUS_PAGE = "/jmx?qry=Hadoop:service=NameNode,name=NameNodeStatus"
+_ACTIVE: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
+    "namenode": (_STATUS_PAGE, lambda answer: jmx_bean(answer).get("State") == "active"),
+    "resourcemanager": ("/ws/v1/cluster/info", lambda answer: _ha_state(answer) == "ACTIVE"),
+}
+"""The page by which one of several says whether it is the active one. A standby sends no reader of these elsewhere."""
+
+
+def _ha_state(answer: Any) -> object:
+    info = answer.get("clusterInfo") if isinstance(answer, dict) else None
+    return info.get("haState") if isinstance(info, dict) else None
+
+
 _CHECK_EVERY_S = 10.0
+GONE_AFTER_S, GONE_AFTER_MISSES = 60.0, 4
+"""NameNodes that have been silent so often and for so long are gone; a busy one may miss a question or two."""
 CONF_DIR = "the directory of its Hadoop configuration"
 
 
@@ -166,6 +181,7 @@ class ExistingCluster(Cluster):
         self._urls = {role: addresses.of(role) for role in self._kinds}
         self._namenode_url: str | None = None
         self._checked_at_s = 0.0
+        self._missed_s: list[float] = []
 
     def check(self, properties: Mapping[str, str]) -> None:
         """Raises BadInputError where there is no ticket, or the user's Prometheus does not answer as one."""
@@ -215,54 +231,81 @@ class ExistingCluster(Cluster):
         starts = Starts(name="existing", properties={})
         hadoop = write_hadoop_command(layout.neutral / "bin" / "hadoop", self._distribution, starts, conf_dir)
         self._namenode_url, self._checked_at_s = answering.get("namenode"), time.monotonic()
-        version = str(self._namenode_info().get("SoftwareVersion", "unknown"))
         return RunningCluster(
-            hadoop=hadoop, conf_dir=conf_dir, version=version, outlives=True,
+            hadoop=hadoop, conf_dir=conf_dir, version=self._version(), outlives=True,
             addresses=answering, extras=self._distribution.extras, ca_file=self._spec.ca_file,
             authorize=self._authorize, history=self._spec.history,
             settings={"starts": "existing", "client": self._distribution.version},
         )  # fmt: skip
 
     def failure(self) -> str | None:
-        """Whether the NameNode still answers; asked at most every ten seconds."""
+        """Whether a NameNode still answers, asked at most every ten seconds: gone are those silent for a minute."""
         if self._namenode_url is None or time.monotonic() - self._checked_at_s < _CHECK_EVERY_S:
             return None
         self._checked_at_s = time.monotonic()
-        try:
-            if self._namenode_info():
-                return None
-        except NoLoginError:  # it has ended; jobs go on by what they were given when they began
+        if self._namenode_answers():
+            self._missed_s.clear()
             return None
-        return f"the NameNode at {self._namenode_url} no longer answers"
+        self._missed_s.append(self._checked_at_s)
+        silent_s = self._checked_at_s - self._missed_s[0]
+        if silent_s < GONE_AFTER_S or len(self._missed_s) < GONE_AFTER_MISSES:
+            return None
+        where = " or ".join(self._urls["namenode"])
+        return f"the NameNode at {where} no longer answers: asked {len(self._missed_s)} times in {silent_s:.0f} s"
 
-    def _namenode_info(self) -> Mapping[str, Any]:
-        """What the NameNode says of itself; nothing where it does not answer, or there is none. Raises NoLoginError."""
-        if self._namenode_url is None:
-            return {}
-        try:
-            return jmx_bean(self.web.ask(self._namenode_url + self._kinds["namenode"].page))
-        except NoLoginError:
-            raise
-        except NoAnswerError:
-            return {}
+    def _namenode_answers(self) -> bool:
+        """Whether any does, the one in use first."""
+        for url in sorted(self._urls["namenode"], key=lambda one: one != self._namenode_url):
+            try:
+                if jmx_bean(self.web.ask(url + _STATUS_PAGE)):
+                    return True
+            except NoLoginError:  # it has ended; jobs go on by what they were given when they began
+                return True
+            except NoAnswerError:
+                continue
+        return False
+
+    def _version(self) -> str:
+        """The NameNode's; `unknown` where it does not say, or there is none. Raises NoLoginError."""
+        info: Mapping[str, Any] = {}
+        if self._namenode_url is not None:
+            try:
+                info = jmx_bean(self.web.ask(self._namenode_url + self._kinds["namenode"].page))
+            except NoLoginError:
+                raise
+            except NoAnswerError:
+                pass
+        return str(info.get("SoftwareVersion", "unknown"))
 
     def _answering(self, role: str) -> str:
-        """The daemon's first address with a good answer; a NameNode's is good in safe mode too."""
+        """The daemon's address with a good answer: the active one's, else the first; in safe mode it is good too."""
         urls, page, service = self._urls[role], self._kinds[role].page, self._kinds[role].name
         good: Callable[[Any], object] = jmx_bean if role == "namenode" else self._kinds[role].ready
         besides = " with an active NodeManager" if role == "resourcemanager" else ""
-        reasons = []
+        reasons, passive = [], []
         for url in urls:
             try:
-                if good(self.web.ask(url + page)):
+                if not good(self.web.ask(url + page)):
+                    reasons.append(f"{url}: no {service}{besides} answers there")
+                elif len(urls) == 1 or self._is_active(role, url):
                     return url
-                reasons.append(f"{url}: no {service}{besides} answers there")
+                else:
+                    passive.append(url)
             except NoAnswerError as error:
                 reasons.append(f"{url}: {error.reason}")
+        if passive:
+            return passive[0]
         raise AssayError(
             f"the {service} of {self._conf_dir} does not answer as it should: {'; '.join(reasons)}; is the cluster up, "
             "and can this machine reach it?"
         )
+
+    def _is_active(self, role: str, url: str) -> bool:
+        page, says_so = _ACTIVE[role]
+        try:
+            return says_so(self.web.ask(url + page))
+        except NoAnswerError:
+            return False
 
 
 def _good(login: Login) -> Ticket:
