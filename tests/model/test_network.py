@@ -29,7 +29,7 @@ def test_a_network_is_a_name_or_a_rate_and_a_latency(given, level, link):
 @pytest.mark.parametrize(
     ("given", "reason"),
     [
-        ("gigabyte", "unknown network 'gigabyte' .*; did you mean 'gigabit'"),
+        ("gigabyte", "unknown network 'gigabyte'; did you mean 'gigabit'"),
         ({"rate": "1Gbit", "loss": "1%"}, "unknown key 'loss'; possible are rate, latency, on, elsewhere"),
         ({"latency": "1ms"}, "rate is missing; write rate: 1Gbit"),
         ({"rate": None, "latency": 5}, "rate is empty; write rate: 1Gbit"),
@@ -41,7 +41,8 @@ def test_a_network_is_a_name_or_a_rate_and_a_latency(given, level, link):
         ({"rate": "125 MB/s"}, "125MB/s counts bytes, .* write 1000Mbit"),
         ("1Gb/s", "the rate 1Gb/s has an unknown unit; write bits per second, such as 1Gbit"),
         ("1000", "the rate 1000 has no unit; write bits per second, such as 1000Mbit"),
-        ("1Gbit,soon", "unknown network"),
+        ("10gigabit", "did you mean 'gigabit' or 'ten-gigabit'"),
+        ("1Gbit,soon", "unknown network .* Known are none, fast-ethernet, gigabit"),
         ("900Gbit", "rates are 1Mbit to 100Gbit"),
         ("10kbit", "rates are 1Mbit to 100Gbit"),
         ("1Gbit,1001ms", "latencies at most 1000ms"),

@@ -72,7 +72,7 @@ media:
         ("cluster: {ssh: {password: secret}}", "unknown key 'password'; possible are hosts, user, port"),
         ("cluster: {kerberos: {}}", "line 7: cluster: kerberos belongs to an existing cluster"),
         ("cluster: {kerberos: {keytab: a, ticket_cache: b}}", "must have keytab or ticket_cache, not both"),
-        ("cluster: {kerberos: {principal: me}}", "must have a keytab with principal"),
+        ("cluster: {kerberos: {principal: me}}", "must have `keytab` with `principal`"),
         ("cluster: {kerberos: {keytab: a, principal: a b}}", "cluster.kerberos.principal is 'a b': must be a name such as me@"),
         ("cluster: {kerberos: {password: secret}}", "unknown key 'password'; possible are keytab, principal, ticket_cache"),
         ("name: other", "line 7: unknown key 'name'; possible are experiment, description"),

@@ -51,7 +51,7 @@ def test_a_node_of_more_cores_than_this_machine_can_stand_for_is_refused():
 
 
 @pytest.mark.parametrize("version", [1, 2])
-def test_a_nodes_processors_are_bounded_once_it_has_started_in_short_periods(tmp_path, version):
+def test_a_nodes_processors_are_bounded_once_it_has_started(tmp_path, version):
     machine = Machine(tmp_path, version, "/user")
     lease = machine.lease(tmp_path)
     limits = make_limits(GIB, 0.25, lease, machine.process, node="worker-1", later=True)
@@ -60,9 +60,9 @@ def test_a_nodes_processors_are_bounded_once_it_has_started_in_short_periods(tmp
     file = group / ("cpu.cfs_quota_us" if version == 1 else "cpu.max")
     assert file.read_text().split()[0] in {"-1", "max"}
     limits.hold_processors()
-    assert file.read_text() == ("2500" if version == 1 else "2500 10000")
+    assert file.read_text() == ("10000" if version == 1 else "10000 40000")
     if version == 1:
-        assert (group / "cpu.cfs_period_us").read_text() == "10000"
+        assert (group / "cpu.cfs_period_us").read_text() == "40000"
     entered = limits.entering_processors(["hadoop", "fs"])
     assert str(group / "cgroup.procs") in entered
     assert entered[-2:] == ["hadoop", "fs"]
@@ -80,10 +80,11 @@ def test_without_a_dilation_bounds_hold_from_the_start_and_clients_stay_outside(
     assert limits.entering_processors(["hadoop"]) == ["hadoop"]
 
 
-def test_the_period_is_as_short_as_the_least_quota_allows():
-    assert short_period_us(0.25) == 10_000
-    assert short_period_us(0.1) == 10_000
-    assert short_period_us(0.05) == 20_000
+def test_a_node_has_its_processor_for_equally_long_at_every_dilation():
+    assert short_period_us(0.25) == 40_000
+    assert short_period_us(0.1) == 100_000
+    assert short_period_us(2) == 10_000
+    assert short_period_us(0.001) == 1_000_000
 
 
 def test_a_share_too_small_for_the_kernel_is_refused(tmp_path):

@@ -87,7 +87,10 @@ def test_where_all_outputs_of_a_level_are_wrong_nothing_wins():
         for one in records
     ]
     (one,) = analyse(plan, records).answers
-    assert one.notes[0] == "No trial on ssd counts: they failed, or their outputs are wrong."
+    assert one.notes[0] == (
+        "No trial on ssd counts: each failed, has a wrong output, or is struck out since a check of its scale model "
+        "failed."
+    )
     assert one.verdict == "not known yet"
     assert one.notes[0] in page(plan, records, [])
 

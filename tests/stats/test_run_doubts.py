@@ -3,7 +3,8 @@
 import pytest
 
 from assay.model.record import Step
-from assay.stats.run_doubts import doubts_of, parts_apart
+from assay.model.scale import ScaleReport
+from assay.stats.run_doubts import doubts_of, parts_apart, took_s
 from tests.builders import a_record, a_trial
 
 MINUTE_MS = 60_000
@@ -28,6 +29,18 @@ def in_one_go(repetitions, first_ms=0):
 def test_a_run_in_one_go_is_not_doubted():
     assert not parts_apart(in_one_go(5))
     assert not parts_apart([])
+
+
+def test_a_scale_model_is_judged_by_the_time_that_it_took_here():
+    """Its steps are a tenth as long in the model's time; where it began is by this machine's clock."""
+    in_model = ScaleReport(dilation=10, clock="model")
+    step = Step(name="run", started_ms=0, seconds=6.0)
+    steps = [step, step.model_copy(update={"started_ms": MINUTE_MS})]
+    records = [a_record(a_trial(at, "hdd", 1, "sort"), steps=(one,), scale=in_model) for at, one in enumerate(steps)]
+    assert not parts_apart(records)
+    assert [took_s(one) for one in records] == [60.0, 60.0]
+    steps[1] = step.model_copy(update={"started_ms": 5 * MINUTE_MS})
+    assert parts_apart([records[0], records[1].model_copy(update={"steps": (steps[1],)})])
 
 
 def test_whole_repetitions_on_two_days_are_not_doubted():

@@ -182,8 +182,11 @@ def _link_of(level: str) -> LinkSpec | None:
         lacks = "an unknown unit" if other[2] or other[3] else "no unit"
         raise ValueError(f"the rate {rate_text} has {lacks}; write bits per second, such as {number:g}{prefix}bit")
     if rate is None or (latency_text and latency is None):
-        names = nearest(level, [NO_NETWORK, *LINKS])
-        raise ValueError(f"unknown network {level!r} (one of your own is {{rate: 1Gbit, latency: 100us}}); {names}")
+        known = [NO_NETWORK, *LINKS]
+        raise ValueError(
+            f"unknown network {level!r}; {nearest(level, known, most=2)} Known are {', '.join(known)}; one of your own "
+            "is {rate: 1Gbit, latency: 100us}"
+        )
     bits = round(float(rate[1]) * _UNITS[rate[2].lower()])
     latency_us = 0 if latency is None else round(float(latency[1]) * (1000 if latency[2] == "ms" else 1))
     if not LEAST_RATE <= bits <= MOST_RATE or latency_us > MOST_LATENCY_US:

@@ -72,7 +72,9 @@ class KerberosEntry(Frozen):
             )
         if self.principal is not None and self.keytab is None:
             raise PydanticCustomError(
-                "kerberos", "Must have a keytab with principal: tickets in a file are their owner's anyway"
+                "kerberos",
+                "Must have `keytab` with `principal`, which chooses one of its keys; without both, the tickets that "
+                "`klist` shows are used",
             )
         return self
 

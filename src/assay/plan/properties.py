@@ -268,7 +268,7 @@ REPLICATION_UNMET = doubt_kind(
     "run",
     when="more copies of each block were asked for than the cluster has workers",
     why="HDFS keeps at most one copy on each, so such levels of replication are the same",
-    cure="give the cluster as many nodes (cluster: {nodes: 3}), or ask for fewer copies",
+    cure="give the cluster as many `nodes` as there are copies, or ask for fewer copies",
 )
 
 

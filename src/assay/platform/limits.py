@@ -87,9 +87,10 @@ def words(file: Path) -> list[str]:
 
 _PERIOD_US = 100_000
 _LEAST_CPUS = 0.01  # the kernel takes no quota below a millisecond
-_LEAST_QUOTA_US = 1000
-_SHORT_PERIOD_US = 10_000
-"""Of a scale model, whose nodes shall not wait long for their next share."""
+_BURST_US = 10_000
+"""Of processor time that a scale model's node may take at once, whatever the dilation is. The shorter a node's turns
+are, the more of them it spends on filling the processor's caches again: equal work would take more processor time."""
+_LONGEST_PERIOD_US = 1_000_000
 _LEAVE_OUT = {"memory": "leave the memory limit out", "cpu": "leave the cpus limit out"}
 # The shell enters and then becomes the command: same process id, and no Python code between fork and exec.
 _ENTER = (
@@ -111,7 +112,7 @@ class Limits:
     ) -> None:
         """`groups` has the interface's version and the directory for each of `memory` and `cpu` that is bounded.
 
-        With `later` the processors are bounded from `hold_processors` on, in short periods.
+        With `later` the processors are bounded from `hold_processors` on, in periods of `short_period_us`.
         """
         self._memory_bytes = memory_bytes
         self._cpus = cpus
@@ -226,8 +227,8 @@ def make_limits(
 
 
 def short_period_us(cpus: float) -> int:
-    """10 ms, or as much more as the least quota that the kernel takes needs for such a share."""
-    return max(_SHORT_PERIOD_US, ceil(_LEAST_QUOTA_US / cpus))
+    """In which so many `cpus` are one burst: 10 ms of the model's clock for a node of one core. At most a second."""
+    return min(_LONGEST_PERIOD_US, max(_BURST_US, ceil(_BURST_US / cpus)))
 
 
 def _machine_bytes() -> int:

@@ -146,7 +146,7 @@ def percent(share: float) -> str:
 def interval_text(one: Estimate) -> str:
     """`25 to 40 %`, of shares."""
     if one.low is None or one.high is None:
-        return "interval not known without repetitions"
+        return "not known without repetitions"
     return f"{round(100 * one.low):d} to {round(100 * one.high):d} %"
 
 
@@ -242,6 +242,8 @@ def _without_baseline(decision: Decision, one: PlacementResult) -> str:
     if one.blocked is not None:
         about = "about " if one.blocked.measured else ""
         return f"blocked on storage for {about}{_blocked_words(one.blocked)}, an estimate"
+    if decision.busy_bound_s is None and one.drives_busy_s is not None:
+        return f"its drives were busy for {seconds_text(one.drives_busy_s)} s, all of them added up"
     if decision.busy_bound_s is None and one.not_computing is None:
         return "what storage costs was not measured"
     if decision.busy_bound_s is None:
@@ -343,7 +345,10 @@ def _alone(decision: Decision, names: Mapping[str, str]) -> str:
 def _notes(decision: Decision, names: Mapping[str, str]) -> Iterator[str]:
     """What no figure speaks of, what limits the answer, what would decide it, and what it holds for."""
     if decision.without_time:
-        yield f"No trial on {', '.join(decision.without_time)} counts: they failed, or their outputs are wrong."
+        yield (
+            f"No trial on {', '.join(decision.without_time)} counts: each failed, has a wrong output, or is struck out "
+            "since a check of its scale model failed."
+        )
     if decision.elsewhere:
         on = ", ".join(decision.elsewhere)
         yield f"The trials on {on} ran on another machine, system or medium, so they are not compared here."
@@ -375,7 +380,10 @@ def _notes(decision: Decision, names: Mapping[str, str]) -> Iterator[str]:
             "These times are modelled: the cluster ran slower than the one that it stands for, and they are divided by "
             "that. The checks of the model are below."
         )
-    nodes = "" if not decision.nodes else " on one node" if decision.nodes == 1 else f" on {decision.nodes} nodes"
+    if decision.links_idle and decision.levels.get("network") != "none":
+        yield "No link had packets waiting before it for a second in all, so a faster network would save little time."
+    same = decision.nodes and decision.factor != "nodes"
+    nodes = "" if not same else " on one node" if decision.nodes == 1 else f" on {decision.nodes} nodes"
     memory, cache = (
         re.sub(r"(?<=\d)(?=[KMGT]iB$)", " ", decision.levels.get(name, "all")) for name in ("memory", "page_cache")
     )

@@ -33,7 +33,7 @@ RESOURCE_WORDS: Mapping[str, str] = {
 }  # fmt: skip
 CONCLUSIONS: Mapping[str, str] = {
     "disk": "Its drives have most to do: more blocks lie there, or its tasks spill more",
-    "network_in": "Its link has most to carry: its reducers get more, or it holds more copies of blocks",
+    "network_in": "Its link has most to carry: maps read from others, reducers get more, or it holds more copies",
     "network_out": "Its link has most to carry: it holds blocks or map outputs that other nodes read",
     "processor": "It ran more tasks than the others, or larger ones",
     "memory": "It ran more containers at a time, or larger ones, so less is left there for the page cache",

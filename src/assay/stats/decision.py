@@ -18,7 +18,7 @@ from assay.stats.comparison import Comparison, holm
 from assay.stats.fault_cost import FAULT
 from assay.stats.fit import Contrast, Fit, fits, within
 from assay.stats.noise import ALPHA, Noise, repetitions_to_decide
-from assay.stats.run_doubts import Condition, busy_seconds, conditions
+from assay.stats.run_doubts import Condition, busy_seconds, conditions, took_s
 from assay.stats.sample import (
     BASES,
     DILATION,
@@ -34,6 +34,7 @@ from assay.stats.sample import (
     samples,
     varying_factors,
 )
+from assay.stats.scale import LINKS
 from assay.stats.trial_doubts import MACHINE_SHARED
 
 DRAWS, SEED = 20_000, 20_140_814
@@ -106,7 +107,8 @@ class PlacementResult(Frozen):
     (None without a baseline): `storage_s`, `storage_share`. `won_back` is the share of what storage costs on the base
     that this placement saves; None where storage costs the base nothing that is significant. `blocked` is the share of
     the time in which tasks were blocked on storage, an estimate that needs no baseline; None where nobody measured it.
-    `not_computing` is the share of the tasks' own time without processor time, by their counters.
+    `not_computing` is the share of the tasks' own time without processor time, by their counters. `drives_busy_s` is
+    for how long its drives were busy, those of all nodes added up; None where nobody measured all of them.
     """
 
     placement: str
@@ -123,6 +125,7 @@ class PlacementResult(Frozen):
     split: Split | None
     blocked: BlockedShare | None = None
     not_computing: float | None = None
+    drives_busy_s: float | None = None
 
 
 class More(Frozen):
@@ -141,7 +144,8 @@ class Decision(Frozen):
     drive can save more (None where nobody measured). `without_time` are the placements of which no trial counts: they
     failed, or their outputs are wrong; `elsewhere` those whose trials ran on another machine or medium. `corrected` is
     how many verdicts were corrected together; `assumed` says that nothing ran twice, so that there are no intervals.
-    The jobs ran on so many `nodes` (None: not known).
+    The jobs ran on so many `nodes` (None: not known). `links_idle`: packets waited before none of their links for as
+    long as a second in all.
     """
 
     levels: Mapping[str, str]
@@ -155,6 +159,7 @@ class Decision(Frozen):
     conditions: tuple[Condition, ...]
     more: More | None
     without_time: tuple[str, ...] = ()
+    links_idle: bool = False
     elsewhere: tuple[str, ...] = ()
     corrected: int = 1
     assumed: bool = False
@@ -317,6 +322,7 @@ class _DecisionInputs:
                 for doubt in record.doubts
             ),
             without_time=tuple(level for level, any_counts in known.items() if not any_counts),
+            links_idle=self._links_idle(),
             elsewhere=tuple(
                 level for level, any_counts in known.items() if any_counts and level not in self.fit.levels
             ),
@@ -381,7 +387,14 @@ class _DecisionInputs:
             split=_split(own, storage),
             blocked=self._blocked.get(level),
             not_computing=not_computing_share(own),
+            drives_busy_s=max((seconds for record in own if (seconds := busy_seconds(record))), default=None),
         )
+
+    def _links_idle(self) -> bool:
+        """Whether packets waited before no link of any trial for a second in all; only scale models look."""
+        scales = [record.scale for own in self._records.values() for record in own]
+        checks = [check for one in scales if one for check in one.checks if check.name == LINKS]
+        return len(checks) == len(scales) > 0 and all(check.value is None for check in checks)
 
     def _slowdown(self) -> int:
         media = (medium for own in self._records.values() for medium in own[0].trial.media)
@@ -439,7 +452,7 @@ class _DecisionInputs:
         if not needed or None in needed:
             return None
         more = max(1, max(filter(None, needed)) - have)
-        spent = sum(step.seconds for own in self._records.values() for record in own for step in record.steps)
+        spent = sum(took_s(record) for own in self._records.values() for record in own)
         return More(repetitions=more, seconds=more * spent / have)
 
 

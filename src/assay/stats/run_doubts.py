@@ -302,6 +302,12 @@ def began_ms(record: Record) -> int:
     return min((step.started_ms for step in record.steps), default=0)
 
 
+def took_s(record: Record) -> float:
+    """Seconds that a trial took here, from its start to its end; a scale model's times are divided by its dilation."""
+    slower = record.scale.dilation if record.scale and record.scale.clock == "model" else 1
+    return slower * sum(step.seconds for step in record.steps)
+
+
 PARTS_APART = doubt_kind(
     "parts-apart",
     "run",
@@ -317,16 +323,16 @@ def parts_apart(records: Sequence[Record]) -> list[Doubt]:
 
     That is further than twice what all trials of that repetition took.
     """
-    took_s: dict[int, float] = {}
+    whole_s: dict[int, float] = {}
     began: dict[tuple[int, object], list[int]] = {}
     for record in records:
         repetition, factors = record.trial.repetition, record.trial.factors
-        took_s[repetition] = took_s.get(repetition, 0.0) + sum(step.seconds for step in record.steps)
+        whole_s[repetition] = whole_s.get(repetition, 0.0) + took_s(record)
         if counts(record):
             key = (machine_of(record), *(factors[name] for name in WORK))
             began.setdefault((repetition, key), []).append(began_ms(record))
     apart_s = [(repetition, (max(own) - min(own)) / 1000) for (repetition, _), own in began.items()]
-    far = {repetition: seconds for repetition, seconds in apart_s if seconds > MOST_TIMES_APART * took_s[repetition]}
+    far = {repetition: seconds for repetition, seconds in apart_s if seconds > MOST_TIMES_APART * whole_s[repetition]}
     if not far:
         return []
     repetitions = f"{len(far)} repetition{'' if len(far) == 1 else 's'}"
