@@ -102,7 +102,7 @@ def test_with_a_keytab_jobs_run_and_all_daemons_tell_their_counters(client):
 
 def test_with_the_users_tickets_too_and_a_day_that_is_too_short_is_a_doubt(client):
     client.cluster.kinit(client.tickets, "-l", "5m")
-    record = client.run("tickets")
+    record = client.run("by-ticket")
     assert record.outcome is Outcome.PASS, record.error
     assert not kinds(record) & {"daemon-silent", "login-lost"}, record.doubts
     experiment = client.experiment()
