@@ -47,10 +47,23 @@ def main() -> int:
     return 0
 
 
+def counts(record: Mapping) -> bool:
+    """Whether the trial's times may be used."""
+    right = all(verdict["outcome"] != "fail" for verdict in record["verdicts"])
+    return (
+        record["status"] == "finished"
+        and right
+        and all(check["passed"] is not False for check in (record.get("scale") or {}).get("checks", ()))
+    )
+
+
 def read(run: Path) -> dict[tuple[str, str], dict[Levels, dict[int, float]]]:
-    """Seconds by job and phase, then by the levels that vary in the run, then by repetition."""
+    """Seconds by job and phase, then by the levels that vary in the run, then by repetition.
+
+    Trials that failed, whose output was wrong, or whose time a scale model's check struck out are left out.
+    """
     records = [json.loads(path.read_text()) for path in sorted(run.glob("trials/*/record.json"))]
-    records = [record for record in records if record["status"] == "finished"]
+    records = [record for record in records if counts(record)]
     levels = [factors(record) for record in records]
     varied = [name for name in levels[0] if len({one[name] for one in levels}) > 1] if levels else []
     times: dict[tuple[str, str], dict[Levels, dict[int, float]]] = {}
