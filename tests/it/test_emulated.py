@@ -152,6 +152,20 @@ def test_discarded_space_comes_back(place):
         wait_for(lambda: backing.stat().st_blocks - empty < 32 * MIB / 512, 30)
 
 
+def test_a_commit_that_waits_for_the_drives_flush_is_not_late(place, tmp_path):
+    drive = medium(place, profile="wd10ezex", slowdown=4, path=tmp_path)
+    with drive.attached() as directory:
+        for number in range(15):
+            with (directory / f"{number}").open("wb") as file:
+                file.write(bytes(4096))
+                file.flush()
+                os.fsync(file.fileno())
+        report = drive.device_report()
+    assert report["flushes"] >= 15
+    assert report["busy_seconds"] > 0.5
+    assert report["late_seconds"] < 0.1 * report["busy_seconds"]
+
+
 def test_what_requests_wait_outside_the_emulator_is_late(place, tmp_path):
     with ExitStack() as scope:
         lease = scope.enter_context(Lease(place.installation.state, PURPOSE))

@@ -63,8 +63,6 @@ pub struct Start {
 pub struct LoopDevice {
     /// Such as `loop3`.
     pub name: String,
-    /// How many requests its driver takes at once.
-    pub depth: u64,
 }
 
 /// Reads one line. The error is a sentence for its sender.
@@ -161,9 +159,9 @@ mod tests {
     fn begin_takes_the_paths_cost_or_none() {
         assert_eq!(parse("begin"), Ok(Order::Drive(Command::Begin(Start::default()))));
         assert_eq!(parse("begin {}"), Ok(Order::Drive(Command::Begin(Start::default()))));
-        let line = r#"begin {"path": {"read": {"base_ns": 40000, "ns_per_byte": 0.3}, "write": {"base_ns": 50000, "ns_per_byte": 0.4}}, "device": {"name": "loop3", "depth": 32}}"#;
+        let line = r#"begin {"path": {"read": {"base_ns": 40000, "ns_per_byte": 0.3}, "write": {"base_ns": 50000, "ns_per_byte": 0.4}}, "device": {"name": "loop3"}}"#;
         let Ok(Order::Drive(Command::Begin(Start { path, device }))) = parse(line) else { panic!("not understood") };
-        assert_eq!(device, Some(LoopDevice { name: "loop3".into(), depth: 32 }));
+        assert_eq!(device, Some(LoopDevice { name: "loop3".into() }));
         assert_eq!((path.read.base_ns, path.write.ns_per_byte), (40_000.0, 0.4));
     }
 

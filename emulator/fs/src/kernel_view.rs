@@ -1,10 +1,11 @@
 //! How long requests really take, as the kernel sees it: from the block layer's taking one to its completion.
 //!
 //! The emulator can't see what a request waits for before it arrives or after it was answered: a busy processor, the loop
-//! device's worker, FUSE. The kernel adds up the requests' times to the nanosecond, but with their wait in the scheduler,
-//! which a real drive has, too; and its busy time is counted in clock ticks, which on a loaded machine was off by a fifth. So
-//! at intervals that are no multiple of a clock tick there is a look at how many requests are under way, and how many of
-//! these wait in the scheduler: none while the driver could take more.
+//! device's worker, FUSE. The kernel adds up the requests' times to the nanosecond, but from before the driver has them:
+//! while the driver has no room, while a flush that has to come first is under way, and while the program that collects
+//! requests has no processor. A real drive's requests wait for these, too. And its busy time is counted in clock ticks,
+//! which on a loaded machine was off by a fifth. So at intervals that are no multiple of a clock tick there is a look at how
+//! many requests are under way, and how many of these the driver has.
 
 use std::fs::File;
 use std::io;
@@ -44,22 +45,22 @@ struct Files {
 #[derive(Debug, Default)]
 struct Looks {
     busy: AtomicU64,
-    scheduled: AtomicU64,
+    /// Of all requests, before the driver had them.
+    outside: AtomicU64,
 }
 
 /// An interval as the kernel saw it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Seen {
-    /// Time with at least one request.
+    /// Time in which the driver had at least one request.
     pub busy_s: f64,
-    /// The times of all requests but flushes, added up, without their wait in the scheduler.
+    /// The times of all requests but flushes, added up, from when the driver had them.
     pub request_s: f64,
 }
 
 impl KernelView {
     /// Looks at a block device (`loop3`) from now on, in a thread that ends with the process or when the device is gone.
-    /// `depth` is how many requests its driver takes at once.
-    pub fn of(device: &str, depth: u64) -> io::Result<Arc<Self>> {
+    pub fn of(device: &str) -> io::Result<Arc<Self>> {
         let folder = Path::new("/sys/block").join(device);
         let files = Files { stat: File::open(folder.join("stat"))?, in_driver: File::open(folder.join("inflight"))? };
         let took_ms_at_reset = files.took_ms().into();
@@ -71,7 +72,7 @@ impl KernelView {
             let mut last = sys::monotonic_ns();
             while let Ok((under_way, in_driver)) = looking.files.look() {
                 let now = sys::monotonic_ns();
-                looking.looks.note(now - last, under_way, in_driver, depth);
+                looking.looks.note(now - last, under_way, in_driver);
                 last = now;
                 thread::sleep(INTERVAL);
             }
@@ -82,7 +83,7 @@ impl KernelView {
     /// Counts anew.
     pub fn reset(&self) {
         self.looks.busy.store(0, Relaxed);
-        self.looks.scheduled.store(0, Relaxed);
+        self.looks.outside.store(0, Relaxed);
         self.took_ms_at_reset.store(self.files.took_ms(), Relaxed);
     }
 
@@ -107,18 +108,16 @@ impl Files {
 }
 
 impl Looks {
-    fn note(&self, time: Nanos, under_way: u64, in_driver: u64, depth: u64) {
-        if under_way > 0 {
+    fn note(&self, time: Nanos, under_way: u64, in_driver: u64) {
+        if in_driver > 0 {
             self.busy.fetch_add(time, Relaxed);
         }
-        if in_driver >= depth {
-            self.scheduled.fetch_add(time * under_way.saturating_sub(in_driver), Relaxed);
-        }
+        self.outside.fetch_add(time * under_way.saturating_sub(in_driver), Relaxed);
     }
 
     fn seen(&self, took_s: f64) -> Seen {
         let seconds = |time: &AtomicU64| time.load(Relaxed) as f64 / 1e9;
-        Seen { busy_s: seconds(&self.busy), request_s: (took_s - seconds(&self.scheduled)).max(0.0) }
+        Seen { busy_s: seconds(&self.busy), request_s: (took_s - seconds(&self.outside)).max(0.0) }
     }
 }
 
@@ -148,18 +147,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_the_driver_has_no_room_for_waits_in_the_scheduler() {
+    fn what_the_driver_does_not_have_yet_waits_for_something_else() {
         let looks = Looks::default();
-        for (under_way, in_driver) in [(0, 0), (40, 32), (3, 1), (33, 32)] {
-            looks.note(2_000_000_000, under_way, in_driver, 32);
+        for (under_way, in_driver) in [(0, 0), (40, 32), (3, 1), (33, 32), (1, 0)] {
+            looks.note(2_000_000_000, under_way, in_driver);
         }
-        assert_eq!(looks.seen(50.0), Seen { busy_s: 6.0, request_s: 50.0 - 2.0 * 9.0 });
+        assert_eq!(looks.seen(50.0), Seen { busy_s: 6.0, request_s: 50.0 - 2.0 * 12.0 });
         assert_eq!(Looks::default().seen(0.5), Seen { busy_s: 0.0, request_s: 0.5 });
     }
 
     #[test]
     fn a_device_that_is_not_there_is_an_error() {
-        assert!(KernelView::of("no such device", 32).is_err());
+        assert!(KernelView::of("no such device").is_err());
     }
 
     #[test]

@@ -323,7 +323,7 @@ impl Server {
     }
 
     fn begin(&mut self, now: Nanos, start: Start) -> serde_json::Value {
-        match start.device.map(|device| KernelView::of(&device.name, device.depth)).transpose() {
+        match start.device.map(|device| KernelView::of(&device.name)).transpose() {
             Ok(view) => self.view = view,
             Err(error) => {
                 return report::error(&format!("begin: the requests of the device can't be looked at: {error}"));

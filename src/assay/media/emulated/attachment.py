@@ -273,7 +273,7 @@ def raw_drive(
     """A block device that behaves as the profile says, and its emulator, for the time of a scope."""
     with ExitStack() as scope:
         device, drive = attach_raw(profile, size_bytes, place, lease, emulator, system, scope)
-        drive.begin(emulator.measure(device, drive.home), device, queue_of(profile).depth)
+        drive.begin(emulator.measure(device, drive.home), device)
         yield device, drive
 
 

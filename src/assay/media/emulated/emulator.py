@@ -239,15 +239,12 @@ class Drive:
             raise AssayError(f"the drive emulator refused {word!r}: {content['error']}")
         return content
 
-    def begin(
-        self, path_cost: Mapping[str, Any] | None = None, device: Path | None = None, depth: int | None = None
-    ) -> None:
+    def begin(self, path_cost: Mapping[str, Any] | None = None, device: Path | None = None) -> None:
         """From now on it takes its time; `path_cost` is what requests cost on their way to it anyway.
 
-        `device` is the loop device, whose driver takes `depth` requests at once; there the kernel tells how long
-        requests really take.
+        `device` is the loop device, where the kernel counts how long requests really take.
         """
-        start = {"path": path_cost or None, "device": device and {"name": device.name, "depth": depth}}
+        start = {"path": path_cost or None, "device": device and {"name": device.name}}
         self.ask(f"begin {json.dumps({name: value for name, value in start.items() if value is not None})}")
 
     def request_log(self) -> Path | None:

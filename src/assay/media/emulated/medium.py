@@ -377,7 +377,7 @@ class EmulatedMedium:
         system.run(*MAKE[self._options.file_system], str(device))
         cost = self._emulator.measure(device, drive.home)
         mount(device, self._options.file_system, point, system, scope)
-        drive.begin(cost, device, queue_of(profile).depth)
+        drive.begin(cost, device)
         self._attached = Attached(drive=drive, device=device, mount_point=point)
         limit = self._options.dirty_limit_bytes
         self._dirty_limited = limit_dirty(device, limit, system)
