@@ -49,7 +49,7 @@ from assay.plan.layout import lay_out
 from assay.probe.sampler import Measurement, measured
 from assay.stats.blocked import by_phase
 from assay.stats.fault_losses import with_losses
-from assay.stats.scale import judged, scale_doubts
+from assay.stats.scale import around_strike, judged, scale_doubts
 from assay.stats.signature import signature
 from assay.stats.trial_doubts import (
     cached,
@@ -186,8 +186,13 @@ class Findings:
         """Whether a scale model was kept to while the jobs ran."""
         if running.scale is None:
             return
-        run = self.steps[-1]
-        seen = running.scale(run.started_ms, run.started_ms + round(1000 * run.seconds))
+        run, planned = self.steps[-1], self.trial.cluster.fault
+        ended_ms = run.started_ms + round(1000 * run.seconds)
+        seen = running.scale(run.started_ms, ended_ms)
+        if planned is not None and planned.kill and self.fault is not None and self.fault.struck_ms is not None:
+            before = running.scale(run.started_ms, self.fault.struck_ms).heartbeats
+            after = running.scale(self.fault.struck_ms, ended_ms).heartbeats
+            seen = seen._replace(heartbeats=around_strike(before, after, planned.kill))
         self.scale = judged(seen, self.devices)
         self.doubts += scale_doubts(self.scale, seen.troubles)
 

@@ -7,12 +7,14 @@ import pytest
 from rich.console import Console
 
 from assay.cli.report import json_lines
+from assay.model.record import TASK_COUNTERS
 from assay.model.result import TrialResult
 from assay.model.scale import ScaleCheck, ScaleReport
 from assay.record.folder import RunFolder
 from assay.report.analysis import analyse, read_run
 from assay.report.markdown import markdown
 from assay.report.page import run_page
+from assay.report.scale import scale_columns
 from assay.report.terminal import print_report
 from tests.builders import a_plan, a_record, a_trial
 
@@ -24,6 +26,7 @@ def check(*, passed):
         limit=0.99,
         passed=passed,
         detail="idle enough" if passed else "hardly ever idle",
+        lowest=0.34 if passed else 0.04,
     )
 
 
@@ -51,7 +54,8 @@ def test_times_are_divided_and_labelled_in_every_form(run):
     for form in (terminal, text, page):
         assert "modelled" in form
         assert "2.5" in form
-        assert "idle processor time" in form
+        assert "idle processor time, lowest second" in form
+        assert "0.34" in form
     (record,) = json.loads(made)["records"]
     assert record["scale"]["clock"] == "model"
     assert record["scale"]["dilation"] == 4
@@ -68,3 +72,24 @@ def test_a_failed_check_strikes_the_time_out_with_its_reason(run):
         assert "hardly ever idle" in form
     assert json.loads(made)["records"][0]["scale"]["checks"][0]["passed"] is False
     assert [row.elapsed_s for row in analyse(run.plan, run.records).rows] == [None]
+
+
+def test_checks_that_could_not_be_made_are_not_among_those_that_passed():
+    def verdict(*checks):
+        columns = scale_columns([a_record(scale=ScaleReport(dilation=4, checks=checks))])
+        return next(column.cells for column in columns if column.head == "checks")
+
+    unseen = check(passed=True).model_copy(update={"name": "heartbeats", "value": None, "passed": None})
+    assert verdict(check(passed=True), unseen) == ["passed (1 of 2)"]
+    assert verdict(check(passed=True)) == ["passed"]
+    assert verdict(check(passed=False), unseen) == ["failed"]
+
+
+def test_the_tasks_processor_time_is_there_to_compare_dilations_by():
+    def cells(counters):
+        record = a_record(scale=ScaleReport(dilation=4, checks=()))
+        own = record.model_copy(update={"totals": record.totals.model_copy(update={"counters": counters})})
+        return next(column.cells for column in scale_columns([own]) if column.head == "tasks' processor time")
+
+    assert cells({TASK_COUNTERS: {"CPU_MILLISECONDS": 12_500}}) == ["12.5"]
+    assert cells({}) == ["-"]

@@ -5,6 +5,7 @@ import pytest
 from assay.model.scale import HeartbeatsSeen, LinkSeen, ScaleReport, ScaleSeen
 from assay.stats.sample import counts, is_struck_out
 from assay.stats.scale import (
+    around_strike,
     drive_check,
     heartbeat_check,
     idle_check,
@@ -33,6 +34,7 @@ def test_one_window_of_a_hundred_may_lack_idle_time_and_not_two():
     assert idle_check([0.05] + [0.5] * 99).passed
     assert idle_check([0.05] * 2 + [0.5] * 98).passed is False
     assert idle_check([]).passed is None
+    assert (idle_check([0.05] + [0.5] * 99).lowest, idle_check([]).lowest) == (0.05, None)
 
 
 def test_the_99th_percentile_of_late_wakes_counts():
@@ -57,6 +59,13 @@ def test_late_drives():
     assert drive_check({}).passed is None
 
 
+def test_lateness_is_also_said_beside_the_time_in_which_the_drive_was_busy():
+    run = {"elapsed_seconds": 100.0, "late_seconds": 1.87, "busy_seconds": 3.74}
+    check = drive_check(device_reports({"worker-8/hdd": {"run": run}}))
+    assert check.passed
+    assert "1.87% of the run (worker-8/hdd, 50% of the time in which it was busy), below 2%" in check.detail
+
+
 @pytest.mark.parametrize(("sent", "passed"), [(95, True), (105, True), (94, False), (106, False)])
 def test_links_with_a_backlog_keep_their_rate(sent, passed):
     assert link_check({"worker-1": LinkSeen(sent, 2.0, 50.0)}).passed is passed
@@ -70,6 +79,30 @@ def test_a_link_without_a_second_of_backlog_tells_nothing():
 def test_heartbeats_come_within_a_fifth_of_their_interval(count, passed):
     """30 of 3 nodes in 120 s are one every 12 s."""
     assert heartbeat_check({"namenode": HeartbeatsSeen(count, 3, 120.0, 12.0)}).passed is passed
+
+
+@pytest.mark.parametrize(
+    ("killed", "of_resourcemanager", "of_namenode"), [("node", 2.5, 2.5), ("datanode", 3, 2.5), ("nodemanager", 2.5, 3)]
+)
+def test_a_node_that_was_killed_sends_no_more_heartbeats_and_is_not_waited_for(killed, of_resourcemanager, of_namenode):
+    """3 nodes for a minute, then 2: 15 and 10 heartbeats where each comes every 12 s."""
+    before = dict.fromkeys(["resourcemanager", "namenode"], HeartbeatsSeen(15, 3, 60.0, 12.0))
+    after = dict.fromkeys(["resourcemanager", "namenode"], HeartbeatsSeen(10, 3, 60.0, 12.0))
+    found = around_strike(before, after, killed)
+    assert {role: one.nodes for role, one in found.items()} == {
+        "resourcemanager": of_resourcemanager, "namenode": of_namenode,
+    }  # fmt: skip
+    assert {one.beats for one in found.values()} == {25}
+    assert heartbeat_check({"namenode": found["namenode"]}).value == pytest.approx(of_namenode * 120 / 25 / 12)
+    assert around_strike(before, {}, killed) == before
+
+
+def test_a_third_decimal_shows_what_two_would_hide():
+    assert "every 1.205 intervals" in heartbeat_check({"namenode": HeartbeatsSeen(2390, 3, 9600.0, 10.0)}).detail
+    assert (
+        "every 1.200 intervals in the mean (25 of 3 nodes), at most 1.2 is allowed"
+        in heartbeat_check({"namenode": HeartbeatsSeen(25, 3, 120.0, 12.0)}).detail
+    )
 
 
 def test_too_few_intervals_tell_nothing_of_heartbeats():

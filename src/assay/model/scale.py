@@ -29,10 +29,13 @@ class LinkSeen(NamedTuple):
 
 
 class HeartbeatsSeen(NamedTuple):
-    """How many heartbeats came from so many nodes in so many seconds, and every how many seconds each was to send."""
+    """How many heartbeats came from so many nodes in so many seconds, and every how many seconds each was to send.
+
+    Where a node was lost on the way, `nodes` is their mean over the time.
+    """
 
     beats: int
-    nodes: int
+    nodes: float
     seconds: float
     interval_s: float
 
@@ -65,6 +68,8 @@ class ScaleCheck(Frozen):
     """Whether it was within; null if it could not be seen, or there was nothing to be seen."""
     detail: str
     """The same in words."""
+    lowest: float | None = None
+    """Of idle processor time: its share of the window with the least; null of other checks, and if it was not seen."""
 
 
 class ScaleReport(Frozen):

@@ -48,6 +48,7 @@ TIMERS = (
     Timer("dfs.namenode.lease-recheck-interval-ms", "2000", HDFS),
     Timer("dfs.namenode.resource.check.interval", "5000", HDFS),
     Timer("dfs.datanode.bp-ready.timeout", "20", HDFS),
+    Timer("dfs.datanode.socket.reuse.keepalive", "4000", HDFS),
     Timer("dfs.datanode.socket.write.timeout", "480000", HDFS),
     Timer("dfs.datanode.slow.io.warning.threshold.ms", "300", HDFS),
     Timer("dfs.client.slow.io.warning.threshold.ms", "30000", HDFS),

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from statistics import quantiles
 
 from assay.model.doubt import Doubt, doubt_kind
+from assay.model.fault import NODE
 from assay.model.record import DeviceReport
 from assay.model.scale import HeartbeatsSeen, LinkSeen, ScaleCheck, ScaleReport, ScaleSeen
 
@@ -73,7 +74,8 @@ def idle_check(shares: Sequence[float]) -> ScaleCheck:
         f"the processors were idle for at least {IDLE_SHARE:.0%} of the time in {enough:.1%} of {len(shares)} windows "
         f"of a second, at least {IDLE_WINDOWS:.0%} are needed; the lowest was {lowest:.0%}"
     )
-    return ScaleCheck(name=IDLE, value=enough, limit=IDLE_WINDOWS, passed=enough >= IDLE_WINDOWS, detail=detail)
+    passed = enough >= IDLE_WINDOWS
+    return ScaleCheck(name=IDLE, value=enough, limit=IDLE_WINDOWS, passed=passed, detail=detail, lowest=lowest)
 
 
 def wake_check(late_us: Sequence[int], dilation: float) -> ScaleCheck:
@@ -83,26 +85,28 @@ def wake_check(late_us: Sequence[int], dilation: float) -> ScaleCheck:
     at_99 = quantiles(late_us, n=100, method="inclusive")[98] / dilation
     detail = (
         f"a thread woke up to {at_99:.0f} us of the model's time late in 99 % of {len(late_us)} times, below "
-        f"{LATE_US_P99:.0f} us is needed"
+        f"{LATE_US_P99:.0f} us is allowed"
     )
     return ScaleCheck(name=WAKE, value=at_99, limit=LATE_US_P99, passed=at_99 < LATE_US_P99, detail=detail)
 
 
 def drive_check(devices: Mapping[str, Mapping[str, DeviceReport]]) -> ScaleCheck:
     """The largest share of the run that requests waited longer than for the drive, of any drive."""
-    shares = {}
+    shares, of_busy = {}, {}
     for name, reports in devices.items():
         report = reports.get("run")
         late = (report.model_extra or {}).get("late_seconds") if report else None
         if report is not None and report.elapsed_seconds and isinstance(late, int | float):
             shares[name] = late / report.elapsed_seconds
+            if report.busy_seconds:
+                of_busy[name] = f", {late / report.busy_seconds:.0%} of the time in which it was busy"
     if not shares:
         return _unseen(DRIVES, LATE_DRIVE_SHARE, "no drive told how late it was")
     worst = max(shares, key=lambda name: shares[name])
     share = shares[worst]
     detail = (
-        f"requests waited longer than for the drive in {share:.2%} of the run ({worst}), below {LATE_DRIVE_SHARE:.0%} "
-        "is needed"
+        f"requests waited longer than for the drive in {share:.2%} of the run ({worst}{of_busy.get(worst, '')}), below "
+        f"{LATE_DRIVE_SHARE:.0%} is allowed"
     )
     return ScaleCheck(name=DRIVES, value=share, limit=LATE_DRIVE_SHARE, passed=share < LATE_DRIVE_SHARE, detail=detail)
 
@@ -116,7 +120,7 @@ def link_check(links: Mapping[str, LinkSeen]) -> ScaleCheck:
     worst = max(off, key=lambda name: abs(off[name]))
     detail = (
         f"{worst} sent {1 + off[worst]:.1%} of its rate in {known[worst].seconds:.1f} s with a backlog, the furthest "
-        f"off of {len(known)}; within {LINK_SHARE:.0%} is needed"
+        f"off of {len(known)}; within {LINK_SHARE:.0%} is allowed"
     )
     value = round(abs(off[worst]), 6)
     return ScaleCheck(name=LINKS, value=value, limit=LINK_SHARE, passed=value <= LINK_SHARE, detail=detail)
@@ -139,13 +143,33 @@ def heartbeat_check(heartbeats: Mapping[str, HeartbeatsSeen]) -> ScaleCheck:
     if not ratios:
         return _unseen(HEARTBEATS, BEAT_RATIO, f"the run was shorter than {BEAT_LEAST} intervals")
     worst = max(ratios, key=lambda role: ratios[role])
+    decimals = 3 if abs(ratios[worst] - BEAT_RATIO) < 0.01 else 2
     detail = (
-        f"those to the {worst} came every {ratios[worst]:.2f} intervals in the mean ({heartbeats[worst].beats} of "
-        f"{heartbeats[worst].nodes} nodes), at most {BEAT_RATIO} is needed"
+        f"those to the {worst} came every {ratios[worst]:.{decimals}f} intervals in the mean "
+        f"({heartbeats[worst].beats} of {heartbeats[worst].nodes:.3g} nodes), at most {BEAT_RATIO} is allowed"
     )
     return ScaleCheck(
         name=HEARTBEATS, value=ratios[worst], limit=BEAT_RATIO, passed=ratios[worst] <= BEAT_RATIO, detail=detail
     )
+
+
+SENDERS = {"resourcemanager": "nodemanager", "namenode": "datanode"}
+
+
+def around_strike(
+    before: Mapping[str, HeartbeatsSeen], after: Mapping[str, HeartbeatsSeen], killed: str
+) -> dict[str, HeartbeatsSeen]:
+    """Heartbeats of a run in which a daemon of this role, or a `node`, was killed: of those that could send any."""
+    found = {}
+    for role in {**before, **after}:
+        parts = [before[role]] if role in before else []
+        if role in after:
+            lost = killed in {NODE, SENDERS.get(role)}
+            parts.append(after[role]._replace(nodes=after[role].nodes - lost))
+        if seconds := sum(one.seconds for one in parts):
+            nodes = sum(one.nodes * one.seconds for one in parts) / seconds
+            found[role] = HeartbeatsSeen(sum(one.beats for one in parts), nodes, seconds, parts[0].interval_s)
+    return found
 
 
 def _unseen(name: str, limit: float, why: str) -> ScaleCheck:
