@@ -1,10 +1,13 @@
-"""Proves that a link's bucket takes each packet whole, and that slow links alone are measured several at once."""
+"""Proves that buckets take packets whole, slow links alone are measured together, and a failed transfer is a doubt."""
+
+from types import SimpleNamespace
 
 import pytest
 
 from assay.model.network import LINKS
+from assay.model.progress import Silent
 from assay.network import links
-from assay.network.links import Lan, measure
+from assay.network.links import Lan, measure, network_facts
 
 ETHERNET, IPOIB = LINKS["fast-ethernet"], LINKS["ipoib-qdr-like"]
 
@@ -20,7 +23,26 @@ ETHERNET, IPOIB = LINKS["fast-ethernet"], LINKS["ipoib-qdr-like"]
     ],
 )
 def test_the_largest_packet_fits_into_the_bucket(link, bucket, fitting):
-    assert (links._bucket_bytes(link), links._fitting(link)) == (bucket, fitting)
+    mtu = link.mtu_bytes
+    assert (links._bucket_bytes(link, mtu), links._fitting(link, mtu)) == (bucket, fitting)
+
+
+def test_a_nodes_own_slow_link_takes_the_packets_of_its_network_whole():
+    assert links._bucket_bytes(ETHERNET, IPOIB.mtu_bytes) == 65520 + (2 << 10)
+    assert links._fitting(ETHERNET, IPOIB.mtu_bytes) == ""
+
+
+def test_links_that_can_not_be_measured_are_a_doubt(monkeypatch):
+    def failing(_lan):
+        raise TimeoutError("timed out")
+
+    monkeypatch.setattr(links, "measure", failing)
+    facts, (doubt,) = network_facts(
+        [Lan(None, (SimpleNamespace(name="a"),), ("a",), {}, ETHERNET, (), {"a": ETHERNET})], Silent()
+    )
+    assert doubt.kind == "links-not-measured"
+    assert doubt.what.endswith("was to be made: timed out")
+    assert facts == {"network.rate_bits_per_s": "100000000"}
 
 
 @pytest.mark.parametrize(("nodes", "rounds"), [(2, 2), (3, 3), (4, 3), (14, 3), (15, 3)])

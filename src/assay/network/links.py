@@ -15,7 +15,7 @@ import subprocess
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from ipaddress import IPv4Network
 from pathlib import Path
 from threading import Thread
@@ -24,7 +24,7 @@ from typing import Literal, NamedTuple
 from assay.host.lease import Lease
 from assay.model.doubt import Doubt, doubt_kind
 from assay.model.errors import AssayError
-from assay.model.network import INTERFACES, LinkSpec
+from assay.model.network import ETHERNET_MTU, INTERFACES, LinkSpec
 from assay.model.progress import Progress
 from assay.node.namespace import NamespaceNode, hold
 
@@ -57,6 +57,13 @@ LINK_TOO_SLOW = doubt_kind(
     why="this machine does not carry such a network, so what jobs transfer takes longer than it would there",
     cure="close other programs, use a machine with more processors, or a slower network",
     severity=95,
+)  # fmt: skip
+LINKS_NOT_MEASURED = doubt_kind(
+    "links-not-measured", "trial", instrument="network",
+    when="the short transfer over each link at a cluster's start failed",
+    why="whether this machine carries such a network is not known",
+    cure="run the trial again; if it fails again, look at what it says of the network",
+    severity=90,
 )  # fmt: skip
 REACHED_SHARE = 0.95
 
@@ -117,6 +124,7 @@ def _join(
 
     Packets are as large as the network's `link` has them, also where a node's own one of `links` differs.
     """
+    largest = ETHERNET_MTU if link is None else link.mtu_bytes
     bridge = f"{interface}-switch"
     ports = [f"{interface}-{number}" for number in range(1, len(nodes) + 1)]
     mtu = "" if link is None else f"mtu {link.mtu_bytes} "
@@ -132,7 +140,7 @@ def _join(
         ),
     ])  # fmt: skip
     for node, address, own in zip(nodes, addresses, links, strict=True):
-        fitting = "" if own is None else _fitting(own)
+        fitting = "" if own is None else _fitting(own, largest)
         _do(node, "ip", [
             f"addr add {address}/{RANGES[0].prefixlen} dev {interface}", f"link set {interface} {mtu}{fitting}up",
         ])  # fmt: skip
@@ -141,7 +149,7 @@ def _join(
         at_switch = [port for port, one in zip(ports, links, strict=True) if one == own]
         at_nodes = [(node, [interface]) for node, one in zip(nodes, links, strict=True) if one == own]
         for node, ends in ((switch, at_switch), *at_nodes):
-            doubts |= {doubt.what: doubt for doubt in _shape(node, ends, own)}
+            doubts |= {doubt.what: doubt for doubt in _shape(node, ends, own, largest)}
     return tuple(doubts.values())
 
 
@@ -150,19 +158,19 @@ def unplug(node: NamespaceNode) -> None:
     _do(node, "ip", [f"link set {interface} down" for interface in node.interfaces])
 
 
-def _bucket_bytes(link: LinkSpec) -> int:
-    return max(int(link.rate_bits_per_s / 8 * BUCKET_S), LEAST_BUCKET_BYTES, link.mtu_bytes + SPARE_BYTES)
+def _bucket_bytes(link: LinkSpec, mtu_bytes: int) -> int:
+    return max(int(link.rate_bits_per_s / 8 * BUCKET_S), LEAST_BUCKET_BYTES, mtu_bytes + SPARE_BYTES)
 
 
-def _fitting(link: LinkSpec) -> str:
+def _fitting(link: LinkSpec, mtu_bytes: int) -> str:
     """What ip(8) bounds the packets of TCP by, so that a link's bucket takes them whole."""
-    largest = int(FITTING_SHARE * _bucket_bytes(link))
-    return f"gso_max_size {largest} " if link.mtu_bytes < largest < LARGEST_BYTES else ""
+    largest = int(FITTING_SHARE * _bucket_bytes(link, mtu_bytes))
+    return f"gso_max_size {largest} " if mtu_bytes < largest < LARGEST_BYTES else ""
 
 
-def _shape(node: NamespaceNode, interfaces: Sequence[str], link: LinkSpec) -> tuple[Doubt, ...]:
-    """Shape what interfaces send; a doubt where a wanted latency can't be had."""
-    bucket = _bucket_bytes(link)
+def _shape(node: NamespaceNode, interfaces: Sequence[str], link: LinkSpec, mtu_bytes: int) -> tuple[Doubt, ...]:
+    """Shape what interfaces with packets of at most so many bytes send; a doubt where a latency can't be had."""
+    bucket = _bucket_bytes(link, mtu_bytes)
     rate, queue_ms = round(link.carried_bits_per_s), QUEUE_S * 1000 * link.slowdown
     shape = f"tbf rate {rate}bit burst {bucket} latency {queue_ms:g}ms"
     _do(node, "tc", [f"qdisc add dev {interface} root handle 1: {shape}" for interface in interfaces])
@@ -251,8 +259,11 @@ def network_facts(lans: Sequence[Lan], progress: Progress) -> tuple[dict[str, st
                 facts[f"{name}.{node.name}.rate_bits_per_s"] = f"{link.carried_bits_per_s:.0f}"
         if any(link is not None for link in lan.links.values()):
             progress.detail("measuring the links")
-            with suppress(OSError):
+            try:
                 reached = measure(lan)
+            except OSError as error:
+                doubts += (LINKS_NOT_MEASURED.doubt(f"a short transfer over each link was to be made: {error}"),)
+            else:
                 facts[f"{name}.least_reached_bits_per_s"] = str(round(min(reached.values())))
         doubts += doubts_of(lan, reached)
     return facts, doubts
