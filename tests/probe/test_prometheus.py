@@ -3,6 +3,7 @@
 The server answers the HTTP API's queries from counters that grow at a known rate.
 """
 
+import json
 import re
 import time
 from contextlib import contextmanager
@@ -12,7 +13,7 @@ import pytest
 from assay.host.http import BoundedWeb, Bounds
 from assay.model.platform import Layout
 from assay.model.probe import CannotMeasureError, ForeignCluster, ForeignHost, Scene
-from assay.probe.prometheus import GROUPS, Prometheus
+from assay.probe.prometheus import GROUPS, MOST_STEPS, Prometheus, chosen
 from tests.serving import serving
 
 MB = 1_000_000
@@ -22,11 +23,14 @@ CLOCK_AHEAD_S = 100.0
 
 
 class Fake:
-    """Scrapes once a second, at .25; each counter grows by its rate since `began_s`. `lacks` are patterns of metrics."""
+    """Scrapes once a second, at .25; each counter grows by its rate since `began_s`.
 
-    def __init__(self, lacks="^$"):
+    `lacks` and `refuses` are patterns of metrics.
+    """
+
+    def __init__(self, lacks="^$", refuses="^$"):
         self.began_s = time.time() + CLOCK_AHEAD_S - 1000
-        self.lacks = re.compile(lacks)
+        self.lacks, self.refuses = re.compile(lacks), re.compile(refuses)
 
     def query(self, query):
         at = time.time() + CLOCK_AHEAD_S
@@ -38,6 +42,8 @@ class Fake:
         return answer([{"metric": labels, "value": [at, str(value(at))]} for labels, value in found])
 
     def query_range(self, query):
+        if self.refuses.search(query["query"]):
+            return 422, {"status": "error", "error": "query processing would load too many samples into memory"}
         begin, end, step = (float(query[name]) for name in ("start", "end", "step"))
         steps = [begin + number * step for number in range(int((end - begin) / step + 0.01) + 1)]
         now = time.time() + CLOCK_AHEAD_S
@@ -52,7 +58,10 @@ class Fake:
             return
         by = re.search(r"by \(([\w, ]+)\)", query)
         names = by[1].split(", ") if by else ["instance", "nodename"]
+        chosen = re.search(r'instance=~"((?:[^"\\]|\\.)*)"', query)
         for number, (instance, nodename) in enumerate(INSTANCES.items()):
+            if chosen and not re.fullmatch(json.loads(f'"{chosen[1]}"'), instance):
+                continue
             for mode in ("user", "idle") if "mode" in names else ("",):
                 device = next((name for start, name in DEVICES.items() if metric.startswith(start)), "")
                 known = {"instance": instance, "nodename": nodename, "device": device, "mode": mode}
@@ -151,6 +160,38 @@ def test_one_that_goes_away_meanwhile_is_a_doubt():
     assert (found.samples, found.amounts) == ([], [])
     assert doubt.kind == "prometheus-silent"
     assert "HTTP status 404" in doubt.what
+
+
+def test_an_answer_that_is_refused_costs_its_own_figures():
+    with a_prometheus(Fake(refuses="node_disk")) as server:
+        found, (doubt,) = measured(server)
+    assert doubt.kind == "prometheus-answer-lost"
+    assert "gave no whole answer about" in doubt.what
+    assert "drives" in doubt.what
+    assert {one.subject for one in found.amounts} == {"interface eth0", "processor", "memory", "pressure"}
+
+
+def test_only_the_clusters_own_machines_are_asked_for():
+    with a_prometheus(Fake()) as server:
+        measured(server)
+    asked = [query["query"] for path, query in server.asked if path.endswith("query_range")]
+    assert asked
+    assert all('instance=~"10\\\\.0\\\\.0\\\\.2:9100|worker\\\\-1:9100"' in query for query in asked)
+
+
+def test_a_choice_that_would_be_too_long_for_an_address_is_not_made():
+    assert chosen(["b:1", "a.x:1"]) == r'instance=~"a\\.x:1|b:1"'
+    assert chosen(f"worker-{number}.example.com:9100" for number in range(1000)) == 'instance!=""'
+
+
+def test_of_a_long_trial_no_more_points_are_asked_for_than_are_given():
+    with a_prometheus(Fake()) as server:
+        probe = Prometheus()
+        probe.attach(scene(server))
+        now = time.time()
+        probe._scrapes(now - 30 * 3600, now)
+        (query,) = [query for path, query in server.asked if path.endswith("query_range")]
+    assert (float(query["end"]) - float(query["start"])) / float(query["step"]) <= MOST_STEPS
 
 
 def test_without_one_nothing_is_missing():

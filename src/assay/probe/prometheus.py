@@ -3,19 +3,22 @@
 It is asked when the trial is over, for the time of the trial, with a few `query_range` requests for all machines
 together (Prometheus: HTTP API). A value of such a range is that of the last scrape before each step, so the times of
 the scrapes are asked for too (`timestamp()`): between two of them a counter lies on a straight line. Several jobs that
-scrape the same machine are counted once (`max by`). Prometheus' clock may differ from this machine's: the difference is
+scrape the same machine are counted once (`max by`). Only the cluster's own machines are asked for, where their names
+fit into an address. Prometheus' clock may differ from this machine's: the difference is
 measured when it is asked, and taken off. Names of series: node_exporter 1.x.
 
 Devices that stand for others (device mapper, software RAID, bridges, bonds, virtual pairs) are left out: their bytes
 are those of the devices below them.
 """
 
+import json
 import math
 import re
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 from assay.model.doubt import Doubt, doubt_kind
 from assay.model.errors import NoAnswerError
@@ -28,15 +31,26 @@ from assay.probe.counters import PartTimes, Readings
 NAME = "prometheus"
 MOST_POINTS = 20_000
 """About so many steps of all machines together are asked for at once."""
+MOST_STEPS = 11_000
+"""A Prometheus refuses more points of a series."""
+MOST_CHOSEN = 3_000
+"""Characters of a choice of instances in an address: a query may hold it twice, and proxies take 8 KiB."""
 WAIT_S, POLL_S = 30.0, 1.0
 """How long the scrapes after the jobs' end are waited for."""
 CLOCK_QUESTIONS = 3
 MOST_NAMED = 3
 
-_DRIVES = '{device!~"loop.*|ram.*|zram.*|dm-.*|md.*|sr.*|fd.*|nbd.*"}'
-_LINKS = '{device!~"lo|veth.*|docker.*|br.*|virbr.*|cni.*|flannel.*|cali.*|tun.*|tap.*|bond.*|team.*|dummy.*|ifb.*"}'
+_CHOSEN = "$instances"
+"""Stands in queries for the choice of the cluster's own instances."""
+_ALL = 'instance!=""'
+_DRIVES = '{device!~"loop.*|ram.*|zram.*|dm-.*|md.*|sr.*|fd.*|nbd.*",$instances}'
+_LINKS = (
+    '{device!~"lo|veth.*|docker.*|br.*|virbr.*|cni.*|flannel.*|cali.*|tun.*|tap.*|bond.*|team.*|dummy.*|ifb.*",'
+    "$instances}"
+)
 _SCRAPE = "node_boot_time_seconds"
 """Every node_exporter has it."""
+_OWN = _SCRAPE + "{$instances}"
 
 
 class Wanted(NamedTuple):
@@ -85,8 +99,8 @@ GROUPS = (
         "what the processors did", "node_cpu_seconds_total",
         (
             Wanted(
-                "sum by (instance, mode) (max by (instance, cpu, mode) (node_cpu_seconds_total))", "processor", "{}_s",
-                "mode",
+                "sum by (instance, mode) (max by (instance, cpu, mode) (node_cpu_seconds_total{$instances}))", "processor",
+                "{}_s", "mode",
             ),
         ),
     ),
@@ -95,14 +109,15 @@ GROUPS = (
         tuple(
             Wanted(f"max by (instance) ({query})", "memory", series, level=True)
             for query, series in {
-                "node_memory_MemTotal_bytes - node_memory_MemAvailable_bytes": "used_bytes",
-                "node_memory_Cached_bytes": "page_cache_bytes", "node_memory_Dirty_bytes": "dirty_bytes",
+                "node_memory_MemTotal_bytes{$instances} - node_memory_MemAvailable_bytes{$instances}": "used_bytes",
+                "node_memory_Cached_bytes{$instances}": "page_cache_bytes",
+                "node_memory_Dirty_bytes{$instances}": "dirty_bytes",
             }.items()
         ),
     ),
     Group(
         "how long tasks waited for processors, memory and drives", "node_pressure_* (Linux with PSI)",
-        _counters("pressure", "", "", {
+        _counters("pressure", "", "{$instances}", {
             f"node_pressure_{what}_{how}_seconds_total": f"{what}_{word}_s"
             for what in ("cpu", "memory", "io")
             for how, word in (("waiting", "some"), ("stalled", "full"))
@@ -123,6 +138,7 @@ class Prometheus(Evaluated):
         self._ask: Ask | None = None
         self._hosts: Sequence[ForeignHost] = ()
         self._nodes: dict[str, str] = {}
+        self._chosen = _ALL
         self._offset_s = 0.0
         self._times = PartTimes()
         self._doubts: list[Doubt] = []
@@ -137,7 +153,11 @@ class Prometheus(Evaluated):
         try:
             self._nodes = self._find_nodes()
         except NoAnswerError as error:
-            raise _cannot(f"Prometheus does not answer: {error}", "look whether it is up") from None
+            raise _cannot(
+                f"the Prometheus that `prometheus` names can't be asked: {error}",
+                "look whether it is up and this machine reaches it, or name another address in `prometheus` of `cluster`",
+            ) from None
+        self._chosen = chosen(self._nodes)
         known = sorted(set(self._nodes.values()))
         if not known:
             names = ", ".join(host.name for host in self._hosts[:MOST_NAMED])
@@ -160,18 +180,21 @@ class Prometheus(Evaluated):
         if not parts or not self._nodes:
             return Evaluation()
         readings = Readings(NAME)
-        try:
+        lost: dict[str, list[str]] = {}
+        with _noting(lost, ""):
             self._offset_s = self._clock_offset_s()
             jobs_end_s = max((one.end_ms for one in parts if one.part != "collect"), default=parts[-1].end_ms) / 1000
             self._wait_for(jobs_end_s)
             scraped = self._scrapes(parts[0].begin_ms / 1000, time.time())
             for group in GROUPS:
-                self._take(group, scraped, readings)
-        except NoAnswerError as error:
-            self._doubts.append(PROMETHEUS_SILENT.doubt(f"Prometheus did not answer at the trial's end: {error}"))
-        except (LookupError, TypeError, AttributeError, ValueError) as error:
-            what = f"an answer of {self._url} lacks or garbles {error}"
-            self._doubts.append(PROMETHEUS_SILENT.doubt(what))
+                with _noting(lost, group.lost):
+                    self._take(group, scraped, readings)
+        for why, what in lost.items():
+            if what == [""]:
+                found = PROMETHEUS_SILENT.doubt(f"{self._url} did not answer at the trial's end: {why}")
+            else:
+                found = ANSWERS_LOST.doubt(f"{self._url} gave no whole answer about {'; '.join(what)}: {why}")
+            self._doubts.append(found)
         if restarted := readings.restarted():
             self._doubts.append(SERIES_MISSING.doubt(f"counters began anew: {_listed(restarted)}"))
         return Evaluation(samples=list(readings.samples()), amounts=list(readings.amounts(parts)))
@@ -212,7 +235,7 @@ class Prometheus(Evaluated):
         deadline_s = time.monotonic() + self._wait_s
         while time.monotonic() < deadline_s:
             times = [
-                float(one["value"][1]) - self._offset_s for one in self._query(f"timestamp({_SCRAPE})")
+                float(one["value"][1]) - self._offset_s for one in self._query(f"timestamp({_OWN})")
                 if one["metric"]["instance"] in self._nodes
             ]  # fmt: skip
             if min(times, default=0.0) >= end_s:
@@ -220,11 +243,11 @@ class Prometheus(Evaluated):
             time.sleep(POLL_S)
 
     def _scrapes(self, begin_s: float, end_s: float) -> "_Scrapes":
-        instances = max(1, len(self._query(_SCRAPE)))
-        step_s = max(1, math.ceil((end_s - begin_s) * instances / MOST_POINTS))
+        each = min(MOST_STEPS, MOST_POINTS / max(1, len(self._query(_OWN))))
+        step_s = max(1, math.ceil((end_s - begin_s) / each))
         begin_s = end_s - step_s * math.ceil((end_s - begin_s) / step_s)  # so that the last step is the end
         scrapes = _Scrapes(begin_s + self._offset_s, end_s + self._offset_s, step_s, {})
-        for one in self._range(f"max by (instance) (timestamp({_SCRAPE}))", scrapes):
+        for one in self._range(f"max by (instance) (timestamp({_OWN}))", scrapes):
             scrapes.times_s[one["metric"]["instance"]] = {float(at): float(value) for at, value in one["values"]}
         return scrapes
 
@@ -258,7 +281,25 @@ class Prometheus(Evaluated):
 
     def _result(self, page: str, parameters: Mapping[str, str]) -> Any:
         assert self._ask is not None  # noqa: S101 - attached before it is asked
-        return self._ask(f"{self._url}/api/v1/{page}", parameters)["data"]["result"]
+        query = parameters["query"].replace(_CHOSEN, self._chosen)
+        return self._ask(f"{self._url}/api/v1/{page}", {**parameters, "query": query})["data"]["result"]
+
+
+@contextmanager
+def _noting(lost: dict[str, list[str]], what: str) -> Iterator[None]:
+    """What can't be had in this scope is lost: by the reason."""
+    try:
+        yield
+    except NoAnswerError as error:
+        lost.setdefault(error.reason, []).append(what)
+    except (LookupError, TypeError, AttributeError, ValueError) as error:
+        lost.setdefault(f"an answer lacks or garbles {error}", []).append(what)
+
+
+def chosen(instances: Iterable[str]) -> str:
+    """PromQL that chooses series of these instances; of all where that would be too long."""
+    pattern = json.dumps("|".join(re.escape(one) for one in sorted(instances)), ensure_ascii=False)
+    return f"instance=~{pattern}" if len(quote(pattern)) <= MOST_CHOSEN else _ALL
 
 
 class _Scrapes(NamedTuple):
@@ -302,8 +343,16 @@ SERIES_MISSING = doubt_kind(
 PROMETHEUS_SILENT = doubt_kind(
     "prometheus-silent", "cluster", instrument=NAME,
     when="a Prometheus did not answer at the end of a trial",
-    why="bytes of drives and networks, memory and pressure of the machines are missing, or only some are there",
+    why="bytes of drives and networks, memory and pressure of the machines are missing",
     cure="look whether it is up, and run the trial again",
+)  # fmt: skip
+ANSWERS_LOST = doubt_kind(
+    "prometheus-answer-lost", "cluster", instrument=NAME,
+    when="a Prometheus answered at the end of a trial, but not all questions: an answer was too large or too slow, or "
+    "it refused",
+    why="the figures that the doubt names are missing, or some of them; the others hold",
+    cure="where an answer was too large or too slow, name a Prometheus with fewer machines, or read the nodes by `ssh`; "
+    "else run the trial again",
 )  # fmt: skip
 
 
