@@ -1,5 +1,6 @@
 """Proves that a trial lives through its steps in order and that whatever was opened is closed, without any Hadoop."""
 
+import re
 from contextlib import contextmanager
 
 import pytest
@@ -380,13 +381,17 @@ def test_a_task_takes_no_more_memory_than_its_container(monkeypatch):
 
 
 def test_more_nodes_than_the_memory_holds_are_refused(monkeypatch):
-    """What the daemons of all of them take is told, and that fewer nodes would do."""
+    """What the daemons of all of them take is said, and how many nodes would fit."""
     monkeypatch.setattr("assay.run.available_memory_bytes", lambda: 8 << 30)
     check_needs(a_plan(on_nodes(4)), scripted(Script()), Silent())
-    with pytest.raises(
-        BadInputError, match=r"has 8\.0 GiB of memory available, .* take fewer nodes than 40, a smaller"
-    ):
+    words = r"has 8\.0 GiB of memory available, .* take at most (\d+) nodes, a smaller"
+    with pytest.raises(BadInputError, match=words) as refused:
         check_needs(a_plan(on_nodes(40)), scripted(Script()), Silent())
+    most = int(re.search(words, str(refused.value))[1])
+    assert most >= 4
+    check_needs(a_plan(on_nodes(most)), scripted(Script()), Silent())
+    with pytest.raises(BadInputError, match=f"take at most {most} nodes"):
+        check_needs(a_plan(on_nodes(most + 1)), scripted(Script()), Silent())
 
 
 def test_fractions_that_directories_can_not_meet_are_refused():

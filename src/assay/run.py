@@ -9,6 +9,7 @@ in time.
 import re
 import signal
 import time
+from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from itertools import count
@@ -146,7 +147,10 @@ def check_needs(plan: Plan, set_up: SetUp, progress: Progress, expected: Expecte
     )
     if needs.memory_bytes > needs.available_memory_bytes:
         largest = max(distinct, key=lambda key: found[key].memory_bytes)
-        fewer = f"fewer nodes than {nodes}, " if (nodes := distinct[largest].cluster.nodes or 1) > 1 else ""
+        fewer = ""
+        if (distinct[largest].cluster.nodes or 1) > 1:
+            most = _nodes_that_fit(distinct[largest], set_up, progress, needs.available_memory_bytes)
+            fewer = f"at most {most} nodes, " if most > 1 else "one node, "
         raise BadInputError(
             f"this machine has {bytes_text(needs.available_memory_bytes)} of memory available, and the largest trial "
             f"needs about {bytes_text(needs.memory_bytes)}{_sum(distinct[largest], needs.memory_bytes)}; close other "
@@ -156,6 +160,17 @@ def check_needs(plan: Plan, set_up: SetUp, progress: Progress, expected: Expecte
             "media",
         )
     return needs
+
+
+def _nodes_that_fit(trial: Trial, set_up: SetUp, progress: Progress, available_bytes: int) -> int:
+    """With how many nodes such a trial needs no more memory; 1 where none of several fit."""
+
+    def needs_bytes(nodes: int) -> int:
+        smaller = trial.model_copy(update={"cluster": trial.cluster.model_copy(update={"nodes": nodes})})
+        with set_up(smaller) as setup:
+            return _estimate(smaller, setup, progress).memory_bytes
+
+    return bisect_right(range(2, trial.cluster.nodes or 2), available_bytes, key=needs_bytes) + 1
 
 
 def _sum(trial: Trial, memory_bytes: int) -> str:
