@@ -19,13 +19,19 @@ class EffectsView(NamedTuple):
     """A `SectionView`: one table for each workload, data set and machine; on the page alone, and in JSON."""
 
     tables: Sequence[Effects]
+    repeated: bool
+    """Whether any combination has several trials."""
 
     def summary_html(self) -> str:
         return ""
 
     def html(self) -> str:
         section = template("effects.html.j2", "assay_extras.factor_effects")
-        return str(section.render(tables=self.tables, effects_shown=effects_shown, levels_text=levels_text))
+        return str(
+            section.render(
+                tables=self.tables, repeated=self.repeated, effects_shown=effects_shown, levels_text=levels_text
+            )
+        )
 
     def text(self) -> str:
         return ""
@@ -46,7 +52,8 @@ def effects_view(records: Sequence[Record], prior: NoisePrior = SHIPPED_PRIOR) -
     several = [
         effect for effect in effects(found, within, prior) if sum(len(each.factors) == 1 for each in effect.effects) > 1
     ]
-    return EffectsView(several[:MOST_TABLES]) if several else None
+    repeated = len({one.factors for one in found}) < len(found)
+    return EffectsView(several[:MOST_TABLES], repeated) if several else None
 
 
 def effects_shown(table: Effects) -> list[Effect]:

@@ -161,3 +161,9 @@ def test_effects_are_shown_where_several_factors_vary(settings, shown):
         (table,) = view.tables
         assert [one.factors for one in table.effects][:2] == [("settings",), ("placement",)]
         assert levels_text(table.effects[1]).startswith("hdd 1.2")
+
+
+@pytest.mark.parametrize(("repetitions", "said"), [(1, True), (2, False)])
+def test_a_run_without_repetitions_says_so(repetitions, said):
+    plan, records = made_run(made_trials(settings=("defaults", "customs"), repetitions=repetitions))
+    assert ("No combination ran twice" in page(plan, records)) == said
