@@ -118,7 +118,10 @@ FEW_BYTES = 2_000_000
 
 
 def compared(record, counting, within, late_s=0.0):
-    """The probe's bytes of the run against the nodes' own counters at its ends, or at most so long after them."""
+    """The probe's bytes of the run against the nodes' own counters at its ends, or at most so long after them.
+
+    With `late_s` the ends are also as uncertain as the node's clock.
+    """
     (run,) = [step for step in record.steps if step.name == "run"]
     begin_s, end_s = run.started_ms / 1000, run.started_ms / 1000 + run.seconds
     amounts = {
@@ -130,8 +133,11 @@ def compared(record, counting, within, late_s=0.0):
     for name in WORKERS:
         for field in ("received_bytes", "sent_bytes"):
             own = counting.at(name, end_s, field) - counting.at(name, begin_s, field)
-            least = counting.at(name, end_s, field) - counting.at(name, begin_s + late_s, field)
-            most = counting.at(name, end_s + late_s, field) - counting.at(name, begin_s, field)
+            unsure_s = clocks(record)[name, "uncertainty_s"] if late_s else 0.0
+            assert unsure_s < 0.5
+            early_s, late_most_s = unsure_s, late_s + unsure_s
+            least = counting.at(name, end_s - early_s, field) - counting.at(name, begin_s + late_most_s, field)
+            most = counting.at(name, end_s + late_most_s, field) - counting.at(name, begin_s - early_s, field)
             seen = amounts[name, field]
             found.append(f"{name} {field}: read {seen:.0f}, own counters {own:.0f} ({least:.0f} to {most:.0f})")
             assert own > 100_000
