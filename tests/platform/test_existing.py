@@ -392,7 +392,9 @@ def test_a_prometheus_that_does_not_answer_is_refused_before_anything_starts(sit
         if why is None:
             cluster.check({})
             return
-        with pytest.raises(BadInputError, match=rf"cluster: prometheus {server.url}/prom can't be asked: .*{why}.*leave"):
+        with pytest.raises(
+            BadInputError, match=rf"cluster: prometheus {server.url}/prom can't be asked: .*{why}.*leave"
+        ):
             cluster.check({})
 
 

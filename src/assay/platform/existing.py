@@ -198,8 +198,8 @@ class ExistingCluster(Cluster):
             why = error.reason
         if why:
             raise BadInputError(
-                f"cluster: prometheus {url} can't be asked: {why}; look whether it is up, name the address at which this "
-                "machine reaches it, or leave prometheus out",
+                f"cluster: prometheus {url} can't be asked: {why}; look whether it is up, name the address at which "
+                "this machine reaches it, or leave prometheus out",
                 "prometheus",
             )
 

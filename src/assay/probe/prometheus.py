@@ -99,8 +99,8 @@ GROUPS = (
         "what the processors did", "node_cpu_seconds_total",
         (
             Wanted(
-                "sum by (instance, mode) (max by (instance, cpu, mode) (node_cpu_seconds_total{$instances}))", "processor",
-                "{}_s", "mode",
+                "sum by (instance, mode) (max by (instance, cpu, mode) (node_cpu_seconds_total{$instances}))",
+                "processor", "{}_s", "mode",
             ),
         ),
     ),
@@ -155,7 +155,7 @@ class Prometheus(Evaluated):
         except NoAnswerError as error:
             raise _cannot(
                 f"the Prometheus that `prometheus` names can't be asked: {error}",
-                "look whether it is up and this machine reaches it, or name another address in `prometheus` of `cluster`",
+                "look whether it is up and reachable from here, or name another address in `prometheus` of `cluster`",
             ) from None
         self._chosen = chosen(self._nodes)
         known = sorted(set(self._nodes.values()))
@@ -351,8 +351,8 @@ ANSWERS_LOST = doubt_kind(
     when="a Prometheus answered at the end of a trial, but not all questions: an answer was too large or too slow, or "
     "it refused",
     why="the figures that the doubt names are missing, or some of them; the others hold",
-    cure="where an answer was too large or too slow, name a Prometheus with fewer machines, or read the nodes by `ssh`; "
-    "else run the trial again",
+    cure="where an answer was too large or too slow, name a Prometheus with fewer machines, or read the nodes by "
+    "`ssh`; else run the trial again",
 )  # fmt: skip
 
 
