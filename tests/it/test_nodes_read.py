@@ -123,7 +123,9 @@ def compared(record, counting, within, late_s=0.0):
     With `late_s` the ends are also as uncertain as the node's clock.
     """
     (run,) = [step for step in record.steps if step.name == "run"]
-    begin_s, end_s = run.started_ms / 1000, run.started_ms / 1000 + run.seconds
+    (staged,) = [step for step in record.steps if step.name == "cold cache"]
+    # The interval `run` begins where staging ends: the wait for the daemons' counters is in it.
+    begin_s, end_s = staged.started_ms / 1000 + staged.seconds, run.started_ms / 1000 + run.seconds
     amounts = {
         (one.node, one.series): one.value
         for one in record.amounts
