@@ -32,4 +32,10 @@ def test_a_file_that_is_larger_than_memory_is_counted(tmp_path, monkeypatch, map
         file.truncate(2 * memory)
         file.seek(-5, os.SEEK_END)
         file.write(b"bytes")
-    assert resident_bytes(tmp_path) == PAGE_BYTES
+    counted = resident_bytes(tmp_path)
+    if counted == 0:  # a machine that is short of memory has dropped the page
+        with (tmp_path / "sparse").open("rb") as file:
+            file.seek(-5, os.SEEK_END)
+            file.read()
+        counted = resident_bytes(tmp_path)
+    assert counted == PAGE_BYTES

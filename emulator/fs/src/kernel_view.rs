@@ -6,13 +6,17 @@
 //! requests has no processor. A real drive's requests wait for these, too. And its busy time is counted in clock ticks,
 //! which on a loaded machine was off by a fifth. So at intervals that are no multiple of a clock tick there is a look at how
 //! many requests are under way, and how many of these the driver has.
+//!
+//! The loop device's worker hands nothing on while it waits for a flush. A drive behind SATA makes requests wait in the same
+//! way, because its command for a flush cannot be queued with others: such requests wait for the drive, so they do not count
+//! as in the driver yet.
 
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::thread;
 use std::time::Duration;
 
@@ -32,7 +36,15 @@ const UNDER_WAY: usize = 8;
 pub struct KernelView {
     files: Files,
     looks: Looks,
+    held: Held,
     took_ms_at_reset: AtomicU64,
+}
+
+/// What the emulator has at the moment.
+#[derive(Debug, Default)]
+struct Held {
+    flushes: AtomicUsize,
+    others: AtomicUsize,
 }
 
 #[derive(Debug)]
@@ -64,7 +76,7 @@ impl KernelView {
         let folder = Path::new("/sys/block").join(device);
         let files = Files { stat: File::open(folder.join("stat"))?, in_driver: File::open(folder.join("inflight"))? };
         let took_ms_at_reset = files.took_ms().into();
-        let view = Arc::new(Self { files, looks: Looks::default(), took_ms_at_reset });
+        let view = Arc::new(Self { files, looks: Looks::default(), held: Held::default(), took_ms_at_reset });
         let looking = Arc::clone(&view);
         thread::Builder::new().name("kernel-view".into()).stack_size(128 << 10).spawn(move || {
             // At a lower priority than the serving thread's it would look when that sleeps: when little is under way.
@@ -72,12 +84,18 @@ impl KernelView {
             let mut last = sys::monotonic_ns();
             while let Ok((under_way, in_driver)) = looking.files.look() {
                 let now = sys::monotonic_ns();
-                looking.looks.note(now - last, under_way, in_driver);
+                looking.looks.note(now - last, under_way, looking.held.handed_on(in_driver));
                 last = now;
                 thread::sleep(INTERVAL);
             }
         })?;
         Ok(view)
+    }
+
+    /// Says how many requests the emulator has now: flushes, and others.
+    pub fn holds(&self, flushes: usize, others: usize) {
+        self.held.flushes.store(flushes, Relaxed);
+        self.held.others.store(others, Relaxed);
     }
 
     /// Counts anew.
@@ -104,6 +122,13 @@ impl Files {
     fn took_ms(&self) -> u64 {
         let found = numbers(&self.stat).unwrap_or_default();
         MILLISECONDS.iter().filter_map(|field| found.get(*field)).sum()
+    }
+}
+
+impl Held {
+    /// How many of the driver's requests do not wait behind a flush.
+    fn handed_on(&self, in_driver: u64) -> u64 {
+        if self.flushes.load(Relaxed) == 0 { in_driver } else { in_driver.min(self.others.load(Relaxed) as u64) }
     }
 }
 
@@ -154,6 +179,16 @@ mod tests {
         }
         assert_eq!(looks.seen(50.0), Seen { busy_s: 6.0, request_s: 50.0 - 2.0 * 12.0 });
         assert_eq!(Looks::default().seen(0.5), Seen { busy_s: 0.0, request_s: 0.5 });
+    }
+
+    #[test]
+    fn what_waits_behind_a_flush_waits_for_the_drive() {
+        let held = Held::default();
+        held.others.store(2, Relaxed);
+        assert_eq!(held.handed_on(9), 9);
+        held.flushes.store(1, Relaxed);
+        assert_eq!(held.handed_on(9), 2);
+        assert_eq!(held.handed_on(1), 1, "the kernel has not seen an answer's end yet, or it has seen it first");
     }
 
     #[test]

@@ -63,6 +63,7 @@ pub struct Schedule<K, T> {
     pending: Vec<Option<Pending<K, T>>>,
     free: Vec<usize>,
     ready: VecDeque<usize>,
+    flushes: usize,
     done: Vec<Completion>,
     accounts: Accounts,
 }
@@ -74,6 +75,7 @@ impl<K, T> Default for Schedule<K, T> {
             pending: Vec::new(),
             free: Vec::new(),
             ready: VecDeque::new(),
+            flushes: 0,
             done: Vec::new(),
             accounts: Accounts::default(),
         }
@@ -122,6 +124,7 @@ impl<K, T> Schedule<K, T> {
             pending.deadline = None;
         }
         self.pending[index] = Some(pending);
+        self.flushes += usize::from(kind == Kind::Flush);
         self.settle_completions();
         Slot(index)
     }
@@ -155,6 +158,7 @@ impl<K, T> Schedule<K, T> {
         let index = self.ready.pop_front()?;
         let pending = self.pending[index].take().expect("a ready request is pending");
         self.free.push(index);
+        self.flushes -= usize::from(pending.served.kind == Kind::Flush);
         let (deadline, response) = pending.deadline.expect("a ready request has been completed");
         if self.drive.is_some() {
             self.accounts.reply(pending.served.kind, response, deadline, now);
@@ -167,6 +171,12 @@ impl<K, T> Schedule<K, T> {
     #[must_use]
     pub fn under_way(&self) -> usize {
         self.pending.len() - self.free.len()
+    }
+
+    /// How many of them are flushes.
+    #[must_use]
+    pub fn flushes(&self) -> usize {
+        self.flushes
     }
 
     /// Empties the drive's caches, as a long idleness would. False without a drive.

@@ -101,6 +101,10 @@ impl Server {
             for note in self.inbox.take() {
                 self.note(note)?;
             }
+            if let Some(view) = &self.view {
+                let flushes = self.schedule.flushes();
+                view.holds(flushes, self.schedule.under_way() - flushes);
+            }
             self.channel.flush()?;
             match self.channel.receive()? {
                 Received::Call(call, ticket) => self.call(&call, ticket)?,
