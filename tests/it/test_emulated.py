@@ -166,6 +166,31 @@ def test_a_commit_that_waits_for_the_drives_flush_is_not_late(place, tmp_path):
     assert report["late_seconds"] < 0.1 * report["busy_seconds"]
 
 
+def test_requests_behind_a_flush_wait_for_the_drive(place, tmp_path):
+    drive = medium(place, profile="wd10ezex", slowdown=20, path=tmp_path)
+    with drive.attached() as directory:
+        other = directory / "other"
+        other.write_bytes(bytes(MIB))
+        os.sync()
+        drive.reset_report()
+        reading = opened(other, os.O_RDONLY | os.O_DIRECT)
+        with reading as disk, (directory / "flushed").open("wb") as file:
+            reads = [Timer(0.2 * number, os.preadv, (disk, [mmap(-1, 4096)], 4096 * number)) for number in range(10)]
+            for timer in reads:
+                timer.start()
+            for number in range(4):
+                file.seek(number * MIB)
+                file.write(bytes(4096))
+                file.flush()
+                os.fsync(file.fileno())
+            for timer in reads:
+                timer.join()
+        report = drive.device_report()
+    assert report["flushes"] >= 4
+    assert report["busy_seconds"] > 0.5
+    assert report["late_seconds"] < 0.1 * report["busy_seconds"]
+
+
 def test_what_requests_wait_outside_the_emulator_is_late(place, tmp_path):
     with ExitStack() as scope:
         lease = scope.enter_context(Lease(place.installation.state, PURPOSE))

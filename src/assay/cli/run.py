@@ -62,6 +62,8 @@ def print_needs(plan: Plan, needs: Needs, budget_s: float | None, console: Conso
         print_line(console, trial_line(trial, needs.estimates[trial.id]), "dim")
     if dilated := [trial.cluster for trial in plan.trials if trial.cluster.dilation == AUTO]:
         print_line(console, f"  {auto_text(dilated[0])}")
+    if any(trial.cluster.dilation not in {None, 1} for trial in plan.trials):
+        print_line(console, "  times here are this machine's; those of the results are divided by the dilation")
     if known:
         others = len(needs.estimates) - known
         reckoned = f"; the other {others} are rough estimates" if others else ""
