@@ -126,6 +126,14 @@ def test_the_entry_keeps_the_path_of_the_user_s_own_kinds(checkout):
     assert f"path: {folders}:/my/kinds\n" in checkout("../assay", "schema", PYTHONPATH="/my/kinds")
 
 
+def test_compiled_modules_have_a_place_of_their_own_where_none_may_be_written_beside_the_sources(checkout):
+    shutil.copy(ROOT / "assay", checkout.root / "checkout" / "assay")
+    told = 'echo "$PYTHONPYCACHEPREFIX, ${PYTHONDONTWRITEBYTECODE-written}"\n'
+    checkout.stub("python3", PYTHON.replace("cp_stub", f"ln -s {checkout.bin}/python3") + told)
+    asked = {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONPYCACHEPREFIX": ""}
+    assert f"{checkout.root}/checkout/.assay/bytecode, written\n" in checkout("../assay", "schema", **asked)
+
+
 def test_a_command_that_waits_for_another_s_set_up_says_so(checkout):
     (checkout.root / "checkout" / ".assay").mkdir()
     with (checkout.root / "checkout" / ".assay" / ".lock").open("w") as lock:

@@ -26,7 +26,6 @@ from assay.model.progress import Progress, Silent
 from assay.model.record import Record, Status
 from assay.model.registry import PLATFORMS, STORES
 from assay.model.trial import MOST_DIRECTORIES, ROLES, TOLERANCE_SHARE, Estimate, Plan, Trial
-from assay.model.workload import Preparing
 from assay.plan.layout import unmet_share
 from assay.record.folder import RunFolder
 from assay.record.model_time import in_model_time
@@ -126,9 +125,6 @@ def check_needs(plan: Plan, set_up: SetUp, progress: Progress, expected: Expecte
             if lack := _lack(trial, found[key], spaces):
                 cure = f"free some space, name a place on another disk, or take {_smaller(trial)}"
                 raise BadInputError(f"{lack}; {cure}", "media")
-            workload = setup.workload()
-            if isinstance(workload, Preparing):
-                workload.prepare()
         several = (trial.cluster.nodes or 1) > 1
         free |= {name: (several and space.shared_free_bytes) or space.free_bytes for name, space in spaces.items()}
         for name, wanted in _disk(trial, found[key]).items():

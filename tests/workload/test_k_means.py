@@ -14,7 +14,6 @@ from assay.model.engine import LaunchReport
 from assay.model.errors import AssayError, BadInputError
 from assay.model.progress import Silent
 from assay.model.trial import WorkloadSpec
-from assay.model.workload import Preparing
 from assay.workload import k_means
 from assay.workload.k_means import KMeans, iterate, nearest
 from assay_extras.testing.fake_hadoop import FakeEngine, FakeStore, Script
@@ -372,10 +371,21 @@ def test_estimates_grow_with_what_is_moved():
     assert large.seconds > small.seconds
 
 
-def test_the_one_iteration_of_a_plan_is_judged_before_its_trials(monkeypatch):
-    one = KMeans(WorkloadSpec(name="k-means", options={"points": "77", "k": "3", "iterations": "1"}), "/base")
-    assert isinstance(one, Preparing)
-    one.prepare()
+def test_what_only_a_trial_needs_is_worked_out_by_no_estimate(monkeypatch):
+    """A plan is estimated before each run, also of a dry one, and drawing or iterating takes seconds."""
+    monkeypatch.setattr(GeneratedPoints, "_chunk_codes", lambda *_: pytest.fail("points were made"))
+    workload(points=100_000, iterations=1).estimate()
+
+
+def test_the_judge_s_iterations_are_worked_out_once_for_all_trials_of_a_plan(monkeypatch):
+    first, second = (workload(points=77, k=3, iterations=1) for _ in range(2))
+    expected = first._iterations(1)
     monkeypatch.setattr(k_means, "iterate", lambda *_: pytest.fail("it was worked out again"))
-    assert len(one._iterations(1).moves) == 1
-    KMeans(WorkloadSpec(name="k-means", options={"points": "78", "k": "3", "iterations": "9"}), "/base").prepare()
+    assert second._iterations(1) is expected
+
+
+@pytest.mark.parametrize("count", [5, 131_072, 131_073, 300_001])
+def test_single_points_are_those_of_the_whole(count):
+    points = GeneratedPoints(count, 7, 3)
+    places = np.unique([0, count - 1, count // 2, min(count - 1, 131_072), min(count - 1, 131_071)])[::-1]
+    assert np.array_equal(points.at(places), np.concatenate(list(points.chunks()))[places])

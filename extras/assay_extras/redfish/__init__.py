@@ -2,16 +2,16 @@
 
 from typing import TYPE_CHECKING
 
-from assay.model.probe import ProbeContext, ProbeKind
 from assay.model.registry import PROBES
 
 if TYPE_CHECKING:
+    from assay.model.probe import ProbeContext, ProbeKind
     from assay_extras.redfish.instrument import Redfish
 
 VARIABLE = "ASSAY_REDFISH"
 
 
-def _redfish(context: ProbeContext) -> "Redfish | None":
+def _redfish(context: "ProbeContext") -> "Redfish | None":
     if not context.environment.get(VARIABLE):
         return None
     from assay_extras.redfish.instrument import Redfish, read_controllers
@@ -19,4 +19,10 @@ def _redfish(context: ProbeContext) -> "Redfish | None":
     return Redfish(lambda: read_controllers(context.environment))
 
 
-PROBES.add("redfish", ProbeKind(_redfish))
+def _kind() -> "ProbeKind":
+    from assay.model.probe import ProbeKind
+
+    return ProbeKind(_redfish)
+
+
+PROBES.add_late("redfish", _kind)

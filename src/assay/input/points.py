@@ -147,6 +147,16 @@ class Points(Input):
     def chunks(self) -> Iterator[Floats]:
         """All of them, some at a time (shape (points, attributes))."""
 
+    def at(self, places: NDArray[np.int64]) -> Floats:
+        """Those at these places of the order, counted from 0 (shape (places, attributes))."""
+        chosen = np.empty((len(places), self.attributes))
+        start = 0
+        for chunk in self.chunks():
+            here = (places >= start) & (places < start + len(chunk))
+            chosen[here] = chunk[places[here] - start]
+            start += len(chunk)
+        return chosen
+
     def held_bytes(self) -> int:
         """The memory that going through them takes for good."""
         return 0
@@ -186,6 +196,14 @@ class GeneratedPoints(Points):
         for codes in self._codes():
             yield _VALUES[self._kinds, codes]
 
+    def at(self, places: NDArray[np.int64]) -> Floats:
+        """No chunk is made that has none of them."""
+        chosen = np.empty((len(places), self.attributes))
+        for number in np.unique(places // _CHUNK):
+            here = places // _CHUNK == number
+            chosen[here] = _VALUES[self._kinds, self._chunk_codes(int(number))[places[here] % _CHUNK]]
+        return chosen
+
     def put(self, path: str, store: Store, progress: Progress) -> None:
         """About 100 MB a second; without a file of this machine's where the store takes streams."""
         progress.detail("make points")
@@ -209,10 +227,14 @@ class GeneratedPoints(Points):
             yield cells.tobytes().translate(None, b"\0")
 
     def _codes(self) -> Iterator[NDArray[np.uint8]]:
-        """What the values are made of; a generator of its own for each chunk."""
-        for number, start in enumerate(range(0, self.count, _CHUNK)):
-            random = np.random.default_rng((self.seed, 0, number))
-            yield random.integers(0, _CODES, (min(_CHUNK, self.count - start), self.attributes), dtype=np.uint8)
+        """What the values are made of."""
+        yield from map(self._chunk_codes, range(-(-self.count // _CHUNK)))
+
+    def _chunk_codes(self, number: int) -> NDArray[np.uint8]:
+        """A generator of its own for each chunk."""
+        random = np.random.default_rng((self.seed, 0, number))
+        shape = (min(_CHUNK, self.count - number * _CHUNK), self.attributes)
+        return random.integers(0, _CODES, shape, dtype=np.uint8)
 
 
 class FilePoints(Points):
@@ -259,23 +281,8 @@ def _shape_of(path: Path, _size_bytes: int, _modified_ns: int) -> tuple[int, int
 
 
 def drawn(points: Points, k: int, seed: int) -> Floats:
-    """`k` of the points, drawn without replacement, in the order in which they were drawn (shape (k, attributes)).
-
-    Those of generated points are remembered: a plan's trials all draw the same.
-    """
-    return (_drawn if isinstance(points, GeneratedPoints) else _drawn.__wrapped__)(points, k, seed).copy()
-
-
-@lru_cache(maxsize=4)
-def _drawn(points: Points, k: int, seed: int) -> Floats:
-    places = np.random.default_rng((seed, 1)).choice(points.count, k, replace=False)
-    chosen = np.empty((k, points.attributes))
-    start = 0
-    for chunk in points.chunks():
-        here = (places >= start) & (places < start + len(chunk))
-        chosen[here] = chunk[places[here] - start]
-        start += len(chunk)
-    return chosen
+    """`k` of the points, drawn without replacement, in the order in which they were drawn (shape (k, attributes))."""
+    return points.at(np.random.default_rng((seed, 1)).choice(points.count, k, replace=False))
 
 
 def write_points(points: Floats, file: Path) -> None:

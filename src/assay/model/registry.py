@@ -42,6 +42,7 @@ class Registry(Mapping[str, Kind], Generic[Kind]):
         self.what = what
         self._homes = homes
         self._kinds: dict[str, Kind] = {}
+        self._late: list[tuple[str, Callable[[], Kind], int]] = []
         self._places: dict[str, int] = {}
 
     def add(self, name: str, kind: Kind, place: int = LAST) -> None:
@@ -49,6 +50,10 @@ class Registry(Mapping[str, Kind], Generic[Kind]):
         if self._kinds.setdefault(name, kind) is not kind:
             raise BadInputError(f"there are two kinds of {self.what} with the name {name!r}; rename one")
         self._places[name] = place
+
+    def add_late(self, name: str, make: Callable[[], Kind], place: int = LAST) -> None:
+        """Add a kind that is made when this registry is first read: making it imports what takes long."""
+        self._late.append((name, make, place))
 
     def find(self, name: str) -> Kind:
         """The kind of that name. Raises BadInputError with the nearest name where there is none."""
@@ -74,6 +79,9 @@ class Registry(Mapping[str, Kind], Generic[Kind]):
             self._homes = homes  # what is missing is missing again, with the same error
             raise
         load_plugins()
+        while self._late:
+            name, make, place = self._late.pop(0)
+            self.add(name, make(), place)
         return self._kinds
 
 

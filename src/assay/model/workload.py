@@ -1,7 +1,7 @@
 """Workloads: named computations."""
 
 from collections.abc import Mapping
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import NamedTuple, Protocol
 
 from assay.model.base import Frozen
 from assay.model.doubt import Verdict
@@ -137,11 +137,3 @@ class Workload(Protocol):
     @property
     def output_path(self) -> str:
         """The output's path in the store."""
-
-
-@runtime_checkable
-class Preparing(Protocol):
-    """What a workload can do besides when its judge works out the same for all trials of a plan."""
-
-    def prepare(self) -> None:
-        """Work that out before the first trial begins, so that no trial waits for it."""

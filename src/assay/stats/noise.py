@@ -80,8 +80,6 @@ def fit_prior(works: Sequence[Residual]) -> NoisePrior:
 
     `works` are the residuals of one workload each. The shipped prior where they are too few.
     """
-    from scipy.special import digamma, polygamma
-
     known = [work for work in works if work.freedom > 0]
     if len(known) < LEAST_WORKS or sum(one.freedom for one in known) < LEAST_FREEDOM:
         return SHIPPED_PRIOR
@@ -89,6 +87,8 @@ def fit_prior(works: Sequence[Residual]) -> NoisePrior:
     least = 1e-5 * sorted(variances)[len(variances) // 2]  # none is 0: two equal times are chance, too
     if not least:
         return SHIPPED_PRIOR
+    from scipy.special import digamma, polygamma  # most runs have no history, and this takes 0.2 s
+
     halves = [one.freedom / 2 for one in known]
     logs = [log(max(one, least)) - digamma(half) + log(half) for one, half in zip(variances, halves, strict=True)]
     mean = sum(logs) / len(logs)

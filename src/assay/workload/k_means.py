@@ -214,7 +214,7 @@ class KMeans(BaseWorkload):
 
     def estimate(self) -> Estimate:
         """The points, and what of them is spilled and shuffled at once; raises BadInputError for wrong files."""
-        k, points = len(self._start), self.input
+        k, points = self._centres_count(), self.input
         shuffled = points.count * (_RECORD_BYTES + _NUMBER_BYTES * points.attributes)
         spilled = _SPILLS * shuffled if self.spec.variant == "paper" else shuffled
         seconds = points.count * (RECORD_S + points.attributes * (_NUMBER_S + k * _DISTANCE_S))
@@ -223,11 +223,6 @@ class KMeans(BaseWorkload):
             memory_bytes=256 * MIB + points.held_bytes(),
             seconds=self._most * (HADOOP_JOB_S + seconds),
         )
-
-    def prepare(self) -> None:
-        """The judge's iterations, where it is known before that there will be one."""
-        if self._most == 1 and isinstance(self.input, GeneratedPoints):
-            self._iterations(1)
 
     def stage(self, store: Store, engine: Engine, progress: Progress) -> LaunchReport:
         report = self.input.stage(self._points_path, store, engine, progress)
@@ -303,12 +298,18 @@ class KMeans(BaseWorkload):
     def _centres_path(self) -> str:
         return f"{self.input_path}/centres/centres.txt"
 
+    def _centres_count(self) -> int:
+        """How many centres there are, without drawing them. Raises BadInputError."""
+        if self._centres_file is not None:
+            return len(self._start)
+        self._check_k(self._k, self.input.count)
+        return self._k
+
     @cached_property
     def _start(self) -> Floats:
         """The starting centres (shape (k, attributes)). Raises BadInputError."""
         if self._centres_file is None:
-            self._check_k(self._k, self.input.count)
-            return drawn(self.input, self._k, self._seed)
+            return drawn(self.input, self._centres_count(), self._seed)
         start = np.concatenate(list(self._centres_file.chunks())) if self._centres_file.count else np.empty((0, 0))
         if "k" in self.spec.options and len(start) != self._k:
             raise self.error(f"k is {self._k}, and the file of centres has {len(start)}; leave k out")
