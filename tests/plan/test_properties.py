@@ -7,7 +7,7 @@ import pytest
 from assay.model.errors import BadInputError
 from assay.model.installation import Installation
 from assay.plan.make import plan_and_more
-from assay.plan.properties import located, renamed
+from assay.plan.properties import kind_of, located, renamed
 from assay.plan.settings import resolve, shipped_profiles
 from assay.plan.source import Source
 from assay.platform.distribution import known_properties
@@ -17,7 +17,13 @@ from tests.plan.test_make import GOOD, WORDS, plan_of
 
 ROOT = Path(__file__).parents[2]
 KNOWN = WORDS._replace(
-    properties={"mapreduce.task.io.sort.mb": "100", "mapreduce.task.timeout": "600000", "dfs.blocksize": "134217728"}
+    properties={
+        "mapreduce.task.io.sort.mb": "100",
+        "dfs.datanode.du.reserved": "0",
+        "dfs.blocksize": "134217728",
+        "dfs.client.read.shortcircuit": "false",
+        "mapreduce.map.speculative": "true",
+    }
 )
 
 
@@ -78,18 +84,16 @@ def test_nothing_is_known_without_jars(tmp_path):
 
 
 @pytest.mark.parametrize("levels", ["[4m, 4194304]", "[4M, 4096k]", "[2, 2.0]", "[true, 'True ']"])
-@pytest.mark.parametrize("place", ["hadoop: {{io.seqfile.compress.blocksize: {levels}}}\n", None])
+@pytest.mark.parametrize("place", ["hadoop: {{my.jobs.own: {levels}}}\n", None])
 def test_two_spellings_of_one_level_are_refused(tmp_path, levels, place):
     text = GOOD + place.format(levels=levels) if place else OWN.replace("LEVELS", levels)
-    with pytest.raises(
-        BadInputError, match=r"line \d+: io.seqfile.compress.blocksize has one level twice, as .* and .*; leave one out"
-    ):
+    with pytest.raises(BadInputError, match=r"line \d+: my.jobs.own has one level twice, as .* and .*; leave one out"):
         plan_of(tmp_path, text)
 
 
 OWN = """\
 experiment: demo
-workloads: {name: triangles, hadoop: {io.seqfile.compress.blocksize: LEVELS}}
+workloads: {name: triangles, hadoop: {my.jobs.own: LEVELS}}
 datasets: {make: brightkite}
 media: {disk: directory}
 """
@@ -102,10 +106,120 @@ def test_levels_that_differ_are_levels(tmp_path, levels):
 
 def test_a_word_where_hadoop_has_a_number_is_doubted(tmp_path):
     file = tmp_path / "demo.yaml"
-    file.write_text(GOOD + "hadoop:\n  mapreduce.task.timeout: [20, forty]\n  dfs.blocksize: [8m, 16M]\n")
+    file.write_text(GOOD + "hadoop:\n  dfs.datanode.du.reserved: [20, forty]\n  dfs.blocksize: [8m, 16M]\n")
     (doubt,) = make_plan(file, KNOWN).doubts
     assert doubt.kind == "not-a-number"
-    assert doubt.what == ("mapreduce.task.timeout is 'forty' (line 11), and Hadoop's default, 600000, is a number")
+    assert doubt.what == ("dfs.datanode.du.reserved is 'forty' (line 11), and Hadoop's default, 0, is a number")
+
+
+IN_PLACES = (
+    "hadoop: {{{name}: {value}}}\n",
+    "hadoop: {{{name}: [{value}]}}\n",
+    "profiles: {{mine: {{properties: {{{name}: {value}}}}}}}\n",
+    None,
+)
+
+
+def stated(place, name, value):
+    """An experiment that sets a property in a place: the whole's, a profile's or (None) a workload's own."""
+    if place is not None:
+        return GOOD + place.format(name=name, value=value)
+    return OWN.replace("my.jobs.own: LEVELS", f"{name}: {value}")
+
+
+@pytest.mark.parametrize("place", IN_PLACES)
+@pytest.mark.parametrize(
+    ("name", "value", "words"),
+    [
+        ("mapreduce.map.speculative", "no", "is 'no', and must be true or false; Hadoop would take its default, true"),
+        ("mapreduce.map.output.compress", "yes", "is 'yes', and must be true or false"),
+        ("mapreduce.reduce.speculative", "off", "is 'off', and must be true or false"),
+        ("mapreduce.job.ubertask.enable", "1", "is '1', and must be true or false"),
+        (
+            "dfs.client.read.shortcircuit",
+            "On",
+            "is 'On', and must be true or false; Hadoop would take its default, fal",
+        ),
+        ("mapreduce.task.timeout", "1e3", "is '1000.0', and must be a whole number without a unit"),
+        ("mapreduce.task.timeout", "10s", "is '10s', and must be a whole number without a unit"),
+        ("mapreduce.job.jvm.numtasks", "1:30", "is '1:30', and must be a whole number without a unit"),
+        ("mapreduce.job.jvm.numtasks", "2147483648", "is '2147483648', and must be .* 2147483647 at most"),
+        ("mapreduce.job.jvm.numtasks", "true", "is 'true', and must be a whole number without a unit"),
+        ("mapreduce.input.fileinputformat.split.minsize", "64m", "is '64m', and must be a whole number without a unit"),
+        ("mapreduce.input.fileinputformat.split.minsize", "2001-01-01", "is '2001-01-01', and must be a whole number"),
+        ("dfs.client.cache.readahead", "4 MB", "is '4 MB', and must be a whole number of bytes, or one with a let"),
+        ("dfs.client.cache.readahead", "1.5m", "is '1.5m', and must be a whole number of bytes, or one with a let"),
+        ("dfs.client.cache.readahead", "9223372036854775807k", "is .*, and must be a whole number of bytes"),
+        ("dfs.heartbeat.interval", "1.5s", "is '1.5s', and must be a whole number, or one with a unit of time"),
+        ("dfs.heartbeat.interval", "3 sec", "is '3 sec', and must be a whole number, or one with a unit of time"),
+        ("mapreduce.reduce.markreset.buffer.percent", "5%", "is '5%', and must be a number without a unit or %"),
+        ("mapreduce.task.timeout", "~", "is empty|and must be a single text or number"),
+    ],
+)
+def test_what_hadoop_would_misread_is_refused_with_the_line(tmp_path, place, name, value, words):
+    file = tmp_path / "demo.yaml"
+    file.write_text(stated(place, name, value))
+    with pytest.raises(BadInputError, match=rf"line \d+: (.*{name.replace('.', '[.]')} )?({words})"):
+        make_plan(file, KNOWN)
+
+
+@pytest.mark.parametrize("place", IN_PLACES)
+@pytest.mark.parametrize(
+    ("name", "value", "text"),
+    [
+        ("mapreduce.map.speculative", "False", "false"),
+        ("mapreduce.map.speculative", "'TRUE'", "TRUE"),
+        ("mapreduce.task.timeout", "1_000", "1000"),
+        ("mapreduce.task.timeout", "010", "10"),
+        ("mapreduce.task.timeout", "0x10", "16"),
+        ("mapreduce.task.timeout", "0o10", "8"),
+        ("mapreduce.job.jvm.numtasks", "-1", "-1"),
+        ("dfs.client.cache.readahead", "4M", "4M"),
+        ("dfs.heartbeat.interval", "500ms", "500ms"),
+        ("mapreduce.reduce.markreset.buffer.percent", "5e-2", "0.05"),
+        ("mapreduce.task.timeout", "${my.own.timeout}", "${my.own.timeout}"),
+    ],
+)
+def test_what_hadoop_reads_reaches_it(tmp_path, place, name, value, text):
+    if place is not None and "$" in value:
+        value = f"'{value}'"
+    file = tmp_path / "demo.yaml"
+    file.write_text(stated(place, name, value if "$" not in value else f"'{value.strip(chr(39))}'"))
+    plan = make_plan(file, KNOWN)
+    if place is None or "profiles" not in place:
+        trial = plan.trials[0]
+        assert {**trial.settings.properties, **trial.workload.hadoop}[name] == text
+
+
+@pytest.mark.parametrize("option", ["-Dmapreduce.map.speculative=no", "x -D mapreduce.map.speculative=off {output}"])
+def test_what_a_programs_arguments_set_is_read_likewise(tmp_path, option):
+    text = OWN.replace("hadoop: {my.jobs.own: LEVELS}", f"options: {{arguments: '{option}'}}")
+    file = tmp_path / "demo.yaml"
+    file.write_text(text)
+    with pytest.raises(BadInputError, match=r"line 2: mapreduce.map.speculative is '(no|off)', and must be true or fa"):
+        make_plan(file, KNOWN)
+
+
+@pytest.mark.parametrize("place", IN_PLACES)
+def test_yes_and_no_are_doubted_where_nobody_knows_what_reads_them(tmp_path, place):
+    file = tmp_path / "demo.yaml"
+    file.write_text(stated(place, "my.jobs.own", "Yes"))
+    (doubt,) = make_plan(file, KNOWN).doubts
+    assert (doubt.kind, "my.jobs.own is the text 'Yes' (line" in doubt.what) == ("yes-or-no", True)
+
+
+def test_hadoops_own_values_are_of_their_kinds():
+    """As the tables of its jars have them: a kind that refused a default would be wrong."""
+    parts = ROOT / ".assay"
+    known = known_properties(Installation(root=ROOT, parts=parts, jobs_jar=parts, cache=parts, state=parts))
+    if not known:
+        pytest.skip("Hadoop's jars are not here")
+    kinds = {name: kind for name in known if known[name] and (kind := kind_of(name, known)) is not None}
+    assert len(kinds) > 700
+    assert not {name: known[name] for name, kind in kinds.items() if not kind.takes(known[name])}
+    profiles = [resolve(name, shipped_profiles()).properties for name in shipped_profiles()]
+    given = [(name, value) for properties in profiles for name, value in properties.items()]
+    assert not [(name, value) for name, value in given if name in kinds and not kinds[name].takes(value)]
 
 
 @pytest.mark.parametrize(

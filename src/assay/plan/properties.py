@@ -5,9 +5,10 @@ on another medium than the record says, or services on other interfaces than loo
 output that can't be judged.
 
 Sources: Hadoop 3.4's own checks, in the classes named below, and `Integer.parseInt` where nothing else is.
-`deprecated.txt` is Hadoop's own list of its deprecated names.
+`deprecated.txt` is Hadoop's own list of its deprecated names, `kinds.txt` says how its code reads each property.
 """
 
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -109,6 +110,46 @@ BOUNDS: Mapping[str, Bounds] = {
 }  # fmt: skip
 
 
+class Kind(NamedTuple):
+    """A way in which Hadoop's Configuration reads a value: its texts, the same in words, the largest number."""
+
+    form: re.Pattern[str]
+    meaning: str
+    most: float = math.inf
+
+    def takes(self, text: str) -> bool:
+        """Whether Hadoop reads a text as such a value. What `${...}` stands for only Hadoop knows."""
+        match = self.form.fullmatch(text)
+        if match is None or self.most == math.inf:
+            return match is not None or "${" in text
+        digits, unit = match["number"], (match.groupdict().get("unit") or " ").lower()
+        number: int = int(digits, 16 if "x" in digits.lower() else 10) * 1024 ** " kmgtpe".index(unit)
+        return -self.most - 1 <= number <= self.most
+
+
+_WHOLE = r"(?P<number>[-+]?(?:[0-9]{1,30}|0[xX][0-9a-fA-F]{1,30}))"
+KINDS: Mapping[str, Kind] = {
+    "truth": Kind(re.compile("true|false", re.IGNORECASE), "true or false"),
+    "int": Kind(re.compile(_WHOLE), f"a whole number without a unit, {_MOST} at most", _MOST),
+    "long": Kind(re.compile(_WHOLE), "a whole number without a unit", _MOST_LONG),
+    "size": Kind(
+        re.compile(r"(?P<number>-?[0-9]{1,30})(?P<unit>[kmgtpe]?)", re.IGNORECASE),
+        "a whole number of bytes, or one with a letter such as 64m", _MOST_LONG,
+    ),
+    "time": Kind(
+        re.compile(r"(?P<number>-?[0-9]{1,30})(?:ns|us|ms|s|m|h|d)?", re.IGNORECASE),
+        "a whole number, or one with a unit of time such as 500ms or 3s", _MOST_LONG,
+    ),
+    "fraction": Kind(
+        re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?[fFdD]?"), "a number without a unit or %"
+    ),
+}  # fmt: skip
+"""The kinds of `kinds.txt`. For a truth value that it can't read Hadoop takes its default, for a number it fails."""
+_YAMLS_TRUTH = frozenset({"yes", "no", "on", "off", "y", "n"})
+# As Hadoop's own programs take them, and as a shell splits them.
+_OPTION = re.compile(r"""(?:^|\s)["']?-D\s*["']?([^\s=]+)=("[^"]*"|'[^']*'|[^\s"']*)""")
+
+
 # Hadoop knows names like these by their form: a part stands for a queue, a service, a host or a class.
 _BY_FORM = re.compile(
     r"(yarn\.scheduler\.capacity|yarn\.nodemanager\.aux-services|yarn\.nodemanager\.resource-plugins|hadoop\.proxyuser"
@@ -166,11 +207,15 @@ def check_properties(source: Source, vocabulary: Vocabulary) -> list[Doubt]:
     given = list(properties_of(source.experiment))
     own_cluster = source.experiment.platform.ours
     any_block = not own_cluster or any(one.name == _LEAST_BLOCK for one in given)
+    for one in _arguments(source.experiment):
+        if (misread := _misread(one, known)) is not None:
+            raise source.error_at(one.place, misread)
     for one in given:
         judged = next((name for name in one.workloads if name not in vocabulary.any_output), "")
-        mistake = next(_mistakes(one, judged, own_cluster=own_cluster, any_block=any_block), None)
+        mistake = next(_mistakes(one, judged, own_cluster=own_cluster, any_block=any_block), _misread(one, known))
         if mistake is not None:
             raise source.error_at(one.place, mistake)
+        doubts |= {doubt.what: doubt for doubt in _yamls_truth(one, known, source)}
         line = f"line {source.line(one.place)}"
         default = known.get(one.name, "")
         ours = one.name.split(".", maxsplit=1)[0] in _OWN_WORDS
@@ -232,6 +277,48 @@ def _mistakes(one: Property, judged: str, *, own_cluster: bool, any_block: bool)
         yield f"{name} is deprecated; Hadoop calls it {' and '.join(renamed()[name].split(','))} now"
 
 
+def _arguments(experiment: ExperimentFile) -> Iterator[Property]:
+    """The `-D` options in what workloads give their programs."""
+    for at, workload in enumerate(experiment.workloads):
+        for option, text in workload.options.items():
+            for name, value in _OPTION.findall(text):
+                if "{" not in value:  # filled in later
+                    yield Property(name, [value.strip("\"'")], ["workloads", at, "options", option], [workload.name])
+
+
+def kind_of(name: str, known: Mapping[str, str]) -> Kind | None:
+    """How Hadoop reads a property: as its code says, else as its default (of the `known` ones) tells."""
+    by_default = KINDS["truth"] if KINDS["truth"].form.fullmatch(known.get(name, "")) else None
+    return KINDS[_kinds()[name]] if name in _kinds() else by_default
+
+
+def _misread(one: Property, known: Mapping[str, str]) -> str | None:
+    """What is wrong with the first value that Hadoop would not read as the property's kind."""
+    kind = kind_of(one.name, known)
+    if kind is None or one.name in BOUNDS:
+        return None
+    for value in one.levels:
+        if not kind.takes(value.strip()):
+            mistake = f"{one.name} is {value!r}, and must be {kind.meaning}"
+            at_most = f"; Hadoop would take its default, {known[one.name]}, instead" if known.get(one.name) else ""
+            return mistake + (at_most if kind is KINDS["truth"] else "")
+    return None
+
+
+def _yamls_truth(one: Property, known: Mapping[str, str], source: Source) -> Iterator[Doubt]:
+    """A doubt for each word that other files' readers take for a truth value, where nobody knows what reads it."""
+    for value in one.levels if kind_of(one.name, known) is None else ():
+        if value.strip().lower() in _YAMLS_TRUTH:
+            what = f"{one.name} is the text {value!r} (line {source.line(one.place)})"
+            yield YES_OR_NO.doubt(what, one.name)
+
+
+@cache
+def _kinds() -> Mapping[str, str]:
+    lines = files("assay.plan").joinpath("kinds.txt").read_text().splitlines()
+    return dict(line.split() for line in lines if not line.startswith("#"))
+
+
 def _bytes(text: str) -> float | None:
     """A number with or without a size's unit, as Hadoop reads it."""
     found = _SIZE.fullmatch(text)
@@ -255,6 +342,13 @@ NOT_A_NUMBER = doubt_kind(
     when="a level is a word, and Hadoop's default of the property is a number",
     why="a program that reads it as a number fails, and only after it has started",
     cure="write a number, unless Hadoop's documentation has words for it",
+)
+YES_OR_NO = doubt_kind(
+    "yes-or-no",
+    "property",
+    when="a property that is not Hadoop's own is yes, no, on or off",
+    why="Hadoop's Configuration knows true and false only: a program that asks it gets its default instead",
+    cure="write true or false, unless the program reads the word itself",
 )
 UNKNOWN_PROPERTY = doubt_kind(
     "unknown-property",
