@@ -40,7 +40,7 @@ def test_an_outline_is_the_record_without_what_makes_it_large():
     assert whole_record(record.model_dump_json()) == record
 
 
-def test_an_outline_keeps_what_conditions_and_busy_times_are_worked_out_from():
+def test_an_outline_keeps_the_amounts_that_were_asked_for_and_what_conditions_are_worked_out_from():
     report = {"reads": {"bytes": 5, "requests": 2}, "writes": {"bytes": 7}, "busy_seconds": 1.5, "flushes": 3}
     busy = AMOUNT.model_copy(update={"probe": "disk", "subject": "hdd", "series": "busy_s"})
     staged = busy.model_copy(update={"part": "staging"})
@@ -51,7 +51,7 @@ def test_an_outline_keeps_what_conditions_and_busy_times_are_worked_out_from():
         jobs=(job,), totals=totals((job,), ()), amounts=(AMOUNT, staged, busy),
         devices=device_reports({"hdd": {"staging": report, "run": report, "write out": report}}),
     )  # fmt: skip
-    outline = record_outline(record.model_dump_json())
+    outline = record_outline(record.model_dump_json(), {("disk", "run")})
     assert outline.amounts == (busy,)
     assert outline.devices == device_reports(
         {"hdd": {"run": {"reads": {"bytes": 5}, "writes": {"bytes": 7}, "busy_seconds": 1.5}}}

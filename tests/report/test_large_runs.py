@@ -1,13 +1,17 @@
 """Proves that the page of a large run stays small, shows what matters most, and says what it leaves out."""
 
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from assay.model.doubt import Doubt, Outcome
+from assay.model.record import Amount, Step, totals
 from assay.record.folder import RunFolder
 from assay.report import analysis as analysis_module
 from assay.report.analysis import MOST_ROWS, MOST_TRIALS_SHOWN, analyse, by_kind, read_run, rows_shown, trials_shown
 from assay.report.page import MOST_OTHERS, run_page
 from assay.stats.summary import summarise
-from tests.builders import a_plan, a_record, a_trial
-from tests.report.made_runs import made_run, made_trials, write_run
+from tests.builders import a_plan, a_record, a_trial, device_reports
+from tests.report.made_runs import decided_run, made_run, made_trials, write_run
 
 
 def test_all_rows_are_shown_where_there_is_room():
@@ -84,3 +88,39 @@ def test_a_plan_without_trials_read_is_no_error(tmp_path):
     folder = RunFolder(tmp_path / "run")
     folder.create(a_plan())
     assert "1 of 1 planned trials are not in this report" in run_page(read_run(folder), analyse(folder.plan(), []))
+
+
+SECONDS = st.floats(0, 60, allow_nan=False).map(lambda value: round(value, 3))
+SERIES = {
+    ("blocked-time", "cluster"): ("computing_s", "running_s", "blocked_s", "waiting_s", "idle_s", "io_some_s", "io_full_s"),
+    ("blocked-time", "map"): ("blocked_s",),
+    ("cpu", "machine"): ("user_s", "idle_s"),
+    ("disk", "hdd"): ("busy_s",),
+    ("disk", "ssd"): ("busy_s",),
+    ("processes", "hdd"): ("busy_s",),
+}  # fmt: skip
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.data())
+def test_a_large_run_is_judged_as_a_small_one(tmp_path_factory, data):
+    plan, records = decided_run(repetitions=2)
+    if data.draw(st.booleans()):  # without a baseline
+        records = [record for record in records if not record.trial.zero_delay]
+        plan = plan.model_copy(update={"trials": tuple(record.trial for record in records)})
+    measured = []
+    for record in records:
+        amounts = [
+            Amount(probe=probe, subject=subject, series=name, part="run", value=data.draw(SECONDS))
+            for (probe, subject), series in SERIES.items() if data.draw(st.booleans()) for name in series
+        ]  # fmt: skip
+        busy = {"reads": {"bytes": 5, "requests": 2}, "writes": {"bytes": 7}, "busy_seconds": data.draw(SECONDS)}
+        devices = device_reports({"hdd": {"run": busy, "staging": busy}}) if data.draw(st.booleans()) else {}
+        steps = (Step(name="run", started_ms=0, seconds=record.totals.elapsed_s),)
+        parts = {"amounts": tuple(amounts), "devices": devices, "steps": steps, "totals": totals(record.jobs, ())}
+        measured.append(record.model_copy(update=parts))
+    folder = write_run(tmp_path_factory.mktemp("run") / "run", plan, measured)
+    outlines, damaged = folder.records(plan, outlines=analysis_module.AMOUNTS_READ)
+    assert not damaged
+    large, small = analyse(plan, outlines), analyse(plan, measured)
+    assert large._replace(sections={}) == small._replace(sections={})

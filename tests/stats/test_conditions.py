@@ -87,6 +87,9 @@ def test_media_of_this_machine_have_no_conditions_but_a_busy_time():
     assert busy_seconds(record.model_copy(update={"amounts": (amount,)})) == 4.0
     nodes = tuple(amount.model_copy(update={"node": node}) for node in ("n1", "n2"))
     assert busy_seconds(record.model_copy(update={"amounts": nodes})) == 8.0
+    processes = amount.model_copy(update={"probe": "processes"})
+    assert busy_seconds(record.model_copy(update={"amounts": (processes, amount)})) == 4.0
+    assert busy_seconds(record.model_copy(update={"amounts": (processes,)})) is None
     staged = amount.model_copy(update={"part": "staging"})
     assert busy_seconds(record.model_copy(update={"amounts": (staged,)})) is None
 

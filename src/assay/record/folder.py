@@ -37,7 +37,7 @@ from assay.model.signature import Signature
 from assay.model.task import TaskAttempt, TaskPhases
 from assay.model.trial import Plan, Trial
 from assay.record.model_time import ModelClock, clock_of, in_model_time
-from assay.record.reading import Unreadable, first_of, read_as, record_outline, whole_record
+from assay.record.reading import AmountsOf, Unreadable, first_of, read_as, record_outline, whole_record
 from assay.record.schema_2 import renamed
 
 ROWS_AT_ONCE = 1 << 17
@@ -210,22 +210,26 @@ class RunFolder:
         """The ids of the trials that ran to their end; a trial that failed is finished too."""
         return {one.trial.id for one in self.each() if isinstance(one, Record)}
 
-    def records(self, plan: Plan | None = None, *, outlines: bool = False) -> tuple[list[Record], list[Damaged]]:
+    def records(
+        self, plan: Plan | None = None, *, outlines: Collection[AmountsOf] | None = None
+    ) -> tuple[list[Record], list[Damaged]]:
         """All readable records in the order of the plan, and what could not be read; see `each`."""
         every = list(self.each(plan, outlines=outlines))
         return [one for one in every if isinstance(one, Record)], [one for one in every if isinstance(one, Damaged)]
 
-    def each(self, plan: Plan | None = None, *, outlines: bool = False) -> "Iterator[Record | Damaged]":
+    def each(
+        self, plan: Plan | None = None, *, outlines: Collection[AmountsOf] | None = None
+    ) -> "Iterator[Record | Damaged]":
         """One record after the other, so that a run of any size fits into memory.
 
         A record whose trial is not as the plan has it counts as damaged; `plan` is the run's, where it was read before.
-        `outlines` leave out what `record_outline` does; damage in that is not seen then. Raises BadInputError when this
-        is no run folder.
+        With `outlines` records are read as `record_outline` reads them, with these amounts; damage in what that leaves
+        out is not seen. Raises BadInputError when this is no run folder.
         """
         planned = {trial.id: trial for trial in (plan or self.plan()).trials}
         for folder in sorted(self._trials.glob("[!.]*")):
             try:
-                yield self._read(folder, planned, outline=outlines)
+                yield self._read(folder, planned, outlines)
             except UnreadableFileError as error:
                 yield Damaged(folder, f"{RECORD} can't be read: {error.reason}")
             except (OSError, Unreadable) as error:
@@ -246,9 +250,11 @@ class RunFolder:
         """Where a trial's file lies, or would."""
         return self._trials / trial / name
 
-    def _read(self, folder: Path, planned: Mapping[str, Trial] | None = None, *, outline: bool = False) -> Record:
+    def _read(
+        self, folder: Path, planned: Mapping[str, Trial] | None = None, outlines: Collection[AmountsOf] | None = None
+    ) -> Record:
         text = read_bytes(folder / RECORD)
-        record = record_outline(text) if outline else whole_record(text)
+        record = whole_record(text) if outlines is None else record_outline(text, outlines)
         if record.trial.id != folder.name:
             raise Unreadable(f"it says that it is trial {record.trial.id}")
         check_sum(folder, RECORD, text)

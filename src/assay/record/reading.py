@@ -6,13 +6,13 @@ converted (`assay.record.schema_2`).
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import from_json
 
-from assay.model.record import SCHEMA_VERSION, Record, totals
+from assay.model.record import SCHEMA_VERSION, Part, Record, totals
 from assay.model.registry import ENGINES
 from assay.record.schema_2 import converted
 
@@ -26,8 +26,9 @@ NOT_IN_OUTLINE: Mapping[str, object] = {"settings": {}, "landed": ()}
 """Of these, of counters, devices and amounts an outline has only what is worked out over all trials of a run."""
 
 KEPT_OF_RUN = ("reads", "writes", "busy_seconds")
-KEPT_AMOUNTS = ("disk", "run", "busy_s")
 
+AmountsOf = tuple[str, Part]
+"""The amounts of a probe in a part of a trial."""
 
 _WORDS = {
     "missing": "is missing", "model_type": "must be an object", "dict_type": "must be an object",
@@ -45,20 +46,20 @@ def whole_record(text: str | bytes) -> Record:
     return _agreeing(read_as(Record, text))
 
 
-def record_outline(text: str | bytes) -> Record:
+def record_outline(text: str | bytes, amounts: Collection[AmountsOf] = ()) -> Record:
     """A record without its settings, landed bytes, and most of its devices' reports, amounts and counters.
 
-    What it keeps is what figures over all trials need. It takes a twentieth of the whole record's memory. Raises
-    Unreadable.
+    It keeps what judgements over all trials read; of `amounts` those that the caller names. It takes a twentieth of the
+    whole record's memory. Raises Unreadable.
     """
     content = content_of(text)
     content.update(NOT_IN_OUTLINE)
     reports = {name: _reports(one) for name, one in _map(content.get("devices")).items()}
     content["devices"] = {name: own for name, own in reports.items() if own}
     content["amounts"] = [
-        one
-        for one in _list(content.get("amounts"))
-        if isinstance(one, dict) and (one.get("probe"), one.get("part"), one.get("series")) == KEPT_AMOUNTS
+        amount
+        for amount in _list(content.get("amounts"))
+        if isinstance(amount, dict) and (amount.get("probe"), amount.get("part")) in amounts
     ]
     for part in (*_list(content.get("jobs")), *_list(content.get("staging_jobs")), content.get("totals")):
         if isinstance(part, dict) and "counters" in part:

@@ -37,7 +37,7 @@ class Run:
 
     @cached_property
     def _read(self) -> tuple[list[Record], list[Damaged]]:
-        return self.folder.records(self.plan, outlines=len(self.folder.trials()) > MOST_WHOLE)
+        return self.folder.records(self.plan, outlines=() if len(self.folder.trials()) > MOST_WHOLE else None)
 
     @property
     def records(self) -> list[Record]:

@@ -18,6 +18,7 @@ from assay.model.trial import NO_PROBES, Plan
 from assay.record.folder import Damaged, RunFolder, Series
 from assay.report.answer import Answer, answer_of
 from assay.report.faults import FaultsView
+from assay.stats import blocked, run_doubts
 from assay.stats.breakdown import Breakdown, breakdowns
 from assay.stats.comparison import Comparison, compare
 from assay.stats.decision import Decision, decisions, estimates_apart
@@ -233,6 +234,9 @@ def by_kind(doubts: Sequence[Doubt]) -> list[tuple[Doubt, list[Doubt], int]]:
 WHOLE_UP_TO = 200
 """A whole record takes most of a megabyte of memory; of more trials only outlines are read."""
 
+AMOUNTS_READ = blocked.AMOUNTS_READ | run_doubts.AMOUNTS_READ
+"""The amounts that `analyse` reads of every record, which an outline must keep."""
+
 
 class RunData(NamedTuple):
     """A run as it was read, once. `records` are all that could be read, `damaged` are the others.
@@ -270,7 +274,7 @@ def read_run(folder: RunFolder, *, details: bool = True) -> RunData:
     """
     plan = folder.plan()
     outlines = len(folder.trials()) > WHOLE_UP_TO
-    every, damaged = folder.records(plan, outlines=outlines)
+    every, damaged = folder.records(plan, outlines=AMOUNTS_READ if outlines else None)
     records: Sequence[Record] = Trials(every)
     whole = {record.trial.id: record for record in records}
     shown = ids_shown(records)

@@ -20,12 +20,14 @@ from assay.model.base import Frozen
 from assay.model.doubt import Doubt, DoubtKind, doubt_kind
 from assay.model.energy import Span
 from assay.model.engine import counted_by_tasks, engine_kind
-from assay.model.record import Amount, Record, Sample
+from assay.model.record import Amount, Part, Record, Sample
 from assay.model.signature import OUTSIDE
 from assay.model.task import TaskAttempt
 from assay.stats.timeline import running, sampled, spans, within
 
 PROBE = "blocked-time"
+AMOUNTS_READ: frozenset[tuple[str, Part]] = frozenset({(PROBE, "run"), ("cpu", "run")})
+"""The probes and parts whose amounts this module reads of every record."""
 TOLERATED_SHARE = 0.05
 """By how much of the step's time either check may be missed."""
 

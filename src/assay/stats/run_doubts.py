@@ -12,7 +12,7 @@ from assay.model.base import Frozen
 from assay.model.doubt import Doubt, doubt_kind
 from assay.model.engine import Counted, counted_by_tasks
 from assay.model.medium import kind_of
-from assay.model.record import DeviceReport, DeviceRequests, Record
+from assay.model.record import DeviceReport, DeviceRequests, Part, Record
 from assay.stats.blocked import unexplained
 from assay.stats.fit import work_of
 from assay.stats.machine_kind import machine_names, machine_of
@@ -103,12 +103,16 @@ def conditions(by_placement: Mapping[str, Sequence[Record]], base: str) -> tuple
     return (*found, Condition(kind=BUSY, subject=base, share=busy, least=BUSY_SHARE))
 
 
+AMOUNTS_READ: frozenset[tuple[str, Part]] = frozenset({("disk", "run")})
+"""The probes and parts whose amounts this module reads of every record."""
+
+
 def busy_seconds(record: Record) -> float | None:
     """How long the trial's drives were busy while its jobs ran, added up; None where nobody measured all of them."""
     seconds = 0.0
     measured: dict[str, float] = {}  # over all nodes
     for amount in record.amounts:
-        if (amount.series, amount.part) == ("busy_s", "run"):
+        if (amount.probe, amount.part, amount.series) == ("disk", "run", "busy_s"):
             measured[amount.subject] = measured.get(amount.subject, 0.0) + amount.value
     for medium in record.trial.media:
         if every := record.reports_of(medium.name):
