@@ -6,8 +6,11 @@ from pathlib import Path
 import pytest
 
 from assay.model.probe import ClockOffset
+from assay.node import devices
+from assay.node.local import LocalNode
 from assay.node.readings import (
     FILES,
+    LISTED,
     SCRIPT,
     ClockComparison,
     Parser,
@@ -21,11 +24,11 @@ from assay.node.readings import (
 ROOT = Path(__file__).parents[2]
 SAID = """\
 Welcome to worker-1
-@devices /sys/block/sda/device /sys/block/sr0/device
+@devices /sys/block/cciss!c0d0/device /sys/block/sr0/device /sys/class/net/eth0 /sys/class/net/*/lower_*
 @ 0 1700000000.250000000
 /proc/stat:cpu  10 0 5 100 1 0 0 0 0 0
-/proc/diskstats:   8       0 sda 7 0 80 3 9 0 160 4 0 5 7
-/proc/diskstats:   8       1 sda1 7 0 80 3 9 0 160 4 0 5 7
+/proc/diskstats: 104       0 cciss/c0d0 7 0 80 3 9 0 160 4 0 5 7
+/proc/diskstats: 104       1 cciss/c0d0p1 7 0 80 3 9 0 160 4 0 5 7
 /proc/diskstats:  11       0 sr0 0 0 0 0 0 0 0 0 0 0 0
 /proc/net/dev:  eth0: 1000 10 0 0 0 0 0 0 2000 20 0 0 0 0 0 0
 @end
@@ -42,9 +45,17 @@ def read(text):
     return parser, list(parsed(text.splitlines(), parser))
 
 
+def a_node(parser, raw):
+    node = ReadingNode("worker-1", parser.listing)
+    node.files = raw.files
+    return node
+
+
 def test_whole_readings_are_given_and_what_is_cut_short_is_none():
     parser, (first, second) = read(SAID)
-    assert parser.devices == ("sda", "sr0")
+    assert list(map(str, parser.listing)) == [
+        "/sys/block/cciss!c0d0/device", "/sys/block/sr0/device", "/sys/class/net/eth0"
+    ]  # fmt: skip
     assert (first.tag, first.time_s, first.step_s) == ("0", 1700000000.25, 0.0)
     assert first.files[Path("/proc/stat")] == "cpu  10 0 5 100 1 0 0 0 0 0\n"
     assert (second.tag, second.time_s, second.step_s) == ("1", 1700000001.5, 0.5)
@@ -52,23 +63,22 @@ def test_whole_readings_are_given_and_what_is_cut_short_is_none():
 
 
 def test_the_folders_of_a_machine_without_drives_name_none():
-    assert read("@devices /sys/block/*/device\n")[0].devices == ()
+    assert read("@devices /sys/block/*/device\n")[0].listing == ()
 
 
 def test_a_drive_that_never_answered_is_not_in_use():
     parser, (first, _) = read(SAID)
-    assert drives_in_use(parser.devices, first.files) == ["sda"]
+    assert drives_in_use(a_node(parser, first)) == ({"cciss!c0d0"}, ())
 
 
 def test_a_node_shows_its_last_reading_to_whoever_has_a_file_open():
     _, readings = read(SAID)
-    node = ReadingNode("worker-1")
-    node.files = readings[0].files
-    stat, drive = node.open(Path("/proc/stat")), node.open(Path("/sys/class/block/sda/stat"))
+    node = a_node(Parser(), readings[0])
+    stat, drive = node.open(Path("/proc/stat")), node.open(Path("/sys/class/block/cciss!c0d0/stat"))
     assert drive.read().split() == ["7", "0", "80", "3", "9", "0", "160", "4", "0", "5", "7"]
     node.files = readings[1].files
     assert stat.read(6) == "cpu  2"
-    with pytest.raises(FileNotFoundError, match=r"diskstats|sda"):
+    with pytest.raises(FileNotFoundError, match=r"diskstats|c0d0"):
         drive.read()
     with pytest.raises(FileNotFoundError, match="vmstat was not read"):
         node.open(Path("/proc/vmstat"))
@@ -90,8 +100,11 @@ def test_a_real_shell_answers_each_line_and_ends_with_its_input():
     assert "\ncpu0" not in readings[0].files[Path("/proc/stat")]
     interfaces = Path("/proc/net/dev").read_text().count(":")
     assert readings[0].files[Path("/proc/net/dev")].count(":") == interfaces
-    physical = {path.parent.name for path in Path("/sys/block").glob("*/device")}
-    assert set(parser.devices) == physical
+    node = a_node(parser, readings[0])
+    local = LocalNode()
+    assert devices.interfaces(node) == devices.interfaces(local)
+    if devices.drives(local):
+        assert devices.drives(node) == devices.drives(local)
 
 
 def test_the_shortest_round_trip_tells_the_clock_to_half_of_itself():
@@ -125,3 +138,5 @@ def test_the_sampler_in_yarn_reads_the_same_files_and_leaves_out_the_same_lines(
     assert java.count('"/proc/') == len(FILES)
     assert '"^(intr|softirq|cpu[0-9])"' in java
     assert "^(intr|softirq|cpu[0-9])" in SCRIPT
+    assert '"device|lower_.*|bridge|tun_flags"' in java
+    assert {Path(pattern).name for pattern in LISTED} == {"*", "device", "lower_*", "bridge", "tun_flags"}

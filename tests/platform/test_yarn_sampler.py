@@ -6,6 +6,7 @@ A script stands in for the client; the real one runs in tests/it/test_nodes_read
 import gzip
 import os
 import time
+from pathlib import Path
 
 import pytest
 
@@ -60,7 +61,7 @@ def test_readings_come_at_the_end_and_parts_end_with_the_first_one_after_them(sa
     assert costs == {"containers_count": 3, "memory_bytes": 768 << 20, "vcores_count": 3}
     assert len(readings) == 20
     assert readings[0].clock == pytest.approx((60.0, 0.006))
-    assert readings[0].devices == ("sda",)
+    assert readings[0].listing == (Path("/sys/block/sda/device"),)
     ended = {part: reading.at.time_ms / 1000 - NOW for reading in readings for part in reading.ended}
     assert ended == {None: 0.5, "staging": 4.5, "run": 4.5}
     missing, cost = source.doubts()

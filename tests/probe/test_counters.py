@@ -2,7 +2,7 @@
 
 import pytest
 
-from assay.probe.counters import PartTimes, Readings
+from assay.probe.counters import COUNT_32_BITS, WORD, PartTimes, Readings
 
 
 def times(*marks):
@@ -53,8 +53,42 @@ def test_of_a_part_that_was_hardly_seen_nothing_is_said():
 def test_a_counter_that_began_anew_goes_on_from_there_as_an_estimate():
     readings = counted((0, 1000), (10_000, 1100), (50_000, 40), (110_000, 340))
     assert amounts(readings)["n", "disk", "read_bytes", "run"] == (340, "estimated")
-    assert readings.restarted() == ["disk of n"]
-    assert counted((0, 1), (1, 2)).restarted() == []
+    assert readings.broken() == ["disk of n"]
+    assert counted((0, 1), (1, 2)).broken() == []
+
+
+@pytest.mark.parametrize("values", [(5482.82, 5482.81, 5482.82), (0.02, 0.0, 0.02), (61.5, 60.9, 61.5)])
+def test_time_that_steps_back_a_little_is_no_restart(values):
+    readings = Readings("p")
+    for place, value in enumerate((values[0], *values, values[-1])):
+        readings.count("n", "processor", "iowait_s", 25_000 * place, value)
+    (amount,) = [one for one in readings.amounts(PARTS) if one.part == "run"]
+    assert (amount.value, amount.basis) == (0.0, "estimated")  # 25 s between readings
+    assert readings.broken() == []
+    assert all(sample.value == 0 for sample in readings.samples())
+
+
+def test_a_fall_that_is_no_new_beginning_is_told_and_counts_nothing():
+    """Such as a sum that has lost a part."""
+    readings = counted((0, 1000), (10_000, 1100), (50_000, 900), (110_000, 950))
+    assert amounts(readings)["n", "disk", "read_bytes", "run"] == (50, "estimated")
+    assert readings.broken() == ["disk of n"]
+
+
+def test_a_later_boot_tells_a_new_beginning_also_where_the_counter_is_high_again():
+    readings = Readings("p")
+    for time_ms, value, began_s in [(0, 80, 5e8), (10_000, 100, 5e8 + 1), (60_000, 70, 5e8 + 900), (110_000, 90, 0)]:
+        readings.count("n", "disk", "read_bytes", time_ms, value, began_s=began_s)
+    assert amounts(readings)["n", "disk", "read_bytes", "run"] == (90, "estimated")
+    assert readings.broken() == ["disk of n"]
+
+
+def test_a_counter_of_32_bits_runs_over_unless_its_machine_was_started_anew():
+    for began_s, gained in ((7.0, 30), (100.0, 20)):
+        readings = Readings("p")
+        for time_ms, value, at_s in [(0, WORD - 10, 7.0), (10_000, WORD - 10, 7.0), (110_000, 20, began_s)]:
+            readings.count("n", "interface eth0", "sent_bytes", time_ms, value, wrap=COUNT_32_BITS, began_s=at_s)
+        assert amounts(readings)["n", "interface eth0", "sent_bytes", "run"][0] == gained
 
 
 def test_what_is_derived_from_levels_is_an_estimate():

@@ -5,11 +5,15 @@ import time
 import pytest
 
 from assay.node.local import LocalNode
-from assay.probe.cpu import CpuProbe, busy_ticks, differences, parse_ticks, shares
+from assay.probe.cpu import CpuProbe, busy_ticks, parse_ticks, shares, tick_gains
 from tests.probe.faking import PlacedNode, a_scene, amounts_of, at, measuring, named
 
 BEFORE = "cpu  1000 10 500 8000 300 5 15 0 0 0\ncpu0 500 5 250 4000 150 2 8 0 0 0\n"
 AFTER = "cpu  1040 10 510 8030 310 5 15 10 0 0\ncpu0 520 5 255 4015 155 2 8 5 0 0\n"
+
+
+def differences(before, now):
+    return tick_gains(before).add(now)[0]
 
 
 def test_shares_are_differences_in_percent():
@@ -22,6 +26,14 @@ def test_shares_are_differences_in_percent():
 
 def test_counters_that_stand_still_give_no_sample():
     assert shares(differences(parse_ticks(BEFORE), parse_ticks(BEFORE))) == {}
+
+
+def test_what_waiting_lost_in_a_step_back_is_not_counted_again():
+    gains = tick_gains({**parse_ticks(BEFORE), "iowait": 548282})
+    waited = [
+        gains.add({**parse_ticks(BEFORE), "iowait": now})[0]["iowait"] for now in (548281, 548282, 548281, 548285)
+    ]
+    assert waited == [0, 0, 0, 3]
 
 
 def test_a_counter_that_goes_back_counts_as_none():

@@ -6,12 +6,16 @@ import pytest
 
 from assay.model.platform import Layout
 from assay.model.probe import Moment, Quantity, Scene, WatchedDisk
-from assay.probe.disk import CLASS, Counters, DiskInstrument, figures, gained, parse_counters
+from assay.probe.disk import CLASS, Counters, DiskInstrument, Work, figures, parse_counters
 from tests.probe.faking import PlacedNode
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "probe" / "disk"
 BEFORE = "100 0 2000 50 10 0 800 20 0 300 70 0 0 0 0 1 4"
 AFTER = "300 5 10192 450 20 0 16800 120 3 700 570 2 0 64 1 3 9"
+
+
+def gained(before, now):
+    return Work(before).done(now)
 
 
 def disk(medium="hdd", device="/dev/loop9", **changes):
@@ -72,6 +76,26 @@ def test_milliseconds_run_over_and_a_counter_that_goes_back_is_no_figure():
     assert gained(near, Counters(read_ms=90)).read_ms == 100
     assert gained(Counters(reads=5), Counters(reads=4)) is None
     assert gained(Counters(read_ms=(1 << 31)), Counters(read_ms=0)) is None
+
+
+def test_requests_of_a_kernel_of_32_bits_run_over_too():
+    near = Counters(reads=(1 << 32) - 2, read_bytes=((1 << 32) - 8) * 512)
+    assert gained(near, Counters(reads=1, read_bytes=8 * 512)) == Counters(reads=3, read_bytes=16 * 512)
+
+
+def test_time_that_steps_back_a_little_is_no_new_beginning():
+    work = Work(Counters(busy_ms=9_880))
+    assert [work.done(Counters(busy_ms=now)).busy_ms for now in (9_872, 9_880, 9_884)] == [0, 0, 4]
+
+
+def test_a_device_with_a_slash_in_its_name_is_found_in_sysfs(sys):
+    (sys / "cciss!c0d0").mkdir()
+    (sys / "cciss!c0d0" / "stat").write_text(AFTER)
+    instrument = DiskInstrument(PlacedNode({CLASS: sys}))
+    instrument.attach(scene(disk(device="/dev/cciss/c0d0")))
+    assert instrument.doubts() == ()
+    assert instrument.totals()[Quantity("hdd", "read_requests")] == 0
+    instrument.close()
 
 
 def test_samples_and_totals_of_a_medium(sys):

@@ -11,6 +11,7 @@ from assay.probe.from_afar import FromAfar
 from assay.probe.sampler import measured, probes_of
 from tests.probe.faking import a_context, a_scene
 
+LISTING = tuple(map(Path, ("/sys/block/sda/device", "/sys/block/sr0/device", "/sys/class/net/eth0/device")))
 MEMINFO = (
     "MemAvailable: 9 kB\nBuffers: 0 kB\nCached: 4 kB\nShmem: 1 kB\nAnonPages: 1 kB\nDirty: 2 kB\nWriteback: 0 kB\n"
 )
@@ -52,9 +53,7 @@ class Recorded:
             for node in self.nodes:
                 at = Moment(second * 1000, float(second))
                 ended = [part for part, when in self.ends.items() if when == second]
-                self.receive(
-                    Reading(node, at, ClockOffset(0.25, 0.002), files(second, **self.how), ("sda", "sr0"), ended)
-                )
+                self.receive(Reading(node, at, ClockOffset(0.25, 0.002), files(second, **self.how), LISTING, ended))
         return [Amount(probe="nodes", subject="sampler", series="containers_count", part="collect", value=3)]
 
     def doubts(self):

@@ -8,7 +8,7 @@ import pytest
 from assay.model.platform import Layout
 from assay.model.probe import Moment, Scene
 from assay.node.local import LocalNode
-from assay.probe.network import Interface, Names, Network, interfaces, interfaces_to
+from assay.probe.network import Interface, Names, Network, Traffic, interfaces_to, parse_interfaces
 from assay.probe.nftables import Count, CountingTable, Flow, FlowsError
 from tests.probe.faking import PlacedNode, amounts_of, measuring
 
@@ -42,6 +42,8 @@ def proc(tmp_path):
     (tmp_path / "net").mkdir()
     for name in ("dev", "fib_trie", "if_inet6"):
         shutil.copy(FIXTURES / name, tmp_path / "net" / name)
+    for entry in ("lo/mtu", "eth0/device", "ifb0/mtu", "ifb1/mtu"):
+        (tmp_path / "sys" / entry).mkdir(parents=True)
     return tmp_path
 
 
@@ -56,7 +58,7 @@ def network(proc, table):
 
 
 def a_node(proc, name):
-    node = PlacedNode({"/proc": proc})
+    node = PlacedNode({"/proc": proc, "/sys/class/net": proc / "sys"})
     node.name = name
     return node
 
@@ -85,10 +87,69 @@ def told(network, unit="bytes"):
     }
 
 
-def test_interfaces_of_the_host_are_read_and_bridges_are_not():
-    found = interfaces((FIXTURES / "dev").read_text() + "docker0: 9 9 0 0 0 0 0 0 9 9 0 0 0 0 0 0\nbroken: 1\n")
-    assert set(found) == {"lo", "eth0"}
+def test_all_interfaces_are_parsed_also_one_with_a_colon_in_its_name():
+    found = parse_interfaces((FIXTURES / "dev").read_text() + "eth0:9: 9 9 0 0 0 0 0 0 9 9 0 0 0 0 0 0\nbroken: 1\n")
+    assert set(found) == {"lo", "eth0", "ifb0", "ifb1", "eth0:9"}
     assert found["eth0"] == Interface(2424635352, 70826, 5155333, 53259)
+
+
+def write_interfaces(proc, **bytes_of):
+    """So many bytes and packets received by each, and twice as many sent."""
+    lines = [f"{name}: {n} {n} 0 0 0 0 0 0 {2 * n} {2 * n} 0 0 0 0 0 0\n" for name, n in bytes_of.items()]
+    (proc / "net" / "dev").write_text("".join(lines))
+
+
+def test_a_bond_a_vlan_and_a_bridge_count_nothing_beside_the_hardware_whatever_its_name(proc):
+    for entry in ("em1/device", "hsn0/device", "p1p1/device", "dmz/lower_em1", "em1.7/lower_em1", "docker0/bridge"):
+        (proc / "sys" / entry).mkdir(parents=True)
+    names = ("lo", "eth0", "em1", "hsn0", "p1p1", "dmz", "em1.7", "docker0")
+    write_interfaces(proc, **dict.fromkeys(names, 100))
+    traffic = Traffic(a_node(proc, "n1"))
+    write_interfaces(proc, **dict.fromkeys(names, 107))
+    assert dict(traffic.look()) == dict.fromkeys(("lo", "eth0", "em1", "hsn0", "p1p1"), Interface(7, 7, 14, 14))
+    assert list(traffic.doubts()) == []
+
+
+def test_what_a_card_carries_for_a_paravirtual_interface_is_counted_by_that_one(proc):
+    for entry in ("eth0/lower_enP1s1", "enP1s1/device"):
+        (proc / "sys" / entry).mkdir(parents=True)
+    write_interfaces(proc, eth0=1, enP1s1=1)
+    assert set(Traffic(a_node(proc, "n1")).sums) == {"eth0"}
+
+
+def test_in_a_container_its_end_of_a_virtual_pair_is_what_there_is(proc):
+    (proc / "sys/eth0/device").rmdir()
+    (proc / "sys/eth0.5/lower_eth0").mkdir(parents=True)
+    write_interfaces(proc, eth0=1, ifb0=0)
+    assert set(Traffic(a_node(proc, "n1")).sums) == {"eth0"}
+
+
+def test_without_sysfs_names_decide_and_it_is_said_what_was_left_out(proc):
+    shutil.rmtree(proc / "sys")
+    write_interfaces(proc, lo=1, eno1=1, enx001=1, ib0=1, bond0=1, docker0=0, **{"eno1.42": 1})
+    traffic = Traffic(a_node(proc, "n1"))
+    assert set(traffic.sums) == {"lo", "eno1", "enx001", "ib0"}
+    (doubt,) = traffic.doubts()
+    assert doubt.kind == "devices-by-name"
+    assert doubt.what == ("of the interfaces eno1, enx001, ib0 are counted by their names, and bond0, eno1.42 are not")
+
+
+def test_an_interfaces_counters_of_32_bits_run_over_and_one_that_was_made_anew_is_doubted(proc):
+    write_interfaces(proc, eth0=(1 << 31) - 3)
+    traffic = Traffic(a_node(proc, "n1"))
+    (proc / "net" / "dev").write_text("eth0: 2147483645 1 0 0 0 0 0 0 6 1 0 0 0 0 0 0\n")
+    assert traffic.look()["eth0"].sent_bytes == 12
+    assert [doubt.kind for doubt in traffic.doubts()] == ["interface-counters-reset"]  # its packets fell
+    write_interfaces(proc, eth0=5)
+    assert traffic.look()["eth0"].received_bytes == 5
+
+
+def test_what_an_interface_that_came_later_carried_is_counted_from_its_beginning(proc):
+    write_interfaces(proc, eth0=5)
+    traffic = Traffic(a_node(proc, "n1"))
+    (proc / "sys/usb0/device").mkdir(parents=True)
+    write_interfaces(proc, eth0=6, usb0=3)
+    assert traffic.look()["usb0"].received_bytes == 3
 
 
 def test_on_one_node_traffic_is_told_by_the_daemon_that_listens(network, table, monkeypatch):

@@ -29,6 +29,7 @@ from assay.model.doubt import Doubt, doubt_kind
 from assay.model.drive_profile import QueueSettings
 from assay.model.errors import AssayError, BadInputError
 from assay.model.progress import Progress
+from assay.node.devices import sysfs_name
 from assay_extras.calibration.behaviour import PROBES_S, measure_behaviour
 from assay_extras.calibration.calibration import Access, Behaviour, Form, Knee, Point
 from assay_extras.calibration.fio import LOG_WINDOW_MS, Limit, Meter, Stretch, direct_works
@@ -59,7 +60,7 @@ def block_device(facts: Mapping[str, str], sys: Path = Path("/sys/class/block"))
     path = Path(facts.get("device", ""))
     if not path.is_absolute() or not path.exists():
         return None
-    folder = sys / path.resolve().name
+    folder = sys / sysfs_name(path.resolve())
     try:
         sectors = int((folder / "size").read_text())
     except (OSError, ValueError):
@@ -78,7 +79,7 @@ def block_device(facts: Mapping[str, str], sys: Path = Path("/sys/class/block"))
 
 def queue_settings(device: Path, sys: Path = Path("/sys/class/block")) -> QueueSettings | None:
     """How the kernel treats a block device, a partition as its disk (sysfs-block); None where it does not tell."""
-    folder = (sys / device.resolve().name).resolve()
+    folder = (sys / sysfs_name(device.resolve())).resolve()
     folder = (folder.parent if (folder / "partition").exists() else folder) / "queue"
     found: dict[str, str] = {}
     for name in QueueSettings.model_fields:

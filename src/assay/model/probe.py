@@ -137,8 +137,8 @@ class ClockOffset(NamedTuple):
 class Reading(NamedTuple):
     """Files of a node, all read at about one moment.
 
-    `at` is that moment by this machine's clock, worked out from the node's and `clock`. `devices` are the node's drives
-    (partitions and what is made of drives are none). `ended` are the parts of the trial that end with it; None is the
+    `at` is that moment by this machine's clock, worked out from the node's and `clock`. `listing` are files of the
+    node's sysfs that tell what its devices are. `ended` are the parts of the trial that end with it; None is the
     beginning of the first.
     """
 
@@ -146,7 +146,7 @@ class Reading(NamedTuple):
     at: Moment
     clock: ClockOffset
     files: Mapping[Path, str]
-    devices: Sequence[str]
+    listing: Sequence[Path]
     ended: Sequence[Part | None] = ()
 
 

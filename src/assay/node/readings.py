@@ -1,9 +1,9 @@
 """What is read on a node from afar: how it is asked for, how it is parsed, and a node made of it.
 
-A reading is text. `@devices` names the node's drives once (by `/sys/block/NAME/device`, which partitions, loop devices
-and what is made of drives don't have). Then for each reading `@ TAG TIME`, with the time of the node's clock in seconds
-since the epoch, each line of the files as `PATH:LINE` (as grep writes it), and `@end`. All else is left out, such as
-what a login prints. Lines of /proc/stat that grow with the machine (processors apart, interrupts) are not sent.
+A reading is text. `@devices` lists once what of sysfs tells which devices count for themselves (`node.devices`). Then
+for each reading `@ TAG TIME`, with the time of the node's clock in seconds since the epoch, each line of the files as
+`PATH:LINE` (as grep writes it), and `@end`. All else is left out, such as what a login prints.
+Lines of /proc/stat that grow with the machine (processors apart, interrupts) are not sent.
 """
 
 import re
@@ -11,18 +11,23 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from assay.model.doubt import doubt_kind
+from assay.model.doubt import Doubt, doubt_kind
 from assay.model.probe import ClockOffset, Moment
 from assay.model.record import READ_FROM_AFAR
+from assay.node.devices import devices_by_name, drives, drives_by_name, without_paths
 
 FILES = (
     "/proc/stat", "/proc/diskstats", "/proc/net/dev", "/proc/meminfo", "/proc/pressure/cpu", "/proc/pressure/memory",
     "/proc/pressure/io",
 )  # fmt: skip
+LISTED = (
+    "/sys/block/*/device", "/sys/class/net/*", "/sys/class/net/*/device", "/sys/class/net/*/lower_*",
+    "/sys/class/net/*/bridge", "/sys/class/net/*/tun_flags",
+)  # fmt: skip
 # In one line and without quotes of the other kind, so that any login shell hands it on. It waits for a line, reads the
 # files once, and goes on until its input ends: nothing is left when the connection has gone. grep starts once for all.
 SCRIPT = (
-    'set -- /sys/block/*/device; echo "@devices $*"; '
+    f'set -- {" ".join(LISTED)}; echo "@devices $*"; '
     'while read -r tag; do echo "@ $tag $(date +%s.%N)"; '
     f'grep -sHvE "^(intr|softirq|cpu[0-9])" {" ".join(FILES)}; echo @end; done'
 )
@@ -41,10 +46,10 @@ class Raw(NamedTuple):
 
 
 class Parser:
-    """Takes the lines of a node one by one; `devices` are its drives, as soon as they are known."""
+    """Takes the lines of a node one by one; `listing` are the files of sysfs that it listed."""
 
     def __init__(self) -> None:
-        self.devices: tuple[str, ...] = ()
+        self.listing: tuple[Path, ...] = ()
         self._head: tuple[str, float, float] | None = None
         self._lines: dict[str, list[str]] = {}
 
@@ -53,8 +58,9 @@ class Parser:
         if line.startswith("@ "):
             self._begin(line)
         elif line.startswith("@devices "):
-            places = [Path(word).parts for word in line.split()[1:]]
-            self.devices = tuple(parts[3] for parts in places if len(parts) > 3 and parts[3] != "*")
+            self.listing = tuple(
+                Path(word) for word in line.split()[1:] if "*" not in word
+            )  # nothing matched the others
         elif line == "@end":
             head, self._head = self._head, None
             if head is not None:
@@ -89,9 +95,13 @@ class ReadingNode:
     interfaces: Sequence[str] = ()
     own_machine = True
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, listing: Iterable[Path] = ()) -> None:
         self.name = name
         self.files: Mapping[Path, str] = {}
+        self._listed: dict[Path, set[str]] = {}
+        for path in listing:
+            for here in (path, *path.parents[:-1]):
+                self._listed.setdefault(here.parent, set()).add(here.name)
 
     def read(self, path: Path, last_bytes: int | None = None) -> str:
         """A block device's `stat` is its line in /proc/diskstats (Documentation/admin-guide/iostats.rst)."""
@@ -99,7 +109,7 @@ class ReadingNode:
             return self.files[path][-last_bytes if last_bytes else 0 :]
         if path.is_relative_to(_BLOCK) and path.name == "stat":
             for fields in map(str.split, self.files.get(_DISKSTATS, "").splitlines()):
-                if fields[2:3] == [path.parent.name]:
+                if fields[2:3] == [path.parent.name.replace("!", "/")]:
                     return " ".join(fields[3:])
         raise FileNotFoundError(f"{path} was not read")
 
@@ -108,7 +118,9 @@ class ReadingNode:
         return _File(self, path)
 
     def names(self, path: Path) -> list[str]:
-        raise FileNotFoundError(f"{path} was not read")
+        if path not in self._listed:
+            raise FileNotFoundError(f"{path} was not listed")
+        return sorted(self._listed[path])
 
     def link(self, path: Path) -> str:
         raise FileNotFoundError(f"{path} was not read")
@@ -130,14 +142,23 @@ class _File:
         self._node = None
 
 
-def drives_in_use(devices: Iterable[str], files: Mapping[Path, str]) -> list[str]:
-    """Those of the devices that have ever answered a request; an empty CD drive has not."""
-    used = {
-        fields[2]
+def in_use(files: Mapping[Path, str]) -> set[str]:
+    """Devices that have ever answered a request, as sysfs names them; an empty CD drive has not."""
+    return {
+        fields[2].replace("/", "!")
         for fields in map(str.split, files.get(_DISKSTATS, "").splitlines())
         if len(fields) > 7 and (fields[3], fields[7]) != ("0", "0")
     }
-    return [device for device in devices if device in used]
+
+
+def drives_in_use(node: ReadingNode) -> tuple[frozenset[str], Sequence[Doubt]]:
+    """The drives that count for themselves, and a doubt where only their names could be asked."""
+    used = in_use(node.files)
+    try:
+        return without_paths(drives(node) & used), ()
+    except OSError:
+        choice = drives_by_name(used)
+    return choice.counted, tuple(devices_by_name("drives", choice))
 
 
 STEP_S = 0.1

@@ -303,7 +303,7 @@ class SshNodes:
             elif one.lost is None:
                 ended = (asked.part,) if asked.ends else ()
                 at = moment(raw.time_s, clock)
-                self._receive(Reading(one.host, at, clock, raw.files, one.parser.devices, ended))
+                self._receive(Reading(one.host, at, clock, raw.files, one.parser.listing, ended))
 
 
 def _asked(*, ends: bool = False, part: Part | None = None) -> _Asked:

@@ -203,7 +203,7 @@ class YarnSampler:
             for raw in parsed(text, parser):
                 at = moment(raw.time_s, clock)
                 ended = tuple(_due(left, at.clock_s))
-                self._receive(Reading(host, at, clock, raw.files, parser.devices, ended))
+                self._receive(Reading(host, at, clock, raw.files, parser.listing, ended))
         if left:
             parts = ", ".join(str(one.part) for one in left)
             self._doubts.append(NODES_LOST.doubt(f"{host}: its readings end before the end of {parts}"))

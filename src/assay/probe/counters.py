@@ -1,4 +1,4 @@
-"""Counters and levels of several machines, read now and then: what they come to over time and in a trial's parts.
+"""What counters gained between two readings, and what counters and levels of machines come to in a trial's parts.
 
 Whoever reads counters of a machine that is not Assay's own can't do it at the very moment at which a part of the trial
 ends. So readings keep their times, and what a counter was at that moment lies on the straight line between the readings
@@ -6,7 +6,7 @@ around it.
 """
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from assay.model.record import Amount, Basis, Part, Sample
@@ -15,8 +15,80 @@ SHORTEST_MS = 100
 """A rate over a shorter time says little."""
 SEEN_SHARE = 0.9
 """Of a part of the trial that readings cover less of nothing is said."""
+LATER_S = 5.0
+"""A boot time is worked out from clocks, and moves with them: one that is later by more is another boot's."""
 SURE_SHARE = 0.05
 """Where the straight lines at both ends are longer than this share of the part, its figure is an estimate."""
+
+
+NEAR_NOTHING_SHARE = 0.5
+"""A counter that falls below this share of its highest value began anew: what it reads was counted since then."""
+STEP_BACK_SHARE, STEP_BACK_S = 0.001, 1.0
+"""A counter may step back by this share, and one of time by so many seconds: the kernel's iowait does (proc(5))."""
+
+
+class Wrap(NamedTuple):
+    """A counter that begins anew at 0 after `range`, and the most that it can gain between two readings."""
+
+    range: float
+    most: float
+
+
+WORD = 1 << 32
+COUNT_32_BITS = Wrap(WORD, WORD / 4)
+"""Bytes, packets or requests that a kernel of 32 bits counts in one word."""
+MS_32_BITS = Wrap(WORD, 3_600_000)
+"""Milliseconds of /proc/diskstats, which are 32 bits wide on any kernel."""
+
+
+class Step(NamedTuple):
+    """What a counter gained since its last reading, and the value that the next reading is compared with.
+
+    `restarted` says that it began anew, `fell` that it lost a part of its value for no known reason: what it counted
+    at that time is not known then.
+    """
+
+    gained: float
+    highest: float
+    restarted: bool = False
+    fell: bool = False
+
+
+def step(highest: float, now: float, *, per_s: float = 0.0, wrap: Wrap | None = None, rebooted: bool = False) -> Step:
+    """The step of a counter from its highest value so far to a reading, in the counter's unit.
+
+    `per_s` is how many of that unit are a second; 0 for one that counts no time. `rebooted` says that its machine was
+    started since the last reading. A counter that steps back a little gains nothing until it is past its highest value.
+    """
+    if now >= highest:
+        return Step(now - highest, now)
+    if rebooted:
+        return Step(now, now, restarted=True)
+    if wrap is not None and now + wrap.range - highest <= wrap.most:
+        return Step(now + wrap.range - highest, now)
+    if highest - now <= max(STEP_BACK_S * per_s, STEP_BACK_SHARE * highest):
+        return Step(0, highest)
+    if now < NEAR_NOTHING_SHARE * highest:
+        return Step(now, now, restarted=True)
+    return Step(0, now, fell=True)
+
+
+class Gains:
+    """The counters of one source by name, from reading to reading."""
+
+    def __init__(self, first: Mapping[str, int], per_s: Mapping[str, int] = {}, wraps: Mapping[str, Wrap] = {}) -> None:
+        self._highest: dict[str, float] = dict(first)
+        self._per_s, self._wraps = per_s, wraps
+
+    def add(self, now: Mapping[str, int]) -> tuple[dict[str, int], bool]:
+        """What each gained since the last reading, and whether one of them began anew or fell."""
+        steps = {
+            name: step(highest, now[name], per_s=self._per_s.get(name, 0), wrap=self._wraps.get(name))
+            for name, highest in self._highest.items()
+        }
+        self._highest = {name: done.highest for name, done in steps.items()}
+        gained = {name: int(done.gained) for name, done in steps.items()}
+        return gained, any(done.restarted or done.fell for done in steps.values())
 
 
 class PartTime(NamedTuple):
@@ -42,25 +114,28 @@ class PartTimes:
 
 
 class _Counter:
-    """Readings of a counter; it goes on from 0 where it went back."""
+    """Readings of a counter, as what it gained since the first."""
 
-    def __init__(self, *, derived: bool = False) -> None:
-        self._derived = derived
+    def __init__(self, per_s: float, *, derived: bool = False) -> None:
+        self._per_s, self._derived = per_s, derived
         self.times_ms: list[int] = []
         self.values: list[float] = []
-        self.restarted_ms: list[int] = []
-        self._last = self._base = 0.0
+        self.broken_ms: list[int] = []
+        """When it began anew or fell."""
+        self._highest = self._began_s = 0.0
 
-    def add(self, time_ms: int, value: float) -> None:
+    def add(self, time_ms: int, value: float, wrap: Wrap | None, began_s: float) -> None:
         """The next reading; one of the same time as the last is the same reading."""
         if self.times_ms and time_ms <= self.times_ms[-1]:
             return
-        if value < self._last:
-            self._base += self._last
-            self.restarted_ms.append(time_ms)
-        self._last = value
+        rebooted = began_s - self._began_s > LATER_S
+        first = Step(0.0, value)
+        done = step(self._highest, value, per_s=self._per_s, wrap=wrap, rebooted=rebooted) if self.times_ms else first
+        if done.restarted or done.fell:
+            self.broken_ms.append(time_ms)
+        self._highest, self._began_s = done.highest, began_s
         self.times_ms.append(time_ms)
-        self.values.append(self._base + value)
+        self.values.append((self.values[-1] if self.values else 0.0) + done.gained)
 
     def at(self, time_ms: int) -> tuple[float, int]:
         """What it was then, and how long the straight line is that this lies on; 0 at a reading."""
@@ -82,7 +157,7 @@ class _Counter:
             return None
         (low, before_ms), (high, after_ms) = self.at(part.begin_ms), self.at(part.end_ms)
         unsure_ms = before_ms + after_ms + length_ms - seen_ms
-        estimated = self._derived or any(part.begin_ms < time_ms <= part.end_ms for time_ms in self.restarted_ms)
+        estimated = self._derived or any(part.begin_ms < time_ms <= part.end_ms for time_ms in self.broken_ms)
         return high - low, "estimated" if estimated or unsure_ms > SURE_SHARE * length_ms else "measured"
 
 
@@ -105,9 +180,17 @@ class Readings:
         self._counters: dict[_Key, _Counter] = {}
         self._levels: dict[_Key, _Level] = {}
 
-    def count(self, node: str, subject: str, series: str, time_ms: int, value: float, *, derived: bool = False) -> None:
-        """A counter was this much; `series` ends in its unit. One that is `derived` from levels is an estimate."""
-        self._counters.setdefault(_Key(node, subject, series), _Counter(derived=derived)).add(time_ms, value)
+    def count(
+        self, node: str, subject: str, series: str, time_ms: int, value: float, *,
+        derived: bool = False, wrap: Wrap | None = None, began_s: float = 0.0,
+    ) -> None:  # fmt: skip
+        """A counter was this much; `series` ends in its unit. One that is `derived` from levels is an estimate.
+
+        `began_s` is when the machine was started by its own clock, where that is known.
+        """
+        per_s = 1.0 if series.endswith("_s") else 0.0
+        counter = self._counters.setdefault(_Key(node, subject, series), _Counter(per_s, derived=derived))
+        counter.add(time_ms, value, wrap, began_s)
 
     def level(self, node: str, subject: str, series: str, time_ms: int, value: float) -> None:
         """A level was this high; `series` ends in its unit."""
@@ -121,9 +204,9 @@ class Readings:
         """The machines of which anything was read."""
         return {key.node for key in (*self._counters, *self._levels)}
 
-    def restarted(self) -> list[str]:
-        """Counters that went back, as `SUBJECT of NODE`."""
-        return sorted({f"{key.subject} of {key.node}" for key, one in self._counters.items() if one.restarted_ms})
+    def broken(self) -> list[str]:
+        """Counters that began anew or fell, as `SUBJECT of NODE`."""
+        return sorted({f"{key.subject} of {key.node}" for key, counter in self._counters.items() if counter.broken_ms})
 
     def samples(self) -> Iterator[Sample]:
         """Counters as rates (`..._per_s`) at the later of two readings, levels as they were."""

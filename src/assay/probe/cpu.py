@@ -28,6 +28,7 @@ from assay.model.probe import (
     Scene,
 )
 from assay.model.registry import PROBES
+from assay.probe.counters import Gains
 
 # The order of the fields of /proc/stat's first line; guest times are contained in user and nice.
 FIELDS = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")
@@ -45,20 +46,18 @@ class CpuProbe(Sampled):
     def __init__(self, node: NodeFiles) -> None:
         self._node = node
         self._file: OpenFile | None = None
-        self._before: dict[str, int] = {}
+        self._gains = Gains({})
         self._interval = Interval[Counter[str]]()
         self._sums: Counter[str] = Counter()
 
     def attach(self, _scene: Scene) -> None:
         self._file = self._node.open(STAT)
-        self._before = read_ticks(self._file)
+        self._gains = tick_gains(read_ticks(self._file))
 
     def sample(self, now: Moment) -> Mapping[str, float]:
         """Shares of the interval in percent of all cores; none where the counters stood still."""
         assert self._file is not None  # noqa: S101 - for the type checker: attached before it is sampled
-        ticks = read_ticks(self._file)
-        self._sums.update(differences(self._before, ticks))
-        self._before = ticks
+        self._sums.update(self._gains.add(read_ticks(self._file))[0])
         ended = self._interval.ended(now, self._sums.copy())
         return {} if ended is None else shares(self._sums - ended[1])
 
@@ -89,9 +88,9 @@ def parse_ticks(stat: str) -> dict[str, int]:
     return dict(zip(FIELDS, map(int, first[1:]), strict=False))
 
 
-def differences(before: Mapping[str, int], now: Mapping[str, int]) -> dict[str, int]:
-    """Ticks between two readings. Idle and iowait are known to go back a little (proc(5)): that counts as none."""
-    return {field: max(0, now[field] - before[field]) for field in FIELDS}
+def tick_gains(first: Mapping[str, int]) -> Gains:
+    """What follows a first reading, state by state."""
+    return Gains(first, dict.fromkeys(FIELDS, TICKS_PER_S))
 
 
 def busy_ticks(gone: Mapping[str, int]) -> int:

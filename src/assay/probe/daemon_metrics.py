@@ -199,7 +199,7 @@ class DaemonMetrics(Evaluated):
         known = {daemon.node for daemon in self._daemons if daemon.role == "nodemanager"}
         if joined := sorted(set(self._states) - known) if known else []:
             found.append(MACHINES_CHANGED.doubt(f"{_listed(joined)} joined the cluster while the trial ran"))
-        if restarted := self._readings.restarted():
+        if restarted := self._readings.broken():
             found.append(DAEMON_RESTARTED.doubt(f"counters began anew: {_listed(restarted)}"))
         for why in self._cluster.overlooked if self._cluster else ():
             found.append(MACHINES_OVERLOOKED.doubt(f"not all machines are known: {why}"))

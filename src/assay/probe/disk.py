@@ -14,12 +14,12 @@ from assay.model.doubt import Doubt, doubt_kind
 from assay.model.node import NodeFiles
 from assay.model.probe import Chart, ChartPanel, ChartSeries, Interval, Moment, ProbeKind, Quantity, Scene, WatchedDisk
 from assay.model.registry import PROBES
+from assay.node.devices import sysfs_name
+from assay.probe.counters import COUNT_32_BITS, MS_32_BITS, Gains, Wrap
 
 CLASS = Path("/sys/class/block")
 SECTOR_BYTES = 512
 FEWEST_FIELDS = 11
-WRAP, WRAPPED_MS = 1 << 32, 3_600_000
-"""Milliseconds are kept in 32 bits; a counter that would have gained less than this if it ran over did run over."""
 
 
 class Counters(NamedTuple):
@@ -39,7 +39,14 @@ class Counters(NamedTuple):
     flush_ms: int = 0
 
 
-_MS = {"read_ms", "write_ms", "busy_ms", "queue_ms", "flush_ms"}
+_MS = ("read_ms", "write_ms", "busy_ms", "queue_ms", "flush_ms")
+_BYTES = ("read_bytes", "written_bytes", "discarded_bytes")
+SECTORS_32_BITS = Wrap(COUNT_32_BITS.range * SECTOR_BYTES, COUNT_32_BITS.most * SECTOR_BYTES)
+"""A kernel of 32 bits keeps sectors and requests in one word."""
+_WRAPS = {
+    **dict.fromkeys(Counters._fields, COUNT_32_BITS), **dict.fromkeys(_BYTES, SECTORS_32_BITS),
+    **dict.fromkeys(_MS, MS_32_BITS),
+}  # fmt: skip
 _PLACES = {
     "reads": 0, "read_bytes": 2, "read_ms": 3, "writes": 4, "written_bytes": 6, "write_ms": 7,
     "busy_ms": 9, "queue_ms": 10, "discards": 11, "discarded_bytes": 13, "flushes": 15, "flush_ms": 16,
@@ -52,18 +59,21 @@ def parse_counters(text: str) -> Counters:
     if len(fields) < FEWEST_FIELDS:
         raise ValueError(f"the device's counters are {text.strip()[:60]!r}")
     known = {name: fields[place] for name, place in _PLACES.items() if place < len(fields)}
-    for name in ("read_bytes", "written_bytes", "discarded_bytes"):
+    for name in _BYTES:
         known[name] = known.get(name, 0) * SECTOR_BYTES
     return Counters(**known)
 
 
-def gained(before: Counters, now: Counters) -> Counters | None:
-    """What was done between two readings; None when a counter went back, as after a device was made anew."""
-    differences = Counters(*map(sub, now, before))._asdict()
-    for name in _MS:
-        if differences[name] < 0 and differences[name] + WRAP < WRAPPED_MS:
-            differences[name] += WRAP
-    return Counters(**differences) if min(differences.values()) >= 0 else None
+class Work:
+    """What a device did from reading to reading."""
+
+    def __init__(self, first: Counters) -> None:
+        self._gains = Gains(first._asdict(), dict.fromkeys(_MS, 1000), _WRAPS)
+
+    def done(self, now: Counters) -> Counters | None:
+        """Since the last reading; None when a counter began anew or fell, as after a device was made anew."""
+        gained, broken = self._gains.add(now._asdict())
+        return None if broken else Counters(**gained)
 
 
 def figures(done: Counters, seconds: float) -> Mapping[str, float]:
@@ -89,10 +99,10 @@ class _Device:
     def __init__(self, disk: WatchedDisk, node: NodeFiles) -> None:
         self.medium = disk.medium
         assert disk.device is not None  # noqa: S101 - asked for by the caller
-        self.name = disk.device.resolve().name
+        self.name = sysfs_name(disk.device.resolve())
         self._file = node.open(CLASS / self.name / "stat")
         self.close = self._file.close
-        self._last: Counters | None = None
+        self._work: Work | None = None
         self._interval = Interval[Counters]()
         self.total = Counters()
         self.resets = 0
@@ -106,8 +116,9 @@ class _Device:
         except (OSError, ValueError) as error:
             self.gone = str(error)
             return {}
-        done = gained(self._last, counters) if self._last is not None else Counters()
-        self._last = counters
+        if self._work is None:
+            self._work = Work(counters)
+        done = self._work.done(counters)
         if done is None:
             self.resets += 1
             self._interval, done = Interval(), Counters()

@@ -6,7 +6,6 @@ only in how they get there. A part's totals are those of the first reading at or
 """
 
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
 from assay.model.doubt import Doubt
 from assay.model.probe import (
@@ -22,6 +21,7 @@ from assay.model.probe import (
 from assay.model.record import CLOCK_SERIES, READ_FROM_AFAR, Amount, Part
 from assay.model.registry import PROBES
 from assay.model.trial import Landed
+from assay.node.devices import device_path
 from assay.node.readings import ReadingNode, drives_in_use, listed
 from assay.probe.sampler import Guest, Samples
 
@@ -33,11 +33,12 @@ class _Host:
         self.clock = first.clock
         self.amounts: list[Amount] = []
         self._samples = samples
-        self._node = ReadingNode(first.node)
+        self._node = ReadingNode(first.node, first.listing)
         self._node.files = first.files
+        names, self._doubts = drives_in_use(self._node)
         disks = tuple(
-            WatchedDisk(medium=name, place=Path("/dev", name), device=Path("/dev", name), node=first.node)
-            for name in drives_in_use(first.devices, first.files)
+            WatchedDisk(medium=name, place=device_path(name), device=device_path(name), node=first.node)
+            for name in sorted(names)
         )
         own = Scene(layout=scene.layout, disks=disks)
         makers = [kind.of_files for kind in PROBES.values() if kind.of_files is not None]
@@ -67,7 +68,7 @@ class _Host:
     def close(self) -> list[Doubt]:
         for guest in self._guests:
             guest.close()
-        return [doubt for guest in self._guests for doubt in guest.doubts]
+        return [*self._doubts, *(doubt for guest in self._guests for doubt in guest.doubts)]
 
 
 class FromAfar(Evaluated):

@@ -25,20 +25,20 @@ from ipaddress import IPv4Network, ip_address
 from pathlib import Path
 from typing import NamedTuple
 
-from assay.model.doubt import Doubt
+from assay.model.doubt import Doubt, doubt_kind
 from assay.model.network import Pair
 from assay.model.node import NodeFiles, ReadableNode
 from assay.model.probe import ChildResult, Interval, Moment, ProbeContext, ProbeKind, Quantity, Scene, WatchedProcess
 from assay.model.record import Basis
 from assay.model.registry import PROBES
+from assay.node.devices import LOOPBACK, Choice, devices_by_name, interfaces_by_name
+from assay.node.devices import interfaces as hardware_interfaces
+from assay.probe.counters import COUNT_32_BITS, Gains
 from assay.probe.nftables import REST, Count, CountingTable, Flow, FlowCounter, FlowsError, remove_left_overs, run_nft
-
-_REPORTED = re.compile(r"lo|(eth|en|ib|wl|bond)\w*")
-"""Loopback, and interfaces that traffic enters or leaves the host by; bridges and virtual pairs carry it once more."""
 
 
 class Interface(NamedTuple):
-    """An interface's counters since it came up."""
+    """An interface's counters since it came up, or what it carried since it is watched."""
 
     received_bytes: int
     received_packets: int
@@ -46,27 +46,83 @@ class Interface(NamedTuple):
     sent_packets: int
 
 
-def interfaces(dev: str, wanted: Sequence[str] = ()) -> dict[str, Interface]:
-    """The interfaces in /proc/net/dev that traffic enters or leaves the host by, loopback, and what is wanted."""
+def parse_interfaces(dev: str) -> dict[str, Interface]:
+    """All interfaces in /proc/net/dev; a name may have a colon in it."""
     counters = {}
     for line in dev.splitlines():
-        name, _, numbers = line.strip().partition(":")
+        name, _, numbers = line.strip().rpartition(":")
         fields = numbers.split()
-        if len(fields) >= 16 and (name in wanted or _REPORTED.fullmatch(name)):
+        if name and len(fields) >= 16:
             counters[name] = Interface(int(fields[0]), int(fields[1]), int(fields[8]), int(fields[9]))
     return counters
 
 
+class Traffic:
+    """What passed each interface by which bytes enter or leave a node, and what passed loopback."""
+
+    def __init__(self, node: ReadableNode) -> None:
+        """Raises OSError when there is no /proc/net/dev."""
+        self._node = node
+        self._gains: dict[str, Gains] = {}
+        self._passed_over: set[str] = set()
+        self._broken: dict[str, None] = {}
+        self._by_name: Choice | None = None
+        self.sums: dict[str, Interface] = {}
+        for name, interface in self._watched().items():
+            self._gains[name] = _gains(interface)
+            self.sums[name] = _NOTHING
+
+    def look(self) -> Mapping[str, Interface]:
+        """Count what passed since the last look; of an interface that has come since then all."""
+        for name, interface in self._watched().items():
+            gained, broken = self._gains.setdefault(name, _gains(_NOTHING)).add(interface._asdict())
+            before = self.sums.get(name, _NOTHING)
+            self.sums[name] = Interface(*(old + new for old, new in zip(before, gained.values(), strict=True)))
+            if broken:
+                self._broken[name] = None
+        return dict(self.sums)
+
+    def doubts(self) -> Iterator[Doubt]:
+        if self._by_name is not None:
+            yield from devices_by_name("interfaces", self._by_name)
+        if self._broken:
+            yield INTERFACE_BROKEN.doubt(f"the counters of {', '.join(self._broken)} began anew or fell")
+
+    def _watched(self) -> dict[str, Interface]:
+        there = parse_interfaces(self._node.read(NET / "dev"))
+        if there.keys() - self.sums.keys() - self._passed_over:
+            counted = {*self.sums, *self._choose(there), *self._node.interfaces, LOOPBACK}
+            self._passed_over = set(there) - counted
+        return {name: interface for name, interface in there.items() if name not in self._passed_over}
+
+    def _choose(self, there: Mapping[str, Interface]) -> frozenset[str]:
+        try:
+            return hardware_interfaces(self._node)
+        except OSError:
+            self._by_name = interfaces_by_name([name for name, of in there.items() if any(of)])
+            return self._by_name.counted
+
+
+_NOTHING = Interface(0, 0, 0, 0)
+
+
+def _gains(first: Interface) -> Gains:
+    return Gains(first._asdict(), wraps=dict.fromkeys(Interface._fields, COUNT_32_BITS))
+
+
 def rates(before: Mapping[str, Interface], now: Mapping[str, Interface], gone_s: float) -> Iterator[tuple[str, float]]:
-    """Bytes a second of interfaces that were there before and did not begin anew."""
-    for name, interface in now.items():
-        old = before.get(name)
-        if old is None:
-            continue
-        received, sent = interface.received_bytes - old.received_bytes, interface.sent_bytes - old.sent_bytes
-        if received >= 0 and sent >= 0:
-            yield f"{name}/received_bytes_per_s", round(received / gone_s)
-            yield f"{name}/sent_bytes_per_s", round(sent / gone_s)
+    """Bytes a second of interfaces that were there before."""
+    for name, old in before.items():
+        yield f"{name}/received_bytes_per_s", round((now[name].received_bytes - old.received_bytes) / gone_s)
+        yield f"{name}/sent_bytes_per_s", round((now[name].sent_bytes - old.sent_bytes) / gone_s)
+
+
+INTERFACE_BROKEN = doubt_kind(
+    "interface-counters-reset", "machine", instrument="network",
+    when="a network interface's counters began anew or fell",
+    why="what it carried at that time is missing from its totals",
+    cure="find out what happened to the interface (dmesg), and run the trial again",
+)  # fmt: skip
 
 
 PROC = Path("/proc")
@@ -164,6 +220,7 @@ class Network:
         self._base: Mapping[Quantity, float] | None = {}
         self._unread: list[str] = []
         self._names = Names({}, {}, {}, frozenset(), "")
+        self._traffic: Traffic | None = None
         self._interfaces: Mapping[str, Interface] = {}
         self._interval = Interval[Mapping[str, Interface]]()
         self._flows: Mapping[tuple[str, str], int] | None = {}
@@ -173,7 +230,8 @@ class Network:
 
     def attach(self, scene: Scene) -> None:
         """Begin to count flows. Raises OSError when there is no /proc/net/dev."""
-        self._interfaces = self._read_interfaces()
+        self._traffic = Traffic(self._node)
+        self._interfaces = dict(self._traffic.sums)
         if self._make_counter is None:
             return
         home = self._node.name if scene.nodes else socket.gethostname()
@@ -203,7 +261,8 @@ class Network:
 
     def sample(self, now: Moment) -> Mapping[str, float]:
         """Rates of the interfaces; every few seconds those of each purpose too."""
-        self._interfaces = self._read_interfaces()
+        assert self._traffic is not None  # noqa: S101 - attached before it is sampled
+        self._interfaces = self._traffic.look()
         self._flows_at_s = min(self._flows_at_s, now.clock_s)  # the first sample begins
         ended = self._interval.ended(now, self._interfaces)
         if ended is None:
@@ -229,17 +288,15 @@ class Network:
         return sums
 
     def doubts(self) -> tuple[Doubt, ...]:
+        doubts = (*self._doubts, *(self._traffic.doubts() if self._traffic is not None else ()))
         if self._counter is None:
-            return tuple(self._doubts)
+            return doubts
         unread = (self._counter.doubt(self._unread, counted=True),) if self._unread else ()
-        return (*self._doubts, *unread, *self._counter.doubts())
+        return (*doubts, *unread, *self._counter.doubts())
 
     def close(self) -> None:
         if self._counter is not None:
             self._counter.remove()
-
-    def _read_interfaces(self) -> dict[str, Interface]:
-        return interfaces(self._node.read(NET / "dev"), self._node.interfaces)
 
     def _flow_totals(self) -> Mapping[Quantity, float]:
         """What was counted by flow; nothing at a mark at which it could not be read, nor at the first after that.

@@ -21,7 +21,7 @@ from assay.model.doubt import Doubt, doubt_kind
 from assay.model.node import Node
 from assay.model.probe import CONTAINERS, Interval, Moment, ProbeKind, Quantity, Scene
 from assay.model.registry import PROBES
-from assay.probe.cpu import STAT, TICKS_PER_S, busy_ticks, differences, read_ticks
+from assay.probe.cpu import STAT, TICKS_PER_S, busy_ticks, read_ticks, tick_gains
 from assay.probe.process_stat import PROC, OpenProcess, ProcessStat, Ticks, all_pids, kernel_ticks, stat_of
 
 NOTHING = Ticks()
@@ -191,7 +191,7 @@ class Remainder:
     def __init__(self, node: Node, groups: int) -> None:
         self._machine = node.open(STAT)
         self._node = node
-        self._before = read_ticks(self._machine)
+        self._gains = tick_gains(read_ticks(self._machine))
         self._groups = groups
         self.left_ticks = self._reported_ticks = 0
         self._kernel = kernel_ticks(node)
@@ -200,9 +200,9 @@ class Remainder:
 
     def look(self, groups: int) -> int:
         """The machine's other busy ticks so far; `groups` are those of all groups."""
-        now = read_ticks(self._machine)
-        self.left_ticks += busy_ticks(differences(self._before, now)) - (groups - self._groups)
-        self._before, self._groups = now, groups
+        gained, _ = self._gains.add(read_ticks(self._machine))
+        self.left_ticks += busy_ticks(gained) - (groups - self._groups)
+        self._groups = groups
         return self.left_ticks
 
     def totals(self) -> dict[Quantity, float]:

@@ -195,7 +195,7 @@ class Prometheus(Evaluated):
             else:
                 found = ANSWERS_LOST.doubt(f"{self._url} gave no whole answer about {'; '.join(what)}: {why}")
             self._doubts.append(found)
-        if restarted := readings.restarted():
+        if restarted := readings.broken():
             self._doubts.append(SERIES_MISSING.doubt(f"counters began anew: {_listed(restarted)}"))
         return Evaluation(samples=list(readings.samples()), amounts=list(readings.amounts(parts)))
 

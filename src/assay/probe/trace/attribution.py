@@ -22,6 +22,7 @@ from assay.model.platform import Layout
 from assay.model.probe import WatchedDisk
 from assay.model.signature import ACCESS_ROLES
 from assay.model.trial import Role
+from assay.node.devices import sysfs_name
 from assay.probe.disk import CLASS, SECTOR_BYTES
 from assay.probe.trace.requests import Records
 
@@ -251,7 +252,7 @@ class Place(NamedTuple):
 
 def place_of(device: Path, folder: Path = CLASS) -> Place:
     """Of a partition or a whole disk. Raises OSError or ValueError where sysfs does not tell."""
-    here = (folder / device.resolve().name).resolve()
+    here = (folder / sysfs_name(device.resolve())).resolve()
     is_partition = (here / "partition").exists()
     begin = int((here / "start").read_text()) * SECTOR_BYTES if is_partition else 0
     major, minor = (here.parent if is_partition else here).joinpath("dev").read_text().strip().split(":")

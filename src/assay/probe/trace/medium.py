@@ -24,8 +24,9 @@ from assay.model.signature import (
     Direction,
     Requests,
 )
+from assay.node.devices import sysfs_name
 from assay.node.local import KernelFile
-from assay.probe.disk import CLASS, Counters, gained, parse_counters
+from assay.probe.disk import CLASS, Counters, Work, parse_counters
 from assay.probe.sampler import Samples
 from assay.probe.trace.attribution import OTHER, Attribution, FileMap, Place, roots_of, single_role, unmapped
 from assay.probe.trace.kernel import KernelTrace, Matcher, decode
@@ -189,17 +190,15 @@ class CounterLog:
         # The trial's thread looks when a part ends, the probe's now and then.
         self._one_at_a_time = threading.Lock()
         with ExitStack() as scope:
-            self._file = KernelFile(folder / device.resolve().name / "stat")
+            self._file = KernelFile(folder / sysfs_name(device.resolve()) / "stat")
             scope.callback(self._file.close)
-            self._last = parse_counters(self._file.read())
+            self._work = Work(parse_counters(self._file.read()))
             self.close = scope.pop_all().close
 
     def look(self) -> None:
         """Note what was done since the last look; a device that is gone does nothing more."""
         with self._one_at_a_time, suppress(OSError, ValueError):
-            counters = parse_counters(self._file.read())
-            done = gained(self._last, counters)
-            self._last = counters
+            done = self._work.done(parse_counters(self._file.read()))
             if done is not None and (done.reads or done.writes):
                 self._gains.append((time.monotonic_ns(), done))
 

@@ -1,7 +1,6 @@
 package org.assay.jobs.sampler;
 
 import java.io.ByteArrayOutputStream;
-import java.io.File;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
@@ -28,6 +27,8 @@ final class Readings {
           "/proc/pressure/io");
 
   private static final Pattern LEFT_OUT = Pattern.compile("^(intr|softirq|cpu[0-9])");
+
+  private static final Pattern TELLING = Pattern.compile("device|lower_.*|bridge|tun_flags");
 
   private final Path root;
   private final OwnClock clock;
@@ -83,14 +84,27 @@ final class Readings {
     }
   }
 
+  /** What of sysfs tells which drives and network interfaces count for themselves. */
   private String devices() {
     StringBuilder line = new StringBuilder("@devices");
-    File[] blocks = root.resolve("sys/block").toFile().listFiles();
-    for (File block : blocks == null ? new File[0] : blocks) {
-      if (new File(block, "device").exists()) {
-        line.append(" /sys/block/").append(block.getName()).append("/device");
+    for (String block : names("sys/block")) {
+      if (names("sys/block/" + block).contains("device")) {
+        line.append(" /sys/block/").append(block).append("/device");
+      }
+    }
+    for (String link : names("sys/class/net")) {
+      line.append(" /sys/class/net/").append(link);
+      for (String entry : names("sys/class/net/" + link)) {
+        if (TELLING.matcher(entry).matches()) {
+          line.append(" /sys/class/net/").append(link).append('/').append(entry);
+        }
       }
     }
     return line.toString();
+  }
+
+  private List<String> names(String folder) {
+    String[] names = root.resolve(folder).toFile().list();
+    return names == null ? List.of() : List.of(names);
   }
 }

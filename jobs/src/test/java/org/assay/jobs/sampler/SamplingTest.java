@@ -39,7 +39,9 @@ class SamplingTest {
     write("proc/stat", "cpu  1 2 3\ncpu0 1 2 3\nintr 5 5 5\nctxt 9\n");
     write("proc/net/dev", "  eth0: 7\n");
     Files.createDirectories(home.resolve("sys/block/sda/device"));
-    Files.createDirectories(home.resolve("sys/block/loop0"));
+    Files.createDirectories(home.resolve("sys/block/loop0/queue"));
+    Files.createDirectories(home.resolve("sys/class/net/bond0/lower_em1"));
+    Files.createDirectories(home.resolve("sys/class/net/bond0/queues"));
     Readings readings = new Readings(home, new OwnClock());
     readings.read();
     ByteArrayOutputStream parts = new ByteArrayOutputStream();
@@ -49,7 +51,7 @@ class SamplingTest {
     String text = unzipped(parts.toByteArray());
     assertTrue(
         text.matches(
-            "@devices /sys/block/sda/device\n"
+            "@devices /sys/block/sda/device /sys/class/net/bond0 /sys/class/net/bond0/lower_em1\n"
                 + "(@ - \\d+\\.\\d{6}\n/proc/stat:cpu  1 2 3\n/proc/stat:ctxt 9\n"
                 + "/proc/net/dev:  eth0: 7\n@end\n){2}"),
         text);

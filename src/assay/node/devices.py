@@ -1,0 +1,132 @@
+"""Which of a node's drives and network interfaces count bytes that none of its other devices counts.
+
+sysfs tells what a device is: hardware has a `device`, and what is made of drives or lies above an interface has none
+(partitions, device mapper, software RAID, bcache, loop and compressed memory; bridges, bonds, VLANs, virtual pairs,
+tunnels). Where only names are known, what else is there decides: `nvme0n1p1` beside `nvme0n1`, `eth0.9` beside `eth0`.
+"""
+
+import re
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+from assay.model.doubt import Doubt, doubt_kind
+from assay.model.node import NodeFiles
+
+BLOCK, NET = Path("/sys/block"), Path("/sys/class/net")
+LOOPBACK = "lo"
+MOST_NAMED = 3
+
+_PATH = re.compile(r"(nvme\d+)c\d+(n\d+)")
+"""One of several ways to a namespace: NVMe's own multipath, where the kernel shows them (nvme_set_disk_name)."""
+_NO_DRIVE = re.compile(r"(loop|ram|zram|sr|fd|nbd)\d+")
+_MADE_OF_DRIVES = re.compile(r"(dm-|md|md_d|bcache|drbd|zd)\d+(p\d+)?")
+_BOND = re.compile(r"(bond|team).*")
+_VIRTUAL = re.compile(
+    r"(veth|docker|br|virbr|vmbr|lxcbr|lxdbr|lxc|cni|cbr|kube|podman|nodelocaldns|flannel|cali|cilium|vnet|vif|tap|tun|wg"
+    r"|tailscale|ppp|sit|gre|erspan|ip6|ipip|ip_vti|vxlan|geneve|dummy|ifb|macv|ipvl|ovs|vlan|nlmon).*"
+)
+
+
+class Choice(NamedTuple):
+    """Devices that count for themselves, and those whose bytes are taken for others'."""
+
+    counted: frozenset[str]
+    left_out: frozenset[str]
+
+
+def sysfs_name(device: Path) -> str:
+    """What sysfs calls a device: `cciss!c0d0` for `/dev/cciss/c0d0`."""
+    below = device.relative_to("/dev") if device.is_relative_to("/dev") else Path(device.name)
+    return "!".join(below.parts)
+
+
+def device_path(name: str) -> Path:
+    """The device file of what sysfs calls so."""
+    return Path("/dev", name.replace("!", "/"))
+
+
+def drives(node: NodeFiles) -> frozenset[str]:
+    """A node's hardware drives as sysfs names them, whether in use or not. Raises OSError where there is no sysfs."""
+    return frozenset(name for name in node.names(BLOCK) if "device" in _entries(node, BLOCK / name))
+
+
+def without_paths(names: Collection[str]) -> frozenset[str]:
+    """Without the single paths to a drive that is there too, and counts for all of them."""
+    return frozenset(name for name in names if not ((path := _PATH.fullmatch(name)) and path[1] + path[2] in names))
+
+
+def drives_by_name(names: Collection[str]) -> Choice:
+    """Of the names of drives that are in use."""
+    found = {name for name in names if not _NO_DRIVE.fullmatch(name)}
+    whole = {name for name in found if not (_MADE_OF_DRIVES.fullmatch(name) or _is_partition(name, found))}
+    counted = without_paths(whole)
+    return Choice(counted, frozenset(found - counted))
+
+
+def interfaces(node: NodeFiles) -> frozenset[str]:
+    """The interfaces by which bytes enter or leave a node, each byte once. Raises OSError where there is no sysfs.
+
+    In a container there is no hardware: what lies above no interface of its own counts there.
+    """
+    entries = {name: _entries(node, NET / name) for name in node.names(NET) if name != LOOPBACK}
+    lowers = {
+        name: {entry.removeprefix("lower_") for entry in of if entry.startswith("lower_")}
+        for name, of in entries.items()
+    }
+    hardware = {name for name, of in entries.items() if "device" in of}
+    if not hardware:
+        above = {name for name, of in entries.items() if lowers[name] or of & {"bridge", "tun_flags"}}
+        return interfaces_by_name(entries, above).counted
+    # Of a paravirtual interface and the function of a card below it (netvsc, net_failover) the upper one counts all.
+    return frozenset(hardware.difference(*(lowers[name] for name in hardware)))
+
+
+def interfaces_by_name(names: Collection[str], above: Collection[str] = ()) -> Choice:
+    """Of the names of interfaces; those `above` are known to lie above others."""
+    found = set(names) - {LOOPBACK}
+    left = {name for name in found if not (name in above or _VIRTUAL.fullmatch(name) or _is_vlan(name, found))}
+    bonds = {name for name in left if _BOND.fullmatch(name)}
+    counted = frozenset(left - bonds or bonds)
+    return Choice(counted, frozenset(found - counted))
+
+
+def devices_by_name(what: str, choice: Choice) -> Iterator[Doubt]:
+    """A doubt where the choice left any out."""
+    if choice.left_out:
+        names = sorted(choice.left_out)
+        more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+        counted = ", ".join(sorted(choice.counted)) or "none"
+        left_out = ", ".join(names[:MOST_NAMED]) + more
+        yield DEVICES_BY_NAME.doubt(f"of the {what} {counted} are counted by their names, and {left_out} are not")
+
+
+DEVICES_BY_NAME = doubt_kind(
+    "devices-by-name", "cluster",
+    when="only the names of a node's devices tell which of them stand for others, and some were left out for that",
+    why="the bytes of partitions, bonds, VLANs and the like are taken for those of the devices below them; one that is "
+    "a device of its own is missing",
+    cure="read the nodes by `ssh` where sysfs is mounted: it tells what each device is",
+)  # fmt: skip
+
+
+def _is_partition(name: str, names: Iterable[str]) -> bool:
+    """`sda1` beside `sda`; where the drive's name ends in a digit, with a p between: `mmcblk0p1` beside `mmcblk0`."""
+    drive = name.rstrip("0123456789")
+    if drive == name:
+        return False
+    if drive.endswith("p") and drive[-2:-1].isdigit():
+        drive = drive[:-1]
+    return drive in names
+
+
+def _is_vlan(name: str, names: Iterable[str]) -> bool:
+    """An InfiniBand interface's children count for themselves."""
+    return name.rpartition(".")[0] in names and not name.startswith("ib")
+
+
+def _entries(node: NodeFiles, folder: Path) -> set[str]:
+    with suppress(OSError):  # it has gone, or is a file
+        return set(node.names(folder))
+    return set()
