@@ -106,6 +106,6 @@ def test_names_in_sysfs_and_device_files_belong_together():
 
 
 def test_where_nothing_was_left_out_there_is_no_doubt():
-    assert list(devices_by_name("drives", drives_by_name(["sda", "loop1"]))) == []
-    (doubt,) = devices_by_name("drives", drives_by_name(["sda", *(f"dm-{number}" for number in range(5))]))
+    assert list(devices_by_name("drives", drives_by_name(["sda", "loop1"]), "p")) == []
+    (doubt,) = devices_by_name("drives", drives_by_name(["sda", *(f"dm-{number}" for number in range(5))]), "p")
     assert doubt.what.endswith("and dm-0, dm-1, dm-2 and 2 more are not")

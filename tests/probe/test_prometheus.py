@@ -4,9 +4,11 @@ The server answers the HTTP API's queries from counters that grow at a known rat
 """
 
 import json
+import math
 import re
 import time
 from contextlib import contextmanager
+from itertools import product
 
 import pytest
 
@@ -18,7 +20,7 @@ from tests.serving import serving
 
 MB = 1_000_000
 INSTANCES = {"worker-1:9100": "worker-1", "10.0.0.2:9100": "worker-2", "elsewhere:9100": "elsewhere"}
-DEVICES = {"node_disk": "sda", "node_network": "eth0"}
+DEVICES = {"node_disk": ("sda",), "node_network": ("eth0",)}
 CLOCK_AHEAD_S = 100.0
 
 
@@ -28,8 +30,10 @@ class Fake:
     `lacks` and `refuses` are patterns of metrics.
     """
 
-    def __init__(self, lacks="^$", refuses="^$"):
+    def __init__(self, lacks="^$", refuses="^$", devices=DEVICES, above=(), reboots_at_s=math.inf):
         self.began_s = time.time() + CLOCK_AHEAD_S - 1000
+        self.devices, self.above = devices, above
+        self.reboots_at_s = reboots_at_s + CLOCK_AHEAD_S
         self.lacks, self.refuses = re.compile(lacks), re.compile(refuses)
 
     def query(self, query):
@@ -38,6 +42,8 @@ class Fake:
             return answer([at, str(at)])
         if query["query"] == "1":
             return answer([at, "1"])
+        if "node_bonding_slaves|" in query["query"]:
+            return answer([{"metric": labels, "value": [at, value]} for labels, value in self.above])
         found = self.series(query["query"])
         return answer([{"metric": labels, "value": [at, str(value(at))]} for labels, value in found])
 
@@ -59,20 +65,28 @@ class Fake:
         by = re.search(r"by \(([\w, ]+)\)", query)
         names = by[1].split(", ") if by else ["instance", "nodename"]
         chosen = re.search(r'instance=~"((?:[^"\\]|\\.)*)"', query)
+        only = re.search(r'device=~"((?:[^"\\]|\\.)*)"', query)
+        devices = next((found for start, found in self.devices.items() if metric.startswith(start)), ("",))
+        devices = [device for device in devices if not only or re.fullmatch(json.loads(f'"{only[1]}"'), device)]
         for number, (instance, nodename) in enumerate(INSTANCES.items()):
             if chosen and not re.fullmatch(json.loads(f'"{chosen[1]}"'), instance):
                 continue
-            for mode in ("user", "idle") if "mode" in names else ("",):
-                device = next((name for start, name in DEVICES.items() if metric.startswith(start)), "")
+            for mode, device in product(("user", "idle") if "mode" in names else ("",), devices):
                 known = {"instance": instance, "nodename": nodename, "device": device, "mode": mode}
                 rate = (number + 1) * (MB if "bytes" in metric else 0.25)
                 labels = {name: known[name] for name in names if known.get(name)}
                 if "timestamp(" in query:
                     yield labels, scraped
+                elif metric == "node_boot_time_seconds":
+                    yield labels, lambda at: 1e9 + 500 * (scraped(at) >= self.reboots_at_s)
                 elif "Mem" in metric or "Cached" in metric or "Dirty" in metric:
                     yield labels, lambda at: 5 * MB
                 else:
-                    yield labels, lambda at, rate=rate: rate * (scraped(at) - self.began_s)
+                    yield labels, lambda at, rate=rate: rate * (scraped(at) - self.since_s(scraped(at)))
+
+    def since_s(self, at):
+        """Since when counters count: at first for 1,000 s, after a new start as if for 700 s."""
+        return self.began_s if at < self.reboots_at_s else self.reboots_at_s - 700
 
 
 def scraped(at):
@@ -130,6 +144,44 @@ def test_each_machines_bytes_and_seconds_while_the_jobs_ran():
     # Times are this machine's, though the server's clock is ahead.
     assert all(abs(one.time_ms / 1000 - time.time()) < 30 for one in found.samples)
     assert len(server.asked) < 40
+
+
+BYTES_OF = {"node_disk": ("nvme0n1", "nvme0n1p1", "dm-0", "loop3", "cciss/c0d0"), "node_network": (
+    "lo", "em1", "em2", "dmz", "em1.7", "wan", "docker0", "ib0",
+)}  # fmt: skip
+
+
+def test_devices_that_stand_for_others_are_left_out_and_named():
+    instance = {"instance": "worker-1:9100"}
+    indexes = [
+        ({"__name__": f"node_network_iface_{what}", "device": name, **instance}, value)
+        for name, own, below in (("em1", "2", "2"), ("em2", "3", "3"), ("dmz", "4", "4"), ("wan", "5", "3"))
+        for what, value in (("id", own), ("link", below))
+    ]
+    bond = {"__name__": "node_bonding_slaves", "master": "dmz", **instance}
+    fake = Fake(devices=BYTES_OF, above=[(bond, "2"), *indexes])
+    with a_prometheus(fake) as server:
+        found, doubts = measured(server, ForeignHost("worker-1"))
+    subjects = {one.subject for one in found.amounts if one.subject.startswith(("disk", "interface"))}
+    assert subjects == {
+        "disk nvme0n1", "disk cciss/c0d0", "interface em1", "interface em2", "interface ib0"
+    }  # fmt: skip
+    assert [(one.kind, one.instrument, one.what) for one in doubts] == [
+        ("devices-by-name", "prometheus",
+         "of the drives cciss/c0d0, nvme0n1 are counted by their names, and dm-0, nvme0n1p1 are not"),
+        ("devices-by-name", "prometheus",
+         "of the interfaces em1, em2, ib0 are counted by their names, and dmz, docker0, em1.7 and 1 more are not"),
+    ]  # fmt: skip
+
+
+def test_a_machine_that_was_started_anew_is_told_by_its_boot_time():
+    """Its counters fall to 0.7 of what they were."""
+    with a_prometheus(Fake(reboots_at_s=time.time() + 1.5)) as server:
+        found, doubts = measured(server, ForeignHost("worker-1"))
+    (read,) = [one for one in found.amounts if (one.subject, one.series, one.part) == ("disk sda", "read_bytes", "run")]
+    assert read.value == pytest.approx(702 * MB, rel=0.01)
+    assert read.basis == "estimated"
+    assert doubts[0].what.startswith("counters began anew or fell: disk sda of worker-1, interface eth0 of worker-1")
 
 
 def test_what_is_lost_without_some_series_is_said_in_a_sentence():
@@ -190,7 +242,7 @@ def test_of_a_long_trial_no_more_points_are_asked_for_than_are_given():
         probe.attach(scene(server))
         now = time.time()
         probe._scrapes(now - 30 * 3600, now)
-        (query,) = [query for path, query in server.asked if path.endswith("query_range")]
+        query, _ = [query for path, query in server.asked if path.endswith("query_range")]
     assert (float(query["end"]) - float(query["start"])) / float(query["step"]) <= MOST_STEPS
 
 

@@ -15,7 +15,7 @@ from assay.model.doubt import Doubt, doubt_kind
 from assay.model.node import NodeFiles
 
 BLOCK, NET = Path("/sys/block"), Path("/sys/class/net")
-LOOPBACK = "lo"
+LOOPBACK, INFINIBAND = "lo", "ib"
 MOST_NAMED = 3
 
 _PATH = re.compile(r"(nvme\d+)c\d+(n\d+)")
@@ -92,14 +92,15 @@ def interfaces_by_name(names: Collection[str], above: Collection[str] = ()) -> C
     return Choice(counted, frozenset(found - counted))
 
 
-def devices_by_name(what: str, choice: Choice) -> Iterator[Doubt]:
+def devices_by_name(what: str, choice: Choice, instrument: str) -> Iterator[Doubt]:
     """A doubt where the choice left any out."""
     if choice.left_out:
         names = sorted(choice.left_out)
         more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
         counted = ", ".join(sorted(choice.counted)) or "none"
         left_out = ", ".join(names[:MOST_NAMED]) + more
-        yield DEVICES_BY_NAME.doubt(f"of the {what} {counted} are counted by their names, and {left_out} are not")
+        told = f"of the {what} {counted} are counted by their names, and {left_out} are not"
+        yield DEVICES_BY_NAME.doubt(told, instrument=instrument)
 
 
 DEVICES_BY_NAME = doubt_kind(
@@ -123,7 +124,7 @@ def _is_partition(name: str, names: Iterable[str]) -> bool:
 
 def _is_vlan(name: str, names: Iterable[str]) -> bool:
     """An InfiniBand interface's children count for themselves."""
-    return name.rpartition(".")[0] in names and not name.startswith("ib")
+    return name.rpartition(".")[0] in names and not name.startswith(INFINIBAND)
 
 
 def _entries(node: NodeFiles, folder: Path) -> set[str]:

@@ -158,7 +158,7 @@ def drives_in_use(node: ReadingNode) -> tuple[frozenset[str], Sequence[Doubt]]:
         return without_paths(drives(node) & used), ()
     except OSError:
         choice = drives_by_name(used)
-    return choice.counted, tuple(devices_by_name("drives", choice))
+    return choice.counted, tuple(devices_by_name("drives", choice, READ_FROM_AFAR))
 
 
 STEP_S = 0.1

@@ -128,12 +128,12 @@ class _Counter:
         """The next reading; one of the same time as the last is the same reading."""
         if self.times_ms and time_ms <= self.times_ms[-1]:
             return
-        rebooted = began_s - self._began_s > LATER_S
+        rebooted = 0 < self._began_s < began_s - LATER_S
         first = Step(0.0, value)
         done = step(self._highest, value, per_s=self._per_s, wrap=wrap, rebooted=rebooted) if self.times_ms else first
         if done.restarted or done.fell:
             self.broken_ms.append(time_ms)
-        self._highest, self._began_s = done.highest, began_s
+        self._highest, self._began_s = done.highest, began_s or self._began_s
         self.times_ms.append(time_ms)
         self.values.append((self.values[-1] if self.values else 0.0) + done.gained)
 
@@ -186,7 +186,7 @@ class Readings:
     ) -> None:  # fmt: skip
         """A counter was this much; `series` ends in its unit. One that is `derived` from levels is an estimate.
 
-        `began_s` is when the machine was started by its own clock, where that is known.
+        `began_s` is when the machine was started by its own clock, where that is known (0: it is not).
         """
         per_s = 1.0 if series.endswith("_s") else 0.0
         counter = self._counters.setdefault(_Key(node, subject, series), _Counter(per_s, derived=derived))

@@ -199,8 +199,8 @@ class DaemonMetrics(Evaluated):
         known = {daemon.node for daemon in self._daemons if daemon.role == "nodemanager"}
         if joined := sorted(set(self._states) - known) if known else []:
             found.append(MACHINES_CHANGED.doubt(f"{_listed(joined)} joined the cluster while the trial ran"))
-        if restarted := self._readings.broken():
-            found.append(DAEMON_RESTARTED.doubt(f"counters began anew: {_listed(restarted)}"))
+        if broken := self._readings.broken():
+            found.append(DAEMON_RESTARTED.doubt(f"counters began anew or fell: {_listed(broken)}"))
         for why in self._cluster.overlooked if self._cluster else ():
             found.append(MACHINES_OVERLOOKED.doubt(f"not all machines are known: {why}"))
         return tuple(found)
@@ -327,8 +327,8 @@ LOGIN_LOST = doubt_kind(
 )  # fmt: skip
 DAEMON_RESTARTED = doubt_kind(
     "daemon-restarted", "cluster", instrument=NAME,
-    when="a counter of an existing cluster's daemon was smaller than before",
-    why="the daemon has started anew: what it did between its last answer and its end is not counted",
+    when="a counter of an existing cluster's daemon fell to near nothing, or lost a part of its value",
+    why="most likely the daemon has started anew: what it did between its last answer and its end is not counted",
     cure="run the trial again while no daemon is restarted",
 )  # fmt: skip
 MACHINES_CHANGED = doubt_kind(

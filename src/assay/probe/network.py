@@ -84,7 +84,7 @@ class Traffic:
 
     def doubts(self) -> Iterator[Doubt]:
         if self._by_name is not None:
-            yield from devices_by_name("interfaces", self._by_name)
+            yield from devices_by_name("interfaces", self._by_name, "network")
         if self._broken:
             yield INTERFACE_BROKEN.doubt(f"the counters of {', '.join(self._broken)} began anew or fell")
 

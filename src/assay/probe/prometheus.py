@@ -7,8 +7,9 @@ scrape the same machine are counted once (`max by`). Only the cluster's own mach
 fit into an address. Prometheus' clock may differ from this machine's: the difference is
 measured when it is asked, and taken off. Names of series: node_exporter 1.x.
 
-Devices that stand for others (device mapper, software RAID, bridges, bonds, virtual pairs) are left out: their bytes
-are those of the devices below them.
+Devices that stand for others (partitions, device mapper, software RAID, bridges, bonds, VLANs, virtual pairs) are left
+out: their bytes are those of the devices below them. Which these are, a machine's other devices tell
+(`node.devices`), the exporter's members of bonds, and indexes of the interfaces below others.
 """
 
 import json
@@ -26,7 +27,9 @@ from assay.model.probe import Ask, CannotMeasureError, Evaluated, Evaluation, Fo
 from assay.model.record import Part
 from assay.model.registry import PROBES
 from assay.model.trial import Landed
-from assay.probe.counters import PartTimes, Readings
+from assay.node.devices import INFINIBAND, Choice, devices_by_name, drives_by_name, interfaces_by_name
+from assay.probe.counters import COUNT_32_BITS, MS_32_BITS, PartTimes, Readings, Wrap
+from assay.probe.disk import SECTORS_32_BITS
 
 NAME = "prometheus"
 MOST_POINTS = 20_000
@@ -43,11 +46,11 @@ MOST_NAMED = 3
 _CHOSEN = "$instances"
 """Stands in queries for the choice of the cluster's own instances."""
 _ALL = 'instance!=""'
-_DRIVES = '{device!~"loop.*|ram.*|zram.*|dm-.*|md.*|sr.*|fd.*|nbd.*",$instances}'
-_LINKS = (
-    '{device!~"lo|veth.*|docker.*|br.*|virbr.*|cni.*|flannel.*|cali.*|tun.*|tap.*|bond.*|team.*|dummy.*|ifb.*",'
-    "$instances}"
-)
+_DEVICES = "$devices"
+"""Stands in queries for the choice of devices."""
+_EACH = "{$devices,$instances}"
+_ABOVE_OTHERS = '{__name__=~"node_bonding_slaves|node_network_iface_link|node_network_iface_id",$instances}'
+_BUSY_32_BITS = Wrap(MS_32_BITS.range / 1000, MS_32_BITS.most / 1000)
 _SCRAPE = "node_boot_time_seconds"
 """Every node_exporter has it."""
 _OWN = _SCRAPE + "{$instances}"
@@ -64,19 +67,23 @@ class Wanted(NamedTuple):
     series: str
     by: str = ""
     level: bool = False
+    wrap: Wrap | None = None
 
 
 class Group(NamedTuple):
-    """What is lost without any of these series."""
+    """What is lost without any of these series; `devices` says of which devices they are."""
 
     lost: str
     needs: str
     wanted: tuple[Wanted, ...]
+    devices: str = ""
 
 
-def _counters(subject: str, by: str, chosen: str, names: Mapping[str, str]) -> tuple[Wanted, ...]:
+def _counters(
+    subject: str, by: str, chosen: str, names: Mapping[str, str], wrap: Wrap | None = None
+) -> tuple[Wanted, ...]:
     return tuple(
-        Wanted(f"max by (instance{', ' * bool(by)}{by}) ({metric}{chosen})", subject, series, by)
+        Wanted(f"max by (instance{', ' * bool(by)}{by}) ({metric}{chosen})", subject, series, by, wrap=wrap)
         for metric, series in names.items()
     )
 
@@ -84,16 +91,20 @@ def _counters(subject: str, by: str, chosen: str, names: Mapping[str, str]) -> t
 GROUPS = (
     Group(
         "what each machine's drives read and wrote", "node_disk_*",
-        _counters("disk {}", "device", _DRIVES, {
-            "node_disk_read_bytes_total": "read_bytes", "node_disk_written_bytes_total": "written_bytes",
-            "node_disk_io_time_seconds_total": "busy_s",
-        }),
+        (
+            *_counters("disk {}", "device", _EACH, {
+                "node_disk_read_bytes_total": "read_bytes", "node_disk_written_bytes_total": "written_bytes",
+            }, SECTORS_32_BITS),
+            *_counters("disk {}", "device", _EACH, {"node_disk_io_time_seconds_total": "busy_s"}, _BUSY_32_BITS),
+        ),
+        devices="drives",
     ),
     Group(
         "what each machine's network interfaces carried", "node_network_*",
-        _counters("interface {}", "device", _LINKS, {
+        _counters("interface {}", "device", _EACH, {
             "node_network_receive_bytes_total": "received_bytes", "node_network_transmit_bytes_total": "sent_bytes",
-        }),
+        }, COUNT_32_BITS),
+        devices="interfaces",
     ),
     Group(
         "what the processors did", "node_cpu_seconds_total",
@@ -195,8 +206,8 @@ class Prometheus(Evaluated):
             else:
                 found = ANSWERS_LOST.doubt(f"{self._url} gave no whole answer about {'; '.join(what)}: {why}")
             self._doubts.append(found)
-        if restarted := readings.broken():
-            self._doubts.append(SERIES_MISSING.doubt(f"counters began anew: {_listed(restarted)}"))
+        if broken := readings.broken():
+            self._doubts.append(SERIES_MISSING.doubt(f"counters began anew or fell: {_listed(broken)}"))
         return Evaluation(samples=list(readings.samples()), amounts=list(readings.amounts(parts)))
 
     def doubts(self) -> tuple[Doubt, ...]:
@@ -246,30 +257,81 @@ class Prometheus(Evaluated):
         each = min(MOST_STEPS, MOST_POINTS / max(1, len(self._query(_OWN))))
         step_s = max(1, math.ceil((end_s - begin_s) / each))
         begin_s = end_s - step_s * math.ceil((end_s - begin_s) / step_s)  # so that the last step is the end
-        scrapes = _Scrapes(begin_s + self._offset_s, end_s + self._offset_s, step_s, {})
-        for one in self._range(f"max by (instance) (timestamp({_OWN}))", scrapes):
-            scrapes.times_s[one["metric"]["instance"]] = {float(at): float(value) for at, value in one["values"]}
+        scrapes = _Scrapes(begin_s + self._offset_s, end_s + self._offset_s, step_s, {}, {})
+        for query, known_s in ((f"timestamp({_OWN})", scrapes.times_s), (_OWN, scrapes.boots_s)):
+            for one in self._range(f"max by (instance) ({query})", scrapes):
+                known_s[one["metric"]["instance"]] = {float(at): float(value) for at, value in one["values"]}
         return scrapes
 
     def _take(self, group: Group, scrapes: "_Scrapes", readings: Readings) -> None:
         seen: set[str] = set()
+        devices = self._devices(group)
+        every = chosen(sorted(set().union(*devices.values())), "device")
         for wanted in group.wanted:
-            for one in self._range(wanted.query, scrapes):
-                instance = one["metric"].get("instance", "")
-                node, times_s = self._nodes.get(instance), scrapes.times_s.get(instance, {})
-                if node is None:
+            for one in self._range(wanted.query.replace(_DEVICES, every), scrapes):
+                instance, label = one["metric"].get("instance", ""), one["metric"].get(wanted.by, "")
+                node = self._nodes.get(instance)
+                if node is None or (group.devices and label not in devices.get(instance, ())):
                     continue
                 seen.add(node)
-                label = one["metric"].get(wanted.by, "")
                 subject, series = wanted.subject.format(label), wanted.series.format(label)
-                keep = readings.level if wanted.level else readings.count
-                for at, value in one["values"]:
-                    if (scraped_s := times_s.get(float(at))) is not None:
-                        keep(node, subject, series, round(1000 * (scraped_s - self._offset_s)), float(value))
+                for at_s, time_ms, value in self._scraped(one["values"], scrapes.times_s.get(instance, {})):
+                    if wanted.level:
+                        readings.level(node, subject, series, time_ms, value)
+                    else:
+                        began_s = scrapes.boots_s.get(instance, {}).get(at_s, 0.0)
+                        readings.count(node, subject, series, time_ms, value, wrap=wanted.wrap, began_s=began_s)
         if missing := sorted(set(self._nodes.values()) - seen):
             of = "any machine" if not seen else _listed(missing)
             what = f"{self._url} has no {group.needs} of {of}: not known is {group.lost}"
             self._doubts.append(SERIES_MISSING.doubt(what))
+
+    def _scraped(self, values: Iterable[Any], times_s: Mapping[float, float]) -> Iterator[tuple[float, int, float]]:
+        """Each step, when its value was scraped by this machine's clock, and the value."""
+        for at, value in values:
+            if (scraped_s := times_s.get(float(at))) is not None:
+                yield float(at), round(1000 * (scraped_s - self._offset_s)), float(value)
+
+    def _devices(self, group: Group) -> Mapping[str, frozenset[str]]:
+        """What of each instance counts for itself among the devices that were ever in use; none for other groups."""
+        if not group.devices:
+            return {}
+        used: dict[str, set[str]] = {}
+        for wanted in group.wanted:
+            for one in self._query(wanted.query.replace(_DEVICES, 'device!=""')):
+                instance = one["metric"].get("instance", "")
+                if instance in self._nodes and float(one["value"][1]) > 0:
+                    used.setdefault(instance, set()).add(one["metric"].get("device", ""))
+        if group.devices == "drives":
+            choices = {instance: drives_by_name(names) for instance, names in used.items()}
+        else:
+            above = self._above_others()
+            choices = {instance: interfaces_by_name(names, above.get(instance, ())) for instance, names in used.items()}
+        everywhere = Choice(*(frozenset().union(*names) for names in zip(*choices.values(), strict=True)))
+        self._doubts += devices_by_name(group.devices, everywhere, NAME) if choices else ()
+        return {instance: choice.counted for instance, choice in choices.items()}
+
+    def _above_others(self) -> Mapping[str, set[str]]:
+        """By instance, bonds that have members, and interfaces that say which of the machine's others is below."""
+        above: dict[str, set[str]] = {}
+        own: dict[str, dict[str, float]] = {}
+        below: dict[str, dict[str, float]] = {}
+        for one in self._query(_ABOVE_OTHERS):
+            labels, value = one["metric"], float(one["value"][1])
+            instance, metric = labels.get("instance", ""), labels.get("__name__")
+            if metric == "node_bonding_slaves" and value > 0:
+                above.setdefault(instance, set()).add(labels.get("master", ""))
+            elif metric in {"node_network_iface_id", "node_network_iface_link"}:
+                indexes = own if metric == "node_network_iface_id" else below
+                indexes.setdefault(instance, {})[labels.get("device", "")] = value
+        for instance, links in below.items():
+            indexes_here = own.get(instance, {})
+            others = {name: set(indexes_here.values()) - {indexes_here.get(name)} for name in links}
+            above.setdefault(instance, set()).update(
+                name for name, link in links.items()
+                if name in indexes_here and link in others[name] and not name.startswith(INFINIBAND)
+            )  # fmt: skip
+        return above
 
     def _range(self, query: str, scrapes: "_Scrapes") -> list[Mapping[str, Any]]:
         times = {"start": f"{scrapes.begin_s:.3f}", "end": f"{scrapes.end_s:.3f}", "step": f"{scrapes.step_s}"}
@@ -296,10 +358,10 @@ def _noting(lost: dict[str, list[str]], what: str) -> Iterator[None]:
         lost.setdefault(f"an answer lacks or garbles {error}", []).append(what)
 
 
-def chosen(instances: Iterable[str]) -> str:
-    """PromQL that chooses series of these instances; of all where that would be too long."""
-    pattern = json.dumps("|".join(re.escape(one) for one in sorted(instances)), ensure_ascii=False)
-    return f"instance=~{pattern}" if len(quote(pattern)) <= MOST_CHOSEN else _ALL
+def chosen(names: Iterable[str], label: str = "instance") -> str:
+    """PromQL that chooses series with these names as a label; all where that would be too long."""
+    pattern = json.dumps("|".join(re.escape(name) for name in sorted(names)), ensure_ascii=False)
+    return f"{label}=~{pattern}" if len(quote(pattern)) <= MOST_CHOSEN else f'{label}!=""'
 
 
 class _Scrapes(NamedTuple):
@@ -309,6 +371,8 @@ class _Scrapes(NamedTuple):
     end_s: float
     step_s: int
     times_s: dict[str, dict[float, float]]
+    boots_s: dict[str, dict[float, float]]
+    """When the machine had been started, as it said then."""
 
 
 _IPV4 = re.compile(r"[0-9.]+")
