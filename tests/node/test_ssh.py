@@ -60,6 +60,13 @@ def test_each_node_is_read_again_and_again_and_each_part_ends_with_a_reading_of_
         assert own[0].files[Path("/proc/stat")].startswith("cpu ")
 
 
+def test_a_host_that_is_named_twice_is_read_once(reads):
+    source, readings = reads(["worker-1.example.com", "WORKER-1", "worker-2", "worker-2."])
+    source.mark(None)
+    source.end()
+    assert {reading.node for reading in readings} == {"worker-1.example.com", "worker-2"}
+
+
 def test_a_clock_that_is_ahead_is_measured_and_taken_off(reads):
     ahead = SCRIPT.replace("$(date +%s.%N)", f"$(date -d '+{AHEAD_S} seconds' +%s.%N)")
     source, readings = reads(["one"], {"one": ahead})

@@ -6,8 +6,7 @@ import re
 import pytest
 
 from assay.model.errors import NoAnswerError
-from assay.model.probe import ForeignHost
-from assay.platform.discovery import discover, is_same
+from assay.platform.discovery import discover
 
 RM, NN = "http://rm.example.com:8088", "http://10.0.0.1:9870"
 
@@ -40,11 +39,11 @@ def test_each_machine_has_its_daemons_by_both_masters():
     hosts, overlooked = discover(asking(yarn, live), {"resourcemanager": RM, "namenode": NN, "historyserver": NN})
     assert overlooked == ()
     assert [(host.name, dict(host.web)) for host in hosts] == [
-        ("10.0.0.1", {"namenode": NN, "historyserver": NN}),
-        ("rm.example.com", {"resourcemanager": RM}),
-        ("w1.example.com", {"nodemanager": "http://w1.example.com:8042", "datanode": "http://10.0.0.11:9864"}),
-        ("w2.example.com", {"datanode": "https://w2.example.com:9865"}),
-        ("w3.example.com", {"nodemanager": "http://w3.example.com:8042"}),
+        ("10.0.0.1", {"namenode": (NN,), "historyserver": (NN,)}),
+        ("rm.example.com", {"resourcemanager": (RM,)}),
+        ("w1.example.com", {"nodemanager": ("http://w1.example.com:8042",), "datanode": ("http://10.0.0.11:9864",)}),
+        ("w2.example.com", {"datanode": ("https://w2.example.com:9865",)}),
+        ("w3.example.com", {"nodemanager": ("http://w3.example.com:8042",)}),
     ]
     assert [host.address for host in hosts] == ["", "", "10.0.0.11", "10.0.0.12", ""]
 
@@ -52,7 +51,7 @@ def test_each_machine_has_its_daemons_by_both_masters():
 def test_where_a_login_is_wanted_a_datanode_has_its_name():
     live = {"w1:9866": {"infoAddr": "10.0.0.1:9864"}}
     hosts, _ = discover(asking([], live), {"namenode": NN}, by_name=True)
-    assert "http://w1:9864" in {host.web.get("datanode") for host in hosts}
+    assert ("http://w1:9864",) in {host.web.get("datanode") for host in hosts}
 
 
 def test_yarn_over_tls_and_masters_on_workers():
@@ -64,7 +63,7 @@ def test_yarn_over_tls_and_masters_on_workers():
     assert {host.name: sorted(host.web) for host in hosts} == {
         "rm.example.com": ["resourcemanager"], "w1.example.com": ["datanode", "namenode", "nodemanager"],
     }  # fmt: skip
-    assert hosts[1].web["nodemanager"] == "https://w1.example.com:8044"
+    assert hosts[1].web["nodemanager"] == ("https://w1.example.com:8044",)
 
 
 @pytest.mark.parametrize(
@@ -76,10 +75,27 @@ def test_a_master_that_does_not_list_them_is_told(yarn, hdfs, why):
     assert re.search(why, said)
 
 
-def test_names_of_one_machine():
-    host = ForeignHost("w1.example.com", "10.0.0.1")
-    assert all(
-        is_same(host, *names) for names in [("w1",), ("w1.example.com",), ("10.0.0.1",), ("x", "w1.example.com")]
-    )
-    assert not any(is_same(host, *names) for names in [("w2",), ("w1.other.org",), ("w2", "10.0.0.1")])
-    assert is_same(ForeignHost("localhost"), "127.0.0.1")
+def test_a_machine_is_one_however_its_masters_write_its_name():
+    live = {
+        "W1.Example.COM:9866": {"infoAddr": "10.0.0.11:9864"},
+        "w2.example.com.:9866": {"infoAddr": "[2001:db8::12]:9864"},
+    }
+    yarn = [in_yarn("w1.example.com"), in_yarn("W2"), in_yarn("10.0.0.12")]
+    masters = {"resourcemanager": RM, "namenode": NN, "historyserver": "http://[2001:DB8:0:0::12]:19888"}
+    hosts, _ = discover(asking(yarn, live), masters)
+    assert {host.name: sorted(host.web) for host in hosts} == {
+        "10.0.0.1": ["namenode"], "10.0.0.12": ["nodemanager"], "W2": ["datanode", "historyserver", "nodemanager"],
+        "rm.example.com": ["resourcemanager"], "w1.example.com": ["datanode", "nodemanager"],
+    }  # fmt: skip
+    assert next(host for host in hosts if host.name == "W2").web["datanode"] == ("http://[2001:db8::12]:9864",)
+
+
+def test_a_machine_may_have_several_daemons_of_a_kind():
+    live = {f"w1:{port}": {"infoAddr": f"10.0.0.11:{port - 2}"} for port in (9866, 9966)}
+    yarn = [in_yarn("w1", address=f"w1:{port}") for port in (8042, 8142, 8042)]
+    hosts, _ = discover(asking(yarn, live), {"resourcemanager": RM, "namenode": NN})
+    (worker,) = [host for host in hosts if host.name == "w1"]
+    assert worker.web == {
+        "nodemanager": ("http://w1:8042", "http://w1:8142"),
+        "datanode": ("http://10.0.0.11:9864", "http://10.0.0.11:9964"),
+    }

@@ -472,7 +472,7 @@ def test_its_nodes_are_read_as_the_experiment_says_and_otherwise_not(site, tmp_p
         installation = SimpleNamespace(jobs_jar=tmp_path / "jobs.jar")
         return ExistingPlatform(PlatformContext(trial, installation, lease, {"PATH": str(tmp_path)}))
 
-    foreign = ForeignCluster((ForeignHost("a", web={"nodemanager": "http://a:8042"}), ForeignHost("b")), None)
+    foreign = ForeignCluster((ForeignHost("a", web={"nodemanager": ("http://a:8042",)}), ForeignHost("b")), None)
     monkeypatch.setattr(ExistingPlatform, "_cluster", SimpleNamespace(foreign=lambda _: foreign, login=None))
 
     def sources(**spec):
@@ -483,6 +483,8 @@ def test_its_nodes_are_read_as_the_experiment_says_and_otherwise_not(site, tmp_p
     assert isinstance(ssh, SshNodes)
     (sampler,) = sources(yarn_sampler=YarnSamplerSpec())
     assert isinstance(sampler, YarnSampler)
+    (sampler,) = sources(yarn_sampler=YarnSamplerSpec(hosts=("A.example.com", "c")))
+    assert sampler._spec.hosts == ("a", "c")
     with pytest.raises(BadInputError, match="ssh needs OpenSSH's client, and there is no `ssh` on the PATH"):
         platform(ssh=SshSpec()).check({})
     with pytest.raises(AssayError, match="names no running node; list `hosts`"):

@@ -144,6 +144,26 @@ def test_bytes_processors_and_memory_of_each_machine():
     assert {one.node for one in found.samples} == {"worker-1", "worker-2"}
 
 
+def test_two_workers_on_one_host_have_a_line_each_and_its_use_counts_once():
+    with a_cluster() as cluster:
+        first, second = cluster.machines
+        first.name, second.name = "Host-1", "host-1.example.com"
+        second.memory_mib = 2047
+
+        def act():
+            first.read, second.read = 7, 5
+
+        found, doubts = measured(cluster, act)
+    assert doubts == ()
+    of = amounts(found)
+    read = {key[1]: one.value for key, one in of.items() if key[2] == "hdfs_read_bytes"}
+    assert read == {f"datanode {first.datanode_port}": 7, f"datanode {second.datanode_port}": 5}
+    assert of["Host-1", "machine", "memory_peak_bytes"].value == 2 * GIB
+    assert of["Host-1", "machine", "containers_peak_count"].value == 4
+    assert 0.05 < of["Host-1", "machine", "busy_s"].value < 0.5
+    assert {one.node for one in found.samples} == {"Host-1"}
+
+
 def test_a_daemon_that_goes_away_is_a_doubt_and_the_others_have_figures():
     with a_cluster() as cluster:
         first, second = cluster.machines

@@ -104,6 +104,13 @@ def test_samples_are_of_their_node_at_the_time_when_it_was_read(source):
     assert {("memory", "page_cache_mib"), ("pressure", "io_some_percent")} <= series
 
 
+def test_a_node_that_two_sources_call_differently_is_one():
+    seen = seen_by(Recorded(["worker-1", "WORKER-1.example.com"], {None: 10, "run": 15}))
+    assert {one.node for one in seen.samples} == {"worker-1"}
+    received = [one.value for one in seen.amounts if (one.probe, one.series) == ("cpu", "user_s")]
+    assert sum(received) == 5.0
+
+
 def test_what_several_nodes_lack_is_said_once(source):
     source.how = {"pressure": False}
     doubts = seen_by(source).doubts

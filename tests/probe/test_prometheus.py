@@ -206,6 +206,13 @@ def test_machines_that_it_does_not_know_are_named():
             Prometheus().attach(scene(server, *hosts[1:]))
 
 
+def test_a_machine_is_known_whatever_the_case_of_its_name_with_or_without_its_domain():
+    with a_prometheus(Fake()) as server:
+        found, doubts = measured(server, ForeignHost("WORKER-1.Example.com."), ForeignHost("Worker-2"))
+    assert doubts == ()
+    assert {one.node for one in found.samples} == {"WORKER-1.Example.com.", "Worker-2"}
+
+
 def test_one_that_goes_away_meanwhile_is_a_doubt():
     with a_prometheus(Fake()) as server:
         found, (doubt,) = measured(server, before_end=server.answers.clear)

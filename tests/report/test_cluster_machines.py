@@ -50,6 +50,16 @@ def test_each_machine_has_a_line_and_columns_that_any_has():
     assert [way["machines"] for way in told["ways"]] == [2, 1]
 
 
+def test_several_daemons_of_a_kind_add_up_to_their_machines_figure():
+    found = view(
+        amount("w1", ("daemons", "datanode 9864", "hdfs_read_bytes"), 3 << 20),
+        amount("w1", ("daemons", "datanode 9964", "hdfs_read_bytes"), 1 << 20),
+        amount("w1", ("daemons", "namenode 9870", "hdfs_read_bytes"), 1 << 20),
+    )
+    (row,) = found.tables[0].rows
+    assert row == ("w1", [4 << 20])
+
+
 def test_a_way_says_how_far_it_went_and_what_was_amiss():
     doubt = Doubt(kind="x", instrument="prometheus", what="it did not answer", why="", cure="")
     found = view(amount("w1", DAEMONS, 3), doubts=(doubt,))

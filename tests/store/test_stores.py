@@ -34,7 +34,7 @@ class NameNode(BaseHTTPRequestHandler):
         if operation == "OPEN":
             return self._redirect(path)
         if operation == "GET_BLOCK_LOCATIONS":
-            place = {"hostName": "localhost", "ipAddr": "10.0.0.7"}
+            place = {"hostName": "LOCALHOST", "ipAddr": "10.0.0.7"}
             return self._answer({"LocatedBlocks": {"locatedBlocks": [{"locations": [place]}]}})
         if operation == "GETCONTENTSUMMARY":
             return self._answer({"ContentSummary": {"length": sum(map(len, under.values()))}})

@@ -18,6 +18,7 @@ from assay.host.http import Authorize, client
 from assay.host.kerberos import NoTicketError
 from assay.model.engine import HISTORY_INCOMPLETE, History, JobReference
 from assay.model.errors import AssayError
+from assay.model.host_names import host_of
 from assay.model.node import Connect
 from assay.model.record import FILE_SYSTEM_COUNTERS, TASK_COUNTERS, Counters, JobRecord, Stage
 from assay.model.task import TaskAttempt, covered_ms
@@ -190,7 +191,7 @@ def task_attempt(job: str, attempt: dict[str, Any], groups: list[dict[str, Any]]
         job=job,
         attempt=attempt["id"],
         stage=stage,
-        node=attempt.get("nodeHttpAddress", "").partition(":")[0],
+        node=host_of(attempt.get("nodeHttpAddress", "")),
         state=attempt["state"],
         # -1 where history does not know.
         started_ms=max(0, attempt["startTime"]),

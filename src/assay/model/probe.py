@@ -66,11 +66,14 @@ Ask = Callable[[str, Mapping[str, str]], Any]
 
 
 class ForeignHost(NamedTuple):
-    """A machine of an existing cluster: its name, its address if known, its daemons' web addresses by role."""
+    """A machine of an existing cluster: its name, its address if known, its daemons' web addresses by role.
+
+    A machine may have several daemons of a role.
+    """
 
     name: str
     address: str = ""
-    web: Mapping[str, str] = {}
+    web: Mapping[str, tuple[str, ...]] = {}
 
 
 class ForeignCluster(NamedTuple):

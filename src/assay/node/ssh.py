@@ -18,6 +18,7 @@ from typing import IO, NamedTuple
 
 from assay.model.doubt import Doubt
 from assay.model.errors import AssayError
+from assay.model.host_names import HostNames
 from assay.model.platform import SshSpec
 from assay.model.probe import ClockOffset, Reading
 from assay.model.record import Amount, Part
@@ -195,7 +196,7 @@ class SshNodes:
         except AssayError as error:
             self._trouble.append(NODES_UNREAD.doubt(f"no node was read over SSH: {error}"))
             hosts = ()
-        for host in dict.fromkeys(hosts):
+        for host in dict.fromkeys(map(HostNames(hosts).add, hosts)):
             try:
                 self._connections.append(_Connection(host, self._command(self._spec, host), self._environment))
             except OSError as error:

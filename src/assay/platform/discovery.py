@@ -10,6 +10,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from assay.model.errors import NoAnswerError
+from assay.model.host_names import HostNames, canonical_host, host_of, in_url
 from assay.model.platform import jmx_bean
 from assay.model.probe import Ask, ForeignHost
 
@@ -26,11 +27,17 @@ def discover(
     `secure_yarn` says that NodeManagers answer over https, `by_name` that a login wants the machines' names.
     """
     hosts: dict[str, ForeignHost] = {}
+    names = HostNames()
+    by_address: dict[str, str] = {}
     overlooked: list[str] = []
 
     def note(name: str, address: str, role: str, url: str) -> None:
-        before = next((host for host in hosts.values() if is_same(host, name, address)), ForeignHost(name))
-        hosts[before.name] = ForeignHost(before.name, before.address or address, {**before.web, role: url})
+        known = names.find([name]) or by_address.get(canonical_host(name)) or names.find([address])
+        before = hosts[known] if known is not None else ForeignHost(names.add(name))
+        if address:
+            by_address.setdefault(canonical_host(address), before.name)
+        urls = dict.fromkeys((*before.web.get(role, ()), url))
+        hosts[before.name] = ForeignHost(before.name, before.address or address, {**before.web, role: tuple(urls)})
 
     for role, page in (("resourcemanager", NODES_PAGE), ("namenode", INFO_PAGE)):
         if role not in addresses:
@@ -50,16 +57,6 @@ def discover(
     return tuple(hosts[name] for name in sorted(hosts)), tuple(overlooked)
 
 
-_LOOPBACK = {"localhost", "127.0.0.1", "::1"}
-
-
-def is_same(host: ForeignHost, name: str, address: str = "") -> bool:
-    """Whether a machine is called so too: by its name, with or without its domain, or by its address."""
-    by_domain = ("." in host.name) != ("." in name) and host.name.partition(".")[0] == name.partition(".")[0]
-    here = host.name in _LOOPBACK and name in _LOOPBACK
-    return name in {host.name, host.address} or host.name == address or by_domain or here
-
-
 Daemon = tuple[str, str, str, str]
 """A machine's name, its address, a role and the web address."""
 
@@ -73,10 +70,9 @@ def _nodemanagers(answer: Any, *, secure: bool) -> Iterator[Daemon]:
 def _datanodes(answer: Any, *, by_name: bool) -> Iterator[Daemon]:
     """A certificate is of a name, as is a login; otherwise the address does, and needs no name server."""
     for place, node in json.loads(jmx_bean(answer)["LiveNodes"]).items():
-        name = place.rpartition(":")[0]
-        address, _, port = node["infoAddr"].rpartition(":")
+        name, address, port = host_of(place), host_of(node["infoAddr"]), node["infoAddr"].rpartition(":")[2]
         secure_port = node.get("infoSecureAddr", ":0").rpartition(":")[2]
         if port not in {"", "0"}:
-            yield name, address, "datanode", f"http://{name if by_name else address}:{port}"
+            yield name, address, "datanode", f"http://{in_url(name if by_name else address)}:{port}"
         elif secure_port != "0":
-            yield name, address, "datanode", f"https://{name}:{secure_port}"
+            yield name, address, "datanode", f"https://{in_url(name)}:{secure_port}"

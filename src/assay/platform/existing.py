@@ -15,6 +15,7 @@ from assay.host.http import BoundedWeb
 from assay.host.kerberos import Login, NoTicketError, Ticket
 from assay.model.doubt import Doubt, doubt_kind
 from assay.model.errors import AssayError, BadInputError, NoAnswerError, NoLoginError
+from assay.model.host_names import HostNames
 from assay.model.platform import EXISTING, ClusterSpec, KerberosSpec, Layout, PlatformKind, RunningCluster, jmx_bean
 from assay.model.probe import ForeignCluster, NodeSource, Scene
 from assay.model.progress import Progress
@@ -380,7 +381,10 @@ class ExistingPlatform(HadoopPlatform):
         if spec.yarn_sampler is not None:
             base, scratch = f"assay/sampler-{self._lease.id}", layout.neutral / "sampler"
             sampling = Sampling(self._installation.jobs_jar, base, scratch)
-            yield YarnSampler(spec.yarn_sampler, cluster.hadoop, environment, sampling)
+            names = HostNames(host.name for host in foreign.hosts if "nodemanager" in host.web)
+            hosts = tuple(dict.fromkeys(names.find([host]) or host for host in spec.yarn_sampler.hosts))
+            sampler = spec.yarn_sampler.model_copy(update={"hosts": hosts})
+            yield YarnSampler(sampler, cluster.hadoop, environment, sampling)
 
 
 PLATFORMS.add(

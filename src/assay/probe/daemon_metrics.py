@@ -18,9 +18,11 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
+from urllib.parse import urlsplit
 
 from assay.model.doubt import Doubt, doubt_kind
 from assay.model.errors import NoAnswerError, NoLoginError
+from assay.model.host_names import HostNames
 from assay.model.probe import (
     Ask,
     CannotMeasureError,
@@ -81,8 +83,8 @@ class _NoLogin(str):
 class _Daemon:
     """A daemon that is asked, and how often it was silent."""
 
-    def __init__(self, node: str, role: str, url: str) -> None:
-        self.node, self.role, self.url = node, role, url
+    def __init__(self, node: str, role: str, url: str, subject: str) -> None:
+        self.node, self.role, self.url, self.subject = node, role, url, subject
         self.asked = self.silent = self.silent_in_turn = self.refused = 0
         self.reason = ""
 
@@ -96,12 +98,12 @@ class _Daemon:
 
 
 class _Read(NamedTuple):
-    """What a daemon's counters were, and the state of all machines where it knows that."""
+    """What a daemon's counters were, and the state of all NodeManagers where it knows that."""
 
     daemon: _Daemon
     time_ms: int
     counted: Mapping[str, float]
-    machines: Sequence[Mapping[str, Any]] = ()
+    managers: Sequence[Mapping[str, Any]] = ()
 
 
 class DaemonMetrics(Evaluated):
@@ -113,6 +115,7 @@ class DaemonMetrics(Evaluated):
         self._every_s, self._kept_s = every_s, kept_s
         self._counted_s = 0.0
         self._daemons: list[_Daemon] = []
+        self._names = HostNames()
         self._readings = Readings(NAME)
         self._times = PartTimes()
         self._machines: dict[str, tuple[int, float]] = {}
@@ -130,8 +133,15 @@ class DaemonMetrics(Evaluated):
         self._cluster = scene.foreign
         hosts = scene.foreign.hosts if scene.foreign else ()
         self._daemons = [
-            _Daemon(host.name, role, url) for host in hosts for role, url in host.web.items() if role in BEANS
+            _Daemon(host.name, role, url, role if len(urls) == 1 else f"{role} {urlsplit(url).port}")
+            for host in hosts
+            for role, urls in host.web.items()
+            if role in BEANS
+            for url in urls
         ]
+        self._names = HostNames(host.name for host in hosts)
+        for daemon in self._daemons:
+            self._names.add(urlsplit(daemon.url).hostname or "", daemon.node)
         if not self._daemons:
             why = "; ".join(scene.foreign.overlooked) if scene.foreign else "this is a cluster of Assay's own"
             raise CannotMeasureError(
@@ -240,33 +250,38 @@ class DaemonMetrics(Evaluated):
                 daemon.heard()
                 time_ms = found.time_ms if marked_ms is None else marked_ms
                 for series, value in found.counted.items():
-                    self._readings.count(daemon.node, daemon.role, series, time_ms, value)
-                for machine in found.machines:
-                    self._take_machine(time_ms, machine)
+                    self._readings.count(daemon.node, daemon.subject, series, time_ms, value)
+                managers: dict[str, list[Mapping[str, Any]]] = {}
+                for manager in found.managers:
+                    name = str(manager.get("nodeHostName"))
+                    managers.setdefault(self._names.find([name]) or name, []).append(manager)
+                for node, of_node in managers.items():
+                    self._take_machine(time_ms, node, of_node)
 
-    def _take_machine(self, time_ms: int, machine: Mapping[str, Any]) -> None:
-        """A machine's use as the ResourceManager has it; what it does not know is negative."""
-        node, use = self._name_of(str(machine.get("nodeHostName"))), machine.get("resourceUtilization")
-        self._states.setdefault(node, set()).add(str(machine.get("state")))
-        if machine.get("state") != "RUNNING":
+    def _take_machine(self, time_ms: int, node: str, managers: Sequence[Mapping[str, Any]]) -> None:
+        """A machine's use as its NodeManagers told the ResourceManager; what is not known is negative.
+
+        Each tells the use of the whole machine, and its own containers.
+        """
+        self._states.setdefault(node, set()).update(str(manager.get("state")) for manager in managers)
+        running = [manager for manager in managers if manager.get("state") == "RUNNING"]
+        if not running:
             self._machines.pop(node, None)
             return
-        cores, memory_mib = _number(use, "nodeCPUUsage"), _number(use, "nodePhysicalMemoryMB")
+        uses = [manager.get("resourceUtilization") for manager in running]
+        cores, memory_mib = (
+            max(_number(use, what) for use in uses) for what in ("nodeCPUUsage", "nodePhysicalMemoryMB")
+        )
         if memory_mib > 0:
             self._readings.level(node, "machine", "memory_bytes", time_ms, memory_mib * _MIB)
-        if (containers := _number(machine, "numContainers")) >= 0:
-            self._readings.level(node, "machine", "containers_count", time_ms, containers)
+        if containers := [count for manager in running if (count := _number(manager, "numContainers")) >= 0]:
+            self._readings.level(node, "machine", "containers_count", time_ms, sum(containers))
         if cores >= 0:
             self._readings.level(node, "machine", "busy_cores", time_ms, cores)
             before_ms, before = self._machines.get(node, (time_ms, cores))
             busy_s = self._busy_s.get(node, 0.0) + (before + cores) / 2 * (time_ms - before_ms) / 1000
             self._busy_s[node], self._machines[node] = busy_s, (time_ms, cores)
             self._readings.count(node, "machine", "busy_s", time_ms, busy_s, derived=True)
-
-    def _name_of(self, host: str) -> str:
-        """What a machine is called in this record, by the address of its NodeManager."""
-        places = (one for one in self._daemons if one.role == "nodemanager" and f"//{host}:" in one.url)
-        return next((one.node for one in places), host)
 
 
 def _read(ask: Ask, daemon: _Daemon, *, whole: bool) -> _Read | str:

@@ -8,6 +8,7 @@ only in how they get there. A part's totals are those of the first reading at or
 from collections.abc import Iterator, Sequence
 
 from assay.model.doubt import Doubt
+from assay.model.host_names import HostNames
 from assay.model.probe import (
     Evaluated,
     Evaluation,
@@ -80,6 +81,7 @@ class FromAfar(Evaluated):
         self._scene: Scene | None = None
         self._sources: Sequence[NodeSource] = ()
         self._samples = Samples()
+        self._names = HostNames()
         self._hosts: dict[str, _Host] = {}
 
     def attach(self, scene: Scene) -> None:
@@ -115,9 +117,10 @@ class FromAfar(Evaluated):
 
     def _receive(self, reading: Reading) -> None:
         assert self._scene is not None  # noqa: S101 - attached before anything is read
-        host = self._hosts.get(reading.node)
+        name = self._names.add(reading.node)
+        host = self._hosts.get(name)
         if host is None:
-            host = self._hosts[reading.node] = _Host(reading, self._scene, self._samples)
+            host = self._hosts[name] = _Host(reading, self._scene, self._samples)
         host.take(reading)
 
 

@@ -19,10 +19,11 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 from assay.model.doubt import Doubt, doubt_kind
 from assay.model.errors import NoAnswerError
+from assay.model.host_names import HostNames, host_of, is_loopback
 from assay.model.probe import Ask, CannotMeasureError, Evaluated, Evaluation, ForeignHost, NodeColumn, ProbeKind, Scene
 from assay.model.record import Part
 from assay.model.registry import PROBES
@@ -223,13 +224,14 @@ class Prometheus(Evaluated):
         for metric in (_SCRAPE, "node_uname_info"):
             for one in self._query(metric):
                 labels = one["metric"]
-                host = urlsplit(f"//{labels['instance']}").hostname or labels["instance"]
+                host = host_of(labels["instance"])
                 called.setdefault(labels["instance"], set()).update({host, labels.get("nodename", host)})
-        return {
-            instance: found
-            for instance, names in called.items()
-            if (found := next((host.name for host in self._hosts if _is_called(host, names)), None)) is not None
-        }
+        hosts = HostNames(machine.name for machine in self._hosts)
+        for machine in self._hosts:
+            if machine.address:
+                hosts.add(machine.address, machine.name)
+        found = {instance: hosts.find(sorted(names, key=is_loopback)) for instance, names in called.items()}
+        return {instance: name for instance, name in found.items() if name is not None}
 
     def _clock_offset_s(self) -> float:
         """By how much Prometheus' clock is ahead: the quickest of some answers tells best."""
@@ -373,19 +375,6 @@ class _Scrapes(NamedTuple):
     times_s: dict[str, dict[float, float]]
     boots_s: dict[str, dict[float, float]]
     """When the machine had been started, as it said then."""
-
-
-_IPV4 = re.compile(r"[0-9.]+")
-
-
-def _is_called(host: ForeignHost, names: set[str]) -> bool:
-    """With or without its domain, or by its address."""
-    own = {host.name, host.address} - {""}
-    short = {name.partition(".")[0] for name in names if not _IPV4.fullmatch(name)}
-    with_domain = {name for name in names if "." in name and not _IPV4.fullmatch(name)}
-    without = host.name.partition(".")[0]
-    either_is_short = "." not in host.name or not with_domain
-    return bool(own & names) or (not _IPV4.fullmatch(host.name) and either_is_short and without in short)
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -18,6 +18,7 @@ from urllib.parse import urlsplit
 from assay.host.http import NodeConnection, client
 from assay.model.errors import AssayError
 from assay.model.fault import Redundancy
+from assay.model.host_names import same_host
 from assay.model.node import Connect
 from assay.model.platform import DaemonKind, DataDirectory, Layout, RunningCluster, jmx_bean
 from assay.model.registry import STORES
@@ -130,7 +131,13 @@ class WebHdfs:
         """The IP address of a DataNode with a block of a file, which is what it is excluded by."""
         located = self._call("GET", path, op="GET_BLOCK_LOCATIONS", offset=offset, length="1")["LocatedBlocks"]
         places = [place for block in located["locatedBlocks"] for place in block["locations"]]
-        return next((str(place["ipAddr"]) for place in places if host in {place["hostName"], place["ipAddr"]}), None)
+        return next(
+            (
+                str(place["ipAddr"]) for place in places
+                if same_host(host, place["hostName"]) or same_host(host, place["ipAddr"])
+            ),
+            None,
+        )  # fmt: skip
 
     def size_bytes(self, path: str) -> int:
         answer = self._send("GET", path, op="GETCONTENTSUMMARY")
