@@ -17,7 +17,7 @@ from assay.model.platform import Layout
 from assay.model.probe import Scene
 from assay.network.links import doubts_of, make_lans, measure, unplug
 from assay.node.local import LocalNode
-from assay.probe.network import Network, interfaces, own_addresses
+from assay.probe.network import Network, Traffic, own_addresses, parse_interfaces
 from assay.probe.nftables import CountingTable
 from tests.it.driving import wait_for
 
@@ -56,7 +56,7 @@ def test_each_node_has_a_name_an_address_and_interfaces_and_this_machine_has_non
         assert said(node, "hostname") == [node.name]
         assert [said(node, "getent", "hosts", name)[0] for name in NAMES] == [lan.addresses[name] for name in NAMES]
         assert own_addresses(node) == {"127.0.0.1", "::1", lan.addresses[node.name]}
-        assert set(interfaces(node.read(Path("/proc/net/dev")), node.interfaces)) == {"lo", "eth0"}
+        assert set(Traffic(node).sums) == {"lo", "eth0"}
         file = node.open(Path("/proc/net/dev"))
         assert "eth0" in file.read()
         file.close()
@@ -111,7 +111,7 @@ while time.monotonic() < end:
 
 
 def received(node):
-    return interfaces(node.read(Path("/proc/net/dev")), node.interfaces)["eth0"].received_bytes
+    return parse_interfaces(node.read(Path("/proc/net/dev")))["eth0"].received_bytes
 
 
 def test_one_node_may_have_a_slower_link_than_the_others(lease, tmp_path):
@@ -166,11 +166,11 @@ def test_a_second_network_has_names_addresses_and_a_rate_of_its_own(lease, tmp_p
     assert control.nodes == data.nodes
     master, worker, _ = data.nodes
     assert own_addresses(worker) >= {data.addresses["worker-1"], data.addresses["worker-1-data"]}
-    before = {name: each.sent_bytes for name, each in interfaces(master.read(Path("/proc/net/dev"))).items()}
+    before = {name: each.sent_bytes for name, each in parse_interfaces(master.read(Path("/proc/net/dev"))).items()}
     reached = measure(data)
     assert next(iter(reached)) == ("master-data", "worker-1-data")
     assert all(1.8e8 < bits < 2.2e8 for bits in reached.values())
-    sent = {name: each.sent_bytes for name, each in interfaces(master.read(Path("/proc/net/dev"))).items()}
+    sent = {name: each.sent_bytes for name, each in parse_interfaces(master.read(Path("/proc/net/dev"))).items()}
     assert sent["eth0"] - before["eth0"] < 10_000
     assert sent["eth1"] - before["eth1"] > 5_000_000
 
@@ -231,7 +231,7 @@ def send(sender, receiver, host, port, count):
 
 
 def sent_bytes(node, interface="eth0"):
-    return interfaces(node.read(Path("/proc/net/dev")), node.interfaces)[interface].sent_bytes
+    return parse_interfaces(node.read(Path("/proc/net/dev")))[interface].sent_bytes
 
 
 def nft(node, script, words):

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from assay.node.namespace import NamespaceNode
-from assay.probe.network import interfaces
+from assay.probe.network import parse_interfaces
 from tests.it.driving import a_place, assay_command, wait_for
 from tests.it.test_ssh import PORT, SSHD, shells_that_wait, sshd_on
 
@@ -84,7 +84,7 @@ class Counting:
     def count(self):
         while not self.ended.wait(0.1):
             for name, node in self.nodes.items():
-                eth0 = interfaces(node.read(Path("/proc/net/dev")), ("eth0",))["eth0"]
+                eth0 = parse_interfaces(node.read(Path("/proc/net/dev")))["eth0"]
                 self.seen[name].append((time.time(), eth0))
 
     def at(self, name, when_s, field):

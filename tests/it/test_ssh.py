@@ -21,7 +21,7 @@ from assay.model.probe import Scene
 from assay.network.links import make_lans
 from assay.node.readings import SCRIPT
 from assay.node.ssh import SshNodes, ssh_command
-from assay.probe.network import interfaces
+from assay.probe.network import parse_interfaces
 from assay.probe.sampler import measured, probes_of
 from tests.it.driving import wait_for
 from tests.probe.faking import a_scene
@@ -121,9 +121,7 @@ def transfer(nodes, addresses):
 
 
 def own(nodes):
-    return {
-        name: interfaces(node.read(Path("/proc/net/dev")), ("eth0",))["eth0"]._asdict() for name, node in nodes.items()
-    }
+    return {name: parse_interfaces(node.read(Path("/proc/net/dev")))["eth0"]._asdict() for name, node in nodes.items()}
 
 
 def test_bytes_over_ssh_are_those_of_the_nodes_own_counters(nodes, tmp_path):

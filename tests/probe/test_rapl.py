@@ -8,7 +8,7 @@ import pytest
 
 from assay.model.platform import Layout
 from assay.model.probe import CannotMeasureError, Moment, Quantity, Scene
-from assay.probe.rapl import POWERCAP, Rapl, gone_uj
+from assay.probe.rapl import POWERCAP, Rapl
 from tests.probe.faking import PlacedNode, amounts_of, measuring
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "probe" / "rapl"
@@ -90,9 +90,19 @@ def test_a_gap_long_enough_for_two_wraps_is_a_doubt(tmp_path):
     assert [doubt.kind for doubt in rapl.doubts()] == ["energy-counter-may-have-wrapped"]
 
 
-@pytest.mark.parametrize(("before", "now", "gone"), [(5, 9, 4), (9, 9, 0), (95, 4, 9)])
-def test_a_counter_begins_anew_after_its_range(before, now, gone):
-    assert gone_uj(before, now, 100) == gone
+def test_a_counter_that_reached_its_range_goes_on_and_one_that_was_set_to_nothing_begins_anew(tmp_path):
+    root = tree(tmp_path, "desktop")
+    energy = root / "intel-rapl:0/energy_uj"
+    range_uj = int((root / "intel-rapl:0/max_energy_range_uj").read_text())
+    energy.write_text(f"{range_uj - 2_000_000}\n")
+    rapl = begun(root)
+    rapl.sample(at(10))
+    for second, microjoules, joules in ((11, 3_000_000, 5), (12, range_uj // 2, None), (13, 4_000_000, 4)):
+        before = rapl.totals()[Quantity("cpu", "energy_j")]
+        energy.write_text(f"{microjoules}\n")
+        rapl.sample(at(second))
+        if joules is not None:
+            assert rapl.totals()[Quantity("cpu", "energy_j")] - before == pytest.approx(joules)
 
 
 class TestNothingToRead:

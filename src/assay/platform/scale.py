@@ -142,7 +142,7 @@ class ScaleWatch:
                 if now_s - idle_s >= IDLE_EVERY_S:
                     ticks = idle_ticks(STAT.read_text(), processors)
                     share = (ticks - idle) / (_TICKS_PER_S * (now_s - idle_s) * len(processors))
-                    self._idle.append(((idle_ms, now_ms), min(1.0, share)))
+                    self._idle.append(((idle_ms, now_ms), max(0.0, min(1.0, share))))  # waiting may step back
                     idle_s, idle_ms, idle = now_s, now_ms, ticks
 
     def _open_links(self, opened: ExitStack) -> list[tuple[str, Queues, float]]:

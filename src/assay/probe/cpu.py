@@ -126,14 +126,17 @@ class PressureProbe(Sampled):
     def __init__(self, node: NodeFiles) -> None:
         self._node = node
         self._files: dict[str, OpenFile] = {}
-        self._stalls_us: dict[str, int] = {}
-        self._interval = Interval[dict[str, int]]()
+        self._gains = Gains({})
+        self._sums: Counter[str] = Counter()
+        self._interval = Interval[Counter[str]]()
 
     def attach(self, _scene: Scene) -> None:
         try:
             for kind in _KINDS:
                 self._files[kind] = self._node.open(PRESSURE / kind)
-            self._stalls_us = self._read()
+            stalls = self._read()
+            self._gains = Gains(stalls, dict.fromkeys(stalls, 1_000_000))
+            self._sums = Counter(dict.fromkeys(stalls, 0))
         except OSError as error:
             raise CannotMeasureError(
                 f"the kernel tells no pressure ({error})",
@@ -143,19 +146,19 @@ class PressureProbe(Sampled):
 
     def sample(self, now: Moment) -> Mapping[str, float]:
         """Percent of the interval."""
-        self._stalls_us = stalls = self._read()
-        ended = self._interval.ended(now, stalls)
+        self._sums.update(self._gains.add(self._read())[0])
+        ended = self._interval.ended(now, self._sums.copy())
         if ended is None:
             return {}
         interval_s, before = ended
         # The counter is brought up to date when it is read, a moment before or after the clock.
         return {
             f"{name}_percent": round(min(100.0, (stall - before[name]) / interval_s / 10_000), 2)
-            for name, stall in stalls.items()
+            for name, stall in self._sums.items()
         }
 
     def totals(self) -> Mapping[Quantity, float]:
-        return {Quantity("machine", f"{name}_s"): stall / 1e6 for name, stall in self._stalls_us.items()}
+        return {Quantity("machine", f"{name}_s"): stall / 1e6 for name, stall in self._sums.items()}
 
     def close(self) -> None:
         for file in self._files.values():

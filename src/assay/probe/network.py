@@ -33,7 +33,7 @@ from assay.model.record import Basis
 from assay.model.registry import PROBES
 from assay.node.devices import LOOPBACK, Choice, devices_by_name, interfaces_by_name
 from assay.node.devices import interfaces as hardware_interfaces
-from assay.probe.counters import COUNT_32_BITS, Gains
+from assay.probe.counters import COUNT_32_BITS, Gains, step
 from assay.probe.nftables import REST, Count, CountingTable, Flow, FlowCounter, FlowsError, remove_left_overs, run_nft
 
 
@@ -338,7 +338,9 @@ class Network:
         if before is None:
             return {}
         return {
-            f"{purpose}/{direction}_bytes_per_s": round((value - before.get((purpose, direction), 0)) / gone_s)
+            f"{purpose}/{direction}_bytes_per_s": round(
+                step(before.get((purpose, direction), 0), value).gained / gone_s
+            )
             for (purpose, direction), value in sums.items()
         }
 

@@ -10,6 +10,7 @@ the tree below a package, but is counted beside it. So `psys` is shown, or packa
 cores. `intel-rapl-mmio` is another way to the same package counters, and is used only where `intel-rapl` is not there.
 """
 
+import math
 import re
 import time
 from collections.abc import Iterator, Mapping
@@ -21,6 +22,7 @@ from assay.model.doubt import Doubt, doubt_kind
 from assay.model.node import Node
 from assay.model.probe import CannotMeasureError, Moment, ProbeKind, Quantity, Scene
 from assay.model.registry import PROBES
+from assay.probe.counters import Wrap, step
 
 POWERCAP = Path("/sys/class/powercap")
 
@@ -91,7 +93,8 @@ class Rapl:
     def sample(self, now: Moment) -> Mapping[str, float]:
         joules: dict[str, float] = {}
         for counter in self._counters:
-            joules[counter.component] = joules.get(counter.component, 0.0) + counter.read() / 1e6
+            most_uj = MOST_WATTS * 1e6 * max(1.0, now.clock_s - (self._clock_s or 0.0))
+            joules[counter.component] = joules.get(counter.component, 0.0) + counter.read(most_uj) / 1e6
         before, self._clock_s = self._clock_s, now.clock_s
         if before is None or now.clock_s <= before:
             return {}
@@ -129,18 +132,15 @@ class _Counter:
         self.close = self._file.close
         self._last_uj = int(self._file.read())
 
-    def read(self) -> int:
-        """Microjoules since the last reading."""
-        now_uj = int(self._file.read())
-        gone = gone_uj(self._last_uj, now_uj, self.range_uj)
-        self._last_uj = now_uj
-        self.counted_uj += gone
-        return gone
+    def read(self, most_uj: float = math.inf) -> int:
+        """Microjoules since the last reading; since it began anew where that would be more than `most_uj`.
 
-
-def gone_uj(before_uj: int, now_uj: int, range_uj: int) -> int:
-    """Microjoules between two readings of a counter that begins anew at 0 after `range_uj`."""
-    return now_uj - before_uj if now_uj >= before_uj else now_uj + range_uj - before_uj
+        So it does at 0 after its range, and after the machine slept.
+        """
+        done = step(self._last_uj, int(self._file.read()), wrap=Wrap(self.range_uj, most_uj))
+        self._last_uj = int(done.highest)
+        self.counted_uj += int(done.gained)
+        return int(done.gained)
 
 
 def zones(node: Node) -> Iterator[Zone]:
