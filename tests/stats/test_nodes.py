@@ -129,6 +129,16 @@ def test_machines_of_their_own_are_told_by_their_own_processors_and_disks():
     assert first.energy is None, "this machine's model is not of other machines"
 
 
+def test_a_controllers_joules_are_its_nodes_however_its_owner_writes_the_name():
+    record = a_cluster_record()
+    meter = Amount(probe="redfish", subject="WORKER-2.example.com", series="energy_j", part="run", value=500.0)
+    metered = record.model_copy(update={"amounts": (*record.amounts, meter)})
+    before, after = ({use.node: use.energy.energy_j.value for use in node_uses(of)} for of in (record, metered))
+    assert {node: after[node] - before[node] for node in after} == pytest.approx(
+        {"master": 0, "worker-1": 0, "worker-2": 500, "worker-3": 0}
+    )
+
+
 def test_a_shared_machines_energy_is_divided_among_its_nodes():
     record = a_cluster_record()
     uses = {use.node: use for use in node_uses(record)}

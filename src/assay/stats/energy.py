@@ -32,6 +32,7 @@ from assay.model.energy import (
     Spread,
     give_or_take,
 )
+from assay.model.host_names import same_host
 from assay.model.medium import kind_of
 from assay.model.record import READ_FROM_AFAR, Basis, Part, Record, Sample, Step
 from assay.model.scale import DEFAULT_CPUS
@@ -141,7 +142,7 @@ def energy_account(record: Record, samples: Iterable[Sample] = (), model: PowerM
         parts_of_it = [energy for energy in measured if energy.component != NODE]
         machine = list(trial.stood_for(part, span) if record.modelled else trial.machine(part, span, parts_of_it))
         # Another node's meter knows nothing of this machine.
-        metered = any(energy.node.casefold() == trial.home.casefold() for energy in nodes)
+        metered = any(same_host(energy.node, trial.home) for energy in nodes)
         within = {"within": NODE} if metered else {}
         energies += nodes + [
             energy.model_copy(update=within if energy.within is None and energy.node == trial.home else {})
@@ -308,7 +309,7 @@ class _Trial:
             if amount.part == part and amount.series == "energy_j":
                 node, component = self._metered(amount.subject, amount.node)
                 energy_j = give_or_take(amount.value, self._model.measured_share)
-                if node.casefold() == self.home.casefold() and component in {NODE, "platform", "cpu"}:
+                if same_host(node, self.home) and component in {NODE, "platform", "cpu"}:
                     most_watts = self._model.cpu_busy_watts.high - self._model.cpu_idle_watts.low
                     energy_j = energy_j.lowered(self._emulator_s(part) * most_watts)
                 yield Energy(

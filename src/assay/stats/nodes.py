@@ -8,6 +8,7 @@ from statistics import mean
 from typing import NamedTuple
 
 from assay.model.energy import Efficiency, Energy, PowerModel, Ranged
+from assay.model.host_names import HostNames
 from assay.model.medium import kind_of
 from assay.model.network import Pair
 from assay.model.record import Amount, Record
@@ -237,9 +238,10 @@ def _energies(
     energies = [energy for energy in counted(account.energies) if energy.part in JOBS]
     total_s = sum(seconds or 0.0 for seconds in busy_s.values())
     by_node: dict[str, list[Energy]] = {}
+    names = HostNames(nodes)  # a controller's owner may write a node's name otherwise
     for energy in energies:
         owner = energy.component.rpartition("/")[0]
-        holder = next((node for node in (owner, energy.node) if node in nodes), None)
+        holder = owner if owner in nodes else names.find([energy.node])
         if holder is not None:
             by_node.setdefault(holder, []).append(energy)
         elif _one_machine(record):
