@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from assay.media.emulated.emulator import Emulator
 from assay.media.emulated.profile import find_profile, profile_names, read_profile
+from assay.model.drive_profile import varied_name, way_of
 from assay.model.errors import BadInputError
 from assay.model.installation import Installation
 
@@ -156,3 +157,44 @@ def test_a_misspelt_a_missing_and_an_unknown_kind(tmp_path):
     assert "rotation_rpm (turns of the platters a minute) is missing" in str(raised.value)
     with pytest.raises(BadInputError, match="kind is 'tape', which is unknown"):
         EMULATOR.check(read_profile(written(tmp_path, text.replace("kind: hdd", "kind: tape"))))
+
+
+VARIED = """\
+name: mine
+kind: hdd
+title: My drive
+figures:
+  capacity_bytes: 1000000000
+  seek_average_ms: 10
+  seek_full_stroke_ms: {value: 20, basis: data-sheet}
+  outer_rate_mb_s: 100
+  queue_depth: 32
+  read_watts: 7
+"""
+
+
+def test_only_assumed_times_and_rates_are_varied(tmp_path):
+    """Sizes, counts and power are no speeds; published figures are none of the assumptions."""
+    profile = read_profile(written(tmp_path, VARIED))
+    slower, faster = profile.varied("slower"), profile.varied("faster")
+    changed = {name for name, value in profile.values.items() if slower.values[name] != value}
+    assert changed == {"seek_average_ms", "outer_rate_mb_s"}
+    assert (slower.values["seek_average_ms"], slower.values["outer_rate_mb_s"]) == pytest.approx((12.5, 80))
+    assert (faster.values["seek_average_ms"], faster.values["outer_rate_mb_s"]) == pytest.approx((8, 125))
+    assert slower.title == "My drive, assumed figures slower"
+    assert len({profile.digest, slower.digest, faster.digest}) == 3
+    assert profile.speed_is_assumed
+    assert not find_profile("null", SHIPPED).speed_is_assumed
+
+
+@needs_emulator
+@pytest.mark.parametrize("way", ["slower", "faster"])
+@pytest.mark.parametrize("name", profile_names(SHIPPED))
+def test_shipped_drives_stay_possible_when_what_is_assumed_of_them_is_varied(name, way):
+    EMULATOR.check(find_profile(name, SHIPPED).varied(way))
+
+
+def test_a_medium_names_the_variation_after_its_profile():
+    assert way_of(varied_name("wd10ezex", "slower")) == ("wd10ezex", "slower")
+    for name in ("wd10ezex", "/a:b/mine.yaml", "mine.yaml:quick", ":slower"):
+        assert way_of(name) == (name, "")

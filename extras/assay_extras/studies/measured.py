@@ -64,6 +64,8 @@ def _most_used(records: Sequence[Record], machines: Sequence[str]) -> str:
 def _unusable(record: Record) -> str:
     if record.trial.warm_up:
         return "it only warmed the machine up"
+    if record.trial.varied:
+        return "its drives are not the study's: their assumed figures were varied"
     if record.status is not Status.FINISHED or record.totals is None:
         return "it did not finish"
     if record.struck_out:

@@ -14,7 +14,14 @@ import click
 from rich.console import Console
 
 from assay.cli.console import ConsoleDisplay
-from assay.cli.context import OUT_HELP, Duration, UserPath, find_installation, open_console, vocabulary
+from assay.cli.context import (
+    OUT_HELP,
+    Duration,
+    UserPath,
+    find_installation,
+    open_console,
+    vocabulary,
+)
 from assay.cli.report import report_run
 from assay.host.lease import Lease, release_stale
 from assay.host.machine import machine_facts
@@ -34,6 +41,7 @@ from assay.plan.grid import only
 from assay.plan.make import plan_and_more
 from assay.plan.properties import located
 from assay.plan.source import Source
+from assay.plan.varied import with_varied_drives
 from assay.platform.dilation import auto_text
 from assay.probe.sampler import probes_of, remove_left_overs
 from assay.record.folder import RunFolder
@@ -173,17 +181,19 @@ def open_trial(trial: Trial, installation: Installation) -> Iterator[TrialSetup]
 def run_experiment(
     experiment: Path, out: Path | None, installation: Installation, console: Console, *, resume: bool = False,
     dry_run: bool = False, levels: tuple[str, ...] = (), budget_s: float | None = None, doubts: tuple[Doubt, ...] = (),
+    sensitivity: bool = False,
 ) -> int:  # fmt: skip
     """Plan, check, run and report an experiment; `doubts` are those of the whole plan, beside its own.
 
     `levels` are `FACTOR=LEVEL`s that the trials to run have; `budget_s` are seconds after which nothing begins, and
-    until which the plan is repeated. Returns the exit code; raises BadInputError before anything starts.
+    until which the plan is repeated; with `sensitivity` drives are varied in what is assumed of them. Returns the
+    exit code; raises BadInputError before anything starts.
     """
     began_s = time.monotonic()
-    options = [part for level in levels for part in ("--only", level)]
-    options += ["--for", f"{budget_s:g}s"] if budget_s is not None else []
+    options = _options(levels, budget_s, sensitivity=sensitivity)
     source = Source(experiment)
     full, more = fitted(*plan_and_more(source, vocabulary(installation)))
+    full = with_varied_drives(full, installation) if sensitivity else full
     print_doubts(full, console)
     full = full.model_copy(update={"doubts": (*doubts, *full.doubts), "options": tuple(options)})
     plan = only(full, levels)
@@ -235,6 +245,13 @@ def run_experiment(
     return code
 
 
+def _options(levels: Sequence[str], budget_s: float | None, *, sensitivity: bool) -> list[str]:
+    """What a command that goes on with the run has to say again."""
+    only_ = [part for level in levels for part in ("--only", level)]
+    for_ = ["--for", f"{budget_s:g}s"] if budget_s is not None else []
+    return [*only_, *for_, *(["--sensitivity"] if sensitivity else [])]
+
+
 def _lasting(plan: Plan, seconds: float, console: Console) -> list[Doubt]:
     """What may end before a run of so many seconds; it is shown."""
     clusters = {trial.cluster.model_dump_json(): trial.cluster for trial in plan.trials}
@@ -284,12 +301,18 @@ def _clean_left_overs(installation: Installation, console: Console) -> None:
 @click.option("--dry-run", is_flag=True, help="Only prepare the inputs and print the trials and what they need.")
 @click.option("--only", multiple=True, metavar="FACTOR=LEVEL", help="Run only trials with this level; may be repeated.")
 @click.option(
+    "--sensitivity",
+    is_flag=True,
+    help="Run each combination also with the assumed figures of its emulated drives slower, and faster, by a fifth.",
+)
+@click.option(
     "--for", "budget_s", type=Duration(),
     help="Repeat until everything is decided, but at most for this time, such as 2h.",
 )  # fmt: skip
 def run(
-    experiment: Path, out: Path | None, only: tuple[str, ...], budget_s: float | None, *, resume: bool, dry_run: bool
-) -> int:
+    experiment: Path, out: Path | None, only: tuple[str, ...], budget_s: float | None, *,
+    resume: bool, dry_run: bool, sensitivity: bool,
+) -> int:  # fmt: skip
     """Run the trials of an experiment. Each is recorded as soon as it ends.
 
     \b
@@ -299,5 +322,6 @@ def run(
     """
     installation, console = find_installation(), open_console()
     return run_experiment(
-        experiment, out, installation, console, resume=resume, dry_run=dry_run, levels=only, budget_s=budget_s
-    )
+        experiment, out, installation, console, resume=resume, dry_run=dry_run, levels=only, budget_s=budget_s,
+        sensitivity=sensitivity,
+    )  # fmt: skip

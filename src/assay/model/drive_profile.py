@@ -14,6 +14,10 @@ from assay.model.naming import MOST_NAME_CHARACTERS
 Basis = Literal["data-sheet", "review", "assumption", "calibration", "not stated"]
 Evidence = Literal["published", "measured", "assumed"]
 
+ASSUMED_TIMES: Mapping[str, float] = {"slower": 1.25, "faster": 0.8}
+"""By what the times of a drive are multiplied where all that is assumed of its speed is a fifth worse, or better."""
+_TIMES, _RATES = ("_ms", "_us"), ("_mb_s", "_per_s", "_iops", "_rpm")
+
 EVIDENCE: Mapping[Basis, Evidence] = {"data-sheet": "published", "review": "published", "calibration": "measured"}
 """How far a figure can be trusted, by its basis; any other is assumed."""
 
@@ -24,6 +28,17 @@ EXPECTED = (
     "streams_8_read_mb_s", "write_cache_knee_bytes", "sequential_write_beyond_cache_mb_s",
 )  # fmt: skip
 """What published measurements may be given of, by the names under which calibration measures it."""
+
+
+def varied_name(name: str, way: str) -> str:
+    """What a medium calls the profile of that name whose assumed figures are `slower`, or `faster`."""
+    return f"{name}:{way}"
+
+
+def way_of(profile: str) -> tuple[str, str]:
+    """A profile's own name, and `slower` or `faster` where a medium calls its variation; else an empty word."""
+    name, _, way = profile.rpartition(":")
+    return (name, way) if name and way in ASSUMED_TIMES else (profile, "")
 
 
 class Figure(Frozen):
@@ -91,6 +106,25 @@ class DriveProfile(Frozen):
     def assumed(self) -> str:
         """How many of the figures are assumed: `15 of 19`."""
         return f"{sum(one.evidence == 'assumed' for one in self.figures.values())} of {len(self.figures)}"
+
+    @property
+    def speed_is_assumed(self) -> bool:
+        """Whether any of its times and rates is assumed."""
+        return self.varied("slower").values != self.values
+
+    def varied(self, way: str) -> "DriveProfile":
+        """The same drive with all of its assumed times and rates `slower`, or `faster`, by `ASSUMED_TIMES`.
+
+        Sizes, counts and power are no speeds, and stay.
+        """
+        factor = ASSUMED_TIMES[way]
+        figures = {}
+        for name, figure in self.figures.items():
+            times = factor if name.endswith(_TIMES) else 1 / factor if name.endswith(_RATES) else 1
+            varies = figure.evidence == "assumed" and times != 1
+            figures[name] = figure.model_copy(update={"value": figure.value * times}) if varies else figure
+        told = {key: f"{value}, assumed figures {way}" for key in ("title", "model") if (value := getattr(self, key))}
+        return self.model_copy(update={"figures": figures, **told})
 
     @property
     def expected_values(self) -> dict[str, float]:

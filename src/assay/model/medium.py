@@ -190,6 +190,10 @@ class MediumKind(Generic[OptionsT]):
         """The same medium, all of whose times are so many times as long; None where it can't be had."""
         return None
 
+    def varied(self, spec: MediumSpec, way: str, installation: Installation) -> MediumSpec | None:
+        """The same medium with what is assumed of its speed `slower` or `faster`; None where nothing is assumed."""
+        return None
+
     def spec(self, name: str, options: OptionsT) -> MediumSpec:
         """A medium of this kind, as data."""
         return MediumSpec(name=name, kind=self.name, **options.model_dump(mode="json"))

@@ -17,6 +17,7 @@ from pydantic_core import PydanticCustomError
 
 from assay.model.base import Bytes, Frozen, Number
 from assay.model.doubt import Doubt
+from assay.model.drive_profile import way_of
 from assay.model.fault import NO_FAULT, fault_level
 from assay.model.input import DatasetSpec
 from assay.model.naming import size_of
@@ -230,6 +231,12 @@ class Trial(Frozen):
     """Whether it only warmed up the machine, and counts in no figure."""
     zero_delay: bool = False
     """Whether it is the zero-delay baseline: all roles on a drive without delays."""
+
+    @property
+    def varied(self) -> bool:
+        """Whether what is assumed of its drives was made slower or faster: it checks an answer and is in no figure."""
+        profiles = (str((medium.model_extra or {}).get("profile", "")) for medium in self.media)
+        return any(way_of(profile)[1] for profile in profiles)
 
     @cached_property
     def factors(self) -> Mapping[str, str]:

@@ -46,7 +46,7 @@ def fault_costs(
     grouped: dict[Levels, list[Record]] = {}
     for record in records:
         factors = record.trial.factors
-        if factors[FAULT] != NO_FAULT and not record.trial.warm_up:
+        if factors[FAULT] != NO_FAULT and not (record.trial.warm_up or record.trial.varied):
             others = tuple((name, level) for name, level in factors.items() if name != FAULT)
             grouped.setdefault((*others, (FAULT, factors[FAULT])), []).append(record)
     return [_cost(one[-1][1], one[:-1], grouped[one], compared, times) for one in by_levels(grouped)]

@@ -201,6 +201,7 @@ def prior_of(took: Iterable[TrialDuration], facts: Mapping[str, str], clusters: 
         for one in took
         if one.elapsed_s
         and not one.trial.warm_up
+        and not one.trial.varied
         and one.trial.cluster.kind in clusters
         and all(name in one.facts and one.facts[name] == facts.get(name) for name in SAME_MACHINE)
     ]

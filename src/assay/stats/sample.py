@@ -44,7 +44,8 @@ class Sample(NamedTuple):
 def counts(record: Record) -> bool:
     """Whether a trial's time is one to reckon with.
 
-    It is no warm-up, it took time, its output is not wrong, its fault struck, and its scale model was kept to.
+    It is no warm-up, nor are its drives varied; it took time, its output is not wrong, its fault struck, and its scale
+    model was kept to.
     """
     return is_struck_out(record, struck_out=False)
 
@@ -63,6 +64,7 @@ def is_wrong(record: Record) -> bool:
 def _took_time(record: Record) -> bool:
     return (
         not record.trial.warm_up
+        and not record.trial.varied
         and record.status is Status.FINISHED
         and record.totals is not None
         and record.totals.elapsed_s > 0

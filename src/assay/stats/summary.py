@@ -252,11 +252,11 @@ def _group(levels: Levels) -> Group:
 
 
 def _combined(records: Sequence[Record], placements: Sequence[str]) -> dict[Combination, list[Record]]:
-    """Records but warm-ups by combination, in the order of their ids: groups by their levels, placements as planned."""
+    """By combination, in the order of their ids, but for warm-ups and varied drives; placements as planned."""
     groups: dict[Levels, dict[str, list[Record]]] = {}
     ran_on = [(one.trial, one, machine) for one, machine in zip(records, Trials.of(records).machines, strict=True)]
     for trial, record, machine in sorted(ran_on, key=lambda one: one[0].id):
-        if trial.warm_up:
+        if trial.warm_up or trial.varied:
             continue
         levels = tuple(item for item in (*trial.factors.items(), (MACHINE, machine)) if item[0] != PLACEMENT)
         groups.setdefault(levels, {}).setdefault(trial.placement.name, []).append(record)

@@ -35,7 +35,7 @@ from assay.media.emulated.profile import find_profile
 from assay.media.page_cache import CACHE_NOT_QUITE_COLD, make_cold, write_out
 from assay.model.base import Bytes, UserPath
 from assay.model.doubt import Doubt, doubt_kind
-from assay.model.drive_profile import DriveProfile
+from assay.model.drive_profile import DriveProfile, varied_name, way_of
 from assay.model.errors import AssayError, BadInputError
 from assay.model.installation import Holder, Installation
 from assay.model.medium import Medium, Space
@@ -267,7 +267,9 @@ class EmulatedMedium:
     @cached_property
     def profile(self) -> DriveProfile:
         """The drive's. Raises BadInputError when there is none of that name, or its form is wrong."""
-        found = find_profile(self._options.profile, self._installation.profiles)
+        name, way = way_of(self._options.profile)
+        found = find_profile(name, self._installation.profiles)
+        found = found.varied(way) if way else found
         return found.model_copy(update={"slowdown": self._options.slowdown})
 
     @property
@@ -533,7 +535,8 @@ class EmulatedKind(PlacedKind[EmulatedOptions]):
 
     def described(self, spec: MediumSpec) -> str:
         fields = spec.model_extra or {}  # as recorded: bounds may have been others then
-        name = str(fields.get("profile", "")).rpartition("/")[2].removesuffix(".yaml").removesuffix(".yml")
+        profile, way = way_of(str(fields.get("profile", "")).rpartition("/")[2])
+        name = profile.removesuffix(".yaml").removesuffix(".yml") + (f", assumed figures {way}" if way else "")
         slowdown = fields.get("slowdown", 1)
         return f"emulated {name}{f', {slowdown} times slower' if slowdown != 1 else ''}"
 
@@ -544,6 +547,14 @@ class EmulatedKind(PlacedKind[EmulatedOptions]):
         if options.profile == NO_DELAYS or slowdown > MOST_SLOWDOWN:
             return None
         return self.spec(spec.name, options.model_copy(update={"slowdown": slowdown}))
+
+    def varied(self, spec: MediumSpec, way: str, installation: Installation) -> MediumSpec | None:
+        """By a profile that is made of its own. Raises BadInputError where there is none."""
+        options = self.options_of(spec)
+        if not find_profile(options.profile, installation.profiles).speed_is_assumed:
+            return None
+        profile = {"profile": varied_name(options.profile, way)}
+        return self.spec(f"{spec.name}-{way}", options.model_copy(update=profile))
 
     def without_delays(self, spec: MediumSpec, name: str) -> MediumSpec:
         same = self.options_of(spec).model_dump(include={"path", "file_system", "dirty_limit_bytes"})

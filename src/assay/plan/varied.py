@@ -1,0 +1,49 @@
+"""Trials that check what an answer owes to the assumed figures of emulated drives."""
+
+from assay.model.drive_profile import ASSUMED_TIMES
+from assay.model.errors import BadInputError
+from assay.model.installation import Installation
+from assay.model.medium import kind_of
+from assay.model.trial import ROLES, MediumSpec, Placement, Plan, Trial
+
+FIRST = 900_001
+"""The number of the first of them: repetitions never come so far."""
+
+
+def with_varied_drives(plan: Plan, installation: Installation) -> Plan:
+    """The plan, and at its end each combination once with all assumed figures of its drives slower, and once faster.
+
+    Raises BadInputError where no figure of any drive is assumed.
+    """
+    firsts: dict[tuple[tuple[str, str], ...], Trial] = {}
+    for trial in plan.trials:
+        if not (trial.warm_up or trial.zero_delay):
+            firsts.setdefault(tuple(trial.factors.items()), trial)
+    ways = ((trial, way) for trial in firsts.values() for way in ASSUMED_TIMES)
+    varied = [own for trial, way in ways if (own := _varied(trial, way, installation)) is not None]
+    if not varied:
+        raise BadInputError(
+            "--sensitivity varies the assumed figures of emulated drives, and no drive of this experiment has any; "
+            "leave it out"
+        )
+    numbered = [
+        own.model_copy(update={"id": f"{number}-{own.workload.name}-{own.placement.name}"})
+        for number, own in enumerate(varied, FIRST)
+    ]
+    return plan.model_copy(update={"trials": (*plan.trials, *numbered)})
+
+
+def _varied(trial: Trial, way: str, installation: Installation) -> Trial | None:
+    """None where nothing of its drives is assumed."""
+    media: dict[str, MediumSpec] = {}
+    for medium in trial.media:
+        if not medium.on and (own := kind_of(medium).varied(medium, way, installation)) is not None:
+            media[medium.name] = own
+    if not media:
+        return None
+    names = {medium.name: media.get(medium.name, medium).name for medium in trial.media}
+    roles = {role: {names[name]: share for name, share in trial.placement.of(role).items()} for role in ROLES}
+    placement = Placement(name=f"{trial.placement.name}-{way}", **roles)
+    return trial.model_copy(
+        update={"media": tuple(media.get(one.name, one) for one in trial.media), "placement": placement}
+    )
