@@ -59,11 +59,20 @@ def test_csv_keeps_the_placement_where_another_factor_is_asked_about(tmp_path, r
         (("--rows", "trials"), "--rows is of --format csv alone"),
         (("--rows", "trials", "--format", "md"), "--rows is of --format csv alone"),
         (("--out", "page.html"), "--out is the file for --format"),
+        (("--cpu-speed", "2x", "--format", "csv"), "--cpu-speed changes nothing in a CSV"),
     ],
 )
 def test_an_option_that_would_do_nothing_is_refused(made, words, says):
     with pytest.raises(click.UsageError, match=says):
         assay("report", made[0], *words)
+
+
+def test_a_speed_of_processors_is_asked_about_as_a_number_and_only_where_it_says_something(made):
+    for words in ("two", "0x", "101x", "nan", "-2"):
+        with pytest.raises(click.BadParameter, match="say 2x for processors twice as fast"):
+            assay("report", made[0], "--cpu-speed", words)
+    with pytest.raises(BadInputError, match="this run has no such answer; leave it out"):
+        assay("report", made[0], "--cpu-speed", "2")
 
 
 def test_json_is_one_document_with_all_records_and_what_was_left_out(made):

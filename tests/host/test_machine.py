@@ -1,8 +1,10 @@
 """Proves that a kernel that drops unused page cache is recognised by what DAMON's files say."""
 
+import time
+
 import pytest
 
-from assay.host.machine import unused_cache_dropped_s
+from assay.host.machine import compressed_mb_s, unused_cache_dropped_s
 
 
 def a_kdamond(folder, state="on", **actions):
@@ -35,3 +37,11 @@ def test_the_age_at_which_memory_is_paged_out(tmp_path, changes, seconds):
 
 def test_a_kernel_without_damon_drops_nothing(tmp_path):
     assert unused_cache_dropped_s(tmp_path / "kdamonds") is None
+
+
+def test_the_processors_speed_is_measured_in_less_than_a_second():
+    """Of lines that any shell can write: a speed beyond what any processor has would be an unit's error."""
+    began = time.monotonic()
+    speed = compressed_mb_s()
+    assert time.monotonic() - began < 3  # on a machine that is busy with other tests
+    assert 0.3 < speed < 300

@@ -48,16 +48,31 @@ def test_the_baseline_is_marked_and_never_called_a_drive():
 
 
 def test_a_drive_that_is_not_worth_it_is_said_to_save_so_little():
-    answer = answer_of(not_worth_it())
+    answer = answer_of(not_worth_it().model_copy(update={"conditions": conditions(busy=0.3)}))
     assert answer.headline == "the SSD is not worth it: at most 5 % less time than the hard disk"
     assert answer.lines[0].words == "no significant storage share (at most 5 %)"
     assert answer.lines[1].words == "1 % less time: not worth it (threshold 10 %; 95 % interval -4 to 5 %)"
     assert answer.lines[2].words == "no drive could save more than 5 % of the time on the hard disk"
     note, _ = answer.notes
     assert note == (
-        "A condition is not met: the hard disk was busy for only 3 % of the jobs' time (at least 50 % is needed). This "
+        "A condition is not met: the hard disk was busy for only 30 % of the jobs' time (at least 50 % is needed). This "
         "job uses its storage little."
     )
+
+
+HARDLY_USED = "storage was hardly used with this much memory: this says nothing about larger data"
+
+
+def test_drives_that_were_hardly_used_answer_nothing_about_larger_data():
+    for changes in ({"busy": 0.04}, {"read": 0.29}):
+        unmet = {"conditions": conditions(**changes)}
+        assert answer_of(not_worth_it().model_copy(update=unmet)).headline == HARDLY_USED
+        assert answer_of(undecided().model_copy(update=unmet)).headline == HARDLY_USED
+        assert answer_of(decision(**unmet)).headline.startswith("the SSD is worth it")
+    used = {"conditions": conditions(busy=0.06, read=0.31)}
+    assert answer_of(not_worth_it().model_copy(update=used)).headline.startswith("the SSD is not worth it")
+    assert answer_of(bounded(busy_s=0.2)).headline == HARDLY_USED
+    assert answer_of(bounded(busy_s=0.2, verdict=Verdict.NOT_KNOWN_YET)).headline != HARDLY_USED
 
 
 def test_what_is_open_says_how_many_repetitions_and_minutes_would_decide_it():

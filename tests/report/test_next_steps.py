@@ -27,6 +27,12 @@ def test_what_is_open_is_repeated_and_its_time_is_said_with_a_margin():
     assert step.words == "To decide the 2 that are open, repeat the experiment for about 7 min (at most 9 min)"
 
 
+def test_repeating_keeps_the_levels_that_were_chosen_and_no_other_option():
+    options = ("--only", "cache=cold", "--for", "120s", "--sensitivity")
+    (step,) = steps_of(undecided(seconds=380), options=options)
+    assert step.command.endswith("--resume --only cache=cold --for 8min")
+
+
 def test_on_a_shared_machine_other_programs_are_closed_first():
     first, second = steps_of(undecided().model_copy(update={"machine_shared": True}))
     assert first.words == "Close other programs and run the experiment again"

@@ -5,6 +5,7 @@ import math
 import os
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -115,6 +116,25 @@ class Duration(click.ParamType[float]):
         if not 1 <= seconds <= _MOST_S:
             self.fail(f"{value!r} is not between a second and a year; {_HOW}", param, ctx)
         return seconds
+
+
+LEAST_SPEED, MOST_SPEED = 0.05, 100.0
+
+
+class Speed(click.ParamType[float]):
+    """`2x`, `0.5`: times the speed of the processors here, from a twentieth to a hundred times."""
+
+    name = "speed"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Fails on anything else."""
+        speed = 0.0
+        with suppress(ValueError):
+            speed = float(str(value).strip().removesuffix("x"))
+        if not LEAST_SPEED <= speed <= MOST_SPEED:
+            how = f"say 2x for processors twice as fast as here, from {LEAST_SPEED:g}x to {MOST_SPEED:g}x"
+            self.fail(f"{value!r} is no such speed; {how}", param, ctx)
+        return speed
 
 
 class Number(click.ParamType[float]):

@@ -15,7 +15,7 @@ from typing import Literal, get_args
 import click
 from rich.console import Console
 
-from assay.cli.context import FAILED, UserPath, open_console
+from assay.cli.context import FAILED, Speed, UserPath, open_console
 from assay.model.errors import AssayError, BadInputError
 from assay.model.naming import printable
 from assay.record.folder import RunFolder
@@ -85,10 +85,13 @@ Rows = Literal["combinations", "trials", "placements", "parts"]
 
 
 @uncollected()
-def report_run(folder: Path, console: Console) -> int:
-    """Print the table and write RUN/report.html; the exit code. Raises BadInputError when the folder is no run."""
+def report_run(folder: Path, console: Console, cpu_speed: float | None = None) -> int:
+    """Print the table and write RUN/report.html; the exit code. Raises BadInputError when the folder is no run.
+
+    Answers are restated for processors of `cpu_speed` times the speed of those that the trials ran on.
+    """
     run = read_run(RunFolder(folder))
-    analysis = analyse(run.plan, run.records)
+    analysis = _analysed(run, cpu_speed)
     title = f"{run.plan.experiment}: {len(run.records)} of {len(run.plan.trials)} trials"
     print_report(title, run.records, analysis, console)
     print_nodes(run.detailed, console)
@@ -108,15 +111,17 @@ def report_run(folder: Path, console: Console) -> int:
 
 
 @uncollected()
-def write_report(folder: Path, form: Form, rows: Rows, out: Path | None, console: Console) -> int:
-    """Write one form of a report to `out`; the exit code.
+def write_report(
+    folder: Path, form: Form, rows: Rows, out: Path | None, console: Console, cpu_speed: float | None = None
+) -> int:
+    """Write one form of a report to `out`; the exit code. `cpu_speed` is as in `report_run`.
 
     Without `out` HTML and PDF go to RUN/report.html and RUN/report.pdf, the others to standard output. Raises
     BadInputError when the folder is no run or PDF can't be had.
     """
     browser = find_browser() if form == "pdf" else ""
     run = read_run(RunFolder(folder), details=form not in {"csv", "json"})
-    analysis = analyse(run.plan, run.records)
+    analysis = _analysed(run, cpu_speed)
     if form == "json":
         emit(json_lines(run, analysis), out)
     elif form == "csv":
@@ -126,6 +131,17 @@ def write_report(folder: Path, form: Form, rows: Rows, out: Path | None, console
     else:
         write_page(run_page(run, analysis), out or folder / f"report.{form}", browser, console)
     return 0 if run.passed else FAILED
+
+
+def _analysed(run: RunData, cpu_speed: float | None) -> RunAnalysis:
+    """Raises BadInputError where there is no answer to restate for other processors."""
+    analysis = analyse(run.plan, run.records, cpu_speed)
+    if cpu_speed is not None and not any(analysis.sensitivities):
+        raise BadInputError(
+            "--cpu-speed restates what one emulated drive saves against another, with a zero-delay baseline, and this "
+            "run has no such answer; leave it out"
+        )
+    return analysis
 
 
 def write_page(html: str, target: Path, browser: str, console: Console) -> None:
@@ -187,7 +203,8 @@ def json_lines(run: RunData, analysis: RunAnalysis) -> Iterator[str]:
             nodes.append(f"{json.dumps(record.trial.id)}: {json.dumps(of_nodes)}")
     left_out = [{"folder": str(damaged.folder), "reason": damaged.reason} for damaged in run.damaged]
     parts = {"decisions": analysis.decisions, "breakdowns": analysis.breakdowns, "other_comparisons": analysis.others}
-    worked_out = "".join(
+    known = ",".join("null" if one is None else one.model_dump_json() for one in analysis.sensitivities)
+    worked_out = f',\n"sensitivities": [{known}]' + "".join(
         f',\n"{name}": [{",".join(row.model_dump_json() for row in rows)}]' for name, rows in parts.items()
     )
     sections = "".join(f",\n{json.dumps(name)}: {section.json()}" for name, section in analysis.sections.items())
@@ -212,18 +229,27 @@ def json_lines(run: RunData, analysis: RunAnalysis) -> Iterator[str]:
 )
 @click.option("--out", type=UserPath(), help="File for --format; by default md, csv and json are printed.")
 @click.option("--json", "as_json", is_flag=True, help="Short for --format json.")
-def report(folder: Path, form: Form | None, rows: Rows | None, out: Path | None, *, as_json: bool) -> int:
+@click.option(
+    "--cpu-speed", type=Speed(), metavar="SPEED",
+    help="Restate the answers for processors of so many times the speed of those that the trials ran on, such as 2x.",
+)  # fmt: skip
+def report(
+    folder: Path, form: Form | None, rows: Rows | None, out: Path | None, cpu_speed: float | None, *, as_json: bool
+) -> int:
     """Print a run's answer and write its page, or write another form of the report.
 
     \b
     Example:  assay report runs/quickstart-20260102-030405
+              assay report runs/mine --cpu-speed 2x
               assay report runs/mine --format csv --rows placements > answers.csv
     """
     form = form or ("json" if as_json else None)
     if rows and form != "csv":
         raise click.UsageError("--rows is of --format csv alone; add that, or leave it out")
+    if cpu_speed is not None and form == "csv":
+        raise click.UsageError("--cpu-speed changes nothing in a CSV; leave it out, or take another format")
     if form:
-        return write_report(folder, form, rows or "combinations", out, open_console())
+        return write_report(folder, form, rows or "combinations", out, open_console(), cpu_speed)
     if out:
         raise click.UsageError("--out is the file for --format; name a format, or leave it out for RUN/report.html")
-    return report_run(folder, open_console())
+    return report_run(folder, open_console(), cpu_speed)

@@ -11,7 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from stat import S_ISREG
 
-from assay.host.machine import machine_facts
+from assay.host.machine import SPEED, compressed_mb_s, machine_facts
 from assay.model.engine import EngineContext, unheard
 from assay.model.errors import BadInputError
 from assay.model.fault import worker_number
@@ -81,6 +81,7 @@ class HadoopPlatform(ABC):
         """The machine's, and digests of the measuring code and of the jobs' jar, Java."""
         return {
             **machine_facts(),
+            SPEED: f"{compressed_mb_s():.1f}",
             "code_sha256": measuring_code_sha256(),
             "jobs_jar_sha256": hashlib.sha256(self._installation.jobs_jar.read_bytes()).hexdigest(),
             "java": self._distribution.java.version,

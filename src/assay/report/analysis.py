@@ -17,6 +17,7 @@ from assay.model.task import TaskAttempt, TaskPhases
 from assay.model.trial import NO_PROBES, Plan
 from assay.record.folder import Damaged, RunFolder, Series
 from assay.report.answer import Answer, answer_of
+from assay.report.depends import depends_notes
 from assay.report.faults import FaultsView
 from assay.stats import blocked, run_doubts
 from assay.stats.breakdown import Breakdown, breakdowns
@@ -26,6 +27,7 @@ from assay.stats.energy import part_spans
 from assay.stats.fault_cost import fault_costs
 from assay.stats.run_doubts import doubts_of
 from assay.stats.sample import MACHINE, PLACEMENT, Levels, Trials, counts, in_order, samples
+from assay.stats.sensitivity import Sensitivity, sensitivity_of
 from assay.stats.summary import Group, Row, outliers, summarise, varying
 
 MOST_FILTER_LEVELS = 24
@@ -307,25 +309,31 @@ def ids_shown(records: Sequence[Record]) -> list[str]:
 class RunAnalysis(NamedTuple):
     """All that is said of a run, as data; `answers` are the decisions in words.
 
-    `rows` are those of the table, `breakdowns` the decisions' jobs and phases, `others` the comparisons of all factors
-    beside the decisions', `doubts` the plan's own before the trials'. `sections` are what the faults cost, where there
-    are any, and the plug-ins', by name.
+    `rows` are those of the table, `sensitivities` what each decision depends on (None where that can't be reckoned),
+    `breakdowns` the decisions' jobs and phases, `others` the comparisons of all factors beside the decisions', `doubts`
+    the plan's own before the trials'. `sections` are what the faults cost, where there are any, and the plug-ins', by
+    name.
     """
 
     rows: Sequence[Row]
     decisions: Sequence[Decision]
     answers: Sequence[Answer]
+    sensitivities: Sequence[Sensitivity | None]
     breakdowns: Sequence[Breakdown]
     others: Sequence[Comparison]
     doubts: Sequence[Doubt]
     sections: Mapping[str, SectionView]
 
 
-def analyse(plan: Plan, records: Sequence[Record]) -> RunAnalysis:
-    """From all records of a plan that could be read."""
+def analyse(plan: Plan, records: Sequence[Record], cpu_speed: float | None = None) -> RunAnalysis:
+    """From all records of a plan that could be read.
+
+    Answers are restated for processors of `cpu_speed` times the speed of those that the trials ran on.
+    """
     records = Trials.of(records)
     compared = compare(records.samples, prior=plan.prior, orders={PLACEMENT: plan.placements})
     decided = decisions(plan, records, compared)
+    depends = [(one, sensitivity_of(one, records, cpu_speed)) for one in decided]
     factor = decided[0].factor if decided else PLACEMENT
     rows = summarise(records, compared, plan.prior, plan.placements)
     sections: dict[str, SectionView] = {}
@@ -335,12 +343,22 @@ def analyse(plan: Plan, records: Sequence[Record]) -> RunAnalysis:
     return RunAnalysis(
         rows=rows,
         decisions=decided,
-        answers=[answer_of(one, decided) for one in decided],
+        answers=[
+            _with_notes(answer_of(one, decided), one, own, first=not place) for place, (one, own) in enumerate(depends)
+        ],
+        sensitivities=[own for _, own in depends],
         breakdowns=breakdowns(records, decided),
         others=[one for one in compared if one.factor != factor],
         doubts=[*plan.doubts, *doubts_of(records), *estimates_apart(decided)],
         sections=sections,
     )
+
+
+def _with_notes(answer: Answer, decision: Decision, depends: Sensitivity | None, *, first: bool) -> Answer:
+    """With what it depends on, last; where storage was hardly used that is noise."""
+    if depends is None or (decision.storage_hardly_used and depends.cpu_speed is None):
+        return answer
+    return answer._replace(notes=(*answer.notes, *depends_notes(depends, first=first)))
 
 
 def _times(rows: Sequence[Row]) -> dict[Levels, float]:

@@ -55,6 +55,7 @@ def answer_of(decision: Decision, shared: Sequence[Decision] = ()) -> Answer:
     names = _names(decision)
     headlines = {Question.WORTH: _headline, Question.COST: _fault_headline, Question.LIKENESS: _twin_headline}
     headline = headlines[decision.question] if len(decision.placements) > 1 else _alone
+    said = _HARDLY_USED if decision.storage_hardly_used else headline(decision, names)
     on = "On" if decision.factor == PLACEMENT else "With"
     lines = []
     for placement in decision.placements:
@@ -67,7 +68,7 @@ def answer_of(decision: Decision, shared: Sequence[Decision] = ()) -> Answer:
         lines.append(AnswerLine(label, label, _time(decision.baseline), words, baseline=True))
     return Answer(
         subject=subject_of(decision, shared),
-        headline=headline(decision, names),
+        headline=said,
         verdict=outcome_of(decision),
         lines=tuple(lines),
         notes=tuple(_notes(decision, names)),
@@ -302,6 +303,9 @@ def _baseline_words(decision: Decision, names: Mapping[str, str]) -> str:
         interval = f" ({interval_text(capped)})" if known else ""
         shares.append(f"{names[level]} wins back {words} of what storage costs{interval}")
     return "; ".join(shares)
+
+
+_HARDLY_USED = "storage was hardly used with this much memory: this says nothing about larger data"
 
 
 def _headline(decision: Decision, names: Mapping[str, str]) -> str:

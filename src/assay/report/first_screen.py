@@ -61,7 +61,7 @@ def _compared(records: Sequence[Record], planned: Sequence[str]) -> tuple[tuple[
     The zero-delay baseline is named by itself, as it is nothing to choose.
     """
     baseline = [("baseline", BASELINE)] if any(one.trial.zero_delay for one in records) else []
-    records = [one for one in records if not one.trial.zero_delay]
+    records = [one for one in records if not (one.trial.zero_delay or one.trial.varied)]
     if not records:
         return tuple(baseline)
     media = {medium.name: described(medium) for record in records for medium in record.trial.media}

@@ -92,7 +92,7 @@ def compare_command(run: RunData) -> str:
 def repeat_command(run: RunData, seconds: float) -> str:
     """The command that repeats the run's trials until all is decided or about so many seconds are over."""
     given = run.plan.options
-    chosen = [part for pair in zip(given[::2], given[1::2], strict=True) if pair[0] == "--only" for part in pair]
+    chosen = [part for at, word in enumerate(given) if word == "--only" for part in given[at : at + 2]]
     return typed(
         "run",
         _experiment(run),

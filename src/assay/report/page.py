@@ -32,6 +32,7 @@ from assay.report.analysis import (
 )
 from assay.report.answer import BLOCKED_HEAD, blocked_lines, interval_text, percent
 from assay.report.charts.accesses import ACCESS_HEAD, USE_HEAD
+from assay.report.charts.depends import depends_charts
 from assay.report.charts.elapsed import ChartRow, elapsed_charts
 from assay.report.charts.phases import phase_charts
 from assay.report.charts.timeline import MOST_BINS
@@ -118,6 +119,7 @@ def run_page(run: RunData, analysis: RunAnalysis) -> str:
         again=(run_command(run), compare_command(run)),
         kept=run.experiment is not None,
         screen=first_screen(analysis.decisions, analysis.answers, table["filters"], doubts),
+        depends=depends_charts(analysis.sensitivities),
         steps=next_steps(run, analysis.decisions),
         breakdowns=[
             (

@@ -18,7 +18,7 @@ from assay.stats.comparison import Comparison, holm
 from assay.stats.fault_cost import FAULT
 from assay.stats.fit import Contrast, Fit, fits, within
 from assay.stats.noise import ALPHA, Noise, repetitions_to_decide
-from assay.stats.run_doubts import Condition, busy_seconds, conditions, took_s
+from assay.stats.run_doubts import BUSY, READ, Condition, busy_seconds, conditions, took_s
 from assay.stats.sample import (
     BASES,
     DILATION,
@@ -39,6 +39,9 @@ from assay.stats.trial_doubts import MACHINE_SHARED
 
 DRAWS, SEED = 20_000, 20_140_814
 """Joint draws for the interval of a share of a difference; the same records always give the same figures."""
+HARDLY_BUSY_SHARE, HARDLY_READ_SHARE = 0.05, 0.3
+"""Drives that were busy for less of the base's time, or served less of what its jobs read, say nothing about data that
+do not fit into memory."""
 BUSY_MARGIN = 1.5
 """Kernels count a device's busy time by ticks, and may miss short requests: a bound decides only by this margin."""
 
@@ -188,6 +191,23 @@ class Decision(Frozen):
         return self.baseline.elapsed_s.value > self.placements[0].elapsed_s.value
 
     @property
+    def storage_hardly_used(self) -> bool:
+        """Whether the base's drives served little of what the jobs read, or were hardly busy.
+
+        That nothing is worth it then holds for this job within this memory, and for no larger data.
+        """
+        asks = self.question is Question.WORTH and self.factor == PLACEMENT and self.verdict is not Verdict.WORTH_IT
+        alone_and_open = len(self.placements) == 1 and self.verdict is Verdict.NOT_KNOWN_YET
+        if not asks or not self.placements or alone_and_open:
+            return False
+        base = self.placements[0]
+        shares = {one.kind: one.share for one in self.conditions if one.subject == base.placement}
+        read, busy = shares.get(READ), shares.get(BUSY)
+        if self.busy_bound_s is not None:
+            busy = self.busy_bound_s / base.elapsed_s.value
+        return (busy is not None and busy < HARDLY_BUSY_SHARE) or (read is not None and read < HARDLY_READ_SHARE)
+
+    @property
     def storage_too_small(self) -> bool:
         """Whether the base's drives were busy for so little of the time that no drive could be worth it."""
         return _too_small(self.busy_bound_s, self.placements, self.worth)
@@ -220,7 +240,7 @@ def decisions(
     drafts.sort(key=lambda draft: order[draft.levels])
     ran: dict[Levels, dict[str, bool]] = {}
     for record in records:
-        if not record.trial.warm_up:
+        if not (record.trial.warm_up or record.trial.varied):
             others = tuple(item for item in record.trial.factors.items() if item[0] != factor)
             level = record.trial.factors[factor]
             own = ran.setdefault(others, {})

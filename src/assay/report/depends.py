@@ -1,0 +1,47 @@
+"""What an answer depends on, in words: the speed of the processors, and what is assumed of the drives."""
+
+from collections.abc import Iterator
+
+from assay.report.answer import interval_text, percent
+from assay.report.words import seconds_text
+from assay.stats.decision import Estimate
+from assay.stats.sensitivity import Sensitivity
+
+HOW = "`seq 200000 | bzip2 -9`"
+"""What `host.machine` does, in a shell."""
+
+
+def depends_notes(one: Sensitivity, *, first: bool) -> Iterator[str]:
+    """Sentences below an answer; the `first` of a report says how to ask for other processors."""
+    if one.cpu_speed is not None:
+        yield (
+            f"With processors {one.cpu_speed:g} times as fast as here: {_less(one.saving(one.cpu_speed))} on "
+            f"{one.other} than on {one.base}, {one.verdict(one.cpu_speed)}."
+        )
+    slower, faster = (_less(one.saving(speed)) for speed in (0.5, 2.0))
+    how = " For yours: `assay report RUN --cpu-speed 3x`." if first and one.cpu_speed is None else ""
+    yield (
+        f"It depends on the processors: with half as fast ones {slower}, with twice as fast ones {faster}, computing "
+        f"scaled and storage kept.{how}"
+    )
+    if first and one.processor_mb_s:
+        yield f"One processor here ({one.processor}) compresses {one.processor_mb_s:.1f} MB/s ({HOW})."
+    ends = one.assumed_range()
+    if ends is not None:
+        low, high = ends
+        yield (
+            "With all assumed figures of the drives a fifth worse or better, the saving would lie within "
+            f"{interval_text(Estimate(value=0.0, low=low, high=high))}."
+        )
+    if one.varied:
+        each = ", ".join(
+            f"{trial.placement} {seconds_text(trial.elapsed_s)} s ({seconds_text(trial.reckoned_s)} s)"
+            for trial in one.varied
+        )
+        yield f"Runs with such drives took, and in brackets the arithmetic said at most: {each}."
+
+
+def _less(saving: Estimate) -> str:
+    """`38 % less time (32 to 44 %)`, or more."""
+    interval = "" if saving.low is None else f" ({interval_text(saving)})"
+    return f"{percent(abs(saving.value))} {'less' if saving.value >= 0 else 'more'} time{interval}"

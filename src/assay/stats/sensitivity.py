@@ -1,0 +1,205 @@
+"""How a saving changes with the speed of the processors, and with what is assumed of the emulated drives: arithmetic.
+
+A time is that with zero storage delay, which is computing, and what storage adds to it. Faster processors divide the
+first, slower drives multiply the second. That the two do not depend on each other is assumed: trials whose drives are
+slower or faster in all that is assumed of them (`run --sensitivity`), and trials with part of the processor time,
+check it.
+"""
+
+from collections.abc import Mapping, Sequence
+from math import exp, log
+from statistics import fmean, median
+
+from assay.model.base import Frozen
+from assay.model.doubt import Outcome
+from assay.model.drive_profile import ASSUMED_TIMES
+from assay.model.medium import kind_of
+from assay.model.record import Record
+from assay.stats.decision import Decision, Estimate, PlacementResult, Question, Verdict
+from assay.stats.sample import PLACEMENT, Trials, counts
+
+SPEED_FACT = "bzip2_mb_s"
+"""The fact that says how many MB one processor of the machine compresses in a second (`host.machine`)."""
+
+
+class VariedTrial(Frozen):
+    """A trial whose drives were slower, or faster, in all that is assumed of them: seconds measured and reckoned."""
+
+    placement: str
+    elapsed_s: float
+    reckoned_s: float
+
+
+class Sensitivity(Frozen):
+    """What `other` saves of the time on `base` depends on these, all of one decision; `levels` are its own.
+
+    Times are seconds here, `zero_s` with zero storage delay. `halves` are half the widths of the 95 % intervals of the
+    log ratios of other to base, zero delay to base, and other to zero delay (None where nothing ran twice). `assumed`
+    are the placements on whose drives figures are assumed. `cores` is how much processor time the cluster could use,
+    `processor` its model, `processor_mb_s` how fast one of them compresses (None where nobody measured it).
+    `cpu_speed` is the speed that the reader asks about, times that of the processors here.
+    """
+
+    levels: Mapping[str, str]
+    base: str
+    other: str
+    worth: float
+    base_s: float
+    other_s: float
+    zero_s: float
+    halves: tuple[float, float, float] | None
+    assumed: tuple[str, ...] = ()
+    cores: float | None = None
+    processor: str = ""
+    processor_mb_s: float | None = None
+    cpu_speed: float | None = None
+    varied: tuple[VariedTrial, ...] = ()
+
+    def saving(self, speed: float = 1.0) -> Estimate:
+        """The share of the base's time that the other saves with processors of so many times the speed.
+
+        Its interval is that of the measured times.
+        """
+        shift_s = self.zero_s * (1 / speed - 1)
+        base_s, other_s = self.base_s + shift_s, self.other_s + shift_s
+        if self.halves is None:
+            return Estimate(value=1 - other_s / base_s)
+        # By how much the log ratio changes with each log time. These weights add up to 0, so that its variance follows
+        # from those of the differences of two log times alone, and so does the width of its interval.
+        of_other, of_base = self.other_s / other_s, -self.base_s / base_s
+        of_zero = -(of_other + of_base)
+        weights = (of_other * of_base, of_zero * of_base, of_other * of_zero)
+        half = max(0.0, -sum(weight * own**2 for weight, own in zip(weights, self.halves, strict=True))) ** 0.5
+        ratio = log(other_s / base_s)
+        return Estimate(value=1 - exp(ratio), low=1 - exp(ratio + half), high=1 - exp(ratio - half))
+
+    def assumed_range(self, speed: float = 1.0) -> tuple[float, float] | None:
+        """The least and the greatest saving if what is assumed of each drive is a fifth worse, or better.
+
+        At most: all that storage costs on such a drive is multiplied. None where nothing is assumed.
+        """
+        if not self.assumed:
+            return None
+        base_times, other_times = (
+            ASSUMED_TIMES.values() if name in self.assumed else (1.0,) for name in (self.base, self.other)
+        )
+        computing_s = self.zero_s / speed
+        savings = [
+            1 - (computing_s + other * self._storage_s(self.other)) / (computing_s + base * self._storage_s(self.base))
+            for base in base_times
+            for other in other_times
+        ]
+        return min(savings), max(savings)
+
+    def verdict(self, speed: float) -> Verdict:
+        """Of the other with processors of that speed, by the side of the threshold on which its interval lies.
+
+        Of this comparison alone: it is not corrected for others.
+        """
+        saving = self.saving(speed)
+        if saving.low is None or saving.high is None or saving.low <= self.worth <= saving.high:
+            return Verdict.NOT_KNOWN_YET
+        return Verdict.WORTH_IT if saving.low > self.worth else Verdict.NOT_WORTH_IT
+
+    @property
+    def threshold_speed(self) -> float | None:
+        """The speed of processors with which the saving is just worth it; None where it is with none."""
+        least_s = (self.base_s - self.other_s) / self.worth - self._storage_s(self.base)
+        return self.zero_s / least_s if self.base_s > self.other_s and least_s > 0 else None
+
+    def _storage_s(self, placement: str) -> float:
+        return (self.base_s if placement == self.base else self.other_s) - self.zero_s
+
+
+def sensitivity_of(decision: Decision, records: Sequence[Record], cpu_speed: float | None = None) -> Sensitivity | None:
+    """Of the placement with the least time beside the base; `records` are all of the run.
+
+    None where there is no baseline, or nothing to compare; where the noise exceeds what storage costs; and where drives
+    are not emulated, as then they need not keep their speed.
+    """
+    base, baseline = next(iter(decision.placements), None), decision.baseline
+    other = min(decision.placements[1:], key=lambda one: one.elapsed_s.value, default=None)
+    asks = decision.question is Question.WORTH and decision.factor == PLACEMENT and decision.worth > 0
+    if not asks or base is None or other is None or baseline is None or decision.baseline_slower:
+        return None
+    own = _records_of(decision, records)
+    drives = [medium for record in own if not record.trial.zero_delay for medium in record.trial.media]
+    if other.saving is None or base.storage_share is None or other.storage_share is None:
+        return None
+    if not drives or not all(kind_of(medium).emulated for medium in drives):
+        return None
+    counted = [record for record in own if counts(record)]
+    speeds = [float(speed) for record in counted if (speed := record.facts.get(SPEED_FACT))]
+    base_s = base.elapsed_s.value
+    halves = _half(other.saving), _half(base.storage_share), _half(other.storage_share)
+    known = None if halves[0] is None or halves[1] is None or halves[2] is None else (halves[0], halves[1], halves[2])
+    found = Sensitivity(
+        levels=decision.levels,
+        base=base.placement,
+        other=other.placement,
+        worth=decision.worth,
+        base_s=base_s,
+        other_s=base_s * (1 - other.saving.value),
+        zero_s=base_s * (1 - base.storage_share.value),
+        halves=known,
+        assumed=tuple(one.placement for one in (base, other) if _assumes(one, counted)),
+        cores=_cores(counted),
+        processor=counted[0].facts.get("cpu", ""),
+        processor_mb_s=median(speeds) if speeds else None,
+        cpu_speed=cpu_speed,
+    )
+    return found.model_copy(update={"varied": tuple(_varied(found, own))})
+
+
+def _records_of(decision: Decision, records: Sequence[Record]) -> list[Record]:
+    """Those with the decision's levels of all else."""
+    machines = Trials.of(records).machines
+    levels = [{**record.trial.factors, "machine": machine} for record, machine in zip(records, machines, strict=True)]
+    return [
+        record
+        for record, own in zip(records, levels, strict=True)
+        if all(own.get(name) == level for name, level in decision.levels.items()) and not record.trial.warm_up
+    ]
+
+
+def _half(share: Estimate) -> float | None:
+    """Half the width of the interval of the log ratio that a share is below 1."""
+    if share.low is None or share.high is None:
+        return None
+    return (log(1 - share.low) - log(1 - share.high)) / 2
+
+
+def _assumes(one: PlacementResult, records: Sequence[Record]) -> bool:
+    """Whether any figure of the drives of a placement is assumed."""
+    trials = [record for record in records if record.trial.placement.name == one.placement][:1]
+    counts_ = [
+        record.facts.get(f"medium.{medium.name}.assumed_figures", "0 of 0")
+        for record in trials
+        for medium in record.trial.media
+    ]
+    return any(not one.startswith("0 ") for one in counts_)
+
+
+def _cores(records: Sequence[Record]) -> float | None:
+    """How many processors' time the cluster could use at most."""
+    bounds = [(record.trial.cluster.limit_cpus, record.facts.get("cores", "")) for record in records]
+    known = {bound or float(cores) for bound, cores in bounds if bound or cores.isdigit()}
+    return known.pop() if len(known) == 1 else None
+
+
+def _varied(found: Sensitivity, records: Sequence[Record]) -> list[VariedTrial]:
+    """The trials that check what is assumed, with what the arithmetic says of them."""
+    times: dict[str, list[float]] = {}
+    for record in records:
+        if record.trial.varied and record.totals and record.outcome is not Outcome.FAIL:
+            times.setdefault(record.trial.placement.name, []).append(record.totals.elapsed_s)
+    reckoned = {
+        f"{name}-{way}": found.zero_s + factor * (whole_s - found.zero_s)
+        for name, whole_s in ((found.base, found.base_s), (found.other, found.other_s))
+        for way, factor in ASSUMED_TIMES.items()
+    }
+    return [
+        VariedTrial(placement=name, elapsed_s=fmean(times[name]), reckoned_s=seconds)
+        for name, seconds in reckoned.items()
+        if name in times
+    ]

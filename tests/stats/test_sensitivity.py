@@ -1,0 +1,124 @@
+"""Proves what an answer says of other processors and other drives: computing scaled, storage kept or stretched."""
+
+import pytest
+
+from assay.model.trial import ZERO_DELAY, MediumSpec
+from assay.stats.decision import Verdict, decisions
+from assay.stats.sensitivity import Sensitivity, sensitivity_of
+from tests.builders import a_trial
+from tests.stats.terasort import terasort_run, timed
+
+FACTS = {
+    "cpu": "a processor", "cores": "2", "bzip2_mb_s": "14.0", "medium.hdd.assumed_figures": "13 of 19",
+    "medium.ssd.assumed_figures": "0 of 20",
+}  # fmt: skip
+TIMES = {"levels": {}, "base": "hdd", "other": "ssd", "worth": 0.1, "base_s": 34.0, "other_s": 16.0, "zero_s": 14.0}
+
+
+def emulated(record, **facts):
+    media = tuple(
+        MediumSpec(name=one.name, kind="emulated", profile="null" if one.name == ZERO_DELAY else one.name)
+        for one in record.trial.media
+    )
+    trial = record.trial.model_copy(update={"media": media})
+    return record.model_copy(update={"trial": trial, "facts": {**record.facts, **FACTS, **facts}})
+
+
+def varied(number, drive, way, seconds):
+    """A trial with a drive whose assumed figures were varied, as `run --sensitivity` makes it."""
+    record = emulated(timed(a_trial(number, f"{drive}-{way}", 1, workload="terasort"), seconds))
+    media = (MediumSpec(name=f"{drive}-{way}", kind="emulated", profile=f"{drive}:{way}"),)
+    return record.model_copy(update={"trial": record.trial.model_copy(update={"media": media})})
+
+
+def found_in(plan, records, **asked):
+    (decision,) = decisions(plan, records)
+    return decision, sensitivity_of(decision, records, **asked)
+
+
+def a_run():
+    plan, records = terasort_run()
+    return plan, [emulated(one) for one in records]
+
+
+def test_as_fast_as_here_it_is_the_answer_with_its_interval():
+    decision, found = found_in(*a_run())
+    saving = decision.placements[1].saving
+    assert found.saving().value == pytest.approx(saving.value)
+    assert (found.saving().low, found.saving().high) == pytest.approx((saving.low, saving.high))
+    assert (found.cores, found.processor, found.processor_mb_s) == (2.0, "a processor", 14.0)
+
+
+def test_faster_processors_shorten_the_computing_alone():
+    found = Sensitivity(**TIMES, halves=None)
+    assert found.saving(2).value == pytest.approx(1 - (7 + 2) / (7 + 20))
+    assert found.saving(0.5).value == pytest.approx(1 - (28 + 2) / (28 + 20))
+    assert found.saving(1e9).value == pytest.approx(18 / 20)  # nothing but storage is left
+    assert found.saving(found.threshold_speed).value == pytest.approx(0.1)
+
+
+def test_the_interval_at_another_speed_is_that_of_simulated_times():
+    """Against joint draws of the fit, which know nothing of the weights that the arithmetic uses."""
+    import numpy as np
+
+    from assay.stats.fit import fits
+    from assay.stats.sample import samples
+
+    plan, records = a_run()
+    _, found = found_in(plan, records)
+    (fit,) = fits(samples(records), "placement", plan.prior).values()
+    drawn = fit.draws(200_000, 1)
+    drawn = np.exp(drawn - drawn[:, [fit.levels.index("hdd")]]) * found.base_s
+    base, other, zero = (drawn[:, fit.levels.index(name)] for name in ("hdd", "ssd", ZERO_DELAY))
+    for speed in (0.5, 2.0):
+        savings = 1 - (other + zero * (1 / speed - 1)) / (base + zero * (1 / speed - 1))
+        saving = found.saving(speed)
+        assert (saving.low, saving.high) == pytest.approx(tuple(np.quantile(savings, [0.025, 0.975])), abs=0.01)
+
+
+def test_only_drives_with_assumed_figures_are_stretched_each_for_itself():
+    both = Sensitivity(**TIMES, halves=None, assumed=("hdd", "ssd"))
+    assert both.assumed_range() == pytest.approx((1 - (14 + 2.5) / (14 + 16), 1 - (14 + 1.6) / (14 + 25)))
+    _, found = found_in(*a_run())
+    assert found.assumed == ("hdd",)
+    computing, storage, other = found.zero_s, found.base_s - found.zero_s, found.other_s
+    ends = [1 - other / (computing + factor * storage) for factor in (0.8, 1.25)]
+    assert found.assumed_range() == pytest.approx(tuple(ends))
+    assert Sensitivity(**TIMES, halves=None).assumed_range() is None
+
+
+def test_a_verdict_at_another_speed_asks_for_the_whole_interval():
+    found = Sensitivity(**TIMES, halves=(0.1, 0.1, 0.1))
+    assert found.verdict(1.0) is Verdict.WORTH_IT
+    assert found.verdict(found.threshold_speed) is Verdict.NOT_KNOWN_YET
+    assert found.verdict(found.threshold_speed / 20) is Verdict.NOT_WORTH_IT
+
+
+def test_trials_with_varied_drives_check_the_arithmetic_and_are_in_no_figure():
+    plan, records = a_run()
+    checks = [varied(901, "hdd", "slower", 50.0), varied(902, "hdd", "faster", 41.0)]
+    alone, with_checks = found_in(plan, records), found_in(plan, [*records, *checks])
+    assert with_checks[0] == alone[0]
+    assert with_checks[1].model_copy(update={"varied": ()}) == alone[1]
+    slower, faster = with_checks[1].varied
+    assert (slower.placement, slower.elapsed_s, faster.elapsed_s) == ("hdd-slower", 50.0, 41.0)
+    storage_s = alone[1].base_s - alone[1].zero_s
+    assert slower.reckoned_s == pytest.approx(alone[1].zero_s + 1.25 * storage_s)
+    assert faster.reckoned_s == pytest.approx(alone[1].zero_s + 0.8 * storage_s)
+
+
+def test_without_a_baseline_or_emulated_drives_nothing_is_reckoned():
+    plan, records = a_run()
+    assert found_in(plan, [one for one in records if not one.trial.zero_delay])[1] is None
+    plan, real = terasort_run()
+    assert found_in(plan, real)[1] is None
+    noise = {"hdd": (40.0, 41.0), "ssd": (39.0, 40.0), ZERO_DELAY: (45.0, 46.0)}
+    plan, records = terasort_run(2, noise)
+    assert found_in(plan, [emulated(one) for one in records])[1] is None
+
+
+def test_one_trial_of_each_has_no_interval():
+    plan, records = terasort_run(1)
+    _, found = found_in(plan, [emulated(one) for one in records])
+    assert found.saving(2).low is None
+    assert found.verdict(2) is Verdict.NOT_KNOWN_YET
