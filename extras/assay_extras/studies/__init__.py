@@ -55,9 +55,11 @@ def _studies(runs: tuple[Path, ...], to: Path | None, *, as_json: bool) -> None:
         overview_columns,
         overview_markdown,
         overview_svg,
+        score_columns,
         standalone,
         statements_words,
     )
+    from assay_extras.studies.score_view import headline, score_tables
 
     folders = [RunFolder(path) for path in runs if not is_kept(path)]
     own = [(folder.path, study_run(folder.plan(), folder.records()[0])) for folder in folders]
@@ -85,6 +87,10 @@ def _studies(runs: tuple[Path, ...], to: Path | None, *, as_json: bool) -> None:
     for words in (goal_words(found.all), ABOUT, statements_words(found)):
         if words:
             print_line(console, words)
+    for shown in score_tables(found):
+        for line in ("", shown.title, *fitted(score_columns(shown), console.width), shown.about):
+            print_line(console, line)
+    print_line(console, headline(found))
 
 
 COMMANDS.add("studies", Command(_studies))

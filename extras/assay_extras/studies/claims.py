@@ -25,7 +25,6 @@ from assay_extras.studies.values import (
     difference,
     interval,
     least_change,
-    level_text,
 )
 
 Conditions = Mapping[Field, Level | tuple[Level, ...]]
@@ -49,10 +48,14 @@ LARGEST, SMALLEST = "largest", "smallest"
 
 
 class Finding(Frozen):
-    """One place of the table: what was seen there, and whether it speaks for the claim."""
+    """One place of the table: what was seen there, and whether it speaks for the claim.
+
+    `ratios` are the least and the most of single pairs, where it is seen by one ratio.
+    """
 
     text: str
     truth: Truth
+    ratios: tuple[float, float] | None = None
 
 
 class Claim(Protocol):
@@ -115,7 +118,9 @@ class Compare:
             level, base = (resolved(one, group) for one in (self.level, self.base))
             found = beside(measured, group, base, level)
             if found is not None and level != base:
-                yield _finding(self.relation, found, group[base].label(self.field), self.field, (level, base))
+                yield _finding(
+                    measured, self.relation, found, measured.label(group[base], self.field), self.field, (level, base)
+                )
 
 
 def against(field: Field, level: Level, relation: Relation, base: Level, places: Conditions, **more: Any) -> Claim:
@@ -137,7 +142,9 @@ class Steps:
             for base, level in pairwise(levels) if len(levels) >= LEAST_LEVELS else ():
                 found = beside(measured, group, base, level)
                 if found is not None:
-                    yield _finding("less", found, group[base].label(self.field), self.field, (level, base))
+                    yield _finding(
+                        measured, "less", found, measured.label(group[base], self.field), self.field, (level, base)
+                    )
 
 
 @dataclass(frozen=True)
@@ -160,7 +167,9 @@ class Flat:
             picked_from = len(middles) * (len(middles) - 1) // 2
             found = beside(measured, group, least, most, picked_from)
             if found is not None:
-                yield _finding("same", found, group[least].label(self.field), self.field, (most, least))
+                yield _finding(
+                    measured, "same", found, measured.label(group[least], self.field), self.field, (most, least)
+                )
 
 
 def by_level(measured: Measured, field: Field, conditions: Conditions) -> list[dict[Level, Point]]:
@@ -188,10 +197,12 @@ def beside(
     return measured.difference(group[base], group[level], least_change(group[base].metric), tests)
 
 
-def _finding(relation: Relation, found: Difference, place: str, field: Field, levels: tuple[Level, Level]) -> Finding:
-    level, base = (level_text(field, one) for one in levels)
+def _finding(
+    measured: Measured, relation: Relation, found: Difference, place: str, field: Field, levels: tuple[Level, Level]
+) -> Finding:
+    level, base = (measured.level_text(field, one) for one in levels)
     text = f"{place}: {level} / {base} = {found.words}{ASKED.get(relation, '')}"
-    return Finding(text=text, truth=judged(relation, found))
+    return Finding(text=text, truth=judged(relation, found), ratios=found.ratios)
 
 
 @dataclass(frozen=True)
@@ -221,13 +232,13 @@ class Effect:
             at_less, at_more = (self._changes(measured, group[one]) for one in (less, more))
             found = difference(at_less, at_more, LEAST_S if self.relation == "more saved" else 0.0)
             if found is not None:
-                level, base = (level_text(self.field, one) for one in (self.level, self.base))
+                level, base = (measured.level_text(self.field, one) for one in (self.level, self.base))
                 change = f"{level} over {base}" + (" or the other way" if self.relation == "more apart" else "")
                 shown = ", ".join(
-                    f"{level_text(self.across, level)} {self._shown(value)}"
+                    f"{measured.level_text(self.across, level)} {self._shown(value)}"
                     for level, value in ((more, found.second), (less, found.first))
                 )
-                text = f"{group[more].label(self.across, self.field)}: {change}: {shown}"
+                text = f"{measured.label(group[more], self.across, self.field)}: {change}: {shown}"
                 if any(self._tells(measured, group[one]) for one in (less, more)):
                     truth = judged("same" if self.relation == "same gain" else "less", found)
                     yield Finding(text=text, truth=truth)
@@ -271,10 +282,11 @@ class Spread:
             at_more, at_less = (_spread(measured, group) for group in (large, small))
             found = difference(at_more, at_less) if len(small) > 1 else None
             if found is not None:
-                place = next(iter(small.values())).label(self.across, self.field)
+                place = measured.label(next(iter(small.values())), self.across, self.field)
+                less, more = (measured.level_text(self.across, one) for one in (self.less, self.more))
                 text = (
-                    f"{place}: slowest over fastest: {level_text(self.across, self.less)} {100 * found.second:+.0f} %, "
-                    f"{level_text(self.across, self.more)} {100 * found.first:+.0f} %"
+                    f"{place}: slowest over fastest: {less} {100 * found.second:+.0f} %, "
+                    f"{more} {100 * found.first:+.0f} %"
                 )
                 if any(_distinct(measured, group) for group in (large, small)):
                     yield Finding(text=text, truth=judged("much less", found))
@@ -412,8 +424,9 @@ class Near:
             low, high = found.bounds
             least, most = self.ratio - self.off, self.ratio + self.off
             truth: Truth = "yes" if least <= low and high <= most else "no" if low > most or high < least else "unclear"
-            text = f"{level_text(self.field, self.level)} / {level_text(self.field, self.base)} = {found.words}"
-            yield Finding(text=f"{group[self.base].label(self.field)}: {text}", truth=truth)
+            place = measured.label(group[self.base], self.field)
+            levels = " / ".join(measured.level_text(self.field, one) for one in (self.level, self.base))
+            yield Finding(text=f"{place}: {levels} = {found.words}", truth=truth, ratios=found.ratios)
 
 
 @dataclass(frozen=True)
@@ -431,9 +444,9 @@ class Across:
             other = point._replace(**self.level)  # type: ignore[arg-type]
             found = measured.difference(point, other, least_change(point.metric))
             if found is not None:
-                levels = " / ".join(f"({_levels(one, tuple(self.base))})" for one in (other, point))
-                text = f"{point.label(*self.base)}: {levels} = {found.words}{ASKED.get(self.relation, '')}"
-                yield Finding(text=text, truth=judged(self.relation, found))
+                levels = " / ".join(f"({_levels(measured, one, tuple(self.base))})" for one in (other, point))
+                text = f"{measured.label(point, *self.base)}: {levels} = {found.words}{ASKED.get(self.relation, '')}"
+                yield Finding(text=text, truth=judged(self.relation, found), ratios=found.ratios)
 
 
 @dataclass(frozen=True)
@@ -456,7 +469,7 @@ class Follows:
                 continue
             clear = True
             fields = tuple(field for field in FIELDS if getattr(point, field) != getattr(other, field))
-            levels = " / ".join(f"({_levels(one, fields)})" for one in (other, point))
+            levels = " / ".join(f"({_levels(measured, one, fields)})" for one in (other, point))
             truth: Truth = "yes" if found.direction == led.direction else "no" if found.direction else "unclear"
             yield Finding(text=f"{levels}: {self.leader} {led.words}, {self.metric} {found.words}", truth=truth)
         if pairs and not clear:
@@ -465,8 +478,8 @@ class Follows:
             )
 
 
-def _levels(point: Point, fields: Sequence[Field]) -> str:
-    return ", ".join(level_text(field, getattr(point, field)) for field in fields)
+def _levels(measured: Measured, point: Point, fields: Sequence[Field]) -> str:
+    return ", ".join(measured.level_text(field, getattr(point, field)) for field in fields)
 
 
 @dataclass(frozen=True)
@@ -492,8 +505,8 @@ class Like:
             shared = own.keys() & near.keys()
             if way is None or not shared:
                 continue
-            level, base, other = (level_text(self.field, one) for one in (self.level, self.near, self.far))
-            text = f"{group[self.level].label(self.field)}: {level} is "
+            level, base, other = (measured.level_text(self.field, one) for one in (self.level, self.near, self.far))
+            text = f"{measured.label(group[self.level], self.field)}: {level} is "
             if not way.direction:
                 yield Finding(text=f"{text}as both: no difference of {base} and {other} can be told", truth="unclear")
                 continue
@@ -513,7 +526,7 @@ def _curves(measured: Measured, field: Field, conditions: Conditions) -> Iterato
             continue
         curve = _curve(measured, group)
         if curve.values[0]:
-            yield next(iter(group.values())).label(field), curve
+            yield measured.label(next(iter(group.values())), field), curve
 
 
 def _curve(measured: Measured, group: Mapping[Level, Point]) -> Curve:

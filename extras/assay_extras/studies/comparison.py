@@ -41,7 +41,9 @@ from assay_extras.studies.values import (
     least_change,
 )
 
-Agreement = Literal["agrees", "differs", "undecided", "published tie", "too short", "missing"]
+Agreement = Literal[
+    "agrees", "differs", "undecided", "published tie", "too short", "follows from the set-up", "missing"
+]
 POSSIBLE: tuple[Agreement, ...] = ("agrees", "differs", "undecided")
 """Of comparisons that can show the study's direction; no repetition decides the others."""
 LEAST_RANKED = 3
@@ -62,7 +64,8 @@ class ContrastBeside(Frozen):
 
     `agrees` and `differs` are of directions that both sides have; `undecided` where only the study has one. A
     `published tie` has none in the study. What is `too short` takes less than half a second on both sides, or would
-    change by less than that if it changed as in the study, so that no number of repetitions shows it.
+    change by less than that if it changed as in the study, so that no number of repetitions shows it. What `follows
+    from the set-up` would come out so on any drives.
     """
 
     field: Field
@@ -71,12 +74,15 @@ class ContrastBeside(Frozen):
     published_ratio: float | None
     published_direction: Direction
     measured: Difference | None
+    set_up: bool = False
 
     @property
     def agreement(self) -> Agreement:
         """Of the directions."""
         if self.measured is None:
             return "missing"
+        if self.set_up:
+            return "follows from the set-up"
         if not self.published_direction:
             return "published tie"
         if _too_short(self.measured, self.published_ratio):
@@ -145,7 +151,7 @@ def _table(study: StudyName, name: str, measured: Measured) -> TableBeside:
     pairs = [
         ContrastBeside(
             field=contrast.field, first=contrast.first, second=contrast.second, published_ratio=contrast.ratio,
-            published_direction=contrast.direction,
+            published_direction=contrast.direction, set_up=contrast.set_up,
             measured=measured.difference(contrast.first, contrast.second, least_change(contrast.second.metric)),
         )
         for contrast in contrasts(study)
@@ -267,6 +273,10 @@ NEVER: Mapping[StudyName, Mapping[str, str]] = {
 NEVER_SCALED: Mapping[StudyName, Mapping[str, str]] = {
     "thesis": thesis.SCALED, "hybrid": hybrid.SCALED, "hpc": hpc.SCALED, "storage": storage.SCALED,
 }  # fmt: skip
+SCALE_DECIDES: Mapping[StudyName, Mapping[str, str]] = {
+    "thesis": thesis.SCALE_DECIDES, "hybrid": {}, "hpc": {}, "storage": {},
+}  # fmt: skip
+"""By statement, which choice of the scaled experiments its verdict depends on."""
 SOURCES: Mapping[StudyName, str] = {
     "thesis": "M. Bakratsas, Hadoop-MapReduce performance on SSD for Complex Network analysis, master's thesis, "
     "University of Thessaly, 2015",
@@ -289,6 +299,7 @@ class StudyComparison(Frozen):
     tables: tuple[TableBeside, ...]
     statements: tuple[Judged, ...]
     passed_over: Mapping[str, str]
+    inputs: Mapping[str, str] = {}
 
     @property
     def agreed(self) -> int:
@@ -347,4 +358,5 @@ def compare(plan: Plan, records: Sequence[Record]) -> StudyComparison | None:
         tables=tables(study, reading.measured),
         statements=all_judged(experiment, reading.measured),
         passed_over=reading.passed_over,
+        inputs=reading.measured.names,
     )

@@ -39,18 +39,22 @@ class Values(Frozen):
 
 
 class StudyRun(Frozen):
-    """A run of a study's experiment: when its last job ended (milliseconds since the epoch), and on which machine."""
+    """A run of a study's experiment: when its last job ended (milliseconds since the epoch), and on which machine.
+
+    `inputs` has, by the study's word for an input, what stood for it: `generated at 0.006 of YouTube's size`.
+    """
 
     experiment: str
     measured_ms: int = Field(ge=0, lt=_YEAR_10000_MS)
     machine: str
     trials: int
+    inputs: Mapping[str, str] = {}
     values: tuple[Values, ...]
 
     @cached_property
     def measured(self) -> Measured:
         """The values by their points."""
-        return Measured({values.point: values.repetitions for values in self.values})
+        return Measured({values.point: values.repetitions for values in self.values}, self.inputs)
 
     @property
     def day(self) -> str:
@@ -79,6 +83,7 @@ def study_run(plan: Plan, records: Sequence[Record]) -> StudyRun | None:
         measured_ms=max((job.finished_ms for record in used for job in record.jobs), default=0),
         machine=_machine(used[0].facts),
         trials=len(used),
+        inputs=reading.measured.names,
         values=tuple(
             Values(point=point, repetitions=reading.measured.of(point)) for point in reading.measured.where({})
         ),

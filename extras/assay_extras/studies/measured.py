@@ -13,7 +13,7 @@ from assay.model.trial import Trial
 from assay.stats.sample import Trials
 from assay_extras.studies.clusters import hpc_values, storage_values
 from assay_extras.studies.published import SCALED, StudyExperiment, dataset_names
-from assay_extras.studies.values import PHASES, Measured, Point
+from assay_extras.studies.values import PHASES, Measured, Point, level_text
 
 GRAPH_WORKLOADS = ("mutual-friends", "triangles", "components")
 ITERATION = "iteration "
@@ -36,6 +36,7 @@ def read(records: Sequence[Record], experiment: StudyExperiment) -> Reading:
     Of several kinds of machines only the one with most trials is read: pairs of trials are of one machine.
     """
     values: dict[Point, dict[int, float]] = {}
+    names: dict[str, str] = {}
     passed_over: dict[str, str] = {}
     machines = Trials(records).machines
     read_of = _most_used(records, machines)
@@ -52,7 +53,22 @@ def read(records: Sequence[Record], experiment: StudyExperiment) -> Reading:
             continue
         for point, value in found:
             values.setdefault(point, {})[repetition] = value
-    return Reading(Measured(values), passed_over)
+        names |= input_names(record.trial, experiment) if found else {}
+    return Reading(Measured(values, names), passed_over)
+
+
+def input_names(trial: Trial, experiment: StudyExperiment) -> dict[str, str]:
+    """What stands for an input of the study where it is not the study's own: by the study's word for it, the truth."""
+    dataset, options = trial.dataset, trial.workload.options
+    if dataset.make is not None and (graph := dataset_names().get(dataset.make)) is not None:
+        share = "" if dataset.scale == 1 else f"{dataset.scale:g} of "
+        return {graph: f"generated at {share}{graph}'s size"}
+    if experiment.study == "hybrid" and trial.workload.name == "sort" and "size" in options:
+        size = TypeAdapter(ByteSize).validate_python(options["size"])
+        word = level_text("size", experiment.data_gb(size))
+        real = f"{size / _DECIMAL_GB:.2g} GB"
+        return {} if word == real else {word: f"{real} for {word}"}
+    return {}
 
 
 def _most_used(records: Sequence[Record], machines: Sequence[str]) -> str:

@@ -3,24 +3,32 @@
 Power: of Student's t of pairs, by the noncentral t distribution (Cohen, Statistical power analysis, 1988, chapter 2).
 """
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from math import log, sqrt
 from statistics import mean
+from typing import Literal
 
 from assay.model.base import Frozen
 from assay_extras.studies.comparison import (
     CHECKS,
+    NEVER,
+    NEVER_SCALED,
     POSSIBLE,
+    SCALE_DECIDES,
+    TRUTHS,
     Agreement,
     ContrastBeside,
+    Judged,
     TableBeside,
     Verdict,
     all_judged,
     tables,
 )
 from assay_extras.studies.kept import StudyRun
-from assay_extras.studies.published import StudyName, statements, study_experiment
-from assay_extras.studies.values import LEAST_PAIRS, Difference, Direction, Point, level_text, student
+from assay_extras.studies.published import StudyName, contrasts, experiments, statements, study_experiment
+from assay_extras.studies.score import Judgeable, Score, scored
+from assay_extras.studies.values import LEAST_PAIRS, Difference, Point, Truth, level_text, student
 
 GOAL_DECIDED, GOAL_AGREED = 0.7, 0.9
 """Shares of the comparisons that can be decided, and of those decided."""
@@ -28,7 +36,7 @@ MOST_REPETITIONS = 30
 LEAST_DEVIATION = 0.01
 
 
-class Compared(Frozen):
+class Compared(Judgeable):
     """One comparison: its experiment, table and place, and what was published and measured.
 
     `deviation` is the standard deviation of a pair's log ratio, with `borrowed` degrees of freedom from the run's other
@@ -39,10 +47,6 @@ class Compared(Frozen):
     table: str
     place: str
     of: str
-    published_ratio: float | None
-    measured_ratio: float | None
-    published_direction: Direction
-    measured_direction: Direction
     low: float | None
     high: float | None
     pairs: int
@@ -54,6 +58,11 @@ class Compared(Frozen):
     def decided(self) -> bool:
         """Whether both sides have a direction."""
         return self.agreement in {"agrees", "differs"}
+
+    @property
+    def tested(self) -> bool:
+        """Whether it is scored: long enough, with enough pairs for a direction, and no matter of the set-up."""
+        return self.agreement in {*POSSIBLE, "published tie"} and self.pairs >= LEAST_PAIRS
 
     @property
     def smaller(self) -> bool:
@@ -87,13 +96,18 @@ class Group(Frozen):
     too_short: int
     too_short_decided: int
     too_short_agreed: int
+    set_up: int
     pairs: int
     deviation: float | None
     repetitions: int | None
 
 
 class StatementVerdicts(Frozen):
-    """What runs say of a statement: the experiments by whose runs it is confirmed, refuted or undecided."""
+    """What runs say of a statement: the experiments by whose runs it is confirmed, refuted or undecided.
+
+    `places` counts by truth what all runs show of it, `ratios` are the least and the most of single pairs there; None
+    where it is seen by no ratio. `scale` says which choice of the scaled experiments decides it; empty for none known.
+    """
 
     id: str
     study: StudyName
@@ -101,10 +115,50 @@ class StatementVerdicts(Frozen):
     confirmed: tuple[str, ...]
     refuted: tuple[str, ...]
     undecided: tuple[str, ...]
+    places: Mapping[Truth, int]
+    ratios: tuple[float, float] | None
+    scale: str
+
+    @property
+    def verdict(self) -> Verdict:
+        """By its clearest runs; undecided where they contradict each other."""
+        if bool(self.confirmed) == bool(self.refuted):
+            return "undecided"
+        return "confirmed" if self.confirmed else "refuted"
+
+
+class Coverage(Frozen):
+    """How much of a study runs cover.
+
+    `directional` are its comparisons with a direction, each once, that do not follow from the set-up, `printed` those
+    with the ones that two tables have. Of the `measured` some are `too_short` and some have `few_pairs`. `never` are
+    statements that no (scaled) run can speak to, `judged` those that a run does, and `by_scale` the confirmed and
+    refuted whose verdict a choice of the scaled experiments decides.
+    """
+
+    study: StudyName | Literal["all"]
+    experiments: int
+    run: tuple[str, ...]
+    not_run: tuple[str, ...]
+    directional: int
+    printed: int
+    measured: int
+    too_short: int
+    few_pairs: int
+    decided: int
+    agree: int
+    statements: int
+    never: int
+    judged: int
+    confirmed: int
+    refuted: int
+    by_scale: int
 
 
 class Overview(Frozen):
     """All comparisons, each once, by the run with most pairs; the counts of each experiment and of all; and statements.
+
+    `score` is None where nothing can be scored. `coverage` has a row for each study, and one for all.
 
     Each run judges statements by its own trials. Those that no run addresses are left out.
     """
@@ -113,6 +167,8 @@ class Overview(Frozen):
     groups: tuple[Group, ...]
     all: Group
     statements: tuple[StatementVerdicts, ...] = ()
+    score: Score | None = None
+    coverage: tuple[Coverage, ...] = ()
 
 
 def overview(runs: Iterable[StudyRun]) -> Overview | None:
@@ -122,7 +178,7 @@ def overview(runs: Iterable[StudyRun]) -> Overview | None:
     for run in runs:
         experiment = study_experiment(run.experiment)
         if experiment is not None:
-            for key, one in _comparisons(run.experiment, tables(experiment.study, run.measured)):
+            for key, one in _comparisons(run.experiment, tables(experiment.study, run.measured), run.inputs):
                 known = found.get(key)
                 if known is None or one.pairs > known.pairs:
                     found[key] = one
@@ -132,20 +188,27 @@ def overview(runs: Iterable[StudyRun]) -> Overview | None:
     every = tuple(found.values())
     names = dict.fromkeys(one.experiment for one in every)
     groups = tuple(_group(name, [one for one in every if one.experiment == name]) for name in names)
-    return Overview(comparisons=every, groups=groups, all=_group("all", every), statements=verdicts)
+    return Overview(
+        comparisons=every, groups=groups, all=_group("all", every), statements=verdicts,
+        score=scored([one for one in every if one.tested], [one for one in every if one.agreement in POSSIBLE]),
+        coverage=_coverage(runs, every, verdicts),
+    )  # fmt: skip
 
 
 def _statements(runs: Iterable[StudyRun]) -> tuple[StatementVerdicts, ...]:
     """In the order of the studies."""
     verdicts: dict[tuple[str, Verdict], dict[str, None]] = {}
+    evidence: dict[str, list[Judged]] = {}
     for run in runs:
         experiment = study_experiment(run.experiment)
         for one in all_judged(experiment, run.measured) if experiment is not None else ():
             verdicts.setdefault((one.statement.id, one.verdict), {})[run.experiment] = None
+            evidence.setdefault(one.statement.id, []).append(one)
     return tuple(
         StatementVerdicts(
             id=one.id, study=one.study, claim=one.claim, confirmed=tuple(own[0]), refuted=tuple(own[1]),
-            undecided=tuple(own[2]),
+            undecided=tuple(own[2]), places=_places(evidence[one.id]), ratios=_spread(evidence[one.id]),
+            scale=SCALE_DECIDES[study].get(one.id, ""),
         )
         for study in CHECKS
         for one in statements(study)
@@ -153,27 +216,90 @@ def _statements(runs: Iterable[StudyRun]) -> tuple[StatementVerdicts, ...]:
     )  # fmt: skip
 
 
-def _comparisons(experiment: str, beside: Sequence[TableBeside]) -> list[tuple[tuple[Point, Point], Compared]]:
+def _places(every: Iterable[Judged]) -> dict[Truth, int]:
+    found = Counter[Truth]()
+    for one in every:
+        found.update(one.places)
+    return {truth: found[truth] for truth in TRUTHS}
+
+
+def _spread(every: Iterable[Judged]) -> tuple[float, float] | None:
+    ratios = [finding.ratios for one in every for finding in one.findings if finding.ratios is not None]
+    return (min(least for least, _ in ratios), max(most for _, most in ratios)) if ratios else None
+
+
+def _coverage(
+    runs: Iterable[StudyRun], every: Sequence[Compared], verdicts: Sequence[StatementVerdicts]
+) -> tuple[Coverage, ...]:
+    """A row for each study."""
+    ran = {experiment.name for run in runs if (experiment := study_experiment(run.experiment)) is not None}
+    return tuple(_covered(study, ran, every, verdicts) for study in CHECKS)
+
+
+def _covered(
+    study: StudyName, ran: Collection[str], every: Sequence[Compared], verdicts: Sequence[StatementVerdicts]
+) -> Coverage:
+    shown = {(one.first, one.second) for one in contrasts(study) if one.direction and not one.set_up}
+    named = experiments(study)
+    own = [one for one in every if _study(one.experiment) == study and one.published_direction]
+    told = [one for one in verdicts if one.study == study]
+    agreements = Counter(one.agreement for one in own)
+    verdict = Counter(one.verdict for one in told)
+    return Coverage(
+        study=study,
+        experiments=len(named),
+        run=tuple(name for name in named if name in ran),
+        not_run=tuple(name for name in named if name not in ran),
+        directional=len(shown),
+        printed=sum(one.direction != 0 and not one.set_up for one in contrasts(study)),
+        measured=len(own) - agreements["follows from the set-up"],
+        too_short=agreements["too short"],
+        few_pairs=sum(one.agreement in POSSIBLE and not one.tested for one in own),
+        decided=agreements["agrees"] + agreements["differs"],
+        agree=agreements["agrees"],
+        statements=len(statements(study)),
+        never=len({**NEVER[study], **NEVER_SCALED[study]}),
+        judged=len(told),
+        confirmed=verdict["confirmed"],
+        refuted=verdict["refuted"],
+        by_scale=sum(bool(one.scale) and one.verdict != "undecided" for one in told),
+    )
+
+
+def _study(name: str) -> StudyName | None:
+    experiment = study_experiment(name)
+    return None if experiment is None else experiment.study
+
+
+def _comparisons(
+    experiment: str, beside: Sequence[TableBeside], names: Mapping[str, str]
+) -> list[tuple[tuple[Point, Point], Compared]]:
     """What was measured; a pair that two tables have is one comparison, of the first table."""
     found: dict[tuple[Point, Point], Compared] = {}
     for table in beside:
         for one in table.contrasts:
             if one.measured is not None and (one.first, one.second) not in found:
-                found[one.first, one.second] = _compared(experiment, table.name, one, one.measured)
+                found[one.first, one.second] = _compared(experiment, table.name, one, one.measured, names)
     return list(found.items())
 
 
-def _compared(experiment: str, table: str, one: ContrastBeside, measured: Difference) -> Compared:
+def _compared(
+    experiment: str, table: str, one: ContrastBeside, measured: Difference, names: Mapping[str, str]
+) -> Compared:
     second, first = (level_text(one.field, getattr(point, one.field)) for point in (one.second, one.first))
     return Compared(
         experiment=experiment,
         table=table,
-        place=one.second.label(one.field),
+        place=one.second.label(one.field, names=names),
+        field=one.field,
         of=f"{second} / {first}",
         published_ratio=one.published_ratio,
         measured_ratio=measured.ratio,
         published_direction=one.published_direction,
         measured_direction=measured.direction,
+        chance=measured.chance,
+        own_chance=measured.own_chance,
+        sign=measured.sign,
         low=measured.low,
         high=measured.high,
         pairs=measured.pairs,
@@ -199,6 +325,7 @@ def _group(name: str, every: Sequence[Compared]) -> Group:
         too_short=len(too_short),
         too_short_decided=sum(one.measured_direction != 0 for one in too_short),
         too_short_agreed=sum(one.measured_direction == one.published_direction for one in too_short),
+        set_up=sum(one.agreement == "follows from the set-up" for one in every),
         pairs=min((one.pairs for one in possible), default=0),
         deviation=sqrt(mean(known)) if known else None,
         repetitions=_enough(possible),

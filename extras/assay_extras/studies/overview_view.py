@@ -14,16 +14,20 @@ from assay_extras.studies.comparison import POSSIBLE, Agreement
 from assay_extras.studies.figures import MARKS
 from assay_extras.studies.kept import StudyRun
 from assay_extras.studies.overview import GOAL_AGREED, GOAL_DECIDED, Compared, Group, Overview, StatementVerdicts
+from assay_extras.studies.score_view import ScoreTable, headline, score_tables
 
 TICKS = (0.1, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3, 5)
 """Of both axes; what lies beyond them is drawn at their ends."""
 WIDTH_PX, LEFT_PX, RIGHT_PX, TOP_PX, PLOT_PX, ROW_PX, INSET_PX = 720, 64, 12, 56, 560, 22, 8
 HEADER = ("experiment", "decided", "agree", "smaller", "ties", "too short", "pairs", "deviation", "for 70 %")
 DETAIL_HEADER = ("table", "place", "ratio of", "published", "measured", "direction")
-STATEMENTS_HEADER = ("statement", "claim", "confirmed", "refuted", "undecided")
+STATEMENTS_HEADER = (
+    "statement", "claim", "confirmed", "refuted", "undecided", "places for, against, unclear", "ratios of single pairs",
+    "decided by the scale",
+)  # fmt: skip
 RUNS_HEADER = ("experiment", "day", "trials", "machine")
 SHOWN: tuple[Agreement, ...] = ("differs", "agrees", "undecided")
-LEFT_OUT: tuple[Agreement, ...] = ("too short", "published tie")
+LEFT_OUT: tuple[Agreement, ...] = ("too short", "published tie", "follows from the set-up")
 MARKDOWN_WIDTH = 140
 ABOUT = (
     "decided: comparisons whose direction both the study and the run show, of those that can show one; agree: of "
@@ -161,22 +165,39 @@ def overview_columns(found: Overview) -> list[Column]:
     ]
 
 
+def score_columns(shown: ScoreTable) -> list[Column]:
+    """One of the score's tables."""
+    return [
+        Column(heading, [row[place] for row in shown.rows], name=not place, rank=0)
+        for place, heading in enumerate(shown.header)
+    ]
+
+
 def overview_markdown(found: Overview, runs: Sequence[StudyRun]) -> str:
     """The tables of experiments and of their runs; every comparison, those that differ first; and those left out."""
-    groups = _table(HEADER, [_row(one) for one in (*found.groups, found.all)])
-    parts = [fill(goal_words(found.all), MARKDOWN_WIDTH), groups, fill(ABOUT, MARKDOWN_WIDTH)]
+    groups = table(HEADER, [_row(one) for one in (*found.groups, found.all)])
+    parts = [wrapped(words) for words in (headline(found), goal_words(found.all)) if words]
+    parts += [groups, wrapped(ABOUT)]
+    for one in score_tables(found):
+        parts += [f"## {one.title}", table(one.header, one.rows), wrapped(one.about)]
     rows = [(label(run.experiment), run.day, f"{run.trials}", run.machine) for run in runs]
-    parts += ["## Runs", _table(RUNS_HEADER, rows)]
+    parts += ["## Runs", table(RUNS_HEADER, rows)]
     if found.statements:
-        parts += ["## Statements", fill(statements_words(found), MARKDOWN_WIDTH)]
-        parts.append(_table(STATEMENTS_HEADER, list(map(_statement_row, found.statements))))
+        parts += ["## Statements", wrapped(statements_words(found))]
+        parts.append(table(STATEMENTS_HEADER, list(map(_statement_row, found.statements))))
     for title, agreements in (("Comparisons", SHOWN), ("Left out", LEFT_OUT)):
         own = [one for agreement in agreements for one in found.comparisons if one.agreement == agreement]
-        parts += [f"## {title}", _table(DETAIL_HEADER, [_detail(one) for one in own])]
+        parts += [f"## {title}", table(DETAIL_HEADER, [_detail(one) for one in own])]
     return "\n\n".join(parts) + "\n"
 
 
-def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+def wrapped(words: str) -> str:
+    """A paragraph in Markdown; names with hyphens stay whole."""
+    return fill(words, MARKDOWN_WIDTH, break_on_hyphens=False, break_long_words=False)
+
+
+def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """In Markdown."""
     return "\n".join(f"| {' | '.join(cells)} |" for cells in (header, ["---"] * len(header), *rows))
 
 
@@ -191,6 +212,7 @@ def goal_words(one: Group) -> str:
     decided = one.decided / one.possible if one.possible else 0.0
     agreed = one.agreed / one.decided if one.decided else 0.0
     shown, left_out = one.possible + one.too_short, (one.too_short_decided, one.too_short_agreed)
+    set_up = f" {one.set_up} more follow from the set-up, and do not count." if one.set_up else ""
     return (
         f"Of {shown + one.ties} comparisons the study shows a direction in {shown}. {one.too_short} of these are left "
         f"out: a change like the study's would be below half a second here (with them {one.decided + left_out[0]} of "
@@ -199,7 +221,7 @@ def goal_words(one: Group) -> str:
         f"the goal is {GOAL_AGREED:.0%}), {one.decided - one.agreed} differ. {one.smaller} of the undecided rule out "
         f"an effect as large as the study's; {one.possible - one.decided - one.smaller} are open. In {one.alike} of "
         f"those that agree the study's ratio lies within the interval. Where the study shows none ({one.ties}), "
-        f"the run shows one in {one.ties_decided}."
+        f"the run shows one in {one.ties_decided}.{set_up}"
     )
 
 
@@ -211,12 +233,22 @@ def statements_words(found: Overview) -> str:
     counts = [(confirmed, "confirmed"), (refuted, "refuted"), (both, "both, by different runs"),
               (len(told) - confirmed - refuted - both, "undecided")]  # fmt: skip
     words = ", ".join(f"{count} {verdict}" for count, verdict in counts if count)
-    return f"Statements that runs speak of: {words}." if told else ""
+    by_scale = [one for one in told if one.scale and one.verdict != "undecided"]
+    refuted_by_scale = sum(one.verdict == "refuted" for one in by_scale)
+    more = (
+        f" {len(by_scale)} of these verdicts are decided by the scale ({refuted_by_scale} of them refutations): with "
+        "another choice of the scaled experiments there is another verdict, or it was not tried."
+        if by_scale
+        else ""
+    )
+    return f"Statements that runs speak of: {words}.{more}" if told else ""
 
 
 def _statement_row(one: StatementVerdicts) -> tuple[str, ...]:
     named = [", ".join(map(label, own)) or "-" for own in (one.confirmed, one.refuted, one.undecided)]
-    return (one.id, one.claim, *named)
+    places = ", ".join(str(one.places[truth]) for truth in ("yes", "no", "unclear"))
+    ratios = "-" if one.ratios is None else f"{one.ratios[0]:.2f} to {one.ratios[1]:.2f}"
+    return (one.id, one.claim, *named, places, ratios, one.scale or "-")
 
 
 def _row(one: Group) -> tuple[str, ...]:

@@ -29,7 +29,10 @@ class Cell(Frozen):
 
 
 class Contrast(Frozen):
-    """Two published values, or how they relate: `second` over `first` at two levels of one field."""
+    """Two published values, or how they relate: `second` over `first` at two levels of one field.
+
+    `set_up`: whatever was measured, its direction follows from how the experiment is set up, so that it is no evidence.
+    """
 
     table: str
     field: Field
@@ -37,6 +40,7 @@ class Contrast(Frozen):
     second: Point
     ratio: float | None
     direction: Direction
+    set_up: bool = False
 
 
 class Statement(Frozen):
@@ -91,6 +95,12 @@ def statements(study: StudyName) -> tuple[Statement, ...]:
 
 
 @cache
+def experiments(study: StudyName) -> tuple[str, ...]:
+    """The names of the study's experiments, without `-scaled`."""
+    return tuple(row["experiment"] for row in _rows("experiments.csv") if row["study"] == study)
+
+
+@cache
 def dataset_names() -> Mapping[str, str]:
     """The thesis' names of its graphs, by the names that experiments use."""
     return {row["name"]: row["dataset"] for row in _rows("thesis_datasets.csv")}
@@ -141,7 +151,11 @@ def _storage_cell(row: Mapping[str, str]) -> Cell:
 
 
 def _storage_contrasts() -> tuple[Contrast, ...]:
-    """What was written beside what was read, and what the job did beside its staging."""
+    """What was written beside what was read, and what the job did beside its staging.
+
+    All follow from the set-up: staging writes each block as often as `replication` says and reads nothing, the job
+    reads its input once and writes a small count.
+    """
     by_point = {cell.point: cell for cell in cells("storage")}
     found = []
     fields: tuple[tuple[Field, Level], ...] = (("metric", "disk read"), ("job", "staging"))
@@ -149,7 +163,8 @@ def _storage_contrasts() -> tuple[Contrast, ...]:
         first = by_point.get(second.point.at(field, level))
         if first is not None and first != second and second.point.metric in {"disk read", "disk write"}:
             percent = 100 * (second.value / first.value - 1)
-            found.append(_change(second.table, field, first.point, second.point, percent))
+            change = _change(second.table, field, first.point, second.point, percent)
+            found.append(change.model_copy(update={"set_up": True}))
     return tuple(found)
 
 

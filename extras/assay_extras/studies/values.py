@@ -11,6 +11,7 @@ from functools import cached_property, lru_cache
 from itertools import combinations
 from math import exp, inf, log, sqrt
 from statistics import mean, median, stdev
+from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 from assay.model.base import Frozen
@@ -25,6 +26,9 @@ Field = Literal[
 PHASES = ("map", "shuffle", "merge", "reduce")
 Repeated = Mapping[int, float]
 """A value of each repetition, by its number."""
+
+
+NO_NAMES: Mapping[str, str] = MappingProxyType({})
 
 
 class Point(NamedTuple):
@@ -53,9 +57,10 @@ class Point(NamedTuple):
         """The same place but for one field."""
         return Point(**{**self._asdict(), field: level})
 
-    def label(self, *but: Field) -> str:
-        """In words, without some fields: `closing, customs, YouTube, merge`."""
-        return ", ".join(_word(field, level) for field, level in self._asdict().items() if level and field not in but)
+    def label(self, *but: Field, names: Mapping[str, str] = NO_NAMES) -> str:
+        """In words, without some fields: `closing, customs, Orkut, merge`; `names` has what a word here stands for."""
+        words = [_word(field, level) for field, level in self._asdict().items() if level and field not in but]
+        return ", ".join(names.get(word, word) for word in words)
 
 
 def level_text(field: Field, level: Level) -> str:
@@ -78,10 +83,23 @@ def _word(field: str, level: Level) -> str:
 
 
 class Measured:
-    """Values by point and repetition. Of a point that comes twice in one repetition the first value stays."""
+    """Values by point and repetition. Of a point that comes twice in one repetition the first value stays.
 
-    def __init__(self, values: Mapping[Point, Repeated]) -> None:
+    `names` has, by the study's word for an input, what stood for it: `generated at 0.006 of YouTube's size`.
+    """
+
+    def __init__(self, values: Mapping[Point, Repeated], names: Mapping[str, str] = NO_NAMES) -> None:
         self._values = values
+        self.names = names
+
+    def label(self, point: Point, *but: Field) -> str:
+        """A point in words, its inputs by what was measured."""
+        return point.label(*but, names=self.names)
+
+    def level_text(self, field: Field, level: Level) -> str:
+        """A level in words, likewise."""
+        word = level_text(field, level)
+        return self.names.get(word, word)
 
     def noise(self, of: Point) -> NoisePrior | None:
         """Of the logarithm of a ratio within one repetition, by the pairs of one job and metric, in seconds.
@@ -142,6 +160,8 @@ def _is_one(level: Level, wanted: Level | tuple[Level, ...]) -> bool:
 LEVEL = 0.95
 LEAST_PAIRS = 3
 """Fewer say nothing: no direction, and no verdict."""
+FAR_APART = 2.0
+"""Pairs whose ratios differ by more than this factor are no repetitions of one ratio: their spread is shown."""
 SAME_SHARE = 0.1
 """What is called the same may differ by so much."""
 LEAST_S = 0.5
@@ -176,7 +196,8 @@ class Difference(Frozen):
     its interval, None for fewer than 3 pairs. `direction` is -1 where the second is less, 1 where it is more, 0 where
     no difference can be told. `least` is the smallest change of the medians that counts, in the values' unit.
     `deviation` is the standard deviation of a pair's log ratio, to which the run's noise lent `borrowed` degrees of
-    freedom; None where there is no interval.
+    freedom; None where there is no interval. `chance` is the two-sided p-value of the t statistic whose interval that
+    is, `own_chance` that of the pairs' own variance alone. `least_ratio` and `most_ratio` are those of single pairs.
     """
 
     first: float
@@ -189,6 +210,23 @@ class Difference(Frozen):
     least: float = 0.0
     deviation: float | None = None
     borrowed: float = 0.0
+    chance: float | None = None
+    own_chance: float | None = None
+    least_ratio: float | None = None
+    most_ratio: float | None = None
+
+    @property
+    def sign(self) -> Direction:
+        """Which way it points, whatever the noise; 0 for a change too small to count."""
+        if abs(self.change) < self.least:
+            return 0
+        above = self.change if self.ratio is None else self.ratio - 1
+        return 1 if above > 0 else -1 if above < 0 else 0
+
+    @property
+    def ratios(self) -> tuple[float, float] | None:
+        """The least and the most of single pairs."""
+        return (self.least_ratio, self.most_ratio) if self.least_ratio and self.most_ratio else None
 
     @property
     def change(self) -> float:
@@ -213,7 +251,10 @@ class Difference(Frozen):
 
     @property
     def words(self) -> str:
-        """`0.52 (0.48 to 0.55, 3 pairs)`, or the values where they have no ratio."""
+        """`0.52 (0.48 to 0.55, 3 pairs)`, or the values where they have no ratio.
+
+        Of pairs that are far apart also the least and the most: `0.33 (0.01 to 16.99, 3 pairs from 0.05 to 0.85)`.
+        """
         count = f"{self.pairs} {'pair' if self.pairs == 1 else 'pairs'}"
         if self.pairs < LEAST_PAIRS:
             count += ", too few to tell"
@@ -221,6 +262,8 @@ class Difference(Frozen):
             return f"{self.second:.4g} against {self.first:.4g} ({count})"
         if self.low is None or self.high is None:
             return f"{self.ratio:.2f} ({count})"
+        if self.ratios and self.ratios[1] > FAR_APART * self.ratios[0]:
+            count += f" from {self.ratios[0]:.2f} to {self.ratios[1]:.2f}"
         return f"{self.ratio:.2f} ({self.low:.2f} to {self.high:.2f}, {count})"
 
 
@@ -242,15 +285,24 @@ def difference(
     )  # fmt: skip
     logs = log_ratios(first, second)
     if not logs:
-        low, high = interval([other - one for one, other in pairs], tests)
-        return found.model_copy(update={"direction": _direction(found, low, high)})
+        changes = [other - one for one, other in pairs]
+        low, high = interval(changes, tests)
+        known = len(changes) >= LEAST_PAIRS
+        chance = _chance(changes, stdev(changes), len(changes) - 1) if known else None
+        chances = {"chance": chance, "own_chance": chance}
+        return found.model_copy(update={"direction": _direction(found, low, high), **chances})
+    found = found.model_copy(
+        update={"ratio": exp(mean(logs)), "least_ratio": exp(min(logs)), "most_ratio": exp(max(logs))}
+    )
     if len(logs) < LEAST_PAIRS:
-        return found.model_copy(update={"ratio": exp(mean(logs))})
+        return found
     low, high = interval(logs, tests, noise)
+    deviation, freedom = _noise(logs, noise)
     return found.model_copy(
         update={
-            "ratio": exp(mean(logs)), "direction": _direction(found, low, high), "low": exp(low), "high": exp(high),
-            "deviation": _noise(logs, noise)[0], "borrowed": noise.freedom if noise else 0.0,
+            "direction": _direction(found, low, high), "low": exp(low), "high": exp(high), "deviation": deviation,
+            "borrowed": noise.freedom if noise else 0.0, "chance": _chance(logs, deviation, freedom),
+            "own_chance": _chance(logs, stdev(logs), len(logs) - 1),
         },
     )  # fmt: skip
 
@@ -269,6 +321,14 @@ def interval(values: Sequence[float], tests: int = 1, noise: NoisePrior | None =
     deviation, freedom = _noise(values, noise)
     middle, off = mean(values), student(freedom, tests) * deviation / sqrt(count)
     return middle - off, middle + off
+
+
+def _chance(values: Sequence[float], deviation: float, freedom: float) -> float:
+    """Of a mean so far from 0 without any difference."""
+    from scipy.special import stdtr
+
+    off = abs(mean(values)) * sqrt(len(values))
+    return 2 * float(stdtr(freedom, -off / deviation)) if deviation else float(not off)
 
 
 def _noise(values: Sequence[float], noise: NoisePrior | None) -> tuple[float, float]:

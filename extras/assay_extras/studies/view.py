@@ -1,6 +1,6 @@
 """A run beside the study whose experiment it is, in words: for the page, the terminal and Markdown."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from markupsafe import escape
@@ -24,6 +24,7 @@ from assay_extras.studies.values import LEVEL, UNITS, Point, level_text
 STUDY_CLASSES: dict[Verdict | Agreement, str] = {
     "confirmed": "pass", "refuted": "fail", "undecided": "note", "agrees": "pass", "differs": "unknown",
     "missing": "note", "not addressed": "note", "published tie": "note", "too short": "note",
+    "follows from the set-up": "note",
 }  # fmt: skip
 JUDGED: tuple[Verdict, ...] = ("confirmed", "refuted", "undecided")
 FINDINGS_SHOWN = 4
@@ -189,7 +190,7 @@ def study_view(found: StudyComparison) -> StudyView:
         summary=_summary(found),
         scaled=_scaled(found.experiment) if found.experiment.scaled else "",
         figures=[figure_view(figure) for figure in found.figures],
-        tables=[_table_view(table) for table in found.tables],
+        tables=[_table_view(table, found.inputs) for table in found.tables],
         statements=[one for verdict in JUDGED for one in statements if one.verdict == verdict],
         not_addressed=[statement for statement in statements if statement.verdict == "not addressed"],
     )
@@ -211,6 +212,7 @@ def _summary(found: StudyComparison) -> str:
     out = [
         (found.count("published tie"), "in which the study shows no difference"),
         (found.count("too short"), "of less than half a second"),
+        (found.count("follows from the set-up"), "which follow from the set-up"),
     ]
     left = " and ".join(f"{count} {words}" for count, words in out if count)
     more = f" Left out are {left}." if left else ""
@@ -233,11 +235,11 @@ def _by_chance(tested: int) -> str:
     return f" If nothing made any difference, chance would decide about {expected} of these {tested}."
 
 
-def _table_view(table: TableBeside) -> TableView:
+def _table_view(table: TableBeside, names: Mapping[str, str]) -> TableView:
     ranks = table.ranks
     return TableView(
         name=table.name,
-        about=_about([*(one.point for one in table.cells), *(one.second for one in table.contrasts)]),
+        about=_about([*(one.point for one in table.cells), *(one.second for one in table.contrasts)], names),
         agreement=f"{table.count('agrees')} of {table.decided}",
         undecided=table.count("undecided"),
         missing=table.count("missing"),
@@ -245,25 +247,25 @@ def _table_view(table: TableBeside) -> TableView:
         kendall=f"{ranks.kendall:.2f}" if ranks else "-",
         ranked=f"{ranks.values} {ranks.of}" if ranks else "",
         unit=next((UNITS.get(cell.point.metric, "s") for cell in table.cells), ""),
-        contrasts=[_contrast_line(contrast) for contrast in table.contrasts if contrast.measured is not None],
-        cells=[_cell_line(cell) for cell in table.cells if cell.measured is not None],
+        contrasts=[_contrast_line(contrast, names) for contrast in table.contrasts if contrast.measured is not None],
+        cells=[_cell_line(cell, names) for cell in table.cells if cell.measured is not None],
     )
 
 
-def _about(points: Sequence[Point]) -> str:
+def _about(points: Sequence[Point], names: Mapping[str, str]) -> str:
     """What all points of a table have in common, its metric apart."""
     first = points[0]
     shared = first
     for name, level in first._asdict().items():
         if name == "metric" or any(getattr(point, name) != level for point in points):
             shared = Point(**{**shared._asdict(), name: "" if isinstance(level, str) else 0})
-    return shared.label()
+    return shared.label(names=names)
 
 
-def _contrast_line(one: ContrastBeside) -> ContrastLine:
+def _contrast_line(one: ContrastBeside, names: Mapping[str, str]) -> ContrastLine:
     second, first = (level_text(one.field, getattr(point, one.field)) for point in (one.second, one.first))
     return ContrastLine(
-        place=one.second.label("workload", "job", one.field),
+        place=one.second.label("workload", "job", one.field, names=names),
         ratio=f"{second} / {first}",
         published="-" if one.published_ratio is None else f"{one.published_ratio:.2f}",
         measured="-" if one.measured is None else one.measured.words,
@@ -271,10 +273,10 @@ def _contrast_line(one: ContrastBeside) -> ContrastLine:
     )
 
 
-def _cell_line(one: CellBeside) -> CellLine:
+def _cell_line(one: CellBeside, names: Mapping[str, str]) -> CellLine:
     mark = " (derived)" if one.derived else ""
     return CellLine(
-        place=one.point.label("workload", "job"),
+        place=one.point.label("workload", "job", names=names),
         published=f"{one.published:g}{mark}",
         measured=number_text(one.measured),
         repetitions=one.repetitions,

@@ -177,15 +177,14 @@ def test_bytes_are_in_multiples_of_what_the_jobs_read():
     ("drives", "more", "refuted"),
     [
         (((10, 3040), (1010, 60)), {"sent": 40, "master_bytes": 5}, set()),
-        (((10, 1020), (1010, 60)), {"sent": 40, "master_bytes": 5}, {"S-C02"}),
         (((10, 3040), (1010, 60)), {"sent": 900, "master_bytes": 500}, {"S-C04", "S-C10"}),
-        (((10, 3000), (1000, 60)), {"sent": 40, "most": 3.0}, {"S-C02", "S-C03", "S-C09"}),
+        (((10, 3000), (1000, 60)), {"sent": 40, "most": 3.0}, {"S-C03", "S-C09"}),
     ],
 )
 def test_what_hdfs_reads_writes_and_sends(drives, more, refuted):
     found = the_comparison("storage-figures-6.1-6.4-scaled", *thrice(counted_words(drives=drives, **more)))
     told = {one: verdict for one, verdict in verdicts(found).items() if verdict != "not addressed"}
-    assert set(told) == {"S-C02", "S-C03", "S-C04", "S-C09", "S-C10"}
+    assert set(told) == {"S-C03", "S-C04", "S-C09", "S-C10"}
     assert {one for one, verdict in told.items() if verdict == "refuted"} == refuted
     assert {one for one, verdict in told.items() if verdict == "confirmed"} == told.keys() - refuted
 
@@ -194,7 +193,7 @@ def test_what_was_written_stands_beside_the_published():
     found = the_comparison("storage-figures-6.1-6.4-scaled", *thrice(counted_words(drives=((10, 3040), (1010, 60)))))
     by_name = {table.name: table for table in found.tables}
     assert set(by_name) == {"Figure 6.1", "Figure 6.3", "Section 6.1"}
-    assert found.agreed == found.decided == 4
+    assert (found.decided, found.count("follows from the set-up")) == (0, 4)
     assert {cell.point.metric: cell.measured for cell in by_name["Figure 6.1"].cells}["disk write"] == pytest.approx(
         3.04
     )
