@@ -9,7 +9,7 @@ block stands between `<!-- studies: NAME -->` and `<!-- end -->`. From the check
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from benchmarks.studies_null import WRITTEN, NullRates
@@ -84,17 +84,25 @@ def _tables(shown: Sequence[ScoreTable], *before: str) -> str:
 
 
 def _null_runs() -> str:
+    """A row for each experiment and noise; normal and heavy-tailed noise beside each other."""
     every = [NullRates.model_validate(one) for one in json.loads((EXPLANATION / WRITTEN).read_text(encoding="utf-8"))]
+    pairs: dict[tuple[int, str, float], list[NullRates]] = {}
+    for one in every:
+        pairs.setdefault((one.comparisons, one.experiment, one.noise), []).append(one)
     rows = [
         (
-            "all together" if one.experiment == "all" else label(one.experiment), str(one.comparisons),
-            f"{one.noise:.0%}{', heavy tails' if one.tails else ''}", f"{one.of_comparisons:.1%}", f"{one.of_runs:.0%}",
-            f"{one.of_runs_corrected:.1%}",
+            "all together" if name == "all" else label(name), str(comparisons), f"{100 * noise:.0f} %",
+            *(_either(one.of_comparisons for one in pair), _either(one.of_runs for one in pair),
+              _either(one.of_runs_corrected for one in pair)),
         )
-        for one in sorted(every, key=lambda one: (one.comparisons, one.experiment, one.tails, one.noise))
+        for (comparisons, name, noise), pair in sorted(pairs.items())
     ]  # fmt: skip
-    header = ("experiment", "comparisons", "noise", "with a direction", "runs with any", "with Benjamini-Hochberg")
+    header = ("experiment", "comparisons", "noise", "of comparisons", "any in a run", "any with Benjamini-Hochberg")
     return table(header, rows)
+
+
+def _either(shares: Iterable[float]) -> str:
+    return ", ".join(f"{100 * share:.1f} %" for share in shares)
 
 
 def _drive_speed() -> str:

@@ -128,11 +128,11 @@ def speed_tables(found: Sequence[AtSpeed]) -> list[ScoreTable]:
     nulls = {f"{at.error.null_factor:.2f}" for at in found}
     ratios = ScoreTable(
         "Agreement by the factor by which drives are slowed down",
-        "Ratios of times, SSD over hard disk, with their 95 % intervals. agree: of the decided with a published "
-        "direction; right: in three classes, ties among them; off by: the median factor between measured and published "
-        f'ratio, {" or ".join(sorted(nulls))} for "no difference".',
-        ("slower by", *(place.rpartition(", ")[2] for place in places), "agree", "right", "kappa", "off by"),
-        [*rows, ("the thesis", *(_published(published[place]) for place in places), "", "", "", "")],
+        "Ratios of times, SSD over hard disk, with their 95 % intervals. decided: of the comparisons with a published "
+        "direction that are long enough; right: in three classes, ties among them; off by: the median factor between "
+        f'measured and published ratio, {" or ".join(sorted(nulls))} for "no difference".',
+        ("slower by", *(place.rpartition(", ")[2] for place in places), "decided", "agree", "right", "kappa", "off by"),
+        [*rows, ("the thesis", *(_published(published[place]) for place in places), *[""] * 5)],
     )
     return [ratios, *_statement_tables(found)]
 
@@ -148,9 +148,11 @@ def _published(ratio: float | None) -> str:
     return "-" if ratio is None else f"{ratio:.2f}"
 
 
-def _agreement(at: AtSpeed) -> tuple[str, str, str]:
-    runs = at.score.forecasts[0]
-    return f"{runs.decided_agree} of {at.score.decided}", f"{runs.agree} of {runs.of}", f"{runs.kappa:.2f}"
+def _agreement(at: AtSpeed) -> tuple[str, str, str, str]:
+    """How many are decided and agree, how many classes are right, and kappa."""
+    score, runs = at.score, at.score.forecasts[0]
+    decided = f"{score.decided} of {score.directions}"
+    return decided, f"{runs.decided_agree}", f"{runs.agree} of {runs.of}", f"{runs.kappa:.2f}"
 
 
 def _statement_tables(found: Sequence[AtSpeed]) -> list[ScoreTable]:
@@ -187,8 +189,8 @@ def speed_svg(found: Sequence[AtSpeed]) -> str:
         parts.append(_line(scale, own, PALETTE[number % len(PALETTE)], place.rpartition(", ")[2]))
     bottom = TOP_PX + PLOT_PX
     for at in found:
-        agree, right, _ = _agreement(at)
-        for row, words in enumerate((f"{agree} agree", f"{right} right", f"off by {at.error.factor:.2f}")):
+        decided, agree, *_ = _agreement(at)
+        for row, words in enumerate((f"{decided} decided", f"{agree} agree", f"off by {at.error.factor:.2f}")):
             parts.append(text(scale.x(at.slowdown), bottom + 38 + LEGEND_PX * row, words, 'text-anchor="middle"'))
     parts.append(text(WIDTH_PX, bottom + 18, "times slower", 'text-anchor="end"'))
     return figure(bottom + 38 + 3 * LEGEND_PX, parts, "ratios by the factor of the drives", "chart", WIDTH_PX)

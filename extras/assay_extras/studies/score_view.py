@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from assay_extras.studies.overview import Coverage, Overview
 from assay_extras.studies.score import CLASS_WORDS, Agreed, Corrected, RatioError, Score
+from assay_extras.studies.values import LEVEL
 
 
 class ScoreTable(NamedTuple):
@@ -111,11 +112,16 @@ def _error(one: RatioError) -> tuple[str, ...]:
 
 
 def _corrections(score: Score) -> ScoreTable:
+    from scipy.stats import binom
+
+    directed = score.corrections[0].ties
+    luck = float(binom.sf(directed - 1, score.ties, 1 - LEVEL))
     return ScoreTable(
         "Decided, with and without a correction for their number",
         "Benjamini-Hochberg: of what is decided at most 5 % is false, on average. Holm: anything false in at most 5 % "
         "of cases. Variance: a pair's own averaged with that of its job and phase, as in all other tables, or its own "
-        "alone. ties: published ties that get a direction; by themselves about 5 % would by chance.",
+        "alone. ties: published ties that get a direction. By chance 5 % would by themselves; as "
+        f"many as {directed} or more of {score.ties} in {100 * luck:.1f} % of cases, if they were independent.",
         ("rule", "variance", f"decided of {score.directions}", "agree", f"ties of {score.ties}"),
         [_correction(one) for one in score.corrections],
     )

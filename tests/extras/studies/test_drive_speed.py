@@ -48,10 +48,10 @@ def test_agreement_is_shown_for_each_factor(tmp_path):
     full, slow = at_speeds(runs)
     assert (full.slowdown, slow.slowdown) == (1, 8)
     ratios, statements = speed_tables([full, slow])
-    assert ratios.header == ("slower by", "map", "shuffle", "reduce", "agree", "right", "kappa", "off by")
+    assert ratios.header == ("slower by", "map", "shuffle", "reduce", "decided", "agree", "right", "kappa", "off by")
     assert [row[0] for row in ratios.rows] == ["1", "8", "the thesis"]
     assert ratios.rows[-1][1:4] == ("0.87", "0.32", "1.07")
-    assert ratios.rows[1][4] == "2 of 3", "the reduce gains from the SSD, which it does not in the thesis"
+    assert ratios.rows[1][4:6] == ("3 of 3", "2"), "the reduce gains from the SSD, which it does not in the thesis"
     assert slow.error.factor > full.error.factor
     assert "T11" in {row[0] for row in statements.rows}, "that reducers gain nothing is refuted at 8 alone"
     drawing = speed_svg([full, slow])
