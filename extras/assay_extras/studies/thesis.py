@@ -270,7 +270,7 @@ _SPEED = "drives eight times slower"
 SCALE_DECIDES: Mapping[str, str] = {
     **dict.fromkeys(("T10", "T11", "T55"), f"{_SPEED}: at full speed no difference is shown"),
     **dict.fromkeys(("T20", "T41", "T43"), f"{_SPEED}, not run at other speeds"),
-    **dict.fromkeys(("T30", "T57"), "some 15 map outputs: with 50 the merge gains as in the thesis"),
+    **dict.fromkeys(("T30", "T57"), "some 15 map outputs: with 50 more streams shorten the merge, as in the thesis"),
     "T35": "a page cache four times what an iteration moves: with less the shuffle gains as in the thesis",
 }
 """Those whose verdict another choice of the scaled experiments changes, or may change where it is said so."""
