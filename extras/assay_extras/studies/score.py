@@ -104,14 +104,12 @@ class Corrected(Frozen):
 class Score(Frozen):
     """Of all comparisons with at least three pairs that are long enough and do not follow from the set-up.
 
-    `directions` are those in which the study has one, `ties` the others; `second_faster` are those of `directions` in
-    which the second is faster there, `decided` those that the runs decide. `errors` are of those of `directions` that
-    have both ratios, with fewer pairs too.
+    `directions` are those in which the study has one, `ties` the others; `decided` are those of `directions` that
+    the runs decide. `errors` are of all with a published direction and both ratios, those with fewer pairs too.
     """
 
     directions: int
     ties: int
-    second_faster: int
     decided: int
     forecasts: tuple[Agreed, ...]
     errors: tuple[RatioError, ...]
@@ -131,7 +129,6 @@ def scored(tested: Sequence[Judgeable], directional: Sequence[Judgeable]) -> Sco
     return Score(
         directions=len(directions),
         ties=len(ties),
-        second_faster=sum(one.published_direction < 0 for one in directions),
         decided=len(decided),
         forecasts=tuple(_agreed(name, forecast, tested, decided) for name, forecast in forecasts.items()),
         errors=_errors(directional),

@@ -56,7 +56,7 @@ def test_ties_are_a_class_of_their_own():
     score = scored([one(-1, -1), one(0, -1), one(0, 0), one(1, 0), one(-1, 0)], [])
     assert score.forecasts[0].counts == ((1, 1, 0), (1, 1, 0), (0, 1, 0))
     assert [guess.agree for guess in score.forecasts] == [2, 2, 2]
-    assert (score.directions, score.ties, score.second_faster) == (3, 2, 2)
+    assert (score.directions, score.ties, score.decided) == (3, 2, 1)
     assert scored([], []) is None
 
 
