@@ -3,6 +3,7 @@
 import pytest
 from benchmarks.studies_null import design, null_rates
 
+from assay.cli.context import vocabulary
 from assay.model.errors import BadInputError
 from assay.model.trial import MediumSpec
 from assay_extras.studies.drive_speed import (
@@ -14,8 +15,9 @@ from assay_extras.studies.drive_speed import (
     speed_tables,
 )
 from assay_extras.studies.kept import study_run
-from tests.builders import a_plan
+from tests.builders import a_plan, make_plan
 from tests.extras.studies.builders import a_graph_trial
+from tests.extras.studies.test_coverage import INSTALLATION, ROOT, as_if_run
 from tests.extras.studies.test_overview import a_run
 
 SLOW = {"hdd": (60.0, 20.0, 0.0, 30.0), "ssd2": (20.0, 7.0, 0.0, 6.0)}
@@ -57,6 +59,14 @@ def test_agreement_is_shown_for_each_factor(tmp_path):
     drawing = speed_svg([full, slow])
     assert drawing.count("<circle") == 6
     assert ">reduce: 1.07<" in drawing
+
+
+def test_the_experiment_has_four_factors_and_every_comparison_of_them():
+    plan = make_plan(ROOT / "experiments" / "agreement-by-drive-speed.yaml", vocabulary(INSTALLATION))
+    found = at_speeds(speed_runs(plan, [as_if_run(trial) for trial in plan.trials]))
+    assert [at.slowdown for at in found] == [1, 2, 4, 8]
+    assert {at.score.directions for at in found} == {3}
+    assert {one.pairs for at in found for one in at.comparisons} == {4}
 
 
 def test_other_runs_are_refused():
