@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.model.probe import ClockOffset, Moment, Reading, Scene
+from assay.model.probe import ClockOffset, ForeignCluster, ForeignHost, Moment, Reading, Scene
 from assay.model.record import Amount
 from assay.node.readings import NODES_UNREAD
 from assay.probe.from_afar import FromAfar
@@ -63,8 +63,8 @@ class Recorded:
         self.calls.append("close")
 
 
-def seen_by(source):
-    scene = Scene(layout=a_scene().layout, sources=(source,))
+def seen_by(source, foreign=None):
+    scene = Scene(layout=a_scene().layout, sources=(source,), foreign=foreign)
     with measured(lambda _: [FromAfar()], scene) as seen:
         seen.mark("staging")
         seen.mark("run")
@@ -109,6 +109,13 @@ def test_a_node_that_two_sources_call_differently_is_one():
     assert {one.node for one in seen.samples} == {"worker-1"}
     received = [one.value for one in seen.amounts if (one.probe, one.series) == ("cpu", "user_s")]
     assert sum(received) == 5.0
+
+
+def test_a_node_is_called_as_the_cluster_calls_it():
+    foreign = ForeignCluster((ForeignHost("Worker-1.example.com"), ForeignHost("w2", "10.0.0.2")), None)
+    seen = seen_by(Recorded(["worker-1", "10.0.0.2", "edge"], {None: 10, "run": 15}), foreign)
+    assert {one.node for one in seen.samples} == {"Worker-1.example.com", "w2", "edge"}
+    assert {one.node for one in seen.amounts if one.probe == "disk"} == {"Worker-1.example.com", "w2", "edge"}
 
 
 def test_what_several_nodes_lack_is_said_once(source):

@@ -15,6 +15,7 @@ from typing import Any, Generic, Literal, NamedTuple, Protocol, TypeVar, runtime
 
 from assay.model.base import Frozen
 from assay.model.doubt import Doubt
+from assay.model.host_names import HostNames
 from assay.model.node import Node, ReadableNode
 from assay.model.platform import Layout
 from assay.model.record import Amount, Basis, Part, Sample
@@ -88,6 +89,14 @@ class ForeignCluster(NamedTuple):
     ask: Ask
     prometheus: str | None = None
     overlooked: tuple[str, ...] = ()
+
+    def names(self) -> HostNames:
+        """The machines' names, and their addresses."""
+        names = HostNames(host.name for host in self.hosts)
+        for host in self.hosts:
+            if host.address:
+                names.add(host.address, host.name)
+        return names
 
 
 class Scene(NamedTuple):

@@ -139,7 +139,7 @@ class DaemonMetrics(Evaluated):
             if role in BEANS
             for url in urls
         ]
-        self._names = HostNames(host.name for host in hosts)
+        self._names = scene.foreign.names() if scene.foreign else HostNames()
         for daemon in self._daemons:
             self._names.add(urlsplit(daemon.url).hostname or "", daemon.node)
         if not self._daemons:

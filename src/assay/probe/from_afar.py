@@ -87,6 +87,8 @@ class FromAfar(Evaluated):
     def attach(self, scene: Scene) -> None:
         """Raises whatever a source does; then nothing is read."""
         self._scene, self._sources = scene, scene.sources
+        if scene.foreign is not None:  # a node is called as the cluster's own probes call it
+            self._names = scene.foreign.names()
         for source in self._sources:
             source.begin(self._receive)
 
@@ -120,7 +122,7 @@ class FromAfar(Evaluated):
         name = self._names.add(reading.node)
         host = self._hosts.get(name)
         if host is None:
-            host = self._hosts[name] = _Host(reading, self._scene, self._samples)
+            host = self._hosts[name] = _Host(reading._replace(node=name), self._scene, self._samples)
         host.take(reading)
 
 

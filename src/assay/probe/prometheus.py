@@ -163,7 +163,7 @@ class Prometheus(Evaluated):
         if not self._url:  # none was named: nothing is missing
             return
         try:
-            self._nodes = self._find_nodes()
+            self._nodes = self._find_nodes(cluster.names())
         except NoAnswerError as error:
             raise _cannot(
                 f"the Prometheus that `prometheus` names can't be asked: {error}",
@@ -218,7 +218,7 @@ class Prometheus(Evaluated):
         """It holds nothing."""
         return
 
-    def _find_nodes(self) -> dict[str, str]:
+    def _find_nodes(self, hosts: HostNames) -> dict[str, str]:
         """The name of the cluster's machine that an instance is of: by its host, or by what uname(2) says there."""
         called: dict[str, set[str]] = {}
         for metric in (_SCRAPE, "node_uname_info"):
@@ -226,10 +226,6 @@ class Prometheus(Evaluated):
                 labels = one["metric"]
                 host = host_of(labels["instance"])
                 called.setdefault(labels["instance"], set()).update({host, labels.get("nodename", host)})
-        hosts = HostNames(machine.name for machine in self._hosts)
-        for machine in self._hosts:
-            if machine.address:
-                hosts.add(machine.address, machine.name)
         found = {instance: hosts.find(sorted(names, key=is_loopback)) for instance, names in called.items()}
         return {instance: name for instance, name in found.items() if name is not None}
 
