@@ -115,7 +115,9 @@ def main() -> int:
         show_slow_and_fast(folder, name, in_order([one for pair in own for one in pair]))
     if wishes.noise:
         facts = {name: records[0].facts.get(name, "") for name in ("cpu", "cores", "kernel", "assay")}
-        wishes.noise.write_text(json.dumps({"source": {"run": plan.experiment, **facts}, "workloads": noise}, indent=1))
+        wishes.noise.write_text(
+            json.dumps({"source": {"run": plan.experiment, **facts}, "workloads": noise}, indent=1), encoding="utf-8"
+        )
     return 0
 
 

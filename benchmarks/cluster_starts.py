@@ -94,7 +94,7 @@ def _daemons(running: RunningCluster) -> dict[str, float]:
 
 def _cpu_s(pid: int) -> float:
     """Processor time of a process (proc(5), stat: utime and stime)."""
-    words = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    words = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
     return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
 
 
@@ -109,7 +109,7 @@ def _memory_mb(pids: Sequence[int]) -> dict[str, float]:
     """Resident and proportional memory of processes together, in MiB (/proc/PID/smaps_rollup)."""
     sums = {"Rss": 0, "Pss": 0}
     for pid in pids:
-        for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
+        for line in Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="utf-8").splitlines():
             name, _, rest = line.partition(":")
             if name in sums:
                 sums[name] += int(rest.split()[0])

@@ -147,7 +147,7 @@ def main() -> int:
 
 def _show_measured(file: Path, plans: int) -> int:
     """False claims with the noise of an A/A run, its workloads in turn."""
-    content = json.loads(file.read_text())
+    content = json.loads(file.read_text(encoding="utf-8"))
     print("without any effect, noise as measured (shown, not judged):", content["source"])  # noqa: T201
     models = [measured_noise(one) for one in content["workloads"].values()]
     for name, model in zip(content["workloads"], models, strict=True):

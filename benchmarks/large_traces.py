@@ -20,7 +20,9 @@ def measured(*, one_line: bool) -> tuple[float, int]:
     code = f"from tests.stats.test_signature import weigh; weigh({REQUESTS}, {one_line})"
     # The C library gives large arrays back at once with this, so that the peak is of what is needed.
     environment = {**os.environ, "MALLOC_MMAP_THRESHOLD_": str(1 << 20)}
-    done = subprocess.run([sys.executable, "-c", code], env=environment, check=True, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, check=True, capture_output=True, text=True, encoding="utf-8"
+    )
     busy_s, growth_bytes, _ = json.loads(done.stdout)
     return busy_s, growth_bytes or 0
 

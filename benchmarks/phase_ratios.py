@@ -33,7 +33,7 @@ def main() -> int:
         times = read(run)
         if not times:
             sys.exit(f"phase_ratios: {run} has no finished trials (trials/*/record.json); give the folder of a run")
-        kept[json.loads((run / "plan.json").read_text())["experiment"]] = {
+        kept[json.loads((run / "plan.json").read_text(encoding="utf-8"))["experiment"]] = {
             f"{job}, {phase}": {
                 text(levels): {number: round(seconds, 3) for number, seconds in own.items()}
                 for levels, own in sorted(by_levels.items())
@@ -43,7 +43,7 @@ def main() -> int:
         for (job, phase), by_levels in times.items():
             show(f"{job}, {phase}", by_levels)
     if wishes.json:
-        wishes.json.write_text(lines(kept))
+        wishes.json.write_text(lines(kept), encoding="utf-8")
     return 0
 
 
@@ -62,7 +62,7 @@ def read(run: Path) -> dict[tuple[str, str], dict[Levels, dict[int, float]]]:
 
     Trials that failed, whose output was wrong, or whose time a scale model's check struck out are left out.
     """
-    records = [json.loads(path.read_text()) for path in sorted(run.glob("trials/*/record.json"))]
+    records = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(run.glob("trials/*/record.json"))]
     records = [record for record in records if counts(record)]
     levels = [factors(record) for record in records]
     varied = [name for name in levels[0] if len({one[name] for one in levels}) > 1] if levels else []

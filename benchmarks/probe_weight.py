@@ -67,7 +67,7 @@ def _measure(root: Path, medium: str, pairs: int, size: str) -> bool:
         (home / "disk").mkdir()
         spec = f"{{path: {home / 'disk'}}}" if medium == DIRECTORY else medium
         experiment = home / "experiment.yaml"
-        experiment.write_text(EXPERIMENT.format(medium=spec, pairs=pairs, size=size))
+        experiment.write_text(EXPERIMENT.format(medium=spec, pairs=pairs, size=size), encoding="utf-8")
         installation = Installation(
             root=root, parts=root / ".assay", jobs_jar=root / "jobs" / "target" / "assay-jobs.jar",
             cache=home / "cache", state=home / "state",
@@ -100,7 +100,7 @@ class Resident:
 
     def _watch(self) -> None:
         page = os.sysconf("SC_PAGE_SIZE")
-        with Path("/proc/self/statm").open() as file:
+        with Path("/proc/self/statm").open(encoding="utf-8") as file:
             while not self._stop.wait(0.05):
                 file.seek(0)
                 self._seen.append((int(time.time() * 1000), int(file.read().split()[1]) * page))

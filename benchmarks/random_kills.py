@@ -44,7 +44,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="assay-kills-") as scratch:
         home = Path(scratch)
         (home / "drives").mkdir()
-        (home / "kills.yaml").write_text(EXPERIMENT.format(place=home / "drives", nodes=arguments.nodes))
+        (home / "kills.yaml").write_text(
+            EXPERIMENT.format(place=home / "drives", nodes=arguments.nodes), encoding="utf-8"
+        )
         environment = {
             **os.environ,
             "XDG_STATE_HOME": str(home / "state"),
@@ -71,13 +73,15 @@ def main() -> None:
 
 def _assay(environment: Mapping[str, str], home: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
     command = [sys.executable, "-m", "assay", *arguments]
-    return subprocess.run(command, env=environment, cwd=home, capture_output=True, text=True, check=False, timeout=180)
+    return subprocess.run(
+        command, env=environment, cwd=home, capture_output=True, text=True, check=False, timeout=180, encoding="utf-8"
+    )
 
 
 def _killed(home: Path, run: str, environment: Mapping[str, str], after_s: float) -> str:
     """Run the experiment and kill it; the step that it was in."""
     log = home / f"{run}.log"
-    with log.open("w") as output:
+    with log.open("w", encoding="utf-8") as output:
         command = [sys.executable, "-m", "assay", "run", "kills.yaml", "--out", run]
         process = subprocess.Popen(command, env=dict(environment), cwd=home, stdout=output, stderr=subprocess.STDOUT)
         try:
@@ -86,7 +90,7 @@ def _killed(home: Path, run: str, environment: Mapping[str, str], after_s: float
             process.send_signal(signal.SIGKILL)
             process.wait()
     time.sleep(0.2)
-    lines = log.read_text().splitlines()
+    lines = log.read_text(encoding="utf-8").splitlines()
     return lines[-1].removeprefix("assay: ")[:60] if lines else "nothing said"
 
 
@@ -97,9 +101,9 @@ def _there(home: Path) -> set[str]:
     found |= {f"group {group}" for group in Path("/sys/fs/cgroup").rglob("assay-*")}
     found |= {f"lease {file.name}" for file in (home / "state").rglob("leases/*.json")}
     found |= {f"folder {place}" for place in (home / "drives").iterdir()}
-    links = subprocess.check_output(["ip", "-o", "link"], text=True).splitlines()
+    links = subprocess.check_output(["ip", "-o", "link"], text=True, encoding="utf-8").splitlines()
     found |= {f"link {line.split(':')[1].strip()}" for line in links}
-    spaces = subprocess.check_output(["lsns", "-n", "-o", "NS,TYPE"], text=True).splitlines()
+    spaces = subprocess.check_output(["lsns", "-n", "-o", "NS,TYPE"], text=True, encoding="utf-8").splitlines()
     found |= {f"namespace {line.strip()}" for line in spaces}
     for entry in Path("/proc").glob("[0-9]*/environ"):
         try:

@@ -86,7 +86,9 @@ def _stream(meter: Fio, file: Path, direction: str) -> float:
 def _testdfsio_mb_s(profiles: tuple[str, ...], home: Path, installation: Installation) -> dict[tuple[str, str], float]:
     """Its own figure, `Throughput mb/sec`, which counts in MiB, of the trials that passed; the others are told."""
     experiment = home / "experiment.yaml"
-    experiment.write_text(EXPERIMENT.format(media="{" + ", ".join(f"{name}: {name}" for name in profiles) + "}"))
+    experiment.write_text(
+        EXPERIMENT.format(media="{" + ", ".join(f"{name}: {name}" for name in profiles) + "}"), encoding="utf-8"
+    )
     run_experiment(
         experiment, home / "run", installation, Console(stderr=True, quiet=True), resume=False, dry_run=False
     )

@@ -53,7 +53,7 @@ DEVICES = {
 
 def run(*command: str) -> str:
     """A command's output. Raises CalledProcessError when it fails."""
-    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+    return subprocess.run(command, check=True, capture_output=True, text=True, encoding="utf-8").stdout.strip()
 
 
 def check() -> None:
@@ -62,7 +62,9 @@ def check() -> None:
         sys.exit("throttled_devices: loop devices and limits need root")
     if not (GROUP / "blkio.throttle.write_bps_device").exists():
         sys.exit(f"throttled_devices: {GROUP} has no limits: this needs control groups v1 with blkio")
-    if not any(line.endswith(":blkio:/") for line in Path("/proc/self/cgroup").read_text().splitlines()):
+    if not any(
+        line.endswith(":blkio:/") for line in Path("/proc/self/cgroup").read_text(encoding="utf-8").splitlines()
+    ):
         sys.exit(
             "throttled_devices: this process is in a blkio group of its own, where the root group's limits don't hold"
         )
@@ -83,7 +85,7 @@ def throttled(throttle: Throttle, place: Path) -> Iterator[Path]:
         point.mkdir()
         run("mount", "-o", "discard,noinit_itable", str(device), str(point))
         scope.callback(run, "umount", str(point))
-        number = (Path("/sys/block") / device.name / "dev").read_text().strip()
+        number = (Path("/sys/block") / device.name / "dev").read_text(encoding="utf-8").strip()
         for what in ("read", "write"):
             for name, value in ((f"{what}_bps", int(throttle.mb_s * 1e6)), (f"{what}_iops", throttle.iops)):
                 scope.callback(limit, number, name, 0)
@@ -99,7 +101,7 @@ def throttled(throttle: Throttle, place: Path) -> Iterator[Path]:
 
 def limit(number: str, name: str, value: int) -> None:
     """Set a limit of the root group for a device; 0 is none."""
-    (GROUP / f"blkio.throttle.{name}_device").write_text(f"{number} {value}\n")
+    (GROUP / f"blkio.throttle.{name}_device").write_text(f"{number} {value}\n", encoding="utf-8")
 
 
 def slow_down(throttle: Throttle, device: Path, number: str, ended: threading.Event) -> None:
@@ -122,7 +124,7 @@ def slow_down(throttle: Throttle, device: Path, number: str, ended: threading.Ev
 
 
 def _written(stat: Path) -> int:
-    return int(stat.read_text().split()[6]) * SECTOR_BYTES
+    return int(stat.read_text(encoding="utf-8").split()[6]) * SECTOR_BYTES
 
 
 def main() -> int:

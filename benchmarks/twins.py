@@ -43,7 +43,7 @@ def main() -> int:
         if not (wishes.out / device / "twin.json").exists():
             run_twin(device, wishes)
     rows = {
-        device: json.loads(file.read_text())
+        device: json.loads(file.read_text(encoding="utf-8"))
         for device in wishes.devices
         if (file := wishes.out / device / "twin.json").exists()
     }

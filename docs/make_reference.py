@@ -54,7 +54,7 @@ def pages() -> dict[str, Callable[[], str]]:
 
 
 def _template(name: str) -> str:
-    return (REFERENCE / "templates" / name).read_text()
+    return (REFERENCE / "templates" / name).read_text(encoding="utf-8")
 
 
 def _table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -286,4 +286,4 @@ def _doubts(kinds: Sequence[DoubtKind]) -> str:
 
 if __name__ == "__main__":
     for name, make in pages().items():
-        (REFERENCE / name).write_text(make())
+        (REFERENCE / name).write_text(make(), encoding="utf-8")

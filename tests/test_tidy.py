@@ -60,6 +60,23 @@ def test_no_module_has_a_name_that_says_nothing():
     ]
 
 
+def without_encoding(call):
+    """A call that reads or writes text in the encoding of whoever runs this."""
+    given = {argument.arg: argument.value for argument in call.keywords}
+    name = call.func.attr if isinstance(call.func, ast.Attribute) else ""
+    asked = given.get("text", given.get("universal_newlines"))
+    as_text = name in {"read_text", "write_text"} or (isinstance(asked, ast.Constant) and asked.value is True)
+    return as_text and "encoding" not in given
+
+
+def test_text_is_utf_8_whatever_the_locale():
+    calls = [
+        (file, node) for file in PYTHON for node in ast.walk(ast.parse(file.read_text())) if isinstance(node, ast.Call)
+    ]
+    assert len(calls) > 1000
+    assert not [f"{file.relative_to(ROOT)}:{call.lineno}" for file, call in calls if without_encoding(call)]
+
+
 @pytest.mark.parametrize("words", ["T" + "ODO", "FIX" + "ME", "X" + "XX"])
 def test_nothing_is_left_for_later_in_the_code(words):
     assert not [file for file in [*PYTHON, *JAVA] if re.search(rf"\b{words}\b", file.read_text())]

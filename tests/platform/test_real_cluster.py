@@ -116,7 +116,7 @@ def check_addresses(daemons):
     beyond = [
         line
         for line in listening().splitlines()
-        for role, daemon in daemons.items()
+        for daemon in daemons.values()
         if f"pid={daemon.pid}," in line and "127.0.0.1" not in line.split()[3]
     ]
     assert len(beyond) <= 1

@@ -7,7 +7,6 @@ schema, is set aside beside it (`.damaged`), never used and never deleted.
 
 import hashlib
 import json
-import os
 import re
 import uuid
 from collections.abc import Mapping
@@ -16,6 +15,7 @@ from typing import Literal
 
 from pydantic import ValidationError
 
+from assay.host.files import replace_text
 from assay.model.base import Frozen
 from assay.model.doubt import Doubt
 from assay.model.drive_profile import Figure, QueueSettings
@@ -149,7 +149,7 @@ class CalibrationFolder:
         """The stored calibration; None when there is none for these facts, or it had to be set aside."""
         file = self.file(medium, facts)
         try:
-            text = file.read_text()
+            text = file.read_text(encoding="utf-8")
         except FileNotFoundError:
             return None
         except (OSError, UnicodeDecodeError) as error:
@@ -169,12 +169,7 @@ class CalibrationFolder:
         """Write it where `load` finds it: whole, or not at all."""
         file = self.file(calibration.medium, calibration.facts)
         file.parent.mkdir(parents=True, exist_ok=True)
-        draft = file.with_name(f".{file.name}.{uuid.uuid4().hex[:8]}")
-        with draft.open("w") as stream:
-            stream.write(calibration.model_dump_json(indent=1))
-            stream.flush()
-            os.fsync(stream.fileno())
-        draft.rename(file)
+        replace_text(file, calibration.model_dump_json(indent=1))
         return file
 
     def _set_aside(self, file: Path, reason: str) -> None:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from rich.console import Console
 
 from assay.cli.console import ConsoleDisplay
-from assay.host.files import possible
+from assay.host.files import possible, replace_text
 from assay.host.lease import Lease, release_stale
 from assay.host.machine import machine_facts
 from assay.media.directory import DIRECTORY, DirectoryOptions
@@ -245,7 +245,7 @@ def calibrate_media(
             folder.store(stored)
         made.append(stored)
         page = folder.file(stored.medium, stored.facts).with_suffix(".html")
-        page.write_text(calibration_page(stored))
+        replace_text(page, calibration_page(stored))
         if not quiet:
             print_calibration(stored, console)
             print_line(console, f"page: {page}")
@@ -262,7 +262,7 @@ def write_profile(calibration: Calibration, file: Path, name: str | None, instal
     template = nearest(calibration, figures, shipped)
     emulator = Emulator(installation)
     bounds = {one.name: (one.least, one.most) for one in emulator.figures()[template.kind]}
-    file.write_text(make_profile(calibration, figures, template, name or file.stem, bounds))
+    file.write_text(make_profile(calibration, figures, template, name or file.stem, bounds), encoding="utf-8")
     try:
         emulator.check(read_profile(file))
     except BadInputError:

@@ -102,7 +102,13 @@ class Fio(Frozen):
         environment = {**os.environ, "LC_ALL": "C"}
         try:
             done = subprocess.run(
-                command, capture_output=True, text=True, check=False, timeout=seconds + PATIENCE_S, env=environment
+                command,
+                capture_output=True,
+                encoding="utf-8",
+                errors="replace",
+                check=False,
+                timeout=seconds + PATIENCE_S,
+                env=environment,
             )
         except subprocess.TimeoutExpired:
             raise AssayError(
@@ -118,7 +124,9 @@ def find_fio(environment: Mapping[str, str]) -> Fio:
     program = shutil.which("fio", path=environment.get("PATH"))
     if program is None:
         raise BadInputError("fio is not installed; install it (Debian, Ubuntu: sudo apt-get install fio) and try again")
-    told = subprocess.run([program, "--version"], capture_output=True, text=True, check=False).stdout.strip()
+    told = subprocess.run(
+        [program, "--version"], capture_output=True, encoding="utf-8", errors="replace", check=False
+    ).stdout.strip()
     version = re.match(r"fio-(\d+)\.", told)
     if version is None or int(version[1]) < LEAST_VERSION:
         raise BadInputError(

@@ -62,7 +62,7 @@ def block_device(facts: Mapping[str, str], sys: Path = Path("/sys/class/block"))
         return None
     folder = sys / sysfs_name(path.resolve())
     try:
-        sectors = int((folder / "size").read_text())
+        sectors = int((folder / "size").read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
     disk = folder.resolve()
@@ -72,7 +72,7 @@ def block_device(facts: Mapping[str, str], sys: Path = Path("/sys/class/block"))
     return BlockDevice(
         path=path,
         bytes=sectors * _SECTOR_BYTES,
-        model=model.read_text().strip() if model.exists() else "",
+        model=model.read_text(encoding="utf-8").strip() if model.exists() else "",
         rotational=facts.get("rotational") == "yes",
     )
 
@@ -84,7 +84,7 @@ def queue_settings(device: Path, sys: Path = Path("/sys/class/block")) -> QueueS
     found: dict[str, str] = {}
     for name in QueueSettings.model_fields:
         with suppress(OSError):
-            words = (folder / name).read_text().split()
+            words = (folder / name).read_text(encoding="utf-8").split()
             found[name] = next((word.strip("[]") for word in words if "[" in word), " ".join(words))
     try:
         return QueueSettings.model_validate(found)
@@ -266,7 +266,7 @@ def read_rates(log: Path) -> list[Window]:
     """
     windows, last_ms = [], 0
     try:
-        for line in log.read_text().splitlines():
+        for line in log.read_text(encoding="utf-8").splitlines():
             end_ms, kib_s = (int(field) for field in line.split(",")[:2])
             if end_ms > last_ms:
                 count = max(round((end_ms - last_ms) / LOG_WINDOW_MS), 1)

@@ -21,7 +21,7 @@ from rich.console import Console
 
 from assay.cli.context import vocabulary
 from assay.cli.run import RUNS, run_experiment
-from assay.host.files import absolute
+from assay.host.files import absolute, replace_text
 from assay.host.machine import available_memory_bytes
 from assay.host.mounts import mount_of
 from assay.host.yaml_file import YamlFile, plain, tree_of
@@ -94,7 +94,8 @@ def run_twin(wanted: Request, installation: Installation, console: Console) -> i
         code = run_experiment(experiment, out, installation, console)
     run = RunFolder(out)
     plan = run.plan()
-    (out / "twin.json").write_text(json.dumps(rows_of(differences(plan, run.records(plan)[0])), indent=1))
+    rows = rows_of(differences(plan, run.records(plan)[0]))
+    replace_text(out / "twin.json", json.dumps(rows, indent=1))
     print_line(console, f"profile: {kept}; differences: {out / 'twin.json'}")
     return code
 
@@ -155,7 +156,7 @@ def busy_share(device: Path) -> float:
     """For how much of a second the device had requests (sysfs `stat`, field 10); 0 where the kernel does not tell."""
 
     def busy_ms() -> int:
-        return int((device / "stat").read_text().split()[9])
+        return int((device / "stat").read_text(encoding="utf-8").split()[9])
 
     try:
         before, began = busy_ms(), time.monotonic()
@@ -176,7 +177,7 @@ def write_experiment(tree: Mapping[str, Any], wanted: Request, profile: str, fil
     }
     made = {name: value for name, value in tree.items() if name not in _LEFT_OUT}
     made |= {"media": {REAL: {"path": str(wanted.path)}, TWIN: twin}, "repetitions": wanted.pairs}
-    file.write_text(json.dumps(plain(made), indent=1))  # which is YAML
+    file.write_text(json.dumps(plain(made), indent=1), encoding="utf-8")  # which is YAML
 
 
 def _fits_into_memory() -> bool:

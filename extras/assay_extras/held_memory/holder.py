@@ -30,7 +30,7 @@ READY = "ready"
 
 def main(file: Path, size: int, most_free: int) -> None:
     """Hold memory until the process is ended. Ends by itself, and says why, where it can't hold enough."""
-    Path("/proc/self/oom_score_adj").write_text("1000")  # whoever else needs memory comes first
+    Path("/proc/self/oom_score_adj").write_text("1000", encoding="utf-8")  # whoever else needs memory comes first
     count = -(-size // CHUNK_BYTES)
     with hole(file, size) as populate:
         populate(0)

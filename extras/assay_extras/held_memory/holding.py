@@ -76,7 +76,7 @@ def memory_facts(state: Path) -> dict[str, str]:
 def resident_bytes(pid: int, file: Path) -> int:
     """Bytes of a file that a process has mapped and finds in memory (proc(5), smaps); 0 when it is gone."""
     try:
-        maps = Path(f"/proc/{pid}/smaps").read_text()
+        maps = Path(f"/proc/{pid}/smaps").read_text(encoding="utf-8")
     except OSError:
         return 0
     return sum(
@@ -98,7 +98,7 @@ def _start(home: Path, most_free: int, lease: Lease) -> None:
         )  # fmt: skip
     with process.stdout as said:  # type: ignore[union-attr] # a pipe was asked for
         if said.readline().decode().strip() != READY:
-            last = (home / "errors").read_text().strip().rpartition("\n")[2]
+            last = (home / "errors").read_text(encoding="utf-8").strip().rpartition("\n")[2]
             raise AssayError(f"free memory can't be held here: {last or 'its process was ended'}")
 
 
@@ -107,7 +107,10 @@ def _little() -> int:
 
     The kernel frees pages up to each zone's `high` (proc(5), zoneinfo).
     """
-    pages = sum(int(number) for number in re.findall(r"^ +high +(\d+)$", Path("/proc/zoneinfo").read_text(), re.M))
+    pages = sum(
+        int(number)
+        for number in re.findall(r"^ +high +(\d+)$", Path("/proc/zoneinfo").read_text(encoding="utf-8"), re.M)
+    )
     return max(LEAST_FREE_BYTES, 2 * pages * os.sysconf("SC_PAGE_SIZE"))
 
 
@@ -122,4 +125,6 @@ REPORTING = 5
 
 def goes_back(balloons: Path = BALLOONS) -> bool:
     """Whether free memory goes back to the host; False too where the kernel tells of no such device."""
-    return any(file.read_text()[REPORTING : REPORTING + 1] == "1" for file in balloons.glob("virtio*/features"))
+    return any(
+        file.read_text(encoding="utf-8")[REPORTING : REPORTING + 1] == "1" for file in balloons.glob("virtio*/features")
+    )

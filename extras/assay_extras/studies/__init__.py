@@ -43,6 +43,7 @@ def _studies(runs: tuple[Path, ...], to: Path | None, *, as_json: bool) -> None:
     Example:  assay studies runs/thesis-* runs/hybrid-* --to docs/explanation
     Add one:  assay studies runs/new docs/explanation --to docs/explanation
     """
+    from assay.host.files import replace_text
     from assay.model.errors import BadInputError
     from assay.record.folder import RunFolder
     from assay.report.columns import fitted
@@ -73,8 +74,8 @@ def _studies(runs: tuple[Path, ...], to: Path | None, *, as_json: bool) -> None:
     if to is not None:
         to.mkdir(parents=True, exist_ok=True)
         keep(every, to)
-        (to / "studies.svg").write_text(standalone(overview_svg(found)))
-        (to / "studies.md").write_text(overview_markdown(found, every))
+        replace_text(to / "studies.svg", standalone(overview_svg(found)))
+        replace_text(to / "studies.md", overview_markdown(found, every))
     console = open_console(error=as_json)
     for path, run in own:
         if run is not None and run not in every:

@@ -11,7 +11,7 @@ from typing import Literal
 
 from pydantic import Field, ValidationError, field_serializer
 
-from assay.host.files import UnreadableFileError, read_bytes
+from assay.host.files import UnreadableFileError, read_bytes, replace_text
 from assay.model.base import Frozen, Number
 from assay.model.errors import BadInputError
 from assay.model.naming import bytes_text
@@ -147,6 +147,4 @@ def keep(runs: Sequence[StudyRun], folder: Path) -> None:
             f"{file} has runs that would be lost ({', '.join(sorted(lost))}): name {folder} among the runs to keep "
             "them, or another folder with --to"
         )
-    draft = folder / f".{FILE}.draft"
-    draft.write_text(StudyRuns(runs=tuple(runs)).model_dump_json(indent=1) + "\n")
-    draft.rename(file)
+    replace_text(file, StudyRuns(runs=tuple(runs)).model_dump_json(indent=1) + "\n")

@@ -175,7 +175,9 @@ def _change(table: str, field: Field, first: Point, second: Point, percent: floa
 
 
 def _rows(name: str) -> list[dict[str, str]]:
-    return list(csv.DictReader(files("assay_extras.studies").joinpath("data", name).read_text().splitlines()))
+    return list(
+        csv.DictReader(files("assay_extras.studies").joinpath("data", name).read_text(encoding="utf-8").splitlines())
+    )
 
 
 SCALED = "-scaled"

@@ -4,8 +4,13 @@ Exit codes: 0 all verified, 1 a trial failed or could not be verified, 2 bad inp
 130 interrupted (what finished is kept; `run --resume` goes on).
 """
 
+import codecs
+import io
+import locale
+import os
 import sys
 from importlib import import_module
+from typing import cast
 
 import click
 
@@ -33,6 +38,7 @@ def main() -> None:
     from assay.host.files import is_of_the_path, why
     from assay.model.errors import AssayError, BadInputError
 
+    _settle_locale()
     try:
         sys.exit(cli.main(prog_name="assay", standalone_mode=False) or 0)
     except click.exceptions.NoArgsIsHelpError as error:
@@ -52,6 +58,18 @@ def main() -> None:
     except (KeyboardInterrupt, click.exceptions.Abort):
         click.echo("assay: interrupted", err=True)
         sys.exit(INTERRUPTED)
+
+
+def _settle_locale() -> None:
+    """Output that the terminal's encoding lacks becomes an escape; all that Assay starts works in UTF-8 and English."""
+    known = locale.getencoding()  # the terminal's, also where Python itself works in UTF-8
+    # Where no locale is set, or one that is not there, this is ASCII: nearly all such terminals know UTF-8.
+    known = "utf-8" if codecs.lookup(known).name == "ascii" else known
+    encoding = known if sys.flags.utf8_mode and "PYTHONIOENCODING" not in os.environ else None
+    for stream in (sys.stdout, sys.stderr):
+        cast("io.TextIOWrapper", stream).reconfigure(encoding=encoding, errors="backslashreplace")
+    os.environ["LC_ALL"] = "C.UTF-8"
+    os.environ.pop("LANGUAGE", None)
 
 
 def _print_version(context: click.Context, _: click.Parameter, wanted: bool) -> None:  # noqa: FBT001 - click's

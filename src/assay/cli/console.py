@@ -89,7 +89,7 @@ class ConsoleDisplay:
                 print_line(self._console, f"assay: {line}")
             return
         if self._spinner is None:
-            self._spinner = self._console.status(shown)
+            self._spinner = self._console.status(shown, spinner="line" if self._console.options.ascii_only else "dots")
             self._spinner.start()
         self._spinner.update(shown)
 

@@ -51,16 +51,23 @@ def is_checkout() -> bool:
 
 def find_installation() -> "Installation":
     """From the environment that the entry script sets."""
+    from assay.model.errors import BadInputError
     from assay.model.installation import Installation
 
     root = find_root()
+    try:
+        of_user = Path.home()
+    except RuntimeError:  # a user whom this machine does not know
+        raise BadInputError(
+            "HOME is not set, and this machine knows no home of this user; set it, such as HOME=/tmp"
+        ) from None
     home = os.environ.get("HADOOP_HOME")
     return Installation(
         root=root,
         parts=root / ".assay",
         jobs_jar=root / "jobs" / "target" / "assay-jobs.jar",
-        cache=Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "assay",
-        state=Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state") / "assay",
+        cache=Path(os.environ.get("XDG_CACHE_HOME") or of_user / ".cache") / "assay",
+        state=Path(os.environ.get("XDG_STATE_HOME") or of_user / ".local" / "state") / "assay",
         hadoop_home=Path(home) if home else None,
     )
 

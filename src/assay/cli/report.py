@@ -16,6 +16,7 @@ import click
 from rich.console import Console
 
 from assay.cli.context import FAILED, Speed, UserPath, open_console
+from assay.host.files import replace_text, whole
 from assay.model.errors import AssayError, BadInputError
 from assay.model.naming import printable
 from assay.record.folder import RunFolder
@@ -66,17 +67,20 @@ def print_page(html: str, target: Path, browser: str) -> None:
     """Write a page as PDF. Raises AssayError when the browser does not."""
     with TemporaryDirectory(prefix="assay-pdf-") as place:
         page, printed = Path(place) / "page.html", Path(place) / "page.pdf"
-        page.write_text(html)
+        page.write_text(html, encoding="utf-8")
         options = ["--no-pdf-header-footer", f"--print-to-pdf={printed}", page.as_uri()]
         command = [*browser_command(browser, Path(place) / "profile"), *options]
         try:
-            done = subprocess.run(command, capture_output=True, text=True, timeout=LONGEST_S, check=False)
+            done = subprocess.run(
+                command, capture_output=True, encoding="utf-8", errors="replace", timeout=LONGEST_S, check=False
+            )
         except (OSError, subprocess.TimeoutExpired) as error:
             raise AssayError(f"{browser} could not print the page: {error}") from None
         if done.returncode or not printed.exists():
             said = done.stderr.strip().splitlines()[-1:] or ["it said nothing"]
             raise AssayError(f"{browser} could not print the page (exit code {done.returncode}): {said[0]}")
-        shutil.copyfile(printed, target)
+        with whole(target) as partial:
+            shutil.copyfile(printed, partial)
 
 
 MOST_DAMAGED = 20
@@ -149,7 +153,7 @@ def write_page(html: str, target: Path, browser: str, console: Console) -> None:
     if browser:
         print_page(html, target, browser)
     else:
-        target.write_text(html)
+        replace_text(target, html)
     print_line(console, f"page: {target}")
 
 
@@ -184,8 +188,7 @@ def emit(lines: Iterator[str], out: Path | None) -> None:
         for line in lines:
             print(shown(line))  # noqa: T201 - the output of the command
         return
-    with out.open("w") as file:
-        file.writelines(f"{line}\n" for line in lines)
+    replace_text(out, (f"{line}\n" for line in lines))
 
 
 def json_lines(run: RunData, analysis: RunAnalysis) -> Iterator[str]:

@@ -101,7 +101,7 @@ def run_client(
 
 def last_words(log: Path) -> str:
     """The most telling line at the end of a client's output: a task's or its own last error, else its last line."""
-    lines = [line.strip() for line in log.read_text(errors="replace").splitlines() if line.strip()]
+    lines = [line.strip() for line in log.read_text(errors="replace", encoding="utf-8").splitlines() if line.strip()]
     tasks = [line for line in lines if line.startswith("Error: ")]
     errors = [line for line in lines if "Exception" in line or "ERROR" in line or line.startswith("assay: ")]
     return (tasks or errors or lines or ["it printed nothing"])[-1][:500]
@@ -156,7 +156,7 @@ class ClientOutput:
 
     def read_log(self, log: Path) -> None:
         """Its whole output, the last lines too."""
-        for line in log.read_text(errors="replace").splitlines():
+        for line in log.read_text(errors="replace", encoding="utf-8").splitlines():
             self._keep(line)
 
     def jobs(self) -> tuple[JobReference, ...]:
@@ -280,7 +280,7 @@ class MapReduce:
         jobs = client.jobs()
         settings = self._history.settings(jobs[-1]) if jobs else {}
         small = [file for file in sorted(files.iterdir()) if file.is_file() and file.stat().st_size <= _TEXT_BYTES]
-        texts = {file.name: file.read_text(errors="replace") for file in small}
+        texts = {file.name: file.read_text(errors="replace", encoding="utf-8") for file in small}
         return LaunchReport(jobs=jobs, result={}, settings={**settings, **program.properties}, texts=texts)
 
     def history(self, job: JobReference) -> History:
@@ -309,7 +309,7 @@ class MapReduce:
         """
         if program.last_lines == 1:
             return last_words(log)
-        said = log.read_text(errors="replace").splitlines()
+        said = log.read_text(errors="replace", encoding="utf-8").splitlines()
         if client.ids and not any(line.startswith("Error: ") for line in said):
             with suppress(AssayError):
                 said += self._history.failure(client.ids[-1])
@@ -330,7 +330,7 @@ class MapReduce:
 
 def _parse(report: Path) -> dict[str, Any] | None:
     try:
-        content = json.loads(report.read_text())
+        content = json.loads(report.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
     return content if isinstance(content, dict) else None

@@ -1,13 +1,15 @@
 """Files and paths that users name: only regular files are read, whole, and only up to a bound; no path goes in circles.
 
-A pipe would keep its reader waiting for ever, and a device such as /dev/zero has no end.
+A pipe would keep its reader waiting for ever, and a device such as /dev/zero has no end. Texts are UTF-8, whatever the
+locale, and replace an earlier file in one step, or not at all.
 """
 
 import errno
 import os
 import stat
-from collections.abc import Iterator
-from contextlib import contextmanager
+import uuid
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from assay.model.errors import BadInputError
@@ -86,6 +88,43 @@ def read_text(file: Path, most_bytes: int = MOST_WRITTEN_BYTES) -> str:
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         raise UnreadableFileError(file, f"line {line} is not UTF-8 text; save it as UTF-8") from None
+
+
+@contextmanager
+def whole(file: Path) -> Iterator[Path]:
+    """A path to write to, which becomes `file` by one rename if the block ends well, and goes away otherwise.
+
+    A pipe or a device, such as /dev/stdout, is written to itself. Raises OSError with the name of `file`.
+    """
+    target = file.resolve()
+    if target.exists() and not target.is_file():
+        yield file
+        return
+    partial = target.with_name(f".{uuid.uuid4().hex[:12]}.part")
+    try:
+        yield partial
+        if target.exists():
+            partial.chmod(stat.S_IMODE(target.stat().st_mode))
+        partial.replace(target)
+    except OSError as error:
+        if error.filename == str(partial):
+            error.filename = str(file)
+        raise
+    finally:
+        with suppress(OSError):
+            partial.unlink(missing_ok=True)
+
+
+def replace_text(file: Path, text: str | Iterable[str]) -> None:
+    """Write a text, or its pieces, as the whole of a file: on disk before it replaces what was there. Raises OSError.
+
+    A character of a file's name that is not UTF-8 becomes an escape.
+    """
+    with whole(file) as partial, partial.open("w", encoding="utf-8", errors="backslashreplace") as stream:
+        stream.writelines([text] if isinstance(text, str) else text)
+        stream.flush()
+        with suppress(OSError):  # a pipe has no disk
+            os.fsync(stream.fileno())
 
 
 def refuse_irregular(file: Path) -> None:

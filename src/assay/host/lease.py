@@ -116,12 +116,12 @@ class Lease:
             "details": self.details,
         }  # fmt: skip
         draft = self.file.with_suffix(".draft")
-        draft.write_text(json.dumps(content, indent=1))
+        draft.write_text(json.dumps(content, indent=1), encoding="utf-8")
         draft.replace(self.file)
 
     @classmethod
     def _read(cls, file: Path) -> "Lease":
-        content = json.loads(file.read_text())
+        content = json.loads(file.read_text(encoding="utf-8"))
         lease = cls.__new__(cls)
         lease.id, lease.purpose, lease.kept = content["id"], content["purpose"], content["keep"]
         lease._owner = tuple(content["owner"])
@@ -196,5 +196,7 @@ def uninterrupted() -> Iterator[None]:
 
 def _owner(pid: int) -> tuple[str, str, int, int | None]:
     """What tells a process from all others, on other machines and at other times too."""
-    boot_id = Path("/proc/sys/kernel/random/boot_id").read_text().strip()  # different after every boot (random(4))
+    boot_id = (
+        Path("/proc/sys/kernel/random/boot_id").read_text(encoding="utf-8").strip()
+    )  # different after every boot (random(4))
     return platform.node(), boot_id, pid, start_time(pid)

@@ -1,6 +1,7 @@
 """Facts of the machine that a trial ran on; trials whose machines differ are never pooled."""
 
 import bz2
+import getpass
 import os
 import platform
 import re
@@ -47,7 +48,9 @@ def machine_facts() -> Mapping[str, str]:
         distribution = platform.freedesktop_os_release()["PRETTY_NAME"]
     except (OSError, KeyError):
         distribution = "unknown"
-    model = re.search(r"^model name[ \t]*:[ \t]*(\S.*?)[ \t]*$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
+    model = re.search(
+        r"^model name[ \t]*:[ \t]*(\S.*?)[ \t]*$", Path("/proc/cpuinfo").read_text(encoding="utf-8"), re.MULTILINE
+    )
     dropped_s = unused_cache_dropped_s()
     return {
         "assay": version(),
@@ -62,6 +65,17 @@ def machine_facts() -> Mapping[str, str]:
     }
 
 
+def user_name() -> str:
+    """The name of the user who runs this, as Hadoop takes it. Raises BadInputError where they have none."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        raise BadInputError(
+            f"this machine has no name for the user {os.getuid()}, and Hadoop needs one; add them to /etc/passwd, or "
+            "start as another user"
+        ) from None
+
+
 def unused_cache_dropped_s(kdamonds: Path = Path("/sys/kernel/mm/damon/admin/kdamonds")) -> float | None:
     """The least age at which a scheme of the kernel's DAMON pages memory out; None where none does.
 
@@ -70,12 +84,16 @@ def unused_cache_dropped_s(kdamonds: Path = Path("/sys/kernel/mm/damon/admin/kda
     ages: list[float] = []
     for context in kdamonds.glob("*/contexts/*"):
         with suppress(OSError, ValueError):
-            if (context.parents[1] / "state").read_text().strip() != "on":
+            if (context.parents[1] / "state").read_text(encoding="utf-8").strip() != "on":
                 continue
-            interval_s = int((context / "monitoring_attrs" / "intervals" / "aggr_us").read_text()) / 1e6
+            interval_s = int((context / "monitoring_attrs" / "intervals" / "aggr_us").read_text(encoding="utf-8")) / 1e6
             schemes = context.glob("schemes/[0-9]*")
-            paging = [scheme for scheme in schemes if (scheme / "action").read_text().strip() == "pageout"]
-            ages += [interval_s * int((one / "access_pattern" / "age" / "min").read_text()) for one in paging]
+            paging = [
+                scheme for scheme in schemes if (scheme / "action").read_text(encoding="utf-8").strip() == "pageout"
+            ]
+            ages += [
+                interval_s * int((one / "access_pattern" / "age" / "min").read_text(encoding="utf-8")) for one in paging
+            ]
     return min(ages, default=None)
 
 
@@ -84,7 +102,7 @@ def write_back(vm: Path = Path("/proc/sys/vm")) -> str:
     names = ("dirty_background_bytes", "dirty_background_ratio", "dirty_bytes", "dirty_ratio",
              "dirty_expire_centisecs", "dirty_writeback_centisecs")  # fmt: skip
     try:
-        found = {name: (vm / name).read_text().strip() for name in names}
+        found = {name: (vm / name).read_text(encoding="utf-8").strip() for name in names}
     except OSError:
         return "unknown"
     return ", ".join(f"{name}={value}" for name, value in found.items() if value != "0")
@@ -97,7 +115,7 @@ def available_memory_bytes() -> int:
 
 def memory_bytes(name: str) -> int:
     """A line of /proc/meminfo, such as MemFree. Raises BadInputError where there is none of that name."""
-    for line in Path("/proc/meminfo").read_text().splitlines():
+    for line in Path("/proc/meminfo").read_text(encoding="utf-8").splitlines():
         if line.startswith(f"{name}:"):
             return int(line.split()[1]) * 1024
     raise BadInputError(f"/proc/meminfo has no {name}: Assay needs Linux 3.14 or newer")

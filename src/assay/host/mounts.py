@@ -50,7 +50,7 @@ class Loop(NamedTuple):
 
 def mounts() -> list[Mount]:
     """All mounts that this process sees, in the order in which they were made."""
-    return parse_mounts(Path("/proc/self/mountinfo").read_text())
+    return parse_mounts(Path("/proc/self/mountinfo").read_text(encoding="utf-8", errors="surrogateescape"))
 
 
 def parse_mounts(mountinfo: str) -> list[Mount]:
@@ -81,7 +81,7 @@ def loops() -> list[Loop]:
     found = []
     for file in Path("/sys/block").glob("loop*/loop/backing_file"):
         with suppress(OSError):  # detached meanwhile
-            found.append(Loop(Path("/dev") / file.parts[3], Path(file.read_text().rstrip("\n"))))
+            found.append(Loop(Path("/dev") / file.parts[3], Path(file.read_text(encoding="utf-8").rstrip("\n"))))
     return found
 
 

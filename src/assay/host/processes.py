@@ -71,7 +71,7 @@ def remove_group(group: Path, patience_s: float = 30.0) -> None:
             if time.monotonic() > deadline:
                 raise
             with suppress(OSError):
-                for pid in (group / "cgroup.procs").read_text().split():
+                for pid in (group / "cgroup.procs").read_text(encoding="utf-8").split():
                     os.kill(int(pid), signal.SIGKILL)
             time.sleep(0.05)
 
@@ -94,7 +94,7 @@ def is_left_over(name: str) -> bool:
 def start_time(pid: int) -> int | None:
     """When a process started, in ticks since boot (/proc/PID/stat, field 22); None when it is gone or a zombie."""
     try:
-        fields = Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
+        fields = Path(f"/proc/{pid}/stat").read_text(errors="replace", encoding="utf-8").rpartition(")")[2].split()
     except OSError:
         return None
     return None if fields[0] in "ZX" else int(fields[19])
@@ -105,7 +105,7 @@ def children_of(parent: int) -> list[int]:
     found = []
     for pid in filter(str.isdigit, os.listdir("/proc")):
         with suppress(OSError):  # ended meanwhile
-            fields = Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
+            fields = Path(f"/proc/{pid}/stat").read_text(errors="replace", encoding="utf-8").rpartition(")")[2].split()
             if int(fields[1]) == parent:
                 found.append(int(pid))
     return found

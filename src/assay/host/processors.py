@@ -67,7 +67,7 @@ def ranges_text(processors: Collection[int]) -> str:
 def _core(processor: int) -> frozenset[int]:
     """None but itself where the kernel does not tell."""
     with suppress(OSError, ValueError):
-        words = Path(CORE.format(processor)).read_text().strip().split(",")
+        words = Path(CORE.format(processor)).read_text(encoding="utf-8").strip().split(",")
         ends = [[int(end) for end in word.split("-")] for word in words]
         return frozenset(number for end in ends for number in range(end[0], end[-1] + 1))
     return frozenset({processor})

@@ -18,11 +18,12 @@ from urllib.response import addinfourl
 
 from pydantic import TypeAdapter
 
+from assay.host.files import whole
 from assay.input.formats import Layout
 from assay.input.generated import Shape, Steering, generate
 from assay.input.graph import Simple, all_facts
 from assay.input.graph_file import GraphFile, UserGraph
-from assay.input.reading import Known, ReadCounts, checksum, load, save, whole, write_canonical
+from assay.input.reading import Known, ReadCounts, checksum, load, save, write_canonical
 from assay.model.base import Frozen
 from assay.model.doubt import Outcome, Verdict, verdict
 from assay.model.errors import BadInputError
@@ -39,6 +40,7 @@ def fetch(url: str, target: Path, progress: Progress) -> None:
     if not url.startswith(_SCHEMES):
         raise BadInputError(f"{url}: isn't an address that can be fetched; it has to begin with https://.")
     try:
+        target.parent.mkdir(parents=True, exist_ok=True)
         opened = cast("addinfourl", urllib.request.urlopen(url, timeout=_PATIENCE_S))  # noqa: S310 - checked above
         with opened as response, whole(target) as partial, partial.open("wb") as copy:
             size = int(response.headers.get("Content-Length") or 0)
@@ -175,6 +177,7 @@ def mismatch(counts: Counts, facts: GraphFacts, read: ReadCounts) -> str | None:
 def _extract(archive: Path, member: str, target: Path) -> None:
     """Copies one file out of a tar archive, whole or not at all."""
     try:
+        target.parent.mkdir(parents=True, exist_ok=True)
         with tarfile.open(archive) as tar, whole(target) as partial:
             source = tar.extractfile(member)
             if source is None:
@@ -247,6 +250,7 @@ class GeneratedGraph(GraphFile):
         shape = self.shape
         progress.detail(f"generate {shape.edges:,} edges like {self.like.title}")
         keys = generate(shape, self.spec.seed)
+        self._path.parent.mkdir(parents=True, exist_ok=True)
         with whole(self._path) as partial:
             progress.detail(f"write {keys.size:,} edges")
             write_canonical(keys, partial)

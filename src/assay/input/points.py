@@ -288,4 +288,4 @@ def drawn(points: Points, k: int, seed: int) -> Floats:
 def write_points(points: Floats, file: Path) -> None:
     """One per line, numbers so that they are read as the same doubles."""
     rows: Sequence[Sequence[float]] = points.tolist()
-    file.write_text("".join(",".join(map(repr, row)) + "\n" for row in rows))
+    file.write_text("".join(",".join(map(repr, row)) + "\n" for row in rows), encoding="utf-8")

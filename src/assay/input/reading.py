@@ -5,10 +5,8 @@ commas, tabs, many spaces. Only a block in which something is wrong is looked at
 """
 
 import hashlib
-import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
@@ -17,6 +15,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from pyarrow import csv
 
+from assay.host.files import replace_text
 from assay.input.formats import FIELD_ENDS, MOST_DIGITS, Layout, Rest, shorten, suspicion, uncompressed
 from assay.input.graph import Collector, Keys, Simple, node_count, unpack
 from assay.model.base import Frozen
@@ -278,28 +277,16 @@ def checksum(path: Path) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
-@contextmanager
-def whole(path: Path) -> Iterator[Path]:
-    """A path to write to, which becomes `path` by one rename if the block ends well, and goes away otherwise."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(f"{path.name}.{os.getpid()}.part")
-    try:
-        yield partial
-        partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)
-
-
 def save(path: Path, known: Known) -> None:
     """Writes `known` as JSON, whole or not at all."""
-    with whole(path) as partial:
-        partial.write_text(known.model_dump_json(indent=1) + "\n")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    replace_text(path, known.model_dump_json(indent=1) + "\n")
 
 
 def load(path: Path, sha256: str | None = None) -> Known | None:
     """What was saved; None if nothing was, or for another content than `sha256`, or by another version of Assay."""
     try:
-        known = Known.model_validate_json(path.read_text())
+        known = Known.model_validate_json(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
     whole_facts = known.facts.wedges_by_degree is not None

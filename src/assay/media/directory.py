@@ -78,7 +78,7 @@ class DirectoryMedium:
         place = self._directory or self._place
         write_out(place)
         try:
-            Path("/proc/sys/vm/drop_caches").write_text("3\n")
+            Path("/proc/sys/vm/drop_caches").write_text("3\n", encoding="utf-8")
         except OSError:
             forget_files(place)
             doubt = CACHE_NOT_QUITE_COLD.doubt(
@@ -112,7 +112,7 @@ def block_device(mount: Mount, sys: Path = SYS) -> Path | None:
     """
     named = sys / "dev" / "block" / mount.device_number / "uevent"
     with suppress(OSError):
-        for line in named.read_text().splitlines():
+        for line in named.read_text(encoding="utf-8").splitlines():
             if line.startswith("DEVNAME="):
                 return Path("/dev") / line.removeprefix("DEVNAME=")
     return Path(mount.source) if mount.source.startswith("/dev/") and Path(mount.source).is_block_device() else None
@@ -149,7 +149,7 @@ def _model(device: Path) -> str:
 
 def _setting(file: Path) -> str:
     try:
-        return file.read_text().strip() or "unknown"
+        return file.read_text(encoding="utf-8").strip() or "unknown"
     except OSError:
         return "unknown"
 

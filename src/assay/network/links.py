@@ -101,7 +101,10 @@ def make_lans(
         for number, host in enumerate(own, start=1)
     }
     file = home / "hosts"
-    file.write_text("127.0.0.1 localhost\n" + "".join(f"{address} {host}\n" for host, address in addresses.items()))
+    file.write_text(
+        "127.0.0.1 localhost\n" + "".join(f"{address} {host}\n" for host, address in addresses.items()),
+        encoding="utf-8",
+    )
     environment = lease.environment(base)
     interfaces = INTERFACES[: len(links)]
     switch = NamespaceNode("switch", hold("switch", file, environment).pid, {}, [])
@@ -196,7 +199,9 @@ def _do(node: NamespaceNode, tool: Literal["ip", "tc"], lines: Sequence[str]) ->
         raise AssayError(f"there is no {tool} on this machine: install iproute2")
     script = "".join(f"{line}\n" for line in lines)
     command = node.command([program, "-batch", "-"])
-    done = subprocess.run(command, input=script, capture_output=True, text=True, check=False, timeout=30)
+    done = subprocess.run(
+        command, input=script, capture_output=True, encoding="utf-8", errors="replace", check=False, timeout=30
+    )
     if done.returncode:
         raise AssayError(f"the network of {node.name} can't be made: {' '.join(done.stderr.split())}")
 

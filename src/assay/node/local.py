@@ -78,7 +78,7 @@ class LocalNode:
         """
         first_ephemeral = 32768
         with suppress(OSError, ValueError):
-            first_ephemeral = int(_RANGE_FILE.read_text().split()[0])
+            first_ephemeral = int(_RANGE_FILE.read_text(encoding="utf-8").split()[0])
         end = first_ephemeral if first_ephemeral > LOWEST_PORT + 4096 else 65536
         candidates = random.sample(range(LOWEST_PORT, end), k=min(count * 20, 2000))  # not a secret
         with ExitStack() as held:

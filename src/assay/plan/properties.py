@@ -332,7 +332,7 @@ def _bytes(text: str) -> float | None:
 @cache
 def renamed() -> Mapping[str, str]:
     """What Hadoop calls a property now, by its deprecated name; several names apart by commas."""
-    lines = files("assay.plan").joinpath("deprecated.txt").read_text().splitlines()
+    lines = files("assay.plan").joinpath("deprecated.txt").read_text(encoding="utf-8").splitlines()
     return dict(line.split() for line in lines if not line.startswith("#"))
 
 

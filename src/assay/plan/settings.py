@@ -57,7 +57,7 @@ def shipped_profiles() -> dict[str, Profile]:
     """The profiles that come with Assay, by name."""
     from ruamel.yaml import YAML
 
-    text = files("assay.plan").joinpath("settings.yaml").read_text()
+    text = files("assay.plan").joinpath("settings.yaml").read_text(encoding="utf-8")
     return {name: Profile.model_validate(body) for name, body in YAML(typ="safe").load(text).items()}
 
 

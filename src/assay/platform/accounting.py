@@ -38,8 +38,8 @@ def _version_1(lease: Lease, process: Path) -> Path | None:
 
 def _version_2(lease: Lease, process: Path) -> Path | None:
     """Below this process' own group, or the top where that can't be seen from here."""
-    path = group_paths((process / "cgroup").read_text()).get("", "/")
-    for mount in group_mounts((process / "mountinfo").read_text()):
+    path = group_paths((process / "cgroup").read_text(encoding="utf-8")).get("", "/")
+    for mount in group_mounts((process / "mountinfo").read_text(encoding="utf-8", errors="surrogateescape")):
         if mount.file_system == "cgroup2":
             top = Path(mount.point)
             return _entered(lease, top, group_below(top, mount.root, path))

@@ -1,6 +1,5 @@
 """What both kinds of platform share: Hadoop's clients on this machine, the trial's media, facts."""
 
-import getpass
 import hashlib
 import io
 import tarfile
@@ -11,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from stat import S_ISREG
 
-from assay.host.machine import SPEED, compressed_mb_s, machine_facts
+from assay.host.machine import SPEED, compressed_mb_s, machine_facts, user_name
 from assay.model.engine import EngineContext, unheard
 from assay.model.errors import BadInputError
 from assay.model.fault import worker_number
@@ -130,7 +129,7 @@ class HadoopPlatform(ABC):
         self._cluster.check(properties)
 
     def user(self) -> str:
-        return getpass.getuser()
+        return user_name()
 
     def hindrance(self) -> str | None:
         return None

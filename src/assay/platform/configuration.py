@@ -86,7 +86,7 @@ def embedded_properties(
         # Above 90 % full Hadoop gives a disk up and the jobs wait for ever; small media under test do get that full.
         "yarn.nodemanager.disk-health-checker.max-disk-utilization-per-disk-percentage": "99",
         # So that containers too are found again by the lease they belong to.
-        "yarn.nodemanager.env-whitelist": f"{whitelist},HADOOP_HOME,PATH,LANG,TZ,{MARK}",
+        "yarn.nodemanager.env-whitelist": f"{whitelist},HADOOP_HOME,PATH,LANG,LC_ALL,TZ,{MARK}",
         "yarn.application.classpath": str(conf_dir),
         "mapreduce.application.classpath": container_classpath,
     }
@@ -121,10 +121,10 @@ def write_configuration(conf_dir: Path, properties: Mapping[str, str]) -> None:
     """
     for file in FILES:
         own = {name: value for name, value in properties.items() if file in files_of(name)}
-        (conf_dir / file).write_text(to_xml(own))
+        (conf_dir / file).write_text(to_xml(own), encoding="utf-8")
     queues = {name: value for name, value in properties.items() if name.startswith(_SCHEDULER)}
-    (conf_dir / "capacity-scheduler.xml").write_text(to_xml({**CAPACITY_SCHEDULER, **queues}))
-    (conf_dir / "log4j.properties").write_text(LOG4J)
+    (conf_dir / "capacity-scheduler.xml").write_text(to_xml({**CAPACITY_SCHEDULER, **queues}), encoding="utf-8")
+    (conf_dir / "log4j.properties").write_text(LOG4J, encoding="utf-8")
 
 
 def files_of(name: str) -> tuple[str, ...]:

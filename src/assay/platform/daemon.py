@@ -134,7 +134,7 @@ esac
 # HADOOP_CLASSPATH, HADOOP_CLIENT_OPTS: as with Hadoop's own script.
 exec {there}{command}"${{HADOOP_CLASSPATH:+:$HADOOP_CLASSPATH}}" ${{HADOOP_CLIENT_OPTS:-}} "$main" "$@"
 """
-    path.write_text(script)
+    path.write_text(script, encoding="utf-8")
     path.chmod(0o755)
     return path
 

@@ -89,7 +89,11 @@ def find_java(environment: Mapping[str, str]) -> Java:
             )
         home = Path(program).resolve().parent.parent
     release = home / "release"
-    facts = dict(re.findall(r'^(\w+)="?([^"\n]*)"?$', release.read_text(), re.MULTILINE)) if release.is_file() else {}
+    facts = (
+        dict(re.findall(r'^(\w+)="?([^"\n]*)"?$', release.read_text(encoding="utf-8"), re.MULTILINE))
+        if release.is_file()
+        else {}
+    )
     version = facts.get("JAVA_VERSION", "")
     number = re.match(r"(?:1\.)?(\d+)", version)
     if number is None:
@@ -150,7 +154,7 @@ def bundled(folder: Path, java: Java) -> Distribution:
     note = ""
     if not archive.is_file() or not made_for.is_file():
         note = "no class-data archive was made for the bundled jars"
-    elif made_for.read_text().strip() != java.fingerprint:
+    elif made_for.read_text(encoding="utf-8").strip() != java.fingerprint:
         note = f"the class-data archive was made for another Java than {java.version} in {java.home}"
     return Distribution(
         version=version, java=java, jars=jars, extras=folder / "extras", classpath=(f"{jars}/*",), pathing_jar=pathing,

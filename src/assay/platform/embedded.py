@@ -455,7 +455,7 @@ def rack_properties(spec: ClusterSpec, lans: Sequence[Lan], home: Path) -> dict[
         for word in (host, lan.addresses[host])
     ]
     table = home / "racks"
-    table.write_text("".join(lines))
+    table.write_text("".join(lines), encoding="utf-8")
     return {
         "net.topology.node.switch.mapping.impl": "org.apache.hadoop.net.TableMapping",
         "net.topology.table.file.name": str(table),
@@ -471,7 +471,12 @@ def lacking_namespaces() -> str:
     """Why this user can have no nodes beside this machine; empty where that is possible."""
     try:
         done = subprocess.run(
-            ["unshare", "--net", "--mount", "--uts", "true"], capture_output=True, text=True, check=False, timeout=10
+            ["unshare", "--net", "--mount", "--uts", "true"],
+            capture_output=True,
+            encoding="utf-8",
+            errors="replace",
+            check=False,
+            timeout=10,
         )
         return (done.stderr.strip() or "no reason was given") if done.returncode else ""
     except (OSError, subprocess.TimeoutExpired) as error:

@@ -228,7 +228,7 @@ class ExistingCluster(Cluster):
         derive_site(self._conf_dir, conf_dir, properties)
         # Which jobs a program ran is read from what its client says at the level INFO.
         if not (conf_dir / "log4j.properties").exists():
-            (conf_dir / "log4j.properties").write_text(LOG4J)
+            (conf_dir / "log4j.properties").write_text(LOG4J, encoding="utf-8")
         starts = Starts(name="existing", properties={})
         hadoop = write_hadoop_command(layout.neutral / "bin" / "hadoop", self._distribution, starts, conf_dir)
         self._namenode_url, self._checked_at_s = answering.get("namenode"), time.monotonic()

@@ -39,8 +39,8 @@ class Hierarchy(NamedTuple):
 
 def find_hierarchy(controller: str, process: Path = SELF) -> Hierarchy | None:
     """Where the groups of a controller are; None when this machine has none."""
-    paths = group_paths((process / "cgroup").read_text())
-    for mount in group_mounts((process / "mountinfo").read_text()):
+    paths = group_paths((process / "cgroup").read_text(encoding="utf-8"))
+    for mount in group_mounts((process / "mountinfo").read_text(encoding="utf-8", errors="surrogateescape")):
         mounted = Path(mount.point)
         if mount.file_system == "cgroup" and controller in mount.options.split(","):
             return Hierarchy(version=1, root=mounted, own=group_below(mounted, mount.root, paths.get(controller, "/")))
@@ -80,7 +80,7 @@ def _is_limited(controller: str, group: Path) -> bool:
 def words(file: Path) -> list[str]:
     """The words of one of the kernel's small files; none when it is not there."""
     try:
-        return file.read_text().split()
+        return file.read_text(encoding="utf-8").split()
     except OSError:
         return []
 
@@ -294,7 +294,7 @@ def _make(controller: str, lease: Lease, process: Path, name: str) -> tuple[int,
         try:
             switch = parent / "cgroup.subtree_control"
             if hierarchy.version == 2 and controller not in words(switch):
-                switch.write_text(f"+{controller}")  # groups below have the controller then
+                switch.write_text(f"+{controller}", encoding="utf-8")  # groups below have the controller then
             if group not in lease.groups:
                 lease.make_group(group)
         except OSError as error:
@@ -324,7 +324,7 @@ def _bound(controller: str, version: int, group: Path, amount: float, period_us:
         file = group / name
         try:
             if name != "memory.swap.max" or file.exists():
-                file.write_text(str(value))
+                file.write_text(str(value), encoding="utf-8")
         except OSError as error:
             raise AssayError(f"the kernel did not take {value} in {file}: {error.strerror or error}") from error
 

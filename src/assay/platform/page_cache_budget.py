@@ -79,9 +79,9 @@ class PageCacheBudget:
         try:
             self._read()
             bound = group / self._names.bound
-            bound.write_text(bound.read_text())
+            bound.write_text(bound.read_text(encoding="utf-8"), encoding="utf-8")
             if self._pauses is not None:
-                (group / "memory.oom_control").write_text("0")
+                (group / "memory.oom_control").write_text("0", encoding="utf-8")
         except (OSError, ValueError, KeyError) as error:
             raise BadInputError(
                 f"the page cache can't be held at a budget here: {group}: {error}; leave page_cache out"
@@ -117,8 +117,8 @@ class PageCacheBudget:
 
         Mapped shared memory is taken off twice, as the kernel does not count it apart; a cluster has less than 1 MiB.
         """
-        usage = int((self._group / self._names.usage).read_text())
-        lines = (line.split() for line in (self._group / "memory.stat").read_text().splitlines())
+        usage = int((self._group / self._names.usage).read_text(encoding="utf-8"))
+        lines = (line.split() for line in (self._group / "memory.stat").read_text(encoding="utf-8").splitlines())
         stat = {name: int(value) for name, value in lines}
         own_files = stat[self._names.mapped] + stat.get(self._names.shared, 0)
         return usage, max(stat[self._names.cached] - own_files, 0)
@@ -132,10 +132,10 @@ class PageCacheBudget:
         # At the bound of all memory no more will come: there the kernel must end a process, not pause it.
         if self._pauses is not None and self._pauses != (bound == wanted):
             self._pauses = bound == wanted
-            (self._group / "memory.oom_control").write_text(str(int(self._pauses)))
+            (self._group / "memory.oom_control").write_text(str(int(self._pauses)), encoding="utf-8")
         if bound != self._last_bound:
             try:
-                (self._group / self._names.bound).write_text(str(bound))
+                (self._group / self._names.bound).write_text(str(bound), encoding="utf-8")
             except OSError as error:
                 if error.errno != errno.EBUSY:  # less could be reclaimed than needed; the next step tries again
                     raise
@@ -182,7 +182,7 @@ class PageCacheBudget:
         """Bound the group as without a budget, so that nothing stays paused."""
         with suppress(OSError):
             bound = self._names.no_bound if self._most is None else str(self._most)
-            (self._group / self._names.bound).write_text(bound)
+            (self._group / self._names.bound).write_text(bound, encoding="utf-8")
         with suppress(OSError):
             if self._pauses is not None:
-                (self._group / "memory.oom_control").write_text("0")
+                (self._group / "memory.oom_control").write_text("0", encoding="utf-8")

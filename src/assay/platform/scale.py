@@ -130,7 +130,7 @@ class ScaleWatch:
             links = self._open_links(opened)
             before = {name: queues.read() for name, queues, _ in links}
             before_s, before_ms = time.monotonic(), round(1000 * time.time())
-            idle_s, idle_ms, idle = before_s, before_ms, idle_ticks(STAT.read_text(), processors)
+            idle_s, idle_ms, idle = before_s, before_ms, idle_ticks(STAT.read_text(encoding="utf-8"), processors)
             while not self._ended.wait(LINKS_EVERY_S):
                 now_s, now_ms = time.monotonic(), round(1000 * time.time())
                 now = {name: queues.read() for name, queues, _ in links}
@@ -140,7 +140,7 @@ class ScaleWatch:
                         self._links.append(((before_ms, now_ms), f"{name}, interface {number}", one))
                 before, before_s, before_ms = now, now_s, now_ms
                 if now_s - idle_s >= IDLE_EVERY_S:
-                    ticks = idle_ticks(STAT.read_text(), processors)
+                    ticks = idle_ticks(STAT.read_text(encoding="utf-8"), processors)
                     share = (ticks - idle) / (_TICKS_PER_S * (now_s - idle_s) * len(processors))
                     self._idle.append(((idle_ms, now_ms), max(0.0, min(1.0, share))))  # waiting may step back
                     idle_s, idle_ms, idle = now_s, now_ms, ticks

@@ -79,7 +79,11 @@ def with_sharing(
     mounted = mounts() if everything is None else everything
     busy = {_number_of(layout.neutral)}
     with suppress(OSError):  # devices that hold swap, themselves or in a file (proc(5))
-        busy |= {_number_of(Path(line.split()[0])) for line in swaps.read_text().splitlines()[1:] if line.strip()}
+        busy |= {
+            _number_of(Path(line.split()[0]))
+            for line in swaps.read_text(encoding="utf-8").splitlines()[1:]
+            if line.strip()
+        }
     marked = []
     for disk in disks:
         number = _number_of(disk.place)

@@ -79,8 +79,8 @@ class YarnSampler:
         try:
             with (self._sampling.scratch / "client.log").open("wb") as log:
                 self._process = subprocess.Popen(
-                    command, env={**self._environment, "HADOOP_CLASSPATH": ":".join(path)}, text=True,
-                    stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, start_new_session=True,
+                    command, env={**self._environment, "HADOOP_CLASSPATH": ":".join(path)}, encoding="utf-8",
+                    errors="replace", stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, start_new_session=True,
                 )  # fmt: skip
         except OSError as error:
             self._failure = f"Hadoop's client can't be started ({error})"
@@ -226,7 +226,7 @@ def _compared(lines: Sequence[str], own: ClockOffset) -> tuple[ClockOffset, floa
 
 
 def _last_words(log: Path, code: int) -> str:
-    lines = [line.strip() for line in log.read_text(errors="replace").splitlines() if line.strip()]
+    lines = [line.strip() for line in log.read_text(errors="replace", encoding="utf-8").splitlines() if line.strip()]
     errors = [line for line in lines if "Exception" in line or "ERROR" in line]
     return f"its client ended with exit code {code}: {(errors or lines or ['it printed nothing'])[-1][:300]}"
 

@@ -190,7 +190,7 @@ def weighed(process: Path = SELF) -> Iterator[Weight]:
     weight = Weight()
     before: int | None = None
     with suppress(OSError):
-        (process / "clear_refs").write_text("5")
+        (process / "clear_refs").write_text("5", encoding="utf-8")
         before = _peak_bytes(process)
     began_s = time.process_time()
     try:
@@ -204,7 +204,7 @@ def weighed(process: Path = SELF) -> Iterator[Weight]:
 
 def _peak_bytes(process: Path) -> int | None:
     try:
-        lines = (process / "status").read_text().splitlines()
+        lines = (process / "status").read_text(encoding="utf-8").splitlines()
     except OSError:
         return None
     return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM:")), None)

@@ -28,7 +28,15 @@ from typing import Any, NamedTuple, TypeVar, get_args
 
 from pydantic import BaseModel, ValidationError
 
-from assay.host.files import MOST_RECORDED_BYTES, UnreadableFileError, opened, read_bytes, read_text, refuse_irregular
+from assay.host.files import (
+    MOST_RECORDED_BYTES,
+    UnreadableFileError,
+    opened,
+    read_bytes,
+    read_text,
+    refuse_irregular,
+    replace_text,
+)
 from assay.model.engine import engine_kind
 from assay.model.errors import BadInputError
 from assay.model.record import READ_FROM_AFAR, Record, Sample
@@ -178,15 +186,11 @@ class RunFolder:
 
     def replace_plan(self, plan: Plan) -> None:
         """Another plan for this run, in one step: finished trials stay, and must be in it."""
-        draft = self.path / ".plan.draft"
-        draft.write_text(plan.model_dump_json(indent=1))
-        draft.rename(self.path / "plan.json")
+        replace_text(self.path / "plan.json", plan.model_dump_json(indent=1))
 
     def keep_experiment(self, text: str) -> None:
         """Keep the experiment's file, in one step, so that the run can be made again from its folder."""
-        draft = self.path / ".experiment.draft"
-        draft.write_text(text)
-        draft.rename(self.path / EXPERIMENT)
+        replace_text(self.path / EXPERIMENT, text)
 
     @property
     def experiment(self) -> Path | None:
@@ -276,17 +280,17 @@ class RunFolder:
         record = result.record
         draft = self._trials / f".{record.trial.id}-{uuid.uuid4().hex[:8]}"
         draft.mkdir(parents=True)
-        (draft / RECORD).write_text(record.model_dump_json(indent=1))
+        (draft / RECORD).write_text(record.model_dump_json(indent=1), encoding="utf-8")
         engine = engine_kind(record.trial.engine)
         write_rows(draft / "tasks.parquet", engine.attempt, result.attempts)
         write_rows(draft / "phases.parquet", engine.log, result.phases)
         write_rows(draft / "samples.parquet", Sample, result.samples, **SAMPLES)
         if result.signature is not None:
-            (draft / "signature.json").write_text(result.signature.model_dump_json(indent=1))
+            (draft / "signature.json").write_text(result.signature.model_dump_json(indent=1), encoding="utf-8")
         if result.logs:
             (draft / LOGS).write_bytes(result.logs)
         sums = [f"{_digest(file)}  {file.name}\n" for file in sorted(draft.iterdir())]
-        (draft / SUMS).write_text("".join(sums))
+        (draft / SUMS).write_text("".join(sums), encoding="utf-8")
         for file in draft.iterdir():
             _flush(file)
         final = self._trials / record.trial.id

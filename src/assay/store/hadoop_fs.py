@@ -86,7 +86,12 @@ class HadoopFs:
 
     def _call(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [str(self._hadoop), "fs", *arguments], capture_output=True, text=True, check=False, env=self._environment
+            [str(self._hadoop), "fs", *arguments],
+            capture_output=True,
+            encoding="utf-8",
+            errors="replace",
+            check=False,
+            env=self._environment,
         )
 
     def _run(self, *arguments: str) -> str:

@@ -4,7 +4,6 @@ The landed bytes are those of block files as they lie in the DataNode's director
 storage types is not asked, so a policy that fell back silently shows.
 """
 
-import getpass
 import json
 import socket
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn
 from urllib.parse import urlsplit
 
 from assay.host.http import NodeConnection, client
+from assay.host.machine import user_name
 from assay.model.errors import AssayError
 from assay.model.fault import Redundancy
 from assay.model.host_names import same_host
@@ -43,7 +43,7 @@ class WebHdfs:
         self._connect = connect
         self._client = client(connect, _PATIENCE_S)
         self._broken = httpx.HTTPError
-        self._user = getpass.getuser()
+        self._user = user_name()
 
     def put(self, source: Path, path: str) -> None:
         with source.open("rb") as file:

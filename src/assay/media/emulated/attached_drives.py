@@ -134,7 +134,7 @@ def _foreign(installation: Installation) -> Iterator[AttachedDrive]:
     homes = {Path(match["home"]): match["id"] for path in paths if (match := HOME.match(f"{path}/"))}
     for home, name in sorted(homes.items()):
         try:
-            file = Path((home / "lease").read_text().strip())
+            file = Path((home / "lease").read_text(encoding="utf-8").strip())
             held = any(lease.kept or not lease.stale for lease in leases(file.parents[1]) if lease.id == file.stem)
         except OSError:  # too young to name its lease yet, perhaps
             held = home.is_dir() and time.time() - home.stat().st_mtime < YOUNG_S

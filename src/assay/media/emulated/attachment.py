@@ -83,7 +83,7 @@ _PACKAGES = {"losetup": "util-linux", "mount": "util-linux", "mkfs.ext4": "e2fsp
 
 def may_mount() -> bool:
     """Whether this process has the right to mount; root has it but in most containers."""
-    for line in Path("/proc/self/status").read_text().splitlines():
+    for line in Path("/proc/self/status").read_text(encoding="utf-8").splitlines():
         if line.startswith("CapEff:"):
             return bool(int(line.split()[1], 16) >> ADMINISTRATOR_BIT & 1)
     return os.geteuid() == 0
@@ -121,7 +121,7 @@ def missing(installation: Installation, file_system: str = "ext4") -> list[str]:
 def schedulers(device: Path, sys: Path = Path("/sys")) -> tuple[str, ...]:
     """What a block device's queue offers, the one in use first; empty where the kernel does not tell."""
     try:
-        words = (sys / "block" / device.name / "queue" / "scheduler").read_text().split()
+        words = (sys / "block" / device.name / "queue" / "scheduler").read_text(encoding="utf-8").split()
     except OSError:
         return ()
     return tuple(word.strip("[]") for word in sorted(words, key=lambda word: "[" not in word))
@@ -181,7 +181,7 @@ def limit_dirty(device: Path, limit_bytes: int | None, system: System, sys: Path
 
 def _number(file: Path) -> int | None:
     try:
-        return int(file.read_text())
+        return int(file.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
 
@@ -259,9 +259,9 @@ def attach_raw(
             f"the file system below {place} can't give back parts of a file, which what is deleted on "
             f"{profile.name} must; name a place on another one, such as ext4, xfs, btrfs or tmpfs"
         )
-    (drive.home / "profile.json").write_text(profile.for_emulator)
+    (drive.home / "profile.json").write_text(profile.for_emulator, encoding="utf-8")
     # Whose it is, for those who find it without knowing where its user keeps leases.
-    (drive.home / "lease").write_text(str(lease.file))
+    (drive.home / "lease").write_text(str(lease.file), encoding="utf-8")
     serve(emulator.binary, drive, lease.environment(os.environ), system, scope)
     return attach_loop(drive.disk, queue_of(profile), system, scope), drive
 

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
+from assay.host.files import replace_text
 from assay.host.lease import Lease
 from assay.media.emulated.attachment import PURPOSE, attach_raw
 from assay.media.emulated.emulator import Emulator, System
@@ -69,7 +70,7 @@ class Ceiling(Frozen):
 def known_ceiling(installation: Installation, emulator: Emulator | None = None) -> Ceiling | None:
     """The one that was measured since this machine has started, with this emulator; None where there is none."""
     try:
-        found = Ceiling.model_validate_json((installation.state / FILE).read_text())
+        found = Ceiling.model_validate_json((installation.state / FILE).read_text(encoding="utf-8"))
     except (OSError, ValidationError):
         return None
     here = _here(emulator or Emulator(installation))
@@ -89,13 +90,13 @@ def measure_ceiling(
         device, _ = attach_raw(null, DRIVE_BYTES, place, lease, emulator, system or System(), scope)
         found = Ceiling.model_validate(_here(emulator) | {"rates": emulator.rates(device)})
     with suppress(OSError):  # then it is measured again next time
-        (installation.state / FILE).write_text(found.model_dump_json(indent=1))
+        replace_text(installation.state / FILE, found.model_dump_json(indent=1))
     return found
 
 
 def _here(emulator: Emulator) -> dict[str, str | int]:
     return {
-        "boot": BOOT.read_text().strip(),
+        "boot": BOOT.read_text(encoding="utf-8").strip(),
         "kernel": os.uname().release,
         "emulator_digest": emulator.digest,
         "cores": len(os.sched_getaffinity(0)),

@@ -40,8 +40,8 @@ class System:
         environment = {**os.environ, "LC_ALL": "C"}
         try:
             done = subprocess.run(
-                command, capture_output=True, text=True, check=False, timeout=60, env=environment,
-                stdin=subprocess.DEVNULL,
+                command, capture_output=True, encoding="utf-8", errors="replace", check=False,
+                timeout=60, env=environment, stdin=subprocess.DEVNULL,
             )  # fmt: skip
         except FileNotFoundError:
             raise AssayError(f"there is no {command[0]} on this machine; install it (see `assay doctor`)") from None
@@ -69,7 +69,7 @@ class System:
     def write(self, file: Path, text: str) -> bool:
         """Write a setting, in a single write; False when the kernel does not take it."""
         try:
-            file.write_text(text)
+            file.write_text(text, encoding="utf-8")
         except OSError:
             return False
         return True
@@ -105,7 +105,7 @@ class Emulator:
         if self.binary.is_file():
             return None
         try:
-            reason = self._reason.read_text().splitlines()[0]
+            reason = self._reason.read_text(encoding="utf-8").splitlines()[0]
         except (OSError, IndexError):
             reason = "run setup/prepare emulator"
         return f"the drive emulator is not built: {reason}"
@@ -125,7 +125,7 @@ class Emulator:
 
     def check(self, profile: DriveProfile) -> None:
         """Raises BadInputError that names the figure, its value, the bounds and the line, for all that is wrong."""
-        with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+        with tempfile.NamedTemporaryFile("w", encoding="utf-8", suffix=".json") as file:
             file.write(profile.for_emulator)
             file.flush()
             done = self._run("check", file.name, good=(0, BAD_PROFILE))
@@ -158,8 +158,8 @@ class Emulator:
     ) -> "subprocess.CompletedProcess[str]":
         try:
             done = subprocess.run(
-                [self.binary, *arguments], capture_output=True, text=True, check=False, timeout=PATIENCE_S,
-                stdin=subprocess.DEVNULL, cwd=place,
+                [self.binary, *arguments], capture_output=True, encoding="utf-8", errors="replace", check=False,
+                timeout=PATIENCE_S, stdin=subprocess.DEVNULL, cwd=place,
             )  # fmt: skip
         except OSError as error:
             raise AssayError(self.missing() or f"{self.binary} can't be run: {error.strerror}") from None
@@ -331,6 +331,6 @@ def ended(code: int) -> str:
 
 def _text(file: Path) -> str:
     try:
-        return file.read_text(errors="replace")
+        return file.read_text(errors="replace", encoding="utf-8")
     except OSError:
         return ""

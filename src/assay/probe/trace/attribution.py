@@ -254,9 +254,11 @@ def place_of(device: Path, folder: Path = CLASS) -> Place:
     """Of a partition or a whole disk. Raises OSError or ValueError where sysfs does not tell."""
     here = (folder / sysfs_name(device.resolve())).resolve()
     is_partition = (here / "partition").exists()
-    begin = int((here / "start").read_text()) * SECTOR_BYTES if is_partition else 0
-    major, minor = (here.parent if is_partition else here).joinpath("dev").read_text().strip().split(":")
-    end = begin + int((here / "size").read_text()) * SECTOR_BYTES
+    begin = int((here / "start").read_text(encoding="utf-8")) * SECTOR_BYTES if is_partition else 0
+    major, minor = (
+        (here.parent if is_partition else here).joinpath("dev").read_text(encoding="utf-8").strip().split(":")
+    )
+    end = begin + int((here / "size").read_text(encoding="utf-8")) * SECTOR_BYTES
     return Place(int(major) << 20 | int(minor), begin, end)
 
 

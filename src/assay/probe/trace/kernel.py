@@ -215,7 +215,7 @@ class KernelTrace:
         lost = 0
         for cpu in self._cpus:
             with suppress(OSError, ValueError):
-                for line in (cpu / "stats").read_text().splitlines():
+                for line in (cpu / "stats").read_text(encoding="utf-8").splitlines():
                     name, _, value = line.partition(":")
                     lost += int(value) if name in {"overrun", "dropped events"} else 0
         return lost
@@ -240,7 +240,9 @@ def tracing(devices: Sequence[int], root: Path = TRACING) -> Iterator[KernelTrac
         try:
             remove_left_overs(root)
             events = root / "events" / "block"
-            layouts = [parse_format((events / name / "format").read_text()) for name in (ISSUE, COMPLETE)]
+            layouts = [
+                parse_format((events / name / "format").read_text(encoding="utf-8")) for name in (ISSUE, COMPLETE)
+            ]
             instance = root / "instances" / own_name()
             instance.mkdir()
             scope.callback(remove, instance)
@@ -248,7 +250,7 @@ def tracing(devices: Sequence[int], root: Path = TRACING) -> Iterator[KernelTrac
             scope.callback(trace.close)
             _set_up(instance, devices)
             trace.open()
-            (instance / "tracing_on").write_text("1")
+            (instance / "tracing_on").write_text("1", encoding="utf-8")
         except (OSError, ValueError) as error:
             scope.close()  # what was made so far, and nothing that others made
             raise CannotMeasureError(
@@ -276,21 +278,23 @@ def remove(instance: Path) -> None:
     """Stop a trace and take its instance away; one that is gone already is fine."""
     with suppress(OSError):
         for name in (ISSUE, COMPLETE):
-            (instance / "events" / "block" / name / "enable").write_text("0")
+            (instance / "events" / "block" / name / "enable").write_text("0", encoding="utf-8")
     with suppress(OSError):
         instance.rmdir()
 
 
 def _set_up(instance: Path, devices: Iterable[int]) -> None:
     wanted = " || ".join(f"dev == {device}" for device in devices)
-    (instance / "tracing_on").write_text("0")
-    (instance / "trace_clock").write_text("mono")
+    (instance / "tracing_on").write_text("0", encoding="utf-8")
+    (instance / "trace_clock").write_text("mono", encoding="utf-8")
     cpus = len(list((instance / "per_cpu").glob("cpu*")))
-    (instance / "buffer_size_kb").write_text(str(max(SMALLEST_BUFFER_KB, ALL_BUFFERS_KB // max(1, cpus))))
+    (instance / "buffer_size_kb").write_text(
+        str(max(SMALLEST_BUFFER_KB, ALL_BUFFERS_KB // max(1, cpus))), encoding="utf-8"
+    )
     for name in (ISSUE, COMPLETE):
         event = instance / "events" / "block" / name
-        (event / "filter").write_text(wanted)
-        (event / "enable").write_text("1")
+        (event / "filter").write_text(wanted, encoding="utf-8")
+        (event / "enable").write_text("1", encoding="utf-8")
 
 
 def _run(*command: str) -> None:

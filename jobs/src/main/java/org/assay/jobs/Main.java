@@ -3,6 +3,7 @@ package org.assay.jobs;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.util.ToolRunner;
 import org.assay.jobs.clustering.ClusteringCoefficient;
@@ -80,7 +81,8 @@ public final class Main {
         "Usage: hadoop jar assay-jobs.jar <command> [-D property=value ...] <input> <output>"
             + " [options]\n\nCommands:\n");
     for (Workload workload : workloads()) {
-      usage.append(String.format("  %-24s %s%n", workload.name(), workload.summary()));
+      usage.append(
+          String.format(Locale.ROOT, "  %-24s %s%n", workload.name(), workload.summary()));
       usage.append(workload.optionsUsage());
     }
     return usage

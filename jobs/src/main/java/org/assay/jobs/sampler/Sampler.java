@@ -2,6 +2,7 @@ package org.assay.jobs.sampler;
 
 import java.io.IOException;
 import java.io.OutputStream;
+import java.util.Locale;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
@@ -78,7 +79,8 @@ public final class Sampler {
   }
 
   private void write() throws IOException {
-    Path file = new Path(folder, String.format("%s%s%04d", host, SamplerClient.READINGS, parts++));
+    String name = String.format(Locale.ROOT, "%s%s%04d", host, SamplerClient.READINGS, parts++);
+    Path file = new Path(folder, name);
     try (OutputStream out = store.create(file, true)) {
       out.write(readings.take());
     }

@@ -9,6 +9,7 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
@@ -190,6 +191,7 @@ public final class SamplerClient {
         yarn.getApplicationReport(application).getApplicationResourceUsageReport();
     say(
         String.format(
+            Locale.ROOT,
             "@taken %d %d %d",
             used.getNumUsedContainers(),
             used.getUsedResources().getMemorySize(),
