@@ -435,11 +435,11 @@ def _run_one(trial: Trial, folder: RunFolder, set_up: SetUp, display: Display, b
             # What failed for want of room or of a login is no finding: it runs again on resuming.
             _need_room(trial, setup)
         try:
-            folder.write(result)
+            written = folder.write(result)
         except OSError as error:
             reason = f"the record of trial {trial.id} could not be written: {error}"
             raise AssayError(f"{reason}; free some space and continue with --resume") from error
-    record = in_model_time(result.record)
+    record = in_model_time(written)
     display.trial_ends(record)
     if budget is not None:
         budget.took(trial, left_s - budget.left_s)

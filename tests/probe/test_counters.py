@@ -1,5 +1,7 @@
 """Proves what readings at any times come to in the parts of a trial: interpolated, marked where unsure, never made up."""
 
+import math
+
 import pytest
 
 from assay.probe.counters import COUNT_32_BITS, WORD, PartTimes, Readings
@@ -113,3 +115,17 @@ def test_samples_are_rates_of_counters_and_levels_as_they_were():
         ("disk/read_bytes_per_s", 1000, 500.0, "n"), ("disk/read_bytes_per_s", 3050, 536.585, "n"),
         ("memory/used_bytes", 10, 5, "n"),
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("odd", [math.nan, math.inf, -math.inf])
+def test_a_reading_that_is_no_number_is_none_and_is_told(odd):
+    """Also where it lies at the end of a part, and for levels."""
+    readings = counted((0, 0), (10_000, odd), (20_000, 200), (60_000, odd), (110_000, 1100), (112_000, 1100))
+    readings.level("n", "memory", "used_bytes", 50_000, odd)
+    readings.level("n", "memory", "used_bytes", 60_000, 5.0)
+    found = amounts(readings)
+    assert found["n", "disk", "read_bytes", "run"][0] == 1000
+    assert found["n", "memory", "used_peak_bytes", "run"][0] == 5.0
+    assert all(math.isfinite(sample.value) for sample in readings.samples())
+    assert readings.not_numbers() == ["disk read_bytes of n", "memory used_bytes of n"]
+    assert readings.broken() == []

@@ -4,6 +4,7 @@ Answers have the form of Hadoop 3.4's.
 """
 
 import json
+import math
 import threading
 import time
 from contextlib import ExitStack, contextmanager
@@ -182,6 +183,30 @@ def test_a_daemon_that_goes_away_is_a_doubt_and_the_others_have_figures():
     assert ("worker-1", "datanode", "hdfs_read_bytes") not in of
     assert of["worker-2", "datanode", "hdfs_read_bytes"].value == 9
     assert ("worker-1", "nodemanager", "shuffle_sent_bytes") in of
+
+
+@pytest.mark.parametrize("odd", ["NaN", math.nan, math.inf])
+def test_a_figure_that_is_no_number_is_missing_and_told_and_the_others_are_there(odd, monkeypatch):
+    """Hadoop's servlet writes NaN as a text; a sum of beans of which one has none is none."""
+
+    def datanode(machine, query):
+        beans = [{"BytesRead": 7, "BytesWritten": machine.written}, {"BytesRead": odd}]
+        return {"beans": beans} if "DataNodeActivity" in query["qry"] else system(query)
+
+    monkeypatch.setattr(Machine, "datanode", datanode)
+    with a_cluster(1) as cluster:
+        (first,) = cluster.machines
+
+        def act():
+            first.written = 3 * GIB
+
+        found, doubts = measured(cluster, act)
+    of = amounts(found)
+    assert ("worker-1", "datanode", "hdfs_read_bytes") not in of
+    assert of["worker-1", "datanode", "hdfs_written_bytes"].value == 3 * GIB
+    assert [one.what for one in doubts] == [
+        "readings that are no numbers were left out: datanode hdfs_read_bytes of worker-1"
+    ]
 
 
 def test_a_slow_daemon_holds_nobody_up_for_long():

@@ -264,3 +264,19 @@ def test_without_one_nothing_is_missing():
 
 def test_every_group_says_what_is_lost():
     assert len({group.lost for group in GROUPS}) == len(GROUPS) == 5
+
+
+def test_a_series_that_is_no_number_is_missing_and_told():
+    class Odd(Fake):
+        def series(self, query):
+            odd = "node_disk_read_bytes" in query and "timestamp(" not in query
+            for labels, value in super().series(query):
+                yield labels, (lambda _at: math.nan) if odd else value
+
+    with a_prometheus(Odd()) as server:
+        found, (doubt,) = measured(server)
+    assert "readings that are no numbers were left out: disk sda read_bytes of " in doubt.what
+    of = {(one.node, one.subject, one.series) for one in found.amounts}
+    assert ("worker-2", "disk sda", "read_bytes") not in of
+    assert ("worker-2", "disk sda", "written_bytes") in of
+    assert all(math.isfinite(one.value) for one in (*found.amounts, *found.samples))

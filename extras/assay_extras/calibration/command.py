@@ -3,7 +3,6 @@
 An emulated drive is measured twice: as a whole block device, and through a file system on another, equal drive.
 """
 
-import json
 import os
 import shutil
 from collections.abc import Mapping, Sequence
@@ -23,7 +22,7 @@ from assay.media.emulated.attachment import PURPOSE, raw_drive
 from assay.media.emulated.emulator import Drive, Emulator, System
 from assay.media.emulated.medium import EMULATED, EmulatedMedium, EmulatedOptions, doubts_of
 from assay.media.emulated.profile import find_profile, profile_names, read_profile
-from assay.model.base import Frozen
+from assay.model.base import Frozen, json_text
 from assay.model.doubt import Doubt, doubt_kind
 from assay.model.errors import BadInputError
 from assay.model.installation import Installation
@@ -284,7 +283,7 @@ def _check_profile_to(file: Path | None, media: tuple[str, ...]) -> None:
 
 def calibrations_json(calibrations: list[Calibration]) -> str:
     """All points and facts, as data."""
-    return json.dumps([calibration.model_dump(mode="json") for calibration in calibrations], indent=1)
+    return json_text([calibration.model_dump(mode="json") for calibration in calibrations], indent=1)
 
 
 def spec_of(medium: str, installation: Installation) -> MediumSpec:

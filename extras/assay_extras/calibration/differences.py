@@ -3,12 +3,11 @@
 The same figures are a twin's `twin.json`.
 """
 
-import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from assay.model.base import Frozen
+from assay.model.base import Frozen, json_text
 from assay.model.record import Record
 from assay.model.trial import Plan
 from assay.report.columns import Column, fitted, grid
@@ -114,7 +113,7 @@ class DifferencesView(NamedTuple):
 
     def json(self) -> str:
         """What `twin.json` has."""
-        return json.dumps(rows_of(self.found))
+        return json_text(rows_of(self.found))
 
     def columns(self) -> list[Column]:
         """Jobs, and their phases of at least half a second."""

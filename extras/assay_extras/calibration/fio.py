@@ -227,13 +227,17 @@ def _only_job(output: str) -> dict[str, Any]:
 def _jobs(output: str) -> list[dict[str, Any]]:
     """Fio may say something in plain text before its JSON."""
     try:
-        jobs = [dict(job) for job in json.loads(output[output.index("{") :])["jobs"]]
+        jobs = [dict(job) for job in json.loads(output[output.index("{") :], parse_constant=_refuse)["jobs"]]
     except (ValueError, KeyError):
         raise AssayError(f"fio's answer is not the JSON expected of fio 3: {output[:200]!r}") from None
     for job in jobs:
         if job["error"]:
             raise AssayError(f"fio failed: {os.strerror(job['error'])}")
     return jobs
+
+
+def _refuse(constant: str) -> float:
+    raise ValueError(f"{constant} is no number")
 
 
 def _reason(text: str) -> str:

@@ -30,6 +30,7 @@ from assay.media.emulated.emulator import Emulator
 from assay.media.emulated.medium import IN_MEMORY
 from assay.media.emulated.profile import read_profile
 from assay.media.memory import SHARED_MEMORY
+from assay.model.base import json_text
 from assay.model.errors import BadInputError
 from assay.model.installation import Installation
 from assay.model.naming import bytes_text
@@ -95,7 +96,7 @@ def run_twin(wanted: Request, installation: Installation, console: Console) -> i
     run = RunFolder(out)
     plan = run.plan()
     rows = rows_of(differences(plan, run.records(plan)[0]))
-    replace_text(out / "twin.json", json.dumps(rows, indent=1))
+    replace_text(out / "twin.json", json_text(rows, indent=1))
     print_line(console, f"profile: {kept}; differences: {out / 'twin.json'}")
     return code
 

@@ -1,9 +1,9 @@
 """The effects of a run's factors as a section of its page, and in JSON."""
 
-import json
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from assay.model.base import json_text
 from assay.model.record import Record
 from assay.model.trial import SHIPPED_PRIOR, NoisePrior
 from assay.report.page import template
@@ -40,7 +40,7 @@ class EffectsView(NamedTuple):
         return ""
 
     def json(self) -> str:
-        return json.dumps([table.model_dump(mode="json") for table in self.tables])
+        return json_text([table.model_dump(mode="json") for table in self.tables])
 
 
 def effects_view(records: Sequence[Record], prior: NoisePrior = SHIPPED_PRIOR) -> EffectsView | None:

@@ -1,6 +1,5 @@
 """What every command starts from: this copy of Assay, the terminal, and values on the command line."""
 
-import json
 import math
 import os
 import re
@@ -29,7 +28,9 @@ def json_option(text: str = "Print as JSON.") -> Callable[[Command], Command]:
 
 def print_json(value: Any) -> None:
     """Print plain data as JSON."""
-    click.echo(json.dumps(value, indent=1))
+    from assay.model.base import json_text
+
+    click.echo(json_text(value, indent=1))
 
 
 def open_console(*, error: bool = False) -> "Console":

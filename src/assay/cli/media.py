@@ -106,7 +106,7 @@ def media_attach(
             EmulatedMedium(EMULATED.spec(profile, options), installation), installation, at and at.absolute()
         )
     if as_json:
-        click.echo(drive.model_dump_json(indent=1))
+        click.echo(drive.model_dump_json(indent=1, ensure_ascii=True))
         return
     console = open_console()
     print_line(console, f"{drive.profile} is {drive.device}, mounted at {drive.mount_point}")

@@ -17,6 +17,7 @@ from rich.console import Console
 
 from assay.cli.context import FAILED, Speed, UserPath, open_console
 from assay.host.files import replace_text, whole
+from assay.model.base import json_text
 from assay.model.errors import AssayError, BadInputError
 from assay.model.naming import printable
 from assay.record.folder import RunFolder
@@ -198,17 +199,20 @@ def json_lines(run: RunData, analysis: RunAnalysis) -> Iterator[str]:
     """
     energies: list[str] = []
     nodes: list[str] = []
-    yield f'{{"plan": {run.plan.model_dump_json()},\n"records": ['
+    yield f'{{"plan": {run.plan.model_dump_json(ensure_ascii=True)},\n"records": ['
     for place, record in enumerate(run.whole_records()):
-        yield f"{',' if place else ''}{record.model_dump_json()}"
-        energies.append(f"{json.dumps(record.trial.id)}: {json.dumps(values.energy_json(record))}")
+        yield f"{',' if place else ''}{record.model_dump_json(ensure_ascii=True)}"
+        energies.append(f"{json.dumps(record.trial.id)}: {json_text(values.energy_json(record))}")
         if of_nodes := values.nodes_json(record):
-            nodes.append(f"{json.dumps(record.trial.id)}: {json.dumps(of_nodes)}")
+            nodes.append(f"{json.dumps(record.trial.id)}: {json_text(of_nodes)}")
     left_out = [{"folder": str(damaged.folder), "reason": damaged.reason} for damaged in run.damaged]
     parts = {"decisions": analysis.decisions, "breakdowns": analysis.breakdowns, "other_comparisons": analysis.others}
-    known = ",".join("null" if one is None else one.model_dump_json() for one in analysis.sensitivities)
+    known = ",".join(
+        "null" if one is None else one.model_dump_json(ensure_ascii=True) for one in analysis.sensitivities
+    )
     worked_out = f',\n"sensitivities": [{known}]' + "".join(
-        f',\n"{name}": [{",".join(row.model_dump_json() for row in rows)}]' for name, rows in parts.items()
+        f',\n"{name}": [{",".join(row.model_dump_json(ensure_ascii=True) for row in rows)}]'
+        for name, rows in parts.items()
     )
     sections = "".join(f",\n{json.dumps(name)}: {section.json()}" for name, section in analysis.sections.items())
     energy, by_node = ",\n".join(energies), ",\n".join(nodes)

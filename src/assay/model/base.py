@@ -2,13 +2,14 @@
 
 import ast
 import inspect
+import json
 import textwrap
 from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
-from pydantic_core import PydanticCustomError
+from pydantic_core import PydanticCustomError, from_json, to_json
 
 from assay.model.naming import HOW, size_of
 
@@ -58,6 +59,14 @@ UserPath = Annotated[Path, BeforeValidator(_not_empty)]
 # Numbers as files have them: no texts, no yes or no; neither infinite nor undefined.
 Whole = Annotated[int, Field(strict=True)]
 Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
+
+
+def json_text(value: Any, indent: int | None = None) -> str:
+    """Plain data as JSON in ASCII. JSON has neither NaN nor infinity: they are null."""
+    try:
+        return json.dumps(value, indent=indent, allow_nan=False)
+    except ValueError:
+        return json.dumps(from_json(to_json(value, inf_nan_mode="null")), indent=indent)
 
 
 def field_docs(model: type[BaseModel]) -> dict[str, str]:

@@ -59,7 +59,8 @@ class DoubtKind(NamedTuple):
 DOUBTS: Registry[DoubtKind] = Registry(
     "kind of doubt",
     "assay.cli", "assay.engine", "assay.media", "assay.model", "assay.node", "assay.plan", "assay.platform",
-    "assay.probe", "assay.report", "assay.stats", "assay.store", "assay.trial", "assay.workload", NAMESPACE,
+    "assay.probe", "assay.record", "assay.report", "assay.stats", "assay.store", "assay.trial", "assay.workload",
+    NAMESPACE,
 )  # fmt: skip
 """The catalogue: whatever raises doubts adds their kinds with `doubt_kind`, plug-ins too."""
 

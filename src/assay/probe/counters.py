@@ -5,6 +5,7 @@ ends. So readings keep their times, and what a counter was at that moment lies o
 around it.
 """
 
+import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
@@ -179,6 +180,7 @@ class Readings:
         self._probe = probe
         self._counters: dict[_Key, _Counter] = {}
         self._levels: dict[_Key, _Level] = {}
+        self._odd: set[_Key] = set()
 
     def count(
         self, node: str, subject: str, series: str, time_ms: int, value: float, *,
@@ -188,12 +190,16 @@ class Readings:
 
         `began_s` is when the machine was started by its own clock, where that is known (0: it is not).
         """
+        if self._is_odd(node, subject, series, value):
+            return
         per_s = 1.0 if series.endswith("_s") else 0.0
         counter = self._counters.setdefault(_Key(node, subject, series), _Counter(per_s, derived=derived))
         counter.add(time_ms, value, wrap, began_s)
 
     def level(self, node: str, subject: str, series: str, time_ms: int, value: float) -> None:
         """A level was this high; `series` ends in its unit."""
+        if self._is_odd(node, subject, series, value):
+            return
         level = self._levels.setdefault(_Key(node, subject, series), _Level([], []))
         if not level.times_ms or time_ms > level.times_ms[-1]:
             level.times_ms.append(time_ms)
@@ -207,6 +213,17 @@ class Readings:
     def broken(self) -> list[str]:
         """Counters that began anew or fell, as `SUBJECT of NODE`."""
         return sorted({f"{key.subject} of {key.node}" for key, counter in self._counters.items() if counter.broken_ms})
+
+    def _is_odd(self, node: str, subject: str, series: str, value: float) -> bool:
+        """Whether it is no number: then it is no reading, and the line goes on between those around it."""
+        if math.isfinite(value):
+            return False
+        self._odd.add(_Key(node, subject, series))
+        return True
+
+    def not_numbers(self) -> list[str]:
+        """Series of which a reading was no number, such as NaN, as `SUBJECT SERIES of NODE`."""
+        return sorted(f"{key.subject} {key.series} of {key.node}".strip() for key in self._odd)
 
     def samples(self) -> Iterator[Sample]:
         """Counters as rates (`..._per_s`) at the later of two readings, levels as they were."""

@@ -13,6 +13,7 @@ machines' use is read every few seconds. The ways there have bounds (`assay.host
 more than half of these, they come less often.
 """
 
+import math
 import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -211,6 +212,8 @@ class DaemonMetrics(Evaluated):
             found.append(MACHINES_CHANGED.doubt(f"{_listed(joined)} joined the cluster while the trial ran"))
         if broken := self._readings.broken():
             found.append(DAEMON_RESTARTED.doubt(f"counters began anew or fell: {_listed(broken)}"))
+        if odd := self._readings.not_numbers():
+            found.append(DAEMON_SILENT.doubt(f"readings that are no numbers were left out: {_listed(odd)}"))
         for why in self._cluster.overlooked if self._cluster else ():
             found.append(MACHINES_OVERLOOKED.doubt(f"not all machines are known: {why}"))
         return tuple(found)
@@ -316,9 +319,10 @@ def _number(holder: Any, key: str) -> float:
 def _sums(beans: Iterable[Mapping[str, Any]], names: Mapping[str, str]) -> Iterator[tuple[str, float]]:
     beans = list(beans)
     for name, series in names.items():
-        values = [bean[name] for bean in beans if isinstance(bean.get(name), int | float)]
-        if values:
-            yield series, float(sum(values))
+        values = [value for bean in beans if (value := bean.get(name)) is not None]
+        if values:  # NaN stands in them as a text, and with one the sum is none either
+            whole = all(isinstance(value, int | float) for value in values)
+            yield series, float(sum(values)) if whole else math.nan
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -328,7 +332,7 @@ def _listed(names: Sequence[str]) -> str:
 
 DAEMON_SILENT = doubt_kind(
     "daemon-silent", "cluster", instrument=NAME,
-    when="a daemon of an existing cluster did not answer, or too slowly",
+    when="a daemon of an existing cluster did not answer, too slowly, or with NaN",
     why="its counters of that time lie on a straight line between the answers around it; at the end of a part they are "
     "missing",
     cure="look whether it is up and this machine reaches its web address",

@@ -209,6 +209,8 @@ class Prometheus(Evaluated):
             self._doubts.append(found)
         if broken := readings.broken():
             self._doubts.append(SERIES_MISSING.doubt(f"counters began anew or fell: {_listed(broken)}"))
+        if odd := readings.not_numbers():
+            self._doubts.append(SERIES_MISSING.doubt(f"readings that are no numbers were left out: {_listed(odd)}"))
         return Evaluation(samples=list(readings.samples()), amounts=list(readings.amounts(parts)))
 
     def doubts(self) -> tuple[Doubt, ...]:

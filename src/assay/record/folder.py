@@ -47,6 +47,7 @@ from assay.model.trial import Plan, Trial
 from assay.record.model_time import ModelClock, clock_of, in_model_time
 from assay.record.reading import AmountsOf, Unreadable, first_of, read_as, record_outline, whole_record
 from assay.record.schema_2 import renamed
+from assay.record.writing import fit, fit_rows, readable_text
 
 ROWS_AT_ONCE = 1 << 17
 """Rows of a table that are turned into columns together: a long trial has millions of samples."""
@@ -68,15 +69,20 @@ class Series(NamedTuple):
     values: list[float]
 
 
-def write_rows(file: Path, kind: type[BaseModel], rows: Collection[BaseModel], **encoding: object) -> None:
-    """A parquet table with one column per field; its types come from the kind, so that no rows make an empty table."""
+def write_rows(
+    file: Path, kind: type[BaseModel], rows: Collection[BaseModel], lost: list[str] | None = None, **encoding: object
+) -> None:
+    """A parquet table with one column per field; its types come from the kind, so that no rows make an empty table.
+
+    `lost` gets the names of figures that are no numbers.
+    """
     import pyarrow
     from pyarrow import parquet
 
     columns = {name: column_type(field.annotation) for name, field in kind.model_fields.items()}
     schema = pyarrow.schema(list(columns.items()))
     with parquet.ParquetWriter(file, schema, **encoding) as writer:
-        left = iter(rows)
+        left = fit_rows(rows, [] if lost is None else lost)
         for _ in range(0, max(1, len(rows)), ROWS_AT_ONCE):
             some = [{name: getattr(row, name) for name in columns} for row in islice(left, ROWS_AT_ONCE)]
             writer.write_table(pyarrow.Table.from_pylist(some, schema=schema))
@@ -275,18 +281,24 @@ class RunFolder:
             self.record(trial)
         return self._clocks.get(trial, ModelClock())
 
-    def write(self, result: TrialResult) -> None:
-        """Add a finished trial: all files are on disk before the folder gets its name."""
+    def write(self, result: TrialResult) -> Record:
+        """Add a finished trial: all files are on disk before the folder gets its name; gives the record as it is read.
+
+        Figures that are no numbers are left out, with a doubt.
+        """
         record = result.record
         draft = self._trials / f".{record.trial.id}-{uuid.uuid4().hex[:8]}"
         draft.mkdir(parents=True)
-        (draft / RECORD).write_text(record.model_dump_json(indent=1), encoding="utf-8")
         engine = engine_kind(record.trial.engine)
-        write_rows(draft / "tasks.parquet", engine.attempt, result.attempts)
-        write_rows(draft / "phases.parquet", engine.log, result.phases)
-        write_rows(draft / "samples.parquet", Sample, result.samples, **SAMPLES)
-        if result.signature is not None:
-            (draft / "signature.json").write_text(result.signature.model_dump_json(indent=1), encoding="utf-8")
+        lost: list[str] = []
+        write_rows(draft / "tasks.parquet", engine.attempt, result.attempts, lost)
+        write_rows(draft / "phases.parquet", engine.log, result.phases, lost)
+        write_rows(draft / "samples.parquet", Sample, result.samples, lost, **SAMPLES)
+        signature = None if result.signature is None else fit(result.signature, lost)
+        if signature is not None:
+            (draft / "signature.json").write_text(signature.model_dump_json(indent=1), encoding="utf-8")
+        record, text = readable_text(record, lost)
+        (draft / RECORD).write_text(text, encoding="utf-8")
         if result.logs:
             (draft / LOGS).write_bytes(result.logs)
         sums = [f"{_digest(file)}  {file.name}\n" for file in sorted(draft.iterdir())]
@@ -299,6 +311,7 @@ class RunFolder:
             final.rename(self.path / "damaged" / f"{record.trial.id}-{uuid.uuid4().hex[:8]}")
         draft.rename(final)
         _flush(self._trials)
+        return record
 
     def unaltered(self, trial: str, name: str) -> Path:
         """Where a trial's file lies, or would. Raises BadInputError where it is not as its checksum says."""

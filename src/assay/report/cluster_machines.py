@@ -3,11 +3,11 @@
 The ways are the probes of existing clusters; which columns they have they say themselves.
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from statistics import median
 from typing import Any, NamedTuple
 
+from assay.model.base import json_text
 from assay.model.naming import bytes_text
 from assay.model.probe import NodeColumn, ProbeKind
 from assay.model.record import Record
@@ -92,7 +92,7 @@ class MachinesView(NamedTuple):
             }
             for table in self.tables
         ]
-        return json.dumps({"ways": [way._asdict() for way in self.ways], "trials": tables})
+        return json_text({"ways": [way._asdict() for way in self.ways], "trials": tables})
 
 
 def _machines(_: Plan, records: Sequence[Record]) -> MachinesView | None:

@@ -1,10 +1,10 @@
 """What a run's faults cost, as a section of its report: the time against trials without them, and the work lost."""
 
-import json
 from collections.abc import Iterator, Sequence
 from textwrap import wrap
 from typing import NamedTuple
 
+from assay.model.base import json_text
 from assay.model.fault import FaultReport
 from assay.model.record import Record, Status
 from assay.report.columns import escaped
@@ -58,7 +58,7 @@ class FaultsView(NamedTuple):
 
     def json(self) -> str:
         """The costs."""
-        return json.dumps([cost.model_dump(mode="json") for cost in self.costs])
+        return json_text([cost.model_dump(mode="json") for cost in self.costs])
 
     def sentences(self) -> Iterator[str]:
         """One for each fault, with the levels in which the faults' trials differ."""

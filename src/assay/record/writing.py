@@ -1,0 +1,128 @@
+"""What becomes of a record that could not be read as it is: no number is written that no reader takes.
+
+JSON has neither NaN nor infinity, and whole numbers of Java and Parquet have 64 bits. A figure that is none of these is
+left out, with whatever can't be without it, and a doubt names it: the rest of the trial stands.
+"""
+
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any, TypeVar
+
+from pydantic import BaseModel
+
+from assay.model.doubt import doubt_kind
+from assay.model.record import Record, Status, totals
+from assay.record.reading import Unreadable, whole_record
+
+Row = TypeVar("Row", bound=BaseModel)
+
+MOST = 2.0**63
+MOST_NAMED = 5
+_NAMED_BY = ("node", "probe", "subject", "name", "medium", "series")
+"""Fields that tell which of several a figure is of."""
+
+LEFT_OUT = doubt_kind(
+    "figures-left-out", "trial",
+    when="a figure of a trial was NaN, infinite or beyond 64 bits",
+    why="these figures are missing; the trial's others hold",
+    cure="look at what gave the figure: the probe, the cluster's metrics or the workload's own report",
+)  # fmt: skip
+
+
+class _Nothing:
+    """What stands for a value that is left out."""
+
+
+_GONE = _Nothing()
+
+
+def is_number(value: float) -> bool:
+    """Whether a record can hold it; false for NaN too."""
+    return abs(value) < MOST
+
+
+def readable_text(record: Record, lost: Collection[str] = ()) -> tuple[Record, str]:
+    """The record as it can be read, and its JSON. `lost` are figures that are missing beside it.
+
+    Where it can't be read whatever is left out, a record of the same trial says so, as one that failed.
+    """
+    names = [*lost]
+    try:
+        whole = _fit(record, "", names)
+        if not isinstance(whole, Record) or (whole.scale is None) != (record.scale is None):
+            raise Unreadable(f"{_listed(names)} is no number")
+        if names:
+            sums = None if whole.totals is None else totals(whole.jobs, whole.staging_jobs)
+            doubt = LEFT_OUT.doubt(f"no number, and so left out: {_listed(names)}")
+            whole = whole.model_copy(update={"totals": sums, "doubts": (*whole.doubts, doubt)})
+        text = whole.model_dump_json(indent=1)
+        whole_record(text)
+    except ValueError as error:  # Unreadable is one, and so is what JSON can't hold
+        reason = f"its record could not be read: {error}"
+        facts = {name: _encodable(value) for name, value in record.facts.items()}
+        whole = Record(trial=record.trial, status=Status.FAILED, error=_encodable(reason), facts=facts, steps=())
+        text = whole.model_dump_json(indent=1)
+    return whole, text
+
+
+def fit_rows(rows: Collection[Row], lost: list[str]) -> Iterator[Row]:
+    """Rows of a table, without those that lack a number which each must have; `lost` gets the names of such figures."""
+    for row in rows:
+        if all(is_number(value) for value in row.__dict__.values() if isinstance(value, int | float)):
+            yield row
+        elif (whole := fit(row, lost)) is not None:
+            yield whole
+
+
+def fit(value: Row, lost: list[str]) -> Row | None:
+    """A value whose numbers all are some; None where it can't be without one; `lost` gets the names of such figures."""
+    whole = _fit(value, "", lost)
+    return None if whole is _GONE else whole
+
+
+def _fit(value: Any, place: str, lost: list[str]) -> Any:
+    """The value itself where nothing in it changes."""
+    if isinstance(value, int | float) and not is_number(value):
+        lost.append(place)
+        return _GONE
+    if isinstance(value, str) and not value.isascii():
+        return _encodable(value)
+    if isinstance(value, BaseModel):
+        return _fit_model(value, place, lost)
+    if isinstance(value, Mapping):
+        parts = {key: _fit(part, f"{place}.{key}", lost) for key, part in value.items()}
+        if any(parts[key] is not part for key, part in value.items()):
+            return {key: part for key, part in parts.items() if part is not _GONE}
+    if isinstance(value, tuple | list):
+        items = [_fit(part, place, lost) for part in value]
+        if any(item is not part for item, part in zip(items, value, strict=True)):
+            return type(value)(item for item in items if item is not _GONE)
+    return value
+
+
+def _fit_model(value: BaseModel, place: str, lost: list[str]) -> Any:
+    """A field that may be null is null then, another takes its model with it."""
+    fields = {**{name: getattr(value, name) for name in type(value).model_fields}, **(value.model_extra or {})}
+    own = [text for name in _NAMED_BY if isinstance(text := fields.get(name), str) and text]
+    place = " ".join([*([place] if place else []), *own])
+    changed: dict[str, Any] = {}
+    for name, before in fields.items():
+        after = _fit(before, f"{place}.{name}".strip("."), lost)
+        if after is _GONE:
+            field = type(value).model_fields.get(name)
+            if field is not None and (field.is_required() or field.default is not None):
+                return _GONE
+            after = None
+        if after is not before:
+            changed[name] = after
+    return value.model_copy(update=changed) if changed else value
+
+
+def _encodable(text: str) -> str:
+    """A text as UTF-8 can have it: what is left of a file's name that was not UTF-8 becomes an escape."""
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
+def _listed(names: Collection[str]) -> str:
+    distinct = list(dict.fromkeys(names))
+    more = len(distinct) - MOST_NAMED
+    return ", ".join(distinct[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
