@@ -315,7 +315,7 @@ def _yamls_truth(one: Property, known: Mapping[str, str], source: Source) -> Ite
 
 @cache
 def _kinds() -> Mapping[str, str]:
-    lines = files("assay.plan").joinpath("kinds.txt").read_text().splitlines()
+    lines = files("assay.plan").joinpath("kinds.txt").read_text(encoding="utf-8").splitlines()
     return dict(line.split() for line in lines if not line.startswith("#"))
 
 
