@@ -11,11 +11,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+from assay.host.control_groups import memory_limit_bytes
 from assay.host.lease import Lease, leases, uninterrupted
 from assay.host.machine import FREE_MEMORY, GOES_BACK, HELD, STAYS, memory_bytes
 from assay.host.mounts import mount_of
-from assay.model.errors import AssayError
+from assay.model.errors import AssayError, BadInputError
 from assay.model.installation import Installation
+from assay.model.naming import bytes_text
 from assay_extras.held_memory.holder import READY
 
 PURPOSE = "memory"
@@ -86,6 +88,11 @@ def resident_bytes(pid: int, file: Path) -> int:
 
 def _start(home: Path, most_free: int, lease: Lease) -> None:
     """Start the process, and wait until it holds what it can."""
+    if (limit := memory_limit_bytes()) is not None:
+        raise BadInputError(
+            f"a control group bounds this process to {bytes_text(limit)}: the machine's memory can't be held from "
+            "inside; hold it outside of the container"
+        )
     size = memory_bytes("MemTotal")
     file = home / HOLE
     with file.open("wb") as made:

@@ -7,8 +7,9 @@ from pathlib import Path
 import click
 
 from assay.cli.context import FAILED, find_installation, json_option, print_json
+from assay.host.control_groups import memory_limit_bytes
 from assay.host.lease import Lease
-from assay.host.machine import available_memory_bytes, machine_facts
+from assay.host.machine import QUOTA, available_memory_bytes, machine_facts
 from assay.media.emulated.attached_drives import drives
 from assay.media.emulated.attachment import missing
 from assay.media.emulated.profile import profile_names
@@ -26,15 +27,17 @@ from assay.run import CLUSTER_MEMORY_BYTES
 def findings(installation: Installation) -> list[Finding]:
     """Everything that a user should know before a run, and what is left over from earlier ones."""
     facts, available = machine_facts(), available_memory_bytes()
-    needed = f"{bytes_text(available)} available; a cluster needs about {bytes_text(CLUSTER_MEMORY_BYTES)}"
+    limit = memory_limit_bytes()
+    within = "" if limit is None else f" (a control group bounds it to {bytes_text(limit)})"
+    needed = f"{bytes_text(available)} available{within}; a cluster needs about {bytes_text(CLUSTER_MEMORY_BYTES)}"
+    bound = f" (a control group bounds their time to that of {facts[QUOTA]})" if QUOTA in facts else ""
+    machine = f"{facts['cpu']}, {facts['cores']} cores{bound}, Linux {facts['kernel']}"
     jar = installation.jobs_jar
     jobs = str(jar) if jar.is_file() else f"{jar} is missing; start ./assay once"
     drops = os.geteuid() == 0 and os.access(Path("/proc/sys/vm/drop_caches"), os.W_OK)
     caches = "the page cache can be dropped" if drops else "without root caches are dropped file by file only"
     return [
-        Finding(
-            what="machine", state="good", detail=f"{facts['cpu']}, {facts['cores']} cores, Linux {facts['kernel']}"
-        ),
+        Finding(what="machine", state="good", detail=machine),
         _tried("java and hadoop", _hadoop, installation),
         Finding(what="jobs", state="good" if jar.is_file() else "broken", detail=jobs),
         Finding(what="memory", state="good" if available > CLUSTER_MEMORY_BYTES else "broken", detail=needed),

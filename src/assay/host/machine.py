@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
+from assay.host.control_groups import memory_left_bytes, memory_limit_bytes, processor_quota
 from assay.model.errors import BadInputError
 from assay.version import version
 
@@ -17,6 +18,8 @@ FREE_MEMORY = "free_memory"
 """The fact that says what becomes of memory that lies free."""
 UNUSED_CACHE = "unused_page_cache"
 """The fact that says, in seconds, after how long the kernel drops page cache that nobody uses; none where it stays."""
+QUOTA = "cpu_quota"
+"""The fact that says of how many of the cores a control group lets this process use the time."""
 GOES_BACK, HELD, STAYS = "goes back to the host", "held", "stays"
 
 
@@ -56,7 +59,8 @@ def machine_facts() -> Mapping[str, str]:
         "assay": version(),
         "cpu": model[1] if model else platform.machine(),
         "cores": str(len(os.sched_getaffinity(0))),
-        "memory_bytes": str(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")),
+        **({} if (quota := processor_quota()) is None else {QUOTA: f"{quota:g}"}),
+        "memory_bytes": str(machine_bytes()),
         "kernel": platform.release(),
         "distribution": distribution,
         "host": platform.node(),
@@ -108,9 +112,21 @@ def write_back(vm: Path = Path("/proc/sys/vm")) -> str:
     return ", ".join(f"{name}={value}" for name, value in found.items() if value != "0")
 
 
+def machine_bytes() -> int:
+    """Memory that there is for this process: the machine's, or less where a control group bounds it."""
+    there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    limit = memory_limit_bytes()
+    return there if limit is None else min(there, limit)
+
+
 def available_memory_bytes() -> int:
-    """What programs can have without others' losing theirs. Raises BadInputError on Linux older than 3.14."""
-    return memory_bytes("MemAvailable")
+    """What programs can have without others' losing theirs, and within the limits of control groups.
+
+    Raises BadInputError on Linux older than 3.14.
+    """
+    left = memory_left_bytes()
+    available = memory_bytes("MemAvailable")
+    return available if left is None else min(available, left)
 
 
 def memory_bytes(name: str) -> int:

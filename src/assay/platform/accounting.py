@@ -12,10 +12,9 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from assay.host.control_groups import group_mounts, group_paths
+from assay.host.control_groups import SELF, find_hierarchy, group_below, group_mounts, group_paths
 from assay.host.lease import Lease
 from assay.host.processes import remove_group
-from assay.platform.limits import SELF, find_hierarchy, group_below
 
 
 def accounting_groups(lease: Lease, process: Path = SELF) -> Sequence[Path]:

@@ -9,6 +9,7 @@ import os
 from math import ceil
 from typing import NamedTuple
 
+from assay.host.control_groups import processor_quota
 from assay.host.processors import division
 from assay.model.errors import BadInputError
 from assay.model.platform import AUTO, ClusterSpec
@@ -23,7 +24,7 @@ of their own (`assay.host.processors`)."""
 class Processors(NamedTuple):
     """How many a cluster's nodes may use, and whether the instruments use them too."""
 
-    number: int
+    number: float
     shared: bool
 
     @property
@@ -35,7 +36,8 @@ class Processors(NamedTuple):
 def processors_here() -> Processors:
     """Of this machine, as far as this process may use it."""
     parts = division()
-    return Processors(len(parts.cluster) if parts else len(os.sched_getaffinity(0)), shared=parts is None)
+    number = len(parts.cluster) if parts else len(os.sched_getaffinity(0))
+    return Processors(min(number, processor_quota() or number), shared=parts is None)
 
 
 def node_cpus(spec: ClusterSpec) -> float:
@@ -66,8 +68,8 @@ def chosen(spec: ClusterSpec, processors: Processors | None = None) -> int | Non
     if node_cpus(spec) / dilation > here.number:
         least = ceil(node_cpus(spec) / here.number)
         raise BadInputError(
-            f"a node of {node_cpus(spec):g} cpus would take {node_cpus(spec) / dilation:g} of the {here.number} here, "
-            f"at a dilation of {dilation}; give a dilation of {least} or more, or fewer cpus",
+            f"a node of {node_cpus(spec):g} cpus would take {node_cpus(spec) / dilation:g} of the {here.number:g} "
+            f"here, at a dilation of {dilation}; give a dilation of {least} or more, or fewer cpus",
             "cpus", "dilation",
         )  # fmt: skip
     return dilation

@@ -12,48 +12,17 @@ Sources: cgroups(7), the kernel's admin-guide/cgroup-v1/memory.rst, scheduler/sc
 
 import os
 from collections.abc import Mapping, Sequence
-from math import ceil
+from math import ceil, inf
 from pathlib import Path
-from typing import NamedTuple
 
-from assay.host.control_groups import group_mounts, group_paths
+from assay.host.control_groups import NO_LIMIT_BYTES, SELF, Hierarchy, find_hierarchy, processor_quota, words
 from assay.host.lease import Lease
+from assay.host.machine import machine_bytes
 from assay.model.errors import AssayError, BadInputError
 from assay.model.naming import bytes_text
 from assay.model.platform import ClusterSpec, LimitUse
 from assay.platform.dilation import slowed
 from assay.platform.page_cache_budget import LEAST_BUDGET_BYTES, PageCacheBudget
-
-SELF = Path("/proc/self")
-# Version 1 says "no limit" as the largest multiple of a page in 63 bits.
-_NO_LIMIT_BYTES = 1 << 62
-
-
-class Hierarchy(NamedTuple):
-    """Where a controller's groups are: the interface's version, where it is mounted, and this process' own group."""
-
-    version: int
-    root: Path
-    own: Path
-
-
-def find_hierarchy(controller: str, process: Path = SELF) -> Hierarchy | None:
-    """Where the groups of a controller are; None when this machine has none."""
-    paths = group_paths((process / "cgroup").read_text(encoding="utf-8"))
-    for mount in group_mounts((process / "mountinfo").read_text(encoding="utf-8", errors="surrogateescape")):
-        mounted = Path(mount.point)
-        if mount.file_system == "cgroup" and controller in mount.options.split(","):
-            return Hierarchy(version=1, root=mounted, own=group_below(mounted, mount.root, paths.get(controller, "/")))
-        if mount.file_system == "cgroup2" and controller in words(mounted / "cgroup.controllers"):
-            return Hierarchy(version=2, root=mounted, own=group_below(mounted, mount.root, paths.get("", "/")))
-    return None
-
-
-def group_below(mounted: Path, root: str, path: str) -> Path:
-    """A group's directory; what lies outside of what is mounted here (a container's view) counts as the top."""
-    inside = path.removeprefix(root.rstrip("/")) if path.startswith(root) else "/"
-    directory = mounted / inside.strip("/")
-    return directory if directory.is_dir() else mounted
 
 
 def possible_parents(controller: str, hierarchy: Hierarchy) -> list[Path]:
@@ -61,8 +30,7 @@ def possible_parents(controller: str, hierarchy: Hierarchy) -> list[Path]:
 
     In version 2 a group with processes of its own has no groups below it but at the very top: not in our own.
     """
-    above = [hierarchy.own, *hierarchy.own.parents]
-    above = above[: above.index(hierarchy.root) + 1]
+    above = hierarchy.groups()
     if hierarchy.version == 2 and len(above) > 1:
         above = above[1:]
     limited = next((at for at, group in enumerate(above) if _is_limited(controller, group)), len(above) - 1)
@@ -74,15 +42,7 @@ def _is_limited(controller: str, group: Path) -> bool:
         quota = words(group / "cpu.max")[:1] or words(group / "cpu.cfs_quota_us")
         return quota not in ([], ["max"], ["-1"])
     limit = words(group / "memory.max") or words(group / "memory.limit_in_bytes")
-    return limit not in ([], ["max"]) and int(limit[0]) < _NO_LIMIT_BYTES
-
-
-def words(file: Path) -> list[str]:
-    """The words of one of the kernel's small files; none when it is not there."""
-    try:
-        return file.read_text(encoding="utf-8").split()
-    except OSError:
-        return []
+    return limit not in ([], ["max"]) and int(limit[0]) < NO_LIMIT_BYTES
 
 
 _PERIOD_US = 100_000
@@ -214,7 +174,7 @@ def make_limits(
     """
     groups: dict[str, tuple[int, Path]] = {}
     # Whatever follows the page cache's budget starts from a bound that has no effect.
-    memory_bound = _machine_bytes() if memory_bytes is None and page_cache_bytes is not None else memory_bytes
+    memory_bound = machine_bytes() if memory_bytes is None and page_cache_bytes is not None else memory_bytes
     for controller, amount in (("memory", memory_bound), ("cpu", cpus)):
         if amount is not None:
             groups[controller] = _make(controller, lease, process, f"assay-{lease.id}{node and f'-{node}'}")
@@ -231,10 +191,6 @@ def short_period_us(cpus: float) -> int:
     return min(_LONGEST_PERIOD_US, max(_BURST_US, ceil(_BURST_US / cpus)))
 
 
-def _machine_bytes() -> int:
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-
-
 def check_limits(spec: ClusterSpec, state: Path) -> None:
     """Raises BadInputError when a cluster can't be bounded as asked on this machine: tried, and undone at once."""
     with Lease(state, "limits") as lease:
@@ -249,16 +205,16 @@ def limits_of(spec: ClusterSpec, lease: Lease, node: str = "") -> Limits:
     memory_bytes, cpus = spec.limit_memory_bytes, spec.limit_cpus
     if cpus is not None:
         cpus /= slowed(spec)
-    there_bytes = _machine_bytes()
+    there_bytes = machine_bytes()
     if memory_bytes is not None and memory_bytes > there_bytes:
         raise BadInputError(
             f"a memory limit of {bytes_text(memory_bytes)} has no effect: this machine has {bytes_text(there_bytes)}; "
             "ask for less, or leave the limit out",
             "memory",
         )
-    cores = len(os.sched_getaffinity(0))
+    cores = min(len(os.sched_getaffinity(0)), processor_quota() or inf)
     if cpus is not None and not _LEAST_CPUS <= cpus <= cores:
-        raise BadInputError(f"a limit of {cpus:g} cpus is not possible: choose {_LEAST_CPUS} to {cores} here", "cpus")
+        raise BadInputError(f"a limit of {cpus:g} cpus is not possible: choose {_LEAST_CPUS} to {cores:g} here", "cpus")
     if spec.page_cache_bytes is not None and spec.page_cache_bytes < LEAST_BUDGET_BYTES:
         raise BadInputError(
             f"a page cache of {bytes_text(spec.page_cache_bytes)} is too small for a cluster's jobs: give at least "

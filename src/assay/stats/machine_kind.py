@@ -13,7 +13,8 @@ from assay.model.medium import kind_of
 from assay.model.record import Record
 
 MACHINE_FACTS = (
-    "cpu", "cores", "memory_bytes", "free_memory", "kernel", "java", "hadoop", "jobs_jar_sha256", "code_sha256", "host",
+    "cpu", "cores", "cpu_quota", "memory_bytes", "free_memory", "kernel", "java", "hadoop", "jobs_jar_sha256",
+    "code_sha256", "host",
 )  # fmt: skip
 """Trials that differ in one of these, or in the control groups' version, are not of one kind."""
 MEDIUM_FACTS = (
