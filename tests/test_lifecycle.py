@@ -372,6 +372,7 @@ def test_a_task_takes_no_more_memory_than_its_container(monkeypatch):
         "mapreduce.map.memory.mb": "256", "mapreduce.reduce.memory.mb": "256", "mapreduce.job.reduces": "40",
         "yarn.app.mapreduce.am.resource.mb": "256", "dfs.blocksize": "16m",
     })  # fmt: skip
+    monkeypatch.setattr("assay.run.available_memory_bytes", lambda: 64 << 30)
     trial = on_nodes(13)
     few = trial.model_copy(update={"cluster": trial.cluster.model_copy(update={"memory_mb": 768})})
     needs = check_needs(a_plan(few.model_copy(update={"settings": small})), scripted(Script()), Silent())

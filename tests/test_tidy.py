@@ -16,8 +16,9 @@ FUNCTION_LINES, FILE_LINES = 70, 600
 # racks, and media and links of some workers only; 1,000 for nodes read over SSH, and the probes over what was read; 1,700
 # for scale models: their timers, watch, checks and clock; 95 for existing clusters: Kerberos, the active one of several
 # masters, a busy NameNode, and an own choice of Prometheus' series; 600 for what devices are, counters that step back, and
-# which names are of one host; 800 for what an answer depends on: arithmetic, words, chart, and trials with varied drives.
-MODULES, TOP_MODULES, ALL_LINES = 235, 6, 43_200
+# which names are of one host; 800 for what an answer depends on: arithmetic, words, chart, and trials with varied drives;
+# 300 for figures that are left out, encodings, and limits of control groups.
+MODULES, TOP_MODULES, ALL_LINES = 236, 6, 43_700
 
 FORBIDDEN_NAMES = {"utils", "util", "helpers", "helper", "common"}
 

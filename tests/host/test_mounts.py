@@ -25,7 +25,7 @@ def machine(monkeypatch):
     """Those mounts, and a loop device below the home and one that is not."""
     real = Path.read_text
     monkeypatch.setattr(
-        Path, "read_text", lambda self, *given: MOUNTINFO if self.name == "mountinfo" else real(self, *given)
+        Path, "read_text", lambda self, **how: MOUNTINFO if self.name == "mountinfo" else real(self, **how)
     )
     attached = [Loop(Path("/dev/loop0"), HOME / "drive" / "disk"), Loop(Path("/dev/loop1"), Path("/theirs.img"))]
     monkeypatch.setattr(mounts, "loops", lambda: list(attached))

@@ -62,7 +62,7 @@ def test_memory_is_on_a_tmpfs_and_limited_by_what_is_available(lease):
 
 
 def test_without_root_the_cold_cache_is_doubted(tmp_path, lease, monkeypatch):
-    def refused(self, text):
+    def refused(self, text, **_):
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr(Path, "write_text", refused)

@@ -112,10 +112,10 @@ def test_a_bound_that_the_kernel_did_not_take_is_tried_again(tmp_path, monkeypat
     budget.step(0)
     write = Path.write_text
 
-    def busy(file, text):
+    def busy(file, text, **how):
         if file.name == "memory.limit_in_bytes":
             raise OSError(errno.EBUSY, "could not be reclaimed")
-        return write(file, text)
+        return write(file, text, **how)
 
     group.holds(anonymous=50, cached=64)
     with monkeypatch.context() as patched:

@@ -10,7 +10,6 @@ import locale
 import os
 import sys
 from importlib import import_module
-from typing import cast
 
 import click
 
@@ -67,7 +66,8 @@ def _settle_locale() -> None:
     known = "utf-8" if codecs.lookup(known).name == "ascii" else known
     encoding = known if sys.flags.utf8_mode and "PYTHONIOENCODING" not in os.environ else None
     for stream in (sys.stdout, sys.stderr):
-        cast("io.TextIOWrapper", stream).reconfigure(encoding=encoding, errors="backslashreplace")
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(encoding=encoding, errors="backslashreplace")
     os.environ["LC_ALL"] = "C.UTF-8"
     os.environ.pop("LANGUAGE", None)
 

@@ -45,7 +45,7 @@ def test_a_process_that_may_not_use_the_memory_says_so(tmp_path, monkeypatch):
     (tmp_path / "hole").write_bytes(b"")
     os.truncate(tmp_path / "hole", 4096)
     monkeypatch.setattr(holder, "free_bytes", lambda: 1 << 40)
-    monkeypatch.setattr(Path, "write_text", lambda *_: None)
+    monkeypatch.setattr(Path, "write_text", lambda *_, **__: None)
     with pytest.raises(SystemExit, match="bounds what this may use"):
         holder.main(tmp_path / "hole", 4096, 0)
 
