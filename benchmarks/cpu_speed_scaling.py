@@ -37,7 +37,7 @@ def main() -> int:
         for one in compared:
             print("\n".join(lines(one)))  # noqa: T201 - the output of the command
     if wishes.json:
-        wishes.json.write_text(json.dumps(kept, indent=1) + "\n")
+        wishes.json.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
     return 0
 
 
