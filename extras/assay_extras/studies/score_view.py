@@ -142,14 +142,14 @@ def _coverage(every: Sequence[Coverage]) -> list[ScoreTable]:
     statements = [_judged(one) for one in (*every, total)]
     return [
         ScoreTable(
-            "Experiments and comparisons",
+            "Experiments and comparisons covered",
             f"Comparisons with a published direction that do not follow from the set-up; {twice} stand in two "
             f"tables and count once. decided, agree: each by itself. Not run: {names or 'none'}.",
             ("study", "run", "measured", "too short", "too few pairs", "decided", "agree"),
             [*comparisons, ("*not run*", *left, "", "", "", "")],
         ),
         ScoreTable(
-            "Statements",
+            "Statements covered",
             f"Of the {unspoken} of which no run speaks, {total.never} are such that no scaled run can. by the scale: "
             "of the confirmed and refuted, those that another choice of the scaled experiments decides otherwise, or "
             "may.",
