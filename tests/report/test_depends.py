@@ -33,7 +33,7 @@ def test_processors_and_drives_are_told_in_few_lines():
     assert list(depends_notes(one(), first=True)) == [
         f"{ALL} For yours: `assay report RUN --cpu-speed 3x`.",
         "One processor here (a processor) compresses 14.2 MB/s (`seq 200000 | bzip2 -9`).",
-        "With all assumed figures of the drives a fifth worse or better, the saving would lie within 45 to 60 %.",
+        "With all assumed times and rates of the drives a fifth worse or better, the saving would lie within 45 to 60 %.",
     ]
 
 
@@ -83,7 +83,7 @@ def circles(svg):
 def test_a_decision_alone_has_its_interval_the_drives_range_and_the_threshold():
     (svg,) = depends_charts([one(), None])
     words = texts(svg)
-    assert {"measured", "reckoned", "95 % interval", "assumed figures a fifth off", "as here", "0.5x", "4x"} <= {*words}
+    assert {"measured", "reckoned", "95 % interval", "assumed speeds a fifth off", "as here", "0.5x", "4x"} <= {*words}
     assert {"worth it from 10 %", "How much less time ssd takes than hdd, by the speed of the processors"} <= {*words}
     assert "speed of the processors (here 14.2 MB/s by bzip2)" in words
     assert svg.count('stroke-dasharray="2 3"/><path') >= 1

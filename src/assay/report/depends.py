@@ -30,7 +30,7 @@ def depends_notes(one: Sensitivity, *, first: bool) -> Iterator[str]:
     if ends is not None:
         low, high = ends
         yield (
-            "With all assumed figures of the drives a fifth worse or better, the saving would lie within "
+            "With all assumed times and rates of the drives a fifth worse or better, the saving would lie within "
             f"{interval_text(Estimate(value=0.0, low=low, high=high))}."
         )
     if one.varied:

@@ -74,7 +74,7 @@ class Sensitivity(Frozen):
         return Estimate(value=1 - exp(ratio), low=1 - exp(ratio + half), high=1 - exp(ratio - half))
 
     def assumed_range(self, speed: float = 1.0) -> tuple[float, float] | None:
-        """The least and the greatest saving if what is assumed of each drive is a fifth worse, or better.
+        """The least and the greatest saving if the assumed times and rates of each drive are a fifth worse, or better.
 
         At most: all that storage costs on such a drive is multiplied. None where nothing is assumed.
         """

@@ -225,7 +225,7 @@ def _legend(first: Sensitivity, *, alone: bool, points: bool, varied: bool) -> I
     if alone and first.halves is not None:
         entries.append((f'<rect y="-5" width="18" height="10" fill="{ink}" fill-opacity=".2"/>', "95 % interval"))
     if alone and first.assumed:
-        entries.append((f'<path d="M0,0h18" stroke="{ink}" {dash}/>', "assumed figures a fifth off"))
+        entries.append((f'<path d="M0,0h18" stroke="{ink}" {dash}/>', "assumed speeds a fifth off"))
     if points:
         entries.append(
             (f'<circle cx="9" r="4.5" fill="{svg.PAPER}" stroke="{ink}" stroke-width="2"/>', "less processor time")
