@@ -75,6 +75,7 @@ def test_high_availability_names_all_candidates(site):
                 "dfs.namenode.http-address.ns.b": "m2:50070",
             },
             yarn={
+                "yarn.resourcemanager.ha.enabled": "true",
                 "yarn.resourcemanager.ha.rm-ids": "r1,r2",
                 "yarn.resourcemanager.hostname.r1": "m1",
                 "yarn.resourcemanager.webapp.address.r2": "m2:1234",
@@ -86,10 +87,66 @@ def test_high_availability_names_all_candidates(site):
     assert found.resourcemanagers() == ("http://m1:8088", "http://m2:1234")
 
 
+HA = {"yarn.resourcemanager.ha.enabled": "true"}
+FEDERATED = {
+    "dfs.nameservices": "ns1, NS2",
+    "dfs.namenode.rpc-address.ns1": "m1:8020", "dfs.namenode.http-address.ns1": "m1:50070",
+    "dfs.namenode.rpc-address.NS2": "m2:8020", "dfs.namenode.http-address.NS2": "0.0.0.0:50071",
+}  # fmt: skip
+OLD_HA = {
+    "yarn.resourcemanager.ha.rm-ids": "r1,r2", "yarn.resourcemanager.hostname.r1": "gone",
+    "yarn.resourcemanager.hostname.r2": "gone-too", "yarn.resourcemanager.hostname": "rm",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("default", "hdfs", "expected"),
+    [
+        (
+            "hdfs://ProdNS",
+            {
+                "dfs.nameservices": "ProdNS", "dfs.ha.namenodes.ProdNS": "nn1,NN2",
+                "dfs.namenode.http-address.ProdNS.nn1": "m1:9870", "dfs.namenode.rpc-address.ProdNS.NN2": "m2:8020",
+            },
+            ("http://m1:9870", "http://m2:9870"),
+        ),
+        ("hdfs://m1:8020", FEDERATED, ("http://m1:50070",)),
+        ("hdfs://M2", FEDERATED, ("http://m2:50071",)),
+        ("hdfs://NS2", FEDERATED, ("http://m2:50071",)),
+        ("hdfs://other:8020", FEDERATED, ("http://other:9870",)),
+        ("hdfs://[::1]:8020", {"dfs.namenode.http-address": "[::]:50070"}, ("http://[::1]:50070",)),
+        ("hdfs://m:1", {"dfs.namenode.http-address": "[fd00::7]:50070"}, ("http://[fd00::7]:50070",)),
+        ("hdfs://[fd00::7]:1", {}, ("http://[fd00::7]:9870",)),
+    ],
+)  # fmt: skip
+def test_namenodes_are_those_that_hadoops_clients_would_find(site, default, hdfs, expected):
+    assert addresses(site(core={"fs.defaultFS": default}, hdfs=hdfs)).namenodes() == expected
+
+
+@pytest.mark.parametrize(
+    ("yarn", "expected"),
+    [
+        (OLD_HA, ("http://rm:8088",)),
+        ({**OLD_HA, "yarn.resourcemanager.ha.enabled": "false"}, ("http://rm:8088",)),
+        ({**OLD_HA, **HA}, ("http://gone:8088", "http://gone-too:8088")),
+        ({"yarn.resourcemanager.webapp.address": "[fd00::1]:88"}, ("http://[fd00::1]:88",)),
+        ({"yarn.resourcemanager.address": "[fd00::2]:8032"}, ("http://[fd00::2]:8088",)),
+    ],
+)
+def test_resourcemanagers_are_several_with_high_availability_alone(site, yarn, expected):
+    assert addresses(site(core={"fs.defaultFS": "hdfs://m"}, yarn=yarn)).resourcemanagers() == expected
+
+
+def test_an_address_that_is_none_is_refused(site):
+    found = addresses(site(core={"fs.defaultFS": "hdfs://m"}, hdfs={"dfs.namenode.http-address": "fd00::7:50070"}))
+    with pytest.raises(BadInputError, match="dfs.namenode.http-address is 'fd00::7:50070', and must be HOST:PORT"):
+        found.namenodes()
+
+
 def test_variables_are_replaced(site):
-    conf_dir = site(core={"host": "m", "fs.defaultFS": "hdfs://${host}:1", "user": "${user.name}"})
+    conf_dir = site(core={"host": "m", "fs.defaultFS": "hdfs://${host}:1", "user": "${nobody.known}"})
     assert read_site(conf_dir)["fs.defaultFS"] == "hdfs://m:1"
-    assert read_site(conf_dir)["user"] == "${user.name}"
+    assert read_site(conf_dir)["user"] == "${nobody.known}"
 
 
 def test_a_directory_without_configuration_is_refused(tmp_path):
@@ -282,7 +339,12 @@ def two_masters(site, tmp_path, *states):
         conf_dir = site(
             core={"fs.defaultFS": "hdfs://ns"},
             hdfs={"dfs.ha.namenodes.ns": "a,b", f"{http}.a": a, f"{http}.b": b},
-            yarn={"yarn.resourcemanager.ha.rm-ids": "a,b", f"{web}.a": a, f"{web}.b": b},
+            yarn={
+                "yarn.resourcemanager.ha.enabled": "true",
+                "yarn.resourcemanager.ha.rm-ids": "a,b",
+                f"{web}.a": a,
+                f"{web}.b": b,
+            },
             mapred={"mapreduce.jobhistory.webapp.address": a},
         )
         cluster = a_cluster(conf_dir, tmp_path)
@@ -377,6 +439,26 @@ def a_site(site):
     )  # fmt: skip
 
 
+def a_served_site(site, server):
+    """Of a cluster all of whose daemons are at the server's address."""
+    here = server.url.removeprefix("http://")
+    return site(
+        core={"fs.defaultFS": "hdfs://127.0.0.1:1"}, hdfs={"dfs.namenode.http-address": here},
+        yarn={"yarn.resourcemanager.webapp.address": here}, mapred={"mapreduce.jobhistory.webapp.address": here},
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("silent", "service"),
+    [("/jmx", "NameNode"), ("/ws/v1/cluster/metrics", "ResourceManager"), ("/ws/v1/history/info", "JobHistoryServer")],
+)
+def test_each_daemon_is_asked_before_anything_starts(site, tmp_path, silent, service):
+    with serving({**Master("active").answers, silent: (503, {})}) as server:
+        cluster = with_own(a_served_site(site, server), tmp_path)
+        with pytest.raises(BadInputError, match=rf"the {service} of .*site does not answer as it should: {server.url}"):
+            cluster.check({})
+
+
 @pytest.mark.parametrize(
     ("answer", "why"),
     [
@@ -387,8 +469,8 @@ def a_site(site):
     ],
 )
 def test_a_prometheus_that_does_not_answer_is_refused_before_anything_starts(site, tmp_path, answer, why):
-    with serving({"/prom/api/v1/query": answer}) as server:
-        cluster = with_own(a_site(site), tmp_path, prometheus=f"{server.url}/prom")
+    with serving({**Master("active").answers, "/prom/api/v1/query": answer}) as server:
+        cluster = with_own(a_served_site(site, server), tmp_path, prometheus=f"{server.url}/prom")
         if why is None:
             cluster.check({})
             return

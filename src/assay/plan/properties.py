@@ -5,7 +5,7 @@ on another medium than the record says, or services on other interfaces than loo
 output that can't be judged.
 
 Sources: Hadoop 3.4's own checks, in the classes named below, and `Integer.parseInt` where nothing else is.
-`deprecated.txt` is Hadoop's own list of its deprecated names, `kinds.txt` says how its code reads each property.
+`kinds.txt` says how its code reads each property.
 """
 
 import math
@@ -21,6 +21,7 @@ from assay.model.doubt import Doubt, doubt_kind
 from assay.model.errors import BadInputError
 from assay.model.naming import nearest
 from assay.model.registry import WORKLOADS
+from assay.model.renamed import renamed
 from assay.plan.experiment import COPIES, ExperimentFile
 from assay.plan.source import Source, Vocabulary
 
@@ -327,13 +328,6 @@ def _bytes(text: str) -> float | None:
     number = float(found[1]) if "." in found[1] else int(found[1])
     unit: int = 1024 ** " kmgtpe".index(found[2].lower() or " ")
     return number * unit
-
-
-@cache
-def renamed() -> Mapping[str, str]:
-    """What Hadoop calls a property now, by its deprecated name; several names apart by commas."""
-    lines = files("assay.plan").joinpath("deprecated.txt").read_text(encoding="utf-8").splitlines()
-    return dict(line.split() for line in lines if not line.startswith("#"))
 
 
 NOT_A_NUMBER = doubt_kind(

@@ -1,18 +1,26 @@
-"""Hadoop's configuration files: an embedded cluster's own, and those of somebody else's cluster."""
+"""Hadoop's configuration files: an embedded cluster's own, and those of somebody else's cluster.
 
+They are read as Hadoop's `org.apache.hadoop.conf.Configuration` does, with which a test compares: its short form, its
+`xi:include` with a fallback, final properties, deprecated names and variables.
+"""
+
+import getpass
 import os
 import re
 import shutil
 import xml.etree.ElementTree as ET
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
-from xml.etree import ElementInclude
+from typing import NamedTuple
+from urllib.parse import unquote, urlsplit
 from xml.sax.saxutils import escape
 
-from assay.host.files import UnreadableFileError, read_bytes
+from assay.host.files import read_bytes
 from assay.host.processes import MARK
 from assay.model.errors import BadInputError
 from assay.model.platform import ClusterSpec, Layout
+from assay.model.renamed import renamed
 
 # In the order in which Hadoop's clients load them.
 FILES = ("core-site.xml", "hdfs-site.xml", "yarn-site.xml", "mapred-site.xml")
@@ -142,78 +150,167 @@ def files_of(name: str) -> tuple[str, ...]:
 
 def to_xml(properties: Mapping[str, str]) -> str:
     """A Hadoop configuration file with these properties, sorted by name."""
-    entries = "".join(
-        f"  <property>\n    <name>{escape(name)}</name>\n    <value>{escape(properties[name])}</value>\n  </property>\n"
-        for name in sorted(properties)
-    )
-    return f'<?xml version="1.0" encoding="UTF-8"?>\n<configuration>\n{entries}</configuration>\n'
+    return _entries_xml(Entry(name, properties[name], final=False) for name in sorted(properties))
 
 
-_VARIABLE = re.compile(r"\$\{([^}$\s]+)\}")
 _MOST_BYTES = 1 << 22
-_DEPTH = 20  # as in Hadoop's Configuration: a variable may name another
+_MOST_INCLUDED = 20  # files within one another
+# The innermost of `${...}`, in which Hadoop has neither blanks nor `$`.
+_VARIABLE = re.compile(r"\$\{([^}$ ]+)\}")
+_IN_ENVIRONMENT = re.compile(r"env\.(?P<name>.+?)(?:(?P<how>:-|-)(?P<default>.*))?", re.DOTALL)
+_DEPTH = 20  # Configuration.MAX_SUBST
 
 
-def read_site(conf_dir: Path) -> dict[str, str]:
-    """The properties of the four site files, variables replaced where they are known; later files win.
+class Entry(NamedTuple):
+    """A property as a file has it, by the name that Hadoop has for it now."""
 
-    Raises BadInputError when the directory has none of them or one can't be read as XML.
+    name: str
+    value: str
+    final: bool
+
+
+def read_site(conf_dir: Path, environment: Mapping[str, str] = os.environ) -> dict[str, str]:
+    """The properties of the four site files as Hadoop's clients know them, without what surrounds them.
+
+    Later files win, but for final properties. Variables are replaced where they are known, which those are not that
+    only Hadoop's own defaults tell. Raises BadInputError when the directory has no such file or one can't be read.
     """
     files = [conf_dir / file for file in FILES if (conf_dir / file).is_file()]
     if not files:
         raise BadInputError(f"{conf_dir} is not a Hadoop configuration directory: none of {', '.join(FILES)} is in it")
     properties: dict[str, str] = {}
-    for file in files:
-        for entry in _parse(file).iter("property"):
-            if name := entry.findtext("name"):
-                properties[name.strip()] = (entry.findtext("value") or "").strip()
-    expanded = dict(properties)
+    final: set[str] = set()
+    for entry in (entry for file in files for entry in _entries(file, conf_dir)):
+        if entry.name not in final:
+            properties[entry.name] = entry.value
+        if entry.final:
+            final.add(entry.name)
+    known = properties | dict(_of_java())
+    return {name: _replaced(value, known, environment).strip() for name, value in properties.items()}
+
+
+def _of_java() -> Iterator[tuple[str, str]]:
+    """The system properties that configurations use; a user without a name or home has none."""
+    with suppress(KeyError, OSError):
+        yield "user.name", getpass.getuser()
+    with suppress(RuntimeError):
+        yield "user.home", str(Path.home())
+    yield "java.io.tmpdir", "/tmp"  # noqa: S108 - Java's, wherever TMPDIR is
+
+
+def _replaced(value: str, known: Mapping[str, str], environment: Mapping[str, str]) -> str:
+    """A value without variables, up to the first that is not known; as it stands where they lead in a circle."""
+    text, seen = value, set[str]()
     for _ in range(_DEPTH):
-        for name, value in expanded.items():
-            expanded[name] = _VARIABLE.sub(lambda match: properties.get(match[1], match[0]), value)
-    return expanded
+        match = _VARIABLE.search(text)
+        if match is None:
+            return text
+        other = _of_environment(match[1], environment) if match[1].startswith("env.") else None
+        other = known.get(match[1]) if other is None else other
+        if other is None:
+            return text
+        if match[0] in seen:
+            return value
+        seen.add(match[0])
+        text = text[: match.start()] + other + text[match.end() :]
+    return value
+
+
+def _of_environment(variable: str, environment: Mapping[str, str]) -> str | None:
+    """Of `env.X`, `env.X-default` and `env.X:-default`, of which the last also stands for an empty one."""
+    match = _IN_ENVIRONMENT.fullmatch(variable)
+    if match is None:
+        return None
+    value = environment.get(match["name"])
+    if match["how"] and (value is None or (match["how"] == ":-" and not value)):
+        return match["default"]
+    return value
 
 
 def derive_site(source: Path, target: Path, properties: Mapping[str, str]) -> None:
     """Copy a configuration directory to `target` (which must not exist) and change these properties for its clients.
 
-    What this user may not read there is no client's, and left out.
+    What this user may not read there is no client's, and left out. What the four files include is written into them:
+    it may lie anywhere beside the source.
     """
     shutil.copytree(
         source, target, ignore=lambda folder, names: [n for n in names if not os.access(Path(folder, n), os.R_OK)]
     )
     for file in FILES:
-        own = {name: value for name, value in properties.items() if file in files_of(name)}
-        if not own and not (source / file).is_file():
+        changed = [Entry(name, value, final=False) for name, value in properties.items() if file in files_of(name)]
+        there = (source / file).is_file()
+        if not changed and not there:
             continue
-        # With what the source includes: that may lie anywhere beside it.
-        root = _parse(source / file) if (source / file).is_file() else ET.Element("configuration")
-        # Not only overruled: a property that is final would stay.
-        for parent in root.iter("configuration"):
-            for entry in parent.findall("property"):
-                if (entry.findtext("name") or "").strip() in own:
-                    parent.remove(entry)
-        for name, value in own.items():
-            entry = ET.SubElement(root, "property")
-            ET.SubElement(entry, "name").text = name
-            ET.SubElement(entry, "value").text = value
+        # Not only overruled: a property that is final, here or in another file, would stay.
+        kept = [entry for entry in _entries(source / file, source) if entry.name not in properties] if there else []
         (target / file).unlink(missing_ok=True)
-        ET.ElementTree(root).write(target / file, encoding="UTF-8", xml_declaration=True)
+        (target / file).write_text(_entries_xml([*kept, *changed]), encoding="utf-8")
 
 
-def _parse(file: Path) -> ET.Element:
+def _entries(file: Path, conf_dir: Path, depth: int = 0) -> Iterator[Entry]:
+    """The properties of a file and what it includes, in their order. An empty value leaves an earlier one as it is.
+
+    Raises BadInputError.
+    """
     try:
+        if depth > _MOST_INCLUDED:
+            raise BadInputError(f"{file} can't be read: files include one another more than {_MOST_INCLUDED} deep")
         # The user's own cluster's configuration: as trusted as the user.
         root = ET.fromstring(read_bytes(file, _MOST_BYTES))  # noqa: S314
-        ElementInclude.include(root, loader=_included, base_url=str(file))  # type: ignore[arg-type]  # its overloads
-    except (ET.ParseError, ElementInclude.FatalIncludeError, LookupError, UnicodeDecodeError, ValueError) as error:
+    except (ET.ParseError, LookupError, UnicodeDecodeError, ValueError) as error:
         raise BadInputError(f"{file} can't be read as a Hadoop configuration file: {error}") from error
-    return root
+    yield from _within(root, file, conf_dir, depth)
 
 
-def _included(name: str, parse: str, encoding: str | None = None) -> ET.Element | str:
-    try:
-        content = read_bytes(Path(name), _MOST_BYTES)
-    except UnreadableFileError as error:
-        raise ElementInclude.FatalIncludeError(str(error)) from None
-    return ET.fromstring(content) if parse == "xml" else content.decode(encoding or "utf-8")  # noqa: S314 - see above
+def _within(element: ET.Element, file: Path, conf_dir: Path, depth: int) -> Iterator[Entry]:
+    for child in element:
+        kind = _local(child)
+        if kind == "property":
+            yield from _property(child)
+        elif kind == "include" and child.get("href"):
+            included = _included(str(child.get("href")), file, conf_dir)
+            fallback = next((inner for inner in child if _local(inner) == "fallback"), None)
+            if included is not None:
+                yield from _entries(included, conf_dir, depth + 1)
+            elif fallback is not None:
+                yield from _within(fallback, file, conf_dir, depth)
+            else:
+                raise BadInputError(
+                    f"{file} includes {child.get('href')}, which is not there, and has no fallback for that"
+                )
+        elif kind == "configuration":
+            yield from _within(child, file, conf_dir, depth)
+
+
+def _property(element: ET.Element) -> Iterator[Entry]:
+    """It has attributes, or parts of the same names, which win."""
+    parts = {key: str(element.get(key)) for key in ("name", "value", "final") if element.get(key) is not None}
+    parts |= {_local(part): part.text or "" for part in element if part.text or _local(part) == "final"}
+    name = parts.get("name", "").strip()
+    if name and "value" in parts:
+        for now in renamed().get(name, name).split(","):
+            yield Entry(now, parts["value"], final=parts.get("final") == "true")
+
+
+def _local(element: ET.Element) -> str:
+    return element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""
+
+
+def _included(href: str, file: Path, conf_dir: Path) -> Path | None:
+    """The file; None where it is not there. Looked for on the class path, where the configuration is, first.
+
+    Raises BadInputError for what is to be fetched from elsewhere.
+    """
+    if "://" in href and not href.startswith("file:"):
+        raise BadInputError(f"{file} includes {href}; Assay reads files only: save it beside it, and include that")
+    path = Path(unquote(urlsplit(href).path)) if href.startswith("file:") else Path(href)
+    return next((place for place in (conf_dir / path, file.parent / path) if place.is_file()), None)
+
+
+def _entries_xml(entries: Iterable[Entry]) -> str:
+    lines = "".join(
+        f"  <property>\n    <name>{escape(entry.name)}</name>\n    <value>{escape(entry.value)}</value>\n"
+        f"{'    <final>true</final>' + chr(10) if entry.final else ''}  </property>\n"
+        for entry in entries
+    )
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n<configuration>\n{lines}</configuration>\n'

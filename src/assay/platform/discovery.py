@@ -64,7 +64,9 @@ Daemon = tuple[str, str, str, str]
 def _nodemanagers(answer: Any, *, secure: bool) -> Iterator[Daemon]:
     for node in (answer["nodes"] or {}).get("node") or ():
         if node["state"] not in _GONE and node.get("nodeHTTPAddress"):
-            yield node["nodeHostName"], "", "nodemanager", f"http{'s' * secure}://{node['nodeHTTPAddress']}"
+            place = node["nodeHTTPAddress"]
+            url = f"http{'s' * secure}://{in_url(host_of(place))}:{place.rpartition(':')[2]}"
+            yield node["nodeHostName"], "", "nodemanager", url
 
 
 def _datanodes(answer: Any, *, by_name: bool) -> Iterator[Daemon]:

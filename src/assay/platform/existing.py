@@ -16,6 +16,7 @@ from assay.host.kerberos import Login, NoTicketError, Ticket
 from assay.model.doubt import Doubt, doubt_kind
 from assay.model.errors import AssayError, BadInputError, NoAnswerError, NoLoginError
 from assay.model.host_names import HostNames
+from assay.model.host_names import in_url
 from assay.model.platform import EXISTING, ClusterSpec, KerberosSpec, Layout, PlatformKind, RunningCluster, jmx_bean
 from assay.model.probe import ForeignCluster, NodeSource, Scene
 from assay.model.progress import Progress
@@ -30,7 +31,10 @@ from assay.platform.discovery import discover
 from assay.platform.distribution import Distribution, Starts
 from assay.platform.yarn_sampler import Sampling, YarnSampler
 
-_ANYWHERE = ("", "0.0.0.0")  # noqa: S104 - recognised, never bound
+_ANYWHERE = ("", "0.0.0.0", "::", "0:0:0:0:0:0:0:0")  # noqa: S104 - recognised, never bound
+_PLACE = re.compile(
+    r"(?:[a-z]+://)?(?:\[(?P<six>[^\]]*)\]|(?P<host>[^:/]*))(?::(?P<port>[0-9]+))?(?:/.*)?", re.IGNORECASE
+)
 
 
 class Addresses:
@@ -40,7 +44,7 @@ class Addresses:
         """Raises BadInputError when the configuration names no store of that scheme."""
         self._properties = properties
         self._conf_dir = conf_dir
-        self._default_fs = properties.get("fs.defaultFS", properties.get("fs.default.name", ""))
+        self._default_fs = properties.get("fs.defaultFS", "")
         if not self._default_fs.startswith(f"{scheme}://"):
             what = self._default_fs or "not set"
             raise BadInputError(f"{conf_dir} names no {scheme.upper()}: fs.defaultFS is {what}")
@@ -58,26 +62,52 @@ class Addresses:
         return known[role]()
 
     def namenodes(self) -> tuple[str, ...]:
-        """One address, or with high availability those of all NameNodes of the default name service."""
+        """One address, or with high availability those of all NameNodes of the default name service.
+
+        In a federation the default file system's NameNode is that of the service with its address.
+        """
         secure = self._properties.get("dfs.http.policy") == "HTTPS_ONLY"
         scheme, port = ("https", 9871) if secure else ("http", 9870)
         key = f"dfs.namenode.{scheme}-address"
-        service = urlsplit(self._default_fs).hostname or ""
-        members = _list(self._properties.get(f"dfs.ha.namenodes.{service}", ""))
-        if members:
-            return tuple(self._url(scheme, f"{key}.{service}.{member}", "", port) for member in members)
-        return (self._url(scheme, key, service, port),)
+        authority = urlsplit(self._default_fs).netloc.rpartition("@")[2]
+        host = _host_and_port(authority)[0]
+        suffixes = [f".{host}.{member}" for member in self._members(host)] or [self._suffix(authority)]
+        urls = []
+        for suffix in suffixes:
+            rpc_key = f"dfs.namenode.rpc-address{suffix}"
+            rpc_host = _host_and_port(self._properties.get(rpc_key, ""))[0]
+            default_host = host if rpc_host in _ANYWHERE and len(suffixes) == 1 else rpc_host
+            # What has no key of its service's has the one without.
+            own_key = f"{key}{suffix}" if f"{key}{suffix}" in self._properties else key
+            named = own_key if len(suffixes) == 1 else f"{key}{suffix}"
+            urls.append(self._url(scheme, named, default_host, port, rpc_key if suffix else ""))
+        return tuple(urls)
+
+    def _members(self, service: str) -> list[str]:
+        return _list(self._properties.get(f"dfs.ha.namenodes.{service}", ""))
+
+    def _suffix(self, authority: str) -> str:
+        """What the keys of the NameNode with this address, or of this name service, end in."""
+        wanted = _host_and_port(authority)
+        wanted = (wanted[0], wanted[1] or "8020")
+        for service in _list(self._properties.get("dfs.nameservices", "")):
+            for suffix in [f".{service}.{member}" for member in self._members(service)] or [f".{service}"]:
+                host, port = _host_and_port(self._properties.get(f"dfs.namenode.rpc-address{suffix}", ""))
+                if wanted[0] == service or (host.lower(), port or "8020") == (wanted[0].lower(), wanted[1]):
+                    return suffix
+        return ""
 
     def resourcemanagers(self) -> tuple[str, ...]:
-        """One address, or with high availability those of all ResourceManagers."""
+        """One address, or with high availability those of all ResourceManagers; without it their ids mean nothing."""
         secure = self._properties.get("yarn.http.policy") == "HTTPS_ONLY"
         scheme, port, key = ("https", 8090, "webapp.https.address") if secure else ("http", 8088, "webapp.address")
-        members = _list(self._properties.get("yarn.resourcemanager.ha.rm-ids", ""))
+        available = self._properties.get("yarn.resourcemanager.ha.enabled", "").lower() == "true"
+        members = _list(self._properties.get("yarn.resourcemanager.ha.rm-ids", "")) if available else []
         urls = []
         for suffix in [f".{member}" for member in members] or [""]:
             hostname = f"yarn.resourcemanager.hostname{suffix}"
-            rpc_host = self._properties.get(f"yarn.resourcemanager.address{suffix}", "").partition(":")[0]
-            host = self._properties.get(hostname, "") or rpc_host
+            rpc_host = _host_and_port(self._properties.get(f"yarn.resourcemanager.address{suffix}", ""))[0]
+            host = self._properties.get(hostname, "").strip("[]") or rpc_host
             urls.append(self._url(scheme, f"yarn.resourcemanager.{key}{suffix}", host, port, hostname))
         return tuple(urls)
 
@@ -85,16 +115,28 @@ class Addresses:
         """The JobHistoryServer's address; by default it is on the host of its RPC address."""
         secure = self._properties.get("mapreduce.jobhistory.http.policy") == "HTTPS_ONLY"
         scheme, port, key = ("https", 19890, "webapp.https.address") if secure else ("http", 19888, "webapp.address")
-        host = self._properties.get("mapreduce.jobhistory.address", "").partition(":")[0]
+        host = _host_and_port(self._properties.get("mapreduce.jobhistory.address", ""))[0]
         return (self._url(scheme, f"mapreduce.jobhistory.{key}", host, port, "mapreduce.jobhistory.address"),)
 
     def _url(self, scheme: str, key: str, default_host: str, default_port: int, other_key: str = "") -> str:
-        host, _, port = self._properties.get(key, "").partition(":")
+        value = self._properties.get(key, "")
+        if not _PLACE.fullmatch(value):
+            raise BadInputError(
+                f"{self._conf_dir} does not say where the cluster is: {key} is {value!r}, and must be HOST:PORT; an "
+                "IPv6 address stands in brackets, as in [::1]:9870"
+            )
+        host, port = _host_and_port(value)
         host = default_host if host in _ANYWHERE else host
         if host in _ANYWHERE:
             why = f"neither {key} nor {other_key} names a host" if other_key else f"{key} names no host"
             raise BadInputError(f"{self._conf_dir} does not say where the cluster is: {why}")
-        return f"{scheme}://{host}:{port or default_port}"
+        return f"{scheme}://{in_url(host)}:{port or default_port}"
+
+
+def _host_and_port(place: str) -> tuple[str, str]:
+    """Of `HOST:PORT` as Hadoop writes it, with or without a scheme; an IPv6 address without its brackets."""
+    match = _PLACE.fullmatch(place.strip())
+    return (match["six"] or match["host"] or "", match["port"] or "") if match else ("", "")
 
 
 def _list(value: str) -> list[str]:
@@ -185,9 +227,17 @@ class ExistingCluster(Cluster):
         self._missed_s: list[float] = []
 
     def check(self, properties: Mapping[str, str]) -> None:
-        """Raises BadInputError where there is no ticket, or the user's Prometheus does not answer as one."""
+        """Raises BadInputError where there is no ticket, or the user's Prometheus or a daemon does not answer."""
         if self.login is not None:
             _good(self.login)
+        self._check_prometheus()
+        try:
+            for role in self._kinds:
+                self._answering(role)
+        except AssayError as error:
+            raise BadInputError(str(error), "conf_dir") from None
+
+    def _check_prometheus(self) -> None:
         url = self._spec.prometheus
         if url is None:
             return
