@@ -5,7 +5,7 @@ import socket
 import stat
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from urllib.parse import parse_qs, urlparse
+from urllib.parse import parse_qs, unquote, urlparse
 
 import pytest
 
@@ -122,6 +122,13 @@ def test_webhdfs_puts_and_sizes_and_deletes(webhdfs, tmp_path):
     assert webhdfs.size_bytes("/in") == 0
 
 
+@pytest.mark.parametrize("name", ["a b", "ä#1", "50%20", "[x]?", "a+b"])
+def test_webhdfs_keeps_the_name_of_a_file(webhdfs, tmp_path, name):
+    (tmp_path / name).write_bytes(b"1\t2\n")
+    webhdfs.put(tmp_path / name, f"/in/{name}")
+    assert [unquote(path) for path in NameNode.files] == [f"/in/{name}"]
+
+
 def test_webhdfs_reads_lines_over_pieces_and_skips_hidden_files(webhdfs):
     NameNode.files |= {
         "/out/part-0": b"a\nb\n",
@@ -203,9 +210,13 @@ def test_hadoop_fs_does_not_take_a_stream_so_that_nodes_write_what_is_made(hadoo
     assert not isinstance(hadoop_fs(""), Streaming)
 
 
-def test_hadoop_fs_makes_the_parent_and_puts(hadoop_fs, tmp_path):
-    hadoop_fs("").put(tmp_path / "x", "/in/x")
-    assert (tmp_path / "calls").read_text().splitlines() == ["fs -mkdir -p /in", f"fs -put {tmp_path}/x /in/x"]
+@pytest.mark.parametrize("name", ["x", "a b", "ä#1", "50%20", "[x]", "a,b", "*"])
+def test_hadoop_fs_makes_the_parent_and_puts_a_file_of_any_name(hadoop_fs, tmp_path, name):
+    """The client gets the bytes alone: it would read the name as a URI and a pattern."""
+    (tmp_path / name).write_bytes(b"1\t2\n")
+    hadoop_fs(f'[ "$2" != -put ] || cat >"{tmp_path}/got"').put(tmp_path / name, "/in/x")
+    assert (tmp_path / "calls").read_text().splitlines() == ["fs -mkdir -p /in", "fs -put - /in/x"]
+    assert (tmp_path / "got").read_bytes() == b"1\t2\n"
 
 
 def test_hadoop_fs_reads_lines_and_sizes(hadoop_fs):
@@ -214,10 +225,11 @@ def test_hadoop_fs_reads_lines_and_sizes(hadoop_fs):
     assert store.size_bytes("/out") == 42
 
 
-def test_hadoop_fs_says_the_last_line_of_a_failure(hadoop_fs):
+def test_hadoop_fs_says_the_last_line_of_a_failure(hadoop_fs, tmp_path):
+    (tmp_path / "x").touch()
     store = hadoop_fs("echo warning >&2; echo 'put: quota exceeded' >&2; exit 1")
     with pytest.raises(AssayError, match="put: quota exceeded"):
-        store.put("/x", "/in/x")
+        store.put(tmp_path / "x", "/in/x")
     with pytest.raises(AssayError, match="put: quota exceeded"):
         list(store.lines("/out"))
     assert store.size_bytes("/absent") == 0

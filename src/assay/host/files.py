@@ -179,6 +179,32 @@ def possible(path: Path) -> Path:
     return path
 
 
+PLAIN_CHARACTERS = "/._-=@~+"
+"""What may stand in a path that Hadoop gets, besides letters and digits of any script."""
+
+
+def plain(path: Path, what: str, *, but: str = "") -> Path:
+    """The path itself. Raises BadInputError where it has a character that Hadoop, a JVM or a shell takes for a sign.
+
+    Hadoop's directories stand in lists with commas, with a type in brackets before them, and are read as URIs (`#`,
+    `%`); containers are started by scripts that split at blanks; class paths have `:` and `*`. What becomes of such a
+    path is another one, or a failure long after the start. Of the plain characters `but` are none here.
+    """
+    allowed = set(PLAIN_CHARACTERS) - set(but)
+    odd = next((sign for sign in str(path) if not _is_plain(sign, allowed)), None)
+    if odd is not None:
+        shown = "a blank" if odd == " " else repr(odd) if odd.isprintable() else f"U+{ord(odd):04X}"
+        raise BadInputError(
+            f"{what} {path} can't be used: Hadoop can't take a path with {shown}; use one of letters, digits and "
+            f"{' '.join(sign for sign in PLAIN_CHARACTERS if sign in allowed)}"
+        )
+    return path
+
+
+def _is_plain(sign: str, allowed: set[str]) -> bool:
+    return sign in allowed or (sign.isalnum() if sign.isascii() else sign.isprintable())
+
+
 def why(error: OSError | ValueError) -> str:
     """Why a file can't be used, in words and without a number."""
     if isinstance(error, OSError):

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from pydantic import Field
 
-from assay.host.files import absolute
+from assay.host.files import absolute, plain
 from assay.host.mounts import Mount, mount_of
 from assay.media.page_cache import CACHE_NOT_QUITE_COLD, forget_files, write_out
 from assay.model.base import UserPath
@@ -57,7 +57,8 @@ class DirectoryMedium:
         }
 
     def space(self) -> Space:
-        """Free and total bytes. Raises BadInputError when the place is not a directory that can be written to."""
+        """Free and total bytes. Raises BadInputError when the place is no directory that Hadoop can write to."""
+        plain(self._place, f"medium {self.spec.name!r}:")
         if not self._place.is_dir():
             raise BadInputError(f"medium {self.spec.name!r}: {self._place} is not a directory; make it or name another")
         if not os.access(self._place, os.W_OK | os.X_OK):
@@ -164,7 +165,7 @@ class PlacedKind(MediumKind[PlacedT]):
         options = self.options_of(spec)
         if options.path is None:
             return spec
-        place = absolute(folder, options.path)
+        place = plain(absolute(folder, options.path), f"medium {spec.name!r}:")
         if place.exists() and not place.is_dir():
             raise BadInputError(f"medium {spec.name!r}: {place} is not a directory; make it or name another")
         return self.spec(spec.name, options.model_copy(update={"path": place}))

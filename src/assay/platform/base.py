@@ -21,7 +21,7 @@ from assay.model.progress import Progress
 from assay.model.registry import ENGINES
 from assay.model.scale import ScaleSeen
 from assay.model.store import Placer, Store
-from assay.platform.distribution import Distribution, find_distribution
+from assay.platform.distribution import Distribution, check_paths, find_distribution
 from assay.platform.faults import FaultInjector
 from assay.version import measuring_code_sha256
 
@@ -126,6 +126,7 @@ class HadoopPlatform(ABC):
         return archived(neutral)
 
     def check(self, properties: Mapping[str, str]) -> None:
+        check_paths(self._installation, self._distribution)
         self._cluster.check(properties)
 
     def user(self) -> str:

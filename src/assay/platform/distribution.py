@@ -18,6 +18,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from zipfile import BadZipFile, ZipFile
 
+from assay.host.files import plain
 from assay.model.base import Frozen
 from assay.model.errors import BadInputError
 from assay.model.installation import Installation
@@ -139,6 +140,21 @@ def find_distribution(installation: Installation, environment: Mapping[str, str]
         classpath=(*folders, *(f"{share / part}/*" for part in _INSTALLED)),
         archive_note="an installed Hadoop is used: class-data archives are made for the bundled jars only",
     )  # fmt: skip
+
+
+# A job's jar is found by its address, in which Java's URLDecoder takes a plus for a blank.
+_NO_PLUS = "+"
+
+
+def check_paths(installation: Installation, distribution: Distribution) -> None:
+    """Raises BadInputError where Hadoop or Java would read a path of this copy of Assay, or their own, otherwise."""
+    plain(distribution.java.home, "the Java of JAVA_HOME or PATH in")
+    plain(installation.jobs_jar, "this copy of Assay, with", but=_NO_PLUS)
+    plain(installation.parts.absolute(), "this copy of Assay, with", but=_NO_PLUS)
+    if distribution.home is not None:
+        plain(distribution.home.absolute(), "HADOOP_HOME", but=_NO_PLUS)
+    if distribution.jars is not None:
+        plain(distribution.jars, "this copy of Assay, with", but=_NO_PLUS)
 
 
 def bundled(folder: Path, java: Java) -> Distribution:

@@ -10,7 +10,7 @@ from assay.model.errors import AssayError
 from assay.model.installation import Installation
 from assay.model.platform import ClusterSpec, Layout
 from assay.model.progress import Progress
-from assay.platform.distribution import find_distribution
+from assay.platform.distribution import check_paths, find_distribution
 from assay.platform.embedded import EmbeddedCluster
 
 PURPOSE = "cluster"
@@ -39,6 +39,7 @@ def up(
     Raises BadInputError when Java or Hadoop is missing, AssayError when it does not become healthy; then nothing stays.
     """
     distribution = find_distribution(installation, environment)
+    check_paths(installation, distribution)
     cluster = EmbeddedCluster(distribution, spec, installation.state, environment)
     cluster.check(properties)
     lease = Lease(installation.state, PURPOSE)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from io import BufferedReader
 from pathlib import Path
-from typing import cast
+from typing import BinaryIO, cast
 
 from assay.model.errors import AssayError
 from assay.model.store import StoredFile
@@ -23,9 +23,13 @@ class HadoopFs:
         self._environment = dict(os.environ if environment is None else environment)
 
     def put(self, source: Path, path: str) -> None:
-        """`mkdir -p` of the parent, then `-put`; an existing file is refused."""
+        """`mkdir -p` of the parent, then `-put -`; an existing file is refused.
+
+        Its name is not given to the client, which would read it as a URI and a pattern.
+        """
         self._run("-mkdir", "-p", str(Path(path).parent))
-        self._run("-put", str(source), path)
+        with source.open("rb") as content:
+            self._run("-put", "-", path, content=content)
 
     def lines(self, path: str) -> Iterator[bytes]:
         """The lines of `-cat path/[^_.]*` (all files but hidden ones)."""
@@ -84,9 +88,10 @@ class HadoopFs:
                 errors.seek(0)
                 raise AssayError(f"hadoop fs -cat {path} failed: {_last_line(errors.read().decode(errors='replace'))}")
 
-    def _call(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+    def _call(self, *arguments: str, content: BinaryIO | None = None) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [str(self._hadoop), "fs", *arguments],
+            stdin=content,
             capture_output=True,
             encoding="utf-8",
             errors="replace",
@@ -94,8 +99,8 @@ class HadoopFs:
             env=self._environment,
         )
 
-    def _run(self, *arguments: str) -> str:
-        done = self._call(*arguments)
+    def _run(self, *arguments: str, content: BinaryIO | None = None) -> str:
+        done = self._call(*arguments, content=content)
         if done.returncode != 0:
             raise AssayError(f"hadoop fs {' '.join(arguments)} failed: {_last_line(done.stderr)}")
         return done.stdout

@@ -12,7 +12,7 @@ from http import HTTPStatus
 from http.client import HTTPException
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 from assay.host.http import NodeConnection, client
 from assay.host.machine import user_name
@@ -186,7 +186,7 @@ class WebHdfs:
 
     def _send(self, method: str, path: str, **parameters: str) -> "httpx.Response":
         try:
-            return self._client.request(method, self._url + path, params={"user.name": self._user, **parameters})
+            return self._client.request(method, self._url + quote(path), params={"user.name": self._user, **parameters})
         except self._broken as error:
             raise AssayError(f"WebHDFS at {self._url} did not answer {parameters['op']} of {path}: {error}") from error
 

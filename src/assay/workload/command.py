@@ -43,6 +43,8 @@ def the_jar(options: Options) -> Path:
         raise options.refusal("jar", "the jar's file: its path, absolute or from the experiment's folder")
     if not jar.is_file():
         raise options.refusal("jar", "a file that is there: its path, absolute or from the experiment's folder")
+    if odd := [sign for sign in "+!:" if sign in str(jar)]:
+        raise options.refusal("jar", f"a file at a path without {odd[0]!r}, which Java's class loaders read otherwise")
     if not zipfile.is_zipfile(jar):
         raise options.refusal("jar", "a jar, and it is a file of another kind")
     try:
