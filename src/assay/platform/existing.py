@@ -15,8 +15,7 @@ from assay.host.http import BoundedWeb
 from assay.host.kerberos import Login, NoTicketError, Ticket
 from assay.model.doubt import Doubt, doubt_kind
 from assay.model.errors import AssayError, BadInputError, NoAnswerError, NoLoginError
-from assay.model.host_names import HostNames
-from assay.model.host_names import in_url
+from assay.model.host_names import HostNames, in_url
 from assay.model.platform import EXISTING, ClusterSpec, KerberosSpec, Layout, PlatformKind, RunningCluster, jmx_bean
 from assay.model.probe import ForeignCluster, NodeSource, Scene
 from assay.model.progress import Progress
