@@ -1,7 +1,8 @@
 """Whether a scale model says the same at any scale: `python benchmarks/dilation_invariance.py RUN`.
 
 RUN is a run of an experiment with several dilations, such as experiments/dilation-invariance.yaml. Prints, for each
-combination of all else, each dilation's modelled time with its 95 % interval, and its ratio to the least dilation's.
+combination of all else, each dilation's modelled time with its 95 % interval, and its ratio to the least dilation's,
+with the interval that includes the assumed noise and that by the run's repetitions alone.
 The goal is a ratio of 1 within 10 %. Trials that are struck out are counted beside it.
 """
 
@@ -50,6 +51,10 @@ def table(rows: Sequence[Row], ratios: Sequence[Comparison]) -> str:
         ]),
         Column("ratio to the least K", [f"{one.ratio:.3f}" if one else "-" for one in found], intervals=[
             f"{one.interval.low:.3f} to {one.interval.high:.3f}" if one else "" for one in found
+        ]),
+        Column("by its repetitions alone", [
+            f"{one.own_interval.low:.3f} to {one.own_interval.high:.3f}" if one and one.own_interval else "-"
+            for one in found
         ]),
     ])  # fmt: skip
 

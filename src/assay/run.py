@@ -266,9 +266,14 @@ class Budget:
     """
 
     def __init__(
-        self, seconds: float, plan: Plan, estimates: Mapping[str, Estimate], clock: Callable[[], float] = time.monotonic
-    ) -> None:
-        """`estimates` of the plan's trials, by their ids, hold for their repetitions too; `clock` tells seconds."""
+        self, seconds: float, plan: Plan, estimates: Mapping[str, Estimate],
+        clock: Callable[[], float] = time.monotonic, *, fill: bool = False,
+    ) -> None:  # fmt: skip
+        """`estimates` of the plan's trials, by their ids, hold for their repetitions too; `clock` tells seconds.
+
+        With `fill` the plan itself takes the time that it takes, and what is left is used though all is decided.
+        """
+        self.fill = fill
         self._clock = clock
         self._end_s = clock() + seconds
         known = [trial for trial in plan.trials if trial.id in estimates]
@@ -301,7 +306,7 @@ class Budget:
 
 STOP_ALPHA = 0.01
 """To look after each round and stop at 5 % would claim something false in far more than 5 % of runs; stopping at 1 % in
-about 7 % of runs of up to 20 rounds (benchmarks/known_effects.py)."""
+far fewer of runs of up to 20 rounds (benchmarks/known_effects.py)."""
 
 Allows = Callable[[Sequence[Trial]], bool]
 Work = tuple[str, ...]
@@ -362,6 +367,11 @@ def work_of(trial: Trial) -> Work:
     return tuple(trial.factors[name] for name in WORK)
 
 
+def decided_by(budget: Budget) -> Decided | None:
+    """Nothing is decided where a budget is to be filled: the time alone says how often the plan is repeated."""
+    return (lambda _: ()) if budget.fill else None
+
+
 def decided_work(plan: Plan, records: Sequence[Record]) -> set[Work]:
     """The work of which each decision between placements is made; where none are compared, each comparison significant.
 
@@ -402,7 +412,7 @@ def execute(plan: Plan, folder: RunFolder, set_up: SetUp, display: Display, budg
     for number, trial in enumerate(plan.trials, start=1):
         if trial.id in finished:
             continue
-        if budget is not None and not budget.allows([trial]):
+        if budget is not None and not budget.fill and not budget.allows([trial]):
             return False
         display.trial_begins(trial, number, len(plan.trials))
         _run_one(trial, folder, set_up, display, budget)

@@ -21,7 +21,7 @@ from assay.model.record import Status
 from assay.model.trial import SHIPPED_PRIOR
 from assay.record.folder import RunFolder
 from assay.report.analysis import read_run
-from assay.run import Budget
+from assay.run import Budget, work_of
 from assay.stats.run_doubts import doubts_of
 from assay.stats.summary import summarise
 from assay_extras.testing.fakes import Script, fake_setup
@@ -235,6 +235,22 @@ def test_what_is_left_of_the_time_goes_to_whole_rounds_of_repetitions(command, m
     )
     assert len({trial.workload.name for trial in more[4:]}) == 1
     assert {trial.placement.name for trial in more[4:]} == {"hdd", "ssd"}
+
+
+def test_time_that_is_to_be_filled_goes_to_whole_rounds_though_all_is_decided(command, monkeypatch):
+    """Then the times have no say in how many repetitions there are."""
+    monkeypatch.setattr("assay.run.decided_work", lambda plan, _: {work_of(trial) for trial in plan.trials})
+    command.give_time(monkeypatch)
+    assert command.run(budget_s=10.0 * TRIALS + 65)[0] == 0
+    assert len(command.records) == TRIALS
+    command.out = command.out.with_name("filled")
+    assert command.run(budget_s=10.0 * TRIALS + 65, fill=True)[0] == 0
+    assert [record.trial.repetition for record in command.records[TRIALS:]] == [3] * 4 + [4] * 2
+
+
+def test_the_whole_plan_runs_though_the_time_to_fill_is_over(command):
+    assert command.run(budget_s=0.001, fill=True)[0] == 0
+    assert len(command.records) == TRIALS
 
 
 def test_more_repetitions_can_be_asked_for_after_more_time(command, monkeypatch):

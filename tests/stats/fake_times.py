@@ -22,7 +22,7 @@ class FakeTimes(Frozen):
     """`factors` are how many times as long a trial takes at each of their levels; `together` at some levels at once.
 
     `noise` is the standard deviation of each time's logarithm, which is Student's with `tails` degrees of freedom where
-    that is not 0, else normal. A share of `states` (0 to 1) of its variance comes from a slow state, in which a share of
+    that is not 0, else normal; `noises` are those of some levels in its place. A share of `states` (0 to 1) of its variance comes from a slow state, in which a share of
     `slow_share` of the trials is; the rest of it correlates with the trial before by `autocorrelation`. `drift` is what
     is added to the logarithm with each trial; of all trials a share of `disturbed` takes `disturbed_times` as long.
     `mirrored` is the order there and back.
@@ -31,6 +31,7 @@ class FakeTimes(Frozen):
     factors: Mapping[str, Mapping[str, float]]
     together: Mapping[tuple[str, ...], float] = {}
     noise: float = 0.04
+    noises: Mapping[str, float] = {}
     tails: int = 0
     states: float = 0.0
     slow_share: float = SLOW_SHARE
@@ -59,6 +60,7 @@ class FakeTimes(Frozen):
             for combination in block:
                 levels = tuple(level.value for level in combination.levels.values())
                 before, log = self._noise(source, before)
+                log *= next((self.noises[level] for level in levels if level in self.noises), self.noise)
                 log += self.drift * len(found)
                 times = self.disturbed_times if source.random() < self.disturbed else 1.0
                 factors = (*zip(self.factors, levels, strict=True), (MACHINE, self.machine))
@@ -72,13 +74,13 @@ class FakeTimes(Frozen):
         return scale * float(source.standard_t(self.tails) if self.tails else source.standard_normal())
 
     def _noise(self, source: "Generator", before: float) -> tuple[float, float]:
-        """What the next trial's noise correlates with, and this one's."""
+        """What the next trial's noise correlates with, and this one's, of variance 1."""
         usual = self.autocorrelation * before + (1 - self.autocorrelation**2) ** 0.5 * self._usual(source)
         if not self.states:
-            return usual, self.noise * usual
+            return usual, usual
         share = self.slow_share
         state = (float(source.random() < share) - share) / (share * (1 - share)) ** 0.5
-        return usual, float(self.noise * (self.states**0.5 * state + (1 - self.states) ** 0.5 * usual))
+        return usual, float(self.states**0.5 * state + (1 - self.states) ** 0.5 * usual)
 
     def _effect(self, levels: tuple[str, ...]) -> float:
         effect = 1.0

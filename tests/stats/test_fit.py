@@ -35,30 +35,43 @@ MIRRORED = [(level, 1) for level in ("hdd", "ssd", "zero", "ssd", "hdd")]
 UNEQUAL = [*FULL[:4], *FULL[6:], ("hdd", 9), ("ssd", 3), ("ssd", 3)]
 
 
-@pytest.mark.parametrize("cells", [FULL, MIRRORED, UNEQUAL], ids=["full", "mirrored", "unequal"])
-def test_contrasts_are_those_of_ordinary_least_squares_with_a_term_for_each_block(cells):
-    found = random_trials(cells)
-    fit = only(fits(found, "placement", ALMOST_NONE))
+def ordinary(found, levels):
+    """The oracle's fit of the trials of these levels, with a term for each block."""
+    own = [one for one in found if one.level("placement") in levels]
     table = {
-        "log": [log(one.elapsed_s) for one in found],
-        "level": [one.level("placement") for one in found],
-        "block": [f"b{one.repetition}" for one in found],
+        "log": [log(one.elapsed_s) for one in own],
+        "level": [one.level("placement") for one in own],
+        "block": [f"b{one.repetition}" for one in own],
     }
     formula = "log ~ C(level)" + (" + C(block)" if len(set(table["block"])) > 1 else "")
-    oracle = smf.ols(formula, pd.DataFrame(table)).fit()
+    return smf.ols(formula, pd.DataFrame(table)).fit()
+
+
+@pytest.mark.parametrize("cells", [FULL, MIRRORED, UNEQUAL], ids=["full", "mirrored", "unequal"])
+def test_ratios_are_those_of_ordinary_least_squares_with_a_term_for_each_block(cells):
+    found = random_trials(cells)
+    fit = only(fits(found, "placement", ALMOST_NONE))
+    oracle = ordinary(found, fit.levels)
     assert fit.blocked
+    assert fit.noise.deviation == pytest.approx(oracle.mse_resid**0.5)
     for level in fit.levels[1:]:
-        name = f"C(level)[T.{level}]"
-        contrast = fit.contrast(level, "hdd")
-        assert contrast.log == pytest.approx(oracle.params[name])
+        assert fit.contrast(level, "hdd").log == pytest.approx(oracle.params[f"C(level)[T.{level}]"])
+
+
+@pytest.mark.parametrize("level", ["nvme", "ssd"])
+def test_intervals_are_those_of_ordinary_least_squares_on_the_two_levels_where_all_blocks_are_whole(level):
+    found = random_trials(FULL)
+    name, oracle = f"C(level)[T.{level}]", ordinary(found, ("hdd", level))
+    for contrast in (
+        only(fits(found, "placement", ALMOST_NONE)).contrast(level, "hdd"),
+        only(fits(found, "placement")).own_contrast(level, "hdd"),
+    ):
         assert contrast.error == pytest.approx(oracle.bse[name])
         assert contrast.freedom == pytest.approx(oracle.df_resid)
         assert contrast.p() == pytest.approx(oracle.pvalues[name])
         low, high = oracle.conf_int().loc[name]
-        assert (log(contrast.interval().low), log(contrast.interval().high)) == (
-            pytest.approx(low),
-            pytest.approx(high),
-        )
+        assert log(contrast.interval().low) == pytest.approx(low)
+        assert log(contrast.interval().high) == pytest.approx(high)
 
 
 def test_one_repetition_there_and_back_has_two_degrees_of_freedom():
@@ -116,11 +129,10 @@ def test_a_level_that_is_there_once_has_a_wider_interval():
 
 
 def test_draws_scatter_as_contrasts_do():
-    fit = only(fits(random_trials(UNEQUAL), "placement"))
-    drawn = fit.draws(200_000, 3)
-    assert drawn.shape == (200_000, 3)
-    for level in ("nvme", "ssd"):
-        difference = drawn[:, fit.levels.index(level)] - drawn[:, fit.levels.index("hdd")]
+    fit = only(fits(random_trials(FULL), "placement"))
+    drawn = fit.draws(("nvme", "ssd"), "hdd", 200_000, 3)
+    assert drawn.shape == (200_000, 2)
+    for level, difference in (("nvme", drawn[:, 0]), ("ssd", drawn[:, 1])):
         contrast = fit.contrast(level, "hdd")
         assert difference.mean() == pytest.approx(contrast.log, abs=contrast.error / 20)
         low, high = np.exp(np.quantile(difference, [0.025, 0.975]))
@@ -128,7 +140,9 @@ def test_draws_scatter_as_contrasts_do():
             pytest.approx(contrast.interval().low, rel=0.02),
             pytest.approx(contrast.interval().high, rel=0.02),
         )
-    assert (fit.draws(9, 3) == fit.draws(9, 3)).all()
+    between = np.quantile(drawn[:, 1] - drawn[:, 0], [0.025, 0.975])
+    assert between == pytest.approx(np.log(list(dict(fit.contrast("ssd", "nvme").interval()).values())), abs=0.01)
+    assert (fit.draws(("ssd",), "hdd", 9, 3) == fit.draws(("ssd",), "hdd", 9, 3)).all()
 
 
 def test_a_p_value_of_another_ratio_than_1():

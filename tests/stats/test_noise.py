@@ -116,3 +116,11 @@ def test_repetitions_to_decide_make_the_interval_shorter_than_its_distance_from_
     assert halves[1] < distance <= halves[0]
     assert repetitions_to_decide(log(0.6), error, noise, 4, 0.1) == 4
     assert repetitions_to_decide(log(0.9), error, noise, 4, 0.1) is None
+
+
+def test_the_shipped_prior_has_the_freedom_that_the_a_a_runs_speak_for():
+    """14 pairs of each of three workloads, whose log ratios had these standard deviations."""
+    pairs = {"mutual friends": 0.087, "terasort": 0.058, "triangles": 0.169}
+    fitted = fit_prior([Residual(13 * deviation**2 / 2, 13, 28) for deviation in pairs.values()])
+    assert SHIPPED_PRIOR.freedom == round(fitted.freedom)
+    assert SHIPPED_PRIOR.deviation > fitted.deviation  # that covers on average, this one at each of the three

@@ -26,8 +26,9 @@ JOB_GOAL, PHASE_GOAL, LEAST_JOB_S, LEAST_PHASE_S = 0.10, 0.15, 10.0, 5.0
 class Difference(Frozen):
     """A job, or one of its phases, on the twin and on the real drive.
 
-    Seconds are means; `ratio` is the twin's time over the real drive's, with its 95 % interval. `goal` is by how much
-    it may differ from 1; None where it is not judged: jobs below 10 s, phases below 5 s.
+    Seconds are means; `ratio` is the twin's time over the real drive's, with its 95 % interval, and `own_interval`
+    by the pairs alone, with no noise borrowed. `goal` is by how much it may differ from 1; None where it is not
+    judged: jobs below 10 s, phases below 5 s.
     """
 
     workload: str
@@ -38,6 +39,7 @@ class Difference(Frozen):
     twin_s: float
     ratio: float
     interval: Interval
+    own_interval: Interval | None = None
     goal: float | None
 
     @property
@@ -85,8 +87,12 @@ def _difference(
     goal = (PHASE_GOAL if name[2] else JOB_GOAL) if long else None
     return Difference(
         workload=name[0], job=name[1], phase=name[2], pairs=one.repetitions, real_s=means[REAL], twin_s=means[TWIN],
-        ratio=one.ratio, interval=one.interval, goal=goal,
+        ratio=one.ratio, interval=one.interval, own_interval=one.own_interval, goal=goal,
     )  # fmt: skip
+
+
+def _change(one: Interval | None) -> str:
+    return "-" if one is None else f"{one.low - 1:+.0%} to {one.high - 1:+.0%}"
 
 
 class DifferencesView(NamedTuple):
@@ -126,7 +132,8 @@ class DifferencesView(NamedTuple):
             Column("real", [f"{one.real_s:.1f} s" for one in shown]),
             Column("twin", [f"{one.twin_s:.1f} s" for one in shown]),
             Column("difference", [f"{one.ratio - 1:+.0%}" for one in shown]),
-            Column("95 % interval", [f"{one.interval.low - 1:+.0%} to {one.interval.high - 1:+.0%}" for one in shown]),
+            Column("95 % interval", [_change(one.interval) for one in shown]),
+            Column("by these pairs alone", [_change(one.own_interval) for one in shown]),
             Column("goal", ["-" if one.goal is None else f"{one.goal:.0%}" for one in shown]),
             Column("verdict", [one.verdict or "-" for one in shown]),
         ]

@@ -48,7 +48,17 @@ from assay.record.folder import RunFolder
 from assay.report.next_steps import typed
 from assay.report.terminal import print_doubt
 from assay.report.words import duration_text, print_line
-from assay.run import Budget, Needs, RepetitionSchedule, check_needs, execute, fitted, interruptible, repeat
+from assay.run import (
+    Budget,
+    Needs,
+    RepetitionSchedule,
+    check_needs,
+    decided_by,
+    execute,
+    fitted,
+    interruptible,
+    repeat,
+)
 from assay.stats.duration_history import Expected, read_history
 from assay.stats.fit import prior_of
 from assay.stats.trial_doubts import fewer_nodes
@@ -180,17 +190,18 @@ def open_trial(trial: Trial, installation: Installation) -> Iterator[TrialSetup]
 
 def run_experiment(
     experiment: Path, out: Path | None, installation: Installation, console: Console, *, resume: bool = False,
-    dry_run: bool = False, levels: tuple[str, ...] = (), budget_s: float | None = None, doubts: tuple[Doubt, ...] = (),
-    sensitivity: bool = False,
+    dry_run: bool = False, levels: tuple[str, ...] = (), budget_s: float | None = None, fill: bool = False,
+    doubts: tuple[Doubt, ...] = (), sensitivity: bool = False,
 ) -> int:  # fmt: skip
     """Plan, check, run and report an experiment; `doubts` are those of the whole plan, beside its own.
 
     `levels` are `FACTOR=LEVEL`s that the trials to run have; `budget_s` are seconds after which nothing begins, and
-    until which the plan is repeated; with `sensitivity` drives are varied in what is assumed of them. Returns the
-    exit code; raises BadInputError before anything starts.
+    until which the plan is repeated where it is not decided; with `fill` the whole plan runs, and is repeated, decided
+    or not, as often as fits. With `sensitivity` drives are varied in what is assumed of them. Returns the exit code;
+    raises BadInputError before anything starts.
     """
     began_s = time.monotonic()
-    options = _options(levels, budget_s, sensitivity=sensitivity)
+    options = _options(levels, None if fill else budget_s, sensitivity=sensitivity)
     source = Source(experiment)
     full, more = fitted(*plan_and_more(source, vocabulary(installation)))
     full = with_varied_drives(full, installation) if sensitivity else full
@@ -227,14 +238,14 @@ def run_experiment(
     folder.keep_experiment(source.portable())
     try:
         with closing(ConsoleDisplay(console, plan, needs.estimates)) as display:
-            budget = None if budget_s is None else Budget(budget_s, plan, needs.estimates)
+            budget = None if budget_s is None else Budget(budget_s, plan, needs.estimates, fill=fill)
             if not execute(plan, folder, set_up, display, budget):
                 left = len({trial.id for trial in plan.trials} - folder.finished())
                 display.say(
                     f"the time is up, and {left} of {len(plan.trials)} trials have not run; go on with --resume"
                 )
             elif budget is not None:
-                count = repeat(RepetitionSchedule(plan, more), folder, set_up, display, budget)
+                count = repeat(RepetitionSchedule(plan, more, decided_by(budget)), folder, set_up, display, budget)
                 display.say(f"{count} further trial{'' if count == 1 else 's'} repeated the plan while there was time")
     except KeyboardInterrupt:
         again = typed("run", str(experiment), "--out", str(folder.path), "--resume", *options)

@@ -123,10 +123,9 @@ class NoisePrior(Frozen):
     """The number of their workloads."""
 
 
-SHIPPED_PRIOR = NoisePrior(deviation=0.07, freedom=4, source="assumption")
-"""What repeated trials showed on machines of two shared cores: log ratios of pairs had a standard deviation of 4 to
-28 %, of 10 % usually, which is 7 % of one trial. With this freedom intervals cover the truth as often as they promise
-on average over such machines (benchmarks/known_effects.py)."""
+SHIPPED_PRIOR = NoisePrior(deviation=0.08, freedom=3, source="assumption")
+"""The freedom is what the noise of three workloads in A/A runs speaks for (4, 6 and 12 % of a trial, `fit_prior`); the
+deviation is the least, in whole percent, with which intervals cover the truth at each of the three (decision 15)."""
 
 PART_PRIOR = NoisePrior(deviation=0.2, freedom=4, source="assumption")
 """Of one job or one phase, which differ more than whole runs: 10 to 30 % between equal trials, where they take seconds.

@@ -17,6 +17,7 @@ from assay.stats.decision import REAL, TWIN, Decision, Estimate, PlacementResult
 from assay.stats.fault_cost import FAULT
 from assay.stats.run_doubts import BUSY, READ, WRITTEN
 from assay.stats.sample import PLACEMENT
+from assay.stats.summary import borrowed_words
 
 MOST_SURE = 0.995
 
@@ -378,6 +379,7 @@ def _notes(decision: Decision, names: Mapping[str, str]) -> Iterator[str]:
             )
             corrected = f", corrected for {decision.corrected} verdicts" if decision.corrected > 1 else ""
             yield f"About {times} would decide it{corrected}, if the times vary as they did so far."
+    yield from _noise_notes(decision, names)
     dilation = decision.levels.get("dilation", "none")
     if dilation not in {"none", "1"}:
         yield (
@@ -406,6 +408,28 @@ def _notes(decision: Decision, names: Mapping[str, str]) -> Iterator[str]:
             f"The drives are {decision.slowdown} times slower than those they are named after, to match work that is "
             "slower here. Beside this machine's processors the real ones may differ far less."
         )
+
+
+def _noise_notes(decision: Decision, names: Mapping[str, str]) -> Iterator[str]:
+    """How much of the intervals is borrowed, and what they are by the run's own repetitions where that differs."""
+    asked = [one for one in (*decision.placements[1:], *decision.placements[:1]) if one.noise is not None]
+    shown = [(one, one.saving or one.storage_share) for one in asked]
+    noises = [one.noise for one, share in shown if one.noise and share is not None and share.low is not None]
+    if not noises:
+        return
+    alone = []
+    for one, share in shown:
+        own = share and share.model_copy(update={"low": share.own_low, "high": share.own_high})
+        if share is None or own is None or own.low is None or interval_text(own) == interval_text(share):
+            continue
+        if one.saving is None:
+            alone.append(f"storage takes {interval_text(own)} of the time on {names[one.placement]}")
+        elif decision.question is Question.WORTH:
+            alone.append(f"{names[one.placement]} saves {interval_text(own)}")
+        else:
+            alone.append(f"{names[one.placement]} takes {interval_text(own.times(-1))} more")
+    by_alone = f" By this run's own repetitions alone {'; '.join(alone)}." if alone else ""
+    yield f"{borrowed_words(noises)}{by_alone}"
 
 
 def _not_met(decision: Decision, names: Mapping[str, str]) -> Iterator[str]:

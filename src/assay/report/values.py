@@ -37,7 +37,7 @@ def combination_values(row: Row) -> dict[str, Value]:
     """One combination: factors, counts, medians with their intervals, the comparison; units are in the names."""
     elapsed = row.elapsed.interval if row.elapsed else None
     one = row.comparison
-    ratio = one.interval if one else None
+    ratio, own = (one.interval, one.own_interval) if one else (None, None)
     return {
         **levels_of(row),
         "trials": row.trials,
@@ -55,6 +55,8 @@ def combination_values(row: Row) -> dict[str, Value]:
         "ratio": row.ratio,
         "ratio_low": ratio.low if ratio else None,
         "ratio_high": ratio.high if ratio else None,
+        "ratio_own_low": own.low if own else None,
+        "ratio_own_high": own.high if own else None,
         "pairs": one.pairs if one else None,
         "p_adjusted": one.p_adjusted if one else None,
         "significant": one.significant if one else None,
@@ -83,7 +85,9 @@ def placement_values(decision: Decision) -> Iterator[dict[str, Value]]:
                 **_estimate("elapsed", one.elapsed_s, "_s"),
                 **_estimate("storage", one.storage_s, "_s"),
                 **_estimate("storage_share", one.storage_share),
+                **_own_interval("storage_share", one.storage_share),
                 **_estimate("saving", one.saving),
+                **_own_interval("saving", one.saving),
                 **_estimate("won_back", one.won_back),
                 "blocked_share": one.blocked.share if one.blocked else None,
                 "blocked_share_low": one.blocked.low if one.blocked else None,
@@ -126,6 +130,11 @@ def part_values(breakdown: Breakdown, factor: str) -> Iterator[dict[str, Value]]
 def _estimate(name: str, one: Estimate | None, unit: str = "") -> dict[str, Value]:
     known = (one.value, one.low, one.high) if one else (None, None, None)
     return dict(zip((f"{name}{unit}", f"{name}_low{unit}", f"{name}_high{unit}"), known, strict=True))
+
+
+def _own_interval(name: str, one: Estimate | None) -> dict[str, Value]:
+    """By the run's own repetitions alone."""
+    return {f"{name}_own_low": one.own_low if one else None, f"{name}_own_high": one.own_high if one else None}
 
 
 def instruments_s(record: Record) -> float | None:

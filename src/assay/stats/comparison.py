@@ -33,12 +33,14 @@ Family = Literal["headline", "further"]
 class Comparison(Frozen):
     """One level of a factor against another, everything else (`others`) equal and on one kind of machine.
 
-    `ratio` is the time of `level` over that of `base`, with its 95 % confidence `interval`, from `runs` and `base_runs`
+    `ratio` is the time of `level` over that of `base`, with its 95 % confidence `interval`; `own_interval` is that
+    by the run's own repetitions alone, with no noise borrowed (None without any). It is from `runs` and `base_runs`
     trials, of which `pairs` are of one repetition (0 where levels took no turns). `p` is the two-sided p-value of a
     ratio of 1, and `p_adjusted` that after correction within its `family` of so many `comparisons`; both None where
-    no test is made, as it could not be significant. `sign_flip_p` is that of the permutation test of the pairs, None
-    below 6. `significant` says that `p_adjusted` is at most 5 %, and that the permutation test agrees. `needed` are the
-    repetitions in all that find a difference of 5 % with a probability of 90 % (None: more than 200).
+    no test is made, as it could not be significant. `sign_flip_p` is that of the permutation test of the pairs,
+    None below 6. `significant` says that `p_adjusted` is at most 5 %, and that the permutation test agrees.
+    `needed` are the repetitions in all that find a difference of 5 % with a probability of 90 % (None: more than
+    200).
     """
 
     factor: str
@@ -50,6 +52,7 @@ class Comparison(Frozen):
     pairs: int
     ratio: float
     interval: Interval
+    own_interval: Interval | None
     p: float | None
     p_adjusted: float | None
     comparisons: int
@@ -71,12 +74,13 @@ class _Tested:
     def __init__(self, factor: str, others: Levels, fit: Fit, base: str, level: str) -> None:
         self.factor, self.others, self.fit, self.base, self.level = factor, others, fit, base, level
         self.contrast: Contrast = fit.contrast(level, base)
+        self.noise = fit.noise_of(level, base)
         first, second = _by_turn(fit.own[base]), _by_turn(fit.own[level])
         # Logarithms of ratios within repetitions; where one has several of both, in their turn.
         pairs = first.keys() & second.keys() if fit.blocked else ()
         self.differences = [log(second[turn] / first[turn]) for turn in first if turn in pairs]
         long = max(median(one.elapsed_s for one in fit.own[name]) for name in (base, level)) >= LEAST_SECONDS
-        self.p = self.contrast.p() if long and fit.noise.own_freedom > 0 else None
+        self.p = self.contrast.p() if long and self.noise.own_freedom > 0 else None
         self.picked_from = 0  # placements that a headline is the fastest of
 
 
@@ -187,14 +191,15 @@ def _corrected(
 
 
 def _comparison(one: _Tested, adjusted: float | None, comparisons: int, headline: bool) -> Comparison:  # noqa: FBT001
-    fit, flipped = one.fit, sign_flip_p(one.differences)
+    fit, flipped, own = one.fit, sign_flip_p(one.differences), one.fit.own_contrast(one.level, one.base)
     return Comparison(
         factor=one.factor, base=one.base, level=one.level, others=one.others,
         base_runs=len(fit.own[one.base]), runs=len(fit.own[one.level]), pairs=len(one.differences),
-        ratio=one.contrast.ratio, interval=one.contrast.interval(), p=one.p, p_adjusted=adjusted,
+        ratio=one.contrast.ratio, interval=one.contrast.interval(), own_interval=own and own.interval(),
+        p=one.p, p_adjusted=adjusted,
         comparisons=max(1, comparisons), family="headline" if headline else "further",
         significant=adjusted is not None and adjusted <= ALPHA and (flipped is None or flipped <= ALPHA),
-        noise=fit.noise, sign_flip_p=flipped, needed=repetitions_needed(fit.noise, comparisons=max(1, comparisons)),
+        noise=one.noise, sign_flip_p=flipped, needed=repetitions_needed(one.noise, comparisons=max(1, comparisons)),
     )  # fmt: skip
 
 

@@ -75,17 +75,24 @@ def compares_twin(plan: Plan) -> bool:
 
 
 class Estimate(Frozen):
-    """A figure with its 95 % confidence interval (None where nothing says how far to trust it)."""
+    """A figure with its 95 % confidence interval (None where nothing says how far to trust it).
+
+    `own_low` and `own_high` are the interval by the run's own repetitions alone, with no noise borrowed.
+    """
 
     value: float
     low: float | None = None
     high: float | None = None
+    own_low: float | None = None
+    own_high: float | None = None
 
     def times(self, factor: float) -> "Estimate":
         """All of it by a factor; by one below 0 the ends change places."""
-        ends = (self.low, self.high) if factor >= 0 else (self.high, self.low)
-        low, high = (None if end is None else end * factor for end in ends)
-        return Estimate(value=self.value * factor, low=low, high=high)
+        ends = (self.low, self.high, self.own_low, self.own_high)
+        if factor < 0:
+            ends = (self.high, self.low, self.own_high, self.own_low)
+        low, high, own_low, own_high = (None if end is None else end * factor for end in ends)
+        return Estimate(value=self.value * factor, low=low, high=high, own_low=own_low, own_high=own_high)
 
 
 class Split(Frozen):
@@ -111,7 +118,8 @@ class PlacementResult(Frozen):
     that this placement saves; None where storage costs the base nothing that is significant. `blocked` is the share of
     the time in which tasks were blocked on storage, an estimate that needs no baseline; None where nobody measured it.
     `not_computing` is the share of the tasks' own time without processor time, by their counters. `drives_busy_s` is
-    for how long its drives were busy, those of all nodes added up; None where nobody measured all of them.
+    for how long its drives were busy, those of all nodes added up; None where nobody measured all of them. `noise` is
+    that of the ratio to the base, of the base's own storage share for the base (None without a baseline).
     """
 
     placement: str
@@ -129,6 +137,7 @@ class PlacementResult(Frozen):
     blocked: BlockedShare | None = None
     not_computing: float | None = None
     drives_busy_s: float | None = None
+    noise: Noise | None = None
 
 
 class More(Frozen):
@@ -268,7 +277,7 @@ def _verdicts(drafts: Sequence["_DecisionInputs"], worth: float, alpha: float) -
     found = {}
     for (draft, level), contrast, p in zip(asked, contrasts, corrected, strict=True):
         verdict = Verdict.NOT_KNOWN_YET
-        if p <= alpha and draft.fit.noise.own_freedom:
+        if p <= alpha and draft.fit.noise_of(level, draft.base).own_freedom:
             verdict = Verdict.WORTH_IT if contrast.log < threshold else Verdict.NOT_WORTH_IT
         comparison = draft.known.get((draft.levels, draft.base, level))
         if verdict is Verdict.WORTH_IT and comparison is not None and not comparison.significant:
@@ -407,6 +416,7 @@ class _DecisionInputs:
             split=_split(own, storage),
             blocked=self._blocked.get(level),
             not_computing=not_computing_share(own),
+            noise=self._noise(level),
             drives_busy_s=max((seconds for record in own if (seconds := busy_seconds(record))), default=None),
         )
 
@@ -447,17 +457,22 @@ class _DecisionInputs:
     def _saving(self, level: str, base: str) -> Estimate:
         """The share of the base's time that a level saves."""
         contrast = self.fit.contrast(level, base)
-        return saved_share(contrast) if self.fit.noise.own_freedom else Estimate(value=1 - contrast.ratio)
+        if not self.fit.noise.own_freedom:
+            return Estimate(value=1 - contrast.ratio)
+        return saved_share(contrast, self.fit.own_contrast(level, base))
+
+    def _noise(self, level: str) -> Noise | None:
+        against = self.base if level != self.base else self._baseline
+        return self.fit.noise_of(level, against) if against not in (None, level) else None
 
     def _won_back(self, level: str) -> Estimate | None:
         """The share of what storage costs the base; None where that cost is not significant."""
         cost = self.fit.contrast(ZERO_DELAY, self.base)
         if cost.interval().high >= 1 or not self.fit.noise.own_freedom:
             return None
-        drawn = np.exp(self.fit.draws(DRAWS, SEED))
-        base, own, least = (drawn[:, self.fit.levels.index(name)] for name in (self.base, level, ZERO_DELAY))
-        costs = base > least
-        low, high = np.quantile((base - own)[costs] / (base - least)[costs], [0.025, 0.975])
+        base, own = np.exp(self.fit.draws((self.base, level), ZERO_DELAY, DRAWS, SEED)).T
+        costs = base > 1
+        low, high = np.quantile((base - own)[costs] / (base - 1)[costs], [0.025, 0.975])
         value = self._saving(level, self.base).value / (1 - cost.ratio)
         return Estimate(value=value, low=float(low), high=float(high))
 
@@ -466,8 +481,10 @@ class _DecisionInputs:
         have = len({one.repetition for own in self.fit.own.values() for one in own})
         open_ = [placement.placement for placement in placements[1:] if placement.verdict is Verdict.NOT_KNOWN_YET]
         needed = [
-            repetitions_to_decide(one.log, one.error, self.fit.noise, have, self._worth, ALPHA / together)
-            for one in (self.fit.contrast(level, self.base) for level in open_)
+            repetitions_to_decide(
+                one.log, one.error, self.fit.noise_of(level, self.base), have, self._worth, ALPHA / together
+            )
+            for level, one in ((level, self.fit.contrast(level, self.base)) for level in open_)
         ]
         if not needed or None in needed:
             return None
@@ -476,10 +493,19 @@ class _DecisionInputs:
         return More(repetitions=more, seconds=more * spent / have)
 
 
-def saved_share(contrast: Contrast) -> Estimate:
-    """The share of the second time that the first one of a contrast is below it, with its confidence interval."""
-    interval = contrast.interval()
-    return Estimate(value=1 - contrast.ratio, low=1 - interval.high, high=1 - interval.low)
+def saved_share(contrast: Contrast, own: Contrast | None = None) -> Estimate:
+    """The share of the second time that the first one of a contrast is below it, with its confidence interval.
+
+    `own` is the contrast by the run's own repetitions alone.
+    """
+    interval, alone = contrast.interval(), own and own.interval()
+    return Estimate(
+        value=1 - contrast.ratio,
+        low=1 - interval.high,
+        high=1 - interval.low,
+        own_low=alone and 1 - alone.high,
+        own_high=alone and 1 - alone.low,
+    )
 
 
 def _split(records: Sequence[Record], storage: Estimate | None) -> Split | None:

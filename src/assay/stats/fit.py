@@ -5,6 +5,7 @@ Blocks may lack levels or hold one several times, as where a trial failed or a r
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import combinations
 from math import exp
 from typing import NamedTuple
 
@@ -13,8 +14,9 @@ import numpy as np
 from assay.model.signature import Array
 from assay.model.trial import SHIPPED_PRIOR, NoisePrior
 from assay.stats.duration_history import TrialDuration
+from assay.stats.level_noise import PairSpreads, pair_noise
 from assay.stats.noise import LEVEL, Interval, Noise, Residual, fit_prior, moderated, spread
-from assay.stats.sample import MACHINE, PLACEMENT, RUN, WORK, Levels, Sample, in_order
+from assay.stats.sample import MACHINE, PLACEMENT, RUN, WORK, Levels, Sample, block_numbers, in_order
 
 OF_WORK = (*WORK, "variant", MACHINE)
 """Noise is pooled over all combinations that are equal in these."""
@@ -49,36 +51,72 @@ class Contrast(NamedTuple):
 class Fit(NamedTuple):
     """Levels of one factor, all else equal. `logs` are the levels' log times up to one constant that they share.
 
-    `covariance` is theirs in units of the noise's variance, `own` each level's trials. `blocked` says whether the
-    model has a term for each block.
+    `covariance` is theirs in units of the noise's variance, `counts` are the trials of each level in each block,
+    (blocks, levels), `own` each level's trials. `noise` is pooled over all levels, `spreads` has that of any two.
+    `blocked` says whether the model has a term for each block.
     """
 
     levels: tuple[str, ...]
     logs: Array
     covariance: Array
+    counts: Array
     noise: Noise
     own: Mapping[str, Sequence[Sample]]
     blocked: bool
+    spreads: PairSpreads
 
     def contrast(self, level: str, base: str) -> Contrast:
         """Of a level's time over the base's. Raises ValueError for a level that is not there."""
+        return self._contrast(level, base, self.noise_of(level, base))
+
+    def own_contrast(self, level: str, base: str) -> Contrast | None:
+        """The same by this run's repetitions alone, nothing borrowed; None where neither level ran twice in a block."""
+        noise = self.noise_of(level, base, self.noise.prior.model_copy(update={"freedom": 0.0}))
+        return self._contrast(level, base, noise) if noise.own_freedom else None
+
+    def noise_of(self, level: str, base: str, prior: NoisePrior | None = None) -> Noise:
+        """That of the two levels' own trials; that of all levels where these two have no residual of their own."""
+        spread = self.spreads.of(base, level)
+        if not spread.freedom:
+            return self.noise if prior is None else moderated(0.0, 0, prior)
+        used = self._weights(level, base)
+        weights = (used**2 * self.counts).sum(axis=0)
+        of_two = weights[[self.levels.index(base), self.levels.index(level)]]
+        return pair_noise(spread, of_two, prior or self.noise.prior)
+
+    def draws(self, levels: Sequence[str], base: str, count: int, seed: int) -> Array:
+        """Joint draws (multivariate t) of the log ratios of some levels to the base, (count, levels).
+
+        For intervals of what these ratios make up. The variances are those of the contrasts between any two.
+        """
+        contrasts = [self.contrast(level, base) for level in levels]
+        covariance = np.diag([one.error**2 for one in contrasts])
+        for (row, one), (column, other) in combinations(enumerate(levels), 2):
+            apart = self.contrast(one, other).error ** 2
+            covariance[row, column] = covariance[column, row] = (
+                covariance[row, row] + covariance[column, column] - apart
+            ) / 2
+        source = np.random.default_rng(seed)
+        values, vectors = np.linalg.eigh(covariance)
+        root = vectors * np.sqrt(np.clip(values, 0, None))
+        normal = source.standard_normal((count, len(levels))) @ root.T
+        freedom = min(one.freedom for one in contrasts)
+        drawn: Array = [one.log for one in contrasts] + normal * np.sqrt(
+            freedom / source.chisquare(freedom, (count, 1))
+        )
+        return drawn
+
+    def _contrast(self, level: str, base: str, noise: Noise) -> Contrast:
         one, other = self.levels.index(level), self.levels.index(base)
         scale = self.covariance[one, one] + self.covariance[other, other] - 2 * self.covariance[one, other]
-        error = self.noise.deviation * max(0.0, float(scale)) ** 0.5
-        return Contrast(float(self.logs[one] - self.logs[other]), error, self.noise.freedom)
+        error = noise.deviation * max(0.0, float(scale)) ** 0.5
+        return Contrast(float(self.logs[one] - self.logs[other]), error, noise.freedom)
 
-    def draws(self, count: int, seed: int) -> Array:
-        """Joint draws (multivariate t) of the levels' log times, (count, levels), for intervals of what they make up.
-
-        Only their differences mean anything: they share a constant.
-        """
-        source = np.random.default_rng(seed)
-        values, vectors = np.linalg.eigh(self.covariance)
-        root = vectors * np.sqrt(np.clip(values, 0, None))
-        normal = source.standard_normal((count, len(self.levels))) @ root.T
-        scale = self.noise.deviation * np.sqrt(self.noise.freedom / source.chisquare(self.noise.freedom, (count, 1)))
-        drawn: Array = self.logs + normal * scale
-        return drawn
+    def _weights(self, level: str, base: str) -> Array:
+        """How much of each trial's log time is in the ratio, (blocks, levels): all of a cell weigh the same."""
+        used = self.covariance[self.levels.index(level)] - self.covariance[self.levels.index(base)]
+        within: Array = used - (self.counts @ used / self.counts.sum(axis=1))[:, None]
+        return within
 
 
 def fits(found: Sequence[Sample], factor: str, prior: NoisePrior = SHIPPED_PRIOR) -> dict[Levels, Fit]:
@@ -92,7 +130,14 @@ def fits(found: Sequence[Sample], factor: str, prior: NoisePrior = SHIPPED_PRIOR
         pooled({others: left for others, (fit, left) in solved.items() if fit.blocked is blocked}, prior)
         for blocked in (False, True)
     ]
-    return {others: fit._replace(noise=noises[fit.blocked][others]) for others, (fit, _) in solved.items()}
+    alike: dict[tuple[Levels, bool], list[Mapping[str, Sequence[Sample]]]] = {}
+    for others, (fit, _) in solved.items():
+        alike.setdefault((work_of(others), fit.blocked), []).append(fit.own)
+    spreads = {key: PairSpreads(own, blocked=key[1]) for key, own in alike.items()}
+    return {
+        others: fit._replace(noise=noises[fit.blocked][others], spreads=spreads[work_of(others), fit.blocked])
+        for others, (fit, _) in solved.items()
+    }
 
 
 def pooled(residuals: Mapping[Levels, Residual], prior: NoisePrior = SHIPPED_PRIOR) -> dict[Levels, Noise]:
@@ -117,8 +162,14 @@ def work_of(levels: Levels) -> Levels:
 
 
 def within(found: Mapping[Levels, Sequence[Sample]], prior: NoisePrior = SHIPPED_PRIOR) -> dict[Levels, Noise]:
-    """The noise of each combination's times themselves, drift between repetitions included: for medians."""
-    return pooled({levels: spread([[one.elapsed_s for one in own]]) for levels, own in found.items()}, prior)
+    """The noise of each combination's times themselves, drift between repetitions included: for medians.
+
+    A combination that ran once has that of all others of the same work and machine.
+    """
+    spreads = {levels: spread([[one.elapsed_s for one in own]]) for levels, own in found.items()}
+    noises = pooled(spreads, prior)
+    own = {levels: moderated(one.squares, one.freedom, prior) for levels, one in spreads.items() if one.freedom}
+    return noises | own
 
 
 def residuals(found: Sequence[Sample], factor: str) -> dict[Levels, Residual]:
@@ -138,7 +189,7 @@ def by_other_factors(found: Sequence[Sample], factor: str) -> dict[Levels, dict[
 def _solve(own: Mapping[str, Sequence[Sample]]) -> tuple[Fit, Residual]:
     """Least squares with the blocks' terms projected out, which leaves an equation for each level.
 
-    The fit's noise is that of its own residual, to be replaced by what is pooled.
+    Noise and spreads are those of its own trials, to be replaced by what is pooled.
 
     Blocks have terms where they join all levels and most trials share theirs with another level; else there is one
     constant, and drift stays in the noise.
@@ -146,9 +197,7 @@ def _solve(own: Mapping[str, Sequence[Sample]]) -> tuple[Fit, Residual]:
     levels = tuple(in_order(own))
     level = np.repeat(np.arange(len(levels)), [len(own[name]) for name in levels])
     samples = [one for name in levels for one in own[name]]
-    turns = [(*map(dict(one.factors).get, (RUN, MACHINE)), one.repetition) for one in samples]
-    blocks = {turn: place for place, turn in enumerate(dict.fromkeys(turns))}
-    block = np.array([blocks[turn] for turn in turns])
+    block = block_numbers(samples)
     logs = np.log([sample.elapsed_s for sample in samples])
     counts = _counts(block, level, len(levels))
     shared = counts[(counts > 0).sum(axis=1) > 1].sum()
@@ -166,7 +215,8 @@ def _solve(own: Mapping[str, Sequence[Sample]]) -> tuple[Fit, Residual]:
     left = max(0.0, float(centred @ centred - found @ products))
     freedom = len(samples) - len(counts) - (len(levels) - 1)
     residual = Residual(left, freedom, len(samples))
-    return Fit(levels, found, inverse, moderated(left, freedom), own, bool(blocked)), residual
+    spreads = PairSpreads([own], blocked=bool(blocked))
+    return Fit(levels, found, inverse, counts, moderated(left, freedom), own, bool(blocked), spreads), residual
 
 
 def _counts(block: Array, level: Array, levels: int) -> Array:

@@ -33,7 +33,8 @@ MOST_FREEDOM = 20.0
 class Noise(Frozen):
     """The standard deviation of the logarithm of one trial's time (about its share: 0.05 is 5 %), after a run.
 
-    `freedom` are its degrees of freedom: `own_freedom` of the run's residuals, the rest borrowed from `prior`.
+    `own_freedom` are the degrees of freedom of the run's residuals; `freedom` are those and what is borrowed from the
+    `prior`, or fewer where levels differ in their noise (Satterthwaite).
     """
 
     deviation: float
@@ -44,8 +45,9 @@ class Noise(Frozen):
     @computed_field  # type: ignore[prop-decorator]
     @property
     def borrowed(self) -> float:
-        """The share (0 to 1) of its degrees of freedom that comes from the prior."""
-        return 1 - self.own_freedom / self.freedom if self.freedom else 1.0
+        """The share (0 to 1) of the deviation's weight that comes from the prior."""
+        weight = self.prior.freedom + self.own_freedom
+        return self.prior.freedom / weight if weight else 1.0
 
 
 def moderated(squares: float, freedom: int, prior: NoisePrior = SHIPPED_PRIOR) -> Noise:

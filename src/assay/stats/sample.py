@@ -5,10 +5,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
+import numpy as np
+
 from assay.model.doubt import Outcome
 from assay.model.fault import NO_FAULT
 from assay.model.naming import size_of
 from assay.model.record import Record, Status
+from assay.model.signature import Array
 from assay.model.trial import ZERO_DELAY
 from assay.stats.machine_kind import Changed, first_difference, machine_names, sets_of_media
 
@@ -39,6 +42,13 @@ class Sample(NamedTuple):
     def level(self, factor: str) -> str:
         """Raises KeyError where the trial has no such factor."""
         return dict(self.factors)[factor]
+
+
+def block_numbers(found: Sequence[Sample]) -> Array:
+    """Which block each trial is of, numbered from 0: a block is one repetition of one run on one machine."""
+    turns = [(*map(dict(one.factors).get, (RUN, MACHINE)), one.repetition) for one in found]
+    places = {turn: place for place, turn in enumerate(dict.fromkeys(turns))}
+    return np.array([places[turn] for turn in turns])
 
 
 def counts(record: Record) -> bool:

@@ -93,7 +93,9 @@ def in_words(one: Comparison) -> str:
     if one.p is None:
         why = "there are no repetitions" if one.noise.own_freedom < 1 else "both take less than half a second"
         return f"{took}, not tested: {why}"
-    interval = f"95 % interval {one.interval.low:.2f} to {one.interval.high:.2f}; {basis(one)}"
+    borrowed, own = (span and f"{span.low:.2f} to {span.high:.2f}" for span in (one.interval, one.own_interval))
+    alone = f", {own} by this run's repetitions alone" if own and own != borrowed else ""
+    interval = f"95 % interval {borrowed}{alone}; {basis(one)}"
     if one.significant:
         return f"{took} ({interval})"
     remedy = "; too noisy for a practical number of repetitions"
@@ -115,15 +117,23 @@ def noise_words(noises: Sequence[Noise]) -> str:
     """A sentence: how much equal trials differ, and how much of that is borrowed from where; empty where none are."""
     if not noises:
         return ""
-    prior = noises[0].prior
-    percent = f"{100 * prior.deviation:.0f} %"
-    where = (
-        f"{prior.trials} earlier trials on this machine ({percent})"
-        if prior.source == "history"
-        else f"an assumption ({percent} on any machine)"
-    )
     differ, borrowed = _percents([one.deviation for one in noises]), _percents([noise.borrowed for noise in noises])
+    where = prior_words(noises[0].prior)
     return f"Equal trials differ by about {differ}; {borrowed} of the weight of that figure is borrowed from {where}."
+
+
+def prior_words(prior: NoisePrior) -> str:
+    """`an assumption (8 % on any machine)`, or `64 earlier trials on this machine (3 %)`."""
+    percent = f"{100 * prior.deviation:.0f} %"
+    if prior.source == "history":
+        return f"{prior.trials} earlier trials on this machine ({percent})"
+    return f"an assumption ({percent} on any machine)"
+
+
+def borrowed_words(noises: Sequence[Noise]) -> str:
+    """A sentence: how much of the noise behind some intervals is borrowed from where; `noises` are at least one."""
+    borrowed, where = _percents([noise.borrowed for noise in noises]), prior_words(noises[0].prior)
+    return f"{borrowed} of the weight of the noise behind these intervals is borrowed from {where}."
 
 
 def _percents(shares: Sequence[float]) -> str:
