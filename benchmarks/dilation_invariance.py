@@ -1,44 +1,86 @@
 """Whether a scale model says the same at any scale: `python benchmarks/dilation_invariance.py RUN`.
 
-RUN is a run of an experiment with several dilations, such as experiments/dilation-invariance.yaml. Prints, for each
-combination of all else, each dilation's modelled time with its 95 % interval, and its ratio to the least dilation's,
-with the interval that includes the assumed noise and that by the run's repetitions alone.
-The goal is a ratio of 1 within 10 %. Trials that are struck out are counted beside it.
+RUN is a run of an experiment with several dilations, such as experiments/scale-model-against-k1.yaml, whose least
+dilation is 1: the cluster itself. Prints, for each combination of all else, each dilation's modelled time with its 95 %
+interval; then each one's ratio to the least dilation's, and whether they are shown to be equivalent: by two one-sided
+tests (D. Schuirmann, A comparison of the two one-sided tests procedure and the power approach, Journal of
+Pharmacokinetics and Biopharmaceutics 15, 1987), each at 5 %, the ratio is below 1.1 and above 1 / 1.1. Both by the
+run's own residuals alone, and with the shipped prior, which is an assumption. Trials that are struck out do not count.
 """
 
 import argparse
 import sys
 from collections.abc import Iterator, Sequence
+from math import log
 from pathlib import Path
+from typing import NamedTuple
 
-from assay.model.trial import SHIPPED_PRIOR
+from assay.model.trial import SHIPPED_PRIOR, NoisePrior
 from assay.record.folder import RunFolder
 from assay.report.columns import Column, grid
 from assay.report.words import seconds_text
-from assay.stats.comparison import Comparison, compare
-from assay.stats.sample import DILATION, Trials, in_order
+from assay.stats.fit import Contrast, fits
+from assay.stats.noise import ALPHA
+from assay.stats.sample import DILATION, Levels, Sample, Trials, in_order
 from assay.stats.summary import Row, summarise
 
-GOAL_SHARE = 0.10
+MARGIN = log(1.10)
+"""Of the logarithm of a ratio, to either side."""
+NO_PRIOR = SHIPPED_PRIOR.model_copy(update={"freedom": 0.0})
+NOISES = {"the run's own trials": NO_PRIOR, f"these and the assumed {SHIPPED_PRIOR.deviation:.0%}": SHIPPED_PRIOR}
+
+
+class Equivalence(NamedTuple):
+    """A dilation against the least, by some noise; `p` is the greater of the two one-sided tests' p-values."""
+
+    others: Levels
+    base: str
+    level: str
+    noise: str
+    contrast: Contrast
+    p: float
+
+    @property
+    def shown(self) -> bool:
+        """Whether the ratio is shown to be within the margin."""
+        return self.p <= ALPHA
 
 
 def main() -> None:
-    """Print the table, and whether the goal is met."""
+    """Print both tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("run", type=Path)
     records = Trials(RunFolder(parser.parse_args().run).records()[0])
-    levels = in_order(record.trial.factors[DILATION] for record in records)
-    compared = compare(records.samples, prior=SHIPPED_PRIOR, orders={DILATION: levels})
-    ratios = [one for one in compared if one.factor == DILATION]
-    sys.stdout.write(table(summarise(records), ratios) + "\n")
-    for line in judged(ratios):
+    sys.stdout.write(times(summarise(records)) + "\n\n")
+    made = [one for name, prior in NOISES.items() for one in equivalences(records.samples, name, prior)]
+    if made:
+        sys.stdout.write(table(made) + "\n")
+    for line in judged(made):
         sys.stdout.write(f"{line}\n")
 
 
-def table(rows: Sequence[Row], ratios: Sequence[Comparison]) -> str:
+def equivalences(samples: Sequence[Sample], noise: str, prior: NoisePrior) -> Iterator[Equivalence]:
+    """Each dilation against the least of those that are equal in all else; none where no noise is known."""
+    for others, fit in fits(samples, DILATION, prior).items():
+        base, *levels = in_order(fit.levels)
+        if fit.noise.freedom <= 0 or not fit.noise.deviation:
+            continue
+        for level in levels:
+            contrast = fit.contrast(level, base)
+            yield Equivalence(others, base, level, noise, contrast, two_one_sided_p(contrast))
+
+
+def two_one_sided_p(contrast: Contrast, margin: float = MARGIN) -> float:
+    """How often chance alone gives a ratio so far within the margin, where the true one is at its edge."""
+    from scipy.special import stdtr
+
+    inside = margin - abs(contrast.log)
+    return 1 - float(stdtr(contrast.freedom, inside / contrast.error))
+
+
+def times(rows: Sequence[Row]) -> str:
     """One line for each combination, in Markdown."""
     ordered = sorted(rows, key=lambda row: int(row.group.dilation))
-    found = [next((one for one in ratios if _is_of(one, row)), None) for row in ordered]
     return grid([
         Column("work", [f"{row.group.workload}, {row.group.nodes} nodes" for row in ordered], name=True),
         Column("placement", [row.placement for row in ordered], name=True),
@@ -49,33 +91,35 @@ def table(rows: Sequence[Row], ratios: Sequence[Comparison]) -> str:
             f"{seconds_text(row.elapsed.interval.low)} to {seconds_text(row.elapsed.interval.high)}"
             if row.elapsed and row.elapsed.interval else "" for row in ordered
         ]),
-        Column("ratio to the least K", [f"{one.ratio:.3f}" if one else "-" for one in found], intervals=[
-            f"{one.interval.low:.3f} to {one.interval.high:.3f}" if one else "" for one in found
-        ]),
-        Column("by its repetitions alone", [
-            f"{one.own_interval.low:.3f} to {one.own_interval.high:.3f}" if one and one.own_interval else "-"
-            for one in found
-        ]),
     ])  # fmt: skip
 
 
-def judged(ratios: Sequence[Comparison]) -> Iterator[str]:
-    """Whether each ratio is within the goal, and its interval with it."""
-    for one in ratios:
-        off = abs(one.ratio - 1)
-        inside = one.interval.low >= 1 - GOAL_SHARE and one.interval.high <= 1 + GOAL_SHARE
-        words = "within" if off <= GOAL_SHARE else "beyond"
-        sure = "and so is its whole interval" if inside else "its interval is not wholly within"
-        yield f"K = {one.level} against {one.base}: off by {off:.1%}, {words} {GOAL_SHARE:.0%}; {sure}"
-    if not ratios:
-        yield "no two dilations have trials that count: nothing can be compared"
+def table(made: Sequence[Equivalence]) -> str:
+    """One line for each comparison and noise, in Markdown."""
+    intervals = [(one.contrast.interval(), one.contrast.interval(1 - 2 * ALPHA)) for one in made]
+    return grid([
+        Column("K", [one.level for one in made]),
+        Column("against", [one.base for one in made]),
+        Column("noise of", [one.noise for one in made], name=True),
+        Column("degrees of freedom", [f"{one.contrast.freedom:.0f}" for one in made]),
+        Column("ratio", [f"{one.contrast.ratio:.3f}" for one in made]),
+        Column("95 % interval", [f"{own.low:.3f} to {own.high:.3f}" for own, _ in intervals]),
+        Column("90 % interval", [f"{own.low:.3f} to {own.high:.3f}" for _, own in intervals]),
+        Column("p of the two one-sided tests", [f"{one.p:.3f}" for one in made]),
+        Column("within 10 %", ["shown" if one.shown else "not shown" for one in made]),
+    ])  # fmt: skip
 
 
-def _is_of(one: Comparison, row: Row) -> bool:
-    others = dict(one.others)
-    return one.level == row.group.dilation and all(
-        str(getattr(row.group, name, row.placement)) == level for name, level in others.items() if name != "placement"
-    ) and others.get("placement", row.placement) == row.placement  # fmt: skip
+def judged(made: Sequence[Equivalence]) -> Iterator[str]:
+    """The verdict of the run's own trials, which counts."""
+    own = [one for one in made if one.noise == next(iter(NOISES))]
+    for one in own:
+        what = f"K = {one.level} against {one.base}: off by {abs(one.contrast.ratio - 1):.1%}"
+        yield f"{what}; equivalence within 10 % is {'shown' if one.shown else 'not shown'} (p = {one.p:.3f})"
+    if not own:
+        yield "no two dilations have enough trials that count: equivalence is not shown"
+    elif "1" not in {one.base for one in own}:
+        yield "nothing is compared with K = 1"
 
 
 if __name__ == "__main__":

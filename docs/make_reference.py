@@ -34,7 +34,7 @@ from assay.model.record import (
     Totals,
 )
 from assay.model.registry import ENGINES, WORKLOADS
-from assay.model.scale import ScaleCheck, ScaleReport
+from assay.model.scale import DriveSeen, HeartbeatsSeen, LinkSeen, ScaleCheck, ScaleReport, ScaleSeen, StrikeSeen
 from assay.model.trial import Landed, NoisePrior, Plan, Trial
 
 REFERENCE = Path(__file__).parent / "reference"
@@ -165,9 +165,9 @@ def _numbers(one: Schema) -> str:
 _MODELS: Mapping[str, type[Frozen]] = {
     model.__name__: model
     for model in (
-        Amount, CacheUse, DeviceReport, DeviceRequests, Doubt, FaultReport, GraphFacts, JobRecord, Landed,
-        LimitUse, NoisePrior, Output, Plan, Record, Redundancy, Sample, ScaleCheck, ScaleReport, Stage, Step, Totals,
-        Trial, Verdict,
+        Amount, CacheUse, DeviceReport, DeviceRequests, Doubt, DriveSeen, FaultReport, GraphFacts, HeartbeatsSeen,
+        JobRecord, Landed, LimitUse, LinkSeen, NoisePrior, Output, Plan, Record, Redundancy, Sample, ScaleCheck,
+        ScaleReport, ScaleSeen, Stage, Step, StrikeSeen, Totals, Trial, Verdict,
         *(model for kind in ENGINES.values() for model in (kind.attempt, kind.log)),
     )
 }  # fmt: skip

@@ -40,16 +40,16 @@ from assay.model.record import (
 )
 from assay.model.registry import STORES
 from assay.model.result import TrialResult
-from assay.model.scale import ScaleReport
+from assay.model.scale import ScaleReport, StrikeSeen
 from assay.model.signature import Signature
 from assay.model.store import Placer, Redundant, Store
 from assay.model.task import TaskAttempt, TaskPhases
 from assay.model.trial import ROLES, Landed, MediumSpec, Trial
 from assay.plan.layout import lay_out
 from assay.probe.sampler import Measurement, measured
+from assay.record.scale_rules import drives_seen, judged, scale_doubts
 from assay.stats.blocked import by_phase
 from assay.stats.fault_losses import with_losses
-from assay.stats.scale import around_strike, judged, scale_doubts
 from assay.stats.signature import signature
 from assay.stats.trial_doubts import (
     cached,
@@ -188,13 +188,15 @@ class Findings:
             return
         run, planned = self.steps[-1], self.trial.cluster.fault
         ended_ms = run.started_ms + round(1000 * run.seconds)
-        seen = running.scale(run.started_ms, ended_ms)
+        strike = None
         if planned is not None and planned.kill and self.fault is not None and self.fault.struck_ms is not None:
             before = running.scale(run.started_ms, self.fault.struck_ms).heartbeats
             after = running.scale(self.fault.struck_ms, ended_ms).heartbeats
-            seen = seen._replace(heartbeats=around_strike(before, after, planned.kill))
-        self.scale = judged(seen, self.devices)
-        self.doubts += scale_doubts(self.scale, seen.troubles)
+            strike = StrikeSeen(killed=planned.kill, before=before, after=after)
+        watched = running.scale(run.started_ms, ended_ms)
+        seen = watched.model_copy(update={"strike": strike, "drives": drives_seen(self.devices)})
+        self.scale = judged(ScaleReport(dilation=seen.dilation, seen=seen))
+        self.doubts += scale_doubts(self.scale)
 
     def judge(self, media: Sequence[Medium], use: LimitUse | None, *, placed: bool) -> None:
         """All that what was found says about the figures."""

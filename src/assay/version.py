@@ -12,8 +12,7 @@ SUFFIXES = frozenset({".py", ".j2", ".js", ".css", ".yaml", ".txt", ".md", ".csv
 ONLY_JUDGING = frozenset({"report", "stats", "studies", "testing"})
 """Folders, of the package or of plug-ins, that only read records or help tests: no measured value changes with them."""
 DURING_A_TRIAL = (
-    "stats/blocked.py", "stats/fault_losses.py", "stats/scale.py", "stats/signature.py", "stats/timeline.py",
-    "stats/trial_doubts.py",
+    "stats/blocked.py", "stats/fault_losses.py", "stats/signature.py", "stats/timeline.py", "stats/trial_doubts.py",
 )  # fmt: skip
 """Modules of these folders that trials use all the same: records hold what they work out."""
 PROFILES = "profiles"

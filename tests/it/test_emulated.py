@@ -166,8 +166,11 @@ def test_a_commit_that_waits_for_the_drives_flush_is_not_late(place, tmp_path):
     assert report["late_seconds"] < 0.1 * report["busy_seconds"]
 
 
-def test_requests_behind_a_flush_wait_for_the_drive(place, tmp_path):
-    drive = medium(place, profile="wd10ezex", slowdown=20, path=tmp_path)
+@pytest.mark.parametrize(("profile", "slowdown", "alone"), [("wd10ezex", 20, True), ("samsung-980-250gb", 100, False)])
+def test_requests_behind_a_flush_are_late_where_the_drive_takes_them_meanwhile(
+    place, tmp_path, profile, slowdown, alone
+):
+    drive = medium(place, profile=profile, slowdown=slowdown, path=tmp_path)
     with drive.attached() as directory:
         other = directory / "other"
         other.write_bytes(bytes(MIB))
@@ -175,10 +178,10 @@ def test_requests_behind_a_flush_wait_for_the_drive(place, tmp_path):
         drive.reset_report()
         reading = opened(other, os.O_RDONLY | os.O_DIRECT)
         with reading as disk, (directory / "flushed").open("wb") as file:
-            reads = [Timer(0.2 * number, os.preadv, (disk, [mmap(-1, 4096)], 4096 * number)) for number in range(10)]
+            reads = [Timer(0.01 * number, os.preadv, (disk, [mmap(-1, 4096)], 4096 * number)) for number in range(200)]
             for timer in reads:
                 timer.start()
-            for number in range(4):
+            for number in range(4 if alone else 40):
                 file.seek(number * MIB)
                 file.write(bytes(4096))
                 file.flush()
@@ -187,8 +190,12 @@ def test_requests_behind_a_flush_wait_for_the_drive(place, tmp_path):
                 timer.join()
         report = drive.device_report()
     assert report["flushes"] >= 4
-    assert report["busy_seconds"] > 0.5
-    assert report["late_seconds"] < 0.1 * report["busy_seconds"]
+    assert report["flush_alone"] is alone
+    assert report["late_behind_flush_seconds"] > 0.1
+    late_s = report["late_otherwise_seconds"] + (0 if alone else report["late_behind_flush_seconds"])
+    assert report["late_seconds"] == pytest.approx(late_s)
+    if alone:
+        assert report["late_seconds"] < 0.1 * report["busy_seconds"]
 
 
 def test_what_requests_wait_outside_the_emulator_is_late(place, tmp_path):

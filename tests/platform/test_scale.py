@@ -11,7 +11,7 @@ from assay.model.scale import HeartbeatsSeen, LinkSeen
 from assay.network.queues import Queue
 from assay.platform.configuration import write_configuration
 from assay.platform.distribution import known_properties
-from assay.platform.scale import ScaleWatch, backlogged, idle_ticks, seconds_of
+from assay.platform.scale import ScaleWatch, backlogged, counted, idle_ticks, seconds_of
 from assay.platform.timers import TIMERS
 
 STAT = """\
@@ -46,15 +46,22 @@ def test_only_what_was_seen_between_two_times_counts(tmp_path):
     watch._idle = [((0, 1000), 0.5), ((1000, 2000), 0.25), ((2000, 3000), 0.0)]
     watch._late = [(500, array("I", [9])), (1500, array("I", [1, 2]))]
     watch._links = [
-        ((1000, 1200), "worker-1", LinkSeen(10, 0.2, 50.0)),
-        ((1200, 1400), "worker-1", LinkSeen(9, 0.2, 50.0)),
+        ((1000, 1200), "worker-1", LinkSeen(sent_bytes=10, seconds=0.2, rate_bytes_per_s=50.0)),
+        ((1200, 1400), "worker-1", LinkSeen(sent_bytes=9, seconds=0.2, rate_bytes_per_s=50.0)),
     ]
     watch._beats = {"namenode": [(0, 1), (1000, 5), (2000, 8)], "resourcemanager": [(1500, 7)]}
     seen = watch.seen(1000, 2000)
     assert list(seen.idle_shares) == [0.25]
-    assert list(seen.late_us) == [1, 2]
-    assert seen.links == {"worker-1": LinkSeen(19, pytest.approx(0.4), 50.0)}
-    assert seen.heartbeats == {"namenode": HeartbeatsSeen(3, 2, 1.0, 12.0)}
+    assert seen.late_us == {1: 1, 2: 1}
+    assert seen.links == {"worker-1": LinkSeen(sent_bytes=19, seconds=0.4, rate_bytes_per_s=50.0)}
+    assert seen.heartbeats == {"namenode": HeartbeatsSeen(beats=3, nodes=2, seconds=1.0, interval_s=12.0)}
+
+
+def test_wake_ups_are_counted_in_steps_of_a_64th_that_end_where_they_say():
+    assert counted([0, 5, 127, 128, 129, 130, 1000, 1001, 70_000]) == {
+        0: 1, 5: 1, 127: 1, 129: 2, 131: 1, 1007: 2, 70_655: 1,
+    }  # fmt: skip
+    assert all(late <= end <= late * 65 / 64 for late in range(1, 5000) for end in counted([late]))
 
 
 def test_the_table_of_timers_has_hadoops_own_defaults():

@@ -9,7 +9,7 @@ from rich.console import Console
 from assay.cli.report import json_lines
 from assay.model.record import TASK_COUNTERS
 from assay.model.result import TrialResult
-from assay.model.scale import ScaleCheck, ScaleReport
+from assay.model.scale import CheckId, ScaleCheck, ScaleReport
 from assay.record.folder import RunFolder
 from assay.report.analysis import analyse, read_run
 from assay.report.markdown import markdown
@@ -21,7 +21,7 @@ from tests.builders import a_plan, a_record, a_trial
 
 def check(*, passed):
     return ScaleCheck(
-        name="idle processor time",
+        id=CheckId.IDLE,
         value=1.0 if passed else 0.5,
         limit=0.99,
         passed=passed,
@@ -79,7 +79,7 @@ def test_checks_that_could_not_be_made_are_not_among_those_that_passed():
         columns = scale_columns([a_record(scale=ScaleReport(dilation=4, checks=checks))])
         return next(column.cells for column in columns if column.head == "checks")
 
-    unseen = check(passed=True).model_copy(update={"name": "heartbeats", "value": None, "passed": None})
+    unseen = check(passed=True).model_copy(update={"id": CheckId.HEARTBEATS, "value": None, "passed": None})
     assert verdict(check(passed=True), unseen) == ["passed (1 of 2)"]
     assert verdict(check(passed=True)) == ["passed"]
     assert verdict(check(passed=False), unseen) == ["failed"]

@@ -8,8 +8,8 @@
 //! many requests are under way, and how many of these the driver has.
 //!
 //! The loop device's worker hands nothing on while it waits for a flush. A drive behind SATA makes requests wait in the same
-//! way, because its command for a flush cannot be queued with others: such requests wait for the drive, so they do not count
-//! as in the driver yet.
+//! way, because its command for a flush cannot be queued with others; one behind NVMe or SAS would take them meanwhile. So
+//! what requests wait behind a flush is counted apart, and whoever reads it says whether the drive was waited for.
 
 use std::fs::File;
 use std::io;
@@ -21,6 +21,7 @@ use std::thread;
 use std::time::Duration;
 
 use assay_model::Nanos;
+use serde::Serialize;
 
 use crate::sys;
 
@@ -35,9 +36,31 @@ const UNDER_WAY: usize = 8;
 #[derive(Debug)]
 pub struct KernelView {
     files: Files,
-    looks: Looks,
+    counts: Counts,
     held: Held,
     took_ms_at_reset: AtomicU64,
+}
+
+/// Looks by when a request counts as the drive's: each count has what the one before it has, and more.
+#[derive(Debug, Default)]
+struct Counts {
+    /// From when the driver has it, and no flush is under way.
+    unflushed: Looks,
+    /// From when the driver has it.
+    driven: Looks,
+    /// From the block layer's taking it, but for what waits because the driver has no room.
+    taken: Looks,
+}
+
+/// By how many seconds the drive's client waited longer than for the drive, by what for: none is part of another.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct LateBy {
+    /// For a flush that had to end first, after the driver had the request.
+    pub late_behind_flush_seconds: f64,
+    /// For the driver to have it: a flush that had to come first, or a program that collected requests.
+    pub late_before_driver_seconds: f64,
+    /// For anything else.
+    pub late_otherwise_seconds: f64,
 }
 
 /// What the emulator has at the moment.
@@ -51,6 +74,8 @@ struct Held {
 struct Files {
     stat: File,
     in_driver: File,
+    /// How many requests the driver takes at once.
+    depth: u64,
 }
 
 /// Nanoseconds; a look stands for the time since the one before.
@@ -74,9 +99,11 @@ impl KernelView {
     /// Looks at a block device (`loop3`) from now on, in a thread that ends with the process or when the device is gone.
     pub fn of(device: &str) -> io::Result<Arc<Self>> {
         let folder = Path::new("/sys/block").join(device);
-        let files = Files { stat: File::open(folder.join("stat"))?, in_driver: File::open(folder.join("inflight"))? };
+        let (stat, in_driver) = (File::open(folder.join("stat"))?, File::open(folder.join("inflight"))?);
+        let depth = numbers(&File::open(folder.join("queue/nr_requests"))?)?.first().copied().unwrap_or(u64::MAX);
+        let files = Files { stat, in_driver, depth };
         let took_ms_at_reset = files.took_ms().into();
-        let view = Arc::new(Self { files, looks: Looks::default(), held: Held::default(), took_ms_at_reset });
+        let view = Arc::new(Self { files, counts: Counts::default(), held: Held::default(), took_ms_at_reset });
         let looking = Arc::clone(&view);
         thread::Builder::new().name("kernel-view".into()).stack_size(128 << 10).spawn(move || {
             // At a lower priority than the serving thread's it would look when that sleeps: when little is under way.
@@ -84,7 +111,8 @@ impl KernelView {
             let mut last = sys::monotonic_ns();
             while let Ok((under_way, in_driver)) = looking.files.look() {
                 let now = sys::monotonic_ns();
-                looking.looks.note(now - last, under_way, looking.held.handed_on(in_driver));
+                let unflushed = looking.held.handed_on(in_driver);
+                looking.counts.note(now - last, under_way, in_driver, unflushed, looking.files.depth);
                 last = now;
                 thread::sleep(INTERVAL);
             }
@@ -100,16 +128,18 @@ impl KernelView {
 
     /// Counts anew.
     pub fn reset(&self) {
-        self.looks.busy.store(0, Relaxed);
-        self.looks.outside.store(0, Relaxed);
+        for looks in self.counts.each() {
+            looks.busy.store(0, Relaxed);
+            looks.outside.store(0, Relaxed);
+        }
         self.took_ms_at_reset.store(self.files.took_ms(), Relaxed);
     }
 
-    /// The time since the last reset.
+    /// By how much the drive's client waited longer than for the drive since the last reset; for the rest see [`late_s`].
     #[must_use]
-    pub fn seen(&self) -> Seen {
+    pub fn late(&self, modelled_s: f64, flush_s: f64, least_s: f64) -> LateBy {
         let took_ms = self.files.took_ms().saturating_sub(self.took_ms_at_reset.load(Relaxed));
-        self.looks.seen(took_ms as f64 / 1e3)
+        self.counts.late(took_ms as f64 / 1e3, modelled_s, flush_s, least_s)
     }
 }
 
@@ -129,6 +159,43 @@ impl Held {
     /// How many of the driver's requests do not wait behind a flush.
     fn handed_on(&self, in_driver: u64) -> u64 {
         if self.flushes.load(Relaxed) == 0 { in_driver } else { in_driver.min(self.others.load(Relaxed) as u64) }
+    }
+}
+
+impl Counts {
+    fn each(&self) -> [&Looks; 3] {
+        [&self.unflushed, &self.driven, &self.taken]
+    }
+
+    fn note(&self, time: Nanos, under_way: u64, in_driver: u64, unflushed: u64, depth: u64) {
+        let taken = if in_driver >= depth { in_driver } else { under_way };
+        for (looks, counted) in self.each().into_iter().zip([unflushed, in_driver, taken]) {
+            looks.note(time, under_way, counted);
+        }
+    }
+
+    fn late(&self, took_s: f64, modelled_s: f64, flush_s: f64, least_s: f64) -> LateBy {
+        let [unflushed, driven, taken] =
+            self.each().map(|looks| late_s(looks.seen(took_s), modelled_s, flush_s, least_s));
+        LateBy {
+            late_behind_flush_seconds: (driven - unflushed).max(0.0),
+            late_before_driver_seconds: (taken - driven).max(0.0),
+            late_otherwise_seconds: unflushed,
+        }
+    }
+}
+
+impl LateBy {
+    /// For nothing that is known by name.
+    #[must_use]
+    pub fn of(seconds: f64) -> Self {
+        Self { late_behind_flush_seconds: 0.0, late_before_driver_seconds: 0.0, late_otherwise_seconds: seconds }
+    }
+
+    /// All that a drive was not waited for; what waits behind a flush waits for a drive that then takes no command.
+    #[must_use]
+    pub fn seconds(&self, flush_alone: bool) -> f64 {
+        self.late_otherwise_seconds + if flush_alone { 0.0 } else { self.late_behind_flush_seconds }
     }
 }
 
@@ -189,6 +256,28 @@ mod tests {
         held.flushes.store(1, Relaxed);
         assert_eq!(held.handed_on(9), 2);
         assert_eq!(held.handed_on(1), 1, "the kernel has not seen an answer's end yet, or it has seen it first");
+    }
+
+    #[test]
+    fn what_waits_behind_a_flush_is_late_where_the_drive_takes_commands_meanwhile() {
+        // A request of 1 s in the model waits 1 s for the driver to have it, 2 s behind a flush, and 3 s for a processor.
+        let counts = Counts::default();
+        counts.note(1_000_000_000, 1, 0, 0, 128);
+        counts.note(2_000_000_000, 1, 1, 0, 128);
+        counts.note(4_000_000_000, 1, 1, 1, 128);
+        let late = counts.late(7.0, 1.0, 0.0, 0.0);
+        let expected =
+            LateBy { late_behind_flush_seconds: 2.0, late_before_driver_seconds: 1.0, late_otherwise_seconds: 3.0 };
+        assert_eq!(late, expected);
+        assert_eq!((late.seconds(true), late.seconds(false)), (3.0, 5.0));
+    }
+
+    #[test]
+    fn what_a_full_driver_has_no_room_for_is_never_late() {
+        let counts = Counts::default();
+        counts.note(1_000_000_000, 5, 2, 2, 2);
+        let late = counts.late(5.0, 2.0, 0.0, 0.0);
+        assert_eq!((late.late_before_driver_seconds, late.late_otherwise_seconds), (0.0, 0.0));
     }
 
     #[test]

@@ -102,8 +102,8 @@ fn serve(arguments: &ServeArguments) -> Result<(), String> {
     let served = control::listen(&arguments.control, &inbox, &log)
         .map_err(|error| format!("the control socket {}: {error}", arguments.control.display()))
         .and_then(|()| {
-            let server =
-                server::Server::new(channel, backing, device, Arc::clone(&inbox), Arc::clone(&log), memory_locked);
+            let (inbox_of, log_of, alone) = (Arc::clone(&inbox), Arc::clone(&log), profile.flush_alone());
+            let server = server::Server::new(channel, backing, device, inbox_of, log_of, alone, memory_locked);
             let ender = thread::Builder::new().stack_size(128 << 10).spawn(move || {
                 loop {
                     sys::wait_for_end_signal();

@@ -6,13 +6,15 @@ use serde_json::{Value, json};
 
 use crate::accounts::Accounts;
 use crate::backing::Failures;
-use crate::kernel_view::{KernelView, late_s};
+use crate::kernel_view::{KernelView, LateBy};
 
 /// What the emulator says of itself.
 #[derive(Debug, Clone, Serialize)]
 pub struct Process {
     /// Processor seconds of this process since the last reset.
     pub cpu_s: f64,
+    /// Whether the drive takes no command while a flush is under way.
+    pub flush_alone: bool,
     /// Whether its memory is safe from being swapped out.
     pub memory_locked: bool,
     /// How requests come: `io_uring` or `dev_fuse`.
@@ -48,12 +50,15 @@ pub fn whole(drive: Option<(Report, &Accounts)>, view: Option<&KernelView>, proc
         }
     };
     if let Some((report, accounts)) = drive {
-        let late_seconds = view.map_or(accounts.late().seconds, |view| {
-            let (modelled_s, flush_s) = accounts.modelled_s();
-            // A drive without any times of its own is never waited for.
-            if modelled_s == 0.0 { 0.0 } else { late_s(view.seen(), modelled_s, flush_s, report.least_seconds) }
-        });
-        add(json!({ "late_seconds": late_seconds, "kernel_view": view.is_some() }));
+        let (modelled_s, flush_s) = accounts.modelled_s();
+        // A drive without any times of its own is never waited for.
+        let late = match view {
+            Some(view) if modelled_s > 0.0 => view.late(modelled_s, flush_s, report.least_seconds),
+            Some(_) => LateBy::of(0.0),
+            None => LateBy::of(accounts.late().seconds),
+        };
+        add(json!({ "late_seconds": late.seconds(process.flush_alone), "kernel_view": view.is_some() }));
+        add(json!(late));
         add(json!(report));
         add(json!({ "late": accounts.late(), "overshoot": accounts.overshoot() }));
         add(json!({ "mean_response_us": accounts.mean_response_us() }));

@@ -53,6 +53,7 @@ pub struct Server {
     zeroes: Buffer,
     writes_wait_until: Nanos,
     rest: Rest,
+    flush_alone: bool,
     memory_locked: bool,
     real_time: bool,
     cpu_s_at_reset: f64,
@@ -60,13 +61,15 @@ pub struct Server {
 }
 
 impl Server {
-    /// A server of a mounted channel; `memory_locked` is told in the report.
+    /// A server of a mounted channel; `flush_alone` ([`assay_model::Profile::flush_alone`]) and `memory_locked` are told in
+    /// the report.
     pub fn new(
         channel: Channel,
         backing: Arc<Backing>,
         device: Box<dyn Device>,
         inbox: Arc<Inbox>,
         log: Arc<Log>,
+        flush_alone: bool,
         memory_locked: bool,
     ) -> io::Result<Self> {
         Ok(Self {
@@ -82,6 +85,7 @@ impl Server {
             zeroes: Buffer::new(LARGEST_BYTES),
             writes_wait_until: 0,
             rest: Rest::default(),
+            flush_alone,
             memory_locked,
             real_time: false,
             cpu_s_at_reset: 0.0,
@@ -315,6 +319,7 @@ impl Server {
                 };
                 let process = report::Process {
                     cpu_s: sys::cpu_s() - self.cpu_s_at_reset,
+                    flush_alone: self.flush_alone,
                     memory_locked: self.memory_locked,
                     transport,
                     transport_reason,

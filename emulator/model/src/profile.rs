@@ -141,6 +141,19 @@ impl Profile {
         if errors.is_empty() { Ok(checked) } else { Err(ProfileError { errors }) }
     }
 
+    /// Whether the drive takes no command while a flush is under way: ATA's FLUSH CACHE is no queued command (ATA8-ACS),
+    /// and the model of hard disks is one of ATA's. An SSD is behind ATA where both directions share its link, which they do
+    /// neither behind NVMe nor SAS; these take commands meanwhile, and so does a volume that is known by its limits. A
+    /// calibrated `link_duplex` may lie between 1 and 2.
+    #[must_use]
+    pub fn flush_alone(&self) -> bool {
+        match self.kind.as_str() {
+            "hdd" => true,
+            "ssd" => self.figures.get("link_duplex").is_none_or(|links| *links < 1.5),
+            _ => false,
+        }
+    }
+
     /// Says whether [`crate::build`] would accept the profile, without building the device.
     pub fn validate(&self) -> Result<(), ProfileError> {
         self.check().map(|_| ())

@@ -88,3 +88,18 @@ fn every_figure_says_its_unit_and_has_sense_in_its_bounds() {
         }
     }
 }
+
+#[test]
+fn only_drives_behind_ata_keep_commands_waiting_for_a_flush() {
+    let alone: Vec<String> =
+        profiles().into_iter().filter(|file| file.profile().flush_alone()).map(|file| file.name).collect();
+    for name in ["wd10ezex", "samsung-870-evo-250gb", "crucial-mx100-512gb", "intel-s4500-960gb"] {
+        assert!(alone.iter().any(|one| one == name), "{name} is behind SATA");
+    }
+    for name in ["intel-p4500-1tb", "samsung-980-250gb", "cloud-volume-3000-iops", "null"] {
+        assert!(!alone.iter().any(|one| one == name), "{name} takes commands meanwhile");
+    }
+    let mut half = profile_file("samsung-980-250gb").profile();
+    half.figures.insert("link_duplex".into(), 1.08);
+    assert!(half.flush_alone(), "as calibration finds both directions of a shared link");
+}

@@ -3,10 +3,11 @@
 See docs/explanation/scale-model.md.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Annotated, Literal, NamedTuple
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from assay.model.base import Frozen, Whole
 
@@ -20,46 +21,108 @@ DilationLevel = Annotated[Whole, Field(ge=1, le=MOST_DILATION)] | Literal["auto"
 """What experiments may say."""
 
 
-class LinkSeen(NamedTuple):
-    """What a link sent while packets waited before it: bytes in so many seconds, and its rate in bytes a second."""
+class CheckId(StrEnum):
+    """The checks of a scale model, in the order of tables."""
+
+    IDLE = "idle"
+    WAKES = "wakes"
+    DRIVES = "drives"
+    LINKS = "links"
+    HEARTBEATS = "heartbeats"
+
+    @property
+    def heading(self) -> str:
+        """What it looks at."""
+        return TITLES[self]
+
+
+TITLES: Mapping[CheckId, str] = {
+    CheckId.IDLE: "idle processor time",
+    CheckId.WAKES: "wake-up latency",
+    CheckId.DRIVES: "late drives",
+    CheckId.LINKS: "links with a backlog",
+    CheckId.HEARTBEATS: "heartbeats",
+}
+
+
+class LinkSeen(Frozen):
+    """What a link sent while packets waited before it."""
 
     sent_bytes: int
+    """Bytes sent in windows at both ends of which packets waited."""
     seconds: float
+    """The windows' length."""
     rate_bytes_per_s: float
+    """The rate that it was given, in bytes a second."""
 
 
-class HeartbeatsSeen(NamedTuple):
-    """How many heartbeats came from so many nodes in so many seconds, and every how many seconds each was to send.
-
-    Where a node was lost on the way, `nodes` is their mean over the time.
-    """
+class HeartbeatsSeen(Frozen):
+    """The heartbeats that reached a daemon in some time."""
 
     beats: int
+    """How many came."""
     nodes: float
+    """From how many nodes; their mean over the time where a node was lost on the way."""
     seconds: float
+    """The time."""
     interval_s: float
+    """Every how many seconds each node was to send one."""
 
 
-class ScaleSeen(NamedTuple):
-    """What was seen of a scale model in some time.
+class StrikeSeen(Frozen):
+    """The heartbeats of a run in which a daemon or a node was killed, before and after that."""
 
-    Per window of a second the share of the processors' time that was idle, the microseconds by which a thread woke too
-    late, the links with a backlog and the daemons with heartbeats by name. `troubles` say what could not be seen.
-    """
+    killed: str
+    """The killed daemon's role, or `node`."""
+    before: Mapping[str, HeartbeatsSeen]
+    """By daemon."""
+    after: Mapping[str, HeartbeatsSeen]
+    """By daemon; `nodes` are those of the beginning."""
+
+
+class DriveSeen(Frozen):
+    """How late an emulated drive was in the run; see [how late a drive was](media.md#how-late-a-drive-was)."""
+
+    elapsed_s: float
+    """The run, as the drive's report has it."""
+    busy_s: float | None = None
+    """The time in which it had requests."""
+    late_s: float
+    """How much longer requests waited than for the drive, by none of the two causes below."""
+    late_behind_flush_s: float = 0.0
+    """The same of requests that had reached the driver and waited for a flush to end."""
+    late_before_driver_s: float = 0.0
+    """The same of requests that had not reached the driver yet, though it had room."""
+    flush_alone: bool = True
+    """Whether the drive takes no command while a flush is under way, as drives behind SATA do."""
+
+
+class ScaleSeen(Frozen):
+    """What was seen of a scale model while its jobs ran, by this machine's clock, so that it can be judged again."""
 
     dilation: int
-    idle_shares: Sequence[float] = ()
-    late_us: Sequence[int] = ()
+    """How many times slower it ran than what it stands for."""
+    idle_shares: tuple[float, ...] = ()
+    """The share of the processors' time that was idle, of each window of a second."""
+    late_us: Mapping[int, int] = {}
+    """How many times a thread woke by so many microseconds too late: 64 steps for each doubling, by their ends."""
     links: Mapping[str, LinkSeen] = {}
+    """The links with a backlog, by name."""
     heartbeats: Mapping[str, HeartbeatsSeen] = {}
-    troubles: Sequence[str] = ()
+    """The heartbeats of the whole run, by the daemon that they reached."""
+    strike: StrikeSeen | None = None
+    """Heartbeats around the kill of a daemon or a node; null without one."""
+    drives: Mapping[str, DriveSeen] = {}
+    """The emulated drives, by node and medium."""
+    troubles: tuple[str, ...] = ()
+    """What could not be seen, and why."""
 
 
 class ScaleCheck(Frozen):
     """One condition under which a scale model's times can be believed."""
 
-    name: str
-    """What was looked at, such as `idle processor time`."""
+    id: CheckId
+    """What was looked at."""
     value: float | None
     """What was seen, in the unit of the limit; null if it could not be seen."""
     limit: float
@@ -71,6 +134,16 @@ class ScaleCheck(Frozen):
     lowest: float | None = None
     """Of idle processor time: its share of the window with the least; null of other checks, and if it was not seen."""
 
+    @model_validator(mode="before")
+    @classmethod
+    def _named_by_its_title(cls, content: Any) -> Any:
+        """Checks of older records have their titles for names."""
+        if isinstance(content, dict) and "id" not in content and "name" in content:
+            ids = {title: one for one, title in TITLES.items()}
+            rest = {name: value for name, value in content.items() if name != "name"}
+            return {**rest, "id": ids.get(content["name"], content["name"])}
+        return content
+
 
 class ScaleReport(Frozen):
     """A trial on a scale model."""
@@ -80,6 +153,11 @@ class ScaleReport(Frozen):
     clock: Literal["wall", "model"] = "wall"
     """`wall`: the record's times are those of this machine's clock, as every record is kept. `model`: they have been
     divided by the dilation, as reports and tables have them."""
+    seen: ScaleSeen | None = None
+    """What was seen of it; null in records that kept verdicts only, and where only outlines were read."""
+    rules: int | None = None
+    """The version of [the rules](../explanation/scale-model.md#the-rules-and-their-versions) that `checks` are by, the
+    newest whenever a record is read; null in records that kept verdicts only, which are as they were written."""
     checks: tuple[ScaleCheck, ...] = ()
     """The checks of this trial."""
 

@@ -1,14 +1,14 @@
 """Watches a scale model while its jobs run: idle processors, a thread's waking, links with a backlog, heartbeats.
 
-What it sees is judged elsewhere (`assay.stats.scale`). It takes about 2 % of a processor.
+What it sees is judged elsewhere (`assay.record.scale_rules`). It takes about 2 % of a processor.
 """
 
 import os
 import re
 import time
 from array import array
-from collections import deque
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections import Counter, deque
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from threading import Event, Thread
@@ -85,14 +85,22 @@ class ScaleWatch:
         links: dict[str, LinkSeen] = {}
         for (begin, end), name, one in list(self._links):
             if begin in within and end in within:
-                before = links.get(name, one._replace(sent_bytes=0, seconds=0.0))
-                links[name] = one._replace(
-                    sent_bytes=before.sent_bytes + one.sent_bytes, seconds=before.seconds + one.seconds
+                before = links.get(name)
+                links[name] = (
+                    one
+                    if before is None
+                    else LinkSeen(
+                        sent_bytes=before.sent_bytes + one.sent_bytes,
+                        seconds=before.seconds + one.seconds,
+                        rate_bytes_per_s=one.rate_bytes_per_s,
+                    )
                 )
         return ScaleSeen(
             dilation=self._dilation,
-            idle_shares=[share for (begin, end), share in list(self._idle) if begin in within and end in within],
-            late_us=[late for at_ms, own in list(self._late) if at_ms in within for late in own],
+            idle_shares=tuple(
+                round(share, 4) for (begin, end), share in list(self._idle) if begin in within and end in within
+            ),
+            late_us=counted(late for at_ms, own in list(self._late) if at_ms in within for late in own),
             links=links,
             heartbeats=self._heartbeats(within),
             troubles=tuple(self._troubles),
@@ -108,7 +116,8 @@ class ScaleWatch:
             if len(counts) > 1:
                 (first_ms, first), (last_ms, last) = counts[0], counts[-1]
                 every_s = seconds_of(site.get(beat.timer) or default_of(beat.timer), beat.unit_s)
-                found[beat.role] = HeartbeatsSeen(last - first, nodes, (last_ms - first_ms) / 1000, every_s)
+                seconds = (last_ms - first_ms) / 1000
+                found[beat.role] = HeartbeatsSeen(beats=last - first, nodes=nodes, seconds=seconds, interval_s=every_s)
         return found
 
     def _end(self, threads: Sequence[Thread]) -> None:
@@ -136,7 +145,7 @@ class ScaleWatch:
                 now = {name: queues.read() for name, queues, _ in links}
                 for name, _, rate in links:
                     for number, sent in backlogged(before[name], now[name]).items():
-                        one = LinkSeen(sent, now_s - before_s, rate)
+                        one = LinkSeen(sent_bytes=sent, seconds=now_s - before_s, rate_bytes_per_s=rate)
                         self._links.append(((before_ms, now_ms), f"{name}, interface {number}", one))
                 before, before_s, before_ms = now, now_s, now_ms
                 if now_s - idle_s >= IDLE_EVERY_S:
@@ -177,6 +186,13 @@ class ScaleWatch:
             for line in said:
                 at_ms, *late = map(int, line.split())
                 self._late.append((at_ms, array("I", late)))
+
+
+def counted(late_us: Iterable[int]) -> dict[int, int]:
+    """How many of these lie in each step, by its end: a step is 1 us below 64, and else a 64th of a power of two."""
+    shifts = ((late, max(0, late.bit_length() - 7)) for late in late_us)
+    found = Counter(((late >> shift) + 1 << shift) - 1 for late, shift in shifts)
+    return dict(sorted(found.items()))
 
 
 def idle_ticks(stat: str, processors: Collection[int]) -> int:

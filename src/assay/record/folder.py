@@ -46,6 +46,7 @@ from assay.model.task import TaskAttempt, TaskPhases
 from assay.model.trial import Plan, Trial
 from assay.record.model_time import ModelClock, clock_of, in_model_time
 from assay.record.reading import AmountsOf, Unreadable, first_of, read_as, record_outline, whole_record
+from assay.record.scale_rules import with_verdicts, without_seen
 from assay.record.schema_2 import renamed
 from assay.record.writing import fit, fit_rows, readable_text
 
@@ -273,7 +274,8 @@ class RunFolder:
         if planned is not None and record.trial != planned[record.trial.id]:
             raise Unreadable("its trial is not what the run's plan says: one of them was altered")
         self._clocks[record.trial.id] = clock_of(record)
-        return in_model_time(record)
+        judged = with_verdicts(in_model_time(record))
+        return judged if outlines is None else without_seen(judged)
 
     def _clock(self, trial: str) -> ModelClock:
         """That of a trial's tables, which its record tells. Raises BadInputError where that can't be read."""

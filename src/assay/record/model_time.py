@@ -16,7 +16,10 @@ from assay.model.signature import Signature
 
 TIMED_PROBES = frozenset({"disk", "blocked-time", "pressure"})
 """Whose seconds are of the clock, and not of a processor."""
-DEVICE_SECONDS = ("elapsed_seconds", "busy_seconds", "late_seconds")
+DEVICE_SECONDS = (
+    "elapsed_seconds", "busy_seconds", "late_seconds", "late_behind_flush_seconds", "late_before_driver_seconds",
+    "late_otherwise_seconds", "least_seconds",
+)  # fmt: skip
 RATES = ("_per_s", "_mb_s", "_mib_s", "_requests_s")
 PROCESSOR_MS = frozenset({"cpu_ms", "gc_ms"})
 PROCESSOR_S = frozenset({"cpu_s", "cpu_s_per_byte"})

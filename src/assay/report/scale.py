@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from assay.model.record import TASK_COUNTERS, Record
-from assay.model.scale import ScaleCheck, ScaleReport
+from assay.model.scale import CheckId, ScaleCheck, ScaleReport
 from assay.report.columns import Column
 from assay.report.words import number_text, seconds_text
 
@@ -22,14 +22,14 @@ def scale_columns(records: Sequence[Record]) -> list[Column]:
     own = [(record, record.scale) for record in records if record.scale is not None][:MOST_TRIALS]
     if not own:
         return []
-    names = dict.fromkeys(check.name for _, scale in own for check in scale.checks)
+    made = {check.id for _, scale in own for check in scale.checks}
     checks = []
-    for rank, name in enumerate(names, 3):
-        found = [next((one for one in scale.checks if one.name == name), None) for _, scale in own]
+    for rank, check in enumerate([one for one in CheckId if one in made], 3):
+        found = [next((one for one in scale.checks if one.id is check), None) for _, scale in own]
         of_windows = any(one is not None and one.lowest is not None for one in found)
         checks.append(
             Column(
-                f"{name}, lowest second" if of_windows else name,
+                f"{check.heading}, lowest second" if of_windows else check.heading,
                 list(map(_seen, found)),
                 rank=rank,
                 titles=[one.detail if one else "" for one in found],

@@ -12,6 +12,7 @@ from assay.model.base import Frozen
 from assay.model.doubt import Doubt, doubt_kind
 from assay.model.medium import kind_of
 from assay.model.record import Record
+from assay.model.scale import CheckId
 from assay.model.trial import ZERO_DELAY, Plan
 from assay.stats.blocked import BlockedShare, blocked_shares, not_computing_share
 from assay.stats.comparison import Comparison, holm
@@ -34,7 +35,6 @@ from assay.stats.sample import (
     samples,
     varying_factors,
 )
-from assay.stats.scale import LINKS
 from assay.stats.trial_doubts import MACHINE_SHARED
 
 DRAWS, SEED = 20_000, 20_140_814
@@ -423,7 +423,7 @@ class _DecisionInputs:
     def _links_idle(self) -> bool:
         """Whether packets waited before no link of any trial for a second in all; only scale models look."""
         scales = [record.scale for own in self._records.values() for record in own]
-        checks = [check for one in scales if one for check in one.checks if check.name == LINKS]
+        checks = [check for one in scales if one for check in one.checks if check.id is CheckId.LINKS]
         return len(checks) == len(scales) > 0 and all(check.value is None for check in checks)
 
     def _slowdown(self) -> int:

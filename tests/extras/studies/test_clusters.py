@@ -2,7 +2,7 @@
 
 import pytest
 
-from assay.model.scale import ScaleCheck, ScaleReport
+from assay.model.scale import CheckId, ScaleCheck, ScaleReport
 from assay.stats.energy import counted, energy_account
 from assay_extras.studies.clusters import hpc_values, storage_values
 from assay_extras.studies.published import study_experiment
@@ -65,7 +65,7 @@ def test_other_variants_and_single_nodes_have_no_place():
 
 
 def test_a_trial_whose_scale_model_was_not_kept_to_says_nothing():
-    failed = ScaleCheck(name="late drives", value=0.5, limit=0.02, passed=False, detail="")
+    failed = ScaleCheck(id=CheckId.DRIVES, value=0.5, limit=0.02, passed=False, detail="")
     record = a_cluster_trial(1).model_copy(update={"scale": ScaleReport(dilation=4, clock="model", checks=(failed,))})
     found = the_comparison("hpc-figure-5a-scaled", record)
     assert list(found.passed_over.values()) == ["its scale model was not kept to"]
