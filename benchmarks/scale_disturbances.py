@@ -127,11 +127,11 @@ def run(disturbance: Disturbance, out: Path) -> None:
     """One trial, disturbed from when its daemons run to its end."""
     profile = PROFILE
     if disturbance.kind == SLOW:
-        shipped = (ROOT / "emulator" / "profiles" / f"{PROFILE}.yaml").read_text()
+        shipped = (ROOT / "emulator" / "profiles" / f"{PROFILE}.yaml").read_text(encoding="utf-8")
         profile = f"./{disturbance.name}-drive.yaml"
-        (out / profile).write_text(json.dumps(slower_profile(shipped, disturbance.share)))
+        (out / profile).write_text(json.dumps(slower_profile(shipped, disturbance.share)), encoding="utf-8")
     file = out / f"{disturbance.name}.yaml"
-    file.write_text(json.dumps(experiment(profile)))  # which is YAML, too
+    file.write_text(json.dumps(experiment(profile)), encoding="utf-8")  # which is YAML, too
     command = [sys.executable, "-m", "assay", "run", str(file), "--out", str(out / disturbance.name), "--quiet"]
     with ExitStack() as scope:
         process = scope.enter_context(ended(subprocess.Popen(command, cwd=ROOT, stdin=subprocess.DEVNULL)))
@@ -184,7 +184,9 @@ def slowed_links(share: float, pid: int) -> Iterator[None]:
     """Token buckets of the model's nodes with a lower rate; nodes and buckets end with the trial."""
     for holder in namespaces(pid):
         inside = ["nsenter", "--target", str(holder), "--net", "--", "tc"]
-        shown = subprocess.run([*inside, "-j", "qdisc", "show"], capture_output=True, text=True, check=True).stdout
+        shown = subprocess.run(
+            [*inside, "-j", "qdisc", "show"], capture_output=True, encoding="utf-8", check=True
+        ).stdout
         for change in reshaped(shown, share):
             subprocess.run([*inside, *change], check=True)
     yield
@@ -240,7 +242,9 @@ def family(pid: int) -> list[int]:
     children: dict[int, list[int]] = {}
     for stat in Path("/proc").glob("[0-9]*/stat"):
         with suppress(OSError):
-            children.setdefault(int(stat.read_text().rpartition(")")[2].split()[1]), []).append(int(stat.parent.name))
+            children.setdefault(
+                int(stat.read_bytes().decode(errors="replace").rpartition(")")[2].split()[1]), []
+            ).append(int(stat.parent.name))
     found, left = [], [pid]
     while left:
         left = [child for parent in left for child in children.get(parent, [])]
@@ -260,7 +264,7 @@ def namespaces(pid: int) -> list[int]:
 
 def _command(pid: int) -> str:
     try:
-        return Path(f"/proc/{pid}/cmdline").read_text()
+        return Path(f"/proc/{pid}/cmdline").read_bytes().decode(errors="replace")
     except OSError:
         return ""
 
