@@ -67,9 +67,8 @@ def test_the_interval_at_another_speed_is_that_of_simulated_times():
     plan, records = a_run()
     _, found = found_in(plan, records)
     (fit,) = fits(samples(records), "placement", plan.prior).values()
-    drawn = fit.draws(200_000, 1)
-    drawn = np.exp(drawn - drawn[:, [fit.levels.index("hdd")]]) * found.base_s
-    base, other, zero = (drawn[:, fit.levels.index(name)] for name in ("hdd", "ssd", ZERO_DELAY))
+    base = found.base_s
+    other, zero = base * np.exp(fit.draws(("ssd", ZERO_DELAY), "hdd", 200_000, 1)).T
     for speed in (0.5, 2.0):
         savings = 1 - (other + zero * (1 / speed - 1)) / (base + zero * (1 / speed - 1))
         saving = found.saving(speed)
