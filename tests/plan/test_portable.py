@@ -26,8 +26,9 @@ INDENTED = "  experiment: demo\n  workloads: triangles\n  datasets: graph.txt\n 
 def kept_elsewhere(tmp_path, text):
     """Its plan, the plan of its kept file in another folder, and that file's text."""
     home, away = tmp_path / "it's home", tmp_path / "away"
-    for folder in (home / "jobs", home / "media" / "disk", home / "drives", away):
+    for folder in (home / "jobs", tmp_path / "media" / "disk", home / "drives", away):
         folder.mkdir(parents=True)
+    (home / "media").symlink_to(tmp_path / "media")  # no medium may lie at a path with a blank
     (home / "graph.txt").write_text("1 2\n")
     (home / "demo.yaml").write_text(text)
     (away / "experiment.yaml").write_text(kept := Source(home / "demo.yaml").portable())
