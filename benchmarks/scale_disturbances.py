@@ -76,7 +76,10 @@ def main() -> int:
             say(f"{place} of {len(planned)}: {disturbance.name}")
             run(disturbance, wishes.out)
     made = [(one, record) for one in planned if (record := read(wishes.out / one.name))]
-    show(made)
+    for missing in (one for one in planned if one not in dict(made)):
+        say(f"{missing.name} did not finish: see {wishes.out / missing.name}.log")
+    if made:
+        show(made)
     return 0 if len(made) == len(planned) else 1
 
 
@@ -132,9 +135,11 @@ def run(disturbance: Disturbance, out: Path) -> None:
         (out / profile).write_text(json.dumps(slower_profile(shipped, disturbance.share)), encoding="utf-8")
     file = out / f"{disturbance.name}.yaml"
     file.write_text(json.dumps(experiment(profile)), encoding="utf-8")  # which is YAML, too
-    command = [sys.executable, "-m", "assay", "run", str(file), "--out", str(out / disturbance.name), "--quiet"]
+    command = [sys.executable, "-m", "assay", "run", str(file), "--out", str(out / disturbance.name)]
     with ExitStack() as scope:
-        process = scope.enter_context(ended(subprocess.Popen(command, cwd=ROOT, stdin=subprocess.DEVNULL)))
+        log = scope.enter_context((out / f"{disturbance.name}.log").open("wb"))
+        started = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        process = scope.enter_context(ended(started))
         began = time.monotonic()
         while process.poll() is None and not daemons(process.pid) and time.monotonic() - began < PATIENCE_S:
             time.sleep(0.5)
