@@ -111,6 +111,8 @@ def _kind(one: Schema) -> str:
         return _NAMES[one["$ref"].rpartition("/")[2]]
     choices = [choice for choice in one.get("anyOf", []) if choice.get("type") != "null"]
     for choice in reversed(choices):
+        if "prefixItems" in choice:
+            return f"list of {len(choice['prefixItems'])} names or numbers"
         if choice.get("type") == "array":
             items = choice["items"]
             if items.get("items", {}).get("type") == "integer":

@@ -102,12 +102,18 @@ def data_make(preset: str, seed: int, scale: float, to: Path | None) -> int:
 @click.option(
     "--header-lines", type=click.IntRange(min=0), help="Number of lines before the first edge, if it is not clear."
 )
-def data_check(name_or_file: str, form: str, header_lines: int | None) -> int:
+@click.option(
+    "--columns", metavar="A,B", help="The two columns that hold the ends of an edge, by name or by number from 1."
+)
+def data_check(name_or_file: str, form: str, header_lines: int | None, columns: str | None) -> int:
     """Read a graph file or a downloaded graph, count it, and compare the counts with the published counts.
 
     \b
     Example:  assay data check my-graph.txt.gz
     """
+    ends = [int(column) if column.isdecimal() else column for column in columns.split(",")] if columns else None
+    if columns is not None and (ends is None or len(ends) != 2 or ends[0] == ends[1] or not all(ends)):
+        raise BadInputError(f"--columns {columns} has to name two columns, such as source,target or 2,3")
     path = Path(name_or_file)
     if name_or_file:
         possible(path)
@@ -117,11 +123,11 @@ def data_check(name_or_file: str, form: str, header_lines: int | None) -> int:
             raise BadInputError(f"{name_or_file} is neither a file nor a graph's name; names are {', '.join(names)}")
         name = printable(path.name.split(".")[0])
         spec = DatasetSpec.model_validate(
-            {"name": name, "file": path.resolve(), "format": form, "header_lines": header_lines}
+            {"name": name, "file": path.resolve(), "format": form, "header_lines": header_lines, "columns": ends}
         )
     else:
-        given = "--header-lines" if header_lines is not None else "--format" if form != "auto" else None
-        if given is not None:
+        options = {"--header-lines": header_lines, "--columns": columns, "--format": form if form != "auto" else None}
+        for given in [option for option, value in options.items() if value is not None]:
             raise BadInputError(
                 f"{given} belongs to a file of yours, and {name_or_file} is a published graph; leave it out"
             )

@@ -126,7 +126,7 @@ class PublishedGraph(UserGraph):
         self._download = folder / file_name
         member = self.published.member
         path = folder / f"{member.rsplit('/', 1)[1]}.txt" if member else self._download
-        spec = spec.model_copy(update={"format": self.published.format, "header_lines": None})
+        spec = spec.model_copy(update={"format": self.published.format, "header_lines": None, "columns": None})
         super().__init__(spec, path, cache)
 
     def file(self, progress: Progress) -> StagedFile:

@@ -3,9 +3,11 @@
 The forms differ in what stands before the first edge and in which further columns an edge may have:
 
 - `snap`: `#` comments. `konect`: first line `% sym unweighted`, then perhaps weight and time columns.
-- `csv`: commas or semicolons, perhaps a line of column names, which then allows further columns.
+- `csv`: commas, semicolons or bars, perhaps a line of column names.
 - `matrix-market`: a `%%MatrixMarket matrix coordinate` banner, comments, a size line, perhaps values.
 - `edges`: nothing but edges and lone vertices; every line that isn't a comment counts.
+
+Which columns hold the ends of an edge is the business of `columns`.
 
 What could be an edge or a header is never guessed from one line: such lines are `suspects`, and `suspicion` judges
 them when the whole file has been counted.
@@ -15,7 +17,9 @@ edge, and counted as one it adds two vertices and an edge that don't exist. A li
 
 - both numbers are within 5 % of the counts of nodes and of edges (or lines, or edges in both directions);
 - or one is exactly such a count and one is larger than any other id, and at least three lines follow;
-- or both numbers are larger than any other id, and at least ten lines follow.
+- or both numbers are larger than any other id, and at least ten lines follow;
+- or they are equal, a third number follows, and that is the count of lines: the size line of a matrix;
+- or a CSV file begins with `0,1`, which may number its columns, neither is met again, and at least three lines follow.
 
 Leading lines of a single number are skipped as a header if each is such a count, within 5 %, and refused otherwise.
 """
@@ -26,11 +30,12 @@ import re
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from itertools import takewhile
+from itertools import takewhile, zip_longest
 from pathlib import Path
 from typing import BinaryIO, Literal, NamedTuple, cast
 
 from assay.host.files import refuse_irregular, why
+from assay.input.columns import ANY, Columns, Line, Table, is_id, is_word, names_ends, separator_of, shorten, split
 from assay.input.files import stream_of
 from assay.model.base import Frozen
 from assay.model.errors import BadInputError
@@ -120,18 +125,20 @@ def store_name(path: Path, compression: Compression) -> str:
 
 
 COMMENT = "#%"
-MOST_DIGITS = 19
 _HEAD_BYTES = 1 << 18
 _MARK = b"\xef\xbb\xbf"  # a byte order mark, which some programs put before UTF-8 text
-FIELD_ENDS = re.compile(rb"[ \t,;\r]+")
 _KONECT = re.compile(rb"%\s*(sym|asym|bip)\b")
-_BANNER = re.compile(rb"%%MatrixMarket\s+matrix\s+coordinate\s+(\w+)\s+(\w+)\s*$", re.IGNORECASE)
+_MOST_LINES = 1000
+_BANNER = re.compile(rb"%%?MatrixMarket\s+matrix\s+coordinate\s+(\w+)\s+(\w+)\s*$", re.IGNORECASE)
 
 Form = Literal["snap", "konect", "csv", "matrix-market", "edges"]
 
 
 class Suspect(Frozen):
-    """A line before or at the first edge that may be a header: its number in the file, text and numbers."""
+    """A line before or at the first edge that may be a header: its number in the file, text and numbers.
+
+    Those at the ends of an edge come first, then the line's others.
+    """
 
     line: int
     text: str
@@ -143,8 +150,9 @@ class Layout(Frozen):
 
     `skip_bytes` counts uncompressed bytes from the file's start and covers `skip_lines` lines. `single` are leading
     lines of one number that are skipped as a header (to be confirmed by the counts), `suspect` is the first edge when
-    it could be a header. `lone_lines` says that a line of one number is a vertex without an edge. `promised` is the
-    number of edge lines that the file's own header announces, `size` the largest id that it allows, from 1 on.
+    it could be a header. `columns` says where the ends of an edge are, `lone_lines` that a line of one number is a
+    vertex without an edge. `promised` is the number of edge lines that the file's own header announces, `size` the
+    largest id that it allows, from 1 on.
     """
 
     form: Form
@@ -152,7 +160,7 @@ class Layout(Frozen):
     name: str
     skip_bytes: int = 0
     skip_lines: int = 0
-    extra_columns: bool = False
+    columns: Columns = Columns()
     lone_lines: bool = False
     single: tuple[Suspect, ...] = ()
     suspect: Suspect | None = None
@@ -162,23 +170,9 @@ class Layout(Frozen):
     def normalise_options(self) -> tuple[str, ...]:
         """The options of the `normalise` job that make it read the file in the same way."""
         skip = ("--skip-bytes", str(self.skip_bytes)) if self.skip_lines else ()  # Hadoop skips a byte order mark
-        extra = ("--extra-columns", "allow") if self.extra_columns else ()
+        extra = ("--extra-columns", "allow") if self.columns.others else ()
         lone = ("--lone-vertices", "allow") if self.lone_lines else ()
         return (*skip, "--comment", COMMENT, *extra, *lone)
-
-
-class _Line(NamedTuple):
-    number: int
-    end: int
-    text: bytes
-    fields: list[bytes]
-
-
-def shorten(text: bytes) -> str:
-    """A line as it is shown in messages: printable, at most 60 characters."""
-    shown = text.strip().decode("utf-8", "replace")
-    shown = "".join(character if character.isprintable() else " " for character in shown)
-    return shown if len(shown) <= 60 else shown[:57] + "..."
 
 
 def recognise(path: Path, spec: DatasetSpec) -> Layout:
@@ -194,6 +188,8 @@ def recognise(path: Path, spec: DatasetSpec) -> Layout:
         raise BadInputError(
             f"{path}: is a tar archive; unpack it and name the edge file (KONECT's begins with `out.`)."
         )
+    if head.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise BadInputError(f"{path}: is text in UTF-16; save it in UTF-8.")
     if b"\0" in head:
         raise BadInputError(f"{path}: isn't a text file; name a file of edges, one `u v` per line.")
     return _Recogniser(path, head, spec).layout()
@@ -207,38 +203,42 @@ class _Recogniser:
         self._spec = spec
         lines = list(_lines(head))
         self._first = lines[0]
-        self._data = [line for line in lines if line.fields and line.fields[0][:1] not in (b"#", b"%")]
+        self._comments = [line for line in lines if line.text.lstrip()[:1] in (b"#", b"%")]
+        self._data = [line for line in lines if split(line.text, "") and line not in self._comments]
         compression = compression_of(path)
         self._layout = Layout(
             form=self._form(),
             compression=compression,
             name=store_name(path, compression),
             skip_bytes=len(_MARK) if head.startswith(_MARK) else 0,
-            lone_lines=spec.format == "edges",
+            lone_lines=spec.format == "edges" and spec.columns is None,
         )
 
     def layout(self) -> Layout:
-        if self._layout.form == "matrix-market":
-            return self._matrix_market()
-        if self._layout.form == "konect":
-            return self._konect()
+        if self._layout.form in {"matrix-market", "konect"}:
+            if self._spec.columns is not None:
+                raise BadInputError(
+                    f"{self._path}: is a {self._layout.form} file, whose first two columns are the ends of an edge by "
+                    "definition; leave out `columns`."
+                )
+            return self._matrix_market() if self._layout.form == "matrix-market" else self._konect()
         if self._spec.header_lines is not None:
             return self._declared(self._spec.header_lines)
-        return self._layout if self._spec.format == "edges" else self._judged()
+        return self._with_columns(self._layout, None) if self._spec.format == "edges" else self._judged()
 
     def _form(self) -> Form:
         if self._spec.format != "auto":
             return self._spec.format
         text = self._first.text
-        if text.lower().startswith(b"%%matrixmarket"):
+        if text.lower().startswith((b"%%matrixmarket", b"%matrixmarket")):
             return "matrix-market"
         if _KONECT.match(text):
             return "konect"
-        if any(b"," in line.text or b";" in line.text for line in self._data[:2]):
+        if any(mark in line.text for line in self._data[:2] for mark in (b",", b";", b"|")):
             return "csv"
         return "snap" if text.startswith(b"#") else "edges"
 
-    def _skipping(self, line: _Line, **more: object) -> Layout:
+    def _skipping(self, line: Line, **more: object) -> Layout:
         return self._layout.model_copy(update={"skip_bytes": line.end, "skip_lines": line.number, **more})
 
     def _matrix_market(self) -> Layout:
@@ -250,7 +250,7 @@ class _Recogniser:
                 "a graph begins with `%%MatrixMarket matrix coordinate pattern symmetric`",
             )
         size = self._data[0] if self._data else self._first
-        numbers = _numbers(size.fields)
+        numbers = _numbers(split(size.text, ""))
         if len(numbers) != 3:
             raise self._bad(size, "isn't the size line `rows columns entries`", "fetch the file again")
         if numbers[0] != numbers[1]:
@@ -264,7 +264,7 @@ class _Recogniser:
                 f"{self._path}: is a Matrix Market file, which says itself where its edges begin; leave out "
                 "`header_lines`."
             )
-        return self._skipping(size, extra_columns=True, promised=numbers[2], size=numbers[0])
+        return self._skipping(size, columns=ANY, promised=numbers[2], size=numbers[0])
 
     def _konect(self) -> Layout:
         kind = _KONECT.match(self._first.text)
@@ -272,44 +272,63 @@ class _Recogniser:
             raise self._bad(self._first, "isn't KONECT's first line `% sym unweighted`", "leave `format` out")
         if kind.group(1) == b"bip":
             raise self._bad(self._first, "says that there are two kinds of vertices", "use a graph of one kind")
-        layout = self._layout.model_copy(update={"extra_columns": True})
-        if not self._spec.header_lines:
-            return layout
-        return self._declared(self._spec.header_lines).model_copy(update={"extra_columns": True})
+        skipped = self._headers(self._spec.header_lines or 0)
+        layout = self._skipping(skipped[-1]) if skipped else self._layout
+        return layout.model_copy(update={"columns": ANY})
 
-    def _declared(self, count: int) -> Layout:
+    def _headers(self, count: int) -> list[Line]:
         if count > len(self._data):
             raise BadInputError(f"{self._path}: `header_lines: {count}`, but it begins with {len(self._data)} lines.")
-        if count == 0:
-            return self._layout
-        last = self._data[count - 1]
-        return self._skipping(last, extra_columns=self._names_columns(last))
+        return self._data[:count]
+
+    def _declared(self, count: int) -> Layout:
+        header = self._headers(count)
+        if not header:
+            return self._with_columns(self._layout, None)
+        following = self._fields(self._data[count]) if count < len(self._data) else []
+        names = header[-1] if _names_columns(self._fields(header[-1]), following) else None
+        return self._with_columns(self._skipping(header[-1]), names)
 
     def _judged(self) -> Layout:
         if not self._data:
             raise BadInputError(f"{self._path}: its first {_HEAD_BYTES} bytes hold comments only, and no edge.")
-        first, following = self._data[0], self._data[1].fields if len(self._data) > 1 else []
-        # The first line names columns if it has a word where the next line has none.
-        if any(
-            _is_word(field) and not (place < len(following) and _is_word(following[place]))
-            for place, field in enumerate(first.fields)
-        ):
-            return self._skipping(first, extra_columns=self._names_columns(first))
-        single = list(takewhile(lambda line: len(line.fields) == 1 and _numbers(line.fields), self._data))
+        first, following = self._fields(self._data[0]), self._fields(self._data[1]) if len(self._data) > 1 else []
+        if _is_header(first, following):
+            names = self._data[0] if _names_columns(first, following) or not first[0] else None
+            return self._with_columns(self._skipping(self._data[0]), names)
+        single = list(takewhile(_is_single, self._data))
         if single:
-            suspects = tuple(_suspect(line) for line in single)
-            return self._skipping(single[-1], single=suspects)
-        usable = len(_numbers(first.fields)) >= 2
-        return self._layout.model_copy(update={"suspect": _suspect(first) if usable else None})
+            suspects = tuple(_suspect(line, split(line.text, "")) for line in single)
+            return self._with_columns(self._skipping(single[-1], single=suspects), None)
+        layout = self._with_columns(self._layout, None)
+        cells = layout.columns.cells(self._data[0].text)
+        usable = len(cells) > max(layout.columns.ends) and all(is_id(cells[end]) for end in layout.columns.ends)
+        if not usable:
+            return layout
+        others = [cell for place, cell in enumerate(cells) if place not in layout.columns.ends]
+        ends = [cells[end] for end in layout.columns.ends]
+        return layout.model_copy(update={"suspect": _suspect(self._data[0], [*ends, *others])})
 
-    def _names_columns(self, line: _Line) -> bool:
-        return self._layout.form == "csv" and all(_is_word(field) for field in line.fields)
+    def _with_columns(self, layout: Layout, names: Line | None) -> Layout:
+        """The layout of a file whose header is skipped already; `names` is the header's line that names the columns."""
+        lines = [line for line in self._data if line.end > layout.skip_bytes][:_MOST_LINES]
+        separator = separator_of([line.text.partition(b"{")[0] for line in [*([names] if names else []), *lines]])
+        if names is None:
+            before = [line for line in self._comments if lines and line.number == lines[0].number - 1]
+            names = next((line for line in before if names_ends(line.text, separator)), None)
+        return layout.model_copy(
+            update={"columns": Table(self._path, names, lines, separator).columns(self._spec.columns)}
+        )
 
-    def _bad(self, line: _Line, what: str, cure: str) -> BadInputError:
+    def _fields(self, line: Line) -> list[bytes]:
+        """The columns of one of the first two lines."""
+        return split(line.text.strip(b"\r\n"), separator_of([line.text for line in self._data[:2]]))
+
+    def _bad(self, line: Line, what: str, cure: str) -> BadInputError:
         return BadInputError(f"{self._path}, line {line.number}: `{shorten(line.text)}` {what}; {cure}.")
 
 
-def _lines(head: bytes) -> Iterator[_Line]:
+def _lines(head: bytes) -> Iterator[Line]:
     """The lines of the file's head with their numbers (from 1) and the offset behind each, but one that is cut."""
     start, number = len(_MARK) if head.startswith(_MARK) else 0, 0
     while start < len(head):
@@ -319,22 +338,38 @@ def _lines(head: bytes) -> Iterator[_Line]:
                 return
             end = len(head)
         number += 1
-        text = head[start:end]
-        yield _Line(number, end, text, [field for field in FIELD_ENDS.split(text.strip()) if field])
+        yield Line(number, end, head[start:end])
         start = end
+
+
+def _is_header(first: list[bytes], following: list[bytes]) -> bool:
+    """Whether a first line is no edge: it has a word where the next one has none, and isn't built like that.
+
+    A data frame without names numbers its columns from 0, with an empty name for the index before them.
+    """
+    frame = first[0] == b"" and first[1:] == [b"%d" % column for column in range(len(first) - 1)]
+    same = len(first) == len(following) and any(map(is_id, first))
+    pairs = zip_longest(first, following[: len(first)], fillvalue=b"")
+    return frame or (not same and any(is_word(field) and not is_word(below) for field, below in pairs))
+
+
+def _names_columns(first: list[bytes], following: list[bytes]) -> bool:
+    """Whether a header's line names columns: it isn't one of counts, such as `3,3,u`, before edges of two columns."""
+    return any(map(is_word, first)) and (len(first) == len(following) or not any(map(is_id, first)))
 
 
 def _numbers(fields: list[bytes]) -> tuple[int, ...]:
     """Those that are ids or counts: nothing has more digits than the largest id."""
-    return tuple(int(field) for field in fields if field.isdigit() and len(field) <= MOST_DIGITS)
+    return tuple(int(field) for field in fields if is_id(field))
 
 
-def _is_word(field: bytes) -> bool:
-    return field.strip(b"\"'")[:1].isalpha()
+def _is_single(line: Line) -> bool:
+    fields = split(line.text, "")
+    return len(fields) == 1 and is_id(fields[0])
 
 
-def _suspect(line: _Line) -> Suspect:
-    return Suspect(line=line.number, text=shorten(line.text), numbers=_numbers(line.fields)[:2])
+def _suspect(line: Line, cells: list[bytes]) -> Suspect:
+    return Suspect(line=line.number, text=shorten(line.text), numbers=_numbers(cells))
 
 
 _NEAR = 0.05
@@ -342,12 +377,16 @@ _SOME_LINES, _MANY_LINES = 3, 10
 
 
 class Rest(NamedTuple):
-    """The file without its suspected line: lines with an edge, simple edges, nodes, the largest id."""
+    """The file without its suspected line: lines with an edge, simple edges, nodes, the largest id.
+
+    `unmet` of that line's two ends are in no other line.
+    """
 
     lines: int
     edges: int
     nodes: int
     largest: int
+    unmet: int = 0
 
 
 def suspicion(layout: Layout, rest: Rest) -> str | None:
@@ -362,7 +401,15 @@ def suspicion(layout: Layout, rest: Rest) -> str | None:
                 f"number of nodes ({rest.nodes:,}) nor of edges ({rest.edges:,}); {_cure(layout)}."
             )
     suspect_line = layout.suspect
-    if suspect_line and rest.lines and _looks_like_counts(suspect_line, rest):
+    if suspect_line is None or not rest.lines:
+        return None
+    numbers_columns = layout.form == "csv" and suspect_line.numbers == (0, 1) and rest.unmet == 2
+    if numbers_columns and rest.lines >= _SOME_LINES:
+        return (
+            f"line {suspect_line.line}: `{suspect_line.text}` may be an edge or numbers of the columns (no other line "
+            f"has a vertex 0 or 1); {_cure(layout)}."
+        )
+    if _looks_like_counts(suspect_line, rest):
         return (
             f"line {suspect_line.line}: `{suspect_line.text}` may be an edge or a header of node and edge counts "
             f"(the rest has {rest.nodes:,} nodes, {rest.lines:,} edge lines, ids up to {rest.largest:,}); "
@@ -377,8 +424,10 @@ def _cure(layout: Layout) -> str:
 
 
 def _looks_like_counts(suspect: Suspect, rest: Rest) -> bool:
-    first, second = suspect.numbers
+    first, second, *others = suspect.numbers
     edge_counts = _edge_counts(rest)
+    if first == second and others == [rest.lines]:
+        return True
     if _near(first, rest.nodes) and any(_near(second, count) for count in edge_counts):
         return True
     beyond = first > rest.largest, second > rest.largest

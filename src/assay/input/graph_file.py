@@ -4,9 +4,10 @@ from abc import abstractmethod
 from functools import cached_property
 from pathlib import Path
 
+from assay.host.files import whole
 from assay.input.formats import Layout, recognise
 from assay.input.graph import all_facts, as_graph
-from assay.input.reading import Known, ReadCounts, checksum, load, read, save
+from assay.input.reading import Known, ReadCounts, checksum, load, read, save, write_edges
 from assay.model.doubt import Verdict
 from assay.model.engine import Engine, Launch, LaunchReport
 from assay.model.errors import BadInputError
@@ -14,7 +15,7 @@ from assay.model.input import Amounts, DatasetSpec, Graph, GraphFacts, GraphInpu
 from assay.model.progress import Progress, Silent
 from assay.model.store import Store
 
-VERSION = 2
+VERSION = 3
 """Goes up whenever a file would be read otherwise, or refused, so that old cache entries are not taken for new."""
 
 
@@ -84,7 +85,8 @@ class UserGraph(GraphFile):
     """A file that is staged as it is, in any format that `formats` recognises, and made canonical by the jobs.
 
     It is read once, whole, when it is prepared, so that a line that can't be used is known before anything starts;
-    the counts are then kept in `cache` by the content's checksum.
+    the counts are then kept in `cache` by the content's checksum. A file in which the ends of an edge aren't the first
+    two numbers of a line is staged as a copy in normal form.
     """
 
     def __init__(self, spec: DatasetSpec, path: Path, cache: Path) -> None:
@@ -93,6 +95,9 @@ class UserGraph(GraphFile):
 
     def file(self, progress: Progress) -> StagedFile:
         self._known(progress)
+        if not self._layout.columns.plain:
+            file = self._canonical()
+            return StagedFile(path=file, name=file.name, bytes=file.stat().st_size, canonical=True)
         return StagedFile(
             path=self._path, name=self._layout.name, bytes=self._path.stat().st_size, canonical=False,
             normalise_options=self._layout.normalise_options(),
@@ -105,12 +110,23 @@ class UserGraph(GraphFile):
             raise BadInputError(f"{self._path}: {what}; check the `file` of dataset `{self.spec.name}`.")
         return recognise(self._path, self.spec)
 
+    def _canonical(self) -> Path:
+        """A copy in normal form, kept beside the counts: the jobs know the first two columns only."""
+        file = self._entry().with_name("edges.tsv")
+        if not file.exists():
+            graph = as_graph(read(self._path, self._layout)[0])
+            with whole(file) as partial:
+                write_edges([(graph.edges[:, 0], graph.edges[:, 1])], partial, graph.lone.tolist())
+        return file
+
     @cached_property
     def _checksum(self) -> str:
         return checksum(self._path)
 
     def _entry(self) -> Path:
-        reading = f"{self.spec.format}-{'auto' if self.spec.header_lines is None else self.spec.header_lines}"
+        ends = "-".join(str(end + 1) for end in self._layout.columns.ends)
+        lines = "auto" if self.spec.header_lines is None else self.spec.header_lines
+        reading = f"{self.spec.format}-{lines}-{ends}"
         return self._cache / "datasets" / f"file-{self._checksum[:16]}-{reading}-v{VERSION}" / "facts.json"
 
     def _known(self, progress: Progress) -> Known:

@@ -5,6 +5,7 @@ commas, tabs, many spaces. Only a block in which something is wrong is looked at
 """
 
 import hashlib
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -16,7 +17,8 @@ from numpy.typing import NDArray
 from pyarrow import csv
 
 from assay.host.files import replace_text
-from assay.input.formats import FIELD_ENDS, MOST_DIGITS, Layout, Rest, shorten, suspicion, uncompressed
+from assay.input.columns import MOST_DIGITS, Columns, is_id, shorten
+from assay.input.formats import Layout, Rest, suspicion, uncompressed
 from assay.input.graph import Collector, Keys, Simple, node_count, unpack
 from assay.model.base import Frozen
 from assay.model.errors import BadInputError
@@ -25,11 +27,13 @@ from assay.model.progress import Progress, Silent
 
 Indices = NDArray[np.int64]
 Ids = NDArray[np.uint64]
+Bytes = NDArray[np.uint8]
 
 MAX_ID = 2**63 - 1
-_INSIDE = np.ones(256, dtype=np.bool_)
-_INSIDE[[ord(character) for character in " \t\r\n,;"]] = False
+# An empty column before or between others; at a line's end it does no harm.
+_EMPTY = re.compile(rb"(?:^[ \t]*[,;]|[,;][ \t]*[,;])[ \t,;]*[^ \t,;\r\n]", re.MULTILINE)
 _COMMENTS = np.frombuffer(b"#%", dtype=np.uint8)
+_QUOTES = np.frombuffer(b"\"'", dtype=np.uint8)
 _POWERS = np.array([10**exponent for exponent in range(MOST_DIGITS)], dtype=np.uint64)
 
 
@@ -51,44 +55,111 @@ class BadLineError(Exception):
         self.index, self.what, self.cure = index, what, cure
 
 
-def parse(block: bytes, layout: Layout) -> Block:
-    """The numbers in a block that ends with a newline.
+def parse(block: bytes, layout: Layout, *, first: bool = False) -> Block:
+    """The numbers in a block that ends with a newline; `first` says that no edge was read before it.
 
     Raises BadLineError for the first line that is neither an edge, a comment, blank, nor a lone vertex where allowed.
     """
+    columns = layout.columns
     raw = np.frombuffer(block, dtype=np.uint8)
-    turns = np.flatnonzero(np.diff(_INSIDE[raw], prepend=False))
+    turns = np.flatnonzero(np.diff(_inside(columns)[raw], prepend=False))
     starts, ends = turns[0::2], turns[1::2]
     # Of each line: how many tokens it has, and the index of its first.
-    upto = np.searchsorted(starts, np.flatnonzero(raw == ord("\n")))
+    newlines = np.flatnonzero(raw == ord("\n"))
+    upto = np.searchsorted(starts, newlines)
     count = np.diff(upto, prepend=0)
-    first = upto - count
+    token = upto - count
     blank, comment = count == 0, count > 0
-    comment[comment] = np.isin(raw[starts[first[comment]]], _COMMENTS)
+    comment[comment] = np.isin(raw[starts[token[comment]]], _COMMENTS)
     data = ~(comment | blank)
-    left, lone = first[data & (count > 1)], first[data & (count == 1)]
-    chosen = np.concatenate((left, left + 1, lone))
-    numbers, right = _numbers(raw, starts[chosen], ends[chosen])
-    pairs = numbers[: 2 * left.size].reshape(2, -1).T
+    single = count == 1
+    if columns.separator:
+        count, places, sound = _cells(raw, newlines, starts, data, columns)
+    else:
+        places, sound = np.stack([token + end for end in columns.ends]), True
+    edge = data & (count > max(columns.ends))
+    lone = data & single & (count == 1)
+    chosen = np.concatenate((*places[:, edge], token[lone]))
+    if sound:
+        begins, stops = starts[chosen], ends[chosen]
+        if columns.quoted:
+            begins, stops = begins + np.isin(raw[begins], _QUOTES), stops - np.isin(raw[stops - 1], _QUOTES)
+        numbers, sound = _numbers(raw, begins, stops)
+        pairs = numbers[: 2 * int(edge.sum())].reshape(2, -1).T
     if (
-        not right
-        or (not layout.extra_columns and (count[data] > 2).any())
-        or (not layout.lone_lines and lone.size)
+        not sound
+        or (count[data & ~lone] < columns.least).any()
+        or (columns.most is not None and (count[data] > columns.most).any())
+        or (not layout.lone_lines and lone.any())
         or (layout.size is not None and ((pairs < 1) | (pairs > layout.size)).any())
         or block.count(b"\r") != block.count(b"\r\n")
-        or b",," in block
-        or b";;" in block
+        or (not columns.separator and _EMPTY.search(block))
     ):
-        for index, line in enumerate(block.split(b"\n")[:-1]):
-            _check(index, line, layout)
-    return Block(pairs, numbers[2 * left.size :], data.size, int(comment.sum()), int(blank.sum()))
+        pairs, numbers = _line_by_line(block, layout, first=first)
+    return Block(pairs, numbers[pairs.size :], data.size, int(comment.sum()), int(blank.sum()))
+
+
+def _line_by_line(block: bytes, layout: Layout, *, first: bool) -> tuple[Ids, Ids]:
+    """The edges, and the numbers of edges and then of lone vertices. Raises BadLineError."""
+    edges: list[tuple[int, ...]] = []
+    lone: list[int] = []
+    for index, line in enumerate(block.split(b"\n")[:-1]):
+        vertices = _vertices(index, line, layout, may_be_header=first and not edges)
+        if len(vertices) > 1:
+            edges.append(vertices)
+        else:
+            lone.extend(vertices)
+    pairs = np.array(edges, dtype=np.uint64).reshape(-1, 2)
+    return pairs, np.concatenate([pairs.T.ravel(), np.array(lone, dtype=np.uint64)])
+
+
+def _inside(columns: Columns) -> NDArray[np.bool_]:
+    """Of each byte, whether it belongs to a token."""
+    inside = np.ones(256, dtype=np.bool_)
+    outside = " \t\r\n" + (columns.separator + "\"'" * columns.quoted if columns.separator else ",;")
+    inside[[ord(character) for character in outside]] = False
+    return inside
+
+
+def _cells(
+    raw: Bytes, newlines: Indices, starts: Indices, data: NDArray[np.bool_], columns: Columns
+) -> tuple[Indices, Indices, bool]:
+    """Of each line how many columns it has, and which tokens are the ends (shape (2, n)).
+
+    Sound if each edge has one token at either end, and no quotation goes on beyond its line.
+    """
+    marks = raw == ord(columns.separator)
+    begins = np.concatenate(([0], newlines[:-1] + 1))
+    sound = True
+    quotes = np.flatnonzero(raw == ord('"'))
+    if quotes.size:
+        before = np.searchsorted(quotes, newlines)
+        sound = not (np.diff(before, prepend=0)[data] & 1).any()
+        places = np.flatnonzero(marks)
+        # Beside lines of an odd number, which comments may have, only quotes of the same line count.
+        line = np.searchsorted(newlines, places)
+        inside = (np.searchsorted(quotes, places) - np.searchsorted(quotes, begins[line])) & 1
+        marks[places[inside == 1]] = False
+    separators = np.append(np.flatnonzero(marks), raw.size)
+    before, upto = np.searchsorted(separators, begins), np.searchsorted(separators, newlines)
+    count = upto - before + 1
+    tokens = np.append(starts, [raw.size, raw.size])
+    chosen = []
+    for end in columns.ends:
+        there = data & (count > end)
+        begin = separators[np.minimum(before + end - 1, separators.size - 1)] + 1 if end else begins
+        stop = np.minimum(separators[np.minimum(before + end, separators.size - 1)], newlines)
+        place = np.minimum(np.searchsorted(tokens, begin), starts.size)
+        sound &= bool(((tokens[place] < stop) & (tokens[place + 1] >= stop))[there & (count > max(columns.ends))].all())
+        chosen.append(place)
+    return count, np.stack(chosen), sound
 
 
 def _numbers(raw: NDArray[np.uint8], starts: Indices, ends: Indices) -> tuple[Ids, bool]:
     """The values of tokens, and whether all are ids."""
     size = ends - starts
     numbers = np.zeros(size.size, dtype=np.uint64)
-    right = int(size.max(initial=0)) <= MOST_DIGITS
+    right = int(size.max(initial=0)) <= MOST_DIGITS and int(size.min(initial=1)) > 0
     for place in range(min(int(size.max(initial=0)), MOST_DIGITS)):
         digit = np.where(size > place, raw[np.maximum(ends - 1 - place, 0)] - np.uint8(ord("0")), 0)
         right &= int(digit.max()) <= 9
@@ -96,44 +167,60 @@ def _numbers(raw: NDArray[np.uint8], starts: Indices, ends: Indices) -> tuple[Id
     return numbers, right and int(numbers.max(initial=0)) <= MAX_ID
 
 
-def _check(index: int, line: bytes, layout: Layout) -> None:
-    """Raises BadLineError for a line that can't be used."""
-    fields = [field for field in FIELD_ENDS.split(line) if field]
+def _vertices(index: int, line: bytes, layout: Layout, *, may_be_header: bool) -> tuple[int, ...]:
+    """The two ends of a line's edge, or a lone vertex, or none. Raises BadLineError for a line that can't be used."""
+    columns = layout.columns
     # Hadoop takes a carriage return alone as the end of a line, which other programs don't.
     if b"\r" in line[:-1]:
         raise BadLineError(index, "has a carriage return inside", "give every line its own end, LF or CR LF")
-    if not fields or fields[0][:1] in (b"#", b"%"):
-        return
-    if len(fields) > 2 and not layout.extra_columns:
-        raise BadLineError(
-            index,
-            "has more than two columns",
-            "if the others are weights or times, cut those columns off, or name the columns in a first line of a CSV "
-            "file; else remove them",
-        )
-    if len(fields) == 1 and not layout.lone_lines:
-        raise BadLineError(
-            index,
-            "holds one column where an edge `u v` is expected",
-            "say `format: edges` if such a line is a vertex without an edge, or `header_lines: N` if it belongs to the "
-            "header; else fetch the file again",
-        )
-    if b",," in line or b";;" in line:
+    cells = columns.cells(line)
+    if not any(cells) or line.lstrip()[:1] in (b"#", b"%"):
+        return ()
+    header = "; say `header_lines: N` if it belongs to the header" if may_be_header else ""
+    if columns.separator and line.count(b'"') % 2:
+        raise BadLineError(index, "has a quotation that doesn't end", "remove line ends and single quotes from texts")
+    if not columns.separator and _EMPTY.search(line + b"\n"):
         raise BadLineError(index, "has an empty column", "give both ends of the edge, or remove the line")
-    if not all(field.isdigit() for field in fields[:2]):
+    if columns.most is not None and any(cells[columns.most :]):
+        raise BadLineError(
+            index,
+            f"has {len(cells)} columns where {columns.most} are expected",
+            f"correct it, or put texts with a separator into double quotes{header}",
+        )
+    lone = layout.lone_lines and len(cells) == 1
+    if len(cells) < columns.least and not lone:
+        raise BadLineError(
+            index,
+            f"has {_columns(len(cells))} where an edge has {columns.least}",
+            (
+                "say `format: edges` if a line with one number is a vertex without an edge"
+                if len(cells) == 1 and is_id(cells[0])
+                else "separate the two ends by blanks, a tab, comma, semicolon or |, or correct the line"
+            )
+            + header,
+        )
+    ends = cells if lone else [cells[end] for end in columns.ends]
+    if not all(ends):
+        raise BadLineError(index, "has an empty column", "give both ends of the edge, or remove the line")
+    if not all(end.isdigit() for end in ends):
         raise BadLineError(
             index,
             "isn't an edge of two whole numbers",
-            "ids are 0 to 2^63-1; if the line is a header say `header_lines: N`, if it is a comment begin it with #",
+            f"number the vertices from 0 to 2^63-1, or begin a comment with #{header}",
         )
-    if any(len(field) > MOST_DIGITS or int(field) > MAX_ID for field in fields[:2]):
+    if any(len(end) > MOST_DIGITS or int(end) > MAX_ID for end in ends):
         raise BadLineError(index, "has an id beyond 2^63-1", "renumber the vertices")
-    if layout.size is not None and not all(1 <= int(field) <= layout.size for field in fields[:2]):
+    if layout.size is not None and not all(1 <= int(end) <= layout.size for end in ends):
         raise BadLineError(
             index,
             f"has an index outside 1 to {layout.size:,}, the matrix's size",
             "the file was edited or is damaged: fetch it again",
         )
+    return tuple(map(int, ends))
+
+
+def _columns(count: int) -> str:
+    return f"{count} column{'s' * (count != 1)}"
 
 
 BLOCK_BYTES = 1 << 23
@@ -194,6 +281,7 @@ def _parsed(path: Path, layout: Layout) -> Iterator[Block]:
     """The file's blocks. Raises BadInputError for the first line that can't be used."""
     line = layout.skip_lines + 1
     with uncompressed(path) as stream:
+        first = True
         for text in _blocks(stream, layout.skip_bytes):
             if not text.endswith(b"\n"):
                 raise BadInputError(
@@ -201,13 +289,14 @@ def _parsed(path: Path, layout: Layout) -> Iterator[Block]:
                     "`u v` per line."
                 )
             try:
-                block = parse(text, layout)
+                block = parse(text, layout, first=first)
             except BadLineError as error:
                 bad = text.split(b"\n", error.index + 1)[error.index]
                 raise BadInputError(
                     f"{path}, line {line + error.index}: `{shorten(bad)}` {error.what}; {error.cure}."
                 ) from None
             yield block
+            first = first and not block.pairs.size
             line += block.lines
 
 
@@ -216,13 +305,14 @@ def _rest(simple: Simple, layout: Layout, edge_lines: int, largest: int) -> Rest
     nodes = node_count(simple)
     if not layout.suspect:
         return Rest(edge_lines, simple.keys.size, nodes, largest)
-    ends = layout.suspect.numbers
+    ends = layout.suspect.numbers[:2]
     low, high = unpack(simple.keys)
+    all_nodes = nodes
     for end in set(ends):
         number = end if simple.table is None else int(np.searchsorted(simple.table, end))
         if (low == number).sum() + (high == number).sum() <= 1:
             nodes -= 1
-    return Rest(edge_lines - 1, simple.keys.size - (ends[0] != ends[1]), nodes, largest)
+    return Rest(edge_lines - 1, simple.keys.size - (ends[0] != ends[1]), nodes, largest, all_nodes - nodes)
 
 
 def _blocks(stream: BinaryIO, skip_bytes: int) -> Iterator[bytes]:

@@ -3,11 +3,12 @@
 from abc import abstractmethod
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field
+from pydantic import BeforeValidator, Field
+from pydantic_core import PydanticCustomError
 
 from assay.model.base import Frozen, Number, UserPath, Whole
 from assay.model.progress import Progress
@@ -84,6 +85,15 @@ class StagedFile(Frozen):
 MOST_SEED = 2**31 - 1
 
 
+def _two_columns(value: Any) -> Any:
+    two = value is None or (isinstance(value, list | tuple) and len(value) == 2 and value[0] != value[1])
+    if not two or not all(
+        column if isinstance(column, str) else type(column) is int and column > 0 for column in value or ()
+    ):
+        raise PydanticCustomError("columns", "Must be two different columns, such as [source, target] or [2, 3]")
+    return value
+
+
 class DatasetSpec(Frozen):
     """Which input a trial uses: exactly one of `file`, `get` and `make`, or none: the workload makes its own input."""
 
@@ -94,6 +104,13 @@ class DatasetSpec(Frozen):
     """The [format](#file-formats) of `file`; recognised by default."""
     header_lines: Annotated[Whole | None, Field(ge=0)] = None
     """Lines before the first edge of `file` that are not comments; recognised by default."""
+    columns: Annotated[
+        tuple[int | str, int | str] | None,
+        BeforeValidator(_two_columns),
+        Field(exclude_if=lambda columns: columns is None),
+    ] = None
+    """The two columns of `file` that hold the ends of an edge, by their names in its first line or by number from 1,
+    such as `[source, target]`; recognised by default."""
     get: str | None = None
     """A published graph, downloaded once and checked. `assay data list` shows the names."""
     make: str | None = None

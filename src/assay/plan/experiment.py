@@ -343,7 +343,8 @@ class DatasetEntry(DatasetSpec):
         if len(given) != 1:
             found = f"{' and '.join(given)} are" if given else "none is"
             raise ValueError(f"a dataset needs exactly one of file, get and make, and {found} given")
-        for key, source in (("format", "file"), ("header_lines", "file"), ("seed", "make"), ("scale", "make")):
+        for key in ("format", "header_lines", "columns", "seed", "scale"):
+            source = "make" if key in {"seed", "scale"} else "file"
             if key in self.model_fields_set and source != given[0]:
                 raise ValueError(f"{key} belongs to `{source}`, and this dataset has `{given[0]}`; leave {key} out")
         return self

@@ -1,0 +1,283 @@
+"""Which two columns of a file hold the ends of an edge, and how its lines fall into columns.
+
+A file with two columns leaves no choice. Among more columns the ends are told by their names, or because no other
+column holds whole numbers. Where neither is certain, such as three columns of whole numbers without names, of which
+the first may be an index and the last a weight, the file is refused and the user says which columns they are.
+"""
+
+import re
+from collections.abc import Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import NamedTuple
+
+from assay.model.base import Frozen
+from assay.model.errors import BadInputError
+
+MOST_DIGITS = 19
+FIELD_ENDS = re.compile(rb"[ \t,;\r]+")
+_SEPARATORS = "\t;|,"  # a comma last: the decimals of some countries have one
+_QUOTED = re.compile(rb'"[^"]*"')
+_BLANKS, _QUOTES = b" \t\r\n", b"\"'"
+_KIND = re.compile(r"\(.*\)|\[.*\]")  # Neo4j's `:START_ID(Person)`
+
+# Names of the two ends without case and punctuation: of Gephi, igraph, NetworkX, Neo4j, OGB, SNAP, Spark and others.
+_PAIRS = """
+    source target, sourceid targetid, sourcenode targetnode, sourcenodeid targetnodeid, source destination, source dest,
+    src dst, src dest, src tgt, srcid dstid, srcid destid, srcnode dstnode, from to, fromid toid, fromnode tonode,
+    fromnodeid tonodeid, fromvertex tovertex, u v, startid endid, startnode endnode, startnodeid endnodeid, head tail,
+    node1id node2id, subject object, subjectid objectid, userid friendid, user friend, follower followee,
+    follower followed, followerid followeeid, citing cited, ego alter, sender receiver, sender recipient, parent child,
+    row col, row column
+"""
+PAIRS = tuple((first, second) for first, second in (pair.split() for pair in _PAIRS.split(",")))
+# The same word with two of these behind it names the ends, unless there is a third such name.
+_NUMBERED = (("1", "2", "3"), ("a", "b", "c"), ("i", "j", "k"), ("from", "to", ""))
+# What a column beside another one may be instead of an end.
+_NO_ENDS = set(re.findall(r"\w+", """
+    id key index idx unnamed0 no nr row rowid edgeid weight w value count time timestamp ts date year type label name
+    class degree sign rating score nodes vertices edges
+"""))  # fmt: skip
+
+
+class Line(NamedTuple):
+    """A line of a file: its number, from 1, the offset behind it, and its text."""
+
+    number: int
+    end: int
+    text: bytes
+
+
+class Columns(Frozen):
+    """How a line falls into columns, and which two of them, from 0, hold the ends of an edge.
+
+    `separator` is the character between two columns; where it is empty, any run of blanks, commas and semicolons is.
+    A line has at least `least` columns, and beyond `most` (None: any number) only empty ones. `quoted` says that the
+    ends stand in quotes, `others` that there are more columns than the two.
+    """
+
+    separator: str = ""
+    ends: tuple[int, int] = (0, 1)
+    least: int = 2
+    most: int | None = 2
+    quoted: bool = False
+    others: bool = False
+
+    def cells(self, line: bytes) -> list[bytes]:
+        """The columns of a line, without the blanks (and quotes, if the ends have some) around them."""
+        around = _BLANKS + _QUOTES if self.quoted else _BLANKS
+        return [cell.strip(around) for cell in split(line, self.separator)]
+
+    @property
+    def plain(self) -> bool:
+        """The first two numbers of each line are the ends."""
+        return self.ends == (0, 1) and self.separator != "|" and not self.quoted
+
+
+ANY = Columns(most=None, others=True)
+"""The ends are the first two columns by the definition of the format."""
+
+
+def split(line: bytes, separator: str) -> list[bytes]:
+    """The columns of a line; a separator inside double quotes is none. Runs of blanks give no empty columns."""
+    if not separator:
+        return [field for field in FIELD_ENDS.split(line.strip(_BLANKS)) if field]
+    mark = separator.encode()
+    return _QUOTED.sub(lambda quoted: quoted[0].replace(mark, b" "), line).split(mark)
+
+
+def separator_of(lines: Sequence[bytes]) -> str:
+    """The character that separates the columns in all of these lines; empty if no single one does."""
+    for separator in _SEPARATORS:
+        rows = [split(line, separator) for line in lines]
+        counts = [sum(bool(cell.strip()) for cell in row) for row in rows]
+        if all(len(row) > 1 for row in rows) and max(counts, default=0) > 1:
+            return separator
+    return ""
+
+
+def is_word(field: bytes) -> bool:
+    """Whether it is no number: a name of a column, or a text."""
+    text = field.strip(_BLANKS + _QUOTES)
+    return bool(text) and not _is_number(text)
+
+
+def _is_number(text: bytes) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def is_id(field: bytes) -> bool:
+    """Whether it can be a vertex: a whole number with no more digits than the largest id."""
+    return field.isdigit() and len(field) <= MOST_DIGITS
+
+
+class Table:
+    """The first edges of a file as columns, with their names where a line has given some."""
+
+    def __init__(self, path: Path, names: Line | None, lines: Sequence[Line], separator: str) -> None:
+        self._path, self._name_line, self._lines = path, names, lines
+        self._separator = separator
+        self._names = _trimmed(split(names.text.strip(b"\r\n").lstrip(b"#% "), separator)) if names else []
+        # NetworkX writes a map behind the ends, in which there may be anything.
+        self._maps = any(b"{" in line.text for line in lines)
+        raw = [split(line.text.partition(b"{")[0], separator) for line in lines]
+        self._longest = max(map(len, raw), default=2)
+        self._quoted = any(
+            cell.strip(_BLANKS)[:1] in (b'"', b"'") and is_id(_bare(cell)) for row in raw for cell in row
+        )
+        self._rows = [_trimmed(row) for row in raw]
+        self._width = max(len(self._names), *map(len, self._rows), 2)
+
+    def columns(self, wanted: Sequence[int | str] | None) -> Columns:
+        """How to read the file; `wanted` are the ends as the user names or numbers them, from 1.
+
+        Raises BadInputError, with all columns, if it isn't certain which of them hold the ends.
+        """
+        ends = self._wanted(wanted) if wanted else self._named() if self._names else self._unnamed()
+        # Between runs of blanks an empty column can't be seen: a line has a value for each name or can't be read.
+        all_named = bool(self._names) and not self._separator
+        many = not self._names and not self._separator and (wanted is not None or self._width > 2)
+        return Columns(
+            separator=self._separator, ends=ends, least=self._width if all_named else max(ends) + 1,
+            most=None if self._maps or many else max(self._width, self._longest if self._separator else 0),
+            quoted=self._quoted, others=self._maps or self._width > 2,
+        )  # fmt: skip
+
+    def _wanted(self, wanted: Sequence[int | str]) -> tuple[int, int]:
+        first, second = (self._position(column) for column in wanted)
+        return first, second
+
+    def _position(self, column: int | str) -> int:
+        """Where a column is that the user names or numbers."""
+        line = self._name_line or self._lines[0]
+        if isinstance(column, int):
+            if column > self._width:
+                raise self._bad(
+                    line, f"has {self._width} columns, and `columns` asks for number {column}", "count again"
+                )
+            return column - 1
+        if not self._names:
+            raise self._bad(
+                line,
+                f"is the first edge, and no line before it names a column `{column}`",
+                "give the numbers of the columns, from 1, as `columns: [A, B]`",
+            )
+        times = [_text(name) for name in self._names].count(column)
+        if times != 1:
+            found = f"{times} times" if times else "not"
+            raise self._bad(
+                line, f"has the column `{column}` {found} among {self._listed()}", "name or number two of these columns"
+            )
+        return [_text(name) for name in self._names].index(column)
+
+    def _named(self) -> tuple[int, int]:
+        assert self._name_line is not None  # noqa: S101 - the names stand there
+        keys = [_key(name) for name in self._names]
+        if self._width > len(self._names):
+            raise self._bad(
+                self._name_line,
+                f"names {len(self._names)} columns, and an edge below has {self._width}",
+                "give every column a name, or say by number, from 1, which two hold the ends of an edge: "
+                "`columns: [A, B]`",
+            )
+        pairs = _pairs_among(keys)
+        if len(pairs) > 1:
+            pairs = [pair for pair in pairs if all(self._holds_ids(keys.index(end)) for end in pair)]
+        if len(pairs) == 1 and all(keys.count(end) == 1 for end in pairs[0]):
+            return keys.index(pairs[0][0]), keys.index(pairs[0][1])
+        used = [column for column, name in enumerate(self._names) if name or self._values(column)]
+        if len(used) == 2 and not any(not keys[column] or keys[column] in _NO_ENDS for column in used):
+            return used[0], used[1]
+        raise self._bad(
+            self._name_line,
+            f"names the columns {self._listed()}, and it isn't certain which two hold the ends of an edge",
+            "say which, by name or by number from 1, with `columns: [A, B]`",
+        )
+
+    def _unnamed(self) -> tuple[int, int]:
+        used = [column for column in range(self._width) if self._values(column)]
+        if len(used) <= 2:
+            return (used[0], used[1]) if len(used) == 2 else (0, 1)
+        if self._differs_at_first():
+            raise self._bad(
+                self._lines[0],
+                f"has {len(self._rows[0])} columns, and the following lines have 2",
+                "say `header_lines: 1` if it is a header; else correct it",
+            )
+        ids = [column for column in used if self._holds_ids(column)]
+        values = [int(value) for value in self._values(0)] if 0 in ids else []
+        counts_up = len(values) > 1 and all(after == before + 1 for before, after in pairwise(values))
+        if ids == [0, 1] and not counts_up:
+            return 0, 1
+        index = ", of which the first counts up as an index does" if counts_up else ""
+        widest = next(line for line, row in zip(self._lines, self._rows, strict=True) if len(row) == self._width)
+        raise self._bad(
+            widest,
+            f"has {self._width} columns{index}, and it isn't certain which two hold the ends of an edge",
+            "say which, by number from 1, with `columns: [A, B]`, or name the columns in a line before the first edge",
+        )
+
+    def _differs_at_first(self) -> bool:
+        first, *rest = map(len, self._rows)
+        return set(rest) == {2} and first > 2
+
+    def _values(self, column: int) -> list[bytes]:
+        return [row[column] for row in self._rows if column < len(row) and row[column]]
+
+    def _holds_ids(self, column: int) -> bool:
+        values = self._values(column)
+        return bool(values) and all(map(is_id, values))
+
+    def _listed(self) -> str:
+        shown = [f"`{_text(name)[:30]}`" if name else "without a name" for name in self._names[:20]]
+        more = ", ..." if len(self._names) > len(shown) else ""
+        return ", ".join(f"{number} {name}" for number, name in enumerate(shown, 1)) + more
+
+    def _bad(self, line: Line, what: str, cure: str) -> BadInputError:
+        return BadInputError(f"{self._path}, line {line.number}: `{shorten(line.text)}` {what}; {cure}.")
+
+
+def shorten(text: bytes) -> str:
+    """A line as it is shown in messages: printable, at most 60 characters."""
+    shown = _text(text.strip())
+    return shown if len(shown) <= 60 else shown[:57] + "..."
+
+
+def names_ends(line: bytes, separator: str) -> bool:
+    """Whether a line, perhaps a comment, has well-known names of the ends of an edge."""
+    return bool(_pairs_among([_key(name) for name in split(line.lstrip(b"#% "), separator)]))
+
+
+def _pairs_among(keys: Sequence[str]) -> list[tuple[str, str]]:
+    """The pairs of names that may be the ends': the well-known ones, else those that differ in a number."""
+    known = [pair for pair in PAIRS if set(pair) <= set(keys)]
+    return known or [
+        (stem + first, stem + second)
+        for first, second, third in _NUMBERED
+        for stem in {key.removesuffix(first) for key in keys if key.endswith(first)}
+        if stem + second in keys and (not third or stem + third not in keys)
+    ]
+
+
+def _trimmed(cells: Sequence[bytes]) -> list[bytes]:
+    """Bare cells, without the empty ones at the end."""
+    bare = [_bare(cell) for cell in cells]
+    while bare and not bare[-1]:
+        bare.pop()
+    return bare
+
+
+def _bare(cell: bytes) -> bytes:
+    return cell.strip(_BLANKS + _QUOTES)
+
+
+def _text(text: bytes) -> str:
+    return "".join(letter if letter.isprintable() else " " for letter in text.decode("utf-8", "replace"))
+
+
+def _key(name: bytes) -> str:
+    return re.sub(r"[\W_]", "", _KIND.sub("", _text(_bare(name)))).lower()
