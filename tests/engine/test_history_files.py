@@ -69,6 +69,14 @@ def test_a_killed_job_has_no_counters_of_its_own(form):
 
 
 @FORMS
+@pytest.mark.parametrize("end", ["KILLED"])
+def test_a_job_that_ended_before_it_began_is_told_as_that_and_not_as_a_file_cut_short(form, end):
+    submitted = next(event for event in job_events(1, 1) if event[0] == "JOB_SUBMITTED")
+    found = read(form([submitted, (f"JOB_{end}", {"jobid": JOB, "finishTime": BEGAN_MS + 1, "jobStatus": end})]))
+    assert (found.job.state, found.job.tasks, found.attempts, found.doubts) == (end, 0, (), ())
+
+
+@FORMS
 def test_a_file_that_is_cut_short_or_of_another_job_is_refused(form):
     whole = form(job_events(2, 1))
     for end in (len(whole) - 200, len(whole) // 2, 5000, 20, 0):

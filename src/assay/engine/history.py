@@ -153,6 +153,8 @@ def with_attempts(record: JobRecord, attempts: Sequence[MapReduceAttempt]) -> Hi
 
 def job_record(name: str, job: dict[str, Any], groups: list[dict[str, Any]]) -> JobRecord:
     """A job as history's `job` and `jobCounters` tell it; averages come in milliseconds."""
+    if job["state"] != "SUCCEEDED":  # one that ended before it began has no tasks
+        job = {"startTime": job["submitTime"], "mapsTotal": 0, "reducesTotal": 0, **job}
     return JobRecord(
         name=name,
         id=job["id"],

@@ -89,7 +89,7 @@ def medium_entry(value: Any) -> Any:
         raise PydanticKnownError("dict_type")
     implied = next((name for name, kind in kinds.items() if kind.known_by in value), next(iter(kinds)))
     name = value.get("kind", implied)
-    if name not in kinds:
+    if not isinstance(name, str) or name not in kinds:
         _refuse("kind", name, "literal_error", {"expected": _choice(list(kinds))})
     entry = _MediumWorkers.model_validate({key: value[key] for key in _MediumWorkers.model_fields if key in value})
     kind = kinds[name]
