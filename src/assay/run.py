@@ -32,7 +32,7 @@ from assay.record.model_time import in_model_time
 from assay.stats.comparison import compare
 from assay.stats.decision import Verdict, decisions
 from assay.stats.duration_history import Expected
-from assay.stats.machine_kind import machine_of
+from assay.stats.machine_kind import machines_of
 from assay.stats.run_doubts import began_ms
 from assay.stats.sample import PLACEMENT, WORK, Levels, Trials, counts
 from assay.trial import run_trial
@@ -333,8 +333,9 @@ class RepetitionSchedule:
         there are. Combinations that never finish are left out: repeating them tells nothing.
         """
         # What an earlier machine knew is not pooled with what that of the last trial will.
-        last = max(records, key=began_ms, default=None)
-        here = [record for record in records if last is not None and machine_of(record) == machine_of(last)]
+        places = list(zip(records, machines_of(records), strict=True))
+        last = max(places, key=lambda place: began_ms(place[0]), default=None)
+        here = [record for record, machine in places if last is not None and machine == last[1]]
         decided = self._decided(here)
         ran = {_levels_of(one.trial) for one in here if not one.trial.warm_up}
         wanted = self._wanted - (ran - {_levels_of(one.trial) for one in here if counts(one)})

@@ -2,6 +2,7 @@
 
 import pytest
 
+from assay.model.record import Status
 from assay.model.trial import MediumSpec
 from assay.report.analysis import RunData, analyse, read_run
 from assay.report.markdown import markdown
@@ -49,6 +50,14 @@ def test_where_the_question_was_not_asked_well_that_comes_next():
     bounded = decision(conditions=conditions(read=0.2)).model_copy(update={"levels": {"page_cache": "64MiB"}})
     (step,) = steps_of(bounded)
     assert "set a lower `page_cache`" in step.words
+
+
+def test_a_trial_that_failed_is_mended_first():
+    plan, records = made_run(made_trials(repetitions=2))
+    failed = records[0].model_copy(update={"status": Status.FAILED, "error": "the DataNode was killed"})
+    first, *_ = next_steps(RunData(plan, [failed, *records[1:]], [], []), [bounded(verdict=Verdict.NOT_KNOWN_YET)])
+    assert first.words.startswith("Mend the cause of the trial that failed")
+    assert first.command
 
 
 def test_the_experiment_says_what_follows_it():

@@ -6,7 +6,8 @@ from assay.model.doubt import Outcome
 from assay.model.platform import LimitUse
 from assay.model.record import Status
 from assay.stats import sample
-from assay.stats.machine_kind import machine_names, machine_of
+from assay.stats.machine_kind import machine_names, machine_of, machines_of
+from assay.stats.run_doubts import different_machines
 from assay.stats.sample import Trials, in_order, samples, varying_factors
 from tests.builders import a_record, a_trial
 
@@ -66,6 +67,17 @@ def test_an_emulated_drive_is_the_same_on_another_device():
 def test_of_several_runs_media_are_told_apart_within_each():
     media = [("ssd", {"drive": "evo"}), ("ssd", {"drive": "mx"}), ("ssd", {"drive": "qvo"})]
     assert kinds(*media, runs=("one", "two", "two"))[0] == ["A", "A", "A2 (ssd drive qvo)"]
+
+
+def test_a_trial_that_failed_before_its_facts_were_known_is_on_no_other_machine():
+    whole = a_record(a_trial(1), facts={**FACTS, "medium.disk.drive": "wd"}).model_copy(update={"cluster": None})
+    early = a_record(a_trial(2), facts={"cpu": "test"}).model_copy(update={"status": Status.FAILED, "error": "no"})
+    assert machines_of([early, whole]) == [machine_of(whole)] * 2
+    assert Trials([early, whole]).machines == ["A", "A"]
+    assert different_machines([early, whole]) == []
+    elsewhere = early.model_copy(update={"facts": {"cpu": "other"}})
+    assert machines_of([elsewhere, whole])[0] != machine_of(whole)
+    assert len(different_machines([elsewhere, whole])) == 1
 
 
 def test_twin_hosts_are_two_machines():

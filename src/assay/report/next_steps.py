@@ -7,6 +7,7 @@ from math import ceil
 from typing import NamedTuple
 
 from assay.model.medium import kind_of
+from assay.model.record import Status
 from assay.report.analysis import RunData
 from assay.report.words import about_text
 from assay.stats.decision import Decision, Question, Verdict
@@ -33,6 +34,13 @@ class NextStep(NamedTuple):
 def next_steps(run: RunData, decisions: Sequence[Decision]) -> list[NextStep]:
     """The most useful first; at least one where anything was decided."""
     steps = []
+    if failed := sum(record.status is Status.FAILED for record in run.records):
+        trials = "the trial that failed" if failed == 1 else f"the {failed} trials that failed"
+        steps.append(
+            NextStep(
+                f"Mend the cause of {trials} (the reason is above), and run the experiment again", run_command(run)
+            )
+        )
     of_worth = [one for one in decisions if one.question is Question.WORTH]
     undecided = [one for one in of_worth if one.verdict is Verdict.NOT_KNOWN_YET and one.more is not None]
     if any(one.machine_shared for one in undecided):

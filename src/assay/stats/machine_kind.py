@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from assay.model.medium import kind_of
-from assay.model.record import Record
+from assay.model.record import Record, Status
 
 MACHINE_FACTS = (
     "cpu", "cores", "cpu_quota", "memory_bytes", "free_memory", "kernel", "java", "hadoop", "jobs_jar_sha256",
@@ -26,12 +26,29 @@ FIELDS = (*MACHINE_FACTS, "control groups")
 MOST_LETTERS = 24
 
 Machine = tuple[str | None, ...]
+Facts = tuple[str | None, ...]
 
 
 def machine_of(record: Record) -> Machine:
     """The values of `FIELDS`; version 1 and 2 of control groups bound a trial's memory differently."""
     limits = record.limits.interface if record.limits else None
     return (*map(record.facts.get, MACHINE_FACTS), limits)
+
+
+def machines_of(records: Sequence[Record]) -> list[Machine]:
+    """Each trial's machine. One that failed before its facts were known is on any that fits what is known."""
+    machines = list(map(machine_of, records))
+    trials = list(zip(machines, records, strict=True))
+    known = dict.fromkeys(machine for machine, record in trials if record.status is Status.FINISHED)
+    return [
+        machine if machine in known else next((other for other in known if _fits(machine, other)), machine)
+        for machine in machines
+    ]
+
+
+def _fits(facts: Facts, known: Facts) -> bool:
+    """Whether facts of which some are missing may be those of another trial."""
+    return all(fact in (None, of_known) for fact, of_known in zip(facts, known, strict=True))
 
 
 def machine_names(machines: Iterable[Machine]) -> dict[Machine, str]:
@@ -68,7 +85,6 @@ class Changed(NamedTuple):
         return f"the {self.fact} of {self.medium} is {self.before} in some trials and {self.after} in others"
 
 
-Facts = tuple[str | None, ...]
 Media = dict[tuple[str, str], Facts]
 
 
@@ -91,15 +107,20 @@ def sets_of_media(
 ) -> tuple[dict[Machine, list[Media]], list[tuple[Machine, int]]]:
     """Each machine's sets of media that go together, and for each record its machine and the first set that it fits.
 
+    A trial that failed before its facts were known fits any, and tells nothing of a medium.
+
     Where `runs` names each record's run, media are distinguished within a run only. Raises ValueError where their
     numbers differ.
     """
     known: dict[Machine, list[Media]] = {}
     seen: dict[tuple[Machine, tuple[tuple[tuple[str, str], Facts], ...]], int] = {}
     places = []
-    for record, run in zip(records, runs or [""] * len(records), strict=True):
-        machine = machine_of(record)
-        media = tuple(((run, name), facts) for name, facts in medium_facts(record).items())
+    machines = machines_of(records)
+    for record, machine, run in zip(records, machines, runs or [""] * len(records), strict=True):
+        whole = record.status is Status.FINISHED
+        media = tuple(
+            ((run, name), facts) for name, facts in medium_facts(record).items() if whole or None not in facts
+        )
         place = seen.get((machine, media))
         if place is None:  # sets only grow: what did not fit one never will, and what is in one stays there
             sets = known.setdefault(machine, [])

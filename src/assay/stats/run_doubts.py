@@ -15,7 +15,7 @@ from assay.model.medium import kind_of
 from assay.model.record import DeviceReport, DeviceRequests, Part, Record
 from assay.stats.blocked import unexplained
 from assay.stats.fit import work_of
-from assay.stats.machine_kind import machine_names, machine_of
+from assay.stats.machine_kind import machine_names, machine_of, machines_of
 from assay.stats.sample import WORK, Levels, Sample, Trials, combinations, counts, is_wrong, samples
 from assay.stats.summary import first_few, outliers
 from assay.stats.trial_doubts import FROM_DRIVES_SHARE
@@ -277,7 +277,7 @@ DIFFERENT_MACHINES = doubt_kind(
 
 def different_machines(records: Sequence[Record]) -> list[Doubt]:
     """A doubt where trials ran on machines of several kinds, which it names; else none."""
-    names = machine_names(map(machine_of, records))
+    names = machine_names(machines_of(records))
     what = f"the trials ran on {len(names)} different machines, or with different software"
     return [DIFFERENT_MACHINES.doubt(f"{what}: {', '.join(names.values())}")] if len(names) > 1 else []
 
