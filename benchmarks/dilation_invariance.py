@@ -5,7 +5,8 @@ dilation is 1: the cluster itself. Prints, for each combination of all else, eac
 interval; then each one's ratio to the least dilation's, and whether they are shown to be equivalent: by two one-sided
 tests (D. Schuirmann, A comparison of the two one-sided tests procedure and the power approach, Journal of
 Pharmacokinetics and Biopharmaceutics 15, 1987), each at 5 %, the ratio is below 1.1 and above 1 / 1.1. Both by the
-run's own residuals alone, and with the shipped prior, which is an assumption. Trials that are struck out do not count.
+run's own residuals alone, and with the shipped prior, which is an assumption. Trials that are struck out do not count;
+where there are any, the same follows with them: a check can strike out the cluster itself, at a dilation of 1.
 """
 
 import argparse
@@ -15,6 +16,7 @@ from math import log
 from pathlib import Path
 from typing import NamedTuple
 
+from assay.model.record import Record
 from assay.model.trial import SHIPPED_PRIOR, NoisePrior
 from assay.record.folder import RunFolder
 from assay.report.columns import Column, grid
@@ -50,13 +52,26 @@ def main() -> None:
     """Print both tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("run", type=Path)
-    records = Trials(RunFolder(parser.parse_args().run).records()[0])
+    records = RunFolder(parser.parse_args().run).records()[0]
+    show(Trials(records))
+    if any(record.struck_out for record in records):
+        sys.stdout.write("\nWith trials that are struck out:\n\n")
+        show(Trials([unchecked(record) for record in records]))
+
+
+def show(records: Trials) -> None:
+    """Times, equivalences, and verdicts of some trials."""
     sys.stdout.write(times(summarise(records)) + "\n\n")
     made = [one for name, prior in NOISES.items() for one in equivalences(records.samples, name, prior)]
     if made:
         sys.stdout.write(table(made) + "\n")
     for line in judged(made):
         sys.stdout.write(f"{line}\n")
+
+
+def unchecked(record: Record) -> Record:
+    """A record that no check strikes out."""
+    return record.model_copy(update={"scale": record.scale and record.scale.model_copy(update={"checks": ()})})
 
 
 def equivalences(samples: Sequence[Sample], noise: str, prior: NoisePrior) -> Iterator[Equivalence]:

@@ -1,7 +1,7 @@
 """How each version of the rules judges scale models: `python benchmarks/scale_rules.py RUN...`.
 
-Prints the versions of the rules, each trial's verdict by each of them, and which verdicts change from one version to
-the next. Records that kept what was seen are judged again by every version; older ones, which kept verdicts and figures
+Prints the versions of the rules, each trial's verdict by each of them, and which verdicts flip from one version to the
+next. Records that kept what was seen are judged again by every version; older ones, which kept verdicts and figures
 only, as far as these tell (`?`: they don't).
 """
 
@@ -71,14 +71,22 @@ def changes(trials: Sequence[Trial]) -> Iterator[str]:
     for before, after in pairwise(RULES):
         flips = [f"{run}/{record.trial.id}" for run, record in trials if flipped(record, before, after)]
         untold = sum(None in (_stands(record, before), _stands(record, after)) for _, record in trials)
+        checks = sum(len(changed_checks(record, before, after)) for _, record in trials)
         names = f": {', '.join(flips)}" if flips else ""
         of = f", {untold} can't be told" if untold else ""
-        yield f"version {before.version} to {after.version}: {len(flips)} of {len(trials)} verdicts change{of}{names}"
+        what = f"{len(flips)} of {len(trials)} trials and {checks} of their checks flip"
+        yield f"version {before.version} to {after.version}: {what}{of}{names}"
 
 
 def flipped(record: Record, before: Rules, after: Rules) -> bool:
     """Whether a trial counts by one version and not by the other; False where either can't be told."""
     return {_stands(record, before), _stands(record, after)} == {True, False}
+
+
+def changed_checks(record: Record, before: Rules, after: Rules) -> list[CheckId]:
+    """The checks that pass by one version and fail by the other."""
+    then, now = verdicts(record, before), verdicts(record, after)
+    return [check for check in then if {then[check], now[check]} == {True, False}]
 
 
 def _stands(record: Record, rules: Rules) -> bool | None:

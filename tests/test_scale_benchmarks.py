@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from benchmarks.dilation_invariance import NO_PRIOR, equivalences, judged, two_one_sided_p
+from benchmarks.dilation_invariance import NO_PRIOR, equivalences, judged, two_one_sided_p, unchecked
 from benchmarks.scale_disturbances import (
     CONTROL,
     LINKS,
@@ -83,8 +83,15 @@ def test_a_verdict_that_flips_is_named_with_its_version():
     record = a_record(scale=judged_by(ScaleReport(dilation=4, seen=SEEN)))
     assert [flipped(record, *pair) for pair in pairwise(RULES)] == [False] * 4 + [True, False]
     lines = list(changes([("run", record)]))
-    assert "version 5 to 6: 1 of 1 verdicts change: run/" in lines[5]
+    assert "version 5 to 6: 1 of 1 trials and 1 of their checks flip: run/" in lines[5]
+    assert lines[1] == "version 1 to 2: 0 of 1 trials and 0 of their checks flip"
     assert lines[0] == "1 trials, 1 of which kept what was seen"
+
+
+def test_a_record_can_be_looked_at_as_if_nothing_had_struck_it_out():
+    late = SEEN.model_copy(update={"late_us": {9000: 1000}})
+    record = a_record(scale=judged_by(ScaleReport(dilation=1, seen=late)))
+    assert (record.struck_out, unchecked(record).struck_out) == (True, False)
 
 
 def test_a_verdict_says_what_failed_and_what_is_not_told():
