@@ -1,0 +1,128 @@
+"""Writes the results that the pages quote, from the records of the runs that they are about.
+
+`docs/results` keeps the plan and the records of each run that a page quotes, as an archive; what can be made from a run
+again, such as samples, is left out. A page has the marks `<!-- result NAME: begin -->` and `<!-- result NAME: end -->`,
+and what stands between them is made here. From the checkout: `PYTHONPATH=src:extras:. .assay/venv/bin/python
+docs/make_results.py` writes all of it; with `keep RUN NAME` it first packs the run folder RUN as NAME.
+"""
+
+import argparse
+import os
+import re
+import subprocess
+import sys
+import tarfile
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+RESULTS = ROOT / "docs" / "results"
+KEPT = ("plan.json", "experiment.yaml", "record.json")
+"""The files of a run folder from which all that pages quote is made."""
+
+_BLOCK = re.compile(r"(<!-- result (?P<name>[^:>]+): begin -->\n).*?(<!-- result (?P=name): end -->)", re.DOTALL)
+
+
+def pages() -> list[Path]:
+    """Every page that may quote results."""
+    return [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+def filled(page: str) -> str:
+    """A page's text with what its marks name. Raises KeyError for a mark that names no result."""
+    return _BLOCK.sub(lambda block: f"{block[1]}{RESULT_TEXTS[block['name']]()}\n{block[3]}", page)
+
+
+def named(page: str) -> list[str]:
+    """The names of the results that a page quotes."""
+    return [block["name"] for block in _BLOCK.finditer(page)]
+
+
+def keep(run: Path, name: str) -> Path:
+    """Pack a run folder's plan and records. The archive's bytes depend on their content alone."""
+    archive = RESULTS / f"{name}.tar.xz"
+    files = sorted(file for file in run.rglob("*") if file.name in KEPT)
+    with tarfile.open(archive, "w:xz", preset=9) as packed:
+        for file in files:
+            packed.add(file, str(file.relative_to(run)), filter=_anonymous)
+    return archive
+
+
+def _anonymous(member: tarfile.TarInfo) -> tarfile.TarInfo:
+    member.mtime, member.uid, member.gid, member.uname, member.gname, member.mode = 0, 0, 0, "", "", 0o644
+    return member
+
+
+@contextmanager
+def unpacked(name: str) -> Iterator[Path]:
+    """A kept run as a run folder, for the time of a scope."""
+    with tempfile.TemporaryDirectory() as folder:
+        run = Path(folder) / "runs" / name
+        with tarfile.open(RESULTS / f"{name}.tar.xz") as packed:
+            packed.extractall(run, filter="data")
+        yield run
+
+
+@cache
+def report(name: str) -> list[str]:
+    """What `assay report` prints of a kept run on a terminal of 80 columns, by lines."""
+    with unpacked(name) as run:
+        environment = {
+            **os.environ, "COLUMNS": "80", "ASSAY_COMMAND": "./assay", "ASSAY_ROOT": str(ROOT),
+            "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT / "extras")]),
+        }  # fmt: skip
+        printed = subprocess.run(
+            [sys.executable, "-m", "assay", "report", f"runs/{name}"], cwd=run.parents[1], env=environment, check=False,
+            stdout=subprocess.PIPE, encoding="utf-8",
+        )  # fmt: skip
+    return [line.rstrip() for line in printed.stdout.splitlines()]
+
+
+def quickstart() -> str:
+    """All that the quickstart ends with."""
+    return _listing(report("quickstart"))
+
+
+def quickstart_answer() -> str:
+    """The quickstart's answer, without its phases and doubts."""
+    lines = report("quickstart")
+    answer = next(place for place, line in enumerate(lines) if line.startswith("k-means ("))
+    phases = next(place for place, line in enumerate(lines) if line.startswith("  part "))
+    validity = next(place for place, line in enumerate(lines) if line.startswith("This holds for"))
+    verified = next(place for place, line in enumerate(lines) if line.startswith("All outputs verified"))
+    return _listing([*lines[answer:phases], "  ...", *lines[validity : verified + 1], "..."])
+
+
+def _listing(lines: list[str]) -> str:
+    return "\n".join(["```", *lines, "```"])
+
+
+RESULT_TEXTS: Mapping[str, Callable[[], str]] = {
+    "quickstart": quickstart,
+    "quickstart answer": quickstart_answer,
+}
+"""What makes each result's text, by the name in the pages."""
+
+
+def main() -> None:
+    """Write all results into the pages."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = parser.add_subparsers(dest="command")
+    keeping = commands.add_parser("keep", help="pack a run folder's plan and records first")
+    keeping.add_argument("run", type=Path)
+    keeping.add_argument("name")
+    arguments = parser.parse_args()
+    if arguments.command == "keep":
+        keep(arguments.run, arguments.name)
+    for page in pages():
+        text = page.read_text(encoding="utf-8")
+        if (made := filled(text)) != text:
+            page.write_text(made, encoding="utf-8")
+            sys.stdout.write(f"{page.relative_to(ROOT)}\n")
+
+
+if __name__ == "__main__":
+    main()
