@@ -1,7 +1,6 @@
 """Proves that the results in the pages are what the kept records say, and that each kept run is quoted."""
 
 import pytest
-
 from docs.make_results import RESULT_TEXTS, RESULTS, ROOT, filled, keep, named, pages, unpacked
 
 QUOTING = [page for page in pages() if named(page.read_text(encoding="utf-8"))]
