@@ -47,8 +47,8 @@ def _fits_into_memory() -> bool:
 def quickstart(out: Path | None) -> int:
     """Answer in five minutes whether an SSD is worth it for one job.
 
-    The job runs on an emulated hard disk, on an emulated SSD and without storage delay, there and back, and
-    again as often as five minutes allow. If drives can't be emulated, it runs on the disk under the working
+    The job runs on an emulated hard disk, on an emulated SSD and without storage delay, and all three again as
+    often as five minutes allow. If drives can't be emulated, it runs on the disk under the working
     directory and in memory.
 
     \b
