@@ -76,6 +76,7 @@ def started(command, place, environment):
     return done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_locale_will_do(locales, checkout, place, language):
     environment = {"LOCPATH": str(locales), "LC_ALL": language, "HOME": str(place), "PATH": os.environ["PATH"]}

@@ -245,6 +245,7 @@ def test_a_burst_is_how_far_requests_get_ahead_of_the_rate():
     assert burst_of(even, [start + 1 / 300 for start in even], 300).burst_ms == 0
 
 
+@pytest.mark.slow
 def test_whatever_was_measured_makes_a_profile_that_loads(tmp_path):
     """Rates and latencies over five orders of magnitude, and each combination of what may be missing."""
     if Emulator(INSTALLATION).missing():
