@@ -55,7 +55,7 @@ def test_a_drive_that_is_not_worth_it_is_said_to_save_so_little():
     assert answer.lines[2].words == "no drive could save more than 5 % of the time on the hard disk"
     note, _ = answer.notes
     assert note == (
-        "A condition is not met: the hard disk was busy for only 30 % of the jobs' time (at least 50 % is needed). This "
+        "Do not generalise from this run: the hard disk was busy for only 30 % of the jobs' time (at least 50 % is needed). This "
         "job uses its storage little."
     )
 
@@ -169,7 +169,7 @@ def test_two_placements_of_one_kind_go_by_their_own_names():
 def test_a_condition_that_is_not_met_is_named_with_its_figure(changes, words):
     note, _ = answer_of(decision(conditions=conditions(**changes))).notes
     assert words in note
-    assert note.startswith("A condition is not met: ")
+    assert note.startswith("Do not generalise from this run: ")
 
 
 def test_a_subject_names_workload_data_set_and_what_differs_between_decisions():
@@ -209,9 +209,10 @@ def test_the_last_note_says_what_the_answer_holds_for(nodes, memory, cache, word
 
 def test_an_answer_says_how_many_figures_of_its_emulated_drives_are_assumed():
     one = decision(assumed_figures={"wd10ezex": "14 of 19", "intel-s4500-960gb": "11 of 18"})
-    words = "11 of 18 figures of intel-s4500-960gb, 14 of 19 figures of wd10ezex"
+    words = "11 of 18 parameters of intel-s4500-960gb and 14 of 19 parameters of wd10ezex"
     assert answer_of(one).notes[-1] == (
-        f"The drives are emulated. Assumed, not published or measured, are {words}; no interval includes errors of these."
+        f"The drives are emulated. {words} are assumptions, neither published nor measured; the intervals do not account "
+        "for errors in them."
     )
 
 

@@ -398,10 +398,11 @@ def _notes(decision: Decision, names: Mapping[str, str]) -> Iterator[str]:
     within = alone if memory == "all" else f" within {memory} of memory, {of_it}"
     yield f"This holds for this job and input{nodes}{within}."
     if decision.assumed_figures:
-        counts = ", ".join(f"{count} figures of {name}" for name, count in sorted(decision.assumed_figures.items()))
+        counts = " and ".join(f"{count} parameters of {name}" for name, count in sorted(decision.assumed_figures.items()))
         are = "The twin is" if decision.of_twin else "The drives are"
         yield (
-            f"{are} emulated. Assumed, not published or measured, are {counts}; no interval includes errors of these."
+            f"{are} emulated. {counts} are assumptions, neither published nor measured; the intervals do not account for "
+            "errors in them."
         )
     if decision.slowdown > 1:
         yield (
@@ -428,7 +429,7 @@ def _noise_notes(decision: Decision, names: Mapping[str, str]) -> Iterator[str]:
             alone.append(f"{names[one.placement]} saves {interval_text(own)}")
         else:
             alone.append(f"{names[one.placement]} takes {interval_text(own.times(-1))} more")
-    by_alone = f" By this run's own repetitions alone {'; '.join(alone)}." if alone else ""
+    by_alone = f" By this run's own repetitions alone, {'; '.join(alone)}." if alone else ""
     yield f"{borrowed_words(noises)}{by_alone}"
 
 
@@ -449,4 +450,4 @@ def _not_met(decision: Decision, names: Mapping[str, str]) -> Iterator[str]:
             share = "an unknown share" if worst.share is None else f"only {percent(worst.share)}"
             subject = names.get(worst.subject, worst.subject)
             said = words.format(share=share, subject=subject, least=percent(worst.least))
-            yield f"A condition is not met: {said}."
+            yield f"Do not generalise from this run: {said}."

@@ -21,11 +21,11 @@ def depends_notes(one: Sensitivity, *, first: bool) -> Iterator[str]:
     slower, faster = (_less(one.saving(speed)) for speed in (0.5, 2.0))
     how = " For yours: `assay report RUN --cpu-speed 3x`." if first and one.cpu_speed is None else ""
     yield (
-        f"It depends on the processors: with half as fast ones {slower}, with twice as fast ones {faster}, computing "
-        f"scaled and storage kept.{how}"
+        f"The saving depends on the processors: {slower} with processors half as fast, {faster} with processors twice "
+        f"as fast (computing scaled, storage kept).{how}"
     )
     if first and one.processor_mb_s:
-        yield f"One processor here ({one.processor}) compresses {one.processor_mb_s:.1f} MB/s ({HOW})."
+        yield f"A processor of this machine ({one.processor}) compresses {one.processor_mb_s:.1f} MB/s ({HOW})."
     ends = one.assumed_range()
     if ends is not None:
         low, high = ends

@@ -133,7 +133,7 @@ def prior_words(prior: NoisePrior) -> str:
 def borrowed_words(noises: Sequence[Noise]) -> str:
     """A sentence: how much of the noise behind some intervals is borrowed from where; `noises` are at least one."""
     borrowed, where = _percents([noise.borrowed for noise in noises]), prior_words(noises[0].prior)
-    return f"{borrowed} of the weight of the noise behind these intervals is borrowed from {where}."
+    return f"{borrowed} of the noise estimate behind these intervals comes from {where}, not from this run."
 
 
 def _percents(shares: Sequence[float]) -> str:
