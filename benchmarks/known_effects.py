@@ -104,8 +104,8 @@ class Scenario(NamedTuple):
     mirrored: bool = False
 
 
-QUICKSTART = Scenario("the quickstart once: hdd, ssd, zero, ssd, hdd", BASELINE, 1, mirrored=True)
-QUICKSTART_TWICE = Scenario("the quickstart twice, as far as five minutes allow", BASELINE, 2, mirrored=True)
+QUICKSTART = Scenario("mirrored order with zero delay, once", BASELINE, 1, mirrored=True)
+QUICKSTART_TWICE = Scenario("mirrored order with zero delay, twice", BASELINE, 2, mirrored=True)
 SCENARIOS = (
     QUICKSTART,
     QUICKSTART_TWICE,

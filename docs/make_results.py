@@ -18,6 +18,12 @@ from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
+from assay.record.folder import RunFolder
+from assay.report.analysis import analyse, read_run
+from assay.report.answer import interval_text
+from assay.stats.run_doubts import READ
+from benchmarks.cpu_speed_scaling import comparisons, lines
+
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "docs" / "results"
 KEPT = ("plan.json", "experiment.yaml", "record.json")
@@ -96,6 +102,43 @@ def quickstart_answer() -> str:
     return _listing([*lines[answer:phases], "  ...", *lines[validity : verified + 1], "..."])
 
 
+def by_memory() -> str:
+    """What the quickstart's SSD saves within each bound of memory."""
+    with unpacked("quickstart-by-memory") as folder:
+        run = read_run(RunFolder(folder), details=False)
+        decided = analyse(run.plan, run.records).decisions
+    rows = []
+    for decision in decided:
+        hdd, ssd = decision.placements
+        read = next(share for share in decision.conditions if (share.kind, share.subject) == (READ, hdd.placement))
+        times = [place.elapsed_s.value for place in (hdd, ssd, decision.baseline) if place is not None]
+        saved = interval_text(ssd.saving) if ssd.saving else ""
+        own = ssd.saving and ssd.saving.model_copy(update={"low": ssd.saving.own_low, "high": ssd.saving.own_high})
+        value = f"{100 * ssd.saving.value:.0f} %" if ssd.saving else ""
+        rows.append([
+            decision.levels["memory"], *(f"{seconds:.1f}" for seconds in times), value, saved,
+            interval_text(own) if own else "", f"{100 * (read.share or 0):.0f} %", str(ssd.verdict),
+        ])  # fmt: skip
+    headings = [
+        "memory", "hard disk (s)", "SSD (s)", "zero delay (s)", "SSD saves", "95 % interval",
+        "by own repetitions", "read from the hard disk", "verdict",
+    ]  # fmt: skip
+    return _table(headings, rows)
+
+
+def half_cpu() -> str:
+    """What two cores' processor time predicts for that of one, beside what was measured."""
+    with unpacked("quickstart-half-cpu") as folder:
+        run = read_run(RunFolder(folder), details=False)
+        known = [one for one in analyse(run.plan, run.records).sensitivities if one]
+    return _listing([line for compared in comparisons(known) for line in lines(compared)])
+
+
+def _table(headings: list[str], rows: list[list[str]]) -> str:
+    rule = ["---", *(["--:"] * (len(headings) - 1))]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in (headings, rule, *rows))
+
+
 def _listing(lines: list[str]) -> str:
     return "\n".join(["```", *lines, "```"])
 
@@ -103,6 +146,8 @@ def _listing(lines: list[str]) -> str:
 RESULT_TEXTS: Mapping[str, Callable[[], str]] = {
     "quickstart": quickstart,
     "quickstart answer": quickstart_answer,
+    "quickstart by memory": by_memory,
+    "quickstart with half the processor time": half_cpu,
 }
 """What makes each result's text, by the name in the pages."""
 
