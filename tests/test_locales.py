@@ -1,6 +1,7 @@
 """Proves that Assay works in any locale, in an empty environment, and in folders whose names are not ASCII."""
 
 import json
+import locale
 import os
 import shutil
 import stat
@@ -74,6 +75,29 @@ def started(command, place, environment):
     assert b"Traceback" not in said, said.decode(errors="replace")
     assert done.returncode == 0, said.decode(errors="replace")
     return done.stdout
+
+
+def test_a_pipe_is_written_to_itself():
+    reader, writer = os.pipe()
+    replace_text(Path(f"/dev/fd/{writer}"), "größer")
+    os.close(writer)
+    with os.fdopen(reader, "rb") as stream:
+        assert stream.read().decode() == "größer"
+
+
+def test_where_there_is_no_c_utf_8_another_locale_of_utf_8_is_taken(monkeypatch):
+    asked = []
+
+    def setlocale(category, name):
+        asked.append(name)
+        if name == "C.UTF-8":
+            raise locale.Error("unsupported locale setting")
+
+    monkeypatch.setattr(locale, "setlocale", setlocale)
+    monkeypatch.setenv("LC_ALL", "tr_TR")
+    _settle_locale()
+    assert asked == ["C.UTF-8", "en_US.UTF-8"]
+    assert os.environ["LC_ALL"] == "en_US.UTF-8"
 
 
 @pytest.mark.slow

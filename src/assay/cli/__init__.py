@@ -9,6 +9,7 @@ import io
 import locale
 import os
 import sys
+from contextlib import suppress
 from importlib import import_module
 
 import click
@@ -68,8 +69,17 @@ def _settle_locale() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding=encoding, errors="backslashreplace")
-    os.environ["LC_ALL"] = "C.UTF-8"
+    os.environ["LC_ALL"] = _utf_8_locale()
     os.environ.pop("LANGUAGE", None)
+
+
+def _utf_8_locale() -> str:
+    """A locale of UTF-8 and English that this machine has; some have no C.UTF-8, with which programs would warn."""
+    for name in ("C.UTF-8", "en_US.UTF-8"):
+        with suppress(locale.Error):
+            locale.setlocale(locale.LC_CTYPE, name)
+            return name
+    return "C.UTF-8"
 
 
 def _print_version(context: click.Context, _: click.Parameter, wanted: bool) -> None:  # noqa: FBT001 - click's

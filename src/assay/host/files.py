@@ -96,10 +96,10 @@ def whole(file: Path) -> Iterator[Path]:
 
     A pipe or a device, such as /dev/stdout, is written to itself. Raises OSError with the name of `file`.
     """
-    target = file.resolve()
-    if target.exists() and not target.is_file():
+    if file.exists() and not file.is_file():  # asked before links are followed: a pipe's in /proc leads to no file
         yield file
         return
+    target = file.resolve()
     partial = target.with_name(f".{uuid.uuid4().hex[:12]}.part")
     try:
         yield partial
