@@ -116,7 +116,7 @@ def by_memory() -> str:
         own = ssd.saving and ssd.saving.model_copy(update={"low": ssd.saving.own_low, "high": ssd.saving.own_high})
         value = f"{100 * ssd.saving.value:.0f} %" if ssd.saving else ""
         rows.append([
-            decision.levels["memory"], *(f"{seconds:.1f}" for seconds in times), value, saved,
+            decision.levels["memory"].replace("MiB", " MiB"), *(f"{seconds:.1f}" for seconds in times), value, saved,
             interval_text(own) if own else "", f"{100 * (read.share or 0):.0f} %", str(ssd.verdict),
         ])  # fmt: skip
     headings = [
