@@ -398,11 +398,13 @@ def _notes(decision: Decision, names: Mapping[str, str]) -> Iterator[str]:
     within = alone if memory == "all" else f" within {memory} of memory, {of_it}"
     yield f"This holds for this job and input{nodes}{within}."
     if decision.assumed_figures:
-        counts = " and ".join(f"{count} parameters of {name}" for name, count in sorted(decision.assumed_figures.items()))
+        counts = " and ".join(
+            f"{count} parameters of {name}" for name, count in sorted(decision.assumed_figures.items())
+        )
         are = "The twin is" if decision.of_twin else "The drives are"
         yield (
-            f"{are} emulated. {counts} are assumptions, neither published nor measured; the intervals do not account for "
-            "errors in them."
+            f"{are} emulated. {counts} are assumptions, neither published nor measured; the intervals do not account "
+            "for errors in them."
         )
     if decision.slowdown > 1:
         yield (
