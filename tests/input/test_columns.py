@@ -61,6 +61,28 @@ CERTAIN = {
     "one percent sign before MatrixMarket": (
         "%MatrixMarket matrix coordinate integer symmetric\n30 30 3\n" + rows("{v} {u} 7")
     ),
+    "well-known names, and a period": "lender_id,source,target,valid_from,valid_to\n" + rows("{n},{u},{v},1999,2003"),
+    "well-known names beside years": "source,target,2019,2020\n" + rows("{u},{v},5,{n}"),
+    "well-known names, and numbered scores": "u,v,score_1,score_2\n" + rows("{u},{v},5,{n}"),
+    "numbered vertices beside another number": "user_1,user_2,hats\n" + rows("{u},{v},{n}"),
+    "a pair of an unknown word": "combinedScores,edge,rail_from,rail_to\n" + rows("7,{n},{u},{v}"),
+    "two columns, the first a name": "name,friend\n" + rows("{u},{v}"),
+    "two columns, the first an id": "id,neighbor\n" + rows("{u},{v}"),
+    "two columns, the first a class": "class,prerequisite\n" + rows("{u},{v}"),
+    "two letters, of which `w` may be a weight": "v,w\n" + rows("{u},{v}"),
+    "two columns by their order": "first,second\n" + rows("{u},{v}"),
+    "a note at the first edge, in quotes": '"10","20","bridge"\n"10","30",""\n"20","30",""\n',
+    "a note at the first edge, blanks around": "10 ; 20 ; bridge\n10 ; 30 ; \n20 ; 30 ; \n",
+    "counts and words with bars": "3|3|u|graph\n" + rows("{u}|{v}"),
+    "two columns, the first a date": "date;town\n" + rows("{u};{v}"),
+    "prose before the edges": "# Each line is an edge from u to v\n" + rows("{u} {v}"),
+    "a title before the edges": "# Edges: source target\n" + rows("{u} {v}"),
+    "three words before two columns": "# parent child relations\n" + rows("{u}\t{v}"),
+    "prose before a weight": "% the weight from u to v\n" + rows("{u} {v} 0.{n}"),
+    "NetworkX's data, of which some are empty": "10 20 {'weight': 0.5}\n10 30 {}\n20 30 {}\n",
+    "NetworkX's data with commas inside": "10,20,{'weight': 3, 'a': 4}\n10,30,{}\n20,30,{}\n",
+    "NetworkX's data in the first line only": "10,20,{'weight': 3}\n10,30\n20,30\n",
+    "a note at the first edge, an empty column below": "10,20,bridge\n10,30,\n20,30,\n",
     "a first weight that is no number": "10,20,unknown\n10,30,0.5\n20,30,0.25\n",
 }
 
@@ -101,6 +123,24 @@ UNCERTAIN = {
     "a triangle in each line": ("node1,node2,node3\n10,20,30\n", "3 `node3`"),
     "a data frame without names": (",0,1\n" + rows("{n},{u},{v}"), "1 without a name, 2 `0`, 3 `1`"),
     "fewer names than columns": ('"from" "to"\n' + rows('"{n}" {u} {v}'), "names 2 columns, and an edge below has 3"),
+    "years behind the ends": ("lender,borrower,year_from,year_to\n" + rows("{u},{v},1999,2003"), "3 `year_from`"),
+    "a period behind the ends": ("employee,manager,valid_from,valid_to\n" + rows("{u},{v},1999,200{n}"), "2 `manager`"),
+    "a period without a word": ("employee,manager,from,to\n" + rows("{u},{v},1999,200{n}"), "3 `from`, 4 `to`"),
+    "scores behind the ends": ("buyer,seller,score_1,score_2\n" + rows("{u},{v},1,{n}"), "1 `buyer`, 2 `seller`"),
+    "an unknown pair behind others": ("ship,port,leg_1,leg_2\n" + rows("{u},{v},1,{n}"), "3 `leg_1`, 4 `leg_2`"),
+    "an unknown pair behind one other": ("ship,leg_a,leg_b\n" + rows("{n},{u},{v}"), "1 `ship`"),
+    "numbered ends, and a place": (
+        "user_1,user_2,row,col\n" + rows("{u},{v},1,{n}"),
+        "1 `user_1`, 2 `user_2`, 3 `row`",
+    ),
+    "a place behind the ends": ("seller,buyer,row,col\n" + rows("{u},{v},1,{n}"), "3 `row`, 4 `col`"),
+    "two pairs, of which the second is unknown": ("source,target,gate1,gate2\n" + rows("{u},{v},1,{n}"), "3 `gate1`"),
+    "a data frame of three columns": (",0,1,2\n" + rows("{n},{u},{v},5"), "1 without a name, 2 `0`"),
+    "a data frame without names, in quotes": ('"","0","1"\n' + rows('"{n}","{u}","{v}"'), "1 without a name, 2 `0`"),
+    "a node's weight": ("node,w\n" + rows("{u},{v}"), "1 `node`, 2 `w`"),
+    "a node's community": ("node,community\n" + rows("{u},{v}"), "1 `node`, 2 `community`"),
+    "a node's cluster": ("id,clusterLabel\n" + rows("{u},{v}"), "1 `id`, 2 `clusterLabel`"),
+    "a node's degree": ("page;out degree\n" + rows("{u};{v}"), "1 `page`, 2 `out degree`"),
     "intervals": ("name,start,end\n" + rows("{n},{u},{v}"), "1 `name`, 2 `start`, 3 `end`"),
 }
 
@@ -115,6 +155,9 @@ def test_what_is_not_certain_is_refused_with_all_columns(opener: Opener, content
     ("content", "columns"),
     [
         (rows("{n} {u} {v}"), [2, 3]),
+        ("10 20 x\n10 30\n20 30\n", [1, 2]),
+        ("10,20,5\n10,30\n20,30\n", [1, 2]),
+        ("lender,borrower,year_from,year_to\n" + rows("{u},{v},1999,2003"), ["lender", 2]),
         (rows("{u} {v} 119{n}"), [1, 2]),
         ("10 20\n10 30\n20 30 7\n", [1, 2]),
         (rows("{n};{u};0,5;{v}"), [4, 2]),
@@ -137,6 +180,8 @@ def test_following_the_advice_gives_the_right_graph(opener: Opener, content: str
     [
         ("a,b\n1,2\n", ["a", "c"], "column `c` not among 1 `a`, 2 `b`"),
         ("a,b,b\n1,2,3\n", ["a", "b"], "column `b` 2 times among"),
+        ("source,target\n1,2\n", ["source", 1], "line 1: .* has `source` and `1` of `columns` in the same column"),
+        ("id;a;b\n0;1;2\n", [3, "b"], "has `3` and `b` of `columns` in the same column, number 3"),
         ("1 2\n", [1, 3], "has 2 columns, and `columns` asks for number 3"),
         ("1 2\n", ["a", "b"], "line 1: .* no line before it names a column `a`"),
         ("% sym unweighted\n1 2\n", [1, 2], "konect file, .*leave out `columns`"),
@@ -173,6 +218,10 @@ def test_columns_are_two_names_or_numbers(columns: object) -> None:
         ("source,target\nann,bob\n", "isn't an edge of two whole numbers"),
         ("source,target\n1.0,2.0\n", "isn't an edge of two whole numbers"),
         ("3 3 3\n2 1\n3 1\n3 2\n", "line 1: `3 3 3` has 3 columns, and the following lines have 2; .*header_lines: 1"),
+        ("1 2 x\n2 3\n3 1\n", "line 1: `1 2 x` may be an edge, .*header_lines: 1.*columns: "),
+        ("1,2,x\n2,3\n", "line 1: `1,2,x` may be an edge, and isn't the number of nodes"),
+        ("1 2 # first\n2 3\n", "line 1: `1 2 # first` has 4 columns, and the following lines have 2"),
+        ("5,6,x,y\n1,2,0.5\n1,3,0.5\n", "line 1: `5,6,x,y` has 4 columns, and the following lines have 3"),
         ("100 100 3\n2 1 0.5\n3 1 2\n3 2 1\n", "line 1: `100 100 3` may be an edge or a header"),
         ("0,1\n10,20\n10,30\n20,30\n", "line 1: `0,1` may be an edge or numbers of the columns"),
         (b"\xff\xfe1\x00 \x002\x00", "UTF-16; save it in UTF-8"),
@@ -187,6 +236,10 @@ def test_lines_that_would_be_another_edge_are_refused(opener: Opener, content: s
 @pytest.mark.parametrize("content", ["3 3 3\n", "100 100 3\n", "0,1\n"])
 def test_a_line_that_is_a_header_can_be_said_to_be_one(opener: Opener, content: str) -> None:
     assert opener(content + rows("{u},{v}"), header_lines=1).graph().edges.tolist() == TRIANGLE
+
+
+def test_an_edge_between_0_and_1_behind_an_empty_column_is_no_header(opener: Opener) -> None:
+    assert opener(",0,1\n,0,2\n,1,2\n").graph().edges.tolist() == [[0, 1], [0, 2], [1, 2]]
 
 
 def test_the_counts_are_kept_apart_for_other_columns(opener: Opener) -> None:

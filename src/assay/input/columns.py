@@ -1,8 +1,9 @@
 """Which two columns of a file hold the ends of an edge, and how its lines fall into columns.
 
-A file with two columns leaves no choice. Among more columns the ends are told by their names, or because no other
-column holds whole numbers. Where neither is certain, such as three columns of whole numbers without names, of which
-the first may be an index and the last a weight, the file is refused and the user says which columns they are.
+A file with two columns leaves no choice, unless a name says that the second is a measure or a label. Among more
+columns the ends are told by their names, or because no other column holds whole numbers. Where neither is certain,
+such as three columns of whole numbers without names, of which the first may be an index and the last a weight, the
+file is refused and the user says which columns they are.
 """
 
 import re
@@ -24,20 +25,30 @@ _KIND = re.compile(r"\(.*\)|\[.*\]")  # Neo4j's `:START_ID(Person)`
 # Names of the two ends without case and punctuation: of Gephi, igraph, NetworkX, Neo4j, OGB, SNAP, Spark and others.
 _PAIRS = """
     source target, sourceid targetid, sourcenode targetnode, sourcenodeid targetnodeid, source destination, source dest,
-    src dst, src dest, src tgt, srcid dstid, srcid destid, srcnode dstnode, from to, fromid toid, fromnode tonode,
+    src dst, src dest, src tgt, srcid dstid, srcid destid, srcnode dstnode, fromid toid, fromnode tonode,
     fromnodeid tonodeid, fromvertex tovertex, u v, startid endid, startnode endnode, startnodeid endnodeid, head tail,
     node1id node2id, subject object, subjectid objectid, userid friendid, user friend, follower followee,
-    follower followed, followerid followeeid, citing cited, ego alter, sender receiver, sender recipient, parent child,
-    row col, row column
+    follower followed, followerid followeeid, citing cited, ego alter, sender receiver, sender recipient, parent child
 """
-PAIRS = tuple((first, second) for first, second in (pair.split() for pair in _PAIRS.split(",")))
-# The same word with two of these behind it names the ends, unless there is a third such name.
-_NUMBERED = (("1", "2", "3"), ("a", "b", "c"), ("i", "j", "k"), ("from", "to", ""))
-# What a column beside another one may be instead of an end.
-_NO_ENDS = set(re.findall(r"\w+", """
-    id key index idx unnamed0 no nr row rowid edgeid weight w value count time timestamp ts date year type label name
-    class degree sign rating score nodes vertices edges
+# These may also be a period or a place in a table.
+_DOUBTFUL_PAIRS = "from to, row col, row column"
+# The same word with two of these behind it may name the ends, unless there is a third such name.
+_NUMBERED = (("1", "2", "3"), ("a", "b", "c"), ("i", "j", "k"), ("from", "to", None))
+# Words that with a number behind them name the ends for certain.
+_VERTICES = set(re.findall(r"\w+", """
+    node nodeid vertex vertexid id user userid person personid protein gene author page actor
 """))  # fmt: skip
+# A name with such a word is a measure's or a label's.
+_MEASURES = set(re.findall(r"\w+", """
+    weight w wt value val data count number num amount quantity price cost score rating rank sign sentiment strength
+    similarity correlation distance dist length duration time timestamp ts datetime date day month year hour
+    start begin valid since until created updated age size level lat lon lng latitude longitude x y z coord
+    coordinate position pos offset version type kind label name title text class category group community cluster
+    partition component degree color colour probability prob frequency freq percent min max mean average total sum
+    feature attribute attr property param field tag dim
+"""))  # fmt: skip
+# What a column beside the ends may be, by its whole name: an index or the edge's own number.
+_INDICES = set(re.findall(r"\w+", "id key index idx unnamed0 no nr row rowid edge edgeid nodes vertices edges"))
 
 
 class Line(NamedTuple):
@@ -125,6 +136,8 @@ class Table:
         # NetworkX writes a map behind the ends, in which there may be anything.
         self._maps = any(b"{" in line.text for line in lines)
         raw = [split(line.text.partition(b"{")[0], separator) for line in lines]
+        # Where some edges have a map and some haven't, the empty column before it says nothing.
+        self._widths = [len(_trimmed(row)) if self._maps else len(row) for row in raw]
         self._longest = max(map(len, raw), default=2)
         self._quoted = any(
             cell.strip(_BLANKS)[:1] in (b'"', b"'") and is_id(_bare(cell)) for row in raw for cell in row
@@ -149,6 +162,12 @@ class Table:
 
     def _wanted(self, wanted: Sequence[int | str]) -> tuple[int, int]:
         first, second = (self._position(column) for column in wanted)
+        if first == second:
+            raise self._bad(
+                self._name_line or self._lines[0],
+                f"has `{wanted[0]}` and `{wanted[1]}` of `columns` in the same column, number {first + 1}",
+                "name or number two different columns",
+            )
         return first, second
 
     def _position(self, column: int | str) -> int:
@@ -184,14 +203,20 @@ class Table:
                 "give every column a name, or say by number, from 1, which two hold the ends of an edge: "
                 "`columns: [A, B]`",
             )
-        pairs = _pairs_among(keys)
+        certain, doubtful = _certain_pairs(keys), _doubtful_pairs(self._names)
+        pairs = [*certain, *doubtful]
         if len(pairs) > 1:
             pairs = [pair for pair in pairs if all(self._holds_ids(keys.index(end)) for end in pair)]
         if len(pairs) == 1 and all(keys.count(end) == 1 for end in pairs[0]):
-            return keys.index(pairs[0][0]), keys.index(pairs[0][1])
+            first, second = map(keys.index, pairs[0])
+            others = (column for column in range(self._width) if column not in {first, second})
+            if pairs[0] in certain or not any(map(self._may_be_end, others)):
+                return first, second
         used = [column for column, name in enumerate(self._names) if name or self._values(column)]
-        if len(used) == 2 and not any(not keys[column] or keys[column] in _NO_ENDS for column in used):
-            return used[0], used[1]
+        if len(used) == 2 and keys[used[0]] not in {"", "unnamed0"}:
+            letters = all(len(keys[column]) == 1 for column in used)  # such as `v,w`: here `w` is no weight
+            if letters or (keys[used[1]] and not _is_measure(self._names[used[1]])):
+                return used[0], used[1]
         raise self._bad(
             self._name_line,
             f"names the columns {self._listed()}, and it isn't certain which two hold the ends of an edge",
@@ -202,11 +227,13 @@ class Table:
         used = [column for column in range(self._width) if self._values(column)]
         if len(used) <= 2:
             return (used[0], used[1]) if len(used) == 2 else (0, 1)
-        if self._differs_at_first():
+        first, *others = self._widths
+        if len(set(others)) == 1 and first > others[0]:
             raise self._bad(
                 self._lines[0],
-                f"has {len(self._rows[0])} columns, and the following lines have 2",
-                "say `header_lines: 1` if it is a header; else correct it",
+                f"has {first} columns, and the following lines have {others[0]}",
+                "say `header_lines: 1` if it is a header, or which columns hold the ends if it is an edge, such as "
+                "`columns: [1, 2]`",
             )
         ids = [column for column in used if self._holds_ids(column)]
         values = [int(value) for value in self._values(0)] if 0 in ids else []
@@ -221,16 +248,16 @@ class Table:
             "say which, by number from 1, with `columns: [A, B]`, or name the columns in a line before the first edge",
         )
 
-    def _differs_at_first(self) -> bool:
-        first, *rest = map(len, self._rows)
-        return set(rest) == {2} and first > 2
-
     def _values(self, column: int) -> list[bytes]:
         return [row[column] for row in self._rows if column < len(row) and row[column]]
 
     def _holds_ids(self, column: int) -> bool:
         values = self._values(column)
         return bool(values) and all(map(is_id, values))
+
+    def _may_be_end(self, column: int) -> bool:
+        name = self._names[column]
+        return self._holds_ids(column) and _key(name) not in {"", *_INDICES} and not _is_measure(name)
 
     def _listed(self) -> str:
         shown = [f"`{_text(name)[:30]}`" if name else "without a name" for name in self._names[:20]]
@@ -247,20 +274,52 @@ def shorten(text: bytes) -> str:
     return shown if len(shown) <= 60 else shown[:57] + "..."
 
 
-def names_ends(line: bytes, separator: str) -> bool:
-    """Whether a line, perhaps a comment, has well-known names of the ends of an edge."""
-    return bool(_pairs_among([_key(name) for name in split(line.lstrip(b"#% "), separator)]))
+def names_ends(line: bytes, edge: bytes, separator: str) -> bool:
+    """Whether a line, perhaps a comment, has a name for each column of an edge, and well-known ones of its ends."""
+    names = split(line.strip(b"\r\n").lstrip(b"#% "), separator)
+    keys = [_key(name) for name in names]
+    return len(names) == len(split(edge, separator)) and bool(_certain_pairs(keys) or _pairs(_DOUBTFUL_PAIRS, keys))
 
 
-def _pairs_among(keys: Sequence[str]) -> list[tuple[str, str]]:
-    """The pairs of names that may be the ends': the well-known ones, else those that differ in a number."""
-    known = [pair for pair in PAIRS if set(pair) <= set(keys)]
-    return known or [
-        (stem + first, stem + second)
-        for first, second, third in _NUMBERED
-        for stem in {key.removesuffix(first) for key in keys if key.endswith(first)}
-        if stem + second in keys and (not third or stem + third not in keys)
+def _pairs(listed: str, keys: Sequence[str]) -> list[tuple[str, str]]:
+    pairs = [(first, second) for first, second in map(str.split, listed.split(","))]
+    return [pair for pair in pairs if set(pair) <= set(keys)]
+
+
+def _certain_pairs(keys: Sequence[str]) -> list[tuple[str, str]]:
+    """The pairs of names that can be nothing but the ends'."""
+    return _pairs(_PAIRS, keys) + [pair for stem, pair in _numbered_pairs(keys) if stem in _VERTICES]
+
+
+def _doubtful_pairs(names: Sequence[bytes]) -> list[tuple[str, str]]:
+    """The pairs of names that may be the ends', if no other column may hold an end."""
+    keys = [_key(name) for name in names]
+    measures = {key for key, name in zip(keys, names, strict=True) if _is_measure(name)}
+    numbered = [
+        pair
+        for stem, pair in _numbered_pairs(keys)
+        if stem not in _VERTICES | _MEASURES and not measures.intersection(pair)
     ]
+    return _pairs(_DOUBTFUL_PAIRS, keys) + numbered
+
+
+def _numbered_pairs(keys: Sequence[str]) -> list[tuple[str, tuple[str, str]]]:
+    """Names that differ in a number, a letter or a direction behind the same stem; with that stem."""
+    return [
+        (stem, (stem + first, stem + second))
+        for first, second, third in _NUMBERED
+        for stem in sorted({key.removesuffix(first) for key in keys if key.endswith(first)})
+        if stem + second in keys and (third is None or stem + third not in keys)
+        # `from,to` stands among the pairs, and bare numbers count the columns of a data frame without names.
+        if stem or first in {"a", "i"}
+    ]
+
+
+def _is_measure(name: bytes) -> bool:
+    """Whether a word of the name, perhaps in the plural, is a measure's or a label's: `combined score`, `validFrom`."""
+    text = _KIND.sub("", _text(_bare(name)))
+    words = {word.lower() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+", text)} | {_key(name)}
+    return any(word in _MEASURES or word.removesuffix("s") in _MEASURES for word in words)
 
 
 def _trimmed(cells: Sequence[bytes]) -> list[bytes]:

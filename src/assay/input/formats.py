@@ -22,6 +22,7 @@ edge, and counted as one it adds two vertices and an edge that don't exist. A li
 - or a CSV file begins with `0,1`, which may number its columns, neither is met again, and at least three lines follow.
 
 Leading lines of a single number are skipped as a header if each is such a count, within 5 %, and refused otherwise.
+Likewise a first line of two numbers and a word, such as `3,3,u,graph`, if at least three lines follow.
 """
 
 import bz2
@@ -30,7 +31,7 @@ import re
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from itertools import takewhile, zip_longest
+from itertools import takewhile
 from pathlib import Path
 from typing import BinaryIO, Literal, NamedTuple, cast
 
@@ -149,10 +150,10 @@ class Layout(Frozen):
     """How to read a file: what to skip, and what a line may hold.
 
     `skip_bytes` counts uncompressed bytes from the file's start and covers `skip_lines` lines. `single` are leading
-    lines of one number that are skipped as a header (to be confirmed by the counts), `suspect` is the first edge when
-    it could be a header. `columns` says where the ends of an edge are, `lone_lines` that a line of one number is a
-    vertex without an edge. `promised` is the number of edge lines that the file's own header announces, `size` the
-    largest id that it allows, from 1 on.
+    lines of one number, or of two and a word, that are skipped as a header (to be confirmed by the counts), `suspect`
+    is the first edge when it could be a header. `columns` says where the ends of an edge are, `lone_lines` that a line
+    of one number is a vertex without an edge. `promised` is the number of edge lines that the file's own header
+    announces, `size` the largest id that it allows, from 1 on.
     """
 
     form: Form
@@ -285,20 +286,20 @@ class _Recogniser:
         header = self._headers(count)
         if not header:
             return self._with_columns(self._layout, None)
+        fields = self._fields(header[-1])
         following = self._fields(self._data[count]) if count < len(self._data) else []
-        names = header[-1] if _names_columns(self._fields(header[-1]), following) else None
-        return self._with_columns(self._skipping(header[-1]), names)
+        # A line of counts, such as `3,3,u`, before edges of two columns names none.
+        names = any(map(is_word, fields)) and (len(fields) == len(following) or not any(map(is_id, fields)))
+        return self._with_columns(self._skipping(header[-1]), header[-1] if names else None)
 
     def _judged(self) -> Layout:
         if not self._data:
             raise BadInputError(f"{self._path}: its first {_HEAD_BYTES} bytes hold comments only, and no edge.")
-        first, following = self._fields(self._data[0]), self._fields(self._data[1]) if len(self._data) > 1 else []
-        if _is_header(first, following):
-            names = self._data[0] if _names_columns(first, following) or not first[0] else None
-            return self._with_columns(self._skipping(self._data[0]), names)
-        single = list(takewhile(_is_single, self._data))
+        if self._begins_with_names():
+            return self._with_columns(self._skipping(self._data[0]), self._data[0])
+        single = list(takewhile(_is_single, self._data)) or self._counts_and_words()
         if single:
-            suspects = tuple(_suspect(line, split(line.text, "")) for line in single)
+            suspects = tuple(_suspect(line, self._fields(line)) for line in single)
             return self._with_columns(self._skipping(single[-1], single=suspects), None)
         layout = self._with_columns(self._layout, None)
         cells = layout.columns.cells(self._data[0].text)
@@ -315,14 +316,41 @@ class _Recogniser:
         separator = separator_of([line.text.partition(b"{")[0] for line in [*([names] if names else []), *lines]])
         if names is None:
             before = [line for line in self._comments if lines and line.number == lines[0].number - 1]
-            names = next((line for line in before if names_ends(line.text, separator)), None)
+            names = next((line for line in before if names_ends(line.text, lines[0].text, separator)), None)
         return layout.model_copy(
             update={"columns": Table(self._path, names, lines, separator).columns(self._spec.columns)}
         )
 
+    def _begins_with_names(self) -> bool:
+        """Whether the first line names the columns, and so has a word where the next line has none.
+
+        A line with an id is an edge, or nearly so, unless the names of the ends stand in it too: `source,target,2019`.
+        A data frame without names numbers its columns from 0, with an empty name for the index before them.
+        """
+        line, *others = self._data[:2]
+        first, following = self._fields(line), self._fields(others[0]) if others else []
+        if following and following[0] and first == [b"", *(b"%d" % column for column in range(len(first) - 1))]:
+            return True
+        if any(map(is_id, first)) and not (
+            others and names_ends(line.text, others[0].text, separator_of([line.text, others[0].text]))
+        ):
+            return False
+        below = [*following, *([b""] * len(first))]
+        return any(is_word(field) and not is_word(value) for field, value in zip(first, below, strict=False))
+
+    def _counts_and_words(self) -> list[Line]:
+        """The first line, if it is two numbers and a word, such as `3,3,u,graph`, and the next line is two numbers."""
+        if len(self._data) < 2 or self._spec.columns is not None:
+            return []
+        first, following = (self._fields(line) for line in self._data[:2])
+        words = len(first) > 2 and is_word(first[2]) and first[2][:1] not in (b"{", b"#")
+        counts = words and len(following) == 2 and all(map(is_id, [*first[:2], *following]))
+        return self._data[:1] if counts else []
+
     def _fields(self, line: Line) -> list[bytes]:
-        """The columns of one of the first two lines."""
-        return split(line.text.strip(b"\r\n"), separator_of([line.text for line in self._data[:2]]))
+        """The columns of one of the first two lines, without quotes."""
+        separator = separator_of([line.text for line in self._data[:2]])
+        return Columns(separator=separator, quoted=True).cells(line.text)
 
     def _bad(self, line: Line, what: str, cure: str) -> BadInputError:
         return BadInputError(f"{self._path}, line {line.number}: `{shorten(line.text)}` {what}; {cure}.")
@@ -340,22 +368,6 @@ def _lines(head: bytes) -> Iterator[Line]:
         number += 1
         yield Line(number, end, head[start:end])
         start = end
-
-
-def _is_header(first: list[bytes], following: list[bytes]) -> bool:
-    """Whether a first line is no edge: it has a word where the next one has none, and isn't built like that.
-
-    A data frame without names numbers its columns from 0, with an empty name for the index before them.
-    """
-    frame = first[0] == b"" and first[1:] == [b"%d" % column for column in range(len(first) - 1)]
-    same = len(first) == len(following) and any(map(is_id, first))
-    pairs = zip_longest(first, following[: len(first)], fillvalue=b"")
-    return frame or (not same and any(is_word(field) and not is_word(below) for field, below in pairs))
-
-
-def _names_columns(first: list[bytes], following: list[bytes]) -> bool:
-    """Whether a header's line names columns: it isn't one of counts, such as `3,3,u`, before edges of two columns."""
-    return any(map(is_word, first)) and (len(first) == len(following) or not any(map(is_id, first)))
 
 
 def _numbers(fields: list[bytes]) -> tuple[int, ...]:
@@ -395,7 +407,14 @@ def suspicion(layout: Layout, rest: Rest) -> str | None:
     The text begins with the line number and ends with the cure.
     """
     for suspect in layout.single:
-        if not any(_near(suspect.numbers[0], count) for count in (rest.nodes, *_edge_counts(rest))):
+        if len(suspect.numbers) > 1:
+            if not (rest.lines >= _SOME_LINES and _are_counts(suspect, rest)):
+                return (
+                    f"line {suspect.line}: `{suspect.text}` may be an edge, and isn't the number of nodes "
+                    f"({rest.nodes:,}) and of edges ({rest.edges:,}) that follow; say `header_lines: 1` if it is a "
+                    "header, or `columns: [1, 2]` if it is an edge."
+                )
+        elif not any(_near(suspect.numbers[0], count) for count in (rest.nodes, *_edge_counts(rest))):
             return (
                 f"line {suspect.line}: `{suspect.text}` is one number before the first edge, and is neither the "
                 f"number of nodes ({rest.nodes:,}) nor of edges ({rest.edges:,}); {_cure(layout)}."
@@ -428,11 +447,17 @@ def _looks_like_counts(suspect: Suspect, rest: Rest) -> bool:
     edge_counts = _edge_counts(rest)
     if first == second and others == [rest.lines]:
         return True
-    if _near(first, rest.nodes) and any(_near(second, count) for count in edge_counts):
+    if _are_counts(suspect, rest):
         return True
     beyond = first > rest.largest, second > rest.largest
     exact = first == rest.nodes or second in edge_counts
     return (any(beyond) and exact and rest.lines >= _SOME_LINES) or (all(beyond) and rest.lines >= _MANY_LINES)
+
+
+def _are_counts(suspect: Suspect, rest: Rest) -> bool:
+    """Whether the first two numbers are about those of nodes and of edges."""
+    first, second = suspect.numbers[:2]
+    return _near(first, rest.nodes) and any(_near(second, count) for count in _edge_counts(rest))
 
 
 def _edge_counts(rest: Rest) -> tuple[int, int, int]:

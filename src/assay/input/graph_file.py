@@ -15,7 +15,7 @@ from assay.model.input import Amounts, DatasetSpec, Graph, GraphFacts, GraphInpu
 from assay.model.progress import Progress, Silent
 from assay.model.store import Store
 
-VERSION = 3
+VERSION = 4
 """Goes up whenever a file would be read otherwise, or refused, so that old cache entries are not taken for new."""
 
 
