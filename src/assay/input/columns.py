@@ -209,8 +209,10 @@ class Table:
             pairs = [pair for pair in pairs if all(self._holds_ids(keys.index(end)) for end in pair)]
         if len(pairs) == 1 and all(keys.count(end) == 1 for end in pairs[0]):
             first, second = map(keys.index, pairs[0])
-            others = (column for column in range(self._width) if column not in {first, second})
-            if pairs[0] in certain or not any(map(self._may_be_end, others)):
+            others = [n for n in range(self._width) if n not in {first, second} and self._may_be_end(n)]
+            # A single column behind `from,to` is rather a measure of an unknown name.
+            measure = pairs[0] in _pairs(_DOUBTFUL_PAIRS, keys) and len(others) == 1 and others[0] > max(first, second)
+            if pairs[0] in certain or not others or measure:
                 return first, second
         used = [column for column, name in enumerate(self._names) if name or self._values(column)]
         if len(used) == 2 and keys[used[0]] not in {"", "unnamed0"}:

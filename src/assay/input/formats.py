@@ -289,14 +289,15 @@ class _Recogniser:
         fields = self._fields(header[-1])
         following = self._fields(self._data[count]) if count < len(self._data) else []
         # A line of counts, such as `3,3,u`, before edges of two columns names none.
-        names = any(map(is_word, fields)) and (len(fields) == len(following) or not any(map(is_id, fields)))
+        words = any(map(is_word, fields)) and (len(fields) == len(following) or not any(map(is_id, fields)))
+        names = words or _numbers_columns(fields, following)
         return self._with_columns(self._skipping(header[-1]), header[-1] if names else None)
 
     def _judged(self) -> Layout:
         if not self._data:
             raise BadInputError(f"{self._path}: its first {_HEAD_BYTES} bytes hold comments only, and no edge.")
-        if self._begins_with_names():
-            return self._with_columns(self._skipping(self._data[0]), self._data[0])
+        if self._begins_with_words():
+            return self._declared(1)
         single = list(takewhile(_is_single, self._data)) or self._counts_and_words()
         if single:
             suspects = tuple(_suspect(line, self._fields(line)) for line in single)
@@ -321,18 +322,20 @@ class _Recogniser:
             update={"columns": Table(self._path, names, lines, separator).columns(self._spec.columns)}
         )
 
-    def _begins_with_names(self) -> bool:
-        """Whether the first line names the columns, and so has a word where the next line has none.
+    def _begins_with_words(self) -> bool:
+        """Whether the first line is a header: it has a word where the next line has none.
 
-        A line with an id is an edge, or nearly so, unless the names of the ends stand in it too: `source,target,2019`.
-        A data frame without names numbers its columns from 0, with an empty name for the index before them.
+        A line with an id is an edge, or nearly so, unless the names of the ends stand in it too, as in
+        `source,target,2019`, or it begins with a word and has other columns, as in `Nodes: 3 Edges: 2`.
         """
         line, *others = self._data[:2]
         first, following = self._fields(line), self._fields(others[0]) if others else []
-        if following and following[0] and first == [b"", *(b"%d" % column for column in range(len(first) - 1))]:
+        if _numbers_columns(first, following):
             return True
+        separator = separator_of([data.text for data in self._data[:2]])
         if any(map(is_id, first)) and not (
-            others and names_ends(line.text, others[0].text, separator_of([line.text, others[0].text]))
+            (len(first) != len(following) and first[0][:1].isalpha())
+            or (others and names_ends(line.text, others[0].text, separator))
         ):
             return False
         below = [*following, *([b""] * len(first))]
@@ -368,6 +371,11 @@ def _lines(head: bytes) -> Iterator[Line]:
         number += 1
         yield Line(number, end, head[start:end])
         start = end
+
+
+def _numbers_columns(first: list[bytes], following: list[bytes]) -> bool:
+    """Whether a line counts the columns from 0, behind an empty name for the index: a data frame without names."""
+    return any(following[:1]) and first == [b"", *(b"%d" % column for column in range(len(first) - 1))]
 
 
 def _numbers(fields: list[bytes]) -> tuple[int, ...]:
