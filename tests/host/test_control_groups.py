@@ -115,3 +115,29 @@ def test_a_process_in_a_real_group_sees_its_limit(tmp_path):
     limit, available = map(int, done.stdout.split())
     assert limit == 1500 * MIB
     assert 1300 * MIB < available <= limit
+
+
+@pytest.mark.parametrize("missing", ["cgroup", "mountinfo"])
+def test_where_none_are_shown_nothing_bounds_it(tmp_path, missing):
+    """As in a kernel without control groups, and in some sandboxes."""
+    process = a_process(tmp_path, 2)
+    version_2(tmp_path, "outer/box", 5 * MIB, quota="50000 100000")
+    (process / missing).unlink()
+    assert find_hierarchy("memory", process) is None
+    assert memory_limit_bytes(process) is memory_left_bytes(process) is processor_quota(process) is None
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_names_in_other_encodings_are_read_as_they_are(tmp_path, version):
+    process = a_process(tmp_path, version)
+    text = (process / "cgroup").read_bytes().replace(b"/outer/box", b"/caf\xe9")
+    (process / "cgroup").write_bytes(b"9:name=caf\xe9:/caf\xe9\n" + text)
+    {1: version_1, 2: version_2}[version](tmp_path, os.fsdecode(b"caf\xe9"), 5 * MIB)
+    assert memory_limit_bytes(process) == 5 * MIB
+
+
+def test_a_quota_of_more_than_there_is_gives_no_more(monkeypatch):
+    here = len(os.sched_getaffinity(0))
+    for quota, usable in ((None, here), (here + 4.0, here), (0.5, 0.5)):
+        monkeypatch.setattr(machine, "processor_quota", lambda quota=quota: quota)
+        assert machine.usable_processors() == usable

@@ -98,3 +98,12 @@ def test_nothing_to_let_go_of(tmp_path):
 
 def test_the_root_is_a_mount():
     assert "/" in {mount.point for mount in mounts.mounts()}
+
+
+def test_anybodys_loop_device_may_be_on_a_file_with_a_name_in_any_encoding(tmp_path):
+    for name, backing in (("loop0", b"/srv/caf\xe9.img\n"), ("loop12", b"/srv/a.img\n")):
+        (tmp_path / name / "loop").mkdir(parents=True)
+        (tmp_path / name / "loop" / "backing_file").write_bytes(backing)
+    attached = sorted(mounts.loops(tmp_path))
+    assert [loop.device for loop in attached] == [Path("/dev/loop0"), Path("/dev/loop12")]
+    assert bytes(attached[0].backing_file) == b"/srv/caf\xe9.img"

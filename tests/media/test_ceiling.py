@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from assay.host import machine
 from assay.host.lease import leases
 from assay.media.emulated.ceiling import FILE, Ceiling, known_ceiling, measure_ceiling
 from assay.media.emulated.medium import doubts_of
@@ -63,6 +64,15 @@ def test_another_boot_kernel_emulator_or_number_of_processors_needs_another(inst
     assert known_ceiling(installation, system) is None
     (installation.state / FILE).write_text("{")
     assert known_ceiling(installation, system) is None
+
+
+def test_a_quota_of_processor_time_needs_another(installation, monkeypatch):
+    system = Emulator()
+    measure_ceiling(installation, system, system)
+    monkeypatch.setattr(machine, "processor_quota", lambda: 0.5)
+    assert known_ceiling(installation, system) is None
+    under = measure_ceiling(installation, system, system)
+    assert (under.cores, known_ceiling(installation, system)) == (0.5, under)
 
 
 def test_what_lies_beyond():

@@ -51,3 +51,11 @@ def test_hosts_in_places():
     ]  # fmt: skip
     assert [in_url(host) for host in ("w1", "2001:db8::1")] == ["w1", "[2001:db8::1]"]
     assert canonical_host(" W1. ") == "w1"
+
+
+def test_a_name_without_a_domain_that_fits_two_hosts_is_of_none():
+    names = HostNames(["n1.a.org", "N1.B.org", "n2.a.org"])
+    assert [names.find([name]) for name in ("n1", "N1.", "n1.b.org", "n2")] == [None, None, "N1.B.org", "n2.a.org"]
+    alias = HostNames(["n1.a.org"])
+    assert alias.add("n1.b.org", "n1.a.org") == "n1.a.org"
+    assert alias.find(["n1"]) == "n1.a.org", "two names of one host"

@@ -98,6 +98,11 @@ def test_a_device_is_found_by_its_number_or_by_the_mounts_source(tmp_path):
     assert block_device(Mount("0:41", "/b", "btrfs", "/dev/null", "rw"), tmp_path) is None
 
 
+def test_swap_may_lie_in_a_file_with_a_name_in_any_encoding(layout, tmp_path):
+    (tmp_path / "swaps").write_bytes(b"Filename Type Size Used Priority\n/caf\xe9/swap file 1 0 -2\n")
+    assert with_sharing((), layout, [], tmp_path / "swaps") == ()
+
+
 class TestWhetherOthersUseADevice:
     """Device numbers are made up: the disk lies on 8:1 and the logs on 8:2."""
 

@@ -4,7 +4,8 @@ import math
 
 import pytest
 
-from assay.probe.counters import COUNT_32_BITS, WORD, PartTimes, Readings
+from assay.probe.counters import COUNT_32_BITS, MS_32_BITS, WORD, PartTimes, Readings, step
+from assay.probe.disk import SECTORS_32_BITS
 
 
 def times(*marks):
@@ -129,3 +130,26 @@ def test_a_reading_that_is_no_number_is_none_and_is_told(odd):
     assert all(math.isfinite(sample.value) for sample in readings.samples())
     assert readings.not_numbers() == ["disk read_bytes of n", "memory used_bytes of n"]
     assert readings.broken() == []
+
+
+@pytest.mark.parametrize(
+    ("highest", "now", "told", "gained", "restarted"),
+    [
+        (100e9, 5e6, {"wrap": COUNT_32_BITS}, 5e6, True),  # a kernel of 64 bits, past a word's range
+        (3e15, 7e9, {"wrap": SECTORS_32_BITS}, 7e9, True),
+        (3.5e9, 1e6, {"wrap": COUNT_32_BITS}, 1e6, True),  # far from its range, which it can't have run over
+        (WORD - 5e6, 1e6, {"wrap": COUNT_32_BITS}, 6e6, False),
+        (512 * (WORD - 100), 512 * 20, {"wrap": SECTORS_32_BITS}, 512 * 120, False),
+        (WORD - 900, 100, {"wrap": MS_32_BITS}, 1000, False),
+        (1e9, 2e9, {"rebooted": True}, 2e9, True),  # it has already passed what it was before
+        (1e9, 1e9, {"rebooted": True}, 1e9, True),
+    ],
+)
+def test_a_counter_runs_over_near_its_range_alone_and_gains_no_less_than_nothing(highest, now, told, gained, restarted):
+    done = step(highest, now, **told)
+    assert (done.gained, done.restarted, done.fell, done.highest) == (gained, restarted, False, now)
+
+
+@pytest.mark.parametrize(("highest", "now", "restarted"), [(100_000, 40_000, False), (900, 90, False), (900, 9, True)])
+def test_only_a_fall_to_near_nothing_is_a_new_beginning(highest, now, restarted):
+    assert step(highest, now, per_s=1) == (now * restarted, now, restarted, not restarted)

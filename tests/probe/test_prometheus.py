@@ -195,6 +195,16 @@ def test_what_is_lost_without_some_series_is_said_in_a_sentence():
     assert {one.subject for one in found.amounts} == {"disk sda", "interface eth0", "processor", "memory"}
 
 
+@pytest.mark.parametrize("missing", ["disk", "network"])
+def test_a_collector_that_is_off_is_said_as_such(missing):
+    with a_prometheus(Fake(lacks=f"^node_{missing}_")) as server:
+        found, (doubt,) = measured(server)
+        assert doubt.kind == "prometheus-series-missing"
+        assert doubt.what.startswith(f"{server.url} has no node_{missing}_* of any machine: not known is ")
+    kept = {"disk": "interface eth0", "network": "disk sda"}[missing]
+    assert {one.subject for one in found.amounts} == {kept, "processor", "memory", "pressure"}
+
+
 def test_machines_that_it_does_not_know_are_named():
     with a_prometheus(Fake()) as server:
         hosts = ForeignHost("worker-1"), *(ForeignHost(f"lost-{number}") for number in range(5))

@@ -97,7 +97,13 @@ def test_a_counter_that_reached_its_range_goes_on_and_one_that_was_set_to_nothin
     energy.write_text(f"{range_uj - 2_000_000}\n")
     rapl = begun(root)
     rapl.sample(at(10))
-    for second, microjoules, joules in ((11, 3_000_000, 5), (12, range_uj // 2, None), (13, 4_000_000, 4)):
+    for second, microjoules, joules in (
+        (11, 3_000_000, 5),
+        (12, range_uj // 2, None),
+        (13, 4_000_000, 4),
+        (14, range_uj // 2, None),
+        (15, range_uj // 8, range_uj / 8e6),
+    ):
         before = rapl.totals()[Quantity("cpu", "energy_j")]
         energy.write_text(f"{microjoules}\n")
         rapl.sample(at(second))

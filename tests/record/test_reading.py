@@ -8,9 +8,11 @@ import pytest
 from assay.model.errors import BadInputError
 from assay.model.record import FILE_SYSTEM_COUNTERS, TASK_COUNTERS, Amount, totals
 from assay.model.result import TrialResult
+from assay.model.scale import ScaleReport
 from assay.model.trial import Landed
 from assay.record.folder import Damaged, RunFolder
 from assay.record.reading import Unreadable, record_outline, whole_record
+from assay.record.scale_rules import RULES
 from assay.stats.duration_history import read_history
 from tests.builders import a_plan, a_record, a_trial, device_reports
 
@@ -218,3 +220,19 @@ def test_a_number_that_nothing_measures_is_damage(value):
 def test_a_text_that_looks_like_such_a_number_is_a_text():
     record = a_record(error="it said, 1e400 and: 99999999999999999999999999")
     assert whole_record(record.model_dump_json()) == record
+
+
+@pytest.mark.parametrize("read", [whole_record, record_outline])
+@pytest.mark.parametrize(
+    ("rules", "reason"),
+    [
+        (len(RULES) + 1, rf"version {len(RULES) + 1} of the rules, this Assay knows {len(RULES)}: a newer Assay \(9\.1\)"),
+        (0, "scale.rules: .* greater than or equal to 1"), (-1, "scale.rules: .* greater than or equal to 1"),
+    ],
+)  # fmt: skip
+def test_a_record_by_rules_that_are_not_known_is_refused(read, rules, reason):
+    content = json.loads(a_record(scale=ScaleReport(dilation=2, rules=1), facts={"assay": "9.1"}).model_dump_json())
+    assert read(json.dumps(content)).scale.rules == 1
+    content["scale"]["rules"] = rules
+    with pytest.raises(Unreadable, match=reason):
+        read(json.dumps(content))

@@ -120,3 +120,12 @@ def test_what_is_asked_about_is_marked_even_beyond_the_usual_speeds():
 def test_a_saving_below_nothing_has_room():
     (svg,) = depends_charts([one(base_s=20.0, other_s=26.0)])
     assert "-40 %" in texts(svg) or "-60 %" in texts(svg)
+
+
+@pytest.mark.parametrize("other_s", [13.6, 10.0])
+def test_a_time_below_that_with_zero_delay_is_told_and_drawn_at_any_speed(other_s):
+    noisy = one(base_s=26.0, other_s=other_s, zero_s=14.0, cpu_speed=100.0)
+    note, *_ = depends_notes(noisy, first=True)
+    assert note.startswith("With processors 100 times as fast as here: 99 % less time (")
+    (chart,) = depends_charts([noisy])
+    assert "100x: 99 %" in chart

@@ -121,3 +121,48 @@ def test_one_trial_of_each_has_no_interval():
     _, found = found_in(plan, [emulated(one) for one in records])
     assert found.saving(2).low is None
     assert found.verdict(2) is Verdict.NOT_KNOWN_YET
+
+
+NOISY = {**TIMES, "base_s": 26.0, "zero_s": 14.0}
+
+
+@pytest.mark.parametrize("other_s", [14.0, 13.6, 10.0, 2.0])
+def test_a_time_below_that_with_zero_delay_has_no_storage_and_none_saves_more_than_all(other_s):
+    """Also at the speeds that may be asked for, 0.05 to 100 times, and with drives that are assumed."""
+    found = Sensitivity(**{**NOISY, "other_s": other_s}, halves=(0.1, 0.1, 0.1), assumed=("hdd", "ssd"))
+    assert found.saving().value == pytest.approx(1 - other_s / 26)
+    assert found.saving(40).value == pytest.approx(1 - (other_s / 40) / (14 / 40 + 12))
+    for speed in (0.05, 0.5, 1.0, 4.0, 40.0, 100.0):
+        saving, ends = found.saving(speed), found.assumed_range(speed)
+        assert saving.low <= saving.value <= saving.high < 1
+        assert ends[0] <= saving.value <= ends[1] < 1
+
+
+@pytest.mark.parametrize(("other_s", "speed"), [(10.0, None), (13.6, 1 / 12 * (13.6 - 0.9 * 14) / 0.9)])
+def test_the_threshold_where_the_other_has_no_storage(other_s, speed):
+    found = Sensitivity(**{**NOISY, "other_s": other_s}, halves=None)
+    assert found.threshold_speed == pytest.approx(speed)
+    assert speed is None or found.saving(speed).value == pytest.approx(0.1)
+
+
+def test_its_trials_with_other_drives_are_reckoned_to_take_as_long():
+    plan, records = terasort_run(
+        3, {"hdd": (40.0, 41.0, 42.0), "ssd": (20.0, 20.2, 20.4), ZERO_DELAY: (22.0, 22.2, 22.4)}
+    )
+    records = [*map(emulated, records), varied(901, "ssd", "slower", 21.0), varied(902, "ssd", "faster", 20.0)]
+    _, found = found_in(plan, records)
+    assert found.other_s < found.zero_s
+    assert [one.reckoned_s for one in found.varied] == pytest.approx([found.other_s] * 2)
+
+
+@pytest.mark.parametrize(
+    ("facts", "cores"),
+    [
+        ({"cores": "8", "cpu_quota": "2"}, 2.0), ({"cores": "2", "cpu_quota": "2.5"}, 2.0),
+        ({"cores": "4", "cpu_quota": "0.5"}, 0.5), ({"cores": "8"}, 8.0), ({"cores": "unknown"}, None),
+    ],
+)  # fmt: skip
+def test_a_quota_bounds_the_processor_time_that_there_was(facts, cores):
+    plan, records = terasort_run()
+    _, found = found_in(plan, [emulated(one, **facts) for one in records])
+    assert found.cores == cores

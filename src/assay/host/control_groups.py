@@ -89,6 +89,17 @@ def group_mounts(mountinfo: str) -> list[Mount]:
     return sorted(found, key=lambda mount: mount.file_system)
 
 
+def groups_seen(process: Path = SELF) -> tuple[dict[str, str], list[Mount]]:
+    """A process' group by controller, and where groups are mounted; nothing of either where the kernel has none."""
+    try:
+        cgroup, mountinfo = (
+            (process / name).read_text(encoding="utf-8", errors="surrogateescape") for name in ("cgroup", "mountinfo")
+        )
+    except OSError:  # no control groups in this kernel, or a sandbox that shows none
+        return {}, []
+    return group_paths(cgroup), group_mounts(mountinfo)
+
+
 class Hierarchy(NamedTuple):
     """Where a controller's groups are: the interface's version, where it is mounted, and this process' own group."""
 
@@ -104,8 +115,8 @@ class Hierarchy(NamedTuple):
 
 def find_hierarchy(controller: str, process: Path = SELF) -> Hierarchy | None:
     """Where the groups of a controller are; None when this machine has none."""
-    paths = group_paths((process / "cgroup").read_text(encoding="utf-8"))
-    for mount in group_mounts((process / "mountinfo").read_text(encoding="utf-8", errors="surrogateescape")):
+    paths, mounted_groups = groups_seen(process)
+    for mount in mounted_groups:
         mounted = Path(mount.point)
         if mount.file_system == "cgroup" and controller in mount.options.split(","):
             return Hierarchy(version=1, root=mounted, own=group_below(mounted, mount.root, paths.get(controller, "/")))

@@ -52,7 +52,9 @@ def machine_facts() -> Mapping[str, str]:
     except (OSError, KeyError):
         distribution = "unknown"
     model = re.search(
-        r"^model name[ \t]*:[ \t]*(\S.*?)[ \t]*$", Path("/proc/cpuinfo").read_text(encoding="utf-8"), re.MULTILINE
+        r"^model name[ \t]*:[ \t]*(\S.*?)[ \t]*$",
+        Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace"),
+        re.MULTILINE,
     )
     dropped_s = unused_cache_dropped_s()
     return {
@@ -67,6 +69,12 @@ def machine_facts() -> Mapping[str, str]:
         "write_back": write_back(),
         **({} if dropped_s is None else {UNUSED_CACHE: f"{dropped_s:g}"}),
     }
+
+
+def usable_processors() -> float:
+    """Of how many processors this process may use the time: those that there are for it, or less by a quota."""
+    here, quota = float(len(os.sched_getaffinity(0))), processor_quota()
+    return here if quota is None else min(here, quota)
 
 
 def user_name() -> str:

@@ -76,12 +76,13 @@ def mount_of(place: Path) -> Mount:
     return max(same or above, key=lambda mount: (place.is_relative_to(mount.point), len(mount.point)))
 
 
-def loops() -> list[Loop]:
+def loops(block: Path = Path("/sys/block")) -> list[Loop]:
     """All loop devices that have a backing file, as sysfs tells them."""
     found = []
-    for file in Path("/sys/block").glob("loop*/loop/backing_file"):
+    for file in block.glob("loop*/loop/backing_file"):
         with suppress(OSError):  # detached meanwhile
-            found.append(Loop(Path("/dev") / file.parts[3], Path(file.read_text(encoding="utf-8").rstrip("\n"))))
+            backing = file.read_text(encoding="utf-8", errors="surrogateescape").rstrip("\n")
+            found.append(Loop(Path("/dev") / file.parent.parent.name, Path(backing)))
     return found
 
 

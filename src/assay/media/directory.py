@@ -150,7 +150,7 @@ def _model(device: Path) -> str:
 
 def _setting(file: Path) -> str:
     try:
-        return file.read_text(encoding="utf-8").strip() or "unknown"
+        return file.read_text(encoding="utf-8", errors="replace").strip() or "unknown"
     except OSError:
         return "unknown"
 

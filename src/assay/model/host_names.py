@@ -49,7 +49,8 @@ class HostNames:
 
     def __init__(self, names: Iterable[str] = ()) -> None:
         self._exact: dict[str, str] = {}
-        self._by_label: dict[str, str] = {}
+        self._by_label: dict[str, str | None] = {}
+        """None: hosts of several domains have it, and it tells none of them."""
         for name in names:
             self.add(name)
 
@@ -61,13 +62,16 @@ class HostNames:
         plain, shown = canonical_host(name), name if shown is None else shown
         self._exact[plain] = shown
         if _has_domain(plain):
-            self._by_label.setdefault(plain.partition(".")[0], shown)
+            label = plain.partition(".")[0]
+            if self._by_label.setdefault(label, shown) != shown:
+                self._by_label[label] = None
         return shown
 
     def find(self, names: Iterable[str]) -> str | None:
         """The host with one of these names of one host: exactly so, or with or without its domain.
 
-        Names with another domain are another host's, whatever is called alike without one.
+        Names with another domain are another host's, whatever is called alike without one. A name without a domain that
+        fits several hosts is of none.
         """
         plain = [canonical_host(name) for name in names if name]
         exact = next((self._exact[name] for name in plain if name in self._exact), None)

@@ -155,7 +155,7 @@ class ScaleReport(Frozen):
     divided by the dilation, as reports and tables have them."""
     seen: ScaleSeen | None = None
     """What was seen of it; null in records that kept verdicts only, and where only outlines were read."""
-    rules: int | None = None
+    rules: int | None = Field(default=None, ge=1)
     """The version of [the rules](../explanation/scale-model.md#the-rules-and-their-versions) that `checks` are by, the
     newest whenever a record is read; null in records that kept verdicts only, which are as they were written."""
     checks: tuple[ScaleCheck, ...] = ()

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from assay.host.control_groups import SELF, find_hierarchy, group_below, group_mounts, group_paths
+from assay.host.control_groups import SELF, find_hierarchy, group_below, groups_seen
 from assay.host.lease import Lease
 from assay.host.processes import remove_group
 
@@ -37,11 +37,11 @@ def _version_1(lease: Lease, process: Path) -> Path | None:
 
 def _version_2(lease: Lease, process: Path) -> Path | None:
     """Below this process' own group, or the top where that can't be seen from here."""
-    path = group_paths((process / "cgroup").read_text(encoding="utf-8")).get("", "/")
-    for mount in group_mounts((process / "mountinfo").read_text(encoding="utf-8", errors="surrogateescape")):
+    paths, mounted_groups = groups_seen(process)
+    for mount in mounted_groups:
         if mount.file_system == "cgroup2":
             top = Path(mount.point)
-            return _entered(lease, top, group_below(top, mount.root, path))
+            return _entered(lease, top, group_below(top, mount.root, paths.get("", "/")))
     return None
 
 

@@ -10,14 +10,13 @@ machine of their own.
 Sources: cgroups(7), the kernel's admin-guide/cgroup-v1/memory.rst, scheduler/sched-bwc.rst, admin-guide/cgroup-v2.rst.
 """
 
-import os
 from collections.abc import Mapping, Sequence
-from math import ceil, inf
+from math import ceil
 from pathlib import Path
 
-from assay.host.control_groups import NO_LIMIT_BYTES, SELF, Hierarchy, find_hierarchy, processor_quota, words
+from assay.host.control_groups import NO_LIMIT_BYTES, SELF, Hierarchy, find_hierarchy, words
 from assay.host.lease import Lease
-from assay.host.machine import machine_bytes
+from assay.host.machine import machine_bytes, usable_processors
 from assay.model.errors import AssayError, BadInputError
 from assay.model.naming import bytes_text
 from assay.model.platform import ClusterSpec, LimitUse
@@ -212,7 +211,7 @@ def limits_of(spec: ClusterSpec, lease: Lease, node: str = "") -> Limits:
             "ask for less, or leave the limit out",
             "memory",
         )
-    cores = min(len(os.sched_getaffinity(0)), processor_quota() or inf)
+    cores = usable_processors()
     if cpus is not None and not _LEAST_CPUS <= cpus <= cores:
         raise BadInputError(f"a limit of {cpus:g} cpus is not possible: choose {_LEAST_CPUS} to {cores:g} here", "cpus")
     if spec.page_cache_bytes is not None and spec.page_cache_bytes < LEAST_BUDGET_BYTES:

@@ -81,7 +81,7 @@ def with_sharing(
     with suppress(OSError):  # devices that hold swap, themselves or in a file (proc(5))
         busy |= {
             _number_of(Path(line.split()[0]))
-            for line in swaps.read_text(encoding="utf-8").splitlines()[1:]
+            for line in swaps.read_text(encoding="utf-8", errors="surrogateescape").splitlines()[1:]
             if line.strip()
         }
     marked = []

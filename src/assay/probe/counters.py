@@ -22,22 +22,33 @@ SURE_SHARE = 0.05
 """Where the straight lines at both ends are longer than this share of the part, its figure is an estimate."""
 
 
-NEAR_NOTHING_SHARE = 0.5
+NEAR_NOTHING_SHARE = 0.05
 """A counter that falls below this share of its highest value began anew: what it reads was counted since then."""
 STEP_BACK_SHARE, STEP_BACK_S = 0.001, 1.0
 """A counter may step back by this share, and one of time by so many seconds: the kernel's iowait does (proc(5))."""
 
 
 class Wrap(NamedTuple):
-    """A counter that begins anew at 0 after `range`, and the most that it can gain between two readings."""
+    """A counter that begins anew at 0 after `range`, and the most that it can gain between two readings.
+
+    So it was near its range before it did.
+    """
 
     range: float
     most: float
 
+    def gained(self, highest: float, now: float) -> float | None:
+        """What it gained if it ran over its range between two readings; None where it can't have done that."""
+        gain = now + self.range - highest
+        return gain if highest <= self.range and gain <= self.most else None
+
 
 WORD = 1 << 32
-COUNT_32_BITS = Wrap(WORD, WORD / 4)
-"""Bytes, packets or requests that a kernel of 32 bits counts in one word."""
+COUNT_32_BITS = Wrap(WORD, WORD / 16)
+"""Bytes, packets or requests that a kernel of 32 bits counts in one word.
+
+Nothing tells it from a kernel of 64 bits, whose counter may begin anew at any value: hence a small share.
+"""
 MS_32_BITS = Wrap(WORD, 3_600_000)
 """Milliseconds of /proc/diskstats, which are 32 bits wide on any kernel."""
 
@@ -61,12 +72,12 @@ def step(highest: float, now: float, *, per_s: float = 0.0, wrap: Wrap | None = 
     `per_s` is how many of that unit are a second; 0 for one that counts no time. `rebooted` says that its machine was
     started since the last reading. A counter that steps back a little gains nothing until it is past its highest value.
     """
-    if now >= highest:
-        return Step(now - highest, now)
     if rebooted:
         return Step(now, now, restarted=True)
-    if wrap is not None and now + wrap.range - highest <= wrap.most:
-        return Step(now + wrap.range - highest, now)
+    if now >= highest:
+        return Step(now - highest, now)
+    if wrap is not None and (over := wrap.gained(highest, now)) is not None:
+        return Step(over, now)
     if highest - now <= max(STEP_BACK_S * per_s, STEP_BACK_SHARE * highest):
         return Step(0, highest)
     if now < NEAR_NOTHING_SHARE * highest:

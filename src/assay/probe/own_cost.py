@@ -204,7 +204,7 @@ def weighed(process: Path = SELF) -> Iterator[Weight]:
 
 def _peak_bytes(process: Path) -> int | None:
     try:
-        lines = (process / "status").read_text(encoding="utf-8").splitlines()
+        lines = (process / "status").read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
         return None
     return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM:")), None)

@@ -307,8 +307,10 @@ class Prometheus(Evaluated):
         else:
             above = self._above_others()
             choices = {instance: interfaces_by_name(names, above.get(instance, ())) for instance, names in used.items()}
+        if not choices:  # no machine has any series of the group, as is said of the group
+            return {}
         everywhere = Choice(*(frozenset().union(*names) for names in zip(*choices.values(), strict=True)))
-        self._doubts += devices_by_name(group.devices, everywhere, NAME) if choices else ()
+        self._doubts += devices_by_name(group.devices, everywhere, NAME)
         return {instance: choice.counted for instance, choice in choices.items()}
 
     def _above_others(self) -> Mapping[str, set[str]]:

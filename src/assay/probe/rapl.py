@@ -135,9 +135,12 @@ class _Counter:
     def read(self, most_uj: float = math.inf) -> int:
         """Microjoules since the last reading; since it began anew where that would be more than `most_uj`.
 
-        So it does at 0 after its range, and after the machine slept.
+        So it does at 0 after its range, and after the machine slept. It loses a part of its value for no other reason.
         """
-        done = step(self._last_uj, int(self._file.read()), wrap=Wrap(self.range_uj, most_uj))
+        now_uj = int(self._file.read())
+        done = step(self._last_uj, now_uj, wrap=Wrap(self.range_uj, most_uj))
+        if done.fell:
+            done = step(self._last_uj, now_uj, rebooted=True)
         self._last_uj = int(done.highest)
         self.counted_uj += int(done.gained)
         return int(done.gained)

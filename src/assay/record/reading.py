@@ -14,6 +14,7 @@ from pydantic_core import from_json
 
 from assay.model.record import SCHEMA_VERSION, Part, Record, totals
 from assay.model.registry import ENGINES
+from assay.record.scale_rules import RULES
 from assay.record.schema_2 import converted
 
 Kind = TypeVar("Kind", bound=BaseModel)
@@ -123,9 +124,15 @@ def _checked(kind: type[Kind], content: dict[str, Any]) -> Kind:
 
 
 def _agreeing(record: Record) -> Record:
-    """A record whose parts agree; one of which a figure was changed does not. Raises Unreadable."""
+    """A record whose parts agree (one of which a figure was changed does not), by known rules. Raises Unreadable."""
     if record.totals is not None and record.totals != totals(record.jobs, record.staging_jobs):
         raise Unreadable("its totals are not those of its jobs: it was altered after it was written")
+    rules = record.scale.rules if record.scale is not None else None
+    if rules is not None and rules > RULES[-1].version:
+        raise Unreadable(
+            f"its scale model was judged by version {rules} of the rules, this Assay knows {RULES[-1].version}: "
+            f"a newer Assay ({record.facts.get('assay', 'of unknown version')}) wrote it; read it with that"
+        )
     return record
 
 

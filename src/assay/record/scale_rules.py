@@ -118,7 +118,10 @@ RULES = (_FIRST, _SECOND, _THIRD, _FOURTH, _FIFTH, _SIXTH, _SEVENTH)
 
 
 def in_force(record: Record) -> Rules:
-    """The rules that a record's checks are by: as it says, or those of the time when the trial began."""
+    """The rules that a record's checks are by: as it says, or those of the time when the trial began.
+
+    A record by rules that are not known here is none that can be read (`assay.record.reading`).
+    """
     if record.scale is not None and record.scale.rules is not None:
         return RULES[record.scale.rules - 1]
     began_ms = min((step.started_ms for step in record.steps), default=0)

@@ -7,6 +7,7 @@ check it.
 """
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from math import exp, log
 from statistics import fmean, median
 
@@ -20,6 +21,8 @@ from assay.stats.sample import PLACEMENT, Trials, counts
 
 SPEED_FACT = "bzip2_mb_s"
 """The fact that says how many MB one processor of the machine compresses in a second (`host.machine`)."""
+QUOTA_FACT = "cpu_quota"
+"""The fact that says of how many of the `cores` a control group lets Assay use the time (`host.machine`)."""
 
 
 class VariedTrial(Frozen):
@@ -60,13 +63,12 @@ class Sensitivity(Frozen):
 
         Its interval is that of the measured times.
         """
-        shift_s = self.zero_s * (1 / speed - 1)
-        base_s, other_s = self.base_s + shift_s, self.other_s + shift_s
+        base_s, other_s = self.time_s(self.base, speed), self.time_s(self.other, speed)
         if self.halves is None:
             return Estimate(value=1 - other_s / base_s)
         # By how much the log ratio changes with each log time. These weights add up to 0, so that its variance follows
         # from those of the differences of two log times alone, and so does the width of its interval.
-        of_other, of_base = self.other_s / other_s, -self.base_s / base_s
+        of_other, of_base = self._weight(self.other_s, other_s), -self._weight(self.base_s, base_s)
         of_zero = -(of_other + of_base)
         weights = (of_other * of_base, of_zero * of_base, of_other * of_zero)
         half = max(0.0, -sum(weight * own**2 for weight, own in zip(weights, self.halves, strict=True))) ** 0.5
@@ -83,9 +85,8 @@ class Sensitivity(Frozen):
         base_times, other_times = (
             ASSUMED_TIMES.values() if name in self.assumed else (1.0,) for name in (self.base, self.other)
         )
-        computing_s = self.zero_s / speed
         savings = [
-            1 - (computing_s + other * self._storage_s(self.other)) / (computing_s + base * self._storage_s(self.base))
+            1 - self.time_s(self.other, speed, other) / self.time_s(self.base, speed, base)
             for base in base_times
             for other in other_times
         ]
@@ -104,11 +105,26 @@ class Sensitivity(Frozen):
     @property
     def threshold_speed(self) -> float | None:
         """The speed of processors with which the saving is just worth it; None where it is with none."""
-        least_s = (self.base_s - self.other_s) / self.worth - self._storage_s(self.base)
-        return self.zero_s / least_s if self.base_s > self.other_s and least_s > 0 else None
+        kept = 1 - self.worth
+        base_computing_s, base_storage_s = self._parts_s(self.base)
+        computing_s, storage_s = self._parts_s(self.other)
+        above_s, below_s = computing_s - kept * base_computing_s, kept * base_storage_s - storage_s
+        return above_s / below_s if above_s > 0 and below_s > 0 else None
 
-    def _storage_s(self, placement: str) -> float:
-        return (self.base_s if placement == self.base else self.other_s) - self.zero_s
+    def _parts_s(self, placement: str) -> tuple[float, float]:
+        """Computing and storage of a time as measured; one below that with zero delay, by noise, is computing alone."""
+        whole_s = self.base_s if placement == self.base else self.other_s
+        computing_s = min(self.zero_s, whole_s)
+        return computing_s, whole_s - computing_s
+
+    def time_s(self, placement: str, speed: float = 1.0, storage: float = 1.0) -> float:
+        """With processors of that speed, and storage that takes so many times as long."""
+        computing_s, storage_s = self._parts_s(placement)
+        return computing_s / speed + storage * storage_s
+
+    def _weight(self, measured_s: float, changed_s: float) -> float:
+        """How much the logarithm of a time at another speed changes with that of the measured one."""
+        return measured_s / changed_s if measured_s > self.zero_s else 1.0
 
 
 def sensitivity_of(decision: Decision, records: Sequence[Record], cpu_speed: float | None = None) -> Sensitivity | None:
@@ -182,9 +198,16 @@ def _assumes(one: PlacementResult, records: Sequence[Record]) -> bool:
 
 def _cores(records: Sequence[Record]) -> float | None:
     """How many processors' time the cluster could use at most."""
-    bounds = [(record.trial.cluster.limit_cpus, record.facts.get("cores", "")) for record in records]
-    known = {bound or float(cores) for bound, cores in bounds if bound or cores.isdigit()}
+    known = {cpus for record in records if (cpus := record.trial.cluster.limit_cpus or _machine_cpus(record.facts))}
     return known.pop() if len(known) == 1 else None
+
+
+def _machine_cpus(facts: Mapping[str, str]) -> float | None:
+    """Of how many processors Assay could use the time: those that there were for it, or less by a quota."""
+    bounds = [facts[name] for name in ("cores", QUOTA_FACT) if name in facts]
+    with suppress(ValueError):  # a fact such as "unknown"
+        return min(map(float, bounds), default=None)
+    return None
 
 
 def _varied(found: Sensitivity, records: Sequence[Record]) -> list[VariedTrial]:
@@ -194,8 +217,8 @@ def _varied(found: Sensitivity, records: Sequence[Record]) -> list[VariedTrial]:
         if record.trial.varied and record.totals and record.outcome is not Outcome.FAIL:
             times.setdefault(record.trial.placement.name, []).append(record.totals.elapsed_s)
     reckoned = {
-        f"{name}-{way}": found.zero_s + factor * (whole_s - found.zero_s)
-        for name, whole_s in ((found.base, found.base_s), (found.other, found.other_s))
+        f"{name}-{way}": found.time_s(name, storage=factor)
+        for name in (found.base, found.other)
         for way, factor in ASSUMED_TIMES.items()
     }
     return [

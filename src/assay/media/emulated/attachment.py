@@ -83,7 +83,7 @@ _PACKAGES = {"losetup": "util-linux", "mount": "util-linux", "mkfs.ext4": "e2fsp
 
 def may_mount() -> bool:
     """Whether this process has the right to mount; root has it but in most containers."""
-    for line in Path("/proc/self/status").read_text(encoding="utf-8").splitlines():
+    for line in Path("/proc/self/status").read_text(encoding="utf-8", errors="replace").splitlines():
         if line.startswith("CapEff:"):
             return bool(int(line.split()[1], 16) >> ADMINISTRATOR_BIT & 1)
     return os.geteuid() == 0

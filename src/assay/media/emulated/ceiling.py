@@ -14,6 +14,7 @@ from pydantic import ValidationError
 
 from assay.host.files import replace_text
 from assay.host.lease import Lease
+from assay.host.machine import usable_processors
 from assay.media.emulated.attachment import PURPOSE, attach_raw
 from assay.media.emulated.emulator import Emulator, System
 from assay.media.emulated.profile import find_profile
@@ -49,7 +50,8 @@ class Ceiling(Frozen):
     boot: str
     kernel: str
     emulator_digest: str
-    cores: int
+    cores: float
+    """Of how many processors its time was; a quota may give parts of one."""
     rates: Mapping[str, float]
 
     @property
@@ -94,10 +96,10 @@ def measure_ceiling(
     return found
 
 
-def _here(emulator: Emulator) -> dict[str, str | int]:
+def _here(emulator: Emulator) -> dict[str, str | float]:
     return {
         "boot": BOOT.read_text(encoding="utf-8").strip(),
         "kernel": os.uname().release,
         "emulator_digest": emulator.digest,
-        "cores": len(os.sched_getaffinity(0)),
+        "cores": usable_processors(),
     }
