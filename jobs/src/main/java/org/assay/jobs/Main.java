@@ -81,8 +81,7 @@ public final class Main {
         "Usage: hadoop jar assay-jobs.jar <command> [-D property=value ...] <input> <output>"
             + " [options]\n\nCommands:\n");
     for (Workload workload : workloads()) {
-      usage.append(
-          String.format(Locale.ROOT, "  %-24s %s%n", workload.name(), workload.summary()));
+      usage.append(String.format(Locale.ROOT, "  %-24s %s%n", workload.name(), workload.summary()));
       usage.append(workload.optionsUsage());
     }
     return usage
