@@ -67,6 +67,7 @@ CERTAIN = {
     "numbered vertices beside another number": "user_1,user_2,hats\n" + rows("{u},{v},{n}"),
     "a pair of an unknown word": "combinedScores,edge,rail_from,rail_to\n" + rows("7,{n},{u},{v}"),
     "two columns, the first a name": "name,friend\n" + rows("{u},{v}"),
+    "two columns of names": "source_name,target_name\n" + rows("{u},{v}"),
     "two columns, the first an id": "id,neighbor\n" + rows("{u},{v}"),
     "two columns, the first a class": "class,prerequisite\n" + rows("{u},{v}"),
     "a measure of an unknown name": "from,to,miles\n" + rows("{u},{v},{n}"),

@@ -217,7 +217,8 @@ class Table:
         used = [column for column, name in enumerate(self._names) if name or self._values(column)]
         if len(used) == 2 and keys[used[0]] not in {"", "unnamed0"}:
             letters = all(len(keys[column]) == 1 for column in used)  # such as `v,w`: here `w` is no weight
-            if letters or (keys[used[1]] and not _is_measure(self._names[used[1]])):
+            measures = [_is_measure(self._names[column]) for column in used]  # both: `source_name,target_name`
+            if letters or (keys[used[1]] and (measures[0] or not measures[1])):
                 return used[0], used[1]
         raise self._bad(
             self._name_line,
