@@ -54,7 +54,7 @@ def test_what_is_not_known_is_not_said():
 
 
 def test_runs_with_varied_drives_stand_beside_the_arithmetic():
-    varied = VariedTrial(placement="hdd-slower", elapsed_s=38.2, reckoned_s=39.0)
+    varied = VariedTrial(placement="hdd-slower", elapsed_s=38.2, calculated_s=39.0)
     *_, note = depends_notes(one(varied=(varied,)), first=True)
     assert note == (
         "Runs with such drives took, and in brackets the arithmetic said at most: hdd-slower 38.2 s (39.0 s)."
@@ -83,7 +83,7 @@ def circles(svg):
 def test_a_decision_alone_has_its_interval_the_drives_range_and_the_threshold():
     (svg,) = depends_charts([one(), None])
     words = texts(svg)
-    assert {"measured", "reckoned", "95 % interval", "assumed speeds a fifth off", "as here", "0.5x", "4x"} <= {*words}
+    assert {"measured", "calculated", "95 % interval", "assumed speeds a fifth off", "as here", "0.5x", "4x"} <= {*words}
     assert {"worth it from 10 %", "How much less time ssd takes than hdd, by the speed of the processors"} <= {*words}
     assert "speed of the processors (here 14.2 MB/s by bzip2)" in words
     assert svg.count('stroke-dasharray="2 3"/><path') >= 1

@@ -102,8 +102,8 @@ def test_trials_with_varied_drives_check_the_arithmetic_and_are_in_no_figure():
     slower, faster = with_checks[1].varied
     assert (slower.placement, slower.elapsed_s, faster.elapsed_s) == ("hdd-slower", 50.0, 41.0)
     storage_s = alone[1].base_s - alone[1].zero_s
-    assert slower.reckoned_s == pytest.approx(alone[1].zero_s + 1.25 * storage_s)
-    assert faster.reckoned_s == pytest.approx(alone[1].zero_s + 0.8 * storage_s)
+    assert slower.calculated_s == pytest.approx(alone[1].zero_s + 1.25 * storage_s)
+    assert faster.calculated_s == pytest.approx(alone[1].zero_s + 0.8 * storage_s)
 
 
 def test_without_a_baseline_or_emulated_drives_nothing_is_reckoned():
@@ -152,7 +152,7 @@ def test_its_trials_with_other_drives_are_reckoned_to_take_as_long():
     records = [*map(emulated, records), varied(901, "ssd", "slower", 21.0), varied(902, "ssd", "faster", 20.0)]
     _, found = found_in(plan, records)
     assert found.other_s < found.zero_s
-    assert [one.reckoned_s for one in found.varied] == pytest.approx([found.other_s] * 2)
+    assert [one.calculated_s for one in found.varied] == pytest.approx([found.other_s] * 2)
 
 
 @pytest.mark.parametrize(

@@ -35,7 +35,7 @@ def depends_notes(one: Sensitivity, *, first: bool) -> Iterator[str]:
         )
     if one.varied:
         each = ", ".join(
-            f"{trial.placement} {seconds_text(trial.elapsed_s)} s ({seconds_text(trial.reckoned_s)} s)"
+            f"{trial.placement} {seconds_text(trial.elapsed_s)} s ({seconds_text(trial.calculated_s)} s)"
             for trial in one.varied
         )
         yield f"Runs with such drives took, and in brackets the arithmetic said at most: {each}."

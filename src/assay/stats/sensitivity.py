@@ -26,11 +26,11 @@ QUOTA_FACT = "cpu_quota"
 
 
 class VariedTrial(Frozen):
-    """A trial whose drives were slower, or faster, in all that is assumed of them: seconds measured and reckoned."""
+    """A trial whose drives were slower, or faster, in all that is assumed of them: seconds measured and calculated."""
 
     placement: str
     elapsed_s: float
-    reckoned_s: float
+    calculated_s: float
 
 
 class Sensitivity(Frozen):
@@ -216,13 +216,13 @@ def _varied(found: Sensitivity, records: Sequence[Record]) -> list[VariedTrial]:
     for record in records:
         if record.trial.varied and record.totals and record.outcome is not Outcome.FAIL:
             times.setdefault(record.trial.placement.name, []).append(record.totals.elapsed_s)
-    reckoned = {
+    calculated = {
         f"{name}-{way}": found.time_s(name, storage=factor)
         for name in (found.base, found.other)
         for way, factor in ASSUMED_TIMES.items()
     }
     return [
-        VariedTrial(placement=name, elapsed_s=fmean(times[name]), reckoned_s=seconds)
-        for name, seconds in reckoned.items()
+        VariedTrial(placement=name, elapsed_s=fmean(times[name]), calculated_s=seconds)
+        for name, seconds in calculated.items()
         if name in times
     ]

@@ -220,7 +220,7 @@ def _legend(first: Sensitivity, *, alone: bool, points: bool, varied: bool) -> I
     ink = svg.BLUE if alone else svg.INK
     entries = [
         (f'<circle cx="9" cy="0" r="4.5" fill="{ink}"/>', "measured"),
-        (f'<path d="M0,0h18" stroke="{ink}" {line}/>', "reckoned"),
+        (f'<path d="M0,0h18" stroke="{ink}" {line}/>', "calculated"),
     ]
     if alone and first.halves is not None:
         entries.append((f'<rect y="-5" width="18" height="10" fill="{ink}" fill-opacity=".2"/>', "95 % interval"))
