@@ -12,36 +12,48 @@ from tests.it.driving import IN_ONE_CONTAINER, PATIENCE_S, assay_command
 pytestmark = pytest.mark.it
 
 
+GRAPH = "graph [1] %20#,.txt"
+
+
 @pytest.mark.parametrize(
     ("name", "why"),
-    [
-        ("ä b", "a blank"), ("a#b", "'#'"), ("a%20b", "'%'"), ("[x]", "'['"), ("a,b", "','"),
-        ("ä+b=c@d~e", None),
-    ],
-)  # fmt: skip
-def test_a_run_in_an_odd_folder(place, name, why):
-    """Input and run folder lie there too, and may in all of them."""
-    here = place.home / name
-    here.mkdir()
-    (here / "graph [1] %20#,.txt").write_text("1 2\n2 3\n1 3\n3 4\n")
-    experiment = "experiment: odd\nworkloads: triangles\ndatasets: {file: 'graph [1] %20#,.txt'}\n"
-    experiment += f"hadoop: {IN_ONE_CONTAINER}\n"
+    [("ä b", "a blank"), ("a#b", "'#'"), ("a%20b", "'%'"), ("[x]", "'['"), ("a,b", "','")],
+)
+def test_a_medium_in_a_folder_that_hadoop_would_read_as_another_is_refused_with_the_character(place, name, why):
+    here = prepared(place, name)
+    refused = run(place, here, "{disk: directory}", "run")
+    assert (refused.returncode, f"Hadoop can't take a path with {why}" in refused.stderr) == (2, True), refused.stderr
+    assert {path.name for path in place.home.iterdir()} <= {name, "disk", "checkout", "cache", "state"}
 
-    def run(media, out):
-        (here / "odd.yaml").write_text(f"{experiment}media: {media}\n")
-        return subprocess.run(
-            assay_command("run", "odd.yaml", "--out", out), cwd=here, env=place.environment, capture_output=True,
-            text=True, check=False, timeout=PATIENCE_S,
-        )  # fmt: skip
 
-    own = run("{disk: directory}", "run")
-    if why is not None:
-        assert (own.returncode, f"Hadoop can't take a path with {why}" in own.stderr) == (2, True), own.stderr
-        other = run(json.dumps({"disk": {"kind": "directory", "path": str(place.disk)}}), "run elsewhere")
-        assert other.returncode == 0, other.stdout + other.stderr
-    else:
-        assert own.returncode == 0, own.stdout + own.stderr
-    records, damaged = RunFolder(here / ("run" if why is None else "run elsewhere")).records()
+@pytest.mark.parametrize(
+    ("name", "media"),
+    [("ä b#%20[x],y", "elsewhere"), ("ä+b=c@d~e", "here")],
+    ids=["run folder", "run folder and medium"],
+)
+def test_a_run_works_in_an_odd_folder(place, name, media):
+    """Input and run folder lie there, and the medium where Hadoop can take it."""
+    here = prepared(place, name)
+    disk = {"disk": {"kind": "directory", **({"path": str(place.disk)} if media == "elsewhere" else {})}}
+    done = run(place, here, json.dumps(disk), "run 1")
+    assert done.returncode == 0, done.stdout + done.stderr
+    records, damaged = RunFolder(here / "run 1").records()
     assert ([record.status for record in records], list(damaged)) == ([Status.FINISHED], [])
     assert place.left_over() == []
     assert {path.name for path in place.home.iterdir()} <= {name, "disk", "checkout", "cache", "state"}
+
+
+def prepared(place, name):
+    here = place.home / name
+    here.mkdir()
+    (here / GRAPH).write_text("1 2\n2 3\n1 3\n3 4\n")
+    return here
+
+
+def run(place, here, media, out):
+    experiment = f"experiment: odd\nworkloads: triangles\ndatasets: {{file: '{GRAPH}'}}\n"
+    (here / "odd.yaml").write_text(f"{experiment}hadoop: {IN_ONE_CONTAINER}\nmedia: {media}\n")
+    return subprocess.run(
+        assay_command("run", "odd.yaml", "--out", out), cwd=here, env=place.environment, capture_output=True,
+        text=True, check=False, timeout=PATIENCE_S,
+    )  # fmt: skip
