@@ -1,10 +1,10 @@
 # What can be made here. Every target does its own set-up; the first run takes a few minutes more for that.
 .PHONY: quick test it lint calibrate clean
 
-quick:      ## The tests that need neither Hadoop nor Java: about a minute.
+quick:      ## The tests that need neither Hadoop nor Java: about two minutes.
 	@setup/check quick
 
-test:       ## Lint, the jobs' tests, all quick tests and most on a real Hadoop. About 15 minutes on 2 cores.
+test:       ## Lint, the jobs' tests, all quick tests and most on a real Hadoop. About 18 minutes on 2 cores.
 	@setup/check test
 
 it:         ## All tests on a real embedded Hadoop, every workload among them. About 40 minutes.

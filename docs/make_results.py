@@ -76,15 +76,18 @@ def unpacked(name: str) -> Iterator[Path]:
 def report(name: str) -> list[str]:
     """What `assay report` prints of a kept run on a terminal of 80 columns, by lines."""
     with unpacked(name) as run:
-        environment = {
-            **os.environ, "COLUMNS": "80", "ASSAY_COMMAND": "./assay", "ASSAY_ROOT": str(ROOT),
-            "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT / "extras")]),
-        }  # fmt: skip
         printed = subprocess.run(
-            [sys.executable, "-m", "assay", "report", f"runs/{name}"], cwd=run.parents[1], env=environment, check=False,
-            stdout=subprocess.PIPE, encoding="utf-8",
+            [sys.executable, "-m", "assay", "report", f"runs/{name}"], cwd=run.parents[1], env=_environment(),
+            check=False, stdout=subprocess.PIPE, encoding="utf-8",
         )  # fmt: skip
     return [line.rstrip() for line in printed.stdout.splitlines()]
+
+
+def _environment() -> dict[str, str]:
+    return {
+        **os.environ, "COLUMNS": "80", "ASSAY_COMMAND": "./assay", "ASSAY_ROOT": str(ROOT),
+        "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT / "extras")]),
+    }  # fmt: skip
 
 
 def quickstart() -> str:
@@ -132,6 +135,16 @@ def half_cpu() -> str:
         run = read_run(RunFolder(folder), details=False)
         known = [one for one in analyse(run.plan, run.records).sensitivities if one]
     return _listing([line for compared in comparisons(known) for line in lines(compared)])
+
+
+def against_k1() -> str:
+    """A scale model's times and their ratio to those of the cluster that it stands for."""
+    with unpacked("scale-model-against-k1") as run:
+        printed = subprocess.run(
+            [sys.executable, str(ROOT / "benchmarks" / "dilation_invariance.py"), str(run)], env=_environment(),
+            check=True, stdout=subprocess.PIPE, encoding="utf-8",
+        )  # fmt: skip
+    return printed.stdout.strip()
 
 
 def _table(headings: list[str], rows: list[list[str]]) -> str:
