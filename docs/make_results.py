@@ -139,10 +139,22 @@ def half_cpu() -> str:
 
 def against_k1() -> str:
     """A scale model's times and their ratio to those of the cluster that it stands for."""
-    with unpacked("scale-model-against-k1") as run:
+    return _benchmark("dilation_invariance.py", "scale-model-against-k1")
+
+
+def flips() -> str:
+    """Which verdicts on its trials flip from one version of the rules to the next."""
+    lines = _benchmark("scale_rules.py", "scale-model-against-k1").splitlines()
+    changes = [line.partition(": scale-model")[0] for line in lines if line.startswith("version ")]
+    return _listing(changes)
+
+
+def _benchmark(script: str, name: str) -> str:
+    """What a benchmark's script prints of a kept run."""
+    with unpacked(name) as run:
         printed = subprocess.run(
-            [sys.executable, str(ROOT / "benchmarks" / "dilation_invariance.py"), str(run)], env=_environment(),
-            check=True, stdout=subprocess.PIPE, encoding="utf-8",
+            [sys.executable, str(ROOT / "benchmarks" / script), str(run)], env=_environment(), check=True,
+            stdout=subprocess.PIPE, encoding="utf-8",
         )  # fmt: skip
     return printed.stdout.strip()
 
@@ -160,6 +172,8 @@ RESULT_TEXTS: Mapping[str, Callable[[], str]] = {
     "quickstart": quickstart,
     "quickstart answer": quickstart_answer,
     "quickstart by memory": by_memory,
+    "scale model against K = 1": against_k1,
+    "verdicts that flip": flips,
     "quickstart with half the processor time": half_cpu,
 }
 """What makes each result's text, by the name in the pages."""
