@@ -13,9 +13,10 @@ import subprocess
 import sys
 import tarfile
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
+from io import BytesIO
 from pathlib import Path
 
 from assay.record.folder import RunFolder
@@ -47,19 +48,22 @@ def named(page: str) -> list[str]:
     return [block["name"] for block in _BLOCK.finditer(page)]
 
 
-def keep(run: Path, name: str) -> Path:
-    """Pack a run folder's plan and records. The archive's bytes depend on their content alone."""
+def keep(run: Path, name: str, hidden: Iterable[str] = ()) -> Path:
+    """Pack a run folder's plan and records. The archive's bytes depend on their content alone.
+
+    Paths that begin with a `hidden` one become paths below `/data/assay`: a machine's own folders are nobody's business.
+    """
     archive = RESULTS / f"{name}.tar.xz"
     files = sorted(file for file in run.rglob("*") if file.name in KEPT)
     with tarfile.open(archive, "w:xz", preset=9) as packed:
         for file in files:
-            packed.add(file, str(file.relative_to(run)), filter=_anonymous)
+            content = file.read_bytes()
+            for path in hidden:
+                content = content.replace(path.encode(), b"/data/assay")
+            member = tarfile.TarInfo(str(file.relative_to(run)))
+            member.size = len(content)
+            packed.addfile(member, BytesIO(content))
     return archive
-
-
-def _anonymous(member: tarfile.TarInfo) -> tarfile.TarInfo:
-    member.mtime, member.uid, member.gid, member.uname, member.gname, member.mode = 0, 0, 0, "", "", 0o644
-    return member
 
 
 @contextmanager
@@ -186,9 +190,10 @@ def main() -> None:
     keeping = commands.add_parser("keep", help="pack a run folder's plan and records first")
     keeping.add_argument("run", type=Path)
     keeping.add_argument("name")
+    keeping.add_argument("--hide", action="append", default=[], help="a folder of this machine that is named otherwise")
     arguments = parser.parse_args()
     if arguments.command == "keep":
-        keep(arguments.run, arguments.name)
+        keep(arguments.run, arguments.name, arguments.hide)
     for page in pages():
         text = page.read_text(encoding="utf-8")
         if (made := filled(text)) != text:
