@@ -83,7 +83,9 @@ def circles(svg):
 def test_a_decision_alone_has_its_interval_the_drives_range_and_the_threshold():
     (svg,) = depends_charts([one(), None])
     words = texts(svg)
-    assert {"measured", "calculated", "95 % interval", "assumed speeds a fifth off", "as here", "0.5x", "4x"} <= {*words}
+    assert {"measured", "calculated", "95 % interval", "assumed speeds a fifth off", "as here", "0.5x", "4x"} <= {
+        *words
+    }
     assert {"worth it from 10 %", "How much less time ssd takes than hdd, by the speed of the processors"} <= {*words}
     assert "speed of the processors (here 14.2 MB/s by bzip2)" in words
     assert svg.count('stroke-dasharray="2 3"/><path') >= 1

@@ -17,8 +17,7 @@ from assay.platform.limits import check_limits
 from assay.report.terminal import print_doubt
 
 FIVE_MINUTES_S = 250.0
-"""Less what the checks before and the report after the trials take, and so that set-up and quickstart together stay below
-six."""
+"""Less what the checks before and the report after the trials take; with set-up it stays below six minutes."""
 SMALL_BYTES = 1 << 30
 BACKING_BYTES, MEMORY_BYTES = 4 << 30, 7 << 30
 """What must be free in shared memory, and of memory in all, for the drives' backing files to lie there."""
