@@ -30,6 +30,8 @@ RESULTS = ROOT / "docs" / "results"
 KEPT = ("plan.json", "experiment.yaml", "record.json")
 """The files of a run folder from which all that pages quote is made."""
 
+REPORT = ("-m", "assay", "report")
+
 _BLOCK = re.compile(r"(<!-- result (?P<name>[^:>]+): begin -->\n).*?(<!-- result (?P=name): end -->)", re.DOTALL)
 
 
@@ -77,31 +79,28 @@ def unpacked(name: str) -> Iterator[Path]:
 
 
 @cache
-def report(name: str) -> list[str]:
-    """What `assay report` prints of a kept run on a terminal of 80 columns, by lines."""
-    with unpacked(name) as run:
-        printed = subprocess.run(
-            [sys.executable, "-m", "assay", "report", f"runs/{name}"], cwd=run.parents[1], env=_environment(),
-            check=False, stdout=subprocess.PIPE, encoding="utf-8",
-        )  # fmt: skip
-    return [line.rstrip() for line in printed.stdout.splitlines()]
-
-
-def _environment() -> dict[str, str]:
-    return {
+def printed(name: str, *command: str) -> list[str]:
+    """What a command of Python prints of a kept run, its last argument, on a terminal of 80 columns; by lines."""
+    environment = {
         **os.environ, "COLUMNS": "80", "ASSAY_COMMAND": "./assay", "ASSAY_ROOT": str(ROOT),
         "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT / "extras")]),
     }  # fmt: skip
+    with unpacked(name) as run:
+        done = subprocess.run(
+            [sys.executable, *command, f"runs/{name}"], cwd=run.parents[1], env=environment, check=True,
+            stdout=subprocess.PIPE, encoding="utf-8",
+        )  # fmt: skip
+    return [line.rstrip() for line in done.stdout.strip().splitlines()]
 
 
 def quickstart() -> str:
     """All that the quickstart ends with."""
-    return _listing(report("quickstart"))
+    return _listing(printed("quickstart", *REPORT))
 
 
 def quickstart_answer() -> str:
     """The quickstart's answer, without its phases and doubts."""
-    lines = report("quickstart")
+    lines = printed("quickstart", *REPORT)
     answer = next(place for place, line in enumerate(lines) if line.startswith("k-means ("))
     phases = next(place for place, line in enumerate(lines) if line.startswith("  part "))
     validity = next(place for place, line in enumerate(lines) if line.startswith("This holds for"))
@@ -117,14 +116,16 @@ def by_memory() -> str:
     rows = []
     for decision in decided:
         hdd, ssd = decision.placements
+        saving = ssd.saving
+        if saving is None or decision.baseline is None:
+            raise ValueError("the kept run compares no drives")
         read = next(share for share in decision.conditions if (share.kind, share.subject) == (READ, hdd.placement))
-        times = [place.elapsed_s.value for place in (hdd, ssd, decision.baseline) if place is not None]
-        saved = interval_text(ssd.saving) if ssd.saving else ""
-        own = ssd.saving and ssd.saving.model_copy(update={"low": ssd.saving.own_low, "high": ssd.saving.own_high})
-        value = f"{100 * ssd.saving.value:.0f} %" if ssd.saving else ""
+        alone = saving.model_copy(update={"low": saving.own_low, "high": saving.own_high})
         rows.append([
-            decision.levels["memory"].replace("MiB", " MiB"), *(f"{seconds:.1f}" for seconds in times), value, saved,
-            interval_text(own) if own else "", f"{100 * (read.share or 0):.0f} %", str(ssd.verdict),
+            decision.levels["memory"].replace("MiB", " MiB"),
+            *(f"{place.elapsed_s.value:.1f}" for place in (hdd, ssd, decision.baseline)),
+            f"{100 * saving.value:.0f} %", interval_text(saving), interval_text(alone),
+            f"{100 * (read.share or 0):.0f} %", str(ssd.verdict),
         ])  # fmt: skip
     headings = [
         "memory", "hard disk (s)", "SSD (s)", "zero delay (s)", "SSD saves", "95 % interval",
@@ -137,30 +138,19 @@ def half_cpu() -> str:
     """What two cores' processor time predicts for that of one, beside what was measured."""
     with unpacked("quickstart-half-cpu") as folder:
         run = read_run(RunFolder(folder), details=False)
-        known = [one for one in analyse(run.plan, run.records).sensitivities if one]
+        known = [sensitivity for sensitivity in analyse(run.plan, run.records).sensitivities if sensitivity]
     return _listing([line for compared in comparisons(known) for line in lines(compared)])
 
 
 def against_k1() -> str:
     """A scale model's times and their ratio to those of the cluster that it stands for."""
-    return _benchmark("dilation_invariance.py", "scale-model-against-k1")
+    return "\n".join(printed("scale-model-against-k1", str(ROOT / "benchmarks" / "dilation_invariance.py")))
 
 
 def flips() -> str:
     """Which verdicts on its trials flip from one version of the rules to the next."""
-    lines = _benchmark("scale_rules.py", "scale-model-against-k1").splitlines()
-    changes = [line.partition(": scale-model")[0] for line in lines if line.startswith("version ")]
-    return _listing(changes)
-
-
-def _benchmark(script: str, name: str) -> str:
-    """What a benchmark's script prints of a kept run."""
-    with unpacked(name) as run:
-        printed = subprocess.run(
-            [sys.executable, str(ROOT / "benchmarks" / script), str(run)], env=_environment(), check=True,
-            stdout=subprocess.PIPE, encoding="utf-8",
-        )  # fmt: skip
-    return printed.stdout.strip()
+    rules = printed("scale-model-against-k1", str(ROOT / "benchmarks" / "scale_rules.py"))
+    return _listing([line.partition(": scale-model")[0] for line in rules if line.startswith("version ")])
 
 
 def _table(headings: list[str], rows: list[list[str]]) -> str:
