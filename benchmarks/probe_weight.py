@@ -24,6 +24,7 @@ import numpy
 from rich.console import Console
 from scipy import stats
 
+from assay.cli.console import Output
 from assay.cli.run import run_experiment
 from assay.model.doubt import Outcome
 from assay.model.installation import Installation
@@ -73,9 +74,7 @@ def _measure(root: Path, medium: str, pairs: int, size: str) -> bool:
             cache=home / "cache", state=home / "state",
         )  # fmt: skip
         with Resident().watched() as resident:
-            run_experiment(
-                experiment, home / "run", installation, Console(stderr=True, quiet=True), resume=False, dry_run=False
-            )
+            run_experiment(experiment, home / "run", installation, Output.on(Console(stderr=True, quiet=True)))
         sys.stdout.write(f"{medium}\n")
         return _judge(RunFolder(home / "run"), pairs, resident)
 

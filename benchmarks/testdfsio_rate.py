@@ -15,6 +15,7 @@ from tempfile import TemporaryDirectory
 
 from rich.console import Console
 
+from assay.cli.console import Output
 from assay.cli.run import run_experiment
 from assay.media.emulated.medium import EmulatedMedium
 from assay.model.doubt import Outcome
@@ -89,9 +90,7 @@ def _testdfsio_mb_s(profiles: tuple[str, ...], home: Path, installation: Install
     experiment.write_text(
         EXPERIMENT.format(media="{" + ", ".join(f"{name}: {name}" for name in profiles) + "}"), encoding="utf-8"
     )
-    run_experiment(
-        experiment, home / "run", installation, Console(stderr=True, quiet=True), resume=False, dry_run=False
-    )
+    run_experiment(experiment, home / "run", installation, Output.on(Console(stderr=True, quiet=True)))
     records, _ = RunFolder(home / "run").records()
     for record in records:
         if record.outcome is not Outcome.PASS:

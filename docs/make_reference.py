@@ -6,14 +6,20 @@ checkout: `PYTHONPATH=src:extras .assay/venv/bin/python docs/make_reference.py`.
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
 from enum import StrEnum
 from inspect import getdoc
 from pathlib import Path
 from types import UnionType
 from typing import Any, Literal, Union, get_args, get_origin
 
+import click
+
+from assay.cli import cli
 from assay.cli.context import find_installation
+from assay.cli.data import CheckedDataset
+from assay.cli.dry_run import DryRun, PlannedTrial, Room
 from assay.cli.schema import schema_text
 from assay.cli.workloads import workload_json
 from assay.model.base import Frozen, field_docs
@@ -36,6 +42,7 @@ from assay.model.record import (
 from assay.model.registry import ENGINES, WORKLOADS
 from assay.model.scale import DriveSeen, HeartbeatsSeen, LinkSeen, ScaleCheck, ScaleReport, ScaleSeen, StrikeSeen
 from assay.model.trial import Landed, NoisePrior, Plan, Trial
+from assay.report.run_summary import AnswerSummary, RunSummary
 
 REFERENCE = Path(__file__).parent / "reference"
 
@@ -50,6 +57,7 @@ def pages() -> dict[str, Callable[[], str]]:
         "record.md": record_page,
         "workloads.md": workloads_page,
         "doubts.md": doubts_page,
+        "command-line.md": command_line_page,
     }
 
 
@@ -167,20 +175,28 @@ def _numbers(one: Schema) -> str:
 _MODELS: Mapping[str, type[Frozen]] = {
     model.__name__: model
     for model in (
-        Amount, CacheUse, DeviceReport, DeviceRequests, Doubt, DriveSeen, FaultReport, GraphFacts, HeartbeatsSeen,
-        JobRecord, Landed, LimitUse, LinkSeen, NoisePrior, Output, Plan, Record, Redundancy, Sample, ScaleCheck,
-        ScaleReport, ScaleSeen, Stage, Step, StrikeSeen, Totals, Trial, Verdict,
+        Amount, AnswerSummary, CacheUse, CheckedDataset, DeviceReport, DeviceRequests, Doubt, DriveSeen, DryRun,
+        FaultReport, GraphFacts, HeartbeatsSeen, JobRecord, Landed, LimitUse, LinkSeen, NoisePrior, Output, Plan,
+        PlannedTrial, Record, Redundancy, Room, RunSummary, Sample, ScaleCheck, ScaleReport, ScaleSeen, Stage, Step,
+        StrikeSeen, Totals, Trial, Verdict,
         *(model for kind in ENGINES.values() for model in (kind.attempt, kind.log)),
     )
 }  # fmt: skip
-_WORDS = {str: "text", int: "integer", float: "number", bool: "true or false", Path: "text", object: "any"}
+_WORDS = {
+    str: "text", int: "integer", float: "number", bool: "true or false", Path: "text", datetime: "time (ISO 8601)",
+    object: "any",
+}  # fmt: skip
 _MARK = re.compile(r"^<!-- (fields|doc) of (\w+) -->$", re.MULTILINE)
 _HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 
 
 def record_page() -> str:
     """Records and plans: tables of the models' fields."""
-    text = _template("record.md")
+    return _described(_template("record.md"))
+
+
+def _described(text: str) -> str:
+    """A template with the models' fields at its marks, and links where it describes their types itself."""
     anchors = {mark[2]: _HEADING.findall(text, 0, mark.start())[-1] for mark in _MARK.finditer(text)}
     return _MARK.sub(
         lambda mark: _fields(_MODELS[mark[2]], anchors) if mark[1] == "fields" else getdoc(_MODELS[mark[2]]) or "", text
@@ -256,6 +272,32 @@ def _workload(name: str) -> str:
         ]
         tables.append(_table(("option", "default", "meaning"), options))
     return "\n\n".join(tables)
+
+
+_COMMANDS = "<!-- commands -->"
+
+
+def command_line_page() -> str:
+    """The command line: the template, with every command and its options at the end."""
+    return _described(_template("command-line.md")).replace(_COMMANDS, "\n\n".join(_commands(cli, click.Context(cli))))
+
+
+def _commands(group: click.Group, context: click.Context) -> Iterator[str]:
+    """Each command's heading, first sentences, arguments and options; groups have those of their commands alone."""
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        below = click.Context(command, info_name=name, parent=context)
+        if isinstance(command, click.Group):
+            yield from _commands(command, below)
+            continue
+        words = below.command_path.strip()
+        text = command.help or ""
+        usage = " ".join([f"assay {words}", *command.collect_usage_pieces(below)])
+        parts = [f"### `{words}`", text.partition("\n\n\b")[0].replace("\n\n", "\n").replace("\n", " "), f"`{usage}`"]
+        options = [option.get_help_record(below) for option in command.params if isinstance(option, click.Option)]
+        if options:
+            parts.append(_table(("option", "meaning"), [(f"`{record[0]}`", record[1]) for record in options if record]))
+        yield "\n\n".join(parts)
 
 
 _SEVERE = """# Doubts

@@ -10,6 +10,7 @@ import pytest
 from rich.console import Console
 
 import assay
+from assay.cli.console import Output
 from assay.cli.context import vocabulary
 from assay.cli.report import report_run
 from assay.model.doubt import Outcome
@@ -131,7 +132,7 @@ def test_plan_lifecycle_record_and_report(toys, experiment, words, tmp_path):
         seen = folder.path / "trials" / record.trial.id
         assert {"record.json", "tasks.parquet", "samples.parquet"} <= {file.name for file in seen.iterdir()}
     said = io.StringIO()
-    assert report_run(folder.path, Console(file=said, width=200)) == 0
+    assert report_run(folder.path, Output.on(Console(file=said, width=200))) == 0
     page = (folder.path / "report.html").read_text()
     for text in (said.getvalue(), page):
         assert "hdd" in text

@@ -4,10 +4,11 @@ import os
 import sys
 
 import click
+import click.testing
 import pytest
 
 from assay.cli import SUMMARIES, cli, main
-from assay.cli.context import Duration, Number, UserPath
+from assay.cli.context import Duration, Number, Percentage, UserPath
 from tests.report.made_runs import made_run, made_trials, write_run
 
 
@@ -120,3 +121,47 @@ def test_every_path_and_number_of_a_command_is_checked():
 def test_a_command_s_summary_is_the_first_sentence_of_its_help(name):
     command = cli.get_command(None, name)
     assert command.help.split("\n\n")[0].replace("\n", " ").strip() == SUMMARIES[name]
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("workload",), "No such command 'workload'. Did you mean 'workloads'? see `assay --help`"),
+        (("repor",), "No such command 'repor'. Did you mean 'report'? see `assay --help`"),
+        (("media", "lst"), "No such command 'lst'. Did you mean 'list'? see `assay media --help`"),
+        (("zzz",), "No such command 'zzz'; see `assay --help`"),
+    ],
+)
+def test_a_command_that_there_is_not_gets_a_suggestion(refused, words, says):
+    assert refused(*words) == f"assay: {says}\n"
+
+
+def test_no_summary_is_cut_in_the_help():
+    text = click.testing.CliRunner().invoke(cli, ["--help"], prog_name="assay", terminal_width=60).output
+    assert "..." not in text
+
+
+@pytest.mark.parametrize(
+    ("words", "completed"),
+    [("assay re", ["plain,report"]), ("assay runs --js", ["plain,--json"]), ("assay report ru", ["file,ru"])],
+)
+def test_a_shell_completes_commands_options_and_paths(monkeypatch, capsys, words, completed):
+    monkeypatch.setenv("_ASSAY_COMPLETE", "bash_complete")
+    monkeypatch.setenv("COMP_WORDS", words)
+    monkeypatch.setenv("COMP_CWORD", str(words.count(" ")))
+    monkeypatch.setattr(sys, "argv", ["assay"])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 0
+    assert capsys.readouterr().out.splitlines() == completed
+
+
+@pytest.mark.parametrize(("text", "share"), [("5%", 0.05), ("0%", 0.0), ("12.5 %", 0.125), ("1000%", 10.0)])
+def test_percentages(text, share):
+    assert Percentage().convert(text, None, None) == share
+
+
+@pytest.mark.parametrize("text", ["5", "", "-1%", "1001%", "%", "nan%", "1e1%"])
+def test_no_percentages(text):
+    with pytest.raises(click.BadParameter, match="write it as 5%"):
+        Percentage().convert(text, None, None)

@@ -2,7 +2,7 @@
 
 from rich.console import Console
 
-from assay.cli.run import print_needs, trial_line
+from assay.cli.dry_run import print_needs, trial_line
 from assay.model.platform import ClusterSpec
 from assay.model.trial import Estimate, MediumSpec, WorkloadSpec
 from assay.run import Needs

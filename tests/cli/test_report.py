@@ -188,3 +188,51 @@ def test_the_last_line_says_what_to_type_next(tmp_path, monkeypatch):
     assert words.startswith("Next: To decide it, repeat the experiment for about ")
     assert re.search(r"about \d+ min \(at most \d+ min\):$", words)
     assert command.startswith(f"  assay run EXPERIMENT.yaml --out {folder} --resume --for ")
+
+
+SLOWER = {"hdd": 66.0, "ssd": 40.4}
+
+
+@pytest.fixture
+def slower(made, tmp_path):
+    """A run whose hard disk takes a tenth longer than in the other, and whose SSD takes about as long."""
+    plan, records = made_run(made_trials(repetitions=8), times=SLOWER, noise=0.005, seed=3)
+    write_run(tmp_path / "later", plan, records)
+    plan, records = made_run(made_trials(repetitions=8), noise=0.005, seed=2)
+    write_run(tmp_path / "before", plan, records)
+    return tmp_path / "before", tmp_path / "later"
+
+
+def test_a_run_that_is_shown_to_be_slower_by_more_than_the_limit_fails(slower, tmp_path):
+    page = ("--out", tmp_path / "page.html")
+    code, said = assay("compare", *slower, *page, "--fail-above", "5%")
+    assert code == 1
+    assert re.search(r"Slower: triangles tiny hdd in later: 1\d % more time than in before \(95 % interval ", said)
+    assert "Slower by more than 5 %: 1 of 2 comparisons with the first run." in " ".join(said.split())
+    code, said = assay("compare", *slower, *page, "--fail-above", "50%")
+    assert (code, "Slower by more than 50 %: 0 of 2 comparisons" in said) == (0, True)
+    assert assay("compare", *reversed(slower), *page, "--fail-above", "0%")[0] == 0, "faster is not slower"
+    assert assay("compare", *slower, *page)[0] == 0, "nobody asked"
+
+
+def test_what_may_be_slower_does_not_fail_and_is_said(slower, tmp_path):
+    code, said = assay("compare", *slower, "--out", tmp_path / "page.html", "--fail-above", "10%")
+    assert code == 0
+    assert "0 of 2 comparisons with the first run; 1 may be, which more repetitions would decide" in " ".join(said.split())
+
+
+@pytest.mark.parametrize("form", ["csv", "md", "json"])
+def test_the_verdict_does_not_stand_in_a_form_for_scripts(slower, form):
+    done = CliRunner().invoke(
+        cli, ["compare", *map(str, slower), "--format", form, "--fail-above", "5%"], standalone_mode=False
+    )
+    assert done.return_value == 1
+    assert "Slower" not in done.stdout
+    assert "Slower by more than 5 %" in done.stderr
+
+
+def test_a_limit_on_runs_that_share_nothing_is_refused(made, tmp_path):
+    plan, records = made_run(made_trials(repetitions=3), facts={"kernel": "7"})
+    write_run(tmp_path / "elsewhere", plan, records)
+    with pytest.raises(BadInputError, match="--fail-above has nothing to judge"):
+        assay("compare", made[0], tmp_path / "elsewhere", "--fail-above", "5%")

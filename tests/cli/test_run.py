@@ -13,12 +13,15 @@ import pytest
 from rich.console import Console
 
 from assay.cli import main
-from assay.cli.run import run_experiment
+from assay.cli.console import Output
+from assay.cli.report import report_run
+from assay.cli.run import find_experiment, run_experiment
 from assay.host.machine import machine_facts
 from assay.model.errors import AssayError, BadInputError
 from assay.model.installation import Installation
 from assay.model.record import Status
 from assay.model.trial import SHIPPED_PRIOR
+from assay.plan.overrides import Override, override_of
 from assay.record.folder import RunFolder
 from assay.report.analysis import read_run
 from assay.run import Budget, work_of
@@ -56,7 +59,7 @@ class Command:
         monkeypatch.setattr("assay.cli.run.open_trial", self.set_up)
         monkeypatch.setattr("assay.cli.run.remove_left_overs", list)
         monkeypatch.setattr(
-            "assay.cli.run.report_run", lambda folder, console: 0 if read_run(RunFolder(folder)).passed else 1
+            "assay.cli.run.report_run", lambda folder, output: 0 if read_run(RunFolder(folder)).passed else 1
         )
 
     @contextmanager
@@ -74,11 +77,12 @@ class Command:
         clock = lambda: 10.0 * len(self.began)  # noqa: E731
         monkeypatch.setattr("assay.cli.run.Budget", partial(Budget, clock=clock))
 
-    def run(self, **how):
+    def run(self, *, as_json=False, **how):
         """The exit code, and what was said."""
         said = io.StringIO()
         self.began.clear()
-        code = run_experiment(self.experiment, self.out, self.installation, Console(file=said, width=200), **how)
+        output = Output.on(Console(file=said, width=200))._replace(as_json=as_json)
+        code = run_experiment(self.experiment, self.out, self.installation, output, **how)
         return code, said.getvalue()
 
     @property
@@ -344,3 +348,62 @@ def test_a_disk_that_is_full_anywhere_else_is_one_sentence(monkeypatch, capsys):
     with pytest.raises(SystemExit, match="1"):
         main()
     assert capsys.readouterr().err == "assay: /state/lease can't be used: no space is left on its disk; free some\n"
+
+
+def test_a_run_as_json_is_its_summary_alone_on_standard_output(command, monkeypatch, capsys):
+    monkeypatch.setattr("assay.cli.run.report_run", report_run)
+    code, said = command.run(as_json=True)
+    assert code == 0
+    document = json.loads(capsys.readouterr().out)
+    assert (document["folder"], document["experiment"]) == (str(command.out), "demo")
+    assert (document["planned"], document["finished"], document["failed"]) == (TRIALS, TRIALS, 0)
+    assert [one["level"] for one in document["answers"]] == ["ssd", "ssd"]
+    assert "Took " in said
+
+
+def test_a_dry_run_as_json_has_the_trials_and_what_they_need(command, capsys):
+    assert command.run(as_json=True, dry_run=True)[0] == 0
+    document = json.loads(capsys.readouterr().out)
+    assert [trial["trial"][:4] for trial in document["trials"]] == [f"000{number}" for number in range(1, TRIALS + 1)]
+    assert [trial["warm_up"] for trial in document["trials"]] == [True] + [False] * (TRIALS - 1)
+    assert document["seconds"] == pytest.approx(sum(trial["seconds"] for trial in document["trials"]))
+    assert {name: room["free_bytes"] for name, room in document["media"].items()} == {"hdd": 1 << 40, "ssd": 1 << 40}
+    assert not command.out.exists()
+
+
+def test_values_that_are_set_count_and_are_kept_with_the_run(command):
+    several = [override_of("workloads=triangles"), Override("repetitions", 3, ("--repetitions", "3"))]
+    assert command.run(overrides=several)[0] == 0
+    assert len(command.records) == 1 + 3 * 2
+    command.experiment = command.out / "experiment.yaml"
+    assert command.run(resume=True)[0] == 0, "the kept file makes the same plan without them"
+    assert not command.began
+
+
+def test_an_interrupted_run_names_what_was_set(command):
+    command.script = Script(fail_at="run answer", fail_with=KeyboardInterrupt())
+    said = io.StringIO()
+    output = Output.on(Console(file=said, width=400))
+    with pytest.raises(KeyboardInterrupt):
+        run_experiment(
+            command.experiment, command.out, command.installation, output, overrides=[override_of("worth=20%")]
+        )
+    assert "--resume --set worth=20%" in said.getvalue()
+
+
+def test_a_shipped_experiment_is_found_by_its_name_and_a_file_comes_first(command):
+    quickstart = find_experiment(Path("quickstart"), command.installation)
+    assert quickstart == ROOT / "experiments" / "quickstart.yaml"
+    assert find_experiment(Path("quickstart.yaml"), command.installation) == Path("quickstart.yaml")
+    Path("quickstart").mkdir()
+    assert find_experiment(Path("quickstart"), command.installation) == quickstart, "a folder is no experiment"
+    Path("quickstart").rmdir()
+    Path("quickstart").write_text(EXPERIMENT)
+    assert find_experiment(Path("quickstart"), command.installation) == Path("quickstart")
+
+
+def test_an_unknown_experiment_gets_a_suggestion(command):
+    with pytest.raises(BadInputError, match="neither a file quickstrat nor a shipped .*; did you mean 'quickstart'"):
+        find_experiment(Path("quickstrat"), command.installation)
+    with pytest.raises(BadInputError, match="see the experiments/ folder"):
+        find_experiment(Path("zzz"), command.installation)

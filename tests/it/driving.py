@@ -112,11 +112,11 @@ class Place:
         return done
 
     def start(self, *arguments: str, enter: Sequence[str] = ()) -> Started:
-        """Start `assay`, by a command that enters where it shall run, and go on."""
+        """Start `assay`, by a command that enters where it shall run, and go on; it prints each step."""
         output = self.home / f"output-{len(self._started)}.txt"
         with output.open("wb") as file:
             process = subprocess.Popen(
-                [*enter, *assay_command(*arguments)], cwd=self.home, env=self.environment, stdin=subprocess.DEVNULL,
+                [*enter, *assay_command(*arguments, "--verbose")], cwd=self.home, env=self.environment, stdin=subprocess.DEVNULL,
                 stdout=file, stderr=subprocess.STDOUT, start_new_session=True,
             )  # fmt: skip
         self._started.append(Started(process, output))

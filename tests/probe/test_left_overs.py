@@ -10,6 +10,7 @@ import pytest
 from rich.console import Console
 
 from assay.cli import cluster, run
+from assay.cli.console import Output
 from assay.host.processes import is_left_over, own_name
 from assay.probe import nftables
 from assay.probe.nftables import FlowsError
@@ -74,7 +75,7 @@ def console(monkeypatch):
 def test_a_run_begins_and_cluster_down_ends_with_it(console, tmp_path):
     installation = SimpleNamespace(state=tmp_path)
     run._clean_left_overs(installation, console)
-    cluster.cluster_down(installation, console)
+    cluster.cluster_down(installation, Output.on(console))
     said = console.file.getvalue().splitlines()
     assert said == [
         "assay: removed what a killed run left behind (kernel trace assay_1_2_3_4)",

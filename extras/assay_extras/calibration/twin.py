@@ -19,8 +19,9 @@ from typing import Any, NamedTuple
 
 from rich.console import Console
 
-from assay.cli.context import vocabulary
-from assay.cli.run import RUNS, run_experiment
+from assay.cli.console import Output
+from assay.cli.context import RUNS, vocabulary
+from assay.cli.run import run_experiment
 from assay.host.files import absolute, replace_text
 from assay.host.machine import available_memory_bytes
 from assay.host.mounts import mount_of
@@ -92,7 +93,7 @@ def run_twin(wanted: Request, installation: Installation, console: Console) -> i
         kept.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(profile, kept)
         write_experiment(tree, wanted, str(kept), experiment)
-        code = run_experiment(experiment, out, installation, console)
+        code = run_experiment(experiment, out, installation, Output.on(console))
     run = RunFolder(out)
     plan = run.plan()
     rows = rows_of(differences(plan, run.records(plan)[0]))
@@ -108,7 +109,7 @@ def check_jobs(tree: Mapping[str, Any], wanted: Request, file: Path, run: Callab
     """
     write_experiment(tree, wanted, STAND_IN, file)
     try:
-        run(file, console=Console(quiet=True), dry_run=True)
+        run(file, output=Output.on(Console(quiet=True)), dry_run=True)
     except BadInputError as error:
         reason = re.sub(rf"^{re.escape(str(file))}(, line \d+)?: ", "", str(error))
         raise BadInputError(f"{wanted.jobs}, with the drive and its twin as media: {reason}") from None

@@ -27,10 +27,12 @@ SUMMARIES = {
     "quickstart": "Answer in five minutes whether an SSD is worth it for one job.",
     "report": "Print a run's answer and write its page, or write another form of the report.",
     "run": "Run the trials of an experiment. Each is recorded as soon as it ends.",
+    "runs": "List runs, the newest first, with their answers.",
     "schema": "Print the JSON schema of experiment files, for editors.",
     "workloads": "List and describe the workloads.",
 }
 """The core's commands, each a module of this package with a click command of its name, and its help's first line."""
+LONGEST_SENTENCE = 1000
 
 
 def main() -> None:
@@ -47,7 +49,8 @@ def main() -> None:
     except click.ClickException as error:
         context = getattr(error, "ctx", None)
         words = error.format_message().rstrip(".")
-        _say(f"{words}; see `{context.command_path} --help`" if context else words)
+        between = " " if words.endswith("?") else "; "
+        _say(f"{words}{between}see `{context.command_path} --help`" if context else words)
         sys.exit(BAD_INPUT)
     except AssayError as error:
         _say(str(error))
@@ -112,14 +115,23 @@ class _Commands(click.Group):
             return command
         return COMMANDS[cmd_name].command if cmd_name in COMMANDS else None
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """With a suggestion where there is no such command: click knows the names of none."""
+        try:
+            return super().resolve_command(ctx, args)
+        except click.exceptions.NoSuchCommand as error:
+            names = self.list_commands(ctx)
+            raise click.exceptions.NoSuchCommand(error.command_name, possibilities=names, ctx=ctx) from None
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """By the summaries: no command's module is imported."""
+        """By the summaries, of each the whole first sentence: no command's module is imported."""
+        shipped = {name: click.Command(name, help=text) for name, text in SUMMARIES.items()}
+        commands = {name: kind.command for name, kind in COMMANDS.items()} | shipped
         names = self.list_commands(ctx)
-        width = formatter.width - 6 - max(map(len, names))
-        plugged = {name: kind.command.get_short_help_str(width) for name, kind in COMMANDS.items()}
-        own = {name: click.Command(name, help=text).get_short_help_str(width) for name, text in SUMMARIES.items()}
         with formatter.section("Commands"):
-            formatter.write_dl([(name, {**plugged, **own}[name]) for name in names])
+            formatter.write_dl([(name, commands[name].get_short_help_str(LONGEST_SENTENCE)) for name in names])
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})

@@ -4,10 +4,9 @@ import os
 from contextlib import closing
 
 import click
-from rich.console import Console
 
-from assay.cli.console import ConsoleDisplay
-from assay.cli.context import find_installation, json_option, open_console, print_json
+from assay.cli.console import ConsoleDisplay, Output
+from assay.cli.context import find_installation, json_option, open_console, open_output, output_options, print_json
 from assay.model.errors import BadInputError
 from assay.model.installation import Installation
 from assay.model.naming import nearest
@@ -20,9 +19,9 @@ from assay.report.words import print_line
 from assay.run import interruptible
 
 
-def cluster_down(installation: Installation, console: Console) -> None:
+def cluster_down(installation: Installation, output: Output) -> None:
     """Stop clusters that were left running and remove what killed commands left behind."""
-    ended = held.down(installation.state)
+    console, ended = output.results, held.down(installation.state)
     for lease in ended:
         counts = f"{len(lease.processes)} processes, {len(lease.directories)} directories"
         print_line(console, f"stopped {lease.id}: {counts}")
@@ -31,6 +30,8 @@ def cluster_down(installation: Installation, console: Console) -> None:
         print_line(console, f"removed what a killed run left behind ({what})")
     if not ended and not gone:
         print_line(console, "nothing to stop")
+    if output.as_json:
+        print_json({"stopped": [lease.model_dump(mode="json") for lease in ended], "removed": gone})
 
 
 @click.group()
@@ -43,14 +44,15 @@ def cluster() -> None:
 @click.option("--nodes", type=click.IntRange(1, MOST_NODES), default=1, show_default=True, help="Workers.")
 @click.option("--network", default=NO_NETWORK, show_default=True, help="Between nodes, such as gigabit or 200Mbit.")
 @click.option("--racks", type=click.IntRange(1, MOST_NODES), default=1, show_default=True, help="Of the workers.")
-def up(settings: str, nodes: int, network: str, racks: int) -> None:
+@output_options
+def up(settings: str, nodes: int, network: str, racks: int, *, output: Output) -> None:
     """Start a Hadoop on this machine, and leave it running: on free loopback ports, or on nodes of their own.
 
     \b
     Example:  assay cluster up
               assay cluster up --nodes 3 --network gigabit
     """
-    installation, console = find_installation(), open_console()
+    installation, console = find_installation(), output.results
     profiles = shipped_profiles()
     if settings not in profiles:
         raise BadInputError(f"unknown settings profile {settings!r}; {nearest(settings, list(profiles))}")
@@ -58,7 +60,7 @@ def up(settings: str, nodes: int, network: str, racks: int) -> None:
         links_of(network)
     except ValueError as error:
         raise BadInputError(f"--network: {error}") from None
-    with closing(ConsoleDisplay(console)) as display, interruptible():
+    with closing(ConsoleDisplay(output.progress, verbose=output.verbose)) as display, interruptible():
         display.step("start cluster")
         properties = resolve(settings, profiles).properties
         spec = ClusterSpec(nodes=nodes, network=network, racks=even_racks(racks, nodes))
@@ -71,16 +73,19 @@ def up(settings: str, nodes: int, network: str, racks: int) -> None:
     print_line(console, f"export HADOOP_CONF_DIR={started.details['conf_dir']}")
     print_line(console, f"its own `hadoop` command: {started.details['hadoop']}")
     print_line(console, f"web pages: {started.details['web_pages']}")
+    if output.as_json:
+        print_json(started.model_dump(mode="json"))
 
 
 @cluster.command("down")
-def down() -> None:
+@json_option()
+def down(*, as_json: bool) -> None:
     """Stop every cluster left running and remove what killed commands left behind.
 
     \b
     Example:  assay cluster down
     """
-    cluster_down(find_installation(), open_console())
+    cluster_down(find_installation(), open_output(as_json=as_json))
 
 
 @cluster.command("status")

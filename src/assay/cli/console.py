@@ -1,7 +1,8 @@
-"""The terminal: progress on one live line, and names that never control it."""
+"""The terminal: where words go, progress on one live line, and names that never control it."""
 
 import time
 from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.markup import escape
@@ -23,13 +24,41 @@ class SafeConsole(Console):
             yield segment if segment.control else Segment(printable(segment.text), segment.style)
 
 
+class Output(NamedTuple):
+    """Where a command's words go.
+
+    `results` takes what the command was called for, `progress` what it does meanwhile. With `as_json` both are on
+    standard error, or nowhere, and standard output gets one JSON document. With `verbose` every step stays on a line
+    of its own, and results have all their tables.
+    """
+
+    results: Console
+    progress: Console
+    as_json: bool = False
+    verbose: bool = False
+
+    @classmethod
+    def on(cls, console: Console) -> "Output":
+        """All of it on one console."""
+        return cls(console, console)
+
+
 class ConsoleDisplay:
-    """Shows where a plan is. Estimates of what is left are corrected by how long finished trials really took."""
+    """Shows where a plan is. Estimates of what is left are corrected by how long finished trials really took.
+
+    Steps share one live line, and are not shown where there is no terminal for it; with `verbose` each stays.
+    """
 
     def __init__(
-        self, console: Console, plan: Plan | None = None, estimates: Mapping[str, Estimate] | None = None
+        self,
+        console: Console,
+        plan: Plan | None = None,
+        estimates: Mapping[str, Estimate] | None = None,
+        *,
+        verbose: bool = False,
     ) -> None:
         self._console = console
+        self._verbose = verbose
         self._estimates = dict(estimates or {})
         self._left = [trial.id for trial in plan.trials] if plan else []
         self._expected_s = self._took_s = 0.0
@@ -63,6 +92,8 @@ class ConsoleDisplay:
     def step(self, name: str) -> None:
         """The live line's middle."""
         self._step = name
+        if self._verbose:
+            self.say(f"assay: {self._line('')}")
         self._show("")
 
     def detail(self, text: str) -> None:
@@ -80,14 +111,13 @@ class ConsoleDisplay:
             self._spinner.stop()
             self._spinner = None
 
+    def _line(self, detail: str) -> str:
+        return " · ".join(part for part in (self._head, self._step, detail, self._time_left()) if part)
+
     def _show(self, detail: str) -> None:
-        parts = [part for part in (self._head, self._step, detail, self._time_left()) if part]
-        line = " · ".join(parts)
-        shown = escape(line)
-        if not self._console.is_terminal:
-            if not detail:
-                print_line(self._console, f"assay: {line}")
+        if self._console.quiet or not self._console.is_terminal:
             return
+        shown = escape(self._line(detail))
         if self._spinner is None:
             self._spinner = self._console.status(shown, spinner="line" if self._console.options.ascii_only else "dots")
             self._spinner.start()

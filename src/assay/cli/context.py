@@ -5,18 +5,23 @@ import os
 import re
 from collections.abc import Callable
 from contextlib import suppress
+from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
     from rich.console import Console
 
+    from assay.cli.console import Output
     from assay.model.installation import Installation
     from assay.plan.source import Vocabulary
 
 FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130
+RUNS = Path("runs")
+"""Where runs lie unless `--out` says otherwise, from the working directory."""
 OUT_HELP = "Folder for the records; by default a new folder under runs/."
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -24,6 +29,36 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 def json_option(text: str = "Print as JSON.") -> Callable[[Command], Command]:
     """The option of commands that print what they know as JSON too."""
     return click.option("--json", "as_json", is_flag=True, help=text)
+
+
+def output_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options of commands that take a while; the command gets an `output`, which says where its words go."""
+
+    @wraps(command)
+    def with_output(*arguments: Any, quiet: bool, verbose: bool, as_json: bool, **more: Any) -> Any:
+        output = open_output(quiet=quiet, verbose=verbose, as_json=as_json)
+        return command(*arguments, output=output, **more)
+
+    options = (
+        click.option("-q", "--quiet", is_flag=True, help="Print the result alone, without progress."),
+        click.option("-v", "--verbose", is_flag=True, help="Print every step, and all tables of the result."),
+        json_option("Print the result as one JSON document; all other words go to standard error."),
+    )
+    wrapped: Callable[..., Any] = with_output
+    for option in reversed(options):
+        wrapped = option(wrapped)
+    return wrapped
+
+
+def open_output(*, quiet: bool = False, verbose: bool = False, as_json: bool = False) -> "Output":
+    """As these options say. Raises click.UsageError where two of them contradict each other."""
+    from assay.cli.console import Output, SafeConsole
+
+    if quiet and verbose:
+        raise click.UsageError("--quiet and --verbose contradict each other; leave one out")
+    silent = SafeConsole(quiet=True)
+    results = silent if quiet and as_json else open_console(error=as_json)
+    return Output(results, silent if quiet else results, as_json, verbose)
 
 
 def print_json(value: Any) -> None:
@@ -99,6 +134,24 @@ def vocabulary(installation: "Installation") -> "Vocabulary":
     )
 
 
+def run_folders(folder: Path) -> list[Path]:
+    """The runs directly below a folder, that whose plan was written last first; none where there is no such folder."""
+    plans = [plan for plan in folder.glob("*/plan.json") if plan.is_file()]
+    return [plan.parent for plan in sorted(plans, key=lambda plan: plan.stat().st_mtime, reverse=True)]
+
+
+def last_run(folder: Path = RUNS) -> Path:
+    """The run whose plan was written last. Raises BadInputError where there is none."""
+    from assay.model.errors import BadInputError
+
+    newest = next(iter(run_folders(folder)), None)
+    if newest is None:
+        raise BadInputError(
+            f"there is no run below {folder}; name a run's folder, or start one with `assay quickstart`"
+        )
+    return newest
+
+
 _NUMBER = r"([0-9]{1,9}(?:\.[0-9]{1,9})?)"
 _PARTS = re.compile(rf"(?:{_NUMBER} ?h)? ?(?:{_NUMBER} ?m(?:in)?)? ?(?:{_NUMBER} ?s)?")
 _UNITS_S = (3600, 60, 1)
@@ -145,6 +198,24 @@ class Speed(click.ParamType[float]):
         return speed
 
 
+_MOST_PERCENT = 1000
+
+
+class Percentage(click.ParamType[float]):
+    """`5%`: a share, of 0 to 1000 %."""
+
+    name = "percentage"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Fails on anything else."""
+        if isinstance(value, float):
+            return value
+        share = re.fullmatch(rf"{_NUMBER} ?%", str(value).strip())
+        if share is None or float(share[1]) > _MOST_PERCENT:
+            self.fail(f"{value!r} is not a percentage; write it as 5%", param, ctx)
+        return float(share[1]) / 100
+
+
 class Number(click.ParamType[float]):
     """A finite number."""
 
@@ -177,3 +248,9 @@ class UserPath(click.ParamType[Path]):
             return possible(Path(value))
         except BadInputError as error:
             self.fail(str(error), param, ctx)
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> "list[CompletionItem]":
+        """The shell's own completion of files."""
+        from click.shell_completion import CompletionItem
+
+        return [CompletionItem(incomplete, type="file")]

@@ -1,24 +1,52 @@
 """`assay data`: list, get, make and check datasets."""
 
 import shutil
+from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
 
 import click
 
-from assay.cli.console import ConsoleDisplay
-from assay.cli.context import FAILED, Number, UserPath, find_installation, json_option, open_console, print_json
+from assay.cli.console import ConsoleDisplay, Output
+from assay.cli.context import (
+    FAILED,
+    Number,
+    UserPath,
+    find_installation,
+    json_option,
+    open_console,
+    output_options,
+    print_json,
+)
 from assay.host.files import possible
 from assay.input.catalogue import all_published, is_downloaded, open_dataset
 from assay.input.graph_file import GraphFile
-from assay.model.doubt import Outcome
+from assay.model.base import Frozen
+from assay.model.doubt import Outcome, Verdict
 from assay.model.errors import BadInputError
-from assay.model.input import DatasetSpec
+from assay.model.input import DatasetSpec, GraphFacts
 from assay.model.naming import bytes_text, printable
 from assay.report.columns import Column, fitted
 from assay.report.words import print_line
 
 FORMATS = ["auto", "snap", "konect", "csv", "matrix-market", "edges"]
+
+
+class CheckedDataset(Frozen):
+    """A graph that was read from its file, counted and compared with what is known of it."""
+
+    name: str
+    """Its name in reports."""
+    file: Path
+    """Where it lies: in the cache, or where `--to` put a copy."""
+    size_bytes: int
+    """The file's size."""
+    facts: GraphFacts
+    """The counts of the simple graph."""
+    read: Mapping[str, int]
+    """How many lines the file has, and of what kinds, by their names."""
+    verdicts: tuple[Verdict, ...]
+    """One on each count that is known from elsewhere."""
 
 
 @click.group()
@@ -67,13 +95,14 @@ def data_list(*, as_json: bool) -> None:
 @data.command("get")
 @click.argument("name")
 @click.option("--to", type=UserPath(), help="Also copy the file here.")
-def data_get(name: str, to: Path | None) -> int:
+@output_options
+def data_get(name: str, to: Path | None, *, output: Output) -> int:
     """Download a published graph and check its counts.
 
     \b
     Example:  assay data get brightkite
     """
-    return _bring(DatasetSpec(name=name, get=name), to)
+    return _bring(DatasetSpec(name=name, get=name), to, output)
 
 
 @data.command("make")
@@ -87,13 +116,14 @@ def data_get(name: str, to: Path | None) -> int:
     help="Size, as a fraction of the published nodes and edges.",
 )  # fmt: skip
 @click.option("--to", type=UserPath(), help="Also copy the file here.")
-def data_make(preset: str, seed: int, scale: float, to: Path | None) -> int:
+@output_options
+def data_make(preset: str, seed: int, scale: float, to: Path | None, *, output: Output) -> int:
     """Generate a graph like a published graph: as many nodes and edges, about as many wedges and triangles.
 
     \b
     Example:  assay data make brightkite --seed 7 --to mine.tsv
     """
-    return _bring(DatasetSpec(name=preset, make=preset, seed=seed, scale=scale), to)
+    return _bring(DatasetSpec(name=preset, make=preset, seed=seed, scale=scale), to, output)
 
 
 @data.command("check")
@@ -105,7 +135,10 @@ def data_make(preset: str, seed: int, scale: float, to: Path | None) -> int:
 @click.option(
     "--columns", metavar="A,B", help="The two columns that hold the ends of an edge, by name or by number from 1."
 )
-def data_check(name_or_file: str, form: str, header_lines: int | None, columns: str | None) -> int:
+@output_options
+def data_check(
+    name_or_file: str, form: str, header_lines: int | None, columns: str | None, *, output: Output
+) -> int:
     """Read a graph file or a downloaded graph, count it, and compare the counts with the published counts.
 
     \b
@@ -132,22 +165,22 @@ def data_check(name_or_file: str, form: str, header_lines: int | None, columns: 
                 f"{given} belongs to a file of yours, and {name_or_file} is a published graph; leave it out"
             )
         spec = DatasetSpec(name=name_or_file, get=name_or_file)
-    return _check(open_dataset(spec, find_installation().cache))
+    return _check(open_dataset(spec, find_installation().cache), output)
 
 
-def _bring(spec: DatasetSpec, to: Path | None) -> int:
+def _bring(spec: DatasetSpec, to: Path | None, output: Output) -> int:
     """Download or generate a dataset and check it; copy it to a file of the user's if asked. Returns the exit code."""
     if to is not None and to.exists():
         raise BadInputError(f"{to} already exists; name another file or remove it")
     if to is not None and not to.parent.is_dir():
         raise BadInputError(f"{to.parent} is not a folder; make it first, or name another file")
-    return _check(open_dataset(spec, find_installation().cache), to, brought=True)
+    return _check(open_dataset(spec, find_installation().cache), output, to, brought=True)
 
 
-def _check(dataset: GraphFile, to: Path | None = None, *, brought: bool = False) -> int:
+def _check(dataset: GraphFile, output: Output, to: Path | None = None, *, brought: bool = False) -> int:
     """Prepare a dataset, compare its counts with what is known of it, print both. Returns the exit code."""
-    console = open_console()
-    with closing(ConsoleDisplay(console)) as display:
+    console = output.results
+    with closing(ConsoleDisplay(output.progress, verbose=output.verbose)) as display:
         staged = dataset.file(display)
         if to is not None:
             shutil.copyfile(staged.path, to)
@@ -164,4 +197,10 @@ def _check(dataset: GraphFile, to: Path | None = None, *, brought: bool = False)
     print_line(console, f"file: {lines}")
     for verdict in verdicts:
         print_line(console, f"{verdict.outcome}: {verdict.check} ({verdict.detail})")
+    if output.as_json:
+        checked = CheckedDataset(
+            name=dataset.spec.name, file=to or staged.path, size_bytes=staged.bytes, facts=facts, read=dict(counts),
+            verdicts=verdicts,
+        )  # fmt: skip
+        print_json(checked.model_dump(mode="json"))
     return FAILED if any(verdict.outcome is Outcome.FAIL for verdict in verdicts) else 0

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import click
 
-from assay.cli.context import OUT_HELP, UserPath, find_installation, open_console
+from assay.cli.console import Output
+from assay.cli.context import OUT_HELP, UserPath, find_installation, output_options
 from assay.cli.run import run_experiment
 from assay.host.machine import available_memory_bytes
 from assay.media.emulated.attachment import missing
@@ -44,7 +45,8 @@ def _fits_into_memory() -> bool:
 
 @click.command()
 @click.option("--out", type=UserPath(), help=OUT_HELP)
-def quickstart(out: Path | None) -> int:
+@output_options
+def quickstart(out: Path | None, *, output: Output) -> int:
     """Answer in five minutes whether an SSD is worth it for one job.
 
     The job runs on an emulated hard disk, on an emulated SSD and without storage delay, and all three again as
@@ -54,7 +56,7 @@ def quickstart(out: Path | None) -> int:
     \b
     Example:  assay quickstart
     """
-    installation, console = find_installation(), open_console()
+    installation = find_installation()
     experiments = installation.root / "experiments"
     lacking = list(missing(installation))
     try:
@@ -64,8 +66,8 @@ def quickstart(out: Path | None) -> int:
     if not lacking:
         # In memory no disk of this machine is in the emulated drives' way.
         name = "quickstart.yaml" if _fits_into_memory() else "quickstart-on-disk.yaml"
-        return run_experiment(experiments / name, out, installation, console, budget_s=FIVE_MINUTES_S, fill=True)
+        return run_experiment(experiments / name, out, installation, output, budget_s=FIVE_MINUTES_S, fill=True)
     doubt = NO_EMULATED_DRIVES.doubt(f"drives can't be emulated here: {'; '.join(lacking)}")
-    print_doubt(doubt, console)
+    print_doubt(doubt, output.progress)
     plain = experiments / "quickstart-without-emulation.yaml"
-    return run_experiment(plain, out, installation, console, budget_s=FIVE_MINUTES_S, fill=True, doubts=(doubt,))
+    return run_experiment(plain, out, installation, output, budget_s=FIVE_MINUTES_S, fill=True, doubts=(doubt,))

@@ -15,7 +15,8 @@ from typing import Literal, get_args
 import click
 from rich.console import Console
 
-from assay.cli.context import FAILED, Speed, UserPath, open_console
+from assay.cli.console import Output
+from assay.cli.context import FAILED, Speed, UserPath, last_run, open_console, open_output, print_json
 from assay.host.files import replace_text, whole
 from assay.model.base import json_text
 from assay.model.errors import AssayError, BadInputError
@@ -26,6 +27,7 @@ from assay.report.analysis import RunAnalysis, RunData, analyse, read_run
 from assay.report.markdown import markdown
 from assay.report.next_steps import next_steps
 from assay.report.page import run_page
+from assay.report.run_summary import summary_of
 from assay.report.terminal import print_nodes, print_report
 from assay.report.words import print_line, print_text
 
@@ -90,16 +92,18 @@ Rows = Literal["combinations", "trials", "placements", "parts"]
 
 
 @uncollected()
-def report_run(folder: Path, console: Console, cpu_speed: float | None = None) -> int:
+def report_run(folder: Path, output: Output, cpu_speed: float | None = None) -> int:
     """Print the table and write RUN/report.html; the exit code. Raises BadInputError when the folder is no run.
 
+    With JSON the run's summary is on standard output, and nothing else.
     Answers are restated for processors of `cpu_speed` times the speed of those that the trials ran on.
     """
-    run = read_run(RunFolder(folder))
+    run, console = read_run(RunFolder(folder)), output.results
     analysis = _analysed(run, cpu_speed)
     title = f"{run.plan.experiment}: {len(run.records)} of {len(run.plan.trials)} trials"
     print_report(title, run.records, analysis, console)
-    print_nodes(run.detailed, console)
+    if output.verbose:
+        print_nodes(run.detailed, console)
     for damaged in run.damaged[:MOST_DAMAGED]:
         print_text(console, f"left out: {damaged.folder}: {damaged.reason}", "red")
     if len(run.damaged) > MOST_DAMAGED:
@@ -112,6 +116,8 @@ def report_run(folder: Path, console: Console, cpu_speed: float | None = None) -
         print_text(console, f"Next: {step.words}{':' if step.command else '.'}")
         if step.command:
             print_line(console, f"  {step.command}")
+    if output.as_json:
+        print_json(summary_of(run, analysis).model_dump(mode="json"))
     return 0 if run.passed else FAILED
 
 
@@ -221,7 +227,8 @@ def json_lines(run: RunData, analysis: RunAnalysis) -> Iterator[str]:
 
 
 @click.command()
-@click.argument("folder", type=UserPath())
+@click.argument("folder", type=UserPath(), required=False)
+@click.option("--last", is_flag=True, help="Report the run below runs/ that was begun or continued last.")
 @click.option(
     "--format",
     "form",
@@ -240,16 +247,22 @@ def json_lines(run: RunData, analysis: RunAnalysis) -> Iterator[str]:
     "--cpu-speed", type=Speed(), metavar="SPEED",
     help="Restate the answers for processors of so many times the speed of those that the trials ran on, such as 2x.",
 )  # fmt: skip
+@click.option("-v", "--verbose", is_flag=True, help="Print the tables of the nodes too.")
 def report(
-    folder: Path, form: Form | None, rows: Rows | None, out: Path | None, cpu_speed: float | None, *, as_json: bool
-) -> int:
+    folder: Path | None, form: Form | None, rows: Rows | None, out: Path | None, cpu_speed: float | None, *,
+    last: bool, as_json: bool, verbose: bool,
+) -> int:  # fmt: skip
     """Print a run's answer and write its page, or write another form of the report.
 
     \b
     Example:  assay report runs/quickstart-20260102-030405
+              assay report --last
               assay report runs/mine --cpu-speed 2x
               assay report runs/mine --format csv --rows placements > answers.csv
     """
+    if last == (folder is not None):
+        raise click.UsageError("name one run's folder, or give --last for that of the newest run below runs/")
+    folder = folder or last_run()
     form = form or ("json" if as_json else None)
     if rows and form != "csv":
         raise click.UsageError("--rows is of --format csv alone; add that, or leave it out")
@@ -259,4 +272,4 @@ def report(
         return write_report(folder, form, rows or "combinations", out, open_console(), cpu_speed)
     if out:
         raise click.UsageError("--out is the file for --format; name a format, or leave it out for RUN/report.html")
-    return report_run(folder, open_console(), cpu_speed)
+    return report_run(folder, open_output(verbose=verbose), cpu_speed)

@@ -1,9 +1,8 @@
 """`assay run`."""
 
 import os
-import re
 import time
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from datetime import datetime
 from functools import cache, partial
@@ -13,15 +12,18 @@ from typing import Any
 import click
 from rich.console import Console
 
-from assay.cli.console import ConsoleDisplay
+from assay.cli.console import ConsoleDisplay, Output
 from assay.cli.context import (
     OUT_HELP,
+    RUNS,
     Duration,
     UserPath,
     find_installation,
-    open_console,
+    output_options,
+    print_json,
     vocabulary,
 )
+from assay.cli.dry_run import dry_run_of, print_needs
 from assay.cli.report import report_run
 from assay.host.lease import Lease, release_stale
 from assay.host.machine import machine_facts
@@ -31,18 +33,18 @@ from assay.model.doubt import Doubt
 from assay.model.errors import AssayError, BadInputError
 from assay.model.installation import Installation
 from assay.model.medium import kind_of
-from assay.model.naming import bytes_text
-from assay.model.platform import AUTO, PlatformContext, TrialSetup
+from assay.model.naming import did_you_mean, similar
+from assay.model.platform import PlatformContext, TrialSetup
 from assay.model.probe import Probe, ProbeContext
 from assay.model.registry import PLATFORMS, WORKLOADS
-from assay.model.trial import FACTORS, Estimate, Plan, Trial
+from assay.model.trial import Estimate, Plan, Trial
 from assay.model.workload import Workload
 from assay.plan.grid import only
 from assay.plan.make import plan_and_more
+from assay.plan.overrides import Override, override_of
 from assay.plan.properties import located
 from assay.plan.source import Source
 from assay.plan.varied import with_varied_drives
-from assay.platform.dilation import auto_text
 from assay.probe.sampler import probes_of, remove_left_overs
 from assay.record.folder import RunFolder
 from assay.report.next_steps import typed
@@ -50,8 +52,8 @@ from assay.report.terminal import print_doubt
 from assay.report.words import duration_text, print_line
 from assay.run import (
     Budget,
-    Needs,
     RepetitionSchedule,
+    SetUp,
     check_needs,
     decided_by,
     execute,
@@ -63,72 +65,11 @@ from assay.stats.duration_history import Expected, read_history
 from assay.stats.fit import prior_of
 from assay.stats.trial_doubts import fewer_nodes
 
-# Levels that go without saying in a line about a trial, by factor.
-_USUAL = {
-    "variant": {"paper"}, "options": {""}, "dataset": {"none"}, **{factor.name: factor.usual for factor in FACTORS},
-}  # fmt: skip
-_FOLDERS = re.compile(r"(?<==)/\S*/(?=[^/\s])")
 
-
-def print_needs(plan: Plan, needs: Needs, budget_s: float | None, console: Console) -> None:
-    """Head, each trial, each medium, memory, and in the last line the sum of times with the worst disk and memory."""
-    time, known = f"about {duration_text(needs.seconds)}", sum(bool(one.records) for one in needs.estimates.values())
-    from_records = "from earlier records" if known == len(needs.estimates) else ""
-    count = f"{len(plan.trials)} trial{'' if len(plan.trials) == 1 else 's'}"
-    print_line(console, f"{plan.experiment}: {count}, {time}, {from_records or 'more on slow drives'}")
-    for trial in plan.trials:
-        print_line(console, trial_line(trial, needs.estimates[trial.id]), "dim")
-    if dilated := [trial.cluster for trial in plan.trials if trial.cluster.dilation == AUTO]:
-        print_line(console, f"  {auto_text(dilated[0])}")
-    if any(trial.cluster.dilation not in {None, 1} for trial in plan.trials):
-        print_line(console, "  times here are this machine's; those of the results are divided by the dilation")
-    if known:
-        others = len(needs.estimates) - known
-        reckoned = f"; the other {others} are rough estimates" if others else ""
-        times = f"times of {known} trial{'s' if known > 1 else ''} are medians of earlier records"
-        print_line(console, f"  {times}{reckoned}")
-    for name, wanted in needs.disk_bytes.items():
-        if wanted:
-            free = bytes_text(needs.free_bytes[name])
-            print_line(console, f"  {name}: at most about {bytes_text(wanted)} at once, {free} free")
-    memory, available = bytes_text(needs.memory_bytes), bytes_text(needs.available_memory_bytes)
-    if needs.memory_bytes:
-        print_line(console, f"  this machine: at most about {memory} of memory, {available} available")
-    drives = [trial for trial in plan.trials if any(kind_of(medium).emulated for medium in trial.media)]
-    clusters = [trial.cluster for trial in drives]
-    if any(cluster.limit_memory_bytes is None and cluster.page_cache_bytes is None for cluster in clusters):
-        print_line(
-            console, "  no `memory` or `page_cache` limit: the page cache may answer instead of the emulated drives"
-        )
-    # Trials run one after the other on empty media: their times add up, of their bytes the most count.
-    longest = max(plan.trials, key=lambda trial: needs.estimates[trial.id].seconds)
-    seconds = duration_text(needs.estimates[longest.id].seconds)
-    disk = max(estimate.disk_bytes for estimate in needs.estimates.values())
-    space = "disk and memory of the cluster are its own and not estimated"
-    if disk:
-        space = f"at most about {bytes_text(disk)} of disk and {memory} of memory at once"
-    basis = from_records or "a rough estimate for quick drives"
-    print_line(console, f"  in all: {time}, {basis} (the longest trial, {longest.id}, {seconds}); {space}")
-    if budget_s is not None:
-        rest = "the time that trials leave is used for further repetitions"
-        print_line(console, f"  for {duration_text(budget_s)}: {rest}")
-
-
-def print_doubts(plan: Plan, console: Console) -> None:
+def known_doubts(plan: Plan) -> list[Doubt]:
     """Those that are known before anything starts: the plan's, and of its trials that they can't have their nodes."""
     of_trials = {doubt.what: doubt for trial in plan.trials for doubt in fewer_nodes(trial)}
-    for doubt in (*plan.doubts, *of_trials.values()):
-        print_doubt(doubt, console)
-
-
-def trial_line(trial: Trial, estimate: Estimate | None = None) -> str:
-    """A trial's factors, but those that say nothing; of paths in options the last name; its time if records tell it."""
-    factors = {**trial.factors, "options": _FOLDERS.sub("", trial.factors["options"])}
-    further = [f"{name}={level}" for name, level in trial.levels.items() if level != "default"]
-    named = [value for name, value in factors.items() if name not in trial.levels and value not in _USUAL.get(name, ())]
-    turn = "warm-up" if trial.warm_up else f"repetition {trial.repetition}"
-    time = f", {duration_text(estimate.seconds)} in earlier records" if estimate and estimate.records else ""
-    return f"  {trial.id}: {', '.join([*named, *further, turn])}{time}"
+    return [*plan.doubts, *of_trials.values()]
 
 
 def resumed(stored: Plan, full: Plan, asked: Plan, finished: Collection[str]) -> Plan:
@@ -163,8 +104,20 @@ def _number(trial: Trial) -> int:
     return int(trial.id.partition("-")[0])
 
 
-RUNS = Path("runs")
 MOST_LEFT_OUT = 3
+
+
+def find_experiment(experiment: Path, installation: Installation) -> Path:
+    """The file that is meant: a path, or the name of a shipped experiment. Raises BadInputError for neither."""
+    is_name = len(experiment.parts) == 1 and not experiment.suffix
+    if not is_name or (experiment.exists() and not experiment.is_dir()):
+        return experiment
+    shipped = {file.stem: file for file in (installation.root / "experiments").rglob("*.yaml")}
+    if experiment.name in shipped:
+        return shipped[experiment.name]
+    close = similar(experiment.name, sorted(shipped), most=3)
+    hint = did_you_mean(close) if close else "see the experiments/ folder for examples"
+    raise BadInputError(f"there is neither a file {experiment} nor a shipped experiment of that name; {hint}")
 
 
 @contextmanager
@@ -189,71 +142,95 @@ def open_trial(trial: Trial, installation: Installation) -> Iterator[TrialSetup]
 
 
 def run_experiment(
-    experiment: Path, out: Path | None, installation: Installation, console: Console, *, resume: bool = False,
+    experiment: Path, out: Path | None, installation: Installation, output: Output, *, resume: bool = False,
     dry_run: bool = False, levels: tuple[str, ...] = (), budget_s: float | None = None, fill: bool = False,
-    doubts: tuple[Doubt, ...] = (), sensitivity: bool = False,
+    doubts: tuple[Doubt, ...] = (), sensitivity: bool = False, overrides: Sequence[Override] = (),
 ) -> int:  # fmt: skip
     """Plan, check, run and report an experiment; `doubts` are those of the whole plan, beside its own.
 
     `levels` are `FACTOR=LEVEL`s that the trials to run have; `budget_s` are seconds after which nothing begins, and
     until which the plan is repeated where it is not decided; with `fill` the whole plan runs, and is repeated, decided
-    or not, as often as fits. With `sensitivity` drives are varied in what is assumed of them. Returns the exit code;
-    raises BadInputError before anything starts.
+    or not, as often as fits. With `sensitivity` drives are varied in what is assumed of them. `overrides` are values in
+    place of the experiment's. Returns the exit code; raises BadInputError before anything starts.
     """
-    began_s = time.monotonic()
+    began_s, console = time.monotonic(), output.progress
     options = _options(levels, None if fill else budget_s, sensitivity=sensitivity)
-    source = Source(experiment)
+    source = Source(experiment, overrides)
     full, more = fitted(*plan_and_more(source, vocabulary(installation)))
     full = with_varied_drives(full, installation) if sensitivity else full
-    print_doubts(full, console)
+    for doubt in known_doubts(full):
+        print_doubt(doubt, console)
     full = full.model_copy(update={"doubts": (*doubts, *full.doubts), "options": tuple(options)})
     plan = only(full, levels)
     folder = RunFolder(out or RUNS / f"{plan.experiment}-{datetime.now().astimezone():%Y%m%d-%H%M%S}")
     whole = _whole(folder, full, plan, out, resume=resume)
     _clean_left_overs(installation, console)
     set_up = partial(open_trial, installation=installation)
-    with closing(ConsoleDisplay(console)) as display, interruptible(), located(source):
+    with closing(_display(output)) as display, interruptible(), located(source):
         histories = [read_history(place) for place in sorted({folder.path.parent.resolve(), RUNS.resolve()})]
         durations = [duration for history in histories for duration in history.durations]
         expected = Expected((duration.trial, duration.seconds) for duration in durations)
         needs = check_needs(plan, set_up, display, expected)
-    own = folder.path.resolve()  # resuming says what it makes of its own damaged records
-    damaged = [file for history in histories for file in history.damaged if own not in file.parents]
-    for file in damaged[:MOST_LEFT_OUT]:
-        print_line(console, f"earlier record left out: {file} is damaged")
-    if len(damaged) > MOST_LEFT_OUT:
-        print_line(console, f"and {len(damaged) - MOST_LEFT_OUT} more records that are damaged")
+    _print_damaged([file for history in histories for file in history.damaged], folder, console)
     kinds = {trial.cluster.kind for trial in plan.trials}
     prior = whole.prior if resume else prior_of(durations, machine_facts(), kinds)
     lasting = _lasting(plan, max(needs.seconds, budget_s or 0.0), console)
-    whole, plan = (one.model_copy(update={"prior": prior, "doubts": (*one.doubts, *lasting)}) for one in (whole, plan))
-    print_needs(plan, needs, budget_s, console)
+    whole, plan = (
+        part.model_copy(update={"prior": prior, "doubts": (*part.doubts, *lasting)}) for part in (whole, plan)
+    )
     if dry_run:
+        print_needs(plan, needs, budget_s, output.results)
+        if output.as_json:
+            print_json(dry_run_of(plan, needs, known_doubts(plan)).model_dump(mode="json"))
         return 0
-    _know_ceiling(plan, installation, console)
+    print_needs(plan, needs, budget_s, console)
+    _know_ceiling(plan, installation, output)
     if resume:
         folder.replace_plan(whole)
     else:
         folder.create(whole)
     folder.keep_experiment(source.portable())
+    budget = None if budget_s is None else Budget(budget_s, plan, needs.estimates, fill=fill)
     try:
-        with closing(ConsoleDisplay(console, plan, needs.estimates)) as display:
-            budget = None if budget_s is None else Budget(budget_s, plan, needs.estimates, fill=fill)
-            if not execute(plan, folder, set_up, display, budget):
-                left = len({trial.id for trial in plan.trials} - folder.finished())
-                display.say(
-                    f"the time is up, and {left} of {len(plan.trials)} trials have not run; go on with --resume"
-                )
-            elif budget is not None:
-                count = repeat(RepetitionSchedule(plan, more, decided_by(budget)), folder, set_up, display, budget)
-                display.say(f"{count} further trial{'' if count == 1 else 's'} repeated the plan while there was time")
+        with closing(_display(output, plan, needs.estimates)) as display:
+            _run_all(plan, more, folder, set_up, display, budget)
     except KeyboardInterrupt:
-        again = typed("run", str(experiment), "--out", str(folder.path), "--resume", *options)
-        print_line(console, f"finished trials are kept; continue with: {again}")
+        typed_again = [word for override in overrides for word in override.words]
+        again = typed("run", str(experiment), "--out", str(folder.path), "--resume", *typed_again, *options)
+        print_line(output.results, f"finished trials are kept; continue with: {again}")
         raise
-    code = report_run(folder.path, console)
+    code = report_run(folder.path, output)
     print_line(console, f"Took {duration_text(time.monotonic() - began_s)}.")
     return code
+
+
+def _display(
+    output: Output, plan: Plan | None = None, estimates: Mapping[str, Estimate] | None = None
+) -> ConsoleDisplay:
+    return ConsoleDisplay(output.progress, plan, estimates, verbose=output.verbose)
+
+
+def _run_all(
+    plan: Plan, more: Iterator[tuple[Trial, ...]], folder: RunFolder, set_up: SetUp, display: ConsoleDisplay,
+    budget: Budget | None,
+) -> None:  # fmt: skip
+    """Run what is not finished, then repeat the plan, both as the budget allows; it says what it leaves or adds."""
+    if not execute(plan, folder, set_up, display, budget):
+        left = len({trial.id for trial in plan.trials} - folder.finished())
+        display.say(f"the time is up, and {left} of {len(plan.trials)} trials have not run; go on with --resume")
+    elif budget is not None:
+        count = repeat(RepetitionSchedule(plan, more, decided_by(budget)), folder, set_up, display, budget)
+        display.say(f"{count} further trial{'' if count == 1 else 's'} repeated the plan while there was time")
+
+
+def _print_damaged(files: Sequence[Path], folder: RunFolder, console: Console) -> None:
+    """Name records of earlier runs that can't be read; resuming says what it makes of this run's own."""
+    own = folder.path.resolve()
+    damaged = [file for file in files if own not in file.parents]
+    for file in damaged[:MOST_LEFT_OUT]:
+        print_line(console, f"earlier record left out: {file} is damaged")
+    if len(damaged) > MOST_LEFT_OUT:
+        print_line(console, f"and {len(damaged) - MOST_LEFT_OUT} more records that are damaged")
 
 
 def _options(levels: Sequence[str], budget_s: float | None, *, sensitivity: bool) -> list[str]:
@@ -286,10 +263,10 @@ def _whole(folder: RunFolder, full: Plan, plan: Plan, out: Path | None, *, resum
         raise BadInputError(f"{out}: {error}") from None
 
 
-def _know_ceiling(plan: Plan, installation: Installation, console: Console) -> None:
+def _know_ceiling(plan: Plan, installation: Installation, output: Output) -> None:
     """Before the first trial with an emulated drive: what this machine's path carries, unless that is known."""
     if any(kind_of(medium).emulated for trial in plan.trials for medium in trial.media):
-        with closing(ConsoleDisplay(console)) as display, interruptible(), suppress(AssayError):
+        with closing(_display(output)) as display, interruptible(), suppress(AssayError):
             if known_ceiling(installation) is None:
                 display.step("measuring what the path to emulated drives carries (10 s)")
                 measure_ceiling(installation)
@@ -312,6 +289,13 @@ def _clean_left_overs(installation: Installation, console: Console) -> None:
 @click.option("--dry-run", is_flag=True, help="Only prepare the inputs and print the trials and what they need.")
 @click.option("--only", multiple=True, metavar="FACTOR=LEVEL", help="Run only trials with this level; may be repeated.")
 @click.option(
+    "--set", "values", multiple=True, metavar="KEY=VALUE",
+    help="Set a key of the experiment, such as cluster.nodes=3; may be repeated. The value is YAML, such as [1, 2].",
+)  # fmt: skip
+@click.option(
+    "--repetitions", type=click.IntRange(1, 10_000), metavar="N", help="How often each combination runs."
+)
+@click.option(
     "--sensitivity",
     is_flag=True,
     help="Run each combination also with the assumed figures of its emulated drives slower, and faster, by a fifth.",
@@ -320,19 +304,26 @@ def _clean_left_overs(installation: Installation, console: Console) -> None:
     "--for", "budget_s", type=Duration(),
     help="Repeat until everything is decided, but at most for this time, such as 2h.",
 )  # fmt: skip
+@output_options
 def run(
-    experiment: Path, out: Path | None, only: tuple[str, ...], budget_s: float | None, *,
-    resume: bool, dry_run: bool, sensitivity: bool,
+    experiment: Path, out: Path | None, only: tuple[str, ...], values: tuple[str, ...], repetitions: int | None,
+    budget_s: float | None, *, resume: bool, dry_run: bool, sensitivity: bool, output: Output,
 ) -> int:  # fmt: skip
     """Run the trials of an experiment. Each is recorded as soon as it ends.
 
+    EXPERIMENT is a file, or the name of one in experiments/.
+
     \b
-    Example:  assay run experiments/quickstart.yaml --out runs/mine
-              assay run experiments/quickstart.yaml --out runs/mine --resume
+    Example:  assay run quickstart --out runs/mine
+              assay run quickstart --out runs/mine --resume
               assay run experiments/quickstart.yaml --only placement=ssd --for 20min
+              assay run quickstart --set memory=2GiB --repetitions 5
     """
-    installation, console = find_installation(), open_console()
+    installation = find_installation()
+    overrides = [override_of(text) for text in values]
+    if repetitions is not None:
+        overrides.append(Override("repetitions", repetitions, ("--repetitions", str(repetitions))))
     return run_experiment(
-        experiment, out, installation, console, resume=resume, dry_run=dry_run, levels=only, budget_s=budget_s,
-        sensitivity=sensitivity,
+        find_experiment(experiment, installation), out, installation, output, resume=resume, dry_run=dry_run,
+        levels=only, budget_s=budget_s, sensitivity=sensitivity, overrides=overrides,
     )  # fmt: skip

@@ -5,6 +5,7 @@ texts, and tags, which would make other things, are refused. An alias may repeat
 grows beyond all measure, and not inside the part itself.
 """
 
+import io
 import math
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
@@ -26,6 +27,8 @@ MOST_ITEMS = 50_000
 """Items of all lists and maps together, repeated ones counted each time."""
 
 MOST_NUMBER_CHARACTERS = 64
+LONGEST_LINE = 1 << 16
+"""Of a text that is made of a tree: lines stay as they were written."""
 
 Place = Sequence[object]
 """Where something stands in a file: keys and positions in lists, from the outside in."""
@@ -86,8 +89,8 @@ class YamlFile:
             raise self.error_at(place, str(error)) from None
 
 
-def tree_of(text: str, file: Path) -> Any:
-    """The tree of a text; `file` is where it stands. Raises BadInputError."""
+def tree_of(text: str, file: Path | str) -> Any:
+    """The tree of a text; `file` is where it stands, a file or an option. Raises BadInputError."""
     from ruamel.yaml import YAML
     from ruamel.yaml.error import MarkedYAMLError, YAMLError
     from ruamel.yaml.reader import ReaderError
@@ -109,6 +112,17 @@ def tree_of(text: str, file: Path) -> Any:
         raise _bad(str(file), f"not readable as YAML: {' '.join(str(error).split())}") from None
     _check_values(tree, file)
     return tree
+
+
+def text_of(tree: Any) -> str:
+    """The text of a tree, with its comments."""
+    from ruamel.yaml import YAML
+
+    yaml = YAML()
+    yaml.width = LONGEST_LINE
+    written = io.StringIO()
+    yaml.dump(tree, written)
+    return written.getvalue()
 
 
 def plain(tree: Any) -> Any:
@@ -170,7 +184,7 @@ class _Extent:
         self.depth = max(self.depth, other.depth)
 
 
-def _check_shape(text: str, file: Path) -> None:
+def _check_shape(text: str, file: Path | str) -> None:
     """Raises BadInputError for what would take for ever to build, or can't be built; nothing is built yet."""
     from ruamel.yaml import YAML
     from ruamel.yaml.events import AliasEvent, CollectionEndEvent, CollectionStartEvent, ScalarEvent
@@ -204,7 +218,7 @@ def _check_shape(text: str, file: Path) -> None:
             raise _bad(where, f"there are more than {MOST_ITEMS:,} items, repeated ones counted; write fewer")
 
 
-def _check_values(tree: Any, file: Path) -> None:
+def _check_values(tree: Any, file: Path | str) -> None:
     """Raises BadInputError for keys that aren't texts, and numbers that aren't finite."""
     items = tree.items() if isinstance(tree, dict) else enumerate(tree) if isinstance(tree, list) else ()
     for key, value in items:

@@ -17,14 +17,22 @@ LEAST_BEGINNING = 3
 """Words that a hint names, and letters of one that many others may begin with."""
 
 
-def nearest(word: str, words: Sequence[str], most: int = 1) -> str:
-    """A hint for a word that isn't among some words: those that begin with it, else the `most` similar, else all."""
-    close = [one for one in words if len(word) >= LEAST_BEGINNING and one.startswith(word)][:MOST_MEANT]
-    close = close or difflib.get_close_matches(word, words, n=most, cutoff=0.6)
-    if not close:
-        return f"possible are {', '.join(words)}"
-    *others, last = map(repr, close)
+def similar(word: str, words: Sequence[str], most: int = 1) -> list[str]:
+    """The words that begin with it, else the `most` that are written much like it; none where there are none."""
+    begin = [known for known in words if len(word) >= LEAST_BEGINNING and known.startswith(word)][:MOST_MEANT]
+    return begin or difflib.get_close_matches(word, words, n=most, cutoff=0.6)
+
+
+def did_you_mean(words: Sequence[str]) -> str:
+    """The question by its words, at least one."""
+    *others, last = map(repr, words)
     return f"did you mean {', '.join(others)}{' or ' if others else ''}{last}?"
+
+
+def nearest(word: str, words: Sequence[str], most: int = 1) -> str:
+    """A hint for a word that isn't among some words: the similar ones, else all."""
+    close = similar(word, words, most)
+    return did_you_mean(close) if close else f"possible are {', '.join(words)}"
 
 
 def unprintable(text: str) -> str | None:

@@ -5,12 +5,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from assay.host.files import UnreadableFileError, absolute
-from assay.host.yaml_file import Place, YamlFile
+from assay.host.yaml_file import Place, YamlFile, text_of, tree_of
 from assay.model.errors import BadInputError
 from assay.model.input import DATASET, DatasetSpec
 from assay.model.naming import nearest
 from assay.model.trial import HDFS, MAPREDUCE, WorkloadSpec
 from assay.plan.experiment import ExperimentFile
+from assay.plan.overrides import Override, apply, lies_within
 
 # The option of a workload that may name any input, the experiment's dataset too.
 INPUT = "input"
@@ -51,10 +52,11 @@ class Vocabulary(NamedTuple):
 
 
 class Source(YamlFile):
-    """An experiment file, read once: what it says, and in which line."""
+    """An experiment file, read once: what it says, and in which line, with what a command sets in its place."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, overrides: Sequence[Override] = ()) -> None:
         """Raises BadInputError for what is no experiment."""
+        self._set: list[tuple[Override, Place]] = []
         try:
             super().__init__(path)
         except UnreadableFileError as error:
@@ -65,9 +67,20 @@ class Source(YamlFile):
             ) from None
         if not isinstance(self.tree, dict):
             raise BadInputError(f"{path} must be a mapping that starts with `experiment: NAME`")
+        self._set = [(override, apply(override, self.tree)) for override in overrides]
         self.experiment = self.validated(ExperimentFile)
         with self.at("folder"):
             self.folder = absolute(path.parent, self.experiment.folder or Path())
+
+    def error_at(self, place: Place, message: str) -> BadInputError:
+        """A mistake, with the option that made it, or else the file and the line of its place."""
+        setters = [override for override, set_at in self._set if lies_within(place, set_at)]
+        if setters:
+            return BadInputError(f"{setters[-1].option}: {message}")
+        parts = [override for override, set_at in self._set if place and lies_within(set_at, place)]
+        if parts:  # it may come from the file, or from what was set in a part of it
+            message = f"with {parts[-1].option}, {message}"
+        return super().error_at(place, message)
 
     def check_word(self, place: Place, what: str, word: str, words: Sequence[str]) -> None:
         """Raises BadInputError for a word that is none of these."""
@@ -85,13 +98,15 @@ class Source(YamlFile):
         return absolute(self.folder, Path(path))
 
     def portable(self) -> str:
-        """The file's text, with the folder from which its relative paths count, so that it may be moved."""
+        """The file's text with what was set, and the folder from which its paths count, so that it may be moved."""
+        text = text_of(self.tree) if self._set else self.text
         if self.experiment.folder is not None:
-            return self.text
-        first = next(iter(self.tree))
-        row, column = self.tree.lc.key(first)
-        lines = self.text.split("\n")
-        between = ", " if self.tree.fa.flow_style() else "\n" + " " * column
+            return text
+        tree = tree_of(text, self.path)
+        first = next(iter(tree))
+        row, column = tree.lc.key(first)
+        lines = text.split("\n")
+        between = ", " if tree.fa.flow_style() else "\n" + " " * column
         quoted = "'" + str(self.folder).replace("'", "''") + "'"
         lines[row] = f"{lines[row][:column]}folder: {quoted}{between}{lines[row][column:]}"
         return "\n".join(lines)

@@ -14,7 +14,7 @@ from assay.stats.comparison import Comparison, compare
 from assay.stats.machine_kind import MEDIUM_FACTS, Changed, medium_facts
 from assay.stats.run_doubts import different_machines, doubts_of
 from assay.stats.sample import MACHINE, PLACEMENT, RUN, Levels, Trials
-from assay.stats.summary import Row, first_few, summarise
+from assay.stats.summary import Row, first_few, summarise, varying
 
 Configuration = tuple[tuple[str, str, str], ...]
 """What a trial's names stood for, sorted: of what (`medium ssd`), which property (empty: the whole), its value."""
@@ -193,6 +193,56 @@ def _doubts(
             what = f"the runs have different things under the same names in {' '.join(title)}"
             found.append(SAME_NAMES_FOR_OTHER_THINGS.doubt(f"{what}: {first_few(differing)}"))
     return list({doubt.model_dump_json(): doubt for doubt in found}.values())
+
+
+class Slowdowns(NamedTuple):
+    """Combinations of later runs that were compared with those of the first, to find those slower by more than `above`.
+
+    `above` is a share of the first run's time, `names` are the factors that tell combinations of one workload apart.
+    `shown` are slower by more than that, `open` may be, of `tested` in all.
+    """
+
+    above: float
+    names: Sequence[str]
+    shown: Sequence[tuple[ComparedRow, Comparison]]
+    open: Sequence[tuple[ComparedRow, Comparison]]
+    tested: int
+
+
+def slowdowns(compared: ComparedRuns, above: float) -> Slowdowns:
+    """What takes longer than in the first run by more than `above`.
+
+    That is shown where the whole 95 % interval of the ratio lies beyond it, and the ratio's difference from 1 is
+    significant after correction for all that is compared; it is open where only a part of the interval lies beyond.
+    """
+    tested = [(row, row.against) for row in compared.rows if row.against is not None]
+    beyond = [(row, against) for row, against in tested if against.interval.high > 1 + above]
+    clear = [against.significant and against.interval.low > 1 + above for _, against in beyond]
+    names = [name for name in varying([row.combination for row in compared.rows]) if name not in {"dataset", MACHINE}]
+    return Slowdowns(
+        above,
+        names,
+        shown=[pair for pair, is_clear in zip(beyond, clear, strict=True) if is_clear],
+        open=[pair for pair, is_clear in zip(beyond, clear, strict=True) if not is_clear],
+        tested=len(tested),
+    )
+
+
+def slowdown_words(slower: Slowdowns) -> Iterator[str]:
+    """Each that is shown in a line, then how many there are."""
+    for row, against in slower.shown:
+        low, high = (f"{100 * (end - 1):.0f}" for end in (against.interval.low, against.interval.high))
+        more = f"{100 * (against.ratio - 1):.0f} % more time than in {against.base} (95 % interval {low} to {high} %)"
+        yield f"Slower: {_title(row, slower.names)} in {row.run}: {more}."
+    of_all = f"{len(slower.shown)} of {slower.tested} comparison{'' if slower.tested == 1 else 's'} with the first run"
+    unclear = f"; {len(slower.open)} may be, which more repetitions would decide" if slower.open else ""
+    yield f"Slower by more than {100 * slower.above:g} %: {of_all}{unclear}."
+
+
+def _title(row: ComparedRow, names: Sequence[str]) -> str:
+    levels = dict(row.key)
+    shown = [levels.get(name, "") for name in ("workload", "dataset", *names, PLACEMENT)]
+    return " ".join(level for level in shown if level not in {"", "none"})
 
 
 def shown_rows(compared: ComparedRuns) -> list[ComparedRow]:

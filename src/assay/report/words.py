@@ -52,6 +52,13 @@ def about_text(seconds: float) -> str:
     return duration_text(seconds) if minutes >= 60 else f"{minutes} min" if minutes >= 2 else f"{round(seconds)} s"
 
 
+def age_text(seconds: float) -> str:
+    """Whole minutes below two hours, whole hours below two days, then whole days."""
+    minutes = max(0, int(seconds // 60))
+    hours, days = minutes // 60, minutes // (60 * 24)
+    return f"{minutes} min" if hours < 2 else f"{hours} h" if days < 2 else f"{days} days"
+
+
 def number_text(value: float | None) -> str:
     """Three digits or more, thousands apart; a dash for what is not there."""
     if value is None:

@@ -1,0 +1,144 @@
+"""What a plan needs, before anything starts: the trials, their times, disk and memory, in words and as JSON."""
+
+import re
+from collections.abc import Mapping, Sequence
+
+from rich.console import Console
+
+from assay.model.base import Frozen
+from assay.model.doubt import Doubt
+from assay.model.medium import kind_of
+from assay.model.naming import bytes_text
+from assay.model.platform import AUTO
+from assay.model.trial import FACTORS, Estimate, Plan, Trial
+from assay.platform.dilation import auto_text
+from assay.report.words import duration_text, print_line
+from assay.run import Needs
+
+# Levels that go without saying in a line about a trial, by factor.
+_USUAL = {
+    "variant": {"paper"}, "options": {""}, "dataset": {"none"}, **{factor.name: factor.usual for factor in FACTORS},
+}  # fmt: skip
+_FOLDERS = re.compile(r"(?<==)/\S*/(?=[^/\s])")
+
+
+class PlannedTrial(Frozen):
+    """One trial of a plan."""
+
+    trial: str
+    """Its id, which begins with its number."""
+    factors: Mapping[str, str]
+    """Its level of each factor."""
+    repetition: int
+    """Which repetition it is of, from 1."""
+    warm_up: bool
+    """Whether it only warms up the machine."""
+    seconds: float
+    """How long it is expected to take on this machine."""
+    records: int
+    """Of how many earlier trials like it that is the median; 0 where it is a rough estimate."""
+
+
+class Room(Frozen):
+    """Space on a medium."""
+
+    needed_bytes: int
+    """What its largest trial needs there, at most."""
+    free_bytes: int
+    """What is free there now."""
+
+
+class DryRun(Frozen):
+    """What a plan needs at its worst moment, and what there is."""
+
+    experiment: str
+    """The experiment's name."""
+    trials: tuple[PlannedTrial, ...]
+    """All trials, in the order in which they would run."""
+    seconds: float
+    """How long all of them are expected to take."""
+    media: Mapping[str, Room]
+    """The space on each medium, by its name."""
+    memory_bytes: int
+    """The memory that the largest trial needs, at most; 0 on an existing cluster."""
+    available_memory_bytes: int
+    """The memory that is available on this machine now."""
+    doubts: tuple[Doubt, ...]
+    """The doubts that are known before anything starts."""
+
+
+def dry_run_of(plan: Plan, needs: Needs, doubts: Sequence[Doubt]) -> DryRun:
+    """Of a plan that was checked; `doubts` are those that are known by then."""
+    return DryRun(
+        experiment=plan.experiment,
+        trials=tuple(_planned(trial, needs.estimates[trial.id]) for trial in plan.trials),
+        seconds=needs.seconds,
+        media={
+            name: Room(needed_bytes=needed, free_bytes=needs.free_bytes[name])
+            for name, needed in needs.disk_bytes.items()
+        },
+        memory_bytes=needs.memory_bytes,
+        available_memory_bytes=needs.available_memory_bytes,
+        doubts=tuple(doubts),
+    )
+
+
+def _planned(trial: Trial, estimate: Estimate) -> PlannedTrial:
+    return PlannedTrial(
+        trial=trial.id, factors=trial.factors, repetition=trial.repetition, warm_up=trial.warm_up,
+        seconds=estimate.seconds, records=estimate.records,
+    )  # fmt: skip
+
+
+def print_needs(plan: Plan, needs: Needs, budget_s: float | None, console: Console) -> None:
+    """Head, each trial, each medium, memory, and in the last line the sum of times with the worst disk and memory."""
+    time, known = f"about {duration_text(needs.seconds)}", sum(bool(one.records) for one in needs.estimates.values())
+    from_records = "from earlier records" if known == len(needs.estimates) else ""
+    count = f"{len(plan.trials)} trial{'' if len(plan.trials) == 1 else 's'}"
+    print_line(console, f"{plan.experiment}: {count}, {time}, {from_records or 'more on slow drives'}")
+    for trial in plan.trials:
+        print_line(console, trial_line(trial, needs.estimates[trial.id]), "dim")
+    if dilated := [trial.cluster for trial in plan.trials if trial.cluster.dilation == AUTO]:
+        print_line(console, f"  {auto_text(dilated[0])}")
+    if any(trial.cluster.dilation not in {None, 1} for trial in plan.trials):
+        print_line(console, "  times here are this machine's; those of the results are divided by the dilation")
+    if known:
+        others = len(needs.estimates) - known
+        reckoned = f"; the other {others} are rough estimates" if others else ""
+        times = f"times of {known} trial{'s' if known > 1 else ''} are medians of earlier records"
+        print_line(console, f"  {times}{reckoned}")
+    for name, wanted in needs.disk_bytes.items():
+        if wanted:
+            free = bytes_text(needs.free_bytes[name])
+            print_line(console, f"  {name}: at most about {bytes_text(wanted)} at once, {free} free")
+    memory, available = bytes_text(needs.memory_bytes), bytes_text(needs.available_memory_bytes)
+    if needs.memory_bytes:
+        print_line(console, f"  this machine: at most about {memory} of memory, {available} available")
+    drives = [trial for trial in plan.trials if any(kind_of(medium).emulated for medium in trial.media)]
+    clusters = [trial.cluster for trial in drives]
+    if any(cluster.limit_memory_bytes is None and cluster.page_cache_bytes is None for cluster in clusters):
+        print_line(
+            console, "  no `memory` or `page_cache` limit: the page cache may answer instead of the emulated drives"
+        )
+    # Trials run one after the other on empty media: their times add up, of their bytes the most count.
+    longest = max(plan.trials, key=lambda trial: needs.estimates[trial.id].seconds)
+    seconds = duration_text(needs.estimates[longest.id].seconds)
+    disk = max(estimate.disk_bytes for estimate in needs.estimates.values())
+    space = "disk and memory of the cluster are its own and not estimated"
+    if disk:
+        space = f"at most about {bytes_text(disk)} of disk and {memory} of memory at once"
+    basis = from_records or "a rough estimate for quick drives"
+    print_line(console, f"  in all: {time}, {basis} (the longest trial, {longest.id}, {seconds}); {space}")
+    if budget_s is not None:
+        rest = "the time that trials leave is used for further repetitions"
+        print_line(console, f"  for {duration_text(budget_s)}: {rest}")
+
+
+def trial_line(trial: Trial, estimate: Estimate | None = None) -> str:
+    """A trial's factors, but those that say nothing; of paths in options the last name; its time if records tell it."""
+    factors = {**trial.factors, "options": _FOLDERS.sub("", trial.factors["options"])}
+    further = [f"{name}={level}" for name, level in trial.levels.items() if level != "default"]
+    named = [value for name, value in factors.items() if name not in trial.levels and value not in _USUAL.get(name, ())]
+    turn = "warm-up" if trial.warm_up else f"repetition {trial.repetition}"
+    time = f", {duration_text(estimate.seconds)} in earlier records" if estimate and estimate.records else ""
+    return f"  {trial.id}: {', '.join([*named, *further, turn])}{time}"

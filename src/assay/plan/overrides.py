@@ -1,0 +1,104 @@
+"""Values that a command gives an experiment in place of its file's, by dotted paths such as `cluster.nodes`."""
+
+from collections.abc import Sequence
+from copy import deepcopy
+from typing import Any, NamedTuple
+
+from assay.host.yaml_file import Place, shown, tree_of
+from assay.model.errors import BadInputError
+from assay.model.naming import nearest
+
+OPEN = frozenset({"hadoop", "properties", "options", "base"})
+"""Maps whose keys may have dots, as Hadoop's properties do: behind them a path's rest is a single key."""
+NAMED = frozenset({"media", "profiles"})
+"""Maps from names that the experiment chose: what is set below such a name must be there."""
+
+
+class Override(NamedTuple):
+    """A value for one key; `words` are what the user typed for it, the option first."""
+
+    key: str
+    value: Any
+    words: tuple[str, str]
+
+    @property
+    def option(self) -> str:
+        """How messages name it."""
+        option, text = self.words
+        return f"{option} {text.partition('=')[0].strip()}"
+
+
+def override_of(text: str) -> Override:
+    """`KEY=VALUE`, of which the value is YAML. Raises BadInputError."""
+    key, equals, value = text.partition("=")
+    key = key.strip()
+    if not equals or not all(key.split(".")):
+        raise BadInputError(f"--set {text}: it must be KEY=VALUE, such as --set repetitions=5 or --set cluster.nodes=3")
+    return Override(key, tree_of(value, f"--set {key}"), ("--set", text))
+
+
+def apply(override: Override, tree: Any) -> Place:
+    """Put the value into an experiment's tree; the place where it stands then. Raises BadInputError."""
+    place: list[object] = []
+    here, rest = tree, override.key
+    while True:
+        here, step, rest = _step(override, here, place, rest)
+        place.append(step)
+        if not rest:
+            here[step] = override.value
+            return place
+        missing = isinstance(here, dict) and here.get(step) is None
+        here[step] = _map() if missing else deepcopy(here[step])  # an alias repeats it elsewhere, where it must stay
+        here = here[step]
+
+
+def _step(override: Override, here: Any, place: list[object], rest: str) -> tuple[Any, Any, str]:
+    """The list or map to go on from, the key there, and what is left of the path behind it."""
+    if isinstance(here, list):
+        name, _, below = rest.partition(".")
+        if name.isdecimal() and int(name) < len(here):
+            return here, int(name), below
+        if len(here) != 1 or name.isdecimal():
+            listed = _typed(place)
+            which = f"{listed} is a list of {len(here)}, counted from 0; name one, such as {listed}.0"
+            raise BadInputError(f"{override.option}: {which}")
+        place.append(0)
+        here[0] = deepcopy(here[0])
+        here = here[0]
+    if not isinstance(here, dict):
+        whole = _typed([part for part in place if part != 0])
+        raise BadInputError(
+            f"{override.option}: {whole} is {shown(here)}, which has no keys; set the whole of it, such as "
+            f"--set '{whole}={{key: value}}'"
+        )
+    names = rest.split(".")
+    counts = range(len(names), 0, -1)
+    known = next((count for count in counts if ".".join(names[:count]) in here), None)
+    inside = place[-1] if place else ""
+    count = known or (len(names) if inside in OPEN else 1)
+    name, below = ".".join(names[:count]), ".".join(names[count:])
+    if below and known is None and inside in NAMED:
+        raise BadInputError(f"{override.option}: {inside} has no {name!r}; {nearest(name, list(here))}")
+    return here, name, below
+
+
+def _typed(place: Sequence[object]) -> str:
+    return ".".join(map(str, place))
+
+
+def _map() -> Any:
+    from ruamel.yaml.comments import CommentedMap
+
+    return CommentedMap()
+
+
+def lies_within(place: Place, around: Place) -> bool:
+    """Whether a place is another one or lies in it; one thing alone may stand where a list has its first."""
+    rest = list(place)
+    for part in around:
+        while rest and rest[0] != part and isinstance(rest[0], int):
+            rest.pop(0)
+        if not rest or rest[0] != part:
+            return False
+        rest.pop(0)
+    return True

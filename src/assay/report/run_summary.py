@@ -1,0 +1,112 @@
+"""A run in a few words and numbers: what lists of runs show, and what scripts get."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from assay.model.base import Frozen
+from assay.model.doubt import Doubt, Outcome, decisive
+from assay.report.analysis import RunAnalysis, RunData
+from assay.report.answer import OUTCOMES, Answer, outcome_of, percent, telling
+from assay.stats.decision import Decision
+from assay.stats.run_doubts import began_ms
+
+NOTHING_COMPARED = "nothing compared"
+
+
+class AnswerSummary(Frozen):
+    """One answer of a run."""
+
+    subject: str
+    """The workload and its data set, and what else tells the run's answers apart."""
+    verdict: str
+    """`worth it`, `not worth it` or `not known yet`; of faults `costs time`, `no significant cost` or `not known yet`; of
+    a drive and its twin `within the goal`, `beyond the goal` or `not known yet`."""
+    headline: str
+    """The verdict in a sentence."""
+    base: str | None
+    """What the others are compared with: a placement, or the level of another factor."""
+    level: str | None
+    """What the verdict is about: the fastest of the others, of faults the slowest; null where there is no other."""
+    saves_share: float | None
+    """The share of the base's time that it saves; below 0 it takes more."""
+    saves_share_low: float | None
+    """The lower end of the 95 % interval of that; null without repetitions."""
+    saves_share_high: float | None
+    """The upper end."""
+
+
+class RunSummary(Frozen):
+    """A run: what was planned, what has run, and what came out."""
+
+    folder: Path
+    """The run's folder, as it was named."""
+    experiment: str
+    """The experiment's name."""
+    began: datetime | None
+    """When its first trial began; null before that."""
+    planned: int
+    """The trials of the plan."""
+    finished: int
+    """The trials with a readable record, failed ones included."""
+    failed: int
+    """Those of them that failed, or whose output is wrong or could not be checked."""
+    answer: str
+    """All answers in a few words."""
+    answers: tuple[AnswerSummary, ...]
+    """Each answer, in the order of the report."""
+    doubts: tuple[Doubt, ...]
+    """The doubts that can change an answer, the most severe first; of several of one kind the first."""
+
+
+def summary_of(run: RunData, analysis: RunAnalysis) -> RunSummary:
+    """Of a run that was read from its folder."""
+    begun = [when for record in run.records if (when := began_ms(record))]
+    return RunSummary(
+        folder=run.folder or Path(),
+        experiment=run.plan.experiment,
+        began=datetime.fromtimestamp(min(begun) / 1000, UTC) if begun else None,
+        planned=len(run.plan.trials),
+        finished=len(run.records),
+        failed=sum(record.outcome is not Outcome.PASS for record in run.records),
+        answer=answer_text(analysis.decisions) if run.records else "no trial has finished",
+        answers=tuple(map(_answer, analysis.decisions, analysis.answers)),
+        doubts=tuple(doubt for doubt, _ in decisive(analysis.doubts)),
+    )
+
+
+def answer_text(decisions: Sequence[Decision]) -> str:
+    """`k-means: worth it (ssd saves 54 %)`, or of several `worth it in 3 of 8, not known yet in 5`."""
+    compared = [decision for decision in decisions if len(decision.placements) > 1]
+    if not compared:
+        return NOTHING_COMPARED
+    if len(compared) == 1:
+        return f"{compared[0].levels['workload']}: {outcome_of(compared[0])}{_change(compared[0])}"
+    outcomes = [outcome_of(decision) for decision in compared]
+    known = dict.fromkeys(outcome for decision in compared for outcome in OUTCOMES[decision.question])
+    first, *others = [f"{outcome} in {outcomes.count(outcome)}" for outcome in known if outcome in outcomes]
+    return ", ".join([f"{first} of {len(compared)}", *others])
+
+
+def _change(decision: Decision) -> str:
+    other = telling(decision)
+    if other is None or other.saving is None:
+        return ""
+    share = other.saving.value
+    change = f"saves {percent(share)}" if share >= 0 else f"takes {percent(-share)} more"
+    return f" ({other.placement} {change})"
+
+
+def _answer(decision: Decision, answer: Answer) -> AnswerSummary:
+    other = telling(decision)
+    saving = other.saving if other else None
+    return AnswerSummary(
+        subject=answer.subject,
+        verdict=answer.verdict,
+        headline=answer.headline,
+        base=decision.placements[0].placement if decision.placements else None,
+        level=other.placement if other else None,
+        saves_share=saving.value if saving else None,
+        saves_share_low=saving.low if saving else None,
+        saves_share_high=saving.high if saving else None,
+    )
