@@ -11,7 +11,7 @@ from assay.model.base import Frozen, json_text
 from assay.model.record import Record
 from assay.model.trial import Plan
 from assay.report.columns import Column, fitted, grid
-from assay.report.page import template
+from assay.report.templates import template
 from assay.stats.comparison import compare
 from assay.stats.decision import REAL, TWIN
 from assay.stats.noise import Interval

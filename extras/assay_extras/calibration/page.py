@@ -28,7 +28,7 @@ from assay.report.charts.drawing import (
     ticks,
     title,
 )
-from assay.report.page import template, with_contents
+from assay.report.templates import template, with_contents
 from assay.report.terminal import print_doubt
 from assay_extras.calibration.calibration import Calibration, Point
 from assay_extras.calibration.fidelity import Comparison, compare

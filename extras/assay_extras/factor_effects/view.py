@@ -6,7 +6,7 @@ from typing import NamedTuple
 from assay.model.base import json_text
 from assay.model.record import Record
 from assay.model.trial import SHIPPED_PRIOR, NoisePrior
-from assay.report.page import template
+from assay.report.templates import template
 from assay.stats.sample import APART, samples, varying_factors
 from assay_extras.factor_effects.effects import Effect, Effects, effects
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from assay.report.charts.drawing import FAINT, INK, LETTER_ROOM_PX, PALE, PAPER, SOFT, figure, rect, text
 from assay.report.charts.elapsed import PALETTE
 from assay.report.columns import Column
-from assay.report.page import template
+from assay.report.templates import template
 from assay_extras.studies.comparison import POSSIBLE, Agreement
 from assay_extras.studies.figures import MARKS
 from assay_extras.studies.kept import StudyRun

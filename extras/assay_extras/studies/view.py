@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from markupsafe import escape
 
-from assay.report.page import template
+from assay.report.templates import template
 from assay.report.words import number_text
 from assay_extras.studies.comparison import (
     TRUTHS,

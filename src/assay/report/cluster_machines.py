@@ -15,7 +15,7 @@ from assay.model.registry import PLATFORMS, PROBES, SECTIONS
 from assay.model.trial import NO_PROBES, Plan
 from assay.report.analysis import trials_in_detail
 from assay.report.columns import Column, grid
-from assay.report.page import template
+from assay.report.templates import template
 from assay.report.words import number_text
 
 MOST_TRIALS, MOST_MACHINES = 6, 20

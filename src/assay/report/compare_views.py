@@ -37,7 +37,8 @@ from assay.report.compare_runs import (
     differing_facts,
     shown_rows,
 )
-from assay.report.page import MOST_CARRIED, MOST_DETAILS, data_of, template, with_contents
+from assay.report.page import MOST_CARRIED, MOST_DETAILS, data_of
+from assay.report.templates import template, with_contents
 from assay.report.values import energy_columns
 from assay.report.words import base_text, print_line, print_text
 from assay.stats.sample import MACHINE, RUN

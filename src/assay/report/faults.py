@@ -8,6 +8,7 @@ from assay.model.base import json_text
 from assay.model.fault import FaultReport
 from assay.model.record import Record, Status
 from assay.report.columns import escaped
+from assay.report.templates import template
 from assay.report.words import seconds_text
 from assay.stats.fault_cost import FAULT, FaultCost
 
@@ -42,8 +43,6 @@ class FaultsView(NamedTuple):
 
     def html(self) -> str:
         """The costs, a table of the trials, and the last words of what was killed."""
-        from assay.report.page import template  # which puts sections together
-
         trials = [struck_trial(record) for record in self.records]
         return str(template("faults.html.j2").render(head=HEAD, costs=list(self.sentences()), trials=trials))
 

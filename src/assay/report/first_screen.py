@@ -1,7 +1,6 @@
 """What the page begins with: few decisions as cards with a chart each, many as a table of verdicts."""
 
-import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import islice, zip_longest
 from typing import NamedTuple
 
@@ -13,6 +12,7 @@ from assay.record.folder import Damaged
 from assay.report.analysis import Filter, marks_of
 from assay.report.answer import OUTCOMES, Answer, more_time, telling
 from assay.report.charts.split import split_charts
+from assay.report.templates import address
 from assay.stats.decision import Decision, Estimate, PlacementResult, Question
 from assay.stats.sample import PLACEMENT, in_order, in_plan_order
 
@@ -228,13 +228,6 @@ def _base_words(views: Sequence[DecisionView]) -> str:
     label = first.answer.lines[0].label
     own_name = first.decision.factor == PLACEMENT and first.decision.question is Question.WORTH
     return f"on {first.base.placement}" if own_name else f"{label[0].lower()}{label[1:]}"
-
-
-def address(words: str, taken: Collection[str]) -> str:
-    """Words as an address within a page, with a number where it is taken."""
-    base = re.sub(r"[^a-z0-9]+", "-", words.lower()).strip("-") or "part"
-    numbered = (base if number == 1 else f"{base}-{number}" for number in range(1, len(taken) + 2))
-    return next(one for one in numbered if one not in taken)
 
 
 def carded(decisions: Sequence[Decision]) -> list[int]:

@@ -1,7 +1,6 @@
 """The run as one self-contained HTML page: no address but its own, works offline, and without its script too."""
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import chain
@@ -9,7 +8,6 @@ from math import log
 from typing import Any, NamedTuple
 
 from assay.model.engine import engine_kind
-from assay.model.naming import bytes_text
 from assay.model.record import Record, Status
 from assay.model.signature import OUTSIDE
 from assay.model.trial import ZERO_DELAY
@@ -30,64 +28,24 @@ from assay.report.analysis import (
     marks_of,
     rows_shown,
 )
-from assay.report.answer import BLOCKED_HEAD, blocked_lines, interval_text, percent
+from assay.report.answer import BLOCKED_HEAD, blocked_lines
 from assay.report.charts.accesses import ACCESS_HEAD, USE_HEAD
 from assay.report.charts.depends import depends_charts
 from assay.report.charts.elapsed import ChartRow, elapsed_charts
 from assay.report.charts.phases import phase_charts
 from assay.report.charts.timeline import MOST_BINS
 from assay.report.columns import combination_columns
-from assay.report.first_screen import address, carded, first_screen, overview
+from assay.report.first_screen import carded, first_screen, overview
 from assay.report.next_steps import compare_command, next_steps, run_command
 from assay.report.scale import NOTE as SCALE_NOTE
 from assay.report.scale import scale_columns, struck_out_words
+from assay.report.templates import template, with_contents
 from assay.report.trial_detail import MOST_CORE_PERCENT, MOST_MIB, MOST_MIB_PER_HOUR, detail_groups
 from assay.report.values import PARTS, Value, combination_values, csv_lines, trial_values
-from assay.report.words import base_text, number_text, phases_of, seconds_text, significant_text
+from assay.report.words import base_text, phases_of
 from assay.stats.comparison import Comparison
 from assay.stats.sample import MACHINE, PLACEMENT
 from assay.stats.summary import Row, noise_words, varying
-
-HEADING = re.compile(r"<h([2-4])([^>]*)>(.*?)</h\1>", re.DOTALL)
-HERE = "<!-- contents -->"
-"""Where a page wants its table of contents."""
-LEAST = 3
-"""Fewer sections are seen at a glance."""
-MOST_WITHIN = 12
-"""Parts of one section that are listed."""
-
-
-def with_contents(html: str) -> str:
-    """The page with an `id` and a link for each heading of levels 2 to 4, and the table of contents in its place.
-
-    An address is made of the heading's words and those of what it lies in, so that it stays the same as long as they
-    do; headings that have an `id` keep it.
-    """
-    from markupsafe import Markup
-
-    sections: list[tuple[dict[str, str], list[dict[str, str]]]] = []
-    taken = set(re.findall(r'\bid="([^"]+)"', html))
-    above: dict[int, str] = {}
-
-    def linked(found: re.Match[str]) -> str:
-        level, attributes, words = int(found[1]), found[2], Markup(found[3]).striptags()  # noqa: S704 - made here
-        own = re.search(r'\bid="([^"]+)"', attributes)
-        place = own[1] if own else address(f"{above.get(level - 1, '') if level > 2 else ''} {words}", taken)
-        taken.add(place)
-        above.update(dict.fromkeys(range(level, 5), place))
-        shown = "headline" not in attributes  # an answer is seen before the contents
-        if shown and level == 2:
-            sections.append(({"id": place, "words": words}, []))
-        elif shown and level == 3 and sections:
-            sections[-1][1].append({"id": place, "words": words})
-        named = attributes if own else f'{attributes} id="{place}"'
-        link = f'<a class="anchor" href="#{place}" aria-label="link to this heading">#</a>'
-        return f"<h{level}{named}>{found[3]} {link}</h{level}>"
-
-    linked_html = HEADING.sub(linked, html)
-    contents = template("macros.html.j2").module.contents(sections, MOST_WITHIN) if len(sections) >= LEAST else ""
-    return linked_html.replace(HERE, str(contents), 1)
-
 
 MOST_ANSWERS, MOST_DETAILS, MOST_VALUES, MOST_JOBS = 12, 40, 4, 40
 """Workloads of a run without a decision, sentences, values of one fact, and jobs of one trial."""
@@ -163,28 +121,6 @@ def run_page(run: RunData, analysis: RunAnalysis) -> str:
         media_facts={name: values for name, values in facts.items() if name.startswith(OF_MEDIA)},
     )
     return with_contents(str(html))
-
-
-def template(name: str, package: str = "assay.report") -> Any:
-    """One that lies in a package; it may include those of the reports, and has what all of them use."""
-    from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
-    from markupsafe import Markup, escape
-
-    loader = ChoiceLoader([PackageLoader(fromkey, ".") for fromkey in dict.fromkeys((package, "assay.report"))])
-    environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined)
-    environment.filters |= {
-        "seconds": seconds_text,
-        "size": bytes_text,
-        "number": number_text,
-        "significant": significant_text,
-        "exactly": lambda value: "" if value is None else repr(value),  # all digits, for those who take them away
-        # words between back quotes as code; escaped before
-        "coded": lambda words: Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(words)))),  # noqa: S704
-        "percent": percent,
-        "interval": interval_text,
-        "p_value": lambda p: "not tested" if p is None else "under 0.001" if p < 0.001 else f"{p:.3f}",
-    }
-    return environment.get_template(name)
 
 
 class FactorRow(NamedTuple):
