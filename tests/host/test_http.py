@@ -7,8 +7,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import httpx
 import pytest
 
-from assay.host.http import NodeConnection, client
-from assay.platform.daemon import fetch_json
+from assay.host.http import NodeConnection, client, fetch_json
 
 
 class Echo(BaseHTTPRequestHandler):
@@ -29,7 +28,7 @@ class Echo(BaseHTTPRequestHandler):
 
     def _answer(self, body):
         text = f'["{self.command}", "{self.path}", "{self.headers["Host"]}", "{body.decode()}"]'.encode()
-        self.send_response(200)
+        self.send_response(404 if "missing" in self.path else 200)
         self.send_header("Content-Length", str(len(text)))
         self.end_headers()
         self.wfile.write(text)
@@ -70,9 +69,11 @@ def test_who_does_not_answer_is_a_failure_of_the_client(connect):
         client(connect, 5).get("http://worker-2:9864/")
 
 
-def test_a_page_and_a_plain_connection_go_the_same_way(connect):
+def test_a_page_and_a_plain_connection_go_the_same_way_and_past_any_proxy(connect, monkeypatch):
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:1")
     assert fetch_json(URL, connect=connect)[0] == "GET"
     assert fetch_json("http://worker-2:1/", connect=connect) is None
+    assert fetch_json("http://worker-1:9864/missing", connect=connect) is None, "an error may be JSON too"
     connection = NodeConnection("worker-1:9864", 5, connect)
     connection.request("GET", "/x")
     assert connection.getresponse().status == 200

@@ -66,6 +66,28 @@ def client(
     """
     import httpx
 
+    class Negotiate(httpx.Auth):
+        """Hadoop's servers then know the client by a cookie, and ask again when that is too old."""
+
+        def auth_flow(self, request: httpx.Request) -> Generator[httpx.Request, httpx.Response, None]:
+            answer = yield request
+            offers = answer.headers.get_list("WWW-Authenticate", split_commas=True)
+            if answer.status_code == _LOGIN_WANTED and any(one.split()[:1] == ["Negotiate"] for one in offers):
+                again = answer.request  # of another server, where that one had sent us there
+                again.headers["Authorization"] = (authorize or str)(again.url.host)
+                yield again
+
+    through = None if connect is socket.create_connection else _transport(connect, timeout_s)
+    timeout = httpx.Timeout(timeout_s, connect=min(timeout_s, 10))
+    verify = trust(ca_file)
+    auth = None if authorize is None else Negotiate()
+    return httpx.Client(transport=through, timeout=timeout, trust_env=False, headers=headers, verify=verify, auth=auth)
+
+
+def _transport(connect: Connect, timeout_s: float) -> "httpx.BaseTransport":
+    """Connections of a node, one for each request."""
+    import httpx
+
     class Transport(httpx.BaseTransport):
         def handle_request(self, request: httpx.Request) -> httpx.Response:
             chunked = "transfer-encoding" in request.headers
@@ -81,22 +103,20 @@ def client(
             finally:
                 connection.close()
 
-    class Negotiate(httpx.Auth):
-        """Hadoop's servers then know the client by a cookie, and ask again when that is too old."""
+    return Transport()
 
-        def auth_flow(self, request: httpx.Request) -> Generator[httpx.Request, httpx.Response, None]:
-            answer = yield request
-            offers = answer.headers.get_list("WWW-Authenticate", split_commas=True)
-            if answer.status_code == _LOGIN_WANTED and any(one.split()[:1] == ["Negotiate"] for one in offers):
-                again = answer.request  # of another server, where that one had sent us there
-                again.headers["Authorization"] = (authorize or str)(again.url.host)
-                yield again
 
-    through = None if connect is socket.create_connection else Transport()
-    timeout = httpx.Timeout(timeout_s, connect=min(timeout_s, 10))
-    verify = trust(ca_file)
-    auth = None if authorize is None else Negotiate()
-    return httpx.Client(transport=through, timeout=timeout, trust_env=False, headers=headers, verify=verify, auth=auth)
+def fetch_json(url: str, timeout_s: float = 5.0, connect: Connect = socket.create_connection) -> Any:
+    """What a server answers over plain HTTP, asked from this machine or a node; None while that is no JSON."""
+    import httpx
+
+    try:
+        through = _transport(connect, timeout_s)
+        with httpx.Client(transport=through, trust_env=False, follow_redirects=True) as asking:
+            answer = asking.get(url, headers={"Accept": "application/json"})
+            return answer.raise_for_status().json()
+    except (httpx.HTTPError, httpx.InvalidURL, ValueError):
+        return None
 
 
 class Bounds(NamedTuple):

@@ -1,18 +1,13 @@
 """Daemons: their command lines, processes, logs and health."""
 
-import http.client
-import json
 import re
 import shlex
-import urllib.request
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from assay.host.http import NodeConnection
 from assay.model.errors import AssayError
-from assay.model.node import Connect, Node, Process
+from assay.model.node import Node, Process
 from assay.model.platform import DaemonFacts, DaemonKind
 from assay.node.local import LocalNode
 from assay.platform.distribution import Distribution, Starts
@@ -173,30 +168,3 @@ class Daemon:
     def reap(self) -> None:
         """Collect the ended process, so that it is no zombie."""
         self.process.wait(timeout=30)
-
-
-# Daemons are on this machine or in its cluster: never through a proxy that the environment names for the world outside.
-_NO_PROXY = urllib.request.ProxyHandler({})
-_DIRECTLY = urllib.request.build_opener(_NO_PROXY)
-
-
-class _Through(urllib.request.HTTPHandler):
-    """Opens by connections of a node."""
-
-    def __init__(self, connect: Connect) -> None:
-        super().__init__()
-        self._make = lambda host, timeout: NodeConnection(host, timeout, connect)
-
-    def http_open(self, req: urllib.request.Request) -> http.client.HTTPResponse:
-        return self.do_open(self._make, req)  # type: ignore[arg-type]  # made as an HTTPConnection is
-
-
-def fetch_json(url: str, timeout_s: float = 5.0, connect: Connect | None = None) -> Any:
-    """What a daemon's web interface answers, from this machine or a node; None while it does not answer with JSON."""
-    request = urllib.request.Request(url, headers={"Accept": "application/json"})  # noqa: S310 - http only, built here
-    try:
-        opener = urllib.request.build_opener(_NO_PROXY, _Through(connect)) if connect else _DIRECTLY
-        with opener.open(request, timeout=timeout_s) as answer:
-            return json.load(answer)
-    except (OSError, http.client.HTTPException, ValueError):
-        return None

@@ -19,6 +19,7 @@ from pathlib import Path
 from threading import Thread
 from typing import NamedTuple
 
+from assay.host.http import fetch_json
 from assay.host.lease import Lease, uninterrupted
 from assay.host.processes import children_of, end_processes
 from assay.host.processors import bound_to, division, ranges_text
@@ -56,7 +57,7 @@ from assay.platform.configuration import (
     with_fixed_ports,
     write_configuration,
 )
-from assay.platform.daemon import Daemon, PortTakenError, fetch_json, last_words
+from assay.platform.daemon import Daemon, PortTakenError, last_words
 from assay.platform.dilation import resolved, slowed
 from assay.platform.distribution import Distribution, Starts, starts_of
 from assay.platform.faults import FaultInjector, Killed

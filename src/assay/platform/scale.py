@@ -15,13 +15,13 @@ from threading import Event, Thread
 from typing import Any, NamedTuple
 
 from assay.host.canary import canary
+from assay.host.http import fetch_json
 from assay.host.processors import bound_to, division
 from assay.model.platform import RunningCluster, jmx_bean
 from assay.model.scale import HeartbeatsSeen, LinkSeen, ScaleSeen
 from assay.network.links import Lan
 from assay.network.queues import Queue, Queues
 from assay.platform.configuration import read_site
-from assay.platform.daemon import fetch_json
 from assay.platform.timers import DATANODE_HEARTBEAT, NODE_HEARTBEAT, TIMERS
 
 STAT = Path("/proc/stat")
