@@ -5,7 +5,7 @@ import io
 import pytest
 
 from assay.cli.console import SafeConsole
-from assay.model.naming import printable, sentence, unprintable
+from assay.model.naming import first_few, printable, sentence, unprintable
 
 ESCAPE = "a\x1b[31mred\x07\x9b0m"
 
@@ -39,3 +39,11 @@ def test_its_own_colours_stay():
     said = io.StringIO()
     SafeConsole(file=said, force_terminal=True, color_system="standard").print("x\x1b", style="red", markup=False)
     assert said.getvalue() == "\x1b[31mx\\x1b\x1b[0m\n"
+
+
+def test_of_many_words_the_first_few_are_named():
+    assert first_few([]) == ""
+    assert first_few(["a"]) == "a"
+    assert first_few(["a", "b", "c"]) == "a, b, c"
+    assert first_few(["a", "b", "c", "d", "e"]) == "a, b, c and 2 more"
+    assert first_few(["a", "b"], "; ", "; and", most=1) == "a; and 1 more"

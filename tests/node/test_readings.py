@@ -16,7 +16,6 @@ from assay.node.readings import (
     Parser,
     ReadingNode,
     drives_in_use,
-    listed,
     moment,
     parsed,
 )
@@ -125,11 +124,6 @@ def test_a_clock_that_was_set_counts_anew():
     clock.add(200.0, 200.2, 230.1)
     assert clock.set_by_s == pytest.approx(30.0)
     assert clock.best == pytest.approx(ClockOffset(30.0, 0.1))
-
-
-def test_of_many_names_some_are_told():
-    assert listed(["a"]) == "a"
-    assert listed(["a", "b", "c", "d", "e"]) == "a, b, c and 2 more"
 
 
 def test_the_sampler_in_yarn_reads_the_same_files_and_leaves_out_the_same_lines():

@@ -18,6 +18,7 @@ from rich.console import Console
 from assay.cli.console import Output
 from assay.cli.context import FAILED, Speed, UserPath, last_run, open_console, open_output, print_json
 from assay.host.files import replace_text, whole
+from assay.host.processes import last_telling
 from assay.model.base import json_text
 from assay.model.errors import AssayError, BadInputError
 from assay.model.naming import printable
@@ -80,8 +81,8 @@ def print_page(html: str, target: Path, browser: str) -> None:
         except (OSError, subprocess.TimeoutExpired) as error:
             raise AssayError(f"{browser} could not print the page: {error}") from None
         if done.returncode or not printed.exists():
-            said = done.stderr.strip().splitlines()[-1:] or ["it said nothing"]
-            raise AssayError(f"{browser} could not print the page (exit code {done.returncode}): {said[0]}")
+            said = last_telling(done.stderr, silent="it said nothing")
+            raise AssayError(f"{browser} could not print the page (exit code {done.returncode}): {said}")
         with whole(target) as partial:
             shutil.copyfile(printed, partial)
 

@@ -29,7 +29,7 @@ from assay.engine.tasks import (
     MapReduceAttempt,
     MapReducePhases,
 )
-from assay.host.processes import end_processes
+from assay.host.processes import end_processes, last_telling
 from assay.model.engine import (
     EngineContext,
     EngineKind,
@@ -101,10 +101,16 @@ def run_client(
 
 def last_words(log: Path) -> str:
     """The most telling line at the end of a client's output: a task's or its own last error, else its last line."""
-    lines = [line.strip() for line in log.read_text(errors="replace", encoding="utf-8").splitlines() if line.strip()]
-    tasks = [line for line in lines if line.startswith("Error: ")]
-    errors = [line for line in lines if "Exception" in line or "ERROR" in line or line.startswith("assay: ")]
-    return (tasks or errors or lines or ["it printed nothing"])[-1][:500]
+    text = log.read_text(errors="replace", encoding="utf-8")
+    return last_telling(text, _is_of_task, _is_error, silent="it printed nothing")[:500]
+
+
+def _is_of_task(line: str) -> bool:
+    return line.startswith("Error: ")
+
+
+def _is_error(line: str) -> bool:
+    return "Exception" in line or "ERROR" in line or line.startswith("assay: ")
 
 
 def last_lines(said: Iterable[str], count: int) -> list[str]:

@@ -1,4 +1,4 @@
-"""Processes, directories and control groups of Assay's own: found by their mark, ended, removed."""
+"""Processes, directories and control groups of Assay's own: found by their mark, ended, removed; what they say last."""
 
 import itertools
 import os
@@ -13,6 +13,20 @@ from pathlib import Path
 MARK = "ASSAY_LEASE"
 _NAME = re.compile(r"assay_(\d+)_(\d+)_(\d+)_\d+")
 _NUMBERS = itertools.count()
+
+
+Sign = Callable[[str], object]
+"""Whether a line tells more than others do, such as that it names an exception."""
+
+
+def last_telling(text: str, *signs: Sign, silent: str) -> str:
+    """The last line of what a program wrote that has the first of the signs that any line has, else its last line.
+
+    Lines are stripped, and empty ones don't count; `silent` is for a program that wrote nothing.
+    """
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    of_signs = ([line for line in lines if sign(line)] for sign in signs)
+    return next(filter(None, of_signs), lines or [silent])[-1]
 
 
 def marked_processes(lease_id: str) -> list[int]:

@@ -35,6 +35,12 @@ def nearest(word: str, words: Sequence[str], most: int = 1) -> str:
     return did_you_mean(close) if close else f"possible are {', '.join(words)}"
 
 
+def first_few(words: Sequence[str], between: str = ", ", last: str = " and", most: int = 3) -> str:
+    """The first of some words, and how many more there are: `a, b, c and 2 more`."""
+    more = f"{last} {len(words) - most} more" if len(words) > most else ""
+    return between.join(words[:most]) + more
+
+
 def unprintable(text: str) -> str | None:
     """The first character that no terminal should be given, the end of a line too; None where there is none."""
     match = _CONTROL.search(text) or re.search("\n", text)

@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from assay.model.doubt import Doubt, doubt_kind
+from assay.model.naming import first_few
 from assay.model.node import NodeFiles
 
 BLOCK, NET = Path("/sys/block"), Path("/sys/class/net")
 LOOPBACK, INFINIBAND = "lo", "ib"
-MOST_NAMED = 3
 
 _PATH = re.compile(r"(nvme\d+)c\d+(n\d+)")
 """One of several ways to a namespace: NVMe's own multipath, where the kernel shows them (nvme_set_disk_name)."""
@@ -96,10 +96,8 @@ def devices_by_name(what: str, choice: Choice, instrument: str) -> Iterator[Doub
     """A doubt where the choice left any out."""
     if choice.left_out:
         names = sorted(choice.left_out)
-        more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
         counted = ", ".join(sorted(choice.counted)) or "none"
-        left_out = ", ".join(names[:MOST_NAMED]) + more
-        told = f"of the {what} {counted} are counted by their names, and {left_out} are not"
+        told = f"of the {what} {counted} are counted by their names, and {first_few(names)} are not"
         yield DEVICES_BY_NAME.doubt(told, instrument=instrument)
 
 

@@ -195,15 +195,6 @@ def moment(there_s: float, clock: ClockOffset) -> Moment:
     return Moment(time_ms=round(here_s * 1000), clock_s=here_s)
 
 
-MOST_NAMED = 3
-
-
-def listed(hosts: Sequence[str]) -> str:
-    """Some of the names, and how many more there are."""
-    more = len(hosts) - MOST_NAMED
-    return ", ".join(hosts[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
-
-
 NODES_UNREAD = doubt_kind(
     "nodes-unread", "cluster", instrument=READ_FROM_AFAR,
     when="nodes of an existing cluster could not be read",

@@ -16,9 +16,11 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import IO, NamedTuple
 
+from assay.host.processes import last_telling
 from assay.model.doubt import Doubt
 from assay.model.errors import AssayError
 from assay.model.host_names import HostNames
+from assay.model.naming import first_few
 from assay.model.platform import SshSpec
 from assay.model.probe import ClockOffset, Reading
 from assay.model.record import Amount, Part
@@ -31,7 +33,6 @@ from assay.node.readings import (
     ClockComparison,
     Parser,
     Raw,
-    listed,
     moment,
 )
 
@@ -162,9 +163,8 @@ class _Connection:
     def _reason(self) -> str:
         """The last line of what the client complained of."""
         self._complained.seek(0)
-        lines = [line.strip() for line in self._complained.read().decode(errors="replace").splitlines() if line.strip()]
-        code = self.process.poll()
-        return (lines or [f"ssh ended with exit code {code} without a word"])[-1][:_MOST_WORDS]
+        silent = f"ssh ended with exit code {self.process.poll()} without a word"
+        return last_telling(self._complained.read().decode(errors="replace"), silent=silent)[:_MOST_WORDS]
 
 
 class SshNodes:
@@ -246,8 +246,8 @@ class SshNodes:
         ]
         return (
             *self._trouble,
-            *(NODES_UNREAD.doubt(f"{listed(hosts)}: not read over SSH: {why}") for why, hosts in unread.items()),
-            *(NODES_LOST.doubt(f"{listed(hosts)}: no longer read over SSH {why}") for why, hosts in ended.items()),
+            *(NODES_UNREAD.doubt(f"{first_few(hosts)}: not read over SSH: {why}") for why, hosts in unread.items()),
+            *(NODES_LOST.doubt(f"{first_few(hosts)}: no longer read over SSH {why}") for why, hosts in ended.items()),
             *sparse,
             *clocks,
         )

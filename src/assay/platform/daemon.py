@@ -3,9 +3,11 @@
 import re
 import shlex
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from assay.host.processes import last_telling
 from assay.model.errors import AssayError
 from assay.model.node import Node, Process
 from assay.model.platform import DaemonFacts, DaemonKind
@@ -29,12 +31,10 @@ def last_words(log: Path, node: Node = HERE) -> str:
 
     A remark where there is none.
     """
-    try:
-        lines = [line.strip() for line in node.read(log, _TAIL_BYTES).splitlines() if line.strip()]
-    except OSError:
-        lines = []
-    wrong = [line for line in lines if _WRONG.search(line) and not _NOISE.search(line)]
-    return (wrong or lines or ["it logged nothing"])[-1]
+    text = ""
+    with suppress(OSError):
+        text = node.read(log, _TAIL_BYTES)
+    return last_telling(text, lambda line: _WRONG.search(line) and not _NOISE.search(line), silent="it logged nothing")
 
 
 # Guice, in the daemons with web applications, reaches into java.lang, which modules forbid since Java 16.

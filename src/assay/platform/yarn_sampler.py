@@ -19,11 +19,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
+from assay.host.processes import last_telling
 from assay.model.doubt import Doubt, doubt_kind
+from assay.model.naming import first_few
 from assay.model.platform import YarnSamplerSpec
 from assay.model.probe import ClockOffset, Reading
 from assay.model.record import READ_FROM_AFAR, Amount, Part
-from assay.node.readings import NODE_CLOCK_SET, NODES_LOST, NODES_UNREAD, STEP_S, Parser, listed, moment, parsed
+from assay.node.readings import NODE_CLOCK_SET, NODES_LOST, NODES_UNREAD, STEP_S, Parser, moment, parsed
 
 MAIN = "org.assay.jobs.sampler.SamplerClient"
 INTERVAL_MS = 1000
@@ -123,7 +125,7 @@ class YarnSampler:
 
     def doubts(self) -> tuple[Doubt, ...]:
         missing = [
-            NODES_UNREAD.doubt(f"{listed(hosts)}: not read from YARN: {why}") for why, hosts in self._missing.items()
+            NODES_UNREAD.doubt(f"{first_few(hosts)}: not read from YARN: {why}") for why, hosts in self._missing.items()
         ]
         failed = [] if self._failure is None else [NODES_LOST if self._ended else NODES_UNREAD]
         return (*(kind.doubt(f"the sampler in YARN: {self._failure}") for kind in failed), *missing, *self._doubts)
@@ -226,9 +228,9 @@ def _compared(lines: Sequence[str], own: ClockOffset) -> tuple[ClockOffset, floa
 
 
 def _last_words(log: Path, code: int) -> str:
-    lines = [line.strip() for line in log.read_text(errors="replace", encoding="utf-8").splitlines() if line.strip()]
-    errors = [line for line in lines if "Exception" in line or "ERROR" in line]
-    return f"its client ended with exit code {code}: {(errors or lines or ['it printed nothing'])[-1][:300]}"
+    text = log.read_text(errors="replace", encoding="utf-8")
+    said = last_telling(text, lambda line: "Exception" in line or "ERROR" in line, silent="it printed nothing")
+    return f"its client ended with exit code {code}: {said[:300]}"
 
 
 SAMPLER_TAKES_CONTAINERS = doubt_kind(

@@ -24,6 +24,7 @@ from urllib.parse import urlsplit
 from assay.model.doubt import Doubt, doubt_kind
 from assay.model.errors import NoAnswerError, NoLoginError
 from assay.model.host_names import HostNames
+from assay.model.naming import first_few
 from assay.model.probe import (
     Ask,
     CannotMeasureError,
@@ -188,7 +189,7 @@ class DaemonMetrics(Evaluated):
         found: list[Doubt] = []
         silent = [daemon for daemon in self._daemons if daemon.silent > daemon.refused]
         if refused := [daemon for daemon in self._daemons if daemon.refused]:
-            where = _listed(sorted({daemon.node for daemon in refused}))
+            where = first_few(sorted({daemon.node for daemon in refused}))
             times = sum(daemon.refused for daemon in refused)
             what = f"{len(refused)} daemons on {where} were not read {times} times together: {refused[-1].reason}"
             found.append(LOGIN_LOST.doubt(what))
@@ -202,18 +203,18 @@ class DaemonMetrics(Evaluated):
         ]
         if others := silent[MOST_NAMED:]:
             nodes = sorted({daemon.node for daemon in others})
-            found.append(DAEMON_SILENT.doubt(f"{len(others)} more daemons gave no answer, on {_listed(nodes)}"))
+            found.append(DAEMON_SILENT.doubt(f"{len(others)} more daemons gave no answer, on {first_few(nodes)}"))
         away = sorted(node for node, states in self._states.items() if states - {"RUNNING"})
         if away:
             states = ", ".join(sorted(set().union(*(self._states[node] for node in away)) - {"RUNNING"}))
-            found.append(MACHINES_CHANGED.doubt(f"the ResourceManager had {_listed(away)} as {states} for a time"))
+            found.append(MACHINES_CHANGED.doubt(f"the ResourceManager had {first_few(away)} as {states} for a time"))
         known = {daemon.node for daemon in self._daemons if daemon.role == "nodemanager"}
         if joined := sorted(set(self._states) - known) if known else []:
-            found.append(MACHINES_CHANGED.doubt(f"{_listed(joined)} joined the cluster while the trial ran"))
+            found.append(MACHINES_CHANGED.doubt(f"{first_few(joined)} joined the cluster while the trial ran"))
         if broken := self._readings.broken():
-            found.append(DAEMON_RESTARTED.doubt(f"counters began anew or fell: {_listed(broken)}"))
+            found.append(DAEMON_RESTARTED.doubt(f"counters began anew or fell: {first_few(broken)}"))
         if odd := self._readings.not_numbers():
-            found.append(DAEMON_SILENT.doubt(f"readings that are no numbers were left out: {_listed(odd)}"))
+            found.append(DAEMON_SILENT.doubt(f"readings that are no numbers were left out: {first_few(odd)}"))
         for why in self._cluster.overlooked if self._cluster else ():
             found.append(MACHINES_OVERLOOKED.doubt(f"not all machines are known: {why}"))
         return tuple(found)
@@ -323,11 +324,6 @@ def _sums(beans: Iterable[Mapping[str, Any]], names: Mapping[str, str]) -> Itera
         if values:  # NaN stands in them as a text, and with one the sum is none either
             whole = all(isinstance(value, int | float) for value in values)
             yield series, float(sum(values)) if whole else math.nan
-
-
-def _listed(names: Sequence[str]) -> str:
-    more = len(names) - MOST_NAMED
-    return ", ".join(names[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 DAEMON_SILENT = doubt_kind(

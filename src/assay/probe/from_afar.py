@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from assay.model.doubt import Doubt
 from assay.model.host_names import HostNames
+from assay.model.naming import first_few
 from assay.model.probe import (
     Evaluated,
     Evaluation,
@@ -23,7 +24,7 @@ from assay.model.record import CLOCK_SERIES, READ_FROM_AFAR, Amount, Part
 from assay.model.registry import PROBES
 from assay.model.trial import Landed
 from assay.node.devices import device_path
-from assay.node.readings import ReadingNode, drives_in_use, listed
+from assay.node.readings import ReadingNode, drives_in_use
 from assay.probe.sampler import Guest, Samples
 
 
@@ -110,7 +111,7 @@ class FromAfar(Evaluated):
                 alike.setdefault((doubt.kind, doubt.subject, doubt.what), (doubt, []))[1].append(name)
         return (
             *(doubt for source in self._sources for doubt in source.doubts()),
-            *(doubt.model_copy(update={"what": f"{listed(names)}: {doubt.what}"}) for doubt, names in alike.values()),
+            *(doubt.model_copy(update={"what": f"{first_few(names)}: {doubt.what}"}) for doubt, names in alike.values()),
         )
 
     def close(self) -> None:

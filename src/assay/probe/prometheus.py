@@ -24,6 +24,7 @@ from urllib.parse import quote
 from assay.model.doubt import Doubt, doubt_kind
 from assay.model.errors import NoAnswerError
 from assay.model.host_names import HostNames, host_of, is_loopback
+from assay.model.naming import first_few
 from assay.model.probe import Ask, CannotMeasureError, Evaluated, Evaluation, ForeignHost, NodeColumn, ProbeKind, Scene
 from assay.model.record import Part
 from assay.model.registry import PROBES
@@ -42,7 +43,6 @@ MOST_CHOSEN = 3_000
 WAIT_S, POLL_S = 30.0, 1.0
 """How long the scrapes after the jobs' end are waited for."""
 CLOCK_QUESTIONS = 3
-MOST_NAMED = 3
 
 _CHOSEN = "$instances"
 """Stands in queries for the choice of the cluster's own instances."""
@@ -172,14 +172,14 @@ class Prometheus(Evaluated):
         self._chosen = chosen(self._nodes)
         known = sorted(set(self._nodes.values()))
         if not known:
-            names = ", ".join(host.name for host in self._hosts[:MOST_NAMED])
+            names = first_few([host.name for host in self._hosts])
             raise _cannot(
                 f"{self._url} has no instance with {_SCRAPE} that is called as one of the cluster's machines ({names})",
                 "let it scrape the node_exporters by the machines' host names or addresses",
             )
         missing = [host.name for host in self._hosts if host.name not in known]
         if missing:
-            what = f"{self._url} knows {len(known)} of {len(self._hosts)} machines, and not {_listed(missing)}"
+            what = f"{self._url} knows {len(known)} of {len(self._hosts)} machines, and not {first_few(missing)}"
             self._doubts.append(SERIES_MISSING.doubt(what))
 
     def mark(self, part: Part | None) -> Sequence[Landed]:
@@ -208,9 +208,9 @@ class Prometheus(Evaluated):
                 found = ANSWERS_LOST.doubt(f"{self._url} gave no whole answer about {'; '.join(what)}: {why}")
             self._doubts.append(found)
         if broken := readings.broken():
-            self._doubts.append(SERIES_MISSING.doubt(f"counters began anew or fell: {_listed(broken)}"))
+            self._doubts.append(SERIES_MISSING.doubt(f"counters began anew or fell: {first_few(broken)}"))
         if odd := readings.not_numbers():
-            self._doubts.append(SERIES_MISSING.doubt(f"readings that are no numbers were left out: {_listed(odd)}"))
+            self._doubts.append(SERIES_MISSING.doubt(f"readings that are no numbers were left out: {first_few(odd)}"))
         return Evaluation(samples=list(readings.samples()), amounts=list(readings.amounts(parts)))
 
     def doubts(self) -> tuple[Doubt, ...]:
@@ -282,7 +282,7 @@ class Prometheus(Evaluated):
                         began_s = scrapes.boots_s.get(instance, {}).get(at_s, 0.0)
                         readings.count(node, subject, series, time_ms, value, wrap=wanted.wrap, began_s=began_s)
         if missing := sorted(set(self._nodes.values()) - seen):
-            of = "any machine" if not seen else _listed(missing)
+            of = "any machine" if not seen else first_few(missing)
             what = f"{self._url} has no {group.needs} of {of}: not known is {group.lost}"
             self._doubts.append(SERIES_MISSING.doubt(what))
 
@@ -375,11 +375,6 @@ class _Scrapes(NamedTuple):
     times_s: dict[str, dict[float, float]]
     boots_s: dict[str, dict[float, float]]
     """When the machine had been started, as it said then."""
-
-
-def _listed(names: Sequence[str]) -> str:
-    more = len(names) - MOST_NAMED
-    return ", ".join(names[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 def _cannot(what: str, cure: str) -> CannotMeasureError:

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from assay.model.doubt import Doubt, Outcome, decisive
 from assay.model.medium import described
+from assay.model.naming import first_few
 from assay.model.record import Record
 from assay.model.trial import Plan
 from assay.record.folder import Damaged
@@ -88,10 +89,8 @@ def _compared(records: Sequence[Record], planned: Sequence[str]) -> tuple[tuple[
 
 
 def _listed(levels: Sequence[str], about: "dict[str, str] | None" = None) -> str:
-    shown = levels if len(levels) <= MOST_NAMED + 1 else levels[:MOST_NAMED]
-    named = [f"{level} ({about[level]})" if about and level in about else level for level in shown]
-    more = f" and {len(levels) - len(shown)} more" if len(shown) < len(levels) else ""
-    return ", ".join(named) + more
+    named = [f"{level} ({about[level]})" if about and level in about else level for level in levels]
+    return first_few(named, most=MOST_NAMED if len(named) > MOST_NAMED + 1 else len(named))
 
 
 MOST_FIRST, MOST_ROWS, MOST_CARDS, MOST_DOUBTS = 3, 20, 12, 4

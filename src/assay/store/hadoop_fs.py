@@ -9,10 +9,12 @@ from io import BufferedReader
 from pathlib import Path
 from typing import BinaryIO, cast
 
+from assay.host.processes import last_telling
 from assay.model.errors import AssayError
 from assay.model.store import StoredFile
 
 PIECE_BYTES = 1 << 20
+SILENT = "it printed no reason"
 
 
 class HadoopFs:
@@ -86,7 +88,8 @@ class HadoopFs:
                 process.kill()
             elif process.wait() != 0:
                 errors.seek(0)
-                raise AssayError(f"hadoop fs -cat {path} failed: {_last_line(errors.read().decode(errors='replace'))}")
+                said = last_telling(errors.read().decode(errors="replace"), silent=SILENT)
+                raise AssayError(f"hadoop fs -cat {path} failed: {said}")
 
     def _call(self, *arguments: str, content: BinaryIO | None = None) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
@@ -102,10 +105,5 @@ class HadoopFs:
     def _run(self, *arguments: str, content: BinaryIO | None = None) -> str:
         done = self._call(*arguments, content=content)
         if done.returncode != 0:
-            raise AssayError(f"hadoop fs {' '.join(arguments)} failed: {_last_line(done.stderr)}")
+            raise AssayError(f"hadoop fs {' '.join(arguments)} failed: {last_telling(done.stderr, silent=SILENT)}")
         return done.stdout
-
-
-def _last_line(text: str) -> str:
-    lines = [line for line in text.splitlines() if line.strip()]
-    return lines[-1] if lines else "it printed no reason"

@@ -21,6 +21,7 @@ from typing import Any
 
 from assay.host.files import opened
 from assay.host.mounts import detach, unmount
+from assay.host.processes import last_telling
 from assay.host.processors import bound_to, division
 from assay.model.base import Frozen
 from assay.model.drive_profile import DriveProfile
@@ -166,12 +167,12 @@ class Emulator:
         except subprocess.TimeoutExpired:
             raise AssayError(f"assay-emulator {arguments[0]} did not end within {PATIENCE_S} s") from None
         if done.returncode not in good:
-            words = (done.stderr.strip() or f"exit code {done.returncode}").splitlines()[-1]
-            raise AssayError(f"assay-emulator {arguments[0]} failed: {words}")
+            said = last_telling(done.stderr, silent=f"exit code {done.returncode}")
+            raise AssayError(f"assay-emulator {arguments[0]} failed: {said}")
         return done
 
 
-READY_S = 10.0
+READY, READY_S = "ready", 10.0
 STOP_S = 5.0
 ANSWER_S = 20.0
 POLL_S = 0.005
@@ -282,8 +283,8 @@ class Drive:
 
     def last_words(self) -> str:
         """The last line of its log that is more than `ready`, to go at a sentence's end."""
-        said = [line.strip() for line in _text(self.log).split("\n") if line.strip() not in {"", "ready"}]
-        return f"; its last words: {said[-1]}" if said else ""
+        said = last_telling(_text(self.log), lambda line: line != READY, silent=READY)
+        return f"; its last words: {said}" if said != READY else ""
 
 
 def serve(binary: Path, drive: Drive, environment: Mapping[str, str], system: System, scope: ExitStack) -> None:
@@ -302,7 +303,7 @@ def serve(binary: Path, drive: Drive, environment: Mapping[str, str], system: Sy
     drive.process = system.start(command, drive.home, drive.log, environment)
     system.write(Path(f"/proc/{drive.process.pid}/oom_score_adj"), SPARED_FROM_OOM)
     deadline = time.monotonic() + READY_S
-    while "ready" not in _text(drive.log).splitlines():  # it says so once it is mounted
+    while READY not in _text(drive.log).splitlines():  # it says so once it is mounted
         if (code := drive.process.poll()) is not None:
             raise AssayError(f"the drive emulator {ended(code)} before it was ready{drive.last_words()}")
         if time.monotonic() > deadline:
