@@ -6,7 +6,6 @@ with its options on a dataset): no comparison crosses its border, so what is com
 in time.
 """
 
-import re
 import signal
 import time
 from bisect import bisect_right
@@ -20,7 +19,7 @@ from assay.host.machine import available_memory_bytes
 from assay.model.base import Frozen
 from assay.model.errors import AssayError, BadInputError
 from assay.model.medium import Space
-from assay.model.naming import bytes_text
+from assay.model.naming import bytes_text, lettered_size
 from assay.model.platform import TrialSetup
 from assay.model.progress import Progress, Silent
 from assay.model.record import Record, Status
@@ -43,8 +42,6 @@ MIB = 1 << 20
 CLUSTER_MEMORY_BYTES, WORKER_MEMORY_BYTES = 2000 * MIB, 400 * MIB
 TASK_MEMORY_BYTES = 600 * MIB
 BLOCK_BYTES = 128 * MIB
-_SHIFTS = {"": 0, "k": 10, "m": 20, "g": 30}
-"""Of the units that Hadoop writes sizes with."""
 # A formatted HDFS, localised jars, job histories and logs.
 CLUSTER_DISK_BYTES = 300 * MIB
 CLUSTER_S, WORKER_S = 12.0, 5.0
@@ -219,8 +216,8 @@ def _tasks_bytes(trial: Trial, offered_mb: int, disk_bytes: int) -> int:
     asked = {**trial.settings.properties, **trial.workload.hadoop}
 
     def number(name: str, default: int) -> int:
-        found = re.fullmatch(r"([1-9]\d{0,17})([kmg]?)", asked.get(name, "").strip().lower())
-        return int(found[1]) << _SHIFTS[found[2]] if found else default
+        size = lettered_size(asked.get(name, "").strip())
+        return int(size) if size is not None and size >= 1 else default
 
     task_mb = max(number(f"mapreduce.{kind}.memory.mb", 1024) for kind in ("map", "reduce"))
     slots = max(1, (offered_mb - number("yarn.app.mapreduce.am.resource.mb", 1536)) // task_mb)

@@ -30,6 +30,7 @@ from assay.report.charts.drawing import (
 )
 from assay.report.templates import template, with_contents
 from assay.report.terminal import print_doubt
+from assay.report.words import number_text
 from assay_extras.calibration.calibration import Calibration, Point
 from assay_extras.calibration.fidelity import Comparison, compare
 
@@ -134,7 +135,7 @@ def _plot(name: str, curves: Sequence[Curve], across: Axis, up: Axis) -> str:
         parts.append(f'<path d="M{path}" fill="none" stroke="{curve.colour}" stroke-width="1.8"/>')
         parts += [
             f'<circle cx="{x(one):.1f}" cy="{y(value):.1f}" r="3.5" fill="{curve.colour}">'
-            f"<title>{curve.name}, {one:g}: {_number(value)} {up.title}</title></circle>"
+            f"<title>{curve.name}, {one:g}: {number_text(value)} {up.title}</title></circle>"
             for one, value in curve.points
         ]
     return figure(bottom + PLOT_BELOW, parts, f"{name}: {up.title} by {across.title}", "chart", PLOT_WIDTH)
@@ -167,7 +168,7 @@ def lines(points: Sequence[Point]) -> list[Line]:
             depth=str(point.depth),
             streams=str(point.streams),
             how=_how(point),
-            mb_s=_number(point.mb_s),
+            mb_s=number_text(point.mb_s),
             iops=f"{point.iops:,.0f}",
             median=microseconds_text(point.latency_us_median),
             p99=microseconds_text(point.latency_us_p99),
@@ -204,8 +205,8 @@ def print_calibration(calibration: Calibration, console: Console) -> None:
     if calibration.knee:
         knee = calibration.knee
         console.print(
-            f"write cache: {_number(knee.before_mb_s)} MB/s for {bytes_text(knee.knee_bytes)}, then "
-            f"{_number(knee.beyond_mb_s)} MB/s",
+            f"write cache: {number_text(knee.before_mb_s)} MB/s for {bytes_text(knee.knee_bytes)}, then "
+            f"{number_text(knee.beyond_mb_s)} MB/s",
             highlight=False,
         )
     if calibration.expected:
@@ -230,7 +231,7 @@ def figure_text(name: str, value: float) -> str:
     """A named figure with its unit."""
     if name.endswith("_bytes"):
         return f"{value / 1e9:.2f} GB" if value >= 1e9 else f"{value / 1e6:.0f} MB"
-    return f"{_number(value)} MB/s" if name.endswith("_mb_s") else f"{value:,.0f}/s"
+    return f"{number_text(value)} MB/s" if name.endswith("_mb_s") else f"{value:,.0f}/s"
 
 
 def microseconds_text(value: float) -> str:
@@ -238,10 +239,6 @@ def microseconds_text(value: float) -> str:
     if value < 1000:
         return f"{value:.0f} us"
     return f"{value / 1000:.1f} ms" if value < 100_000 else f"{value / 1000:.0f} ms"
-
-
-def _number(value: float) -> str:
-    return f"{value:.2f}" if value < 10 else f"{value:.1f}" if value < 100 else f"{value:,.0f}"
 
 
 def _how(point: Point) -> str:

@@ -28,6 +28,7 @@ from pydantic import Field, SecretStr, ValidationError, field_validator
 from pydantic_core import from_json
 
 from assay.host.files import UnreadableFileError, read_text
+from assay.host.http import amount_at
 from assay.model.base import Frozen
 from assay.model.doubt import Doubt, doubt_kind
 from assay.model.probe import CannotMeasureError, Moment, Quantity, Scene
@@ -186,19 +187,14 @@ class PowerMeter:
 
 def watts_in(resource: dict[str, Any]) -> float | None:
     """The watts that an EnvironmentMetrics or a Power resource tells; None when it tells none."""
-    reading = _number(resource.get("PowerWatts"), "Reading")
+    reading = amount_at(resource.get("PowerWatts"), "Reading")
     if reading is not None:
         return reading
     for control in resource.get("PowerControl") or ():
-        watts = _number(control, "PowerConsumedWatts")
+        watts = amount_at(control, "PowerConsumedWatts")
         if watts is not None and control.get("PhysicalContext") not in _PARTS:
             return watts
-    return _number(resource, "PowerConsumedWatts")
-
-
-def _number(holder: Any, key: str) -> float | None:
-    value = holder.get(key) if isinstance(holder, dict) else None
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) and value >= 0 else None
+    return amount_at(resource, "PowerConsumedWatts")
 
 
 def _links(chassis: dict[str, Any], kind: str) -> list[str]:

@@ -1,6 +1,5 @@
 """A run's records as values by point, so that they can stand beside published ones."""
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -8,6 +7,7 @@ from typing import NamedTuple
 from pydantic import ByteSize, TypeAdapter
 
 from assay.model.doubt import Outcome
+from assay.model.naming import lettered_size
 from assay.model.record import JobRecord, Record, Status
 from assay.model.trial import Trial
 from assay.stats.sample import Trials
@@ -19,8 +19,6 @@ GRAPH_WORKLOADS = ("mutual-friends", "triangles", "components")
 ITERATION = "iteration "
 _MIB = 1 << 20
 _DECIMAL_GB = 1e9
-_SIZE = re.compile(r"(\d+)([kmg]?)", re.IGNORECASE)
-_UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 
 
 class Reading(NamedTuple):
@@ -167,7 +165,7 @@ def _sort(record: Record, experiment: StudyExperiment) -> Iterator[tuple[Point, 
     trial, job = record.trial, record.jobs[0]
     size = trial.workload.options.get("size")
     block, buffer, streams = (
-        _number(record, name)
+        _property(record, name)
         for name in ("dfs.blocksize", "mapreduce.task.io.sort.mb", "mapreduce.task.io.sort.factor")
     )
     share = _ssd_share(trial)
@@ -196,9 +194,8 @@ def _ssd_share(trial: Trial) -> str | None:
     return str(shares.pop()) if len(shares) == 1 else None
 
 
-def _number(record: Record, name: str) -> float | None:
+def _property(record: Record, name: str) -> float | None:
     """A property as it was in force, or as it was asked for; sizes in bytes as Hadoop reads them."""
     trial = record.trial
     text = record.settings.get(name) or trial.workload.hadoop.get(name) or trial.settings.properties.get(name, "")
-    found = _SIZE.fullmatch(text)
-    return float(found[1]) * _UNITS[found[2].lower()] if found else None
+    return lettered_size(text)

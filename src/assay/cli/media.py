@@ -236,9 +236,9 @@ def print_profile(name: str, installation: Installation, console: Console) -> No
         rows = shown[heading]
         columns = [
             Column(heading, [row["name"] for row in rows], name=True),
-            Column("value", [_number(row["value"]) for row in rows]),
+            Column("value", [_figure_text(row["value"]) for row in rows]),
             *(
-                Column(key, [_number(row[key]) if key in row else "-" for row in rows], rank=1)
+                Column(key, [_figure_text(row[key]) if key in row else "-" for row in rows], rank=1)
                 for key in ("least", "most")
                 if heading == "figures"
             ),
@@ -286,7 +286,7 @@ def _profiles(files: tuple[str, ...], installation: Installation) -> list[DriveP
     return [find_profile(name, installation.profiles) for name in (*profile_names(installation.profiles), *files)]
 
 
-def _number(value: float) -> str:
+def _figure_text(value: float) -> str:
     return f"{int(value):,}" if value == int(value) else f"{value:,g}"
 
 

@@ -79,16 +79,16 @@ def resumed(stored: Plan, full: Plan, asked: Plan, finished: Collection[str]) ->
     of time added, stay as far as they have run; so do the plan's doubts, and the noise that was assumed at first.
     Raises BadInputError where the run had other trials than the experiment makes.
     """
-    of_number = {_number(trial): trial for trial in full.trials}
+    of_number = {trial.number: trial for trial in full.trials}
     same = (stored.experiment, stored.seed) == (full.experiment, full.seed) and all(
-        _definition(of_number.get(_number(trial), trial)) == _definition(trial) for trial in stored.trials
+        _definition(of_number.get(trial.number, trial)) == _definition(trial) for trial in stored.trials
     )
     if not same:
         raise BadInputError(
             "the run holds another plan than this experiment makes now; use the unchanged experiment, or another --out"
         )
-    kept = {_number(trial): trial for trial in stored.trials if _number(trial) in of_number or trial.id in finished}
-    kept |= {_number(trial): trial for trial in asked.trials}
+    kept = {trial.number: trial for trial in stored.trials if trial.number in of_number or trial.id in finished}
+    kept |= {trial.number: trial for trial in asked.trials}
     new_kinds = {doubt.kind for doubt in full.doubts}
     doubts = (*(doubt for doubt in stored.doubts if doubt.kind not in new_kinds), *full.doubts)
     trials = tuple(kept[number] for number in sorted(kept))
@@ -98,10 +98,6 @@ def resumed(stored: Plan, full: Plan, asked: Plan, finished: Collection[str]) ->
 def _definition(trial: Trial) -> dict[str, Any]:
     """What makes it the same trial; an option that a later version knows, and which is not used, makes no other."""
     return trial.model_dump(exclude_none=True)
-
-
-def _number(trial: Trial) -> int:
-    return int(trial.id.partition("-")[0])
 
 
 MOST_LEFT_OUT = 3

@@ -90,6 +90,14 @@ def read_text(file: Path, most_bytes: int = MOST_WRITTEN_BYTES) -> str:
         raise UnreadableFileError(file, f"line {line} is not UTF-8 text; save it as UTF-8") from None
 
 
+def whole_number_in(file: Path) -> int | None:
+    """The number that is all that a file of the kernel's holds; None where it is not there, or holds anything else."""
+    try:
+        return int(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+
+
 @contextmanager
 def whole(file: Path) -> Iterator[Path]:
     """A path to write to, which becomes `file` by one rename if the block ends well, and goes away otherwise.

@@ -119,6 +119,12 @@ def fetch_json(url: str, timeout_s: float = 5.0, connect: Connect = socket.creat
         return None
 
 
+def amount_at(answer: Any, key: str) -> float | None:
+    """The number, 0 or more, under a key of a JSON object; None where there is none, or no object."""
+    value = answer.get(key) if isinstance(answer, dict) else None
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) and value >= 0 else None
+
+
 class Bounds(NamedTuple):
     """How much may be asked of a cluster that others use too, and for how long an answer is waited for."""
 

@@ -78,6 +78,19 @@ def size_of(value: object) -> int | None:
     return None
 
 
+_LETTERED = re.compile(r"(-?[0-9]{1,19}(?:\.[0-9]+)?)([kmgtpe]?)", re.IGNORECASE)
+
+
+def lettered_size(text: str) -> float | None:
+    """A number with or without one of Hadoop's letters, which count in 1024s: `64m`; None for what is none."""
+    found = _LETTERED.fullmatch(text)
+    if found is None:
+        return None
+    number = float(found[1]) if "." in found[1] else int(found[1])
+    unit: int = 1024 ** _PREFIXES.index(found[2].lower() or " ")
+    return number * unit
+
+
 def bytes_text(count: float) -> str:
     """Binary multiples with one decimal."""
     for unit in ("B", "KiB", "MiB", "GiB"):

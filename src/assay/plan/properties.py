@@ -19,7 +19,7 @@ from typing import NamedTuple
 from assay.host.yaml_file import Place
 from assay.model.doubt import Doubt, doubt_kind
 from assay.model.errors import BadInputError
-from assay.model.naming import nearest
+from assay.model.naming import lettered_size, nearest
 from assay.model.registry import WORKLOADS
 from assay.model.renamed import renamed
 from assay.plan.experiment import COPIES, ExperimentFile
@@ -42,7 +42,6 @@ _MOST_LONG = 2**63 - 1
 _BLOCK = "dfs.blocksize"
 _LEAST_BLOCK = "dfs.namenode.fs-limits.min-block-size"
 _CHECKSUM_BYTES = 512
-_SIZE = re.compile(r"(-?[0-9]{1,19}(?:\.[0-9]+)?)([kmgtpe]?)", re.IGNORECASE)
 _SHARE = re.compile(r"-?[0-9]{1,9}(\.[0-9]{1,20})?([eE]-?[0-9]{1,3})?[fFdD]?")
 _NUMBER = re.compile(r"-?\d+(\.\d+)?([kmgtpe]|ns|us|ms|s|h|d|%)?", re.IGNORECASE)
 """With a size's prefix or a time's unit, of which `m` is both."""
@@ -73,7 +72,7 @@ class Bounds(NamedTuple):
             return True
         if not self.whole:
             return _SHARE.fullmatch(text) is not None and self.least <= float(text.rstrip("fFdD")) <= self.most
-        number = _bytes(text) if text.lstrip("-").isdecimal() or (self.size and "." not in text) else None
+        number = lettered_size(text) if text.lstrip("-").isdecimal() or (self.size and "." not in text) else None
         return number is not None and self.least <= number <= self.most
 
 
@@ -254,7 +253,7 @@ def _mistakes(one: Property, judged: str, *, own_cluster: bool, any_block: bool)
         )
     spellings: dict[str, str] = {}
     for value in one.levels:
-        text, size = value.strip().lower(), _bytes(value.strip())
+        text, size = value.strip().lower(), lettered_size(value.strip())
         if name in BOUNDS and not BOUNDS[name].hold(value.strip()):
             yield f"{name} is {value!r}, and must be {BOUNDS[name]}"
         if name == _BLOCK and not any_block and ((size or 0) < 1 << 20 or (size or 0) % _CHECKSUM_BYTES):
@@ -318,16 +317,6 @@ def _yamls_truth(one: Property, known: Mapping[str, str], source: Source) -> Ite
 def _kinds() -> Mapping[str, str]:
     lines = files("assay.plan").joinpath("kinds.txt").read_text(encoding="utf-8").splitlines()
     return dict(line.split() for line in lines if not line.startswith("#"))
-
-
-def _bytes(text: str) -> float | None:
-    """A number with or without a size's unit, as Hadoop reads it."""
-    found = _SIZE.fullmatch(text)
-    if found is None:
-        return None
-    number = float(found[1]) if "." in found[1] else int(found[1])
-    unit: int = 1024 ** " kmgtpe".index(found[2].lower() or " ")
-    return number * unit
 
 
 NOT_A_NUMBER = doubt_kind(

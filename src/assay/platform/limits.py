@@ -15,6 +15,7 @@ from math import ceil
 from pathlib import Path
 
 from assay.host.control_groups import NO_LIMIT_BYTES, SELF, Hierarchy, find_hierarchy, words
+from assay.host.files import whole_number_in
 from assay.host.lease import Lease
 from assay.host.machine import machine_bytes, usable_processors
 from assay.model.errors import AssayError, BadInputError
@@ -109,8 +110,8 @@ class Limits:
             version, group = self._groups["memory"]
             events = _flat(group / ("memory.oom_control" if version == 1 else "memory.events"))
             kills = events.get("oom_kill", 0)
-            peak = _number(group / ("memory.max_usage_in_bytes" if version == 1 else "memory.peak"))
-            hits = _number(group / "memory.failcnt") if version == 1 else events.get("max")
+            peak = whole_number_in(group / ("memory.max_usage_in_bytes" if version == 1 else "memory.peak"))
+            hits = whole_number_in(group / "memory.failcnt") if version == 1 else events.get("max")
         if "cpu" in self._groups:
             version, group = self._groups["cpu"]
             name, per_s = ("throttled_time", 1e9) if version == 1 else ("throttled_usec", 1e6)
@@ -282,11 +283,6 @@ def _bound(controller: str, version: int, group: Path, amount: float, period_us:
                 file.write_text(str(value), encoding="utf-8")
         except OSError as error:
             raise AssayError(f"the kernel did not take {value} in {file}: {error.strerror or error}") from error
-
-
-def _number(file: Path) -> int | None:
-    numbers = words(file)
-    return int(numbers[0]) if numbers else None
 
 
 def _flat(file: Path) -> dict[str, int]:

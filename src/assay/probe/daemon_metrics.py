@@ -21,6 +21,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
+from assay.host.http import amount_at
 from assay.model.doubt import Doubt, doubt_kind
 from assay.model.errors import NoAnswerError, NoLoginError
 from assay.model.host_names import HostNames
@@ -274,13 +275,16 @@ class DaemonMetrics(Evaluated):
             return
         uses = [manager.get("resourceUtilization") for manager in running]
         cores, memory_mib = (
-            max(_number(use, what) for use in uses) for what in ("nodeCPUUsage", "nodePhysicalMemoryMB")
+            max((value for use in uses if (value := amount_at(use, what)) is not None), default=None)
+            for what in ("nodeCPUUsage", "nodePhysicalMemoryMB")
         )
-        if memory_mib > 0:
+        if memory_mib:
             self._readings.level(node, "machine", "memory_bytes", time_ms, memory_mib * _MIB)
-        if containers := [count for manager in running if (count := _number(manager, "numContainers")) >= 0]:
+        if containers := [
+            count for manager in running if (count := amount_at(manager, "numContainers")) is not None
+        ]:
             self._readings.level(node, "machine", "containers_count", time_ms, sum(containers))
-        if cores >= 0:
+        if cores is not None:
             self._readings.level(node, "machine", "busy_cores", time_ms, cores)
             before_ms, before = self._machines.get(node, (time_ms, cores))
             busy_s = self._busy_s.get(node, 0.0) + (before + cores) / 2 * (time_ms - before_ms) / 1000
@@ -297,7 +301,7 @@ def _read(ask: Ask, daemon: _Daemon, *, whole: bool) -> _Read | str:
         counted = dict(_sums(beans, names))
         if whole:
             (system,) = ask(f"{daemon.url}/jmx", {"qry": _SYSTEM})["beans"][:1] or ({},)
-            if (taken_ns := _number(system, "ProcessCpuTime")) >= 0:
+            if (taken_ns := amount_at(system, "ProcessCpuTime")) is not None:
                 counted["cpu_s"] = taken_ns / 1e9
         if daemon.role != "resourcemanager":
             return _Read(daemon, time_ms, counted)
@@ -309,12 +313,6 @@ def _read(ask: Ask, daemon: _Daemon, *, whole: bool) -> _Read | str:
         return error.reason
     except (LookupError, TypeError, AttributeError, ValueError) as error:
         return f"its answer lacks or garbles {error}"
-
-
-def _number(holder: Any, key: str) -> float:
-    """Negative where it is not known."""
-    value = holder.get(key) if isinstance(holder, dict) else None
-    return float(value) if isinstance(value, int | float) else -1.0
 
 
 def _sums(beans: Iterable[Mapping[str, Any]], names: Mapping[str, str]) -> Iterator[tuple[str, float]]:

@@ -206,6 +206,5 @@ def _names(detailed: Sequence[TrialTables]) -> dict[str, str]:
         placement = trial.placement.name
         name = f"{placement}, repetition {trial.repetition}" if placements[placement] > 1 else placement
         # In the mirrored order a placement has two trials in each repetition.
-        number = trial.id.partition("-")[0].lstrip("0")
-        names[trial.id] = f"{name}, trial {number}" if turns[placement, trial.repetition] > 1 else name
+        names[trial.id] = f"{name}, trial {trial.number}" if turns[placement, trial.repetition] > 1 else name
     return names

@@ -17,7 +17,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from assay.host.files import opened
+from assay.host.files import opened, whole_number_in
 from assay.host.lease import Lease
 from assay.host.mounts import Loop, loops
 from assay.media.emulated.emulator import Drive, Emulator, System, serve
@@ -158,7 +158,7 @@ def set_queue(device: Path, queue: Queue, system: System) -> None:
     for name, value in wanted:
         if not system.write(folder / name, f"{value}\n"):
             raise AssayError(f"{device} can't be set up as the drive is: {folder / name} does not take {value!r}")
-    most = min(LARGEST_KB, _number(folder / "max_hw_sectors_kb") or LARGEST_KB)
+    most = min(LARGEST_KB, whole_number_in(folder / "max_hw_sectors_kb") or LARGEST_KB)
     for name, number in {"max_sectors_kb": most, **queue.further}.items():
         system.write(folder / name, f"{min(number, most) if name == 'max_sectors_kb' else number}\n")
 
@@ -173,17 +173,10 @@ def limit_dirty(device: Path, limit_bytes: int | None, system: System, sys: Path
     if limit_bytes is not None:
         strict = system.write(folder / "strict_limit", "1\n")
         return system.write(folder / "max_bytes", f"{limit_bytes}\n") and strict
-    if _number(folder / "strict_limit"):
+    if whole_number_in(folder / "strict_limit"):
         system.write(folder / "max_ratio", "100\n")
         system.write(folder / "strict_limit", "0\n")
     return True
-
-
-def _number(file: Path) -> int | None:
-    try:
-        return int(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return None
 
 
 LARGEST_KB = 1024
