@@ -5,7 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from assay.host.files import UnreadableFileError, absolute, possible, read_bytes, read_text, refuse_irregular
+from assay.host.files import (
+    UnreadableFileError,
+    absolute,
+    possible,
+    read_bytes,
+    read_text,
+    refuse_irregular,
+    whole_number_in,
+)
 from assay.model.errors import BadInputError
 
 
@@ -88,3 +96,11 @@ def test_a_path_counts_from_the_folder_and_a_home_is_a_home(tmp_path, monkeypatc
     monkeypatch.setenv("HOME", str(tmp_path))
     assert absolute(tmp_path, Path("a/../b")) == tmp_path.resolve() / "b"
     assert absolute(Path("/nowhere"), Path("~/x")) == tmp_path.resolve() / "x"
+
+
+def test_the_number_that_a_file_of_the_kernels_holds(tmp_path):
+    (tmp_path / "peak").write_text("4096\n")
+    (tmp_path / "max").write_text("max\n")
+    assert whole_number_in(tmp_path / "peak") == 4096
+    assert whole_number_in(tmp_path / "max") is None
+    assert whole_number_in(tmp_path / "none") is None

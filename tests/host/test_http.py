@@ -7,7 +7,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import httpx
 import pytest
 
-from assay.host.http import NodeConnection, client, fetch_json
+from assay.host.http import NodeConnection, amount_at, client, fetch_json
 
 
 class Echo(BaseHTTPRequestHandler):
@@ -78,3 +78,11 @@ def test_a_page_and_a_plain_connection_go_the_same_way_and_past_any_proxy(connec
     connection.request("GET", "/x")
     assert connection.getresponse().status == 200
     connection.close()
+
+
+@pytest.mark.parametrize(
+    ("answer", "amount"),
+    [({"a": 2}, 2.0), ({"a": 0.5}, 0.5), ({"a": -1}, None), ({"a": True}, None), ({"a": "2"}, None), ({}, None), (None, None)],
+)
+def test_an_amount_in_an_answer(answer, amount):
+    assert amount_at(answer, "a") == amount

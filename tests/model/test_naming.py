@@ -5,7 +5,7 @@ import io
 import pytest
 
 from assay.cli.console import SafeConsole
-from assay.model.naming import first_few, printable, sentence, unprintable
+from assay.model.naming import first_few, lettered_size, printable, sentence, unprintable
 
 ESCAPE = "a\x1b[31mred\x07\x9b0m"
 
@@ -47,3 +47,11 @@ def test_of_many_words_the_first_few_are_named():
     assert first_few(["a", "b", "c"]) == "a, b, c"
     assert first_few(["a", "b", "c", "d", "e"]) == "a, b, c and 2 more"
     assert first_few(["a", "b"], "; ", "; and", most=1) == "a; and 1 more"
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [("40", 40), ("64m", 64 << 20), ("1K", 1024), ("1.5k", 1536.0), ("-1", -1), ("64MB", None), ("", None), ("k", None)],
+)
+def test_sizes_with_hadoops_letters(text, size):
+    assert lettered_size(text) == size
