@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from enum import StrEnum
-from inspect import getdoc
+from inspect import cleandoc, getdoc
 from pathlib import Path
 from types import UnionType
 from typing import Any, Literal, Union, get_args, get_origin
@@ -291,7 +291,7 @@ def _commands(group: click.Group, context: click.Context) -> Iterator[str]:
             yield from _commands(command, below)
             continue
         words = below.command_path.strip()
-        text = command.help or ""
+        text = cleandoc(command.help or "")
         usage = " ".join([f"assay {words}", *command.collect_usage_pieces(below)])
         parts = [f"### `{words}`", text.partition("\n\n\b")[0].replace("\n\n", "\n").replace("\n", " "), f"`{usage}`"]
         options = [option.get_help_record(below) for option in command.params if isinstance(option, click.Option)]

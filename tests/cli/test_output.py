@@ -39,7 +39,7 @@ def test_without_a_terminal_each_trial_takes_one_line_and_with_verbose_each_step
 
 
 def test_on_a_terminal_steps_share_a_live_line():
-    assert "start cluster" in shown(verbose=False, terminal=True)
+    assert "trial 1/1 triangles on disk · run" in shown(verbose=False, terminal=True)
 
 
 def test_a_quiet_console_shows_nothing_at_all():

@@ -16,7 +16,7 @@ from assay.model.errors import BadInputError
 from assay.report.run_summary import RunSummary
 from assay.report.words import age_text
 from tests.builders import a_record
-from tests.report.made_runs import decided_run, made_run, made_trials, write_run
+from tests.report.made_runs import made_run, made_trials, write_run
 
 
 @pytest.fixture
@@ -24,7 +24,7 @@ def folder(tmp_path, monkeypatch):
     """A folder with `runs/old` and `runs/new`, the latter with a trial that failed and one that has not run."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "200")
-    write_run("runs/old", *decided_run())
+    write_run("runs/old", *made_run(made_trials(("terasort",), repetitions=3)))
     plan, records = made_run(made_trials(workloads=("triangles", "k-core"), repetitions=3))
     records[0] = a_record(records[0].trial, outcome=Outcome.FAIL)
     write_run("runs/new", plan, records[:-1])
@@ -45,15 +45,13 @@ def test_the_newest_comes_first_with_trials_and_the_answer_in_a_few_words():
     assert "11/12, 1 failed" in new
     assert "worth it in 2 of 2" in new
     assert old.split()[0] == "runs/old"
-    assert "9/9" in old
+    assert "6/6" in old
     assert "failed" not in old
     assert "terasort: worth it (ssd saves " in old
 
 
-@pytest.mark.usefixtures("folder")
-def test_json_has_each_answer_with_its_interval_and_what_could_not_be_read():
-    with open("runs/old/plan.json", "w") as plan:
-        plan.write("{")
+def test_json_has_each_answer_with_its_interval_and_what_could_not_be_read(folder):
+    (folder / "runs/old/plan.json").write_text("{")
     os.utime("runs/old/plan.json", (1, 1))
     document = json.loads(assay("runs", "--json")[1])
     (new,) = document["runs"]
@@ -86,6 +84,14 @@ def test_of_many_runs_the_newest_are_listed(tmp_path, monkeypatch):
     assert "runs/01" in assay("runs", "--all")[1]
 
 
+def test_records_that_can_t_be_read_are_counted(folder):
+    for file in (folder / "runs/old").glob("trials/*/record.json"):
+        file.write_text("{")
+    (old,) = [line for line in assay("runs")[1].splitlines() if "runs/old" in line]
+    assert "0/6, 6 unreadable" in old
+    assert "no trial can be read" in old
+
+
 @pytest.mark.usefixtures("folder")
 def test_the_last_run_is_reported_by_its_name_or_by_last():
     assert [folder.name for folder in run_folders(last_run().parent)] == ["new", "old"]
@@ -111,7 +117,17 @@ def test_ages(seconds, text):
 
 def test_a_run_without_trials_has_neither_date_nor_age():
     now = datetime.now(UTC)
-    begun = {"folder": "a", "experiment": "e", "planned": 2, "finished": 0, "failed": 0, "answer": "-", "answers": (), "doubts": ()}
+    begun = {
+        "folder": "a",
+        "experiment": "e",
+        "planned": 2,
+        "finished": 0,
+        "failed": 0,
+        "unreadable": 0,
+        "answer": "-",
+        "answers": (),
+        "doubts": (),
+    }
     runs = [RunSummary(**begun, began=began) for began in (None, now - timedelta(hours=3))]
     cells = {column.head: column.cells for column in columns_of(runs, now)}
     assert (cells["age"], cells["date"][0]) == (["-", "3 h"], "-")

@@ -82,7 +82,15 @@ def test_a_page_and_a_plain_connection_go_the_same_way_and_past_any_proxy(connec
 
 @pytest.mark.parametrize(
     ("answer", "amount"),
-    [({"a": 2}, 2.0), ({"a": 0.5}, 0.5), ({"a": -1}, None), ({"a": True}, None), ({"a": "2"}, None), ({}, None), (None, None)],
+    [
+        ({"a": 2}, 2.0),
+        ({"a": 0.5}, 0.5),
+        ({"a": -1}, None),
+        ({"a": True}, None),
+        ({"a": "2"}, None),
+        ({}, None),
+        (None, None),
+    ],
 )
 def test_an_amount_in_an_answer(answer, amount):
     assert amount_at(answer, "a") == amount

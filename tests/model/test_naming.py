@@ -51,7 +51,16 @@ def test_of_many_words_the_first_few_are_named():
 
 @pytest.mark.parametrize(
     ("text", "size"),
-    [("40", 40), ("64m", 64 << 20), ("1K", 1024), ("1.5k", 1536.0), ("-1", -1), ("64MB", None), ("", None), ("k", None)],
+    [
+        ("40", 40),
+        ("64m", 64 << 20),
+        ("1K", 1024),
+        ("1.5k", 1536.0),
+        ("-1", -1),
+        ("64MB", None),
+        ("", None),
+        ("k", None),
+    ],
 )
 def test_sizes_with_hadoops_letters(text, size):
     assert lettered_size(text) == size

@@ -79,12 +79,17 @@ def test_the_last_of_several_values_counts(read):
         ("cluster.nodez=3", "--set cluster.nodez: unknown key 'nodez'; did you mean 'nodes'?"),
         ("media.hd.path=/x", "--set media.hd.path: media has no 'hd'; did you mean 'hdd'?"),
         ("media.hdd.pth=/x", "--set media.hdd.pth: unknown key 'pth'; did you mean 'path'?"),
-        ("workloads.2=k-core", "--set workloads.2: workloads is a list of 2, counted from 0; name one, such as workloads.0"),
-        ("workloads.name=x", "--set workloads.name: workloads is a list of 2, counted from 0; name one, such as workloads.0"),
+        (
+            "workloads.2=k-core",
+            "--set workloads.2: workloads is a list of 2, counted from 0; name one, such as workloads.0",
+        ),
+        (
+            "workloads.name=x",
+            "--set workloads.name: workloads is a list of 2, counted from 0; name one, such as workloads.0",
+        ),
         (
             "workloads.1.options.x=1",
-            "--set workloads.1.options.x: workloads.1 is 'k-core', which has no keys; set the whole of it, such as "
-            "--set 'workloads.1={key: value}'",
+            "--set workloads.1.options.x: workloads.1 is 'k-core', which has no keys; set the whole of it, such as --set 'w",
         ),
         ("worth=[", "--set worth, line 1: not readable as YAML: "),
         ("repetitions", "--set repetitions: it must be KEY=VALUE, such as --set repetitions=5"),

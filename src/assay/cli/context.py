@@ -249,7 +249,12 @@ class UserPath(click.ParamType[Path]):
         except BadInputError as error:
             self.fail(str(error), param, ctx)
 
-    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> "list[CompletionItem]":
+    def shell_complete(
+        self,
+        ctx: click.Context,
+        param: click.Parameter,
+        incomplete: str,  # noqa: ARG002 - click's
+    ) -> "list[CompletionItem]":
         """The shell's own completion of files."""
         from click.shell_completion import CompletionItem
 

@@ -136,9 +136,7 @@ def data_make(preset: str, seed: int, scale: float, to: Path | None, *, output: 
     "--columns", metavar="A,B", help="The two columns that hold the ends of an edge, by name or by number from 1."
 )
 @output_options
-def data_check(
-    name_or_file: str, form: str, header_lines: int | None, columns: str | None, *, output: Output
-) -> int:
+def data_check(name_or_file: str, form: str, header_lines: int | None, columns: str | None, *, output: Output) -> int:
     """Read a graph file or a downloaded graph, count it, and compare the counts with the published counts.
 
     \b

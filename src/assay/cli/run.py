@@ -288,9 +288,7 @@ def _clean_left_overs(installation: Installation, console: Console) -> None:
     "--set", "values", multiple=True, metavar="KEY=VALUE",
     help="Set a key of the experiment, such as cluster.nodes=3; may be repeated. The value is YAML, such as [1, 2].",
 )  # fmt: skip
-@click.option(
-    "--repetitions", type=click.IntRange(1, 10_000), metavar="N", help="How often each combination runs."
-)
+@click.option("--repetitions", type=click.IntRange(1, 10_000), metavar="N", help="How often each combination runs.")
 @click.option(
     "--sensitivity",
     is_flag=True,

@@ -72,5 +72,6 @@ def columns_of(summaries: Sequence[RunSummary], now: datetime) -> list[Column]:
 
 
 def _trials(summary: RunSummary) -> str:
-    failed = f", {summary.failed} failed" if summary.failed else ""
-    return f"{summary.finished}/{summary.planned}{failed}"
+    counts = {"failed": summary.failed, "unreadable": summary.unreadable}
+    wrong = [f"{count} {what}" for what, count in counts.items() if count]
+    return ", ".join([f"{summary.finished}/{summary.planned}", *wrong])

@@ -280,9 +280,7 @@ class DaemonMetrics(Evaluated):
         )
         if memory_mib:
             self._readings.level(node, "machine", "memory_bytes", time_ms, memory_mib * _MIB)
-        if containers := [
-            count for manager in running if (count := amount_at(manager, "numContainers")) is not None
-        ]:
+        if containers := [count for manager in running if (count := amount_at(manager, "numContainers")) is not None]:
             self._readings.level(node, "machine", "containers_count", time_ms, sum(containers))
         if cores is not None:
             self._readings.level(node, "machine", "busy_cores", time_ms, cores)

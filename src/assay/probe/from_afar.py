@@ -111,7 +111,10 @@ class FromAfar(Evaluated):
                 alike.setdefault((doubt.kind, doubt.subject, doubt.what), (doubt, []))[1].append(name)
         return (
             *(doubt for source in self._sources for doubt in source.doubts()),
-            *(doubt.model_copy(update={"what": f"{first_few(names)}: {doubt.what}"}) for doubt, names in alike.values()),
+            *(
+                doubt.model_copy(update={"what": f"{first_few(names)}: {doubt.what}"})
+                for doubt, names in alike.values()
+            ),
         )
 
     def close(self) -> None:

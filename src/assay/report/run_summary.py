@@ -11,7 +11,7 @@ from assay.report.answer import OUTCOMES, Answer, outcome_of, percent, telling
 from assay.stats.decision import Decision
 from assay.stats.run_doubts import began_ms
 
-NOTHING_COMPARED = "nothing compared"
+NO_TRIAL, NO_TRIAL_READ, NOTHING_COMPARED = "no trial has finished", "no trial can be read", "nothing compared"
 
 
 class AnswerSummary(Frozen):
@@ -20,8 +20,8 @@ class AnswerSummary(Frozen):
     subject: str
     """The workload and its data set, and what else tells the run's answers apart."""
     verdict: str
-    """`worth it`, `not worth it` or `not known yet`; of faults `costs time`, `no significant cost` or `not known yet`; of
-    a drive and its twin `within the goal`, `beyond the goal` or `not known yet`."""
+    """`worth it` or `not worth it`; of faults `costs time` or `no significant cost`; of a drive and its twin
+    `within the goal` or `beyond the goal`; of all of them `not known yet`."""
     headline: str
     """The verdict in a sentence."""
     base: str | None
@@ -51,6 +51,8 @@ class RunSummary(Frozen):
     """The trials with a readable record, failed ones included."""
     failed: int
     """Those of them that failed, or whose output is wrong or could not be checked."""
+    unreadable: int
+    """The trials whose records can't be read."""
     answer: str
     """All answers in a few words."""
     answers: tuple[AnswerSummary, ...]
@@ -69,7 +71,8 @@ def summary_of(run: RunData, analysis: RunAnalysis) -> RunSummary:
         planned=len(run.plan.trials),
         finished=len(run.records),
         failed=sum(record.outcome is not Outcome.PASS for record in run.records),
-        answer=answer_text(analysis.decisions) if run.records else "no trial has finished",
+        unreadable=len(run.damaged),
+        answer=answer_text(analysis.decisions) if run.records else NO_TRIAL_READ if run.damaged else NO_TRIAL,
         answers=tuple(map(_answer, analysis.decisions, analysis.answers)),
         doubts=tuple(doubt for doubt, _ in decisive(analysis.doubts)),
     )
