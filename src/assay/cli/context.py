@@ -251,9 +251,9 @@ class UserPath(click.ParamType[Path]):
 
     def shell_complete(
         self,
-        ctx: click.Context,
-        param: click.Parameter,
-        incomplete: str,  # noqa: ARG002 - click's
+        ctx: click.Context,  # noqa: ARG002 - click's
+        param: click.Parameter,  # noqa: ARG002 - the same
+        incomplete: str,
     ) -> "list[CompletionItem]":
         """The shell's own completion of files."""
         from click.shell_completion import CompletionItem
