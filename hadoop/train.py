@@ -12,11 +12,12 @@ import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
+from assay.host.http import fetch_json
 from assay.host.lease import Lease
 from assay.model.errors import AssayError
 from assay.model.platform import ClusterSpec, Layout, RunningCluster
 from assay.model.progress import Silent
-from assay.platform.daemon import fetch_json, last_words
+from assay.platform.daemon import last_words
 from assay.platform.distribution import Distribution, bundled, find_java, training_starts
 from assay.platform.embedded import EmbeddedCluster
 from assay.store.hdfs import NAMENODE
