@@ -1,7 +1,7 @@
 # What can be made here. Every target does its own set-up; the first run takes a few minutes more for that.
 .PHONY: quick test it lint calibrate clean
 
-quick:      ## The tests that need neither Hadoop nor Java: about two minutes.
+quick:      ## The tests that need neither Hadoop nor Java, and take no seconds each: about a minute.
 	@setup/check quick
 
 test:       ## Lint, the jobs' tests, all quick tests and most on a real Hadoop. About 18 minutes on 2 cores.

@@ -115,6 +115,7 @@ def test_every_locale_will_do(locales, checkout, place, language):
     assert json.loads((place / "it.json").read_text(encoding="utf-8"))["plan"]["description"] == "größer · λ → 日"
 
 
+@pytest.mark.slow
 def test_a_python_that_is_not_told_to_work_in_utf_8_writes_it_all_the_same(locales, place):
     """As the installed package is started."""
     path = os.pathsep.join([str(ROOT / "src"), str(ROOT / "extras")])
@@ -125,6 +126,7 @@ def test_a_python_that_is_not_told_to_work_in_utf_8_writes_it_all_the_same(local
     started([sys.executable, "-m", "assay", "report", "run", "--format", "md"], place, latin_1)
 
 
+@pytest.mark.slow
 def test_an_empty_environment_will_do(checkout, place):
     assay = str(checkout / "assay")
     for words in (["--help"], ["report", "run"], ["compare", "run", "other"], ["run", "experiment.yaml", "--dry-run"]):

@@ -42,6 +42,7 @@ def run(tmp_path):
     return pytest_on
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", BODIES)
 def test_a_skip_of_a_test_that_must_run_is_a_failure_where_the_variable_is_set(run, how):
     code, said = run(MUST_RUN[0], BODIES[how], **{VARIABLE: "1"})
@@ -49,6 +50,7 @@ def test_a_skip_of_a_test_that_must_run_is_a_failure_where_the_variable_is_set(r
     assert f"must not be skipped where {VARIABLE} is set: Skipped: no fio" in said
 
 
+@pytest.mark.slow
 def test_without_the_variable_and_for_all_other_tests_a_skip_is_a_skip(run):
     skipped = 0
     assert run(MUST_RUN[0], BODIES["by mark"])[0] == skipped

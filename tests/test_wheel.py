@@ -14,6 +14,7 @@ from assay.record.folder import RunFolder
 from tests.builders import a_plan, a_record, a_trial
 
 ROOT = Path(__file__).parents[1]
+pytestmark = pytest.mark.slow
 # What requirements.txt has beyond requirements-read.txt: a wheel does not bring it.
 MEASURING = "import sys\nsys.modules.update(dict.fromkeys({!r}))\n"
 

@@ -3,6 +3,7 @@
 import pytest
 from docs.make_results import RESULT_TEXTS, RESULTS, ROOT, filled, keep, named, pages, unpacked
 
+pytestmark = pytest.mark.slow
 QUOTING = [page for page in pages() if named(page.read_text(encoding="utf-8"))]
 
 

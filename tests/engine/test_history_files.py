@@ -88,6 +88,7 @@ def test_a_file_that_is_cut_short_or_of_another_job_is_refused(form):
         read(b"PK\x03\x04 a zip file")
 
 
+@pytest.mark.slow
 @FORMS
 def test_ten_thousand_tasks_take_seconds(form):
     content = form(job_events(9_900, 100))

@@ -41,6 +41,7 @@ print((peak() - before) / 3_515_552)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("action", ["make", "read"])
 def test_memory_per_edge(tmp_path_factory: pytest.TempPathFactory, action: str) -> None:
     cache = tmp_path_factory.getbasetemp() / "memory"

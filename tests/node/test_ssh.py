@@ -103,6 +103,7 @@ def test_a_node_that_is_slow_at_first_is_given_up(reads, monkeypatch):
     assert [doubt.what for doubt in source.doubts()] == ["slow: not read over SSH: it did not answer within 0 s"]
 
 
+@pytest.mark.slow
 def test_a_node_that_hangs_later_is_given_up_and_its_end_is_told(reads, monkeypatch):
     monkeypatch.setattr(ssh, "PATIENCE_S", 0.5)
     hangs = SCRIPT.replace("echo @end;", "echo @end; n=$((n+1)); [ $n -lt 8 ] || sleep 60;")

@@ -361,6 +361,7 @@ def test_of_several_masters_the_active_one_is_asked_and_without_one_the_first(si
         assert running.version == "3.3.6"
 
 
+@pytest.mark.slow
 def test_a_namenode_is_gone_when_none_has_answered_several_times_in_a_minute(site, tmp_path, monkeypatch):
     clock = SimpleNamespace(now=1000.0)
     monkeypatch.setattr(existing, "time", SimpleNamespace(monotonic=lambda: clock.now))

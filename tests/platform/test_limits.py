@@ -274,6 +274,7 @@ def test_a_process_that_needs_more_memory_is_ended_and_said_why(lease):
     assert "memory limit of 64.0 MiB" in limits.failure()
 
 
+@pytest.mark.slow
 def test_children_are_bounded_too_and_cores_are_shared_out(lease):
     limits = make_limits(None, 0.5, lease)
     busy = "import os, time; os.fork(); end = time.monotonic() + 1.5\nwhile time.monotonic() < end: pass"

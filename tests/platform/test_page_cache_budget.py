@@ -216,6 +216,7 @@ while time.monotonic() < end:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.geteuid() != 0 or find_hierarchy("memory") is None, reason="needs root and control groups")
 def test_a_process_that_reads_more_than_the_budget_keeps_no_more_in_the_cache(tmp_path):
     data = tmp_path / "data"

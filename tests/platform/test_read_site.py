@@ -85,6 +85,7 @@ def test_it_reads_what_is_written_so(conf_dir):
     assert {name: value for name, value in read_site(conf_dir, ENVIRONMENT).items() if name != "my.user"} == EXPECTED
 
 
+@pytest.mark.slow
 def test_hadoop_reads_the_same(conf_dir, tmp_path):
     jar, java_home = PARTS / "hadoop" / "hadoop.jar", PARTS / "java-home"
     if not jar.is_file() or not java_home.is_file():

@@ -209,6 +209,7 @@ def test_a_figure_that_is_no_number_is_missing_and_told_and_the_others_are_there
     ]
 
 
+@pytest.mark.slow
 def test_a_slow_daemon_holds_nobody_up_for_long():
     with a_cluster(timeout_s=1) as cluster:
         slow = cluster.machines[0].nodemanager_server

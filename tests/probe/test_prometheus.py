@@ -6,7 +6,6 @@ The server answers the HTTP API's queries from counters that grow at a known rat
 import json
 import math
 import re
-import time
 from contextlib import contextmanager
 from itertools import product
 
@@ -15,13 +14,33 @@ import pytest
 from assay.host.http import BoundedWeb, Bounds
 from assay.model.platform import Layout
 from assay.model.probe import CannotMeasureError, ForeignCluster, ForeignHost, Scene
-from assay.probe.prometheus import GROUPS, MOST_STEPS, Prometheus, chosen
+from assay.probe.prometheus import GROUPS, MOST_STEPS, WAIT_S, Prometheus, chosen
 from tests.serving import serving
 
 MB = 1_000_000
 INSTANCES = {"worker-1:9100": "worker-1", "10.0.0.2:9100": "worker-2", "elsewhere:9100": "elsewhere"}
 DEVICES = {"node_disk": ("sda",), "node_network": ("eth0",)}
 CLOCK_AHEAD_S = 100.0
+
+
+class Clock:
+    """Passes when it is slept by, and not otherwise."""
+
+    def __init__(self):
+        self._s = 1_700_000_000.6
+
+    def now(self):
+        return self._s
+
+    def sleep(self, seconds):
+        self._s += seconds
+
+
+CLOCK = Clock()
+
+
+def a_probe(wait_s=WAIT_S):
+    return Prometheus(wait_s, CLOCK.now, CLOCK.sleep)
 
 
 class Fake:
@@ -31,13 +50,13 @@ class Fake:
     """
 
     def __init__(self, lacks="^$", refuses="^$", devices=DEVICES, above=(), reboots_at_s=math.inf):
-        self.began_s = time.time() + CLOCK_AHEAD_S - 1000
+        self.began_s = CLOCK.now() + CLOCK_AHEAD_S - 1000
         self.devices, self.above = devices, above
         self.reboots_at_s = reboots_at_s + CLOCK_AHEAD_S
         self.lacks, self.refuses = re.compile(lacks), re.compile(refuses)
 
     def query(self, query):
-        at = time.time() + CLOCK_AHEAD_S
+        at = CLOCK.now() + CLOCK_AHEAD_S
         if query["query"] == "time()":
             return answer([at, str(at)])
         if query["query"] == "1":
@@ -52,7 +71,7 @@ class Fake:
             return 422, {"status": "error", "error": "query processing would load too many samples into memory"}
         begin, end, step = (float(query[name]) for name in ("start", "end", "step"))
         steps = [begin + number * step for number in range(int((end - begin) / step + 0.01) + 1)]
-        now = time.time() + CLOCK_AHEAD_S
+        now = CLOCK.now() + CLOCK_AHEAD_S + 1e-6  # of rounding
         found = self.series(query["query"])
         return answer([
             {"metric": labels, "values": [[at, str(value(at))] for at in steps if at <= now]} for labels, value in found
@@ -111,12 +130,12 @@ def scene(server, *hosts):
 
 
 def measured(server, *hosts, probe=None, before_end=lambda: None):
-    probe = probe or Prometheus(wait_s=20)
+    probe = probe or a_probe(wait_s=20)
     probe.attach(scene(server, *hosts))
     probe.mark(None)
-    time.sleep(0.1)
+    CLOCK.sleep(0.1)
     probe.mark("staging")
-    time.sleep(2.5)
+    CLOCK.sleep(2.5)
     probe.mark("run")
     probe.mark("collect")
     before_end()
@@ -142,7 +161,7 @@ def test_each_machines_bytes_and_seconds_while_the_jobs_ran():
     assert len(rates) >= 2
     assert all(one.value == pytest.approx(2 * MB, rel=0.01) for one in rates)
     # Times are this machine's, though the server's clock is ahead.
-    assert all(abs(one.time_ms / 1000 - time.time()) < 30 for one in found.samples)
+    assert all(abs(one.time_ms / 1000 - CLOCK.now()) < 30 for one in found.samples)
     assert len(server.asked) < 40
 
 
@@ -176,7 +195,7 @@ def test_devices_that_stand_for_others_are_left_out_and_named():
 
 def test_a_machine_that_was_started_anew_is_told_by_its_boot_time():
     """Its counters fall to 0.7 of what they were."""
-    with a_prometheus(Fake(reboots_at_s=time.time() + 1.5)) as server:
+    with a_prometheus(Fake(reboots_at_s=CLOCK.now() + 1.5)) as server:
         found, doubts = measured(server, ForeignHost("worker-1"))
     (read,) = [one for one in found.amounts if (one.subject, one.series, one.part) == ("disk sda", "read_bytes", "run")]
     assert read.value == pytest.approx(702 * MB, rel=0.01)
@@ -213,7 +232,7 @@ def test_machines_that_it_does_not_know_are_named():
         with pytest.raises(
             CannotMeasureError, match=r"no instance .* called as one of the cluster's machines \(lost-0"
         ):
-            Prometheus().attach(scene(server, *hosts[1:]))
+            a_probe().attach(scene(server, *hosts[1:]))
 
 
 def test_a_machine_is_known_whatever_the_case_of_its_name_with_or_without_its_domain():
@@ -255,16 +274,16 @@ def test_a_choice_that_would_be_too_long_for_an_address_is_not_made():
 
 def test_of_a_long_trial_no_more_points_are_asked_for_than_are_given():
     with a_prometheus(Fake()) as server:
-        probe = Prometheus()
+        probe = a_probe()
         probe.attach(scene(server))
-        now = time.time()
+        now = CLOCK.now()
         probe._scrapes(now - 30 * 3600, now)
         query, _ = [query for path, query in server.asked if path.endswith("query_range")]
     assert (float(query["end"]) - float(query["start"])) / float(query["step"]) <= MOST_STEPS
 
 
 def test_without_one_nothing_is_missing():
-    probe = Prometheus()
+    probe = a_probe()
     probe.attach(Scene(Layout(neutral="/", data=(), local=()), foreign=ForeignCluster((), None)))
     probe.mark(None)
     probe.mark("run")

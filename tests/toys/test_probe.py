@@ -21,6 +21,7 @@ from assay.run import execute
 from assay_extras.testing.fakes import Script, fake_setup
 from tests.builders import a_plan, a_trial
 
+pytestmark = pytest.mark.slow
 LONG_ENOUGH_S = 1.2
 """A run of no milliseconds has no chart."""
 

@@ -16,7 +16,7 @@ import json
 import math
 import re
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 from urllib.parse import quote
@@ -144,8 +144,12 @@ class Prometheus(Evaluated):
 
     name = NAME
 
-    def __init__(self, wait_s: float = WAIT_S) -> None:
+    def __init__(
+        self, wait_s: float = WAIT_S, now: Callable[[], float] = time.time, sleep: Callable[[float], None] = time.sleep
+    ) -> None:
+        """`now` tells seconds since the epoch, by the clock that `sleep` waits by."""
         self._wait_s = wait_s
+        self._now, self._sleep = now, sleep
         self._url = ""
         self._ask: Ask | None = None
         self._hosts: Sequence[ForeignHost] = ()
@@ -183,7 +187,7 @@ class Prometheus(Evaluated):
             self._doubts.append(SERIES_MISSING.doubt(what))
 
     def mark(self, part: Part | None) -> Sequence[Landed]:
-        self._times.mark(part, int(time.time() * 1000))
+        self._times.mark(part, int(self._now() * 1000))
         return ()
 
     def evaluate(self) -> Evaluation:
@@ -197,7 +201,7 @@ class Prometheus(Evaluated):
             self._offset_s = self._clock_offset_s()
             jobs_end_s = max((one.end_ms for one in parts if one.part != "collect"), default=parts[-1].end_ms) / 1000
             self._wait_for(jobs_end_s)
-            scraped = self._scrapes(parts[0].begin_ms / 1000, time.time())
+            scraped = self._scrapes(parts[0].begin_ms / 1000, self._now())
             for group in GROUPS:
                 with _noting(lost, group.lost):
                     self._take(group, scraped, readings)
@@ -235,23 +239,23 @@ class Prometheus(Evaluated):
         """By how much Prometheus' clock is ahead: the quickest of some answers tells best."""
         found = []
         for _ in range(CLOCK_QUESTIONS):
-            began_s = time.time()
+            began_s = self._now()
             server_s = float(self._query("time()")[1])
-            ended_s = time.time()
+            ended_s = self._now()
             found.append((ended_s - began_s, server_s - (began_s + ended_s) / 2))
         return min(found)[1]
 
     def _wait_for(self, end_s: float) -> None:
         """Until every machine has been scraped after that time, or for a bounded time."""
-        deadline_s = time.monotonic() + self._wait_s
-        while time.monotonic() < deadline_s:
+        deadline_s = self._now() + self._wait_s
+        while self._now() < deadline_s:
             times = [
                 float(one["value"][1]) - self._offset_s for one in self._query(f"timestamp({_OWN})")
                 if one["metric"]["instance"] in self._nodes
             ]  # fmt: skip
             if min(times, default=0.0) >= end_s:
                 return
-            time.sleep(POLL_S)
+            self._sleep(POLL_S)
 
     def _scrapes(self, begin_s: float, end_s: float) -> "_Scrapes":
         each = min(MOST_STEPS, MOST_POINTS / max(1, len(self._query(_OWN))))

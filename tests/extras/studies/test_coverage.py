@@ -65,6 +65,7 @@ def scaled(study: StudyName) -> dict[str, StudyComparison]:
     return found
 
 
+@pytest.mark.slow
 def test_every_statement_is_addressed_or_it_is_said_why_not():
     for study in STUDIES:
         addressed = {

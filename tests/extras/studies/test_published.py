@@ -97,6 +97,7 @@ def places_of_clusters():
         yield Point("k-means", "iteration", f"k = {k}", f"{points} points")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("study", ["thesis", "hybrid", "hpc", "storage"])
 def test_every_check_can_fail(study):
     """By values from 1 to 100 s by chance, alike in all repetitions: all but what is said of some case is refuted once."""
