@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel
 
 from assay.model.doubt import doubt_kind
+from assay.model.naming import first_few
 from assay.model.record import Record, Status, totals
 from assay.record.reading import Unreadable, whole_record
 
@@ -49,10 +50,12 @@ def readable_text(record: Record, lost: Collection[str] = ()) -> tuple[Record, s
     try:
         whole = _fit(record, "", names)
         if not isinstance(whole, Record) or (whole.scale is None) != (record.scale is None):
-            raise Unreadable(f"{_listed(names)} is no number")
+            raise Unreadable(f"{first_few(list(dict.fromkeys(names)), most=MOST_NAMED)} is no number")
         if names:
             sums = None if whole.totals is None else totals(whole.jobs, whole.staging_jobs)
-            doubt = LEFT_OUT.doubt(f"no number, and so left out: {_listed(names)}")
+            doubt = LEFT_OUT.doubt(
+                f"no number, and so left out: {first_few(list(dict.fromkeys(names)), most=MOST_NAMED)}"
+            )
             whole = whole.model_copy(update={"totals": sums, "doubts": (*whole.doubts, doubt)})
         text = whole.model_dump_json(indent=1)
         whole_record(text)
@@ -120,9 +123,3 @@ def _fit_model(value: BaseModel, place: str, lost: list[str]) -> Any:
 def _encodable(text: str) -> str:
     """A text as UTF-8 can have it: what is left of a file's name that was not UTF-8 becomes an escape."""
     return text.encode("utf-8", "backslashreplace").decode()
-
-
-def _listed(names: Collection[str]) -> str:
-    distinct = list(dict.fromkeys(names))
-    more = len(distinct) - MOST_NAMED
-    return ", ".join(distinct[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")

@@ -6,6 +6,7 @@ from typing import Any, Literal, NamedTuple
 
 from assay.model.doubt import Doubt, doubt_kind
 from assay.model.medium import described, kind_of
+from assay.model.naming import first_few
 from assay.model.record import Record
 from assay.model.trial import SHIPPED_PRIOR, NoisePrior
 from assay.report.analysis import RunData, fact_values, levels_key, levels_of, rows_shown
@@ -14,7 +15,7 @@ from assay.stats.comparison import Comparison, compare
 from assay.stats.machine_kind import MEDIUM_FACTS, Changed, medium_facts
 from assay.stats.run_doubts import different_machines, doubts_of
 from assay.stats.sample import MACHINE, PLACEMENT, RUN, Levels, Trials
-from assay.stats.summary import Row, first_few, summarise, varying
+from assay.stats.summary import Row, summarise, varying
 
 Configuration = tuple[tuple[str, str, str], ...]
 """What a trial's names stood for, sorted: of what (`medium ssd`), which property (empty: the whole), its value."""
@@ -191,7 +192,7 @@ def _doubts(
             levels = dict(key)
             title = [levels["workload"], *(levels[name] for name in ("settings", PLACEMENT) if levels.get(name))]
             what = f"the runs have different things under the same names in {' '.join(title)}"
-            found.append(SAME_NAMES_FOR_OTHER_THINGS.doubt(f"{what}: {first_few(differing)}"))
+            found.append(SAME_NAMES_FOR_OTHER_THINGS.doubt(f"{what}: {first_few(differing, '; ', '; and')}"))
     return list({doubt.model_dump_json(): doubt for doubt in found}.values())
 
 
@@ -308,7 +309,7 @@ def differing_facts(runs: Mapping[str, RunData]) -> dict[str, list[str]]:
     """Facts of which runs have different values: those of each run, in their order."""
     values = [fact_values(run.records) for run in runs.values()]
     found = {
-        fact: [first_few(own.get(fact, []), last=" and") or "-" for own in values]
+        fact: [first_few(own.get(fact, []), "; ") or "-" for own in values]
         for fact in dict.fromkeys(fact for own in values for fact in own)
     }
     return {fact: own for fact, own in found.items() if len(set(own)) > 1}

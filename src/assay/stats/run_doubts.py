@@ -12,12 +12,13 @@ from assay.model.base import Frozen
 from assay.model.doubt import Doubt, doubt_kind
 from assay.model.engine import Counted, counted_by_tasks
 from assay.model.medium import kind_of
+from assay.model.naming import first_few
 from assay.model.record import DeviceReport, DeviceRequests, Part, Record
 from assay.stats.blocked import unexplained
 from assay.stats.fit import work_of
 from assay.stats.machine_kind import machine_names, machine_of, machines_of
 from assay.stats.sample import WORK, Levels, Sample, Trials, combinations, counts, is_wrong, samples
-from assay.stats.summary import first_few, outliers
+from assay.stats.summary import outliers
 from assay.stats.trial_doubts import FROM_DRIVES_SHARE
 
 MOST_TIMES = 1.25
@@ -203,7 +204,7 @@ def few_repetitions(records: Sequence[Record]) -> list[Doubt]:
     for sample in samples(records):
         works.setdefault(work_of(sample.factors), []).append(sample)
     once = [own for own in works.values() if max(map(len, combinations(own).values())) < 2]
-    named = first_few(list(dict.fromkeys(own[0].level("workload") for own in once)), ", ", " and")
+    named = first_few(list(dict.fromkeys(own[0].level("workload") for own in once)))
     return [FEW_REPETITIONS.doubt(f"no trial of {named} was repeated")] if once else []
 
 
@@ -219,7 +220,7 @@ OUTLIERS = doubt_kind(
 def outlying_trials(records: Sequence[Record]) -> list[Doubt]:
     """Outliers, the farthest first."""
     outlying = sorted(outliers(samples(records)), key=lambda one: -abs(one.times - 1))
-    named = first_few([one.words for one in outlying])
+    named = first_few([one.words for one in outlying], "; ", "; and")
     are = " is an outlier" if len(outlying) == 1 else "s are outliers"
     return [OUTLIERS.doubt(f"{len(outlying)} trial{are}: {named}")] if outlying else []
 
@@ -258,7 +259,7 @@ def wrong_outputs(records: Sequence[Record]) -> list[Doubt]:
     """A doubt where trials ended with a wrong output; else none."""
     wrong = [record.trial.id for record in records if is_wrong(record)]
     trials = f"{len(wrong)} trial{'' if len(wrong) == 1 else 's'}"
-    what = f"{trials} ended with a wrong output: {first_few(wrong, ', ', ' and')}"
+    what = f"{trials} ended with a wrong output: {first_few(wrong)}"
     return [WRONG_OUTPUTS.doubt(what)] if wrong else []
 
 

@@ -78,15 +78,6 @@ def outliers(found: Sequence[Sample]) -> list[Outlier]:
     return marked
 
 
-MOST_NAMED = 3
-
-
-def first_few(words: Sequence[str], between: str = "; ", last: str = "; and") -> str:
-    """The first three, and how many more there are."""
-    more = f"{last} {len(words) - MOST_NAMED} more" if len(words) > MOST_NAMED else ""
-    return between.join(words[:MOST_NAMED]) + more
-
-
 def in_words(one: Comparison) -> str:
     """One sentence without its full stop: the ratio, its interval, and whether it is significant."""
     took = f"{one.level} took {one.ratio:.2f} times as long as {one.base}"
