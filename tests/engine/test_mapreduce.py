@@ -42,7 +42,7 @@ def engine_with(tmp_path):
                 hadoop=hadoop, conf_dir=tmp_path, addresses={"historyserver": "http://127.0.0.1:9"}, version="3"
             )
             return MapReduce(
-                EngineContext(cluster, Path("/jobs.jar"), tmp_path, lease.environment(os.environ), failure)
+                EngineContext(cluster, None, Path("/jobs.jar"), tmp_path, lease.environment(os.environ), failure)
             )
 
         yield make

@@ -80,7 +80,8 @@ def engine_with(tmp_path, history_url):
                 extras=extras, **more,
             )  # fmt: skip
             environment = lease.environment({**os.environ, "HADOOP_CLASSPATH": "/mine.jar"})
-            return MapReduce(EngineContext(cluster, tmp_path / "jobs.jar", tmp_path, environment, failure, progressed))
+            context = EngineContext(cluster, None, tmp_path / "jobs.jar", tmp_path, environment, failure, progressed)
+            return MapReduce(context)
 
         yield make
 

@@ -3,7 +3,7 @@
 from assay.model.engine import EngineKind, History, LaunchReport, StageKind, TaskFigure
 from assay.model.engine import JobReference as Reference
 from assay.model.record import JobRecord, Stage
-from assay.model.registry import ENGINES, STORES
+from assay.model.registry import ENGINES
 from assay.model.task import TaskAttempt, TaskHistory, TaskPhases
 
 STAGES = (StageKind("scan", ("scan",)), StageKind("merge", ("gather", "fold")), StageKind("write", ("write",)))
@@ -28,7 +28,7 @@ class Scanner:
 
     def __init__(self, context):
         self._nodes = context.cluster.nodes
-        self._store = STORES["key-value"].opened[context.cluster.conf_dir]
+        self._store = context.store
 
     def run(self, launch, progress):
         for one in self._nodes:

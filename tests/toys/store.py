@@ -62,9 +62,6 @@ class KeyValue:
     scheme = "key-value"
     daemons = ()
 
-    def __init__(self):
-        self.opened = {}
-
     def properties(self, layout, host, addresses):
         return {}
 
@@ -72,7 +69,7 @@ class KeyValue:
         return 1
 
     def open_own(self, cluster, layout):
-        store = self.opened[cluster.conf_dir] = KeyValueStore([one.node for one in cluster.nodes])
+        store = KeyValueStore([one.node for one in cluster.nodes])
         return store, ShardPlacer(store, layout)
 
     def open_foreign(self, cluster, environment):

@@ -364,7 +364,7 @@ class FakePlatform:
         )
         cluster = RunningCluster(NOWHERE / "hadoop", layout.neutral, "fake", addresses={}, nodes=nodes)
         store, placer = STORES.find(self.trial.store).open_own(cluster, layout)
-        context = EngineContext(cluster, NOWHERE / "jobs.jar", layout.neutral, {}, lambda: None)
+        context = EngineContext(cluster, store, NOWHERE / "jobs.jar", layout.neutral, {}, lambda: None)
         return store, ENGINES.find(self.trial.engine).open(context), placer
 
 

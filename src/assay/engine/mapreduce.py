@@ -213,7 +213,8 @@ class MapReduce:
     """
 
     def __init__(self, context: EngineContext) -> None:
-        self._cluster, self._jar, self._scratch, self._environment, self._failure, self._progressed = context
+        self._cluster, self._jar, self._scratch = context.cluster, context.jobs_jar, context.scratch
+        self._environment, self._failure, self._progressed = context.environment, context.failure, context.progressed
         self._history = HistoryServer(
             self._cluster.addresses["historyserver"], connect=self._cluster.connect, ca_file=self._cluster.ca_file,
             slower=self._cluster.slower, authorize=self._cluster.authorize,

@@ -13,6 +13,7 @@ from assay.model.progress import Progress
 from assay.model.record import Counters, JobRecord, Phases
 from assay.model.registry import ENGINES
 from assay.model.signature import AccessRole, Direction
+from assay.model.store import Store
 from assay.model.task import TaskAttempt, TaskHistory, TaskPhases
 
 HISTORY_INCOMPLETE = doubt_kind(
@@ -105,11 +106,13 @@ def unheard(progress: StageProgress) -> None:
 class EngineContext(NamedTuple):
     """What an engine is opened with.
 
-    Its files go into `scratch` while the trial lives, its clients get `environment`. `failure` tells whether something
-    has died that a job would wait for; `progressed` wants to know at once how far a running job is.
+    `store` holds the trial's data. The engine writes its own files into `scratch`, which lives as long as the trial, and
+    starts its clients with `environment`. `failure` tells whether something has died that a job would wait for;
+    `progressed` wants to know at once how far a running job is.
     """
 
     cluster: RunningCluster
+    store: Store
     jobs_jar: Path
     scratch: Path
     environment: Mapping[str, str]

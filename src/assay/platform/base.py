@@ -142,7 +142,7 @@ class HadoopPlatform(ABC):
             environment = self._lease.environment(self._environment())
             injector = self._injector()
             context = EngineContext(
-                cluster, self._installation.jobs_jar, layout.neutral, environment, self._failure,
+                cluster, store, self._installation.jobs_jar, layout.neutral, environment, self._failure,
                 progressed=injector.progressed if injector else unheard,
             )  # fmt: skip
             yield RunningPlatform(
