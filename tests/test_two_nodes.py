@@ -31,8 +31,7 @@ from tests.toys import plugged_in
 
 EXPERIMENT = """\
 experiment: two-nodes
-workloads: triangles
-datasets: {make: brightkite}
+workloads: line-count
 media: {hdd: directory, ssd: directory}
 store: key-value
 engine: scanner
@@ -87,11 +86,12 @@ def experiment(tmp_path):
 
 @pytest.fixture
 def toys():
-    with plugged_in("store", "engine"):
+    with plugged_in("store", "engine", "workload"):
         yield
 
 
 def test_without_the_toys_their_names_are_refused(experiment, words):
+    experiment.write_text(EXPERIMENT.replace("line-count", "terasort"))
     with pytest.raises(BadInputError, match="store has no level 'key-value'"):
         make_plan(experiment, words)
 

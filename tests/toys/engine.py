@@ -73,4 +73,7 @@ class Scanner:
 
 
 FIGURES = (TaskFigure("most scanned", "scan", "scanned_bytes", "skew"),)
-ENGINES.add("scanner", EngineKind(open=Scanner, stages=STAGES, attempt=ScannerAttempt, figures=FIGURES))
+KIND = EngineKind(
+    open=Scanner, runs=frozenset({"scans"}), stages=STAGES, attempt=ScannerAttempt, figures=FIGURES,
+)  # fmt: skip
+ENGINES.add("scanner", KIND)

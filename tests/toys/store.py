@@ -60,6 +60,7 @@ class KeyValue:
     """See `assay.model.store.StoreKind`."""
 
     scheme = "key-value"
+    holds = frozenset({"values"})
     daemons = ()
 
     def properties(self, layout, host, addresses):

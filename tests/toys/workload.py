@@ -8,7 +8,7 @@ from assay.model.input import Amounts, Input, InputKind
 from assay.model.progress import Progress
 from assay.model.registry import WORKLOADS
 from assay.model.store import Store
-from assay.model.workload import Cost, Option, Variant
+from assay.model.workload import Cost, Option, RunsOn, Variant
 from assay.workload.base import BaseWorkload
 
 
@@ -41,6 +41,7 @@ class LineCount(BaseWorkload):
         )
     }  # fmt: skip
     known_options = {"lines": Option("7", "how many there are")}
+    runs_on = (RunsOn(), RunsOn(program="scans", data="values"))
 
     input: Lines
 

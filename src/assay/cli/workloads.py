@@ -10,6 +10,8 @@ from rich.table import Table
 from assay.cli.context import json_option, open_console, print_json
 from assay.model.input import InputKind
 from assay.model.registry import WORKLOADS
+from assay.model.trial import HDFS, MAPREDUCE
+from assay.model.workload import working_pairs
 from assay.report.words import print_line
 
 
@@ -62,6 +64,7 @@ def workload_json(name: str) -> dict[str, Any]:
         "input": taken,
         "result": kind.result,
         "verified": kind.verified,
+        "runs_on": [{"engine": engine, "store": store} for engine, store in working_pairs(kind)],
         "variants": [
             {"name": name, "about": variant.about, "jobs": list(variant.jobs)}
             for name, variant in kind.variants.items()
@@ -83,7 +86,10 @@ def experiment_text(name: str) -> str:
     options = f"\n    options:{options}" if options else ""
     datasets = "" if kind.takes is not InputKind.GRAPH else "datasets:\n  - {make: brightkite, scale: 0.1}\n"
     workload = f"workloads:\n  - name: {name}{options}\n"
-    return f"experiment: {name}\n{workload}{datasets}media:\n  disk: directory\n"
+    pairs = working_pairs(kind)
+    usual = not pairs or (MAPREDUCE, HDFS) in pairs
+    pair = "" if usual else "engine: {}\nstore: {}\n".format(*pairs[0])
+    return f"experiment: {name}\n{workload}{datasets}media:\n  disk: directory\n{pair}"
 
 
 def print_workloads(console: Console) -> None:
@@ -104,6 +110,8 @@ def print_workload(name: str, console: Console) -> None:
     print_line(console, f"{name}: {shown['summary']}")
     for heading in ("input", "result", "verified", "stresses", "source"):
         print_line(console, f"{heading}: {shown[heading]}")
+    pairs = [f"{pair['engine']} with {pair['store']}" for pair in shown["runs_on"]]
+    print_line(console, f"runs on: {', '.join(pairs) or 'no installed engine and store'}")
     _print_table(console, ("variant", "about", "jobs"), [
         (variant["name"], variant["about"], ", ".join(variant["jobs"])) for variant in shown["variants"]
     ])  # fmt: skip

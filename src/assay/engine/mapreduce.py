@@ -31,6 +31,7 @@ from assay.engine.tasks import (
 )
 from assay.host.processes import end_processes, last_telling
 from assay.model.engine import (
+    HADOOP_JOBS,
     EngineContext,
     EngineKind,
     History,
@@ -385,6 +386,7 @@ HISTORYSERVER = DaemonKind(
 
 KIND = EngineKind(
     open=MapReduce,
+    runs=frozenset({HADOOP_JOBS}),
     stages=STAGES,
     attempt=MapReduceAttempt,
     log=MapReducePhases,

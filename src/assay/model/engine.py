@@ -16,6 +16,9 @@ from assay.model.signature import AccessRole, Direction
 from assay.model.store import Store
 from assay.model.task import TaskAttempt, TaskHistory, TaskPhases
 
+HADOOP_JOBS = "hadoop-jobs"
+"""Programs that an engine may run: commands of the jobs jar, and other programs that submit jobs by Hadoop's API."""
+
 HISTORY_INCOMPLETE = doubt_kind(
     "history-incomplete",
     "job",
@@ -106,8 +109,8 @@ def unheard(progress: StageProgress) -> None:
 class EngineContext(NamedTuple):
     """What an engine is opened with.
 
-    `store` holds the trial's data. The engine writes its own files into `scratch`, which lives as long as the trial, and
-    starts its clients with `environment`. `failure` tells whether something has died that a job would wait for;
+    `store` holds the trial's data. The engine writes its own files into `scratch`, which lives as long as the trial,
+    and starts its clients with `environment`. `failure` tells whether something has died that a job would wait for;
     `progressed` wants to know at once how far a running job is.
     """
 
@@ -150,6 +153,8 @@ class EngineKind(NamedTuple):
     """A kind of engine, as registered in ENGINES. Whatever it leaves out is in no figure."""
 
     open: Callable[[EngineContext], Engine]
+    runs: frozenset[str] = frozenset()
+    """The sorts of programs that it runs, such as HADOOP_JOBS: a workload needs one of them."""
     stages: tuple[StageKind, ...] = ()
     """The stages of a job, in order."""
     attempt: type[TaskAttempt] = TaskAttempt

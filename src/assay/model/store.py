@@ -9,6 +9,9 @@ from assay.model.fault import Redundancy
 from assay.model.platform import DaemonKind, DataDirectory, Layout, RunningCluster
 from assay.model.trial import Landed, Role
 
+FILES = "files"
+"""What a store may hold: files, which Hadoop's clients reach by their paths."""
+
 _STORED = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:/")
 
 
@@ -81,6 +84,8 @@ class StoreKind(Protocol):
 
     scheme: str
     """What begins its addresses in Hadoop's properties and paths (`hdfs`)."""
+    holds: frozenset[str]
+    """The sorts of data that it holds, such as FILES: a workload needs one of them."""
     daemons: tuple[DaemonKind, ...]
     """What a cluster of Assay's own starts for it, in order; clients ask the last."""
 

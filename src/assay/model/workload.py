@@ -1,14 +1,15 @@
 """Workloads: named computations."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from assay.model.base import Frozen
 from assay.model.doubt import Verdict
-from assay.model.engine import Engine, LaunchReport
+from assay.model.engine import HADOOP_JOBS, Engine, LaunchReport
 from assay.model.input import Amounts, GraphInput, Input, InputKind
 from assay.model.progress import Progress
-from assay.model.store import Store
+from assay.model.registry import ENGINES, STORES
+from assay.model.store import FILES, Store
 from assay.model.trial import Estimate, WorkloadSpec
 
 JOB_S = 9.0
@@ -67,14 +68,21 @@ class Option(NamedTuple):
     example: str = ""
 
 
+class RunsOn(NamedTuple):
+    """A sort of programs that an engine must run, and a sort of data that a store must hold, for a workload to run."""
+
+    program: str = HADOOP_JOBS
+    data: str = FILES
+
+
 class WorkloadKind(Protocol):
     """A workload as experiments name it: what it says of itself, and the Workload for a spec.
 
     A graph that it `takes` is the experiment's dataset; its options describe any other input. `result` says what its
     output has, by line or file; `verified` how that is judged, and against what. With `plain_output` that needs files
     that aren't compressed, written by reducers. `output_replication` is the Hadoop property that says how many copies
-    the output has, by default one, where `dfs.replication` does not; else empty. `base` is the path in the store for
-    all files of one run.
+    the output has, by default one, where `dfs.replication` does not; else empty. It runs where the engine and the store
+    have what one of `runs_on` asks for. `base` is the path in the store for all files of one run.
     """
 
     @property
@@ -97,6 +105,8 @@ class WorkloadKind(Protocol):
     def plain_output(self) -> bool: ...  # noqa: D102
     @property
     def output_replication(self) -> str: ...  # noqa: D102
+    @property
+    def runs_on(self) -> Sequence[RunsOn]: ...  # noqa: D102
 
     def __call__(self, spec: WorkloadSpec, base: str, dataset: GraphInput | None = None) -> "Workload":
         """The workload, with the experiment's dataset if that is needed for more than checking the options.
@@ -137,3 +147,13 @@ class Workload(Protocol):
     @property
     def output_path(self) -> str:
         """The output's path in the store."""
+
+
+def working_pairs(kind: WorkloadKind) -> list[tuple[str, str]]:
+    """The names of each installed engine and store that this workload runs on together."""
+    return [
+        (engine, store)
+        for engine, of_engine in ENGINES.items()
+        for store, of_store in STORES.items()
+        if any(asks.program in of_engine.runs and asks.data in of_store.holds for asks in kind.runs_on)
+    ]

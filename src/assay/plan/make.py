@@ -30,6 +30,7 @@ from assay.model.trial import (
 from assay.plan.experiment import COPIES, DatasetEntry, ExperimentFile, WorkloadEntry
 from assay.plan.grid import DATASET, PLACEMENT, SETTINGS, WORKLOAD, Axis, Combination, Level, axis, combinations
 from assay.plan.order import blocks
+from assay.plan.pairs import check_pairs
 from assay.plan.properties import check_properties, single_copy
 from assay.plan.settings import resolve, shipped_profiles
 from assay.plan.source import INPUT, Source, Vocabulary
@@ -48,6 +49,7 @@ def plan_and_more(source: Source, vocabulary: Vocabulary) -> tuple[Plan, Iterato
     _refuse_repeated(source, resolved, axes[0])
     repetitions = _at_one_dilation(_repetitions(experiment, resolved, combinations(source, axes)))
     first = next(repetitions)
+    check_pairs(source, first)
     check_workers(source, first)
     repetitions = chain([first], repetitions)
     plan = Plan(

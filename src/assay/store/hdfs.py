@@ -22,7 +22,7 @@ from assay.model.host_names import same_host
 from assay.model.node import Connect
 from assay.model.platform import DaemonKind, DataDirectory, Layout, RunningCluster, jmx_bean
 from assay.model.registry import STORES
-from assay.model.store import Store, StoredFile
+from assay.model.store import FILES, Store, StoredFile
 from assay.model.trial import HDFS, Landed, Role
 from assay.store.hadoop_fs import PIECE_BYTES, HadoopFs
 
@@ -302,6 +302,7 @@ class Hdfs:
     """See `model.store.StoreKind`."""
 
     scheme = "hdfs"
+    holds = frozenset({FILES})
     daemons: tuple[DaemonKind, ...] = (DATANODE, NAMENODE)
 
     def properties(self, layout: Layout, host: str, addresses: Mapping[str, str]) -> Mapping[str, str]:

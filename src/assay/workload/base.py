@@ -2,7 +2,7 @@
 
 import math
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, ClassVar
 
@@ -17,7 +17,7 @@ from assay.model.naming import nearest, size_of
 from assay.model.progress import Progress
 from assay.model.store import Store
 from assay.model.trial import Estimate, WorkloadSpec
-from assay.model.workload import Cost, Option, Variant
+from assay.model.workload import Cost, Option, RunsOn, Variant
 
 MOST_DIGITS = 18
 """What Java's `long` holds, whatever the digits are."""
@@ -119,6 +119,7 @@ class BaseWorkload:
     known_options: ClassVar[Mapping[str, Option]] = {}
     plain_output: ClassVar[bool] = True
     output_replication: ClassVar[str] = ""
+    runs_on: ClassVar[Sequence[RunsOn]] = (RunsOn(),)
 
     def __init__(self, spec: WorkloadSpec, base: str, dataset: GraphInput | None = None) -> None:
         self.options = Options(spec, {name: option.default for name, option in self.known_options.items()})

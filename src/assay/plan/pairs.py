@@ -1,0 +1,22 @@
+"""Which engine and store a workload can run on: a plan with another pair is refused."""
+
+from collections.abc import Iterable
+
+from assay.model.registry import WORKLOADS
+from assay.model.trial import Trial
+from assay.model.workload import working_pairs
+from assay.plan.source import Source
+
+
+def check_pairs(source: Source, trials: Iterable[Trial]) -> None:
+    """Raises BadInputError, with its line, for the first workload that does not run on its trial's engine and store."""
+    place = next((key for key in ("engine", "store") if key in source.experiment.model_fields_set), "workloads")
+    for workload, engine, store in dict.fromkeys((trial.workload.name, trial.engine, trial.store) for trial in trials):
+        kind = WORKLOADS.get(workload)
+        pairs = working_pairs(kind) if kind is not None else [(engine, store)]
+        if (engine, store) not in pairs:
+            working = " or ".join(f"{engine} with {store}" for engine, store in pairs)
+            cure = f"it runs on {working}; name such a pair, or `exclude` this one" if pairs else "nothing here runs it"
+            raise source.error_at(
+                [place], f"{workload} does not run on the engine {engine} with the store {store}; {cure}"
+            )

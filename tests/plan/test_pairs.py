@@ -1,0 +1,72 @@
+"""Proves that a workload is planned on an engine and a store that it runs on, and that any other pair is refused."""
+
+import pytest
+
+from assay.cli.workloads import experiment_text, workload_json
+from assay.model.errors import BadInputError
+from assay.model.registry import WORKLOADS
+from assay.model.workload import RunsOn, working_pairs
+from tests.plan.test_make import WORDS, plan_of
+from tests.toys import plugged_in
+
+HEAD = "experiment: demo\ndatasets: {make: brightkite}\nmedia: {disk: directory}\n"
+TOYS = WORDS._replace(
+    workloads={"triangles": ("paper",), "line-count": ("plain",)}, own_input=["line-count"],
+    levels={"store": ["hdfs", "key-value"], "engine": ["mapreduce", "scanner"]},
+)  # fmt: skip
+
+
+@pytest.fixture
+def toys():
+    with plugged_in("store", "engine", "workload"):
+        yield
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        ("engine: scanner\n", "line 5: triangles does not run on the engine scanner with the store hdfs; "),
+        ("store: key-value\n", "line 5: triangles does not run on the engine mapreduce with the store key-value; "),
+        ("engine: [mapreduce, scanner]\n", "line 5: triangles does not run on the engine scanner with the store hdfs; "),
+    ],
+)
+def test_a_pair_that_does_not_work_is_refused_with_those_that_do(toys, tmp_path, lines, message):
+    with pytest.raises(BadInputError) as caught:
+        plan_of(tmp_path, f"{HEAD}workloads: triangles\n{lines}", TOYS)
+    assert str(caught.value).endswith(
+        f"{message}it runs on mapreduce with hdfs; name such a pair, or `exclude` this one"
+    )
+
+
+def test_a_workload_may_run_on_several_pairs_but_not_on_any_other(toys, tmp_path):
+    text = "experiment: demo\nworkloads: line-count\nmedia: {disk: directory}\n"
+    both = "engine: [mapreduce, scanner]\nstore: [hdfs, key-value]\n"
+    with pytest.raises(BadInputError, match="it runs on mapreduce with hdfs or scanner with key-value"):
+        plan_of(tmp_path, text + both, TOYS)
+    plan = plan_of(tmp_path, f"{text}{both}zip: [engine, store]\n", TOYS)
+    assert {(trial.engine, trial.store) for trial in plan.trials} == {("mapreduce", "hdfs"), ("scanner", "key-value")}
+
+
+def test_a_pair_may_be_left_out_by_hand(toys, tmp_path):
+    left_out = "engine: [mapreduce, scanner]\nexclude: {engine: scanner}\n"
+    plan = plan_of(tmp_path, f"{HEAD}workloads: triangles\n{left_out}", TOYS)
+    assert {trial.engine for trial in plan.trials} == {"mapreduce"}
+
+
+def test_what_nothing_runs_is_refused(toys, tmp_path, monkeypatch):
+    monkeypatch.setattr(WORKLOADS["line-count"], "runs_on", (RunsOn(program="dreams"),))
+    with pytest.raises(BadInputError, match="line-count does not run on the engine mapreduce .*; nothing here runs it"):
+        plan_of(tmp_path, "experiment: demo\nworkloads: line-count\nmedia: {disk: directory}\n", TOYS)
+
+
+@pytest.mark.parametrize("name", WORKLOADS)
+def test_a_workload_of_the_core_runs_on_its_engine_and_store(name):
+    assert ("mapreduce", "hdfs") in working_pairs(WORKLOADS[name])
+
+
+def test_a_shown_workload_tells_its_pairs_and_its_experiment_names_one_that_works(toys, tmp_path, monkeypatch):
+    monkeypatch.setattr(WORKLOADS["line-count"], "runs_on", (RunsOn(program="scans", data="values"),))
+    assert workload_json("line-count")["runs_on"] == [{"engine": "scanner", "store": "key-value"}]
+    assert workload_json("triangles")["runs_on"] == [{"engine": "mapreduce", "store": "hdfs"}]
+    (trial,) = plan_of(tmp_path, experiment_text("line-count"), TOYS).trials
+    assert (trial.engine, trial.store) == ("scanner", "key-value")
