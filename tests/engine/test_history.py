@@ -20,7 +20,7 @@ def history():
 def test_a_job_has_the_servers_averages_and_counters(history):
     job = history.read(JobReference(name="friend-lists", id=JOB)).job
     told = CAPTURED[JOB]["job"]
-    assert (job.id, job.name, job.state, job.tasks_in("map"), job.tasks_in("reduce")) == (
+    assert (job.id, job.name, job.state, job.stages[0].tasks, job.stages[-1].tasks) == (
         JOB,
         "friend-lists",
         "SUCCEEDED",
@@ -80,7 +80,7 @@ def test_the_attempts_task_counters_add_up_to_the_job(history):
 
 def test_a_failed_and_a_killed_attempt_are_told_apart_from_those_that_took_their_place():
     found = history_of("failed-and-killed")
-    assert (found.job.state, found.job.stages[0].failed_attempts, found.job.tasks_in("map"), len(found.attempts)) == (
+    assert (found.job.state, found.job.stages[0].failed_attempts, found.job.stages[0].tasks, len(found.attempts)) == (
         "SUCCEEDED",
         1,
         4,

@@ -25,7 +25,7 @@ def test_a_job_and_its_attempts(form):
     found = read(form(job_events(3, 2)))
     job = found.job
     assert (job.name, job.id, job.state, job.uberized) == ("made", JOB, "SUCCEEDED", False)
-    assert (job.tasks_in("map"), job.tasks_in("reduce")) == (3, 2)
+    assert (job.stages[0].tasks, job.stages[-1].tasks) == (3, 2)
     assert (job.submitted_ms, job.started_ms, job.finished_ms) == (BEGAN_MS - 3000, BEGAN_MS - 1000, BEGAN_MS + 5030)
     assert job.phases == {"map": 4.0, "shuffle": 1.0, "merge": 0.5, "reduce": 2.5}
     assert job.counters["org.apache.hadoop.mapreduce.TaskCounter"]["MAP_INPUT_RECORDS"] == 300

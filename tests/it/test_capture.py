@@ -6,7 +6,7 @@ import shutil
 import pytest
 
 from assay.model.doubt import Outcome
-from assay.model.record import FILE_SYSTEM_COUNTERS, TASK_COUNTERS
+from assay.engine.tasks import FILE_SYSTEM_COUNTERS, TASK_COUNTERS
 
 pytestmark = [pytest.mark.it, pytest.mark.long]
 

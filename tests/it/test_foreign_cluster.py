@@ -7,7 +7,7 @@ import pytest
 
 from assay.engine.tasks import MapReduceAttempt
 from assay.model.doubt import Outcome
-from assay.model.record import FILE_SYSTEM_COUNTERS, TASK_COUNTERS
+from assay.engine.tasks import FILE_SYSTEM_COUNTERS, TASK_COUNTERS
 from assay.record.folder import RunFolder
 from tests.it.driving import a_place, assay_command
 

@@ -61,7 +61,7 @@ def check_write(record):
     assert output.summary["files"] == 2
     assert output.summary["throughput_mib_s"] > 0
     assert [job.name for job in record.jobs] == ["write"]
-    assert record.jobs[0].tasks_in("map") == 2
+    assert record.jobs[0].stages[0].tasks == 2
     assert record.staging_jobs == ()
     assert record.settings["dfs.replication"] == "1"
 
@@ -91,7 +91,7 @@ hadoop: {{mapreduce.job.reduces: 2}}
     assert 20_000_000 <= output.bytes < 20_001_000  # and the list of the key ranges
     assert output.summary["rows"] == 200_000
     assert record.staging_jobs == ()
-    assert [(job.name, job.tasks_in("reduce")) for job in record.jobs] == [("sort", 2)]
+    assert [(job.name, job.stages[-1].tasks) for job in record.jobs] == [("sort", 2)]
     assert record.settings["mapreduce.terasort.output.replication"] == "1"
     assert record.jobs[0].counters[TASKS]["MAP_INPUT_RECORDS"] == 200_000
     assert place.left_over() == []
@@ -131,7 +131,7 @@ def check_random_sort(record):
     """Keys of 10 bytes and values of 90: a pair has 100."""
     (output,) = record.outputs
     assert output.summary == {"pairs_made": 40_000, "pairs_read": 40_000, "pairs_written": 40_000, "reducers": 2}
-    assert [job.tasks_in("map") for job in record.staging_jobs] == [2]
+    assert [job.stages[0].tasks for job in record.staging_jobs] == [2]
     assert record.settings["mapreduce.job.reduces"] == "2"
     assert record.settings["mapreduce.randomwriter.totalbytes"] == "4000000"
     # Both lengths are shipped with their contents: 4 bytes each, and two bytes around the record.
@@ -141,7 +141,7 @@ def check_random_sort(record):
 
 def check_word_count(record):
     (job,) = record.jobs
-    assert job.tasks_in("map") == 2
+    assert job.stages[0].tasks == 2
     assert record.outputs[0].summary["words"] == job.counters[TASKS]["MAP_OUTPUT_RECORDS"] > 100_000
     assert record.outputs[0].summary["distinct_words"] == 1000
     assert job.counters[TASKS]["REDUCE_INPUT_RECORDS"] == 2000  # once per map task and word

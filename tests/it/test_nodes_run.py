@@ -10,7 +10,7 @@ import pytest
 
 from assay.model.doubt import Outcome
 from assay.model.network import Pair
-from assay.model.record import FILE_SYSTEM_COUNTERS, TASK_COUNTERS
+from assay.engine.tasks import FILE_SYSTEM_COUNTERS, TASK_COUNTERS
 from assay.stats.nodes import CONTROL, READ, REPLICATION, SHUFFLE, node_uses, transfers
 
 pytestmark = [pytest.mark.it, pytest.mark.long]

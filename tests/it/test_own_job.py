@@ -112,7 +112,7 @@ def check_passed(record):
 def check_refused(record):
     assert record.status is Status.FINISHED, record.error
     assert [verdict.detail for verdict in record.verdicts] == ["exit code 1: there are two parts"]
-    assert [(job.name, job.tasks_in("reduce")) for job in record.jobs] == [(f"{EXAMPLES.name} 1", 2)]
+    assert [(job.name, job.stages[-1].tasks) for job in record.jobs] == [(f"{EXAMPLES.name} 1", 2)]
     assert record.dataset.edges > 0
 
 

@@ -42,10 +42,10 @@ hadoop: {IN_ONE_CONTAINER}
 def check_k_means(record):
     assert [job.name for job in record.jobs] == ["iteration 1", "assignment"]
     iteration, assignment = record.jobs
-    assert iteration.tasks_in("reduce") == 1
+    assert iteration.stages[-1].tasks == 1
     assert iteration.counters[TASKS]["REDUCE_INPUT_RECORDS"] == 20_000
     assert iteration.counters[TASKS]["MAP_OUTPUT_BYTES"] == 20_000 * (6 + 8 * 10)
-    assert assignment.tasks_in("reduce") == 0
+    assert assignment.stages[-1].tasks == 0
 
 
 def check_page_rank(record):

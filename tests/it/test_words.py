@@ -69,7 +69,7 @@ def check_shipped(paper, plain):
     """The same text and counts; with the combiner a word is shipped once per map task, without it each time."""
     assert paper.outputs[0].summary == plain.outputs[0].summary
     words, distinct = (paper.outputs[0].summary[name] for name in ("words", "distinct_words"))
-    maps = paper.jobs[0].tasks_in("map")
+    maps = paper.jobs[0].stages[0].tasks
     assert paper.jobs[0].counters[TASKS]["MAP_OUTPUT_RECORDS"] == words
     assert plain.jobs[0].counters[TASKS]["REDUCE_INPUT_RECORDS"] == words
     assert distinct <= paper.jobs[0].counters[TASKS]["REDUCE_INPUT_RECORDS"] <= min(distinct * maps, words / 2)

@@ -7,7 +7,7 @@ import pytest
 from rich.console import Console
 
 from assay.cli.report import json_lines
-from assay.model.record import TASK_COUNTERS
+from assay.engine.tasks import TASK_COUNTERS
 from assay.model.result import TrialResult
 from assay.model.scale import CheckId, ScaleCheck, ScaleReport
 from assay.record.folder import RunFolder

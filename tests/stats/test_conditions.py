@@ -2,7 +2,8 @@
 
 import pytest
 
-from assay.model.record import FILE_SYSTEM_COUNTERS, TASK_COUNTERS, Amount
+from assay.engine.tasks import FILE_SYSTEM_COUNTERS, TASK_COUNTERS
+from assay.model.record import Amount
 from assay.model.trial import MediumSpec
 from assay.stats.run_doubts import BUSY, READ, WRITTEN, busy_seconds, busy_share, conditions, read_share, written_share
 from tests.builders import a_record, a_trial, device_reports

@@ -2,7 +2,8 @@
 
 import pytest
 
-from assay.model.record import TASK_COUNTERS, Status
+from assay.engine.tasks import TASK_COUNTERS
+from assay.model.record import Status
 from assay.stats.run_doubts import doubts_of, processors_varied
 from tests.builders import a_record, a_trial
 

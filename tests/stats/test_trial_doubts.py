@@ -6,7 +6,8 @@ import pytest
 
 from assay.host.machine import FREE_MEMORY, GOES_BACK, HELD, STAYS, UNUSED_CACHE
 from assay.model.platform import CacheUse, LimitUse
-from assay.model.record import FILE_SYSTEM_COUNTERS, TASK_COUNTERS, Amount, Stage
+from assay.engine.tasks import FILE_SYSTEM_COUNTERS, TASK_COUNTERS
+from assay.model.record import Amount, Stage
 from assay.model.trial import MediumSpec
 from assay.stats.trial_doubts import cached, crowded, dropped, given_back, off_budget
 from tests.builders import a_job, a_trial, device_reports

@@ -7,9 +7,10 @@ carry that part of the rate. So a drive's power counts by that part too.
 from collections.abc import Collection, Iterator, Mapping
 from statistics import mean
 
+from assay.model.engine import counted_by_tasks
 from assay.model.network import Pair, links_of
 from assay.model.platform import MASTER
-from assay.model.record import FILE_SYSTEM_COUNTERS, Amount, Part, Record
+from assay.model.record import Amount, Part, Record
 from assay.model.trial import Trial
 from assay.stats.energy import INSTRUMENTS, JOBS, counted, energy_account
 from assay.stats.nodes import node_uses, nodes_of
@@ -87,7 +88,8 @@ def _joules(record: Record) -> dict[str, float]:
 def storage_values(record: Record, experiment: StudyExperiment) -> Iterator[tuple[Point, float]]:
     """Bytes of drives and between nodes, in multiples of the input's, and the job's time; of k-means per iteration."""
     workload = record.trial.workload
-    read = sum(job.counters.get(FILE_SYSTEM_COUNTERS, {}).get("HDFS_BYTES_READ", 0) for job in record.jobs)
+    engine = record.trial.engine
+    read = sum(counted_by_tasks(engine, job.counters).get("store_read_bytes", 0) for job in record.jobs)
     if record.totals is None or not read or workload.variant != "paper":
         return
     jobs = len(record.jobs)

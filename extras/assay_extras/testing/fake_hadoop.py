@@ -6,7 +6,16 @@ from pathlib import Path
 from typing import Literal
 
 from assay.model.doubt import Doubt
-from assay.model.engine import EngineKind, History, JobReference, Launch, LaunchReport, Program, engine_kind
+from assay.model.engine import (
+    EngineKind,
+    History,
+    JobReference,
+    Launch,
+    LaunchReport,
+    Program,
+    counted_by_tasks,
+    engine_kind,
+)
 from assay.model.errors import AssayError
 from assay.model.platform import LimitUse
 from assay.model.progress import Progress
@@ -142,7 +151,9 @@ class FakeEngine:
             stages=(Stage(name="map", tasks=1), Stage(name="reduce", tasks=1)), phases=phases,
             counters=self._script.counters,
         )  # fmt: skip
-        return History(job=record, attempts=(self._attempt(job.id, end),), doubts=self._script.gaps)
+        counted = counted_by_tasks(self._trial.engine, record.counters)
+        attempts = (self._attempt(job.id, end),)
+        return History(job=record, attempts=attempts, counted=counted, doubts=self._script.gaps)
 
     def phases(self, attempts: Sequence[TaskAttempt]) -> TaskHistory:
         """All of an attempt's time is its start."""

@@ -13,14 +13,14 @@ from http import HTTPStatus
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from assay.engine.tasks import STAGES, MapReduceAttempt
+from assay.engine.tasks import COUNTERS, FILE_SYSTEM_COUNTERS, STAGES, TASK_COUNTERS, MapReduceAttempt
 from assay.host.http import Authorize, client
 from assay.host.kerberos import NoTicketError
-from assay.model.engine import HISTORY_INCOMPLETE, History, JobReference
+from assay.model.engine import HISTORY_INCOMPLETE, History, JobReference, amounts_in
 from assay.model.errors import AssayError
 from assay.model.host_names import host_of
 from assay.model.node import Connect
-from assay.model.record import FILE_SYSTEM_COUNTERS, TASK_COUNTERS, Counters, JobRecord, Stage
+from assay.model.record import Counters, JobRecord, Stage
 from assay.model.task import TaskAttempt, covered_ms
 
 if TYPE_CHECKING:
@@ -148,7 +148,8 @@ def with_attempts(record: JobRecord, attempts: Sequence[MapReduceAttempt]) -> Hi
     what = f"the history of {record.name} ({record.id}) lacks {lost} of its {record.tasks} tasks"
     lacks = record.state == "SUCCEEDED" and lost > 0
     doubts = (HISTORY_INCOMPLETE.doubt(what, record.id),) if lacks else ()
-    return History(job=record, attempts=tuple(attempts), doubts=doubts)
+    counted = amounts_in(record.counters, COUNTERS)
+    return History(job=record, attempts=tuple(attempts), counted=counted, doubts=doubts)
 
 
 def job_record(name: str, job: dict[str, Any], groups: list[dict[str, Any]]) -> JobRecord:

@@ -24,11 +24,10 @@ from typing import Any, BinaryIO, cast
 from pydantic_core import from_json
 
 from assay.engine.history import job_record, task_attempt, with_attempts
-from assay.engine.tasks import MapReduceAttempt
+from assay.engine.tasks import FILE_SYSTEM_COUNTERS, TASK_COUNTERS, MapReduceAttempt
 from assay.model.doubt import doubt_kind
 from assay.model.engine import History, JobReference
 from assay.model.errors import AssayError
-from assay.model.record import FILE_SYSTEM_COUNTERS, TASK_COUNTERS
 
 HISTORY_FILE_UNREAD = doubt_kind(
     "history-file-unread", "job", instrument="job-history",

@@ -3,11 +3,16 @@
 from collections.abc import Sequence
 
 from assay.model.engine import Counted, StageKind, TaskFigure
-from assay.model.record import FILE_SYSTEM_COUNTERS, TASK_COUNTERS
 from assay.model.signature import AccessRole, Direction
 from assay.model.task import TaskAttempt, TaskPhases, TaskStep
 
-STAGES = (StageKind("map", ("map",)), StageKind("reduce", ("shuffle", "merge", "reduce")))
+FILE_SYSTEM_COUNTERS = "org.apache.hadoop.mapreduce.FileSystemCounter"
+TASK_COUNTERS = "org.apache.hadoop.mapreduce.TaskCounter"
+
+STAGES = (
+    StageKind("map", ("map",)),
+    StageKind("reduce", ("shuffle", "merge", "reduce"), absent_with={"mapreduce.job.reduces": "0"}),
+)
 
 CAUSES: dict[tuple[AccessRole, Direction], frozenset[str]] = {
     ("input", "read"): frozenset({"map"}),
@@ -23,6 +28,9 @@ COUNTERS: dict[Counted, tuple[str, str]] = {
     "local_written_bytes": (FILE_SYSTEM_COUNTERS, "FILE_BYTES_WRITTEN"),
     "store_read_bytes": (FILE_SYSTEM_COUNTERS, "HDFS_BYTES_READ"),
     "store_written_bytes": (FILE_SYSTEM_COUNTERS, "HDFS_BYTES_WRITTEN"),
+    "input_records": (TASK_COUNTERS, "MAP_INPUT_RECORDS"),
+    "emitted_records": (TASK_COUNTERS, "MAP_OUTPUT_RECORDS"),
+    "output_records": (TASK_COUNTERS, "REDUCE_OUTPUT_RECORDS"),
 }
 CONFIGURATION_BYTES = 300_000
 """What a task writes besides intermediates and counts all the same: job.xml, as measured with Hadoop 3.4."""

@@ -75,11 +75,20 @@ class LaunchReport(Frozen):
     texts: Mapping[str, str] = {}
 
 
+Counted = Literal[
+    "cpu_ms", "shuffled_bytes", "local_read_bytes", "local_written_bytes", "store_read_bytes", "store_written_bytes",
+    "input_records", "emitted_records", "output_records",
+]  # fmt: skip
+"""What tasks count: processor time; bytes read or written in the shuffle, in local directories and in the store;
+records of the input, records that the tasks which read it emit, and records of the output."""
+
+
 class History(Frozen):
-    """What the engine remembers of one job; what it has forgotten of it is in `doubts`."""
+    """What the engine remembers of one job, with the amounts that its tasks counted; `doubts` name what is missing."""
 
     job: JobRecord
     attempts: tuple[TaskAttempt, ...]
+    counted: Mapping[Counted, int] = {}
     doubts: tuple[Doubt, ...] = ()
 
 
@@ -124,10 +133,14 @@ class EngineContext(NamedTuple):
 
 
 class StageKind(NamedTuple):
-    """A stage of an engine's jobs, with the names of its tasks' phases in order."""
+    """A stage of an engine's jobs, with the names of its tasks' phases in order.
+
+    A job whose properties have one of the values of `absent_with` lacks this stage.
+    """
 
     name: str
     phases: tuple[str, ...]
+    absent_with: Mapping[str, str] = {}
 
 
 class TaskFigure(NamedTuple):
@@ -141,12 +154,6 @@ class TaskFigure(NamedTuple):
     stage: str
     attribute: str
     how: Literal["sum", "most", "skew"]
-
-
-Counted = Literal[
-    "cpu_ms", "shuffled_bytes", "local_read_bytes", "local_written_bytes", "store_read_bytes", "store_written_bytes",
-]  # fmt: skip
-"""What tasks count: processor time, and bytes read or written in the shuffle, in local directories and in the store."""
 
 
 class EngineKind(NamedTuple):
@@ -192,10 +199,18 @@ def engine_kind(engine: str) -> EngineKind:
     return ENGINES.get(engine) or EngineKind(open=_not_installed)
 
 
+def amounts_in(counters: Counters, places: Mapping[Counted, tuple[str, str]]) -> dict[Counted, int]:
+    """Those amounts that these counters have; `places` name the group and the counter of each."""
+    return {
+        amount: counters[group][name]
+        for amount, (group, name) in places.items()
+        if name in counters.get(group, {})
+    }
+
+
 def counted_by_tasks(engine: str, counters: Counters) -> dict[Counted, int]:
-    """What the tasks of one or more jobs counted, as far as they did."""
-    places = engine_kind(engine).counters.items()
-    return {of: counters[group][name] for of, (group, name) in places if name in counters.get(group, {})}
+    """The amounts that the tasks of one or more jobs of this engine counted."""
+    return amounts_in(counters, engine_kind(engine).counters)
 
 
 def phase_columns(engine: str, phases: Phases | None) -> dict[str, float | None]:

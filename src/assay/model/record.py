@@ -20,10 +20,6 @@ SCHEMA_VERSION: Literal[3] = 3
 Counters = Mapping[str, Mapping[str, int]]
 """The engine's, by group and name."""
 
-FILE_SYSTEM_COUNTERS = "org.apache.hadoop.mapreduce.FileSystemCounter"
-TASK_COUNTERS = "org.apache.hadoop.mapreduce.TaskCounter"
-"""MapReduce's groups, which its workloads read too."""
-
 Phases = Mapping[str, float]
 """Average seconds per task in each phase, by the engine's names and in their order; over several jobs added up."""
 
@@ -84,10 +80,6 @@ class JobRecord(Frozen):
     def tasks(self) -> int:
         """Number of tasks in all stages."""
         return sum(stage.tasks for stage in self.stages)
-
-    def tasks_in(self, stage: str) -> int:
-        """Number of tasks in a stage; 0 where the job has no such stage."""
-        return sum(one.tasks for one in self.stages if one.name == stage)
 
 
 class Sample(Frozen):

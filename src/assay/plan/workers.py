@@ -14,7 +14,6 @@ from assay.model.trial import Trial
 from assay.plan.experiment import ExperimentFile
 from assay.plan.source import Source
 
-_REDUCERS = "mapreduce.job.reduces"
 _ENDED_PERCENT = 100
 
 
@@ -115,14 +114,18 @@ def _no_such_phase(fault: Fault, trial: Trial, asked: Mapping[str, str]) -> Iter
     phase = fault.phase
     if phase is None:
         return
-    stages = [stage.name for stage in ENGINES.find(trial.engine).stages]
+    kinds = ENGINES.find(trial.engine).stages
+    stages = [stage.name for stage in kinds]
     if phase.stage not in stages:
         hint = nearest(phase.stage, stages)
         yield f"the jobs of {trial.engine} have no phase {phase.stage!r} with a progress; {hint}"
     if phase.stage == stages[-1] and phase.percent >= _ENDED_PERCENT:
         yield f"at {fault.at} the job has ended; give less than 100%"
-    if phase.stage == "reduce" and asked.get(_REDUCERS) == "0":
-        yield f"the jobs have no phase {phase.stage!r}, as {_REDUCERS} is 0; choose map"
+    absent_with = next((stage.absent_with for stage in kinds if stage.name == phase.stage), {})
+    for name, value in absent_with.items():
+        if asked.get(name) == value:
+            others = " or ".join(stage for stage in stages if stage != phase.stage)
+            yield f"the jobs have no phase {phase.stage!r}, as {name} is {value}; choose {others}"
     kind = WORKLOADS.get(trial.workload.name)
     jobs = kind.variants[trial.workload.variant].jobs if kind and phase.job else ()
     if jobs and "..." not in jobs and phase.job not in jobs:

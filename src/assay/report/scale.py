@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-from assay.model.record import TASK_COUNTERS, Record
+from assay.model.engine import counted_by_tasks
+from assay.model.record import Record
 from assay.model.scale import CheckId, ScaleCheck, ScaleReport
 from assay.report.columns import Column
 from assay.report.words import number_text, seconds_text
@@ -62,8 +63,8 @@ def struck_out_words(records: Sequence[Record]) -> list[str]:
 
 def _processor_time(record: Record) -> str:
     """Of all tasks after their start-up; equal work should take as much at every dilation."""
-    counters = record.totals.counters.get(TASK_COUNTERS, {}) if record.totals else {}
-    return seconds_text(counters["CPU_MILLISECONDS"] / 1000) if "CPU_MILLISECONDS" in counters else "-"
+    cpu_ms = counted_by_tasks(record.trial.engine, record.totals.counters).get("cpu_ms") if record.totals else None
+    return "-" if cpu_ms is None else seconds_text(cpu_ms / 1000)
 
 
 def _verdict(scale: ScaleReport) -> str:

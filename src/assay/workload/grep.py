@@ -222,13 +222,14 @@ class Grep(BaseWorkload):
         arguments = (self.input_path, self.output_path, self.options.text("pattern"), str(self._group))
         properties = {_HOME: f"{self.base}/home", **self.spec.hadoop}
         report = engine.run_program(example("Grep", arguments, properties, "search", "sort"), progress)
-        jobs = [engine.history(job).job for job in report.jobs]
+        histories = [engine.history(job) for job in report.jobs]
+        jobs = [history.job for history in histories]
         # Grep ends with 0 whatever becomes of its jobs.
         failed = next((job for job in jobs if job.state != "SUCCEEDED"), None)
         if failed is not None or len(jobs) != 2:
             state = f"its job {failed.id} is {failed.state}" if failed else f"it ran {len(jobs)} jobs, not 2"
             raise AssayError(f"Grep failed: {state}")
-        return with_counts(report, jobs[0], "matches", self.input)
+        return with_counts(report, histories[0], "matches", self.input)
 
     def verify(self, store: Store, report: LaunchReport) -> tuple[Verdict, ...]:
         matches: TextCounter[str] = TextCounter()

@@ -14,7 +14,6 @@ from assay.model.engine import Engine, LaunchReport
 from assay.model.errors import AssayError
 from assay.model.input import InputKind
 from assay.model.progress import Progress
-from assay.model.record import TASK_COUNTERS
 from assay.model.registry import WORKLOADS
 from assay.model.store import Store
 from assay.model.workload import Option, Variant
@@ -128,15 +127,15 @@ class Sort(BaseWorkload):
             chosen[_RANGES] = f"{self.input_path}/_sortPartitioning"
         arguments = (*reducers, *order, self.input_path, self.output_path)
         report = engine.run_program(example("Sort", arguments, {**chosen, **self.spec.hadoop}, "sort"), progress)
-        job = engine.history(report.jobs[0]).job
-        counted = job.counters.get(TASK_COUNTERS, {})
+        history = engine.history(report.jobs[0])
+        reducers = history.job.stages[-1].tasks
         result = {
             "pairs_made": self.input.count,
-            "pairs_read": counted.get("MAP_INPUT_RECORDS", -1),
-            "pairs_written": counted.get("REDUCE_OUTPUT_RECORDS", -1),
-            "reducers": job.tasks_in("reduce"),
+            "pairs_read": history.counted.get("input_records", -1),
+            "pairs_written": history.counted.get("output_records", -1),
+            "reducers": reducers,
         }
-        settings = {**self.input.properties, **report.settings, _REDUCES: str(job.tasks_in("reduce"))}
+        settings = {**self.input.properties, **report.settings, _REDUCES: str(reducers)}
         return report.model_copy(update={"result": result, "settings": settings})
 
     def verify(self, store: Store, report: LaunchReport) -> tuple[Verdict, ...]:

@@ -13,7 +13,6 @@ from assay.model.engine import Engine, LaunchReport, Program
 from assay.model.errors import AssayError
 from assay.model.input import InputKind
 from assay.model.progress import Progress
-from assay.model.record import FILE_SYSTEM_COUNTERS
 from assay.model.registry import WORKLOADS
 from assay.model.store import Store, StoredFile
 from assay.model.workload import Option, Variant
@@ -82,8 +81,8 @@ class TestDfsIo(BaseWorkload):
     def run(self, engine: Engine, progress: Progress) -> LaunchReport:
         report = engine.run_program(self._program(self.spec.variant, self.spec.hadoop), progress)
         figures = read_result("".join(report.texts.values()))
-        name = "HDFS_BYTES_READ" if self.spec.variant == "read" else "HDFS_BYTES_WRITTEN"
-        moved = engine.history(report.jobs[0]).job.counters.get(FILE_SYSTEM_COUNTERS, {}).get(name, 0)
+        counted = engine.history(report.jobs[0]).counted
+        moved = counted.get("store_read_bytes" if self.spec.variant == "read" else "store_written_bytes", 0)
         return report.model_copy(update={"result": {**figures, "moved_bytes": moved}})
 
     def verify(self, store: Store, report: LaunchReport) -> tuple[Verdict, ...]:

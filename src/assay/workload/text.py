@@ -14,9 +14,8 @@ from typing import Generic, TypeVar
 from assay.input.files import stream_of
 from assay.input.text import Text, UserText
 from assay.model.doubt import Outcome, Verdict, verdict
-from assay.model.engine import LaunchReport
+from assay.model.engine import History, LaunchReport
 from assay.model.errors import AssayError, BadInputError
-from assay.model.record import TASK_COUNTERS, JobRecord
 from assay.model.store import Store
 from assay.model.trial import WorkloadSpec
 from assay.workload.base import Options, counters_agree
@@ -124,10 +123,10 @@ def judge_counts(
     )
 
 
-def with_counts(report: LaunchReport, job: JobRecord, what: str, text: Text) -> LaunchReport:
-    """A report with what the framework counted in a job: the texts that maps wrote, and the different ones reduced."""
-    counted = job.counters.get(TASK_COUNTERS, {})
-    result = {what: counted.get("MAP_OUTPUT_RECORDS", -1), f"distinct_{what}": counted.get("REDUCE_OUTPUT_RECORDS", -1)}
+def with_counts(report: LaunchReport, history: History, what: str, text: Text) -> LaunchReport:
+    """A report with what the tasks of a job counted: the texts that maps emitted, and the different ones reduced."""
+    counted = history.counted
+    result = {what: counted.get("emitted_records", -1), f"distinct_{what}": counted.get("output_records", -1)}
     return report.model_copy(update={"result": result, "settings": {**text.properties, **report.settings}})
 
 

@@ -49,7 +49,7 @@ class WordCount(BaseWorkload):
     def run(self, engine: Engine, progress: Progress) -> LaunchReport:
         program = example("WordCount", (self.input_path, self.output_path), self.spec.hadoop, "count")
         report = engine.run_program(program, progress)
-        return with_counts(report, engine.history(report.jobs[0]).job, "words", self.input)
+        return with_counts(report, engine.history(report.jobs[0]), "words", self.input)
 
     def verify(self, store: Store, report: LaunchReport) -> tuple[Verdict, ...]:
         counted: Counter[bytes] = Counter()

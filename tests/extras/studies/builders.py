@@ -2,7 +2,8 @@
 
 from assay.model.input import DatasetSpec
 from assay.model.platform import MASTER, ClusterSpec
-from assay.model.record import FILE_SYSTEM_COUNTERS, Amount, JobRecord, Output, Record, Step, totals
+from assay.engine.tasks import FILE_SYSTEM_COUNTERS
+from assay.model.record import Amount, JobRecord, Output, Record, Step, totals
 from assay.model.scale import ScaleReport
 from assay.model.trial import MediumSpec, Placement, Plan, SettingsSpec, WorkloadSpec, pure
 from assay_extras.studies.comparison import StudyComparison, compare
