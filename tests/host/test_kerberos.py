@@ -16,7 +16,7 @@ from assay.host import kerberos
 from assay.host.http import BoundedWeb
 from assay.host.kerberos import Login, NoTicketError
 from assay.model.errors import AssayError, BadInputError, NoLoginError
-from assay.model.platform import KerberosSpec
+from assay.model.kerberos import KerberosSpec
 
 
 class GSSError(Exception):

@@ -16,11 +16,10 @@ import pytest
 
 from assay.host.lease import Lease
 from assay.model.network import LINKS
-from assay.model.platform import SshSpec
 from assay.model.probe import Scene
 from assay.network.links import make_lans
 from assay.node.readings import SCRIPT
-from assay.node.ssh import SshNodes, ssh_command
+from assay.node.ssh import SshNodes, SshOptions, ssh_command
 from assay.probe.network import parse_interfaces
 from assay.probe.sampler import measured, probes_of
 from tests.it.driving import wait_for
@@ -127,7 +126,7 @@ def own(nodes):
 def test_bytes_over_ssh_are_those_of_the_nodes_own_counters(nodes, tmp_path):
     nodes, addresses = nodes
     hosts = ("worker-1", "worker-2", "master", "nowhere")
-    spec = SshSpec(hosts=hosts, **options_of(tmp_path))
+    spec = SshOptions(hosts=hosts, **options_of(tmp_path))
     master = nodes["master"]
 
     def command(spec, host):
@@ -169,7 +168,7 @@ def test_bytes_over_ssh_are_those_of_the_nodes_own_counters(nodes, tmp_path):
 
 def test_a_node_that_goes_away_ends_its_figures_and_no_others(nodes, tmp_path):
     nodes, _ = nodes
-    spec = SshSpec(hosts=("worker-1", "worker-2"), **options_of(tmp_path))
+    spec = SshOptions(hosts=("worker-1", "worker-2"), **options_of(tmp_path))
     with sshd_on(nodes, tmp_path) as servers:
         source = SshNodes(
             spec, os.environ, list, lambda spec, host: nodes["master"].command(ssh_command(spec, host))

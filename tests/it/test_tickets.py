@@ -8,7 +8,7 @@ import pytest
 
 from assay.host import kerberos
 from assay.host.kerberos import Login, NoTicketError
-from assay.model.platform import KerberosSpec
+from assay.model.kerberos import KerberosSpec
 from assay.node.local import LocalNode
 from tests.it.securing import LACKING, PROGRAMS, REALM, Realm
 

@@ -11,10 +11,9 @@ from pathlib import Path
 import pytest
 
 from assay.model.errors import AssayError
-from assay.model.platform import SshSpec
 from assay.node import ssh
 from assay.node.readings import SCRIPT
-from assay.node.ssh import SshNodes, ssh_command
+from assay.node.ssh import SshNodes, SshOptions, ssh_command
 
 AHEAD_S = 3600
 
@@ -29,7 +28,7 @@ def reads(tmp_path, monkeypatch):
         readings = []
         commands = commands or {}
         source = SshNodes(
-            spec or SshSpec(hosts=tuple(hosts)),
+            spec or SshOptions(hosts=tuple(hosts)),
             os.environ,
             lambda: hosts,
             lambda _, host: ["sh", "-c", commands.get(host, SCRIPT)],
@@ -131,14 +130,14 @@ def test_hosts_that_yarn_can_not_name_and_a_missing_client_are_said(tmp_path):
     def unknown():
         raise AssayError("the ResourceManager names no running node")
 
-    nobody = SshNodes(SshSpec(), os.environ, unknown)
+    nobody = SshNodes(SshOptions(), os.environ, unknown)
     nobody.begin(lambda _: None)
     nobody.mark(None)
     assert nobody.end() == ()
     (doubt,) = nobody.doubts()
     assert doubt.what == "no node was read over SSH: the ResourceManager names no running node"
     nobody.close()
-    absent = SshNodes(SshSpec(hosts=("a",)), os.environ, list, lambda *_: [str(tmp_path / "ssh")])
+    absent = SshNodes(SshOptions(hosts=("a",)), os.environ, list, lambda *_: [str(tmp_path / "ssh")])
     absent.begin(lambda _: None)
     (doubt,) = absent.doubts()
     assert "ssh can't be started" in doubt.what
@@ -146,7 +145,7 @@ def test_hosts_that_yarn_can_not_name_and_a_missing_client_are_said(tmp_path):
 
 
 def test_the_users_options_come_first_and_a_question_is_an_error():
-    spec = SshSpec(user="me", port=2222, key=Path("/keys/id"), options=("ConnectTimeout=3",))
+    spec = SshOptions(user="me", port=2222, key=Path("/keys/id"), options=("ConnectTimeout=3",))
     command = ssh_command(spec, "worker-1")
     assert command.index("ConnectTimeout=3") < command.index("ConnectTimeout=10")
     assert "BatchMode=yes" in command

@@ -6,7 +6,9 @@ from pathlib import Path
 import pytest
 
 from assay.model.errors import BadInputError
-from assay.model.platform import KerberosSpec, SshSpec, YarnSamplerSpec
+from assay.model.kerberos import KerberosSpec
+from assay.model.node_source import NodeSourceSpec
+from assay.node.ssh import SshOptions
 from assay.plan.settings import resolve, shipped_profiles
 from assay.plan.source import Vocabulary
 from tests.builders import make_plan
@@ -155,12 +157,14 @@ def test_how_the_nodes_of_an_existing_cluster_are_read_goes_with_each_trial(tmp_
     with pytest.raises(BadInputError, match=r"key .*/id is not there; name the file of a private key"):
         plan_of(tmp_path, text)
     (tmp_path / "id").touch()
-    cluster = plan_of(tmp_path, text).trials[0].cluster
-    assert cluster.ssh == SshSpec(hosts=("a", "b"), user="me", port=2222, key=tmp_path / "id")
+    source = plan_of(tmp_path, text).trials[0].cluster.node_source
+    assert source.name == "ssh"
+    assert SshOptions(**source.options) == SshOptions(hosts=["a", "b"], user="me", port=2222, key=tmp_path / "id")
     for hosts in ("", ", hosts: from YARN"):
         other = text.replace(ssh, f"yarn_sampler: {{queue: small{hosts}}}")
-        assert plan_of(tmp_path, other).trials[0].cluster.yarn_sampler == YarnSamplerSpec(queue="small")
-    assert plan_of(tmp_path, text.replace("[a, b]", "a")).trials[0].cluster.ssh.hosts == ("a",)
+        sampler = NodeSourceSpec(name="yarn_sampler", hosts=[], queue="small", memory_mb=256)
+        assert plan_of(tmp_path, other).trials[0].cluster.node_source == sampler
+    assert plan_of(tmp_path, text.replace("[a, b]", "a")).trials[0].cluster.node_source.options["hosts"] == ["a"]
     for login, found in (
         ("{keytab: my/keytab, principal: me}", KerberosSpec(keytab=tmp_path / "my/keytab", principal="me")),
         ("{ticket_cache: /tmp/mine}", KerberosSpec(ticket_cache="/tmp/mine")),

@@ -164,7 +164,7 @@ MANY_MEDIA = f"media: {{{THIRTY.replace(',', ': directory,')}: directory}}"
         ("media:\n  hdd: wd10ezex\n  ssd: nvme", "cluster: {conf_dir: ., prometheus: 'http://u:p@prom'}", "line 4: cluster.prometheus .* must be an address without user, password or query"),
         ("media:\n  hdd: wd10ezex\n  ssd: nvme", "cluster: {conf_dir: ., history: done}", "line 4: cluster.history is 'done'.* must be an absolute path, or an address"),
         ("experiment: mine", "experiment: mine\ncluster: {prometheus: 'http://prom'}", "line 2: cluster: prometheus belongs to an existing cluster, which `conf_dir` names, and this one is Assay's own"),
-        ("media:\n  hdd: wd10ezex\n  ssd: nvme", "cluster: {conf_dir: ., ssh: {}, yarn_sampler: {}}", "line 4: cluster: yarn_sampler reads what ssh reads too, and takes containers for it; leave yarn_sampler out"),
+        ("media:\n  hdd: wd10ezex\n  ssd: nvme", "cluster: {conf_dir: ., ssh: {}, yarn_sampler: {}}", "line 4: cluster: yarn_sampler reads what ssh reads too; leave one of them out"),
         ("media:\n  hdd: wd10ezex\n  ssd: nvme", "cluster: {conf_dir: ~nosuchuser}", "line 4: ~nosuchuser can't be used: this machine has no user"),
         ("[triangles, components]", "testdfsio", "line 3: 'datasets' has no effect: all workloads generate their own input"),
         ("[triangles, components]", "[triangles, {name: command, options: {jar: ~nosuchuser/x.jar}}]", "line 2: ~nosuchuser/x.jar can't be used: this machine has no user"),

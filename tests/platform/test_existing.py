@@ -12,15 +12,14 @@ import pytest
 from assay.host.kerberos import NoTicketError, Ticket
 from assay.model.engine import EngineKind
 from assay.model.errors import AssayError, BadInputError
+from assay.model.kerberos import KerberosSpec
+from assay.model.node_source import NodeSourceSpec
 from assay.model.platform import (
     ClusterSpec,
     DaemonKind,
-    KerberosSpec,
     Layout,
     PlatformContext,
     RunningCluster,
-    SshSpec,
-    YarnSamplerSpec,
 )
 from assay.model.probe import ForeignCluster, ForeignHost
 from assay.model.progress import Silent
@@ -31,7 +30,7 @@ from assay.platform import existing
 from assay.platform.configuration import derive_site, read_site, to_xml
 from assay.platform.distribution import Distribution, Java
 from assay.platform.existing import Addresses, ExistingCluster, ExistingPlatform, ticket_doubts, yarn_nodes
-from assay.platform.yarn_sampler import YarnSampler
+from assay_extras.yarn_sampler.sampler import YarnSampler
 from tests.serving import serving
 from tests.toys import plugged_in
 
@@ -559,17 +558,20 @@ def test_its_nodes_are_read_as_the_experiment_says_and_otherwise_not(site, tmp_p
     monkeypatch.setattr(ExistingPlatform, "_cluster", SimpleNamespace(foreign=lambda _: foreign, login=None))
 
     def sources(**spec):
-        return platform(**spec)._scene(cluster, Layout.below(tmp_path)).sources
+        source = NodeSourceSpec(**spec) if spec else None
+        return platform(node_source=source)._scene(cluster, Layout.below(tmp_path)).sources
 
     assert sources() == ()
-    (ssh,) = sources(ssh=SshSpec(hosts=("a",)))
+    (ssh,) = sources(name="ssh", hosts=["a"])
     assert isinstance(ssh, SshNodes)
-    (sampler,) = sources(yarn_sampler=YarnSamplerSpec())
+    (sampler,) = sources(name="yarn_sampler")
     assert isinstance(sampler, YarnSampler)
-    (sampler,) = sources(yarn_sampler=YarnSamplerSpec(hosts=("A.example.com", "c")))
-    assert sampler._spec.hosts == ("a", "c")
+    (sampler,) = sources(name="yarn_sampler", hosts=["A.example.com", "c"])
+    assert sampler._spec.hosts == ["a", "c"]
     with pytest.raises(BadInputError, match="ssh needs OpenSSH's client, and there is no `ssh` on the PATH"):
-        platform(ssh=SshSpec()).check({})
+        platform(node_source=NodeSourceSpec(name="ssh")).check({})
+    with pytest.raises(BadInputError, match="there is no way to read nodes 'telnet'; possible are ssh, yarn_sampler"):
+        platform(node_source=NodeSourceSpec(name="telnet")).check({})
     with pytest.raises(AssayError, match="names no running node; list `hosts`"):
         yarn_nodes(foreign._replace(hosts=()))
     assert yarn_nodes(foreign) == ["a"]

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from assay.model.errors import AssayError, BadInputError
-from assay.model.platform import KerberosSpec
+from assay.model.kerberos import KerberosSpec
 
 SPNEGO = "1.3.6.1.5.5.2"
 """Its object identifier (RFC 4178)."""

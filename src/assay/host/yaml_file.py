@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
+from pydantic.fields import FieldInfo
 
 from assay.host.files import read_text
 from assay.model.errors import BadInputError, MistakeAt
@@ -258,10 +259,10 @@ def _sentence(first: "ErrorDetails", place: Sequence[int | str], model: type[Bas
     name = ".".join(str(part) for part in place if isinstance(part, str) and part != "[key]")
     if first["type"] == "extra_forbidden":
         for part in place[:-1]:
-            field = model.model_fields.get(str(part))
+            field = _fields(model).get(str(part))
             if field is not None:
                 model = _model_within(field.annotation) or model
-        keys = [key for key in model.model_fields if key not in more]
+        keys = [key for key in _fields(model) if key not in more]
         return f"unknown key {place[-1]!r}; {nearest(str(place[-1]), keys)}"
     if first["type"] == "missing":
         return f"{name!r} is missing"
@@ -272,6 +273,12 @@ def _sentence(first: "ErrorDetails", place: Sequence[int | str], model: type[Bas
     if must is not None:
         return f"{name} is {shown(first['input'])}, and must be {must.format(**first.get('ctx', {}))}"
     return f"{name} is {shown(first['input'])}: {first['msg'][:1].lower()}{first['msg'][1:]}"
+
+
+def _fields(model: type[BaseModel]) -> dict[str, FieldInfo]:
+    """Those of a model, and those that it takes besides (its `further_fields`)."""
+    further = getattr(model, "further_fields", dict)
+    return {**model.model_fields, **further()}
 
 
 def _model_within(annotation: Any) -> type[BaseModel] | None:

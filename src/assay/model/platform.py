@@ -8,11 +8,13 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from assay.model.base import Frozen
 from assay.model.fault import Fault, worker_name
+from assay.model.kerberos import KerberosSpec
 from assay.model.network import NO_NETWORK
+from assay.model.node_source import NodeSourceSpec
 from assay.model.progress import Progress
 from assay.model.scale import DEFAULT_CPUS
 
@@ -117,43 +119,6 @@ class ModelledNodes(NamedTuple):
         return (self.workers + 1) * self.cpus
 
 
-class SshSpec(Frozen):
-    """How the nodes of an existing cluster are read over SSH; without `hosts` they are those that YARN names.
-
-    `user`, `port` and `key` are those of the client's own configuration where they are None. `options` are further
-    ones as OpenSSH writes them (`ProxyJump=gate`).
-    """
-
-    hosts: tuple[str, ...] = ()
-    user: str | None = None
-    port: int | None = None
-    key: Path | None = None
-    options: tuple[str, ...] = ()
-
-
-class YarnSamplerSpec(Frozen):
-    """How the nodes of an existing cluster are read from YARN containers; without `hosts` on all that YARN names.
-
-    `queue` is the one that the containers are asked of (None: YARN's default), `memory_mb` what is asked for each.
-    """
-
-    hosts: tuple[str, ...] = ()
-    queue: str | None = None
-    memory_mb: int = Field(default=256, ge=1, le=MOST_WHOLE)
-
-
-class KerberosSpec(Frozen):
-    """The login at an existing cluster that is secured by Kerberos.
-
-    With a `keytab`, for its `principal` or else the first one there; or with the tickets of a file, `ticket_cache`;
-    without either with those of the environment.
-    """
-
-    principal: str | None = None
-    keytab: Path | None = None
-    ticket_cache: Path | None = None
-
-
 class ClusterSpec(Frozen):
     """Which cluster a trial runs on.
 
@@ -171,7 +136,7 @@ class ClusterSpec(Frozen):
     model (docs/explanation/scale-model.md): its nodes have `limit_cpus` cores, by default one, of machines that are so
     many times faster than what they get here. `auto_for` is the plan's largest cluster whose dilation is `auto`, where
     that is not this one: what is compared has to run at one dilation, and the largest needs most.
-    `ssh` and `yarn_sampler` are ways to read the nodes of an existing cluster; without them they are not read.
+    `node_source` says how the nodes of an existing cluster are read; without it they are not read.
     `kerberos` is the login there; without it that of the environment, if the cluster's configuration wants one.
     """
 
@@ -191,11 +156,22 @@ class ClusterSpec(Frozen):
     fault: Fault | None = None
     racks: tuple[tuple[int, ...], ...] = ()
     instead_of: str = ""
-    ssh: SshSpec | None = None
-    yarn_sampler: YarnSamplerSpec | None = None
+    node_source: NodeSourceSpec | None = None
     kerberos: KerberosSpec | None = None
     dilation: Dilation | None = None
     auto_for: ModelledNodes | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _node_source_was_a_key_of_its_own(cls, given: Any) -> Any:
+        """In older records each way to read nodes is a key by its name, null where it was not taken."""
+        further = given.keys() - cls.model_fields.keys() if isinstance(given, dict) else ()
+        sources = {name: given[name] for name in further if given[name] is None or isinstance(given[name], dict)}
+        taken = [{"name": name, **options} for name, options in sources.items() if options is not None]
+        if not sources or len(taken) > 1:
+            return given
+        fields = {name: value for name, value in given.items() if name not in sources}
+        return {**fields, "node_source": taken[0]} if taken else fields
 
     @property
     def modelled_nodes(self) -> ModelledNodes:

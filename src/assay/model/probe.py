@@ -184,6 +184,46 @@ class NodeSource(Protocol):
         """Leave nothing there; also without `end`, and a second time."""
 
 
+class NodeSourceContext(NamedTuple):
+    """What a way to read nodes is opened with.
+
+    `hadoop` is the command of the cluster's clients, `jobs_jar` the programs that Assay brings, `environment` that of
+    all processes. `lease_id` names the trial where others see it. `scratch` is a folder of this machine that may be
+    made, and goes with the trial. `workers` gives the nodes that run the jobs' tasks; it raises AssayError where none
+    is known.
+    """
+
+    hadoop: Path
+    jobs_jar: Path
+    environment: Mapping[str, str]
+    lease_id: str
+    scratch: Path
+    workers: Callable[[], Sequence[str]]
+
+
+def as_given(options: Any, _absolute: Callable[[Path], Path]) -> Any:
+    """Options without a path."""
+    return options
+
+
+def always_possible(_environment: Mapping[str, str]) -> None:
+    """Nothing has to be installed."""
+
+
+class NodeSourceKind(NamedTuple):
+    """A way to read nodes, as registered in NODE_SOURCES: its name is a key of `cluster` in an experiment.
+
+    `about` describes that key, whose value are the `options`. `located` gives them with whole paths, and `check` looks
+    whether this machine has what it takes, given the environment; both raise BadInputError before anything starts.
+    """
+
+    options: type[Frozen]
+    about: str
+    open: Callable[[Any, NodeSourceContext], NodeSource]
+    located: Callable[[Any, Callable[[Path], Path]], Any] = as_given
+    check: Callable[[Mapping[str, str]], None] = always_possible
+
+
 SHORTEST_S = 0.1
 """A shorter interval (before a mark) says little: its figures are added to the next sample's."""
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from assay.model.installation import Finding, Installation
     from assay.model.medium import MediumKind
     from assay.model.platform import PlatformKind
-    from assay.model.probe import Probe, ProbeContext, ProbeKind
+    from assay.model.probe import NodeSourceKind, Probe, ProbeContext, ProbeKind
     from assay.model.record import Record
     from assay.model.section import SectionView
     from assay.model.store import StoreKind
@@ -104,6 +104,8 @@ ENGINES: "Registry[EngineKind]" = Registry("engine", "assay.engine")
 COMMANDS: Registry[Command] = Registry("command")
 SECTIONS: "Registry[Callable[[Plan, Sequence[Record]], SectionView | None]]" = Registry("section", "assay.report")
 """Each gives its section of a run's report, None where it has nothing to say of that run."""
+NODE_SOURCES: "Registry[NodeSourceKind]" = Registry("way to read nodes", "assay.node")
+"""Each is a key of an existing `cluster` in an experiment."""
 PROBES: "Registry[ProbeKind]" = Registry("probe", "assay.probe")
 PROBE_SETS: "Registry[Callable[[ProbeContext], Sequence[Probe]]]" = Registry("set of probes")
 """Levels of an experiment's `probes`: probes that replace the default ones of the same name, or come on top."""

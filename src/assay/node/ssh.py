@@ -8,22 +8,28 @@ anything (`assay.node.readings`): it ends with the connection, and each answer m
 import os
 import selectors
 import shlex
+import shutil
 import subprocess
 import threading
 import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import IO, NamedTuple
+from pathlib import Path
+from typing import IO, Annotated, NamedTuple
 
+from pydantic import Field
+
+from assay.model.base import Frozen, Whole
 from assay.host.processes import last_telling
 from assay.model.doubt import Doubt
-from assay.model.errors import AssayError
+from assay.model.errors import AssayError, BadInputError
 from assay.model.host_names import HostNames
 from assay.model.naming import first_few
-from assay.model.platform import SshSpec
-from assay.model.probe import ClockOffset, Reading
+from assay.model.node_source import Hosts
+from assay.model.probe import ClockOffset, NodeSourceContext, NodeSourceKind, Reading
 from assay.model.record import Amount, Part
+from assay.model.registry import NODE_SOURCES
 from assay.node.readings import (
     NODE_CLOCK_SET,
     NODES_LOST,
@@ -52,7 +58,24 @@ _OPTIONS = (
 _MOST_WORDS = 200
 
 
-def ssh_command(spec: SshSpec, host: str) -> list[str]:
+class SshOptions(Frozen):
+    """How the nodes of an existing cluster are read over SSH."""
+
+    hosts: Hosts = []
+    """The nodes, by the names or addresses that your `ssh` knows; by default, and with `from YARN`, those with a
+    NodeManager."""
+    user: Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.@\\-]*$")] | None = None
+    """The user there; by default the one of your SSH configuration."""
+    port: Annotated[Whole, Field(ge=1, le=65535)] | None = None
+    """The port; by default the one of your SSH configuration."""
+    key: Path | None = None
+    """A private key without a passphrase, or whose passphrase your agent knows; by default those of your SSH
+    configuration."""
+    options: list[Annotated[str, Field(pattern=r"^[A-Za-z]+[= ].+$")]] = []
+    """Further options as OpenSSH writes them, such as `ProxyJump=gate` or `StrictHostKeyChecking=accept-new`."""
+
+
+def ssh_command(spec: SshOptions, host: str) -> list[str]:
     """The client's command line; the user's options go first, since OpenSSH keeps the first value of each."""
     options = [part for option in (*spec.options, *_OPTIONS) for part in ("-o", option)]
     user = ["-l", spec.user] if spec.user is not None else []
@@ -172,10 +195,10 @@ class SshNodes:
 
     def __init__(
         self,
-        spec: SshSpec,
+        spec: SshOptions,
         environment: Mapping[str, str],
         known_hosts: Callable[[], Sequence[str]],
-        command: Callable[[SshSpec, str], Sequence[str]] = ssh_command,
+        command: Callable[[SshOptions, str], Sequence[str]] = ssh_command,
     ) -> None:
         """`known_hosts` gives those that YARN names, asked for where the description names none."""
         self._spec = spec
@@ -192,7 +215,7 @@ class SshNodes:
     def begin(self, receive: Callable[[Reading], None]) -> None:
         self._receive = receive
         try:
-            hosts = self._spec.hosts or tuple(self._known_hosts())
+            hosts = tuple(self._spec.hosts or self._known_hosts())
         except AssayError as error:
             self._trouble.append(NODES_UNREAD.doubt(f"no node was read over SSH: {error}"))
             hosts = ()
@@ -309,3 +332,41 @@ class SshNodes:
 
 def _asked(*, ends: bool = False, part: Part | None = None) -> _Asked:
     return _Asked(time.time(), time.monotonic(), ends, part)
+
+
+def _located(options: SshOptions, absolute: Callable[[Path], Path]) -> SshOptions:
+    """With the key's whole path. Raises BadInputError where there is none."""
+    if options.key is None:
+        return options
+    key = absolute(options.key)
+    if not key.is_file():
+        raise BadInputError(f"key {key} is not there; name the file of a private key, or leave key out")
+    return options.model_copy(update={"key": key})
+
+
+def _check(environment: Mapping[str, str]) -> None:
+    """Raises BadInputError where there is no client."""
+    if shutil.which("ssh", path=environment.get("PATH")) is None:
+        raise BadInputError(
+            "cluster: ssh needs OpenSSH's client, and there is no `ssh` on the PATH; install it (Debian, Ubuntu: "
+            "apt-get install openssh-client), or leave ssh out",
+            "ssh",
+        )
+
+
+def _open(options: SshOptions, context: NodeSourceContext) -> SshNodes:
+    return SshNodes(options, context.environment, context.workers)
+
+
+NODE_SOURCES.add(
+    "ssh",
+    NodeSourceKind(
+        options=SshOptions,
+        about="Reads the nodes' counters [over SSH](../how-to/measure-a-cluster.md#step-2-over-ssh), such as `{user: me, "
+        "key: ~/.ssh/id}`. Existing only.",
+        open=_open,
+        located=_located,
+        check=_check,
+    ),
+    place=1,
+)

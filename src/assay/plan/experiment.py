@@ -1,22 +1,20 @@
 """What an experiment file may say: the schema. Descriptions are what editors show and the reference is made of."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal, NoReturn, TypeVar
+from typing import Annotated, Any, Literal, NoReturn
 
 from pydantic import (
     AfterValidator,
     BeforeValidator,
     ConfigDict,
     Field,
-    GetCoreSchemaHandler,
-    GetJsonSchemaHandler,
     ValidationError,
     field_validator,
     model_validator,
 )
-from pydantic_core import CoreSchema, PydanticCustomError, PydanticKnownError, core_schema
+from pydantic_core import PydanticCustomError, PydanticKnownError
 
 from assay.model.base import Frozen, Number, Whole
 from assay.model.errors import MistakeAt
@@ -24,9 +22,8 @@ from assay.model.fault import NO_FAULT, Fault
 from assay.model.input import MOST_SEED, DatasetSpec
 from assay.model.medium import kind_of
 from assay.model.naming import MOST_NAME_CHARACTERS, nearest
-from assay.model.network import LINKS, MOST_NODES, NO_NETWORK, network_level
-from assay.model.platform import MOST_WHOLE, PlatformKind, racks_as_listed
-from assay.model.registry import MEDIA, PLATFORMS, PROBE_SETS
+from assay.model.platform import PlatformKind
+from assay.model.registry import MEDIA, NODE_SOURCES, PLATFORMS, PROBE_SETS
 from assay.model.scale import DilationLevel
 from assay.model.trial import (
     DEFAULT_PROBES,
@@ -42,32 +39,9 @@ from assay.model.trial import (
     MediumSpec,
     MemoryBound,
 )
-from assay.plan.existing_cluster import KerberosEntry, SshEntry, YarnSamplerEntry, history_place, web_address
+from assay.plan.cluster import ClusterEntry, OneCluster
+from assay.plan.entry_parts import Many, OneOf, Worker, alone, choice
 from assay.plan.settings import Profile, Prose, Text, without_control
-
-
-def alone(key: str) -> Callable[[Any], Any]:
-    """Makes a text that stands alone a map with this key."""
-    return lambda value: {key: value} if isinstance(value, str) else value
-
-
-class OneOrMany:
-    """Annotates a list of one item or more, in whose place a single item may stand."""
-
-    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        """The list's own schema, behind a single item's."""
-        many = handler(source)
-        return core_schema.no_info_before_validator_function(
-            lambda value: value if isinstance(value, list) else [value],
-            many,
-            json_schema_input_schema=core_schema.union_schema([many["items_schema"], many]),
-        )
-
-
-Item = TypeVar("Item")
-Many = Annotated[list[Item], OneOrMany(), Field(min_length=1)]
-
-Worker = Annotated[Whole, Field(ge=1, le=MOST_NODES)]
 
 
 class _MediumWorkers(Frozen):
@@ -90,7 +64,7 @@ def medium_entry(value: Any) -> Any:
     implied = next((name for name, kind in kinds.items() if kind.known_by in value), next(iter(kinds)))
     name = value.get("kind", implied)
     if not isinstance(name, str) or name not in kinds:
-        _refuse("kind", name, "literal_error", {"expected": _choice(list(kinds))})
+        _refuse("kind", name, "literal_error", {"expected": choice(list(kinds))})
     entry = _MediumWorkers.model_validate({key: value[key] for key in _MediumWorkers.model_fields if key in value})
     kind = kinds[name]
     options = {key: one for key, one in value.items() if key not in {"kind", *_MediumWorkers.model_fields}}
@@ -127,53 +101,6 @@ def placement_short(value: Any) -> Any:
     return {key: {part: 1.0} if key in ROLES and isinstance(part, str) else part for key, part in value.items()}
 
 
-def cluster_short(value: Any) -> Any:
-    """A kind's name alone; a key that one kind can't do without names it, such as `conf_dir` an existing cluster."""
-    if isinstance(value, str):
-        return {"kind": value}
-    if not isinstance(value, dict) or "kind" in value:
-        return value
-    named = [name for name, platform in PLATFORMS.items() if platform.needed_keys.keys() & value]
-    return {"kind": named[0], **value} if named else value
-
-
-def _network(value: Any) -> Any:
-    """A network's name, or its rate and latency in a word."""
-    try:
-        return network_level(value)
-    except ValueError as error:
-        raise PydanticCustomError("network", "{reason}", {"reason": str(error)}) from None
-
-
-class NetworkEntry(Frozen):
-    """A network of your own."""
-
-    rate: Annotated[str, Field(pattern=r"^[0-9.]+ ?[kmgKMG]?bit(/s)?$")]
-    """What each link carries in each direction, such as `1Gbit`."""
-    latency: Annotated[str, Field(pattern=r"^[0-9.]+ ?(us|ms)$")] = "0us"
-    """One way from node to node, such as `100us`."""
-    on: Many[Worker] = []
-    """The numbers of the workers that have such a link; by default all nodes have. Needs `elsewhere`."""
-    elsewhere: str = ""
-    """The network's name, or rate, of the other workers and the master."""
-
-
-class NetworksEntry(Frozen):
-    """Two networks. Each node has an interface on both, and its name on the second one ends in `-data`."""
-
-    control: Literal[*(NO_NETWORK, *LINKS)] | NetworkEntry  # type: ignore[valid-type]  # names that are data
-    """What the masters and the tasks' own connections use."""
-    data: Literal[*(NO_NETWORK, *LINKS)] | NetworkEntry  # type: ignore[valid-type]
-    """What HDFS data and the shuffle use."""
-
-
-# A network, or two, as trials name it.
-Network = Annotated[
-    str,
-    BeforeValidator(_network, json_schema_input_type=Literal[*(NO_NETWORK, *LINKS)] | NetworkEntry | NetworksEntry),
-]
-
-
 def _fault(value: Any) -> Any:
     """No fault for its word; else as it stands, with one sentence on what can't be."""
     if value == NO_FAULT:
@@ -185,30 +112,6 @@ def _fault(value: Any) -> Any:
 
 # A fault, or none.
 OneFault = Annotated[Fault | None, BeforeValidator(_fault, json_schema_input_type=Literal["none"] | Fault)]
-
-
-class OneOf:
-    """Annotates a word that must be one of those that the registries offer when it is read."""
-
-    def __init__(self, words: Callable[[], Sequence[str]]) -> None:
-        self._words = words
-
-    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        """A check before that of the text."""
-        return core_schema.no_info_before_validator_function(self._checked, handler(source))
-
-    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
-        """A choice of these words."""
-        return {**handler(schema), "enum": list(self._words())}
-
-    def _checked(self, value: object) -> object:
-        if value not in self._words():
-            raise PydanticKnownError("literal_error", {"expected": _choice(self._words())})
-        return value
-
-
-def _choice(words: Sequence[str]) -> str:
-    return f"{', '.join(map(repr, words[:-1]))} or {words[-1]!r}"
 
 
 Probes = Annotated[str, OneOf(lambda: [DEFAULT_PROBES, *PROBE_SETS, NO_PROBES])]
@@ -350,61 +253,6 @@ class DatasetEntry(DatasetSpec):
         return self
 
 
-Racks = int | tuple[tuple[Worker, ...], ...]
-
-
-def _racks(value: Any) -> Any:
-    """A number, or lists of workers' numbers."""
-    try:
-        return racks_as_listed(value)
-    except ValueError as error:
-        raise PydanticCustomError("racks", "{reason}", {"reason": str(error)}) from None
-
-
-class ClusterEntry(Frozen):
-    """A cluster: its kind's name alone, or a map."""
-
-    kind: Annotated[str, OneOf(lambda: list(PLATFORMS))] = "embedded"
-    """`embedded`: a new cluster for each trial. `existing`: your cluster. With `conf_dir` it is `existing`."""
-    conf_dir: Path | None = None
-    """The Hadoop configuration directory of an existing cluster; required there."""
-    ca_file: Path | None = None
-    """Certificates (PEM) by which the cluster's https addresses are trusted; by default those of this machine. Existing
-    only."""
-    prometheus: Annotated[str, AfterValidator(web_address)] | None = None
-    """The address of a Prometheus that scrapes a node_exporter on the cluster's machines, such as `http://prom:9090`
-    ([measure a cluster](../how-to/measure-a-cluster.md)). Existing only."""
-    history: Annotated[str, AfterValidator(history_place)] | None = None
-    """A folder of job histories (`.jhist`), such as `hdfs:///mr-history`, or an absolute path on this machine; by
-    default the JobHistoryServer is asked. Existing only."""
-    nodes: Many[Annotated[Whole, Field(ge=1, le=MOST_NODES)]] = []
-    """Numbers of workers, by default 1. With several, or with a network, each node is a host of its own on this machine
-    and the masters (NameNode, ResourceManager, JobHistoryServer) have one more node. Embedded only."""
-    network: Many[Network] = [NO_NETWORK]
-    """The network that Assay emulates between the nodes: `none`, `fast-ethernet`, `gigabit`, `ten-gigabit`,
-    `ipoib-qdr-like`, a map such as `{rate: 1Gbit, latency: 100us}`, or two networks: `{control: gigabit, data:
-    ipoib-qdr-like}`. Embedded only."""
-    racks: Annotated[Racks, BeforeValidator(_racks, json_schema_input_type=Whole | list[list[Worker]])] = ()
-    """The racks of the workers: a number, into which they are divided evenly, or lists of workers' numbers, such as
-    `[[1, 2], [3, 4]]`. Embedded only, with two nodes or more."""
-    starts: Literal["brisk", "stock"] = "brisk"
-    """`brisk` shortens the waiting around a job, `stock` leaves Hadoop as it ships (see
-    [settings](settings.md#starts)). Embedded only."""
-    memory_mb: Annotated[Whole, Field(ge=1, le=MOST_WHOLE)] = 8192
-    """Memory that the NodeManager offers to containers. Embedded only."""
-    vcores: Annotated[Whole, Field(ge=1, le=MOST_WHOLE)] = 8
-    """Cores that the NodeManager offers to containers. Embedded only."""
-    kerberos: KerberosEntry | None = None
-    """The login at a cluster that is secured by Kerberos, such as `{keytab: me.keytab}`; by default with your tickets
-    ([use an existing cluster](../how-to/use-an-existing-cluster.md#kerberos-and-tls)). Existing only."""
-    ssh: SshEntry | None = None
-    """Reads the nodes' counters [over SSH](../how-to/measure-a-cluster.md#step-2-over-ssh), such as `{user: me, key:
-    ~/.ssh/id}`. Existing only."""
-    yarn_sampler: YarnSamplerEntry | None = None
-    """Reads the nodes' counters from [containers in YARN](../how-to/measure-a-cluster.md#step-3-a-sampler-in-yarn):
-    `{queue: default}`. Existing only, and not beside `ssh`."""
-
-
 COPIES = "dfs.replication"
 CacheState = Literal["cold", "warm"]
 
@@ -413,9 +261,6 @@ OneDataset = Annotated[DatasetEntry, BeforeValidator(alone("file"), json_schema_
 OneMedium = Annotated[MediumSpec, BeforeValidator(medium_entry, json_schema_input_type=str | MediumEntry)]
 OnePlacement = Annotated[
     PlacementEntry, BeforeValidator(placement_short, json_schema_input_type=str | PlacementEntry | Mapping[str, float])
-]
-OneCluster = Annotated[
-    ClusterEntry, BeforeValidator(cluster_short, json_schema_input_type=Literal["embedded"] | ClusterEntry)
 ]
 Copies = Annotated[Whole, Field(ge=1, le=512)]
 Factors = Annotated[list[str], Field(min_length=2)]
@@ -522,7 +367,7 @@ class ExperimentFile(Frozen):
 
     @model_validator(mode="after")
     def _keys_belong_to_the_cluster(self) -> "ExperimentFile":
-        kind, given = self.cluster.kind, self.cluster.model_fields_set
+        kind, given = self.cluster.kind, self.cluster.given_keys
         if self.platform.ours and not self.media:
             raise MistakeAt(["media"], "media is missing: name at least one, e.g. media: {disk: directory}")
         if not self.platform.ours:
@@ -540,16 +385,18 @@ class ExperimentFile(Frozen):
                 what = f"probes: {level} needs a cluster of Assay's own, and this one exists already"
                 raise MistakeAt(["probes"], f"{what}; leave probes out")
         for name, other in PLATFORMS.items():
-            for key in sorted(other.own_keys & given) if name != kind else ():
+            keys = other.own_keys if other.ours else {*other.own_keys, *NODE_SOURCES}
+            for key in sorted(keys & given) if name != kind else ():
                 whose, this = "a cluster of Assay's own", "exists already"
                 if not other.ours:
                     whose, this = "an existing cluster, which `conf_dir` names", "is Assay's own"
                 raise MistakeAt(
                     ["cluster", key], f"cluster: {key} belongs to {whose}, and this one {this}; leave {key} out"
                 )
-        if self.cluster.ssh is not None and self.cluster.yarn_sampler is not None:
-            what = "cluster: yarn_sampler reads what ssh reads too, and takes containers for it"
-            raise MistakeAt(["cluster", "yarn_sampler"], f"{what}; leave yarn_sampler out")
+        sources = [name for name in NODE_SOURCES if name in self.cluster.node_sources]
+        if len(sources) > 1:
+            what = f"cluster: {sources[1]} reads what {sources[0]} reads too"
+            raise MistakeAt(["cluster", sources[1]], f"{what}; leave one of them out")
         for key, what in self.platform.needed_keys.items():
             if key not in given:
                 raise MistakeAt(["cluster"], f"an {kind} cluster needs {key}, {what}")

@@ -13,7 +13,9 @@ from assay.model.input import NO_DATASET, DatasetSpec
 from assay.model.medium import kind_of
 from assay.model.naming import MOST_NAME_CHARACTERS, nearest
 from assay.model.network import NO_NETWORK
-from assay.model.platform import AUTO, ClusterSpec, KerberosSpec, SshSpec, YarnSamplerSpec, even_racks
+from assay.model.node_source import NodeSourceSpec
+from assay.model.platform import AUTO, ClusterSpec, even_racks
+from assay.model.registry import NODE_SOURCES
 from assay.model.store import names_store
 from assay.model.trial import (
     FACTORS,
@@ -27,6 +29,7 @@ from assay.model.trial import (
     WorkloadSpec,
     pure,
 )
+from assay.plan.cluster import ClusterEntry
 from assay.plan.experiment import COPIES, DatasetEntry, ExperimentFile, WorkloadEntry
 from assay.plan.grid import DATASET, PLACEMENT, SETTINGS, WORKLOAD, Axis, Combination, Level, axis, combinations
 from assay.plan.order import blocks
@@ -283,28 +286,19 @@ def _cluster(source: Source) -> ClusterSpec:
                 cure = "name a file of certificates (PEM), or leave it out"
                 raise BadInputError(f"ca_file {ca_file} is not there; {cure}")
     nodes = 1 if source.experiment.platform.ours else None
-    own: dict[str, object] = {"conf_dir": conf_dir, "ca_file": ca_file, "ssh": _ssh(source), "nodes": nodes}
-    if entry.kerberos is not None:
-        places = {key: getattr(entry.kerberos, key) for key in ("keytab", "ticket_cache")}
-        whole = {key: source.absolute(place) for key, place in places.items() if place is not None}
-        own["kerberos"] = KerberosSpec(**{**entry.kerberos.model_dump(), **whole})
-    if entry.yarn_sampler is not None:
-        own["yarn_sampler"] = YarnSamplerSpec(**entry.yarn_sampler.model_dump())
-    return ClusterSpec(**{**entry.model_dump(exclude={"network", "racks"}), **own})
+    kerberos = None if entry.kerberos is None else entry.kerberos.located(source.absolute)
+    own = {"conf_dir": conf_dir, "ca_file": ca_file, "nodes": nodes, "kerberos": kerberos}
+    as_written = entry.model_dump(include=ClusterEntry.model_fields.keys() - {*own, "network", "racks"})
+    return ClusterSpec(**as_written, **own, node_source=_node_source(source))
 
 
-def _ssh(source: Source) -> SshSpec | None:
-    """How the nodes of an existing cluster are read, with the key's whole path."""
-    entry = source.experiment.cluster.ssh
-    if entry is None:
-        return None
-    key = entry.key
-    with source.at("cluster", "ssh", "key"):
-        if key is not None:
-            key = source.absolute(key)
-            if not key.is_file():
-                raise BadInputError(f"key {key} is not there; name the file of a private key, or leave key out")
-    return SshSpec(**{**entry.model_dump(), "key": key})
+def _node_source(source: Source) -> NodeSourceSpec | None:
+    """The way to read the nodes of an existing cluster, with whole paths; None where they are not read."""
+    for name, options in source.experiment.cluster.node_sources.items():
+        with source.at("cluster", name):
+            located = NODE_SOURCES[name].located(options, source.absolute)
+        return NodeSourceSpec(name=name, **located.model_dump(mode="json"))
+    return None
 
 
 def _axes(experiment: ExperimentFile, resolved: _Resolved, workload: _Workload) -> list[Axis]:

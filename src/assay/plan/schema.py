@@ -5,16 +5,14 @@ from typing import Any
 
 from assay.model.base import field_docs
 from assay.model.fault import Fault
-from assay.model.registry import MEDIA
+from assay.model.kerberos import KerberosSpec
+from assay.model.registry import MEDIA, NODE_SOURCES
 from assay.model.trial import FACTORS
-from assay.plan.existing_cluster import KerberosEntry, SshEntry, YarnSamplerEntry
+from assay.plan.cluster import ClusterEntry, NetworkEntry, NetworksEntry
 from assay.plan.experiment import (
-    ClusterEntry,
     DatasetEntry,
     ExperimentFile,
     MediumEntry,
-    NetworkEntry,
-    NetworksEntry,
     PlacementEntry,
     WorkloadEntry,
 )
@@ -30,7 +28,9 @@ def schema(vocabulary: Vocabulary) -> Schema:
     """The schema with the names that may be used in its places. Every key of an experiment has its description."""
     whole = ExperimentFile.model_json_schema()
     definitions = whole["$defs"]
-    of_clusters = (NetworkEntry, NetworksEntry, KerberosEntry, SshEntry, YarnSamplerEntry)
+    sources = [kind.options for kind in NODE_SOURCES.values()]
+    _add_node_sources(definitions)
+    of_clusters = (NetworkEntry, NetworksEntry, KerberosSpec, *sources)
     entries = (WorkloadEntry, DatasetEntry, MediumEntry, PlacementEntry, Profile, ClusterEntry, Fault, *of_clusters)
     for model in (ExperimentFile, *entries):
         keys = definitions.get(model.__name__, whole)["properties"]
@@ -61,6 +61,17 @@ def schema(vocabulary: Vocabulary) -> Schema:
             _, many = key["anyOf"]
             key["anyOf"] = [{"enum": names}, {**many, "items": {"enum": names}}]
     return {"$schema": DIALECT, "title": "Experiment of Assay", **whole}
+
+
+def _add_node_sources(definitions: Schema) -> None:
+    """Each way to read nodes is a key of a cluster, and the model of its options a definition."""
+    cluster = definitions["ClusterEntry"]
+    cluster["additionalProperties"] = False
+    for name, kind in NODE_SOURCES.items():
+        model = kind.options.__name__
+        definitions[model] = kind.options.model_json_schema()
+        options = [{"$ref": f"#/$defs/{model}"}, {"type": "null"}]
+        cluster["properties"][name] = {"anyOf": options, "default": None, "description": kind.about}
 
 
 def _name_workloads(whole: Schema, workloads: Mapping[str, Sequence[str]]) -> None:

@@ -2,7 +2,6 @@
 
 import os
 import re
-import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
@@ -15,20 +14,19 @@ from assay.host.http import BoundedWeb
 from assay.host.kerberos import Login, NoTicketError, Ticket
 from assay.model.doubt import Doubt, doubt_kind
 from assay.model.errors import AssayError, BadInputError, NoAnswerError, NoLoginError
-from assay.model.host_names import HostNames, in_url
-from assay.model.platform import EXISTING, ClusterSpec, KerberosSpec, Layout, PlatformKind, RunningCluster, jmx_bean
-from assay.model.probe import ForeignCluster, NodeSource, Scene
+from assay.model.host_names import in_url
+from assay.model.kerberos import KerberosSpec
+from assay.model.platform import EXISTING, ClusterSpec, Layout, PlatformKind, RunningCluster, jmx_bean
+from assay.model.probe import ForeignCluster, NodeSource, NodeSourceContext, Scene
 from assay.model.progress import Progress
-from assay.model.registry import ENGINES, PLATFORMS, STORES
+from assay.model.registry import ENGINES, NODE_SOURCES, PLATFORMS, STORES
 from assay.model.store import Placer, Store
 from assay.model.trial import HDFS, MAPREDUCE
-from assay.node.ssh import SshNodes
 from assay.platform.base import Cluster, HadoopPlatform
 from assay.platform.configuration import LOG4J, derive_site, read_site
 from assay.platform.daemon import write_hadoop_command
 from assay.platform.discovery import discover
 from assay.platform.distribution import Distribution, Starts
-from assay.platform.yarn_sampler import Sampling, YarnSampler
 
 _ANYWHERE = ("", "0.0.0.0", "::", "0:0:0:0:0:0:0:0")  # noqa: S104 - recognised, never bound
 _PLACE = re.compile(
@@ -409,31 +407,31 @@ class ExistingPlatform(HadoopPlatform):
         return STORES.find(self._trial.store).open_foreign(cluster, environment), None
 
     def check(self, properties: Mapping[str, str]) -> None:
-        """Raises BadInputError also where its nodes are to be read over SSH and there is no client for that."""
-        if self._trial.cluster.ssh is not None and shutil.which("ssh", path=self._user_environment.get("PATH")) is None:
-            raise BadInputError(
-                "cluster: ssh needs OpenSSH's client, and there is no `ssh` on the PATH; install it (Debian, Ubuntu: "
-                "apt-get install openssh-client), or leave ssh out",
-                "ssh",
-            )
+        """Raises BadInputError also where its nodes can't be read as the experiment says."""
+        source = self._trial.cluster.node_source
+        if source is not None:
+            NODE_SOURCES.find(source.name).check(self._user_environment)
         super().check(properties)
 
     def _scene(self, cluster: RunningCluster, layout: Layout) -> Scene:
         """This machine's use says nothing of the nodes'; the cluster's own interfaces do, and what is read there."""
         foreign = self._cluster.foreign(cluster)
-        return Scene(layout=layout, foreign=foreign, sources=tuple(self._sources(cluster, layout, foreign)))
+        return Scene(layout=layout, foreign=foreign, sources=self._sources(cluster, layout, foreign))
 
-    def _sources(self, cluster: RunningCluster, layout: Layout, foreign: ForeignCluster) -> Iterator[NodeSource]:
-        spec, environment = self._trial.cluster, self._lease.environment(self._environment())
-        if spec.ssh is not None:
-            yield SshNodes(spec.ssh, environment, partial(yarn_nodes, foreign))
-        if spec.yarn_sampler is not None:
-            base, scratch = f"assay/sampler-{self._lease.id}", layout.neutral / "sampler"
-            sampling = Sampling(self._installation.jobs_jar, base, scratch)
-            names = HostNames(host.name for host in foreign.hosts if "nodemanager" in host.web)
-            hosts = tuple(dict.fromkeys(names.find([host]) or host for host in spec.yarn_sampler.hosts))
-            sampler = spec.yarn_sampler.model_copy(update={"hosts": hosts})
-            yield YarnSampler(sampler, cluster.hadoop, environment, sampling)
+    def _sources(self, cluster: RunningCluster, layout: Layout, foreign: ForeignCluster) -> tuple[NodeSource, ...]:
+        spec = self._trial.cluster.node_source
+        if spec is None:
+            return ()
+        kind = NODE_SOURCES.find(spec.name)
+        context = NodeSourceContext(
+            hadoop=cluster.hadoop,
+            jobs_jar=self._installation.jobs_jar,
+            environment=self._lease.environment(self._environment()),
+            lease_id=self._lease.id,
+            scratch=layout.neutral,
+            workers=partial(yarn_nodes, foreign),
+        )
+        return (kind.open(kind.options.model_validate(spec.options), context),)
 
 
 PLATFORMS.add(
@@ -442,7 +440,7 @@ PLATFORMS.add(
         ExistingPlatform,
         ours=False,
         own_medium=EXISTING,
-        own_keys=frozenset({"ca_file", "prometheus", "history", "ssh", "yarn_sampler", "kerberos"}),
+        own_keys=frozenset({"ca_file", "prometheus", "history", "kerberos"}),
         needed_keys={"conf_dir": CONF_DIR},
         lasting=ticket_doubts,
     ),

@@ -21,7 +21,7 @@ Configuration = tuple[tuple[str, str, str], ...]
 """What a trial's names stood for, sorted: of what (`medium ssd`), which property (empty: the whole), its value."""
 _NO_PROPERTIES = {
     "nodes", "network", "limit_memory_bytes", "page_cache_bytes", "limit_cpus", "dilation", "fault",  # factors
-    "ssh", "yarn_sampler",  # how it was measured
+    "node_source",  # how it was measured
     "kerberos",  # by which login
 }  # fmt: skip
 PLACES = frozenset({"path", "file", "conf_dir", "ca_file", "prometheus", "history"})

@@ -21,11 +21,13 @@ from typing import NamedTuple
 
 from assay.host.processes import last_telling
 from assay.model.doubt import Doubt, doubt_kind
+from assay.model.errors import AssayError
+from assay.model.host_names import HostNames
 from assay.model.naming import first_few
-from assay.model.platform import YarnSamplerSpec
-from assay.model.probe import ClockOffset, Reading
+from assay.model.probe import ClockOffset, NodeSourceContext, Reading
 from assay.model.record import READ_FROM_AFAR, Amount, Part
 from assay.node.readings import NODE_CLOCK_SET, NODES_LOST, NODES_UNREAD, STEP_S, Parser, moment, parsed
+from assay_extras.yarn_sampler import YarnSamplerOptions
 
 MAIN = "org.assay.jobs.sampler.SamplerClient"
 INTERVAL_MS = 1000
@@ -53,7 +55,7 @@ class _Ended(NamedTuple):
 class YarnSampler:
     """See `model.probe.NodeSource`. All readings come at the end."""
 
-    def __init__(self, spec: YarnSamplerSpec, hadoop: Path, environment: Mapping[str, str], sampling: Sampling) -> None:
+    def __init__(self, spec: YarnSamplerOptions, hadoop: Path, environment: Mapping[str, str], sampling: Sampling) -> None:
         self._spec, self._hadoop, self._environment, self._sampling = spec, hadoop, environment, sampling
         self._receive: Callable[[Reading], None] = lambda _: None
         self._process: subprocess.Popen[str] | None = None
@@ -239,3 +241,13 @@ SAMPLER_TAKES_CONTAINERS = doubt_kind(
     why="these containers' memory and vcores were not there for the jobs, which may have run in more waves",
     cure="compare only trials with the sampler, or read the nodes over SSH",
 )  # fmt: skip
+
+
+def opened(options: YarnSamplerOptions, context: NodeSourceContext) -> YarnSampler:
+    """A sampler of one trial; nodes that the experiment names are called as the ResourceManager calls them."""
+    names = HostNames()
+    with suppress(AssayError):  # it names no node: those of the experiment are taken as they stand
+        names = HostNames(context.workers())
+    hosts = list(dict.fromkeys(names.find([host]) or host for host in options.hosts))
+    sampling = Sampling(context.jobs_jar, f"assay/sampler-{context.lease_id}", context.scratch / "sampler")
+    return YarnSampler(options.model_copy(update={"hosts": hosts}), context.hadoop, context.environment, sampling)

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from assay.model.platform import YarnSamplerSpec
-from assay.platform import yarn_sampler
-from assay.platform.yarn_sampler import Sampling, YarnSampler
+from assay_extras.yarn_sampler import YarnSamplerOptions
+from assay_extras.yarn_sampler import sampler as module
+from assay_extras.yarn_sampler.sampler import Sampling, YarnSampler
 
 NOW = int(time.time())
 # Twenty seconds of readings by a clock that is 100 s ahead of the store's, while this machine's is 40 s ahead.
@@ -42,7 +42,7 @@ def sampler(tmp_path):
         hadoop.chmod(0o755)
         (tmp_path / "hadoop.gz").write_bytes(gzip.compress(text.encode()))
         sampling = Sampling(tmp_path / "jobs.jar", "assay/sampler-1", tmp_path / "scratch")
-        made.append(YarnSampler(YarnSamplerSpec(queue="small"), hadoop, os.environ, sampling))
+        made.append(YarnSampler(YarnSamplerOptions(queue="small"), hadoop, os.environ, sampling))
         return made[-1]
 
     yield make
@@ -54,7 +54,7 @@ def test_readings_come_at_the_end_and_parts_end_with_the_first_one_after_them(sa
     source, readings = sampler(WELL), []
     source.begin(readings.append)
     for part, at in ((None, NOW), ("staging", NOW + 4), ("run", NOW + 4.2)):
-        monkeypatch.setattr(yarn_sampler.time, "time", lambda at=at: at)
+        monkeypatch.setattr(module.time, "time", lambda at=at: at)
         source.mark(part)
     assert not readings
     costs = {one.series: one.value for one in source.end()}
@@ -75,7 +75,7 @@ def test_readings_come_at_the_end_and_parts_end_with_the_first_one_after_them(sa
 def test_readings_that_end_too_early_lose_the_parts_after_them(sampler):
     source, readings = sampler(WELL), []
     source.begin(readings.append)
-    source._ended += [yarn_sampler._Ended(None, NOW), yarn_sampler._Ended("run", NOW + 99.0)]
+    source._ended += [module._Ended(None, NOW), module._Ended("run", NOW + 99.0)]
     source.end()
     lost = [doubt.what for doubt in source.doubts() if doubt.kind == "nodes-lost"]
     assert lost == ["worker-1: its readings end before the end of run"]
@@ -85,17 +85,17 @@ def test_a_sampler_that_came_late_has_no_figures(sampler):
     """Its first reading would end parts that it has not seen, with nothing counted."""
     source, readings = sampler(WELL.replace("worker-9", "worker-1")), []
     source.begin(readings.append)
-    source._ended += [yarn_sampler._Ended(None, NOW - 60.0), yarn_sampler._Ended("run", NOW - 30.0)]
+    source._ended += [module._Ended(None, NOW - 60.0), module._Ended("run", NOW - 30.0)]
     source.end()
     assert readings == []
     assert [one.kind for one in source.doubts()] == ["nodes-unread", "sampler-takes-containers"]
 
 
 def test_one_that_begins_when_nobody_waits_any_more_has_no_figures(sampler, monkeypatch):
-    monkeypatch.setattr(yarn_sampler, "BEGIN_S", 0.0)
+    monkeypatch.setattr(module, "BEGIN_S", 0.0)
     source, readings = sampler(WELL.replace("while", "sleep 1; while", 1)), []
     source.begin(readings.append)
-    source._ended.append(yarn_sampler._Ended(None, NOW - 60.0))
+    source._ended.append(module._Ended(None, NOW - 60.0))
     source.end()
     assert readings == []
     assert source.doubts()[0].kind == "nodes-lost"
@@ -131,7 +131,7 @@ def test_a_client_that_fails_is_said_and_nobody_waits(sampler, script, words):
 
 def test_one_that_does_not_begin_or_end_in_time_is_ended(sampler, monkeypatch):
     for name in ("BEGIN_S", "END_S", "LEAVE_S"):
-        monkeypatch.setattr(yarn_sampler, name, 0.3)
+        monkeypatch.setattr(module, name, 0.3)
     source = sampler("#!/bin/bash\nexec sleep 60\n")
     source.begin(lambda _: None)
     process = source._process
