@@ -80,9 +80,9 @@ def test_history_came_from_files_and_is_what_the_server_tells(record, inside):
     (job,) = record.jobs
     script = (
         "import sys; from assay.engine.history import HistoryServer; from assay.model.engine import JobReference;"
-        "from assay.platform.existing import Addresses; from assay.platform.configuration import read_site;"
-        "from pathlib import Path; conf = Path(sys.argv[1]);"
-        "url, = Addresses(read_site(conf), conf, 'hdfs').historyservers();"
+        "from assay.engine.existing import historyservers; from assay.model.existing import Site;"
+        "from assay.platform.configuration import read_site; from pathlib import Path; conf = Path(sys.argv[1]);"
+        "url, = historyservers(Site(read_site(conf), conf));"
         "found = HistoryServer(url).read(JobReference(name=sys.argv[2], id=sys.argv[3]));"
         "print(found.job.model_dump_json());"
         "[print(one.model_dump_json()) for one in sorted(found.attempts, key=lambda one: one.attempt)]"

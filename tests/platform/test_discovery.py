@@ -2,13 +2,22 @@
 
 import json
 import re
+from pathlib import Path
 
 import pytest
 
 from assay.model.errors import NoAnswerError
-from assay.platform.discovery import discover
+from assay.engine.existing import EXISTING as OF_ENGINE
+from assay.model.existing import Site
+from assay.platform import discovery
+from assay.store.hdfs_existing import EXISTING as OF_STORE
 
 RM, NN = "http://rm.example.com:8088", "http://10.0.0.1:9870"
+
+
+def discover(ask, addresses, properties=(), **options):
+    site = Site(dict(properties), Path("conf"))
+    return discovery.discover(ask, addresses, (*OF_STORE, *OF_ENGINE), site, **options)
 
 
 def in_yarn(host, state="RUNNING", address=None):
@@ -73,7 +82,7 @@ def test_yarn_over_tls_and_masters_on_workers():
     live = {"w1:9866": {"infoAddr": "10.0.0.1:9864"}}
     hosts, _ = discover(
         asking([in_yarn("w1.example.com", address="w1.example.com:8044")], live),
-        {"resourcemanager": RM, "namenode": NN}, secure_yarn=True,
+        {"resourcemanager": RM, "namenode": NN}, {"yarn.http.policy": "HTTPS_ONLY"},
     )  # fmt: skip
     assert {host.name: sorted(host.web) for host in hosts} == {
         "rm.example.com": ["resourcemanager"], "w1.example.com": ["datanode", "namenode", "nodemanager"],

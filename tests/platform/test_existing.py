@@ -4,14 +4,17 @@ import json
 import sys
 import threading
 from contextlib import contextmanager
+from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import SimpleNamespace
 
 import pytest
 
+from assay.engine.existing import EXISTING, historyservers, resourcemanagers
 from assay.host.kerberos import NoTicketError, Ticket
 from assay.model.engine import EngineKind
 from assay.model.errors import AssayError, BadInputError
+from assay.model.existing import Site
 from assay.model.kerberos import KerberosSpec
 from assay.model.node_source import NodeSourceSpec
 from assay.model.platform import (
@@ -29,7 +32,8 @@ from assay.node.ssh import SshNodes
 from assay.platform import existing
 from assay.platform.configuration import derive_site, read_site, to_xml
 from assay.platform.distribution import Distribution, Java
-from assay.platform.existing import Addresses, ExistingCluster, ExistingPlatform, ticket_doubts, yarn_nodes
+from assay.platform.existing import ExistingCluster, ExistingPlatform, ticket_doubts, worker_nodes
+from assay.store.hdfs_existing import namenodes
 from assay_extras.yarn_sampler.sampler import YarnSampler
 from tests.serving import serving
 from tests.toys import plugged_in
@@ -48,7 +52,9 @@ def site(tmp_path):
 
 
 def addresses(conf_dir):
-    return Addresses(read_site(conf_dir), conf_dir, "hdfs")
+    site = Site(read_site(conf_dir), conf_dir)
+    masters = (namenodes, resourcemanagers, historyservers)
+    return SimpleNamespace(**{master.__name__: partial(master, site) for master in masters})
 
 
 def test_hosts_follow_from_hadoops_defaults(site):
@@ -162,7 +168,7 @@ def test_broken_xml_is_refused_with_its_file(site):
 
 def test_a_local_file_system_is_refused(site):
     with pytest.raises(BadInputError, match=r"names no HDFS: fs\.defaultFS is file:///"):
-        addresses(site(core={"fs.defaultFS": "file:///"}))
+        addresses(site(core={"fs.defaultFS": "file:///"})).namenodes()
 
 
 def test_a_missing_host_is_refused(site):
@@ -225,10 +231,7 @@ def the_cluster(site, tmp_path, port):
         core={"fs.defaultFS": "hdfs://127.0.0.1:1"}, hdfs={"dfs.namenode.http-address": f"127.0.0.1:{port}"},
         yarn={"yarn.resourcemanager.hostname": "127.0.0.1"}, mapred={"mapreduce.jobhistory.address": "127.0.0.1:1"},
     )  # fmt: skip
-    java = Java(home=tmp_path, feature=17, version="17", fingerprint="x")
-    return ExistingCluster(
-        Distribution(version="3.4.2", java=java, classpath=()), ClusterSpec(kind="existing", conf_dir=conf_dir)
-    )
+    return a_cluster(conf_dir, tmp_path)
 
 
 def said(cluster, tmp_path):
@@ -289,11 +292,7 @@ def test_a_cluster_that_answers_is_given_out_with_a_client_that_tells_its_jobs(s
                 yarn={"yarn.resourcemanager.webapp.address": here},
                 mapred={"mapreduce.jobhistory.webapp.address": here},
             )  # fmt: skip
-            java = Java(home=tmp_path, feature=17, version="17", fingerprint="x")
-            cluster = ExistingCluster(
-                Distribution(version="3.4.2", java=java, classpath=()),
-                ClusterSpec(kind="existing", conf_dir=conf_dir),
-            )
+            cluster = a_cluster(conf_dir, tmp_path)
             server.nodes = 0
             assert "no ResourceManager with an active NodeManager answers there" in said(cluster, tmp_path)
             server.nodes = 1
@@ -392,17 +391,14 @@ def test_a_namenode_is_gone_when_none_has_answered_several_times_in_a_minute(sit
 
 def test_an_unnamed_service_is_refused_before_anything_is_asked(site, tmp_path):
     conf_dir = site(core={"fs.defaultFS": "hdfs://127.0.0.1:1"})
-    java = Java(home=tmp_path, feature=17, version="17", fingerprint="x")
     with pytest.raises(BadInputError, match="names a host"):
-        ExistingCluster(
-            Distribution(version="3.4.2", java=java, classpath=()), ClusterSpec(kind="existing", conf_dir=conf_dir)
-        )
+        a_cluster(conf_dir, tmp_path)
 
 
-def a_cluster(conf_dir, tmp_path, **kinds):
+def a_cluster(conf_dir, tmp_path, store="hdfs", engine="mapreduce"):
     java = Java(home=tmp_path, feature=17, version="17", fingerprint="x")
     distribution = Distribution(version="3.4.2", java=java, classpath=())
-    return ExistingCluster(distribution, ClusterSpec(kind="existing", conf_dir=conf_dir), **kinds)
+    return ExistingCluster(distribution, ClusterSpec(kind="existing", conf_dir=conf_dir), store, engine)
 
 
 def test_only_the_daemons_of_the_trials_own_store_and_engine_are_looked_for(site, tmp_path):
@@ -411,7 +407,6 @@ def test_only_the_daemons_of_the_trials_own_store_and_engine_are_looked_for(site
         (port,) = LocalNode().free_ports(1)
         site(hdfs={"dfs.namenode.http-address": f"127.0.0.1:{port}"})
         assert "the NameNode" in said(a_cluster(hdfs, tmp_path, engine="scanner"), tmp_path)
-        site(core={"fs.defaultFS": "key-value://127.0.0.1:1"})
         cluster = a_cluster(hdfs, tmp_path, store="key-value", engine="scanner")
         with cluster.running(Layout(neutral=tmp_path, data=(), local=()), {}, Silent()) as running:
             assert (running.addresses, running.version) == ({}, "unknown")
@@ -429,7 +424,7 @@ def test_a_daemon_that_no_configuration_names_is_refused_before_anything_is_aske
 def with_own(conf_dir, tmp_path, **own):
     java = Java(home=tmp_path, feature=17, version="17", fingerprint="x")
     distribution = Distribution(version="3.4.2", java=java, classpath=())
-    return ExistingCluster(distribution, ClusterSpec(kind="existing", conf_dir=conf_dir, **own))
+    return ExistingCluster(distribution, ClusterSpec(kind="existing", conf_dir=conf_dir, **own), "hdfs", "mapreduce")
 
 
 def a_site(site):
@@ -554,7 +549,7 @@ def test_its_nodes_are_read_as_the_experiment_says_and_otherwise_not(site, tmp_p
         installation = SimpleNamespace(jobs_jar=tmp_path / "jobs.jar")
         return ExistingPlatform(PlatformContext(trial, installation, lease, {"PATH": str(tmp_path)}))
 
-    foreign = ForeignCluster((ForeignHost("a", web={"nodemanager": ("http://a:8042",)}), ForeignHost("b")), None)
+    foreign = ForeignCluster((ForeignHost("a", web={"nodemanager": ("http://a:8042",)}), ForeignHost("b")), None, daemons=EXISTING)
     monkeypatch.setattr(ExistingPlatform, "_cluster", SimpleNamespace(foreign=lambda _: foreign, login=None))
 
     def sources(**spec):
@@ -573,5 +568,5 @@ def test_its_nodes_are_read_as_the_experiment_says_and_otherwise_not(site, tmp_p
     with pytest.raises(BadInputError, match="there is no way to read nodes 'telnet'; possible are ssh, yarn_sampler"):
         platform(node_source=NodeSourceSpec(name="telnet")).check({})
     with pytest.raises(AssayError, match="names no running node; list `hosts`"):
-        yarn_nodes(foreign._replace(hosts=()))
-    assert yarn_nodes(foreign) == ["a"]
+        worker_nodes(foreign._replace(hosts=()))
+    assert worker_nodes(foreign) == ["a"]

@@ -152,7 +152,7 @@ def check_history(running, job_id):
 def check_the_existing_cluster(distribution, running, tmp_path):
     """The same cluster is found through its configuration, and its client works."""
     spec = ClusterSpec(kind="existing", conf_dir=running.conf_dir)
-    existing = ExistingCluster(distribution, spec)
+    existing = ExistingCluster(distribution, spec, "hdfs", "mapreduce")
     with existing.running(layout_in(tmp_path / "client"), {"mapreduce.job.reduces": "2"}, Silent()) as found:
         assert found.addresses["namenode"] == running.addresses["namenode"]
         assert found.version == distribution.version

@@ -8,17 +8,22 @@ import math
 import threading
 import time
 from contextlib import ExitStack, contextmanager
+from pathlib import Path
 
 import pytest
 
+from assay.engine.existing import EXISTING as OF_ENGINE
 from assay.host.http import BoundedWeb, Bounds
 from assay.model.platform import Layout
 from assay.model.probe import CannotMeasureError, ForeignCluster, ForeignHost, Scene
+from assay.model.existing import Site
 from assay.platform.discovery import discover
 from assay.probe.daemon_metrics import DaemonMetrics
+from assay.store.hdfs_existing import EXISTING as OF_STORE
 from tests.serving import serving
 
 GIB = 1 << 30
+DAEMONS = (*OF_STORE, *OF_ENGINE)
 
 
 class Machine:
@@ -86,10 +91,9 @@ class Cluster:
         self.web = BoundedWeb(bounds=Bounds(timeout_s=timeout_s, per_second=500))
 
     def scene(self):
-        hosts, overlooked = discover(self.web.ask, self.addresses)
-        return Scene(
-            Layout(neutral="/", data=(), local=()), foreign=ForeignCluster(hosts, self.web.ask, None, overlooked)
-        )
+        hosts, overlooked = discover(self.web.ask, self.addresses, DAEMONS, Site({}, Path("conf")))
+        foreign = ForeignCluster(hosts, self.web.ask, None, overlooked, DAEMONS)
+        return Scene(Layout(neutral="/", data=(), local=()), foreign=foreign)
 
 
 @contextmanager

@@ -59,9 +59,8 @@ class ShardPlacer:
 class KeyValue:
     """See `assay.model.store.StoreKind`."""
 
-    scheme = "key-value"
     holds = frozenset({"values"})
-    daemons = ()
+    daemons = existing = ()
 
     def properties(self, layout, host, addresses):
         return {}

@@ -14,6 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from assay.engine.existing import EXISTING, HISTORY_PAGE, METRICS_PAGE, has_history, offers_memory
 from assay.engine.history import HistoryServer
 from assay.engine.history_files import HISTORY_FILE_UNREAD, HistoryFiles
 from assay.engine.task_logs import read_phases
@@ -344,12 +345,6 @@ def _parse(report: Path) -> dict[str, Any] | None:
     return content if isinstance(content, dict) else None
 
 
-def _offers_memory(answer: Any) -> bool:
-    """At least one NodeManager runs and offers memory (the ResourceManager's REST interface)."""
-    metrics = answer.get("clusterMetrics", {}) if isinstance(answer, dict) else {}
-    return int(metrics.get("activeNodes", 0)) >= 1 and int(metrics.get("totalMB", 0)) > 0
-
-
 # The lines are those of Hadoop 3's CapacityScheduler, ResourceTrackerService, NodeStatusUpdaterImpl, ShuffleHandler,
 # ResourceLocalizationService and HttpServer2.
 _JETTY = {r"Jetty bound to port (\d+)": "web"}
@@ -363,7 +358,7 @@ YARN = (
         },
         logged_ports={r"registered with capability.*assigned nodeId \S*:(\d+)": "yarn rpc", **_JETTY},
         # The scheduler's own words, with the memory that it has now.
-        sign="clusterResource: <memory:", page="/ws/v1/cluster/metrics", ready=_offers_memory,
+        sign="clusterResource: <memory:", page=METRICS_PAGE, ready=offers_memory,
     ),
     DaemonKind(
         "nodemanager", "org.apache.hadoop.yarn.server.nodemanager.NodeManager", on_data_path=True,
@@ -371,7 +366,7 @@ YARN = (
             r"mapreduce_shuffle listening on port (\d+)": "shuffle", r"Localizer started on port (\d+)": "yarn rpc",
             **_JETTY,
         },
-        sign="Registered with ResourceManager", page="/ws/v1/cluster/metrics", ready=_offers_memory,
+        sign="Registered with ResourceManager", page=METRICS_PAGE, ready=offers_memory,
         asked="resourcemanager", children=CONTAINERS,
     ),
 )  # fmt: skip
@@ -379,8 +374,7 @@ YARN = (
 HISTORYSERVER = DaemonKind(
     "historyserver", "org.apache.hadoop.mapreduce.v2.hs.JobHistoryServer", heap_mb=192, late=True,
     ports={"mapreduce.jobhistory.webapp.address": "web", "mapreduce.jobhistory.address": "yarn rpc"},
-    logged_ports=_JETTY, sign="Started ServerConnector", page="/ws/v1/history/info",
-    ready=lambda answer: isinstance(answer, dict) and "historyInfo" in answer,
+    logged_ports=_JETTY, sign="Started ServerConnector", page=HISTORY_PAGE, ready=has_history,
 )  # fmt: skip
 
 
@@ -398,5 +392,6 @@ KIND = EngineKind(
     figures=FIGURES,
     figures_note=FIGURES_NOTE,
     daemons=(*YARN, HISTORYSERVER),
+    existing=EXISTING,
 )
 ENGINES.add("mapreduce", KIND, place=1)

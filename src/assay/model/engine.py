@@ -7,6 +7,7 @@ from typing import Literal, NamedTuple, Protocol
 from assay.model.base import Frozen
 from assay.model.doubt import Doubt, doubt_kind
 from assay.model.errors import AssayError
+from assay.model.existing import ExistingDaemon
 from assay.model.fault import StageProgress
 from assay.model.platform import DaemonKind, RunningCluster
 from assay.model.progress import Progress
@@ -183,6 +184,8 @@ class EngineKind(NamedTuple):
     """A report's explanation of its path's parts, and of the figures of each job."""
     daemons: tuple[DaemonKind, ...] = ()
     """What a cluster of Assay's own starts for it, in order."""
+    existing: tuple[ExistingDaemon, ...] = ()
+    """Its daemons on an existing cluster; without any it can't be used there if it needs some."""
 
     @property
     def phases(self) -> tuple[str, ...]:

@@ -15,6 +15,7 @@ from typing import Any, Generic, Literal, NamedTuple, Protocol, TypeVar, runtime
 
 from assay.model.base import Frozen
 from assay.model.doubt import Doubt
+from assay.model.existing import ExistingDaemon
 from assay.model.host_names import HostNames
 from assay.model.node import Node, ReadableNode
 from assay.model.platform import Layout
@@ -82,13 +83,14 @@ class ForeignCluster(NamedTuple):
 
     `ask` is the one way to its web interfaces: within bounds, with the rights that the user has there. `prometheus` is
     the address of a Prometheus that knows the machines, if the user named one. `overlooked` says why some machines may
-    be missing among the hosts.
+    be missing among the hosts. `daemons` is what is known of its daemons' roles.
     """
 
     hosts: tuple[ForeignHost, ...]
     ask: Ask
     prometheus: str | None = None
     overlooked: tuple[str, ...] = ()
+    daemons: tuple[ExistingDaemon, ...] = ()
 
     def names(self) -> HostNames:
         """The machines' names, and their addresses."""

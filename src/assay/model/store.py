@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple, Protocol, runtime_checkable
 
+from assay.model.existing import ExistingDaemon
 from assay.model.fault import Redundancy
 from assay.model.platform import DaemonKind, DataDirectory, Layout, RunningCluster
 from assay.model.trial import Landed, Role
@@ -82,12 +83,12 @@ class Redundant(Protocol):
 class StoreKind(Protocol):
     """A kind of store, as registered in STORES."""
 
-    scheme: str
-    """What begins its addresses in Hadoop's properties and paths (`hdfs`)."""
     holds: frozenset[str]
     """The sorts of data that it holds, such as FILES: a workload needs one of them."""
     daemons: tuple[DaemonKind, ...]
     """What a cluster of Assay's own starts for it, in order; clients ask the last."""
+    existing: tuple[ExistingDaemon, ...]
+    """Its daemons on an existing cluster; without any it can't be used there if it needs some."""
 
     def properties(self, layout: Layout, host: str, addresses: Mapping[str, str]) -> Mapping[str, str]:
         """Where a cluster of Assay's own keeps the store's bytes, and answers for them, as Hadoop properties.

@@ -1,10 +1,7 @@
 """What the daemons of an existing cluster count themselves, by their REST interfaces and `/jmx`, open to every user.
 
-The ResourceManager tells each machine's use of processors and memory (`resourceUtilization` of `/ws/v1/cluster/nodes`;
-NodeManagers read it every 3 s: yarn.nodemanager.resource-monitor.interval-ms). DataNodes count bytes of blocks that
-they served and took (DataNodeMetrics), NodeManagers bytes of map outputs that they sent (ShuffleMetrics), NameNode and
-ResourceManager bytes of their RPC. Processor time of the daemons is their JVM's (`ProcessCpuTime`). What tasks read by
-short circuit, and what they write to local directories, no daemon counts.
+Which counters these are, and which master tells the use of each machine's processors and memory, the store and the engine
+say (`assay.model.existing`). Processor time of the daemons is their JVM's (`ProcessCpuTime`).
 
 Counters that `/jmx` shows are up to ten seconds old: Hadoop's metrics system keeps what it gave to one reader for the
 next ones (MetricsSourceAdapter; the time is the `period` of hadoop-metrics2.properties, 10 s by default). So they are
@@ -23,7 +20,9 @@ from urllib.parse import urlsplit
 
 from assay.host.http import amount_at
 from assay.model.doubt import Doubt, doubt_kind
+from assay.model.engine import EngineKind
 from assay.model.errors import NoAnswerError, NoLoginError
+from assay.model.existing import UNKNOWN, ExistingDaemon, WorkerUse
 from assay.model.host_names import HostNames
 from assay.model.naming import first_few
 from assay.model.probe import (
@@ -37,7 +36,8 @@ from assay.model.probe import (
     Scene,
 )
 from assay.model.record import Amount, Part
-from assay.model.registry import PROBES
+from assay.model.registry import ENGINES, PROBES, STORES
+from assay.model.store import StoreKind
 from assay.model.trial import Landed
 from assay.probe.counters import PartTimes, Readings
 
@@ -56,25 +56,7 @@ GIVEN_UP_AFTER = 3
 """A daemon that has been silent so often is asked at the ends of parts only."""
 MOST_NAMED = 3
 
-_RPC = {"ReceivedBytes": "rpc_received_bytes", "SentBytes": "rpc_sent_bytes"}
-BEANS: Mapping[str, tuple[str, Mapping[str, str]]] = {
-    "datanode": (
-        "Hadoop:service=DataNode,name=DataNodeActivity-*",
-        {
-            "BytesRead": "hdfs_read_bytes", "BytesWritten": "hdfs_written_bytes",
-            "RemoteBytesRead": "remote_read_bytes", "RemoteBytesWritten": "remote_written_bytes",
-        },
-    ),
-    "nodemanager": ("Hadoop:service=NodeManager,name=ShuffleMetrics", {"ShuffleOutputBytes": "shuffle_sent_bytes"}),
-    "namenode": ("Hadoop:service=NameNode,name=RpcActivityForPort*", _RPC),
-    "resourcemanager": ("Hadoop:service=ResourceManager,name=RpcActivityForPort*", _RPC),
-}  # fmt: skip
-"""The beans of each role, and the names of what they count; of several beans the sum."""
-_NAMES = {
-    "datanode": "DataNode", "nodemanager": "NodeManager", "namenode": "NameNode", "resourcemanager": "ResourceManager",
-}  # fmt: skip
 _SYSTEM = "java.lang:type=OperatingSystem"
-_MIB = 1 << 20
 
 
 class _NoLogin(str):
@@ -86,8 +68,8 @@ class _NoLogin(str):
 class _Daemon:
     """A daemon that is asked, and how often it was silent."""
 
-    def __init__(self, node: str, role: str, url: str, subject: str) -> None:
-        self.node, self.role, self.url, self.subject = node, role, url, subject
+    def __init__(self, node: str, kind: ExistingDaemon, url: str, subject: str) -> None:
+        self.node, self.kind, self.url, self.subject = node, kind, url, subject
         self.asked = self.silent = self.silent_in_turn = self.refused = 0
         self.reason = ""
 
@@ -101,12 +83,12 @@ class _Daemon:
 
 
 class _Read(NamedTuple):
-    """What a daemon's counters were, and the state of all NodeManagers where it knows that."""
+    """What a daemon's counters were, and the use of all workers where it knows that."""
 
     daemon: _Daemon
     time_ms: int
     counted: Mapping[str, float]
-    managers: Sequence[Mapping[str, Any]] = ()
+    workers: Sequence[WorkerUse] = ()
 
 
 class DaemonMetrics(Evaluated):
@@ -123,7 +105,7 @@ class DaemonMetrics(Evaluated):
         self._times = PartTimes()
         self._machines: dict[str, tuple[int, float]] = {}
         self._busy_s: dict[str, float] = {}
-        self._states: dict[str, set[str]] = {}
+        self._away_states: dict[str, set[str]] = {}
         self._lock = threading.Lock()
         self._ended = threading.Event()
         self._thread: threading.Thread | None = None
@@ -135,11 +117,12 @@ class DaemonMetrics(Evaluated):
         """Ask for the first time. Raises CannotMeasureError where no daemon is known."""
         self._cluster = scene.foreign
         hosts = scene.foreign.hosts if scene.foreign else ()
+        kinds = {daemon.role: daemon for daemon in (scene.foreign.daemons if scene.foreign else ()) if daemon.beans}
         self._daemons = [
-            _Daemon(host.name, role, url, role if len(urls) == 1 else f"{role} {urlsplit(url).port}")
+            _Daemon(host.name, kinds[role], url, role if len(urls) == 1 else f"{role} {urlsplit(url).port}")
             for host in hosts
             for role, urls in host.web.items()
-            if role in BEANS
+            if role in kinds
             for url in urls
         ]
         self._names = scene.foreign.names() if scene.foreign else HostNames()
@@ -149,7 +132,7 @@ class DaemonMetrics(Evaluated):
             why = "; ".join(scene.foreign.overlooked) if scene.foreign else "this is a cluster of Assay's own"
             raise CannotMeasureError(
                 f"no daemon of the cluster is known: {why}", "nothing is known of its machines",
-                "open the web interfaces of ResourceManager and NameNode to this machine",
+                "open the web interfaces of the cluster's masters to this machine",
             )  # fmt: skip
         self._thread = threading.Thread(target=self._keep_asking, name="probe-daemons", daemon=True)
         self._thread.start()
@@ -196,7 +179,7 @@ class DaemonMetrics(Evaluated):
             found.append(LOGIN_LOST.doubt(what))
         found += [
             DAEMON_SILENT.doubt(
-                f"the {_NAMES[one.role]} of {one.node} gave no answer {one.silent} of {one.asked} times "
+                f"the {one.kind.name} of {one.node} gave no answer {one.silent} of {one.asked} times "
                 f"({one.url}: {one.reason})",
                 one.node,
             )
@@ -205,12 +188,12 @@ class DaemonMetrics(Evaluated):
         if others := silent[MOST_NAMED:]:
             nodes = sorted({daemon.node for daemon in others})
             found.append(DAEMON_SILENT.doubt(f"{len(others)} more daemons gave no answer, on {first_few(nodes)}"))
-        away = sorted(node for node, states in self._states.items() if states - {"RUNNING"})
-        if away:
-            states = ", ".join(sorted(set().union(*(self._states[node] for node in away)) - {"RUNNING"}))
-            found.append(MACHINES_CHANGED.doubt(f"the ResourceManager had {first_few(away)} as {states} for a time"))
-        known = {daemon.node for daemon in self._daemons if daemon.role == "nodemanager"}
-        if joined := sorted(set(self._states) - known) if known else []:
+        if away := sorted(node for node, states in self._away_states.items() if states):
+            states = ", ".join(sorted(set().union(*(self._away_states[node] for node in away))))
+            master = " and ".join(dict.fromkeys(one.kind.name for one in self._daemons if one.kind.uses))
+            found.append(MACHINES_CHANGED.doubt(f"the {master} had {first_few(away)} as {states} for a time"))
+        known = {daemon.node for daemon in self._daemons if daemon.kind.runs_tasks}
+        if joined := sorted(set(self._away_states) - known) if known else []:
             found.append(MACHINES_CHANGED.doubt(f"{first_few(joined)} joined the cluster while the trial ran"))
         if broken := self._readings.broken():
             found.append(DAEMON_RESTARTED.doubt(f"counters began anew or fell: {first_few(broken)}"))
@@ -244,11 +227,11 @@ class DaemonMetrics(Evaluated):
         ask = self._cluster.ask
         asked = [
             one for one in self._daemons
-            if whole or (one.silent_in_turn < GIVEN_UP_AFTER and (due or one.role == "resourcemanager"))
+            if whole or (one.silent_in_turn < GIVEN_UP_AFTER and (due or one.kind.uses))
         ]  # fmt: skip
         with ThreadPoolExecutor(min(AT_ONCE, max(1, len(asked))), thread_name_prefix="probe-daemons") as threads:
             for daemon, found in zip(asked, threads.map(lambda one: _read(ask, one, whole=whole), asked), strict=True):
-                self._requests += 1 + whole + (daemon.role == "resourcemanager")
+                self._requests += 1 + whole + (daemon.kind.uses is not None)
                 if isinstance(found, str):
                     daemon.heard(found)
                     continue
@@ -256,33 +239,28 @@ class DaemonMetrics(Evaluated):
                 time_ms = found.time_ms if marked_ms is None else marked_ms
                 for series, value in found.counted.items():
                     self._readings.count(daemon.node, daemon.subject, series, time_ms, value)
-                managers: dict[str, list[Mapping[str, Any]]] = {}
-                for manager in found.managers:
-                    name = str(manager.get("nodeHostName"))
-                    managers.setdefault(self._names.find([name]) or name, []).append(manager)
-                for node, of_node in managers.items():
+                workers: dict[str, list[WorkerUse]] = {}
+                for worker in found.workers:
+                    workers.setdefault(self._names.find([worker.host]) or worker.host, []).append(worker)
+                for node, of_node in workers.items():
                     self._take_machine(time_ms, node, of_node)
 
-    def _take_machine(self, time_ms: int, node: str, managers: Sequence[Mapping[str, Any]]) -> None:
-        """A machine's use as its NodeManagers told the ResourceManager; what is not known is negative.
+    def _take_machine(self, time_ms: int, node: str, uses: Sequence[WorkerUse]) -> None:
+        """A machine's use as a master tells it, once for each daemon there; what is not known is left out.
 
         Each tells the use of the whole machine, and its own containers.
         """
-        self._states.setdefault(node, set()).update(str(manager.get("state")) for manager in managers)
-        running = [manager for manager in managers if manager.get("state") == "RUNNING"]
-        if not running:
+        self._away_states.setdefault(node, set()).update(use.state for use in uses if not use.runs)
+        uses = [use for use in uses if use.runs]
+        if not uses:
             self._machines.pop(node, None)
             return
-        uses = [manager.get("resourceUtilization") for manager in running]
-        cores, memory_mib = (
-            max((value for use in uses if (value := amount_at(use, what)) is not None), default=None)
-            for what in ("nodeCPUUsage", "nodePhysicalMemoryMB")
-        )
-        if memory_mib:
-            self._readings.level(node, "machine", "memory_bytes", time_ms, memory_mib * _MIB)
-        if containers := [count for manager in running if (count := amount_at(manager, "numContainers")) is not None]:
+        cores, memory_bytes = max(use.busy_cores for use in uses), max(use.memory_bytes for use in uses)
+        if memory_bytes != UNKNOWN:
+            self._readings.level(node, "machine", "memory_bytes", time_ms, memory_bytes)
+        if containers := [use.containers for use in uses if use.containers != UNKNOWN]:
             self._readings.level(node, "machine", "containers_count", time_ms, sum(containers))
-        if cores is not None:
+        if cores != UNKNOWN:
             self._readings.level(node, "machine", "busy_cores", time_ms, cores)
             before_ms, before = self._machines.get(node, (time_ms, cores))
             busy_s = self._busy_s.get(node, 0.0) + (before + cores) / 2 * (time_ms - before_ms) / 1000
@@ -292,19 +270,18 @@ class DaemonMetrics(Evaluated):
 
 def _read(ask: Ask, daemon: _Daemon, *, whole: bool) -> _Read | str:
     """What a daemon tells now, or why it does not."""
-    query, names = BEANS[daemon.role]
+    beans, uses = daemon.kind.beans, daemon.kind.uses
+    assert beans is not None  # noqa: S101 - no other daemon is read
     try:
-        beans = ask(f"{daemon.url}/jmx", {"qry": query})["beans"]
+        answer = ask(f"{daemon.url}/jmx", {"qry": beans.query})["beans"]
         time_ms = int(time.time() * 1000)
-        counted = dict(_sums(beans, names))
+        counted = dict(_sums(answer, beans.series))
         if whole:
             (system,) = ask(f"{daemon.url}/jmx", {"qry": _SYSTEM})["beans"][:1] or ({},)
             if (taken_ns := amount_at(system, "ProcessCpuTime")) is not None:
                 counted["cpu_s"] = taken_ns / 1e9
-        if daemon.role != "resourcemanager":
-            return _Read(daemon, time_ms, counted)
-        nodes = (ask(f"{daemon.url}/ws/v1/cluster/nodes", {})["nodes"] or {}).get("node") or []
-        return _Read(daemon, time_ms, counted, [node for node in nodes if isinstance(node, dict)])
+        workers = uses.read(ask(daemon.url + uses.page, {})) if uses is not None else ()
+        return _Read(daemon, time_ms, counted, workers)
     except NoLoginError as error:
         return _NoLogin(error.reason)
     except NoAnswerError as error:
@@ -350,24 +327,28 @@ MACHINES_CHANGED = doubt_kind(
 )  # fmt: skip
 MACHINES_OVERLOOKED = doubt_kind(
     "machines-overlooked", "cluster", instrument=NAME,
-    when="ResourceManager or NameNode did not list the machines of an existing cluster",
-    why="the figures are those of the machines that the other one knows",
-    cure="open both web interfaces to this machine",
+    when="a master of an existing cluster did not list its machines",
+    why="the figures are those of the machines that another master knows",
+    cure="open the web interfaces of all masters to this machine",
 )  # fmt: skip
 
-PROBES.add(
-    NAME,
-    ProbeKind(
+def _kind() -> ProbeKind:
+    """With a column for each series that a store's or an engine's daemons give a title."""
+    kinds: list[StoreKind | EngineKind] = [*STORES.values(), *ENGINES.values()]
+    counted = [
+        NodeColumn(title, "bytes", (series,), daemon.role)
+        for kind in kinds
+        for daemon in kind.existing
+        if daemon.beans is not None
+        for series, title in daemon.beans.titles.items()
+    ]
+    return ProbeKind(
         lambda _: DaemonMetrics(),
         foreign=True,
-        adds="the daemons' own counters (REST and /jmx): processor and memory of each machine, HDFS bytes of each "
-        "DataNode, map outputs sent by each NodeManager",
-        columns=(
-            NodeColumn("processor", "s", ("busy_s",), "machine"),
-            NodeColumn("HDFS read", "bytes", ("hdfs_read_bytes",), "datanode"),
-            NodeColumn("HDFS written", "bytes", ("hdfs_written_bytes",), "datanode"),
-            NodeColumn("shuffle sent", "bytes", ("shuffle_sent_bytes",), "nodemanager"),
-        ),
-    ),
-    place=20,
-)
+        adds="the daemons' own counters (REST and /jmx): processor and memory of each machine, and the bytes that each "
+        "daemon served",
+        columns=(NodeColumn("processor", "s", ("busy_s",), "machine"), *counted),
+    )
+
+
+PROBES.add_late(NAME, _kind, place=20)

@@ -25,6 +25,7 @@ from assay.model.registry import STORES
 from assay.model.store import FILES, Store, StoredFile
 from assay.model.trial import HDFS, Landed, Role
 from assay.store.hadoop_fs import PIECE_BYTES, HadoopFs
+from assay.store.hdfs_existing import EXISTING, INFO_PAGE, SCHEME
 
 if TYPE_CHECKING:
     import httpx
@@ -275,7 +276,6 @@ class HdfsPlacer:
         self._store.set_policy(path, _POLICIES[storage_type])
 
 
-_INFO_PAGE = "/jmx?qry=Hadoop:service=NameNode,name=NameNodeInfo"
 _RPC = "dfs.namenode.rpc-address"
 _COPIES = "dfs.replication"
 # The lines of Hadoop 3's HttpServer2, DataXceiverServer, IPC server and DatanodeHttpServer.
@@ -286,14 +286,14 @@ DATANODE = DaemonKind(
         r"Opened streaming server at \S*:(\d+)": "hdfs data", r"Opened IPC server at \S*:(\d+)": "hdfs rpc",
         r"Listening HTTP traffic on \S*:(\d+)": "web", **_JETTY,
     },
-    sign="Successfully sent block report", page=_INFO_PAGE, asked="namenode",
+    sign="Successfully sent block report", page=INFO_PAGE, asked="namenode",
     ready=lambda answer: jmx_bean(answer).get("LiveNodes", "{}") != "{}",
 )  # fmt: skip
 NAMENODE = DaemonKind(
     "namenode", "org.apache.hadoop.hdfs.server.namenode.NameNode",
     ports={"dfs.namenode.http-address": "web", _RPC: "hdfs rpc"}, logged_ports=_JETTY,
     # Out of safe mode directories can be made, though there may be no DataNode yet.
-    sign="Leaving safe mode", page=_INFO_PAGE, ready=lambda answer: jmx_bean(answer).get("Safemode") == "",
+    sign="Leaving safe mode", page=INFO_PAGE, ready=lambda answer: jmx_bean(answer).get("Safemode") == "",
     formats=("-format", "-nonInteractive", "-force"),
 )  # fmt: skip
 
@@ -301,9 +301,9 @@ NAMENODE = DaemonKind(
 class Hdfs:
     """See `model.store.StoreKind`."""
 
-    scheme = "hdfs"
     holds = frozenset({FILES})
     daemons: tuple[DaemonKind, ...] = (DATANODE, NAMENODE)
+    existing = EXISTING
 
     def properties(self, layout: Layout, host: str, addresses: Mapping[str, str]) -> Mapping[str, str]:
         """The DataNode's directories, each with its storage type; one copy of each block.
@@ -315,7 +315,7 @@ class Hdfs:
         by_name = {f"dfs.{who}.use.datanode.hostname": "true" for who in ("client", "datanode") if several}
         return {
             **by_name,
-            "fs.defaultFS": f"{self.scheme}://{addresses[_RPC]}",
+            "fs.defaultFS": f"{SCHEME}://{addresses[_RPC]}",
             "dfs.namenode.secondary.http-address": any_port,
             "dfs.namenode.name.dir": str(layout.neutral / "name"),
             "dfs.datanode.address": any_port,
