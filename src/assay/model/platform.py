@@ -290,6 +290,8 @@ class DaemonKind(NamedTuple):
     """Purposes by the properties of the addresses that others must know before it is up; `web` is its web interface."""
     logged_ports: Mapping[str, str] = {}
     """Purposes of the ports that it chooses itself, by patterns of the lines in its log."""
+    copied: str = ""
+    """The purpose of the port at which it takes copies of data from daemons of its kind on other nodes."""
     sign: str = ""
     page: str = ""
     ready: Callable[[Any], bool] = bool

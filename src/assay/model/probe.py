@@ -104,10 +104,10 @@ class ForeignCluster(NamedTuple):
 class Scene(NamedTuple):
     """What there is to be measured.
 
-    `ports` are the daemons' listening ports by purpose (`hdfs data`, `hdfs rpc`, `shuffle`, `yarn rpc`, `web`). Without
-    any `nodes` it is only this machine that can be measured, and with a `foreign` cluster only that and what `sources`
-    read there. `elsewhere` are the processes of other nodes that share this machine: they and what they start are none
-    of this node's, whoever started them.
+    `ports` are the daemons' listening ports by purpose, as their kinds name it; on those of the `copied` purposes
+    workers' daemons take copies of data from their like. Without any `nodes` it is only this machine that can be
+    measured, and with a `foreign` cluster only that and what `sources` read there. `elsewhere` are the processes of
+    other nodes that share this machine: they and what they start are none of this node's, whoever started them.
     """
 
     layout: Layout
@@ -117,6 +117,7 @@ class Scene(NamedTuple):
     nodes: tuple[Node, ...] = ()
     elsewhere: frozenset[int] = frozenset()
     foreign: ForeignCluster | None = None
+    copied: frozenset[str] = frozenset()
     sources: "tuple[NodeSource, ...]" = ()
 
     def on(self, node: Node) -> "Scene":

@@ -20,7 +20,7 @@ from assay.platform.configuration import read_site
 
 
 def listening_ports(running: RunningCluster, kinds: Sequence[DaemonKind]) -> Mapping[str, tuple[int, ...]]:
-    """Ports by purpose: `hdfs data`, `hdfs rpc`, `shuffle`, `yarn rpc`, `web`; each port once."""
+    """Ports by purpose, as the daemons' kinds name it; each port once."""
     by_purpose: dict[str, dict[int, None]] = {}
     site = read_site(running.conf_dir)
     for kind in kinds:
@@ -64,6 +64,7 @@ def build_scene(running: RunningCluster, layout: Layout, media: Sequence[Medium]
         disks=disks,
         layout=layout,
         ports=ports,
+        copied=frozenset(kind.copied for kind in kinds if kind.copied),
         nodes=tuple(node.node for node in running.nodes),
     )
 

@@ -7,11 +7,12 @@ Interfaces are read from /proc/net/dev (proc_pid_net(5)) at each tick.
 
 Traffic between two nodes is reported as `SENDER > RECEIVER`; where nodes have several networks as `SENDER > RECEIVER by
 eth1`, by the interface that leads to the receiver's address. Nodes that are one host have nothing between them that
-the kernel could tell apart but the server's port: there it is `NODE: clients > datanode` and the reverse. Series are
-`hdfs_data_to_server_bytes`, `shuffle_from_server_packets` and so on. HDFS data that one node sends to the DataNode of
-another count as replication: HDFS writes the first copy on the writer's own node, so what goes to another is a
-further copy (BlockPlacementPolicyDefault). That is an estimate: a node without room for it sends its first copy away
-too. What nodes without a DataNode send is a first copy. On nodes that Assay has made all other TCP traffic is `other`.
+the kernel could tell apart but the server's port: there it is `NODE: clients > DAEMON` and the reverse. Series are
+`shuffle_from_server_packets` and so on, named by purpose. What one node sends to the port of another at which daemons
+take copies (`Scene.copied`) counts as replication where such a daemon is on both: the first copy is written on the
+writer's own node, so what goes to another is a further copy. That is an estimate: a node without room for it sends its
+first copy away too. What nodes without such a daemon send is a first copy. On nodes that Assay has made all other TCP
+traffic is `other`.
 """
 
 import math
@@ -190,7 +191,7 @@ def _text(node: NodeFiles, file: Path) -> str:
 FLOWS_EVERY_S = 5.0
 """Reading a counting table starts a process: seldom."""
 
-HDFS_DATA, OTHER, OTHERS = "hdfs data", "other", "others"
+OTHER, OTHERS = "other", "others"
 
 
 def _addresses_of(name: str) -> Sequence[str]:
@@ -248,7 +249,7 @@ class Network:
         cluster = frozenset(node.name for node in scene.nodes)
         several = len(self._node.interfaces) > 1
         by_interface = interfaces_to(self._node, nodes) if several else {}
-        self._names = Names(nodes, purposes, daemons, cluster, home, by_interface)
+        self._names = Names(nodes, purposes, daemons, cluster, home, by_interface, scene.copied)
         counter = self._make_counter(purposes)
         try:
             if not purposes:
@@ -355,6 +356,8 @@ class Names(NamedTuple):
     home: str
     interfaces: Mapping[str, str] = {}
     """What leads to which address, where nodes have several."""
+    copied: frozenset[str] = frozenset()
+    """As in the scene."""
 
     def quantities(self, flow: Flow, count: Count) -> Iterator[tuple[Quantity, float]]:
         """A flow's bytes and packets, by name; without those that another node of the cluster sends and reports."""
@@ -365,7 +368,7 @@ class Names(NamedTuple):
         basis: Basis = "measured"
         if sender != receiver:
             subject = Pair(sender, receiver, self.interfaces.get(flow.receiver, "")).subject
-            if purpose == HDFS_DATA and flow.to_server and {sender, receiver} <= self.cluster and self._keeps_blocks:
+            if purpose in self._copied_here and flow.to_server and {sender, receiver} <= self.cluster:
                 purpose, basis = "replication", "estimated"
         else:
             daemon = self.daemons.get(flow.port, f"port {flow.port}")
@@ -375,9 +378,9 @@ class Names(NamedTuple):
         yield Quantity(subject, f"{series}_packets", basis), count.packets
 
     @property
-    def _keeps_blocks(self) -> bool:
-        """Whether a DataNode is here, which takes the first copy of what is written here."""
-        return any(self.purposes.get(port) == HDFS_DATA for port in self.daemons)
+    def _copied_here(self) -> frozenset[str]:
+        """The copied purposes whose daemon is here too: it takes the first copy of what is written here."""
+        return self.copied & {self.purposes.get(port, "") for port in self.daemons}
 
     def _node(self, address: str) -> str:
         return self.home if address.startswith("127.") else self.nodes.get(address, address)

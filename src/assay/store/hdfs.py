@@ -286,6 +286,8 @@ DATANODE = DaemonKind(
         r"Opened streaming server at \S*:(\d+)": "hdfs data", r"Opened IPC server at \S*:(\d+)": "hdfs rpc",
         r"Listening HTTP traffic on \S*:(\d+)": "web", **_JETTY,
     },
+    # The first copy is written on the writer's own node (BlockPlacementPolicyDefault).
+    copied="hdfs data",
     sign="Successfully sent block report", page=INFO_PAGE, asked="namenode",
     ready=lambda answer: jmx_bean(answer).get("LiveNodes", "{}") != "{}",
 )  # fmt: skip
