@@ -549,7 +549,8 @@ def test_its_nodes_are_read_as_the_experiment_says_and_otherwise_not(site, tmp_p
         installation = SimpleNamespace(jobs_jar=tmp_path / "jobs.jar")
         return ExistingPlatform(PlatformContext(trial, installation, lease, {"PATH": str(tmp_path)}))
 
-    foreign = ForeignCluster((ForeignHost("a", web={"nodemanager": ("http://a:8042",)}), ForeignHost("b")), None, daemons=EXISTING)
+    hosts = (ForeignHost("a", web={"nodemanager": ("http://a:8042",)}), ForeignHost("b"))
+    foreign = ForeignCluster(hosts, None, daemons=EXISTING)
     monkeypatch.setattr(ExistingPlatform, "_cluster", SimpleNamespace(foreign=lambda _: foreign, login=None))
 
     def sources(**spec):

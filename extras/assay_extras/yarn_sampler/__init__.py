@@ -1,4 +1,4 @@
-"""`cluster: {yarn_sampler: ...}`: the nodes of an existing cluster, read from containers of a small YARN application."""
+"""`cluster: {yarn_sampler: ...}`: an existing cluster's nodes, read from containers of a small YARN application."""
 
 from typing import TYPE_CHECKING, Annotated
 

@@ -55,7 +55,9 @@ class _Ended(NamedTuple):
 class YarnSampler:
     """See `model.probe.NodeSource`. All readings come at the end."""
 
-    def __init__(self, spec: YarnSamplerOptions, hadoop: Path, environment: Mapping[str, str], sampling: Sampling) -> None:
+    def __init__(
+        self, spec: YarnSamplerOptions, hadoop: Path, environment: Mapping[str, str], sampling: Sampling
+    ) -> None:
         self._spec, self._hadoop, self._environment, self._sampling = spec, hadoop, environment, sampling
         self._receive: Callable[[Reading], None] = lambda _: None
         self._process: subprocess.Popen[str] | None = None

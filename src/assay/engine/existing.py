@@ -1,8 +1,8 @@
 """YARN and the JobHistoryServer of an existing cluster: where they are, how they are asked, and what they count.
 
 Source of the machines and their use (`resourceUtilization`): the ResourceManager's REST interface
-(`/ws/v1/cluster/nodes`). NodeManagers read it every 3 s (yarn.nodemanager.resource-monitor.interval-ms), and count bytes
-of map outputs that they sent (ShuffleMetrics). What tasks write to local directories no daemon counts.
+(`/ws/v1/cluster/nodes`). NodeManagers read it every 3 s (yarn.nodemanager.resource-monitor.interval-ms), and count
+bytes of map outputs that they sent (ShuffleMetrics). What tasks write to local directories no daemon counts.
 """
 
 from collections.abc import Iterator
@@ -48,7 +48,7 @@ def historyservers(site: Site) -> tuple[str, ...]:
     return (site.url(scheme, f"mapreduce.jobhistory.{key}", site.host_in(rpc), port, rpc),)
 
 
-def nodemanagers(answer: Any, site: Site, _by_name: bool) -> Iterator[WorkerDaemon]:  # noqa: FBT001 - a WorkerList's reader
+def nodemanagers(answer: Any, site: Site, _by_name: bool) -> Iterator[WorkerDaemon]:  # noqa: FBT001 - see WorkerList
     """Those that are there, also where they are unhealthy."""
     scheme = "https" if _is_secure(site) else "http"
     for node in (answer["nodes"] or {}).get("node") or ():

@@ -362,8 +362,8 @@ NODE_SOURCES.add(
     "ssh",
     NodeSourceKind(
         options=SshOptions,
-        about="Reads the nodes' counters [over SSH](../how-to/measure-a-cluster.md#step-2-over-ssh), such as `{user: me, "
-        "key: ~/.ssh/id}`. Existing only.",
+        about="Reads the nodes' counters [over SSH](../how-to/measure-a-cluster.md#step-2-over-ssh), such as "
+        "`{user: me, key: ~/.ssh/id}`. Existing only.",
         open=_open,
         located=_located,
         check=_check,

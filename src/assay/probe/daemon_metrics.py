@@ -1,7 +1,7 @@
 """What the daemons of an existing cluster count themselves, by their REST interfaces and `/jmx`, open to every user.
 
-Which counters these are, and which master tells the use of each machine's processors and memory, the store and the engine
-say (`assay.model.existing`). Processor time of the daemons is their JVM's (`ProcessCpuTime`).
+The store and the engine say which counters these are, and which master tells the use of each machine's processors and
+memory (`assay.model.existing`). Processor time of the daemons is their JVM's (`ProcessCpuTime`).
 
 Counters that `/jmx` shows are up to ten seconds old: Hadoop's metrics system keeps what it gave to one reader for the
 next ones (MetricsSourceAdapter; the time is the `period` of hadoop-metrics2.properties, 10 s by default). So they are

@@ -64,7 +64,7 @@ def _suffix(site: Site, authority: str) -> str:
     return ""
 
 
-def datanodes(answer: Any, _site: Site, by_name: bool) -> Iterator[WorkerDaemon]:  # noqa: FBT001 - a WorkerList's reader
+def datanodes(answer: Any, _site: Site, by_name: bool) -> Iterator[WorkerDaemon]:  # noqa: FBT001 - see WorkerList
     """A certificate is of a name, as is a login; otherwise the address does, and needs no name server."""
     for place, node in json.loads(jmx_bean(answer)["LiveNodes"]).items():
         name, address, port = host_of(place), host_of(node["infoAddr"]), node["infoAddr"].rpartition(":")[2]
