@@ -55,7 +55,7 @@ class NetworksEntry(Frozen):
     control: Literal[*(NO_NETWORK, *LINKS)] | NetworkEntry  # type: ignore[valid-type]  # names that are data
     """What the masters and the tasks' own connections use."""
     data: Literal[*(NO_NETWORK, *LINKS)] | NetworkEntry  # type: ignore[valid-type]
-    """What HDFS data and the shuffle use."""
+    """What the store's data and the shuffle use."""
 
 
 # A network, or two, as trials name it.
@@ -121,10 +121,10 @@ class ClusterEntry(Frozen):
     ([measure a cluster](../how-to/measure-a-cluster.md)). Existing only."""
     history: Annotated[str, AfterValidator(history_place)] | None = None
     """A folder of job histories (`.jhist`), such as `hdfs:///mr-history`, or an absolute path on this machine; by
-    default the JobHistoryServer is asked. Existing only."""
+    default the server that keeps them is asked. Existing only."""
     nodes: Many[Annotated[Whole, Field(ge=1, le=MOST_NODES)]] = []
     """Numbers of workers, by default 1. With several, or with a network, each node is a host of its own on this machine
-    and the masters (NameNode, ResourceManager, JobHistoryServer) have one more node. Embedded only."""
+    and the masters have one more node. Embedded only."""
     network: Many[Network] = [NO_NETWORK]
     """The network that Assay emulates between the nodes: `none`, `fast-ethernet`, `gigabit`, `ten-gigabit`,
     `ipoib-qdr-like`, a map such as `{rate: 1Gbit, latency: 100us}`, or two networks: `{control: gigabit, data:
@@ -136,9 +136,9 @@ class ClusterEntry(Frozen):
     """`brisk` shortens the waiting around a job, `stock` leaves Hadoop as it ships (see
     [settings](settings.md#starts)). Embedded only."""
     memory_mb: Annotated[Whole, Field(ge=1, le=MOST_WHOLE)] = 8192
-    """Memory that the NodeManager offers to containers. Embedded only."""
+    """Memory that each worker offers to the jobs' containers. Embedded only."""
     vcores: Annotated[Whole, Field(ge=1, le=MOST_WHOLE)] = 8
-    """Cores that the NodeManager offers to containers. Embedded only."""
+    """Cores that each worker offers to the jobs' containers. Embedded only."""
     kerberos: KerberosSpec | None = None
     """The login at a cluster that is secured by Kerberos, such as `{keytab: me.keytab}`; by default with your tickets
     ([use an existing cluster](../how-to/use-an-existing-cluster.md#kerberos-and-tls)). Existing only."""
