@@ -135,12 +135,19 @@ class Findings:
             if placer is not None and role in paths:
                 self.landed.append(placer.landed(role, when, paths[role]))
 
-    def remember(self, engine: Engine, staging: Sequence[JobReference], own: Sequence[JobReference]) -> None:
-        """All that the engine knows of the jobs and their tasks; what it has forgotten is a doubt."""
-        self.staging_jobs += self._histories(engine, staging)
-        self.jobs += self._histories(engine, own)
+    def remember(
+        self, running: RunningPlatform, staging: Sequence[JobReference], own: Sequence[JobReference]
+    ) -> None:
+        """All that the engines know of the jobs and their tasks; what they have forgotten is a doubt.
+
+        The tables of tasks have the form of the jobs' engine: those of another that staged are not among them.
+        """
+        self.staging_jobs += self._histories(running.stager or running.engine, staging)
+        if running.stager is not None:
+            self.attempts.clear()
+        self.jobs += self._histories(running.engine, own)
         self.histories_whole = len(self.jobs) == len(own)
-        seen = engine.phases(self.attempts)
+        seen = running.engine.phases(self.attempts)
         self.phases += seen.phases
         self.doubts += seen.doubts
         if self.histories_whole:
@@ -325,7 +332,7 @@ def _live(setup: TrialSetup, findings: Findings, progress: Progress) -> None:
             with step("stage"), writing_out(devices):
                 if running.placer is not None:
                     running.placer.prepare(workload.base, workload.input_path)
-                staged = workload.stage(running.store, running.engine, progress)
+                staged = workload.stage(running.store, running.stager or running.engine, progress)
                 findings.look(running.placer, "staged", input=workload.input_path)
                 if trial.strict_placement:
                     misplaced(trial, findings.landed)
@@ -344,7 +351,7 @@ def _live(setup: TrialSetup, findings: Findings, progress: Progress) -> None:
         with part("collect"):
             with step("job history"):
                 findings.settings |= report.settings
-                findings.remember(running.engine, staged.jobs, report.jobs)
+                findings.remember(running, staged.jobs, report.jobs)
                 findings.look(running.placer, "run", input=workload.input_path, output=workload.output_path)
                 findings.count_losses(running, layout)
                 findings.judge(media, running.limit_use(), placed=running.placer is not None)

@@ -336,11 +336,11 @@ class FakePlatform:
         """Healthy at once, and nothing ever dies."""
         self.script.note("start cluster")
         try:
-            store, engine, placer = self._registered(layout) if self.registered else self._fakes()
+            store, engine, placer, stager = self._registered(layout) if self.registered else self._fakes()
             yield RunningPlatform(
                 facts={"hadoop": "fake", "nodes": str(len(self.nodes))}, settings=dict(properties), store=store,
-                engine=engine, placer=placer, failure=lambda: None, limit_use=lambda: self.script.limit_use,
-                scene=lambda: self.scene(layout),
+                engine=engine, stager=stager, placer=placer, failure=lambda: None, scene=lambda: self.scene(layout),
+                limit_use=lambda: self.script.limit_use,
             )  # fmt: skip
         finally:
             self.script.note("stop cluster")
@@ -353,11 +353,11 @@ class FakePlatform:
         )
         return Scene(layout=layout, processes=processes, nodes=tuple(self.nodes))
 
-    def _fakes(self) -> tuple[Store, Engine, Placer | None]:
+    def _fakes(self) -> tuple[Store, Engine, Placer | None, Engine | None]:
         engine = FakeEngine(self.script, self.trial, self.store)
-        return self.store, engine, FakePlacer(self.script, self.trial)
+        return self.store, engine, FakePlacer(self.script, self.trial), None
 
-    def _registered(self, layout: Layout) -> tuple[Store, Engine, Placer | None]:
+    def _registered(self, layout: Layout) -> tuple[Store, Engine, Placer | None, Engine | None]:
         nodes = tuple(
             ClusterNode(node, (DaemonFacts(role="worker", pid=pid, log=NOWHERE / "worker.log"),), NOWHERE / "logs")
             for pid, node in enumerate(self.nodes, 1)
@@ -365,7 +365,9 @@ class FakePlatform:
         cluster = RunningCluster(NOWHERE / "hadoop", layout.neutral, "fake", addresses={}, nodes=nodes)
         store, placer = STORES.find(self.trial.store).open_own(cluster, layout)
         context = EngineContext(cluster, store, NOWHERE / "jobs.jar", layout.neutral, {}, lambda: None)
-        return store, ENGINES.find(self.trial.engine).open(context), placer
+        kind = ENGINES.find(self.trial.engine)
+        stager = ENGINES.find(kind.staged_by).open(context) if kind.staged_by else None
+        return store, kind.open(context), placer, stager
 
 
 def fake_setup(

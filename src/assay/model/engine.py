@@ -163,6 +163,8 @@ class EngineKind(NamedTuple):
     open: Callable[[EngineContext], Engine]
     runs: frozenset[str] = frozenset()
     """The sorts of programs that it runs, such as HADOOP_JOBS: a workload needs one of them."""
+    staged_by: str = ""
+    """The engine whose jobs bring inputs into the store, where it does not run such programs itself."""
     stages: tuple[StageKind, ...] = ()
     """The stages of a job, in order."""
     attempt: type[TaskAttempt] = TaskAttempt

@@ -368,8 +368,9 @@ class RunningPlatform:
     tells what has died since the start, in one sentence with its own log line; None while all is well. `limit_use`
     tells what was used of the bounds since the start, also after the end; None where nothing is bounded. `scene` is
     what there is to be measured. `doubts` are those that its start left. `injector` makes the trial's fault happen;
-    None where there is none. `scale` tells of a scale model what was seen of it between two times (milliseconds since
-    the epoch); None where it is none.
+    None where there is none. `stager` is the engine that brings the input into the store; None where that is the jobs'
+    own. `scale` tells of a scale model what was seen of it between two times (milliseconds since the epoch); None where
+    it is none.
     """
 
     facts: Mapping[str, str]
@@ -382,6 +383,7 @@ class RunningPlatform:
     scene: "Callable[[], Scene]"
     doubts: tuple["Doubt", ...] = ()
     injector: "Injector | None" = None
+    stager: "Engine | None" = None
     scale: "Callable[[int, int], ScaleSeen] | None" = None
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from stat import S_ISREG
 
 from assay.host.machine import SPEED, compressed_mb_s, machine_facts, user_name
-from assay.model.engine import EngineContext, unheard
+from assay.model.engine import Engine, EngineContext, EngineKind, unheard
 from assay.model.errors import BadInputError
 from assay.model.fault import worker_number
 from assay.model.medium import Device, Dilated, Medium, kind_of, medium_of
@@ -145,6 +145,7 @@ class HadoopPlatform(ABC):
                 cluster, store, self._installation.jobs_jar, layout.neutral, environment, self._failure,
                 progressed=injector.progressed if injector else unheard,
             )  # fmt: skip
+            kind = ENGINES.find(self._trial.engine)
             yield RunningPlatform(
                 facts={
                     "hadoop": cluster.version,
@@ -153,7 +154,8 @@ class HadoopPlatform(ABC):
                 },
                 settings=cluster.settings,
                 store=store,
-                engine=ENGINES.find(self._trial.engine).open(context),
+                engine=kind.open(context),
+                stager=self._stager(kind, context),
                 placer=placer,
                 failure=self._failure,
                 limit_use=self._cluster.limit_use,
@@ -162,6 +164,15 @@ class HadoopPlatform(ABC):
                 injector=injector,
                 scale=scale,
             )
+
+    @staticmethod
+    def _stager(kind: EngineKind, context: EngineContext) -> Engine | None:
+        """The engine that stages the input, where that is another; its files have a folder of their own."""
+        if not kind.staged_by:
+            return None
+        scratch = context.scratch / "staging"
+        scratch.mkdir()
+        return ENGINES.find(kind.staged_by).open(context._replace(scratch=scratch))
 
     def _injector(self) -> FaultInjector | None:
         """What makes the trial's fault happen; None where there is none."""

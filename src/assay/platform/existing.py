@@ -253,10 +253,9 @@ def worker_nodes(foreign: ForeignCluster) -> list[str]:
 
 def daemons_of(store: str, engine: str, conf_dir: Path) -> tuple[ExistingDaemon, ...]:
     """What is known of the daemons of a store and an engine. Raises BadInputError where one can't be found there."""
-    kinds: Mapping[str, StoreKind | EngineKind] = {
-        f"the store {store}": STORES.find(store),
-        f"the engine {engine}": ENGINES.find(engine),
-    }
+    kinds: dict[str, StoreKind | EngineKind] = {f"the store {store}": STORES.find(store)}
+    for name in filter(None, (engine, ENGINES.find(engine).staged_by)):
+        kinds[f"the engine {name}"] = ENGINES.find(name)
     for name, kind in kinds.items():
         if kind.daemons and not kind.existing:
             roles = ", ".join(daemon.role for daemon in kind.daemons)
@@ -264,7 +263,7 @@ def daemons_of(store: str, engine: str, conf_dir: Path) -> tuple[ExistingDaemon,
                 f"{conf_dir} can't say where the {roles} is: nobody knows how to find {name} on an existing cluster; "
                 "leave conf_dir out, and Assay starts a cluster of its own"
             )
-    return tuple(daemon for kind in kinds.values() for daemon in kind.existing)
+    return tuple({daemon.role: daemon for kind in kinds.values() for daemon in kind.existing}.values())
 
 
 class ExistingPlatform(HadoopPlatform):
