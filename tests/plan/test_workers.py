@@ -187,3 +187,13 @@ def test_workers_are_in_racks(tmp_path, racks, found):
 def test_racks_that_can_not_be_are_refused(tmp_path, racks, words):
     with pytest.raises(BadInputError, match=words):
         plan_of(tmp_path, HEAD.replace("nodes: 3", f"nodes: 3, racks: {racks}"))
+
+
+def test_a_stage_that_the_jobs_lack_is_not_waited_for(tmp_path):
+    job = "workloads: {name: command, options: {jar: mine.jar, input: words.txt, arguments: '{input} {output}'}}\n"
+    head = HEAD.replace("workloads: triangles\ndatasets: {make: brightkite}\n", job)
+    fault = "fault: {kill: nodemanager, on: 2, at: reduce 50%}\n"
+    words = r"the jobs have no phase 'reduce', as mapreduce\.job\.reduces is 0; choose map"
+    with pytest.raises(BadInputError, match=words):
+        plan_of(tmp_path, f"{head}{fault}hadoop: {{mapreduce.job.reduces: 0}}\n")
+    assert plan_of(tmp_path, head + fault).trials
