@@ -31,8 +31,8 @@ class Fault(Frozen):
     """A fault: one process, or one node, that is killed, or a drive or link that is slow. Always of one worker."""
 
     kill: str = ""
-    """What is killed (SIGKILL): a daemon that each worker has, `datanode` or `nodemanager`, or all of the `node`: its
-    daemons, its containers and its links. The containers of a killed NodeManager go on."""
+    """What is killed (SIGKILL): a daemon that each worker has, by its role, or all of the `node`: its daemons, its
+    containers and its links. Containers that a killed daemon has started go on."""
     slow: Literal["drive", "link"] | None = None
     """What is slow from the cluster's start on: `drive` is all emulated drives of the worker, `link` its links."""
     on: Whole = Field(ge=1)
@@ -72,7 +72,7 @@ class Fault(Frozen):
 
     @property
     def level(self) -> str:
-        """As tables show it: `kill datanode on 2 at map 50%`, `slow drive on 2 by 4`."""
+        """As tables show it: `kill node on 2 at map 50%`, `slow drive on 2 by 4`."""
         if self.kill:
             return f"kill {self.kill} on {self.on} at {self.at}"
         return f"slow {self.slow} on {self.on} by {self.factor}"
@@ -110,12 +110,12 @@ class Redundancy(Frozen):
     copies_lost: int
     """Blocks of which a copy lies with the killed daemon."""
     under_replicated_blocks: int
-    """Blocks with fewer copies than wanted, as far as the NameNode knows. With Hadoop's own timers it counts a DataNode
-    as dead after 10.5 minutes."""
+    """Blocks with fewer copies than wanted, as far as the store knows. With Hadoop's own timers it counts a daemon as
+    dead after 10.5 minutes."""
     missing_blocks: int
-    """Blocks without any copy, as far as the NameNode knows."""
+    """Blocks without any copy, as far as the store knows."""
     dead_datanodes: int
-    """DataNodes that the NameNode counts as dead."""
+    """Daemons with blocks that the store counts as dead."""
 
 
 class FaultReport(Frozen):
@@ -131,8 +131,8 @@ class FaultReport(Frozen):
     processes: Mapping[str, int] = {}
     """The killed processes: ids by the daemon's role; the containers of a killed node are not among them."""
     containers: int | None = None
-    """Containers that ran on the worker when a process was killed. Those of a killed node end with it; those of a
-    killed NodeManager go on without anybody who could be asked for their output. Null if nothing was killed."""
+    """Containers that ran on the worker when a process was killed. Those of a killed node end with it; those that a
+    killed daemon has started go on, and nobody can be asked for their output. Null if nothing was killed."""
     log: tuple[str, ...] = ()
     """The killed daemons' last log lines, the daemon's role before each."""
     lost_attempts: int | None = None

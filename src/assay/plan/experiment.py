@@ -106,7 +106,7 @@ def _fault(value: Any) -> Any:
     if value == NO_FAULT:
         return None
     if not isinstance(value, dict):
-        raise PydanticCustomError("fault", "Must be none, or a map such as {kill: nodemanager, on: 2, at: map 50%}")
+        raise PydanticCustomError("fault", "Must be none, or a map such as {kill: node, on: 2, at: map 50%}")
     return value
 
 

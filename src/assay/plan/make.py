@@ -287,7 +287,7 @@ def _cluster(source: Source) -> ClusterSpec:
                 raise BadInputError(f"ca_file {ca_file} is not there; {cure}")
     nodes = 1 if source.experiment.platform.ours else None
     kerberos = None if entry.kerberos is None else entry.kerberos.located(source.absolute)
-    own = {"conf_dir": conf_dir, "ca_file": ca_file, "nodes": nodes, "kerberos": kerberos}
+    own: dict[str, Any] = {"conf_dir": conf_dir, "ca_file": ca_file, "nodes": nodes, "kerberos": kerberos}
     as_written = entry.model_dump(include=ClusterEntry.model_fields.keys() - {*own, "network", "racks"})
     return ClusterSpec(**as_written, **own, node_source=_node_source(source))
 
