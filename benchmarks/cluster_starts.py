@@ -20,7 +20,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from assay.host.lease import release_stale
-from assay.model.platform import ClusterSpec, Layout, RunningCluster
+from assay.model.cluster import ClusterSpec
+from assay.model.layout import Layout
+from assay.model.running_cluster import RunningCluster
 from assay.model.progress import Silent
 from assay.platform.distribution import Distribution, bundled, find_java
 from assay.platform.embedded import EmbeddedCluster

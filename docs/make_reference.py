@@ -26,7 +26,7 @@ from assay.model.base import Frozen, field_docs
 from assay.model.doubt import DOUBTS, Doubt, DoubtKind, Verdict
 from assay.model.fault import FaultReport, Redundancy
 from assay.model.input import GraphFacts
-from assay.model.platform import CacheUse, LimitUse
+from assay.model.limits import CacheUse, LimitUse
 from assay.model.record import (
     Amount,
     DeviceReport,

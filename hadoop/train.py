@@ -15,7 +15,9 @@ from pathlib import Path
 from assay.host.http import fetch_json
 from assay.host.lease import Lease
 from assay.model.errors import AssayError
-from assay.model.platform import ClusterSpec, Layout, RunningCluster
+from assay.model.cluster import ClusterSpec
+from assay.model.layout import Layout
+from assay.model.running_cluster import RunningCluster
 from assay.model.progress import Silent
 from assay.platform.daemon import last_words
 from assay.platform.distribution import Distribution, bundled, find_java, training_starts

@@ -8,13 +8,14 @@ import pytest
 from assay.model.doubt import Doubt, Outcome
 from assay.model.errors import AssayError, BadInputError
 from assay.model.medium import Space
-from assay.model.platform import LimitUse
+from assay.model.limits import LimitUse
 from assay.model.progress import Silent
 from assay.model.record import Status
 from assay.model.registry import ENGINES, STORES
 from assay.model.trial import MediumSpec, Placement, SettingsSpec
 from assay.record.folder import RunFolder
-from assay.run import CLUSTER_MEMORY_BYTES, WORKER_MEMORY_BYTES, check_needs, execute
+from assay.model.service import stack_of
+from assay.run import check_needs, execute
 from assay.trial import Findings, run_trial
 from assay_extras.testing.fakes import FakeMedium, FakePlatform, FakeProbe, Script, fake_setup
 from tests.builders import a_job, a_plan, a_trial
@@ -376,7 +377,7 @@ def test_a_task_takes_no_more_memory_than_its_container(monkeypatch):
     trial = on_nodes(13)
     few = trial.model_copy(update={"cluster": trial.cluster.model_copy(update={"memory_mb": 768})})
     needs = check_needs(a_plan(few.model_copy(update={"settings": small})), scripted(Script()), Silent())
-    daemons = CLUSTER_MEMORY_BYTES + 12 * WORKER_MEMORY_BYTES
+    daemons = stack_of().memory_bytes(13)
     # 39 containers of 256 MiB fit, and one is the master's.
     assert needs.memory_bytes == daemons + 38 * (256 << 20)
 

@@ -19,12 +19,14 @@ from assay.host.machine import available_memory_bytes
 from assay.model.base import Frozen
 from assay.model.errors import AssayError, BadInputError
 from assay.model.medium import Space
-from assay.model.naming import bytes_text, lettered_size
+from assay.model.naming import bytes_text
 from assay.model.platform import TrialSetup
 from assay.model.progress import Progress, Silent
 from assay.model.record import Record, Status
 from assay.model.registry import PLATFORMS, STORES
-from assay.model.trial import MOST_DIRECTORIES, ROLES, TOLERANCE_SHARE, Estimate, Plan, Trial
+from assay.model.service import stack_of
+from assay.model.layout import ROLES
+from assay.model.trial import Estimate, MOST_DIRECTORIES, Plan, TOLERANCE_SHARE, Trial
 from assay.plan.layout import unmet_share
 from assay.record.folder import RunFolder
 from assay.record.model_time import in_model_time
@@ -37,14 +39,6 @@ from assay.stats.sample import PLACEMENT, WORK, Levels, Trials, counts
 from assay.trial import run_trial
 
 MIB = 1 << 20
-# Five daemons, the client and an application master, as measured; a further DataNode and NodeManager with full heaps of
-# 128 MiB (about 220 MiB when they are healthy); and one task of a default heap.
-CLUSTER_MEMORY_BYTES, WORKER_MEMORY_BYTES = 2000 * MIB, 400 * MIB
-TASK_MEMORY_BYTES = 600 * MIB
-BLOCK_BYTES = 128 * MIB
-# A formatted HDFS, localised jars, job histories and logs.
-CLUSTER_DISK_BYTES = 300 * MIB
-CLUSTER_S, WORKER_S = 12.0, 5.0
 
 SetUp = Callable[[Trial], AbstractContextManager[TrialSetup]]
 Key = tuple[str, ...]
@@ -169,7 +163,7 @@ def _nodes_that_fit(trial: Trial, set_up: SetUp, progress: Progress, available_b
 def _sum(trial: Trial, memory_bytes: int) -> str:
     """What the memory of a trial on several nodes is made of."""
     nodes = trial.cluster.nodes or 1
-    daemons = min(memory_bytes, CLUSTER_MEMORY_BYTES + (nodes - 1) * WORKER_MEMORY_BYTES)
+    daemons = min(memory_bytes, stack_of(trial.store, trial.engine).memory_bytes(nodes))
     if nodes == 1:
         return ""
     rest = memory_bytes - daemons
@@ -197,33 +191,21 @@ def _estimate(trial: Trial, setup: TrialSetup, progress: Progress) -> Estimate:
     nodes = trial.cluster.nodes or 1
     slower = 1 if trial.cluster.dilation is None else int(setup.platform.facts()["dilation"])
     copies = STORES.find(trial.store).copies(trial.settings.properties, nodes)
-    disk = copies * estimate.disk_bytes + nodes * CLUSTER_DISK_BYTES
+    stack = stack_of(trial.store, trial.engine)
+    costs = stack.costs
+    disk = copies * estimate.disk_bytes + nodes * costs.disk_mb * MIB
     in_memory = disk if any(medium.space().in_memory for medium in setup.platform.media()) else 0
     bound = (trial.cluster.limit_memory_bytes or 1 << 56) * nodes
-    tasks_bytes = _tasks_bytes(trial, min(nodes * trial.cluster.memory_mb, bound // MIB), estimate.disk_bytes)
+    properties = {**trial.settings.properties, **trial.workload.hadoop}
+    tasks_bytes = stack.tasks_bytes(properties, min(nodes * trial.cluster.memory_mb, bound // MIB), estimate.disk_bytes)
     # Tasks are gone when the output is verified, and the cluster is not; what is bounded takes no more than that.
-    cluster = CLUSTER_MEMORY_BYTES + (nodes - 1) * WORKER_MEMORY_BYTES
+    cluster = stack.memory_bytes(nodes)
     at_work = min(cluster + tasks_bytes, bound)
     verifying = min(cluster, bound) + estimate.memory_bytes
     return Estimate(
         disk_bytes=disk, memory_bytes=max(at_work, verifying) + in_memory,
-        seconds=slower * estimate.seconds + CLUSTER_S + (nodes - 1) * WORKER_S,
+        seconds=slower * estimate.seconds + costs.cluster_s + (nodes - 1) * costs.worker_s,
     )  # fmt: skip
-
-
-def _tasks_bytes(trial: Trial, offered_mb: int, disk_bytes: int) -> int:
-    """Of the tasks that run at once: as many as fit beside the master's container, no more than blocks or reducers."""
-    asked = {**trial.settings.properties, **trial.workload.hadoop}
-
-    def number(name: str, default: int) -> int:
-        size = lettered_size(asked.get(name, "").strip())
-        return int(size) if size is not None and size >= 1 else default
-
-    task_mb = max(number(f"mapreduce.{kind}.memory.mb", 1024) for kind in ("map", "reduce"))
-    slots = max(1, (offered_mb - number("yarn.app.mapreduce.am.resource.mb", 1536)) // task_mb)
-    blocks = disk_bytes // number("dfs.blocksize", BLOCK_BYTES)
-    tasks = min(slots, max(2, blocks, number("mapreduce.job.reduces", 1)))
-    return tasks * min(TASK_MEMORY_BYTES, task_mb * MIB)
 
 
 def _disk(trial: Trial, estimate: Estimate) -> dict[str, int]:

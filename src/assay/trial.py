@@ -22,7 +22,9 @@ from assay.model.errors import AssayError
 from assay.model.fault import DRIVE, FaultReport, worker_number
 from assay.model.input import GraphFacts
 from assay.model.medium import Device, Doubtful, Medium
-from assay.model.platform import Layout, LimitUse, Platform, RunningPlatform, TrialSetup
+from assay.model.layout import Layout
+from assay.model.limits import LimitUse
+from assay.model.platform import Platform, RunningPlatform, TrialSetup
 from assay.model.probe import Scene
 from assay.model.progress import Progress
 from assay.model.record import (
@@ -38,13 +40,14 @@ from assay.model.record import (
     Totals,
     totals,
 )
-from assay.model.registry import STORES
+from assay.model.service import stack_of
 from assay.model.result import TrialResult
 from assay.model.scale import ScaleReport, StrikeSeen
 from assay.model.signature import Signature
 from assay.model.store import Placer, Redundant, Store
 from assay.model.task import TaskAttempt, TaskPhases
-from assay.model.trial import ROLES, Landed, MediumSpec, Trial
+from assay.model.layout import ROLES
+from assay.model.trial import Landed, MediumSpec, Trial
 from assay.plan.layout import lay_out
 from assay.probe.sampler import Measurement, measured
 from assay.record.scale_rules import drives_seen, judged, scale_doubts
@@ -183,7 +186,7 @@ class Findings:
             return
         if self.histories_whole:
             self.fault = with_losses(self.fault, planned, self.jobs, self.attempts)
-        of_store = {kind.role for kind in STORES.find(self.trial.store).daemons}
+        of_store = {daemon.role for daemon in stack_of(self.trial.store, None).daemons}
         if of_store & self.fault.processes.keys() and isinstance(running.placer, Redundant):
             data = layout.nodes[planned.worker].data
             with suppress(AssayError):  # who can't be asked is one of the fault's victims

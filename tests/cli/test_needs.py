@@ -3,7 +3,7 @@
 from rich.console import Console
 
 from assay.cli.dry_run import print_needs, trial_line
-from assay.model.platform import ClusterSpec
+from assay.model.cluster import ClusterSpec
 from assay.model.trial import Estimate, MediumSpec, WorkloadSpec
 from assay.run import Needs
 from tests.builders import a_plan, a_trial

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from assay.engine.history import HistoryServer
 from assay.model.engine import JobReference
-from assay.model.platform import ClusterNode
+from assay.model.running_cluster import ClusterNode
 from assay.node.local import LocalNode
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "history"

@@ -11,7 +11,7 @@ from assay.engine.mapreduce import MapReduce
 from assay.host.lease import Lease
 from assay.model.engine import EngineContext, JobReference, Launch
 from assay.model.errors import AssayError
-from assay.model.platform import RunningCluster
+from assay.model.running_cluster import RunningCluster
 from assay.model.progress import Silent
 
 REPORT = {

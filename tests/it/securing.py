@@ -10,14 +10,18 @@ import subprocess
 from contextlib import contextmanager
 from pathlib import Path
 
+from assay.engine.yarn import CAPACITY_SCHEDULER
 from assay.host.lease import Lease
 from assay.host.processes import MARK
 from assay.model.installation import Installation
-from assay.model.registry import ENGINES, STORES
+from assay.model.cluster import ClusterSpec
+from assay.model.layout import Layout
+from assay.model.service import NodeContext, stack_of
 from assay.network.links import make_lans
-from assay.platform.configuration import CAPACITY_SCHEDULER, LOG4J, files_of, to_xml
+from assay.platform.configuration import files_of, known_sites, to_xml
 from assay.platform.daemon import clean_environment, daemon_command, java_command, last_words, write_hadoop_command
 from assay.platform.distribution import Starts, find_distribution
+from assay.platform.hadoop import LOG4J
 from tests.it.driving import HADOOP, ROOT, wait_for
 
 SBIN = f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"
@@ -240,8 +244,10 @@ def of_daemons(home, host, keytab, java_options):
 
 def write_site(conf_dir, properties, certificates=None):
     conf_dir.mkdir(parents=True)
-    for file in ("core-site.xml", "hdfs-site.xml", "yarn-site.xml", "mapred-site.xml"):
-        (conf_dir / file).write_text(to_xml({key: value for key, value in properties.items() if file in files_of(key)}))
+    sites = known_sites()
+    for file in (site.name for site in sites):
+        content = {key: value for key, value in properties.items() if file in files_of(key, sites)}
+        (conf_dir / file).write_text(to_xml(content))
     (conf_dir / "log4j.properties").write_text(LOG4J)
     if certificates is not None:
         (conf_dir / "capacity-scheduler.xml").write_text(to_xml(CAPACITY_SCHEDULER))
@@ -284,7 +290,7 @@ class SecuredCluster:
             write_site(folder / "conf", {**shared, **own}, self.certificates)
             for name in ("logs", "tmp"):
                 (folder / name).mkdir()
-        kinds = {kind.role: kind for kind in (*STORES.find("hdfs").daemons, *ENGINES.find("mapreduce").daemons)}
+        kinds = {kind.role: kind for kind in stack_of().daemons}
         self._format(kinds["namenode"])
         for role in ("namenode", "datanode", "resourcemanager", "nodemanager"):
             self._start(kinds[role])
@@ -312,7 +318,7 @@ class SecuredCluster:
         command = [PROGRAMS["kinit"], "-k", "-t", str(self.home / f"{MASTER}.keytab"), "-c", str(cache), f"nn/{MASTER}"]
         self._do(command, self.realm.environment)
         conf_dir = self.home / MASTER / "conf"
-        hadoop = write_hadoop_command(self.home / "admin" / "hadoop", self.distribution, starts, conf_dir)
+        hadoop = write_hadoop_command(self.home / "admin" / "hadoop", self.distribution, starts, conf_dir, stack_of().commands)
         for arguments in (
             ["-mkdir", "-p", f"/user/{USER}", "/tmp", "/mr-history/tmp", "/mr-history/done"],
             ["-chown", USER, f"/user/{USER}"],
@@ -323,7 +329,7 @@ class SecuredCluster:
 
     def _starts(self):
         options = (self._java_options, "-XX:+UseSerialGC")
-        return Starts(name="secured", properties={}, control_options=options, data_options=options)
+        return Starts(name="secured", control_options=options, data_options=options)
 
     def _format(self, kind):
         conf_dir, log = self.home / MASTER / "conf", self.home / MASTER / "logs" / "format.log"
@@ -331,10 +337,11 @@ class SecuredCluster:
         assert self.nodes[MASTER].start(command, self._environment, log).wait(60) == 0, last_words(log)
 
     def _start(self, kind):
-        for host in WORKERS if kind.on_data_path else [MASTER]:
-            conf_dir = self.home / host / "conf"
-            environment = {**self._environment, "HADOOP_CONF_DIR": str(conf_dir)}
-            command = daemon_command(kind, self.distribution, self._starts(), conf_dir)
+        for host in WORKERS if kind.on_workers else [MASTER]:
+            layout = Layout(neutral=self.home / host, data=(), local=())
+            node = NodeContext(ClusterSpec(), layout, host, MASTER)
+            environment = {**self._environment, "HADOOP_CONF_DIR": str(node.conf_dir)}
+            command = daemon_command(kind, self.distribution, self._starts(), node)
             after = command.index("-cp") + 1
             command[after] = f"{self._classes}:{command[after]}"
             log = self._log(kind, host)

@@ -7,7 +7,8 @@ import pytest
 
 from assay.host.lease import Lease
 from assay.media.emulated.medium import EMULATED
-from assay.model.platform import ClusterSpec, Layout
+from assay.model.cluster import ClusterSpec
+from assay.model.layout import Layout
 from assay.model.progress import Silent
 from assay.model.trial import MediumSpec
 from assay.network.queues import Queues

@@ -13,7 +13,7 @@ import pytest
 from assay.host.mounts import below
 from assay.media.emulated.attachment import missing
 from assay.media.emulated.medium import EmulatedMedium
-from assay.model.platform import DataDirectory, Layout, LocalDirectory
+from assay.model.layout import DataDirectory, Layout, LocalDirectory
 from assay.model.probe import Scene, WatchedDisk
 from assay.model.trial import MediumSpec
 from assay.node.local import LocalNode

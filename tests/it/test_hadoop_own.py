@@ -6,7 +6,7 @@ import pytest
 
 from assay.model.doubt import Outcome
 from assay.model.errors import BadInputError
-from assay.model.platform import ClusterSpec
+from assay.model.cluster import ClusterSpec
 from assay.model.record import Status
 from assay.platform.limits import check_limits
 from tests.it.driving import IN_ONE_CONTAINER, assay_command

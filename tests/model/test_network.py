@@ -3,7 +3,7 @@
 import pytest
 
 from assay.model.network import LINKS, LinkSpec, Pair, links_of, network_level, networks_of
-from assay.model.platform import ClusterSpec
+from assay.model.cluster import ClusterSpec
 
 
 @pytest.mark.parametrize(

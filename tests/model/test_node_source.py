@@ -4,7 +4,7 @@ import pytest
 from pydantic import ValidationError
 
 from assay.model.node_source import NodeSourceSpec
-from assay.model.platform import ClusterSpec
+from assay.model.cluster import ClusterSpec
 
 OVER_SSH = {"hosts": ["a"], "user": "me", "port": None, "key": "/keys/id", "options": []}
 

@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 
 from assay.host.processes import MARK
-from assay.model.platform import ClusterSpec, DataDirectory, Layout, LocalDirectory
-from assay.model.registry import ENGINES, STORES
-from assay.platform.configuration import embedded_properties, read_site, to_xml, with_fixed_ports, write_configuration
+from assay.model.cluster import ClusterSpec
+from assay.model.layout import DataDirectory, Layout, LocalDirectory
+from assay.model.service import NodeContext, stack_of
+from assay.platform.configuration import read_site, to_xml, with_fixed_ports, write_configuration
 
 LAYOUT = Layout(
     neutral=Path("/n"),
@@ -18,18 +19,17 @@ LAYOUT = Layout(
     ),
     local=(LocalDirectory(path=Path("/l1"), medium="hdd"), LocalDirectory(path=Path("/l2"), medium="ssd")),
 )
-KINDS = (*STORES["hdfs"].daemons, *ENGINES["mapreduce"].daemons)
-ADDRESSES = {name: f"127.0.0.1:{20000 + at}" for at, name in enumerate(name for kind in KINDS for name in kind.ports)}
+STACK = stack_of()
+ADDRESSES = {name: f"127.0.0.1:{20000 + at}" for at, name in enumerate(name for kind in STACK.daemons for name in kind.ports)}
+
+
+def a_node(spec=ClusterSpec(), layout=LAYOUT, host="127.0.0.1", master="127.0.0.1", addresses=ADDRESSES):
+    return NodeContext(spec, layout, host, master, addresses, classpath=("/jars/*",))
 
 
 @pytest.fixture
 def properties():
-    spec = ClusterSpec(memory_mb=3000, vcores=3)
-    return {
-        **ADDRESSES,
-        **embedded_properties(spec, LAYOUT, "127.0.0.1", "/jars/*", Path("/n/conf"), "127.0.0.1"),
-        **STORES["hdfs"].properties(LAYOUT, "127.0.0.1", ADDRESSES),
-    }
+    return {**ADDRESSES, **STACK.properties(a_node(ClusterSpec(memory_mb=3000, vcores=3)))}
 
 
 def test_every_address_is_on_the_loopback_interface(properties):
@@ -52,11 +52,7 @@ def test_nodes_have_the_same_port_for_the_same_purpose():
     addresses = {name: address.replace("127.0.0.1", "master") for name, address in ADDRESSES.items()}
     one, other = (
         with_fixed_ports(
-            {
-                **addresses,
-                **embedded_properties(spec, LAYOUT, host, "/jars/*", Path("/n/conf"), "master"),
-                **STORES["hdfs"].properties(LAYOUT, host, addresses),
-            },
+            {**addresses, **STACK.properties(a_node(spec, host=host, master="master", addresses=addresses))},
             range(30000, 30040),
         )
         for host in hosts
@@ -90,7 +86,7 @@ def test_what_is_measured_stays_as_hadoop_has_it(properties, touchy):
 
 def test_properties_go_to_the_file_that_is_read_last(tmp_path):
     """Hadoop loads core-site before hdfs-default: a property in the wrong file would be overridden by its default."""
-    write_configuration(
+    conf_dir = written(
         tmp_path,
         {
             "dfs.replication": "1",
@@ -102,23 +98,31 @@ def test_properties_go_to_the_file_that_is_read_last(tmp_path):
             "yarn.scheduler.capacity.node-locality-delay": "1",
         },
     )
-    files = {file.name: names(file) for file in tmp_path.glob("*.xml")}
+    files = {file.name: names(file) for file in conf_dir.glob("*.xml")}
     assert files["hdfs-site.xml"] == {"dfs.replication"}
     assert files["mapred-site.xml"] == {"yarn.app.mapreduce.am.command-opts", "mapreduce.job.maps", "io.sort.mb"}
     assert files["core-site.xml"] == {"fs.defaultFS", "io.sort.mb"}
     assert "yarn.nodemanager.address" in files["yarn-site.xml"]
-    scheduler = (tmp_path / "capacity-scheduler.xml").read_text()
+    scheduler = (conf_dir / "capacity-scheduler.xml").read_text()
     assert "<name>yarn.scheduler.capacity.node-locality-delay</name>\n    <value>1</value>" in scheduler
 
 
 def test_values_survive_the_way_through_xml(tmp_path):
     value = "-Dx=\"<&>\" 'ä'"
-    write_configuration(tmp_path, {"mapreduce.map.java.opts": value})
-    assert read_site(tmp_path)["mapreduce.map.java.opts"] == value
+    conf_dir = written(tmp_path, {"mapreduce.map.java.opts": value})
+    assert read_site(conf_dir)["mapreduce.map.java.opts"] == value
 
 
 def test_xml_is_sorted():
     assert to_xml({"b": "2", "a": "1"}).index("<name>a") < to_xml({"b": "2", "a": "1"}).index("<name>b")
+
+
+def written(home, properties):
+    """The directory of a node's configuration with these properties."""
+    node = a_node(layout=Layout(neutral=home, data=(), local=()))
+    node.conf_dir.mkdir()
+    write_configuration(STACK, node, properties)
+    return node.conf_dir
 
 
 def names(file):

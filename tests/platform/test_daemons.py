@@ -8,7 +8,10 @@ from pathlib import Path
 import pytest
 from hadoop.train import merge
 
+from assay.model.cluster import ClusterSpec
 from assay.model.errors import AssayError
+from assay.model.layout import Layout
+from assay.model.service import NodeContext, stack_of
 from assay.node.local import LocalNode
 from assay.platform.daemon import (
     Daemon,
@@ -22,6 +25,16 @@ from assay.platform.distribution import Distribution, Java, starts_of
 from assay.store.hdfs import DATANODE, NAMENODE
 
 LOGS = Path(__file__).parents[1] / "fixtures" / "cluster"
+STACK = stack_of()
+NODE = NodeContext(ClusterSpec(), Layout(neutral=Path("/n"), data=(), local=()), "127.0.0.1", "127.0.0.1")
+
+
+def properties_of(starts, chosen=None):
+    return STACK.starts(starts.containers, chosen or {})
+
+
+def settings_of(starts, distribution):
+    return starts.settings(distribution, properties_of(starts), STACK.daemons)
 
 
 @pytest.fixture
@@ -90,15 +103,15 @@ def test_free_ports_are_distinct_and_can_be_bound():
 
 def test_stock_changes_nothing(distribution):
     starts = starts_of("stock", distribution)
-    assert not starts.properties
+    assert not properties_of(starts)
     assert not starts.control_options
     assert not starts.data_options
-    assert starts.settings(distribution)["starts"] == "stock"
+    assert settings_of(starts, distribution)["starts"] == "stock"
 
 
 def test_brisk_leaves_the_compiler_and_collector_of_the_data_path_alone(distribution):
     starts = starts_of("brisk", distribution)
-    tasks = [value for name, value in starts.properties.items() if "child.java.opts" in name]
+    tasks = [value for name, value in properties_of(starts).items() if "child.java.opts" in name]
     assert len(tasks) == 2
     for options in (*tasks, " ".join(starts.data_options)):
         assert "-XX:Tiered" not in options
@@ -107,26 +120,26 @@ def test_brisk_leaves_the_compiler_and_collector_of_the_data_path_alone(distribu
 
 def test_brisk_lists_all_that_it_changes(distribution):
     starts = starts_of("brisk", distribution)
-    settings = starts.settings(distribution)
-    assert set(starts.properties) <= set(settings)
+    settings = settings_of(starts, distribution)
+    assert set(properties_of(starts)) <= set(settings)
     assert "classes.jsa" in " ".join(settings.values())
 
 
 def test_brisk_gives_way_to_what_a_setting_asks_for(distribution):
     starts = starts_of("brisk", distribution)
     sharing = "mapreduce.admin.map.child.java.opts"
-    assert sharing in starts.beside({"mapreduce.task.io.sort.mb": "9"}).properties
-    assert sharing not in starts.beside({"mapreduce.job.user.classpath.first": "true"}).properties
+    assert sharing in properties_of(starts, {"mapreduce.task.io.sort.mb": "9"})
+    assert sharing not in properties_of(starts, {"mapreduce.job.user.classpath.first": "true"})
 
 
 def test_without_an_archive_brisk_says_so(distribution):
     plain = distribution.model_copy(update={"archive": None, "archive_note": "another Java"})
-    assert starts_of("brisk", plain).settings(plain)["class sharing"] == "off (another Java)"
+    assert settings_of(starts_of("brisk", plain), plain)["class sharing"] == "off (another Java)"
 
 
 def test_the_class_path_begins_with_what_the_archive_was_made_for(distribution):
-    command = daemon_command(DATANODE, distribution, starts_of("brisk", distribution), Path("/conf"))
-    assert command[command.index("-cp") + 1] == "/hadoop/hadoop.jar:/conf"
+    command = daemon_command(DATANODE, distribution, starts_of("brisk", distribution), NODE)
+    assert command[command.index("-cp") + 1] == "/hadoop/hadoop.jar:/n/conf"
 
 
 def test_workers_among_many_have_a_smaller_heap_and_the_record_says_so(distribution):
@@ -134,13 +147,13 @@ def test_workers_among_many_have_a_smaller_heap_and_the_record_says_so(distribut
     small = starts.among_many()
 
     def heaps(kind, starts):
-        return [word for word in daemon_command(kind, distribution, starts, Path("/conf")) if word.startswith("-Xmx")]
+        return [word for word in daemon_command(kind, distribution, starts, NODE) if word.startswith("-Xmx")]
 
     assert (heaps(DATANODE, starts), heaps(DATANODE, small), heaps(NAMENODE, small)) == (
         ["-Xmx256m"], ["-Xmx128m"], ["-Xmx256m"],
     )  # fmt: skip
-    assert small.settings(distribution)["java options: datanode, nodemanager"].startswith("-Xmx128m ")
-    assert "-Xmx" not in starts.settings(distribution)["java options: datanode, nodemanager"]
+    assert settings_of(small, distribution)["java options: datanode, nodemanager"].startswith("-Xmx128m ")
+    assert "-Xmx" not in settings_of(starts, distribution)["java options: datanode, nodemanager"]
 
 
 def test_foreign_settings_do_not_leak_into_daemons(distribution):
@@ -151,7 +164,7 @@ def test_foreign_settings_do_not_leak_into_daemons(distribution):
 
 
 def test_the_hadoop_command_without_arguments_explains_itself(distribution, tmp_path):
-    command = write_hadoop_command(tmp_path / "hadoop", distribution, starts_of("stock", distribution), tmp_path)
+    command = write_hadoop_command(tmp_path / "hadoop", distribution, starts_of("stock", distribution), tmp_path, STACK.commands)
     done = subprocess.run([command], capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert "usage: hadoop jar|fs|" in done.stderr

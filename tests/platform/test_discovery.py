@@ -7,17 +7,16 @@ from pathlib import Path
 import pytest
 
 from assay.model.errors import NoAnswerError
-from assay.engine.existing import EXISTING as OF_ENGINE
 from assay.model.existing import Site
+from assay.model.service import stack_of
 from assay.platform import discovery
-from assay.store.hdfs_existing import EXISTING as OF_STORE
 
 RM, NN = "http://rm.example.com:8088", "http://10.0.0.1:9870"
 
 
 def discover(ask, addresses, properties=(), **options):
     site = Site(dict(properties), Path("conf"))
-    return discovery.discover(ask, addresses, (*OF_STORE, *OF_ENGINE), site, **options)
+    return discovery.discover(ask, addresses, stack_of().existing, site, **options)
 
 
 def in_yarn(host, state="RUNNING", address=None):

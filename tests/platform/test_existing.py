@@ -10,23 +10,21 @@ from types import SimpleNamespace
 
 import pytest
 
-from assay.engine.existing import EXISTING, historyservers, resourcemanagers
+from assay.engine.existing import historyservers, resourcemanagers
 from assay.host.kerberos import NoTicketError, Ticket
 from assay.model.engine import EngineKind
 from assay.model.errors import AssayError, BadInputError
 from assay.model.existing import Site
 from assay.model.kerberos import KerberosSpec
 from assay.model.node_source import NodeSourceSpec
-from assay.model.platform import (
-    ClusterSpec,
-    DaemonKind,
-    Layout,
-    PlatformContext,
-    RunningCluster,
-)
+from assay.model.cluster import ClusterSpec
+from assay.model.layout import Layout
+from assay.model.platform import PlatformContext
+from assay.model.running_cluster import RunningCluster
+from assay.model.service import DaemonKind, Service, stack_of
 from assay.model.probe import ForeignCluster, ForeignHost
 from assay.model.progress import Silent
-from assay.model.registry import ENGINES
+from assay.model.registry import ENGINES, SERVICES
 from assay.node.local import LocalNode
 from assay.node.ssh import SshNodes
 from assay.platform import existing
@@ -416,7 +414,8 @@ def test_only_the_daemons_of_the_trials_own_store_and_engine_are_looked_for(site
 def test_a_daemon_that_no_configuration_names_is_refused_before_anything_is_asked(site, tmp_path):
     conf_dir = site(core={"fs.defaultFS": "hdfs://127.0.0.1:1"})
     with plugged_in("engine"):
-        ENGINES.add("swarm", EngineKind(open=None, daemons=(DaemonKind("queen", "org.example.Queen", page="/health"),)))
+        SERVICES.add("hive", Service("hive", daemons=(DaemonKind("queen", "org.example.Queen", page="/health"),)))
+        ENGINES.add("swarm", EngineKind(open=None, services=("hive",)))
         with pytest.raises(BadInputError, match=r"site can't say where the queen is: .* leave conf_dir out"):
             a_cluster(conf_dir, tmp_path, engine="swarm")
 
@@ -550,7 +549,7 @@ def test_its_nodes_are_read_as_the_experiment_says_and_otherwise_not(site, tmp_p
         return ExistingPlatform(PlatformContext(trial, installation, lease, {"PATH": str(tmp_path)}))
 
     hosts = (ForeignHost("a", web={"nodemanager": ("http://a:8042",)}), ForeignHost("b"))
-    foreign = ForeignCluster(hosts, None, daemons=EXISTING)
+    foreign = ForeignCluster(hosts, None, daemons=stack_of().existing)
     monkeypatch.setattr(ExistingPlatform, "_cluster", SimpleNamespace(foreign=lambda _: foreign, login=None))
 
     def sources(**spec):

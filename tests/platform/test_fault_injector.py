@@ -8,7 +8,8 @@ import pytest
 
 from assay.model.errors import AssayError
 from assay.model.fault import Fault, StageProgress
-from assay.model.platform import ClusterSpec, DaemonKind
+from assay.model.cluster import ClusterSpec
+from assay.model.service import DaemonKind
 from assay.node.local import LocalNode
 from assay.platform import embedded
 from assay.platform.daemon import Daemon
@@ -16,8 +17,8 @@ from assay.platform.embedded import EmbeddedCluster, possible_here
 from assay.platform.faults import LOG_LINES, FaultInjector, Killed
 
 KILL = Fault(kill="nodemanager", on=2, at="map 50%")
-MANAGER = DaemonKind("nodemanager", "org.example.NodeManager", on_data_path=True, children="containers")
-DATANODE = DaemonKind("datanode", "org.example.DataNode", on_data_path=True)
+MANAGER = DaemonKind("nodemanager", "org.example.NodeManager", on_workers=True, children="containers")
+DATANODE = DaemonKind("datanode", "org.example.DataNode", on_workers=True)
 
 
 class Worker(LocalNode):
@@ -112,7 +113,7 @@ def cluster(tmp_path):
 
     java = Java(home=tmp_path, feature=17, version="17", fingerprint="x")
     distribution = Distribution(version="3", java=java, classpath=("/lib/*",))
-    starts = Starts(name="stock", properties={})
+    starts = Starts(name="stock")
     return EmbeddedCluster(distribution, ClusterSpec(nodes=2, fault=KILL), tmp_path, {}, starts=starts)
 
 

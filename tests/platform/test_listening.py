@@ -2,29 +2,27 @@
 
 from pathlib import Path
 
-from assay.model.platform import ClusterNode, DaemonFacts, RunningCluster
-from assay.model.registry import ENGINES, STORES
+from assay.model.running_cluster import ClusterNode, DaemonFacts, RunningCluster
+from assay.model.service import stack_of
 from assay.node.local import LocalNode
 from assay.platform.scene import listening_ports
 
 LOGS = Path(__file__).parents[1] / "fixtures" / "cluster" / "listening"
-SITE = """<configuration>
-<property><name>dfs.namenode.rpc-address</name><value>127.0.0.1:27191</value></property>
-<property><name>yarn.resourcemanager.address</name><value>127.0.0.1:31148</value></property>
-<property><name>yarn.resourcemanager.admin.address</name><value>127.0.0.1:0</value></property>
-<property><name>mapreduce.jobhistory.webapp.address</name><value>127.0.0.1:25283</value></property>
-</configuration>
-"""
+PROPERTIES = {
+    "dfs.namenode.rpc-address": "127.0.0.1:27191",
+    "yarn.resourcemanager.address": "127.0.0.1:31148",
+    "yarn.resourcemanager.admin.address": "127.0.0.1:0",
+    "mapreduce.jobhistory.webapp.address": "127.0.0.1:25283",
+}
 
 
 def running(tmp_path, *roles):
-    (tmp_path / "core-site.xml").write_text(SITE)
     daemons = tuple(DaemonFacts(role=role, pid=1, log=LOGS / f"{role}.log") for role in roles)
     cluster = RunningCluster(
         hadoop=tmp_path, conf_dir=tmp_path, addresses={}, version="3.4.2",
-        nodes=(ClusterNode(LocalNode(), daemons),),
+        nodes=(ClusterNode(LocalNode(), daemons),), properties=PROPERTIES,
     )  # fmt: skip
-    return cluster, (*STORES["hdfs"].daemons, *ENGINES["mapreduce"].daemons)
+    return cluster, stack_of().daemons
 
 
 def test_ports_of_a_real_cluster_are_told_by_purpose(tmp_path):

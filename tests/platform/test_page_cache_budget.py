@@ -15,7 +15,7 @@ from assay.host.lease import Lease
 from assay.host.processors import Division, bound_to
 from assay.media.page_cache import forget_files, resident_bytes, write_out
 from assay.model.errors import BadInputError
-from assay.model.platform import CacheUse
+from assay.model.limits import CacheUse
 from assay.platform import page_cache_budget
 from assay.platform.limits import find_hierarchy, make_limits
 from assay.platform.page_cache_budget import PageCacheBudget

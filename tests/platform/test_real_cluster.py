@@ -15,7 +15,8 @@ from assay.host.lease import leases, release_stale
 from assay.host.processes import MARK
 from assay.model.errors import AssayError, BadInputError
 from assay.model.installation import Installation
-from assay.model.platform import ClusterSpec, Layout
+from assay.model.cluster import ClusterSpec
+from assay.model.layout import Layout
 from assay.model.progress import Silent
 from assay.platform import held as keeping
 from assay.platform.distribution import find_distribution
@@ -185,7 +186,7 @@ from pathlib import Path
 sys.path[:0] = [{str(ROOT / "src")!r}, {str(ROOT)!r}]
 from assay.platform.distribution import find_distribution
 from assay.platform.embedded import EmbeddedCluster
-from assay.model.platform import ClusterSpec
+from assay.model.cluster import ClusterSpec
 from assay.model.installation import Installation
 from assay.model.progress import Silent
 from tests.platform.test_real_cluster import layout_in

@@ -6,13 +6,12 @@ from pathlib import Path
 import pytest
 
 from assay.model.installation import Installation
-from assay.model.platform import ClusterNode, RunningCluster
+from assay.model.running_cluster import ClusterNode, RunningCluster
 from assay.model.scale import HeartbeatsSeen, LinkSeen
+from assay.model.service import stack_of
 from assay.network.queues import Queue
-from assay.platform.configuration import write_configuration
 from assay.platform.distribution import known_properties
 from assay.platform.scale import ScaleWatch, backlogged, counted, idle_ticks, seconds_of
-from assay.platform.timers import TIMERS
 
 STAT = """\
 cpu  100 0 50 1000 20 0 5 0 0 0
@@ -40,9 +39,8 @@ def test_a_timer_has_a_unit_of_its_own_or_the_propertys(value, unit_s, seconds):
 
 
 def test_only_what_was_seen_between_two_times_counts(tmp_path):
-    write_configuration(tmp_path, {"dfs.heartbeat.interval": "12"})
     nodes = (ClusterNode(None), ClusterNode(None, container_logs=tmp_path), ClusterNode(None, container_logs=tmp_path))
-    watch = ScaleWatch(4, (), RunningCluster(Path("hadoop"), tmp_path, "3", {}, nodes))
+    watch = ScaleWatch(4, (), RunningCluster(Path("hadoop"), tmp_path, "3", {}, nodes, properties={"dfs.heartbeat.interval": "12"}), stack_of())
     watch._idle = [((0, 1000), 0.5), ((1000, 2000), 0.25), ((2000, 3000), 0.0)]
     watch._late = [(500, array("I", [9])), (1500, array("I", [1, 2]))]
     watch._links = [
@@ -69,4 +67,5 @@ def test_the_table_of_timers_has_hadoops_own_defaults():
     known = known_properties(Installation(root=ROOT, parts=parts, jobs_jar=parts, cache=parts, state=parts))
     if not known:
         pytest.skip("Hadoop's jars are not here")
-    assert {timer.name: known.get(timer.name) for timer in TIMERS} == {timer.name: timer.default for timer in TIMERS}
+    timers = stack_of().timers
+    assert {name: known.get(name) for name in timers} == timers

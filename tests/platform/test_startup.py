@@ -5,13 +5,14 @@ import time
 import pytest
 
 from assay.model.errors import AssayError
-from assay.model.platform import Layout
+from assay.model.cluster import ClusterSpec
+from assay.model.layout import Layout
 from assay.model.progress import Silent
-from assay.model.registry import ENGINES, STORES
+from assay.model.service import NodeContext, stack_of
 from assay.node.local import LocalNode
-from assay.platform import embedded as startup
+from assay.platform import startup
 from assay.platform.distribution import Distribution, Java, Starts
-from assay.platform.embedded import Host, Startup
+from assay.platform.startup import Host, Startup
 
 # In place of Java: each role says its line and stays, until it is ended.
 JAVA = """\
@@ -28,7 +29,10 @@ for word in "$@"; do
 done
 exec sleep 60
 """
-ENGINE, STORE = ENGINES["mapreduce"].daemons, STORES["hdfs"].daemons
+
+
+def a_context(home):
+    return NodeContext(ClusterSpec(), Layout(neutral=home, data=(), local=()), "127.0.0.1", "127.0.0.1")
 
 
 class Telling(Silent):
@@ -42,33 +46,33 @@ class Telling(Silent):
 @pytest.fixture
 def attempt(tmp_path, monkeypatch):
     """Starts daemons that say their lines or (`:`) nothing; what was told, and which questions were asked."""
-    daemons = []
+    started = []
 
     def start(says, answer, hosts=None, kind=Startup):
         asked = []
         monkeypatch.setattr(startup, "fetch_json", lambda url, connect: asked.append(url))
-        engine, store = ([kind._replace(ready=lambda _: answer) for kind in kinds] for kinds in (ENGINE, STORE))
+        daemons = [daemon._replace(ready=lambda _: answer) for daemon in stack_of().daemons]
         java = tmp_path / "jdk" / "bin" / "java"
         java.parent.mkdir(parents=True)
         java.write_text(JAVA.format(home=tmp_path, says=says))
         java.chmod(0o755)
-        hosts = hosts or [Host(LocalNode(), Layout(neutral=tmp_path, data=(), local=()))]
+        hosts = hosts or [Host(LocalNode(), a_context(tmp_path))]
         for host in hosts:
             (host.layout.neutral / "logs").mkdir(parents=True)
         distribution = Distribution(
             version="3.4.2", java=Java(home=tmp_path / "jdk", feature=17, version="17", fingerprint="x"),
             classpath=("/lib/*",),
         )  # fmt: skip
-        addresses = {name: kind.role for kind in (*engine, *store) for name in kind.ports}
+        addresses = {name: daemon.role for daemon in daemons for name in daemon.ports}
         progress = Telling()
         kind(
-            hosts, distribution, Starts(name="stock", properties={}), addresses, {"PATH": "/usr/bin:/bin"}, daemons,
+            hosts, distribution, Starts(name="stock"), addresses, {"PATH": "/usr/bin:/bin"}, started,
             progress,
-        ).run(engine, store)  # fmt: skip
+        ).run(daemons)  # fmt: skip
         return progress.told, asked
 
     yield start
-    for daemon in daemons:
+    for daemon in started:
         daemon.process.kill()
         daemon.reap()
 
@@ -86,12 +90,12 @@ def test_of_many_workers_only_some_daemons_come_up_at_once(attempt, tmp_path, mo
 
     class Counting(Startup):
         def _start_on(self, host, kind):
-            logs = [daemon.log for daemon in self.daemons if daemon.kind.on_data_path]
+            logs = [daemon.log for daemon in self.daemons if daemon.kind.on_workers]
             silent.append(sum("INFO" not in log.read_text() for log in logs))
             super()._start_on(host, kind)
 
-    layouts = [Layout(neutral=tmp_path / str(number), data=(), local=()) for number in range(5)]
-    hosts = [Host(LocalNode(), one, is_master=not number, is_worker=number > 0) for number, one in enumerate(layouts)]
+    contexts = [a_context(tmp_path / str(number)) for number in range(5)]
+    hosts = [Host(LocalNode(), context, is_master=not at, is_worker=at > 0) for at, context in enumerate(contexts)]
     told, _ = attempt("sleep 0.3; echo", answer=False, hosts=hosts, kind=Counting)
     assert sorted(told[2:]) == sorted([
         *["datanode is up", "nodemanager is up"] * 4, "historyserver is up", "resourcemanager is up",
@@ -103,7 +107,7 @@ def test_daemons_with_other_words_are_asked(attempt, monkeypatch):
     monkeypatch.setattr(startup, "_ASK_S", 0.1)
     _, asked = attempt(":", answer=True)
     services = [url.removeprefix("http://").partition("/")[0] for url in asked[:5]]
-    assert services == ["namenode", "resourcemanager", "resourcemanager", "historyserver", "namenode"]
+    assert services == ["namenode", "namenode", "resourcemanager", "resourcemanager", "historyserver"]
 
 
 def test_daemons_that_are_never_healthy_are_named(attempt, monkeypatch):

@@ -4,7 +4,7 @@ import shutil
 from contextlib import contextmanager
 from pathlib import Path
 
-from assay.model.platform import Layout
+from assay.model.layout import Layout
 from assay.model.probe import CLIENTS, CONTAINERS, ChildResult, Moment, ProbeContext, Scene, WatchedProcess
 from assay.node.local import LocalNode
 from assay.probe.sampler import measured

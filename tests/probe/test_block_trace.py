@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from assay.model.platform import DataDirectory, Layout, LocalDirectory
+from assay.model.layout import DataDirectory, Layout, LocalDirectory
 from assay.model.probe import CannotMeasureError, Evaluated, Scene, WatchedDisk
 from assay.model.signature import ACCESS_ROLES, READ_KIND
 from assay.probe.block_trace import BlockTrace

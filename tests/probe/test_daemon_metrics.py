@@ -12,18 +12,17 @@ from pathlib import Path
 
 import pytest
 
-from assay.engine.existing import EXISTING as OF_ENGINE
 from assay.host.http import BoundedWeb, Bounds
-from assay.model.platform import Layout
+from assay.model.layout import Layout
 from assay.model.probe import CannotMeasureError, ForeignCluster, ForeignHost, Scene
 from assay.model.existing import Site
+from assay.model.service import stack_of
 from assay.platform.discovery import discover
 from assay.probe.daemon_metrics import DaemonMetrics
-from assay.store.hdfs_existing import EXISTING as OF_STORE
 from tests.serving import serving
 
 GIB = 1 << 30
-DAEMONS = (*OF_STORE, *OF_ENGINE)
+DAEMONS = stack_of().existing
 
 
 class Machine:

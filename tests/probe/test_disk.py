@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.model.platform import Layout
+from assay.model.layout import Layout
 from assay.model.probe import Moment, Quantity, Scene, WatchedDisk
 from assay.probe.disk import CLASS, Counters, DiskInstrument, Work, figures, parse_counters
 from tests.probe.faking import PlacedNode

@@ -3,7 +3,7 @@
 from contextlib import contextmanager
 from pathlib import Path
 
-from assay.model.platform import Layout, LocalDirectory
+from assay.model.layout import Layout, LocalDirectory
 from assay.model.probe import Scene
 from assay.probe.local_writes import LocalWrites
 

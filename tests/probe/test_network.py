@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.model.platform import Layout
+from assay.model.layout import Layout
 from assay.model.probe import Moment, Scene
 from assay.node.local import LocalNode
 from assay.probe.network import Interface, Names, Network, Traffic, interfaces_to, parse_interfaces

@@ -12,7 +12,7 @@ from itertools import product
 import pytest
 
 from assay.host.http import BoundedWeb, Bounds
-from assay.model.platform import Layout
+from assay.model.layout import Layout
 from assay.model.probe import CannotMeasureError, ForeignCluster, ForeignHost, Scene
 from assay.probe.prometheus import GROUPS, MOST_STEPS, WAIT_S, Prometheus, chosen
 from tests.serving import serving

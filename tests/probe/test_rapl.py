@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.model.platform import Layout
+from assay.model.layout import Layout
 from assay.model.probe import CannotMeasureError, Moment, Quantity, Scene
 from assay.probe.rapl import POWERCAP, Rapl
 from tests.probe.faking import PlacedNode, amounts_of, measuring

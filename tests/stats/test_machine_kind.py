@@ -3,7 +3,7 @@
 import pytest
 
 from assay.model.doubt import Outcome
-from assay.model.platform import LimitUse
+from assay.model.limits import LimitUse
 from assay.model.record import Status
 from assay.stats import sample
 from assay.stats.machine_kind import machine_names, machine_of, machines_of

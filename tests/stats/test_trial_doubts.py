@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from assay.host.machine import FREE_MEMORY, GOES_BACK, HELD, STAYS, UNUSED_CACHE
-from assay.model.platform import CacheUse, LimitUse
+from assay.model.limits import CacheUse, LimitUse
 from assay.engine.tasks import FILE_SYSTEM_COUNTERS, TASK_COUNTERS
 from assay.model.record import Amount, Stage
 from assay.model.trial import MediumSpec

@@ -16,7 +16,9 @@ from assay.model.engine import Engine, EngineContext, Launch, LaunchReport
 from assay.model.errors import AssayError
 from assay.model.input import Graph, GraphFacts, GraphInput
 from assay.model.medium import Space
-from assay.model.platform import ClusterNode, DaemonFacts, Layout, RunningCluster, RunningPlatform, TrialSetup
+from assay.model.layout import Layout
+from assay.model.platform import RunningPlatform, TrialSetup
+from assay.model.running_cluster import ClusterNode, DaemonFacts, RunningCluster
 from assay.model.probe import CONTAINERS, Evaluation, Moment, Quantity, Scene, WatchedDisk, WatchedProcess
 from assay.model.progress import Progress
 from assay.model.record import Part

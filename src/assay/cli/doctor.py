@@ -18,10 +18,10 @@ from assay.model.errors import AssayError
 from assay.model.installation import Finding, Installation
 from assay.model.naming import bytes_text
 from assay.model.registry import FINDINGS
+from assay.model.service import stack_of
 from assay.model.trial import MediumSpec
 from assay.platform.distribution import find_distribution
 from assay.platform.held import status
-from assay.run import CLUSTER_MEMORY_BYTES
 
 
 def findings(installation: Installation) -> list[Finding]:
@@ -29,7 +29,8 @@ def findings(installation: Installation) -> list[Finding]:
     facts, available = machine_facts(), available_memory_bytes()
     limit = memory_limit_bytes()
     within = "" if limit is None else f" (a control group bounds it to {bytes_text(limit)})"
-    needed = f"{bytes_text(available)} available{within}; a cluster needs about {bytes_text(CLUSTER_MEMORY_BYTES)}"
+    least = stack_of().memory_bytes()
+    needed = f"{bytes_text(available)} available{within}; a cluster needs about {bytes_text(least)}"
     bound = f" (a control group bounds their time to that of {facts[QUOTA]})" if QUOTA in facts else ""
     machine = f"{facts['cpu']}, {facts['cores']} cores{bound}, Linux {facts['kernel']}"
     jar = installation.jobs_jar
@@ -40,7 +41,7 @@ def findings(installation: Installation) -> list[Finding]:
         Finding(what="machine", state="good", detail=machine),
         _tried("java and hadoop", _hadoop, installation),
         Finding(what="jobs", state="good" if jar.is_file() else "broken", detail=jobs),
-        Finding(what="memory", state="good" if available > CLUSTER_MEMORY_BYTES else "broken", detail=needed),
+        Finding(what="memory", state="good" if available > least else "broken", detail=needed),
         *(_tried(name, look, installation) for name, look in FINDINGS.items()),
         _tried("tmpfs", _tmpfs, installation),
         Finding(what="cold caches", state="good" if drops else "lacking", detail=caches),

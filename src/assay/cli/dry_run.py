@@ -9,7 +9,7 @@ from assay.model.base import Frozen
 from assay.model.doubt import Doubt
 from assay.model.medium import kind_of
 from assay.model.naming import bytes_text
-from assay.model.platform import AUTO
+from assay.model.cluster import AUTO
 from assay.model.trial import FACTORS, Estimate, Plan, Trial
 from assay.platform.dilation import auto_text
 from assay.report.words import duration_text, print_line

@@ -13,7 +13,7 @@ from assay.media.emulated.attachment import missing
 from assay.media.memory import SHARED_MEMORY
 from assay.model.doubt import doubt_kind
 from assay.model.errors import BadInputError
-from assay.model.platform import ClusterSpec
+from assay.model.cluster import ClusterSpec
 from assay.platform.limits import check_limits
 from assay.report.terminal import print_doubt
 

@@ -104,7 +104,7 @@ def has_history(answer: Any) -> bool:
 
 
 METRICS_PAGE, HISTORY_PAGE = "/ws/v1/cluster/metrics", "/ws/v1/history/info"
-EXISTING = (
+OF_YARN = (
     ExistingDaemon(
         "resourcemanager", "ResourceManager", resourcemanagers,
         well=Check(METRICS_PAGE, offers_memory),
@@ -124,5 +124,7 @@ EXISTING = (
             {"shuffle_sent_bytes": "shuffle sent"},
         ),
     ),
-    ExistingDaemon("historyserver", "JobHistoryServer", historyservers, well=Check(HISTORY_PAGE, has_history)),
 )  # fmt: skip
+OF_MAPREDUCE = (
+    ExistingDaemon("historyserver", "JobHistoryServer", historyservers, well=Check(HISTORY_PAGE, has_history)),
+)

@@ -14,7 +14,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from assay.engine.existing import EXISTING, HISTORY_PAGE, METRICS_PAGE, has_history, offers_memory
 from assay.engine.history import HistoryServer
 from assay.engine.history_files import HISTORY_FILE_UNREAD, HistoryFiles
 from assay.engine.task_logs import read_phases
@@ -44,8 +43,6 @@ from assay.model.engine import (
 )
 from assay.model.errors import AssayError, BadInputError
 from assay.model.fault import StageProgress
-from assay.model.platform import DaemonKind
-from assay.model.probe import CONTAINERS
 from assay.model.progress import Progress
 from assay.model.registry import ENGINES
 from assay.model.task import TaskAttempt, TaskHistory
@@ -345,39 +342,6 @@ def _parse(report: Path) -> dict[str, Any] | None:
     return content if isinstance(content, dict) else None
 
 
-# The lines are those of Hadoop 3's CapacityScheduler, ResourceTrackerService, NodeStatusUpdaterImpl, ShuffleHandler,
-# ResourceLocalizationService and HttpServer2.
-_JETTY = {r"Jetty bound to port (\d+)": "web"}
-YARN = (
-    DaemonKind(
-        "resourcemanager", "org.apache.hadoop.yarn.server.resourcemanager.ResourceManager",
-        ports={
-            "yarn.resourcemanager.webapp.address": "web", "yarn.resourcemanager.address": "yarn rpc",
-            "yarn.resourcemanager.scheduler.address": "yarn rpc",
-            "yarn.resourcemanager.resource-tracker.address": "yarn rpc",
-        },
-        logged_ports={r"registered with capability.*assigned nodeId \S*:(\d+)": "yarn rpc", **_JETTY},
-        # The scheduler's own words, with the memory that it has now.
-        sign="clusterResource: <memory:", page=METRICS_PAGE, ready=offers_memory,
-    ),
-    DaemonKind(
-        "nodemanager", "org.apache.hadoop.yarn.server.nodemanager.NodeManager", on_data_path=True,
-        logged_ports={
-            r"mapreduce_shuffle listening on port (\d+)": "shuffle", r"Localizer started on port (\d+)": "yarn rpc",
-            **_JETTY,
-        },
-        sign="Registered with ResourceManager", page=METRICS_PAGE, ready=offers_memory,
-        asked="resourcemanager", children=CONTAINERS,
-    ),
-)  # fmt: skip
-# Started earlier it would find the NameNode in safe mode and then sleep for 10 s.
-HISTORYSERVER = DaemonKind(
-    "historyserver", "org.apache.hadoop.mapreduce.v2.hs.JobHistoryServer", heap_mb=192, late=True,
-    ports={"mapreduce.jobhistory.webapp.address": "web", "mapreduce.jobhistory.address": "yarn rpc"},
-    logged_ports=_JETTY, sign="Started ServerConnector", page=HISTORY_PAGE, ready=has_history,
-)  # fmt: skip
-
-
 KIND = EngineKind(
     open=MapReduce,
     runs=frozenset({HADOOP_JOBS}),
@@ -391,7 +355,6 @@ KIND = EngineKind(
     path_note=PATH_NOTE,
     figures=FIGURES,
     figures_note=FIGURES_NOTE,
-    daemons=(*YARN, HISTORYSERVER),
-    existing=EXISTING,
+    services=("mapreduce",),
 )
 ENGINES.add("mapreduce", KIND, place=1)

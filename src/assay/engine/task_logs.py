@@ -25,7 +25,7 @@ from typing import NamedTuple
 from assay.engine.tasks import MapReduceAttempt, MapReducePhases
 from assay.model.doubt import Doubt, doubt_kind
 from assay.model.errors import AssayError
-from assay.model.platform import ClusterNode
+from assay.model.running_cluster import ClusterNode
 from assay.model.task import TaskHistory, covered_ms
 
 _LINE = re.compile(r"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}) [A-Z]+ \[(.*?)\] ([\w.$]+): (.*)")

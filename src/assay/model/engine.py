@@ -7,9 +7,8 @@ from typing import Literal, NamedTuple, Protocol
 from assay.model.base import Frozen
 from assay.model.doubt import Doubt, doubt_kind
 from assay.model.errors import AssayError
-from assay.model.existing import ExistingDaemon
 from assay.model.fault import StageProgress
-from assay.model.platform import DaemonKind, RunningCluster
+from assay.model.running_cluster import RunningCluster
 from assay.model.progress import Progress
 from assay.model.record import Counters, JobRecord, Phases
 from assay.model.registry import ENGINES
@@ -184,10 +183,8 @@ class EngineKind(NamedTuple):
     figures: tuple[TaskFigure, ...] = ()
     figures_note: str = ""
     """A report's explanation of its path's parts, and of the figures of each job."""
-    daemons: tuple[DaemonKind, ...] = ()
-    """What a cluster of Assay's own starts for it, in order."""
-    existing: tuple[ExistingDaemon, ...] = ()
-    """Its daemons on an existing cluster; without any it can't be used there if it needs some."""
+    services: tuple[str, ...] = ()
+    """The names of the services that run its jobs."""
 
     @property
     def phases(self) -> tuple[str, ...]:

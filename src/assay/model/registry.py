@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from assay.model.probe import NodeSourceKind, Probe, ProbeContext, ProbeKind
     from assay.model.record import Record
     from assay.model.section import SectionView
+    from assay.model.service import Service
     from assay.model.store import StoreKind
     from assay.model.trial import Plan
     from assay.model.workload import WorkloadKind
@@ -99,6 +100,7 @@ class Command(NamedTuple):
 WORKLOADS: "Registry[WorkloadKind]" = Registry("workload", "assay.workload")
 MEDIA: "Registry[MediumKind[Any]]" = Registry("kind of medium", "assay.media")
 PLATFORMS: "Registry[PlatformKind]" = Registry("kind of cluster", "assay.platform")
+SERVICES: "Registry[Service]" = Registry("service", "assay.platform", "assay.store", "assay.engine")
 STORES: "Registry[StoreKind]" = Registry("store", "assay.store")
 ENGINES: "Registry[EngineKind]" = Registry("engine", "assay.engine")
 COMMANDS: Registry[Command] = Registry("command")

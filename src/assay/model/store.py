@@ -5,10 +5,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple, Protocol, runtime_checkable
 
-from assay.model.existing import ExistingDaemon
 from assay.model.fault import Redundancy
-from assay.model.platform import DaemonKind, DataDirectory, Layout, RunningCluster
-from assay.model.trial import Landed, Role
+from assay.model.layout import DataDirectory, Layout, Role
+from assay.model.running_cluster import RunningCluster
+from assay.model.trial import Landed
 
 FILES = "files"
 """What a store may hold: files, which Hadoop's clients reach by their paths."""
@@ -85,16 +85,8 @@ class StoreKind(Protocol):
 
     holds: frozenset[str]
     """The sorts of data that it holds, such as FILES: a workload needs one of them."""
-    daemons: tuple[DaemonKind, ...]
-    """What a cluster of Assay's own starts for it, in order; clients ask the last."""
-    existing: tuple[ExistingDaemon, ...]
-    """Its daemons on an existing cluster; without any it can't be used there if it needs some."""
-
-    def properties(self, layout: Layout, host: str, addresses: Mapping[str, str]) -> Mapping[str, str]:
-        """Where a cluster of Assay's own keeps the store's bytes, and answers for them, as Hadoop properties.
-
-        `addresses` (`host:port`) are those of all daemons' `ports`, which are set anyway.
-        """
+    services: tuple[str, ...]
+    """The names of the services that keep its bytes."""
 
     def copies(self, properties: Mapping[str, str], nodes: int) -> int:
         """How many copies of each byte a cluster of Assay's own keeps, with these properties on so many nodes."""

@@ -21,9 +21,8 @@ from assay.model.drive_profile import way_of
 from assay.model.fault import NO_FAULT, fault_level
 from assay.model.input import DatasetSpec
 from assay.model.naming import size_of
-from assay.model.platform import AUTO, ClusterSpec, Dilation, nodes_level
-from assay.model.platform import ROLES as ROLES  # noqa: PLC0414 - exported again: who speaks of trials speaks of their roles
-from assay.model.platform import Role as Role  # noqa: PLC0414
+from assay.model.cluster import AUTO, ClusterSpec, Dilation, nodes_level
+from assay.model.layout import ROLES, Role
 
 TOLERANCE_SHARE = 0.05
 """A landed share that differs by more than this from the wanted one is doubted."""
@@ -190,7 +189,7 @@ class SettingsSpec(Frozen):
 DEFAULT_PROBES, NO_PROBES = "default", "none"
 """The levels of `probes` that need no plug-in."""
 
-HDFS, MAPREDUCE = "hdfs", "mapreduce"
+USUAL_STORE, USUAL_ENGINE = "hdfs", "mapreduce"
 
 
 class Trial(Frozen):
@@ -211,9 +210,9 @@ class Trial(Frozen):
     """Whether bytes that landed elsewhere make the trial fail (`placement_check: error`)."""
     settings: SettingsSpec
     """Name and properties."""
-    store: str = HDFS
+    store: str = USUAL_STORE
     """The storage system that holds input and output."""
-    engine: str = MAPREDUCE
+    engine: str = USUAL_ENGINE
     """The program that executes the jobs."""
     cluster: ClusterSpec
     """The platform and its bounds."""
@@ -343,8 +342,8 @@ class Factor(NamedTuple):
 
 
 FACTORS = (
-    Factor("store", "store", "store", usual={HDFS}),
-    Factor("engine", "engine", "engine", usual={MAPREDUCE}),
+    Factor("store", "store", "store", usual={USUAL_STORE}),
+    Factor("engine", "engine", "engine", usual={USUAL_ENGINE}),
     Factor("nodes", "cluster.nodes", "cluster.nodes", nodes_level, int, usual={"1", nodes_level(None)}),
     Factor("network", "cluster.network", "cluster.network", usual={"none"}),
     Factor("memory", "memory", "cluster.limit_memory_bytes", memory_level, size_of, usual={ALL}),

@@ -25,20 +25,8 @@ from assay.model.naming import MOST_NAME_CHARACTERS, nearest
 from assay.model.platform import PlatformKind
 from assay.model.registry import MEDIA, NODE_SOURCES, PLATFORMS, PROBE_SETS
 from assay.model.scale import DilationLevel
-from assay.model.trial import (
-    DEFAULT_PROBES,
-    DEFAULT_WORTH,
-    HDFS,
-    MAPREDUCE,
-    MOST_DIRECTORIES,
-    NO_PROBES,
-    ROLES,
-    ZERO_DELAY,
-    CacheBound,
-    CpusBound,
-    MediumSpec,
-    MemoryBound,
-)
+from assay.model.layout import ROLES
+from assay.model.trial import CacheBound, CpusBound, DEFAULT_PROBES, DEFAULT_WORTH, HDFS, MAPREDUCE, MediumSpec, MemoryBound, MOST_DIRECTORIES, NO_PROBES, ZERO_DELAY
 from assay.plan.cluster import ClusterEntry, OneCluster
 from assay.plan.entry_parts import Many, OneOf, Worker, alone, choice
 from assay.plan.settings import Profile, Prose, Text, without_control
@@ -306,9 +294,9 @@ class ExperimentFile(Frozen):
     replication: Many[Copies] = []
     """Copies that HDFS keeps of each block (`dfs.replication`), by default 1 on an embedded cluster. It keeps at most
     one on each worker; asking for more raises a doubt."""
-    store: Many[str] = [HDFS]
+    store: Many[str] = [USUAL_STORE]
     """The storage subsystem that holds the data: `hdfs`. Several levels make it a factor."""
-    engine: Many[str] = [MAPREDUCE]
+    engine: Many[str] = [USUAL_ENGINE]
     """What executes the jobs: `mapreduce`. Several levels make it a factor."""
     cluster: OneCluster = ClusterEntry()
     """Which cluster to run on."""

@@ -10,7 +10,7 @@ Jobs' files that are neither (job jars, splits, histories) go to a directory wit
 from collections.abc import Mapping
 from pathlib import Path
 
-from assay.model.platform import DataDirectory, Layout, LocalDirectory, Role
+from assay.model.layout import DataDirectory, Layout, LocalDirectory, Role
 from assay.model.trial import MOST_DIRECTORIES, Placement
 
 CLOSE_ENOUGH_SHARE = 0.005

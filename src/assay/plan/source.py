@@ -9,7 +9,7 @@ from assay.host.yaml_file import Place, YamlFile, text_of, tree_of
 from assay.model.errors import BadInputError
 from assay.model.input import DATASET, DatasetSpec
 from assay.model.naming import nearest
-from assay.model.trial import HDFS, MAPREDUCE, WorkloadSpec
+from assay.model.trial import USUAL_ENGINE, USUAL_STORE, WorkloadSpec
 from assay.plan.experiment import ExperimentFile
 from assay.plan.overrides import Override, apply, lies_within
 
@@ -37,7 +37,7 @@ class Vocabulary(NamedTuple):
     presets: Sequence[str]
     catalogue: Sequence[str]
     profiles: Sequence[str]
-    levels: Mapping[str, Sequence[str]] = {"store": (HDFS,), "engine": (MAPREDUCE,)}
+    levels: Mapping[str, Sequence[str]] = {"store": (USUAL_STORE,), "engine": (USUAL_ENGINE,)}
     own_input: Collection[str] = ()
     any_output: Collection[str] = ()
     path_options: Mapping[str, Mapping[str, str]] = {}

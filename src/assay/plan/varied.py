@@ -4,7 +4,8 @@ from assay.model.drive_profile import ASSUMED_TIMES
 from assay.model.errors import BadInputError
 from assay.model.installation import Installation
 from assay.model.medium import kind_of
-from assay.model.trial import ROLES, MediumSpec, Placement, Plan, Trial
+from assay.model.layout import ROLES
+from assay.model.trial import MediumSpec, Placement, Plan, Trial
 
 FIRST = 900_001
 """The number of the first of them: repetitions never come so far."""

@@ -8,7 +8,7 @@ from assay.model.fault import DRIVE, LINK, NODE, Fault
 from assay.model.medium import medium_of
 from assay.model.naming import nearest
 from assay.model.network import LEAST_RATE, links_of, workers_named
-from assay.model.platform import DaemonKind
+from assay.model.service import DaemonKind, stack_of
 from assay.model.registry import ENGINES, STORES, WORKLOADS
 from assay.model.trial import Trial
 from assay.plan.experiment import ExperimentFile
@@ -59,16 +59,16 @@ def _unknown(numbers: Iterable[int], nodes: int) -> str:
 
 def _impossible(fault: Fault, trial: Trial, nodes: int) -> Iterator[str]:
     """Why a trial can't have its fault."""
-    store, engine = STORES.find(trial.store), ENGINES.find(trial.engine)
-    of_store = [kind.role for kind in store.daemons if kind.on_data_path]
-    roles = [*of_store, *(kind.role for kind in engine.daemons if kind.on_data_path), NODE]
+    store, daemons = STORES.find(trial.store), stack_of(trial.store, None).daemons
+    of_store = [daemon.role for daemon in daemons if daemon.on_workers]
+    roles = [*(daemon.role for daemon in stack_of(trial.store, trial.engine).daemons if daemon.on_workers), NODE]
     if fault.kill and fault.kill not in roles:
         yield f"no worker has a {fault.kill!r} to be killed; {nearest(fault.kill, roles)}"
     if wrong := _unknown([fault.on], nodes):
         yield wrong
     loses_data = fault.kill in {*of_store, NODE}
     if nodes == 1:
-        yield _on_the_only_node(fault, store.daemons, loses_data=loses_data)
+        yield _on_the_only_node(fault, daemons, loses_data=loses_data)
     asked = {**trial.settings.properties, **trial.workload.hadoop}
     if loses_data and min(store.copies(one, nodes) for one in (trial.settings.properties, asked)) == 1:
         yield (
@@ -100,7 +100,7 @@ def _impossible(fault: Fault, trial: Trial, nodes: int) -> Iterator[str]:
 def _on_the_only_node(fault: Fault, of_store: Iterable[DaemonKind], *, loses_data: bool) -> str:
     more = "give the cluster more nodes (cluster: {nodes: 3})"
     if loses_data:
-        names = " and ".join(kind.name for kind in of_store if kind.on_data_path)
+        names = " and ".join(kind.name for kind in of_store if kind.on_workers)
         return f"the only node has the only {names}, and all data would be lost with it; {more} and say replication: 2"
     if fault.kill:
         return f"nothing would be left to run the jobs, as the cluster has one node; {more}"

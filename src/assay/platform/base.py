@@ -15,11 +15,15 @@ from assay.model.engine import Engine, EngineContext, EngineKind, unheard
 from assay.model.errors import BadInputError
 from assay.model.fault import worker_number
 from assay.model.medium import Device, Dilated, Medium, kind_of, medium_of
-from assay.model.platform import Layout, LimitUse, PlatformContext, RunningCluster, RunningPlatform
+from assay.model.layout import Layout
+from assay.model.limits import LimitUse
+from assay.model.platform import PlatformContext, RunningPlatform
+from assay.model.running_cluster import RunningCluster
 from assay.model.probe import Scene
 from assay.model.progress import Progress
 from assay.model.registry import ENGINES
 from assay.model.scale import ScaleSeen
+from assay.model.service import Stack, stack_of
 from assay.model.store import Placer, Store
 from assay.platform.distribution import Distribution, check_paths, find_distribution
 from assay.platform.faults import FaultInjector
@@ -58,6 +62,11 @@ class HadoopPlatform(ABC):
     @cached_property
     def _distribution(self) -> Distribution:
         return find_distribution(self._installation, self._user_environment)
+
+    @cached_property
+    def _stack(self) -> Stack:
+        """The services that the trial needs. Raises BadInputError where one is not there."""
+        return stack_of(self._trial.store, self._trial.engine)
 
     @property
     @abstractmethod

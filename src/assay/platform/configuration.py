@@ -17,87 +17,17 @@ from urllib.parse import unquote, urlsplit
 from xml.sax.saxutils import escape
 
 from assay.host.files import read_bytes
-from assay.host.processes import MARK
 from assay.model.errors import BadInputError
-from assay.model.platform import ClusterSpec, Layout
+from assay.model.registry import SERVICES
 from assay.model.renamed import renamed
+from assay.model.service import NodeContext, SiteFile, Stack
 
-# In the order in which Hadoop's clients load them.
-FILES = ("core-site.xml", "hdfs-site.xml", "yarn-site.xml", "mapred-site.xml")
-# See hadoop/src/org/assay/hadoop/OneDirectoryPerTask.java.
-IN_TURN = "org.assay.hadoop.OneDirectoryPerTask"
-_SCHEDULER = "yarn.scheduler.capacity."
-SHUFFLE_PORT, ANY_PORT = "mapreduce.shuffle.port", ":0"
-
-LOG4J = """\
-hadoop.root.logger=INFO,console
-log4j.rootLogger=${hadoop.root.logger}
-log4j.appender.console=org.apache.log4j.ConsoleAppender
-log4j.appender.console.target=System.err
-log4j.appender.console.layout=org.apache.log4j.PatternLayout
-log4j.appender.console.layout.ConversionPattern=%d{ISO8601} %p %c{2}: %m%n
-"""
-
-# The file that Hadoop ships, without its comments: the scheduler has no defaults for its queues.
-CAPACITY_SCHEDULER = {
-    "yarn.scheduler.capacity.maximum-applications": "10000",
-    "yarn.scheduler.capacity.maximum-am-resource-percent": "0.1",
-    "yarn.scheduler.capacity.resource-calculator": "org.apache.hadoop.yarn.util.resource.DefaultResourceCalculator",
-    "yarn.scheduler.capacity.root.queues": "default",
-    "yarn.scheduler.capacity.root.default.capacity": "100",
-    "yarn.scheduler.capacity.root.default.user-limit-factor": "1",
-    "yarn.scheduler.capacity.root.default.maximum-capacity": "100",
-    "yarn.scheduler.capacity.root.default.state": "RUNNING",
-    "yarn.scheduler.capacity.root.default.acl_submit_applications": "*",
-    "yarn.scheduler.capacity.root.default.acl_administer_queue": "*",
-    "yarn.scheduler.capacity.node-locality-delay": "40",
-    "yarn.scheduler.capacity.rack-locality-additional-delay": "-1",
-}
+ANY_PORT = ":0"
 
 
-def embedded_properties(
-    spec: ClusterSpec, layout: Layout, host: str, container_classpath: str, conf_dir: Path, master: str
-) -> dict[str, str]:
-    """What makes an engine's daemons one private cluster: the addresses that nobody asks for, directories, sizes.
-
-    Nothing here touches what jobs are measured for. The store has properties of its own, the daemons addresses. `host`
-    is the node with this configuration, `master` the one of the daemons that the cluster has once.
-    """
-    any_port = f"{host}:0"
-    local = ",".join(str(directory.path) for directory in layout.local)
-    whitelist = (
-        "JAVA_HOME,HADOOP_COMMON_HOME,HADOOP_HDFS_HOME,HADOOP_CONF_DIR,CLASSPATH_PREPEND_DISTCACHE,HADOOP_YARN_HOME"
-    )
-    return {
-        "yarn.resourcemanager.hostname": master,
-        "yarn.resourcemanager.admin.address": f"{master}:0",
-        "yarn.nodemanager.hostname": host,
-        "yarn.nodemanager.address": any_port,
-        "yarn.nodemanager.localizer.address": any_port,
-        "yarn.nodemanager.collector-service.address": any_port,
-        "yarn.nodemanager.webapp.address": any_port,
-        SHUFFLE_PORT: "0",
-        "mapreduce.jobhistory.admin.address": f"{master}:0",
-        "hadoop.tmp.dir": str(layout.neutral / "tmp"),
-        "yarn.nodemanager.local-dirs": local,
-        "mapreduce.cluster.local.dir": local,
-        "yarn.nodemanager.log-dirs": str(container_logs(layout)),
-        "mapreduce.framework.name": "yarn",
-        "yarn.nodemanager.aux-services": "mapreduce_shuffle",
-        "yarn.nodemanager.resource.memory-mb": str(spec.memory_mb),
-        "yarn.nodemanager.resource.cpu-vcores": str(spec.vcores),
-        # A container asking for the default 1024 MB must fit a small NodeManager too.
-        "yarn.scheduler.maximum-allocation-mb": str(spec.memory_mb),
-        "yarn.scheduler.maximum-allocation-vcores": str(min(spec.vcores, 4)),
-        # A 64-bit JVM since 11 reserves more addresses than the limit, without using them, and would be killed.
-        "yarn.nodemanager.vmem-check-enabled": "false",
-        # Above 90 % full Hadoop gives a disk up and the jobs wait for ever; small media under test do get that full.
-        "yarn.nodemanager.disk-health-checker.max-disk-utilization-per-disk-percentage": "99",
-        # So that containers too are found again by the lease they belong to.
-        "yarn.nodemanager.env-whitelist": f"{whitelist},HADOOP_HOME,PATH,LANG,LC_ALL,TZ,{MARK}",
-        "yarn.application.classpath": str(conf_dir),
-        "mapreduce.application.classpath": container_classpath,
-    }
+def known_sites() -> tuple[SiteFile, ...]:
+    """The files that a directory of Hadoop's configuration may have, in the order in which its clients load them."""
+    return tuple(site for service in SERVICES.values() for site in service.sites if site.for_clients)
 
 
 def with_fixed_ports(properties: Mapping[str, str], ports: Iterable[int]) -> dict[str, str]:
@@ -110,42 +40,26 @@ def with_fixed_ports(properties: Mapping[str, str], ports: Iterable[int]) -> dic
         name: f"{value[: value.rindex(ANY_PORT)]}:{next(free)}"
         if value.endswith(ANY_PORT)
         else str(next(free))
-        if name == SHUFFLE_PORT
+        if value == "0" and name.endswith(".port")
         else value
         for name, value in sorted(properties.items())
     }
 
 
-def container_logs(layout: Layout) -> Path:
-    """Where a NodeManager keeps its containers' logs."""
-    return layout.neutral / "logs" / "containers"
+def write_configuration(stack: Stack, node: NodeContext, properties: Mapping[str, str]) -> None:
+    """Write the configuration files of all services of a node into its directory of these, which must exist."""
+    for site in stack.sites:
+        content = {name: value for name, value in properties.items() if site.name in files_of(name, stack.sites)}
+        (node.conf_dir / site.name).write_text(to_xml({**site.defaults, **content}), encoding="utf-8")
+    for service in stack.services:
+        for name, text in service.files(node, properties).items():
+            (node.conf_dir / name).write_text(text, encoding="utf-8")
 
 
-def write_configuration(conf_dir: Path, properties: Mapping[str, str]) -> None:
-    """Write the four site files, the scheduler's and log4j's into `conf_dir`, which must exist.
-
-    Each property goes where Hadoop reads it; one that says nothing of its part goes to core-site and mapred-site
-    (old names such as `io.sort.mb` are known to MapReduce only).
-    """
-    for file in FILES:
-        own = {name: value for name, value in properties.items() if file in files_of(name)}
-        (conf_dir / file).write_text(to_xml(own), encoding="utf-8")
-    queues = {name: value for name, value in properties.items() if name.startswith(_SCHEDULER)}
-    (conf_dir / "capacity-scheduler.xml").write_text(to_xml({**CAPACITY_SCHEDULER, **queues}), encoding="utf-8")
-    (conf_dir / "log4j.properties").write_text(LOG4J, encoding="utf-8")
-
-
-def files_of(name: str) -> tuple[str, ...]:
-    """Which of `FILES` a property belongs into."""
-    if name.startswith("dfs."):
-        return ("hdfs-site.xml",)
-    if name.startswith(("mapreduce.", "mapred.", "yarn.app.mapreduce.")):
-        return ("mapred-site.xml",)
-    if name.startswith("yarn."):
-        return ("yarn-site.xml",)
-    if name.startswith(("fs.", "hadoop.", "ipc.", "net.", "io.file.", "io.compression.", "io.serializations")):
-        return ("core-site.xml",)
-    return ("core-site.xml", "mapred-site.xml")
+def files_of(name: str, sites: Iterable[SiteFile]) -> tuple[str, ...]:
+    """The names of the files that a property belongs into."""
+    claims = [(len(prefix), site.name) for site in sites for prefix in site.prefixes if name.startswith(prefix)]
+    return (max(claims)[1],) if claims else tuple(site.name for site in sites if site.unclaimed)
 
 
 def to_xml(properties: Mapping[str, str]) -> str:
@@ -170,14 +84,15 @@ class Entry(NamedTuple):
 
 
 def read_site(conf_dir: Path, environment: Mapping[str, str] = os.environ) -> dict[str, str]:
-    """The properties of the four site files as Hadoop's clients know them, without what surrounds them.
+    """The properties of the site files as Hadoop's clients know them, without what surrounds them.
 
     Later files win, but for final properties. Variables are replaced where they are known, which those are not that
     only Hadoop's own defaults tell. Raises BadInputError when the directory has no such file or one can't be read.
     """
-    files = [conf_dir / file for file in FILES if (conf_dir / file).is_file()]
+    names = [site.name for site in known_sites()]
+    files = [conf_dir / name for name in names if (conf_dir / name).is_file()]
     if not files:
-        raise BadInputError(f"{conf_dir} is not a Hadoop configuration directory: none of {', '.join(FILES)} is in it")
+        raise BadInputError(f"{conf_dir} is not a Hadoop configuration directory: none of {', '.join(names)} is in it")
     properties: dict[str, str] = {}
     final: set[str] = set()
     for entry in (entry for file in files for entry in _entries(file, conf_dir)):
@@ -230,14 +145,16 @@ def _of_environment(variable: str, environment: Mapping[str, str]) -> str | None
 def derive_site(source: Path, target: Path, properties: Mapping[str, str]) -> None:
     """Copy a configuration directory to `target` (which must not exist) and change these properties for its clients.
 
-    What this user may not read there is no client's, and left out. What the four files include is written into them:
+    What this user may not read there is no client's, and left out. What the site files include is written into them:
     it may lie anywhere beside the source.
     """
     shutil.copytree(
         source, target, ignore=lambda folder, names: [n for n in names if not os.access(Path(folder, n), os.R_OK)]
     )
-    for file in FILES:
-        changed = [Entry(name, value, final=False) for name, value in properties.items() if file in files_of(name)]
+    sites = known_sites()
+    for file in (site.name for site in sites):
+        content = {name: value for name, value in properties.items() if file in files_of(name, sites)}
+        changed = [Entry(name, value, final=False) for name, value in content.items()]
         there = (source / file).is_file()
         if not changed and not there:
             continue

@@ -9,8 +9,10 @@ from pathlib import Path
 
 from assay.host.processes import last_telling
 from assay.model.errors import AssayError
+from assay.model.registry import SERVICES
 from assay.model.node import Node, Process
-from assay.model.platform import DaemonFacts, DaemonKind
+from assay.model.running_cluster import DaemonFacts
+from assay.model.service import DaemonKind, NodeContext
 from assay.node.local import LocalNode
 from assay.platform.distribution import Distribution, Starts
 
@@ -40,30 +42,16 @@ def last_words(log: Path, node: Node = HERE) -> str:
 # Guice, in the daemons with web applications, reaches into java.lang, which modules forbid since Java 16.
 _OPEN_MODULES = ("--add-opens", "java.base/java.lang=ALL-UNNAMED")
 
-_FOREIGN = ("HADOOP_", "YARN_", "HDFS_", "MAPRED_")
 _FOREIGN_NAMES = ("CLASSPATH", "JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS")
-
-# What Hadoop's own scripts dispatch to; everything else is a main class.
-_SUBCOMMANDS = {
-    "jar": "org.apache.hadoop.util.RunJar",
-    "fs": "org.apache.hadoop.fs.FsShell",
-    "dfs": "org.apache.hadoop.fs.FsShell",
-    "job": "org.apache.hadoop.mapred.JobClient",
-    "dfsadmin": "org.apache.hadoop.hdfs.tools.DFSAdmin",
-    "storagepolicies": "org.apache.hadoop.hdfs.tools.StoragePolicyAdmin",
-    "mover": "org.apache.hadoop.hdfs.server.mover.Mover",
-    "fsck": "org.apache.hadoop.hdfs.tools.DFSck",
-    "distcp": "org.apache.hadoop.tools.DistCp",
-    "version": "org.apache.hadoop.util.VersionInfo",
-}
 
 
 def clean_environment(environment: Mapping[str, str], distribution: Distribution) -> dict[str, str]:
     """The user's environment without what would change Hadoop or Java unseen, and with the Java that was found."""
+    of_services = tuple(prefix for service in SERVICES.values() for prefix in service.variables)
     kept = {
         name: value
         for name, value in environment.items()
-        if not name.startswith(_FOREIGN) and name not in _FOREIGN_NAMES
+        if not name.startswith(of_services) and name not in _FOREIGN_NAMES
     }
     return {**kept, "JAVA_HOME": str(distribution.java.home)}
 
@@ -83,21 +71,24 @@ def java_command(
     ]  # fmt: skip
 
 
-def daemon_command(kind: DaemonKind, distribution: Distribution, starts: Starts, conf_dir: Path) -> list[str]:
-    """The command line of a daemon."""
-    by_kind = starts.data_options if kind.on_data_path else starts.control_options
+def daemon_command(kind: DaemonKind, distribution: Distribution, starts: Starts, node: NodeContext) -> list[str]:
+    """The command line of a daemon on a node."""
+    if kind.program is not None:
+        return list(kind.program(node))
+    by_kind = starts.data_options if kind.on_workers else starts.control_options
     # Web applications are unpacked there; processes that are killed leave that behind, and it goes with the cluster.
-    scratch = f"-Djava.io.tmpdir={conf_dir.parent / 'tmp'}"
-    heap_mb = (starts.data_heap_mb if kind.on_data_path else None) or kind.heap_mb
+    scratch = f"-Djava.io.tmpdir={node.layout.neutral / 'tmp'}"
+    heap_mb = (starts.data_heap_mb if kind.on_workers else None) or kind.heap_mb
     options = (f"-Dproc_{kind.role}", f"-Xmx{heap_mb}m", scratch, *by_kind)
-    return java_command(distribution, options, conf_dir, kind.main_class)
+    return java_command(distribution, options, node.conf_dir, kind.main_class)
 
 
 def write_hadoop_command(
-    path: Path, distribution: Distribution, starts: Starts, conf_dir: Path, node: Node = HERE,
+    path: Path, distribution: Distribution, starts: Starts, conf_dir: Path, subcommands: Mapping[str, str],
+    node: Node = HERE,
     entering: Callable[[Sequence[str]], Sequence[str]] = list,
 ) -> Path:  # fmt: skip
-    """Write an executable `hadoop` pointed at this cluster: Hadoop's own subcommands, or a main class by name.
+    """Write an executable `hadoop` pointed at this cluster: these subcommands, or a main class by name.
 
     What it starts runs on the node, in the folder that it is called in, within what `entering` has a command enter.
     """
@@ -113,7 +104,7 @@ def write_hadoop_command(
     else:
         options = (*starts.control_options, f"-Djava.io.tmpdir={scratch}")
         command = shlex.join(java_command(distribution, options, conf_dir, "")[:-1])
-        cases = "\n".join(f"  {name}) shift; main={main} ;;" for name, main in _SUBCOMMANDS.items())
+        cases = "\n".join(f"  {name}) shift; main={main} ;;" for name, main in subcommands.items())
         plain = ":".join((str(conf_dir), *distribution.classpath))
         script = f"""\
 #!/bin/bash
@@ -121,7 +112,7 @@ def write_hadoop_command(
 {java_home}
 export HADOOP_CONF_DIR={shlex.quote(str(conf_dir))}
 case "${{1:-}}" in
-  "") echo "usage: hadoop {"|".join([*_SUBCOMMANDS, "classpath"])}|CLASS [ARGS]" >&2; exit 1 ;;
+  "") echo "usage: hadoop {"|".join([*subcommands, "classpath"])}|CLASS [ARGS]" >&2; exit 1 ;;
   classpath) echo {shlex.quote(plain)}; exit 0 ;;
 {cases}
   *) main="$1"; shift ;;

@@ -1,20 +1,18 @@
 """Where Hadoop and Java come from, which properties they know, and how start-up waiting is cut.
 
-A job's work (map, sort, spill, shuffle, merge, reduce) runs inside its task JVMs. Brisk shortens what lies around it:
-heartbeats and polls that hand over work or news, and the loading of classes. Compiler, collector and heap of the task
-JVMs stay. But Hadoop counts a task's time from its container's launch, so `avgMapTime` and `avgShuffleTime` include the
-JVM's start, which class sharing makes shorter: compare trials of the same starts only. Whatever brisk sets is listed
-in the cluster's settings, so that a record says what it ran with.
+Brisk starts shorten what lies around a job's work, in which the compiler, collector and heap of JVMs stay as they are:
+waiting, and the loading of classes. So compare trials of the same starts only. Whatever brisk sets is listed in the
+cluster's settings, so that a record says what it ran with.
 
-The tables are the `*-default.xml` in its jars. They lack some that are read all the same, as
-`mapreduce.job.jvm.numtasks`: these are texts in the classes that hold Hadoop's names of properties (`MRJobConfig`,
+The tables are the `*-default.xml` in its jars. They lack some that are read all the same: these
+are texts in the classes that hold Hadoop's names of properties (`MRJobConfig`,
 `DFSConfigKeys`, ...).
 """
 
 import hashlib
 import re
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from zipfile import BadZipFile, ZipFile
 
@@ -22,10 +20,11 @@ from assay.host.files import plain
 from assay.model.base import Frozen
 from assay.model.errors import BadInputError
 from assay.model.installation import Installation
+from assay.model.registry import SERVICES
+from assay.model.service import ContainerStarts, DaemonKind
 
 _OLDEST_JAVA = 11  # what the jobs are made for
 _PREPARE = "run `hadoop/prepare` (or `./assay` once) to fetch it, or point HADOOP_HOME at an installed Hadoop 3"
-_INSTALLED = ("common", "common/lib", "hdfs", "hdfs/lib", "mapreduce", "yarn", "yarn/lib")
 
 
 class Java(Frozen):
@@ -133,11 +132,12 @@ def find_distribution(installation: Installation, environment: Mapping[str, str]
         raise BadInputError(
             f"HADOOP_HOME is {home}: Hadoop {version} can't be used, only Hadoop 3; unset it to use the bundled one"
         )
-    # The web pages are folders beside the HDFS and YARN jars, so these folders are entries of their own.
-    folders = (str(share / "hdfs"), str(share / "yarn"))
+    parts = [share / folder for service in SERVICES.values() for folder in service.folders]
+    # Web pages are folders beside the jars, so what has these is an entry of its own.
+    web = (str(part) for part in parts if (part / "webapps").is_dir())
     return Distribution(
         version=version, java=java, home=home, extras=share / "mapreduce",
-        classpath=(*folders, *(f"{share / part}/*" for part in _INSTALLED)),
+        classpath=(*web, *(f"{part}/*" for part in parts)),
         archive_note="an installed Hadoop is used: class-data archives are made for the bundled jars only",
     )  # fmt: skip
 
@@ -185,24 +185,6 @@ def _version(folder: Path) -> str | None:
     return match.group(1) if match else None
 
 
-_BRISK_PROPERTIES = {
-    # Containers are given out, and found finished, by heartbeats.
-    "yarn.resourcemanager.nodemanagers.heartbeat-interval-ms": "50",
-    "yarn.app.mapreduce.am.scheduler.heartbeat.interval-ms": "50",
-    # The client asks the ResourceManager whether its job was accepted, and the master whether it is done.
-    "yarn.client.application-client-protocol.poll-interval-ms": "50",
-    "mapreduce.client.progressmonitor.pollinterval": "100",
-    "mapreduce.client.completion.pollinterval": "100",
-    # A file's last block is often reported to the NameNode a few milliseconds after the client asks to close the file;
-    # the client then sleeps before it asks again, 400 ms by default, and a job closes about ten small files.
-    "dfs.client.block.write.locateFollowingBlock.initial.delay.ms": "10",
-    "dfs.client.block.write.locateFollowingBlock.max.delay.ms": "400",
-    # The daemons start together and look for each other: ask often instead of once a second or every 30 s.
-    "ipc.client.connect.retry.interval": "100",
-    "ipc.client.connect.max.retries": "200",
-    "yarn.resourcemanager.connect.retry-interval.ms": "200",
-}
-
 # Processes that no byte under test passes through, and that live for seconds: the quick compiler, the small collector.
 _CONTROL_OPTIONS = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
 
@@ -213,43 +195,19 @@ _SHARING_OPTIONS = (
     "-Xlog:cds=off", "-Xlog:cds+dynamic=off",
 )  # fmt: skip
 
-# A job's master sleeps for 5 s at its end, and the next job's waits for its place: see hadoop/src/.../LeaveAtOnce.java,
-# which also explains the address.
-_LEAVE_AT_ONCE = {
-    "mapreduce.job.end-notification.custom-notifier-class": "org.assay.hadoop.LeaveAtOnce",
-    "mapreduce.job.end-notification.url": "http://127.0.0.1:9/",
-}
-
 SMALL_HEAP_MB = 128
-"""Of a DataNode and a NodeManager that others like them are beside; they hold 30 to 60 MB of it (measured)."""
-
-_OWN_CLASSES_FIRST = ("mapreduce.job.user.classpath.first", "mapreduce.job.classloader")
-
-# Hadoop's own value of the properties that take further options.
-_TASK_OPTIONS = "-Djava.net.preferIPv4Stack=true -Dhadoop.metrics.log.level=WARN"
-_TASKS_OPTIONS = ("mapreduce.admin.map.child.java.opts", "mapreduce.admin.reduce.child.java.opts")
-_MASTERS_OPTIONS = "yarn.app.mapreduce.am.admin-command-opts"
+"""Of a worker's daemon that others like it are beside; they hold 30 to 60 MB of it (measured)."""
 
 
 class Starts(Frozen):
-    """One way to start things: Hadoop properties and JVM options by kind of process."""
+    """One way to start things: JVM options by kind of process; the services' properties go with `containers`."""
 
     name: str
-    properties: Mapping[str, str]
     control_options: tuple[str, ...] = ()
     data_options: tuple[str, ...] = ()
     data_heap_mb: int | None = None
     """The largest heap of those on the data's path, where it is not their kind's own."""
-
-    def beside(self, asked: Mapping[str, str]) -> "Starts":
-        """These starts without what would undo `asked`: a job's classes before Hadoop's, its own notification."""
-        dropped: set[str] = set()
-        if any(asked.get(name) == "true" for name in _OWN_CLASSES_FIRST):
-            dropped = {name for name, value in self.properties.items() if ":$CLASSPATH" in value}
-        if any(name.startswith("mapreduce.job.end-notification.") for name in asked):
-            dropped |= set(_LEAVE_AT_ONCE)
-        kept = {name: value for name, value in self.properties.items() if name not in dropped}
-        return self.model_copy(update={"properties": kept})
+    containers: ContainerStarts = ContainerStarts()
 
     def with_processors(self, count: int) -> "Starts":
         """These starts for JVMs that see so many processors, however small their share of this machine's is.
@@ -257,13 +215,11 @@ class Starts(Frozen):
         A JVM chooses its collector and the number of its threads by that.
         """
         option = f"-XX:ActiveProcessorCount={count}"
-        tasks = {name: f"{self.properties.get(name, _TASK_OPTIONS)} {option}" for name in _TASKS_OPTIONS}
-        master = " ".join(filter(None, (self.properties.get(_MASTERS_OPTIONS), option)))
         return self.model_copy(
             update={
-                "properties": {**self.properties, **tasks, _MASTERS_OPTIONS: master},
                 "control_options": (*self.control_options, option),
                 "data_options": (*self.data_options, option),
+                "containers": self.containers._replace(processors=count),
             }
         )
 
@@ -271,68 +227,63 @@ class Starts(Frozen):
         """These starts for a worker's daemons on a machine that has several workers: with half the heap."""
         return self.model_copy(update={"data_heap_mb": SMALL_HEAP_MB})
 
-    def settings(self, distribution: Distribution) -> dict[str, str]:
-        """What a record has to say of it: every property and JVM option that is not Hadoop's own."""
+    def settings(
+        self, distribution: Distribution, properties: Mapping[str, str], daemons: Iterable[DaemonKind]
+    ) -> dict[str, str]:
+        """What a record has to say of it: every property and JVM option that is not Hadoop's own.
+
+        `properties` are those that the services of these `daemons` start with.
+        """
         sharing = "on" if distribution.archive is not None and self.name != "stock" else "off"
         heap = [] if self.data_heap_mb is None else [f"-Xmx{self.data_heap_mb}m"]
         note = f" ({distribution.archive_note})" if distribution.archive_note and self.name != "stock" else ""
+        of_java = [daemon for daemon in daemons if daemon.main_class]
+        masters = ", ".join([*(daemon.role for daemon in of_java if not daemon.on_workers), "client"])
+        workers = ", ".join(daemon.role for daemon in of_java if daemon.on_workers)
         return {
             "starts": self.name,
-            **self.properties,
+            **properties,
             "class sharing": sharing + note,
-            "java options: namenode, resourcemanager, historyserver, client": " ".join(self.control_options),
-            "java options: datanode, nodemanager": " ".join([*heap, *self.data_options]),
+            f"java options: {masters}": " ".join(self.control_options),
+            **({f"java options: {workers}": " ".join([*heap, *self.data_options])} if workers else {}),
         }
 
 
 def starts_of(name: str, distribution: Distribution) -> Starts:
     """The starts called `brisk` or `stock` for this Hadoop."""
     if name == "stock":
-        return Starts(name=name, properties={})
+        return Starts(name=name)
     # Used if it fits, which the JVM checks (class path and Java).
     archive = distribution.archive
     sharing = () if archive is None else (f"-XX:SharedArchiveFile={archive}", *_SHARING_OPTIONS)
-    control = (*sharing, *_CONTROL_OPTIONS)
-    leaving = _LEAVE_AT_ONCE if distribution.jars is not None else {}
-    containers = _container_options(distribution, sharing, _CONTROL_OPTIONS)
-    return Starts(
-        name=name, properties={**_BRISK_PROPERTIES, **leaving, **containers},
-        control_options=control, data_options=sharing,
+    containers = ContainerStarts(
+        brisk=True, options=_container_options(distribution, sharing), master_options=_CONTROL_OPTIONS,
+        bundled=distribution.jars is not None,
     )  # fmt: skip
+    return Starts(
+        name=name, control_options=(*sharing, *_CONTROL_OPTIONS), data_options=sharing, containers=containers
+    )
 
 
 def training_starts(distribution: Distribution, lists: Path) -> Starts:
     """Starts whose processes write down, in files in `lists`, which classes they load."""
     writing = (f"-XX:DumpLoadedClassList={lists}/%p.lst", *_CONTROL_OPTIONS)
-    properties = {**_BRISK_PROPERTIES, **_container_options(distribution, writing)}
-    return Starts(name="training", properties=properties, control_options=writing, data_options=writing)
+    containers = ContainerStarts(brisk=True, options=_container_options(distribution, writing))
+    return Starts(name="training", control_options=writing, data_options=writing, containers=containers)
 
 
-def _container_options(
-    distribution: Distribution, options: tuple[str, ...], master: tuple[str, ...] = ()
-) -> dict[str, str]:
-    """Class sharing for the application master and the tasks.
+def _container_options(distribution: Distribution, options: tuple[str, ...]) -> tuple[str, ...]:
+    """Class sharing for JVMs in containers.
 
     An archive is only used when the class path begins as it did when it was made, but a container's begins with its
     working directory. So Hadoop's jars are put before it; what a job brings is still found, as Hadoop's own classes
-    win anyway (for the exceptions see `Starts.beside`).
+    win anyway, unless the job asks for its own first.
     """
     if distribution.pathing_jar is None or not options:
-        return {}
-    shared = " ".join((*options, "-cp", f"{distribution.pathing_jar}:$CLASSPATH"))
-    return {
-        **dict.fromkeys(_TASKS_OPTIONS, f"{_TASK_OPTIONS} {shared}"),
-        _MASTERS_OPTIONS: " ".join((shared, *master)),
-    }
+        return ()
+    return (*options, "-cp", f"{distribution.pathing_jar}:$CLASSPATH")
 
 
-_JARS = (
-    "hadoop-common-[0-9]*.jar",
-    "hadoop-hdfs-[0-9]*.jar",
-    "hadoop-hdfs-client-[0-9]*.jar",
-    "hadoop-mapreduce-client-core-[0-9]*.jar",
-    "hadoop-yarn-api-[0-9]*.jar",
-)
 _TABLE = re.compile(r"[a-z]+-default\.xml")
 _NAMES = re.compile(
     r"org/apache/hadoop/.*(Config|ConfigKeys|Configuration|ConfigurationKeys(Public)?|File(In|Out)putFormat"
@@ -351,7 +302,7 @@ def known_properties(installation: Installation) -> Mapping[str, str]:
     home = installation.hadoop_home
     folder = home / "share" / "hadoop" if home is not None else installation.parts / "hadoop" / "lib"
     values: dict[str, str] = {}
-    for pattern in _JARS:
+    for pattern in (jar for service in SERVICES.values() for jar in service.property_jars):
         jar = next((file for file in sorted(folder.rglob(pattern)) if "tests" not in file.name), None)
         if jar is None:
             return {}

@@ -9,202 +9,45 @@ import shutil
 import signal
 import socket
 import subprocess
-import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cache, cached_property
 from math import ceil
 from pathlib import Path
-from threading import Thread
-from typing import NamedTuple
 
-from assay.host.http import fetch_json
 from assay.host.lease import Lease, uninterrupted
 from assay.host.processes import children_of, end_processes
 from assay.host.processors import bound_to, division, ranges_text
 from assay.model.errors import AssayError, BadInputError
 from assay.model.fault import NODE, worker_name, worker_number
 from assay.model.network import NO_NETWORK, LinkSpec, links_of, links_on
-from assay.model.node import Node
-from assay.model.platform import (
-    MASTER,
-    ClusterNode,
-    ClusterSpec,
-    DaemonKind,
-    Layout,
-    LimitUse,
-    LocalDirectory,
-    PlatformKind,
-    RunningCluster,
-)
+from assay.model.cluster import ClusterSpec, MASTER
+from assay.model.layout import Layout, LocalDirectory
+from assay.model.limits import LimitUse
+from assay.model.platform import PlatformKind
+from assay.model.running_cluster import ClusterNode, RunningCluster
+from assay.model.service import NodeContext, Stack, stack_of
 from assay.model.probe import Scene
 from assay.model.progress import Progress
-from assay.model.registry import ENGINES, FACTS, PLATFORMS, STORES
+from assay.model.registry import FACTS, PLATFORMS, STORES
 from assay.model.scale import ScaleSeen
 from assay.model.store import Placer, Store
-from assay.model.trial import HDFS, MAPREDUCE
 from assay.network.links import Lan, make_lans, network_facts, unplug
 from assay.node.local import LocalNode
 from assay.node.namespace import NamespaceNode
 from assay.platform import daemon as commands
 from assay.platform.accounting import accounting_groups
 from assay.platform.base import Cluster, HadoopPlatform
-from assay.platform.configuration import (
-    IN_TURN,
-    container_logs,
-    embedded_properties,
-    with_fixed_ports,
-    write_configuration,
-)
-from assay.platform.daemon import Daemon, PortTakenError, last_words
+from assay.platform.configuration import with_fixed_ports, write_configuration
+from assay.platform.daemon import Daemon, PortTakenError
 from assay.platform.dilation import resolved, slowed
 from assay.platform.distribution import Distribution, Starts, starts_of
 from assay.platform.faults import FaultInjector, Killed
-from assay.platform.limits import Limits, check_containers, check_limits, limits_of, offered_mb, used_together
+from assay.platform.limits import Limits, check_limits, limits_of, used_together
 from assay.platform.scale import ScaleWatch
 from assay.platform.scene import build_scene
-from assay.platform.timers import NAMES, longer
-
-_PATIENCE_S, _PATIENCE_OF_NODE_S = 120.0, 15.0
-_POLL_S = 0.05
-_ASK_S = 2.0
-_AT_ONCE = 8
-"""So many of the workers' daemons come up beside each other; more would only wait for each other."""
-
-
-NO_LIMITS = Limits(None, None, {})
-
-
-class Host(NamedTuple):
-    """A node of a cluster, its own directories, and which daemons it has; `limits` bounds each from its start."""
-
-    node: Node
-    layout: Layout
-    limits: Limits = NO_LIMITS
-    is_master: bool = True
-    is_worker: bool = True
-    data_name: str = ""
-    """What it is called on the network that carries HDFS data and the shuffle; empty: as the node."""
-
-    def runs(self, kind: DaemonKind) -> bool:
-        """Whether it has such a daemon."""
-        return self.is_worker if kind.on_data_path else self.is_master
-
-    @property
-    def conf_dir(self) -> Path:
-        return self.layout.neutral / "conf"
-
-    def log(self, kind: DaemonKind) -> Path:
-        """Of its daemon of a kind."""
-        return self.layout.neutral / "logs" / f"{kind.role}.log"
-
-
-@dataclass
-class Startup:
-    """Starts daemons on their hosts into the list it is given, so that whoever ends them knows of each at once.
-
-    `environment` carries the lease's mark; `logs`, `tmp` and `conf` exist in each host's neutral directory. `addresses`
-    are those of the daemons' ports.
-    """
-
-    hosts: Sequence[Host]
-    distribution: Distribution
-    starts: Starts
-    addresses: Mapping[str, str]
-    environment: Mapping[str, str]
-    daemons: list[Daemon]
-    progress: Progress
-
-    def __post_init__(self) -> None:
-        self._patience_s = _PATIENCE_S + _PATIENCE_OF_NODE_S * (len(self.hosts) - 1)
-        self._deadline = time.monotonic() + self._patience_s
-        self._later: list[tuple[DaemonKind, Host]] = []
-
-    def run(self, engines: Sequence[DaemonKind], stores: Sequence[DaemonKind]) -> None:
-        """Start all and wait until they are healthy.
-
-        Raises AssayError with the daemon's own log line when one dies or is not healthy in time, PortTakenError when
-        it died because its port was taken.
-        """
-        self.progress.detail("starting daemons")
-        kinds = (*engines, *stores)
-        # Those of the engine look for the store, and all for each other, until they find them: first whom all look for.
-        for kind in kinds:
-            if not (kind.late or kind.on_data_path):
-                self._start(kind)
-        of_workers = [(kind, host) for host in self.hosts if host.is_worker for kind in kinds if kind.on_data_path]
-        for kind, host in of_workers[:_AT_ONCE]:
-            self._start_on(host, kind)
-        self._wait(stores[-1:])
-        late = [kind for kind in kinds if kind.late]
-        for kind in late:
-            self._start(kind)
-        self._later = of_workers[_AT_ONCE:]
-        self._wait([kind for kind in kinds if kind not in stores[-1:]])
-        # Its first answer takes it half a second: better while data are staged than when a job has ended.
-        for kind in late:
-            Thread(target=self._answers, args=(kind,), daemon=True).start()
-
-    def urls(self) -> dict[str, str]:
-        """The web interfaces of the daemons that were started, by role."""
-        kinds = (daemon.kind for daemon in self.daemons)
-        return {kind.role: f"http://{self.addresses[kind.web]}" for kind in kinds if kind.web}
-
-    def _start(self, kind: DaemonKind) -> None:
-        for host in self.hosts:
-            if host.runs(kind):
-                self._start_on(host, kind)
-
-    def _start_on(self, host: Host, kind: DaemonKind) -> None:
-        node, neutral = host.node, host.layout.neutral
-        environment = {**self.environment, "HADOOP_CONF_DIR": str(host.conf_dir)}
-        if kind.formats and self.starts.name == "brisk" and self.distribution.formatted_name is not None:
-            node.copy(self.distribution.formatted_name, neutral / "name")
-        elif kind.formats:
-            options = ("-Xmx256m", *self.starts.control_options)
-            command = commands.java_command(self.distribution, options, host.conf_dir, kind.main_class, kind.formats)
-            log = neutral / "logs" / "format.log"
-            if node.start(host.limits.entering(command), environment, log).wait() != 0:
-                raise AssayError(f"the {kind.name} could not be formatted: {last_words(log, node)} (log: {log})")
-        command = commands.daemon_command(kind, self.distribution, self.starts, host.conf_dir)
-        process = node.start(host.limits.entering(command), environment, host.log(kind))
-        self.daemons.append(Daemon(kind, node, process, host.log(kind)))
-
-    def _answers(self, kind: DaemonKind) -> bool:
-        """What one page says of several daemons is of any of them: then only their signs tell."""
-        hosts = [host for host in self.hosts if host.runs(kind)]
-        url = self.urls()[kind.asked or kind.role]
-        return len(hosts) == 1 and kind.ready(fetch_json(url + kind.page, connect=self.hosts[0].node.connect))
-
-    def _wait(self, kinds: Iterable[DaemonKind]) -> None:
-        """Its sign costs nothing; to answer takes a starting daemon's processor time, of which all have too little."""
-        waiting = [(kind, host) for kind in kinds if kind.sign for host in self.hosts if host.runs(kind)]
-        asked = time.monotonic()
-        while True:
-            for daemon in self.daemons:
-                daemon.check()
-            asks = time.monotonic() - asked > _ASK_S
-            for kind, host in list(waiting):
-                came_up = (kind, host) not in self._later and kind.sign in host.node.read(host.log(kind))
-                if came_up or (asks and self._answers(kind)):
-                    self.progress.detail(f"{kind.role} is up")
-                    waiting.remove((kind, host))
-            if self._later and sum(kind.on_data_path for kind, _ in waiting) - len(self._later) < _AT_ONCE:
-                kind, host = self._later.pop(0)
-                self._start_on(host, kind)
-            asked = time.monotonic() if asks else asked
-            if not waiting and not self._later:
-                return
-            if time.monotonic() > self._deadline:
-                reasons = "; ".join(
-                    f"the {late.kind.name} is not healthy: {last_words(late.log, late.node)} (log: {late.log})"
-                    for late in self.daemons
-                    if late.log in [host.log(kind) for kind, host in waiting]
-                )
-                raise AssayError(f"the cluster was not healthy within {self._patience_s:.0f} s: {reasons}")
-            time.sleep(_POLL_S)
-
+from assay.platform.startup import Host, Startup
+from assay.platform.timers import longer
 
 _ATTEMPTS = 3
 
@@ -214,18 +57,17 @@ class EmbeddedCluster(Cluster):
 
     def __init__(
         self, distribution: Distribution, spec: ClusterSpec, state: Path, environment: Mapping[str, str],
-        store: str = HDFS, engine: str = MAPREDUCE, starts: Starts | None = None,
+        stack: Stack | None = None, starts: Starts | None = None,
     ) -> None:  # fmt: skip
         """`state` keeps the leases; `environment` is the user's, of which Hadoop's own variables are left out.
 
-        `store` and `engine` are the registered names of what it is for. `starts` replaces what `spec.starts` names
-        (set-up uses that to find out which classes are loaded). Raises BadInputError for an impossible dilation.
+        `stack` is what it runs; without one that of the usual store and engine. `starts` replaces what `spec.starts`
+        names (set-up uses that to find out which classes are loaded). Raises BadInputError for an impossible dilation.
         """
         self._distribution = distribution
         self._spec = resolved(spec)
         self._slower = slowed(self._spec)
-        self._store = STORES.find(store)
-        self._engines = ENGINES.find(engine).daemons
+        self._stack = stack_of() if stack is None else stack
         self._starts = starts or starts_of(spec.starts, distribution)
         if len(spec.workers) > 1:
             self._starts = self._starts.among_many()
@@ -241,9 +83,9 @@ class EmbeddedCluster(Cluster):
         self._lease: Lease | None = None
 
     def check(self, properties: Mapping[str, str]) -> None:
-        """Its containers fit into its NodeManagers, its limits into this machine, and it may have its nodes."""
-        self._check_containers(properties)
-        longer(properties, self._slower)
+        """Jobs fit beside its daemons, its limits into this machine, and it may have its nodes."""
+        self._stack.check(self._spec, properties)
+        longer(properties, self._slower, self._stack.timers)
         check_limits(self._spec, self._state)
         if self._spec.workers:
             check_namespaces()
@@ -299,7 +141,7 @@ class EmbeddedCluster(Cluster):
         Raises AssayError, with the daemon's own log line, when one dies or is not healthy in time. A port that was
         taken between its choice and its use is no error: the start is tried again with other ports.
         """
-        self._check_containers(properties)
+        self._stack.check(self._spec, properties)
         self._lease = lease
         workers = self._spec.workers
         names = [MASTER, *workers] if workers else [""]
@@ -337,52 +179,44 @@ class EmbeddedCluster(Cluster):
     ) -> RunningCluster:
         hosts, lans = self._make_hosts(layout, lease)
         self.lans = lans
-        master = hosts[0].node
-        names = [name for kind in (*self._engines, *self._store.daemons) for name in kind.ports]
+        master, daemons = hosts[0].node, self._stack.daemons
+        names = [name for kind in daemons for name in kind.ports]
         ports = master.free_ports(len(names))
         addresses = {name: f"{master.name}:{port}" for name, port in zip(names, ports, strict=True)}
-        starts = self._starts.beside(properties)
-        # Tasks draw directories at random: with few tasks a mixed medium's shares would land anywhere. Only the bundled
-        # Hadoop has the class that has them taken in turn (hadoop/src/.../OneDirectoryPerTask.java).
-        several = max(len(host.layout.local) for host in hosts) > 1
-        turns = (
-            {"yarn.nodemanager.container-executor.class": IN_TURN}
-            if several and self._distribution.jars is not None
-            else {}
-        )
+        racks = write_racks(self._spec, lans, layout.neutral / "network")
+        hosts = [host._replace(context=host.context._replace(addresses=addresses, racks=racks)) for host in hosts]
+        starting = self._stack.starts(self._starts.containers, properties)
         free_ports = master.free_ports(_MOST_PORTS) if lans else None
-        racks = rack_properties(self._spec, lans, layout.neutral / "network")
-        chosen = {**turns, **racks, **starts.properties, **properties}
-        for host in hosts:
-            self._configure(host, addresses, chosen, free_ports)
+        configured = [self._configure(host, {**starting, **properties}, free_ports) for host in hosts]
         facts, doubts = network_facts(lans, progress)
         for at, rack in enumerate(self._spec.racks, 1):
             facts[f"racks.rack-{at}"] = ", ".join(map(worker_name, rack))
         startup = Startup(
-            hosts, self._distribution, starts, addresses, lease.environment(self._environment), self._daemons, progress
-        )
-        startup.run(self._engines, self._store.daemons)
+            hosts, self._distribution, self._starts, addresses, lease.environment(self._environment), self._daemons,
+            progress,
+        )  # fmt: skip
+        startup.run(daemons)
         conf_dir = hosts[0].conf_dir
         hadoop = commands.write_hadoop_command(
-            layout.neutral / "bin" / "hadoop", self._distribution, starts, conf_dir,
+            layout.neutral / "bin" / "hadoop", self._distribution, self._starts, conf_dir, self._stack.commands,
             master if lans else commands.HERE, hosts[0].limits.entering_processors,
         )  # fmt: skip
-        settings = longer(starts.settings(self._distribution), self._slower)
-        if self._spec.limit_memory_bytes is not None:  # what the limit makes of the memory for containers
-            settings["yarn.nodemanager.resource.memory-mb"] = str(offered_mb(self._spec))
-        order = "one per task, in turn" if turns else "drawn at random for each file"
-        settings["local directories"] = order if several else "one"
+        settings = longer(
+            self._starts.settings(self._distribution, starting, daemons), self._slower, self._stack.timers
+        )
         return RunningCluster(
             hadoop=hadoop, conf_dir=conf_dir, version=self._distribution.version, addresses=startup.urls(),
             nodes=tuple(self._cluster_node(host) for host in hosts), extras=self._distribution.extras,
-            settings=settings, connect=master.connect if lans else socket.create_connection, facts=facts,
-            doubts=doubts, slower=self._slower,
+            settings={**settings, **self._stack.settings([host.context for host in hosts])}, properties=configured[0],
+            connect=master.connect if lans else socket.create_connection, facts=facts, doubts=doubts,
+            slower=self._slower,
         )  # fmt: skip
 
     def _make_hosts(self, layout: Layout, lease: Lease) -> tuple[list[Host], Sequence[Lan]]:
         """The nodes with their directories, the master first, and the networks between them; or this machine alone."""
         if not self._spec.workers:
-            return [Host(LocalNode(), layout, self._limits[""])], ()
+            node = LocalNode()
+            return [Host(node, self._context(layout, node.name, node.name), self._limits[""])], ()
         network = layout.neutral / "network"
         network.mkdir(parents=True)
         names = [MASTER, *self._spec.workers]
@@ -395,39 +229,40 @@ class EmbeddedCluster(Cluster):
         of_master = Layout(neutral=home, data=(), local=(LocalDirectory(path=home / "local", medium="home"),))
         layouts = {MASTER: of_master, **layout.nodes}
         return [
-            Host(node, layouts[node.name], self._limits[node.name], node.name == MASTER, node.name != MASTER, data_name)
+            Host(
+                node, self._context(layouts[node.name], data_name, MASTER), self._limits[node.name],
+                is_master=node.name == MASTER, is_worker=node.name != MASTER,
+            )  # fmt: skip
             for node, data_name in zip(lans[0].nodes, lans[-1].hosts, strict=True)
         ], lans
+
+    def _context(self, layout: Layout, host: str, master: str) -> NodeContext:
+        bundled = self._distribution.jars is not None
+        return NodeContext(
+            self._spec, layout, host, master, classpath=self._distribution.classpath, bundled=bundled
+        )
 
     def _slowed(self, links: Sequence[LinkSpec | None]) -> list[LinkSpec | None]:
         """Links as slow as all else of a scale model."""
         return [link and link.model_copy(update={"slowdown": self._slower}) for link in links]
 
-    def _configure(
-        self, host: Host, addresses: Mapping[str, str], chosen: Mapping[str, str], ports: Sequence[int] | None
-    ) -> None:
-        """Write its site files. `chosen` goes before what Assay has to say, `ports` are for what would take any."""
-        layout, conf_dir, name = host.layout, host.conf_dir, host.data_name or host.node.name
-        for directory in (conf_dir, layout.neutral / "logs", layout.neutral / "tmp"):
+    def _configure(self, host: Host, chosen: Mapping[str, str], ports: Sequence[int] | None) -> Mapping[str, str]:
+        """Write its configuration, and give the properties in it.
+
+        `chosen` goes before what services say, `ports` are for what would take any.
+        """
+        node = host.context
+        for directory in (node.conf_dir, node.layout.neutral / "logs", node.layout.neutral / "tmp"):
             directory.mkdir(parents=True)
-        spec = self._spec.model_copy(update={"memory_mb": offered_mb(self._spec)})
-        master = next(iter(addresses.values())).rpartition(":")[0]
-        classpath = ",".join(self._distribution.classpath)
-        ours = {
-            **addresses, **embedded_properties(spec, layout, name, classpath, conf_dir, master),
-            **self._store.properties(layout, name, addresses),
-        }  # fmt: skip
-        properties = {**(with_fixed_ports(ours, ports) if ports else ours), **chosen}
-        write_configuration(conf_dir, longer(properties, self._slower))
+        of_services = {**node.addresses, **self._stack.properties(node)}
+        fixed = with_fixed_ports(of_services, ports) if ports else of_services
+        properties = longer({**fixed, **chosen}, self._slower, self._stack.timers)
+        write_configuration(self._stack, node, properties)
+        return properties
 
     def _cluster_node(self, host: Host) -> ClusterNode:
         daemons = tuple(daemon.facts for daemon in self._daemons if daemon.node is host.node)
-        return ClusterNode(host.node, daemons, container_logs(host.layout) if host.is_worker else None)
-
-    def _check_containers(self, properties: Mapping[str, str]) -> None:
-        kinds = (*self._engines, *self._store.daemons)
-        on_one = sum(kind.on_data_path for kind in kinds) if self._spec.workers else len(kinds)
-        check_containers(self._spec, properties, on_one)
+        return ClusterNode(host.node, daemons, host.layout.container_logs if host.is_worker else None)
 
     def _killed(self) -> str | None:
         """Why the kernel ended processes of a node."""
@@ -440,14 +275,13 @@ class EmbeddedCluster(Cluster):
         self._daemons, self._struck = [], []
 
 
-def rack_properties(spec: ClusterSpec, lans: Sequence[Lan], home: Path) -> dict[str, str]:
-    """What has Hadoop read the workers' racks from a table of its own form, which goes into `home`; none without racks.
+def write_racks(spec: ClusterSpec, lans: Sequence[Lan], home: Path) -> Path | None:
+    """Write a table of the racks of the nodes' names and addresses, on either network, into `home`; None without racks.
 
-    HDFS looks them up by address, YARN by name or address, on either network (Hadoop: TableMapping). The master is in
-    the first rack.
+    The master is in the first rack.
     """
     if not spec.racks or not lans:
-        return {}
+        return None
     rack_of = {worker_name(number): f"/rack-{at}" for at, rack in enumerate(spec.racks, 1) for number in rack}
     lines = [
         f"{word} {rack_of.get(node.name, '/rack-1')}\n"
@@ -457,10 +291,7 @@ def rack_properties(spec: ClusterSpec, lans: Sequence[Lan], home: Path) -> dict[
     ]
     table = home / "racks"
     table.write_text("".join(lines), encoding="utf-8")
-    return {
-        "net.topology.node.switch.mapping.impl": "org.apache.hadoop.net.TableMapping",
-        "net.topology.table.file.name": str(table),
-    }
+    return table
 
 
 _MOST_PORTS = 40
@@ -506,10 +337,8 @@ class EmbeddedPlatform(HadoopPlatform):
 
     @cached_property
     def _cluster(self) -> EmbeddedCluster:
-        trial = self._trial
         return EmbeddedCluster(
-            self._distribution, self._spec, self._installation.state, self._user_environment, trial.store,
-            trial.engine,
+            self._distribution, self._spec, self._installation.state, self._user_environment, self._stack,
         )  # fmt: skip
 
     @cached_property
@@ -526,7 +355,7 @@ class EmbeddedPlatform(HadoopPlatform):
         if self._spec.dilation is None:
             yield None
             return
-        with ScaleWatch(self._slower, self._cluster.lans, cluster).watching() as watch:
+        with ScaleWatch(self._slower, self._cluster.lans, cluster, self._stack).watching() as watch:
             yield watch.seen
 
     def facts(self) -> Mapping[str, str]:
@@ -547,7 +376,7 @@ class EmbeddedPlatform(HadoopPlatform):
                 f"choose up to {len(parts.cluster)}",
                 "cpus",
             )
-        of_jobs = sorted(NAMES & self._trial.workload.hadoop.keys())
+        of_jobs = sorted(self._stack.timers.keys() & self._trial.workload.hadoop.keys())
         if self._slower > 1 and of_jobs:
             raise BadInputError(
                 f"{of_jobs[0]} of the workload's own would not be {self._slower} times longer, as a dilation makes it; "
@@ -570,8 +399,7 @@ class EmbeddedPlatform(HadoopPlatform):
         return FaultInjector(fault, lambda: self._cluster.strike(fault.kill, fault.worker))
 
     def _scene(self, cluster: RunningCluster, layout: Layout) -> Scene:
-        kinds = (*STORES.find(self._trial.store).daemons, *ENGINES.find(self._trial.engine).daemons)
-        return build_scene(cluster, layout, self._media, kinds)
+        return build_scene(cluster, layout, self._media, self._stack.daemons)
 
 
 _OWN_KEYS = frozenset({"starts", "memory_mb", "vcores", "nodes", "network", "racks"})

@@ -11,20 +11,24 @@ from pathlib import Path
 from assay.host.http import BoundedWeb
 from assay.host.kerberos import Login, NoTicketError, Ticket
 from assay.model.doubt import Doubt, doubt_kind
-from assay.model.engine import EngineKind
 from assay.model.errors import AssayError, BadInputError, NoAnswerError, NoLoginError
 from assay.model.existing import ExistingDaemon, Site
 from assay.model.kerberos import KerberosSpec
-from assay.model.platform import EXISTING, ClusterSpec, Layout, PlatformKind, RunningCluster
+from assay.model.cluster import ClusterSpec, EXISTING
+from assay.model.layout import Layout
+from assay.model.platform import PlatformKind
+from assay.model.running_cluster import RunningCluster
 from assay.model.probe import ForeignCluster, NodeSource, NodeSourceContext, Scene
 from assay.model.progress import Progress
-from assay.model.registry import ENGINES, NODE_SOURCES, PLATFORMS, STORES
-from assay.model.store import Placer, Store, StoreKind
+from assay.model.service import Stack, stack_of
+from assay.model.registry import NODE_SOURCES, PLATFORMS, STORES
+from assay.model.store import Placer, Store
 from assay.platform.base import Cluster, HadoopPlatform
-from assay.platform.configuration import LOG4J, derive_site, read_site
+from assay.platform.configuration import derive_site, read_site
 from assay.platform.daemon import write_hadoop_command
 from assay.platform.discovery import discover
 from assay.platform.distribution import Distribution, Starts
+from assay.platform.hadoop import LOG4J, LOG4J_FILE
 
 _CHECK_EVERY_S = 10.0
 GONE_AFTER_S, GONE_AFTER_MISSES = 60.0, 4
@@ -86,7 +90,8 @@ class ExistingCluster(Cluster):
         self._authorize = None if self.login is None else self.login.authorization
         self.web = BoundedWeb(spec.ca_file, authorize=self._authorize)
         self._site = Site(properties, self._conf_dir)
-        self._daemons = daemons_of(store, engine, self._conf_dir)
+        self._stack = stack_of(store, engine)
+        self._daemons = daemons_of(self._stack, self._conf_dir)
         self._masters = [daemon for daemon in self._daemons if daemon.well is not None]
         self._urls = {daemon.role: daemon.addresses(self._site) for daemon in self._masters}
         self._in_use: Mapping[str, str] = {}
@@ -143,10 +148,12 @@ class ExistingCluster(Cluster):
         conf_dir = layout.neutral / "conf"
         derive_site(self._conf_dir, conf_dir, properties)
         # Which jobs a program ran is read from what its client says at the level INFO.
-        if not (conf_dir / "log4j.properties").exists():
-            (conf_dir / "log4j.properties").write_text(LOG4J, encoding="utf-8")
-        starts = Starts(name="existing", properties={})
-        hadoop = write_hadoop_command(layout.neutral / "bin" / "hadoop", self._distribution, starts, conf_dir)
+        if not (conf_dir / LOG4J_FILE).exists():
+            (conf_dir / LOG4J_FILE).write_text(LOG4J, encoding="utf-8")
+        hadoop = write_hadoop_command(
+            layout.neutral / "bin" / "hadoop", self._distribution, Starts(name="existing"), conf_dir,
+            self._stack.commands,
+        )  # fmt: skip
         return RunningCluster(
             hadoop=hadoop, conf_dir=conf_dir, version=self._version(), outlives=True,
             addresses=self._in_use, extras=self._distribution.extras, ca_file=self._spec.ca_file,
@@ -251,19 +258,16 @@ def worker_nodes(foreign: ForeignCluster) -> list[str]:
     return hosts
 
 
-def daemons_of(store: str, engine: str, conf_dir: Path) -> tuple[ExistingDaemon, ...]:
-    """What is known of the daemons of a store and an engine. Raises BadInputError where one can't be found there."""
-    kinds: dict[str, StoreKind | EngineKind] = {f"the store {store}": STORES.find(store)}
-    for name in filter(None, (engine, ENGINES.find(engine).staged_by)):
-        kinds[f"the engine {name}"] = ENGINES.find(name)
-    for name, kind in kinds.items():
-        if kind.daemons and not kind.existing:
-            roles = ", ".join(daemon.role for daemon in kind.daemons)
+def daemons_of(stack: Stack, conf_dir: Path) -> tuple[ExistingDaemon, ...]:
+    """What is known of the daemons of a stack. Raises BadInputError where a service can't be found there."""
+    for service in stack.services:
+        if service.daemons and not service.existing:
+            roles = ", ".join(daemon.role for daemon in service.daemons)
             raise BadInputError(
-                f"{conf_dir} can't say where the {roles} is: nobody knows how to find {name} on an existing cluster; "
-                "leave conf_dir out, and Assay starts a cluster of its own"
+                f"{conf_dir} can't say where the {roles} is: nobody knows how to find the service {service.name} on an "
+                "existing cluster; leave conf_dir out, and Assay starts a cluster of its own"
             )
-    return tuple({daemon.role: daemon for kind in kinds.values() for daemon in kind.existing}.values())
+    return stack.existing
 
 
 class ExistingPlatform(HadoopPlatform):

@@ -8,7 +8,8 @@ from assay.host.lease import Lease, leases, release_all, uninterrupted
 from assay.model.base import Frozen
 from assay.model.errors import AssayError
 from assay.model.installation import Installation
-from assay.model.platform import ClusterSpec, Layout
+from assay.model.cluster import ClusterSpec
+from assay.model.layout import Layout
 from assay.model.progress import Progress
 from assay.platform.distribution import check_paths, find_distribution
 from assay.platform.embedded import EmbeddedCluster

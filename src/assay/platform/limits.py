@@ -1,7 +1,5 @@
 """Bounds on the memory and the cores of a whole cluster, page cache included, through the kernel's control groups.
 
-And what fits below a cluster's memory limit: what its NodeManager may promise to containers, and what a job needs.
-
 A group is made in version 1 or version 2 of the kernel's interface, whichever has the controller on this machine, under
 a name that carries the lease's id. Processes enter it before they become a daemon, so that whatever they start and
 every page they read or write counts from the first. Clients of the cluster and Assay itself stay outside, as on a
@@ -20,7 +18,8 @@ from assay.host.lease import Lease
 from assay.host.machine import machine_bytes, usable_processors
 from assay.model.errors import AssayError, BadInputError
 from assay.model.naming import bytes_text
-from assay.model.platform import ClusterSpec, LimitUse
+from assay.model.cluster import ClusterSpec
+from assay.model.limits import LimitUse
 from assay.platform.dilation import slowed
 from assay.platform.page_cache_budget import LEAST_BUDGET_BYTES, PageCacheBudget
 
@@ -289,78 +288,3 @@ def _flat(file: Path) -> dict[str, int]:
     """A file of lines `name number`."""
     fields = words(file)
     return {name: int(value) for name, value in zip(fields[::2], fields[1::2], strict=False)}
-
-
-MIB = 1 << 20
-# What a daemon holds below a limit (measured: 0.55 GiB for five when healthy), with room to grow.
-DAEMON_MB = 128
-
-_MASTER = ("yarn.app.mapreduce.am.resource.mb", 1536)
-_TASKS = (("mapreduce.map.memory.mb", 1024), ("mapreduce.reduce.memory.mb", 1024))
-_STEP = ("yarn.scheduler.minimum-allocation-mb", 1024)
-_OFFERED = "yarn.nodemanager.resource.memory-mb"
-_MOST = "yarn.scheduler.maximum-allocation-mb"
-_MOST_CORES = "yarn.scheduler.maximum-allocation-vcores"
-_CORES = ("yarn.app.mapreduce.am.resource.cpu-vcores", "mapreduce.map.cpu.vcores", "mapreduce.reduce.cpu.vcores")
-MOST_CORES = 4
-"""That one container may have where nothing else is said: Hadoop's own default."""
-_IN_MASTER = "mapreduce.job.ubertask.enable"
-
-
-def offered_mb(spec: ClusterSpec) -> int:
-    """What the NodeManager offers to containers: as asked for, but no more than the limit leaves to the whole cluster.
-
-    The daemons' own memory is not taken off, as Hadoop takes nothing off on a machine of that size: what a container
-    asks for is a ceiling that it seldom reaches, and what all really use is bounded by the kernel.
-    """
-    if spec.limit_memory_bytes is None:
-        return spec.memory_mb
-    return min(spec.memory_mb, spec.limit_memory_bytes // MIB)
-
-
-def check_containers(spec: ClusterSpec, properties: Mapping[str, str], daemons: int) -> None:
-    """Raises BadInputError when a job with these properties has no room beside the daemons, or in the NodeManager."""
-    daemons_mb = daemons * DAEMON_MB
-    master, tasks = _asked(properties, _MASTER), [_asked(properties, task) for task in _TASKS]
-    step, largest, limit = _asked(properties, _STEP), max(master, *tasks), spec.limit_memory_bytes
-    at_once = _rounded(master, step)
-    if properties.get(_IN_MASTER, "false").lower() != "true":
-        at_once += max(_rounded(task, step) for task in tasks)
-    beside = f"an application master and one task take {at_once} MiB (each rounded up to {_STEP[0]}, {step} MiB)"
-    smaller = "or smaller containers (`settings: small`)"
-    if limit is not None:
-        least_mb = max(daemons_mb + largest, 0 if _OFFERED in properties else at_once)
-        if limit // MIB < least_mb:
-            raise BadInputError(
-                f"a memory limit of {limit // MIB} MiB is too small: the {daemons} daemons take about {daemons_mb} "
-                f"MiB, the largest container {largest} MiB, and {beside}; give at least {least_mb} MiB, "
-                f"{smaller}", "memory",
-            )  # fmt: skip
-    # What the scheduler allows one container at most, against what the jobs' containers ask for.
-    most = (_MOST, _asked(properties, (_MOST, offered_mb(spec))), " MiB")
-    cores = (_MOST_CORES, _asked(properties, (_MOST_CORES, min(spec.vcores, MOST_CORES))), "")
-    wanted = [(of, most) for of in (_STEP, _MASTER, *_TASKS) if _MOST in properties]
-    for of, (bound, allowed, unit) in (*wanted, *(((name, 1), cores) for name in _CORES)):
-        if (size := _asked(properties, of)) > allowed:
-            raise BadInputError(
-                f"{of[0]} is {size}{unit}, and {bound} allows {allowed}{unit}: no such container could start; give at "
-                f"most {allowed}{unit}, or allow more", of[0], bound, "settings",
-            )  # fmt: skip
-    offered = _asked(properties, (_OFFERED, offered_mb(spec)))
-    if offered < at_once:
-        raise BadInputError(
-            f"the NodeManager offers {offered} MiB, and {beside}: the job would never start; give at least "
-            f"{at_once} MiB, {smaller}", _OFFERED, _STEP[0], _MASTER[0], *dict(_TASKS), "cluster", "settings",
-        )  # fmt: skip
-
-
-def _asked(properties: Mapping[str, str], of: tuple[str, int]) -> int:
-    """A size in MiB; what is not a positive number means Hadoop's default, as -1 does there."""
-    name, default = of
-    value = properties.get(name, "").strip()
-    usable = value.isascii() and value.isdecimal() and len(value) < 19
-    return int(value) if usable and int(value) > 0 else default
-
-
-def _rounded(size_mb: int, step_mb: int) -> int:
-    return -(-size_mb // step_mb) * step_mb

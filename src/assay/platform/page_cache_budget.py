@@ -26,7 +26,7 @@ from typing import NamedTuple
 
 from assay.host.processors import bound_to, division
 from assay.model.errors import BadInputError
-from assay.model.platform import CacheUse
+from assay.model.limits import CacheUse
 
 LEAST_BUDGET_BYTES = 32 << 20
 """The least with which a small TeraSort was seen to run. Of 16 MiB the pages in the buffers of sockets took all, and

@@ -12,17 +12,16 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from threading import Event, Thread
-from typing import Any, NamedTuple
+from typing import Any
 
 from assay.host.canary import canary
 from assay.host.http import fetch_json
 from assay.host.processors import bound_to, division
-from assay.model.platform import RunningCluster, jmx_bean
+from assay.model.running_cluster import RunningCluster
+from assay.model.service import Stack
 from assay.model.scale import HeartbeatsSeen, LinkSeen, ScaleSeen
 from assay.network.links import Lan
 from assay.network.queues import Queue, Queues
-from assay.platform.configuration import read_site
-from assay.platform.timers import DATANODE_HEARTBEAT, NODE_HEARTBEAT, TIMERS
 
 STAT = Path("/proc/stat")
 LINKS_EVERY_S, IDLE_EVERY_S, HEARTBEATS_EVERY_S = 0.05, 1.0, 10.0
@@ -33,29 +32,15 @@ Window = tuple[int, int]
 """Its begin and end, in milliseconds since the epoch."""
 
 
-class Beat(NamedTuple):
-    """A daemon that counts heartbeats, the count's name in its JMX, and the timer that they follow with its unit."""
-
-    role: str
-    bean: str
-    counter: str
-    timer: str
-    unit_s: float
-
-
-BEATS = (
-    Beat("resourcemanager", "ResourceManager", "NodeHeartbeatNumOps", NODE_HEARTBEAT, 1e-3),
-    Beat("namenode", "NameNode", "SendHeartbeatNumOps", DATANODE_HEARTBEAT, 1.0),
-)
-
-
 class ScaleWatch:
     """What was seen since the scope began, by time."""
 
-    def __init__(self, dilation: int, lans: Sequence[Lan], cluster: RunningCluster) -> None:
+    def __init__(self, dilation: int, lans: Sequence[Lan], cluster: RunningCluster, stack: Stack) -> None:
         self._dilation = dilation
         self._lans = lans
         self._cluster = cluster
+        self._masters = {daemon.role: daemon.heartbeats for daemon in stack.daemons if daemon.heartbeats is not None}
+        self._timers = stack.timers
         self._idle: list[tuple[Window, float]] = []
         self._late: deque[tuple[int, array[int]]] = deque()
         self._links: list[tuple[Window, str, LinkSeen]] = []
@@ -108,17 +93,16 @@ class ScaleWatch:
 
     def _heartbeats(self, within: range) -> Mapping[str, HeartbeatsSeen]:
         """By counts at the first and the last time of asking; what was never asked twice is left out."""
-        found = {}
+        seen = {}
         nodes = sum(node.container_logs is not None for node in self._cluster.nodes)
-        site = read_site(self._cluster.conf_dir)
-        for beat in BEATS:
-            counts = [one for one in list(self._beats.get(beat.role, [])) if one[0] in within]
+        for role, beats in self._masters.items():
+            counts = [count for count in list(self._beats.get(role, [])) if count[0] in within]
             if len(counts) > 1:
                 (first_ms, first), (last_ms, last) = counts[0], counts[-1]
-                every_s = seconds_of(site.get(beat.timer) or default_of(beat.timer), beat.unit_s)
+                every_s = seconds_of(self._cluster.properties.get(beats.timer) or self._timers[beats.timer], beats.unit_s)
                 seconds = (last_ms - first_ms) / 1000
-                found[beat.role] = HeartbeatsSeen(beats=last - first, nodes=nodes, seconds=seconds, interval_s=every_s)
-        return found
+                seen[role] = HeartbeatsSeen(beats=last - first, nodes=nodes, seconds=seconds, interval_s=every_s)
+        return seen
 
     def _end(self, threads: Sequence[Thread]) -> None:
         self._ended.set()
@@ -169,15 +153,14 @@ class ScaleWatch:
 
     def _ask(self) -> None:
         while True:
-            for beat in BEATS:
-                url = self._cluster.addresses.get(beat.role)
-                page = f"{url}/jmx?qry=Hadoop:service={beat.bean},name=RpcDetailedActivityForPort*"
-                answer = url and fetch_json(page, 5.0 * self._cluster.slower, self._cluster.connect)
+            for role, beats in self._masters.items():
+                url = self._cluster.addresses.get(role)
+                answer = url and fetch_json(url + beats.page, 5.0 * self._cluster.slower, self._cluster.connect)
                 now_ms = round(1000 * time.time())
                 beans = answer.get("beans", []) if isinstance(answer, dict) else []
-                counts = [jmx_bean({"beans": [bean]}).get(beat.counter) for bean in beans]
+                counts = [bean.get(beats.counter) for bean in beans]
                 if known := [int(count) for count in counts if count is not None]:
-                    self._beats.setdefault(beat.role, []).append((now_ms, sum(known)))
+                    self._beats.setdefault(role, []).append((now_ms, sum(known)))
             if self._ended.wait(HEARTBEATS_EVERY_S):
                 return
 
@@ -212,11 +195,6 @@ def backlogged(before: Mapping[int, Queue], after: Mapping[int, Queue]) -> dict[
         for number, own in after.items()
         if own.waiting_bytes and number in before and before[number].waiting_bytes
     }
-
-
-def default_of(timer: str) -> str:
-    """A timer's, from the table."""
-    return next(one.default for one in TIMERS if one.name == timer)
 
 
 def seconds_of(value: str, unit_s: float) -> float:

@@ -14,18 +14,18 @@ from pathlib import Path
 from assay.host.mounts import Mount, mounts
 from assay.model.errors import AssayError
 from assay.model.medium import Medium, Watchable
-from assay.model.platform import DaemonKind, DataDirectory, Layout, LocalDirectory, RunningCluster
+from assay.model.layout import DataDirectory, Layout, LocalDirectory
+from assay.model.running_cluster import RunningCluster
+from assay.model.service import DaemonKind
 from assay.model.probe import CLIENTS, Scene, WatchedDisk, WatchedProcess
-from assay.platform.configuration import read_site
 
 
 def listening_ports(running: RunningCluster, kinds: Sequence[DaemonKind]) -> Mapping[str, tuple[int, ...]]:
     """Ports by purpose, as the daemons' kinds name it; each port once."""
     by_purpose: dict[str, dict[int, None]] = {}
-    site = read_site(running.conf_dir)
     for kind in kinds:
         for name, purpose in kind.ports.items():
-            port = site.get(name, "").rpartition(":")[2]
+            port = running.properties.get(name, "").rpartition(":")[2]
             if port.isdigit():
                 by_purpose.setdefault(purpose, {})[int(port)] = None
         started = [(node.node, daemon) for node in running.nodes for daemon in node.daemons if daemon.role == kind.role]

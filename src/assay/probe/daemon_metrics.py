@@ -20,7 +20,6 @@ from urllib.parse import urlsplit
 
 from assay.host.http import amount_at
 from assay.model.doubt import Doubt, doubt_kind
-from assay.model.engine import EngineKind
 from assay.model.errors import NoAnswerError, NoLoginError
 from assay.model.existing import UNKNOWN, ExistingDaemon, WorkerUse
 from assay.model.host_names import HostNames
@@ -36,8 +35,7 @@ from assay.model.probe import (
     Scene,
 )
 from assay.model.record import Amount, Part
-from assay.model.registry import ENGINES, PROBES, STORES
-from assay.model.store import StoreKind
+from assay.model.registry import PROBES, SERVICES
 from assay.model.trial import Landed
 from assay.probe.counters import PartTimes, Readings
 
@@ -333,12 +331,11 @@ MACHINES_OVERLOOKED = doubt_kind(
 )  # fmt: skip
 
 def _kind() -> ProbeKind:
-    """With a column for each series that a store's or an engine's daemons give a title."""
-    kinds: list[StoreKind | EngineKind] = [*STORES.values(), *ENGINES.values()]
+    """With a column for each series that the daemons of a service give a title."""
     counted = [
         NodeColumn(title, "bytes", (series,), daemon.role)
-        for kind in kinds
-        for daemon in kind.existing
+        for service in SERVICES.values()
+        for daemon in service.existing
         if daemon.beans is not None
         for series, title in daemon.beans.titles.items()
     ]

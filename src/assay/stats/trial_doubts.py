@@ -9,9 +9,10 @@ from assay.model.engine import HISTORY_INCOMPLETE, JobReference, counted_by_task
 from assay.model.errors import AssayError
 from assay.model.fault import FaultReport
 from assay.model.medium import kind_of
-from assay.model.platform import LimitUse
+from assay.model.limits import LimitUse
 from assay.model.record import Amount, DeviceReport, JobRecord, totals
-from assay.model.trial import ROLES, TOLERANCE_SHARE, Landed, Trial
+from assay.model.layout import ROLES
+from assay.model.trial import Landed, TOLERANCE_SHARE, Trial
 
 FROM_DRIVES_SHARE = 0.6
 """Where less than this of what jobs read comes from their drives, the page cache is what was measured."""

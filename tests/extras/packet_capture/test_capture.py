@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.model.platform import Layout
+from assay.model.layout import Layout
 from assay.model.probe import ProbeContext, Scene
 from assay.node.local import LocalNode
 from assay.probe.network import Network

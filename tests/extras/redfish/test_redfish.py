@@ -15,7 +15,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from assay.model.platform import Layout
+from assay.model.layout import Layout
 from assay.model.probe import CannotMeasureError, Moment, Quantity, Scene
 from assay_extras.redfish.instrument import (
     LOST_S,

@@ -1,7 +1,7 @@
 """Runs of the studies' experiments, made up so that every figure of them is known."""
 
 from assay.model.input import DatasetSpec
-from assay.model.platform import MASTER, ClusterSpec
+from assay.model.cluster import ClusterSpec, MASTER
 from assay.engine.tasks import FILE_SYSTEM_COUNTERS
 from assay.model.record import Amount, JobRecord, Output, Record, Step, totals
 from assay.model.scale import ScaleReport

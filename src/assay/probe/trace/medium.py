@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from assay.model.doubt import Doubt, doubt_kind
-from assay.model.platform import Layout
+from assay.model.layout import Layout
 from assay.model.probe import WatchedDisk
 from assay.model.record import Amount, Basis, Part
 from assay.model.signature import (

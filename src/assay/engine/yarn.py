@@ -1,0 +1,253 @@
+"""YARN: the service that gives containers to jobs, and what fits into its NodeManagers."""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from assay.engine.existing import METRICS_PAGE, OF_YARN, offers_memory
+from assay.host.processes import MARK
+from assay.model.cluster import ClusterSpec
+from assay.model.errors import BadInputError
+from assay.model.probe import CONTAINERS
+from assay.model.registry import SERVICES
+from assay.model.service import (
+    ContainerStarts,
+    Costs,
+    DaemonKind,
+    Heartbeats,
+    NodeContext,
+    Service,
+    SiteFile,
+    Timer,
+)
+
+MIB = 1 << 20
+_OFFERED = "yarn.nodemanager.resource.memory-mb"
+_MOST = "yarn.scheduler.maximum-allocation-mb"
+_MOST_CORES = "yarn.scheduler.maximum-allocation-vcores"
+_STEP = ("yarn.scheduler.minimum-allocation-mb", 1024)
+MOST_CORES = 4
+"""That one container may have where nothing else is said: Hadoop's own default."""
+_HEARTBEAT = "yarn.resourcemanager.nodemanagers.heartbeat-interval-ms"
+IN_TURN = "org.assay.hadoop.OneDirectoryPerTask"
+"""Of the bundled Hadoop alone: see hadoop/src/org/assay/hadoop/OneDirectoryPerTask.java."""
+_KEPT_VARIABLES = (
+    "JAVA_HOME,HADOOP_COMMON_HOME,HADOOP_HDFS_HOME,HADOOP_CONF_DIR,CLASSPATH_PREPEND_DISTCACHE,HADOOP_YARN_HOME,"
+    f"HADOOP_HOME,PATH,LANG,LC_ALL,TZ,{MARK}"
+)
+"""That containers have from their NodeManager, so that they too are found again by the lease they belong to."""
+
+# The file that Hadoop ships, without its comments: the scheduler has no defaults for its queues.
+CAPACITY_SCHEDULER = {
+    "yarn.scheduler.capacity.maximum-applications": "10000",
+    "yarn.scheduler.capacity.maximum-am-resource-percent": "0.1",
+    "yarn.scheduler.capacity.resource-calculator": "org.apache.hadoop.yarn.util.resource.DefaultResourceCalculator",
+    "yarn.scheduler.capacity.root.queues": "default",
+    "yarn.scheduler.capacity.root.default.capacity": "100",
+    "yarn.scheduler.capacity.root.default.user-limit-factor": "1",
+    "yarn.scheduler.capacity.root.default.maximum-capacity": "100",
+    "yarn.scheduler.capacity.root.default.state": "RUNNING",
+    "yarn.scheduler.capacity.root.default.acl_submit_applications": "*",
+    "yarn.scheduler.capacity.root.default.acl_administer_queue": "*",
+    "yarn.scheduler.capacity.node-locality-delay": "40",
+    "yarn.scheduler.capacity.rack-locality-additional-delay": "-1",
+}
+
+
+def offered_mb(spec: ClusterSpec) -> int:
+    """What the NodeManager offers to containers: as asked for, but no more than the limit leaves to the whole cluster.
+
+    The daemons' own memory is not taken off, as Hadoop takes nothing off on a machine of that size: what a container
+    asks for is a ceiling that it seldom reaches, and what all really use is bounded by the kernel.
+    """
+    if spec.limit_memory_bytes is None:
+        return spec.memory_mb
+    return min(spec.memory_mb, spec.limit_memory_bytes // MIB)
+
+
+class JobContainers(NamedTuple):
+    """The properties of the sizes that a job's containers ask for, each with its default in MiB.
+
+    `in_master` says that the tasks run in the application master's container. `cores` are properties of processors.
+    """
+
+    master: tuple[str, int]
+    tasks: tuple[tuple[str, int], ...]
+    cores: tuple[str, ...]
+    in_master: bool = False
+
+
+def check_containers(
+    spec: ClusterSpec, properties: Mapping[str, str], daemons: Sequence[DaemonKind], of_job: JobContainers
+) -> None:
+    """Raises BadInputError when a job with these properties has no room beside the daemons, or in the NodeManager."""
+    daemons_mb = sum(daemon.memory_mb for daemon in daemons)
+    master, tasks = _asked(properties, of_job.master), [_asked(properties, task) for task in of_job.tasks]
+    step, largest, limit = _asked(properties, _STEP), max(master, *tasks), spec.limit_memory_bytes
+    at_once = _rounded(master, step)
+    if not of_job.in_master:
+        at_once += max(_rounded(task, step) for task in tasks)
+    beside = f"an application master and one task take {at_once} MiB (each rounded up to {_STEP[0]}, {step} MiB)"
+    smaller = "or smaller containers (`settings: small`)"
+    if limit is not None:
+        least_mb = max(daemons_mb + largest, 0 if _OFFERED in properties else at_once)
+        if limit // MIB < least_mb:
+            raise BadInputError(
+                f"a memory limit of {limit // MIB} MiB is too small: the {len(daemons)} daemons take about {daemons_mb}"
+                f" MiB, the largest container {largest} MiB, and {beside}; give at least {least_mb} MiB, "
+                f"{smaller}", "memory",
+            )  # fmt: skip
+    # What the scheduler allows one container at most, against what the jobs' containers ask for.
+    most = (_MOST, _asked(properties, (_MOST, offered_mb(spec))), " MiB")
+    cores = (_MOST_CORES, _asked(properties, (_MOST_CORES, min(spec.vcores, MOST_CORES))), "")
+    wanted = [(of, most) for of in (_STEP, of_job.master, *of_job.tasks) if _MOST in properties]
+    for of, (bound, allowed, unit) in (*wanted, *(((name, 1), cores) for name in of_job.cores)):
+        if (size := _asked(properties, of)) > allowed:
+            raise BadInputError(
+                f"{of[0]} is {size}{unit}, and {bound} allows {allowed}{unit}: no such container could start; give at "
+                f"most {allowed}{unit}, or allow more", of[0], bound, "settings",
+            )  # fmt: skip
+    offered = _asked(properties, (_OFFERED, offered_mb(spec)))
+    if offered < at_once:
+        names = (of_job.master[0], *dict(of_job.tasks))
+        raise BadInputError(
+            f"the NodeManager offers {offered} MiB, and {beside}: the job would never start; give at least "
+            f"{at_once} MiB, {smaller}", _OFFERED, _STEP[0], *names, "cluster", "settings",
+        )  # fmt: skip
+
+
+def _asked(properties: Mapping[str, str], of: tuple[str, int]) -> int:
+    """A size in MiB; what is not a positive number means Hadoop's default, as -1 does there."""
+    name, default = of
+    value = properties.get(name, "").strip()
+    usable = value.isascii() and value.isdecimal() and len(value) < 19
+    return int(value) if usable and int(value) > 0 else default
+
+
+def _rounded(size_mb: int, step_mb: int) -> int:
+    return -(-size_mb // step_mb) * step_mb
+
+
+def _properties(node: NodeContext) -> Mapping[str, str]:
+    spec, offered = node.spec, str(offered_mb(node.spec))
+    return {
+        "yarn.resourcemanager.hostname": node.master,
+        "yarn.resourcemanager.admin.address": f"{node.master}:0",
+        "yarn.nodemanager.hostname": node.host,
+        "yarn.nodemanager.address": node.any_port,
+        "yarn.nodemanager.localizer.address": node.any_port,
+        "yarn.nodemanager.collector-service.address": node.any_port,
+        "yarn.nodemanager.webapp.address": node.any_port,
+        "yarn.nodemanager.local-dirs": ",".join(str(directory.path) for directory in node.layout.local),
+        "yarn.nodemanager.log-dirs": str(node.layout.container_logs),
+        _OFFERED: offered,
+        "yarn.nodemanager.resource.cpu-vcores": str(spec.vcores),
+        # A container asking for the default 1024 MB must fit a small NodeManager too.
+        _MOST: offered,
+        _MOST_CORES: str(min(spec.vcores, MOST_CORES)),
+        # A 64-bit JVM since 11 reserves more addresses than the limit, without using them, and would be killed.
+        "yarn.nodemanager.vmem-check-enabled": "false",
+        # Above 90 % full Hadoop gives a disk up and the jobs wait for ever; small media under test do get that full.
+        "yarn.nodemanager.disk-health-checker.max-disk-utilization-per-disk-percentage": "99",
+        "yarn.nodemanager.env-whitelist": _KEPT_VARIABLES,
+        "yarn.application.classpath": str(node.conf_dir),
+        **({"yarn.nodemanager.container-executor.class": IN_TURN} if _takes_turns(node) else {}),
+    }
+
+
+def _takes_turns(node: NodeContext) -> bool:
+    """Tasks draw directories at random: with few tasks a mixed medium's shares would land anywhere."""
+    return node.bundled and len(node.layout.local) > 1
+
+
+def _settings(nodes: Sequence[NodeContext]) -> Mapping[str, str]:
+    several = any(len(node.layout.local) > 1 for node in nodes)
+    order = "one per task, in turn" if any(map(_takes_turns, nodes)) else "drawn at random for each file"
+    limited = next((node.spec for node in nodes if node.spec.limit_memory_bytes is not None), None)
+    return {
+        **({} if limited is None else {_OFFERED: str(offered_mb(limited))}),
+        "local directories": order if several else "one",
+    }
+
+
+def _starts(starts: ContainerStarts, _chosen: Mapping[str, str]) -> Mapping[str, str]:
+    if not starts.brisk:
+        return {}
+    return {
+        # Containers are given out, and found finished, by heartbeats.
+        _HEARTBEAT: "50",
+        # The client asks the ResourceManager whether its job was accepted, and the master whether it is done.
+        "yarn.client.application-client-protocol.poll-interval-ms": "50",
+        # The daemons start together and look for each other.
+        "yarn.resourcemanager.connect.retry-interval.ms": "200",
+    }
+
+
+# The lines are those of Hadoop 3's CapacityScheduler, ResourceTrackerService, NodeStatusUpdaterImpl, ShuffleHandler,
+# ResourceLocalizationService and HttpServer2.
+_JETTY = {r"Jetty bound to port (\d+)": "web"}
+_DAEMONS = (
+    DaemonKind(
+        "resourcemanager", "org.apache.hadoop.yarn.server.resourcemanager.ResourceManager",
+        ports={
+            "yarn.resourcemanager.webapp.address": "web", "yarn.resourcemanager.address": "yarn rpc",
+            "yarn.resourcemanager.scheduler.address": "yarn rpc",
+            "yarn.resourcemanager.resource-tracker.address": "yarn rpc",
+        },
+        logged_ports={r"registered with capability.*assigned nodeId \S*:(\d+)": "yarn rpc", **_JETTY},
+        # The scheduler's own words, with the memory that it has now.
+        sign="clusterResource: <memory:", page=METRICS_PAGE, ready=offers_memory,
+        heartbeats=Heartbeats(
+            "/jmx?qry=Hadoop:service=ResourceManager,name=RpcDetailedActivityForPort*", "NodeHeartbeatNumOps",
+            _HEARTBEAT, 1e-3,
+        ),
+    ),
+    DaemonKind(
+        "nodemanager", "org.apache.hadoop.yarn.server.nodemanager.NodeManager", on_workers=True,
+        logged_ports={
+            r"mapreduce_shuffle listening on port (\d+)": "shuffle", r"Localizer started on port (\d+)": "yarn rpc",
+            **_JETTY,
+        },
+        sign="Registered with ResourceManager", page=METRICS_PAGE, ready=offers_memory,
+        asked="resourcemanager", children=CONTAINERS,
+    ),
+)  # fmt: skip
+
+_DEFAULTS = "yarn-default.xml"
+YARN = Service(
+    "yarn",
+    needs=("hadoop",),
+    daemons=_DAEMONS,
+    existing=OF_YARN,
+    properties=_properties,
+    sites=(
+        SiteFile("yarn-site.xml", ("yarn.",)),
+        SiteFile(
+            "capacity-scheduler.xml", ("yarn.scheduler.capacity.",), defaults=CAPACITY_SCHEDULER, for_clients=False
+        ),
+    ),
+    timers=(
+        Timer(_HEARTBEAT, "1000", _DEFAULTS),
+        Timer("yarn.resourcemanager.nodemanagers.heartbeat-interval-min-ms", "1000", _DEFAULTS),
+        Timer("yarn.resourcemanager.nodemanagers.heartbeat-interval-max-ms", "1000", _DEFAULTS),
+        Timer("yarn.resourcemanager.connect.retry-interval.ms", "30000", _DEFAULTS),
+        Timer("yarn.resourcemanager.connect.max-wait.ms", "900000", _DEFAULTS),
+        Timer("yarn.resourcemanager.rm.container-allocation.expiry-interval-ms", "600000", _DEFAULTS),
+        Timer("yarn.am.liveness-monitor.expiry-interval-ms", "900000", _DEFAULTS),
+        Timer("yarn.nm.liveness-monitor.expiry-interval-ms", "600000", _DEFAULTS),
+        Timer("yarn.client.application-client-protocol.poll-interval-ms", "200", _DEFAULTS),
+        Timer("yarn.client.nodemanager-connect.retry-interval-ms", "10000", _DEFAULTS),
+        Timer("yarn.client.nodemanager-connect.max-wait-ms", "180000", _DEFAULTS),
+        Timer("yarn.nodemanager.resource-monitor.interval-ms", "3000", _DEFAULTS),
+        Timer("yarn.nodemanager.disk-health-checker.interval-ms", "120000", _DEFAULTS),
+        Timer("yarn.nodemanager.sleep-delay-before-sigkill.ms", "250", _DEFAULTS),
+        Timer("yarn.nodemanager.process-kill-wait.ms", "5000", _DEFAULTS),
+    ),
+    starts=_starts,
+    settings=_settings,
+    # As measured: both daemons, a worker's with a heap of 128 MiB; localised jars and logs.
+    costs=Costs(cluster_mb=800, worker_mb=200, disk_mb=150, cluster_s=5.0, worker_s=2.5),
+    variables=("YARN_",),
+    property_jars=("hadoop-yarn-api-[0-9]*.jar",),
+    folders=("yarn", "yarn/lib"),
+)
+SERVICES.add(YARN.name, YARN, place=3)

@@ -1,0 +1,133 @@
+"""Clusters: what an experiment asks for."""
+
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+from pydantic import Field, model_validator
+
+from assay.model.base import Frozen
+from assay.model.fault import Fault, worker_name
+from assay.model.kerberos import KerberosSpec
+from assay.model.network import NO_NETWORK
+from assay.model.node_source import NodeSourceSpec
+from assay.model.scale import DEFAULT_CPUS
+
+MOST_WHOLE = 2**31 - 1
+"""What Hadoop takes for a whole number in most places."""
+
+
+EXISTING = "existing"
+"""The level of what an existing cluster has of its own, such as the number of its nodes."""
+
+
+MASTER = "master"
+"""The node of the daemons that a cluster has once; clients run there too."""
+
+
+def nodes_level(count: int | None) -> str:
+    """A number of nodes as tables show it."""
+    return EXISTING if count is None else str(count)
+
+
+AUTO = "auto"
+"""The dilation that this machine needs."""
+
+Dilation = int | Literal["auto"]
+"""How many times slower than the machines that it stands for a cluster runs; `auto` is chosen when a trial begins."""
+
+
+class ModelledNodes(NamedTuple):
+    """How many workers, and how many cores of each and of the master, a cluster stands for."""
+
+    workers: int
+    cpus: float
+
+    @property
+    def cores(self) -> float:
+        """Of all its nodes."""
+        return (self.workers + 1) * self.cpus
+
+
+class ClusterSpec(Frozen):
+    """Which cluster a trial runs on.
+
+    `kind` is the name of one in PLATFORMS, and `conf_dir` the Hadoop configuration of one that is there already. There
+    `ca_file` has the certificates that its web interfaces are trusted by, `prometheus` is the address of a server that
+    knows its machines, and `history` the folder of its job histories, if they are to be read from there.
+    `starts` names how much start-up waiting is cut (`brisk`) or left as Hadoop ships it (`stock`);
+    `memory_mb` and `vcores` are what each NodeManager offers to containers (Hadoop's own defaults).
+    `nodes` is how many workers there are (None: an existing cluster has its own), `network` the one that Assay emulates
+    between them (`none`: nothing is shaped; see `model.network`). `limit_memory_bytes` bounds what all daemons and
+    containers of a node together may use, page cache included, `page_cache_bytes` the page cache apart from what
+    processes need for themselves, and `limit_cpus` how many cores' worth of time; None is no bound. `fault` is what
+    goes wrong on one worker, `racks` are the workers' numbers of each rack (none: all are in one). `instead_of` says
+    what the experiment asked for where this machine can't have several nodes. With a `dilation` the cluster is a scale
+    model (docs/explanation/scale-model.md): its nodes have `limit_cpus` cores, by default one, of machines that are so
+    many times faster than what they get here. `auto_for` is the plan's largest cluster whose dilation is `auto`, where
+    that is not this one: what is compared has to run at one dilation, and the largest needs most.
+    `node_source` says how the nodes of an existing cluster are read; without it they are not read.
+    `kerberos` is the login there; without it that of the environment, if the cluster's configuration wants one.
+    """
+
+    kind: str = "embedded"
+    conf_dir: Path | None = None
+    ca_file: Path | None = None
+    prometheus: str | None = None
+    history: str | None = None
+    starts: Literal["brisk", "stock"] = "brisk"
+    memory_mb: int = Field(default=8192, ge=1, le=MOST_WHOLE)
+    vcores: int = Field(default=8, ge=1, le=MOST_WHOLE)
+    nodes: int | None = Field(default=1, ge=1)
+    network: str = NO_NETWORK
+    limit_memory_bytes: int | None = None
+    limit_cpus: float | None = None
+    page_cache_bytes: int | None = None
+    fault: Fault | None = None
+    racks: tuple[tuple[int, ...], ...] = ()
+    instead_of: str = ""
+    node_source: NodeSourceSpec | None = None
+    kerberos: KerberosSpec | None = None
+    dilation: Dilation | None = None
+    auto_for: ModelledNodes | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _node_source_was_a_key_of_its_own(cls, given: Any) -> Any:
+        """In older records each way to read nodes is a key by its name, null where it was not taken."""
+        further = given.keys() - cls.model_fields.keys() if isinstance(given, dict) else ()
+        sources = {name: given[name] for name in further if given[name] is None or isinstance(given[name], dict)}
+        taken = [{"name": name, **options} for name, options in sources.items() if options is not None]
+        if not sources or len(taken) > 1:
+            return given
+        fields = {name: value for name, value in given.items() if name not in sources}
+        return {**fields, "node_source": taken[0]} if taken else fields
+
+    @property
+    def modelled_nodes(self) -> ModelledNodes:
+        """What it stands for itself."""
+        return ModelledNodes(len(self.workers), DEFAULT_CPUS if self.limit_cpus is None else self.limit_cpus)
+
+    @property
+    def workers(self) -> tuple[str, ...]:
+        """The names of the workers, where nodes are hosts of their own with a master beside them; else none."""
+        alone = self.nodes is None or (self.nodes == 1 and self.network == NO_NETWORK)
+        return () if alone else tuple(map(worker_name, range(1, (self.nodes or 0) + 1)))
+
+
+def even_racks(racks: int, nodes: int) -> tuple[tuple[int, ...], ...]:
+    """So many workers divided into so many racks, neighbours together; none where all are in one."""
+    ends = [round(nodes * rack / racks) for rack in range(racks + 1)]
+    found = (tuple(range(first + 1, last + 1)) for first, last in pairwise(ends))
+    return tuple(rack for rack in found if rack) if racks > 1 else ()
+
+
+def racks_as_listed(value: Any) -> int | tuple[tuple[int, ...], ...]:
+    """A number of racks, or the workers' numbers of each, none twice. Raises ValueError for what is neither."""
+    if type(value) is int and value >= 1:
+        return value
+    racks = value if isinstance(value, list) and all(isinstance(rack, list) and rack for rack in value) else []
+    numbers = [number for rack in racks for number in rack]
+    if not numbers or len({*map(str, numbers)}) != len(numbers) or not all(type(one) is int for one in numbers):
+        raise ValueError("Must be a number of racks, or lists of workers' numbers, each once, such as [[1, 2], [3, 4]]")
+    return tuple(map(tuple, racks))

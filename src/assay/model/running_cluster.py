@@ -1,0 +1,60 @@
+"""Running clusters, as their clients see them."""
+
+import socket
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+from assay.model.base import Frozen
+from assay.model.doubt import Doubt
+from assay.model.node import Connect, Node
+
+
+class DaemonFacts(Frozen):
+    """One running daemon: its role (`namenode`), process id and log file."""
+
+    role: str
+    pid: int
+    log: Path
+
+
+class ClusterNode(NamedTuple):
+    """A node of a cluster, the daemons on it, and the folder of its containers' logs where that can be read."""
+
+    node: Node
+    daemons: tuple[DaemonFacts, ...] = ()
+    container_logs: Path | None = None
+
+
+@dataclass(frozen=True)
+class RunningCluster:
+    """A healthy Hadoop cluster, as its clients see it.
+
+    `hadoop` is a command that takes `jar`, `fs` and the other subcommands of Hadoop's own `hadoop` script, already
+    pointed at `conf_dir`. `addresses` are the http addresses of its services by the daemon's role (`namenode`,
+    `historyserver`). `extras` is the folder of Hadoop's further jars, examples and tests, where it is known. `outlives`
+    says that the cluster goes on when the trial has ended, with whatever was left running there. `connect` reaches its
+    servers, and `ca_file` has the certificates to trust there. `authorize` gives what the web servers of
+    a host take as a login, where they want one. `history` is a folder of job histories that are read instead of asking
+    for them. `facts` and `doubts` are of what Assay made of it beside, such as the network between its nodes. Its
+    servers answer `slower` times as slowly as others, so that waits for them are so much longer. `properties` are those
+    of the first node of a cluster of Assay's own.
+    """
+
+    hadoop: Path
+    conf_dir: Path
+    version: str
+    addresses: Mapping[str, str]
+    nodes: tuple[ClusterNode, ...] = ()
+    extras: Path | None = None
+    settings: Mapping[str, str] = field(default_factory=dict)
+    outlives: bool = False
+    connect: Connect = socket.create_connection
+    ca_file: Path | None = None
+    authorize: Callable[[str], str] | None = None
+    history: str | None = None
+    facts: Mapping[str, str] = field(default_factory=dict)
+    doubts: tuple[Doubt, ...] = ()
+    slower: int = 1
+    properties: Mapping[str, str] = field(default_factory=dict)

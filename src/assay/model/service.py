@@ -1,0 +1,316 @@
+"""Services: what a store or an engine brings to a cluster. A stack is the services that a trial needs, in their order.
+
+A platform starts, configures and bounds a stack, and knows none of its services by name. Only modules of stores and
+engines do, and those that prepare what they run.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from assay.model.cluster import ClusterSpec
+from assay.model.errors import BadInputError
+from assay.model.existing import ExistingDaemon
+from assay.model.layout import Layout
+from assay.model.registry import ENGINES, SERVICES, STORES
+from assay.model.trial import USUAL_ENGINE, USUAL_STORE
+
+
+class NodeContext(NamedTuple):
+    """A node of a cluster of Assay's own, as a service configures its daemons there.
+
+    `layout` has the node's own directories. `host` is the name by which its daemons are reached, on the network that
+    carries data where there are two; `master` is the node of the daemons that a cluster has once. `addresses`
+    (`host:port`) are those of all daemons' `ports`, which are set anyway. `classpath` is Hadoop's; `bundled` says that
+    it is the one that Assay brings. `racks` is a table of the workers' racks: a host's name or address and its rack on
+    each line; None where all are in one.
+    """
+
+    spec: ClusterSpec
+    layout: Layout
+    host: str
+    master: str
+    addresses: Mapping[str, str] = {}
+    classpath: tuple[str, ...] = ()
+    bundled: bool = False
+    racks: Path | None = None
+
+    @property
+    def any_port(self) -> str:
+        """An address on the node whose port nobody has to know before the daemon is up."""
+        return f"{self.host}:0"
+
+    @property
+    def conf_dir(self) -> Path:
+        """Where the configuration files of all services lie."""
+        return self.layout.neutral / "conf"
+
+
+class Heartbeats(NamedTuple):
+    """What a master counts of its workers' heartbeats.
+
+    The beans of its JMX `page` have a `counter` of them. Workers send one each time that the `timer` says, a property
+    whose value is in units of `unit_s` seconds where it has none of its own.
+    """
+
+    page: str
+    counter: str
+    timer: str
+    unit_s: float
+
+
+class DaemonKind(NamedTuple):
+    """A daemon that a service brings to a cluster of Assay's own.
+
+    It is a `main_class` of the Hadoop distribution, or the command line that `program` gives for a node. It has started
+    when its log says `sign`, or when its web interface (with `asked`, that of another role) answers `page` with JSON
+    that is `ready`. Without a sign nobody waits for it.
+    """
+
+    role: str
+    main_class: str = ""
+    program: Callable[[NodeContext], Sequence[str]] | None = None
+    heap_mb: int = 256
+    """The largest heap of a `main_class`."""
+    memory_mb: int = 128
+    """What it holds below a bound of a node's memory, with room to grow."""
+    on_workers: bool = False
+    """Whether each worker has one, through which bytes under test pass: its JVM stays as Hadoop would run it. Else the
+    master has the only one."""
+    ports: Mapping[str, str] = {}
+    """Purposes by the properties of the master's addresses that others must know before it is up; `web` is its web
+    interface."""
+    logged_ports: Mapping[str, str] = {}
+    """Purposes of the ports that it chooses itself, by patterns of the lines in its log."""
+    copied: str = ""
+    """The purpose of the port at which it takes copies of data from daemons of its kind on other nodes."""
+    sign: str = ""
+    page: str = ""
+    ready: Callable[[Any], bool] = bool
+    asked: str = ""
+    children: str = ""
+    """The group of the processes that it starts, as in `WatchedProcess`."""
+    after: str = ""
+    """The role of the daemon that must be up before it starts; earlier it would only wait."""
+    formats: tuple[str, ...] = ()
+    """Arguments of a first run, which makes an empty folder `name` in the neutral directory."""
+    heartbeats: Heartbeats | None = None
+    """How its workers' heartbeats are counted, if it counts them."""
+
+    @property
+    def name(self) -> str:
+        """As Hadoop writes it (`NameNode`), or else its role."""
+        return self.main_class.rpartition(".")[2] or self.role
+
+    @property
+    def web(self) -> str | None:
+        """The property of its web interface's address."""
+        return next((name for name, purpose in self.ports.items() if purpose == "web"), None)
+
+
+def jmx_bean(answer: Any) -> Mapping[str, Any]:
+    """The first bean that a daemon's JMX servlet answered with; nothing where that is no such answer."""
+    beans = answer.get("beans") if isinstance(answer, dict) else None
+    return beans[0] if beans else {}
+
+
+class SiteFile(NamedTuple):
+    """A configuration file of Hadoop's form, and the properties that belong into it.
+
+    A property goes into the file with the longest of the `prefixes` that its name begins with; one that no file claims
+    goes into each that takes `unclaimed` ones. `defaults` are in the file where nothing else is said. Clients read it,
+    or, without `for_clients`, only daemons do.
+    """
+
+    name: str
+    prefixes: tuple[str, ...]
+    unclaimed: bool = False
+    defaults: Mapping[str, str] = {}
+    for_clients: bool = True
+
+
+class Timer(NamedTuple):
+    """A property that is a time, what it is by default, and where that is said."""
+
+    name: str
+    default: str
+    source: str
+
+
+class ContainerStarts(NamedTuple):
+    """How JVMs of a job start, as `Service.starts` turns it into properties.
+
+    With `brisk`, waiting around a job is cut: `options` are then for all of its JVMs and `master_options` for those
+    through which no byte under test passes; `bundled` says that the Hadoop that Assay brings, with its further classes,
+    runs them. `processors` is how many processors JVMs have to see; None: as many as there are.
+    """
+
+    brisk: bool = False
+    options: tuple[str, ...] = ()
+    master_options: tuple[str, ...] = ()
+    bundled: bool = False
+    processors: int | None = None
+
+
+class Costs(NamedTuple):
+    """What a service takes of this machine, beside its jobs' tasks: estimates, by which plans are refused in time.
+
+    `cluster_mb` is the memory of its daemons and clients on a cluster with one worker, `worker_mb` that of each further
+    worker; `disk_mb` are the files of each worker beside the data; the seconds are those until it is healthy.
+    """
+
+    cluster_mb: int = 0
+    worker_mb: int = 0
+    disk_mb: int = 0
+    cluster_s: float = 0.0
+    worker_s: float = 0.0
+
+
+def _none(*_: object) -> Mapping[str, str]:
+    return {}
+
+
+def _no_check(_spec: ClusterSpec, _properties: Mapping[str, str], _daemons: Sequence[DaemonKind]) -> None:
+    return
+
+
+def _no_tasks(_properties: Mapping[str, str], _offered_mb: int, _disk_bytes: int) -> int:
+    return 0
+
+
+class Service(NamedTuple):
+    """A service, as registered in SERVICES. Whatever it leaves out it does not have."""
+
+    name: str
+    needs: tuple[str, ...] = ()
+    """The names of the services that it can't do without; they come before it."""
+    daemons: tuple[DaemonKind, ...] = ()
+    """What a cluster of Assay's own starts for it, in order."""
+    existing: tuple[ExistingDaemon, ...] = ()
+    """Its daemons on an existing cluster; without any it can't be used there if it needs some."""
+    properties: Callable[[NodeContext], Mapping[str, str]] = _none
+    """What makes its daemons on a node part of one private cluster: addresses, directories, sizes. Nothing here touches
+    what jobs are measured for."""
+    sites: tuple[SiteFile, ...] = ()
+    """Its configuration files of Hadoop's form, in the order in which clients load them."""
+    files: Callable[[NodeContext, Mapping[str, str]], Mapping[str, str]] = _none
+    """Texts of its other configuration files on a node, by their names, from the properties of all services."""
+    timers: tuple[Timer, ...] = ()
+    """Properties that a scale model makes as many times longer as it is slower: what may pass in a trial on a healthy
+    cluster or on one that has lost a node (heartbeats, polls, time-outs, retries)."""
+    starts: Callable[[ContainerStarts, Mapping[str, str]], Mapping[str, str]] = _none
+    """Properties for a way to start things, where those that the trial chose leave room for it."""
+    check: Callable[[ClusterSpec, Mapping[str, str], Sequence[DaemonKind]], None] = _no_check
+    """Raises BadInputError where a job can't run with the trial's properties, beside the daemons of one node."""
+    settings: Callable[[Sequence[NodeContext]], Mapping[str, str]] = _none
+    """What a record has to say of its configuration on all nodes."""
+    costs: Costs = Costs()
+    tasks_bytes: Callable[[Mapping[str, str], int, int], int] = _no_tasks
+    """An estimate of the memory of the tasks that run at once, from the trial's properties, the MiB for containers on
+    all nodes, and the bytes of data."""
+    commands: Mapping[str, str] = {}
+    """Main classes by the subcommands of `hadoop` that Hadoop's own scripts have for it."""
+    variables: tuple[str, ...] = ()
+    """What names of environment variables begin with that change its programs unseen."""
+    property_jars: tuple[str, ...] = ()
+    """Patterns of the names of Hadoop's jars that tell which properties there are."""
+    folders: tuple[str, ...] = ()
+    """Where an installed Hadoop has its jars, below `share/hadoop`."""
+
+
+@dataclass(frozen=True)
+class Stack:
+    """Services, each after those that it needs. A platform starts them, or finds them."""
+
+    services: tuple[Service, ...]
+
+    @cached_property
+    def daemons(self) -> tuple[DaemonKind, ...]:
+        """Of all services, in order."""
+        return tuple(daemon for service in self.services for daemon in service.daemons)
+
+    @cached_property
+    def existing(self) -> tuple[ExistingDaemon, ...]:
+        """All that is known of their daemons on an existing cluster."""
+        return tuple(daemon for service in self.services for daemon in service.existing)
+
+    @cached_property
+    def sites(self) -> tuple[SiteFile, ...]:
+        """Their configuration files of Hadoop's form."""
+        return tuple(site for service in self.services for site in service.sites)
+
+    @cached_property
+    def timers(self) -> Mapping[str, str]:
+        """Defaults by the names of all timers."""
+        return {timer.name: timer.default for service in self.services for timer in service.timers}
+
+    def properties(self, node: NodeContext) -> dict[str, str]:
+        """Those of all services on a node; a later service's go first."""
+        return {name: value for service in self.services for name, value in service.properties(node).items()}
+
+    def starts(self, starts: ContainerStarts, chosen: Mapping[str, str]) -> dict[str, str]:
+        """Properties of all services for a way to start things, beside those that the trial chose."""
+        return {name: value for service in self.services for name, value in service.starts(starts, chosen).items()}
+
+    def settings(self, nodes: Sequence[NodeContext]) -> dict[str, str]:
+        """What a record has to say of all services."""
+        return {name: value for service in self.services for name, value in service.settings(nodes).items()}
+
+    def check(self, spec: ClusterSpec, properties: Mapping[str, str]) -> None:
+        """Raises BadInputError where jobs can't run with these properties beside the daemons of any node."""
+        beside = [daemon for daemon in self.daemons if daemon.on_workers or not spec.workers]
+        for service in self.services:
+            service.check(spec, properties, beside)
+
+    def tasks_bytes(self, properties: Mapping[str, str], offered_mb: int, disk_bytes: int) -> int:
+        """The memory of the tasks that run at once, all services' together."""
+        return sum(service.tasks_bytes(properties, offered_mb, disk_bytes) for service in self.services)
+
+    @cached_property
+    def commands(self) -> Mapping[str, str]:
+        """Main classes by the subcommands of `hadoop`."""
+        return {name: main for service in self.services for name, main in service.commands.items()}
+
+    @property
+    def costs(self) -> Costs:
+        """Of all services together."""
+        return Costs(*map(sum, zip(*(service.costs for service in self.services), strict=True)))
+
+    def memory_bytes(self, workers: int = 1) -> int:
+        """The memory of its daemons and clients on so many workers, without the tasks of jobs: an estimate."""
+        return (self.costs.cluster_mb + (workers - 1) * self.costs.worker_mb) << 20
+
+
+def stack_of(store: str = USUAL_STORE, engine: str | None = USUAL_ENGINE) -> Stack:
+    """The services of a store and of an engine, or of the store alone, with all that they need.
+
+    With those of the engine come those of the engine that stages its inputs. Raises BadInputError for a store, an engine
+    or a service that is not there, and for services that need each other.
+    """
+    users = [(f"the store {store!r}", STORES.find(store).services)]
+    for name in () if engine is None else filter(None, (engine, ENGINES.find(engine).staged_by)):
+        users.append((f"the engine {name!r}", ENGINES.find(name).services))
+    services: dict[str, Service] = {}
+    for user, names in users:
+        for name in names:
+            services |= {service.name: service for service in _with_needed(name, user, (), services)}
+    return Stack(tuple(services.values()))
+
+
+def _with_needed(name: str, user: str, above: tuple[str, ...], known: Mapping[str, Service]) -> Iterator[Service]:
+    if name in above:
+        circle = ", ".join((*above[above.index(name) :], name))
+        raise BadInputError(f"services need each other in a circle: {circle}; none of them can start first")
+    if name in known:
+        return
+    if name not in SERVICES:
+        raise BadInputError(
+            f"{user} needs the service {name!r}, and nothing here brings it; install the plug-in that has it, or choose "
+            "another store or engine", "store", "engine",
+        )  # fmt: skip
+    service = SERVICES[name]
+    for needed in service.needs:
+        yield from _with_needed(needed, f"the service {name!r}", (*above, name), known)
+    yield service

@@ -1,0 +1,75 @@
+"""Proves that a job has room in a NodeManager and below a node's bound, beside the daemons, before anything starts."""
+
+import pytest
+
+from assay.engine.yarn import offered_mb
+from assay.model.cluster import ClusterSpec
+from assay.model.errors import BadInputError
+from assay.model.service import stack_of
+
+GIB = 1 << 30
+
+
+def check(spec, properties):
+    stack_of().check(spec, properties)
+
+
+def test_the_nodemanager_never_offers_more_than_the_whole_limit():
+    assert offered_mb(ClusterSpec()) == 8192
+    assert offered_mb(ClusterSpec(limit_memory_bytes=3 * GIB)) == 3072
+    assert offered_mb(ClusterSpec(memory_mb=2048, limit_memory_bytes=3 * GIB)) == 2048
+
+
+@pytest.mark.parametrize(
+    ("gib", "properties", "reason"),
+    [
+        (3, {}, None),
+        (2, {}, r"of 2048 MiB .* daemons take about 640 MiB, the largest container 1536 MiB, .* at least 3072 MiB, or"),
+        (2.9, {}, r"2969 MiB is .* application master and one task take 3072 MiB .* 3072 MiB, .*`settings: small`"),
+        (2.9, {"mapreduce.job.ubertask.enable": "true"}, None),
+        (4, {"mapreduce.map.memory.mb": "-1"}, None),
+        (4, {"mapreduce.reduce.memory.mb": "3500"}, "largest container 3500 MiB"),
+        (2, {"yarn.app.mapreduce.am.resource.mb": "512", "mapreduce.map.memory.mb": "512",
+             "mapreduce.reduce.memory.mb": "512", "yarn.scheduler.minimum-allocation-mb": "256"}, None),
+    ],
+)  # fmt: skip
+def test_a_limit_leaves_room_for_a_job(gib, properties, reason):
+    spec = ClusterSpec(limit_memory_bytes=int(gib * GIB))
+    if reason is None:
+        check(spec, properties)
+        return
+    with pytest.raises(BadInputError, match=reason):
+        check(spec, properties)
+
+
+@pytest.mark.parametrize(
+    ("spec", "properties"),
+    [(ClusterSpec(memory_mb=700), {}), (ClusterSpec(), {"yarn.nodemanager.resource.memory-mb": "700"})],
+)
+def test_a_node_manager_that_offers_too_little_is_refused_without_a_limit_too(spec, properties):
+    with pytest.raises(
+        BadInputError, match=r"^the NodeManager offers 700 MiB, .* the job would never start; give at least 3072 MiB"
+    ):
+        check(spec, properties)
+    small = {"yarn.app.mapreduce.am.resource.mb": "200", "yarn.scheduler.minimum-allocation-mb": "50"}
+    check(spec, {**properties, **small, "mapreduce.map.memory.mb": "300", "mapreduce.reduce.memory.mb": "300"})
+
+
+@pytest.mark.parametrize(
+    ("properties", "reason"),
+    [
+        ({"yarn.scheduler.maximum-allocation-mb": "1000"},
+         "yarn.scheduler.minimum-allocation-mb is 1024 MiB, and yarn.scheduler.maximum-allocation-mb allows 1000 MiB"),
+        ({"yarn.scheduler.maximum-allocation-mb": "1200"}, "am.resource.mb is 1536 MiB, .* allows 1200 MiB"),
+        ({"yarn.scheduler.maximum-allocation-mb": "2048", "mapreduce.map.memory.mb": "3000"},
+         "mapreduce.map.memory.mb is 3000 MiB, .* allows 2048 MiB: no such container could start; give at most 2048"),
+        ({"mapreduce.map.cpu.vcores": "9"}, "mapreduce.map.cpu.vcores is 9, .* allows 4: no such container"),
+        ({"mapreduce.map.memory.mb": "9" * 5000}, None),
+    ],
+)  # fmt: skip
+def test_a_container_larger_than_the_scheduler_allows_is_refused(properties, reason):
+    if reason is None:
+        check(ClusterSpec(), properties)
+        return
+    with pytest.raises(BadInputError, match=reason):
+        check(ClusterSpec(), properties)
