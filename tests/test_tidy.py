@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from assay.model.registry import SERVICES
+
 ROOT = Path(__file__).parents[1]
 PYTHON = sorted([*ROOT.glob("src/**/*.py"), *ROOT.glob("extras/**/*.py"), *ROOT.glob("benchmarks/*.py")])
 JAVA = sorted(ROOT.glob("jobs/src/main/**/*.java"))
@@ -66,3 +68,64 @@ def test_text_is_utf_8_whatever_the_locale():
 @pytest.mark.parametrize("words", ["T" + "ODO", "FIX" + "ME", "X" + "XX"])
 def test_nothing_is_left_for_later_in_the_code(words):
     assert not [file for file in [*PYTHON, *JAVA] if re.search(rf"\b{words}\b", file.read_text())]
+
+
+# The services' own folders, and those of what is computed and read through them.
+OF_SERVICES = {"store", "engine", "workload", "input"}
+# Lines elsewhere that still name one: these numbers only fall.
+NAMING_SERVICES = {
+    "host/lease.py": 1,
+    "model/engine.py": 1,
+    "model/existing.py": 2,
+    "model/fault.py": 8,
+    "model/installation.py": 1,
+    "model/network.py": 1,
+    "model/node_source.py": 4,
+    "model/probe.py": 1,
+    "model/record.py": 4,
+    "model/signature.py": 1,
+    "model/store.py": 1,
+    "model/trial.py": 5,
+    "network/links.py": 1,
+    "node/ssh.py": 3,
+    "plan/cluster.py": 2,
+    "plan/experiment.py": 4,
+    "plan/layout.py": 1,
+    "plan/properties.py": 32,
+    "platform/distribution.py": 1,
+    "probe/disk_processes.py": 2,
+    "probe/local_writes.py": 2,
+    "probe/nftables.py": 1,
+    "probe/processes.py": 3,
+    "probe/trace/attribution.py": 1,
+    "record/scale_rules.py": 1,
+    "record/schema_2.py": 1,
+    "report/cluster_machines.py": 1,
+    "report/faults.py": 1,
+    "report/next_steps.py": 1,
+    "stats/nodes.py": 2,
+    "stats/signature.py": 1,
+    "stats/tasks.py": 1,
+    "stats/trial_doubts.py": 1,
+
+}
+
+
+def service_names():
+    """Of services and their daemons. Hadoop is none of them: it is what the jars and the configuration are called."""
+    roles = {daemon.role for service in SERVICES.values() for daemon in service.daemons}
+    return sorted(({*SERVICES} - {"hadoop"}) | roles)
+
+
+def test_services_are_named_where_they_live_alone():
+    names = re.compile("|".join(map(re.escape, service_names())), re.IGNORECASE)
+    package = ROOT / "src" / "assay"
+    files = [file for file in package.glob("**/*.py") if file.relative_to(package).parts[0] not in OF_SERVICES]
+    counts = {
+        str(file.relative_to(package)): sum(names.search(line) is not None for line in file.read_text().splitlines())
+        for file in files
+    }
+    more = {name: count for name, count in counts.items() if count > NAMING_SERVICES.get(name, 0)}
+    assert not more, f"a service is named outside of {', '.join(sorted(OF_SERVICES))}"
+    clean = [name for name in NAMING_SERVICES if not counts.get(name)]
+    assert not clean, "these name no service any more: take them off the list"

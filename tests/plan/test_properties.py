@@ -12,7 +12,7 @@ from assay.plan.properties import kind_of, located
 from assay.plan.settings import resolve, shipped_profiles
 from assay.plan.source import Source
 from assay.platform.distribution import known_properties
-from assay.platform.limits import check_containers
+from assay.model.service import stack_of
 from tests.builders import make_plan
 from tests.plan.test_make import GOOD, WORDS, plan_of
 
@@ -229,7 +229,7 @@ def test_hadoops_own_values_are_of_their_kinds():
         ("hadoop: {yarn.scheduler.maximum-allocation-mb: 512}", 10, "yarn.scheduler.minimum-allocation-mb is 1024 MiB"),
         ("hadoop:\n  mapreduce.job.reduces: 2\n  mapreduce.map.cpu.vcores: 9", 12, "mapreduce.map.cpu.vcores is 9"),
         ("profiles:\n  defaults:\n    properties:\n      mapreduce.map.memory.mb: 90000", 13, "the NodeManager offers"),
-        ("memory: 1GiB", 10, "a memory limit of 1024 MiB is too small: the 3 daemons take about 384 MiB"),
+        ("memory: 1GiB", 10, "a memory limit of 1024 MiB is too small: the 5 daemons take about 640 MiB"),
     ],
 )
 def test_a_container_without_room_is_refused_with_the_line_of_what_asks_for_it(tmp_path, more, line, words):
@@ -238,4 +238,4 @@ def test_a_container_without_room_is_refused_with_the_line_of_what_asks_for_it(t
     trials = plan_and_more(source, WORDS)[0].trials
     trial = next(one for one in trials if one.settings.name == "defaults")
     with pytest.raises(BadInputError, match=rf"demo.yaml, line {line}: {words}"), located(source):
-        check_containers(trial.cluster, trial.settings.properties, daemons=3)
+        stack_of().check(trial.cluster, trial.settings.properties)

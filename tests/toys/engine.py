@@ -1,10 +1,78 @@
-"""An engine whose jobs scan on each node of the platform, merge on the first and write on the last."""
+"""An engine that counts lines: a daemon on each worker scans what the store has there, the client merges and writes."""
+
+import json
+import re
+import sys
+import time
+from http.client import HTTPConnection
+from statistics import mean
+from urllib.parse import quote
 
 from assay.model.engine import EngineKind, History, LaunchReport, StageKind, TaskFigure
 from assay.model.engine import JobReference as Reference
+from assay.model.probe import CONTAINERS
 from assay.model.record import JobRecord, Stage
-from assay.model.registry import ENGINES
+from assay.model.registry import ENGINES, SERVICES
+from assay.model.service import DaemonKind, Service
 from assay.model.task import TaskAttempt, TaskHistory, TaskPhases
+
+ADDRESS = "scanner.address"
+SCANNER = """
+import json, subprocess, sys, time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+settings = json.loads(Path(sys.argv[1]).read_text())
+
+class Scanner(BaseHTTPRequestHandler):
+    def do_GET(self):
+        # Each scan is a process of its own: a task.
+        began_s = time.time()
+        task = [sys.executable, "-c", settings["task"], settings["shard"], self.path]
+        counted = json.loads(subprocess.check_output(task))
+        body = json.dumps({"began_s": began_s, **counted, "ended_s": time.time()}).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+host, _, port = settings["address"].rpartition(":")
+server = ThreadingHTTPServer((host, int(port)), Scanner)
+print("scanner listens on", settings["address"], flush=True)
+server.serve_forever()
+"""
+TASK = """
+import json, sys, time
+from http.client import HTTPConnection
+from urllib.parse import quote
+
+def ask(path):
+    connection = HTTPConnection(sys.argv[1])
+    connection.request("GET", path)
+    return connection.getresponse().read()
+
+reads_s = time.time()
+values = [ask(quote(key)) for key in json.loads(ask(sys.argv[2] + "*"))]
+lines = sum(value.count(b"\\n") for value in values)
+print(json.dumps({"lines": lines, "bytes": sum(map(len, values)), "reads_s": reads_s}))
+"""
+
+
+def configuration(node, properties):
+    """Of the scanner on a node: it reads the shard beside it."""
+    settings = {"address": properties[ADDRESS], "shard": properties["key-value.address"], "task": TASK}
+    return {"scanner.json": json.dumps(settings)}
+
+
+SCANNERS = DaemonKind(
+    "scanner", program=lambda node: [sys.executable, "-c", SCANNER, str(node.conf_dir / "scanner.json")],
+    on_workers=True, ports={ADDRESS: "scans"}, sign="scanner listens on", children=CONTAINERS,
+)  # fmt: skip
+SERVICE = Service(
+    "scanner", needs=("key-value",), daemons=(SCANNERS,), files=configuration,
+    properties=lambda node: {ADDRESS: f"{node.host}:{node.addresses[ADDRESS].rpartition(':')[2]}"},
+)  # fmt: skip
+SERVICES.add(SERVICE.name, SERVICE)
 
 STAGES = (StageKind("scan", ("scan",)), StageKind("merge", ("gather", "fold")), StageKind("write", ("write",)))
 
@@ -24,56 +92,91 @@ class ScannerAttempt(TaskAttempt):
 
 
 class Scanner:
-    """See `assay.model.engine.Engine`. A job takes a second."""
+    """See `assay.model.engine.Engine`."""
 
     def __init__(self, context):
-        self._nodes = context.cluster.nodes
-        self._store = context.store
+        self._cluster, self._store = context.cluster, context.store
+        self._scanners = [
+            (one.node.name, re.search(r"listens on (\S+)", one.node.read(daemon.log))[1])
+            for one in context.cluster.nodes
+            for daemon in one.daemons
+            if daemon.role == "scanner"
+        ]
+        self._jobs = {}
+        self._starts_s = {}
 
     def run(self, launch, progress):
-        for one in self._nodes:
-            one.node.start([launch.command], {}, one.container_logs / "scan.log")
-        self._store.write(launch.output, [b"1\n"])
-        return LaunchReport(jobs=(Reference(name=launch.command, id="scan-1"),), result={"answer": 1})
+        """Scan on each worker, one after the other; add up; write."""
+        job, began_ms = f"scan-{len(self._jobs) + 1}", now_ms()
+        attempts, lines = [], []
+        for node, address in self._scanners:
+            seen = self._scan(address, launch.input)
+            attempt = self._attempt(job, "scan", node, 1000 * seen["began_s"], 1000 * seen["ended_s"], seen["bytes"])
+            self._starts_s[attempt.attempt] = seen["reads_s"] - seen["began_s"]
+            attempts.append(attempt)
+            lines.append(seen["lines"])
+        gathered_ms, node = now_ms(), self._scanners[0][0]
+        merge = self._attempt(job, "merge", node, attempts[-1].finished_ms, now_ms(), gathered_ms=gathered_ms)
+        self._store.write(launch.output, [b"%d\n" % sum(lines)])
+        attempts += [merge, self._attempt(job, "write", node, merge.finished_ms, now_ms())]
+        self._jobs[job] = (began_ms, attempts)
+        return LaunchReport(jobs=(Reference(name=launch.command, id=job),), result={"answer": sum(lines)})
 
     def run_program(self, program, progress):
         raise NotImplementedError
 
     def history(self, job):
-        first, last = self._nodes[0].node.name, self._nodes[-1].node.name
-        attempts = (
-            *(self._attempt(job.id, "scan", one.node.name, 1000, 1500, scanned_bytes=4) for one in self._nodes),
-            self._attempt(job.id, "merge", first, 1500, 1800, gathered_ms=1600),
-            self._attempt(job.id, "write", last, 1800, 2000),
-        )
+        began_ms, attempts = self._jobs[job.id]
+        *scans, merge, write = attempts
         record = JobRecord(
-            name=job.name, id=job.id, state="SUCCEEDED", submitted_ms=1000, started_ms=1000, finished_ms=2000,
-            stages=(Stage(name="scan", tasks=len(self._nodes)), Stage(name="merge", tasks=1), Stage(name="write", tasks=1)),
-            phases={"scan": 0.5, "gather": 0.1, "fold": 0.2, "write": 0.2}, counters={},
+            name=job.name, id=job.id, state="SUCCEEDED", submitted_ms=began_ms, started_ms=began_ms,
+            finished_ms=write.finished_ms, counters={},
+            stages=(Stage(name="scan", tasks=len(scans)), Stage(name="merge", tasks=1), Stage(name="write", tasks=1)),
+            phases={
+                "scan": mean(scan.finished_ms - scan.started_ms for scan in scans) / 1000,
+                "gather": (merge.gathered_ms - merge.started_ms) / 1000,
+                "fold": (merge.finished_ms - merge.gathered_ms) / 1000,
+                "write": (write.finished_ms - write.started_ms) / 1000,
+            },
         )  # fmt: skip
-        return History(job=record, attempts=attempts)
+        return History(job=record, attempts=tuple(attempts))
 
     def phases(self, attempts):
-        """A scan's process starts for as many milliseconds as its log on its node has characters."""
-        logs = {one.node.name: one.node.read(one.container_logs / "scan.log") for one in self._nodes}
+        """Until a scan reads, its process starts."""
         return TaskHistory(
             phases=tuple(
-                TaskPhases(job=one.job, attempt=one.attempt, stage="scan", start_s=len(logs[one.node]) / 1000)
+                TaskPhases(job=one.job, attempt=one.attempt, stage="scan", start_s=self._starts_s[one.attempt])
                 for one in attempts
-                if one.stage == "scan"
+                if one.attempt in self._starts_s
             )
         )
 
+    def _scan(self, address, path):
+        host, _, port = address.rpartition(":")
+        connection = HTTPConnection(host, int(port))
+        connection.sock = self._cluster.connect((host, int(port)), 60)
+        try:
+            connection.request("GET", quote(path))
+            return json.loads(connection.getresponse().read())
+        finally:
+            connection.close()
+
     @staticmethod
-    def _attempt(job, stage, node, started_ms, finished_ms, **counted):
+    def _attempt(job, stage, node, started_ms, finished_ms, scanned_bytes=0, gathered_ms=0):
         return ScannerAttempt(
-            job=job, attempt=f"{job}-{stage}-{node}", stage=stage, node=node, state="SUCCEEDED", started_ms=started_ms,
-            finished_ms=finished_ms, **counted,
+            job=job, attempt=f"{job}-{stage}-{node}", stage=stage, node=node, state="SUCCEEDED",
+            started_ms=round(started_ms), finished_ms=round(finished_ms), scanned_bytes=scanned_bytes,
+            gathered_ms=gathered_ms,
         )  # fmt: skip
+
+
+def now_ms():
+    return round(1000 * time.time())
 
 
 FIGURES = (TaskFigure("most scanned", "scan", "scanned_bytes", "skew"),)
 KIND = EngineKind(
-    open=Scanner, runs=frozenset({"scans"}), stages=STAGES, attempt=ScannerAttempt, figures=FIGURES,
+    open=Scanner, runs=frozenset({"scans"}), services=(SERVICE.name,), stages=STAGES, attempt=ScannerAttempt,
+    figures=FIGURES,
 )  # fmt: skip
 ENGINES.add("scanner", KIND)

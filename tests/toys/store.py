@@ -1,48 +1,145 @@
-"""A store of key and value, spread over the platform's nodes: what is put under a path lies whole on one of them."""
+"""A store of key and value: on each worker a daemon keeps its share in files. A value lies whole on one worker."""
 
-from assay.model.registry import STORES
+import json
+import re
+import sys
+from http.client import HTTPConnection
+from urllib.parse import quote
+
+from assay.model.registry import SERVICES, STORES
+from assay.model.service import DaemonKind, Service
 from assay.model.store import StoredFile
 from assay.model.trial import Landed
+
+ADDRESS = "key-value.address"
+SHARD = """
+import json, sys
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from urllib.parse import quote, unquote
+
+settings = json.loads(Path(sys.argv[1]).read_text())
+folder = Path(settings["folder"])
+folder.mkdir(parents=True, exist_ok=True)
+
+class Shard(BaseHTTPRequestHandler):
+    def do_GET(self):
+        # A value, or the sizes of all values whose keys begin with what stands before an asterisk.
+        if not self.path.endswith("*"):
+            return self.answer(self.file().read_bytes())
+        sizes = {unquote(file.name): file.stat().st_size for file in folder.iterdir()}
+        begin = unquote(self.path)[:-1]
+        self.answer(json.dumps({key: size for key, size in sizes.items() if key.startswith(begin)}).encode())
+
+    def do_PUT(self):
+        self.file().write_bytes(self.rfile.read(int(self.headers["Content-Length"])))
+        self.answer(b"")
+
+    def do_DELETE(self):
+        self.file().unlink()
+        self.answer(b"")
+
+    def file(self):
+        return folder / quote(unquote(self.path), safe="")
+
+    def answer(self, body):
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+host, _, port = settings["address"].rpartition(":")
+server = ThreadingHTTPServer((host, int(port)), Shard)
+print("shard listens on", settings["address"], flush=True)
+server.serve_forever()
+"""
+
+
+def configuration(node, properties):
+    """Of the shard on a node; the master has none, and no directories of data."""
+    folders = [str(directory.path) for directory in node.layout.data[:1]]
+    return {"shard.json": json.dumps({"address": properties[ADDRESS], "folder": "".join(folders)})}
+
+
+SHARDS = DaemonKind(
+    "shard", program=lambda node: [sys.executable, "-c", SHARD, str(node.conf_dir / "shard.json")], on_workers=True,
+    ports={ADDRESS: "values"}, sign="shard listens on",
+)  # fmt: skip
+SERVICE = Service(
+    "key-value", daemons=(SHARDS,), files=configuration,
+    properties=lambda node: {ADDRESS: f"{node.host}:{node.addresses[ADDRESS].rpartition(':')[2]}"},
+)
+SERVICES.add(SERVICE.name, SERVICE)
+
+
+def addresses(cluster, role):
+    """Where the daemons of a role listen, as their logs tell, by their nodes' names."""
+    return {
+        one.node.name: re.search(r"listens on (\S+)", one.node.read(daemon.log))[1]
+        for one in cluster.nodes
+        for daemon in one.daemons
+        if daemon.role == role
+    }
+
+
+def ask(cluster, address, path, method="GET", body=None):
+    """What a daemon answers to a client on the master."""
+    host, _, port = address.rpartition(":")
+    connection = HTTPConnection(host, int(port))
+    connection.sock = cluster.connect((host, int(port)), 30)
+    try:
+        connection.request(method, quote(path, safe="/*"), body)
+        return connection.getresponse().read()
+    finally:
+        connection.close()
 
 
 class KeyValueStore:
     """See `assay.model.store.Store`; a value is a file's bytes."""
 
-    def __init__(self, nodes):
-        self.shards = {node.name: {} for node in nodes}
+    def __init__(self, cluster):
+        self._cluster = cluster
+        self._shards = addresses(cluster, "shard")
 
-    @property
-    def _whole(self):
-        return {key: value for shard in self.shards.values() for key, value in shard.items()}
+    def _keys(self, path):
+        """The keys that begin with a path: the shard of each and the size of its value."""
+        return {
+            key: (shard, size)
+            for shard in self._shards.values()
+            for key, size in json.loads(ask(self._cluster, shard, f"{path}*")).items()
+        }
 
     def list_files(self, path):
-        return sorted(StoredFile(key, len(value)) for key, value in self._whole.items() if key.startswith(path))
+        return sorted(StoredFile(key, size) for key, (_, size) in self._keys(path).items())
 
     def pieces(self, path, offset=0, size=None):
-        yield self._whole[path][offset : None if size is None else offset + size]
+        (shard, _) = self._keys(path)[path]
+        yield ask(self._cluster, shard, path)[offset : None if size is None else offset + size]
 
     def put(self, source, path):
-        self.write(path, [b"0\t1\n"])
+        self.write(path, [source.read_bytes()])
 
     def write(self, path, pieces):
-        fewest = min(self.shards.values(), key=len)
-        fewest[path] = b"".join(pieces)
+        """To the shard with the fewest bytes."""
+        kept = list(self._keys("/").values())
+        emptiest = min(self._shards.values(), key=lambda shard: sum(size for at, size in kept if at == shard))
+        ask(self._cluster, emptiest, path, "PUT", b"".join(pieces))
 
     def lines(self, path):
         for file in self.list_files(path):
-            yield from self._whole[file.path].splitlines()
+            for piece in self.pieces(file.path):
+                yield from piece.splitlines()
 
     def size_bytes(self, path):
         return sum(file.bytes for file in self.list_files(path))
 
     def delete(self, path):
-        for shard in self.shards.values():
-            for key in [key for key in shard if key.startswith(path)]:
-                del shard[key]
+        for key, (shard, _) in self._keys(path).items():
+            ask(self._cluster, shard, key, "DELETE")
 
 
 class ShardPlacer:
-    """See `assay.model.store.Placer`."""
+    """See `assay.model.store.Placer`. All that a shard keeps lies in its node's first directory."""
 
     def __init__(self, store, layout):
         self._store, self._layout = store, layout
@@ -51,29 +148,30 @@ class ShardPlacer:
         pass
 
     def landed(self, role, when, path):
-        size = self._store.size_bytes(path)
-        (medium,) = {one.medium for one in self._layout.data if role in one.roles}
-        return Landed(role=role, when=when, bytes=size, shares={medium: 1.0}, of_bytes=size)
+        sizes = {}
+        for directory in self._layout.data:
+            files = directory.path.glob(f"{quote(path, safe='')}*")
+            sizes[directory.medium] = sizes.get(directory.medium, 0) + sum(file.stat().st_size for file in files)
+        total = sum(sizes.values())
+        shares = {medium: size / total for medium, size in sizes.items() if size}
+        return Landed(role=role, when=when, bytes=total, shares=shares, of_bytes=self._store.size_bytes(path))
 
 
 class KeyValue:
     """See `assay.model.store.StoreKind`."""
 
     holds = frozenset({"values"})
-    daemons = existing = ()
-
-    def properties(self, layout, host, addresses):
-        return {}
+    services = (SERVICE.name,)
 
     def copies(self, properties, nodes):
         return 1
 
     def open_own(self, cluster, layout):
-        store = KeyValueStore([one.node for one in cluster.nodes])
+        store = KeyValueStore(cluster)
         return store, ShardPlacer(store, layout)
 
     def open_foreign(self, cluster, environment):
-        return self.open_own(cluster, None)[0]
+        return KeyValueStore(cluster)
 
 
 STORES.add("key-value", KeyValue())

@@ -1,6 +1,7 @@
 """Counting lines: a toy workload, added from outside the package, with an input of its own."""
 
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from assay.model.doubt import Verdict, verdict
 from assay.model.engine import LaunchReport
@@ -22,7 +23,10 @@ class Lines(Input):
         return Amounts(bytes=80 * self.count)
 
     def put(self, path: str, store: Store, progress: Progress) -> None:
-        store.put(Path("/nowhere/lines.txt"), f"{path}/lines.txt")
+        with TemporaryDirectory() as folder:
+            file = Path(folder, "lines.txt")
+            file.write_text(f"{'a line':<79}\n" * self.count, encoding="utf-8")
+            store.put(file, f"{path}/lines.txt")
 
 
 class LineCount(BaseWorkload):
@@ -30,7 +34,7 @@ class LineCount(BaseWorkload):
 
     takes = InputKind.TEXT
     summary = "counts lines"
-    stresses = "reading HDFS"
+    stresses = "reading the store"
     source = "a toy"
     result = "one number"
     verified = "the number is that of the lines"

@@ -10,7 +10,7 @@ from rich.table import Table
 from assay.cli.context import json_option, open_console, print_json
 from assay.model.input import InputKind
 from assay.model.registry import WORKLOADS
-from assay.model.trial import HDFS, MAPREDUCE
+from assay.model.trial import USUAL_ENGINE, USUAL_STORE
 from assay.model.workload import working_pairs
 from assay.report.words import print_line
 
@@ -87,7 +87,7 @@ def experiment_text(name: str) -> str:
     datasets = "" if kind.takes is not InputKind.GRAPH else "datasets:\n  - {make: brightkite, scale: 0.1}\n"
     workload = f"workloads:\n  - name: {name}{options}\n"
     pairs = working_pairs(kind)
-    usual = not pairs or (MAPREDUCE, HDFS) in pairs
+    usual = not pairs or (USUAL_ENGINE, USUAL_STORE) in pairs
     pair = "" if usual else "engine: {}\nstore: {}\n".format(*pairs[0])
     return f"experiment: {name}\n{workload}{datasets}media:\n  disk: directory\n{pair}"
 

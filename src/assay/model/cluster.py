@@ -56,7 +56,7 @@ class ClusterSpec(Frozen):
     `ca_file` has the certificates that its web interfaces are trusted by, `prometheus` is the address of a server that
     knows its machines, and `history` the folder of its job histories, if they are to be read from there.
     `starts` names how much start-up waiting is cut (`brisk`) or left as Hadoop ships it (`stock`);
-    `memory_mb` and `vcores` are what each NodeManager offers to containers (Hadoop's own defaults).
+    `memory_mb` and `vcores` are what each worker offers to containers (Hadoop's own defaults).
     `nodes` is how many workers there are (None: an existing cluster has its own), `network` the one that Assay emulates
     between them (`none`: nothing is shaped; see `model.network`). `limit_memory_bytes` bounds what all daemons and
     containers of a node together may use, page cache included, `page_cache_bytes` the page cache apart from what

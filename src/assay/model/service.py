@@ -101,7 +101,7 @@ class DaemonKind(NamedTuple):
 
     @property
     def name(self) -> str:
-        """As Hadoop writes it (`NameNode`), or else its role."""
+        """Its class, without the package, or else its role."""
         return self.main_class.rpartition(".")[2] or self.role
 
     @property

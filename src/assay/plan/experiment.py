@@ -26,7 +26,7 @@ from assay.model.platform import PlatformKind
 from assay.model.registry import MEDIA, NODE_SOURCES, PLATFORMS, PROBE_SETS
 from assay.model.scale import DilationLevel
 from assay.model.layout import ROLES
-from assay.model.trial import CacheBound, CpusBound, DEFAULT_PROBES, DEFAULT_WORTH, HDFS, MAPREDUCE, MediumSpec, MemoryBound, MOST_DIRECTORIES, NO_PROBES, ZERO_DELAY
+from assay.model.trial import CacheBound, CpusBound, DEFAULT_PROBES, DEFAULT_WORTH, USUAL_ENGINE, USUAL_STORE, MediumSpec, MemoryBound, MOST_DIRECTORIES, NO_PROBES, ZERO_DELAY
 from assay.plan.cluster import ClusterEntry, OneCluster
 from assay.plan.entry_parts import Many, OneOf, Worker, alone, choice
 from assay.plan.settings import Profile, Prose, Text, without_control

@@ -4,9 +4,8 @@ Brisk starts shorten what lies around a job's work, in which the compiler, colle
 waiting, and the loading of classes. So compare trials of the same starts only. Whatever brisk sets is listed in the
 cluster's settings, so that a record says what it ran with.
 
-The tables are the `*-default.xml` in its jars. They lack some that are read all the same: these
-are texts in the classes that hold Hadoop's names of properties (`MRJobConfig`,
-`DFSConfigKeys`, ...).
+The tables are the `*-default.xml` in its jars. They lack some that are read all the same: these are texts in the
+classes that hold Hadoop's names of properties (`MRJobConfig`, `DFSConfigKeys`, ...).
 """
 
 import hashlib

@@ -14,7 +14,7 @@ DONE_PERCENT = 100
 
 
 class Killed(NamedTuple):
-    """Daemons that were killed, and how many containers their NodeManager had then."""
+    """Daemons that were killed, and how many containers ran below them then."""
 
     daemons: Sequence[Daemon]
     containers: int

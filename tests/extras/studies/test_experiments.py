@@ -13,7 +13,7 @@ from assay.model.installation import Installation
 from assay.model.network import links_of
 from assay.model.trial import ZERO_DELAY
 from assay.plan.settings import shipped_profiles
-from assay.platform.limits import check_containers
+from assay.model.service import stack_of
 from assay_extras.studies.published import study_experiment
 from assay_extras.studies.values import LEAST_PAIRS
 from tests.builders import make_plan
@@ -50,7 +50,7 @@ def test_it_loads(file):
     plan = the_plan(file)
     assert plan.trials
     for trial in plan.trials:
-        check_containers(trial.cluster, trial.settings.properties, 5)
+        stack_of().check(trial.cluster, trial.settings.properties)
 
 
 @pytest.mark.parametrize("file", STUDIES, ids=lambda file: file.stem)

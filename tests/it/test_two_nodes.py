@@ -1,0 +1,152 @@
+"""Proves that a store and an engine from outside run their own daemons on two real nodes, bounded, watched and recorded.
+
+Both are toys (tests/toys), copied as they are into a folder of plug-ins: nothing of Hadoop runs. What they leave is in
+records, tables, the terminal and the page under their own names.
+"""
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+import assay
+from assay.model.doubt import Outcome
+from assay.platform.embedded import lacking_namespaces
+from assay.record.folder import RunFolder
+from assay.report.analysis import read_tables
+from assay.report.charts.paths import job_paths
+from assay.stats.timeline import running_tasks
+from tests.it.driving import a_place, assay_command
+from tests.toys import plugged_in
+
+pytestmark = [
+    pytest.mark.it,
+    pytest.mark.skipif(bool(lacking_namespaces()), reason="there can be no namespaces here"),
+]
+TOYS = Path(__file__).parents[1] / "toys"
+LINES, LINE_BYTES = 100_000, 80
+MIB = 1 << 20
+EXPERIMENT = f"""\
+experiment: two-nodes
+workloads: {{name: line-count, options: {{lines: {LINES}}}}}
+media: {{hdd: directory, ssd: directory}}
+store: key-value
+engine: scanner
+cluster: {{nodes: 2}}
+memory: 512MiB
+page_cache: 64MiB
+cpus: 1
+"""
+WORKERS = {"worker-1", "worker-2"}
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    """A place whose plug-ins are the toys."""
+    if os.geteuid():
+        pytest.skip("only root may make namespaces")
+    with a_place(tmp_path_factory.mktemp("toys")) as place:
+        (place.home / "assay_extras").mkdir()
+        for toy in ("store", "engine", "workload"):
+            shutil.copy(TOYS / f"{toy}.py", place.home / "assay_extras" / f"toy_{toy}.py")
+        place.environment["PYTHONPATH"] += f":{place.home}"
+        yield place
+
+
+@pytest.fixture(scope="module")
+def said(place):
+    """What a run of the toys printed; its records are in `run`."""
+    return place.assay("run", place.experiment(EXPERIMENT), "--out", "run")
+
+
+@pytest.fixture(scope="module")
+def records(place, said):
+    records = place.records("run")
+    assert [record.error for record in records] == [None, None], said
+    assert {record.outcome for record in records} == {Outcome.PASS}
+    return records
+
+
+def amounts(record, part="run", **which):
+    """The amounts of a part of a trial by node, of one probe, subject and series."""
+    return {
+        amount.node: amount.value
+        for amount in record.amounts
+        if amount.part == part and all(getattr(amount, name) == value for name, value in which.items())
+    }
+
+
+def test_its_daemons_and_their_tasks_are_watched_on_each_node(records):
+    for record in records:
+        assert record.facts["nodes"] == "2"
+        assert amounts(record, probe="processes", subject="shard", series="user_s").keys() == WORKERS
+        assert amounts(record, probe="processes", subject="scanner", series="user_s").keys() == WORKERS
+        tasks = amounts(record, probe="processes", subject="containers", series="user_s")
+        assert all(seconds > 0 for seconds in tasks.values())
+        assert tasks.keys() == WORKERS
+
+
+def test_they_run_within_the_bounds_of_their_node(records):
+    for record in records:
+        limits = record.limits
+        assert limits.memory_limit_bytes == 512 * MIB
+        assert 10 * MIB < limits.memory_peak_bytes <= 512 * MIB
+        assert limits.cpus == 1
+        assert limits.page_cache.budget_bytes == 64 * MIB
+
+
+def test_bytes_land_where_the_placement_says(records):
+    for record in records:
+        (staged,) = [one for one in record.landed if one.when == "staged"]
+        assert (staged.role, staged.bytes, staged.of_bytes) == ("input", LINES * LINE_BYTES, LINES * LINE_BYTES)
+        assert staged.shares == {record.trial.placement.name: 1.0}
+
+
+def test_what_passes_between_nodes_goes_by_their_ports(records):
+    for record in records:
+        assert any("values" in amount.series for amount in record.amounts if amount.probe == "network")
+
+
+def test_a_run_leaves_nothing(place, records):
+    assert place.left_over() == []
+
+
+def test_stages_and_phases_are_the_engines_own(place, records, said):
+    """In its order they are in the tables, the timeline and the page; no others are."""
+    folder, record = RunFolder(place.home / "run"), records[0]
+    with plugged_in("store", "engine", "workload"):
+        attempts = folder.attempts(record.trial)
+        assert [attempt.stage for attempt in attempts] == ["scan", "scan", "merge", "write"]
+        assert list(running_tasks(attempts)) == ["scan", "gather", "fold", "write"]
+        (path,) = job_paths(read_tables(folder, record))
+        assert list(path.seconds) == ["waits and starts", "scan", "gather", "fold", "write"]
+        run = assay.load(str(folder.path))
+        tables = (run.trials, run.jobs, run.tasks())
+        assert {"scan_s", "gather_s", "fold_s", "write_s"} <= set(run.trials.column_names)
+        assert {"scan_tasks", "merge_tasks", "write_tasks"} <= set(run.jobs.column_names)
+        assert {"gathered_ms", "scanned_bytes"} <= set(run.tasks().column_names)
+    for column in (column for table in tables for column in table.column_names):
+        assert not column.startswith(("map", "reduce", "shuffle", "hdfs"))
+    page = (folder.path / "report.html").read_text()
+    for text in (said, page):
+        assert "hdd" in text
+        assert "ssd" in text
+    assert "key-value" in page
+    assert "scanner" in page
+    for head in ("scan (s)", "gather (s)", "fold (s)", "write (s)", "most scanned"):
+        assert f">{head}</th>" in page
+    for head in ("map (s)", "shuffle (s)", "reduce (s)", "spills", "most fetched"):
+        assert f">{head}</th>" not in page
+
+
+def test_an_engine_whose_service_needs_one_that_is_not_there_is_refused_before_anything_starts(place):
+    store = place.home / "assay_extras" / "toy_store.py"
+    whole = store.read_text()
+    store.write_text(whole.replace("SERVICES.add(SERVICE.name, SERVICE)\n", ""))
+    try:
+        done = place.command(*assay_command("run", place.experiment(EXPERIMENT), "--out", "lacking"), code=2)
+    finally:
+        store.write_text(whole)
+    assert "the store 'key-value' needs the service 'key-value', and nothing here brings it" in done.stderr
+    assert not (place.home / "lacking").exists()

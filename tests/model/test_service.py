@@ -1,0 +1,75 @@
+"""Proves that a stack has all services that its store and engine need, each after those that it needs, or is refused."""
+
+import pytest
+
+from assay.model.cluster import ClusterSpec
+from assay.model.engine import EngineKind
+from assay.model.errors import BadInputError
+from assay.model.registry import ENGINES, SERVICES
+from assay.model.service import Costs, DaemonKind, Service, Stack, Timer, stack_of
+from tests.toys import plugged_in
+
+
+@pytest.fixture
+def engine():
+    """Adds an engine of this name that needs these services."""
+    with plugged_in("store"):
+        yield lambda name, *services, **also: ENGINES.add(name, EngineKind(open=None, services=services, **also))
+
+
+def names(stack):
+    return [service.name for service in stack.services]
+
+
+def test_each_service_comes_after_those_that_it_needs():
+    assert names(stack_of()) == ["hadoop", "hdfs", "yarn", "mapreduce"]
+    assert names(stack_of("hdfs", None)) == ["hadoop", "hdfs"]
+    assert [daemon.role for daemon in stack_of().daemons] == [
+        "datanode", "namenode", "resourcemanager", "nodemanager", "historyserver",
+    ]  # fmt: skip
+
+
+def test_a_store_that_is_none_of_hadoops_brings_nothing_of_hadoop(engine):
+    engine("thinker")
+    assert names(stack_of("key-value", "thinker")) == ["key-value"]
+    assert names(stack_of("key-value", "mapreduce")) == ["key-value", "hadoop", "hdfs", "yarn", "mapreduce"]
+
+
+def test_the_engine_that_stages_has_its_services_too(engine):
+    engine("thinker", staged_by="mapreduce")
+    assert names(stack_of("hdfs", "thinker")) == ["hadoop", "hdfs", "yarn", "mapreduce"]
+
+
+def test_a_service_that_is_not_there_is_named_with_what_needs_it(engine):
+    engine("thinker", "thoughts")
+    with pytest.raises(BadInputError, match=r"^the engine 'thinker' needs the service 'thoughts', and nothing here br"):
+        stack_of("hdfs", "thinker")
+    SERVICES.add("thoughts", Service("thoughts", needs=("brain",)))
+    with pytest.raises(BadInputError, match=r"^the service 'thoughts' needs the service 'brain', and nothing here br"):
+        stack_of("hdfs", "thinker")
+
+
+def test_services_that_need_each_other_are_refused(engine):
+    engine("thinker", "hen")
+    SERVICES.add("hen", Service("hen", needs=("egg",)))
+    SERVICES.add("egg", Service("egg", needs=("hen",)))
+    with pytest.raises(BadInputError, match=r"in a circle: hen, egg, hen; none of them can start first"):
+        stack_of("hdfs", "thinker")
+
+
+def test_costs_and_timers_are_those_of_all_services():
+    small = Service("small", costs=Costs(cluster_mb=10, worker_mb=1, disk_mb=3, cluster_s=1.5))
+    large = Service("large", costs=Costs(cluster_mb=30, worker_mb=2), timers=(Timer("beat", "3", "here"),))
+    stack = Stack((small, large))
+    assert stack.costs == Costs(cluster_mb=40, worker_mb=3, disk_mb=3, cluster_s=1.5)
+    assert stack.memory_bytes(3) == 46 << 20
+    assert stack.timers == {"beat": "3"}
+
+
+def test_jobs_are_checked_beside_the_daemons_of_one_node():
+    seen = []
+    daemons = (DaemonKind("head"), DaemonKind("hand", on_workers=True))
+    stack = Stack((Service("body", daemons=daemons, check=lambda *given: seen.append([one.role for one in given[2]])),))
+    stack.check(ClusterSpec(), {})
+    stack.check(ClusterSpec(nodes=2), {})
+    assert seen == [["head", "hand"], ["hand"]]
