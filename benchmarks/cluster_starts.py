@@ -22,8 +22,8 @@ from pathlib import Path
 from assay.host.lease import release_stale
 from assay.model.cluster import ClusterSpec
 from assay.model.layout import Layout
-from assay.model.running_cluster import RunningCluster
 from assay.model.progress import Silent
+from assay.model.running_cluster import RunningCluster
 from assay.platform.distribution import Distribution, bundled, find_java
 from assay.platform.embedded import EmbeddedCluster
 

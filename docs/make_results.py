@@ -19,11 +19,12 @@ from functools import cache
 from io import BytesIO
 from pathlib import Path
 
+from benchmarks.cpu_speed_scaling import comparisons, lines
+
 from assay.record.folder import RunFolder
 from assay.report.analysis import analyse, read_run
 from assay.report.answer import interval_text
 from assay.stats.run_doubts import READ
-from benchmarks.cpu_speed_scaling import comparisons, lines
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "docs" / "results"

@@ -14,11 +14,12 @@ from pathlib import Path
 
 from assay.host.http import fetch_json
 from assay.host.lease import Lease
-from assay.model.errors import AssayError
 from assay.model.cluster import ClusterSpec
+from assay.model.errors import AssayError
 from assay.model.layout import Layout
-from assay.model.running_cluster import RunningCluster
 from assay.model.progress import Silent
+from assay.model.running_cluster import RunningCluster
+from assay.model.running_cluster import RunningCluster
 from assay.platform.daemon import last_words
 from assay.platform.distribution import Distribution, bundled, find_java, training_starts
 from assay.platform.embedded import EmbeddedCluster

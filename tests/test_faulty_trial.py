@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import pytest
 
+from assay.model.cluster import ClusterSpec
 from assay.model.doubt import Outcome
 from assay.model.fault import Fault, FaultReport
 from assay.model.medium import medium_of
-from assay.model.cluster import ClusterSpec
 from assay.model.progress import Silent
 from assay.model.record import Status
 from assay.model.trial import MediumSpec

@@ -7,14 +7,14 @@ import pytest
 
 from assay.model.doubt import Doubt, Outcome
 from assay.model.errors import AssayError, BadInputError
-from assay.model.medium import Space
 from assay.model.limits import LimitUse
+from assay.model.medium import Space
 from assay.model.progress import Silent
 from assay.model.record import Status
 from assay.model.registry import ENGINES, STORES
+from assay.model.service import stack_of
 from assay.model.trial import MediumSpec, Placement, SettingsSpec
 from assay.record.folder import RunFolder
-from assay.model.service import stack_of
 from assay.run import check_needs, execute
 from assay.trial import Findings, run_trial
 from assay_extras.testing.fakes import FakeMedium, FakePlatform, FakeProbe, Script, fake_setup

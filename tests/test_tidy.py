@@ -91,7 +91,7 @@ NAMING_SERVICES = {
     "plan/cluster.py": 2,
     "plan/experiment.py": 4,
     "plan/layout.py": 1,
-    "plan/properties.py": 32,
+    "plan/properties.py": 12,
     "platform/distribution.py": 1,
     "probe/disk_processes.py": 2,
     "probe/local_writes.py": 2,
@@ -107,7 +107,6 @@ NAMING_SERVICES = {
     "stats/signature.py": 1,
     "stats/tasks.py": 1,
     "stats/trial_doubts.py": 1,
-
 }
 
 

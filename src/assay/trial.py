@@ -21,9 +21,9 @@ from assay.model.engine import Engine, JobReference
 from assay.model.errors import AssayError
 from assay.model.fault import DRIVE, FaultReport, worker_number
 from assay.model.input import GraphFacts
-from assay.model.medium import Device, Doubtful, Medium
-from assay.model.layout import Layout
+from assay.model.layout import ROLES, Layout
 from assay.model.limits import LimitUse
+from assay.model.medium import Device, Doubtful, Medium
 from assay.model.platform import Platform, RunningPlatform, TrialSetup
 from assay.model.probe import Scene
 from assay.model.progress import Progress
@@ -40,13 +40,12 @@ from assay.model.record import (
     Totals,
     totals,
 )
-from assay.model.service import stack_of
 from assay.model.result import TrialResult
 from assay.model.scale import ScaleReport, StrikeSeen
+from assay.model.service import stack_of
 from assay.model.signature import Signature
 from assay.model.store import Placer, Redundant, Store
 from assay.model.task import TaskAttempt, TaskPhases
-from assay.model.layout import ROLES
 from assay.model.trial import Landed, MediumSpec, Trial
 from assay.plan.layout import lay_out
 from assay.probe.sampler import Measurement, measured
@@ -138,9 +137,7 @@ class Findings:
             if placer is not None and role in paths:
                 self.landed.append(placer.landed(role, when, paths[role]))
 
-    def remember(
-        self, running: RunningPlatform, staging: Sequence[JobReference], own: Sequence[JobReference]
-    ) -> None:
+    def remember(self, running: RunningPlatform, staging: Sequence[JobReference], own: Sequence[JobReference]) -> None:
         """All that the engines know of the jobs and their tasks; what they have forgotten is a doubt.
 
         The tables of tasks have the form of the jobs' engine: those of another that staged are not among them.

@@ -11,8 +11,8 @@ from assay.engine.mapreduce import MapReduce
 from assay.host.lease import Lease
 from assay.model.engine import EngineContext, JobReference, Launch
 from assay.model.errors import AssayError
-from assay.model.running_cluster import RunningCluster
 from assay.model.progress import Silent
+from assay.model.running_cluster import RunningCluster
 
 REPORT = {
     "schema": 1, "workload": "triangles", "variant": "paper", "succeeded": True, "error": None,

@@ -12,8 +12,8 @@ from assay.host.lease import Lease
 from assay.model.engine import EngineContext, JobReference, Launch, Program, unheard
 from assay.model.errors import AssayError, BadInputError
 from assay.model.fault import StageProgress
-from assay.model.running_cluster import RunningCluster
 from assay.model.progress import Silent
+from assay.model.running_cluster import RunningCluster
 
 # As Hadoop 3.4.2 prints it, of a program that runs two jobs.
 OUTPUT = """\

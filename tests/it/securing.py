@@ -13,8 +13,8 @@ from pathlib import Path
 from assay.engine.yarn import CAPACITY_SCHEDULER
 from assay.host.lease import Lease
 from assay.host.processes import MARK
-from assay.model.installation import Installation
 from assay.model.cluster import ClusterSpec
+from assay.model.installation import Installation
 from assay.model.layout import Layout
 from assay.model.service import NodeContext, stack_of
 from assay.network.links import make_lans
@@ -318,7 +318,9 @@ class SecuredCluster:
         command = [PROGRAMS["kinit"], "-k", "-t", str(self.home / f"{MASTER}.keytab"), "-c", str(cache), f"nn/{MASTER}"]
         self._do(command, self.realm.environment)
         conf_dir = self.home / MASTER / "conf"
-        hadoop = write_hadoop_command(self.home / "admin" / "hadoop", self.distribution, starts, conf_dir, stack_of().commands)
+        hadoop = write_hadoop_command(
+            self.home / "admin" / "hadoop", self.distribution, starts, conf_dir, stack_of().commands
+        )
         for arguments in (
             ["-mkdir", "-p", f"/user/{USER}", "/tmp", "/mr-history/tmp", "/mr-history/done"],
             ["-chown", USER, f"/user/{USER}"],

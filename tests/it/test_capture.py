@@ -5,8 +5,8 @@ import shutil
 
 import pytest
 
-from assay.model.doubt import Outcome
 from assay.engine.tasks import FILE_SYSTEM_COUNTERS, TASK_COUNTERS
+from assay.model.doubt import Outcome
 
 pytestmark = [pytest.mark.it, pytest.mark.long]
 

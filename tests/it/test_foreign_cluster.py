@@ -5,9 +5,8 @@ import re
 
 import pytest
 
-from assay.engine.tasks import MapReduceAttempt
+from assay.engine.tasks import FILE_SYSTEM_COUNTERS, TASK_COUNTERS, MapReduceAttempt
 from assay.model.doubt import Outcome
-from assay.engine.tasks import FILE_SYSTEM_COUNTERS, TASK_COUNTERS
 from assay.record.folder import RunFolder
 from tests.it.driving import a_place, assay_command
 

@@ -4,9 +4,9 @@ import os
 
 import pytest
 
+from assay.model.cluster import ClusterSpec
 from assay.model.doubt import Outcome
 from assay.model.errors import BadInputError
-from assay.model.cluster import ClusterSpec
 from assay.model.record import Status
 from assay.platform.limits import check_limits
 from tests.it.driving import IN_ONE_CONTAINER, assay_command

@@ -12,8 +12,8 @@ import pytest
 
 from assay.host.lease import Lease, release_stale
 from assay.host.processes import start_time
-from assay.model.network import LINKS
 from assay.model.layout import Layout
+from assay.model.network import LINKS
 from assay.model.probe import Scene
 from assay.network.links import doubts_of, make_lans, measure, unplug
 from assay.node.local import LocalNode

@@ -8,9 +8,9 @@ from collections import Counter
 
 import pytest
 
+from assay.engine.tasks import FILE_SYSTEM_COUNTERS, TASK_COUNTERS
 from assay.model.doubt import Outcome
 from assay.model.network import Pair
-from assay.engine.tasks import FILE_SYSTEM_COUNTERS, TASK_COUNTERS
 from assay.stats.nodes import CONTROL, READ, REPLICATION, SHUFFLE, node_uses, transfers
 
 pytestmark = [pytest.mark.it, pytest.mark.long]

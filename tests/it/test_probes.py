@@ -2,10 +2,10 @@
 
 import pytest
 
+from assay.engine.tasks import FILE_SYSTEM_COUNTERS, TASK_COUNTERS
 from assay.media.emulated.attachment import missing
 from assay.model.doubt import Outcome
 from assay.model.energy import PowerModel, Span
-from assay.engine.tasks import FILE_SYSTEM_COUNTERS, TASK_COUNTERS
 from assay.model.record import Sample
 from assay.record.folder import RunFolder
 from assay.stats.blocked import blocked_phases, clock_shares

@@ -9,8 +9,8 @@ import time
 
 import pytest
 
-from assay.model.doubt import Outcome
 from assay.engine.tasks import FILE_SYSTEM_COUNTERS
+from assay.model.doubt import Outcome
 from tests.it.driving import a_place, assay_command
 from tests.it.securing import COOKIE_S, LACKING, REALM, USER, WORKERS, secured_cluster
 from tests.it.test_ssh import PORT, SSHD, sshd_on

@@ -2,8 +2,8 @@
 
 import pytest
 
-from assay.model.network import LINKS, LinkSpec, Pair, links_of, network_level, networks_of
 from assay.model.cluster import ClusterSpec
+from assay.model.network import LINKS, LinkSpec, Pair, links_of, network_level, networks_of
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,8 @@
 import pytest
 from pydantic import ValidationError
 
-from assay.model.node_source import NodeSourceSpec
 from assay.model.cluster import ClusterSpec
+from assay.model.node_source import NodeSourceSpec
 
 OVER_SSH = {"hosts": ["a"], "user": "me", "port": None, "key": "/keys/id", "options": []}
 

@@ -3,7 +3,7 @@
 import pytest
 
 from assay.model.errors import BadInputError
-from assay.plan.properties import BOUNDS
+from assay.plan.properties import bounds
 from assay.plan.settings import resolve, shipped_profiles
 from tests.plan.test_make import plan_of
 
@@ -90,6 +90,6 @@ def test_names_and_values_that_no_file_of_hadoops_holds(tmp_path, name, value, w
 def test_the_shipped_profiles_are_within_bounds(tmp_path):
     for profile in shipped_profiles():
         given = resolve(profile, shipped_profiles()).properties
-        lines = "".join(f"  {name}: '{value}'\n" for name, value in given.items() if name in BOUNDS)
+        lines = "".join(f"  {name}: '{value}'\n" for name, value in given.items() if name in bounds())
         if lines:
             assert plan_of(tmp_path, PLACES["everywhere"].replace("  NAME: VALUE\n", lines)).trials

@@ -27,7 +27,10 @@ def toys():
     [
         ("engine: scanner\n", "line 5: triangles does not run on the engine scanner with the store hdfs; "),
         ("store: key-value\n", "line 5: triangles does not run on the engine mapreduce with the store key-value; "),
-        ("engine: [mapreduce, scanner]\n", "line 5: triangles does not run on the engine scanner with the store hdfs; "),
+        (
+            "engine: [mapreduce, scanner]\n",
+            "line 5: triangles does not run on the engine scanner with the store hdfs; ",
+        ),
     ],
 )
 def test_a_pair_that_does_not_work_is_refused_with_those_that_do(toys, tmp_path, lines, message):

@@ -7,12 +7,12 @@ import pytest
 from assay.model.errors import BadInputError
 from assay.model.installation import Installation
 from assay.model.renamed import renamed
+from assay.model.service import stack_of
 from assay.plan.make import plan_and_more
 from assay.plan.properties import kind_of, located
 from assay.plan.settings import resolve, shipped_profiles
 from assay.plan.source import Source
 from assay.platform.distribution import known_properties
-from assay.model.service import stack_of
 from tests.builders import make_plan
 from tests.plan.test_make import GOOD, WORDS, plan_of
 

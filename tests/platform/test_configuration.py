@@ -20,10 +20,14 @@ LAYOUT = Layout(
     local=(LocalDirectory(path=Path("/l1"), medium="hdd"), LocalDirectory(path=Path("/l2"), medium="ssd")),
 )
 STACK = stack_of()
-ADDRESSES = {name: f"127.0.0.1:{20000 + at}" for at, name in enumerate(name for kind in STACK.daemons for name in kind.ports)}
+ADDRESSES = {
+    name: f"127.0.0.1:{20000 + at}" for at, name in enumerate(name for kind in STACK.daemons for name in kind.ports)
+}
+
+USUAL = ClusterSpec()
 
 
-def a_node(spec=ClusterSpec(), layout=LAYOUT, host="127.0.0.1", master="127.0.0.1", addresses=ADDRESSES):
+def a_node(spec=USUAL, layout=LAYOUT, host="127.0.0.1", master="127.0.0.1", addresses=ADDRESSES):
     return NodeContext(spec, layout, host, master, addresses, classpath=("/jars/*",))
 
 

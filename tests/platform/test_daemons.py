@@ -164,7 +164,9 @@ def test_foreign_settings_do_not_leak_into_daemons(distribution):
 
 
 def test_the_hadoop_command_without_arguments_explains_itself(distribution, tmp_path):
-    command = write_hadoop_command(tmp_path / "hadoop", distribution, starts_of("stock", distribution), tmp_path, STACK.commands)
+    command = write_hadoop_command(
+        tmp_path / "hadoop", distribution, starts_of("stock", distribution), tmp_path, STACK.commands
+    )
     done = subprocess.run([command], capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert "usage: hadoop jar|fs|" in done.stderr

@@ -12,19 +12,19 @@ import pytest
 
 from assay.engine.existing import historyservers, resourcemanagers
 from assay.host.kerberos import NoTicketError, Ticket
+from assay.model.cluster import ClusterSpec
 from assay.model.engine import EngineKind
 from assay.model.errors import AssayError, BadInputError
 from assay.model.existing import Site
 from assay.model.kerberos import KerberosSpec
-from assay.model.node_source import NodeSourceSpec
-from assay.model.cluster import ClusterSpec
 from assay.model.layout import Layout
+from assay.model.node_source import NodeSourceSpec
 from assay.model.platform import PlatformContext
-from assay.model.running_cluster import RunningCluster
-from assay.model.service import DaemonKind, Service, stack_of
 from assay.model.probe import ForeignCluster, ForeignHost
 from assay.model.progress import Silent
-from assay.model.registry import ENGINES, SERVICES
+from assay.model.registry import ENGINES, SERVICES, STORES
+from assay.model.running_cluster import RunningCluster
+from assay.model.service import DaemonKind, Service, stack_of
 from assay.node.local import LocalNode
 from assay.node.ssh import SshNodes
 from assay.platform import existing
@@ -400,12 +400,14 @@ def a_cluster(conf_dir, tmp_path, store="hdfs", engine="mapreduce"):
 
 
 def test_only_the_daemons_of_the_trials_own_store_and_engine_are_looked_for(site, tmp_path):
-    with plugged_in("store", "engine"):
+    with plugged_in():
+        ENGINES.add("thinker", EngineKind(open=None))
+        STORES.add("head", SimpleNamespace(services=()))
         hdfs = site(core={"fs.defaultFS": "hdfs://127.0.0.1:1"})
         (port,) = LocalNode().free_ports(1)
         site(hdfs={"dfs.namenode.http-address": f"127.0.0.1:{port}"})
-        assert "the NameNode" in said(a_cluster(hdfs, tmp_path, engine="scanner"), tmp_path)
-        cluster = a_cluster(hdfs, tmp_path, store="key-value", engine="scanner")
+        assert "the NameNode" in said(a_cluster(hdfs, tmp_path, engine="thinker"), tmp_path)
+        cluster = a_cluster(hdfs, tmp_path, store="head", engine="thinker")
         with cluster.running(Layout(neutral=tmp_path, data=(), local=()), {}, Silent()) as running:
             assert (running.addresses, running.version) == ({}, "unknown")
             assert cluster.failure() is None

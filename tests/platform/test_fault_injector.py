@@ -6,9 +6,9 @@ from contextlib import suppress
 
 import pytest
 
+from assay.model.cluster import ClusterSpec
 from assay.model.errors import AssayError
 from assay.model.fault import Fault, StageProgress
-from assay.model.cluster import ClusterSpec
 from assay.model.service import DaemonKind
 from assay.node.local import LocalNode
 from assay.platform import embedded

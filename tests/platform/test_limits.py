@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from assay.host.lease import Lease, leases, release_stale
-from assay.model.errors import BadInputError
 from assay.model.cluster import ClusterSpec
+from assay.model.errors import BadInputError
 from assay.model.limits import LimitUse
 from assay.platform.limits import (
     check_limits,
@@ -287,4 +287,3 @@ def test_a_killed_owners_groups_are_removed(lease, tmp_path):
     assert group.is_dir()
     assert len(release_stale(tmp_path / "other")) == 1
     assert not group.exists()
-

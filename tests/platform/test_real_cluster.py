@@ -13,9 +13,9 @@ import pytest
 
 from assay.host.lease import leases, release_stale
 from assay.host.processes import MARK
+from assay.model.cluster import ClusterSpec
 from assay.model.errors import AssayError, BadInputError
 from assay.model.installation import Installation
-from assay.model.cluster import ClusterSpec
 from assay.model.layout import Layout
 from assay.model.progress import Silent
 from assay.platform import held as keeping

@@ -40,7 +40,12 @@ def test_a_timer_has_a_unit_of_its_own_or_the_propertys(value, unit_s, seconds):
 
 def test_only_what_was_seen_between_two_times_counts(tmp_path):
     nodes = (ClusterNode(None), ClusterNode(None, container_logs=tmp_path), ClusterNode(None, container_logs=tmp_path))
-    watch = ScaleWatch(4, (), RunningCluster(Path("hadoop"), tmp_path, "3", {}, nodes, properties={"dfs.heartbeat.interval": "12"}), stack_of())
+    watch = ScaleWatch(
+        4,
+        (),
+        RunningCluster(Path("hadoop"), tmp_path, "3", {}, nodes, properties={"dfs.heartbeat.interval": "12"}),
+        stack_of(),
+    )
     watch._idle = [((0, 1000), 0.5), ((1000, 2000), 0.25), ((2000, 3000), 0.0)]
     watch._late = [(500, array("I", [9])), (1500, array("I", [1, 2]))]
     watch._links = [

@@ -4,8 +4,8 @@ import time
 
 import pytest
 
-from assay.model.errors import AssayError
 from assay.model.cluster import ClusterSpec
+from assay.model.errors import AssayError
 from assay.model.layout import Layout
 from assay.model.progress import Silent
 from assay.model.service import NodeContext, stack_of

@@ -235,7 +235,9 @@ def test_only_a_nodes_own_networks_lead_to_addresses(proc):
 
 
 def test_what_a_node_without_a_datanode_sends_to_one_is_a_first_copy():
-    names = Names({"a": "n1", "b": "n2"}, {9866: "hdfs data", 0: "other"}, {}, frozenset({"n1", "n2"}), "n1", copied=COPIED)
+    names = Names(
+        {"a": "n1", "b": "n2"}, {9866: "hdfs data", 0: "other"}, {}, frozenset({"n1", "n2"}), "n1", copied=COPIED
+    )
     sent = names.quantities(Flow("a", "b", 9866, to_server=True), Count(700, 7))
     assert [(what.subject, what.series) for what, _ in sent] == [
         ("n1 > n2", "hdfs_data_to_server_bytes"), ("n1 > n2", "hdfs_data_to_server_packets")

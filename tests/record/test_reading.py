@@ -5,8 +5,8 @@ import os
 
 import pytest
 
-from assay.model.errors import BadInputError
 from assay.engine.tasks import FILE_SYSTEM_COUNTERS, TASK_COUNTERS
+from assay.model.errors import BadInputError
 from assay.model.record import Amount, totals
 from assay.model.result import TrialResult
 from assay.model.scale import ScaleReport

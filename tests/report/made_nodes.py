@@ -1,7 +1,7 @@
 """Trials on several nodes, made up of amounts as probes leave them, about those of a small TeraSort."""
 
+from assay.model.cluster import MASTER, ClusterSpec
 from assay.model.network import INTERFACES, Pair
-from assay.model.cluster import ClusterSpec, MASTER
 from assay.model.record import Amount, Step
 from tests.builders import a_record, device_reports
 from tests.report.made_trials import a_report, ms, the_tables

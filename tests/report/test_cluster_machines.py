@@ -2,8 +2,8 @@
 
 import json
 
-from assay.model.doubt import Doubt
 from assay.model.cluster import ClusterSpec
+from assay.model.doubt import Doubt
 from assay.model.record import Amount
 from assay.report.cluster_machines import _machines
 from tests.builders import a_plan, a_record, a_trial

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from assay.engine.tasks import FILE_SYSTEM_COUNTERS, TASK_COUNTERS
 from assay.host.machine import FREE_MEMORY, GOES_BACK, HELD, STAYS, UNUSED_CACHE
 from assay.model.limits import CacheUse, LimitUse
-from assay.engine.tasks import FILE_SYSTEM_COUNTERS, TASK_COUNTERS
 from assay.model.record import Amount, Stage
 from assay.model.trial import MediumSpec
 from assay.stats.trial_doubts import cached, crowded, dropped, given_back, off_budget

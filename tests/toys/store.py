@@ -66,7 +66,9 @@ SHARDS = DaemonKind(
     ports={ADDRESS: "values"}, sign="shard listens on",
 )  # fmt: skip
 SERVICE = Service(
-    "key-value", daemons=(SHARDS,), files=configuration,
+    "key-value",
+    daemons=(SHARDS,),
+    files=configuration,
     properties=lambda node: {ADDRESS: f"{node.host}:{node.addresses[ADDRESS].rpartition(':')[2]}"},
 )
 SERVICES.add(SERVICE.name, SERVICE)

@@ -7,9 +7,9 @@ carry that part of the rate. So a drive's power counts by that part too.
 from collections.abc import Collection, Iterator, Mapping
 from statistics import mean
 
+from assay.model.cluster import MASTER
 from assay.model.engine import counted_by_tasks
 from assay.model.network import Pair, links_of
-from assay.model.cluster import MASTER
 from assay.model.record import Amount, Part, Record
 from assay.model.trial import Trial
 from assay.stats.energy import INSTRUMENTS, JOBS, counted, energy_account

@@ -17,12 +17,12 @@ from assay.model.engine import (
     engine_kind,
 )
 from assay.model.errors import AssayError
+from assay.model.layout import Role
 from assay.model.limits import LimitUse
 from assay.model.progress import Progress
 from assay.model.record import Counters, JobRecord, Stage
 from assay.model.store import StoredFile
 from assay.model.task import TaskAttempt, TaskHistory
-from assay.model.layout import Role
 from assay.model.trial import Landed, Trial
 
 

@@ -15,14 +15,14 @@ from assay.model.doubt import Doubt, Outcome, Verdict
 from assay.model.engine import Engine, EngineContext, Launch, LaunchReport
 from assay.model.errors import AssayError
 from assay.model.input import Graph, GraphFacts, GraphInput
-from assay.model.medium import Space
 from assay.model.layout import Layout
+from assay.model.medium import Space
 from assay.model.platform import RunningPlatform, TrialSetup
-from assay.model.running_cluster import ClusterNode, DaemonFacts, RunningCluster
 from assay.model.probe import CONTAINERS, Evaluation, Moment, Quantity, Scene, WatchedDisk, WatchedProcess
 from assay.model.progress import Progress
 from assay.model.record import Part
 from assay.model.registry import ENGINES, STORES
+from assay.model.running_cluster import ClusterNode, DaemonFacts, RunningCluster
 from assay.model.store import Placer, Store
 from assay.model.trial import Estimate, Landed, MediumSpec, Trial, WorkloadSpec
 from assay_extras.testing.fake_hadoop import MIB, FakeEngine, FakePlacer, FakeStore, Script

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import Field
 
 from assay.model.base import Frozen, Whole
-from assay.model.node_source import Hosts
 from assay.model.cluster import MOST_WHOLE
+from assay.model.node_source import Hosts
 from assay.model.probe import NodeSourceContext, NodeSourceKind
 from assay.model.registry import NODE_SOURCES
 

@@ -7,11 +7,11 @@ import click
 
 from assay.cli.console import ConsoleDisplay, Output
 from assay.cli.context import find_installation, json_option, open_console, open_output, output_options, print_json
+from assay.model.cluster import ClusterSpec, even_racks
 from assay.model.errors import BadInputError
 from assay.model.installation import Installation
 from assay.model.naming import nearest
 from assay.model.network import MOST_NODES, NO_NETWORK, links_of
-from assay.model.cluster import ClusterSpec, even_racks
 from assay.plan.settings import resolve, shipped_profiles
 from assay.platform import held
 from assay.probe.sampler import remove_left_overs

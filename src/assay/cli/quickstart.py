@@ -11,9 +11,9 @@ from assay.cli.run import run_experiment
 from assay.host.machine import available_memory_bytes
 from assay.media.emulated.attachment import missing
 from assay.media.memory import SHARED_MEMORY
+from assay.model.cluster import ClusterSpec
 from assay.model.doubt import doubt_kind
 from assay.model.errors import BadInputError
-from assay.model.cluster import ClusterSpec
 from assay.platform.limits import check_limits
 from assay.report.terminal import print_doubt
 

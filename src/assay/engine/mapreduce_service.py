@@ -12,6 +12,7 @@ from assay.model.cluster import ClusterSpec
 from assay.model.naming import lettered_size
 from assay.model.registry import SERVICES
 from assay.model.service import ContainerStarts, Costs, DaemonKind, NodeContext, Service, SiteFile, Timer
+from assay.model.value_bounds import ValueBounds
 
 _MASTER = ("yarn.app.mapreduce.am.resource.mb", 1536)
 _TASKS = (("mapreduce.map.memory.mb", 1024), ("mapreduce.reduce.memory.mb", 1024))
@@ -38,6 +39,27 @@ _BRISK = {
     "mapreduce.client.progressmonitor.pollinterval": "100",
     "mapreduce.client.completion.pollinterval": "100",
 }
+
+
+_BOUNDS = {
+    **dict.fromkeys(
+        (
+            "mapreduce.job.maps", "mapreduce.reduce.shuffle.parallelcopies", "mapreduce.map.maxattempts",
+            "mapreduce.reduce.maxattempts", *_CORES, _MASTER[0],
+        ),
+        ValueBounds(1),
+    ),
+    **dict.fromkeys(dict(_TASKS), ValueBounds(1, besides=("-1",))),
+    _REDUCERS: ValueBounds(0),
+    "mapreduce.task.io.sort.mb": ValueBounds(1, 2047),  # MapTask.MapOutputBuffer
+    "mapreduce.task.io.sort.factor": ValueBounds(2),  # fewer files than two can't be merged
+    "mapreduce.map.sort.spill.percent": ValueBounds(0.001, 1, whole=False),  # MapTask.MapOutputBuffer
+    "mapreduce.reduce.shuffle.input.buffer.percent": ValueBounds(0, 1, whole=False),  # MergeManagerImpl
+    "mapreduce.reduce.shuffle.memory.limit.percent": ValueBounds(0.001, 1, whole=False),  # MergeManagerImpl
+    "mapreduce.reduce.shuffle.merge.percent": ValueBounds(0.001, 1, whole=False),
+    "mapreduce.reduce.input.buffer.percent": ValueBounds(0, 1, whole=False),  # MergeManagerImpl
+    "mapreduce.job.reduce.slowstart.completedmaps": ValueBounds(0, 1, whole=False),  # above, reducers wait for ever
+}  # fmt: skip
 
 
 def _properties(node: NodeContext) -> Mapping[str, str]:
@@ -136,6 +158,8 @@ MAPREDUCE_SERVICE = Service(
     tasks_bytes=_tasks_bytes,
     commands={"job": "org.apache.hadoop.mapred.JobClient"},
     variables=("MAPRED_",),
+    bounds=_BOUNDS,
+    reserved=frozenset({"mapreduce.cluster.local.dir", "mapreduce.framework.name"}),
     property_jars=("hadoop-mapreduce-client-core-[0-9]*.jar",),
     folders=("mapreduce",),
 )

@@ -19,6 +19,7 @@ from assay.model.service import (
     SiteFile,
     Timer,
 )
+from assay.model.value_bounds import ValueBounds
 
 MIB = 1 << 20
 _OFFERED = "yarn.nodemanager.resource.memory-mb"
@@ -246,6 +247,26 @@ YARN = Service(
     settings=_settings,
     # As measured: both daemons, a worker's with a heap of 128 MiB; localised jars and logs.
     costs=Costs(cluster_mb=800, worker_mb=200, disk_mb=150, cluster_s=5.0, worker_s=2.5),
+    bounds={
+        **dict.fromkeys(
+            (
+                "yarn.scheduler.minimum-allocation-mb",
+                "yarn.scheduler.maximum-allocation-mb",
+                "yarn.scheduler.minimum-allocation-vcores",
+                "yarn.scheduler.maximum-allocation-vcores",
+            ),
+            ValueBounds(1),
+        ),
+        **dict.fromkeys((_OFFERED, "yarn.nodemanager.resource.cpu-vcores"), ValueBounds(1, besides=("-1",))),
+    },
+    reserved=frozenset(
+        {
+            "yarn.nodemanager.local-dirs",
+            "yarn.nodemanager.log-dirs",
+            "yarn.nodemanager.container-executor.class",
+        }
+    ),
+    read_by_daemons=("yarn.nodemanager.", "yarn.resourcemanager.", "yarn.scheduler."),
     variables=("YARN_",),
     property_jars=("hadoop-yarn-api-[0-9]*.jar",),
     folders=("yarn", "yarn/lib"),

@@ -8,10 +8,10 @@ from assay.model.base import Frozen
 from assay.model.doubt import Doubt, doubt_kind
 from assay.model.errors import AssayError
 from assay.model.fault import StageProgress
-from assay.model.running_cluster import RunningCluster
 from assay.model.progress import Progress
 from assay.model.record import Counters, JobRecord, Phases
 from assay.model.registry import ENGINES
+from assay.model.running_cluster import RunningCluster
 from assay.model.signature import AccessRole, Direction
 from assay.model.store import Store
 from assay.model.task import TaskAttempt, TaskHistory, TaskPhases
@@ -204,9 +204,7 @@ def engine_kind(engine: str) -> EngineKind:
 def amounts_in(counters: Counters, places: Mapping[Counted, tuple[str, str]]) -> dict[Counted, int]:
     """Those amounts that these counters have; `places` name the group and the counter of each."""
     return {
-        amount: counters[group][name]
-        for amount, (group, name) in places.items()
-        if name in counters.get(group, {})
+        amount: counters[group][name] for amount, (group, name) in places.items() if name in counters.get(group, {})
     }
 
 

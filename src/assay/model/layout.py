@@ -31,9 +31,10 @@ class DataDirectory(Frozen):
 class Layout(Frozen):
     """The directories a cluster may use; all are fresh and empty, all are removed by whoever made them.
 
-    `neutral` takes configuration, logs, process ids, what masters keep on disk: a place that is not under test. `data` are the store's directories (input and output), `local` the engine's (intermediates). Both fill the
-    directories of a role in turn: a medium's fraction is its share of the directories. `nodes` are the directories of
-    each worker, by its name, where there are several: `data` and `local` are then those of all together.
+    `neutral` takes configuration, logs, process ids, what masters keep on disk: a place that is not under test. `data`
+    are the store's directories (input and output), `local` the engine's (intermediates). Both fill the directories of a
+    role in turn: a medium's fraction is its share of the directories. `nodes` are the directories of each worker, by
+    its name, where there are several: `data` and `local` are then those of all together.
     """
 
     neutral: Path

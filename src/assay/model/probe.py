@@ -17,8 +17,8 @@ from assay.model.base import Frozen
 from assay.model.doubt import Doubt
 from assay.model.existing import ExistingDaemon
 from assay.model.host_names import HostNames
-from assay.model.node import Node, ReadableNode
 from assay.model.layout import Layout
+from assay.model.node import Node, ReadableNode
 from assay.model.record import Amount, Basis, Part, Sample
 from assay.model.signature import Counted, Requests
 from assay.model.trial import Landed

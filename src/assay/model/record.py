@@ -81,6 +81,10 @@ class JobRecord(Frozen):
         """Number of tasks in all stages."""
         return sum(stage.tasks for stage in self.stages)
 
+    def tasks_in(self, stage: str) -> int:
+        """Number of tasks in a stage; 0 where the job has no such stage."""
+        return sum(one.tasks for one in self.stages if one.name == stage)
+
 
 class Sample(Frozen):
     """A sample of a probe."""

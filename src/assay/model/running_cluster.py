@@ -33,12 +33,13 @@ class RunningCluster:
 
     `hadoop` is a command that takes `jar`, `fs` and the other subcommands of Hadoop's own `hadoop` script, already
     pointed at `conf_dir`. `addresses` are the http addresses of its daemons by their roles. `extras` is the folder of
-    Hadoop's further jars, examples and tests, where it is known. `outlives` says that the cluster goes on when the trial
-    has ended, with whatever was left running there. `connect` reaches its servers, and `ca_file` has the certificates to
-    trust there. `authorize` gives what the web servers of a host take as a login, where they want one. `history` is a
-    folder of job histories that are read instead of asking for them. `facts` and `doubts` are of what Assay made of it
-    beside, such as the network between its nodes. Its servers answer `slower` times as slowly as others, so that waits
-    for them are so much longer. `properties` are those of the first node of a cluster of Assay's own.
+    Hadoop's further jars, examples and tests, where it is known. `outlives` says that the cluster goes on when the
+    trial has ended, with whatever was left running there. `connect` reaches its servers, and `ca_file` has the
+    certificates to trust there. `authorize` gives what the web servers of a host take as a login, where they want one.
+    `history` is a folder of job histories that are read instead of asking for them. `facts` and `doubts` are of what
+    Assay made of it beside, such as the network between its nodes. Its servers answer `slower` times as slowly as
+    others, so that waits for them are so much longer. `properties` are those of the first node of a cluster of Assay's
+    own.
     """
 
     hadoop: Path

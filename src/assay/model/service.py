@@ -16,6 +16,7 @@ from assay.model.existing import ExistingDaemon
 from assay.model.layout import Layout
 from assay.model.registry import ENGINES, SERVICES, STORES
 from assay.model.trial import USUAL_ENGINE, USUAL_STORE
+from assay.model.value_bounds import ValueBounds
 
 
 class NodeContext(NamedTuple):
@@ -210,6 +211,13 @@ class Service(NamedTuple):
     tasks_bytes: Callable[[Mapping[str, str], int, int], int] = _no_tasks
     """An estimate of the memory of the tasks that run at once, from the trial's properties, the MiB for containers on
     all nodes, and the bytes of data."""
+    bounds: Mapping[str, ValueBounds] = {}
+    """What its properties may be set to, where not to anything."""
+    reserved: frozenset[str] = frozenset()
+    """Properties that no experiment may set on a cluster of Assay's own, besides addresses: they say where bytes lie
+    and how daemons run."""
+    read_by_daemons: tuple[str, ...] = ()
+    """What names of properties begin with that daemons read when they start, so that no job can have one of its own."""
     commands: Mapping[str, str] = {}
     """Main classes by the subcommands of `hadoop` that Hadoop's own scripts have for it."""
     variables: tuple[str, ...] = ()
@@ -286,12 +294,14 @@ class Stack:
 def stack_of(store: str = USUAL_STORE, engine: str | None = USUAL_ENGINE) -> Stack:
     """The services of a store and of an engine, or of the store alone, with all that they need.
 
-    With those of the engine come those of the engine that stages its inputs. Raises BadInputError for a store, an engine
-    or a service that is not there, and for services that need each other.
+    With those of the engine come those of the engine that stages its inputs. Raises BadInputError for a store, an
+    engine or a service that is not there, and for services that need each other.
     """
-    users = [(f"the store {store!r}", STORES.find(store).services)]
-    for name in () if engine is None else filter(None, (engine, ENGINES.find(engine).staged_by)):
-        users.append((f"the engine {name!r}", ENGINES.find(name).services))
+    engines = () if engine is None else filter(None, (engine, ENGINES.find(engine).staged_by))
+    users = [
+        (f"the store {store!r}", STORES.find(store).services),
+        *((f"the engine {name!r}", ENGINES.find(name).services) for name in engines),
+    ]
     services: dict[str, Service] = {}
     for user, names in users:
         for name in names:
@@ -307,8 +317,8 @@ def _with_needed(name: str, user: str, above: tuple[str, ...], known: Mapping[st
         return
     if name not in SERVICES:
         raise BadInputError(
-            f"{user} needs the service {name!r}, and nothing here brings it; install the plug-in that has it, or choose "
-            "another store or engine", "store", "engine",
+            f"{user} needs the service {name!r}, and nothing here brings it; install the plug-in that has it, or "
+            "choose another store or engine", "store", "engine",
         )  # fmt: skip
     service = SERVICES[name]
     for needed in service.needs:

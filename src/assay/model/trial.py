@@ -16,13 +16,13 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from assay.model.base import Bytes, Frozen, Number
+from assay.model.cluster import AUTO, ClusterSpec, Dilation, nodes_level
 from assay.model.doubt import Doubt
 from assay.model.drive_profile import way_of
 from assay.model.fault import NO_FAULT, fault_level
 from assay.model.input import DatasetSpec
-from assay.model.naming import size_of
-from assay.model.cluster import AUTO, ClusterSpec, Dilation, nodes_level
 from assay.model.layout import ROLES, Role
+from assay.model.naming import size_of
 
 TOLERANCE_SHARE = 0.05
 """A landed share that differs by more than this from the wanted one is doubted."""

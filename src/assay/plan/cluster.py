@@ -11,9 +11,9 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticCustomError
 
 from assay.model.base import Frozen, Whole
+from assay.model.cluster import MOST_WHOLE, racks_as_listed
 from assay.model.kerberos import KerberosSpec
 from assay.model.network import LINKS, MOST_NODES, NO_NETWORK, network_level
-from assay.model.cluster import MOST_WHOLE, racks_as_listed
 from assay.model.registry import NODE_SOURCES, PLATFORMS
 from assay.plan.entry_parts import Many, OneOf, Worker
 

@@ -20,13 +20,25 @@ from assay.model.base import Frozen, Number, Whole
 from assay.model.errors import MistakeAt
 from assay.model.fault import NO_FAULT, Fault
 from assay.model.input import MOST_SEED, DatasetSpec
+from assay.model.layout import ROLES
 from assay.model.medium import kind_of
 from assay.model.naming import MOST_NAME_CHARACTERS, nearest
 from assay.model.platform import PlatformKind
 from assay.model.registry import MEDIA, NODE_SOURCES, PLATFORMS, PROBE_SETS
 from assay.model.scale import DilationLevel
-from assay.model.layout import ROLES
-from assay.model.trial import CacheBound, CpusBound, DEFAULT_PROBES, DEFAULT_WORTH, USUAL_ENGINE, USUAL_STORE, MediumSpec, MemoryBound, MOST_DIRECTORIES, NO_PROBES, ZERO_DELAY
+from assay.model.trial import (
+    DEFAULT_PROBES,
+    DEFAULT_WORTH,
+    MOST_DIRECTORIES,
+    NO_PROBES,
+    USUAL_ENGINE,
+    USUAL_STORE,
+    ZERO_DELAY,
+    CacheBound,
+    CpusBound,
+    MediumSpec,
+    MemoryBound,
+)
 from assay.plan.cluster import ClusterEntry, OneCluster
 from assay.plan.entry_parts import Many, OneOf, Worker, alone, choice
 from assay.plan.settings import Profile, Prose, Text, without_control

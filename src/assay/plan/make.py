@@ -7,18 +7,18 @@ from operator import attrgetter
 from typing import Any, NamedTuple
 
 from assay.host.files import irregular
+from assay.model.cluster import AUTO, ClusterSpec, even_racks
 from assay.model.errors import BadInputError
 from assay.model.input import DATASET as THE_DATASET
 from assay.model.input import NO_DATASET, DatasetSpec
+from assay.model.layout import ROLES
 from assay.model.medium import kind_of
 from assay.model.naming import MOST_NAME_CHARACTERS, nearest
 from assay.model.network import NO_NETWORK
 from assay.model.node_source import NodeSourceSpec
-from assay.model.cluster import AUTO, ClusterSpec, even_racks
 from assay.model.registry import NODE_SOURCES
 from assay.model.store import names_store
-from assay.model.layout import ROLES
-from assay.model.trial import FACTORS, MediumSpec, Placement, Plan, pure, SettingsSpec, Trial, WorkloadSpec, ZERO_DELAY
+from assay.model.trial import FACTORS, ZERO_DELAY, MediumSpec, Placement, Plan, SettingsSpec, Trial, WorkloadSpec, pure
 from assay.plan.cluster import ClusterEntry
 from assay.plan.experiment import COPIES, DatasetEntry, ExperimentFile, WorkloadEntry
 from assay.plan.grid import DATASET, PLACEMENT, SETTINGS, WORKLOAD, Axis, Combination, Level, axis, combinations

@@ -20,94 +20,29 @@ from assay.host.yaml_file import Place
 from assay.model.doubt import Doubt, doubt_kind
 from assay.model.errors import BadInputError
 from assay.model.naming import lettered_size, nearest
-from assay.model.registry import WORKLOADS
+from assay.model.registry import SERVICES, WORKLOADS
 from assay.model.renamed import renamed
+from assay.model.value_bounds import MOST_INT, MOST_LONG, ValueBounds
 from assay.plan.experiment import COPIES, ExperimentFile
 from assay.plan.source import Source, Vocabulary
 
-_DIRECTORIES = (
-    "hadoop.tmp.dir", "dfs.namenode.name.dir", "dfs.datanode.data.dir", "yarn.nodemanager.local-dirs",
-    "yarn.nodemanager.log-dirs", "mapreduce.cluster.local.dir", "mapreduce.framework.name",
-    "yarn.nodemanager.container-executor.class", "dfs.datanode.fsdataset.volume.choosing.policy",
-)  # fmt: skip
 _ADDRESSES = re.compile(r"(fs\.defaultFS|fs\.default\.name|.*([.-]address|\.bind-host|\.hostname|\.port))")
 # The second is the name that Hadoop 1 had for it, which is still understood.
 _COMPRESSED_OUTPUT = ("mapreduce.output.fileoutputformat.compress", "mapred.output.compress")
 _REDUCERS = "mapreduce.job.reduces"
-# Read when a daemon starts, so that a workload's jobs can't have one of their own.
-_DAEMONS = ("yarn.nodemanager.", "yarn.resourcemanager.", "yarn.scheduler.", "dfs.namenode.", "dfs.datanode.")
 
-_MOST = 2**31 - 1
-_MOST_LONG = 2**63 - 1
 _BLOCK = "dfs.blocksize"
 _LEAST_BLOCK = "dfs.namenode.fs-limits.min-block-size"
 _CHECKSUM_BYTES = 512
-_SHARE = re.compile(r"-?[0-9]{1,9}(\.[0-9]{1,20})?([eE]-?[0-9]{1,3})?[fFdD]?")
 _NUMBER = re.compile(r"-?\d+(\.\d+)?([kmgtpe]|ns|us|ms|s|h|d|%)?", re.IGNORECASE)
 """With a size's prefix or a time's unit, of which `m` is both."""
 # What a name or value of Hadoop's can't hold: its files are XML.
 _NAME = re.compile(r"[^\s<>&\"']+")
 
 
-class Bounds(NamedTuple):
-    """The least and the most, as numbers; `whole` ones have no fraction, a `size` may have a unit (`64m`)."""
-
-    least: float
-    most: float
-    whole: bool = True
-    size: bool = False
-    besides: tuple[str, ...] = ()
-
-    def __str__(self) -> str:
-        kind = "a whole number" if self.whole else "a number"
-        if self.size:
-            kind = "a size in bytes (a unit such as 64m is allowed)"
-        end = " on" if self.most >= _MOST else f" to {self.most:g}"
-        besides = f", or {' or '.join(self.besides)} for Hadoop's own choice" if self.besides else ""
-        return f"{kind} from {self.least:g}{end}{besides}"
-
-    def hold(self, text: str) -> bool:
-        """Whether a property's value lies within."""
-        if text in self.besides:
-            return True
-        if not self.whole:
-            return _SHARE.fullmatch(text) is not None and self.least <= float(text.rstrip("fFdD")) <= self.most
-        number = lettered_size(text) if text.lstrip("-").isdecimal() or (self.size and "." not in text) else None
-        return number is not None and self.least <= number <= self.most
-
-
-BOUNDS: Mapping[str, Bounds] = {
-    **dict.fromkeys(
-        (
-            "mapreduce.job.maps", "dfs.bytes-per-checksum", "io.file.buffer.size",
-            "mapreduce.reduce.shuffle.parallelcopies", "mapreduce.map.maxattempts", "mapreduce.reduce.maxattempts",
-            "mapreduce.map.cpu.vcores", "mapreduce.reduce.cpu.vcores", "yarn.app.mapreduce.am.resource.mb",
-            "yarn.app.mapreduce.am.resource.cpu-vcores", "yarn.scheduler.minimum-allocation-mb",
-            "yarn.scheduler.maximum-allocation-mb", "yarn.scheduler.minimum-allocation-vcores",
-            "yarn.scheduler.maximum-allocation-vcores",
-        ),
-        Bounds(1, _MOST),
-    ),
-    **dict.fromkeys(
-        (
-            "mapreduce.map.memory.mb", "mapreduce.reduce.memory.mb", "yarn.nodemanager.resource.memory-mb",
-            "yarn.nodemanager.resource.cpu-vcores",
-        ),
-        Bounds(1, _MOST, besides=("-1",)),
-    ),
-    _REDUCERS: Bounds(0, _MOST),
-    _BLOCK: Bounds(1, _MOST_LONG, size=True),
-    _LEAST_BLOCK: Bounds(0, _MOST_LONG, size=True),
-    COPIES: Bounds(1, 512),  # dfs.replication.max
-    "mapreduce.task.io.sort.mb": Bounds(1, 2047),  # MapTask.MapOutputBuffer
-    "mapreduce.task.io.sort.factor": Bounds(2, _MOST),  # fewer files than two can't be merged
-    "mapreduce.map.sort.spill.percent": Bounds(0.001, 1, whole=False),  # MapTask.MapOutputBuffer
-    "mapreduce.reduce.shuffle.input.buffer.percent": Bounds(0, 1, whole=False),  # MergeManagerImpl
-    "mapreduce.reduce.shuffle.memory.limit.percent": Bounds(0.001, 1, whole=False),  # MergeManagerImpl
-    "mapreduce.reduce.shuffle.merge.percent": Bounds(0.001, 1, whole=False),
-    "mapreduce.reduce.input.buffer.percent": Bounds(0, 1, whole=False),  # MergeManagerImpl
-    "mapreduce.job.reduce.slowstart.completedmaps": Bounds(0, 1, whole=False),  # above, reducers would wait for ever
-}  # fmt: skip
+def bounds() -> Mapping[str, ValueBounds]:
+    """Those of all services, by their properties."""
+    return {name: bound for service in SERVICES.values() for name, bound in service.bounds.items()}
 
 
 class Kind(NamedTuple):
@@ -130,15 +65,15 @@ class Kind(NamedTuple):
 _WHOLE = r"(?P<number>[-+]?(?:[0-9]{1,30}|0[xX][0-9a-fA-F]{1,30}))"
 KINDS: Mapping[str, Kind] = {
     "truth": Kind(re.compile("true|false", re.IGNORECASE), "true or false"),
-    "int": Kind(re.compile(_WHOLE), f"a whole number without a unit, {_MOST} at most", _MOST),
-    "long": Kind(re.compile(_WHOLE), "a whole number without a unit", _MOST_LONG),
+    "int": Kind(re.compile(_WHOLE), f"a whole number without a unit, {MOST_INT} at most", MOST_INT),
+    "long": Kind(re.compile(_WHOLE), "a whole number without a unit", MOST_LONG),
     "size": Kind(
         re.compile(r"(?P<number>-?[0-9]{1,30})(?P<unit>[kmgtpe]?)", re.IGNORECASE),
-        "a whole number of bytes, or one with a letter such as 64m", _MOST_LONG,
+        "a whole number of bytes, or one with a letter such as 64m", MOST_LONG,
     ),
     "time": Kind(
         re.compile(r"(?P<number>-?[0-9]{1,30})(?:ns|us|ms|s|m|h|d)?", re.IGNORECASE),
-        "a whole number, or one with a unit of time such as 500ms or 3s", _MOST_LONG,
+        "a whole number, or one with a unit of time such as 500ms or 3s", MOST_LONG,
     ),
     "fraction": Kind(
         re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?[fFdD]?"), "a number without a unit or %"
@@ -241,12 +176,15 @@ def _mistakes(one: Property, judged: str, *, own_cluster: bool, any_block: bool)
     name = one.name
     if not _NAME.fullmatch(name):
         yield f"{name!r} is not the name of a property; write one without spaces, quotes, < > and &"
-    if one.place[0] == "workloads" and name.startswith(_DAEMONS):
+    # Read when a daemon starts, so that a workload's jobs can't have one of their own.
+    of_daemons = tuple(prefix for service in SERVICES.values() for prefix in service.read_by_daemons)
+    if one.place[0] == "workloads" and name.startswith(of_daemons):
         yield (
             f"{name} is read by the cluster's daemons, not by {one.workloads[0]}'s jobs; give it under the "
             "experiment's own `hadoop`"
         )
-    if own_cluster and (name in _DIRECTORIES or _ADDRESSES.fullmatch(name)):
+    reserved = {name for service in SERVICES.values() for name in service.reserved}
+    if own_cluster and (name in reserved or _ADDRESSES.fullmatch(name)):
         yield (
             f"{name} can't be set on an embedded cluster: the media decide where bytes lie, and Assay how its daemons "
             "run and listen; leave it out"
@@ -254,8 +192,8 @@ def _mistakes(one: Property, judged: str, *, own_cluster: bool, any_block: bool)
     spellings: dict[str, str] = {}
     for value in one.levels:
         text, size = value.strip().lower(), lettered_size(value.strip())
-        if name in BOUNDS and not BOUNDS[name].hold(value.strip()):
-            yield f"{name} is {value!r}, and must be {BOUNDS[name]}"
+        if name in bounds() and not bounds()[name].hold(value.strip()):
+            yield f"{name} is {value!r}, and must be {bounds()[name]}"
         if name == _BLOCK and not any_block and ((size or 0) < 1 << 20 or (size or 0) % _CHECKSUM_BYTES):
             yield (
                 f"{_BLOCK} is {value!r}, and must be 1m or more, a multiple of {_CHECKSUM_BYTES} bytes "
@@ -295,7 +233,7 @@ def kind_of(name: str, known: Mapping[str, str]) -> Kind | None:
 def _misread(one: Property, known: Mapping[str, str]) -> str | None:
     """What is wrong with the first value that Hadoop would not read as the property's kind."""
     kind = kind_of(one.name, known)
-    if kind is None or one.name in BOUNDS:
+    if kind is None or one.name in bounds():
         return None
     for value in one.levels:
         if not kind.takes(value.strip()):

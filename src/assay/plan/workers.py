@@ -8,8 +8,8 @@ from assay.model.fault import DRIVE, LINK, NODE, Fault
 from assay.model.medium import medium_of
 from assay.model.naming import nearest
 from assay.model.network import LEAST_RATE, links_of, workers_named
-from assay.model.service import DaemonKind, stack_of
 from assay.model.registry import ENGINES, STORES, WORKLOADS
+from assay.model.service import DaemonKind, stack_of
 from assay.model.trial import Trial
 from assay.plan.experiment import ExperimentFile
 from assay.plan.source import Source

@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 from assay.host.control_groups import processor_quota
 from assay.host.processors import division
-from assay.model.errors import BadInputError
 from assay.model.cluster import AUTO, ClusterSpec
+from assay.model.errors import BadInputError
 
 IDLE_SHARE = 0.1
 """Of this machine's processor time at least so much has to be left over, or nodes wait for each other's."""

@@ -259,9 +259,7 @@ def starts_of(name: str, distribution: Distribution) -> Starts:
         brisk=True, options=_container_options(distribution, sharing), master_options=_CONTROL_OPTIONS,
         bundled=distribution.jars is not None,
     )  # fmt: skip
-    return Starts(
-        name=name, control_options=(*sharing, *_CONTROL_OPTIONS), data_options=sharing, containers=containers
-    )
+    return Starts(name=name, control_options=(*sharing, *_CONTROL_OPTIONS), data_options=sharing, containers=containers)
 
 
 def training_starts(distribution: Distribution, lists: Path) -> Starts:

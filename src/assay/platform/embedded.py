@@ -18,19 +18,19 @@ from pathlib import Path
 from assay.host.lease import Lease, uninterrupted
 from assay.host.processes import children_of, end_processes
 from assay.host.processors import bound_to, division, ranges_text
+from assay.model.cluster import MASTER, ClusterSpec
 from assay.model.errors import AssayError, BadInputError
 from assay.model.fault import NODE, worker_name, worker_number
-from assay.model.network import NO_NETWORK, LinkSpec, links_of, links_on
-from assay.model.cluster import ClusterSpec, MASTER
 from assay.model.layout import Layout, LocalDirectory
 from assay.model.limits import LimitUse
+from assay.model.network import NO_NETWORK, LinkSpec, links_of, links_on
 from assay.model.platform import PlatformKind
-from assay.model.running_cluster import ClusterNode, RunningCluster
-from assay.model.service import NodeContext, Stack, stack_of
 from assay.model.probe import Scene
 from assay.model.progress import Progress
 from assay.model.registry import FACTS, PLATFORMS, STORES
+from assay.model.running_cluster import ClusterNode, RunningCluster
 from assay.model.scale import ScaleSeen
+from assay.model.service import NodeContext, Stack, stack_of
 from assay.model.store import Placer, Store
 from assay.network.links import Lan, make_lans, network_facts, unplug
 from assay.node.local import LocalNode
@@ -230,17 +230,18 @@ class EmbeddedCluster(Cluster):
         layouts = {MASTER: of_master, **layout.nodes}
         return [
             Host(
-                node, self._context(layouts[node.name], data_name, MASTER), self._limits[node.name],
-                is_master=node.name == MASTER, is_worker=node.name != MASTER,
-            )  # fmt: skip
+                node,
+                self._context(layouts[node.name], data_name, MASTER),
+                self._limits[node.name],
+                is_master=node.name == MASTER,
+                is_worker=node.name != MASTER,
+            )
             for node, data_name in zip(lans[0].nodes, lans[-1].hosts, strict=True)
         ], lans
 
     def _context(self, layout: Layout, host: str, master: str) -> NodeContext:
         bundled = self._distribution.jars is not None
-        return NodeContext(
-            self._spec, layout, host, master, classpath=self._distribution.classpath, bundled=bundled
-        )
+        return NodeContext(self._spec, layout, host, master, classpath=self._distribution.classpath, bundled=bundled)
 
     def _slowed(self, links: Sequence[LinkSpec | None]) -> list[LinkSpec | None]:
         """Links as slow as all else of a scale model."""

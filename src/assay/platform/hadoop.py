@@ -5,6 +5,7 @@ from types import MappingProxyType
 
 from assay.model.registry import SERVICES
 from assay.model.service import ContainerStarts, NodeContext, Service, SiteFile, Timer
+from assay.model.value_bounds import ValueBounds
 
 _DEFAULTS = "core-default.xml"
 _BRISK = MappingProxyType({
@@ -61,6 +62,8 @@ HADOOP = Service(
         Timer("fs.du.interval", "600000", _DEFAULTS),
     ),
     starts=_starts,
+    bounds={"io.file.buffer.size": ValueBounds(1)},
+    reserved=frozenset({"hadoop.tmp.dir"}),
     commands={
         "jar": "org.apache.hadoop.util.RunJar",
         "fs": "org.apache.hadoop.fs.FsShell",

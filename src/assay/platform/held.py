@@ -6,9 +6,9 @@ from typing import Literal
 
 from assay.host.lease import Lease, leases, release_all, uninterrupted
 from assay.model.base import Frozen
+from assay.model.cluster import ClusterSpec
 from assay.model.errors import AssayError
 from assay.model.installation import Installation
-from assay.model.cluster import ClusterSpec
 from assay.model.layout import Layout
 from assay.model.progress import Progress
 from assay.platform.distribution import check_paths, find_distribution

@@ -16,10 +16,10 @@ from assay.host.control_groups import NO_LIMIT_BYTES, SELF, Hierarchy, find_hier
 from assay.host.files import whole_number_in
 from assay.host.lease import Lease
 from assay.host.machine import machine_bytes, usable_processors
-from assay.model.errors import AssayError, BadInputError
-from assay.model.naming import bytes_text
 from assay.model.cluster import ClusterSpec
+from assay.model.errors import AssayError, BadInputError
 from assay.model.limits import LimitUse
+from assay.model.naming import bytes_text
 from assay.platform.dilation import slowed
 from assay.platform.page_cache_budget import LEAST_BUDGET_BYTES, PageCacheBudget
 

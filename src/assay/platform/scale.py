@@ -18,8 +18,8 @@ from assay.host.canary import canary
 from assay.host.http import fetch_json
 from assay.host.processors import bound_to, division
 from assay.model.running_cluster import RunningCluster
-from assay.model.service import Stack
 from assay.model.scale import HeartbeatsSeen, LinkSeen, ScaleSeen
+from assay.model.service import Stack
 from assay.network.links import Lan
 from assay.network.queues import Queue, Queues
 
@@ -99,7 +99,9 @@ class ScaleWatch:
             counts = [count for count in list(self._beats.get(role, [])) if count[0] in within]
             if len(counts) > 1:
                 (first_ms, first), (last_ms, last) = counts[0], counts[-1]
-                every_s = seconds_of(self._cluster.properties.get(beats.timer) or self._timers[beats.timer], beats.unit_s)
+                every_s = seconds_of(
+                    self._cluster.properties.get(beats.timer) or self._timers[beats.timer], beats.unit_s
+                )
                 seconds = (last_ms - first_ms) / 1000
                 seen[role] = HeartbeatsSeen(beats=last - first, nodes=nodes, seconds=seconds, interval_s=every_s)
         return seen

@@ -13,11 +13,11 @@ from pathlib import Path
 
 from assay.host.mounts import Mount, mounts
 from assay.model.errors import AssayError
-from assay.model.medium import Medium, Watchable
 from assay.model.layout import DataDirectory, Layout, LocalDirectory
+from assay.model.medium import Medium, Watchable
+from assay.model.probe import CLIENTS, Scene, WatchedDisk, WatchedProcess
 from assay.model.running_cluster import RunningCluster
 from assay.model.service import DaemonKind
-from assay.model.probe import CLIENTS, Scene, WatchedDisk, WatchedProcess
 
 
 def listening_ports(running: RunningCluster, kinds: Sequence[DaemonKind]) -> Mapping[str, tuple[int, ...]]:

@@ -1,7 +1,7 @@
 """Makes the timers of a stack's services as many times longer as a scale model's processors are slower.
 
 Without that a daemon that gets an eighth of a processor would be asked, and given up, eight times too early. Services
-name what may pass in a trial on a healthy cluster or on one that has lost a node: heartbeats, polls, time-outs, retries.
+name what may pass in a trial on a healthy cluster or on one without a node: heartbeats, polls, time-outs, retries.
 Not among them are housekeeping every some hours, thresholds of counts, and what Hadoop has no property for: a reducer's
 poll for map outputs (EventFetcher, 1 s), its penalty for a failed fetch (ShuffleScheduler, 10 s), a worker's wait
 between attempts to register (BPServiceActor, 5 s).

@@ -330,6 +330,7 @@ MACHINES_OVERLOOKED = doubt_kind(
     cure="open the web interfaces of all masters to this machine",
 )  # fmt: skip
 
+
 def _kind() -> ProbeKind:
     """With a column for each series that the daemons of a service give a title."""
     counted = [

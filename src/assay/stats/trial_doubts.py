@@ -8,11 +8,11 @@ from assay.model.doubt import Doubt, doubt_kind
 from assay.model.engine import HISTORY_INCOMPLETE, JobReference, counted_by_tasks, engine_kind
 from assay.model.errors import AssayError
 from assay.model.fault import FaultReport
-from assay.model.medium import kind_of
-from assay.model.limits import LimitUse
-from assay.model.record import Amount, DeviceReport, JobRecord, totals
 from assay.model.layout import ROLES
-from assay.model.trial import Landed, TOLERANCE_SHARE, Trial
+from assay.model.limits import LimitUse
+from assay.model.medium import kind_of
+from assay.model.record import Amount, DeviceReport, JobRecord, totals
+from assay.model.trial import TOLERANCE_SHARE, Landed, Trial
 
 FROM_DRIVES_SHARE = 0.6
 """Where less than this of what jobs read comes from their drives, the page cache is what was measured."""

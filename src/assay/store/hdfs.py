@@ -19,8 +19,9 @@ from assay.host.machine import user_name
 from assay.model.errors import AssayError
 from assay.model.fault import Redundancy
 from assay.model.host_names import same_host
-from assay.model.node import Connect
 from assay.model.layout import DataDirectory, Layout, Role
+from assay.model.node import Connect
+from assay.model.registry import SERVICES, STORES
 from assay.model.running_cluster import RunningCluster
 from assay.model.service import (
     ContainerStarts,
@@ -33,9 +34,9 @@ from assay.model.service import (
     Timer,
     jmx_bean,
 )
-from assay.model.registry import SERVICES, STORES
 from assay.model.store import FILES, Store, StoredFile
 from assay.model.trial import Landed
+from assay.model.value_bounds import MOST_LONG, ValueBounds
 from assay.store.hadoop_fs import PIECE_BYTES, HadoopFs
 from assay.store.hdfs_existing import EXISTING, INFO_PAGE, SCHEME
 
@@ -387,11 +388,24 @@ HDFS_SERVICE = Service(
         Timer("dfs.client.congestion.backoff.max.time", "50000", _DEFAULTS),
         Timer("dfs.webhdfs.socket.connect-timeout", "60s", _DEFAULTS),
         Timer("dfs.webhdfs.socket.read-timeout", "60s", _DEFAULTS),
-
     ),
     starts=_starts,
     # As measured: both daemons, a worker's with a heap of 128 MiB; what a formatted HDFS has on disk.
     costs=Costs(cluster_mb=600, worker_mb=200, disk_mb=50, cluster_s=4.0, worker_s=2.5),
+    bounds={
+        "dfs.bytes-per-checksum": ValueBounds(1),
+        "dfs.blocksize": ValueBounds(1, MOST_LONG, size=True),
+        "dfs.namenode.fs-limits.min-block-size": ValueBounds(0, MOST_LONG, size=True),
+        _COPIES: ValueBounds(1, 512),  # dfs.replication.max
+    },
+    reserved=frozenset(
+        {
+            "dfs.namenode.name.dir",
+            "dfs.datanode.data.dir",
+            "dfs.datanode.fsdataset.volume.choosing.policy",
+        }
+    ),
+    read_by_daemons=("dfs.namenode.", "dfs.datanode."),
     commands={
         "dfs": "org.apache.hadoop.fs.FsShell",
         "dfsadmin": "org.apache.hadoop.hdfs.tools.DFSAdmin",
@@ -410,7 +424,7 @@ class Hdfs:
     """See `model.store.StoreKind`."""
 
     holds = frozenset({FILES})
-    services = (HDFS_SERVICE.name,)
+    services: tuple[str, ...] = (HDFS_SERVICE.name,)
 
     def copies(self, properties: Mapping[str, str], nodes: int) -> int:
         """Of a block at most one on each DataNode."""

@@ -1,8 +1,8 @@
 """Runs of the studies' experiments, made up so that every figure of them is known."""
 
-from assay.model.input import DatasetSpec
-from assay.model.cluster import ClusterSpec, MASTER
 from assay.engine.tasks import FILE_SYSTEM_COUNTERS
+from assay.model.cluster import MASTER, ClusterSpec
+from assay.model.input import DatasetSpec
 from assay.model.record import Amount, JobRecord, Output, Record, Step, totals
 from assay.model.scale import ScaleReport
 from assay.model.trial import MediumSpec, Placement, Plan, SettingsSpec, WorkloadSpec, pure

@@ -11,9 +11,9 @@ from ruamel.yaml import YAML
 from assay.cli.context import vocabulary
 from assay.model.installation import Installation
 from assay.model.network import links_of
+from assay.model.service import stack_of
 from assay.model.trial import ZERO_DELAY
 from assay.plan.settings import shipped_profiles
-from assay.model.service import stack_of
 from assay_extras.studies.published import study_experiment
 from assay_extras.studies.values import LEAST_PAIRS
 from tests.builders import make_plan

@@ -18,10 +18,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from assay.host.files import opened
-from assay.model.layout import Layout
+from assay.model.layout import Layout, Role
 from assay.model.probe import WatchedDisk
 from assay.model.signature import ACCESS_ROLES
-from assay.model.layout import Role
 from assay.node.devices import sysfs_name
 from assay.probe.disk import CLASS, SECTOR_BYTES
 from assay.probe.trace.requests import Records
