@@ -6,8 +6,10 @@ from itertools import pairwise, product
 import pytest
 
 from assay.model.errors import BadInputError
+from assay.model.registry import ENGINES, STORES
 from assay.plan.grid import only
 from tests.plan.test_make import GOOD, WORDS, plan_of
+from tests.toys import plugged_in
 
 SORT = """\
 experiment: demo
@@ -276,7 +278,10 @@ def test_store_engine_nodes_and_network_are_factors(tmp_path):
         }
     )
     seams = "store: [hdfs, toy]\nengine: [mapreduce, toy]\ncluster: {nodes: [1, 3], network: [none, gigabit]}\n"
-    plan = plan_of(tmp_path, GOOD + seams, words)
+    with plugged_in():
+        STORES.add("toy", STORES["hdfs"])
+        ENGINES.add("toy", ENGINES["mapreduce"])
+        plan = plan_of(tmp_path, GOOD + seams, words)
     seen = Counter(levels(plan, "store", "engine", "nodes", "network"))
     assert set(seen) == set(product(["hdfs", "toy"], ["mapreduce", "toy"], ["1", "3"], ["none", "gigabit"]))
     assert set(seen.values()) == {24}

@@ -64,7 +64,7 @@ def test_a_way_says_how_far_it_went_and_what_was_amiss():
     doubt = Doubt(kind="x", instrument="prometheus", what="it did not answer", why="", cure="")
     found = view(amount("w1", DAEMONS, 3), doubts=(doubt,))
     daemons, prometheus = found.text().splitlines()[1:]
-    assert daemons.endswith("sent by each NodeManager. Figures of 1 machine in 1 trial.")
+    assert daemons.endswith("the bytes that each daemon served. Figures of 1 machine in 1 trial.")
     assert prometheus.endswith("No figures. It did not answer.")
 
 

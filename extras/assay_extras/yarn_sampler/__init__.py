@@ -1,43 +1,17 @@
 """`cluster: {yarn_sampler: ...}`: an existing cluster's nodes, read from containers of a small YARN application."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-from pydantic import Field
-
-from assay.model.base import Frozen, Whole
-from assay.model.cluster import MOST_WHOLE
-from assay.model.node_source import Hosts
-from assay.model.probe import NodeSourceContext, NodeSourceKind
 from assay.model.registry import NODE_SOURCES
 
 if TYPE_CHECKING:
-    from assay_extras.yarn_sampler.sampler import YarnSampler
+    from assay.model.probe import NodeSourceKind
 
 
-class YarnSamplerOptions(Frozen):
-    """How the nodes of an existing cluster are read from containers of a small YARN application."""
+def _kind() -> "NodeSourceKind":
+    from assay_extras.yarn_sampler.kind import KIND
 
-    hosts: Hosts = []
-    """The nodes, by the names that the ResourceManager knows; by default, and with `from YARN`, all with a
-    NodeManager."""
-    queue: Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]+$")] | None = None
-    """The queue; by default YARN's."""
-    memory_mb: Annotated[Whole, Field(ge=128, le=MOST_WHOLE)] = 256
-    """Memory to ask for each container; YARN rounds it up to its smallest allocation."""
+    return KIND
 
 
-def _open(options: YarnSamplerOptions, context: NodeSourceContext) -> "YarnSampler":
-    from assay_extras.yarn_sampler.sampler import opened
-
-    return opened(options, context)
-
-
-NODE_SOURCES.add(
-    "yarn_sampler",
-    NodeSourceKind(
-        options=YarnSamplerOptions,
-        about="Reads the nodes' counters from [containers in YARN](../how-to/measure-a-cluster.md#step-3-a-sampler-in-"
-        "yarn): `{queue: default}`. Existing only, and not beside `ssh`.",
-        open=_open,
-    ),
-)
+NODE_SOURCES.add_late("yarn_sampler", _kind)

@@ -27,7 +27,7 @@ from assay.model.naming import first_few
 from assay.model.probe import ClockOffset, NodeSourceContext, Reading
 from assay.model.record import READ_FROM_AFAR, Amount, Part
 from assay.node.readings import NODE_CLOCK_SET, NODES_LOST, NODES_UNREAD, STEP_S, Parser, moment, parsed
-from assay_extras.yarn_sampler import YarnSamplerOptions
+from assay_extras.yarn_sampler.kind import YarnSamplerOptions
 
 MAIN = "org.assay.jobs.sampler.SamplerClient"
 INTERVAL_MS = 1000

@@ -1,7 +1,7 @@
 """What an experiment says of its cluster: the nodes and networks of one of Assay's own, or where an existing one is."""
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
@@ -163,7 +163,7 @@ class ClusterEntry(Frozen):
         return {name: options for name, options in (self.model_extra or {}).items() if options is not None}
 
     @property
-    def given_keys(self) -> Collection[str]:
+    def given_keys(self) -> set[str]:
         """All keys that the experiment has there."""
         return {*self.model_fields_set, *(self.model_extra or {})}
 

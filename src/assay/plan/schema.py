@@ -3,6 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from pydantic import BaseModel
+
 from assay.model.base import field_docs
 from assay.model.fault import Fault
 from assay.model.kerberos import KerberosSpec
@@ -30,9 +32,9 @@ def schema(vocabulary: Vocabulary) -> Schema:
     definitions = whole["$defs"]
     sources = [kind.options for kind in NODE_SOURCES.values()]
     _add_node_sources(definitions)
-    of_clusters = (NetworkEntry, NetworksEntry, KerberosSpec, *sources)
-    entries = (WorkloadEntry, DatasetEntry, MediumEntry, PlacementEntry, Profile, ClusterEntry, Fault, *of_clusters)
-    for model in (ExperimentFile, *entries):
+    models: list[type[BaseModel]] = [ExperimentFile, WorkloadEntry, DatasetEntry, MediumEntry, PlacementEntry, Profile]
+    models += [ClusterEntry, Fault, NetworkEntry, NetworksEntry, KerberosSpec, *sources]
+    for model in models:
         keys = definitions.get(model.__name__, whole)["properties"]
         for key, text in field_docs(model).items():
             keys[key]["description"] = text

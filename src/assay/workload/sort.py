@@ -128,14 +128,14 @@ class Sort(BaseWorkload):
         arguments = (*reducers, *order, self.input_path, self.output_path)
         report = engine.run_program(example("Sort", arguments, {**chosen, **self.spec.hadoop}, "sort"), progress)
         history = engine.history(report.jobs[0])
-        reducers = history.job.stages[-1].tasks
+        reduce_tasks = history.job.stages[-1].tasks
         result = {
             "pairs_made": self.input.count,
             "pairs_read": history.counted.get("input_records", -1),
             "pairs_written": history.counted.get("output_records", -1),
-            "reducers": reducers,
+            "reducers": reduce_tasks,
         }
-        settings = {**self.input.properties, **report.settings, _REDUCES: str(reducers)}
+        settings = {**self.input.properties, **report.settings, _REDUCES: str(reduce_tasks)}
         return report.model_copy(update={"result": result, "settings": settings})
 
     def verify(self, store: Store, report: LaunchReport) -> tuple[Verdict, ...]:

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from assay_extras.yarn_sampler import YarnSamplerOptions
 from assay_extras.yarn_sampler import sampler as module
+from assay_extras.yarn_sampler.kind import YarnSamplerOptions
 from assay_extras.yarn_sampler.sampler import Sampling, YarnSampler
 
 NOW = int(time.time())

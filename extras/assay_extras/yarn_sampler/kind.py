@@ -1,0 +1,39 @@
+"""The options of `yarn_sampler`, and how it is opened."""
+
+from typing import TYPE_CHECKING, Annotated
+
+from pydantic import Field
+
+from assay.model.base import Frozen, Whole
+from assay.model.cluster import MOST_WHOLE
+from assay.model.node_source import Hosts
+from assay.model.probe import NodeSourceContext, NodeSourceKind
+
+if TYPE_CHECKING:
+    from assay_extras.yarn_sampler.sampler import YarnSampler
+
+
+class YarnSamplerOptions(Frozen):
+    """How the nodes of an existing cluster are read from containers of a small YARN application."""
+
+    hosts: Hosts = []
+    """The nodes, by the names that the ResourceManager knows; by default, and with `from YARN`, all with a
+    NodeManager."""
+    queue: Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]+$")] | None = None
+    """The queue; by default YARN's."""
+    memory_mb: Annotated[Whole, Field(ge=128, le=MOST_WHOLE)] = 256
+    """Memory to ask for each container; YARN rounds it up to its smallest allocation."""
+
+
+def _open(options: YarnSamplerOptions, context: NodeSourceContext) -> "YarnSampler":
+    from assay_extras.yarn_sampler.sampler import opened
+
+    return opened(options, context)
+
+
+KIND = NodeSourceKind(
+    options=YarnSamplerOptions,
+    about="Reads the nodes' counters from [containers in YARN](../how-to/measure-a-cluster.md#step-3-a-sampler-in-"
+    "yarn): `{queue: default}`. Existing only, and not beside `ssh`.",
+    open=_open,
+)
