@@ -19,7 +19,6 @@ from assay.model.errors import AssayError
 from assay.model.layout import Layout
 from assay.model.progress import Silent
 from assay.model.running_cluster import RunningCluster
-from assay.model.running_cluster import RunningCluster
 from assay.platform.daemon import last_words
 from assay.platform.distribution import Distribution, bundled, find_java, training_starts
 from assay.platform.embedded import EmbeddedCluster

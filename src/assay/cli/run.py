@@ -29,7 +29,6 @@ from assay.host.lease import Lease, release_stale
 from assay.host.machine import machine_facts
 from assay.input.catalogue import open_dataset
 from assay.media.emulated.ceiling import known_ceiling, measure_ceiling
-from assay.model.cluster import AUTO
 from assay.model.doubt import Doubt
 from assay.model.errors import AssayError, BadInputError
 from assay.model.installation import Installation

@@ -20,8 +20,8 @@ from typing import IO, Annotated, NamedTuple
 
 from pydantic import Field
 
-from assay.model.base import Frozen, Whole
 from assay.host.processes import last_telling
+from assay.model.base import Frozen, Whole
 from assay.model.doubt import Doubt
 from assay.model.errors import AssayError, BadInputError
 from assay.model.host_names import HostNames

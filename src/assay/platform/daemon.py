@@ -9,8 +9,8 @@ from pathlib import Path
 
 from assay.host.processes import last_telling
 from assay.model.errors import AssayError
-from assay.model.registry import SERVICES
 from assay.model.node import Node, Process
+from assay.model.registry import SERVICES
 from assay.model.running_cluster import DaemonFacts
 from assay.model.service import DaemonKind, NodeContext
 from assay.node.local import LocalNode
