@@ -23,9 +23,9 @@ from assay.cli.dry_run import DryRun, PlannedTrial, Room
 from assay.cli.schema import schema_text
 from assay.cli.workloads import workload_json
 from assay.model.base import Frozen, field_docs
+from assay.model.dataset import GraphFacts
 from assay.model.doubt import DOUBTS, Doubt, DoubtKind, Verdict
 from assay.model.fault import FaultReport, Redundancy
-from assay.model.input import GraphFacts
 from assay.model.limits import CacheUse, LimitUse
 from assay.model.record import (
     Amount,

@@ -1,8 +1,8 @@
 """Values that many tests start from."""
 
 from assay.model.cluster import ClusterSpec
+from assay.model.dataset import DatasetSpec
 from assay.model.doubt import Outcome, Verdict
-from assay.model.input import DatasetSpec
 from assay.model.record import DeviceReport, JobRecord, Output, Record, Stage, Status, Step, totals
 from assay.model.trial import MediumSpec, Plan, SettingsSpec, Trial, WorkloadSpec, pure
 from assay.plan.make import plan_and_more

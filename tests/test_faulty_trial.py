@@ -8,7 +8,7 @@ import pytest
 from assay.model.cluster import ClusterSpec
 from assay.model.doubt import Outcome
 from assay.model.fault import Fault, FaultReport
-from assay.model.medium import medium_of
+from assay.model.installed import medium_of
 from assay.model.progress import Silent
 from assay.model.record import Status
 from assay.model.trial import MediumSpec

@@ -7,12 +7,12 @@ import pytest
 
 from assay.model.doubt import Doubt, Outcome
 from assay.model.errors import AssayError, BadInputError
+from assay.model.installed import stack_of
 from assay.model.limits import LimitUse
 from assay.model.medium import Space
 from assay.model.progress import Silent
 from assay.model.record import Status
 from assay.model.registry import ENGINES, STORES
-from assay.model.service import stack_of
 from assay.model.trial import MediumSpec, Placement, SettingsSpec
 from assay.record.folder import RunFolder
 from assay.run import check_needs, execute

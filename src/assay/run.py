@@ -18,6 +18,7 @@ from typing import Protocol
 from assay.host.machine import available_memory_bytes
 from assay.model.base import Frozen
 from assay.model.errors import AssayError, BadInputError
+from assay.model.installed import stack_of
 from assay.model.layout import ROLES
 from assay.model.medium import Space
 from assay.model.naming import bytes_text
@@ -25,7 +26,6 @@ from assay.model.platform import TrialSetup
 from assay.model.progress import Progress, Silent
 from assay.model.record import Record, Status
 from assay.model.registry import PLATFORMS, STORES
-from assay.model.service import stack_of
 from assay.model.trial import MOST_DIRECTORIES, TOLERANCE_SHARE, Estimate, Plan, Trial
 from assay.plan.layout import unmet_share
 from assay.record.folder import RunFolder

@@ -15,12 +15,13 @@ from pathlib import Path
 from threading import Event, Thread
 from typing import Literal
 
+from assay.model.dataset import GraphFacts
 from assay.model.doubt import Doubt, Outcome, Verdict, doubt_kind
 from assay.model.energy import Span
 from assay.model.engine import Engine, JobReference
 from assay.model.errors import AssayError
 from assay.model.fault import DRIVE, FaultReport, worker_number
-from assay.model.input import GraphFacts
+from assay.model.installed import stack_of
 from assay.model.layout import ROLES, Layout
 from assay.model.limits import LimitUse
 from assay.model.medium import Device, Doubtful, Medium
@@ -42,7 +43,6 @@ from assay.model.record import (
 )
 from assay.model.result import TrialResult
 from assay.model.scale import ScaleReport, StrikeSeen
-from assay.model.service import stack_of
 from assay.model.signature import Signature
 from assay.model.store import Placer, Redundant, Store
 from assay.model.task import TaskAttempt, TaskPhases

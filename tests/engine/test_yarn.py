@@ -5,7 +5,7 @@ import pytest
 from assay.engine.yarn import offered_mb
 from assay.model.cluster import ClusterSpec
 from assay.model.errors import BadInputError
-from assay.model.service import stack_of
+from assay.model.installed import stack_of
 
 GIB = 1 << 30
 

@@ -8,7 +8,7 @@ import pytest
 
 from assay.input.catalogue import open_dataset
 from assay.input.graph_file import UserGraph
-from assay.model.input import DatasetSpec
+from assay.model.dataset import DatasetSpec
 
 Opener = Callable[..., UserGraph]
 

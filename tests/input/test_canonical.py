@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from assay.input.graph import Collector, as_graph, count_triangles, facts_of
 from assay.input.graph_file import UserGraph
-from assay.model.input import DatasetSpec
+from assay.model.dataset import DatasetSpec
 
 small_ids = st.integers(0, 12)
 any_ids = st.one_of(small_ids, st.integers(0, 2**63 - 1), st.integers(2**32 - 2, 2**32 + 2))

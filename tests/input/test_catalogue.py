@@ -13,9 +13,9 @@ import pytest
 
 from assay.input import catalogue
 from assay.input.catalogue import Counts, Published, PublishedGraph, all_published, open_dataset
+from assay.model.dataset import DatasetSpec
 from assay.model.doubt import Outcome
 from assay.model.errors import BadInputError
-from assay.model.input import DatasetSpec
 from assay.model.progress import Silent
 
 EDGES = b"# both directions\n0\t1\n1\t0\n1\t2\n2\t1\n0\t2\n2\t0\n"

@@ -12,8 +12,8 @@ from assay.input.catalogue import open_dataset
 from assay.input.columns import Columns
 from assay.input.formats import Layout
 from assay.input.reading import BadLineError, _line_by_line, parse
+from assay.model.dataset import DatasetSpec
 from assay.model.errors import BadInputError
-from assay.model.input import DatasetSpec
 from assay.model.progress import Silent
 from tests.input.conftest import Opener
 

@@ -9,8 +9,8 @@ import pytest
 from assay.input.catalogue import all_published, open_dataset, shape_of
 from assay.input.generated import Source, degree_sequence, generate
 from assay.input.graph import Simple, as_graph, facts_of, unpack
+from assay.model.dataset import DatasetSpec
 from assay.model.doubt import Outcome
-from assay.model.input import DatasetSpec
 from assay.model.progress import Silent
 
 NAMES = tuple(all_published())

@@ -18,7 +18,7 @@ from assay.input import graph as facts
 from assay.input import reading
 from assay.input import generated as social
 from assay.input.catalogue import open_dataset
-from assay.model.input import DatasetSpec
+from assay.model.dataset import DatasetSpec
 from assay.model.progress import Silent
 
 # The buffers of fixed size are made smaller in proportion, so that what grows with the edges is what is measured.

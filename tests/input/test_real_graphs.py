@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from assay.input.catalogue import open_dataset
+from assay.model.dataset import DatasetSpec
 from assay.model.errors import BadInputError
-from assay.model.input import DatasetSpec
 from assay.model.progress import Silent
 
 FILES = ("brightkite.txt.gz", "ego-twitter-undirected.jlg", "Email-euAll.txt.gz", "CA-GrQc.txt.gz", "Wiki-Vote.txt.gz")

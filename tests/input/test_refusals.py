@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from assay.input.catalogue import open_dataset
+from assay.model.dataset import DatasetSpec
 from assay.model.errors import BadInputError
-from assay.model.input import DatasetSpec
 from assay.model.progress import Silent
 from tests.input.conftest import Opener
 

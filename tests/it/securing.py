@@ -15,8 +15,9 @@ from assay.host.lease import Lease
 from assay.host.processes import MARK
 from assay.model.cluster import ClusterSpec
 from assay.model.installation import Installation
+from assay.model.installed import stack_of
 from assay.model.layout import Layout
-from assay.model.service import NodeContext, stack_of
+from assay.model.service import NodeContext
 from assay.network.links import make_lans
 from assay.platform.configuration import files_of, known_sites, to_xml
 from assay.platform.daemon import clean_environment, daemon_command, java_command, last_words, write_hadoop_command

@@ -8,7 +8,7 @@ import pytest
 from assay.host.files import plain
 from assay.model.errors import BadInputError
 from assay.model.installation import Installation
-from assay.model.medium import kind_of
+from assay.model.installed import kind_of
 from assay.model.trial import MediumSpec
 from assay.platform.distribution import Distribution, Java, check_paths
 from assay.workload.command import the_jar

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from assay.model.errors import BadInputError
-from assay.model.registry import COMMANDS, PROBE_SETS, Registry
+from assay.model.plugins import Registry
+from assay.model.registry import COMMANDS, PROBE_SETS
 
 ROOT = Path(__file__).parents[2]
 TOY = """

@@ -5,8 +5,9 @@ import pytest
 from assay.model.cluster import ClusterSpec
 from assay.model.engine import EngineKind
 from assay.model.errors import BadInputError
+from assay.model.installed import stack_of
 from assay.model.registry import ENGINES, SERVICES
-from assay.model.service import Costs, DaemonKind, Service, Stack, Timer, stack_of
+from assay.model.service import Costs, DaemonKind, Service, Stack, Timer
 from tests.toys import plugged_in
 
 

@@ -4,8 +4,9 @@ import pytest
 
 from assay.cli.workloads import experiment_text, workload_json
 from assay.model.errors import BadInputError
+from assay.model.installed import working_pairs
 from assay.model.registry import WORKLOADS
-from assay.model.workload import RunsOn, working_pairs
+from assay.model.workload import RunsOn
 from tests.plan.test_make import WORDS, plan_of
 from tests.toys import plugged_in
 

@@ -6,8 +6,8 @@ import pytest
 
 from assay.model.errors import BadInputError
 from assay.model.installation import Installation
+from assay.model.installed import stack_of
 from assay.model.renamed import renamed
-from assay.model.service import stack_of
 from assay.plan.make import plan_and_more
 from assay.plan.properties import kind_of, located
 from assay.plan.settings import resolve, shipped_profiles

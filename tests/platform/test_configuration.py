@@ -7,8 +7,9 @@ import pytest
 
 from assay.host.processes import MARK
 from assay.model.cluster import ClusterSpec
+from assay.model.installed import stack_of
 from assay.model.layout import DataDirectory, Layout, LocalDirectory
-from assay.model.service import NodeContext, stack_of
+from assay.model.service import NodeContext
 from assay.platform.configuration import read_site, to_xml, with_fixed_ports, write_configuration
 
 LAYOUT = Layout(

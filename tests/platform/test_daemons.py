@@ -10,8 +10,9 @@ from hadoop.train import merge
 
 from assay.model.cluster import ClusterSpec
 from assay.model.errors import AssayError
+from assay.model.installed import stack_of
 from assay.model.layout import Layout
-from assay.model.service import NodeContext, stack_of
+from assay.model.service import NodeContext
 from assay.node.local import LocalNode
 from assay.platform.daemon import (
     Daemon,

@@ -5,7 +5,7 @@ import pytest
 from assay.host.lease import Lease
 from assay.model.cluster import ClusterSpec
 from assay.model.errors import BadInputError
-from assay.model.service import stack_of
+from assay.model.installed import stack_of
 from assay.platform.dilation import Processors, auto_text, chosen, node_cpus, resolved, slowed
 from assay.platform.limits import limits_of, make_limits, short_period_us
 from assay.platform.timers import longer

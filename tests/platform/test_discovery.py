@@ -8,7 +8,7 @@ import pytest
 
 from assay.model.errors import NoAnswerError
 from assay.model.existing import Site
-from assay.model.service import stack_of
+from assay.model.installed import stack_of
 from assay.platform import discovery
 
 RM, NN = "http://rm.example.com:8088", "http://10.0.0.1:9870"

@@ -16,6 +16,7 @@ from assay.model.cluster import ClusterSpec
 from assay.model.engine import EngineKind
 from assay.model.errors import AssayError, BadInputError
 from assay.model.existing import Site
+from assay.model.installed import stack_of
 from assay.model.kerberos import KerberosSpec
 from assay.model.layout import Layout
 from assay.model.node_source import NodeSourceSpec
@@ -24,7 +25,7 @@ from assay.model.probe import ForeignCluster, ForeignHost
 from assay.model.progress import Silent
 from assay.model.registry import ENGINES, SERVICES, STORES
 from assay.model.running_cluster import RunningCluster
-from assay.model.service import DaemonKind, Service, stack_of
+from assay.model.service import DaemonKind, Service
 from assay.node.local import LocalNode
 from assay.node.ssh import SshNodes
 from assay.platform import existing

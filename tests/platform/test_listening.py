@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
+from assay.model.installed import stack_of
 from assay.model.running_cluster import ClusterNode, DaemonFacts, RunningCluster
-from assay.model.service import stack_of
 from assay.node.local import LocalNode
 from assay.platform.scene import listening_ports
 

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from assay.model.installation import Installation
+from assay.model.installed import stack_of
 from assay.model.running_cluster import ClusterNode, RunningCluster
 from assay.model.scale import HeartbeatsSeen, LinkSeen
-from assay.model.service import stack_of
 from assay.network.queues import Queue
 from assay.platform.distribution import known_properties
 from assay.platform.scale import ScaleWatch, backlogged, counted, idle_ticks, seconds_of

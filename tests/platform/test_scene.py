@@ -8,8 +8,8 @@ import pytest
 from assay.host.lease import Lease
 from assay.host.mounts import Mount
 from assay.media.directory import block_device
+from assay.model.installed import kind_of
 from assay.model.layout import DataDirectory, Layout, LocalDirectory
-from assay.model.medium import kind_of
 from assay.model.probe import WatchedDisk, WatchedProcess
 from assay.model.running_cluster import ClusterNode, DaemonFacts, RunningCluster
 from assay.model.service import DaemonKind

@@ -6,9 +6,10 @@ import pytest
 
 from assay.model.cluster import ClusterSpec
 from assay.model.errors import AssayError
+from assay.model.installed import stack_of
 from assay.model.layout import Layout
 from assay.model.progress import Silent
-from assay.model.service import NodeContext, stack_of
+from assay.model.service import NodeContext
 from assay.node.local import LocalNode
 from assay.platform import startup
 from assay.platform.distribution import Distribution, Java, Starts

@@ -14,9 +14,9 @@ import pytest
 
 from assay.host.http import BoundedWeb, Bounds
 from assay.model.existing import Site
+from assay.model.installed import stack_of
 from assay.model.layout import Layout
 from assay.model.probe import CannotMeasureError, ForeignCluster, ForeignHost, Scene
-from assay.model.service import stack_of
 from assay.platform.discovery import discover
 from assay.probe.daemon_metrics import DaemonMetrics
 from tests.serving import serving

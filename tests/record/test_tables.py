@@ -71,7 +71,7 @@ def test_engines_may_type_a_column_differently_and_all_have_their_columns(tmp_pa
         waited_s: float | None = None
 
     kinds = {"own": EngineKind(open=None, attempt=Own, log=OwnPhases), "mapreduce": ENGINES["mapreduce"]}
-    monkeypatch.setattr("assay.model.engine.ENGINES", kinds)
+    monkeypatch.setattr("assay.model.installed.ENGINES", kinds)
     trials = [a_trial(1), a_trial(2, medium="memory").model_copy(update={"engine": "own"})]
     run = RunFolder(tmp_path / "run")
     run.create(a_plan(*trials))

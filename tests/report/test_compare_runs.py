@@ -2,7 +2,7 @@
 
 import pytest
 
-from assay.model.medium import kind_of
+from assay.model.installed import kind_of
 from assay.model.trial import MediumSpec, SettingsSpec
 from assay.report.analysis import RunData
 from assay.report.compare_runs import agreements, compare_runs, compared_values, differing_facts

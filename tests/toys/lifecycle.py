@@ -7,7 +7,7 @@ from pathlib import Path
 
 from assay.host.lease import Lease
 from assay.model.errors import BadInputError
-from assay.model.medium import kind_of
+from assay.model.installed import kind_of
 from assay.model.probe import Scene
 from assay.model.progress import Silent
 from assay.plan.source import Vocabulary

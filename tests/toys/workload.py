@@ -3,9 +3,10 @@
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from assay.model.dataset import Amounts, InputKind
 from assay.model.doubt import Verdict, verdict
 from assay.model.engine import LaunchReport
-from assay.model.input import Amounts, Input, InputKind
+from assay.model.input import Input
 from assay.model.progress import Progress
 from assay.model.registry import WORKLOADS
 from assay.model.store import Store

@@ -4,9 +4,9 @@ from collections import defaultdict
 
 import numpy as np
 
+from assay.model.dataset import Graph
 from assay.model.doubt import Outcome, overall
 from assay.model.engine import LaunchReport
-from assay.model.input import Graph
 from assay.model.trial import WorkloadSpec
 from assay_extras.testing.fakes import FakeStore, Script
 from tests.workload.stored import GivenGraph

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from assay.input.catalogue import open_dataset
+from assay.model.dataset import DatasetSpec
 from assay.model.doubt import Outcome
 from assay.model.engine import History, JobReference, LaunchReport
 from assay.model.errors import AssayError, BadInputError
-from assay.model.input import DatasetSpec
 from assay.model.progress import Silent
 from assay.model.trial import WorkloadSpec
 from assay.workload.command import Command

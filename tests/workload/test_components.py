@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from assay.model.dataset import GraphFacts
 from assay.model.doubt import Outcome
 from assay.model.errors import AssayError, BadInputError
-from assay.model.input import GraphFacts
 from assay.model.trial import WorkloadSpec
 from assay.workload.components import Components
 from tests.workload.per_vertex import a_graph, assert_judged_right, lines_of, neighbours_of, outcome

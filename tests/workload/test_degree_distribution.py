@@ -5,10 +5,10 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from assay.model.dataset import Graph
 from assay.model.doubt import Outcome, overall
 from assay.model.engine import LaunchReport
 from assay.model.errors import AssayError
-from assay.model.input import Graph
 from assay.model.trial import WorkloadSpec
 from assay.workload.degree_distribution import DegreeDistribution
 from assay_extras.testing.fakes import FakeStore, Script

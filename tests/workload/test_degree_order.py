@@ -6,10 +6,10 @@ from itertools import combinations
 import numpy as np
 import pytest
 
+from assay.model.dataset import Graph, GraphFacts
 from assay.model.doubt import Outcome, overall
 from assay.model.engine import LaunchReport
 from assay.model.errors import AssayError, BadInputError
-from assay.model.input import Graph, GraphFacts
 from assay.model.trial import WorkloadSpec
 from assay.workload.clustering import ClusteringCoefficient
 from assay.workload.mutual_friends import MutualFriends

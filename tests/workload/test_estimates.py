@@ -2,7 +2,7 @@
 
 import pytest
 
-from assay.model.input import Amounts, GraphFacts
+from assay.model.dataset import Amounts, GraphFacts
 from assay.model.registry import WORKLOADS
 from assay.model.trial import WorkloadSpec
 from assay.model.workload import Cost

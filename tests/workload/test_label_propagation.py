@@ -5,9 +5,9 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from assay.model.dataset import Graph
 from assay.model.doubt import Outcome
 from assay.model.errors import BadInputError
-from assay.model.input import Graph
 from assay.model.trial import WorkloadSpec
 from assay.workload.label_propagation import LabelPropagation
 from tests.workload.per_vertex import a_graph, assert_judged_right, lines_of, neighbours_of, outcome, verdicts

@@ -6,10 +6,10 @@ from itertools import combinations
 import numpy as np
 import pytest
 
+from assay.model.dataset import Graph
 from assay.model.doubt import Outcome, overall
 from assay.model.engine import LaunchReport
 from assay.model.errors import AssayError
-from assay.model.input import Graph
 from assay.model.trial import WorkloadSpec
 from assay.workload import mutual_friends
 from assay.workload.components import Components

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from assay.input.catalogue import open_dataset
+from assay.model.dataset import DatasetSpec, Graph
 from assay.model.doubt import Outcome, overall
 from assay.model.engine import LaunchReport
-from assay.model.input import DatasetSpec, Graph
 from assay.model.progress import Silent
 from assay.model.registry import WORKLOADS
 from assay.model.trial import WorkloadSpec

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import click
 
 from assay.cli.context import OUT_HELP, Number, UserPath, find_installation, open_console
-from assay.model.registry import COMMANDS, FINDINGS, LAST, SECTIONS, Command
+from assay.model.plugins import LAST
+from assay.model.registry import COMMANDS, FINDINGS, SECTIONS, Command
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

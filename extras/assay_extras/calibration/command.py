@@ -26,7 +26,7 @@ from assay.model.base import Frozen, json_text
 from assay.model.doubt import Doubt, doubt_kind
 from assay.model.errors import BadInputError
 from assay.model.installation import Installation
-from assay.model.medium import kind_of
+from assay.model.installed import kind_of
 from assay.model.progress import Progress
 from assay.model.trial import MediumSpec
 from assay.report.words import print_line

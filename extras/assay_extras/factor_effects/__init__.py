@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from assay.model.registry import LAST, SECTIONS
+from assay.model.plugins import LAST
+from assay.model.registry import SECTIONS
 
 if TYPE_CHECKING:
     from assay.model.record import Record

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Mapping
 from statistics import mean
 
 from assay.model.cluster import MASTER
-from assay.model.engine import counted_by_tasks
+from assay.model.installed import counted_by_tasks
 from assay.model.network import Pair, links_of
 from assay.model.record import Amount, Part, Record
 from assay.model.trial import Trial

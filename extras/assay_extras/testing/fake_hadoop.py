@@ -6,17 +6,9 @@ from pathlib import Path
 from typing import Literal
 
 from assay.model.doubt import Doubt
-from assay.model.engine import (
-    EngineKind,
-    History,
-    JobReference,
-    Launch,
-    LaunchReport,
-    Program,
-    counted_by_tasks,
-    engine_kind,
-)
+from assay.model.engine import EngineKind, History, JobReference, Launch, LaunchReport, Program
 from assay.model.errors import AssayError
+from assay.model.installed import counted_by_tasks, engine_kind
 from assay.model.layout import Role
 from assay.model.limits import LimitUse
 from assay.model.progress import Progress

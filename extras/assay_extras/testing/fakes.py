@@ -11,10 +11,11 @@ from pathlib import Path
 
 import numpy as np
 
+from assay.model.dataset import Graph, GraphFacts
 from assay.model.doubt import Doubt, Outcome, Verdict
 from assay.model.engine import Engine, EngineContext, Launch, LaunchReport
 from assay.model.errors import AssayError
-from assay.model.input import Graph, GraphFacts, GraphInput
+from assay.model.input import GraphInput
 from assay.model.layout import Layout
 from assay.model.medium import Space
 from assay.model.platform import RunningPlatform, TrialSetup

@@ -111,7 +111,7 @@ def find_installation() -> "Installation":
 def vocabulary(installation: "Installation") -> "Vocabulary":
     """The names that an experiment may use, as this copy has them; no properties where Hadoop is not prepared yet."""
     from assay.input.catalogue import all_published, open_dataset
-    from assay.model.input import InputKind
+    from assay.model.dataset import InputKind
     from assay.model.registry import ENGINES, STORES, WORKLOADS
     from assay.plan.source import Vocabulary
     from assay.platform.distribution import known_properties

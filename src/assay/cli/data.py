@@ -22,9 +22,9 @@ from assay.host.files import possible
 from assay.input.catalogue import all_published, is_downloaded, open_dataset
 from assay.input.graph_file import GraphFile
 from assay.model.base import Frozen
+from assay.model.dataset import DatasetSpec, GraphFacts
 from assay.model.doubt import Outcome, Verdict
 from assay.model.errors import BadInputError
-from assay.model.input import DatasetSpec, GraphFacts
 from assay.model.naming import bytes_text, printable
 from assay.report.columns import Column, fitted
 from assay.report.words import print_line

@@ -16,9 +16,9 @@ from assay.media.emulated.profile import profile_names
 from assay.media.memory import MEMORY, MemoryMedium
 from assay.model.errors import AssayError
 from assay.model.installation import Finding, Installation
+from assay.model.installed import stack_of
 from assay.model.naming import bytes_text
 from assay.model.registry import FINDINGS
-from assay.model.service import stack_of
 from assay.model.trial import MediumSpec
 from assay.platform.distribution import find_distribution
 from assay.platform.held import status

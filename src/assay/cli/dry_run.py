@@ -8,7 +8,7 @@ from rich.console import Console
 from assay.model.base import Frozen
 from assay.model.cluster import AUTO
 from assay.model.doubt import Doubt
-from assay.model.medium import kind_of
+from assay.model.installed import kind_of
 from assay.model.naming import bytes_text
 from assay.model.trial import FACTORS, Estimate, Plan, Trial
 from assay.platform.dilation import auto_text

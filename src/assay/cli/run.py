@@ -32,7 +32,7 @@ from assay.media.emulated.ceiling import known_ceiling, measure_ceiling
 from assay.model.doubt import Doubt
 from assay.model.errors import AssayError, BadInputError
 from assay.model.installation import Installation
-from assay.model.medium import kind_of
+from assay.model.installed import kind_of
 from assay.model.naming import did_you_mean, similar
 from assay.model.platform import PlatformContext, TrialSetup
 from assay.model.probe import Probe, ProbeContext

@@ -8,10 +8,10 @@ from rich.markup import escape
 from rich.table import Table
 
 from assay.cli.context import json_option, open_console, print_json
-from assay.model.input import InputKind
+from assay.model.dataset import InputKind
+from assay.model.installed import working_pairs
 from assay.model.registry import WORKLOADS
 from assay.model.trial import USUAL_ENGINE, USUAL_STORE
-from assay.model.workload import working_pairs
 from assay.report.words import print_line
 
 

@@ -25,9 +25,9 @@ from assay.input.graph import Simple, all_facts
 from assay.input.graph_file import GraphFile, UserGraph
 from assay.input.reading import Known, ReadCounts, checksum, load, save, write_canonical
 from assay.model.base import Frozen
+from assay.model.dataset import DatasetSpec, GraphFacts, StagedFile
 from assay.model.doubt import Outcome, Verdict, verdict
 from assay.model.errors import BadInputError
-from assay.model.input import DatasetSpec, GraphFacts, StagedFile
 from assay.model.progress import Progress
 
 _CHUNK = 1 << 20

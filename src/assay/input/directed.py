@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 
 from assay.input.points import ID, Form, tables
 from assay.input.staging import scratch_directory
+from assay.model.dataset import Amounts
 from assay.model.errors import BadInputError
-from assay.model.input import Amounts, Input
+from assay.model.input import Input
 from assay.model.progress import Progress
 from assay.model.store import Store
 

@@ -4,8 +4,9 @@ import io
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from assay.model.dataset import Amounts
 from assay.model.errors import AssayError
-from assay.model.input import Amounts, Input
+from assay.model.input import Input
 from assay.model.progress import Progress
 from assay.model.store import Store
 

@@ -39,8 +39,8 @@ from assay.host.files import refuse_irregular, why
 from assay.input.columns import ANY, Columns, Line, Table, is_id, is_word, names_ends, separator_of, shorten, split
 from assay.input.files import stream_of
 from assay.model.base import Frozen
+from assay.model.dataset import DatasetSpec
 from assay.model.errors import BadInputError
-from assay.model.input import DatasetSpec
 
 Compression = Literal["none", "gzip", "bzip2"]
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.model.input import Graph, GraphFacts
+from assay.model.dataset import Graph, GraphFacts
 
 Keys = NDArray[np.uint64]
 Ids = NDArray[np.uint64]

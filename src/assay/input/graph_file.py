@@ -8,10 +8,11 @@ from assay.host.files import whole
 from assay.input.formats import Layout, recognise
 from assay.input.graph import all_facts, as_graph
 from assay.input.reading import Known, ReadCounts, checksum, load, read, save, write_edges
+from assay.model.dataset import Amounts, DatasetSpec, Graph, GraphFacts, StagedFile
 from assay.model.doubt import Verdict
 from assay.model.engine import Engine, Launch, LaunchReport
 from assay.model.errors import BadInputError
-from assay.model.input import Amounts, DatasetSpec, Graph, GraphFacts, GraphInput, StagedFile
+from assay.model.input import GraphInput
 from assay.model.progress import Progress, Silent
 from assay.model.store import Store
 

@@ -15,9 +15,10 @@ from collections.abc import Iterator, Mapping
 
 from assay.input.files import stream_of
 from assay.input.staging import PACKAGE, example
+from assay.model.dataset import Amounts
 from assay.model.engine import Engine, LaunchReport
 from assay.model.errors import AssayError
-from assay.model.input import Amounts, Input
+from assay.model.input import Input
 from assay.model.progress import Progress
 from assay.model.store import Store
 

@@ -21,8 +21,8 @@ from assay.input.columns import MOST_DIGITS, Columns, is_id, shorten
 from assay.input.formats import Layout, Rest, suspicion, uncompressed
 from assay.input.graph import Collector, Keys, Simple, node_count, unpack
 from assay.model.base import Frozen
+from assay.model.dataset import GraphFacts
 from assay.model.errors import BadInputError
-from assay.model.input import GraphFacts
 from assay.model.progress import Progress, Silent
 
 Indices = NDArray[np.int64]

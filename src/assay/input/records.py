@@ -16,9 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.input.staging import PACKAGE, ahead, example
+from assay.model.dataset import Amounts
 from assay.model.engine import Engine, LaunchReport
 from assay.model.errors import AssayError
-from assay.model.input import Amounts, Input
+from assay.model.input import Input
 from assay.model.progress import Progress
 from assay.model.store import Store, Streaming
 

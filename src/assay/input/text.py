@@ -13,9 +13,10 @@ from pathlib import Path
 import numpy as np
 
 from assay.input.staging import example, scratch_directory
+from assay.model.dataset import Amounts
 from assay.model.engine import Engine, LaunchReport
 from assay.model.errors import BadInputError
-from assay.model.input import Amounts, Input
+from assay.model.input import Input
 from assay.model.progress import Progress
 from assay.model.store import Store
 

@@ -16,7 +16,8 @@ from assay.model.base import UserPath
 from assay.model.doubt import Doubt, doubt_kind
 from assay.model.errors import BadInputError
 from assay.model.installation import Holder, Installation
-from assay.model.medium import UNKNOWN_DRIVE, Medium, MediumKind, Options, Space, kind_of
+from assay.model.installed import kind_of
+from assay.model.medium import UNKNOWN_DRIVE, Medium, MediumKind, Options, Space
 from assay.model.probe import WatchedDisk
 from assay.model.registry import MEDIA
 from assay.model.trial import MediumSpec

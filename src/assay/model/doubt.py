@@ -5,7 +5,7 @@ from enum import StrEnum
 from typing import Literal, NamedTuple
 
 from assay.model.base import Frozen
-from assay.model.registry import NAMESPACE, Registry
+from assay.model.plugins import NAMESPACE, Registry
 
 About = Literal["run", "trial", "job", "task", "medium", "machine", "cluster", "instrument", "property", "calibration"]
 

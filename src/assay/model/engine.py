@@ -6,11 +6,9 @@ from typing import Literal, NamedTuple, Protocol
 
 from assay.model.base import Frozen
 from assay.model.doubt import Doubt, doubt_kind
-from assay.model.errors import AssayError
 from assay.model.fault import StageProgress
 from assay.model.progress import Progress
-from assay.model.record import Counters, JobRecord, Phases
-from assay.model.registry import ENGINES
+from assay.model.record import Counters, JobRecord
 from assay.model.running_cluster import RunningCluster
 from assay.model.signature import AccessRole, Direction
 from assay.model.store import Store
@@ -192,28 +190,8 @@ class EngineKind(NamedTuple):
         return tuple(phase for stage in self.stages for phase in stage.phases)
 
 
-def _not_installed(_: EngineContext) -> Engine:
-    raise AssayError("the engine is not installed")
-
-
-def engine_kind(engine: str) -> EngineKind:
-    """The kind of that name; one that declares nothing where it is not installed."""
-    return ENGINES.get(engine) or EngineKind(open=_not_installed)
-
-
 def amounts_in(counters: Counters, places: Mapping[Counted, tuple[str, str]]) -> dict[Counted, int]:
     """Those amounts that these counters have; `places` name the group and the counter of each."""
     return {
         amount: counters[group][name] for amount, (group, name) in places.items() if name in counters.get(group, {})
     }
-
-
-def counted_by_tasks(engine: str, counters: Counters) -> dict[Counted, int]:
-    """The amounts that the tasks of one or more jobs of this engine counted."""
-    return amounts_in(counters, engine_kind(engine).counters)
-
-
-def phase_columns(engine: str, phases: Phases | None) -> dict[str, float | None]:
-    """A table's columns for the phases of an average task, in seconds."""
-    names = dict.fromkeys((*engine_kind(engine).phases, *(phases or {})))
-    return {f"{name}_s": (phases or {}).get(name) for name in names}

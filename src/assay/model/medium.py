@@ -3,17 +3,15 @@
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any, ClassVar, Generic, Literal, Protocol, TypeVar, runtime_checkable
+from typing import ClassVar, Generic, Literal, Protocol, TypeVar, runtime_checkable
 
 from pydantic import ConfigDict, ValidationError
 
 from assay.model.base import Frozen
 from assay.model.doubt import Doubt
 from assay.model.errors import BadInputError
-from assay.model.fault import DRIVE, Fault
 from assay.model.installation import Holder, Installation
 from assay.model.probe import WatchedDisk, WatchedProcess
-from assay.model.registry import MEDIA
 from assay.model.trial import MediumSpec
 
 
@@ -201,32 +199,3 @@ class MediumKind(Generic[OptionsT]):
 
 UNKNOWN_DRIVE = "disk"
 """A drive of which the kernel does not know whether it rotates."""
-
-
-def kind_of(spec: MediumSpec) -> MediumKind[Any]:
-    """The kind of a medium; one that knows nothing more where it is not installed."""
-    return MEDIA.get(spec.kind) or MediumKind(spec.kind)
-
-
-def medium_of(spec: MediumSpec, worker: int, fault: Fault | None = None) -> MediumSpec:
-    """What a worker has as a medium: its own part of it, slower where a fault makes it so.
-
-    Raises BadInputError for a medium that can't be slower.
-    """
-    own = spec.of_worker(worker)
-    factor = 1 if fault is None else fault.slows(DRIVE, worker)
-    slower = own if factor == 1 else kind_of(own).slower(own, factor)
-    if slower is None:
-        raise BadInputError(
-            f"medium {spec.name!r} can't be {factor} times slower: only emulated drives with delays can, up to a "
-            "hundred times with their `slowdown`"
-        )
-    return slower
-
-
-def described(spec: MediumSpec) -> str:
-    """What a medium is, in a few words, also where workers have different ones."""
-    words = kind_of(spec).described(spec)
-    if spec.elsewhere is None:
-        return words
-    return f"{words} on {', '.join(map(str, spec.on))}, elsewhere {kind_of(spec.elsewhere).described(spec.elsewhere)}"

@@ -8,9 +8,9 @@ from typing import Literal
 from pydantic import ConfigDict
 
 from assay.model.base import Frozen
+from assay.model.dataset import GraphFacts
 from assay.model.doubt import Doubt, Outcome, Verdict, overall
 from assay.model.fault import FaultReport
-from assay.model.input import GraphFacts
 from assay.model.limits import LimitUse
 from assay.model.scale import ScaleReport
 from assay.model.trial import Landed, Trial

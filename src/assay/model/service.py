@@ -4,18 +4,15 @@ A platform starts, configures and bounds a stack, and knows none of its services
 engines do, and those that prepare what they run.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from assay.model.cluster import ClusterSpec
-from assay.model.errors import BadInputError
 from assay.model.existing import ExistingDaemon
 from assay.model.layout import Layout
-from assay.model.registry import ENGINES, SERVICES, STORES
-from assay.model.trial import USUAL_ENGINE, USUAL_STORE
 from assay.model.value_bounds import ValueBounds
 
 
@@ -289,38 +286,3 @@ class Stack:
     def memory_bytes(self, workers: int = 1) -> int:
         """The memory of its daemons and clients on so many workers, without the tasks of jobs: an estimate."""
         return (self.costs.cluster_mb + (workers - 1) * self.costs.worker_mb) << 20
-
-
-def stack_of(store: str = USUAL_STORE, engine: str | None = USUAL_ENGINE) -> Stack:
-    """The services of a store and of an engine, or of the store alone, with all that they need.
-
-    With those of the engine come those of the engine that stages its inputs. Raises BadInputError for a store, an
-    engine or a service that is not there, and for services that need each other.
-    """
-    engines = () if engine is None else filter(None, (engine, ENGINES.find(engine).staged_by))
-    users = [
-        (f"the store {store!r}", STORES.find(store).services),
-        *((f"the engine {name!r}", ENGINES.find(name).services) for name in engines),
-    ]
-    services: dict[str, Service] = {}
-    for user, names in users:
-        for name in names:
-            services |= {service.name: service for service in _with_needed(name, user, (), services)}
-    return Stack(tuple(services.values()))
-
-
-def _with_needed(name: str, user: str, above: tuple[str, ...], known: Mapping[str, Service]) -> Iterator[Service]:
-    if name in above:
-        circle = ", ".join((*above[above.index(name) :], name))
-        raise BadInputError(f"services need each other in a circle: {circle}; none of them can start first")
-    if name in known:
-        return
-    if name not in SERVICES:
-        raise BadInputError(
-            f"{user} needs the service {name!r}, and nothing here brings it; install the plug-in that has it, or "
-            "choose another store or engine", "store", "engine",
-        )  # fmt: skip
-    service = SERVICES[name]
-    for needed in service.needs:
-        yield from _with_needed(needed, f"the service {name!r}", (*above, name), known)
-    yield service

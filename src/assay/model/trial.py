@@ -17,10 +17,10 @@ from pydantic_core import PydanticCustomError
 
 from assay.model.base import Bytes, Frozen, Number
 from assay.model.cluster import AUTO, ClusterSpec, Dilation, nodes_level
+from assay.model.dataset import DatasetSpec
 from assay.model.doubt import Doubt
 from assay.model.drive_profile import way_of
 from assay.model.fault import NO_FAULT, fault_level
-from assay.model.input import DatasetSpec
 from assay.model.layout import ROLES, Role
 from assay.model.naming import size_of
 

@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from assay.model.base import Frozen
+from assay.model.dataset import Amounts, InputKind
 from assay.model.doubt import Verdict
 from assay.model.engine import HADOOP_JOBS, Engine, LaunchReport
-from assay.model.input import Amounts, GraphInput, Input, InputKind
+from assay.model.input import GraphInput, Input
 from assay.model.progress import Progress
-from assay.model.registry import ENGINES, STORES
 from assay.model.store import FILES, Store
 from assay.model.trial import Estimate, WorkloadSpec
 
@@ -147,13 +147,3 @@ class Workload(Protocol):
     @property
     def output_path(self) -> str:
         """The output's path in the store."""
-
-
-def working_pairs(kind: WorkloadKind) -> list[tuple[str, str]]:
-    """The names of each installed engine and store that this workload runs on together."""
-    return [
-        (engine, store)
-        for engine, of_engine in ENGINES.items()
-        for store, of_store in STORES.items()
-        if any(asks.program in of_engine.runs and asks.data in of_store.holds for asks in kind.runs_on)
-    ]

@@ -17,11 +17,11 @@ from pydantic import (
 from pydantic_core import PydanticCustomError, PydanticKnownError
 
 from assay.model.base import Frozen, Number, Whole
+from assay.model.dataset import MOST_SEED, DatasetSpec
 from assay.model.errors import MistakeAt
 from assay.model.fault import NO_FAULT, Fault
-from assay.model.input import MOST_SEED, DatasetSpec
+from assay.model.installed import kind_of
 from assay.model.layout import ROLES
-from assay.model.medium import kind_of
 from assay.model.naming import MOST_NAME_CHARACTERS, nearest
 from assay.model.platform import PlatformKind
 from assay.model.registry import MEDIA, NODE_SOURCES, PLATFORMS, PROBE_SETS

@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 
 from assay.host.files import irregular
 from assay.model.cluster import AUTO, ClusterSpec, even_racks
+from assay.model.dataset import DATASET as THE_DATASET
+from assay.model.dataset import NO_DATASET, DatasetSpec
 from assay.model.errors import BadInputError
-from assay.model.input import DATASET as THE_DATASET
-from assay.model.input import NO_DATASET, DatasetSpec
+from assay.model.installed import kind_of
 from assay.model.layout import ROLES
-from assay.model.medium import kind_of
 from assay.model.naming import MOST_NAME_CHARACTERS, nearest
 from assay.model.network import NO_NETWORK
 from assay.model.node_source import NodeSourceSpec

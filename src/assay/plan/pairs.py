@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable
 
+from assay.model.installed import working_pairs
 from assay.model.registry import WORKLOADS
 from assay.model.trial import Trial
-from assay.model.workload import working_pairs
 from assay.plan.source import Source
 
 

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from assay.host.files import UnreadableFileError, absolute
 from assay.host.yaml_file import Place, YamlFile, text_of, tree_of
+from assay.model.dataset import DATASET, DatasetSpec
 from assay.model.errors import BadInputError
-from assay.model.input import DATASET, DatasetSpec
 from assay.model.naming import nearest
 from assay.model.trial import USUAL_ENGINE, USUAL_STORE, WorkloadSpec
 from assay.plan.experiment import ExperimentFile

@@ -3,8 +3,8 @@
 from assay.model.drive_profile import ASSUMED_TIMES
 from assay.model.errors import BadInputError
 from assay.model.installation import Installation
+from assay.model.installed import kind_of
 from assay.model.layout import ROLES
-from assay.model.medium import kind_of
 from assay.model.trial import MediumSpec, Placement, Plan, Trial
 
 FIRST = 900_001

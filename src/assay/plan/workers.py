@@ -5,11 +5,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from assay.host.yaml_file import Place
 from assay.model.errors import BadInputError
 from assay.model.fault import DRIVE, LINK, NODE, Fault
-from assay.model.medium import medium_of
+from assay.model.installed import medium_of, stack_of
 from assay.model.naming import nearest
 from assay.model.network import LEAST_RATE, links_of, workers_named
 from assay.model.registry import ENGINES, STORES, WORKLOADS
-from assay.model.service import DaemonKind, stack_of
+from assay.model.service import DaemonKind
 from assay.model.trial import Trial
 from assay.plan.experiment import ExperimentFile
 from assay.plan.source import Source

@@ -14,16 +14,17 @@ from assay.host.machine import SPEED, compressed_mb_s, machine_facts, user_name
 from assay.model.engine import Engine, EngineContext, EngineKind, unheard
 from assay.model.errors import BadInputError
 from assay.model.fault import worker_number
+from assay.model.installed import kind_of, medium_of, stack_of
 from assay.model.layout import Layout
 from assay.model.limits import LimitUse
-from assay.model.medium import Device, Dilated, Medium, kind_of, medium_of
+from assay.model.medium import Device, Dilated, Medium
 from assay.model.platform import PlatformContext, RunningPlatform
 from assay.model.probe import Scene
 from assay.model.progress import Progress
 from assay.model.registry import ENGINES
 from assay.model.running_cluster import RunningCluster
 from assay.model.scale import ScaleSeen
-from assay.model.service import Stack, stack_of
+from assay.model.service import Stack
 from assay.model.store import Placer, Store
 from assay.platform.distribution import Distribution, check_paths, find_distribution
 from assay.platform.faults import FaultInjector

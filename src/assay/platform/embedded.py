@@ -21,6 +21,7 @@ from assay.host.processors import bound_to, division, ranges_text
 from assay.model.cluster import MASTER, ClusterSpec
 from assay.model.errors import AssayError, BadInputError
 from assay.model.fault import NODE, worker_name, worker_number
+from assay.model.installed import stack_of
 from assay.model.layout import Layout, LocalDirectory
 from assay.model.limits import LimitUse
 from assay.model.network import NO_NETWORK, LinkSpec, links_of, links_on
@@ -30,7 +31,7 @@ from assay.model.progress import Progress
 from assay.model.registry import FACTS, PLATFORMS, STORES
 from assay.model.running_cluster import ClusterNode, RunningCluster
 from assay.model.scale import ScaleSeen
-from assay.model.service import NodeContext, Stack, stack_of
+from assay.model.service import NodeContext, Stack
 from assay.model.store import Placer, Store
 from assay.network.links import Lan, make_lans, network_facts, unplug
 from assay.node.local import LocalNode

@@ -14,6 +14,7 @@ from assay.model.cluster import EXISTING, ClusterSpec
 from assay.model.doubt import Doubt, doubt_kind
 from assay.model.errors import AssayError, BadInputError, NoAnswerError, NoLoginError
 from assay.model.existing import ExistingDaemon, Site
+from assay.model.installed import stack_of
 from assay.model.kerberos import KerberosSpec
 from assay.model.layout import Layout
 from assay.model.platform import PlatformKind
@@ -21,7 +22,7 @@ from assay.model.probe import ForeignCluster, NodeSource, NodeSourceContext, Sce
 from assay.model.progress import Progress
 from assay.model.registry import NODE_SOURCES, PLATFORMS, STORES
 from assay.model.running_cluster import RunningCluster
-from assay.model.service import Stack, stack_of
+from assay.model.service import Stack
 from assay.model.store import Placer, Store
 from assay.platform.base import Cluster, HadoopPlatform
 from assay.platform.configuration import derive_site, read_site

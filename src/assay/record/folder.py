@@ -37,8 +37,8 @@ from assay.host.files import (
     refuse_irregular,
     replace_text,
 )
-from assay.model.engine import engine_kind
 from assay.model.errors import BadInputError
+from assay.model.installed import engine_kind
 from assay.model.record import READ_FROM_AFAR, Record, Sample
 from assay.model.result import TrialResult
 from assay.model.signature import Signature

@@ -12,7 +12,8 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from assay.model.engine import EngineKind, engine_kind, phase_columns
+from assay.model.engine import EngineKind
+from assay.model.installed import engine_kind, phase_columns
 from assay.model.record import Record, Sample
 from assay.model.signature import Signature
 from assay.model.trial import Plan

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from assay.model.doubt import Doubt, doubt_kind
-from assay.model.medium import described, kind_of
+from assay.model.installed import described, kind_of
 from assay.model.naming import first_few
 from assay.model.record import Record
 from assay.model.trial import SHIPPED_PRIOR, NoisePrior

@@ -5,7 +5,7 @@ from itertools import islice, zip_longest
 from typing import NamedTuple
 
 from assay.model.doubt import Doubt, Outcome, decisive
-from assay.model.medium import described
+from assay.model.installed import described
 from assay.model.naming import first_few
 from assay.model.record import Record
 from assay.model.trial import Plan

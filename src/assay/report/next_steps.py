@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from math import ceil
 from typing import NamedTuple
 
-from assay.model.medium import kind_of
+from assay.model.installed import kind_of
 from assay.model.record import Status
 from assay.report.analysis import RunData
 from assay.report.words import about_text

@@ -7,7 +7,7 @@ from itertools import chain
 from math import log
 from typing import Any, NamedTuple
 
-from assay.model.engine import engine_kind
+from assay.model.installed import engine_kind
 from assay.model.record import Record, Status
 from assay.model.signature import OUTSIDE
 from assay.model.trial import ZERO_DELAY

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from assay.model.engine import counted_by_tasks
+from assay.model.installed import counted_by_tasks
 from assay.model.record import Record
 from assay.model.scale import CheckId, ScaleCheck, ScaleReport
 from assay.report.columns import Column

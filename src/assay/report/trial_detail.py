@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from statistics import median
 from typing import NamedTuple
 
-from assay.model.engine import engine_kind
+from assay.model.installed import engine_kind
 from assay.model.record import Record
 from assay.report.analysis import TrialTables, levels_key
 from assay.report.charts.accesses import access_rows, flow_picture, flows, use_rows

@@ -7,7 +7,7 @@ from statistics import median
 from typing import NamedTuple, TypeVar
 
 from assay.model.energy import Efficiency, EnergyAccount, Ranged, Spread
-from assay.model.engine import phase_columns
+from assay.model.installed import phase_columns
 from assay.model.record import Basis, Part, Record, Sample
 from assay.report.analysis import RunData, TrialTables, by_combination, levels_key, levels_of
 from assay.report.columns import Column

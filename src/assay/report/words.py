@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from math import floor, log10
 from typing import TYPE_CHECKING
 
-from assay.model.engine import engine_kind
+from assay.model.installed import engine_kind
 from assay.stats.summary import Row
 
 if TYPE_CHECKING:

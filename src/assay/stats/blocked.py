@@ -19,7 +19,7 @@ import numpy as np
 from assay.model.base import Frozen
 from assay.model.doubt import Doubt, DoubtKind, doubt_kind
 from assay.model.energy import Span
-from assay.model.engine import counted_by_tasks, engine_kind
+from assay.model.installed import counted_by_tasks, engine_kind
 from assay.model.record import Amount, Part, Record, Sample
 from assay.model.signature import OUTSIDE
 from assay.model.task import TaskAttempt

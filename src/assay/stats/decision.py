@@ -10,7 +10,7 @@ from pydantic import Field
 
 from assay.model.base import Frozen
 from assay.model.doubt import Doubt, doubt_kind
-from assay.model.medium import kind_of
+from assay.model.installed import kind_of
 from assay.model.record import Record
 from assay.model.scale import CheckId
 from assay.model.trial import ZERO_DELAY, Plan

@@ -33,7 +33,7 @@ from assay.model.energy import (
     give_or_take,
 )
 from assay.model.host_names import same_host
-from assay.model.medium import kind_of
+from assay.model.installed import kind_of
 from assay.model.record import READ_FROM_AFAR, Basis, Part, Record, Sample, Step
 from assay.model.scale import DEFAULT_CPUS
 from assay.model.signature import OUTSIDE

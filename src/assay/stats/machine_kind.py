@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from assay.model.medium import kind_of
+from assay.model.installed import kind_of
 from assay.model.record import Record, Status
 
 MACHINE_FACTS = (

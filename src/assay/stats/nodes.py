@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from assay.model.energy import Efficiency, Energy, PowerModel, Ranged
 from assay.model.host_names import HostNames
-from assay.model.medium import kind_of
+from assay.model.installed import kind_of
 from assay.model.network import Pair
 from assay.model.record import Amount, Record
 from assay.stats.energy import INSTRUMENTS, JOBS, NO_ENERGY, NODE, counted, energy_account, weakest

@@ -10,8 +10,8 @@ from statistics import median
 
 from assay.model.base import Frozen
 from assay.model.doubt import Doubt, doubt_kind
-from assay.model.engine import Counted, counted_by_tasks
-from assay.model.medium import kind_of
+from assay.model.engine import Counted
+from assay.model.installed import counted_by_tasks, kind_of
 from assay.model.naming import first_few
 from assay.model.record import DeviceReport, DeviceRequests, Part, Record
 from assay.stats.blocked import unexplained

@@ -14,7 +14,7 @@ from statistics import fmean, median
 from assay.model.base import Frozen
 from assay.model.doubt import Outcome
 from assay.model.drive_profile import ASSUMED_TIMES
-from assay.model.medium import kind_of
+from assay.model.installed import kind_of
 from assay.model.record import Record
 from assay.stats.decision import Decision, Estimate, PlacementResult, Question, Verdict
 from assay.stats.sample import PLACEMENT, Trials, counts

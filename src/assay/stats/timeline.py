@@ -13,7 +13,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 
 from assay.model.energy import Span
-from assay.model.engine import engine_kind
+from assay.model.installed import engine_kind
 from assay.model.signature import OUTSIDE, AccessRole, Array, Direction, PhaseUse
 from assay.model.task import TaskAttempt, covered_ms
 

@@ -5,12 +5,12 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from assay.host.machine import FREE_MEMORY, GOES_BACK, UNUSED_CACHE
 from assay.model.doubt import Doubt, doubt_kind
-from assay.model.engine import HISTORY_INCOMPLETE, JobReference, counted_by_tasks, engine_kind
+from assay.model.engine import HISTORY_INCOMPLETE, JobReference
 from assay.model.errors import AssayError
 from assay.model.fault import FaultReport
+from assay.model.installed import counted_by_tasks, engine_kind, kind_of
 from assay.model.layout import ROLES
 from assay.model.limits import LimitUse
-from assay.model.medium import kind_of
 from assay.model.record import Amount, DeviceReport, JobRecord, totals
 from assay.model.trial import TOLERANCE_SHARE, Landed, Trial
 

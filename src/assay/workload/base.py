@@ -9,10 +9,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from assay.model.dataset import Amounts, InputKind
 from assay.model.doubt import Verdict, verdict
 from assay.model.engine import Engine, Launch, LaunchReport
 from assay.model.errors import AssayError, BadInputError
-from assay.model.input import Amounts, GraphInput, Input, InputKind
+from assay.model.input import GraphInput, Input
 from assay.model.naming import nearest, size_of
 from assay.model.progress import Progress
 from assay.model.store import Store

@@ -7,9 +7,9 @@ degree below 2 have coefficient 0 and count in the mean.
 import numpy as np
 from numpy.typing import NDArray
 
+from assay.model.dataset import Amounts
 from assay.model.doubt import Outcome, Verdict, verdict
 from assay.model.engine import LaunchReport
-from assay.model.input import Amounts
 from assay.model.registry import WORKLOADS
 from assay.model.store import Store
 from assay.model.workload import Variant

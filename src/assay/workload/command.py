@@ -20,10 +20,11 @@ from pathlib import Path
 from assay.input.files import LocalFiles, StoredFiles
 from assay.input.reading import write_edges
 from assay.input.staging import scratch_directory
+from assay.model.dataset import DATASET, InputKind
 from assay.model.doubt import Outcome, Verdict
 from assay.model.engine import Engine, LaunchReport, Program
 from assay.model.errors import AssayError, BadInputError
-from assay.model.input import DATASET, GraphInput, Input, InputKind
+from assay.model.input import GraphInput, Input
 from assay.model.naming import nearest
 from assay.model.progress import Progress
 from assay.model.registry import WORKLOADS

@@ -4,7 +4,7 @@ As the thesis has it (section 4.2, algorithm 2), and by alternating large-star a
 Connected Components in MapReduce and Beyond, SoCC 2014). Both are iterative.
 """
 
-from assay.model.input import Amounts
+from assay.model.dataset import Amounts
 from assay.model.registry import WORKLOADS
 from assay.model.workload import Cost, Option, Variant
 from assay.workload.base import RECORD_S

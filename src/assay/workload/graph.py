@@ -13,10 +13,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from assay.model.dataset import Amounts, Graph, InputKind
 from assay.model.doubt import Outcome, Verdict, verdict
 from assay.model.engine import LaunchReport
 from assay.model.errors import AssayError
-from assay.model.input import Amounts, Graph, GraphInput, InputKind
+from assay.model.input import GraphInput
 from assay.model.store import Store
 from assay.model.workload import Cost
 from assay.workload.base import RECORD_S, BaseWorkload, counters_agree, each_once, output_table, whole

@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 
 from assay.input.points import FilePoints, Floats, GeneratedPoints, Points, drawn, write_points
 from assay.input.staging import scratch_directory
+from assay.model.dataset import InputKind
 from assay.model.doubt import Verdict, verdict
 from assay.model.engine import Engine, Launch, LaunchReport
 from assay.model.errors import AssayError
-from assay.model.input import InputKind
 from assay.model.progress import Progress
 from assay.model.registry import WORKLOADS
 from assay.model.store import Store

@@ -3,9 +3,9 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from assay.model.dataset import Amounts
 from assay.model.doubt import Verdict, verdict
 from assay.model.engine import LaunchReport
-from assay.model.input import Amounts
 from assay.model.registry import WORKLOADS
 from assay.model.store import Store
 from assay.model.workload import Cost, Option, Variant

@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.input.directed import MOST_SCALE, Directed, DirectedInput
+from assay.model.dataset import Amounts, InputKind
 from assay.model.doubt import Outcome, Verdict, verdict
 from assay.model.engine import LaunchReport
-from assay.model.input import Amounts, InputKind
 from assay.model.registry import WORKLOADS
 from assay.model.store import Store
 from assay.model.workload import Cost, Option, Variant

@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 from assay.input.pairs import RandomPairs, read_pairs
 from assay.input.staging import example
+from assay.model.dataset import InputKind
 from assay.model.doubt import Verdict, verdict
 from assay.model.engine import Engine, LaunchReport
 from assay.model.errors import AssayError
-from assay.model.input import InputKind
 from assay.model.progress import Progress
 from assay.model.registry import WORKLOADS
 from assay.model.store import Store

@@ -12,10 +12,10 @@ import numpy as np
 
 from assay.input.records import RECORD_BYTES, TERASORT, RecordDigest, Rows, TeraRecords
 from assay.input.staging import ahead, example
+from assay.model.dataset import InputKind
 from assay.model.doubt import Verdict, verdict
 from assay.model.engine import Engine, LaunchReport, Program
 from assay.model.errors import AssayError
-from assay.model.input import InputKind
 from assay.model.progress import Progress
 from assay.model.registry import WORKLOADS
 from assay.model.store import Store

@@ -8,10 +8,10 @@ import re
 from collections.abc import Mapping, Sequence
 
 from assay.input.files import LocalFiles
+from assay.model.dataset import InputKind
 from assay.model.doubt import Verdict, verdict
 from assay.model.engine import Engine, LaunchReport, Program
 from assay.model.errors import AssayError
-from assay.model.input import InputKind
 from assay.model.progress import Progress
 from assay.model.registry import WORKLOADS
 from assay.model.store import Store, StoredFile

@@ -2,10 +2,10 @@
 
 import numpy as np
 
+from assay.model.dataset import Amounts
 from assay.model.doubt import Verdict, verdict
 from assay.model.engine import LaunchReport
 from assay.model.errors import AssayError
-from assay.model.input import Amounts
 from assay.model.registry import WORKLOADS
 from assay.model.store import Store
 from assay.model.workload import Cost, Variant

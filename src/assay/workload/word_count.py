@@ -8,9 +8,9 @@ from collections import Counter
 
 from assay.input.staging import example
 from assay.input.text import RandomText
+from assay.model.dataset import InputKind
 from assay.model.doubt import Verdict
 from assay.model.engine import Engine, LaunchReport
-from assay.model.input import InputKind
 from assay.model.progress import Progress
 from assay.model.registry import WORKLOADS
 from assay.model.store import Store

@@ -8,9 +8,9 @@ import unicodedata
 from collections import Counter
 
 from assay.input.text import GeneratedText, Text
+from assay.model.dataset import InputKind
 from assay.model.doubt import Verdict
 from assay.model.engine import LaunchReport
-from assay.model.input import InputKind
 from assay.model.registry import WORKLOADS
 from assay.model.store import Store
 from assay.model.trial import Estimate

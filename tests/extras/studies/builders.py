@@ -2,7 +2,7 @@
 
 from assay.engine.tasks import FILE_SYSTEM_COUNTERS
 from assay.model.cluster import MASTER, ClusterSpec
-from assay.model.input import DatasetSpec
+from assay.model.dataset import DatasetSpec
 from assay.model.record import Amount, JobRecord, Output, Record, Step, totals
 from assay.model.scale import ScaleReport
 from assay.model.trial import MediumSpec, Placement, Plan, SettingsSpec, WorkloadSpec, pure

@@ -2,8 +2,8 @@
 
 import pytest
 
+from assay.model.dataset import DatasetSpec
 from assay.model.doubt import Outcome, Verdict
-from assay.model.input import DatasetSpec
 from assay.model.record import Status
 from assay_extras.studies.comparison import compare
 from assay_extras.studies.published import study_experiment

@@ -10,8 +10,8 @@ from ruamel.yaml import YAML
 
 from assay.cli.context import vocabulary
 from assay.model.installation import Installation
+from assay.model.installed import stack_of
 from assay.model.network import links_of
-from assay.model.service import stack_of
 from assay.model.trial import ZERO_DELAY
 from assay.plan.settings import shipped_profiles
 from assay_extras.studies.published import study_experiment

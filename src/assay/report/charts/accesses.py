@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from assay.model.engine import engine_kind
+from assay.model.installed import engine_kind
 from assay.model.naming import bytes_text
 from assay.model.record import Record
 from assay.model.signature import ACCESS_ROLES, DIRECTIONS, Access, Direction, Signature

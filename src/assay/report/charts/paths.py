@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from assay.model.engine import TaskFigure, engine_kind
+from assay.model.engine import TaskFigure
+from assay.model.installed import engine_kind
 from assay.model.record import JobRecord
 from assay.report.analysis import TrialTables
 from assay.report.charts import drawing as svg

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import cycle
 from typing import NamedTuple
 
-from assay.model.engine import engine_kind
+from assay.model.installed import engine_kind
 from assay.report.charts import drawing as svg
 from assay.report.charts.elapsed import ChartRow, axis_apart
 from assay.report.words import phases_of, seconds_text

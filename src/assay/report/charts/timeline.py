@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from assay.model.cluster import EXISTING
 from assay.model.energy import Span
-from assay.model.medium import kind_of
+from assay.model.installed import kind_of
 from assay.model.probe import Chart, ChartPanel, ChartSeries
 from assay.model.record import CLOCK_SERIES, READ_FROM_AFAR, Basis
 from assay.model.registry import PROBES

@@ -1,0 +1,108 @@
+"""What is installed, looked up by the names that plans and records have; some of it may not be installed here."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from assay.model.engine import Counted, Engine, EngineContext, EngineKind, amounts_in
+from assay.model.errors import AssayError, BadInputError
+from assay.model.fault import DRIVE, Fault
+from assay.model.medium import MediumKind
+from assay.model.record import Counters, Phases
+from assay.model.registry import ENGINES, MEDIA, SERVICES, STORES
+from assay.model.service import Service, Stack
+from assay.model.trial import USUAL_ENGINE, USUAL_STORE, MediumSpec
+from assay.model.workload import WorkloadKind
+
+
+def _not_installed(_: EngineContext) -> Engine:
+    raise AssayError("the engine is not installed")
+
+
+def engine_kind(engine: str) -> EngineKind:
+    """The kind of that name; one that declares nothing where it is not installed."""
+    return ENGINES.get(engine) or EngineKind(open=_not_installed)
+
+
+def counted_by_tasks(engine: str, counters: Counters) -> dict[Counted, int]:
+    """The amounts that the tasks of one or more jobs of this engine counted."""
+    return amounts_in(counters, engine_kind(engine).counters)
+
+
+def phase_columns(engine: str, phases: Phases | None) -> dict[str, float | None]:
+    """A table's columns for the phases of an average task, in seconds."""
+    names = dict.fromkeys((*engine_kind(engine).phases, *(phases or {})))
+    return {f"{name}_s": (phases or {}).get(name) for name in names}
+
+
+def kind_of(spec: MediumSpec) -> MediumKind[Any]:
+    """The kind of a medium; one that knows nothing more where it is not installed."""
+    return MEDIA.get(spec.kind) or MediumKind(spec.kind)
+
+
+def medium_of(spec: MediumSpec, worker: int, fault: Fault | None = None) -> MediumSpec:
+    """What a worker has as a medium: its own part of it, slower where a fault makes it so.
+
+    Raises BadInputError for a medium that can't be slower.
+    """
+    own = spec.of_worker(worker)
+    factor = 1 if fault is None else fault.slows(DRIVE, worker)
+    slower = own if factor == 1 else kind_of(own).slower(own, factor)
+    if slower is None:
+        raise BadInputError(
+            f"medium {spec.name!r} can't be {factor} times slower: only emulated drives with delays can, up to a "
+            "hundred times with their `slowdown`"
+        )
+    return slower
+
+
+def described(spec: MediumSpec) -> str:
+    """What a medium is, in a few words, also where workers have different ones."""
+    words = kind_of(spec).described(spec)
+    if spec.elsewhere is None:
+        return words
+    return f"{words} on {', '.join(map(str, spec.on))}, elsewhere {kind_of(spec.elsewhere).described(spec.elsewhere)}"
+
+
+def stack_of(store: str = USUAL_STORE, engine: str | None = USUAL_ENGINE) -> Stack:
+    """The services of a store and of an engine, or of the store alone, with all that they need.
+
+    With those of the engine come those of the engine that stages its inputs. Raises BadInputError for a store, an
+    engine or a service that is not there, and for services that need each other.
+    """
+    engines = () if engine is None else filter(None, (engine, ENGINES.find(engine).staged_by))
+    users = [
+        (f"the store {store!r}", STORES.find(store).services),
+        *((f"the engine {name!r}", ENGINES.find(name).services) for name in engines),
+    ]
+    services: dict[str, Service] = {}
+    for user, names in users:
+        for name in names:
+            services |= {service.name: service for service in _with_needed(name, user, (), services)}
+    return Stack(tuple(services.values()))
+
+
+def _with_needed(name: str, user: str, above: tuple[str, ...], known: Mapping[str, Service]) -> Iterator[Service]:
+    if name in above:
+        circle = ", ".join((*above[above.index(name) :], name))
+        raise BadInputError(f"services need each other in a circle: {circle}; none of them can start first")
+    if name in known:
+        return
+    if name not in SERVICES:
+        raise BadInputError(
+            f"{user} needs the service {name!r}, and nothing here brings it; install the plug-in that has it, or "
+            "choose another store or engine", "store", "engine",
+        )  # fmt: skip
+    service = SERVICES[name]
+    for needed in service.needs:
+        yield from _with_needed(needed, f"the service {name!r}", (*above, name), known)
+    yield service
+
+
+def working_pairs(kind: WorkloadKind) -> list[tuple[str, str]]:
+    """The names of each installed engine and store that this workload runs on together."""
+    return [
+        (engine, store)
+        for engine, of_engine in ENGINES.items()
+        for store, of_store in STORES.items()
+        if any(asks.program in of_engine.runs and asks.data in of_store.holds for asks in kind.runs_on)
+    ]

@@ -1,0 +1,102 @@
+"""Kinds register themselves, and plug-ins are found: what a registry is.
+
+A plug-in is a module or package directly in the namespace package `assay_extras`, which may have a folder anywhere on
+Python's path: `extras/` of the checkout, a folder of your own, an installed distribution. While it is imported it adds
+its kinds to registries; its heavy imports belong into the functions that it adds, so that `assay --help` stays quick.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from typing import Generic, TypeVar
+
+from assay.model.errors import BadInputError
+from assay.model.naming import nearest
+
+NAMESPACE = "assay_extras"
+LAST = 1000
+"""The place of a kind that names none."""
+Kind = TypeVar("Kind")
+
+
+class Registry(Mapping[str, Kind], Generic[Kind]):
+    """Kinds of one sort by name, in the order of their places and names; plug-ins are found when it is first read.
+
+    `homes` are the packages of the core's own kinds: all modules below them are imported then.
+    """
+
+    def __init__(self, what: str, *homes: str) -> None:
+        self.what = what
+        self._homes = homes
+        self._kinds: dict[str, Kind] = {}
+        self._late: list[tuple[str, Callable[[], Kind], int]] = []
+        self._places: dict[str, int] = {}
+
+    def add(self, name: str, kind: Kind, place: int = LAST) -> None:
+        """Add a kind. Raises BadInputError where another one has the name."""
+        if self._kinds.setdefault(name, kind) is not kind:
+            raise BadInputError(f"there are two kinds of {self.what} with the name {name!r}; rename one")
+        self._places[name] = place
+
+    def add_late(self, name: str, make: Callable[[], Kind], place: int = LAST) -> None:
+        """Add a kind that is made when this registry is first read: making it imports what takes long."""
+        self._late.append((name, make, place))
+
+    def find(self, name: str) -> Kind:
+        """The kind of that name. Raises BadInputError with the nearest name where there is none."""
+        if name not in self:
+            raise BadInputError(f"there is no {self.what} {name!r}; {nearest(name, list(self))}")
+        return self[name]
+
+    def __getitem__(self, name: str) -> Kind:
+        return self._read()[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(sorted(self._read(), key=lambda name: (self._places[name], name)))
+
+    def __len__(self) -> int:
+        return len(self._read())
+
+    def _read(self) -> dict[str, Kind]:
+        homes, self._homes = self._homes, ()
+        try:
+            for home in homes:
+                import_all(home, deep=True)
+        except BaseException:
+            self._homes = homes  # what is missing is missing again, with the same error
+            raise
+        load_plugins()
+        while self._late:
+            name, make, place = self._late.pop(0)
+            self.add(name, make(), place)
+        return self._kinds
+
+
+@cache
+def load_plugins() -> None:
+    """Import every plug-in, once. Raises BadInputError with the name of one that can't be imported."""
+    import_all(NAMESPACE)
+
+
+def import_all(name: str, *, deep: bool = False) -> None:
+    """Import a module; of a package all modules and packages directly in it too, or all below it. None is no error."""
+    from importlib.util import find_spec
+    from pkgutil import iter_modules
+
+    spec = find_spec(name)
+    if spec is None:
+        return
+    _import(name)
+    for module in iter_modules(spec.submodule_search_locations or ()):
+        if deep and module.ispkg:
+            import_all(f"{name}.{module.name}", deep=True)
+        else:
+            _import(f"{name}.{module.name}")
+
+
+def _import(name: str) -> None:
+    from importlib import import_module
+
+    try:
+        import_module(name)
+    except ImportError as error:
+        raise BadInputError(f"{name} can't be imported: {error}; repair it, or remove it from Python's path") from error
