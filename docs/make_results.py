@@ -154,6 +154,11 @@ def flips() -> str:
     return _listing([line.partition(": scale-model")[0] for line in rules if line.startswith("version ")])
 
 
+def disturbances() -> str:
+    """What the checks of a scale model saw of disturbances, and how many of them they detected."""
+    return "\n".join(printed("scale-disturbances", str(ROOT / "benchmarks" / "scale_disturbances.py"), "--out"))
+
+
 def _table(headings: list[str], rows: list[list[str]]) -> str:
     rule = ["---", *(["--:"] * (len(headings) - 1))]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in (headings, rule, *rows))
@@ -169,6 +174,7 @@ RESULT_TEXTS: Mapping[str, Callable[[], str]] = {
     "quickstart by memory": by_memory,
     "scale model against K = 1": against_k1,
     "verdicts that flip": flips,
+    "scale disturbances": disturbances,
     "quickstart with half the processor time": half_cpu,
 }
 """What makes each result's text, by the name in the pages."""
