@@ -13,9 +13,10 @@ from assay.model.medium import Space
 from assay.model.progress import Silent
 from assay.model.record import Status
 from assay.model.registry import ENGINES, STORES
-from assay.model.trial import MediumSpec, Placement, SettingsSpec
+from assay.model.trial import Landed, MediumSpec, Placement, SettingsSpec
 from assay.record.folder import RunFolder
 from assay.run import check_needs, execute
+from assay.stats.trial_doubts import refuse_elsewhere, unseen
 from assay.trial import Findings, run_trial
 from assay_extras.testing.fakes import FakeMedium, FakePlatform, FakeProbe, Script, fake_setup
 from tests.builders import a_job, a_plan, a_trial
@@ -439,13 +440,36 @@ def test_a_drive_that_dies_is_the_reason_that_the_record_gives():
     assert record.error == "the drive died"
 
 
+def found(role, when, share, trouble=None):
+    return Landed(
+        role=role, when=when, bytes=int(share * (100 << 20)), shares={"disk": 1.0}, of_bytes=100 << 20, trouble=trouble
+    )
+
+
 def test_too_little_seen_is_doubted_or_fails_a_strict_trial():
+    for landed in (found("intermediate", "run", 0.8), found("output", "run", 0.2, "the queue ran over")):
+        refuse_elsewhere(a_trial(), [landed])
+        (doubt,) = unseen(a_trial(), [landed], placed=False)
+        assert doubt.kind == "landing-not-seen"
+        strict = a_trial().model_copy(update={"strict_placement": True})
+        with pytest.raises(AssayError, match=rf"of {landed.role} \d+ of 104857600 bytes were found \(run\)"):
+            unseen(strict, [landed], placed=False)
+
+
+@pytest.mark.parametrize(
+    ("role", "when", "share"), [("input", "staged", 0.5), ("output", "run", 0.8), ("intermediate", "run", 0)]
+)
+def test_bytes_outside_of_the_media_fail_a_trial(role, when, share):
+    with pytest.raises(AssayError, match=f"bytes of {role} lie in the folders of the media \\({when}\\), so"):
+        refuse_elsewhere(a_trial(), [found(role, when, share)])
+
+
+def test_a_trial_whose_bytes_lie_elsewhere_fails_before_its_jobs():
     script = Script(found_bytes=5)
     record = run_trial(a_trial(), fake_setup(script, a_trial()), Silent()).record
-    assert [doubt.kind for doubt in record.doubts].count("landing-not-seen") == 3
-    strict = a_trial().model_copy(update={"strict_placement": True})
-    record = run_trial(strict, fake_setup(script, strict), Silent()).record
-    assert "of input 5 of 104857600 bytes were found (staged)" in (record.error or "")
+    assert record.outcome is Outcome.FAIL
+    assert "5 of 104857600 bytes of input lie in the folders of the media (staged)" in (record.error or "")
+    assert "run answer" not in script.log
 
 
 def test_a_role_that_nothing_watched_is_doubted_or_fails_a_strict_trial():

@@ -65,6 +65,7 @@ from assay.stats.trial_doubts import (
     of_media,
     off_budget,
     out_of_memory,
+    refuse_elsewhere,
     unremembered,
     unseen,
 )
@@ -206,7 +207,8 @@ class Findings:
         self.doubts += scale_doubts(self.scale)
 
     def judge(self, media: Sequence[Medium], use: LimitUse | None, *, placed: bool) -> None:
-        """All that what was found says about the figures."""
+        """All that what was found says about the figures. Raises AssayError for bytes that lie elsewhere."""
+        refuse_elsewhere(self.trial, self.landed)
         self.doubts += [
             *misplaced(self.trial, self.landed),
             *unseen(self.trial, self.landed, placed=placed),
@@ -334,6 +336,7 @@ def _live(setup: TrialSetup, findings: Findings, progress: Progress) -> None:
                     running.placer.prepare(workload.base, workload.input_path)
                 staged = workload.stage(running.store, running.stager or running.engine, progress)
                 findings.look(running.placer, "staged", input=workload.input_path)
+                refuse_elsewhere(trial, findings.landed)
                 if trial.strict_placement:
                     misplaced(trial, findings.landed)
             with step("cold cache"):

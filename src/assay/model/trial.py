@@ -30,6 +30,10 @@ TOLERANCE_SHARE = 0.05
 SEEN_SHARE = 0.9
 """Less than this of what should have been found says too little about the rest."""
 
+SURE_SHARES = {"input": SEEN_SHARE, "intermediate": 0.5, "output": SEEN_SHARE}
+"""With less than this of a role's bytes in the folders of the media the rest lies elsewhere. The store's files stay to
+be counted; intermediates may be removed before they are seen."""
+
 MOST_DIRECTORIES = 20
 """Of one role, and so the most media that can share it."""
 
@@ -97,6 +101,11 @@ class Landed(Frozen):
         """Whether too little was found to judge by."""
         missed = 0 if self.of_bytes is None else self.of_bytes - self.bytes
         return missed > max(MATERIAL_BYTES, (1 - SEEN_SHARE) * (self.of_bytes or 0))
+
+    @property
+    def elsewhere(self) -> bool:
+        """Whether bytes lie outside of the media's folders: they were looked for without trouble, and are not there."""
+        return self.unseen and self.trouble is None and self.bytes < SURE_SHARES[self.role] * (self.of_bytes or 0)
 
     def error(self, placement: Placement) -> float:
         """The largest difference between a landed and a wanted share, 0 to 1; 0 for less than MATERIAL_BYTES."""

@@ -73,6 +73,17 @@ def unseen(trial: Trial, landings: Sequence[Landed], *, placed: bool) -> list[Do
     return [LANDING_NOT_SEEN.doubt(f"{trial.placement.name}: {what}", trial.placement.name) for what in missed]
 
 
+def refuse_elsewhere(trial: Trial, landings: Sequence[Landed]) -> None:
+    """Raises AssayError where bytes lie outside of the media's folders: then another disk was measured."""
+    for landed in landings:
+        if landed.elsewhere:
+            raise AssayError(
+                f"trial {trial.id}: {landed.bytes} of {landed.of_bytes} bytes of {landed.role} lie in the folders of the "
+                f"media ({landed.when}), so that another disk was measured; give the media paths of plain letters and "
+                "digits, and let no property or job of yours move these bytes"
+            )
+
+
 def counted(engine: str, landings: Sequence[Landed], jobs: Sequence[JobRecord]) -> list[Landed]:
     """The landings, with what the tasks counted as written to local directories beside what was seen there.
 

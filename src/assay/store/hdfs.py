@@ -172,7 +172,7 @@ class WebHdfs:
         self._check(self._send("PUT", path, op="SETSTORAGEPOLICY", storagepolicy=policy), "SETSTORAGEPOLICY", path)
 
     def blocks(self, path: str) -> dict[int, int]:
-        """The ids of all blocks of the files below a path, and the bytes of all their replicas; none without a file."""
+        """The ids of all blocks of the files below a path, and the bytes of the replicas that the NameNode knows of."""
         answer = self._send("GET", path, op="GETFILESTATUS")
         if answer.status_code == HTTPStatus.NOT_FOUND:
             return {}
@@ -180,7 +180,7 @@ class WebHdfs:
         status = answer.json()["FileStatus"]
         if status["type"] == "FILE":
             located = self._call("GET", path, op="GET_BLOCK_LOCATIONS")["LocatedBlocks"]["locatedBlocks"]
-            return {int(one["block"]["blockId"]): one["block"]["numBytes"] * status["replication"] for one in located}
+            return {int(one["block"]["blockId"]): one["block"]["numBytes"] * len(one["locations"]) for one in located}
         statuses = self._call("GET", path, op="LISTSTATUS")["FileStatuses"]["FileStatus"]
         found: dict[int, int] = {}
         for status in statuses:
