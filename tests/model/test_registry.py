@@ -138,3 +138,35 @@ def test_a_workload_outside_the_package_is_listed_after_the_core_s_and_is_one_th
     assert [one["name"] for one in listed][-2:] == ["command", "aardvark"]
     schema = json.loads(assay("schema").stdout)
     assert "aardvark" in schema["$defs"]["WorkloadEntry"]["properties"]["name"]["enum"]
+
+
+@pytest.mark.parametrize(
+    ("source", "why"),
+    [
+        ("1 / 0", "assay_extras.toy can't be imported: ZeroDivisionError: division by zero; repair it"),
+        ("def", "assay_extras.toy can't be imported: SyntaxError"),
+        ("WORKLOADS.add('mine', {'kind': ['grep']})", "assay_extras.toy: the workload 'mine' is of type dict"),
+        ("WORKLOADS.add('mine', type('Mine', (Grep,), {'variants': 7}))", "has no `variants.items`"),
+        ("WORKLOADS.add(['mine'], Grep)", "the name of a workload is ['mine'], and must be a printable text"),
+        ("WORKLOADS.add('mine', type('Mine', (Grep,), {}), place='first')", "'mine' is 'first', and must be a whole"),
+        ("STORES.add('hdfs', STORES)", "the store 'hdfs' is of type Registry and has no `services`"),
+        ("COMMANDS.add('mine', Command('echo'))", "the command 'mine' is of type Command and has no"),
+        ("[registry.add('x', None) for registry in (PROBES,)]", "the probe 'x' is of type NoneType and has no `make`"),
+        ("SECTIONS.add('x', 'y'); FACTS.add('x', 7)", "the section 'x' is of type str and has no `__call__`"),
+    ],
+)
+def test_a_plug_in_that_adds_nonsense_is_named_with_what_is_wrong(assay, tmp_path, source, why):
+    first = "from assay.model.registry import *\nfrom assay.model.registry import Command\n"
+    grep = "from assay.workload.grep import Grep\n" if "Grep" in source else ""
+    (tmp_path / "assay_extras" / "toy.py").write_text(first + grep + source + "\n")
+    ended = assay("workloads", "list")
+    assert (ended.returncode, ended.stderr.count("\n")) == (2, 1), ended.stderr
+    assert why in ended.stderr
+
+
+def test_a_kind_that_is_made_late_and_is_none_is_refused_each_time():
+    shapes = Registry("shape", parts=("corners",))
+    shapes.add_late("square", lambda: 4)
+    for _ in range(2):
+        with pytest.raises(BadInputError, match="the shape 'square' is of type int and has no `corners`"):
+            list(shapes)

@@ -1,19 +1,27 @@
-"""Proves that whatever stands in the place of a value, an experiment or a profile is read or refused in one sentence."""
+"""Proves that whatever stands in the place of a value is read or refused in one sentence: in experiments, profiles, site files
+and on the command line."""
 
 import copy
 import json
 import random
+import re
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from assay.cli import main
 from assay.cli.context import find_installation, vocabulary
+from assay.engine.existing import historyservers, resourcemanagers
 from assay.host.yaml_file import plain, tree_of
 from assay.media.emulated.profile import read_profile
 from assay.model.errors import BadInputError
+from assay.model.existing import Site
 from assay.plan.source import Source
+from assay.platform.configuration import read_site, to_xml
+from assay.store.hdfs_existing import namenodes
 from tests.builders import make_plan
 
 ROOT = Path(__file__).parents[2]
@@ -95,3 +103,113 @@ def test_the_kind_of_a_medium_is_a_name(tmp_path: Path, kind: object) -> None:
     file.write_text(json.dumps({"experiment": "x", "workloads": ["triangles"], "media": {"mem": {"kind": kind}}}))
     with pytest.raises(BadInputError, match=r"mine.yaml, line 1: media.mem.kind is "):
         Source(file)
+
+EXPERIMENTS = sorted((ROOT / "experiments").glob("*.yaml"))
+
+
+def scalars(tree: Any) -> Iterator[tuple[Any, ...]]:
+    """Where a value stands that is neither a list nor a map."""
+    for place in places(tree):
+        value = tree
+        for key in place:
+            value = value[key]
+        if not isinstance(value, dict | list):
+            yield place
+
+
+def test_every_shipped_experiment_with_a_list_a_map_or_nothing_in_a_scalars_place_is_planned_or_refused(
+    tmp_path: Path,
+) -> None:
+    """A few places of each, so that all of them take seconds."""
+    words = vocabulary(find_installation())
+    chance = random.Random(2)
+    planned = 0
+    for shipped in EXPERIMENTS:
+        tree = plain(tree_of(shipped.read_text(encoding="utf-8"), shipped))
+        file = tmp_path / shipped.name
+        changes = [(place, value) for place in scalars(tree) for value in (["x"], {"x": 1}, None)]
+        for place, value in chance.sample(changes, 3):
+            file.write_text(json.dumps(replaced(tree, place, value)))
+            try:
+                make_plan(file, words)
+            except BadInputError as error:
+                assert file.name in str(error), (place, value)
+            else:
+                planned += 1
+    assert planned < len(EXPERIMENTS), "most of them can't be"
+
+
+SITES = [
+    b"", b"\xff\xfe", b"[1]", b"null", b"<configuration>", b"<a/>", b"<property/>", b"<configuration><property/></configuration>",
+    b"<configuration><property><name>fs.defaultFS</name></property></configuration>",
+    b"<configuration><property><name/><value>1</value></property></configuration>",
+    b"<configuration><property><name>fs.defaultFS</name><value><b>hdfs://a:1</b></value></property></configuration>",
+    b'<configuration><property name="fs.defaultFS" value="${${fs.defaultFS}}"/></configuration>',
+    b'<!DOCTYPE a [<!ENTITY b "c">]><configuration><property name="fs.defaultFS" value="&b;"/></configuration>',
+    b'<?xml version="1.0" encoding="nonsense"?><configuration/>',
+    b"<configuration><x xmlns='http://www.w3.org/2001/XInclude'/></configuration>",
+    b'<configuration><xi:include xmlns:xi="http://www.w3.org/2001/XInclude" href="file://[/x"/></configuration>',
+    b'<configuration><xi:include xmlns:xi="http://www.w3.org/2001/XInclude" href="' + b"x" * 5000 + b'"/></configuration>',
+    b"<a>" * 400,
+]  # fmt: skip
+ADDRESSES = ["", " ", "hdfs", "hdfs://", "hdfs://[", "hdfs://[::1", "hdfs://a:b:c", "hdfs://a:99999999", "hdfs://${x}", "[]", "{}", ":", "\u00e4"]
+
+
+def found_cluster(conf_dir: Path) -> None:
+    """Reads a client's configuration and where its daemons are."""
+    site = Site(read_site(conf_dir), conf_dir)
+    for addresses in (namenodes, resourcemanagers, historyservers):
+        addresses(site)
+
+
+@pytest.mark.parametrize("content", SITES, ids=range(len(SITES)))
+def test_a_site_file_of_nonsense_is_refused_by_its_folder(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "core-site.xml").write_bytes(content)
+    with pytest.raises(BadInputError, match=re.escape(str(tmp_path))):
+        found_cluster(tmp_path)
+
+
+def test_an_address_of_nonsense_is_read_or_refused_by_its_folder(tmp_path: Path) -> None:
+    keys = ("fs.defaultFS", "dfs.namenode.http-address", "yarn.resourcemanager.webapp.address", "dfs.nameservices",
+            "yarn.resourcemanager.ha.rm-ids", "mapreduce.jobhistory.webapp.address")  # fmt: skip
+    right = dict.fromkeys(keys[1:4:2], "") | {"fs.defaultFS": "hdfs://a:8020", "yarn.resourcemanager.ha.enabled": "true"}
+    refusals = 0
+    for key in keys:
+        for value in ADDRESSES:
+            (tmp_path / "core-site.xml").write_text(to_xml(right | {key: value}), encoding="utf-8")
+            try:
+                found_cluster(tmp_path)
+            except BadInputError as error:
+                refusals += 1
+                assert str(tmp_path) in str(error)
+    assert refusals > 2 * len(ADDRESSES)
+
+
+NONSENSE = [
+    "", " ", "-1", "1e999", "nan", "[]", "{}", "null", "/", "a\nb", "\x1b[2J", "\u00e4", "\udcff", "x" * 5000, "1,2,3", ",", "1,", "9" * 5000,
+]  # fmt: skip
+COMMANDS = [
+    ("check", "*"), ("check", "graph.txt", "--columns", "*"), ("check", "graph.txt", "--format", "*"),
+    ("check", "graph.txt", "--header-lines", "*"), ("get", "*"), ("make", "*"),
+    # What is there already is refused before any work.
+    ("make", "brightkite", "--to", "graph.txt", "--seed", "*"), ("make", "brightkite", "--to", "graph.txt", "--scale", "*"),
+    ("make", "brightkite", "--scale", "0", "--to", "*"), ("get", "brightkite", "--to", "/nowhere/*"), ("*",),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_nonsense_on_the_command_line_of_data_is_refused_in_a_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], command: tuple[str, ...]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    (tmp_path / "graph.txt").write_text("1 2\n2 3\n1 3\n")
+    for word in NONSENSE:
+        monkeypatch.setattr(sys, "argv", ["assay", "data", *(given.replace("*", word) for given in command)])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        said = capsys.readouterr()
+        assert (ended.value.code, said.err.count("\n")) == (2, 1), (word, said)
+        assert said.err.startswith("assay: ")
+        assert said.err.strip().isprintable()
+    assert sorted(file.name for file in tmp_path.iterdir() if file.name != "cache") == ["graph.txt"]

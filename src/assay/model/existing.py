@@ -12,8 +12,9 @@ from assay.model.errors import BadInputError
 from assay.model.host_names import in_url
 
 ANYWHERE = ("", "0.0.0.0", "::", "0:0:0:0:0:0:0:0")  # noqa: S104 - recognised, never bound
+_LAST_PORT = 65535
 _PLACE = re.compile(
-    r"(?:[a-z]+://)?(?:\[(?P<six>[^\]]*)\]|(?P<host>[^:/]*))(?::(?P<port>[0-9]+))?(?:/.*)?", re.IGNORECASE
+    r"(?:[a-z]+://)?(?:\[(?P<six>[^\]]*)\]|(?P<host>[^:/]*))(?::(?P<port>[0-9]{1,5}))?(?:/.*)?", re.IGNORECASE
 )
 
 
@@ -48,7 +49,8 @@ class Site:
         Raises BadInputError where it is no address, or nothing names a host.
         """
         value = self.get(key)
-        if not _PLACE.fullmatch(value):
+        place = _PLACE.fullmatch(value)
+        if place is None or int(place["port"] or 0) > _LAST_PORT:
             raise BadInputError(
                 f"{self.conf_dir} does not say where the cluster is: {key} is {value!r}, and must be HOST:PORT; an "
                 "IPv6 address stands in brackets, as in [::1]:9870"

@@ -5,8 +5,9 @@ Python's path: `extras/` of the checkout, a folder of your own, an installed dis
 its kinds to registries; its heavy imports belong into the functions that it adds, so that `assay --help` stays quick.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
+from operator import attrgetter
 from typing import Generic, TypeVar
 
 from assay.model.errors import BadInputError
@@ -21,18 +22,30 @@ Kind = TypeVar("Kind")
 class Registry(Mapping[str, Kind], Generic[Kind]):
     """Kinds of one sort by name, in the order of their places and names; plug-ins are found when it is first read.
 
-    `homes` are the packages of the core's own kinds: all modules below them are imported then.
+    `homes` are the packages of the core's own kinds: all modules below them are imported then. `parts` are attributes
+    by which a kind of this sort is told from anything else.
     """
 
-    def __init__(self, what: str, *homes: str) -> None:
+    def __init__(self, what: str, *homes: str, parts: Sequence[str] = ()) -> None:
         self.what = what
         self._homes = homes
+        self._parts = parts
         self._kinds: dict[str, Kind] = {}
         self._late: list[tuple[str, Callable[[], Kind], int]] = []
         self._places: dict[str, int] = {}
 
     def add(self, name: str, kind: Kind, place: int = LAST) -> None:
-        """Add a kind. Raises BadInputError where another one has the name."""
+        """Add a kind. Raises BadInputError for what is none of this sort, and where another one has the name."""
+        if not isinstance(name, str) or not name.strip() or not name.isprintable():
+            raise BadInputError(f"the name of a {self.what} is {name!r}, and must be a printable text")
+        if not isinstance(place, int):
+            raise BadInputError(f"the place of the {self.what} {name!r} is {place!r}, and must be a whole number")
+        for part in self._parts:
+            try:
+                attrgetter(part)(kind)
+            except AttributeError:
+                what = f"the {self.what} {name!r} is of type {type(kind).__name__} and has no `{part}`"
+                raise BadInputError(f"{what}; docs/how-to/add-a-kind.md shows such kinds") from None
         if self._kinds.setdefault(name, kind) is not kind:
             raise BadInputError(f"there are two kinds of {self.what} with the name {name!r}; rename one")
         self._places[name] = place
@@ -66,8 +79,9 @@ class Registry(Mapping[str, Kind], Generic[Kind]):
             raise
         load_plugins()
         while self._late:
-            name, make, place = self._late.pop(0)
+            name, make, place = self._late[0]
             self.add(name, make(), place)
+            self._late.pop(0)
         return self._kinds
 
 
@@ -98,5 +112,8 @@ def _import(name: str) -> None:
 
     try:
         import_module(name)
-    except ImportError as error:
-        raise BadInputError(f"{name} can't be imported: {error}; repair it, or remove it from Python's path") from error
+    except BadInputError as error:
+        raise BadInputError(f"{name}: {error}") from error
+    except Exception as error:  # whatever a plug-in does while it is imported
+        why = str(error) if isinstance(error, ImportError) else f"{type(error).__name__}: {error}"
+        raise BadInputError(f"{name} can't be imported: {why}; repair it, or remove it from Python's path") from error

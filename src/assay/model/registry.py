@@ -35,21 +35,25 @@ class Command(NamedTuple):
     needs_checkout: bool = False
 
 
-WORKLOADS: "Registry[WorkloadKind]" = Registry("workload", "assay.workload")
-MEDIA: "Registry[MediumKind[Any]]" = Registry("kind of medium", "assay.media")
-PLATFORMS: "Registry[PlatformKind]" = Registry("kind of cluster", "assay.platform")
+WORKLOADS: "Registry[WorkloadKind]" = Registry(
+    "workload", "assay.workload", parts=("takes", "summary", "variants.items", "known_options.items", "__call__")
+)
+MEDIA: "Registry[MediumKind[Any]]" = Registry("kind of medium", "assay.media", parts=("options.names", "open"))
+PLATFORMS: "Registry[PlatformKind]" = Registry("kind of cluster", "assay.platform", parts=("open", "ours"))
 SERVICES: "Registry[Service]" = Registry("service", "assay.platform", "assay.store", "assay.engine")
-STORES: "Registry[StoreKind]" = Registry("store", "assay.store")
-ENGINES: "Registry[EngineKind]" = Registry("engine", "assay.engine")
-COMMANDS: Registry[Command] = Registry("command")
-SECTIONS: "Registry[Callable[[Plan, Sequence[Record]], SectionView | None]]" = Registry("section", "assay.report")
+STORES: "Registry[StoreKind]" = Registry("store", "assay.store", parts=("services",))
+ENGINES: "Registry[EngineKind]" = Registry("engine", "assay.engine", parts=("open", "services"))
+COMMANDS: Registry[Command] = Registry("command", parts=("command.get_short_help_str",))
+SECTIONS: "Registry[Callable[[Plan, Sequence[Record]], SectionView | None]]" = Registry(
+    "section", "assay.report", parts=("__call__",)
+)
 """Each gives its section of a run's report, None where it has nothing to say of that run."""
 NODE_SOURCES: "Registry[NodeSourceKind]" = Registry("way to read nodes", "assay.node")
 """Each is a key of an existing `cluster` in an experiment."""
-PROBES: "Registry[ProbeKind]" = Registry("probe", "assay.probe")
-PROBE_SETS: "Registry[Callable[[ProbeContext], Sequence[Probe]]]" = Registry("set of probes")
+PROBES: "Registry[ProbeKind]" = Registry("probe", "assay.probe", parts=("make", "charts"))
+PROBE_SETS: "Registry[Callable[[ProbeContext], Sequence[Probe]]]" = Registry("set of probes", parts=("__call__",))
 """Levels of an experiment's `probes`: probes that replace the default ones of the same name, or come on top."""
-FACTS: "Registry[Callable[[Installation], Mapping[str, str]]]" = Registry("source of facts")
+FACTS: "Registry[Callable[[Installation], Mapping[str, str]]]" = Registry("source of facts", parts=("__call__",))
 """Facts of this machine, for the records of trials on it."""
-FINDINGS: "Registry[Callable[[Installation], Finding]]" = Registry("finding")
+FINDINGS: "Registry[Callable[[Installation], Finding]]" = Registry("finding", parts=("__call__",))
 """Lines of `assay doctor`."""

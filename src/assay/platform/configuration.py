@@ -220,8 +220,11 @@ def _included(href: str, file: Path, conf_dir: Path) -> Path | None:
     """
     if "://" in href and not href.startswith("file:"):
         raise BadInputError(f"{file} includes {href}; Assay reads files only: save it beside it, and include that")
-    path = Path(unquote(urlsplit(href).path)) if href.startswith("file:") else Path(href)
-    return next((place for place in (conf_dir / path, file.parent / path) if place.is_file()), None)
+    try:
+        path = Path(unquote(urlsplit(href).path)) if href.startswith("file:") else Path(href)
+        return next((place for place in (conf_dir / path, file.parent / path) if place.is_file()), None)
+    except (OSError, ValueError) as error:
+        raise BadInputError(f"{file} includes {href!r}, where no file can be: {error}") from error
 
 
 def _entries_xml(entries: Iterable[Entry]) -> str:

@@ -33,7 +33,11 @@ def namenodes(site: Site) -> tuple[str, ...]:
     secure = site.get("dfs.http.policy") == "HTTPS_ONLY"
     scheme, port = ("https", 9871) if secure else ("http", 9870)
     key = f"dfs.namenode.{scheme}-address"
-    authority = urlsplit(default_fs).netloc.rpartition("@")[2]
+    try:
+        authority = urlsplit(default_fs).netloc.rpartition("@")[2]
+    except ValueError as error:
+        what = f"fs.defaultFS is {default_fs!r}, and must be hdfs://HOST:PORT"
+        raise BadInputError(f"{site.conf_dir} names no HDFS: {what}") from error
     host = host_and_port(authority)[0]
     suffixes = [f".{host}.{member}" for member in _members(site, host)] or [_suffix(site, authority)]
     urls = []
