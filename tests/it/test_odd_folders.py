@@ -1,4 +1,7 @@
-"""In a working directory of any name, which is also the medium, a run works or is refused before anything starts."""
+"""In a working directory of any name, which is also the medium, a run works or is refused before anything starts.
+
+All of it in the locale C, which knows no names but in ASCII.
+"""
 
 import json
 import subprocess
@@ -54,6 +57,6 @@ def run(place, here, media, out):
     experiment = f"experiment: odd\nworkloads: triangles\ndatasets: {{file: '{GRAPH}'}}\n"
     (here / "odd.yaml").write_text(f"{experiment}hadoop: {IN_ONE_CONTAINER}\nmedia: {media}\n")
     return subprocess.run(
-        assay_command("run", "odd.yaml", "--out", out), cwd=here, env=place.environment, capture_output=True,
-        text=True, check=False, timeout=PATIENCE_S,
+        assay_command("run", "odd.yaml", "--out", out), cwd=here, env={**place.environment, "LC_ALL": "C"},
+        capture_output=True, encoding="utf-8", check=False, timeout=PATIENCE_S,
     )  # fmt: skip
