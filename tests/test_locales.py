@@ -196,11 +196,11 @@ LIFE = """
 import locale
 from contextlib import contextmanager
 from pathlib import Path
-from assay.model.progress import Silent
 from assay.record.folder import RunFolder
 from assay.run import execute
 from assay_extras.testing.fakes import Script, fake_setup
 from tests.builders import a_plan, a_trial
+from tests.test_lifecycle import Watcher
 
 assert locale.getencoding() not in ("UTF-8", "utf-8"), locale.getencoding()
 
@@ -211,18 +211,18 @@ def parts(trial):
 plan = a_plan(a_trial().model_copy(update={"id": "0001-gr\\u00f6\\u00dfer"}))
 folder = RunFolder(Path.cwd() / "l\\u00e4uft")
 folder.create(plan)
-execute(plan, folder, parts, Silent())
+execute(plan, folder, parts, Watcher())
 records, damaged = folder.records()
 print(ascii(([(record.trial.id, record.outcome.value) for record in records], damaged)))
 """
 
 
 def test_a_trial_lives_and_is_recorded_in_an_ascii_locale_and_a_folder_that_is_not(tmp_path):
-    """By a Python that neither is told to work in UTF-8 nor helps itself to it."""
+    """As the entry script starts Python."""
     place = tmp_path / "ä"
     place.mkdir()
     path = os.pathsep.join(map(str, (ROOT / "src", ROOT / "extras", ROOT)))
-    ascii_only = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "HOME": str(place), "PYTHONPATH": path}
-    shown = started([sys.executable, "-c", LIFE], place, ascii_only)
+    ascii_only = {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "HOME": str(place), "PYTHONPATH": path}
+    shown = started([sys.executable, "-X", "utf8", "-c", LIFE], place, ascii_only)
     assert shown == rb"([('0001-gr\xf6\xdfer', 'pass')], {})" + b"\n"
     assert (place / "läuft" / "plan.json").is_file()

@@ -12,11 +12,12 @@ from tests.input.conftest import Opener
 Change = Callable[[str], str]
 MATRIX = "%%MatrixMarket matrix coordinate pattern symmetric\n"
 PATH = "".join(f"{number} {number + 1}\n" for number in range(1, 12))
+NAMED = "source,target,label\n" + "".join(f"{number},{number + 1},a\n" for number in range(1, 1101))
 # Content, the advice, what who follows it changes in the file or says of it, and the nodes and edges that there are.
 FOLLOWED: list[tuple[str, str, Change | dict[str, Any], tuple[int, int]]] = [
     # A first line that may be a header.
     ("900 11\n" + PATH, "say `header_lines: 1` if it is a header", {"header_lines": 1}, (12, 11)),
-    ("900 11\n" + PATH, "`format: edges` if every line counts", {"format": "edges"}, (14, 12)),
+    ("900 11\n" + PATH, "`format: edges` if every line counts", {"format": "edges"}, (13, 12)),
     ("77\n" + PATH, "say `header_lines: 1` if it is a header", {"header_lines": 1}, (12, 11)),
     ("77\n" + PATH, "`format: edges` if every line counts", {"format": "edges"}, (13, 11)),
     ("9,9,u,graph\n" + PATH.replace(" ", ","), "say `header_lines: 1` if it is a header", {"header_lines": 1}, (12, 11)),
@@ -44,11 +45,11 @@ FOLLOWED: list[tuple[str, str, Change | dict[str, Any], tuple[int, int]]] = [
     ("1 2\r\n2\r3\r\n", "give every line its own end", lambda text: text.replace("2\r3", "2 3"), (3, 2)),
     ("1,2\n2,\n2,3\n", "or remove the line", lambda text: text.replace("2,\n", ""), (3, 2)),
     (
-        "source,target,label\n1,2,a\n2,3,b,c\n", "put texts with a separator into double quotes",
-        lambda text: text.replace("b,c", '"b,c"'), (3, 2),
+        NAMED + "1101,1102,b,c\n", "put texts with a separator into double quotes",
+        lambda text: text.replace("b,c", '"b,c"'), (1102, 1101),
     ),
     (
-        'source,target,label\n1,2,a\n2,3,"b\nc"\n', "remove line ends and single quotes from texts",
+        'source,target,label\n1,2,a\n2,3,"b\nc,d,e"\n', "remove line ends and single quotes from texts",
         lambda text: text.replace("b\nc", "b c"), (3, 2),
     ),
     # Declared formats.
@@ -69,7 +70,9 @@ SAID_FIRST: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize(
-    ("content", "advice", "change", "counts"), FOLLOWED, ids=[f"{number} {case[1]}" for number, case in enumerate(FOLLOWED)]
+    ("content", "advice", "change", "counts"),
+    FOLLOWED,
+    ids=[f"{number} {case[1]}" for number, case in enumerate(FOLLOWED)],
 )
 def test_who_follows_an_advice_gets_the_graph(
     opener: Opener, content: str, advice: str, change: Change | dict[str, Any], counts: tuple[int, int]

@@ -1,5 +1,7 @@
-"""Proves that whatever stands in the place of a value is read or refused in one sentence: in experiments, profiles, site files
-and on the command line."""
+"""Proves that whatever stands in the place of a value is read or refused in one sentence.
+
+In experiments and drive profiles, in site files, and on the command line.
+"""
 
 import copy
 import json
@@ -7,6 +9,7 @@ import random
 import re
 import sys
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -104,6 +107,16 @@ def test_the_kind_of_a_medium_is_a_name(tmp_path: Path, kind: object) -> None:
     with pytest.raises(BadInputError, match=r"mine.yaml, line 1: media.mem.kind is "):
         Source(file)
 
+
+def refusal(read: Callable[[], object]) -> str | None:
+    """What is said where something is refused; None where it is read."""
+    try:
+        read()
+    except BadInputError as error:
+        return str(error)
+    return None
+
+
 EXPERIMENTS = sorted((ROOT / "experiments").glob("*.yaml"))
 
 
@@ -130,12 +143,9 @@ def test_every_shipped_experiment_with_a_list_a_map_or_nothing_in_a_scalars_plac
         changes = [(place, value) for place in scalars(tree) for value in (["x"], {"x": 1}, None)]
         for place, value in chance.sample(changes, 3):
             file.write_text(json.dumps(replaced(tree, place, value)))
-            try:
-                make_plan(file, words)
-            except BadInputError as error:
-                assert file.name in str(error), (place, value)
-            else:
-                planned += 1
+            message = refusal(partial(make_plan, file, words))
+            assert message is None or file.name in message, (place, value)
+            planned += message is None
     assert planned < len(EXPERIMENTS), "most of them can't be"
 
 
@@ -152,7 +162,21 @@ SITES = [
     b'<configuration><xi:include xmlns:xi="http://www.w3.org/2001/XInclude" href="' + b"x" * 5000 + b'"/></configuration>',
     b"<a>" * 400,
 ]  # fmt: skip
-ADDRESSES = ["", " ", "hdfs", "hdfs://", "hdfs://[", "hdfs://[::1", "hdfs://a:b:c", "hdfs://a:99999999", "hdfs://${x}", "[]", "{}", ":", "\u00e4"]
+ADDRESSES = [
+    "",
+    " ",
+    "hdfs",
+    "hdfs://",
+    "hdfs://[",
+    "hdfs://[::1",
+    "hdfs://a:b:c",
+    "hdfs://a:99999999",
+    "hdfs://${x}",
+    "[]",
+    "{}",
+    ":",
+    "\u00e4",
+]
 
 
 def found_cluster(conf_dir: Path) -> None:
@@ -172,16 +196,17 @@ def test_a_site_file_of_nonsense_is_refused_by_its_folder(tmp_path: Path, conten
 def test_an_address_of_nonsense_is_read_or_refused_by_its_folder(tmp_path: Path) -> None:
     keys = ("fs.defaultFS", "dfs.namenode.http-address", "yarn.resourcemanager.webapp.address", "dfs.nameservices",
             "yarn.resourcemanager.ha.rm-ids", "mapreduce.jobhistory.webapp.address")  # fmt: skip
-    right = dict.fromkeys(keys[1:4:2], "") | {"fs.defaultFS": "hdfs://a:8020", "yarn.resourcemanager.ha.enabled": "true"}
+    right = dict.fromkeys(keys[1:4:2], "") | {
+        "fs.defaultFS": "hdfs://a:8020",
+        "yarn.resourcemanager.ha.enabled": "true",
+    }
     refusals = 0
     for key in keys:
         for value in ADDRESSES:
             (tmp_path / "core-site.xml").write_text(to_xml(right | {key: value}), encoding="utf-8")
-            try:
-                found_cluster(tmp_path)
-            except BadInputError as error:
-                refusals += 1
-                assert str(tmp_path) in str(error)
+            message = refusal(lambda: found_cluster(tmp_path))
+            assert message is None or str(tmp_path) in message
+            refusals += message is not None
     assert refusals > 2 * len(ADDRESSES)
 
 

@@ -20,6 +20,7 @@ from assay.cli.context import (
 )
 from assay.host.files import possible
 from assay.input.catalogue import all_published, is_downloaded, open_dataset
+from assay.input.columns import MOST_DIGITS
 from assay.input.graph_file import GraphFile
 from assay.model.base import Frozen
 from assay.model.dataset import DatasetSpec, GraphFacts
@@ -142,7 +143,11 @@ def data_check(name_or_file: str, form: str, header_lines: int | None, columns: 
     \b
     Example:  assay data check my-graph.txt.gz
     """
-    ends = [int(column) if column.isdecimal() else column for column in columns.split(",")] if columns else None
+    ends = (
+        [int(column) if column.isdecimal() and len(column) <= MOST_DIGITS else column for column in columns.split(",")]
+        if columns
+        else None
+    )
     if columns is not None and (ends is None or len(ends) != 2 or ends[0] == ends[1] or not all(ends)):
         raise BadInputError(f"--columns {columns} has to name two columns, such as source,target or 2,3")
     path = Path(name_or_file)
