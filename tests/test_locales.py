@@ -224,5 +224,5 @@ def test_a_trial_lives_and_is_recorded_in_an_ascii_locale_and_a_folder_that_is_n
     path = os.pathsep.join(map(str, (ROOT / "src", ROOT / "extras", ROOT)))
     ascii_only = {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "HOME": str(place), "PYTHONPATH": path}
     shown = started([sys.executable, "-X", "utf8", "-c", LIFE], place, ascii_only)
-    assert shown == rb"([('0001-gr\xf6\xdfer', 'pass')], {})" + b"\n"
+    assert shown == rb"([('0001-gr\xf6\xdfer', 'pass')], [])" + b"\n"
     assert (place / "läuft" / "plan.json").is_file()

@@ -79,8 +79,8 @@ def refuse_elsewhere(trial: Trial, landings: Sequence[Landed]) -> None:
         if landed.elsewhere:
             raise AssayError(
                 f"trial {trial.id}: {landed.bytes} of {landed.of_bytes} bytes of {landed.role} lie in the folders of "
-                f"the media ({landed.when}), so that another disk was measured; give the media paths of plain letters and "
-                "digits, and let no property or job of yours move these bytes"
+                f"the media ({landed.when}), so that another disk was measured; give the media paths of plain letters, "
+                "and let no property or job of yours move these bytes"
             )
 
 
