@@ -5,7 +5,7 @@ down the ratios of SSD and hard disk beside the thesis', how many directions and
 median factor by which ratios are off; and the statements whose verdict depends on the factor, which are decided by the
 scale.
 
-`--to FOLDER` writes `drive-speed.json`, what was measured, and `drive-speed.svg`, the chart; then docs/make_studies.py
+`--to FOLDER` writes `drive-speed.json`, what was measured, and `drive-speed.svg`, the chart; then docs/make_results.py
 makes the tables of docs/explanation/studies-repeated.md. By itself:
 `PYTHONPATH=$PWD/src:$PWD:$PWD/extras .assay/venv/bin/python benchmarks/agreement_by_drive_speed.py runs/agreement-...`.
 """

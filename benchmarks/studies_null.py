@@ -11,7 +11,7 @@ Printed for each run, and for all together: the share of its comparisons that ge
 in which any does, and that share with Benjamini-Hochberg over the comparisons. Nothing is judged here: the rule does
 not correct for the number of comparisons, and this says what that costs.
 
-`--to FOLDER` writes `studies-null.json`, from which docs/make_studies.py makes the table. Five minutes, no Hadoop. By
+`--to FOLDER` writes `studies-null.json`, from which docs/make_results.py makes the table. Five minutes, no Hadoop. By
 itself: `PYTHONPATH=$PWD/src:$PWD:$PWD/extras .assay/venv/bin/python benchmarks/studies_null.py`.
 """
 

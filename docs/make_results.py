@@ -1,4 +1,4 @@
-"""Writes the results that the pages quote, from the records of the runs that they are about.
+"""Writes the results that the pages quote, from the records of the runs that they are about, and the studies' files.
 
 `docs/results` keeps the plan and the records of each run that a page quotes, as an archive; what can be made from a run
 again, such as samples, is left out. A page has the marks `<!-- result NAME: begin -->` and `<!-- result NAME: end -->`,
@@ -7,6 +7,7 @@ docs/make_results.py` writes all of it; with `keep RUN NAME` it first packs the 
 """
 
 import argparse
+import json
 import os
 import re
 import subprocess
@@ -20,6 +21,8 @@ from io import BytesIO
 from pathlib import Path
 
 from benchmarks.cpu_speed_scaling import comparisons, lines
+from benchmarks.known_effects import markdown
+from docs.make_studies import BLOCKS, documents
 
 from assay.record.folder import RunFolder
 from assay.report.analysis import analyse, read_run
@@ -33,7 +36,9 @@ KEPT = ("plan.json", "experiment.yaml", "record.json")
 
 REPORT = ("-m", "assay", "report")
 
-_BLOCK = re.compile(r"(<!-- result (?P<name>[^:>]+): begin -->\n).*?(<!-- result (?P=name): end -->)", re.DOTALL)
+_BLOCK = re.compile(
+    r"(<!-- result (?P<name>[^:>]+): begin -->)(?P<text>.*?)(<!-- result (?P=name): end -->)", re.DOTALL
+)
 
 
 def pages() -> list[Path]:
@@ -42,8 +47,16 @@ def pages() -> list[Path]:
 
 
 def filled(page: str) -> str:
-    """A page's text with what its marks name. Raises KeyError for a mark that names no result."""
-    return _BLOCK.sub(lambda block: f"{block[1]}{RESULT_TEXTS[block['name']]()}\n{block[3]}", page)
+    """A page's text with what its marks name: on lines of its own, or within a line where both marks are in one.
+
+    Raises KeyError for a mark that names no result.
+    """
+
+    def made(block: re.Match[str]) -> str:
+        text = RESULT_TEXTS[block["name"]]()
+        return f"{block[1]}\n{text}\n{block[4]}" if "\n" in block["text"] else f"{block[1]}{text}{block[4]}"
+
+    return _BLOCK.sub(made, page)
 
 
 def named(page: str) -> list[str]:
@@ -159,6 +172,11 @@ def disturbances() -> str:
     return "\n".join(printed("scale-disturbances", str(ROOT / "benchmarks" / "scale_disturbances.py"), "--out"))
 
 
+def known_effects() -> str:
+    """The tables of `benchmarks/known_effects.py`, as it wrote them beside itself."""
+    return "\n".join(markdown(json.loads((ROOT / "benchmarks" / "known-effects.json").read_text(encoding="utf-8"))))
+
+
 def _table(headings: list[str], rows: list[list[str]]) -> str:
     rule = ["---", *(["--:"] * (len(headings) - 1))]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in (headings, rule, *rows))
@@ -176,6 +194,8 @@ RESULT_TEXTS: Mapping[str, Callable[[], str]] = {
     "verdicts that flip": flips,
     "scale disturbances": disturbances,
     "quickstart with half the processor time": half_cpu,
+    "known effects": known_effects,
+    **BLOCKS,
 }
 """What makes each result's text, by the name in the pages."""
 
@@ -196,6 +216,8 @@ def main() -> None:
         if (made := filled(text)) != text:
             page.write_text(made, encoding="utf-8")
             sys.stdout.write(f"{page.relative_to(ROOT)}\n")
+    for file, text in documents().items():
+        file.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,21 +1,19 @@
-"""Writes what the studies' data say into the pages: figures in README.md and docs/explanation, generated, never typed.
+"""What the studies' data say in the pages: whole files, and the texts of blocks that docs/make_results.py writes.
 
 From `studies.json`: `studies.md`, `studies.svg`, the headlines and the tables of the score. From `studies-null.json`
 (benchmarks/studies_null.py) the table of runs without any effect. From `drive-speed.json`
-(benchmarks/agreement_by_drive_speed.py), once it is there, the tables and the chart by the speed of drives. In a page a
-block stands between `<!-- studies: NAME -->` and `<!-- end -->`. From the checkout:
-`PYTHONPATH=src:extras:. .assay/venv/bin/python docs/make_studies.py`.
+(benchmarks/agreement_by_drive_speed.py), once it is there, the tables and the chart by the speed of drives.
 """
 
 import json
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 
 from benchmarks.studies_null import WRITTEN, NullRates
 
 from assay_extras.studies.drive_speed import CHART_FILE, at_speeds, read_speed_runs, speed_svg, speed_tables
-from assay_extras.studies.kept import StudyRun, read_kept
+from assay_extras.studies.kept import read_kept
 from assay_extras.studies.overview import Overview, overview
 from assay_extras.studies.overview_view import (
     label,
@@ -30,50 +28,26 @@ from assay_extras.studies.score_view import ScoreTable, headline, score_tables, 
 
 ROOT = Path(__file__).parents[1]
 EXPLANATION = ROOT / "docs" / "explanation"
-PAGES = (ROOT / "README.md", EXPLANATION / "studies-repeated.md")
-_BLOCK = re.compile(r"(<!-- studies: ([a-z ]+) -->).*?(<!-- end -->)", re.DOTALL)
+
+
+@cache
+def kept_overview() -> Overview:
+    """What the kept data say. Raises ValueError where they compare nothing."""
+    known = overview(read_kept(EXPLANATION))
+    if known is None:
+        raise ValueError(f"{EXPLANATION / 'studies.json'} has no comparisons")
+    return known
 
 
 def documents() -> dict[Path, str]:
     """Each file as it has to be, by its path."""
-    runs = read_kept(EXPLANATION)
-    found = overview(runs)
-    if found is None:
-        raise ValueError(f"{EXPLANATION / 'studies.json'} has no comparisons")
-    made = blocks(found)
-    files = {page: _filled(page.read_text(encoding="utf-8"), made) for page in PAGES}
-    speeds = read_speed_runs(EXPLANATION)
+    known, speeds = kept_overview(), read_speed_runs(EXPLANATION)
     charts = {} if speeds is None else {EXPLANATION / CHART_FILE: standalone(speed_svg(at_speeds(speeds)))}
-    return {**files, **_of_runs(found, runs), **charts}
-
-
-def _of_runs(found: Overview, runs: Sequence[StudyRun]) -> dict[Path, str]:
     return {
-        EXPLANATION / "studies.md": overview_markdown(found, runs),
-        EXPLANATION / "studies.svg": standalone(overview_svg(found)),
+        EXPLANATION / "studies.md": overview_markdown(known, read_kept(EXPLANATION)),
+        EXPLANATION / "studies.svg": standalone(overview_svg(known)),
+        **charts,
     }
-
-
-def blocks(found: Overview) -> Mapping[str, str]:
-    """What stands between the marks, by its name."""
-    make: Mapping[str, Callable[[], str]] = {
-        "headline": lambda: short_headline(found),
-        "score": lambda: _tables(score_tables(found), wrapped(headline(found))),
-        "statements": lambda: wrapped(statements_words(found)),
-        "null runs": _null_runs,
-        "drive speed": _drive_speed,
-    }
-    return {name: block() for name, block in make.items()}
-
-
-def _filled(page: str, made: Mapping[str, str]) -> str:
-    """Blocks of several lines stand apart from their marks, others within a line."""
-
-    def block(mark: re.Match[str]) -> str:
-        text = made[mark[2]]
-        return f"{mark[1]}\n\n{text}\n\n{mark[3]}" if "\n" in mark[0] else f"{mark[1]}{text}{mark[3]}"
-
-    return _BLOCK.sub(block, page)
 
 
 def _tables(shown: Sequence[ScoreTable], *before: str) -> str:
@@ -112,11 +86,11 @@ def _drive_speed() -> str:
     return _tables(speed_tables(at_speeds(runs)), f"![Ratios by the factor of the drives]({CHART_FILE})")
 
 
-def main() -> None:
-    """Write all files anew; `git diff` then shows what changed."""
-    for file, text in documents().items():
-        file.write_text(text, encoding="utf-8")
-
-
-if __name__ == "__main__":
-    main()
+BLOCKS: Mapping[str, Callable[[], str]] = {
+    "studies headline": lambda: short_headline(kept_overview()),
+    "studies score": lambda: _tables(score_tables(kept_overview()), wrapped(headline(kept_overview()))),
+    "studies statements": lambda: wrapped(statements_words(kept_overview())),
+    "studies null runs": _null_runs,
+    "studies drive speed": _drive_speed,
+}
+"""What makes each block's text, by its name in the pages."""

@@ -11,17 +11,10 @@ from benchmarks.known_effects import (
     MOST_CLAIMED_AT_ONE_NOISE,
     Rates,
     error_of,
-    markdown,
 )
 
 ROOT = Path(__file__).parents[2]
 TABLES = json.loads((ROOT / "benchmarks" / "known-effects.json").read_text(encoding="utf-8"))
-BEGIN, END = "<!-- known effects: begin -->\n", "<!-- known effects: end -->"
-
-
-def test_the_page_has_the_benchmarks_tables():
-    page = (ROOT / "docs" / "explanation" / "statistics.md").read_text(encoding="utf-8")
-    assert page.partition(BEGIN)[2].partition(END)[0] == "\n".join(markdown(TABLES)) + "\n"
 
 
 @pytest.mark.parametrize("column", [*(f"{noise:.1%}" for noise in A_A_NOISES), "unequal"])
