@@ -403,7 +403,7 @@ def a_cluster(conf_dir, tmp_path, store="hdfs", engine="mapreduce"):
 def test_only_the_daemons_of_the_trials_own_store_and_engine_are_looked_for(site, tmp_path):
     with plugged_in():
         ENGINES.add("thinker", EngineKind(open=None))
-        STORES.add("head", SimpleNamespace(services=()))
+        STORES.add("head", SimpleNamespace(services=(), open_own=None))
         hdfs = site(core={"fs.defaultFS": "hdfs://127.0.0.1:1"})
         (port,) = LocalNode().free_ports(1)
         site(hdfs={"dfs.namenode.http-address": f"127.0.0.1:{port}"})
