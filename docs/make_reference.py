@@ -279,7 +279,9 @@ _COMMANDS = "<!-- commands -->"
 
 def command_line_page() -> str:
     """The command line: the template, with every command and its options at the end."""
-    return _described(_template("command-line.md")).replace(_COMMANDS, "\n\n".join(_commands(cli, click.Context(cli, **cli.context_settings))))
+    return _described(_template("command-line.md")).replace(
+        _COMMANDS, "\n\n".join(_commands(cli, click.Context(cli, **cli.context_settings)))
+    )
 
 
 def _commands(group: click.Group, context: click.Context) -> Iterator[str]:
