@@ -8,8 +8,8 @@ bytes of map outputs that they sent (ShuffleMetrics). What tasks write to local 
 from collections.abc import Iterator
 from typing import Any
 
+from assay.host.http import amount_at
 from assay.model.existing import (
-    UNKNOWN,
     Beans,
     Check,
     ExistingDaemon,
@@ -66,21 +66,15 @@ def worker_uses(answer: Any) -> list[WorkerUse]:
 
 def _worker_use(node: dict[str, Any]) -> WorkerUse:
     use, state = node.get("resourceUtilization"), str(node.get("state"))
-    memory_mib = _number(use, "nodePhysicalMemoryMB")
+    memory_mib = amount_at(use, "nodePhysicalMemoryMB")
     return WorkerUse(
         host=str(node.get("nodeHostName")),
         state=state,
         runs=state == "RUNNING",
-        busy_cores=_number(use, "nodeCPUUsage"),
-        memory_bytes=memory_mib * _MIB if memory_mib > 0 else UNKNOWN,
-        containers=_number(node, "numContainers"),
+        busy_cores=amount_at(use, "nodeCPUUsage"),
+        memory_bytes=memory_mib * _MIB if memory_mib else None,
+        containers=amount_at(node, "numContainers"),
     )
-
-
-def _number(holder: Any, key: str) -> float:
-    """UNKNOWN where there is none, as is what YARN does not know: it is negative there."""
-    value = holder.get(key) if isinstance(holder, dict) else None
-    return float(value) if isinstance(value, int | float) and value >= 0 else UNKNOWN
 
 
 def _is_secure(site: Site) -> bool:

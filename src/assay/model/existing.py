@@ -83,11 +83,8 @@ class WorkerList(NamedTuple):
     read: Callable[[Any, Site, bool], Iterable[WorkerDaemon]]
 
 
-UNKNOWN = -1.0
-
-
 class WorkerUse(NamedTuple):
-    """What a master tells of a worker's processors and memory, and of the containers there; UNKNOWN where it does not.
+    """What a master tells of a worker's processors and memory, and of the containers there; None where it does not.
 
     `state` is the master's word for it; only one that `runs` is counted.
     """
@@ -95,9 +92,9 @@ class WorkerUse(NamedTuple):
     host: str
     state: str
     runs: bool
-    busy_cores: float = UNKNOWN
-    memory_bytes: float = UNKNOWN
-    containers: float = UNKNOWN
+    busy_cores: float | None = None
+    memory_bytes: float | None = None
+    containers: float | None = None
 
 
 class WorkerUses(NamedTuple):

@@ -21,7 +21,7 @@ from urllib.parse import urlsplit
 from assay.host.http import amount_at
 from assay.model.doubt import Doubt, doubt_kind
 from assay.model.errors import NoAnswerError, NoLoginError
-from assay.model.existing import UNKNOWN, ExistingDaemon, WorkerUse
+from assay.model.existing import ExistingDaemon, WorkerUse
 from assay.model.host_names import HostNames
 from assay.model.naming import first_few
 from assay.model.probe import (
@@ -253,12 +253,13 @@ class DaemonMetrics(Evaluated):
         if not uses:
             self._machines.pop(node, None)
             return
-        cores, memory_bytes = max(use.busy_cores for use in uses), max(use.memory_bytes for use in uses)
-        if memory_bytes != UNKNOWN:
+        cores = max((use.busy_cores for use in uses if use.busy_cores is not None), default=None)
+        memory_bytes = max((use.memory_bytes for use in uses if use.memory_bytes is not None), default=None)
+        if memory_bytes is not None:
             self._readings.level(node, "machine", "memory_bytes", time_ms, memory_bytes)
-        if containers := [use.containers for use in uses if use.containers != UNKNOWN]:
+        if containers := [use.containers for use in uses if use.containers is not None]:
             self._readings.level(node, "machine", "containers_count", time_ms, sum(containers))
-        if cores != UNKNOWN:
+        if cores is not None:
             self._readings.level(node, "machine", "busy_cores", time_ms, cores)
             before_ms, before = self._machines.get(node, (time_ms, cores))
             busy_s = self._busy_s.get(node, 0.0) + (before + cores) / 2 * (time_ms - before_ms) / 1000
