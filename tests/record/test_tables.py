@@ -8,9 +8,10 @@ import pytest
 import assay
 from assay.model.engine import EngineKind
 from assay.model.errors import BadInputError
-from assay.model.record import Sample
+from assay.model.record import Sample, Step
 from assay.model.registry import ENGINES
 from assay.model.result import TrialResult
+from assay.model.scale import ScaleReport
 from assay.model.task import TaskAttempt, TaskPhases
 from assay.record.folder import RunFolder
 from tests.builders import a_plan, a_record, a_trial
@@ -121,3 +122,25 @@ def test_the_notebook_runs(folder, monkeypatch, capsys):
     assert "memory" in told
     assert "not known yet whether memory saves 10 % of the time on disk" in told
     assert "memory took 0.52 times as long as disk" in told
+
+
+def test_all_tables_of_a_scale_model_are_on_its_clock(tmp_path):
+    """Tasks, phases and samples can be joined with jobs and steps by time."""
+    steps = (Step(name="run", started_ms=1_000_000, seconds=8.0),)
+    record = a_record(a_trial(), steps=steps, scale=ScaleReport(dilation=4, clock="wall"))
+    folder = RunFolder(tmp_path / "scaled")
+    folder.create(a_plan(record.trial))
+    late = {"time_ms": 1_004_000}
+    samples = [
+        Sample(probe="disk", series="disk/read_mb_s", value=5.0, **late),
+        Sample(probe="cpu", series="user_percent", value=50.0, **late),
+    ]
+    folder.write(TrialResult(record, [], samples))
+    run = assay.load(folder.path)
+    step_end_ms = run.steps["started_ms"][0].as_py() + 1000 * run.steps["seconds"][0].as_py()
+    assert step_end_ms == 1_002_000
+    read = run.samples()
+    assert read["time_ms"].to_pylist() == [1_001_000] * 2, "before the end of the step in which they were taken"
+    assert dict(zip(read["series"].to_pylist(), read["value"].to_pylist(), strict=True)) == {
+        "disk/read_mb_s": 20.0, "user_percent": 50.0,
+    }  # fmt: skip

@@ -277,7 +277,7 @@ class RunFolder:
         judged = with_verdicts(in_model_time(record))
         return judged if outlines is None else without_seen(judged)
 
-    def _clock(self, trial: str) -> ModelClock:
+    def clock(self, trial: str) -> ModelClock:
         """That of a trial's tables, which its record tells. Raises BadInputError where that can't be read."""
         if trial not in self._clocks and self.file(trial, RECORD).exists():
             self.record(trial)
@@ -326,19 +326,19 @@ class RunFolder:
     def attempts(self, trial: Trial) -> list[TaskAttempt]:
         """A trial's task attempts; none where it has no such file. Raises BadInputError when that is damaged."""
         rows = read_rows(self.unaltered(trial.id, "tasks.parquet"), engine_kind(trial.engine).attempt)
-        return list(map(self._clock(trial.id).row, rows))
+        return list(map(self.clock(trial.id).row, rows))
 
     def phases(self, trial: Trial) -> list[TaskPhases]:
         """The finer phases of a trial's task attempts; else as `attempts`."""
         rows = read_rows(self.unaltered(trial.id, "phases.parquet"), engine_kind(trial.engine).log)
-        return list(map(self._clock(trial.id).row, rows))
+        return list(map(self.clock(trial.id).row, rows))
 
     def series(self, trial: str) -> "dict[tuple[str, str], Series]":
         """A trial's samples by probe and series, of nodes but the first by `NODE/SERIES`; else as `attempts`.
 
         Of nodes that were read from afar none is the first: that one is this machine, or its master.
         """
-        clock, table = self._clock(trial), read_table(self.unaltered(trial, "samples.parquet"))
+        clock, table = self.clock(trial), read_table(self.unaltered(trial, "samples.parquet"))
         if table is None:
             return {}
         keys, lists = ["probe", "series"], [("time_ms", "list"), ("value", "list")]
@@ -367,7 +367,7 @@ class RunFolder:
         if not file.exists():
             return None
         try:
-            return self._clock(trial).signature(Signature.model_validate_json(read_bytes(file)))
+            return self.clock(trial).signature(Signature.model_validate_json(read_bytes(file)))
         except ValidationError as error:
             raise BadInputError(f"{file} can't be read: {first_of(error)}") from None
 

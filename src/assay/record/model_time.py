@@ -41,16 +41,15 @@ class ModelClock(NamedTuple):
         """A row of a table: moments end in `_ms`, lengths in `_s`."""
         if self.dilation == 1:
             return row
-        changed: dict[str, Any] = {}
-        for name in type(row).model_fields:
-            value = getattr(row, name)
-            if not isinstance(value, int | float) or name in PROCESSOR_MS | PROCESSOR_S:
-                continue
-            if name.endswith("_ms"):
-                changed[name] = self.moment_ms(int(value))
-            elif name.endswith("_s"):
-                changed[name] = value / self.dilation
-        return row.model_copy(update=changed)
+        return row.model_copy(update={name: self.column(name, getattr(row, name)) for name in type(row).model_fields})
+
+    def column(self, name: str, value: Any) -> Any:
+        """A value of a column of such a row."""
+        if not isinstance(value, int | float) or name in PROCESSOR_MS | PROCESSOR_S:
+            return value
+        if name.endswith("_ms"):
+            return self.moment_ms(int(value))
+        return value / self.dilation if name.endswith("_s") else value
 
     def series(self, name: str, times_ms: Sequence[int], values: Sequence[float]) -> tuple[list[int], list[float]]:
         """A series of samples, by the unit at the end of its name."""

@@ -18,6 +18,7 @@ from assay.model.record import Record, Sample
 from assay.model.signature import Signature
 from assay.model.trial import Plan
 from assay.record.folder import Damaged, RunFolder, column_type, read_table
+from assay.record.model_time import ModelClock
 
 MOST_WHOLE = 200
 """Whole records that are kept in memory; of larger runs they are read again for each table that needs them."""
@@ -27,6 +28,8 @@ Rows = Iterator[Mapping[str, Any]]
 
 class Run:
     """One run's results. Times are in the unit that the column's name ends in; `trial` is in every table.
+
+    All tables are on one clock: a scale model's is the one that the model stands for.
 
     Raises BadInputError, at once, when the folder is no run. A record that can't be read is in `left_out` and nowhere
     else; a trial's table that can't be read raises BadInputError when it is asked for.
@@ -103,18 +106,15 @@ class Run:
         )
 
     def tasks(self, trials: Sequence[str] | None = None) -> Any:
-        """One row per task attempt of some trials, or of all; of a scale model by this machine's clock."""
+        """One row per task attempt of some trials, or of all."""
         return self._tables("tasks.parquet", [engine.attempt for engine in self._engines], trials)
 
     def phases(self, trials: Sequence[str] | None = None) -> Any:
-        """One row per task attempt whose log could be read: its finer phases; of a scale model by wall-clock."""
+        """One row per task attempt whose log could be read: its finer phases."""
         return self._tables("phases.parquet", [engine.log for engine in self._engines], trials)
 
     def samples(self, trials: Sequence[str] | None = None, probe: str | None = None) -> Any:
-        """One row per reading of some trials' probes, or of one probe: of long runs there are millions.
-
-        Of a scale model they are by this machine's clock.
-        """
+        """One row per reading of some trials' probes, or of one probe: of long runs there are millions."""
         import pyarrow.compute as pc
 
         wanted = None if probe is None else pc.field("probe") == probe
@@ -135,9 +135,10 @@ class Run:
         import pyarrow
 
         found = []
-        for trial in self.folder.trials() if trials is None else trials:
+        for trial in [record.trial.id for record in self.records] if trials is None else trials:
             table = read_table(self.folder.unaltered(trial, name), wanted)
             if table is not None:
+                table = on_clock(table, self.folder.clock(trial))
                 found.append(table.add_column(0, "trial", pyarrow.array([trial] * len(table), pyarrow.string())))
         for kind in kinds:
             columns = [(field, column_type(one.annotation)) for field, one in kind.model_fields.items()]
@@ -151,6 +152,26 @@ class Run:
 
     def __repr__(self) -> str:
         return f"<Run {self.plan.experiment}: {len(self.plan.trials)} trials, {self.folder.path}>"
+
+
+def on_clock(table: Any, clock: ModelClock) -> Any:
+    """A trial's file by its model's clock; samples by the unit of each series, others by that of each column."""
+    import pyarrow
+
+    if clock.dilation == 1 or not len(table):
+        return table
+    if "series" in table.column_names:
+        names, times_ms, values = (table[name].to_pylist() for name in ("series", "time_ms", "value"))
+        rows = [clock.series(name, [at], [value]) for name, at, value in zip(names, times_ms, values, strict=True)]
+        columns = {"time_ms": [at for (at,), _ in rows], "value": [value for _, (value,) in rows]}
+    else:
+        columns = {
+            name: [clock.column(name, value) for value in table[name].to_pylist()] for name in table.column_names
+        }
+    for name, column in columns.items():
+        place, field = table.column_names.index(name), table.schema.field(name)
+        table = table.set_column(place, field, pyarrow.array(column, field.type))
+    return table
 
 
 def _table(rows: Rows) -> Any:
