@@ -118,7 +118,10 @@ public final class JobSequence implements AutoCloseable {
     boolean succeeded = job.isSuccessful();
     Counters counters = null;
     try {
-      counters = job.getCounters();
+      counters =
+          succeeded && DagHistory.isWritten(conf)
+              ? DagHistory.counters(conf, job.getJobID())
+              : job.getCounters();
     } catch (IOException e) {
       say("job " + title + " counters cannot be read: " + e.getMessage());
     }
