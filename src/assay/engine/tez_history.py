@@ -1,0 +1,140 @@
+"""The history of a MapReduce job that Tez ran as a DAG, from the file that its application master writes.
+
+The file has a JSON record for each event, ended by the character U+0001 and a line break, and is whole once the
+application master has ended (Tez: SimpleHistoryLoggingService, HistoryEventJsonConversion). A record's `entity` says
+what it is of: `dag_TIME_APP_DAG`, `vertex_TIME_APP_DAG_V`, `task_TIME_APP_DAG_V_T` or
+`attempt_TIME_APP_DAG_V_T_A`. Its `otherinfo` holds times in milliseconds since the epoch, and counters.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
+from statistics import fmean
+from typing import Any
+
+from pydantic_core import from_json
+
+from assay.engine.history import with_attempts
+from assay.engine.tez_tasks import FILE_SYSTEM_COUNTERS, STAGES, TASK_COUNTERS, TezAttempt
+from assay.model.engine import History, JobReference
+from assay.model.errors import AssayError
+from assay.model.record import Counters, JobRecord, Stage
+
+RECORD_END = "\x01"
+_REASON_CHARACTERS = 300
+
+Record = Mapping[str, Any]
+
+
+def file_prefix(job: str) -> str:
+    """How the names of a job's history files begin; the number of the application master's attempt follows."""
+    return f"history.txt.{job.replace('job', 'appattempt', 1)}_"
+
+
+def is_whole(text: str) -> bool:
+    """Whether a file tells the end of its DAG."""
+    return any(_of(record, "DAG_FINISHED") for record in _records(text) if "dag" in str(record.get("entity", "")))
+
+
+def read_history(text: str, job: JobReference) -> History:
+    """A finished job with its task attempts. Raises AssayError for a file that is cut short or garbled."""
+    try:
+        return _History(text).of(job)
+    except (LookupError, TypeError, AttributeError, ValueError) as error:
+        raise AssayError(f"the history file of {job.id} lacks or garbles {error}; it may be cut short") from error
+
+
+class _History:
+    """The records of a file by the entity that they are of."""
+
+    def __init__(self, text: str) -> None:
+        self._info: dict[str, dict[str, Any]] = defaultdict(dict)
+        self._related: dict[str, dict[str, str]] = defaultdict(dict)
+        self._times: dict[str, dict[str, int]] = defaultdict(dict)
+        for record in _records(text):
+            entity = str(record["entity"])
+            self._info[entity].update(record.get("otherinfo") or {})
+            for relative in record.get("relatedEntities") or []:
+                self._related[entity][relative["entitytype"]] = relative["entity"]
+            for event in record["events"]:
+                self._times[entity][event["eventtype"]] = int(event["ts"])
+        self._vertices = {
+            entity.partition("_")[2]: str(info["vertexName"])
+            for entity, info in self._info.items()
+            if entity.startswith("vertex_") and "vertexName" in info
+        }
+
+    def of(self, job: JobReference) -> History:
+        dag = next(entity for entity, times in self._times.items() if "DAG_FINISHED" in times)
+        info, times = self._info[dag], self._times[dag]
+        attempts = [self._attempt(job.id, entity) for entity in self._info if entity.startswith("attempt_")]
+        failed = Counter(attempt.stage for attempt in attempts if attempt.state == "FAILED")
+        stages = tuple(
+            Stage(name=self._vertices[key], tasks=int(self._info[f"vertex_{key}"]["numTasks"]),
+                  failed_attempts=failed[self._vertices[key]])
+            for key in sorted(self._vertices)
+        )  # fmt: skip
+        masters = [times["AM_LAUNCHED"] for times in self._times.values() if "AM_LAUNCHED" in times]
+        submitted = [int(info["appSubmitTime"]) for info in self._info.values() if "appSubmitTime" in info]
+        record = JobRecord(
+            name=job.name, id=job.id, state=str(info["status"]),
+            submitted_ms=min([*submitted, *masters, times["DAG_SUBMITTED"]]),
+            started_ms=min([*masters, times["DAG_SUBMITTED"]]), finished_ms=times["DAG_FINISHED"],
+            stages=stages, phases=_averages(attempts), counters=_counters(info),
+        )  # fmt: skip
+        return with_attempts(record, attempts)
+
+    def _attempt(self, job: str, entity: str) -> TezAttempt:
+        info, times, related = self._info[entity], self._times[entity], self._related[entity]
+        counters = _counters(info)
+        files, task = counters.get(FILE_SYSTEM_COUNTERS, {}), counters.get(TASK_COUNTERS, {})
+        started_ms, finished_ms = times.get("TASK_ATTEMPT_STARTED", 0), times.get("TASK_ATTEMPT_FINISHED", 0)
+        succeeded = info.get("status") == "SUCCEEDED"
+        return TezAttempt(
+            job=job, attempt=entity, stage=self._vertices[entity.split("_", 1)[1].rsplit("_", 2)[0]],
+            node=related.get("nodeId", "").rpartition(":")[0], state=str(info.get("status", "KILLED")),
+            started_ms=started_ms, finished_ms=finished_ms,
+            shuffle_ms=task.get("SHUFFLE_PHASE_TIME", 0) if succeeded else 0,
+            merged_ms=task.get("MERGE_PHASE_TIME", 0) if succeeded else 0,
+            container=related.get("containerId", ""),
+            reason=str(info.get("diagnostics") or "").strip().partition("\n")[0][:_REASON_CHARACTERS],
+            cpu_ms=task.get("CPU_MILLISECONDS", 0), gc_ms=task.get("GC_TIME_MILLIS", 0),
+            physical_memory_bytes=task.get("PHYSICAL_MEMORY_BYTES", 0),
+            hdfs_read_bytes=files.get("HDFS_BYTES_READ", 0), hdfs_written_bytes=files.get("HDFS_BYTES_WRITTEN", 0),
+            local_read_bytes=files.get("FILE_BYTES_READ", 0), local_written_bytes=files.get("FILE_BYTES_WRITTEN", 0),
+            shuffled_bytes=task.get("SHUFFLE_BYTES", 0), spilled_records=task.get("SPILLED_RECORDS", 0),
+            output_bytes=task.get("OUTPUT_BYTES", 0), output_materialized_bytes=task.get("OUTPUT_BYTES_PHYSICAL", 0),
+        )  # fmt: skip
+
+
+def _averages(attempts: list[TezAttempt]) -> dict[str, float]:
+    """Seconds of each phase, on average over the attempts that succeeded."""
+    spent: dict[str, list[float]] = {phase: [] for stage in STAGES for phase in stage.phases}
+    for attempt in attempts:
+        if attempt.state != "SUCCEEDED":
+            continue
+        begun_ms = attempt.started_ms
+        for phase, ended_ms in attempt.phase_ends():
+            spent.setdefault(phase, []).append((ended_ms - begun_ms) / 1000)
+            begun_ms = ended_ms
+    return {phase: fmean(seconds) if seconds else 0.0 for phase, seconds in spent.items()}
+
+
+def _counters(info: Mapping[str, Any]) -> Counters:
+    groups = (info.get("counters") or {}).get("counterGroups") or []
+    return {
+        group["counterGroupName"]: {
+            counter["counterName"]: int(counter["counterValue"]) for counter in group.get("counters") or []
+        }
+        for group in groups
+    }
+
+
+def _records(text: str) -> Iterator[Record]:
+    """The whole records; what follows the last end of a record is one that is still being written."""
+    for record in text.split(RECORD_END)[:-1]:
+        if record.strip():
+            yield from_json(record)
+
+
+def _of(record: Record, event: str) -> bool:
+    return any(change.get("eventtype") == event for change in record.get("events") or [])

@@ -1,0 +1,96 @@
+"""What Tez' tasks of a MapReduce job are called and count: its two vertices as stages, their phases, counters."""
+
+from collections.abc import Sequence
+
+from assay.model.engine import Counted, StageKind, TaskFigure
+from assay.model.signature import AccessRole, Direction
+from assay.model.task import TaskAttempt, TaskPhases, TaskStep
+
+MAP, REDUCE = "initialmap", "finalreduce"
+"""The vertices of a MapReduce job (Tez: MultiStageMRConfigUtil)."""
+
+STAGES = (StageKind(MAP, ("map",)), StageKind(REDUCE, ("shuffle", "merge", "reduce")))
+
+FILE_SYSTEM_COUNTERS = "org.apache.tez.common.counters.FileSystemCounter"
+TASK_COUNTERS = "org.apache.tez.common.counters.TaskCounter"
+
+CAUSES: dict[tuple[AccessRole, Direction], frozenset[str]] = {
+    ("input", "read"): frozenset({"map"}),
+    ("output", "read"): frozenset({"map"}),
+    ("output", "write"): frozenset({"reduce"}),
+    ("intermediate", "write"): frozenset({"map", "shuffle", "merge"}),
+}
+
+COUNTERS: dict[Counted, tuple[str, str]] = {
+    "cpu_ms": (TASK_COUNTERS, "CPU_MILLISECONDS"),
+    "shuffled_bytes": (TASK_COUNTERS, "SHUFFLE_BYTES"),
+    "local_read_bytes": (FILE_SYSTEM_COUNTERS, "FILE_BYTES_READ"),
+    "local_written_bytes": (FILE_SYSTEM_COUNTERS, "FILE_BYTES_WRITTEN"),
+    "store_read_bytes": (FILE_SYSTEM_COUNTERS, "HDFS_BYTES_READ"),
+    "store_written_bytes": (FILE_SYSTEM_COUNTERS, "HDFS_BYTES_WRITTEN"),
+}
+
+FIGURES = (
+    TaskFigure("most fetched", REDUCE, "shuffled_bytes", "skew"),
+    TaskFigure("slowest reduce", REDUCE, "reduce_s", "skew"),
+)
+FIGURES_NOTE = (
+    "Most fetched and slowest reduce are those of one reducer, each over the median of all: 1 is an even spread. A "
+    "dash: none, or a job with fewer than two reducers."
+)
+
+
+class TezAttempt(TaskAttempt):
+    """An attempt of a task, from the job's history file, failed attempts too.
+
+    Times are milliseconds since the epoch, 0 if unknown. Counters are of Tez' groups `FileSystemCounter` and
+    `TaskCounter`; a counter that an attempt lacks is 0. Attempts may share a container, one after the other.
+    """
+
+    shuffle_ms: int = 0
+    """From its start until all was fetched (`SHUFFLE_PHASE_TIME`); 0 for maps."""
+    merged_ms: int = 0
+    """From its start until all that was fetched was merged (`MERGE_PHASE_TIME`); 0 for maps."""
+    hdfs_read_bytes: int = 0
+    """`HDFS_BYTES_READ`."""
+    hdfs_written_bytes: int = 0
+    """`HDFS_BYTES_WRITTEN`."""
+    local_read_bytes: int = 0
+    """`FILE_BYTES_READ`."""
+    local_written_bytes: int = 0
+    """`FILE_BYTES_WRITTEN`."""
+    shuffled_bytes: int = 0
+    """`SHUFFLE_BYTES`."""
+    spilled_records: int = 0
+    """`SPILLED_RECORDS`."""
+    output_bytes: int = 0
+    """`OUTPUT_BYTES`: of keys and values, before they are compressed."""
+    output_materialized_bytes: int = 0
+    """`OUTPUT_BYTES_PHYSICAL`: as they are on the local drive."""
+    gc_ms: int = 0
+    """`GC_TIME_MILLIS`: collecting garbage."""
+    physical_memory_bytes: int = 0
+    """`PHYSICAL_MEMORY_BYTES`."""
+
+    @property
+    def task(self) -> str:
+        """`attempt_1_0001_1_00_000000_0` is of `task_1_0001_1_00_000000`."""
+        return self.attempt.replace("attempt", "task", 1).rpartition("_")[0]
+
+    @property
+    def reduce_s(self) -> float | None:
+        """Seconds of its reduce phase; None where the end of its merge is not known."""
+        return (self.finished_ms - self.started_ms - self.merged_ms) / 1000 if self.merged_ms else None
+
+    def phase_ends(self) -> Sequence[tuple[str, int]]:
+        """Of a map it is one phase."""
+        if self.stage != REDUCE:
+            return [("map", self.finished_ms)]
+        fetched_ms = min(self.started_ms + self.shuffle_ms, self.finished_ms) if self.shuffle_ms else 0
+        merged_ms = min(self.started_ms + max(self.merged_ms, self.shuffle_ms), self.finished_ms)
+        return [("shuffle", fetched_ms), ("merge", merged_ms if self.merged_ms else 0), ("reduce", self.finished_ms)]
+
+    def steps(self, seen: TaskPhases | None) -> list[TaskStep]:
+        """A shuffle waits for the maps."""
+        steps = super().steps(seen)
+        return [step._replace(waits_for=MAP) if step.kind == "shuffle" else step for step in steps]
