@@ -7,7 +7,7 @@ whole). Such a job is an AssayError: its elapsed time is not known. The trial th
 
 import socket
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from http import HTTPStatus
 from pathlib import Path
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from assay.engine.tasks import COUNTERS, FILE_SYSTEM_COUNTERS, STAGES, TASK_COUNTERS, MapReduceAttempt
 from assay.host.http import Authorize, client
 from assay.host.kerberos import NoTicketError
-from assay.model.engine import HISTORY_INCOMPLETE, History, JobReference, amounts_in
+from assay.model.engine import HISTORY_INCOMPLETE, Counted, History, JobReference, amounts_in
 from assay.model.errors import AssayError
 from assay.model.host_names import host_of
 from assay.model.node import Connect
@@ -139,8 +139,10 @@ class HistoryServer:
         raise AssayError(f"the JobHistoryServer did not answer {url}: {answer.status_code} {_remote_reason(answer)}")
 
 
-def with_attempts(record: JobRecord, attempts: Sequence[MapReduceAttempt]) -> History:
-    """A job's history, with a doubt where tasks are missing."""
+def with_attempts(
+    record: JobRecord, attempts: Sequence[TaskAttempt], places: Mapping[Counted, tuple[str, str]] = COUNTERS
+) -> History:
+    """A job's history, with a doubt where tasks are missing; `places` are those of the job's counters."""
     record = record.model_copy(update={"active_s": active_seconds(attempts)})
     # Of a job that succeeded each task must have an attempt that did.
     done = {attempt.task for attempt in attempts if attempt.state == "SUCCEEDED" and attempt.finished_ms}
@@ -148,7 +150,7 @@ def with_attempts(record: JobRecord, attempts: Sequence[MapReduceAttempt]) -> Hi
     what = f"the history of {record.name} ({record.id}) lacks {lost} of its {record.tasks} tasks"
     lacks = record.state == "SUCCEEDED" and lost > 0
     doubts = (HISTORY_INCOMPLETE.doubt(what, record.id),) if lacks else ()
-    counted = amounts_in(record.counters, COUNTERS)
+    counted = amounts_in(record.counters, places)
     return History(job=record, attempts=tuple(attempts), counted=counted, doubts=doubts)
 
 

@@ -139,11 +139,19 @@ _JOB_DONE = re.compile(r"assay: job \S+ (?P<job>.+) map (?P<map>\d+) % reduce (?
 _LOCAL = re.compile(r"Running job: job_local")
 
 
+SAME_NAMES: Mapping[str, str] = {stage.name: stage.name for stage in STAGES}
+
+
 class ClientOutput:
     """What a program's client has printed so far."""
 
-    def __init__(self, program: Program, progressed: Callable[[StageProgress], None] = unheard) -> None:
+    def __init__(
+        self, program: Program, progressed: Callable[[StageProgress], None] = unheard,
+        stages: Mapping[str, str] = SAME_NAMES,
+    ) -> None:  # fmt: skip
+        """`stages` are the engine's names of the stages that Hadoop's client calls map and reduce."""
         self._program = program
+        self._stages = stages
         self._progressed = progressed
         self._local = False
         self.ids: list[str] = []
@@ -157,7 +165,7 @@ class ClientOutput:
             progress.detail(f"{self._program.name}: job {len(self.ids)}")
         elif done:
             progress.detail(f"{self._program.name}: map {done['map']} %, reduce {done['reduce']} %")
-            self._progressed(_stage_progress(self._name(max(0, before - 1)), done))
+            self._progressed(_stage_progress(self._name(max(0, before - 1)), done, self._stages))
 
     def read_log(self, log: Path) -> None:
         """Its whole output, the last lines too."""
@@ -182,8 +190,8 @@ class ClientOutput:
             self.ids.append(f"job_{found[1]}")
 
 
-def _stage_progress(job: str, found: re.Match[str]) -> StageProgress:
-    return StageProgress(job, {stage.name: int(found[stage.name]) for stage in STAGES})
+def _stage_progress(job: str, found: re.Match[str], stages: Mapping[str, str]) -> StageProgress:
+    return StageProgress(job, {stage: int(found[name]) for name, stage in stages.items()})
 
 
 def find_jar(program: Program, extras: Path | None) -> Path:
@@ -211,6 +219,9 @@ class MapReduce:
     `failure` is asked while a job runs whether the cluster has lost a daemon.
     """
 
+    stages: Mapping[str, str] = SAME_NAMES
+    """The engine's names of the stages that Hadoop's client calls map and reduce."""
+
     def __init__(self, context: EngineContext) -> None:
         self._cluster, self._jar, self._scratch = context.cluster, context.jobs_jar, context.scratch
         self._environment, self._failure, self._progressed = context.environment, context.failure, context.progressed
@@ -232,7 +243,7 @@ class MapReduce:
             if line.startswith(_NEWS):
                 progress.detail(line.removeprefix(_NEWS))
                 if found := _JOB_DONE.match(line):
-                    self._progressed(_stage_progress(found["job"], found))
+                    self._progressed(_stage_progress(found["job"], found, self.stages))
 
         properties = [f"-D{name}={value}" for name, value in launch.properties.items()]
         command = [str(self._cluster.hadoop), "jar", str(self._jar), launch.command, *properties]
@@ -259,7 +270,7 @@ class MapReduce:
         """Run a program of another jar to its end; its jobs are those that its client names."""
         name = self._next_name()
         files, log = self._scratch / f"{name}-files", self._scratch / f"{name}.log"
-        client = ClientOutput(program, self._progressed)
+        client = ClientOutput(program, self._progressed, self.stages)
         files.mkdir()
         jar = find_jar(program, self._cluster.extras)
         environment = dict(self._environment)
@@ -284,7 +295,7 @@ class MapReduce:
         if code != 0:
             raise AssayError(f"{program.name} failed: {self._failure() or self._reason(program, code, log, client)}")
         jobs = client.jobs()
-        settings = self._history.settings(jobs[-1]) if jobs else {}
+        settings = self._settings(jobs[-1]) if jobs else {}
         small = [file for file in sorted(files.iterdir()) if file.is_file() and file.stat().st_size <= _TEXT_BYTES]
         texts = {file.name: file.read_text(errors="replace", encoding="utf-8") for file in small}
         return LaunchReport(jobs=jobs, result={}, settings={**settings, **program.properties}, texts=texts)
@@ -321,6 +332,9 @@ class MapReduce:
                 said += self._history.failure(client.ids[-1])
         lines = last_lines(said, program.last_lines)
         return "\n  ".join([f"exit code {code}; {'its last lines:' if lines else 'it printed nothing'}", *lines])
+
+    def _settings(self, job: JobReference) -> Mapping[str, str]:
+        return self._history.settings(job)
 
     def _next_name(self) -> str:
         self._launches += 1

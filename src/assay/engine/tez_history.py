@@ -14,7 +14,7 @@ from typing import Any
 from pydantic_core import from_json
 
 from assay.engine.history import with_attempts
-from assay.engine.tez_tasks import FILE_SYSTEM_COUNTERS, STAGES, TASK_COUNTERS, TezAttempt
+from assay.engine.tez_tasks import COUNTERS, FILE_SYSTEM_COUNTERS, STAGES, TASK_COUNTERS, TezAttempt
 from assay.model.engine import History, JobReference
 from assay.model.errors import AssayError
 from assay.model.record import Counters, JobRecord, Stage
@@ -81,7 +81,7 @@ class _History:
             started_ms=min([*masters, times["DAG_SUBMITTED"]]), finished_ms=times["DAG_FINISHED"],
             stages=stages, phases=_averages(attempts), counters=_counters(info),
         )  # fmt: skip
-        return with_attempts(record, attempts)
+        return with_attempts(record, attempts, COUNTERS)
 
     def _attempt(self, job: str, entity: str) -> TezAttempt:
         info, times, related = self._info[entity], self._times[entity], self._related[entity]

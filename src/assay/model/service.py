@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from assay.model.cluster import ClusterSpec
+from assay.model.errors import BadInputError
 from assay.model.existing import ExistingDaemon
 from assay.model.layout import Layout
 from assay.model.value_bounds import ValueBounds
@@ -23,7 +24,7 @@ class NodeContext(NamedTuple):
     carries data where there are two; `master` is the node of the daemons that a cluster has once. `addresses`
     (`host:port`) are those of all daemons' `ports`, which are set anyway. `classpath` is Hadoop's; `bundled` says that
     it is the one that Assay brings. `racks` is a table of the workers' racks: a host's name or address and its rack on
-    each line; None where all are in one.
+    each line; None where all are in one. `programs` has a folder of each service that brings programs beside Hadoop's.
     """
 
     spec: ClusterSpec
@@ -34,6 +35,7 @@ class NodeContext(NamedTuple):
     classpath: tuple[str, ...] = ()
     bundled: bool = False
     racks: Path | None = None
+    programs: Path = Path()
 
     @property
     def any_port(self) -> str:
@@ -184,6 +186,8 @@ class Service(NamedTuple):
     name: str
     needs: tuple[str, ...] = ()
     """The names of the services that it can't do without; they come before it."""
+    programs: bool = False
+    """Whether it brings programs beside Hadoop's: jars in `NAME/lib`, which `setup/prepare NAME` fetches."""
     daemons: tuple[DaemonKind, ...] = ()
     """What a cluster of Assay's own starts for it, in order."""
     existing: tuple[ExistingDaemon, ...] = ()
@@ -268,6 +272,15 @@ class Stack:
         beside = [daemon for daemon in self.daemons if daemon.on_workers or not spec.workers]
         for service in self.services:
             service.check(spec, properties, beside)
+
+    def check_programs(self, programs: Path) -> None:
+        """Raises BadInputError where the programs of a service are not in their folder."""
+        for service in self.services:
+            if service.programs and not any((programs / service.name / "lib").glob("*.jar")):
+                raise BadInputError(
+                    f"{service.name} needs programs that are not here: run `setup/prepare {service.name}`, which "
+                    "fetches them; what does not need it works without", "engine", "store",
+                )  # fmt: skip
 
     def tasks_bytes(self, properties: Mapping[str, str], offered_mb: int, disk_bytes: int) -> int:
         """The memory of the tasks that run at once, all services' together."""

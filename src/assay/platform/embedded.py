@@ -58,12 +58,13 @@ class EmbeddedCluster(Cluster):
 
     def __init__(
         self, distribution: Distribution, spec: ClusterSpec, state: Path, environment: Mapping[str, str],
-        stack: Stack | None = None, starts: Starts | None = None,
+        stack: Stack | None = None, starts: Starts | None = None, programs: Path = Path(),
     ) -> None:  # fmt: skip
         """`state` keeps the leases; `environment` is the user's, of which Hadoop's own variables are left out.
 
         `stack` is what it runs; without one that of the usual store and engine. `starts` replaces what `spec.starts`
-        names (set-up uses that to find out which classes are loaded). Raises BadInputError for an impossible dilation.
+        names (set-up uses that to find out which classes are loaded). `programs` has the folders of
+        services' further programs. Raises BadInputError for an impossible dilation.
         """
         self._distribution = distribution
         self._spec = resolved(spec)
@@ -74,7 +75,7 @@ class EmbeddedCluster(Cluster):
             self._starts = self._starts.among_many()
         if spec.dilation is not None and self._spec.limit_cpus is not None:
             self._starts = self._starts.with_processors(ceil(self._spec.limit_cpus))
-        self._state = state
+        self._state, self._programs = state, programs
         self._environment = commands.clean_environment(environment, distribution)
         self._daemons: list[Daemon] = []
         self._limits: dict[str, Limits] = {}
@@ -85,6 +86,7 @@ class EmbeddedCluster(Cluster):
 
     def check(self, properties: Mapping[str, str]) -> None:
         """Jobs fit beside its daemons, its limits into this machine, and it may have its nodes."""
+        self._stack.check_programs(self._programs)
         self._stack.check(self._spec, properties)
         longer(properties, self._slower, self._stack.timers)
         check_limits(self._spec, self._state)
@@ -242,7 +244,15 @@ class EmbeddedCluster(Cluster):
 
     def _context(self, layout: Layout, host: str, master: str) -> NodeContext:
         bundled = self._distribution.jars is not None
-        return NodeContext(self._spec, layout, host, master, classpath=self._distribution.classpath, bundled=bundled)
+        return NodeContext(
+            self._spec,
+            layout,
+            host,
+            master,
+            classpath=self._distribution.classpath,
+            bundled=bundled,
+            programs=self._programs,
+        )
 
     def _slowed(self, links: Sequence[LinkSpec | None]) -> list[LinkSpec | None]:
         """Links as slow as all else of a scale model."""
@@ -341,6 +351,7 @@ class EmbeddedPlatform(HadoopPlatform):
     def _cluster(self) -> EmbeddedCluster:
         return EmbeddedCluster(
             self._distribution, self._spec, self._installation.state, self._user_environment, self._stack,
+            programs=self._installation.parts.resolve(),
         )  # fmt: skip
 
     @cached_property

@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.Locale;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.FileSystem;
@@ -44,7 +45,8 @@ final class DagHistory {
     Path folder = new Path(conf.get(FOLDER));
     FileSystem files = folder.getFileSystem(conf);
     String prefix =
-        String.format("history.txt.appattempt_%s_%04d_", job.getJtIdentifier(), job.getId());
+        String.format(
+            Locale.ROOT, "history.txt.appattempt_%s_%04d_", job.getJtIdentifier(), job.getId());
     long deadline = System.nanoTime() + PATIENCE_MS * 1_000_000;
     while (true) {
       JsonNode end = dagEnd(files, folder, prefix);
@@ -78,10 +80,14 @@ final class DagHistory {
     return null;
   }
 
+  /** The record of a DAG's end; what follows the last end of a record is still being written. */
   static JsonNode dagEnd(String history) throws IOException {
-    int last = history.lastIndexOf(RECORD_END);
-    String whole = last < 0 ? "" : history.substring(0, last);
-    for (String record : whole.split(RECORD_END)) {
+    int begin = 0;
+    for (int end = history.indexOf(RECORD_END);
+        end >= 0;
+        end = history.indexOf(RECORD_END, begin)) {
+      String record = history.substring(begin, end);
+      begin = end + RECORD_END.length();
       if (record.contains("DAG_FINISHED")) {
         JsonNode event = JSON.readTree(record);
         for (JsonNode change : event.path("events")) {

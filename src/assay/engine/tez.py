@@ -1,0 +1,111 @@
+"""Tez on YARN: MapReduce's jobs and programs as DAGs of two vertices, by Hadoop's framework name `yarn-tez`.
+
+Tez' client logs as Hadoop's own does. What its tasks did is in the application master's history file, which lies in
+the store, outside of what a trial measures.
+"""
+
+import os
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from assay.engine.mapreduce import MapReduce
+from assay.engine.tez_history import file_prefix, is_whole, read_history
+from assay.engine.tez_tasks import CAUSES, COUNTERS, FIGURES, FIGURES_NOTE, MAP, REDUCE, STAGES, TezAttempt
+from assay.model.engine import HADOOP_JOBS, EngineContext, EngineKind, History, JobReference
+from assay.model.errors import AssayError
+from assay.model.registry import ENGINES, SERVICES
+from assay.model.service import ContainerStarts, NodeContext, Service, SiteFile, Timer
+from assay.model.task import TaskAttempt, TaskHistory
+
+PATIENCE_S, POLL_S = 30.0, 0.1
+HISTORY_FOLDER = "/tez-history"
+_CLASSPATH = "tez.lib.uris.classpath"
+_MOST_BEATS = "tez.am.am-rm.heartbeat.interval-ms.max"
+_BEFORE_EXIT = "tez.am.sleep.time.before.exit.millis"
+
+
+class Tez(MapReduce):
+    """Runs launches and programs as MapReduce does, with Tez' jars on the clients' class path."""
+
+    stages: Mapping[str, str] = {"map": MAP, "reduce": REDUCE}
+
+    def __init__(self, context: EngineContext) -> None:
+        others = context.environment.get("HADOOP_CLASSPATH")
+        jars = context.cluster.properties[_CLASSPATH]
+        classpath = os.pathsep.join([jars, *([others] if others else [])])
+        super().__init__(context._replace(environment={**context.environment, "HADOOP_CLASSPATH": classpath}))
+        self._store = context.store
+        self._patience_s = PATIENCE_S * context.cluster.slower
+
+    def history(self, job: JobReference) -> History:
+        """From its history file, which is waited for a while: it is whole when the application master has ended."""
+        deadline_s = time.monotonic() + self._patience_s
+        prefix = file_prefix(job.id)
+        while True:
+            for file in reversed(self._store.list_files(HISTORY_FOLDER)):
+                if Path(file.path).name.startswith(prefix):
+                    text = b"".join(self._store.pieces(file.path)).decode(errors="replace")
+                    if is_whole(text):
+                        return read_history(text, job)
+            if time.monotonic() > deadline_s:
+                raise AssayError(f"no whole history file of {job.id} is in {HISTORY_FOLDER} in the store")
+            time.sleep(POLL_S)
+
+    def phases(self, attempts: Sequence[TaskAttempt]) -> TaskHistory:  # noqa: ARG002 - the history has all there is
+        """None finer than those of the history."""
+        return TaskHistory()
+
+    def _settings(self, job: JobReference) -> Mapping[str, str]:  # noqa: ARG002 - no server knows them
+        return {}
+
+
+def _properties(node: NodeContext) -> Mapping[str, str]:
+    return {
+        "mapreduce.framework.name": "yarn-tez",
+        # All nodes have the folder: Tez need not be copied from the store, nor its archive be made.
+        "tez.ignore.lib.uris": "true",
+        "tez.use.cluster.hadoop-libs": "false",
+        _CLASSPATH: ":".join((str(node.conf_dir), *node.classpath, f"{node.programs}/{TEZ.name}/lib/*")),
+        "tez.simple.history.logging.dir": HISTORY_FOLDER,
+        # Guice, in the application master, opens a package of Java's own.
+        "yarn.nodemanager.admin-env":
+            "MALLOC_ARENA_MAX=$MALLOC_ARENA_MAX,JDK_JAVA_OPTIONS=--add-opens=java.base/java.lang=ALL-UNNAMED",
+    }  # fmt: skip
+
+
+def _starts(starts: ContainerStarts, _chosen: Mapping[str, str]) -> Mapping[str, str]:
+    return {_MOST_BEATS: "50", _BEFORE_EXIT: "0"} if starts.brisk else {}
+
+
+TEZ = Service(
+    "tez",
+    needs=("mapreduce",),
+    programs=True,
+    properties=_properties,
+    sites=(SiteFile("tez-site.xml", ("tez.",)),),
+    timers=(
+        Timer(_MOST_BEATS, "1000", "TezConfiguration"),
+        Timer(_BEFORE_EXIT, "5000", "TezConfiguration"),
+        Timer("tez.task.am.heartbeat.interval-ms.max", "100", "TezConfiguration"),
+        Timer("tez.task.get-task.sleep.interval-ms.max", "200", "TezConfiguration"),
+        Timer("tez.task.timeout-ms", "300000", "TezConfiguration"),
+        Timer("tez.am.container.reuse.locality.delay-allocation-millis", "250", "TezConfiguration"),
+    ),
+    starts=_starts,
+    reserved=frozenset({"mapreduce.framework.name", _CLASSPATH, "tez.lib.uris", "tez.ignore.lib.uris"}),
+)
+SERVICES.add(TEZ.name, TEZ, place=5)
+
+KIND = EngineKind(
+    open=Tez,
+    runs=frozenset({HADOOP_JOBS}),
+    stages=STAGES,
+    attempt=TezAttempt,
+    causes=CAUSES,
+    counters=COUNTERS,
+    figures=FIGURES,
+    figures_note=FIGURES_NOTE,
+    services=(TEZ.name,),
+)
+ENGINES.add("tez", KIND, place=2)
