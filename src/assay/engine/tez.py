@@ -15,12 +15,12 @@ from assay.engine.tez_tasks import CAUSES, COUNTERS, FIGURES, FIGURES_NOTE, MAP,
 from assay.model.engine import HADOOP_JOBS, EngineContext, EngineKind, History, JobReference
 from assay.model.errors import AssayError
 from assay.model.registry import ENGINES, SERVICES
-from assay.model.service import ContainerStarts, NodeContext, Service, SiteFile, Timer
+from assay.model.service import ContainerStarts, NodeContext, Service, Timer
 from assay.model.task import TaskAttempt, TaskHistory
 
 PATIENCE_S, POLL_S = 30.0, 0.1
 HISTORY_FOLDER = "/tez-history"
-_CLASSPATH = "tez.lib.uris.classpath"
+_CLASSPATH = "tez.cluster.additional.classpath.prefix"
 _MOST_BEATS = "tez.am.am-rm.heartbeat.interval-ms.max"
 _BEFORE_EXIT = "tez.am.sleep.time.before.exit.millis"
 
@@ -61,6 +61,7 @@ class Tez(MapReduce):
 
 
 def _properties(node: NodeContext) -> Mapping[str, str]:
+    """They go into the file of MapReduce's properties, which the client hands on to Tez and the jobs' driver reads."""
     return {
         "mapreduce.framework.name": "yarn-tez",
         # All nodes have the folder: Tez need not be copied from the store, nor its archive be made.
@@ -83,7 +84,6 @@ TEZ = Service(
     needs=("mapreduce",),
     programs=True,
     properties=_properties,
-    sites=(SiteFile("tez-site.xml", ("tez.",)),),
     timers=(
         Timer(_MOST_BEATS, "1000", "TezConfiguration"),
         Timer(_BEFORE_EXIT, "5000", "TezConfiguration"),

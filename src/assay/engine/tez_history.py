@@ -55,7 +55,7 @@ class _History:
             self._info[entity].update(record.get("otherinfo") or {})
             for relative in record.get("relatedEntities") or []:
                 self._related[entity][relative["entitytype"]] = relative["entity"]
-            for event in record["events"]:
+            for event in record.get("events") or []:
                 self._times[entity][event["eventtype"]] = int(event["ts"])
         self._vertices = {
             entity.partition("_")[2]: str(info["vertexName"])
