@@ -79,9 +79,14 @@ class _History:
             name=job.name, id=job.id, state=str(info["status"]),
             submitted_ms=min([*submitted, *masters, times["DAG_SUBMITTED"]]),
             started_ms=min([*masters, times["DAG_SUBMITTED"]]), finished_ms=times["DAG_FINISHED"],
-            stages=stages, phases=_averages(attempts), counters=_counters(info),
+            stages=stages, phases=_averages(attempts), counters={**_counters(info), **self._of_vertices()},
         )  # fmt: skip
         return with_attempts(record, attempts, COUNTERS)
+
+    def _of_vertices(self) -> Counters:
+        """What the tasks of each vertex counted, by its name."""
+        of_vertices = {name: _counters(self._info[f"vertex_{key}"]) for key, name in self._vertices.items()}
+        return {name: counters.get(TASK_COUNTERS, {}) for name, counters in of_vertices.items()}
 
     def _attempt(self, job: str, entity: str) -> TezAttempt:
         info, times, related = self._info[entity], self._times[entity], self._related[entity]

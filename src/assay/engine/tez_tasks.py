@@ -28,6 +28,10 @@ COUNTERS: dict[Counted, tuple[str, str]] = {
     "local_written_bytes": (FILE_SYSTEM_COUNTERS, "FILE_BYTES_WRITTEN"),
     "store_read_bytes": (FILE_SYSTEM_COUNTERS, "HDFS_BYTES_READ"),
     "store_written_bytes": (FILE_SYSTEM_COUNTERS, "HDFS_BYTES_WRITTEN"),
+    # Of one vertex: a vertex' own counters are in a group that is called like it.
+    "input_records": (MAP, "INPUT_RECORDS_PROCESSED"),
+    "emitted_records": (MAP, "OUTPUT_RECORDS"),
+    "output_records": (REDUCE, "OUTPUT_RECORDS"),
 }
 
 FIGURES = (
