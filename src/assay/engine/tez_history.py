@@ -39,7 +39,7 @@ def read_history(text: str, job: JobReference) -> History:
     """A finished job with its task attempts. Raises AssayError for a file that is cut short or garbled."""
     try:
         return _History(text).of(job)
-    except (LookupError, TypeError, AttributeError, ValueError) as error:
+    except (LookupError, TypeError, AttributeError, ValueError, StopIteration) as error:
         raise AssayError(f"the history file of {job.id} lacks or garbles {error}; it may be cut short") from error
 
 

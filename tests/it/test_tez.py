@@ -1,0 +1,44 @@
+"""Proves that Tez runs the same jobs beside MapReduce, as a level of `engine`, with outputs verified and tasks known."""
+
+import gzip
+
+import pytest
+
+from assay.model.doubt import Outcome
+from assay.model.record import Status
+from tests.it.handwritten import TEXT, counted
+
+pytestmark = pytest.mark.it
+
+
+def test_two_workloads_on_both_engines(place):
+    (place.home / "graph.txt.gz").write_bytes(gzip.compress(TEXT))
+    experiment = place.experiment(f"""
+experiment: engines
+workloads:
+  - triangles
+  - {{name: k-means, options: {{points: 2000, attributes: 4, iterations: 2}}}}
+datasets:
+  - file: graph.txt.gz
+media:
+  disk: {{kind: directory, path: {place.disk}}}
+engine: [mapreduce, tez]
+settings: small
+""")
+    place.assay("run", experiment, "--out", "run")
+    records = {(record.trial.workload.name, record.trial.engine): record for record in place.records("run")}
+    assert set(records) == {(name, engine) for name in ("triangles", "k-means") for engine in ("mapreduce", "tez")}
+    for record in records.values():
+        assert record.status is Status.FINISHED, record.error
+        assert {verdict.outcome for verdict in record.verdicts} == {Outcome.PASS}, record.verdicts
+    for name in ("triangles", "k-means"):
+        usual, tez = records[name, "mapreduce"], records[name, "tez"]
+        assert [job.name for job in tez.jobs] == [job.name for job in usual.jobs]
+        assert [job.elapsed_s > 0 for job in tez.jobs] == [True] * len(tez.jobs)
+        assert {stage.name for job in tez.jobs for stage in job.stages} == {"initialmap", "finalreduce"}
+        # Where each task read and what it counted is known, whatever ran it.
+        assert tez.outputs[0].summary == usual.outputs[0].summary
+    assert records["triangles", "tez"].outputs[0].summary["triangles"] == counted(TEXT).triangles
+    page = (place.home / "run" / "report.html").read_text()
+    assert "initialmap" in page
+    assert place.left_over() == []
