@@ -309,7 +309,7 @@ class ExperimentFile(Frozen):
     store: Many[str] = [USUAL_STORE]
     """The storage subsystem that holds the data: `hdfs`. Several levels make it a factor."""
     engine: Many[str] = [USUAL_ENGINE]
-    """What executes the jobs: `mapreduce`, or `tez`, which runs the same jobs as DAGs. Several levels make it a factor."""
+    """What executes the jobs: `mapreduce`, or `tez`, which runs the same as DAGs. Several levels make it a factor."""
     cluster: OneCluster = ClusterEntry()
     """Which cluster to run on."""
     memory: Many[MemoryBound] = []
