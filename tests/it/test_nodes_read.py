@@ -175,7 +175,7 @@ def test_nodes_are_read_over_ssh_and_those_that_can_not_be_cost_their_own_figure
 def test_hosts_come_from_yarn_where_none_are_named(foreign):
     code = (
         "import sys; from assay.host.http import BoundedWeb; from assay.model.probe import ForeignCluster; "
-        "from assay.model.service import stack_of; from assay.model.existing import Site; from pathlib import Path; "
+        "from assay.model.installed import stack_of; from assay.model.existing import Site; from pathlib import Path; "
         "from assay.platform.discovery import discover; from assay.platform.existing import worker_nodes; "
         "ask, site = BoundedWeb(None).ask, Site({}, Path()); "
         "hosts, _ = discover(ask, {'resourcemanager': sys.argv[1]}, stack_of().existing, site); "
