@@ -45,7 +45,9 @@ def test_a_pair_that_does_not_work_is_refused_with_those_that_do(toys, tmp_path,
 def test_a_workload_may_run_on_several_pairs_but_not_on_any_other(toys, tmp_path):
     text = "experiment: demo\nworkloads: line-count\nmedia: {disk: directory}\n"
     both = "engine: [mapreduce, scanner]\nstore: [hdfs, key-value]\n"
-    with pytest.raises(BadInputError, match="it runs on mapreduce with hdfs or tez with hdfs or scanner with key-value"):
+    with pytest.raises(
+        BadInputError, match="it runs on mapreduce with hdfs or tez with hdfs or scanner with key-value"
+    ):
         plan_of(tmp_path, text + both, TOYS)
     plan = plan_of(tmp_path, f"{text}{both}zip: [engine, store]\n", TOYS)
     assert {(trial.engine, trial.store) for trial in plan.trials} == {("mapreduce", "hdfs"), ("scanner", "key-value")}
