@@ -7,7 +7,7 @@ from assay.report.words import seconds_text
 from assay.stats.decision import Estimate
 from assay.stats.sensitivity import Sensitivity
 
-HOW = "`seq 200000 | bzip2 -9`"
+HOW = "1.29 MB by `time (seq 200000 | bzip2 -9 > /dev/null)`"
 """What `host.machine` does, in a shell."""
 
 
