@@ -294,7 +294,10 @@ def show(made: Made) -> None:
     say(rates_table(made))
     if usual_s is not None:
         off = max(abs(seconds / usual_s - 1) for seconds in controls)
-        say(f"\nthe {len(controls)} controls are within {off:.1%} of their median: less is not told from chance")
+        say(
+            f"\nthe {len(controls)} controls are within {off:.1%} of their median; "
+            "with so few, no time in this table is told from chance"
+        )
 
 
 def trials_table(made: Made, usual_s: float | None) -> str:
@@ -302,7 +305,7 @@ def trials_table(made: Made, usual_s: float | None) -> str:
     times = [record.totals.elapsed_s if record.totals else None for _, record in made]
     return grid([
         Column("disturbance", [one.kind for one, _ in made], name=True),
-        Column("share", [f"{one.share:.0%}" for one, _ in made]),
+        Column("told", [f"{one.share:.0%}" for one, _ in made]),
         Column("T / K (s)", [seconds_text(seconds) for seconds in times]),
         Column("off by", [f"{seconds / usual_s - 1:+.1%}" if seconds and usual_s else "-" for seconds in times]),
         *(Column(check.heading, [seen(check_of(record, check)) for _, record in made]) for check in CheckId),

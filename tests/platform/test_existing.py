@@ -31,7 +31,7 @@ from assay.node.ssh import SshNodes
 from assay.platform import existing
 from assay.platform.configuration import derive_site, read_site, to_xml
 from assay.platform.distribution import Distribution, Java
-from assay.platform.existing import ExistingCluster, ExistingPlatform, ticket_doubts, worker_nodes
+from assay.platform.existing import ExistingCluster, ExistingPlatform, daemons_of, ticket_doubts, worker_nodes
 from assay.store.hdfs_existing import namenodes
 from assay_extras.yarn_sampler.sampler import YarnSampler
 from tests.serving import serving
@@ -573,3 +573,8 @@ def test_its_nodes_are_read_as_the_experiment_says_and_otherwise_not(site, tmp_p
     with pytest.raises(AssayError, match="names no running node; list `hosts`"):
         worker_nodes(foreign._replace(hosts=()))
     assert worker_nodes(foreign) == ["a"]
+
+
+def test_a_service_with_programs_of_its_own_is_refused_there(tmp_path):
+    with pytest.raises(BadInputError, match="tez runs on clusters that Assay starts, not yet on an existing one"):
+        daemons_of(stack_of("hdfs", "tez"), tmp_path)
