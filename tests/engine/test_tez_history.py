@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from assay.engine.tez_history import file_prefix, is_whole, read_history
+from assay.engine.tez_tasks import STAGES
 from assay.model.engine import JobReference
 from assay.model.errors import AssayError
 
@@ -59,3 +60,9 @@ def test_a_file_that_is_cut_short_is_refused(at):
 def test_what_comes_after_the_last_end_of_a_record_is_not_read():
     assert is_whole(TEXT)
     assert read_history(TEXT + '{"entity": "att', JOB) == read_history(TEXT, JOB)
+
+
+def test_a_job_without_reducers_lacks_the_second_stage():
+    (of_maps, of_reducers) = STAGES
+    assert of_maps.absent_with == {}
+    assert of_reducers.absent_with == {"mapreduce.job.reduces": "0"}

@@ -220,8 +220,13 @@ def task_attempt(job: str, attempt: dict[str, Any], groups: list[dict[str, Any]]
         gc_ms=task.get("GC_TIME_MILLIS", 0),
         physical_memory_bytes=task.get("PHYSICAL_MEMORY_BYTES", 0),
         container=attempt.get("assignedContainerId", ""),
-        reason=attempt.get("diagnostics", "").strip().partition("\n")[0][:_REASON_CHARACTERS],
+        reason=reason_in(attempt.get("diagnostics", "")),
     )
+
+
+def reason_in(diagnostics: str) -> str:
+    """The first line of what an engine says of an attempt's end, cut where it is long."""
+    return diagnostics.strip().partition("\n")[0][:_REASON_CHARACTERS]
 
 
 def _counters(groups: list[dict[str, Any]], value: str) -> Counters:

@@ -209,6 +209,12 @@ def find_jar(program: Program, extras: Path | None) -> Path:
     return found[-1]
 
 
+def with_classpath(environment: Mapping[str, str], jars: str) -> dict[str, str]:
+    """A client's environment with these jars on its class path, before what is there already."""
+    others = environment.get("HADOOP_CLASSPATH")
+    return {**environment, "HADOOP_CLASSPATH": os.pathsep.join([jars, *([others] if others else [])])}
+
+
 REPORT_SCHEMA = 1
 _NEWS = "assay: "
 
@@ -278,8 +284,7 @@ class MapReduce:
         if program.main_class is None:
             command.append(str(jar))
         else:  # its jar goes on the client's class path, before what the user has put there
-            others = environment.get("HADOOP_CLASSPATH")
-            environment["HADOOP_CLASSPATH"] = os.pathsep.join([str(jar), *([others] if others else [])])
+            environment = with_classpath(environment, str(jar))
         # Generic options come first, as Hadoop's ToolRunner wants them.
         command += [f"-D{name}={value}" for name, value in program.properties.items()]
         command += [argument.replace(SCRATCH, str(files)) for argument in program.arguments]

@@ -21,13 +21,21 @@ CAUSES: dict[tuple[AccessRole, Direction], frozenset[str]] = {
     ("intermediate", "write"): frozenset({"map", "shuffle", "merge"}),
 }
 
+
+def counted_anywhere(tasks: str, files: str) -> dict[Counted, tuple[str, str]]:
+    """The counters that Hadoop's file systems and both of its engines call alike, in the groups of an engine."""
+    return {
+        "cpu_ms": (tasks, "CPU_MILLISECONDS"),
+        "local_read_bytes": (files, "FILE_BYTES_READ"),
+        "local_written_bytes": (files, "FILE_BYTES_WRITTEN"),
+        "store_read_bytes": (files, "HDFS_BYTES_READ"),
+        "store_written_bytes": (files, "HDFS_BYTES_WRITTEN"),
+    }
+
+
 COUNTERS: dict[Counted, tuple[str, str]] = {
-    "cpu_ms": (TASK_COUNTERS, "CPU_MILLISECONDS"),
+    **counted_anywhere(TASK_COUNTERS, FILE_SYSTEM_COUNTERS),
     "shuffled_bytes": (TASK_COUNTERS, "REDUCE_SHUFFLE_BYTES"),
-    "local_read_bytes": (FILE_SYSTEM_COUNTERS, "FILE_BYTES_READ"),
-    "local_written_bytes": (FILE_SYSTEM_COUNTERS, "FILE_BYTES_WRITTEN"),
-    "store_read_bytes": (FILE_SYSTEM_COUNTERS, "HDFS_BYTES_READ"),
-    "store_written_bytes": (FILE_SYSTEM_COUNTERS, "HDFS_BYTES_WRITTEN"),
     "input_records": (TASK_COUNTERS, "MAP_INPUT_RECORDS"),
     "emitted_records": (TASK_COUNTERS, "MAP_OUTPUT_RECORDS"),
     "output_records": (TASK_COUNTERS, "REDUCE_OUTPUT_RECORDS"),

@@ -4,14 +4,14 @@ Tez' client logs as Hadoop's own does. What its tasks did is in the application 
 the store, outside of what a trial measures.
 """
 
-import os
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from assay.engine.mapreduce import MapReduce
+from assay.engine.mapreduce import MapReduce, with_classpath
+from assay.engine.tasks import CAUSES
 from assay.engine.tez_history import file_prefix, is_whole, read_history
-from assay.engine.tez_tasks import CAUSES, COUNTERS, FIGURES, FIGURES_NOTE, MAP, REDUCE, STAGES, TezAttempt
+from assay.engine.tez_tasks import COUNTERS, FIGURES, FIGURES_NOTE, STAGES, VERTICES, TezAttempt
 from assay.model.engine import HADOOP_JOBS, EngineContext, EngineKind, History, JobReference
 from assay.model.errors import AssayError
 from assay.model.registry import ENGINES, SERVICES
@@ -28,13 +28,11 @@ _BEFORE_EXIT = "tez.am.sleep.time.before.exit.millis"
 class Tez(MapReduce):
     """Runs launches and programs as MapReduce does, with Tez' jars on the clients' class path."""
 
-    stages: Mapping[str, str] = {"map": MAP, "reduce": REDUCE}
+    stages: Mapping[str, str] = VERTICES
 
     def __init__(self, context: EngineContext) -> None:
-        others = context.environment.get("HADOOP_CLASSPATH")
-        jars = context.cluster.properties[_CLASSPATH]
-        classpath = os.pathsep.join([jars, *([others] if others else [])])
-        super().__init__(context._replace(environment={**context.environment, "HADOOP_CLASSPATH": classpath}))
+        environment = with_classpath(context.environment, context.cluster.properties[_CLASSPATH])
+        super().__init__(context._replace(environment=environment))
         self._store = context.store
         self._patience_s = PATIENCE_S * context.cluster.slower
 

@@ -13,14 +13,13 @@ from typing import Any
 
 from pydantic_core import from_json
 
-from assay.engine.history import with_attempts
+from assay.engine.history import reason_in, with_attempts
 from assay.engine.tez_tasks import COUNTERS, FILE_SYSTEM_COUNTERS, STAGES, TASK_COUNTERS, TezAttempt
 from assay.model.engine import History, JobReference
 from assay.model.errors import AssayError
 from assay.model.record import Counters, JobRecord, Stage
 
 RECORD_END = "\x01"
-_REASON_CHARACTERS = 300
 
 Record = Mapping[str, Any]
 
@@ -32,7 +31,7 @@ def file_prefix(job: str) -> str:
 
 def is_whole(text: str) -> bool:
     """Whether a file tells the end of its DAG."""
-    return any(_of(record, "DAG_FINISHED") for record in _records(text) if "dag" in str(record.get("entity", "")))
+    return '"DAG_FINISHED"' in text.rpartition(RECORD_END)[0]
 
 
 def read_history(text: str, job: JobReference) -> History:
@@ -73,8 +72,8 @@ class _History:
                   failed_attempts=failed[self._vertices[key]])
             for key in sorted(self._vertices)
         )  # fmt: skip
-        masters = [times["AM_LAUNCHED"] for times in self._times.values() if "AM_LAUNCHED" in times]
-        submitted = [int(info["appSubmitTime"]) for info in self._info.values() if "appSubmitTime" in info]
+        masters = [events["AM_LAUNCHED"] for events in self._times.values() if "AM_LAUNCHED" in events]
+        submitted = [int(fields["appSubmitTime"]) for fields in self._info.values() if "appSubmitTime" in fields]
         record = JobRecord(
             name=job.name, id=job.id, state=str(info["status"]),
             submitted_ms=min([*submitted, *masters, times["DAG_SUBMITTED"]]),
@@ -101,7 +100,7 @@ class _History:
             shuffle_ms=task.get("SHUFFLE_PHASE_TIME", 0) if succeeded else 0,
             merged_ms=task.get("MERGE_PHASE_TIME", 0) if succeeded else 0,
             container=related.get("containerId", ""),
-            reason=str(info.get("diagnostics") or "").strip().partition("\n")[0][:_REASON_CHARACTERS],
+            reason=reason_in(str(info.get("diagnostics") or "")),
             cpu_ms=task.get("CPU_MILLISECONDS", 0), gc_ms=task.get("GC_TIME_MILLIS", 0),
             physical_memory_bytes=task.get("PHYSICAL_MEMORY_BYTES", 0),
             hdfs_read_bytes=files.get("HDFS_BYTES_READ", 0), hdfs_written_bytes=files.get("HDFS_BYTES_WRITTEN", 0),
@@ -139,7 +138,3 @@ def _records(text: str) -> Iterator[Record]:
     for record in text.split(RECORD_END)[:-1]:
         if record.strip():
             yield from_json(record)
-
-
-def _of(record: Record, event: str) -> bool:
-    return any(change.get("eventtype") == event for change in record.get("events") or [])

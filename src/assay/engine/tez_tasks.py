@@ -2,32 +2,25 @@
 
 from collections.abc import Sequence
 
-from assay.model.engine import Counted, StageKind, TaskFigure
-from assay.model.signature import AccessRole, Direction
+from assay.engine.tasks import STAGES as MAPREDUCE_STAGES
+from assay.engine.tasks import counted_anywhere
+from assay.model.engine import Counted, TaskFigure
 from assay.model.task import TaskAttempt, TaskPhases, TaskStep
 
 MAP, REDUCE = "initialmap", "finalreduce"
 """The vertices of a MapReduce job (Tez: MultiStageMRConfigUtil)."""
 
-STAGES = (StageKind(MAP, ("map",)), StageKind(REDUCE, ("shuffle", "merge", "reduce")))
+VERTICES = {"map": MAP, "reduce": REDUCE}
+"""By MapReduce's names of its stages."""
+
+STAGES = tuple(stage._replace(name=VERTICES[stage.name]) for stage in MAPREDUCE_STAGES)
 
 FILE_SYSTEM_COUNTERS = "org.apache.tez.common.counters.FileSystemCounter"
 TASK_COUNTERS = "org.apache.tez.common.counters.TaskCounter"
 
-CAUSES: dict[tuple[AccessRole, Direction], frozenset[str]] = {
-    ("input", "read"): frozenset({"map"}),
-    ("output", "read"): frozenset({"map"}),
-    ("output", "write"): frozenset({"reduce"}),
-    ("intermediate", "write"): frozenset({"map", "shuffle", "merge"}),
-}
-
 COUNTERS: dict[Counted, tuple[str, str]] = {
-    "cpu_ms": (TASK_COUNTERS, "CPU_MILLISECONDS"),
+    **counted_anywhere(TASK_COUNTERS, FILE_SYSTEM_COUNTERS),
     "shuffled_bytes": (TASK_COUNTERS, "SHUFFLE_BYTES"),
-    "local_read_bytes": (FILE_SYSTEM_COUNTERS, "FILE_BYTES_READ"),
-    "local_written_bytes": (FILE_SYSTEM_COUNTERS, "FILE_BYTES_WRITTEN"),
-    "store_read_bytes": (FILE_SYSTEM_COUNTERS, "HDFS_BYTES_READ"),
-    "store_written_bytes": (FILE_SYSTEM_COUNTERS, "HDFS_BYTES_WRITTEN"),
     # Of one vertex: a vertex' own counters are in a group that is called like it.
     "input_records": (MAP, "INPUT_RECORDS_PROCESSED"),
     "emitted_records": (MAP, "OUTPUT_RECORDS"),
