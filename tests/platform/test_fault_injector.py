@@ -2,6 +2,7 @@
 
 import os
 import signal
+import time
 from contextlib import suppress
 
 import pytest
@@ -26,6 +27,15 @@ class Worker(LocalNode):
         self.name = name
 
 
+def wait_for(happened, process, seconds=30):
+    """Returns when it has happened; fails if the process ends before, or after that many seconds."""
+    end = time.monotonic() + seconds
+    while not happened():
+        assert process.poll() is None
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
 def so_far(map_, reduce=0, job="sort"):
     return StageProgress(job, {"map": map_, "reduce": reduce})
 
@@ -39,8 +49,10 @@ def daemon(tmp_path):
         log = tmp_path / f"{name}-{kind.role}.log"
         log.write_text("".join(f"line {number}\n" for number in range(20)))
         node = Worker(name)
-        process = node.start(["sh", "-c", "sleep 60 & sleep 60 & wait"], {"PATH": "/usr/bin:/bin"}, log)
+        ready = tmp_path / f"{name}-{kind.role}.ready"
+        process = node.start(["sh", "-c", f"sleep 60 & sleep 60 & : > {ready}; wait"], {"PATH": "/usr/bin:/bin"}, log)
         started.append(Daemon(kind, node, process, log))
+        wait_for(ready.exists, process)
         return started[-1]
 
     yield start
