@@ -169,7 +169,7 @@ def flips() -> str:
 
 def disturbances() -> str:
     """What the checks of a scale model saw of disturbances, and how many of them they detected."""
-    return "\n".join(printed("scale-disturbances", str(ROOT / "benchmarks" / "scale_disturbances.py"), "--out"))
+    return "\n".join(printed("scale-disturbances", str(ROOT / "benchmarks" / "scale_disturbances.py"), "--show"))
 
 
 def known_effects() -> str:
