@@ -14,7 +14,6 @@ MADE = {"docs/explanation/studies.md"}
 
 NO_MEASUREMENTS = (
     "| noise of a ratio |", "| noise of one trial |",  # calculated
-    "| page cache | map |",  # from docs/explanation/causes.json
     "| profile | property |", "| property | brisk |", "| property | value |", "| property | `small` |",  # settings
     "| experiment | data in the study |", "| graph | jobs of `paper` |",  # sizes, which any run gives again
 )  # fmt: skip
