@@ -112,14 +112,24 @@ def quickstart() -> str:
     return _listing(printed("quickstart", *REPORT))
 
 
-def quickstart_answer() -> str:
-    """The quickstart's answer, without its phases and doubts."""
+def _quickstart_decision() -> list[str]:
     lines = printed("quickstart", *REPORT)
     answer = next(place for place, line in enumerate(lines) if line.startswith("k-means ("))
     phases = next(place for place, line in enumerate(lines) if line.startswith("  part "))
+    return lines[answer:phases]
+
+
+def quickstart_decision() -> str:
+    """The headline and a line for each placement, alone."""
+    return _listing(_quickstart_decision())
+
+
+def quickstart_answer() -> str:
+    """The quickstart's answer, without its phases and doubts."""
+    lines = printed("quickstart", *REPORT)
     validity = next(place for place, line in enumerate(lines) if line.startswith("This holds for"))
     verified = next(place for place, line in enumerate(lines) if line.startswith("All outputs verified"))
-    return _listing([*lines[answer:phases], "  ...", *lines[validity : verified + 1], "..."])
+    return _listing([*_quickstart_decision(), "  ...", *lines[validity : verified + 1], "..."])
 
 
 def by_memory() -> str:
@@ -189,6 +199,7 @@ def _listing(lines: list[str]) -> str:
 RESULT_TEXTS: Mapping[str, Callable[[], str]] = {
     "quickstart": quickstart,
     "quickstart answer": quickstart_answer,
+    "quickstart decision": quickstart_decision,
     "quickstart by memory": by_memory,
     "scale model against K = 1": against_k1,
     "verdicts that flip": flips,
