@@ -1,4 +1,4 @@
-"""Which way what is doubted moves the savings of a report, by the kind of doubt."""
+"""The direction in which each kind of doubt moves the savings of a report."""
 
 from collections.abc import Mapping
 
