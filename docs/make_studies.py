@@ -1,9 +1,9 @@
 """What the studies' data say in the pages: whole files, and the texts of blocks that docs/make_results.py writes.
 
-From `studies.json`: `studies.md`, `studies.svg`, the headlines, the tables of the score and of the findings. From
-`causes.json` those of the runs that show causes. From `studies-null.json` (benchmarks/studies_null.py) the table of
-runs without any effect. From `drive-speed.json`
-(benchmarks/agreement_by_drive_speed.py), once it is there, the tables and the chart by the speed of drives.
+All data lie in `docs/results`. From `studies.json`: `studies.md`, `studies.svg`, the headlines, the tables of the score and
+of the findings. From `causes.json`: the tables of the runs that show causes. From `studies-null.json`
+(benchmarks/studies_null.py): the table of runs without any effect. From `drive-speed.json`
+(benchmarks/agreement_by_drive_speed.py), once it is there: the tables and the chart by the speed of drives.
 """
 
 import json
@@ -30,26 +30,26 @@ from assay_extras.studies.score_view import ScoreTable, headline, score_tables, 
 from assay_extras.studies.values import Difference, Repeated, difference
 
 ROOT = Path(__file__).parents[1]
-EXPLANATION = ROOT / "docs" / "explanation"
-CAUSES = EXPLANATION / "causes.json"
+RESULTS = ROOT / "docs" / "results"
+CAUSES = RESULTS / "causes.json"
 
 
 @cache
 def kept_overview() -> Overview:
     """What the kept data say. Raises ValueError where they compare nothing."""
-    known = overview(read_kept(EXPLANATION))
+    known = overview(read_kept(RESULTS))
     if known is None:
-        raise ValueError(f"{EXPLANATION / 'studies.json'} has no comparisons")
+        raise ValueError(f"{RESULTS / 'studies.json'} has no comparisons")
     return known
 
 
 def documents() -> dict[Path, str]:
     """Each file as it has to be, by its path."""
-    known, speeds = kept_overview(), read_speed_runs(EXPLANATION)
-    charts = {} if speeds is None else {EXPLANATION / CHART_FILE: standalone(speed_svg(at_speeds(speeds)))}
+    known, speeds = kept_overview(), read_speed_runs(RESULTS)
+    charts = {} if speeds is None else {RESULTS / CHART_FILE: standalone(speed_svg(at_speeds(speeds)))}
     return {
-        EXPLANATION / "studies.md": overview_markdown(known, read_kept(EXPLANATION)),
-        EXPLANATION / "studies.svg": standalone(overview_svg(known)),
+        RESULTS / "studies.md": overview_markdown(known, read_kept(RESULTS)),
+        RESULTS / "studies.svg": standalone(overview_svg(known)),
         **charts,
     }
 
@@ -63,7 +63,7 @@ def _tables(shown: Sequence[ScoreTable], *before: str) -> str:
 
 def _null_runs() -> str:
     """A row for each experiment and noise; normal and heavy-tailed noise beside each other."""
-    every = [NullRates.model_validate(one) for one in json.loads((EXPLANATION / WRITTEN).read_text(encoding="utf-8"))]
+    every = [NullRates.model_validate(one) for one in json.loads((RESULTS / WRITTEN).read_text(encoding="utf-8"))]
     pairs: dict[tuple[int, str, float], list[NullRates]] = {}
     for one in every:
         pairs.setdefault((one.comparisons, one.experiment, one.noise), []).append(one)
@@ -84,10 +84,10 @@ def _either(shares: Iterable[float]) -> str:
 
 
 def _drive_speed() -> str:
-    runs = read_speed_runs(EXPLANATION)
+    runs = read_speed_runs(RESULTS)
     if runs is None:
         return "`experiments/agreement-by-drive-speed.yaml` has not run yet."
-    return _tables(speed_tables(at_speeds(runs)), f"![Ratios by the factor of the drives]({CHART_FILE})")
+    return _tables(speed_tables(at_speeds(runs)), f"![Ratios by the factor of the drives](../results/{CHART_FILE})")
 
 
 class Place(NamedTuple):

@@ -9,7 +9,7 @@ NOT_KEPT = "the records of this table were not kept"
 _BLOCK = re.compile(r"<!-- result (?P<name>[^:>]+): begin -->.*?<!-- result (?P=name): end -->", re.DOTALL)
 _TABLE = re.compile(r"(?:^\|.*\n)+", re.MULTILINE)
 _MEASURED = re.compile(r"^~*-?[0-9][0-9,.]*( to -?[0-9.,]+)?( %| s| ms| us)?( \(.* to .*\))?~*$")
-MADE = {"docs/explanation/studies.md"}
+MADE = {"docs/results/studies.md"}
 """Pages that are made as a whole."""
 
 NO_MEASUREMENTS = (
