@@ -315,11 +315,11 @@ def trials_table(made: Made, usual_s: float | None) -> str:
     times = [record.totals.elapsed_s if record.totals else None for _, record in made]
     return grid([
         Column("disturbance", [one.kind for one, _ in made], name=True),
-        Column("told", [f"{one.share:.0%}" for one, _ in made]),
+        Column("share", [f"{one.share:.0%}" for one, _ in made]),
         Column("T / K (s)", [seconds_text(seconds) for seconds in times]),
         Column("off by", [f"{seconds / usual_s - 1:+.1%}" if seconds and usual_s else "-" for seconds in times]),
         *(Column(check.heading, [seen(check_of(record, check)) for _, record in made]) for check in CheckId),
-        Column("struck out", ["yes" if record.struck_out else "no" for _, record in made]),
+        Column("excluded", ["yes" if record.struck_out else "no" for _, record in made]),
     ])  # fmt: skip
 
 

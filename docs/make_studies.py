@@ -1,7 +1,7 @@
 """What the studies' data say in the pages: whole files, and the texts of blocks that docs/make_results.py writes.
 
-All data lie in `docs/results`. From `studies.json`: `studies.md`, `studies.svg`, the headlines, the tables of the score and
-of the findings. From `causes.json`: the tables of the runs that show causes. From `studies-null.json`
+All data lie in `docs/results`. From `studies.json`: `studies.md`, `studies.svg`, the headlines, the tables of the
+score and of the findings. From `causes.json`: the tables of the runs that show causes. From `studies-null.json`
 (benchmarks/studies_null.py): the table of runs without any effect. From `drive-speed.json`
 (benchmarks/agreement_by_drive_speed.py), once it is there: the tables and the chart by the speed of drives.
 """
