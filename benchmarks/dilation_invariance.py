@@ -101,7 +101,7 @@ def times(rows: Sequence[Row]) -> str:
         Column("placement", [row.placement for row in ordered], name=True),
         Column("K", [row.group.dilation for row in ordered]),
         Column("trials", [f"{row.finished} of {row.trials}" for row in ordered]),
-        Column("struck out", [str(row.struck_out) for row in ordered]),
+        Column("excluded", [str(row.struck_out) for row in ordered]),
         Column("T(K) / K (s)", [seconds_text(row.elapsed_s) for row in ordered], intervals=[
             f"{seconds_text(row.elapsed.interval.low)} to {seconds_text(row.elapsed.interval.high)}"
             if row.elapsed and row.elapsed.interval else "" for row in ordered
