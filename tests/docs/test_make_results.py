@@ -1,7 +1,7 @@
 """Proves that the results in the pages are what the kept records say, and that each kept run is quoted."""
 
 import pytest
-from docs.make_results import RESULT_TEXTS, RESULTS, ROOT, filled, keep, named, pages, unpacked
+from docs.make_results import RESULT_TEXTS, RESULTS, ROOT, by_memory, filled, keep, named, pages, unpacked
 
 pytestmark = pytest.mark.slow
 QUOTING = [page for page in pages() if named(page.read_text(encoding="utf-8"))]
@@ -32,3 +32,10 @@ def test_packing_a_kept_run_again_changes_nothing(tmp_path):
         assert "plan.json" in files
         keep(run, name)
     assert archive.read_bytes() == before
+
+
+def test_within_three_times_the_memory_the_quickstarts_job_gains_nothing():
+    """As README.md says."""
+    least, *_, most = [row.strip("| ").split(" | ") for row in by_memory().splitlines()[2:]]
+    assert int(most[0].split()[0]) < 3 * int(least[0].split()[0])
+    assert (least[-1], most[-1]) == ("worth it", "not worth it")

@@ -28,7 +28,7 @@ def test_the_findings_say_what_their_comparisons_show():
     assert all(compared.high < 0.75 for compared in halved), "nearly halves"
     assert customs[0].measured_ratio < customs[1].measured_ratio, "on the hard disk more than on the SSD"
     assert all(compared.low < 1 and compared.high < compared.published_ratio for compared in lengthened)
-    assert all(compared.high < compared.published_ratio for compared in (first[0], first[3])), "gains more, the reduce far more"
+    assert all(compared.high < compared.published_ratio for compared in (first[0], first[3])), "more"
     assert first[1].alike, "the map as much"
     assert first[2].high < first[2].published_ratio, "the shuffle a little more"
     assert first[4].low < 1 < first[4].high, "customs is not shown to help"

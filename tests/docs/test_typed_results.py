@@ -59,5 +59,6 @@ def test_a_new_result_is_noticed():
     table = "| K | time |\n| --- | --- |\n| 3 | 14.4 (12.6 to 16.4) |\n| 6 | 15.7 (13.7 to 17.9) |\n"
     assert [found for _, found in typed_tables(f"It took:\n\n{table}")] == [table]
     assert not list(typed_tables(f"<!-- result x: begin -->\n{table}<!-- result x: end -->\n"))
-    assert list(typed_sentences("The SSD saves 32 % (21 to 42 %).\n\nIt is an SSD.")) == ["The SSD saves 32 % (21 to 42 %)."]
+    saving = "The SSD saves 32 % (21 to 42 %)."
+    assert list(typed_sentences(f"{saving}\n\nIt is an SSD.")) == [saving]
     assert list(typed_sentences("It takes\n32 % less time."))
