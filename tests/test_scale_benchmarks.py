@@ -78,7 +78,7 @@ SEEN = ScaleSeen(
 
 
 def test_the_page_has_all_versions_of_the_rules():
-    assert history() in (ROOT / "docs" / "explanation" / "scale-model.md").read_text()
+    assert history() in (ROOT / "docs" / "research" / "scale-model.md").read_text()
 
 
 def test_a_verdict_that_flips_is_named_with_its_version():

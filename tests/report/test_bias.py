@@ -9,6 +9,6 @@ def test_every_kind_with_a_direction_is_one_that_can_change_the_answer():
 
 
 def test_a_direction_is_a_sentence_and_other_kinds_have_none():
-    assert bias_text("cache-not-quite-cold").startswith(" The drives are used less")
-    assert bias_text("cache-not-quite-cold").endswith("too small.")
+    assert bias_text("cache-not-quite-cold").startswith(" Drives cost less time")
+    assert bias_text("cache-not-quite-cold").endswith("too small as a rule.")
     assert bias_text("outliers") == ""

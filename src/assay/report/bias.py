@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 
 _SLOWER_DRIVE = "what this drive saves comes out too small, and what another saves against it too large"
-_LESS_DRIVE = "the drives are used less than in a cold run, so the saving comes out too small"
+_LESS_DRIVE = "drives cost less time than in a cold run, so the saving comes out too small as a rule"
 
 BIASES: Mapping[str, str] = {
     "page-cache-not-held": "a larger page cache makes the saving too small",
-    "page-cache-hides-medium": "the drives are used less than with larger data, so the saving comes out too small",
+    "page-cache-hides-medium": "with larger data drives would cost more, so the saving comes out too small as a rule",
     "cache-unknown": _LESS_DRIVE,
     "cache-not-quite-cold": _LESS_DRIVE,
     "page-cache-off-budget": "above its budget it makes the saving too small, below it too large",
