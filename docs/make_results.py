@@ -134,6 +134,17 @@ def quickstart_answer() -> str:
     return _listing([*_quickstart_decision(), "  ...", *lines[validity : verified + 1], "..."])
 
 
+def quickstart_ratio() -> str:
+    """How much the quickstart's job reads and writes, and the memory of its cluster."""
+    with unpacked("quickstart") as folder:
+        record = RunFolder(folder).records()[0][0]
+    if record.totals is None or record.trial.cluster.limit_memory_bytes is None:
+        raise ValueError("the kept quickstart has no totals, or no bound of memory")
+    counters = record.totals.counters["org.apache.hadoop.mapreduce.FileSystemCounter"]
+    moved_bytes = sum(counters[f"{place}_BYTES_{way}"] for place in ("FILE", "HDFS") for way in ("READ", "WRITTEN"))
+    return f"{moved_bytes / 1e9:.1f} GB within {record.trial.cluster.limit_memory_bytes / 1e9:.1f} GB of memory"
+
+
 def by_memory() -> str:
     """What the quickstart's SSD saves within each bound of memory."""
     with unpacked("quickstart-by-memory") as folder:
@@ -216,6 +227,7 @@ RESULT_TEXTS: Mapping[str, Callable[[], str]] = {
     "quickstart": quickstart,
     "quickstart answer": quickstart_answer,
     "quickstart decision": quickstart_decision,
+    "quickstart ratio": quickstart_ratio,
     "quickstart by memory": by_memory,
     "scale model against K = 1": against_k1,
     "scale model error": model_error,
