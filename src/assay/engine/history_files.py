@@ -15,7 +15,7 @@ import json
 import re
 import subprocess
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from datetime import date, timedelta
 from pathlib import Path
@@ -39,6 +39,7 @@ HISTORY_FILE_UNREAD = doubt_kind(
 
 PATIENCE_S, POLL_S = 30.0, 1.0
 HADOOP_S = 120.0
+_READ_BYTES = 1 << 18
 _JSON, _BINARY = "Avro-Json", "Avro-Binary"
 _TYPE = re.compile(rb'\s*\{\s*"type"\s*:\s*"(\w+)"')
 # Each has all counters of its task once more.
@@ -115,39 +116,56 @@ def read_history(file: BinaryIO, job: JobReference) -> History:
         raise AssayError(f"the history file of {job.id} is cut short or garbled ({why})") from error
 
 
-def events(file: BinaryIO) -> Iterator[Event]:
+def events(file: BinaryIO, garbled: Callable[[bytes], object] | None = None) -> Iterator[Event]:
     """The events of a history file in their order: each one's type and fields; without those that only repeat others'.
 
-    Raises ValueError, or EOFError, where the file is not whole.
+    Raises ValueError, or EOFError, where the file is not whole; lines that can't be read go to `garbled` instead, if
+    that is given.
     """
     form = file.readline().decode(errors="replace").strip()
     schema = json.loads(file.readline() or b"null") if form in {_JSON, _BINARY} else None
     if schema is None:
         raise ValueError(f"it begins with {form[:40]!r} and not with {_JSON} or {_BINARY}")
-    return _json_events(file) if form == _JSON else _binary_events(file, schema)
+    return _json_events(file, garbled) if form == _JSON else _binary_events(file, schema)
 
 
-def _json_events(file: BinaryIO) -> Iterator[Event]:
-    """A union's value is a map with its type's name (Avro: JSON encoding)."""
+def _json_events(file: BinaryIO, garbled: Callable[[bytes], object] | None) -> Iterator[Event]:
     for line in file:
-        found = _TYPE.match(line)
-        if found is None:
-            if line.strip():
-                raise ValueError(f"a line begins with {line[:40]!r}")
-        elif (kind := found[1].decode()) not in _UNUSED:
-            (fields,) = from_json(line)["event"].values()
-            counters = fields.get("counters")
-            if isinstance(counters, dict) and "groups" not in counters:
-                (fields["counters"],) = counters.values()
-            yield kind, fields
+        try:
+            event = _json_event(line)
+        except (ValueError, LookupError, TypeError, AttributeError):
+            if garbled is None:
+                raise
+            garbled(line)
+            continue
+        if event is not None:
+            yield event
+
+
+def _json_event(line: bytes) -> Event | None:
+    """The event in a line; None where there is none, or it only repeats others.
+
+    A union's value is a map with its type's name (Avro: JSON encoding).
+    """
+    found = _TYPE.match(line)
+    if found is None:
+        if line.strip():
+            raise ValueError(f"a line begins with {line[:40]!r}")
+        return None
+    if (kind := found[1].decode()) in _UNUSED:
+        return None
+    (fields,) = from_json(line)["event"].values()
+    counters = fields.get("counters")
+    if isinstance(counters, dict) and "groups" not in counters:
+        (fields["counters"],) = counters.values()
+    return kind, fields
 
 
 def _binary_events(file: BinaryIO, schema: Any) -> Iterator[Event]:
     from fastavro import parse_schema, schemaless_reader
 
-    parsed, content = parse_schema(schema), io.BytesIO(file.read())
-    end = content.getbuffer().nbytes
-    while content.tell() < end:
+    parsed, content = parse_schema(schema), io.BufferedReader(cast(io.RawIOBase, file), _READ_BYTES)
+    while content.peek(1):
         event = cast(dict[str, Any], schemaless_reader(content, parsed, None))
         if event["type"] not in _UNUSED:
             yield event["type"], event["event"]
