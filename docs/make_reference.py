@@ -42,8 +42,8 @@ from assay.model.record import (
 from assay.model.registry import ENGINES, WORKLOADS
 from assay.model.scale import DriveSeen, HeartbeatsSeen, LinkSeen, ScaleCheck, ScaleReport, ScaleSeen, StrikeSeen
 from assay.model.trial import Landed, NoisePrior, Plan, Trial
-from assay.report.bias import BIASES
 from assay.report.run_summary import AnswerSummary, RunSummary
+from assay.triage.ranking import Batch, CheaperChange, DriveUse, JobRow
 
 REFERENCE = Path(__file__).parent / "reference"
 
@@ -176,8 +176,8 @@ def _numbers(one: Schema) -> str:
 _MODELS: Mapping[str, type[Frozen]] = {
     model.__name__: model
     for model in (
-        Amount, AnswerSummary, CacheUse, CheckedDataset, DeviceReport, DeviceRequests, Doubt, DriveSeen, DryRun,
-        FaultReport, GraphFacts, HeartbeatsSeen, JobRecord, Landed, LimitUse, LinkSeen, NoisePrior, Output, Plan,
+        Amount, AnswerSummary, Batch, CacheUse, CheaperChange, CheckedDataset, DeviceReport, DeviceRequests, Doubt,
+        DriveSeen, DriveUse, DryRun, FaultReport, GraphFacts, HeartbeatsSeen, JobRecord, JobRow, Landed, LimitUse, LinkSeen, NoisePrior, Output, Plan,
         PlannedTrial, Record, Redundancy, Room, RunSummary, Sample, ScaleCheck, ScaleReport, ScaleSeen, Stage, Step,
         StrikeSeen, Totals, Trial, Verdict,
         *(model for kind in ENGINES.values() for model in (kind.attempt, kind.log)),
@@ -327,10 +327,7 @@ def doubts_page() -> str:
 
 
 def _doubts(kinds: Sequence[DoubtKind]) -> str:
-    rows = (
-        (f"`{kind.name}`", kind.about, kind.when, "; ".join(filter(None, (kind.why, BIASES.get(kind.name)))), kind.cure)
-        for kind in kinds
-    )
+    rows = ((f"`{one.name}`", one.about, one.when, one.why, one.cure) for one in kinds)
     return _table(("kind", "about", "raised when", "why it matters", "cure"), rows) + "\n"
 
 

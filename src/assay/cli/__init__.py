@@ -29,6 +29,7 @@ SUMMARIES = {
     "run": "Run the trials of an experiment. Each is recorded as soon as it ends.",
     "runs": "List runs, the newest first, with their answers.",
     "schema": "Print the JSON schema of experiment files, for editors.",
+    "triage": "Rank past jobs by what any drive could save of their time at most. Nothing is run or changed.",
     "workloads": "List and describe the workloads.",
 }
 """The core's commands, each a module of this package with a click command of its name, and its help's first line."""

@@ -3,11 +3,12 @@
 import os
 import subprocess
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import datetime
 from io import BufferedReader
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import BinaryIO, NamedTuple, cast
 
 from assay.host.processes import last_telling
 from assay.model.errors import AssayError
@@ -15,6 +16,13 @@ from assay.model.store import StoredFile
 
 PIECE_BYTES = 1 << 20
 SILENT = "it printed no reason"
+
+
+class FoundFile(NamedTuple):
+    """A file below a folder, and when it was changed last (milliseconds since the epoch, to the minute)."""
+
+    path: str
+    changed_ms: int
 
 
 class HadoopFs:
@@ -47,6 +55,20 @@ class HadoopFs:
             if len(words) == 8 and words[0].startswith("-") and not Path(words[7]).name.startswith(("_", ".")):
                 found.append(StoredFile(words[7], int(words[4])))
         return sorted(found)
+
+    def list_below(self, path: str) -> list[FoundFile]:
+        """`-ls -R`: all files below a folder, with the minute of their last change (by this machine's clock)."""
+        found = []
+        for line in self._run("-ls", "-R", path).splitlines():
+            words = line.split(maxsplit=7)
+            if len(words) == 8 and words[0].startswith("-"):
+                changed = datetime.fromisoformat(f"{words[5]} {words[6]}")
+                found.append(FoundFile(words[7], int(changed.timestamp() * 1000)))
+        return found
+
+    def get(self, paths: Sequence[str], folder: Path) -> None:
+        """`-get`: copy files into a folder of this machine; those that can't be read are left out."""
+        self._call("-get", *paths, str(folder))
 
     def pieces(self, path: str, offset: int = 0, size: int | None = None) -> Iterator[bytes]:
         """`-cat`, which begins at the beginning: what lies before `offset` is read and dropped."""

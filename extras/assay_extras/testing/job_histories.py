@@ -1,0 +1,255 @@
+"""Job history files as application masters write them, of made jobs of any size: for tests and benchmarks of readers.
+
+Events and counters are those of Hadoop 3, with its display names, so that files are as long as real ones. A made job's
+tasks share its bytes and its computing evenly, wave after wave.
+"""
+
+import io
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+from urllib.parse import quote
+
+Form = Literal["json", "binary"]
+Event = tuple[str, dict[str, Any]]
+_PACKAGE = "org.apache.hadoop.mapreduce.jobhistory"
+_CLUSTER = 1_795_226_383_840
+_FILE_COUNTERS = (
+    "FILE_BYTES_READ", "FILE_BYTES_WRITTEN", "FILE_READ_OPS", "FILE_LARGE_READ_OPS", "FILE_WRITE_OPS",
+    "HDFS_BYTES_READ", "HDFS_BYTES_WRITTEN", "HDFS_READ_OPS", "HDFS_LARGE_READ_OPS", "HDFS_WRITE_OPS",
+    "HDFS_BYTES_READ_EC",
+)  # fmt: skip
+_TASK_COUNTERS = (
+    "MAP_INPUT_RECORDS", "MAP_OUTPUT_RECORDS", "MAP_OUTPUT_BYTES", "MAP_OUTPUT_MATERIALIZED_BYTES", "SPLIT_RAW_BYTES",
+    "COMBINE_INPUT_RECORDS", "COMBINE_OUTPUT_RECORDS", "REDUCE_INPUT_GROUPS", "REDUCE_SHUFFLE_BYTES",
+    "REDUCE_INPUT_RECORDS", "REDUCE_OUTPUT_RECORDS", "SPILLED_RECORDS", "SHUFFLED_MAPS", "FAILED_SHUFFLE",
+    "MERGED_MAP_OUTPUTS", "GC_TIME_MILLIS", "CPU_MILLISECONDS", "PHYSICAL_MEMORY_BYTES", "VIRTUAL_MEMORY_BYTES",
+    "COMMITTED_HEAP_BYTES",
+)  # fmt: skip
+
+
+class MadeJob(NamedTuple):
+    """A job to be made: times in milliseconds, bytes in all. `cpu` is the share of its time that a task computes."""
+
+    number: int = 1
+    name: str = "made job"
+    user: str = "nobody"
+    queue: str = "default"
+    submitted_ms: int = 1_795_226_400_000
+    maps: int = 4
+    reduces: int = 1
+    map_ms: int = 8000
+    reduce_ms: int = 6000
+    cpu: float = 0.5
+    nodes: int = 2
+    slots: int = 4
+    """How many tasks run at once on all nodes."""
+    read_bytes: int = 0
+    map_output_bytes: int = 0
+    written_bytes: int = 0
+    spills: int = 1
+    """How often maps write each record."""
+    state: str = "SUCCEEDED"
+    uberized: bool = False
+    counters: bool = True
+
+    @property
+    def id(self) -> str:
+        """Its id."""
+        return f"job_{_CLUSTER}_{self.number:04d}"
+
+    @property
+    def started_ms(self) -> int:
+        """When its application master began it."""
+        return self.submitted_ms + 3000
+
+    def waves(self, tasks: int) -> int:
+        """In how many waves so many tasks run."""
+        return -(-tasks // max(1, self.slots))
+
+    @property
+    def maps_end_ms(self) -> int:
+        """When its last map ends."""
+        return self.started_ms + 2000 + self.waves(self.maps) * self.map_ms
+
+    @property
+    def finished_ms(self) -> int:
+        """When it ends."""
+        return self.maps_end_ms + self.waves(self.reduces) * self.reduce_ms + 500
+
+    @property
+    def file_name(self) -> str:
+        """As the JobHistoryServer calls its file."""
+        name, queue = (quote(word, safe="+").replace("-", "%2D") for word in (self.name, self.queue))
+        return (
+            f"{self.id}-{self.submitted_ms}-{self.user}-{name}-{self.finished_ms}-{self.maps}-{self.reduces}-"
+            f"{self.state}-{queue}-{self.started_ms}.jhist"
+        )
+
+
+def _record(name: str, fields: Mapping[str, Any]) -> dict[str, Any]:
+    return {"type": "record", "name": name, "fields": [{"name": key, "type": kind} for key, kind in fields.items()]}
+
+
+_COUNTER = _record("JhCounter", {"name": "string", "displayName": "string", "value": "long"})
+_GROUP = _record(
+    "JhCounterGroup",
+    {"name": "string", "displayName": "string", "counts": {"type": "array", "items": _COUNTER}},
+)
+_COUNTERS = _record("JhCounters", {"name": "string", "groups": {"type": "array", "items": _GROUP}})
+_ATTEMPT = {"taskid": "string", "attemptId": "string", "taskType": "string"}
+_KINDS: dict[str, dict[str, Any]] = {
+    "JobFinished": {"jobid": "string", "finishTime": "long", "totalCounters": _COUNTERS},
+    "JobInited": {
+        "jobid": "string", "launchTime": "long", "totalMaps": "int", "totalReduces": "int", "jobStatus": "string",
+        "uberized": "boolean",
+    },
+    "JobSubmitted": {
+        "jobid": "string", "jobName": "string", "userName": "string", "submitTime": "long", "jobQueueName": "string",
+    },
+    "JobUnsuccessfulCompletion": {"jobid": "string", "finishTime": "long", "jobStatus": "string"},
+    "MapAttemptFinished": {
+        **_ATTEMPT, "mapFinishTime": "long", "finishTime": "long", "hostname": "string", "counters": "JhCounters",
+    },
+    "ReduceAttemptFinished": {
+        **_ATTEMPT, "shuffleFinishTime": "long", "sortFinishTime": "long", "finishTime": "long", "hostname": "string",
+        "counters": "JhCounters",
+    },
+    "TaskAttemptStarted": {
+        **_ATTEMPT, "startTime": "long", "trackerName": "string", "httpPort": "int", "containerId": "string",
+    },
+    "TaskFinished": {
+        "taskid": "string", "taskType": "string", "finishTime": "long", "counters": "JhCounters",
+    },
+    "TaskStarted": {"taskid": "string", "taskType": "string", "startTime": "long"},
+}  # fmt: skip
+_TYPES = {
+    "JOB_SUBMITTED": "JobSubmitted", "JOB_INITED": "JobInited", "JOB_FINISHED": "JobFinished",
+    "JOB_FAILED": "JobUnsuccessfulCompletion", "JOB_KILLED": "JobUnsuccessfulCompletion",
+    "TASK_STARTED": "TaskStarted", "TASK_FINISHED": "TaskFinished",
+    "MAP_ATTEMPT_STARTED": "TaskAttemptStarted", "REDUCE_ATTEMPT_STARTED": "TaskAttemptStarted",
+    "MAP_ATTEMPT_FINISHED": "MapAttemptFinished", "REDUCE_ATTEMPT_FINISHED": "ReduceAttemptFinished",
+}  # fmt: skip
+_SCHEMA = {
+    "type": "record", "name": "Event", "namespace": _PACKAGE,
+    "fields": [
+        {"name": "type", "type": {"type": "enum", "name": "EventType", "symbols": list(_TYPES)}},
+        {"name": "event", "type": [_record(name, fields) for name, fields in _KINDS.items()]},
+    ],
+}  # fmt: skip
+
+
+def _counters(values: Mapping[str, int], known: bool) -> dict[str, Any]:  # noqa: FBT001 - of a made job
+    groups = (("FileSystemCounter", _FILE_COUNTERS), ("TaskCounter", _TASK_COUNTERS)) if known else ()
+    return {
+        "name": "COUNTERS",
+        "groups": [
+            {
+                "name": f"org.apache.hadoop.mapreduce.{group}", "displayName": group,
+                "counts": [
+                    {"name": name, "displayName": name.replace("_", " ").title(), "value": int(values.get(name, 0))}
+                    for name in names
+                ],
+            }
+            for group, names in groups
+        ],
+    }  # fmt: skip
+
+
+def events(job: MadeJob) -> Iterator[Event]:
+    """A job's events in their order; one that did not succeed ends after its maps."""
+    of_job = {"jobid": job.id}
+    yield "JOB_SUBMITTED", {
+        **of_job, "jobName": job.name, "userName": job.user, "submitTime": job.submitted_ms, "jobQueueName": job.queue,
+    }  # fmt: skip
+    yield "JOB_INITED", {
+        **of_job, "launchTime": job.started_ms, "totalMaps": job.maps, "totalReduces": job.reduces,
+        "jobStatus": "INITED", "uberized": job.uberized,
+    }  # fmt: skip
+    for number in range(job.maps):
+        yield from _task(job, "MAP", number, job.started_ms + 2000, job.map_ms, _map_counters(job))
+    if job.state != "SUCCEEDED":
+        yield f"JOB_{job.state}", {**of_job, "finishTime": job.finished_ms, "jobStatus": job.state}
+        return
+    for number in range(job.reduces):
+        yield from _task(job, "REDUCE", number, job.maps_end_ms, job.reduce_ms, _reduce_counters(job))
+    yield "JOB_FINISHED", {**of_job, "finishTime": job.finished_ms, "totalCounters": _counters({}, job.counters)}
+
+
+def _map_counters(job: MadeJob) -> dict[str, int]:
+    output, records = job.map_output_bytes // job.maps, max(1, job.map_output_bytes // job.maps // 100)
+    written = output * job.spills if job.reduces else 0
+    return {
+        "FILE_BYTES_READ": output * max(0, job.spills - 1), "FILE_BYTES_WRITTEN": written + 250_000,
+        "HDFS_BYTES_READ": job.read_bytes // job.maps,
+        "HDFS_BYTES_WRITTEN": 0 if job.reduces else job.written_bytes // job.maps,
+        "MAP_INPUT_RECORDS": records, "MAP_OUTPUT_RECORDS": records, "MAP_OUTPUT_BYTES": output,
+        "MAP_OUTPUT_MATERIALIZED_BYTES": output if job.reduces else 0,
+        "SPILLED_RECORDS": records * job.spills if job.reduces else 0,
+        "CPU_MILLISECONDS": round(job.cpu * job.map_ms), "GC_TIME_MILLIS": job.map_ms // 50,
+    }  # fmt: skip
+
+
+def _reduce_counters(job: MadeJob) -> dict[str, int]:
+    fetched = job.map_output_bytes // max(1, job.reduces)
+    return {
+        "FILE_BYTES_READ": fetched, "FILE_BYTES_WRITTEN": fetched + 250_000,
+        "HDFS_BYTES_WRITTEN": job.written_bytes // max(1, job.reduces), "REDUCE_SHUFFLE_BYTES": fetched,
+        "SHUFFLED_MAPS": job.maps, "MERGED_MAP_OUTPUTS": job.maps, "SPILLED_RECORDS": fetched // 100,
+        "REDUCE_INPUT_RECORDS": fetched // 100, "CPU_MILLISECONDS": round(job.cpu * job.reduce_ms),
+        "GC_TIME_MILLIS": job.reduce_ms // 50,
+    }  # fmt: skip
+
+
+def _task(
+    job: MadeJob, stage: str, number: int, begin_ms: int, length_ms: int, values: dict[str, int]
+) -> Iterator[Event]:
+    task = f"{job.id.replace('job', 'task')}_{stage[0].lower()}_{number:06d}"
+    began = begin_ms + number // max(1, job.slots) * length_ms
+    ended = began + length_ms
+    of = {"taskid": task, "attemptId": f"{task.replace('task', 'attempt')}_0", "taskType": stage}
+    node = f"worker-{number % max(1, job.nodes)}"
+    yield "TASK_STARTED", {"taskid": task, "taskType": stage, "startTime": began}
+    yield f"{stage}_ATTEMPT_STARTED", {
+        **of, "startTime": began, "trackerName": node, "httpPort": 8042,
+        "containerId": f"{job.id.replace('job', 'container')}_01_{number + 2:06d}",
+    }  # fmt: skip
+    phases = (
+        {"mapFinishTime": ended - length_ms // 10} if stage == "MAP"
+        else {"shuffleFinishTime": began + length_ms // 3, "sortFinishTime": began + length_ms // 2}
+    )  # fmt: skip
+    counters = _counters(values, job.counters)
+    yield f"{stage}_ATTEMPT_FINISHED", {**of, **phases, "finishTime": ended, "hostname": node, "counters": counters}
+    yield "TASK_FINISHED", {"taskid": task, "taskType": stage, "finishTime": ended, "counters": counters}
+
+
+def history(made: MadeJob | Sequence[Event], form: Form = "json") -> bytes:
+    """A file's content, of a job or of events that a test has changed."""
+    made_events = list(events(made)) if isinstance(made, MadeJob) else made
+    if form == "binary":
+        from fastavro import parse_schema, schemaless_writer
+
+        parsed, content = parse_schema(_SCHEMA), io.BytesIO()
+        for kind, event in made_events:
+            schemaless_writer(content, parsed, {"type": kind, "event": (f"{_PACKAGE}.{_TYPES[kind]}", event)})
+        return b"Avro-Binary\n" + json.dumps(_SCHEMA).encode() + b"\n" + content.getvalue()
+    lines = ["Avro-Json", json.dumps(_SCHEMA)]
+    for kind, event in made_events:
+        lines += [
+            json.dumps({"type": kind, "event": {f"{_PACKAGE}.{_TYPES[kind]}": event}}, separators=(",", ":")), ""
+        ]  # fmt: skip
+    return "\n".join(lines).encode() + b"\n"
+
+
+def write_history(folder: Path, job: MadeJob, form: Form = "json", settings: Mapping[str, str] | None = None) -> Path:
+    """The history's file as the server calls it, and beside it the configuration, if any."""
+    file = folder / job.file_name
+    file.write_bytes(history(job, form))
+    if settings is not None:
+        properties = "".join(
+            f"<property><name>{name}</name><value>{value}</value></property>" for name, value in settings.items()
+        )
+        conf = f'<?xml version="1.0"?><configuration>{properties}</configuration>'
+        (folder / f"{job.id}_conf.xml").write_text(conf, encoding="utf-8")
+    return file

@@ -1,0 +1,226 @@
+"""`assay triage`: from the job histories of a site to the few jobs for which another drive could matter."""
+
+import os
+import re
+import shutil
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from assay.cli.console import Output
+from assay.cli.context import Percentage, UserPath, find_installation, output_options
+from assay.cli.report import emit
+from assay.host.files import replace_text
+from assay.host.http import Authorize, BoundedWeb, Bounds
+from assay.model.cluster import ClusterSpec
+from assay.model.errors import BadInputError
+from assay.model.store import names_store
+from assay.model.trial import DEFAULT_WORTH
+from assay.platform.configuration import read_site
+from assay.platform.existing import login_of
+from assay.report.words import print_line
+from assay.store.hadoop_fs import HadoopFs
+from assay.triage.busy import DriveTimes
+from assay.triage.drives import HOW, Drives, drives_by_role, drives_text
+from assay.triage.experiment import write_experiments
+from assay.triage.folder import Histories, in_folder, in_hadoop
+from assay.triage.job import PastJob
+from assay.triage.ranking import Site, Triage, TriageVerdict
+from assay.triage.ranking import triage as ranked
+from assay.triage.server import from_server
+from assay.triage.views import anonymous, csv_rows, page, print_triage
+
+PAGE = Path("triage.html")
+ASSUMED_DRIVES = "1xhdd"
+"""The slowest that a node may have: what holds for it holds for any other."""
+Form = Literal["html", "csv", "json"]
+_SINCE = re.compile(r"([1-9][0-9]{0,4}) ?(h|d|w)")
+_HOURS = {"h": 1, "d": 24, "w": 168}
+_BOUNDS = Bounds(per_second=100.0, timeout_s=60.0, most_bytes=256 << 20)
+
+
+class Since(click.ParamType[int]):
+    """`7d`, `36h`, `2w` or a date: milliseconds since the epoch."""
+
+    name = "since"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Fails on anything else."""
+        if isinstance(value, int):
+            return value
+        match = _SINCE.fullmatch(str(value).strip())
+        if match is not None:
+            return int((time.time() - int(match[1]) * _HOURS[match[2]] * 3600) * 1000)
+        try:
+            return int(datetime.fromisoformat(str(value)).timestamp() * 1000)
+        except (ValueError, OverflowError, OSError):
+            self.fail(f"{value!r} is no time; write it as 7d, 36h, 2w or 2026-11-18", param, ctx)
+
+
+@click.command()
+@click.option(
+    "--history", required=True, metavar="PLACE",
+    help="The job histories: a folder or file of this machine, hdfs:/FOLDER, or a JobHistoryServer's http address.",
+)  # fmt: skip
+@click.option("--since", type=Since(), default=0, help="Only jobs that ended since then: 7d, 36h, 2w or a date.")
+@click.option("--prometheus", metavar="URL", help="A Prometheus that scrapes the nodes' node_exporters.")
+@click.option(
+    "--cluster",
+    type=UserPath(),
+    metavar="CONF_DIR",
+    help="The cluster's Hadoop configuration, for its file systems and logins.",
+)
+@click.option("--drives", metavar="COUNTxDRIVE", help=f"The drives of each node: {HOW}. By default {ASSUMED_DRIVES}.")
+@click.option("--cores", type=click.IntRange(1, 10_000), help="Processors of each node, if no Prometheus says so.")
+@click.option(
+    "--worth", type=Percentage(), default=DEFAULT_WORTH, show_default="10%",
+    help="How much of a job's time a drive must save to be worth it.",
+)  # fmt: skip
+@click.option("--anonymous", "nameless", is_flag=True, help="Numbers instead of the names of jobs, users and queues.")
+@click.option(
+    "--write-experiment",
+    "experiments",
+    type=UserPath(),
+    metavar="DIR",
+    help="Write an experiment for each job that may matter.",
+)
+@click.option("--format", "form", type=click.Choice(get_args(Form)), help="Write only this form.")
+@click.option("--out", type=UserPath(), help=f"The file to write; by default {PAGE} for the page.")
+@output_options
+def triage(
+    history: str, since: int, prometheus: str | None, cluster: Path | None, drives: str | None, cores: int | None,
+    worth: float, form: Form | None, out: Path | None, experiments: Path | None, *, nameless: bool, output: Output,
+) -> int:  # fmt: skip
+    """Rank past jobs by what any drive could save of their time at most. Nothing is run or changed.
+
+    Reads finished jobs' histories (.jhist with _conf.xml), and how busy the drives were where a Prometheus knows it.
+
+    \b
+    Example:  assay triage --history /history/done --since 7d --drives 12xhdd
+              assay triage --history http://history:19888 --prometheus http://prometheus:9090
+              assay triage --history hdfs:/history/done --cluster /etc/hadoop/conf --write-experiment experiments
+    """
+    _check_libraries()
+    installation = find_installation()
+    by_role = drives_by_role(drives or ASSUMED_DRIVES, installation.profiles)
+    web = BoundedWeb(bounds=_BOUNDS, authorize=_authorize(cluster))
+    try:
+        with _progress(output.progress) as bar:
+            jobs = list(_read(histories := _histories(history, since, cluster, web, bar), bar))
+            site = Site(by_role, cores)
+            if prometheus:
+                whole = [job for job in jobs if not job.missing and job.nodes]
+                times = DriveTimes(prometheus, web.ask, whole, _counting(bar, "asking Prometheus"))
+                site = Site(by_role, cores or times.cores, times.of)
+    finally:
+        web.close()
+    assumed = (
+        []
+        if drives
+        else [f"each node has one hard disk, the slowest that it may have: say what it has with --drives ({HOW})"]
+    )
+    answer = ranked(jobs, site, worth, drives_text(by_role), histories.older, assumed)
+    if experiments is not None:
+        _write(answer, jobs, by_role, worth, experiments, output.progress)
+    return _show(anonymous(answer) if nameless else answer, form, out, output)
+
+
+def _check_libraries() -> None:
+    """Raises BadInputError where only what reads records was installed."""
+    lacking = [name for name in ("fastavro", "httpx") if find_spec(name) is None]
+    if lacking:
+        raise BadInputError(
+            f"assay triage needs {' and '.join(lacking)}; install them with pip, or run ./assay in a checkout"
+        )
+
+
+def _show(answer: Triage, form: Form | None, out: Path | None, output: Output) -> int:
+    if form == "json" or (form is None and output.as_json):
+        emit(iter([answer.model_dump_json(indent=1)]), out)
+    elif form == "csv":
+        emit(csv_rows(answer), out)
+    else:
+        if form is None:
+            print_triage(answer, output.results, verbose=output.verbose)
+        target = out or PAGE
+        replace_text(target, page(answer))
+        print_line(output.results, f"page: {target}")
+    return 0
+
+
+def _write(
+    answer: Triage, jobs: Sequence[PastJob], drives: Mapping[str, Drives], worth: float, folder: Path, console: Console
+) -> None:
+    rows = [row for row in answer.rows if row.verdict is TriageVerdict.MAY_MATTER]
+    by_id = {job.id: job for job in jobs}
+    for file in write_experiments(rows, by_id, drives, worth, folder):
+        print_line(console, f"experiment: {file}")
+    if not rows:
+        print_line(console, "no job may matter, so there is no experiment to write")
+
+
+def _authorize(cluster: Path | None) -> Authorize | None:
+    """The login that the cluster's configuration wants, if any."""
+    if cluster is None:
+        return None
+    login = login_of(ClusterSpec(conf_dir=cluster), read_site(cluster), os.environ)
+    return None if login is None else login.authorization
+
+
+def _histories(history: str, since_ms: int, cluster: Path | None, web: BoundedWeb, bar: Progress) -> Histories:
+    task = bar.add_task("looking for histories", total=None)
+
+    def seen(count: int) -> None:
+        bar.update(task, description=f"looking for histories: {count:,} files")
+
+    try:
+        if history.startswith(("http://", "https://")):
+            return from_server(history, since_ms, web.ask, seen)
+        if history.startswith("file:"):
+            return in_folder(Path(history.removeprefix("file:").replace("//", "/")), since_ms, seen)
+        if names_store(history):
+            return in_hadoop(history, since_ms, _client(history, cluster), seen)
+        return in_folder(Path(history).expanduser(), since_ms, seen)
+    finally:
+        bar.remove_task(task)
+
+
+def _client(history: str, cluster: Path | None) -> HadoopFs:
+    """Hadoop's own client. Raises BadInputError where this machine has none."""
+    home = os.environ.get("HADOOP_HOME")
+    command = str(Path(home, "bin", "hadoop")) if home else shutil.which("hadoop")
+    if command is None or not Path(command).is_file():
+        raise BadInputError(
+            f"--history {history} needs Hadoop's client, and there is no `hadoop` on the path or below HADOOP_HOME; "
+            "set HADOOP_HOME, or copy the folder here with `hadoop fs -get` on a machine that has it"
+        )
+    named = {} if cluster is None else {"HADOOP_CONF_DIR": str(cluster.resolve())}
+    return HadoopFs(Path(command), {**os.environ, **named})
+
+
+def _read(histories: Histories, bar: Progress) -> Iterator[PastJob]:
+    task = bar.add_task("reading histories", total=histories.total)
+    for job in histories.jobs:
+        yield job
+        bar.advance(task)
+
+
+def _counting(bar: Progress, title: str) -> Callable[[int, int], object]:
+    task = bar.add_task(title, total=None)
+    return lambda done, total: bar.update(task, completed=done, total=total)
+
+
+@contextmanager
+def _progress(console: Console) -> Iterator[Progress]:
+    """A bar on a terminal, and nothing elsewhere."""
+    parts = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*parts, console=console, transient=True, disable=console.quiet or not console.is_terminal) as bar:
+        yield bar

@@ -1,0 +1,142 @@
+"""Cheaper changes than a drive that a job's own history suggests, each with the counter that it rests on."""
+
+from collections.abc import Callable, Iterator
+from math import ceil
+from typing import NamedTuple
+
+from assay.model.naming import bytes_text
+from assay.triage.bounds import SORT_MIB, SPILL_SHARE
+from assay.triage.job import MAP, REDUCE, PastJob
+
+_MIB = 1 << 20
+_MUCH = 64 * _MIB
+"""Less than so much is not worth a change."""
+_BLOCK = 128 * _MIB
+_MOST_SORT_MIB = 2047
+"""Hadoop takes no larger buffer."""
+_SPILLED_AGAIN = 1.1
+_SMALL_PIECE, _MANY_PIECES = 64 << 10, 1000
+_SMALL_SHARE, _MANY_MAPS = 0.25, 20
+_LARGE_REDUCE = 1 << 30
+_WAITING_SHARE = 0.1
+_ACCOUNTING_BYTES = 16
+"""What the sort buffer needs for each record (Hadoop: MapTask.METASIZE)."""
+
+
+class Change(NamedTuple):
+    """A change, and the counters that suggest it."""
+
+    kind: str
+    change: str
+    counter: str
+
+
+def changes(job: PastJob) -> list[Change]:
+    """What is worth trying before a drive is bought; nothing for what the history does not tell."""
+    return [change for rule in _RULES for change in rule(job)]
+
+
+def spills_per_record(job: PastJob) -> float | None:
+    """How often maps wrote each record that they emitted; None where they emitted none. A combiner makes it small."""
+    maps = job.stage(MAP)
+    if maps is None or not maps.whole.output_records or not maps.whole.map_output_on_disk:
+        return None
+    return maps.whole.spilled_records / maps.whole.output_records
+
+
+def _sort_buffer(job: PastJob) -> Iterator[Change]:
+    maps, ratio = job.stage(MAP), spills_per_record(job)
+    if maps is None or ratio is None or ratio < _SPILLED_AGAIN or maps.whole.map_output_on_disk < _MUCH:
+        return
+    now = job.number("mapreduce.task.io.sort.mb", SORT_MIB)
+    share = job.number("mapreduce.map.sort.spill.percent", SPILL_SHARE)
+    largest = maps.whole.map_output + maps.whole.output_records * _ACCOUNTING_BYTES
+    wanted = ceil(largest / max(1, maps.whole.tasks) / share / _MIB * 1.1)
+    if wanted <= now:
+        change = f"spread the map outputs evenly: the largest of them don't fit into the sort buffer of {now:.0f} MiB"
+    elif wanted <= _MOST_SORT_MIB:
+        change = (
+            f"mapreduce.task.io.sort.mb from {now:.0f} to {wanted}, if the maps' heap has room for it: each record is "
+            "then written once"
+        )
+    else:
+        change = "more and smaller maps: their output does not fit into any sort buffer"
+    counter = (
+        f"SPILLED_RECORDS of maps {maps.whole.spilled_records:,} for MAP_OUTPUT_RECORDS {maps.whole.output_records:,}"
+    )
+    yield Change("sort buffer", change, counter)
+
+
+def _pieces(job: PastJob) -> Iterator[Change]:
+    reduces = job.stage(REDUCE)
+    if reduces is None or reduces.whole.fetches < _MANY_PIECES or reduces.whole.fetched < _MUCH:
+        return
+    piece = reduces.whole.fetched / reduces.whole.fetches
+    if piece < _SMALL_PIECE:
+        yield Change(
+            "small pieces",
+            "fewer maps (mapreduce.input.fileinputformat.split.minsize) or fewer reducers: each piece costs a hard "
+            "disk a positioning",
+            f"REDUCE_SHUFFLE_BYTES {bytes_text(reduces.whole.fetched)} in SHUFFLED_MAPS {reduces.whole.fetches:,} "
+            f"pieces of {bytes_text(piece)}",
+        )
+
+
+def _compression(job: PastJob) -> Iterator[Change]:
+    reduces = job.stage(REDUCE)
+    compressed = job.setting("mapreduce.map.output.compress", "false").lower() == "true"
+    if reduces is None or compressed or not job.settings or reduces.whole.fetched < _MUCH:
+        return
+    yield Change(
+        "compression",
+        "mapreduce.map.output.compress=true with Snappy, LZ4 or Zstandard: fewer bytes to spill, merge and fetch",
+        f"REDUCE_SHUFFLE_BYTES {bytes_text(reduces.whole.fetched)}, and mapreduce.map.output.compress is false",
+    )
+
+
+def _reducers(job: PastJob) -> Iterator[Change]:
+    reduces, nodes = job.stage(REDUCE), len(job.nodes)
+    if reduces is None or not 0 < job.reduces < nodes:
+        return
+    each = reduces.whole.fetched / job.reduces
+    if each >= _LARGE_REDUCE:
+        yield Change(
+            "few reducers",
+            f"mapreduce.job.reduces from {job.reduces} to {nodes} or more, where the result allows it: then all nodes' "
+            "drives take part",
+            f"REDUCE_SHUFFLE_BYTES {bytes_text(each)} for each of {job.reduces} reducers on {nodes} nodes",
+        )
+
+
+def _small_files(job: PastJob) -> Iterator[Change]:
+    maps = job.stage(MAP)
+    if maps is None or maps.whole.tasks < _MANY_MAPS or not maps.whole.store_read:
+        return
+    each = maps.whole.store_read / maps.whole.tasks
+    if each < _SMALL_SHARE * job.number("dfs.blocksize", _BLOCK):
+        yield Change(
+            "small files",
+            "CombineTextInputFormat (Hive and Pig have it as a setting) or fewer, larger files: starts take most of "
+            "such maps",
+            f"HDFS_BYTES_READ {bytes_text(each)} for each of {maps.whole.tasks:,} maps",
+        )
+
+
+def _slow_start(job: PastJob) -> Iterator[Change]:
+    reduces = job.stage(REDUCE)
+    if reduces is None or not reduces.whole.task_ms:
+        return
+    share = reduces.early_ms / job.whole.task_ms
+    if share >= _WAITING_SHARE:
+        now = job.setting("mapreduce.job.reduce.slowstart.completedmaps", "0.05")
+        yield Change(
+            "slow start",
+            f"mapreduce.job.reduce.slowstart.completedmaps from {now} to 0.8 or more: reducers hold containers while "
+            "maps still run",
+            f"reducers waited for maps in {share:.0%} of all task time",
+        )
+
+
+_RULES: tuple[Callable[[PastJob], Iterator[Change]], ...] = (
+    _sort_buffer, _compression, _pieces, _reducers, _small_files, _slow_start,
+)  # fmt: skip

@@ -1,0 +1,126 @@
+"""The lowest rates of a site's drives, by the project's own profiles: what `--drives 4xhdd` says of a node.
+
+A bound on time needs the slowest that a drive may be: on its inner tracks, with several streams at once, and with a
+positioning before each request where requests are known to be small. What published measurements show of a drive, its
+profile says under `expected`.
+"""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from assay.media.emulated.profile import find_profile, profile_names
+from assay.model.drive_profile import DriveProfile
+from assay.model.errors import BadInputError
+from assay.model.naming import bytes_text
+
+Direction = Literal["read", "write"]
+SHORT_NAMES: Mapping[str, str] = {
+    "hdd": "seagate-constellation-es3-4tb", "ssd": "intel-s4500-960gb", "nvme": "intel-p4500-1tb",
+}  # fmt: skip
+"""Usual drives of servers."""
+ROLES = ("input", "intermediate", "output")
+HOW = "write it as 4xhdd, 2xssd or 12xPROFILE, and drives of a role of their own as 12xhdd,intermediate=1xssd"
+_PART = re.compile(r"(?:(?P<role>[a-z]+)=)?(?P<count>[1-9][0-9]{0,2})x(?P<name>[^,=]+)")
+_MB = 1e6
+_LEAST_LARGE = 64 << 20
+"""A positioning before so many bytes is lost in the rate."""
+
+
+class Drives(NamedTuple):
+    """So many drives of a kind in each node, at their lowest rates (bytes a second) and longest positionings (s).
+
+    `profile` is what their kind is called in an experiment.
+    """
+
+    number: int
+    name: str
+    profile: str
+    read_rate: float
+    write_rate: float
+    read_access_s: float
+    write_access_s: float
+
+    @property
+    def text(self) -> str:
+        """`4 x WD10EZEX`."""
+        return f"{self.number} x {self.name}"
+
+    def seconds(self, direction: Direction, moved: float, request: float | None = None) -> float:
+        """How long one of them takes at most for so many bytes; `request` is the size of requests, where it is known.
+
+        What is larger than 64 MiB, or of unknown size, is one stream among several.
+        """
+        rate, access_s = (
+            (self.read_rate, self.read_access_s) if direction == "read" else (self.write_rate, self.write_access_s)
+        )
+        small = request is not None and 0 < request < _LEAST_LARGE
+        return moved / rate + (moved / request * access_s if small and request else 0.0)
+
+    def rate_text(self, direction: Direction, request: float | None = None) -> str:
+        """The rate that `seconds` comes to, in words."""
+        sample = request if request is not None and 0 < request < _LEAST_LARGE else None
+        rate = (sample or _MB) / self.seconds(direction, sample or _MB, sample) / _MB
+        pieces = f" in pieces of {bytes_text(sample)}" if sample else ""
+        return f"{rate:.3g} MB/s{pieces}"
+
+
+def drives_of(profile: DriveProfile, count: int, name: str) -> Drives:
+    """The lowest rates that a profile's published figures show. Raises BadInputError where they show none."""
+    expected, figures = profile.expected_values, profile.values
+    wanted = (
+        "sequential_read_mb_s",
+        "sequential_write_mb_s",
+        "random_read_4k_iops_depth1",
+        "random_write_4k_iops_depth1",
+    )
+    lacking = [name for name in wanted if not expected.get(name)]
+    if lacking:
+        raise BadInputError(
+            f"the drive profile {profile.name} can't bound what jobs wait for: it says nothing of {', '.join(lacking)} "
+            "under `expected`; add that, or name another drive in --drives"
+        )
+    outer = figures.get("outer_rate_mb_s", 0)
+    inner_share = figures["inner_rate_mb_s"] / outer if outer and "inner_rate_mb_s" in figures else 1.0
+    alone = expected["sequential_read_mb_s"]
+    several = min([alone, *(value for name, value in expected.items() if name.startswith("streams_"))])
+    write = min(
+        value for name, value in (*expected.items(), *figures.items())
+        if name in {"sequential_write_mb_s", "sequential_write_beyond_cache_mb_s", "write_rate_mb_s"}
+    )  # fmt: skip
+    return Drives(
+        count, profile.model or profile.name, name,
+        several * inner_share * _MB, write * several / alone * inner_share * _MB,
+        1 / expected["random_read_4k_iops_depth1"], 1 / expected["random_write_4k_iops_depth1"],
+    )  # fmt: skip
+
+
+def drives_by_role(text: str, profiles: Path) -> Mapping[str, Drives]:
+    """The drives of each role, as `--drives` says. Raises BadInputError with how it is written."""
+    by_role: dict[str, Drives] = {}
+    for part in text.replace(" ", "").split(","):
+        match = _PART.fullmatch(part)
+        if match is None or (match["role"] or ROLES[0]) not in ROLES:
+            raise BadInputError(f"--drives {text!r} is not understood at {part!r}; {HOW}")
+        name = match["name"]
+        if name not in SHORT_NAMES and name not in profile_names(profiles) and "/" not in name and "." not in name:
+            known = ", ".join((*SHORT_NAMES, *profile_names(profiles)))
+            raise BadInputError(f"--drives {text!r} names {name!r}, and known are {known}; or name a YAML file")
+        profile = SHORT_NAMES.get(name, name)
+        drives = drives_of(find_profile(profile, profiles), int(match["count"]), profile)
+        for role in (match["role"],) if match["role"] else ROLES:
+            if match["role"] or role not in by_role:
+                by_role[role] = drives
+    lacking = [role for role in ROLES if role not in by_role]
+    if lacking:
+        raise BadInputError(f"--drives {text!r} names no drives for {' and '.join(lacking)}; {HOW}")
+    return by_role
+
+
+def drives_text(by_role: Mapping[str, Drives]) -> str:
+    """The drives of a node in words."""
+    kinds = {role: drives.text for role, drives in by_role.items()}
+    if len(set(kinds.values())) == 1:
+        return next(iter(kinds.values()))
+    return ", ".join(f"{text} for {role}" for role, text in kinds.items())

@@ -1,0 +1,169 @@
+"""The history files of a site: those below a folder of this machine, or of a file system that Hadoop's client knows.
+
+The JobHistoryServer's names of finished jobs' files tell when each job ended (Hadoop: FileNameIndexUtils), so files
+from before a time are left out unread.
+"""
+
+import os
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from datetime import datetime
+from pathlib import Path, PurePosixPath
+from typing import NamedTuple
+
+from assay.host.files import why
+from assay.model.errors import AssayError, BadInputError
+from assay.store.hadoop_fs import HadoopFs
+from assay.triage.job import PastJob
+from assay.triage.reading import job_id, read_file
+
+MOST_FILES = 100_000
+"""More take an hour and more to read, and are most likely years of which days were meant."""
+_ENDINGS = (".jhist", ".jhist.gz")
+_FINISHED_PLACE = 4
+"""Of the parts of a file's name: id, submission, user, job's name, end, maps, reduces, state, queue, start."""
+_ALONE = 16
+"""So few files are read faster here than by processes that have to be started."""
+_AT_ONCE = 2
+_CHUNK = 8
+_BATCH = 500
+"""Files that are copied at once from a file system of Hadoop's, and lie here until they are read."""
+
+Seen = Callable[[int], object]
+
+
+class Histories(NamedTuple):
+    """How many histories there are, their jobs as they are read, and how many files were left out as too old."""
+
+    total: int
+    jobs: Iterator[PastJob]
+    older: int = 0
+
+
+def in_folder(folder: Path, since_ms: int, seen: Seen) -> Histories:
+    """Those below a folder that ended since a time; `seen` is told how many files were looked at.
+
+    Raises BadInputError where there is no such folder, it has no history, or so many that days must have been meant.
+    """
+    if folder.is_file():
+        return Histories(1, iter([read_file(folder)]))
+    files: list[Path] = []
+    looked_at = older = 0
+    for entry in _files(folder):
+        looked_at += 1
+        if looked_at % 10_000 == 0:
+            seen(looked_at)
+        if entry.name.endswith(_ENDINGS):
+            if (finished_ms(entry.name) or _changed_ms(entry)) >= since_ms:
+                files.append(Path(entry.path))
+            else:
+                older += 1
+    _check_count(str(folder), len(files), older, looked_at)
+    return Histories(len(files), read_files(sorted(files)), older)
+
+
+def _files(folder: Path) -> Iterator["os.DirEntry[str]"]:
+    """All files below a folder, but for folders that this user may not read. Raises BadInputError for the first one."""
+    waiting = [str(folder)]
+    while waiting:
+        place = waiting.pop()
+        try:
+            with os.scandir(place) as entries:
+                for entry in entries:
+                    if entry.is_dir(follow_symlinks=False):
+                        waiting.append(entry.path)
+                    else:
+                        yield entry
+        except OSError as error:
+            if place == str(folder):
+                raise BadInputError(
+                    f"--history {folder} can't be read: {why(error)}; name the folder that holds the .jhist files "
+                    "(mapreduce.jobhistory.done-dir)"
+                ) from None
+
+
+def _changed_ms(entry: "os.DirEntry[str]") -> int:
+    try:
+        return int(entry.stat().st_mtime * 1000)
+    except OSError:  # it has gone meanwhile
+        return 0
+
+
+def finished_ms(name: str) -> int:
+    """When a job ended, by the name of its history's file; 0 where that does not say."""
+    job = job_id(name)
+    parts = name[name.find(job) :].split("-") if job else []
+    return int(parts[_FINISHED_PLACE]) if len(parts) > _FINISHED_PLACE and parts[_FINISHED_PLACE].isdecimal() else 0
+
+
+def _check_count(place: str, count: int, older: int, looked_at: int) -> None:
+    if count > MOST_FILES:
+        raise BadInputError(
+            f"{place} holds {count:,} job histories, and {MOST_FILES:,} are the most that are read at once; take the "
+            "newest of them, such as --since 7d, or name a folder of one month below it"
+        )
+    if not count:
+        if older:
+            raise BadInputError(
+                f"all {older:,} job histories in {place} are from before --since; choose an earlier time"
+            )
+        raise BadInputError(
+            f"{place} holds no job history among its {looked_at:,} files; name the folder that holds .jhist files "
+            "(mapreduce.jobhistory.done-dir)"
+        )
+
+
+def read_files(files: Sequence[Path]) -> Iterator[PastJob]:
+    """Their jobs in the same order; many are read by two processes."""
+    if len(files) <= _ALONE:
+        yield from map(read_file, files)
+        return
+    with ProcessPoolExecutor(min(_AT_ONCE, os.cpu_count() or 1)) as processes:
+        try:
+            yield from processes.map(read_file, files, chunksize=_CHUNK)
+        except BaseException:
+            processes.shutdown(cancel_futures=True)
+            raise
+
+
+def in_hadoop(place: str, since_ms: int, client: HadoopFs, seen: Seen) -> Histories:
+    """Those below a folder of a file system that Hadoop's client knows, copied here a few hundred at a time.
+
+    Raises BadInputError where it has none, or the client can't read it.
+    """
+    try:
+        listed = client.list_below(place)
+    except AssayError as error:
+        raise BadInputError(f"--history {place} can't be read: {error}") from None
+    seen(len(listed))
+    settings = {job_id(_name(file.path)): file.path for file in listed if _name(file.path).endswith("_conf.xml")}
+    wanted = []
+    older = 0
+    for file in listed:
+        name = _name(file.path)
+        if name.endswith(_ENDINGS):
+            if (finished_ms(name) or file.changed_ms) >= since_ms:
+                wanted.append(file.path)
+            else:
+                older += 1
+    _check_count(place, len(wanted), older, len(listed))
+    return Histories(len(wanted), _copied(wanted, settings, client), older)
+
+
+def _copied(files: Sequence[str], settings: dict[str, str], client: HadoopFs) -> Iterator[PastJob]:
+    for begin in range(0, len(files), _BATCH):
+        batch = files[begin : begin + _BATCH]
+        beside = [settings[job] for file in batch if (job := job_id(_name(file))) in settings]
+        with tempfile.TemporaryDirectory(prefix="assay-triage-") as place:
+            client.get([*batch, *beside], Path(place))
+            yield from read_files([Path(place, _name(file)) for file in batch])
+
+
+def _name(path: str) -> str:
+    return PurePosixPath(path).name
+
+
+def since_text(since_ms: int) -> str:
+    """A time as people write it, in this machine's zone."""
+    return f"{datetime.fromtimestamp(since_ms / 1000).astimezone():%Y-%m-%d %H:%M}"

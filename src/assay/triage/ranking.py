@@ -1,0 +1,397 @@
+"""The ranked list: recurring jobs with what any drive could save of them at most, a verdict each, and their sum."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from enum import StrEnum
+from itertools import accumulate
+from typing import NamedTuple
+
+from assay.model.base import Frozen
+from assay.model.naming import bytes_text, first_few
+from assay.report.answer import percent
+from assay.report.words import seconds_text
+from assay.triage.bounds import Bound, Concurrency, beside, bound_of, concurrency, drive_seconds
+from assay.triage.busy import Busy
+from assay.triage.changes import Change, changes
+from assay.triage.drives import Drives
+from assay.triage.job import MAP, REDUCE, PastJob, Work, sum_of
+from assay.triage.names import recurring
+
+DECISIVE_SHARE = 0.9
+"""The fewest jobs that hold so much of all that could be saved are the ones that decide."""
+_CACHED_SHARE = 0.3
+"""Of what jobs read, drives that read less did not serve it: the page cache did."""
+_MOSTLY = 0.5
+
+
+class TriageVerdict(StrEnum):
+    """Whether another drive could matter to a job."""
+
+    MAY_MATTER = "may matter: test it"
+    NOT_KNOWN = "not known"
+    CANNOT_MATTER = "cannot matter"
+
+
+class DriveUse(Frozen):
+    """What the drives of one role do at most for a phase, over all runs that count."""
+
+    phase: str
+    """The phase of the tasks."""
+    role: str
+    """What is read or written: input, intermediate or output."""
+    seconds: float
+    """The most seconds that a node's drives take for it."""
+    how: str
+    """How that comes about, of the run with the largest bound."""
+
+
+class CheaperChange(Frozen):
+    """A change that is cheaper than a drive."""
+
+    kind: str
+    """What it is about."""
+    change: str
+    """The change."""
+    counter: str
+    """The counters that suggest it, of the run with the largest bound."""
+    runs: int
+    """In how many runs they do."""
+
+
+class JobRow(Frozen):
+    """A job, with all of its runs. Amounts are sums over the runs that count; seconds are elapsed time."""
+
+    job: str
+    """Its name without dates and numbers."""
+    user: str
+    """Who ran it last."""
+    queue: str
+    """The queue of its last run."""
+    runs: int
+    """How often it ran."""
+    counted: int
+    """The runs that ended well and whose histories lack nothing: all other figures are theirs."""
+    elapsed_s: float
+    """From each run's start to its end."""
+    queued_s: float
+    """From each run's submission to its start, which is no part of `elapsed_s`."""
+    starts_s: float
+    """Of `elapsed_s`, when none of its tasks ran: starts, waits for containers, and commits."""
+    task_share: float
+    """Its share of the time of all jobs' tasks."""
+    nodes: int
+    """On how many nodes it ran at most."""
+    read_bytes: int
+    """Read from the cluster's store."""
+    remote_bytes: int
+    """Read from and written to other stores, such as object stores, which are not on the cluster's drives."""
+    map_output_bytes: int
+    """Emitted by its maps."""
+    spilled_bytes: int
+    """Written to local directories, by maps and reducers."""
+    spilled_records: int
+    """Records written to local directories, by maps and reducers."""
+    spills_per_record: float | None
+    """How often each record that maps emitted was written to local directories in all; null without any."""
+    shuffled_bytes: int
+    """Fetched by its reducers."""
+    written_bytes: int
+    """Written to the cluster's store, without copies."""
+    local_peak_bytes: int
+    """The most that one run had in the local directories of one node at once, by its maps' outputs and what its
+    reducers fetched and merged."""
+    bound_s: float | None
+    """The most that any drive could save; null where that is not known."""
+    bound_share: float | None
+    """The same as a share of `elapsed_s`."""
+    by_time_s: float | None
+    """The bound by time alone."""
+    by_bytes_s: float | None
+    """The bound by bytes alone."""
+    busy_s: float | None
+    """How long the busiest node's drives were busy, where a Prometheus says so of all runs."""
+    beside_s: float
+    """Of the bound by bytes, what the drives did for the jobs beside it."""
+    basis: str
+    """What the bound rests on: busy drives, bytes or time."""
+    how: str
+    """How the bound comes about."""
+    parts: tuple[DriveUse, ...]
+    """What the drives do for each phase and role."""
+    roles: Mapping[str, float]
+    """By role, the most that faster drives for it alone could save."""
+    verdict: TriageVerdict
+    """By the threshold."""
+    role: str
+    """The role that matters most; empty where none does."""
+    reason: str
+    """Why it can't matter, or what is missing and how to get it."""
+    advice: tuple[CheaperChange, ...]
+    """Cheaper changes."""
+    ids: tuple[str, ...]
+    """The ids of its runs, those that count first and the newest of them before others, twenty at most."""
+
+
+class Batch(Frozen):
+    """The batch as a whole."""
+
+    jobs: int
+    """Jobs by their names."""
+    runs: int
+    """Runs in all."""
+    not_counted: int
+    """Runs that did not end well, or whose histories lack something."""
+    older: int
+    """Files that were left out because their jobs had ended before the time asked for."""
+    began_ms: int
+    """The first start, in milliseconds since the epoch; 0 without any."""
+    ended_ms: int
+    """The last end."""
+    elapsed_s: float
+    """Of all runs that count, added up."""
+    bound_s: float
+    """The most of it that any drive could save, in the jobs that may matter."""
+    deciding: tuple[str, ...]
+    """The fewest jobs that hold nine tenths of that."""
+    verdicts: Mapping[str, int]
+    """How many jobs have each verdict."""
+    at_once: float
+    """How many jobs ran beside one another on average, while any did."""
+    most_at_once: int
+    """The most."""
+    covered_s: float
+    """How long any job ran."""
+    worth: float
+    """The threshold: the share of a job's time that a drive must save."""
+    drives: str
+    """The drives of a node by whose lowest rates bytes became time."""
+    assumed: tuple[str, ...]
+    """What was assumed because nothing said it."""
+
+
+class Triage(Frozen):
+    """The answer: the batch, and its jobs, those first that could save most."""
+
+    summary: Batch
+    rows: tuple[JobRow, ...]
+
+
+class Site(NamedTuple):
+    """What is known of the nodes; `busy` tells of a job what its nodes' drives did, where a Prometheus does."""
+
+    drives: Mapping[str, Drives]
+    cores: int | None = None
+    busy: Callable[[PastJob], Busy] | None = None
+
+
+class _BoundedRun(NamedTuple):
+    job: PastJob
+    bound: Bound
+    busy: Busy | None
+
+
+def judge(jobs: Sequence[PastJob], site: Site, worth: float) -> list[JobRow]:
+    """A row for each recurring job: first those that may matter, by what they could save, then what is not known."""
+    whole = [job for job in jobs if not job.missing and job.elapsed_s]
+    nodes = len({node for job in whole for node in job.nodes})
+    loads = beside(whole, [drive_seconds(job, site.drives, nodes) for job in whole])
+    bounded: dict[str, list[_BoundedRun]] = {}
+    for job, beside_s in zip(whole, loads, strict=True):
+        busy = site.busy(job) if site.busy else None
+        bound = bound_of(job, site.drives, beside_s=beside_s, cores=site.cores, busy_s=busy.seconds if busy else None)
+        bounded.setdefault(recurring(job.name), []).append(_BoundedRun(job, bound, busy))
+    runs: dict[str, list[PastJob]] = {}
+    for job in jobs:
+        runs.setdefault(recurring(job.name), []).append(job)
+    total_ms = max(1, sum(job.whole.task_ms for job in whole))
+    rows = [_row(name, all_runs, bounded.get(name, []), total_ms, worth) for name, all_runs in runs.items()]
+    return sorted(rows, key=_rank)
+
+
+def _rank(row: JobRow) -> tuple[int, float, str]:
+    place = list(TriageVerdict).index(row.verdict)
+    return place, -(row.bound_s if row.bound_s is not None else row.elapsed_s), row.job
+
+
+def _row(name: str, runs: Sequence[PastJob], bounded: Sequence[_BoundedRun], total_ms: int, worth: float) -> JobRow:
+    work = sum_of(run.job.whole for run in bounded)
+    elapsed_s = sum(run.job.elapsed_s for run in bounded)
+    bound_s = sum(run.bound.seconds for run in bounded) if bounded else None
+    widest = max(bounded, key=lambda run: run.bound.seconds, default=None)
+    share = None if bound_s is None else bound_s / elapsed_s
+    if share is None:
+        verdict = TriageVerdict.NOT_KNOWN
+    else:
+        verdict = TriageVerdict.CANNOT_MATTER if share < worth else TriageVerdict.MAY_MATTER
+    newest = sorted(runs, key=lambda job: (bool(job.missing), -job.finished_ms))
+    roles = _sums(run.bound.role_seconds() for run in bounded)
+    busy = [run.bound.stages for run in bounded]
+    measured = bool(bounded) and all(stage.busy_s is not None for stages in busy for stage in stages)
+    return JobRow(
+        job=name, user=newest[0].user, queue=newest[0].queue, runs=len(runs), counted=len(bounded),
+        elapsed_s=elapsed_s, queued_s=sum(run.job.queued_s for run in bounded),
+        starts_s=sum(max(0.0, run.job.elapsed_s - run.job.tasks_s) for run in bounded),
+        task_share=work.task_ms / total_ms, nodes=max((len(run.job.nodes) for run in bounded), default=0),
+        read_bytes=work.store_read, remote_bytes=work.remote_read + work.remote_written,
+        map_output_bytes=work.map_output, spilled_bytes=work.local_written, spilled_records=work.spilled_records,
+        spills_per_record=_spills(bounded), shuffled_bytes=work.fetched, written_bytes=work.store_written,
+        local_peak_bytes=max((_local_peak(run.job) for run in bounded), default=0),
+        bound_s=bound_s, bound_share=share,
+        by_time_s=_total(stage.time_s for stages in busy for stage in stages) if bounded else None,
+        by_bytes_s=_total(stage.bytes_s for stages in busy for stage in stages) if bounded else None,
+        busy_s=_total(stage.busy_s for stages in busy for stage in stages) if measured else None,
+        beside_s=sum(run.bound.beside_s for run in bounded), basis=widest.bound.basis if widest else "",
+        how=_how(bounded, bound_s or 0.0, elapsed_s) if widest else "",
+        parts=_parts(bounded, widest) if widest else (), roles=roles,
+        verdict=verdict, role=max(roles, key=roles.__getitem__) if roles and any(roles.values()) else "",
+        reason=_why_not(bounded, work, bound_s or 0.0, elapsed_s) if verdict is TriageVerdict.CANNOT_MATTER
+        else _missing(runs) if verdict is TriageVerdict.NOT_KNOWN else "",
+        advice=_advice(bounded, widest) if widest else (), ids=tuple(job.id for job in newest[:20]),
+    )  # fmt: skip
+
+
+def _total(values: Iterable[float | None]) -> float | None:
+    known = list(values)
+    return None if None in known else sum(value for value in known if value is not None)
+
+
+def _sums(each: Iterable[Mapping[str, float]]) -> dict[str, float]:
+    totals: dict[str, float] = {}
+    for amounts in each:
+        for name, value in amounts.items():
+            totals[name] = totals.get(name, 0.0) + value
+    return totals
+
+
+def _spills(bounded: Sequence[_BoundedRun]) -> float | None:
+    maps = [stage for run in bounded if (stage := run.job.stage(MAP))]
+    emitted = sum(stage.whole.output_records for stage in maps)
+    with_reducers = any(run.job.stage(REDUCE) for run in bounded)
+    spilled = sum(run.job.whole.spilled_records for run in bounded)
+    return spilled / emitted if with_reducers and emitted else None
+
+
+def _local_peak(job: PastJob) -> int:
+    """Map outputs stay until the job ends; a reducer has what it fetched, and while it merges that once more."""
+    stages = {stage.name: stage.busiest for stage in job.stages}
+    outputs = sum(work.map_output_on_disk for work in stages.values())
+    reduced = stages.get(REDUCE, Work())
+    return outputs + min(reduced.local_written, 2 * reduced.fetched)
+
+
+def _parts(bounded: Sequence[_BoundedRun], widest: _BoundedRun) -> tuple[DriveUse, ...]:
+    seconds: dict[tuple[str, str], float] = {}
+    how: dict[tuple[str, str], list[str]] = {}
+    for run in bounded:
+        for part in run.bound.parts:
+            key = (part.phase, part.role)
+            seconds[key] = seconds.get(key, 0.0) + part.seconds
+            if run is widest:
+                how.setdefault(key, []).append(part.how)
+    return tuple(
+        DriveUse(phase=phase, role=role, seconds=value, how="; ".join(how.get((phase, role), ())))
+        for (phase, role), value in seconds.items()
+    )
+
+
+def _how(bounded: Sequence[_BoundedRun], bound_s: float, elapsed_s: float) -> str:
+    """The bound in a sentence."""
+    stages = [stage for run in bounded for stage in run.bound.stages]
+    time_s, bytes_s = _total(stage.time_s for stage in stages), sum(stage.bytes_s for stage in stages)
+    beside_s = sum(run.bound.beside_s for run in bounded)
+    if all(stage.busy_s is not None for stage in stages) and stages:
+        return f"the drives of the busiest node were busy for {seconds_text(bound_s)} of {seconds_text(elapsed_s)} s"
+    by_time = "processor time is not known" if time_s is None else f"tasks did not compute in {seconds_text(time_s)} s"
+    with_others = (
+        f", {seconds_text(beside_s)} s of drives' time for jobs beside it included" if beside_s >= 0.05 else ""
+    )
+    limited = " (no more, since its computing alone keeps the processors busy)" if _by_processors(bounded) else ""
+    return (
+        f"of {seconds_text(elapsed_s)} s, {by_time}, and what it moved takes the drives at most "
+        f"{seconds_text(bytes_s)} s{with_others}: stage by stage the smaller is {seconds_text(bound_s)} s{limited}"
+    )
+
+
+def _by_processors(bounded: Sequence[_BoundedRun]) -> bool:
+    return any(run.bound.seconds < sum(stage.seconds for stage in run.bound.stages) - 1e-9 for run in bounded)
+
+
+def _why_not(bounded: Sequence[_BoundedRun], work: Work, bound_s: float, elapsed_s: float) -> str:
+    """What the time went to instead, the largest first that explains it."""
+    moved = work.store_read + work.store_written + work.local_read + work.local_written + work.fetched
+    starts_s = sum(max(0.0, run.job.elapsed_s - run.job.tasks_s) for run in bounded)
+    drives_read = sum(run.busy.read_bytes for run in bounded if run.busy)
+    requested = work.store_read + work.local_read + work.fetched
+    if starts_s > _MOSTLY * elapsed_s:
+        return f"starts and waits for containers take {percent(starts_s / elapsed_s)} of its time"
+    if all(run.busy for run in bounded) and requested and drives_read < _CACHED_SHARE * requested:
+        return f"the page cache served it: drives read {bytes_text(drives_read)} of {bytes_text(requested)}"
+    if _by_processors(bounded):
+        return "computing: it keeps all processors busy"
+    stages = [stage for run in bounded for stage in run.bound.stages]
+    bytes_s, time_s = sum(stage.bytes_s for stage in stages), _total(stage.time_s for stage in stages)
+    if time_s is None or bytes_s <= time_s:
+        return f"it moves {bytes_text(moved)}, which takes the drives at most {seconds_text(bound_s)} s"
+    return f"computing: its tasks wait for anything at all in at most {percent(bound_s / elapsed_s)} of its time"
+
+
+def _missing(runs: Sequence[PastJob]) -> str:
+    reasons = list(dict.fromkeys(word for job in runs for word in (job.missing or ("the times of its start and end",))))
+    return f"missing: {first_few(reasons, between='; ', last='; and', most=2)}"
+
+
+def _advice(bounded: Sequence[_BoundedRun], widest: _BoundedRun) -> tuple[CheaperChange, ...]:
+    by_kind: dict[str, list[tuple[_BoundedRun, Change]]] = {}
+    for run in bounded:
+        for change in changes(run.job):
+            by_kind.setdefault(change.kind, []).append((run, change))
+    advice = []
+    for kind, runs in by_kind.items():
+        _, change = next((pair for pair in runs if pair[0] is widest), runs[0])
+        advice.append(CheaperChange(kind=kind, change=change.change, counter=change.counter, runs=len(runs)))
+    return tuple(advice)
+
+
+def triage(
+    jobs: Sequence[PastJob], site: Site, worth: float, drives: str, older: int, assumed: Iterable[str]
+) -> Triage:
+    """The whole answer of some jobs' histories; `drives` are the nodes' in words."""
+    rows = judge(jobs, site, worth)
+    whole = [job for job in jobs if not job.missing and job.elapsed_s]
+    beside_others: Concurrency = concurrency(whole)
+    summary = Batch(
+        jobs=len(rows), runs=len(jobs), not_counted=len(jobs) - len(whole), older=older,
+        began_ms=min((job.started_ms for job in whole), default=0),
+        ended_ms=max((job.finished_ms for job in whole), default=0),
+        elapsed_s=sum(job.elapsed_s for job in whole),
+        bound_s=sum(row.bound_s or 0.0 for row in rows if row.verdict is TriageVerdict.MAY_MATTER),
+        deciding=tuple(deciding(rows)),
+        verdicts={str(verdict): sum(row.verdict is verdict for row in rows) for verdict in TriageVerdict},
+        at_once=beside_others.average, most_at_once=beside_others.most, covered_s=beside_others.covered_s,
+        worth=worth, drives=drives, assumed=(*assumed, *_assumed(whole)),
+    )  # fmt: skip
+    return Triage(summary=summary, rows=tuple(rows))
+
+
+def deciding(rows: Sequence[JobRow]) -> list[str]:
+    """The fewest jobs that hold nine tenths of what could be saved."""
+    wanted = [row for row in rows if row.verdict is TriageVerdict.MAY_MATTER and row.bound_s]
+    total = sum(row.bound_s or 0.0 for row in wanted)
+    before = [0.0, *accumulate(row.bound_s or 0.0 for row in wanted)]
+    return [
+        row.job for row, saved_before_s in zip(wanted, before, strict=False) if saved_before_s < DECISIVE_SHARE * total
+    ]
+
+
+def _assumed(jobs: Sequence[PastJob]) -> Iterator[str]:
+    without = sum(not job.settings for job in jobs)
+    if without:
+        yield (
+            f"{without} of {len(jobs)} histories have no configuration beside them: Hadoop's own values are taken for "
+            "them (three copies of outputs, a sort buffer of 100 MiB)"
+        )
+    uber = sum(job.uberized for job in jobs)
+    if uber:
+        yield f"{uber} jobs ran inside their application masters (uber jobs): only the bytes bound them"
+    nowhere = sum(not job.nodes for job in jobs)
+    if nowhere:
+        yield f"{nowhere} histories name no nodes: all bytes of their jobs are taken to lie on one"

@@ -1,0 +1,359 @@
+"""One job's history file, read event by event: sums over its tasks are kept, and no task longer than it is needed.
+
+Any file makes a job, however little of it can be read: what it lacks is named in the job, and nothing is guessed.
+"""
+
+import gzip
+import re
+import zlib
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from heapq import heappop, heappush
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple, cast
+from xml.etree import ElementTree as ET
+
+from assay.engine.history_files import events
+from assay.host.files import why
+from assay.triage.job import MAP, REDUCE, SETTINGS, SUCCEEDED, PastJob, StageSums, Work
+
+_JOB = re.compile(r"job_\d+_\d+")
+_FILES, _TASKS = ("FileSystemCounter", "FileSystemCounters"), ("TaskCounter", "Task$Counter")
+"""Endings of the groups' names, in Hadoop 2 and 3 and before."""
+_OF_STORE = ("HDFS", "VIEWFS", "WEBHDFS", "SWEBHDFS", "O3FS", "OFS")
+_FORMS = (b"Avro-Json", b"Avro-Binary")
+_MOST_PREFACE_LINES, _LONGEST_PREFACE_LINE = 64, 1 << 12
+_GZIP = b"\x1f\x8b"
+_BROKEN = (
+    ValueError, LookupError, TypeError, AttributeError, EOFError, OSError, OverflowError, StopIteration, zlib.error,
+)  # fmt: skip
+"""What readers of files that were cut short, or are something else, raise."""
+_FORMER_NAMES = {
+    "io.sort.mb": "mapreduce.task.io.sort.mb", "io.sort.factor": "mapreduce.task.io.sort.factor",
+    "io.sort.spill.percent": "mapreduce.map.sort.spill.percent",
+    "mapred.compress.map.output": "mapreduce.map.output.compress", "dfs.block.size": "dfs.blocksize",
+    "mapred.reduce.slowstart.completed.maps": "mapreduce.job.reduce.slowstart.completedmaps",
+    "mapred.reduce.tasks": "mapreduce.job.reduces",
+}  # fmt: skip
+CUT_SHORT = "its end: the file was cut short, or the job still runs; take the file from the folder of finished jobs"
+NO_COUNTERS = "its tasks' counters: look whether its tasks ended, or ask for the job of a newer Hadoop"
+
+
+def read_file(file: Path) -> PastJob:
+    """The job of a history file, plain or gzip, with the settings in the `_conf.xml` beside it. Never raises for one.
+
+    A file that can't be read is a job without a name of its own, which says so.
+    """
+    name = job_id(file.name)
+    try:
+        with file.open("rb") as plain:
+            packed = plain.peek(2)[:2] == _GZIP
+            with cast(BinaryIO, gzip.open(plain)) if packed else plain as content:
+                return read_job(content, settings_beside(file, name), name, str(file))
+    except OSError as error:
+        return _unread(name, str(file), why(error))
+
+
+def job_id(name: str) -> str:
+    """The job's id in a file's name; empty where there is none."""
+    match = _JOB.search(name)
+    return match[0] if match else ""
+
+
+def settings_beside(file: Path, job: str) -> Mapping[str, str]:
+    """What the configuration beside a history says of how the job ran; nothing where there is none, or it is broken."""
+    before = file.name.partition(job)[0] if job else ""
+    for name in (f"{before}{job}_conf.xml", f"{before}{job}_conf.xml.gz"):
+        beside = file.with_name(name)
+        with (
+            suppress(*_BROKEN, ET.ParseError),
+            gzip.open(beside) if beside.suffix == ".gz" else beside.open("rb") as content,
+        ):
+            return read_settings(cast(BinaryIO, content))
+    return {}
+
+
+def read_settings(content: BinaryIO) -> Mapping[str, str]:
+    """The properties of a job's configuration that decide how it ran, by their present names.
+
+    Raises ET.ParseError for what is no XML.
+    """
+    settings: dict[str, str] = {}
+    for _, element in ET.iterparse(content):  # noqa: S314 - expat bounds what entities grow to
+        if element.tag == "property":
+            name = (element.findtext("name") or "").strip()
+            name = _FORMER_NAMES.get(name, name)
+            if name in SETTINGS:
+                settings[name] = (element.findtext("value") or "").strip()
+            element.clear()
+    return settings
+
+
+def read_job(content: BinaryIO, settings: Mapping[str, str], name: str = "", source: str = "") -> PastJob:
+    """A job of the events in a history file; `name` is the id by which the file is called."""
+    made = JobReading(name, source)
+    garbled: list[bytes] = []
+    try:
+        _go_to_form(content)
+        for kind, event in events(content, lambda line: garbled.append(line[:40])):
+            try:
+                made.take(kind, event)
+            except (LookupError, TypeError, AttributeError, ValueError):  # an event without its fields
+                garbled.append(kind.encode())
+    except _BROKEN as error:
+        made.broken = f"{type(error).__name__}: {error}".splitlines()[0][:100]
+    made.garbled = len(garbled)
+    return made.job(settings)
+
+
+def _go_to_form(content: BinaryIO) -> None:
+    """To the line that names the file's form; comments may stand before it. Raises ValueError where there is none."""
+    for _ in range(_MOST_PREFACE_LINES):
+        before = content.tell()
+        line = content.readline(_LONGEST_PREFACE_LINE)
+        if line.strip() in _FORMS:
+            content.seek(before)
+            return
+        if not line:
+            break
+    raise ValueError("it is no job history: no line says Avro-Json or Avro-Binary")
+
+
+def _unread(name: str, source: str, reason: str) -> PastJob:
+    missing = (f"the whole history: {reason}",)
+    return PastJob(name, "", "", "", "", 0, 0, 0, False, 0, 0, (), (), {}, missing, source)  # noqa: FBT003 - not an uber job
+
+
+class Attempt(NamedTuple):
+    """An attempt that ended: when it ran, how long it computed at least, and a reducer's times of its phases."""
+
+    begin_ms: int
+    end_ms: int
+    cpu_ms: int
+    gc_ms: int
+    phases_ms: tuple[int, ...] = ()
+    """A map's end of its map phase; the ends of a reducer's shuffle and merge."""
+
+
+class JobReading:
+    """What the events of a history have told so far."""
+
+    def __init__(self, job: str, source: str) -> None:
+        self.broken = ""
+        self.garbled = 0
+        self._source = source
+        self._id, self._name, self._user, self._queue, self._state = job, "", "", "", ""
+        self._times_ms = {"submitted": 0, "started": 0, "finished": 0}
+        self._uberized = False
+        self._tasks = {MAP: 0, REDUCE: 0}
+        self._begun: dict[str, tuple[int, str]] = {}
+        self._attempts: dict[str, list[Attempt]] = {MAP: [], REDUCE: []}
+        self._nodes: dict[str, dict[str, Work]] = {MAP: {}, REDUCE: {}}
+        self._uncounted = 0
+
+    def take(self, kind: str, event: Mapping[str, Any]) -> None:
+        """One event more."""
+        subject, _, how = kind.rpartition("_")
+        if subject in {"MAP_ATTEMPT", "REDUCE_ATTEMPT"}:
+            self._take_attempt(MAP if subject.startswith("MAP") else REDUCE, how, event)
+        elif kind == "JOB_SUBMITTED":
+            self._id, self._name = event["jobid"], str(event.get("jobName", ""))
+            self._user, self._queue = str(event.get("userName", "")), str(event.get("jobQueueName", ""))
+            self._times_ms["submitted"] = event["submitTime"]
+        elif kind == "JOB_QUEUE_CHANGED":
+            self._queue = str(event.get("jobQueueName", ""))
+        elif kind == "JOB_INITED":
+            self._times_ms["started"] = event["launchTime"]
+            self._tasks = {MAP: event["totalMaps"], REDUCE: event["totalReduces"]}
+            self._uberized = bool(event.get("uberized", False))
+        elif kind == "JOB_INFO_CHANGED":
+            self._times_ms |= {"submitted": event["submitTime"], "started": event["launchTime"]}
+        elif kind == "JOB_FINISHED":
+            self._times_ms["finished"], self._state = event["finishTime"], SUCCEEDED
+        elif kind in {"JOB_FAILED", "JOB_KILLED", "JOB_ERROR"}:
+            self._times_ms["finished"], self._state = event["finishTime"], str(event.get("jobStatus", "FAILED"))
+
+    def _take_attempt(self, stage: str, how: str, event: Mapping[str, Any]) -> None:
+        name = event["attemptId"]
+        if how == "STARTED":
+            self._begun[name] = (event["startTime"], str(event.get("trackerName", "")))
+            return
+        begin_ms, node = self._begun.pop(name, (0, ""))
+        end_ms = event.get("finishTime", 0)
+        if not 0 < begin_ms <= end_ms:
+            return
+        counters = event.get("counters")
+        work = work_of(stage, end_ms - begin_ms, counters)
+        if how == "FINISHED":
+            ends = ("mapFinishTime",) if stage == MAP else ("shuffleFinishTime", "sortFinishTime")
+            phases = tuple(event.get(end, 0) for end in ends)
+            self._uncounted += not work.cpu_ms and not _has_bytes(work)
+        else:
+            phases = ()
+        self._attempts[stage].append(Attempt(begin_ms, end_ms, work.cpu_ms, work.gc_ms, phases))
+        by_node = self._nodes[stage]
+        by_node[node] = by_node.get(node, Work()).plus(work)
+
+    def job(self, settings: Mapping[str, str]) -> PastJob:
+        """All of it."""
+        maps, reduces = self._attempts[MAP], self._attempts[REDUCE]
+        maps_end_ms = max((attempt.end_ms for attempt in maps), default=0)
+        stages = [
+            stage_of(name, attempts, begin_ms, list(self._nodes[name].values()))
+            for name, attempts, begin_ms in ((MAP, maps, 0), (REDUCE, reduces, maps_end_ms))
+            if attempts
+        ]
+        nodes = sorted({node for by_node in self._nodes.values() for node in by_node if node})
+        return PastJob(
+            self._id, self._name, self._user, self._queue, self._state,
+            self._times_ms["submitted"], self._times_ms["started"], self._times_ms["finished"],
+            self._uberized, self._tasks[MAP], self._tasks[REDUCE], tuple(stages), tuple(nodes), settings,
+            tuple(self._missing(len(maps) + len(reduces))), self._source,
+        )  # fmt: skip
+
+    def _missing(self, ended: int) -> Iterator[str]:
+        if self.broken and not self._state:
+            yield f"a whole file ({self.broken}); copy it again"
+        elif not self._state:
+            yield CUT_SHORT
+        elif self._state != SUCCEEDED:
+            yield f"a good end: the job was {self._state.lower()}; runs of it that succeeded tell more"
+        if self.garbled:
+            yield f"{self.garbled} of its events, which can't be read; copy the file again"
+        if self._state == SUCCEEDED and not ended and any(self._tasks.values()):
+            yield "its tasks: the file has none of them; copy it again"
+        elif ended and self._uncounted == ended:
+            yield NO_COUNTERS
+        if self._state and not self._times_ms["started"]:
+            yield "the time of its start; copy the file again"
+
+
+def _has_bytes(work: Work) -> bool:
+    return any((work.store_read, work.local_read, work.local_written, work.store_written, work.map_output))
+
+
+def work_of(stage: str, task_ms: int, counters: Mapping[str, Any] | None) -> Work:
+    """What a task counted."""
+    files: dict[str, int] = {}
+    tasks: dict[str, int] = {}
+    for group in (counters or {}).get("groups", ()):
+        if group["name"].endswith(_FILES):
+            files = {counter["name"]: counter["value"] for counter in group["counts"]}
+        elif group["name"].endswith(_TASKS):
+            tasks = {counter["name"]: counter["value"] for counter in group["counts"]}
+    return counted(stage, 1, task_ms, files, tasks)
+
+
+def counted(stage: str, count: int, task_ms: int, files: Mapping[str, int], tasks: Mapping[str, int]) -> Work:
+    """What so many tasks counted, by the names of Hadoop's counters."""
+    store, remote = {"READ": 0, "WRITTEN": 0}, {"READ": 0, "WRITTEN": 0}
+    for name, value in files.items():
+        scheme, _, way = name.rpartition("_BYTES_")
+        if way in store and scheme != "FILE":
+            if scheme in _OF_STORE:  # a view's bytes may be counted by what is below it, too
+                store[way] = max(store[way], value)
+            else:
+                remote[way] += value
+    kind = stage.upper()
+    return Work(
+        tasks=count, task_ms=task_ms, cpu_ms=max(0, tasks.get("CPU_MILLISECONDS", 0)),
+        gc_ms=max(0, tasks.get("GC_TIME_MILLIS", 0)),
+        store_read=store["READ"], store_written=store["WRITTEN"],
+        remote_read=remote["READ"], remote_written=remote["WRITTEN"],
+        local_read=files.get("FILE_BYTES_READ", 0), local_written=files.get("FILE_BYTES_WRITTEN", 0),
+        fetched=tasks.get("REDUCE_SHUFFLE_BYTES", 0), fetches=tasks.get("SHUFFLED_MAPS", 0),
+        map_output=tasks.get("MAP_OUTPUT_BYTES", 0),
+        map_output_on_disk=tasks.get("MAP_OUTPUT_MATERIALIZED_BYTES", 0),
+        input_records=tasks.get(f"{kind}_INPUT_RECORDS", 0), output_records=tasks.get(f"{kind}_OUTPUT_RECORDS", 0),
+        spilled_records=tasks.get("SPILLED_RECORDS", 0),
+    )  # fmt: skip
+
+
+def stage_of(name: str, attempts: list[Attempt], begin_ms: int, nodes: list[Work]) -> StageSums:
+    """A stage's sums. What its attempts did before `begin_ms`, they did while the job waited for another stage."""
+    spans: list[Span] = []
+    early_ms, rest_ms = 0, 0
+    phases_ms: dict[str, int] = {}
+    for attempt in attempts:
+        begun_ms = max(attempt.begin_ms, begin_ms)
+        early_ms += max(0, min(attempt.end_ms, begin_ms) - attempt.begin_ms)
+        length_ms = attempt.end_ms - begun_ms
+        if length_ms <= 0:
+            continue
+        # Of a reducer's processor time no one knows how much was early: then it is taken to be even.
+        share = length_ms / (attempt.end_ms - attempt.begin_ms)
+        computed_ms = min(length_ms, round(max(attempt.cpu_ms, attempt.gc_ms) * share))
+        spans.append(Span(begun_ms, attempt.end_ms, computed_ms))
+        rest_ms += computed_ms
+        for phase, end_ms in _phases(name, attempt):
+            if end_ms > begun_ms:
+                phases_ms[phase] = phases_ms.get(phase, 0) + end_ms - begun_ms
+                begun_ms = end_ms
+    seen = overlap(spans)
+    least_ms = max((span.computed_ms for span in spans), default=0)
+    least_ms = max(least_ms, rest_ms // max(1, seen.peak))
+    whole, busiest = Work(), Work()
+    for work in nodes:
+        whole, busiest = whole.plus(work), busiest.most(work)
+    saved_ms = min(seen.waiting_ms, seen.elapsed_ms - least_ms)
+    begun_ms = min((span.begin_ms for span in spans), default=0)
+    ended_ms = max((span.end_ms for span in spans), default=0)
+    return StageSums(
+        name, begun_ms, ended_ms, seen.elapsed_ms, max(0, saved_ms), early_ms, phases_ms, seen.peak, whole, busiest,
+    )  # fmt: skip
+
+
+def _phases(name: str, attempt: Attempt) -> Iterator[tuple[str, int]]:
+    """The phases of an attempt and their ends; what is not known of them belongs to the last one."""
+    names = (MAP, "spill and merge") if name == MAP else ("shuffle", "merge", REDUCE)
+    ends = attempt.phases_ms if all(attempt.phases_ms) else ()
+    if ends:
+        yield from zip(names, (*ends, attempt.end_ms), strict=True)
+    else:
+        yield (MAP if name == MAP else REDUCE), attempt.end_ms
+
+
+class Span(NamedTuple):
+    """When a task ran, and how much of that it computed."""
+
+    begin_ms: int
+    end_ms: int
+    computed_ms: int
+
+
+class Overlap(NamedTuple):
+    """Of a set of spans: how long any ran, how many at most at once, and the longest that a chain of them may wait."""
+
+    elapsed_ms: int
+    peak: int
+    waiting_ms: int
+
+
+def overlap(spans: list[Span]) -> Overlap:
+    """At each time the task counts that waits for the largest share of its own time."""
+    elapsed_ms, peak, waiting = 0, 0, 0.0
+    running: list[tuple[float, int]] = []
+    ends: list[int] = []
+    at_ms = 0
+    for span in [*sorted(spans), None]:
+        until_ms = span.begin_ms if span else max(ends, default=at_ms)
+        while running and at_ms < until_ms:
+            while running and running[0][1] <= at_ms:
+                heappop(running)
+            if not running:
+                break
+            share, end_ms = running[0]
+            next_ms = min(end_ms, until_ms)
+            elapsed_ms += next_ms - at_ms
+            waiting += -share * (next_ms - at_ms)
+            at_ms = next_ms
+        at_ms = max(at_ms, until_ms)
+        if span is None:
+            break
+        while ends and ends[0] <= span.begin_ms:
+            heappop(ends)
+        heappush(ends, span.end_ms)
+        peak = max(peak, len(ends))
+        share = 1 - span.computed_ms / max(1, span.end_ms - span.begin_ms)
+        heappush(running, (-share, span.end_ms))
+    return Overlap(elapsed_ms, peak, round(waiting))

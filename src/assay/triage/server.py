@@ -1,0 +1,141 @@
+"""Finished jobs from a JobHistoryServer's REST interface (Hadoop: MapReduce History Server REST API).
+
+It tells the counters of a job by stage, and when each task ran. Counters of single tasks would take two requests for
+each of them, so a stage's processor time and bytes are taken to be spread over its tasks by their time, and the nodes
+are those of a few of them. The history's files tell more, and faster.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+from urllib.parse import quote
+
+from assay.model.errors import BadInputError, NoAnswerError, NoLoginError
+from assay.model.host_names import host_of
+from assay.model.probe import Ask
+from assay.triage.folder import MOST_FILES, Histories
+from assay.triage.job import MAP, REDUCE, SETTINGS, SUCCEEDED, PastJob, StageSums, Work
+from assay.triage.reading import CUT_SHORT, Attempt, counted, stage_of
+
+PAGE = "/ws/v1/history/mapreduce/jobs"
+_NODES_OF = 8
+"""Tasks of a stage that are asked for their node."""
+_UNREAD = (LookupError, TypeError, AttributeError, ValueError)
+
+
+def from_server(url: str, since_ms: int, ask: Ask, seen: Callable[[int], object]) -> Histories:
+    """The jobs that ended since a time. Raises BadInputError where the server can't be asked, or has none of them."""
+    root = url.rstrip("/").removesuffix(PAGE) + PAGE
+    try:
+        listed = _listed(ask(root, {"finishedTimeBegin": str(since_ms)} if since_ms else {}), "jobs", "job")
+    except NoLoginError as error:
+        raise BadInputError(
+            f"--history {url} wants a login: {error.reason}; name the cluster's configuration in --cluster and run "
+            "`kinit`, or take the history's files instead"
+        ) from None
+    except NoAnswerError as error:
+        raise BadInputError(
+            f"--history {url} can't be asked: {error.reason}; it must be the JobHistoryServer's web address, such as "
+            "http://HOST:19888"
+        ) from None
+    except _UNREAD:
+        raise BadInputError(f"--history {url} is no JobHistoryServer: its answer lists no jobs") from None
+    if not listed:
+        raise BadInputError(f"{url} has no finished jobs since then; choose an earlier time for --since")
+    if len(listed) > MOST_FILES:
+        raise BadInputError(f"{url} has {len(listed):,} jobs; take the newest of them, such as --since 7d")
+    seen(len(listed))
+    return Histories(len(listed), (_job(root, job, ask) for job in listed))
+
+
+def _job(root: str, listed: Mapping[str, Any], ask: Ask) -> PastJob:
+    """One of the jobs that the server lists; what it does not tell of it is missing."""
+    name = str(listed.get("id", ""))
+    missing: list[str] = []
+    state = str(listed.get("state", ""))
+    if state != SUCCEEDED:
+        missing.append(f"a good end: the job was {state.lower()}; runs of it that succeeded tell more")
+    of_job = f"{root}/{quote(name)}"
+    counters: dict[str, Work] = {}
+    stages = []
+    nodes: list[str] = []
+    settings: dict[str, str] = {}
+    if not missing:
+        try:
+            counters = _counters(ask(f"{of_job}/counters", {}))
+            tasks = _listed(ask(f"{of_job}/tasks", {}), "tasks", "task")
+            for stage in (MAP, REDUCE):
+                of_stage = [task for task in tasks if task.get("type") == stage.upper()]
+                nodes += [node for node in _nodes(of_job, of_stage, ask) if node not in nodes]
+            stages = list(_stages(tasks, counters, len(nodes)))
+            properties = _listed(ask(f"{of_job}/conf", {}), "conf", "property")
+            settings = {entry["name"]: entry["value"] for entry in properties if entry.get("name") in SETTINGS}
+        except NoAnswerError as error:
+            gone = "404" in error.reason
+            why = "the server has forgotten it (mapreduce.jobhistory.max-age-ms)" if gone else error.reason
+            missing.append(f"its counters: {why}; take the file from the folder of finished jobs, if it is still there")
+        except _UNREAD:
+            missing.append(CUT_SHORT)
+        if not missing and stages and not any(work.cpu_ms for work in counters.values()):
+            missing.append("its counters: the server lists none for it")
+    return PastJob(
+        name, str(listed.get("name", "")), str(listed.get("user", "")), str(listed.get("queue", "")), state,
+        _time(listed, "submitTime"), _time(listed, "startTime"), _time(listed, "finishTime"),
+        bool(listed.get("uberized", False)), int(listed.get("mapsTotal", 0)), int(listed.get("reducesTotal", 0)),
+        tuple(stages), tuple(nodes), settings, tuple(missing), of_job,
+    )  # fmt: skip
+
+
+def _time(listed: Mapping[str, Any], name: str) -> int:
+    value = listed.get(name, 0)
+    return max(0, value) if isinstance(value, int) else 0
+
+
+def _counters(answer: Any) -> dict[str, Work]:
+    """What the maps and the reducers counted."""
+    whole = {}
+    groups = answer["jobCounters"].get("counterGroup") or []
+    for stage in (MAP, REDUCE):
+        values: dict[str, dict[str, int]] = {"FileSystemCounter": {}, "TaskCounter": {}}
+        for group in groups:
+            for ending, by_name in values.items():
+                if group["counterGroupName"].endswith(ending):
+                    by_name |= {
+                        counter["name"]: counter.get(f"{stage}CounterValue", 0) for counter in group.get("counter", ())
+                    }
+        whole[stage] = counted(stage, 0, 0, values["FileSystemCounter"], values["TaskCounter"])
+    return whole
+
+
+def _nodes(of_job: str, tasks: list[dict[str, Any]], ask: Ask) -> Iterator[str]:
+    """The nodes of a few tasks, spread over all of them."""
+    for task in tasks[:: max(1, len(tasks) // _NODES_OF)][:_NODES_OF]:
+        for attempt in _listed(
+            ask(f"{of_job}/tasks/{quote(str(task['id']))}/attempts", {}), "taskAttempts", "taskAttempt"
+        ):
+            if node := host_of(str(attempt.get("nodeHttpAddress", ""))):
+                yield node
+
+
+def _stages(tasks: list[dict[str, Any]], counters: Mapping[str, Work], nodes: int) -> Iterator[StageSums]:
+    maps_end_ms = max((_time(task, "finishTime") for task in tasks if task.get("type") == "MAP"), default=0)
+    for stage, begin_ms in ((MAP, 0), (REDUCE, maps_end_ms)):
+        times = [
+            (_time(task, "startTime"), _time(task, "finishTime")) for task in tasks if task.get("type") == stage.upper()
+        ]
+        times = [(begin, end) for begin, end in times if 0 < begin <= end]
+        task_ms = sum(end - begin for begin, end in times)
+        if not times:
+            continue
+        whole = counters[stage]._replace(tasks=len(times), task_ms=task_ms)
+        share = (whole.cpu_ms / task_ms) if task_ms else 0.0
+        attempts = [Attempt(begin, end, round(share * (end - begin)), 0) for begin, end in times]
+        # Of the busiest node nothing is known: it is taken to have twice its share.
+        busiest = Work(*(min(value, -(-2 * value // max(1, nodes))) for value in whole))
+        made = stage_of(stage, attempts, begin_ms, [whole])
+        yield made._replace(busiest=busiest)
+
+
+def _listed(answer: Any, outer: str, inner: str) -> list[dict[str, Any]]:
+    """A list of the interface, which leaves out what is empty and may say null."""
+    listed: list[dict[str, Any]] = (answer[outer] or {}).get(inner) or []
+    return listed

@@ -1,0 +1,206 @@
+"""The ranked list for people and scripts: one screen on a terminal, a page that sorts, CSV; with names or numbers."""
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from typing import NamedTuple
+
+from rich.console import Console
+
+from assay.model.naming import bytes_text
+from assay.report.answer import percent
+from assay.report.columns import Column, fitted
+from assay.report.templates import template
+from assay.report.values import Value, csv_lines
+from assay.report.words import duration_text, print_line, print_text, seconds_text
+from assay.triage.drives import ROLES
+from assay.triage.names import numbered
+from assay.triage.ranking import Batch, JobRow, Triage, TriageVerdict
+
+SHOWN = 12
+"""Rows on a terminal, of which the page has all."""
+MOST_ROWS, MOST_DETAILED = 2000, 300
+"""Rows of the page, and those of them that are explained in full."""
+_NAME_CHARACTERS = 36
+_MOST_NAMED = 5
+_MOST_ADVICE = 3
+_CLASSES = {TriageVerdict.MAY_MATTER: "open", TriageVerdict.NOT_KNOWN: "", TriageVerdict.CANNOT_MATTER: "sure"}
+
+
+def anonymous(answer: Triage) -> Triage:
+    """The same without names of jobs, users, queues and ids: its jobs are numbered in their order."""
+    names = numbered([row.job for row in answer.rows])
+    rows = tuple(
+        row.model_copy(update={"job": names[row.job], "user": "", "queue": "", "ids": ()}) for row in answer.rows
+    )
+    deciding = tuple(names[name] for name in answer.summary.deciding)
+    return Triage(summary=answer.summary.model_copy(update={"deciding": deciding}), rows=rows)
+
+
+def headline(summary: Batch) -> str:
+    """The answer in a sentence, without a full stop."""
+    if not summary.runs > summary.not_counted:
+        return f"Nothing can be said of {_count(summary.runs, 'run')}: their histories lack what a bound needs"
+    if not summary.verdicts[TriageVerdict.MAY_MATTER]:
+        open_count = summary.verdicts[TriageVerdict.NOT_KNOWN]
+        but = f"; {_count(open_count, 'job')} not known" if open_count else ""
+        return f"No other drive could save {percent(summary.worth)} of any job's time{but}"
+    count = len(summary.deciding)
+    cannot = summary.verdicts[TriageVerdict.CANNOT_MATTER]
+    rest = f", {cannot:,} cannot matter" if cannot else ""
+    return f"{_count(count, 'job')} {'decides' if count == 1 else 'decide'}{rest}"
+
+
+def sums(summary: Batch) -> Iterator[str]:
+    """What the batch took and could save, and how its jobs ran, in sentences."""
+    if not summary.elapsed_s:
+        return
+    span = " to ".join(dict.fromkeys(_day(at_ms) for at_ms in (summary.began_ms, summary.ended_ms)))
+    yield (
+        f"{_count(summary.jobs, 'job')}, {_count(summary.runs, 'run')}, {span}. Any other drives could save at most "
+        f"{duration_text(summary.bound_s)} of {duration_text(summary.elapsed_s)} of jobs' time "
+        f"({percent(summary.bound_s / summary.elapsed_s)}), threshold {percent(summary.worth)}."
+    )
+    names = [_short(name) for name in summary.deciding[:_MOST_NAMED]]
+    more = len(summary.deciding) - len(names)
+    if names:
+        yield f"Nine tenths of that: {', '.join(names)}{f' and {more} more' if more else ''}."
+    yield (
+        f"While any ran, {summary.at_once:.1f} jobs ran at once on average, {summary.most_at_once} at most. "
+        f"Drives of a node: {summary.drives}."
+    )
+    if summary.not_counted or summary.older:
+        older = f"{summary.older:,} older files were left out" if summary.older else ""
+        lacking = f"{_count(summary.not_counted, 'run')} did not end well or lack data" if summary.not_counted else ""
+        yield f"{'; '.join(filter(None, (lacking, older)))}."
+
+
+def _count(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def _day(at_ms: int) -> str:
+    return f"{datetime.fromtimestamp(at_ms / 1000).astimezone():%Y-%m-%d}"
+
+
+def _short(name: str) -> str:
+    line = " ".join(name.split())
+    return line if len(line) <= _NAME_CHARACTERS else f"{line[: _NAME_CHARACTERS - 3]}..."
+
+
+def columns(rows: Sequence[JobRow], names: Sequence[str]) -> list[Column]:
+    """One line for each job; amounts are sums over its runs."""
+    sizes = (
+        ("read", [row.read_bytes for row in rows], 5), ("map output", [row.map_output_bytes for row in rows], 8),
+        ("spilled", [row.spilled_bytes for row in rows], 4), ("shuffled", [row.shuffled_bytes for row in rows], 6),
+        ("written", [row.written_bytes for row in rows], 5),
+        ("peak per node", [row.local_peak_bytes for row in rows], 9),
+    )  # fmt: skip
+    return [
+        Column("job", names, name=True),
+        Column("runs", [f"{row.runs:,}" for row in rows], rank=1, values=[row.runs for row in rows]),
+        Column(
+            "elapsed", [duration_text(row.elapsed_s) if row.counted else "-" for row in rows],
+            values=[row.elapsed_s if row.counted else None for row in rows],
+        ),
+        Column("task time", [percent(row.task_share) for row in rows], rank=3, values=[row.task_share for row in rows]),
+        *(
+            Column(head, [bytes_text(value) for value in values], rank=rank, values=[float(value) for value in values])
+            for head, values, rank in sizes
+        ),
+        Column(
+            "spills", ["-" if row.spills_per_record is None else f"{row.spills_per_record:.1f}" for row in rows],
+            rank=7, values=[row.spills_per_record for row in rows],
+        ),
+        Column(
+            "saves at most", ["-" if row.bound_share is None else percent(row.bound_share) for row in rows],
+            values=[row.bound_share for row in rows], titles=[row.how for row in rows],
+        ),
+        Column(
+            "at most", ["-" if row.bound_s is None else duration_text(row.bound_s) for row in rows], rank=2,
+            values=[row.bound_s for row in rows], titles=[row.how for row in rows],
+        ),
+        Column(
+            "verdict", [str(row.verdict) for row in rows], words=True,
+            classes=[_CLASSES[row.verdict] for row in rows], titles=[row.reason for row in rows],
+        ),
+        Column(
+            "role", [row.role if row.verdict is TriageVerdict.MAY_MATTER else "-" for row in rows], rank=2, words=True,
+        ),
+    ]  # fmt: skip
+
+
+def print_triage(answer: Triage, console: Console, *, verbose: bool = False) -> None:
+    """One screen: the answer, the first jobs, what is cheaper than a drive, and what was assumed.
+
+    With `verbose` all jobs, all that is cheaper, and all that is not known.
+    """
+    most, most_advice, most_open = (len(answer.rows), None, None) if verbose else (SHOWN, _MOST_ADVICE, 1)
+    summary, shown = answer.summary, answer.rows[:most]
+    print_text(console, f"{headline(summary)}.", "bold")
+    for sentence in sums(summary):
+        print_text(console, sentence)
+    for line in ("", *fitted(columns(shown, [_short(row.job) for row in shown]), console.width)):
+        print_line(console, line)
+    if len(shown) < len(answer.rows):
+        print_line(console, f"  and {len(answer.rows) - len(shown):,} more jobs, all on the page")
+    advised = [(row, advice) for row in answer.rows if row.verdict is TriageVerdict.MAY_MATTER for advice in row.advice]
+    if advised:
+        print_line(console, "\nCheaper than a drive, and worth trying first:")
+        for row, advice in advised[:most_advice]:
+            print_text(console, f"  {_short(row.job)}: {advice.change} ({advice.counter})")
+    for row in [row for row in answer.rows if row.verdict is TriageVerdict.NOT_KNOWN][:most_open]:
+        print_text(console, f"Not known: {_short(row.job)}: {row.reason}.")
+    for assumption in summary.assumed:
+        print_text(console, f"Assumed: {assumption}.")
+
+
+class _Detail(NamedTuple):
+    number: int
+    row: JobRow
+    roles: str
+
+
+def page(answer: Triage) -> str:
+    """The page's HTML: the answer, one row for each job, and how each bound comes about."""
+    from markupsafe import Markup, escape
+
+    rows = answer.rows[:MOST_ROWS]
+    names = [
+        Markup('<a href="#job-{}">{}</a>').format(number, row.job) if number <= MOST_DETAILED else escape(row.job)
+        for number, row in enumerate(rows, 1)
+    ]
+    details = [
+        _Detail(
+            number, row, ", ".join(f"{role} {seconds_text(row.roles[role])} s" for role in ROLES if role in row.roles)
+        )
+        for number, row in enumerate(rows[:MOST_DETAILED], 1)
+    ]
+    html: str = template("triage.html.j2", "assay.triage").render(
+        name="triage",
+        data="",
+        headline=headline(answer.summary),
+        sums=list(sums(answer.summary)),
+        summary=answer.summary,
+        columns=columns(rows, names),
+        marked=[("", "")] * len(rows),
+        details=details,
+        all_rows=len(answer.rows),
+        may_matter=TriageVerdict.MAY_MATTER,
+    )
+    return html
+
+
+def csv_rows(answer: Triage) -> Iterator[str]:
+    """All rows with all digits; lists are left to JSON."""
+    return csv_lines([_values(row) for row in answer.rows])
+
+
+def _values(row: JobRow) -> dict[str, Value]:
+    plain: dict[str, Value] = {
+        name: value for name, value in row.model_dump(mode="json").items() if not isinstance(value, list | dict)
+    }
+    return (
+        plain
+        | {f"{role}_s": row.roles.get(role) for role in ROLES}
+        | {"advice": "; ".join(advice.kind for advice in row.advice)}
+    )

@@ -1,0 +1,165 @@
+"""Proves what bounds what a drive could save: time, bytes at the lowest rates, jobs beside it, processors, busy drives."""
+
+import io
+from itertools import pairwise
+
+import pytest
+
+from assay.cli.context import find_installation
+from assay.model.errors import BadInputError
+from assay.triage.bounds import beside, bound_of, busy_at_once, concurrency, drive_seconds, parts_of
+from assay.triage.drives import drives_by_role, drives_text
+from assay.triage.reading import read_job
+from assay_extras.testing.job_histories import MadeJob, history
+
+MIB, GIB = 1 << 20, 1 << 30
+JOB = MadeJob(
+    maps=4, reduces=2, slots=2, nodes=2, map_ms=8000, reduce_ms=6000, cpu=0.25, read_bytes=400 * MIB,
+    map_output_bytes=200 * MIB, written_bytes=20 * MIB,
+)  # fmt: skip
+
+
+def made(job, **settings):
+    return read_job(io.BytesIO(history(job)), {name.replace("_", "."): value for name, value in settings.items()})
+
+
+def drives(text="1xhdd"):
+    return drives_by_role(text, find_installation().profiles)
+
+
+def test_a_drive_is_as_slow_as_its_profile_allows():
+    (hdd,) = {*drives("4xwd10ezex").values()}
+    assert (hdd.number, hdd.text) == (4, "4 x WD10EZEX")
+    assert hdd.read_rate == pytest.approx(82e6 * 110 / 180)  # two streams on the inner tracks
+    assert hdd.seconds("read", 82e6 * 110 / 180) == pytest.approx(1)
+    small = hdd.seconds("read", 10 * MIB, 64 << 10)
+    assert small == pytest.approx(10 * MIB / hdd.read_rate + 160 / 76)
+    assert hdd.seconds("read", GIB, 1 << 30) == hdd.seconds("read", GIB)
+    (ssd,) = {*drives("1xssd").values()}
+    assert ssd.seconds("read", GIB) < hdd.seconds("read", GIB) / 5
+
+
+def test_roles_may_have_drives_of_their_own():
+    own = drives("12xhdd,intermediate=1xnvme")
+    assert [own[role].number for role in ("input", "intermediate", "output")] == [12, 1, 12]
+    assert drives("intermediate=1xnvme,12xhdd") == own
+    assert (
+        drives_text(own)
+        == "12 x Constellation ES.3 for input, 1 x DC P4500 for intermediate, 12 x Constellation ES.3 for output"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("hdd", "is not understood at 'hdd'; write it as 4xhdd"), ("0xhdd", "is not understood"),
+        ("4xtape", "names 'tape', and known are hdd, ssd, nvme"), ("spill=4xhdd", "is not understood at 'spill=4xhdd'"),
+        ("input=4xhdd", "names no drives for intermediate and output"), ("1xnull", "says nothing of sequential_read"),
+        ("", "is not understood at ''"),
+    ],
+)  # fmt: skip
+def test_drives_that_are_none_are_refused(text, words):
+    with pytest.raises(BadInputError, match=words):
+        drives(text)
+
+
+def test_the_smaller_of_time_and_bytes_counts():
+    bytes_first = bound_of(made(JOB), drives("4xssd"))
+    assert bytes_first.basis == "bytes"
+    assert all(stage.seconds == stage.bytes_s < stage.time_s for stage in bytes_first.stages)
+    time_first = bound_of(made(JOB._replace(cpu=0.99)), drives("1xhdd"))
+    assert time_first.basis == "time"
+    assert time_first.seconds == pytest.approx(0.01 * 22, abs=0.05)
+
+
+def test_more_bytes_fewer_drives_and_slower_ones_never_lower_the_bound_by_bytes():
+    def bytes_s(job, text):
+        return sum(part.seconds for stage in job.stages for part in parts_of(job, stage, drives(text)))
+
+    small, large = made(JOB), made(JOB._replace(read_bytes=800 * MIB))
+    assert bytes_s(small, "4xhdd") < bytes_s(large, "4xhdd")
+    assert bytes_s(small, "4xssd") < bytes_s(small, "4xhdd") <= bytes_s(small, "2xhdd") <= bytes_s(small, "1xhdd")
+
+
+def test_drives_at_once_are_those_that_tasks_can_wait_for():
+    assert busy_at_once(4, 1) == 1
+    assert busy_at_once(1, 8) == 1
+    assert busy_at_once(4, 1e9) == pytest.approx(4)
+    assert all(busy_at_once(12, few) < busy_at_once(12, many) for few, many in pairwise((1, 2, 4, 8, 64)))
+
+
+def test_what_one_stage_writes_may_burden_the_next():
+    job = made(JOB._replace(maps=2, reduces=2, map_ms=1000, reduce_ms=200_000, map_output_bytes=2 * GIB, cpu=0.0))
+    maps, reduces = bound_of(job, drives("1xhdd")).stages
+    assert maps.bytes_s == 1.0
+    alone = sum(part.seconds for part in parts_of(job, job.stages[1], drives("1xhdd")))
+    assert alone + 20 < reduces.bytes_s < 200
+
+
+def test_outputs_have_copies_on_other_nodes():
+    job = JOB._replace(written_bytes=2 * GIB)
+
+    def output(settings):
+        own = made(job, **settings)
+        return sum(part.seconds for part in parts_of(own, own.stages[1], drives()) if part.role == "output")
+
+    assert output({"dfs_replication": "3"}) == pytest.approx(3 * output({"dfs_replication": "1"}))
+    assert output({}) == output({"dfs_replication": "3"}) == output({"dfs_replication": "many"})
+
+
+def test_small_pieces_of_a_shuffle_cost_a_positioning_each():
+    job = JOB._replace(maps=400, reduces=100, slots=100, map_output_bytes=100 * MIB)
+    _, shuffle = [part for part in parts_of(made(job), made(job).stages[1], drives()) if part.phase == "shuffle"]
+    assert shuffle.seconds > 40_000 / 2 / 81 / busy_at_once(1, 50)
+    assert "in pieces of 2.6 KiB" in shuffle.how
+
+
+def test_an_uber_job_is_bound_by_its_bytes_alone():
+    bound = bound_of(made(JOB._replace(uberized=True, cpu=0.99)), drives())
+    assert all(stage.time_s is None and stage.seconds == stage.bytes_s for stage in bound.stages)
+
+
+def test_processors_that_are_busy_leave_nothing_to_save():
+    job = made(JOB._replace(cpu=0.5, slots=8, maps=8, nodes=2))
+    free = bound_of(job, drives(), cores=64)
+    busy = bound_of(job, drives(), cores=2)
+    assert busy.processors_s == pytest.approx((8 * 4 + 2 * 3) / 2 / 2)
+    assert busy.seconds == pytest.approx(job.tasks_s - busy.processors_s)
+    assert busy.seconds < free.seconds
+
+
+def test_busy_drives_count_where_they_were_measured():
+    bound = bound_of(made(JOB), drives(), busy_s={"map": 2.0, "reduce": 100.0})
+    assert [stage.seconds for stage in bound.stages] == [2.0, 6.0]
+    assert bound.basis == "busy drives"
+    half = bound_of(made(JOB), drives(), busy_s={"map": 2.0})
+    assert half.stages[1].busy_s is None
+
+
+def test_drives_that_work_for_other_jobs_too_keep_this_one_waiting():
+    first, second = made(JOB), made(JOB._replace(number=2, submitted_ms=JOB.submitted_ms + 12_250))
+    seconds = [drive_seconds(job, drives("1xssd"), 2) for job in (first, second)]
+    loads = beside([first, second], seconds)
+    assert loads[0] == pytest.approx(seconds[1] / 2)
+    assert loads[1] == pytest.approx(seconds[0] / 2)
+    alone, shared = (bound_of(first, drives("1xssd"), beside_s=load) for load in (0.0, loads[0]))
+    assert shared.seconds > alone.seconds
+    assert beside([first], [5.0]) == [0.0]
+    assert beside([], []) == []
+
+
+def test_how_many_ran_at_once():
+    jobs = [made(JOB), made(JOB._replace(number=2, submitted_ms=JOB.submitted_ms + 12_250))]
+    found = concurrency(jobs)
+    assert (found.most, found.covered_s) == (2, 36.75)
+    assert found.average == pytest.approx(2 * 24.5 / 36.75)
+    assert concurrency([]) == (0.0, 0, 0.0)
+
+
+def test_the_role_that_moves_most_matters_most():
+    assert bound_of(made(JOB._replace(map_output_bytes=4 * GIB, cpu=0.0)), drives()).role == "intermediate"
+    assert bound_of(made(JOB._replace(map_output_bytes=0, written_bytes=0, cpu=0.0)), drives()).role == "input"
+    nothing = JOB._replace(map_output_bytes=0, written_bytes=0, read_bytes=0)
+    starts = bound_of(made(nothing), drives())
+    assert starts.role == "intermediate"  # starts, and what a task writes at least
+    assert starts.seconds < 1

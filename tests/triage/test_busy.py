@@ -1,0 +1,134 @@
+"""Proves that drives' busy time comes from a Prometheus for each stage, over gaps, resets and readings that are no numbers."""
+
+import io
+from functools import partial
+
+import pytest
+
+from assay.host.http import BoundedWeb, Bounds
+from assay.model.errors import BadInputError
+from assay.triage.busy import DriveTimes, windows
+from assay.triage.reading import read_job
+from assay_extras.testing.job_histories import MadeJob, history
+from tests.serving import serving
+
+MADE = MadeJob(maps=4, reduces=2, slots=2, nodes=2, map_ms=60_000, reduce_ms=60_000)
+
+
+def the_job(**changes):
+    return read_job(io.BytesIO(history(MADE._replace(**changes))), {})
+
+
+def vector(*rows):
+    return {
+        "status": "success",
+        "data": {"result": [{"metric": labels, "value": [0, value]} for labels, value in rows]},
+    }
+
+
+def instances(names):
+    return [({"instance": f"{name}.site.org:9100", "nodename": name}, "1") for name in names]
+
+
+def prometheus(counter, nodes=("worker-0", "worker-1"), devices=("sda", "sda1", "sdb")):
+    """One whose drives count so much at a time (s); `counter` is of a node, a device, a metric and that time."""
+    own = [({"instance": f"{node}.site.org:9100", "device": device}, "9") for node in nodes for device in devices]
+
+    def query(parameters):
+        text = parameters["query"]
+        if "node_cpu" in text:
+            return vector(*((labels, "8") for labels, _ in instances(nodes)))
+        return vector(*(own if "node_disk" in text else instances(nodes)))
+
+    def ranged(parameters):
+        metric = "read" if "read_bytes" in parameters["query"] else "busy"
+        begin, end, step = (int(parameters[name]) for name in ("start", "end", "step"))
+        return {"status": "success", "data": {"result": [
+            {"metric": labels, "values": [
+                [at, str(value)] for at in range(begin, end + 1, step)
+                if (value := counter(labels["instance"].partition(".")[0], labels["device"], metric, at)) is not None
+            ]}
+            for labels, _ in own
+        ]}}  # fmt: skip
+
+    return {"/api/v1/query": query, "/api/v1/query_range": ranged}
+
+
+def asked(pages, jobs):
+    with serving(pages) as server:
+        web = BoundedWeb(bounds=Bounds(per_second=10_000))
+        try:
+            return DriveTimes(server.url, web.ask, jobs, lambda *_: None)
+        finally:
+            web.close()
+
+
+def rates(busy, node, device, metric, at, changed=()):
+    return dict(changed).get(at, (at - 1_795_226_000) * (busy[node, device] if metric == "busy" else 1000))
+
+
+BUSY = {
+    (f"worker-{n}", device): share
+    for n in (0, 1)
+    for device, share in (("sda", 0.1), ("sda1", 0.9), ("sdb", 0.02 + 0.4 * n))
+}
+
+
+def test_the_drives_of_the_busiest_node_count():
+    job = the_job()
+    times = asked(prometheus(partial(rates, BUSY)), [job])
+    busy = times.of(job)
+    assert times.cores == 8
+    # A step of 15 s more at both ends. One task ran on a node at a time, which may have waited for each drive in turn.
+    assert busy.seconds["map"] == pytest.approx((0.1 + 0.42) * 150, rel=0.05)
+    assert busy.seconds["reduce"] == pytest.approx((0.1 + 0.42) * 90, rel=0.05)
+    assert busy.read_bytes == pytest.approx(4 * 1000 * 240, rel=0.05)
+
+
+def test_readings_that_are_no_numbers_and_resets_are_survived():
+    job = the_job()
+    middle = round(job.stages[0].begin_ms / 1000)
+
+    def odd(node, device, metric, at):
+        if middle + 20 < at < middle + 60:
+            return "NaN"
+        value = rates(BUSY, node, device, metric, at)
+        return value if at < middle + 60 else value / 1000
+
+    busy = asked(prometheus(odd), [job]).of(job)
+    assert busy.seconds["map"] > 0
+
+
+def test_a_stage_in_a_gap_is_not_known():
+    job = the_job()
+    gap = job.stages[0].begin_ms / 1000 - 60
+
+    def late(node, device, metric, at):
+        return None if at < gap + 150 else rates(BUSY, node, device, metric, at)
+
+    busy = asked(prometheus(late), [job]).of(job)
+    assert set(busy.seconds) == {"reduce"}
+
+
+def test_a_node_that_is_not_scraped_leaves_the_stage_unknown():
+    job = the_job()
+    assert asked(prometheus(partial(rates, BUSY), nodes=("worker-1",)), [job]).of(job).seconds == {}
+
+
+@pytest.mark.parametrize(
+    ("pages", "words"),
+    [
+        ({}, "can't be asked: HTTP status 404"), ({"/api/v1/query": {"data": {}}}, "lacks or garbles 'result'"),
+        ({"/api/v1/query": vector()}, "has no node_disk_io_time_seconds_total of the nodes on which the jobs ran"),
+    ],
+)  # fmt: skip
+def test_others_are_refused(pages, words):
+    with pytest.raises(BadInputError, match=words):
+        asked(pages, [the_job()])
+
+
+def test_jobs_near_one_another_are_asked_for_together():
+    first, second = the_job(), the_job(number=2, submitted_ms=MADE.submitted_ms + 200_000)
+    later = the_job(number=3, submitted_ms=MADE.submitted_ms + 10_000_000)
+    assert len(list(windows([second, later, first]))) == 2
+    assert list(windows([])) == []

@@ -1,0 +1,119 @@
+"""Proves the command from end to end: a folder of histories to one screen, a page, CSV, JSON, numbers and experiments."""
+
+import csv
+import json
+
+import pytest
+from click.testing import CliRunner
+from ruamel.yaml import YAML
+
+from assay.cli import cli
+from assay.model.errors import BadInputError
+from assay_extras.testing.job_histories import MadeJob, write_history
+
+MIB, GIB = 1 << 20, 1 << 30
+HEAVY = MadeJob(
+    name="nightly sort 20261125", user="alice", queue="etl", maps=8, reduces=2, slots=4, cpu=0.1, map_ms=20_000,
+    reduce_ms=40_000, read_bytes=4 * GIB, map_output_bytes=4 * GIB, written_bytes=4 * GIB, spills=2,
+)  # fmt: skip
+
+
+@pytest.fixture
+def site(tmp_path, monkeypatch):
+    """A folder `done` with a heavy job that ran twice, three light ones and one that was killed."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "120")
+    done = tmp_path / "done"
+    done.mkdir()
+    write_history(done, HEAVY, settings={"mapreduce.task.io.sort.mb": "100", "mapreduce.job.reduces": "2"})
+    write_history(
+        done,
+        HEAVY._replace(number=2, name="nightly sort 20261126", submitted_ms=HEAVY.submitted_ms + 86_400_000),
+        "binary",
+    )
+    for number, name in enumerate(("report", "<b>list</b>", "監査"), 3):
+        write_history(done, MadeJob(number=number, name=name, cpu=0.95, read_bytes=10 * MIB))
+    write_history(done, MadeJob(number=9, name="export", state="KILLED"))
+    return done
+
+
+def assay(*words):
+    done = CliRunner().invoke(cli, [str(word) for word in words], standalone_mode=False, catch_exceptions=False)
+    return done.return_value, done.output
+
+
+def test_one_screen_and_a_page(site, tmp_path):
+    code, text = assay("triage", "--history", site)
+    lines = text.splitlines()
+    assert code == 0
+    assert lines[0] == "1 job decides, 3 cannot matter."
+    assert "5 jobs, 6 runs, " in lines[1]
+    assert "Nine tenths of that: nightly sort." in text
+    assert "may matter: test it" in text
+    assert "mapreduce.task.io.sort.mb from 100 to " in text
+    assert "Not known: export: missing: a good end: the job was killed" in text.replace("\n", " ")
+    assert "Assumed: each node has one hard disk" in text.replace("\n", " ")
+    assert len(lines) < 40
+    page = (tmp_path / "triage.html").read_text()
+    assert "&lt;b&gt;list&lt;/b&gt;" in page
+    assert "<b>list" not in page
+    assert page.count('<details id="job-') == 5
+    assert "監査" in page
+
+
+def test_csv_and_json_have_all_digits(site):
+    _, text = assay("triage", "--history", site, "--format", "csv")
+    rows = list(csv.DictReader(text.splitlines()))
+    assert rows[0]["job"] == "nightly sort"
+    assert float(rows[0]["bound_s"]) > 0
+    assert rows[0]["advice"] == "sort buffer; compression"
+    _, text = assay("triage", "--history", site, "--json", "--quiet")
+    answer = json.loads(text)
+    assert answer["rows"][0]["runs"] == 2
+    assert answer["rows"][0]["parts"][1]["how"].startswith("input read: ")
+    assert answer["summary"]["verdicts"] == {"may matter: test it": 1, "not known": 1, "cannot matter": 3}
+    assert json.loads(assay("triage", "--history", site, "--format", "json")[1]) == answer
+
+
+def test_no_name_is_left_where_none_is_wanted(site, tmp_path):
+    _, text = assay("triage", "--history", site, "--anonymous")
+    _, as_json = assay("triage", "--history", site, "--anonymous", "--json", "--quiet")
+    page = (tmp_path / "triage.html").read_text()
+    for name in ("nightly", "alice", "etl", "export", "job_17", "worker", str(tmp_path)):
+        assert name not in text
+        assert name not in page
+        assert name not in as_json
+    assert "Nine tenths of that: job 1." in text
+
+
+def test_an_experiment_for_each_job_that_may_matter(site, tmp_path):
+    _, text = assay("triage", "--history", site, "--drives", "4xhdd", "--write-experiment", tmp_path / "next")
+    (file,) = (tmp_path / "next").iterdir()
+    assert f"experiment: {file}" in text
+    experiment = YAML(typ="safe").load(file)
+    assert experiment["experiment"] == "nightly-sort"
+    assert experiment["media"] == {"now": "seagate-constellation-es3-4tb", "ssd": "intel-s4500-960gb"}
+    assert experiment["placement"][1] == {
+        "name": "intermediate-on-ssd", "input": "now", "intermediate": "ssd", "output": "now",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("words", [["--since", "yesterday"], ["--drives", "four"], ["--worth", "much"]])
+def test_options_that_are_none_are_refused(site, words):
+    import click
+
+    with pytest.raises((BadInputError, click.UsageError)):
+        assay("triage", "--history", site, *words)
+
+
+def test_a_cluster_without_its_client_is_said(site, monkeypatch):
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.delenv("HADOOP_HOME", raising=False)
+    with pytest.raises(BadInputError, match="--history hdfs:/x needs Hadoop's client"):
+        assay("triage", "--history", "hdfs:/x")
+
+
+def test_since_counts_back_from_now_or_from_a_date(site):
+    with pytest.raises(BadInputError, match="all 6 job histories .* are from before --since"):
+        assay("triage", "--history", site, "--since", "2099-01-01")
+    assert assay("triage", "--history", site, "--since", "2001-01-01", "--format", "csv")[0] == 0

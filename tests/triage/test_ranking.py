@@ -1,0 +1,145 @@
+"""Proves which runs are one job, that verdicts follow the threshold with their reasons, and what is cheaper."""
+
+import io
+
+import pytest
+
+from assay.cli.context import find_installation
+from assay.triage.busy import Busy
+from assay.triage.changes import changes, spills_per_record
+from assay.triage.drives import drives_by_role
+from assay.triage.names import NAMELESS, numbered, recurring
+from assay.triage.ranking import Site, TriageVerdict, deciding, judge, triage
+from assay.triage.reading import read_job
+from assay_extras.testing.job_histories import MadeJob, events, history
+
+MIB, GIB = 1 << 20, 1 << 30
+HEAVY = MadeJob(
+    name="nightly sort 2026-11-25", maps=8, reduces=2, slots=4, cpu=0.1, map_ms=20_000, reduce_ms=40_000,
+    read_bytes=4 * GIB, map_output_bytes=4 * GIB, written_bytes=4 * GIB,
+)  # fmt: skip
+LIGHT = MadeJob(name="report", number=7, cpu=0.9, read_bytes=10 * MIB, map_output_bytes=MIB, written_bytes=MIB)
+
+
+def made(job, settings=()):
+    return read_job(io.BytesIO(history(job)), dict(settings))
+
+
+def site(text="1xhdd", **more):
+    return Site(drives_by_role(text, find_installation().profiles), **more)
+
+
+@pytest.mark.parametrize(
+    ("name", "plain"),
+    [
+        ("nightly sort 2026-11-25", "nightly sort"), ("daily-2026/11/25 03:15-load", "daily-load"),
+        ("import 17", "import"), ("q2", "q2"), ("INSERT INTO t(Stage-1)", "INSERT INTO t(Stage-1)"),
+        ("oozie:launcher:T=java:W=wf:A=act:ID=0000012-131231233210129-oozie-oozi-W", "oozie:launcher:T=java:W=wf:A=act:ID=oozie-oozi-W"),
+        ("job 3f2504e0-4f89-11d3-9a0c-0305e82c3301 x", "job x"), ("夜間バッチ 20261125", "夜間バッチ"), ("ночной отчёт 3", "ночной отчёт"),
+        ("٢٠٢٦ تقرير", "تقرير"), ("12345", "12345"), ("", NAMELESS), ("  two   words ", "two words"),
+        ("Sleep job", "Sleep job"), ("a\nb 4", "a b"),
+    ],
+)  # fmt: skip
+def test_runs_of_one_job_have_one_name(name, plain):
+    assert recurring(name) == plain
+
+
+def test_numbers_for_names():
+    assert numbered(["b", "a", "b"]) == {"b": "job 1", "a": "job 2"}
+
+
+def test_runs_add_up_and_the_rank_is_by_what_could_be_saved():
+    again = HEAVY._replace(number=2, name="nightly sort 2026-11-26", submitted_ms=HEAVY.submitted_ms + 86_400_000)
+    rows = judge([made(LIGHT), made(HEAVY), made(again)], site(), 0.1)
+    assert [(row.job, row.runs, row.verdict) for row in rows] == [
+        ("nightly sort", 2, TriageVerdict.MAY_MATTER), ("report", 1, TriageVerdict.CANNOT_MATTER),
+    ]  # fmt: skip
+    assert rows[0].elapsed_s == 2 * made(HEAVY).elapsed_s
+    assert rows[0].read_bytes == 8 * GIB
+    assert sum(row.task_share for row in rows) == pytest.approx(1)
+    assert rows[0].role == "intermediate"
+    assert rows[0].bound_s <= rows[0].elapsed_s
+    assert rows[1].reason
+
+
+def test_the_verdict_is_that_of_the_threshold():
+    (row,) = judge([made(HEAVY)], site(), 0.1)
+    (strict,) = judge([made(HEAVY)], site(), row.bound_share + 0.01)
+    (loose,) = judge([made(HEAVY)], site(), row.bound_share - 0.01)
+    assert (strict.verdict, loose.verdict) == (TriageVerdict.CANNOT_MATTER, TriageVerdict.MAY_MATTER)
+
+
+def test_reasons_say_where_the_time_went():
+    def reason(job, **more):
+        (row,) = judge([made(job)], site(**more), 0.1)
+        assert row.verdict is TriageVerdict.CANNOT_MATTER, row.how
+        return row.reason
+
+    assert reason(LIGHT._replace(map_ms=200, reduce_ms=200)).startswith("starts and waits for containers take")
+    assert reason(LIGHT._replace(cpu=0.3)).startswith("it moves 1")
+    assert reason(HEAVY._replace(cpu=0.97)).startswith("computing: its tasks wait")
+    cached = {"busy": lambda job: Busy({"map": 0.1, "reduce": 0.1}, 0.0)}
+    assert reason(HEAVY, **cached).startswith("the page cache served it: drives read 0 B")
+
+
+def test_what_is_missing_is_said_and_good_runs_still_count():
+    failed = made(HEAVY._replace(state="FAILED", number=3))
+    rows = judge([failed], site(), 0.1)
+    assert (rows[0].verdict, rows[0].bound_s) == (TriageVerdict.NOT_KNOWN, None)
+    assert "missing: a good end: the job was failed" in rows[0].reason
+    (both,) = judge([failed, made(HEAVY)], site(), 0.1)
+    assert (both.runs, both.counted, both.verdict) == (2, 1, TriageVerdict.MAY_MATTER)
+    assert both.ids[0] == HEAVY.id
+
+
+def test_the_fewest_jobs_that_hold_most_decide():
+    jobs = [made(HEAVY)] + [
+        made(
+            LIGHT._replace(
+                number=10 + n,
+                name=f"small {chr(97 + n)}",
+                cpu=0.0,
+                read_bytes=20 * MIB,
+                submitted_ms=HEAVY.submitted_ms + 1_000_000 * (n + 1),
+            )
+        )
+        for n in range(4)
+    ]
+    answer = triage(jobs, site(), 0.01, "1 x disk", 0, [])
+    assert deciding(answer.rows) == list(answer.summary.deciding) == ["nightly sort"]
+    assert answer.summary.bound_s == pytest.approx(sum(row.bound_s for row in answer.rows))
+    assert answer.summary.most_at_once == 1
+    assert sum(answer.summary.verdicts.values()) == 5
+
+
+def test_nothing_but_broken_histories():
+    broken = [read_job(io.BytesIO(b"x"), {}, "job_1_0001")]
+    answer = triage(broken, site(), 0.1, "1 x disk", 0, [])
+    assert (answer.summary.not_counted, answer.rows[0].job) == (1, NAMELESS)
+
+
+def kinds(job, settings=()):
+    return {change.kind: change for change in changes(made(job, settings))}
+
+
+def test_cheaper_changes_rest_on_counters():
+    sort = kinds(HEAVY._replace(spills=2), {"mapreduce.task.io.sort.mb": "100"})["sort buffer"]
+    assert "mapreduce.task.io.sort.mb from 100 to " in sort.change
+    assert "SPILLED_RECORDS" in sort.counter
+    assert spills_per_record(made(HEAVY._replace(spills=3))) == pytest.approx(3)
+    assert "sort buffer" not in kinds(HEAVY)
+    settings = {"dfs.replication": "3"}
+    assert "compression" in kinds(HEAVY, settings)
+    assert "compression" not in kinds(HEAVY, {"mapreduce.map.output.compress": "true"})
+    assert "compression" not in kinds(HEAVY)  # without a configuration no one knows
+    pieces = HEAVY._replace(maps=200, reduces=50, map_output_bytes=100 * MIB)
+    assert "pieces of 10.2 KiB" in kinds(pieces)["small pieces"].counter
+    assert "few reducers" in kinds(HEAVY._replace(reduces=1, nodes=4))
+    assert "few reducers" not in kinds(HEAVY._replace(reduces=4, nodes=4))
+    assert "small files" in kinds(HEAVY._replace(maps=400, read_bytes=400 * MIB))
+    early = [
+        (kind, {**event, "startTime": event["startTime"] - 30_000} if kind == "REDUCE_ATTEMPT_STARTED" else event)
+        for kind, event in events(HEAVY)
+    ]
+    assert "slow start" in {change.kind for change in changes(read_job(io.BytesIO(history(early)), {}))}
+    assert not kinds(LIGHT)

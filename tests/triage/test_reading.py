@@ -1,0 +1,191 @@
+"""Proves that a history becomes the sums that triage needs, in both forms, and that broken ones say what they lack."""
+
+import gzip
+import io
+import json
+import random
+import tracemalloc
+
+import pytest
+
+from assay.triage.job import MAP, REDUCE
+from assay.triage.reading import CUT_SHORT, NO_COUNTERS, Span, overlap, read_file, read_job
+from assay_extras.testing.job_histories import MadeJob, events, history, write_history
+
+MIB = 1 << 20
+FORMS = pytest.mark.parametrize("form", ["json", "binary"])
+JOB = MadeJob(
+    name="ヒストリー nightly 7", maps=4, reduces=2, slots=2, nodes=2, map_ms=8000, reduce_ms=6000, cpu=0.25,
+    read_bytes=400 * MIB, map_output_bytes=200 * MIB, written_bytes=20 * MIB, spills=2,
+)  # fmt: skip
+
+
+def read(content, settings=()):
+    return read_job(io.BytesIO(content), dict(settings), "job_1_0001")
+
+
+@FORMS
+def test_sums_by_stage_and_node(form):
+    job = read(history(JOB, form))
+    assert (job.id, job.name, job.state, job.missing) == (JOB.id, JOB.name, "SUCCEEDED", ())
+    assert (job.maps, job.reduces, job.nodes) == (4, 2, ("worker-0", "worker-1"))
+    assert (job.queued_s, job.elapsed_s) == (3.0, 2 + 16 + 6 + 0.5)
+    maps, reduces = job.stages
+    assert (maps.name, maps.whole.tasks, maps.elapsed_ms, maps.peak) == (MAP, 4, 16_000, 2)
+    assert (reduces.name, reduces.whole.tasks, reduces.elapsed_ms, reduces.early_ms) == (REDUCE, 2, 6000, 0)
+    assert maps.whole.store_read == 400 * MIB
+    assert maps.busiest.store_read == 200 * MIB
+    assert maps.whole.spilled_records == 2 * maps.whole.output_records
+    assert reduces.whole.fetched == 200 * MIB
+    assert (reduces.whole.fetches, reduces.whole.store_written) == (8, 20 * MIB)
+    assert maps.phases_ms == {"map": 4 * 7200, "spill and merge": 4 * 800}
+    assert reduces.phases_ms == {"shuffle": 4000, "merge": 2000, "reduce": 6000}
+
+
+@FORMS
+def test_what_a_stage_could_save_is_the_time_in_which_its_tasks_did_not_compute(form):
+    maps, reduces = read(history(JOB, form)).stages
+    assert maps.saved_ms == 12_000
+    assert reduces.saved_ms == 4500
+
+
+def test_reducers_that_wait_for_maps_save_nothing_then():
+    early = [
+        (kind, {**event, "startTime": event["startTime"] - 10_000} if kind == "REDUCE_ATTEMPT_STARTED" else event)
+        for kind, event in events(JOB)
+    ]
+    _, reduces = read(history(early)).stages
+    assert (reduces.early_ms, reduces.elapsed_ms) == (20_000, 6000)
+    assert reduces.saved_ms <= 6000
+
+
+def test_a_straggler_counts_for_all_of_its_time():
+    spans = [Span(0, 10, 10), Span(0, 10, 10), Span(0, 30, 10)]
+    seen = overlap(spans)
+    assert (seen.elapsed_ms, seen.peak, seen.waiting_ms) == (30, 3, 20)
+    assert overlap([Span(0, 10, 5), Span(20, 30, 5)]) == (20, 1, 10)
+    assert overlap([]) == (0, 0, 0)
+
+
+def test_no_schedule_in_the_same_order_gets_shorter_by_more():
+    """With each task as short as its computing, the same order on the same slots takes at least what the bound leaves."""
+    draw = random.Random(1)
+    for _ in range(200):
+        slots, spans, short = draw.randint(1, 4), [], []
+        free, free_short = [0] * slots, [0] * slots
+        for number in range(draw.randint(1, 12)):
+            slot = number % slots
+            length = draw.randint(1, 50)
+            computed = draw.randint(0, length)
+            spans.append(Span(free[slot], free[slot] + length, computed))
+            free[slot] += length
+            free_short[slot] += computed
+            short.append(computed)
+        seen = overlap(spans)
+        assert seen.elapsed_ms == max(free)
+        assert max(free) - max(free_short) <= seen.waiting_ms + 1
+
+
+@FORMS
+def test_files_that_are_cut_short_say_so_and_never_fail(form):
+    whole = history(JOB, form)
+    for end in (len(whole) - 300, len(whole) // 2, 4000, 20, 0):
+        job = read(whole[:end])
+        assert job.missing, end
+    assert any("whole file" in word or word == CUT_SHORT for word in read(whole[: len(whole) // 2]).missing)
+    assert "it is no job history" in read(b"PK\x03\x04 a zip file").missing[0]
+
+
+def test_a_garbled_event_is_left_out_and_said():
+    lines = history(JOB).split(b"\n")
+    place = next(number for number, line in enumerate(lines) if b'"type":"MAP_ATTEMPT_FINISHED"' in line)
+    lines[place] = lines[place].replace(b'"hostname":"worker-0"', b'"hostname":"worker-0":80')
+    job = read(b"\n".join(lines))
+    assert job.missing == ("1 of its events, which can't be read; copy the file again",)
+    assert job.stages[0].whole.tasks == 3
+
+
+def test_a_comment_before_the_form_is_passed_over():
+    assert read(b"<!--\n  a licence\n-->\n" + history(JOB)).missing == ()
+
+
+@FORMS
+@pytest.mark.parametrize("state", ["FAILED", "KILLED"])
+def test_jobs_without_a_good_end(form, state):
+    job = read(history(JOB._replace(state=state), form))
+    assert job.state == state
+    assert f"the job was {state.lower()}" in job.missing[0]
+
+
+@FORMS
+def test_without_counters(form):
+    assert read(history(JOB._replace(counters=False), form)).missing == (NO_COUNTERS,)
+
+
+@FORMS
+def test_map_only_and_without_any_task(form):
+    only = read(history(JOB._replace(reduces=0), form))
+    assert [stage.name for stage in only.stages] == [MAP]
+    assert only.missing == ()
+    assert only.stages[0].whole.store_written == 20 * MIB
+    empty = [event for event in events(JOB) if event[0].startswith("JOB_")]
+    empty[1] = (empty[1][0], {**empty[1][1], "totalMaps": 0, "totalReduces": 0})
+    assert (read(history(empty)).stages, read(history(empty)).missing) == ((), ())
+
+
+def test_clocks_that_disagree_make_no_negative_times():
+    skewed = [
+        (kind, {**event, "finishTime": event["finishTime"] - 60_000} if kind == "MAP_ATTEMPT_FINISHED" else event)
+        for kind, event in events(JOB)
+    ]
+    job = read(history(skewed))
+    assert all(stage.elapsed_ms >= 0 and stage.saved_ms >= 0 and stage.early_ms >= 0 for stage in job.stages)
+
+
+def test_bytes_of_a_view_count_once_and_those_of_an_object_store_are_no_drives():
+    found = list(events(JOB))
+    for kind, event in found:
+        if kind == "MAP_ATTEMPT_FINISHED":
+            counts = event["counters"]["groups"][0]["counts"]
+            counts += [
+                {"name": name, "displayName": name, "value": value}
+                for name, value in (("VIEWFS_BYTES_READ", 100 * MIB), ("S3A_BYTES_READ", 7 * MIB))
+            ]
+    maps, _ = read(history(found)).stages
+    assert (maps.whole.store_read, maps.whole.remote_read) == (400 * MIB, 28 * MIB)
+
+
+def test_a_file_packed_or_not_with_its_configuration_beside_it(tmp_path):
+    settings = {"io.sort.mb": "256", "dfs.replication": "2", "mapreduce.job.user.classpath.first": "x"}
+    file = write_history(tmp_path, JOB, settings=settings)
+    plain = read_file(file)
+    assert plain.settings == {"mapreduce.task.io.sort.mb": "256", "dfs.replication": "2"}
+    packed = file.with_name(file.name + ".gz")
+    packed.write_bytes(gzip.compress(file.read_bytes()))
+    assert read_file(packed)._replace(source="") == plain._replace(source="")
+    (tmp_path / f"{JOB.id}_conf.xml").write_text("<configuration><property>")
+    assert read_file(file).settings == {}
+    assert read_file(tmp_path / "job_1_0001.jhist").missing == ("the whole history: there is no such file",)
+
+
+def test_a_file_without_a_jobs_name_has_its_id_by_the_files_name():
+    assert read(b"Avro-Json\n{}\n").id == "job_1_0001"
+
+
+@pytest.mark.slow
+@FORMS
+def test_of_a_job_with_many_tasks_little_is_kept(form):
+    big = JOB._replace(maps=3000, reduces=30, slots=400, nodes=100)
+    content = history(big, form)
+    tracemalloc.start()
+    job = read(content)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert job.stages[0].whole.tasks == 3000
+    assert most < 8 * MIB
+
+
+def test_events_are_whatever_a_file_says():
+    """Lines that are JSON and no events are garbled ones."""
+    content = history(JOB) + json.dumps({"type": "JOB_FINISHED", "event": {"x": {}}}).encode() + b"\n"
+    assert read(content).missing
