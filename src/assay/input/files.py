@@ -15,7 +15,7 @@ BUFFER_BYTES = 1 << 16
 
 
 def stream_of(pieces: Iterator[bytes]) -> io.BufferedReader:
-    """Make a readable file of pieces of bytes, some of which may be empty."""
+    """Pieces of bytes, of which some may be empty, as a file."""
     return io.BufferedReader(_Pieces(pieces), BUFFER_BYTES)
 
 

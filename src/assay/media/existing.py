@@ -1,4 +1,4 @@
-"""The media of an existing cluster, which Assay neither chooses nor sees."""
+"""Whatever an existing cluster keeps its data on: Assay neither chooses nor sees it."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -40,7 +40,7 @@ class ExistingMedium:
 
     @contextmanager
     def attached(self) -> Iterator[Path]:
-        """Give a local directory, in which no data of the trial is kept."""
+        """A local directory; no data of the trial is kept in it."""
         yield self._lease.make_directory(self._scratch / f"assay-{self._lease.id}")
 
     def make_cold(self) -> tuple[Doubt, ...]:
@@ -51,7 +51,7 @@ class ExistingMedium:
 
 
 class ExistingKind(MediumKind[Options]):
-    """The kind of the media of an existing cluster."""
+    """What a cluster that is there already keeps its data on."""
 
     title = "Existing"
     options = Options

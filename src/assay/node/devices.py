@@ -30,43 +30,43 @@ _VIRTUAL = re.compile(
 
 
 class Choice(NamedTuple):
-    """The devices to be counted, and those that are left out because a counted device has their bytes too."""
+    """Devices that count for themselves, and those whose bytes are taken for others'."""
 
     counted: frozenset[str]
     left_out: frozenset[str]
 
 
 def sysfs_name(device: Path) -> str:
-    """Return the name of a device in sysfs: `cciss!c0d0` for `/dev/cciss/c0d0`."""
+    """What sysfs calls a device: `cciss!c0d0` for `/dev/cciss/c0d0`."""
     below = device.relative_to("/dev") if device.is_relative_to("/dev") else Path(device.name)
     return "!".join(below.parts)
 
 
 def device_path(name: str) -> Path:
-    """Return the device file for a name in sysfs."""
+    """The device file of what sysfs calls so."""
     return Path("/dev", name.replace("!", "/"))
 
 
 def drives(node: NodeFiles) -> frozenset[str]:
-    """Return the names in sysfs of a node's hardware drives, in use or not. Raises OSError where there is no sysfs."""
+    """A node's hardware drives as sysfs names them, whether in use or not. Raises OSError where there is no sysfs."""
     return frozenset(name for name in node.names(BLOCK) if "device" in _entries(node, BLOCK / name))
 
 
 def without_paths(names: Collection[str]) -> frozenset[str]:
-    """Leave out the single paths to a drive whose multipath device is among the names and counts for all of them."""
+    """Without the single paths to a drive that is there too, and counts for all of them."""
     return frozenset(name for name in names if not ((path := _PATH.fullmatch(name)) and path[1] + path[2] in names))
 
 
 def drives_by_name(names: Collection[str]) -> Choice:
-    """Choose the drives to be counted by their names alone."""
-    candidates = {name for name in names if not _NO_DRIVE.fullmatch(name)}
-    whole = {name for name in candidates if not (_MADE_OF_DRIVES.fullmatch(name) or _is_partition(name, candidates))}
+    """Of the names of drives that are in use."""
+    found = {name for name in names if not _NO_DRIVE.fullmatch(name)}
+    whole = {name for name in found if not (_MADE_OF_DRIVES.fullmatch(name) or _is_partition(name, found))}
     counted = without_paths(whole)
-    return Choice(counted, frozenset(candidates - counted))
+    return Choice(counted, frozenset(found - counted))
 
 
 def interfaces(node: NodeFiles) -> frozenset[str]:
-    """Return the interfaces that count each byte to or from a node once. Raises OSError where there is no sysfs.
+    """The interfaces by which bytes enter or leave a node, each byte once. Raises OSError where there is no sysfs.
 
     In a container there is no hardware: what lies above no interface of its own counts there.
     """
@@ -84,23 +84,21 @@ def interfaces(node: NodeFiles) -> frozenset[str]:
 
 
 def interfaces_by_name(names: Collection[str], above: Collection[str] = ()) -> Choice:
-    """Choose the interfaces to be counted by their names; those in `above` are known to lie above others."""
-    candidates = set(names) - {LOOPBACK}
-    left = {
-        name for name in candidates if not (name in above or _VIRTUAL.fullmatch(name) or _is_vlan(name, candidates))
-    }
+    """Of the names of interfaces; those `above` are known to lie above others."""
+    found = set(names) - {LOOPBACK}
+    left = {name for name in found if not (name in above or _VIRTUAL.fullmatch(name) or _is_vlan(name, found))}
     bonds = {name for name in left if _BOND.fullmatch(name)}
     counted = frozenset(left - bonds or bonds)
-    return Choice(counted, frozenset(candidates - counted))
+    return Choice(counted, frozenset(found - counted))
 
 
-def devices_by_name(kind: str, choice: Choice, instrument: str) -> Iterator[Doubt]:
-    """Yield a doubt where the choice left any device out."""
+def devices_by_name(what: str, choice: Choice, instrument: str) -> Iterator[Doubt]:
+    """A doubt where the choice left any out."""
     if choice.left_out:
         names = sorted(choice.left_out)
         counted = ", ".join(sorted(choice.counted)) or "none"
-        detail = f"of the {kind} {counted} are counted by their names, and {first_few(names)} are not"
-        yield DEVICES_BY_NAME.doubt(detail, instrument=instrument)
+        told = f"of the {what} {counted} are counted by their names, and {first_few(names)} are not"
+        yield DEVICES_BY_NAME.doubt(told, instrument=instrument)
 
 
 DEVICES_BY_NAME = doubt_kind(
@@ -123,7 +121,7 @@ def _is_partition(name: str, names: Iterable[str]) -> bool:
 
 
 def _is_vlan(name: str, names: Iterable[str]) -> bool:
-    """Tell a VLAN from its parent; children of an InfiniBand interface are counted themselves."""
+    """An InfiniBand interface's children count for themselves."""
     return name.rpartition(".")[0] in names and not name.startswith(INFINIBAND)
 
 

@@ -1,0 +1,229 @@
+"""Whether the bounds of `assay triage` hold: `python benchmarks/triage_truth.py RUN...`, with `PYTHONPATH=src:extras`.
+
+RUN are runs with one workload on several emulated drives, best without storage delay too. Of each job on each drive
+the bound is worked out from what its history tells (the task attempts that a record keeps), and compared with what the
+job saved on each drive that is faster in every role: means over the repetitions, with their 95 % interval where there
+are several. A bound is wrong where the whole interval is above it. `--worth 10%` is the threshold, and
+`--json FILE` keeps the cases.
+"""
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from statistics import fmean, median
+from typing import NamedTuple
+
+from scipy.stats import ttest_ind
+
+from assay.cli.context import find_installation
+from assay.engine.tasks import MapReduceAttempt
+from assay.media.emulated.profile import find_profile
+from assay.model.record import JobRecord, Record, Status
+from assay.model.task import TaskAttempt
+from assay.model.trial import Trial
+from assay.record.folder import RunFolder
+from assay.report.columns import Column, fitted
+from assay.triage.bounds import bound_of
+from assay.triage.drives import ROLES, Drives, drives_of
+from assay.triage.job import MAP, REDUCE, PastJob, Work
+from assay.triage.reading import Attempt, stage_of
+
+
+class Case(NamedTuple):
+    """A job on a drive, against the same job on a faster one: shares of its time."""
+
+    run: str
+    job: str
+    drive: str
+    other: str
+    elapsed_s: float
+    bound: float
+    saved: float
+    saved_low: float
+    by_time: float
+    by_bytes: float
+
+    @property
+    def holds(self) -> bool:
+        """It is not shown that the drive saved more than the bound."""
+        return self.saved_low <= self.bound
+
+
+class Measured(NamedTuple):
+    """One job of one trial: its time, and its bound if its drives are known."""
+
+    elapsed_s: float
+    drives: Mapping[str, Drives]
+    bound_s: float | None
+    time_s: float
+    bytes_s: float
+
+
+def work_of(attempt: MapReduceAttempt) -> Work:
+    """What an attempt counted."""
+    return Work(
+        tasks=1, task_ms=attempt.finished_ms - attempt.started_ms, cpu_ms=attempt.cpu_ms, gc_ms=attempt.gc_ms,
+        store_read=attempt.hdfs_read_bytes, store_written=attempt.hdfs_written_bytes,
+        local_read=attempt.local_read_bytes, local_written=attempt.local_written_bytes,
+        fetched=attempt.shuffled_bytes, fetches=attempt.fetched_map_outputs, map_output=attempt.map_output_bytes,
+        map_output_on_disk=attempt.map_output_materialized_bytes, input_records=attempt.input_records,
+        output_records=attempt.output_records, spilled_records=attempt.spilled_records,
+    )  # fmt: skip
+
+
+def job_of(record: JobRecord, attempts: Sequence[TaskAttempt], settings: Mapping[str, str]) -> PastJob:
+    """What triage would read of a job's history file."""
+    of_job = [
+        attempt for attempt in attempts
+        if isinstance(attempt, MapReduceAttempt) and attempt.job == record.id and attempt.finished_ms
+    ]  # fmt: skip
+    maps_end_ms = max((attempt.finished_ms for attempt in of_job if attempt.stage == MAP), default=0)
+    stages = []
+    for stage, begin_ms in ((MAP, 0), (REDUCE, maps_end_ms)):
+        nodes: dict[str, Work] = {}
+        spans = []
+        for attempt in of_job:
+            if attempt.stage == stage:
+                nodes[attempt.node] = nodes.get(attempt.node, Work()).plus(work_of(attempt))
+                spans.append(Attempt(attempt.started_ms, attempt.finished_ms, attempt.cpu_ms, attempt.gc_ms))
+        if spans:
+            stages.append(stage_of(stage, spans, begin_ms, list(nodes.values())))
+    return PastJob(
+        record.id, record.name, "", "", record.state, record.submitted_ms, record.started_ms, record.finished_ms,
+        record.uberized, record.stages[0].tasks, record.stages[-1].tasks, tuple(stages),
+        tuple(sorted({attempt.node for attempt in of_job})), settings,
+    )  # fmt: skip
+
+
+def drives_of_trial(trial: Trial, profiles: Path) -> dict[str, Drives]:
+    """The drives that each role has, at their lowest rates; none where one is not emulated, or has no delays."""
+    media = {medium.name: medium for medium in trial.media}
+    placement = trial.placement.model_dump()
+    by_role = {}
+    for role in ROLES:
+        (name, *others) = placement[role]
+        medium = media[name].model_dump()
+        if others or medium.get("profile") in {None, "null"}:
+            return {}
+        drives = drives_of(find_profile(medium["profile"], profiles), 1, medium["profile"])
+        slower = medium.get("slowdown") or 1
+        by_role[role] = drives._replace(
+            read_rate=drives.read_rate / slower, write_rate=drives.write_rate / slower,
+            read_access_s=drives.read_access_s * slower, write_access_s=drives.write_access_s * slower,
+        )  # fmt: skip
+    return by_role
+
+
+def measured(folder: RunFolder, record: Record, profiles: Path) -> Iterator[tuple[str, Measured]]:
+    """The jobs of a trial."""
+    drives = {} if record.trial.zero_delay else drives_of_trial(record.trial, profiles)
+    attempts = folder.attempts(record.trial)
+    for of_job in record.jobs:
+        bound = bound_of(job_of(of_job, attempts, record.settings), drives) if drives else None
+        yield of_job.name, Measured(
+            of_job.elapsed_s, drives, bound and bound.seconds,
+            sum(stage.time_s or 0.0 for stage in bound.stages) if bound else 0.0,
+            sum(stage.bytes_s for stage in bound.stages) if bound else 0.0,
+        )  # fmt: skip
+
+
+def is_faster(drives: Mapping[str, Drives], other: Mapping[str, Drives]) -> bool:
+    """Whether the other drives are as fast in every role and faster in one; those without delays have no rates."""
+    if not other:
+        return True
+    rates = [(drives[role].read_rate, other[role].read_rate) for role in ROLES]
+    return all(theirs >= rate for rate, theirs in rates) and any(theirs > rate for rate, theirs in rates)
+
+
+def least_saving(trials: Sequence[Measured], faster: Sequence[Measured]) -> float:
+    """The lower end of the 95 % interval of what was saved (Welch), as a share; the share itself of single trials."""
+    elapsed_s, others_s = ([trial.elapsed_s for trial in both] for both in (trials, faster))
+    saved_s = fmean(elapsed_s) - fmean(others_s)
+    if len(elapsed_s) > 1 and len(others_s) > 1:
+        saved_s = ttest_ind(elapsed_s, others_s, equal_var=False).confidence_interval(0.95).low
+    return float(saved_s / fmean(elapsed_s))
+
+
+def measured_jobs(path: Path, profiles: Path) -> dict[tuple[str, ...], dict[str, list[Measured]]]:
+    """By all that trials differ in but their drives, and the job: by placement, the trials."""
+    folder = RunFolder(path)
+    jobs: dict[tuple[str, ...], dict[str, list[Measured]]] = {}
+    for record in folder.records()[0]:
+        if record.status is Status.FINISHED and not record.trial.warm_up:
+            factors = {name: level for name, level in record.trial.factors.items() if name != "placement"}
+            for name, job in measured(folder, record, profiles):
+                key = (*(str(level) for level in factors.values()), name)
+                jobs.setdefault(key, {}).setdefault(record.trial.placement.name, []).append(job)
+    return jobs
+
+
+def cases_of(path: Path, profiles: Path) -> Iterator[Case]:
+    """Each job on each drive against all drives that are faster."""
+    for key, by_drive in measured_jobs(path, profiles).items():
+        for drive, trials in by_drive.items():
+            if trials[0].bound_s is None:
+                continue
+            elapsed_s = fmean(trial.elapsed_s for trial in trials)
+            bound, by_time, by_bytes = (
+                fmean(amounts) / elapsed_s
+                for amounts in zip(
+                    *((trial.bound_s or 0.0, trial.time_s, trial.bytes_s) for trial in trials), strict=True
+                )
+            )
+            for other, faster in by_drive.items():
+                if other != drive and is_faster(trials[0].drives, faster[0].drives):
+                    saved = 1 - fmean(trial.elapsed_s for trial in faster) / elapsed_s
+                    low = least_saving(trials, faster)
+                    name = f"{key[0]} {key[-1]}"
+                    yield Case(path.name, name, drive, other, elapsed_s, bound, saved, low, by_time, by_bytes)
+
+
+def main() -> int:
+    """Print all cases, how many hold, and which verdicts would have been wrong."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("runs", type=Path, nargs="+", metavar="RUN")
+    parser.add_argument("--worth", default="10%", help="the threshold")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write all cases")
+    wishes = parser.parse_args()
+    worth = float(wishes.worth.removesuffix("%")) / 100
+    profiles = find_installation().profiles
+    cases = [case for run in wishes.runs for case in cases_of(run, profiles)]
+    if not cases:
+        sys.stdout.write("no job was faster on one drive than on another\n")
+        return 2
+    shown = {
+        "run": [case.run for case in cases], "job": [case.job for case in cases],
+        "drive": [case.drive for case in cases], "faster one": [case.other for case in cases],
+    }  # fmt: skip
+    percents = {
+        "saved": [case.saved for case in cases], "bound": [case.bound for case in cases],
+        "by time": [case.by_time for case in cases], "by bytes": [case.by_bytes for case in cases],
+    }  # fmt: skip
+    columns = [
+        *(Column(head, cells, name=True) for head, cells in shown.items()),
+        Column("elapsed s", [f"{case.elapsed_s:.1f}" for case in cases]),
+        *(Column(head, [f"{value:.0%}" for value in values]) for head, values in percents.items()),
+        Column("holds", ["yes" if case.holds else "NO" for case in cases]),
+    ]
+    holding = sum(case.holds for case in cases)
+    above = sum(case.saved > case.bound for case in cases)
+    wrong = [case for case in cases if case.bound < worth <= case.saved_low]
+    excluded = sum(case.bound < worth for case in cases)
+    loose = median(case.bound / case.saved for case in cases if case.saved >= worth) if any(
+        case.saved >= worth for case in cases
+    ) else float("nan")  # fmt: skip
+    sys.stdout.write("\n".join(fitted(columns, 200)) + "\n")
+    sys.stdout.write(
+        f"\nthe bound holds in {holding} of {len(cases)} cases ({holding / len(cases):.0%}); in {above} the mean is "
+        f"above it; {excluded} can't matter at {worth:.0%}, of which {len(wrong)} are wrong; where more was saved, "
+        f"the bound is {loose:.1f} times as much (median)\n"
+    )
+    if wishes.json:
+        wishes.json.write_text(json.dumps([case._asdict() for case in cases], indent=1), encoding="utf-8")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
