@@ -5,8 +5,8 @@ dilation is 1: the cluster itself. Prints, for each combination of all else, eac
 interval; then each one's ratio to the least dilation's, and whether they are shown to be equivalent: by two one-sided
 tests (D. Schuirmann, A comparison of the two one-sided tests procedure and the power approach, Journal of
 Pharmacokinetics and Biopharmaceutics 15, 1987), each at 5 %, the ratio is below 1.1 and above 1 / 1.1. Both by the
-run's own residuals alone, and with the shipped prior, which is an assumption. Trials that are struck out do not count;
-where there are any, the same follows with them: a check can strike out the cluster itself, at a dilation of 1.
+run's own residuals alone, and with the shipped prior, which is an assumption. Excluded trials do not count;
+where there are any, the same follows with them: a check can exclude the cluster itself, at a dilation of 1.
 """
 
 import argparse
@@ -55,7 +55,7 @@ def main() -> None:
     records = RunFolder(parser.parse_args().run).records()[0]
     show(Trials(records))
     if any(record.struck_out for record in records):
-        sys.stdout.write("\nWith trials that are struck out:\n\n")
+        sys.stdout.write("\nWith excluded trials:\n\n")
         show(Trials([unchecked(record) for record in records]))
 
 
@@ -70,7 +70,7 @@ def show(records: Trials) -> None:
 
 
 def unchecked(record: Record) -> Record:
-    """A record that no check strikes out."""
+    """A record that no check excludes."""
     return record.model_copy(update={"scale": record.scale and record.scale.model_copy(update={"checks": ()})})
 
 
@@ -101,7 +101,7 @@ def times(rows: Sequence[Row]) -> str:
         Column("placement", [row.placement for row in ordered], name=True),
         Column("K", [row.group.dilation for row in ordered]),
         Column("trials", [f"{row.finished} of {row.trials}" for row in ordered]),
-        Column("struck out", [str(row.struck_out) for row in ordered]),
+        Column("excluded", [str(row.struck_out) for row in ordered]),
         Column("T(K) / K (s)", [seconds_text(row.elapsed_s) for row in ordered], intervals=[
             f"{seconds_text(row.elapsed.interval.low)} to {seconds_text(row.elapsed.interval.high)}"
             if row.elapsed and row.elapsed.interval else "" for row in ordered

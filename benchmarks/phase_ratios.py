@@ -60,7 +60,7 @@ def counts(record: Mapping) -> bool:
 def read(run: Path) -> dict[tuple[str, str], dict[Levels, dict[int, float]]]:
     """Seconds by job and phase, then by the levels that vary in the run, then by repetition.
 
-    Trials that failed, whose output was wrong, or whose time a scale model's check struck out are left out.
+    Trials that failed, whose output was wrong, or whose time a scale model's check excluded are left out.
     """
     records = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(run.glob("trials/*/record.json"))]
     records = [record for record in records if counts(record)]

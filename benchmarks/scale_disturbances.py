@@ -1,7 +1,8 @@
 """How many disturbances the checks of a scale model detect: `python benchmarks/scale_disturbances.py --out DIRECTORY`.
 
 One short trial for each disturbance, and undisturbed controls, in a seeded order; each is a run in DIRECTORY, and those
-that are there already are only shown, so that an interrupted series goes on. The disturbances:
+that are there already are only shown, so that an interrupted series goes on. `--show DIRECTORY` starts none. The
+disturbances:
 
 load         other programs take a share of this machine's processors
 links        the token buckets let through less than they were told, behind the model's back
@@ -65,23 +66,32 @@ class Disturbance(NamedTuple):
 def main() -> int:
     """Run what is not there yet, then show everything."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--out", type=Path, required=True, help="where the runs go")
+    folders = parser.add_mutually_exclusive_group(required=True)
+    folders.add_argument("--out", type=Path, help="where the runs go")
+    folders.add_argument("--show", type=Path, help="only show the runs that are there")
     parser.add_argument("--rounds", type=int, default=1, help="trials of each disturbance")
     parser.add_argument("--kinds", nargs="*", choices=list(SHARES), default=list(SHARES))
     parser.add_argument("--dilation", type=int, default=2, help="2 is the least that two processors allow")
     wishes = parser.parse_args()
-    wishes.out.mkdir(parents=True, exist_ok=True)
     planned = disturbances(wishes.kinds, wishes.rounds)
-    for place, disturbance in enumerate(planned, 1):
-        if not read(wishes.out / disturbance.name):
-            say(f"{place} of {len(planned)}: {disturbance.name}")
-            run(disturbance, wishes.out, wishes.dilation)
-    made = [(one, record) for one in planned if (record := read(wishes.out / one.name))]
-    for missing in (one for one in planned if one not in dict(made)):
-        say(f"{missing.name} did not finish: see {wishes.out / missing.name}.log")
+    if wishes.out:
+        run_missing(planned, wishes.out, wishes.dilation)
+    folder = wishes.out or wishes.show
+    made = [(disturbance, record) for disturbance in planned if (record := read(folder / disturbance.name))]
+    for missing in (disturbance for disturbance in planned if disturbance not in dict(made)):
+        say(f"{missing.name} has no finished trial in {folder}")
     if made:
         show(made)
     return 0 if len(made) == len(planned) else 1
+
+
+def run_missing(planned: Sequence[Disturbance], out: Path, dilation: int) -> None:
+    """Run each disturbance that has no record in a folder yet; its output goes to a log beside its run."""
+    out.mkdir(parents=True, exist_ok=True)
+    for place, disturbance in enumerate(planned, 1):
+        if not read(out / disturbance.name):
+            say(f"{place} of {len(planned)}: {disturbance.name}")
+            run(disturbance, out, dilation)
 
 
 def disturbances(kinds: Sequence[str], rounds: int) -> list[Disturbance]:
@@ -305,11 +315,11 @@ def trials_table(made: Made, usual_s: float | None) -> str:
     times = [record.totals.elapsed_s if record.totals else None for _, record in made]
     return grid([
         Column("disturbance", [one.kind for one, _ in made], name=True),
-        Column("told", [f"{one.share:.0%}" for one, _ in made]),
+        Column("share", [f"{one.share:.0%}" for one, _ in made]),
         Column("T / K (s)", [seconds_text(seconds) for seconds in times]),
         Column("off by", [f"{seconds / usual_s - 1:+.1%}" if seconds and usual_s else "-" for seconds in times]),
         *(Column(check.heading, [seen(check_of(record, check)) for _, record in made]) for check in CheckId),
-        Column("struck out", ["yes" if record.struck_out else "no" for _, record in made]),
+        Column("excluded", ["yes" if record.struck_out else "no" for _, record in made]),
     ])  # fmt: skip
 
 

@@ -1,6 +1,6 @@
 """How often the studies' rule gives a direction where there is none: `python benchmarks/studies_null.py [FILE]`.
 
-Each run in the file (by default docs/explanation/studies.json) is made up anew, many times, with its own points,
+Each run in the file (by default docs/results/studies.json) is made up anew, many times, with its own points,
 repetitions and comparisons, but so that neither drives nor settings have an effect: each point's time is the median of
 all points of its job and metric, times noise. It is judged as `assay studies` judges it: by the same intervals, with
 the variance of each job and phase averaged over its pairs, and with the same half second. Noise is the standard
@@ -34,7 +34,7 @@ from assay_extras.studies.values import LEAST_PAIRS, LEVEL, UNITS, Difference, M
 if TYPE_CHECKING:
     from numpy.random import Generator
 
-KEPT = Path(__file__).parents[1] / "docs" / "explanation" / FILE
+KEPT = Path(__file__).parents[1] / "docs" / "results" / FILE
 WRITTEN = "studies-null.json"
 NOISES = (0.06, 0.09, 0.17)
 """Of pairs' log ratios, as A/A runs showed them."""

@@ -21,6 +21,7 @@ from io import BytesIO
 from pathlib import Path
 
 from benchmarks.cpu_speed_scaling import comparisons, lines
+from benchmarks.dilation_invariance import NO_PRIOR, equivalences, unchecked
 from benchmarks.known_effects import markdown
 from docs.make_studies import BLOCKS, documents
 
@@ -28,6 +29,7 @@ from assay.record.folder import RunFolder
 from assay.report.analysis import analyse, read_run
 from assay.report.answer import interval_text
 from assay.stats.run_doubts import READ
+from assay.stats.sample import Trials
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "docs" / "results"
@@ -67,7 +69,7 @@ def named(page: str) -> list[str]:
 def keep(run: Path, name: str, hidden: Iterable[str] = ()) -> Path:
     """Pack a run folder's plan and records. The archive's bytes depend on their content alone.
 
-    Paths that begin with a `hidden` one become paths below `/data/assay`: a machine's own folders are nobody's business.
+    Paths that begin with a `hidden` path become paths below `/data/assay`: a machine's folders are nobody's business.
     """
     archive = RESULTS / f"{name}.tar.xz"
     files = sorted(file for file in run.rglob("*") if file.name in KEPT)
@@ -112,14 +114,35 @@ def quickstart() -> str:
     return _listing(printed("quickstart", *REPORT))
 
 
-def quickstart_answer() -> str:
-    """The quickstart's answer, without its phases and doubts."""
+def _quickstart_decision() -> list[str]:
     lines = printed("quickstart", *REPORT)
     answer = next(place for place, line in enumerate(lines) if line.startswith("k-means ("))
     phases = next(place for place, line in enumerate(lines) if line.startswith("  part "))
+    return lines[answer:phases]
+
+
+def quickstart_decision() -> str:
+    """The headline and a line for each placement, alone."""
+    return _listing(_quickstart_decision())
+
+
+def quickstart_answer() -> str:
+    """The quickstart's answer, without its phases and doubts."""
+    lines = printed("quickstart", *REPORT)
     validity = next(place for place, line in enumerate(lines) if line.startswith("This holds for"))
     verified = next(place for place, line in enumerate(lines) if line.startswith("All outputs verified"))
-    return _listing([*lines[answer:phases], "  ...", *lines[validity : verified + 1], "..."])
+    return _listing([*_quickstart_decision(), "  ...", *lines[validity : verified + 1], "..."])
+
+
+def quickstart_ratio() -> str:
+    """How much the quickstart's job reads and writes, and the memory of its cluster."""
+    with unpacked("quickstart") as folder:
+        record = RunFolder(folder).records()[0][0]
+    if record.totals is None or record.trial.cluster.limit_memory_bytes is None:
+        raise ValueError("the kept quickstart has no totals, or no bound of memory")
+    counters = record.totals.counters["org.apache.hadoop.mapreduce.FileSystemCounter"]
+    moved_bytes = sum(counters[f"{place}_BYTES_{way}"] for place in ("FILE", "HDFS") for way in ("READ", "WRITTEN"))
+    return f"{moved_bytes / 1e9:.1f} GB within {record.trial.cluster.limit_memory_bytes / 1e9:.1f} GB of memory"
 
 
 def by_memory() -> str:
@@ -161,6 +184,20 @@ def against_k1() -> str:
     return "\n".join(printed("scale-model-against-k1", str(ROOT / "benchmarks" / "dilation_invariance.py")))
 
 
+def model_error() -> str:
+    """By how much the model took longer than the cluster, checks or no checks."""
+    with unpacked("scale-model-against-k1") as folder:
+        trials = Trials([unchecked(record) for record in RunFolder(folder).records()[0]])
+        parts = [
+            f"{100 * (compared.contrast.ratio - 1):.0f} % longer than the cluster at K = {compared.level} "
+            f"({100 * (interval.low - 1):.0f} to {100 * (interval.high - 1):.0f} %)"
+            for compared in equivalences(trials.samples, "", NO_PRIOR)
+            for interval in [compared.contrast.interval()]
+            if compared.base == "1"
+        ]
+    return ", and ".join(parts)
+
+
 def flips() -> str:
     """Which verdicts on its trials flip from one version of the rules to the next."""
     rules = printed("scale-model-against-k1", str(ROOT / "benchmarks" / "scale_rules.py"))
@@ -169,7 +206,7 @@ def flips() -> str:
 
 def disturbances() -> str:
     """What the checks of a scale model saw of disturbances, and how many of them they detected."""
-    return "\n".join(printed("scale-disturbances", str(ROOT / "benchmarks" / "scale_disturbances.py"), "--out"))
+    return "\n".join(printed("scale-disturbances", str(ROOT / "benchmarks" / "scale_disturbances.py"), "--show"))
 
 
 def known_effects() -> str:
@@ -189,8 +226,11 @@ def _listing(lines: list[str]) -> str:
 RESULT_TEXTS: Mapping[str, Callable[[], str]] = {
     "quickstart": quickstart,
     "quickstart answer": quickstart_answer,
+    "quickstart decision": quickstart_decision,
+    "quickstart ratio": quickstart_ratio,
     "quickstart by memory": by_memory,
     "scale model against K = 1": against_k1,
+    "scale model error": model_error,
     "verdicts that flip": flips,
     "scale disturbances": disturbances,
     "quickstart with half the processor time": half_cpu,

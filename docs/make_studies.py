@@ -1,20 +1,22 @@
 """What the studies' data say in the pages: whole files, and the texts of blocks that docs/make_results.py writes.
 
-From `studies.json`: `studies.md`, `studies.svg`, the headlines and the tables of the score. From `studies-null.json`
-(benchmarks/studies_null.py) the table of runs without any effect. From `drive-speed.json`
-(benchmarks/agreement_by_drive_speed.py), once it is there, the tables and the chart by the speed of drives.
+All data lie in `docs/results`. From `studies.json`: `studies.md`, `studies.svg`, the headlines, the tables of the
+score and of the findings. From `causes.json`: the tables of the runs that show causes. From `studies-null.json`
+(benchmarks/studies_null.py): the table of runs without any effect. From `drive-speed.json`
+(benchmarks/agreement_by_drive_speed.py), once it is there: the tables and the chart by the speed of drives.
 """
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 from benchmarks.studies_null import WRITTEN, NullRates
 
 from assay_extras.studies.drive_speed import CHART_FILE, at_speeds, read_speed_runs, speed_svg, speed_tables
 from assay_extras.studies.kept import read_kept
-from assay_extras.studies.overview import Overview, overview
+from assay_extras.studies.overview import Compared, Overview, overview
 from assay_extras.studies.overview_view import (
     label,
     overview_markdown,
@@ -25,27 +27,29 @@ from assay_extras.studies.overview_view import (
     wrapped,
 )
 from assay_extras.studies.score_view import ScoreTable, headline, score_tables, short_headline
+from assay_extras.studies.values import Difference, Repeated, difference
 
 ROOT = Path(__file__).parents[1]
-EXPLANATION = ROOT / "docs" / "explanation"
+RESULTS = ROOT / "docs" / "results"
+CAUSES = RESULTS / "causes.json"
 
 
 @cache
 def kept_overview() -> Overview:
     """What the kept data say. Raises ValueError where they compare nothing."""
-    known = overview(read_kept(EXPLANATION))
+    known = overview(read_kept(RESULTS))
     if known is None:
-        raise ValueError(f"{EXPLANATION / 'studies.json'} has no comparisons")
+        raise ValueError(f"{RESULTS / 'studies.json'} has no comparisons")
     return known
 
 
 def documents() -> dict[Path, str]:
     """Each file as it has to be, by its path."""
-    known, speeds = kept_overview(), read_speed_runs(EXPLANATION)
-    charts = {} if speeds is None else {EXPLANATION / CHART_FILE: standalone(speed_svg(at_speeds(speeds)))}
+    known, speeds = kept_overview(), read_speed_runs(RESULTS)
+    charts = {} if speeds is None else {RESULTS / CHART_FILE: standalone(speed_svg(at_speeds(speeds)))}
     return {
-        EXPLANATION / "studies.md": overview_markdown(known, read_kept(EXPLANATION)),
-        EXPLANATION / "studies.svg": standalone(overview_svg(known)),
+        RESULTS / "studies.md": overview_markdown(known, read_kept(RESULTS)),
+        RESULTS / "studies.svg": standalone(overview_svg(known)),
         **charts,
     }
 
@@ -59,7 +63,7 @@ def _tables(shown: Sequence[ScoreTable], *before: str) -> str:
 
 def _null_runs() -> str:
     """A row for each experiment and noise; normal and heavy-tailed noise beside each other."""
-    every = [NullRates.model_validate(one) for one in json.loads((EXPLANATION / WRITTEN).read_text(encoding="utf-8"))]
+    every = [NullRates.model_validate(one) for one in json.loads((RESULTS / WRITTEN).read_text(encoding="utf-8"))]
     pairs: dict[tuple[int, str, float], list[NullRates]] = {}
     for one in every:
         pairs.setdefault((one.comparisons, one.experiment, one.noise), []).append(one)
@@ -80,16 +84,127 @@ def _either(shares: Iterable[float]) -> str:
 
 
 def _drive_speed() -> str:
-    runs = read_speed_runs(EXPLANATION)
+    runs = read_speed_runs(RESULTS)
     if runs is None:
         return "`experiments/agreement-by-drive-speed.yaml` has not run yet."
-    return _tables(speed_tables(at_speeds(runs)), f"![Ratios by the factor of the drives]({CHART_FILE})")
+    return _tables(speed_tables(at_speeds(runs)), f"![Ratios by the factor of the drives](../results/{CHART_FILE})")
+
+
+class Place(NamedTuple):
+    """A comparison by its table, by words that its place has, and by its ratio's name."""
+
+    table: str
+    words: str
+    ratio: str
+
+
+SSD_TO_HDD, CUSTOMS, CONTAINERS = "ssd2 / hdd", "customs / defaults", "containers / defaults"
+FINDINGS: Sequence[Sequence[Place]] = (
+    [Place("Table 6", f"triples, {phase}", SSD_TO_HDD) for phase in ("map", "shuffle", "reduce")],
+    [
+        *(Place(table_name, "shuffle", SSD_TO_HDD) for table_name in ("Table 6", "Table 7", "Table 8", "Table 9")),
+        Place("Table 12", "containers, shuffle", SSD_TO_HDD), Place("Table 13", "customs, shuffle", SSD_TO_HDD),
+    ],
+    [Place("Table 12", f"{drive}, map", CONTAINERS) for drive in ("hdd", "ssd2")],
+    [Place("Table 8", f"{drive}, map", CUSTOMS) for drive in ("hdd", "ssd2")],
+    [Place("Table 12", "ssd2, shuffle", CONTAINERS), Place("Table 13", "ssd2, shuffle", CUSTOMS)],
+    [],  # the page cache has a table of its own
+    [
+        *(Place("Table 17", f"defaults, {metric}", SSD_TO_HDD) for metric in ("elapsed", "map", "shuffle", "reduce")),
+        Place("Table 17", "hdd, elapsed", CUSTOMS),
+    ],
+    [Place("Table 13", "hdd, merge", CUSTOMS)],
+    [Place("Figure 5b", "elapsed", f"{level} / hard disk") for level in ("25 % SSD", "50 % SSD", "75 % SSD", "SSD")],
+)  # fmt: skip
+"""The comparisons that each finding of studies-repeated.md rests on, in its order."""
+
+
+def _findings() -> str:
+    """A row for each comparison that a finding rests on."""
+    rows = [
+        (str(number), compared.place, compared.of, _ratio(compared.measured_ratio, compared.low, compared.high),
+         _ratio(compared.published_ratio))
+        for number, places in enumerate(FINDINGS, 1)
+        for compared in map(compared_at, places)
+    ]  # fmt: skip
+    return table(("finding", "comparison", "ratio of times", "measured (95 % interval)", "the study"), rows)
+
+
+def compared_at(place: Place) -> Compared:
+    """The one comparison there. Raises ValueError where the data have none, or several."""
+    matching = [
+        compared
+        for compared in kept_overview().comparisons
+        if (compared.table, compared.of) == (place.table, place.ratio)
+        and set(place.words.split(", ")) <= set(compared.place.split(", "))
+    ]
+    if len(matching) != 1:
+        raise ValueError(f"{place} names {len(matching)} comparisons")
+    return matching[0]
+
+
+def _ratio(ratio: float | None, low: float | None = None, high: float | None = None) -> str:
+    if ratio is None:
+        return "-"
+    return f"{ratio:.2f}" if low is None or high is None else f"{ratio:.2f} ({low:.2f} to {high:.2f})"
+
+
+def _seconds(experiment: str, place: str, *levels: str) -> tuple[Repeated, ...]:
+    """What a run that shows a cause took at each level, by repetition."""
+    values = json.loads(CAUSES.read_text(encoding="utf-8"))[experiment][place]
+    return tuple({int(number): seconds for number, seconds in values[level].items()} for level in levels)
+
+
+def _between(first: Repeated, second: Repeated) -> Difference:
+    known = difference(first, second)
+    if known is None:
+        raise ValueError(f"{CAUSES} has no repetitions to compare")
+    return known
+
+
+def _difference_ratio(known: Difference) -> str:
+    return _ratio(known.ratio, known.low, known.high)
+
+
+def _page_cache() -> str:
+    """SSD over hard disk within two page caches, how much that differs, and the thesis' ratios."""
+    phases, sizes = ("map", "shuffle", "reduce"), ("192 MiB", "32 MiB")
+    ratios: dict[str, list[Repeated]] = {size: [] for size in sizes}
+    cells: dict[str, list[str]] = {size: [] for size in sizes}
+    for phase in phases:
+        for size in sizes:
+            levels = [f"drive {drive}, page cache {size}" for drive in ("hdd", "ssd2")]
+            hdd, ssd = _seconds("shuffle-by-page-cache", f"iteration, {phase}", *levels)
+            cells[size].append(_difference_ratio(_between(hdd, ssd)))
+            ratios[size].append({number: ssd[number] / hdd[number] for number in hdd.keys() & ssd.keys()})
+    changes = [_difference_ratio(_between(*pair)) for pair in zip(*ratios.values(), strict=True)]
+    published = [
+        _ratio(compared_at(Place("Table 14", f"defaults, {phase}", SSD_TO_HDD)).published_ratio) for phase in phases
+    ]
+    rows = [
+        ("192 MiB, as in tables 14 to 16", *cells["192 MiB"]), ("32 MiB", *cells["32 MiB"]),
+        ("32 MiB relative to 192 MiB", *changes), ("the thesis", *published),
+    ]  # fmt: skip
+    return table(("page cache", *phases), rows)
+
+
+def _segments() -> str:
+    """The closing job's phases with few and with many streams."""
+    rows = []
+    for phase in ("shuffle", "merge", "reduce"):
+        levels = [f"mapreduce.task.io.sort.factor {streams}" for streams in (10, 100)]
+        known = _between(*_seconds("merge-by-segments", f"closing, {phase}", *levels))
+        rows.append((phase, f"{known.first:.1f}", f"{known.second:.1f}", _difference_ratio(known)))
+    return table(("phase", "10 streams (s)", "100 streams (s)", "ratio"), rows)
 
 
 BLOCKS: Mapping[str, Callable[[], str]] = {
     "studies headline": lambda: short_headline(kept_overview()),
     "studies score": lambda: _tables(score_tables(kept_overview()), wrapped(headline(kept_overview()))),
     "studies statements": lambda: wrapped(statements_words(kept_overview())),
+    "studies findings": _findings,
+    "studies page cache": _page_cache,
+    "studies segments": _segments,
     "studies null runs": _null_runs,
     "studies drive speed": _drive_speed,
 }

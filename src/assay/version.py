@@ -14,7 +14,7 @@ ONLY_JUDGING = frozenset({"report", "stats", "studies", "testing"})
 DURING_A_TRIAL = (
     "stats/blocked.py", "stats/fault_losses.py", "stats/signature.py", "stats/timeline.py", "stats/trial_doubts.py",
 )  # fmt: skip
-"""Modules of these folders that trials use all the same: records hold what they work out."""
+"""Modules of these folders that trials use nevertheless: records hold their results."""
 PROFILES = "profiles"
 """The folder of drive profiles in a wheel: no code, and each has a digest of its own."""
 
@@ -32,7 +32,7 @@ def measuring_code_sha256() -> str:
 
 
 def _digest(left_out: frozenset[str]) -> str:
-    """Of names and contents, in the names' order; top folders of the package and of the plug-ins may be left out."""
+    """Digest the sources' names and contents, in the names' order, without some top folders of package and plug-ins."""
     whole = hashlib.sha256()
     sources = [(file, folder) for folder in (PACKAGE, *plugins()) for file in _sources(folder, left_out)]
     sources += [(PACKAGE / name, PACKAGE) for name in DURING_A_TRIAL if name.partition("/")[0] in left_out]
@@ -48,7 +48,7 @@ def plugins() -> list[Path]:
 
 
 def _sources(folder: Path, left_out: frozenset[str]) -> Iterator[Path]:
-    """The package's own files: nothing compiled, no editor's copies."""
+    """Yield the source files of a folder: nothing compiled, no editor's copies."""
     for entry in folder.iterdir():
         if entry.is_dir():
             if entry.name not in left_out and entry.name != "__pycache__":

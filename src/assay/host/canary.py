@@ -1,4 +1,4 @@
-"""A thread that wants to wake up every 5 ms, and how late it does: what processes wait for a processor here.
+"""Measures how long processes wait for a processor here: a thread wakes up every 5 ms and notes how late it is.
 
 It is a program of its own, so that nothing else of Assay's keeps it waiting: each second it prints a line of the time
 (milliseconds since the epoch) and of how many microseconds too late it woke each time. It ends when nobody reads that.
@@ -19,7 +19,7 @@ EVERY_S, WAKE_UPS_PER_LINE = 0.005, 200
 
 @contextmanager
 def canary() -> Iterator["subprocess.Popen[bytes]"]:
-    """The running program, on the calling thread's processors, until the scope ends. Raises OSError."""
+    """Run the program on the calling thread's processors until the scope ends. Raises OSError."""
     process = subprocess.Popen(
         [sys.executable, "-I", "-S", str(Path(__file__))], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL, start_new_session=True,

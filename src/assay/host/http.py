@@ -1,4 +1,4 @@
-"""HTTP: the one place where clients of clusters' web interfaces are made.
+"""HTTP clients of clusters' web interfaces: all are made here.
 
 Servers of a node are reached through it: only its network has them, and only it knows their names. Those of a cluster
 that others use too are asked within bounds.
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
 
 class NodeConnection(HTTPConnection):
-    """A connection that a node makes."""
+    """An HTTP connection from a node."""
 
     def __init__(self, host: str, timeout_s: float | None, connect: Connect) -> None:
-        """To `HOST:PORT`."""
+        """`host` is `HOST:PORT`."""
         super().__init__(host, timeout=timeout_s)
         self._timeout_s = timeout_s
         self._connect = connect
@@ -37,7 +37,7 @@ class NodeConnection(HTTPConnection):
 
 
 def trust(ca_file: Path | None) -> ssl.SSLContext:
-    """What https addresses are trusted by: the certificates of a file (PEM), or this machine's.
+    """Return what https addresses are verified with: the certificates of a file (PEM), or this machine's.
 
     Raises BadInputError for a file that has none.
     """
@@ -59,7 +59,7 @@ def client(
     connect: Connect, timeout_s: float, headers: Mapping[str, str] | None = None, ca_file: Path | None = None,
     authorize: Authorize | None = None,
 ) -> "httpx.Client":  # fmt: skip
-    """A client of servers that this machine reaches or, with connections of a node, one for each request, of its own.
+    """Make a client of servers that this machine reaches, or that a node reaches, with one connection for each request.
 
     Only the former may be asked over https. Servers that offer a login by SPNEGO get one from `authorize`; requests
     raise its NoTicketError.
@@ -72,7 +72,7 @@ def client(
         def auth_flow(self, request: httpx.Request) -> Generator[httpx.Request, httpx.Response, None]:
             answer = yield request
             offers = answer.headers.get_list("WWW-Authenticate", split_commas=True)
-            if answer.status_code == _LOGIN_WANTED and any(one.split()[:1] == ["Negotiate"] for one in offers):
+            if answer.status_code == _LOGIN_WANTED and any(offer.split()[:1] == ["Negotiate"] for offer in offers):
                 again = answer.request  # of another server, where that one had sent us there
                 again.headers["Authorization"] = (authorize or str)(again.url.host)
                 yield again
@@ -85,7 +85,7 @@ def client(
 
 
 def _transport(connect: Connect, timeout_s: float) -> "httpx.BaseTransport":
-    """Connections of a node, one for each request."""
+    """Make a transport that opens a node's connection for each request."""
     import httpx
 
     class Transport(httpx.BaseTransport):
@@ -107,7 +107,7 @@ def _transport(connect: Connect, timeout_s: float) -> "httpx.BaseTransport":
 
 
 def fetch_json(url: str, timeout_s: float = 5.0, connect: Connect = socket.create_connection) -> Any:
-    """What a server answers over plain HTTP, asked from this machine or a node; None while that is no JSON."""
+    """Return a server's JSON answer over plain HTTP, asked from this machine or a node; None where it is no JSON."""
     import httpx
 
     try:
@@ -120,7 +120,7 @@ def fetch_json(url: str, timeout_s: float = 5.0, connect: Connect = socket.creat
 
 
 def amount_at(answer: Any, key: str) -> float | None:
-    """The number, 0 or more, under a key of a JSON object; None where there is none, or no object."""
+    """Return the number, 0 or more, under a key of a JSON object; None where there is no such number, or no object."""
     value = answer.get(key) if isinstance(answer, dict) else None
     return float(value) if isinstance(value, int | float) and not isinstance(value, bool) and value >= 0 else None
 
@@ -143,7 +143,7 @@ class BoundedWeb:
     def __init__(
         self, ca_file: Path | None = None, bounds: Bounds = USUAL_BOUNDS, authorize: Authorize | None = None
     ) -> None:
-        """Raises BadInputError for a file without certificates."""
+        """Set the bounds. Raises BadInputError for a file without certificates."""
         self.count = 0
         self._bounds = bounds
         self._trust, self._authorize = ca_file, authorize
@@ -154,15 +154,15 @@ class BoundedWeb:
         self._next_s = 0.0
 
     def ask(self, url: str, parameters: Mapping[str, str] | None = None) -> Any:
-        """See `model.probe.Ask`: the message begins with the address. Raises NoLoginError where that is the reason."""
+        """See `model.probe.Ask`; messages begin with the address. Raises NoLoginError where a login is missing."""
         import httpx
 
         with self._at_once:
             through = self._turn()
             deadline_s = time.monotonic() + self._bounds.timeout_s
             try:
-                asked = through.stream("GET", url, params=dict(parameters or {}) or None, follow_redirects=True)
-                with asked as answer:
+                request = through.stream("GET", url, params=dict(parameters or {}) or None, follow_redirects=True)
+                with request as answer:
                     body = self._body(url, answer, deadline_s)
                     if answer.status_code in {_LOGIN_WANTED, _REFUSED}:
                         why = "it asks for a login, and neither Hadoop's configuration nor `kerberos` speaks of one"
@@ -188,11 +188,11 @@ class BoundedWeb:
             self._client.close()
 
     def _turn(self) -> "httpx.Client":
-        """Wait for it: requests begin at equal distances when there are many."""
+        """Wait for this thread's turn, so that many requests begin at equal distances, and return the client."""
         with self._lock:
             if self._client is None:
-                own = {"Accept": "application/json"}, self._trust, self._authorize
-                self._client = client(socket.create_connection, self._bounds.timeout_s, *own)
+                settings = {"Accept": "application/json"}, self._trust, self._authorize
+                self._client = client(socket.create_connection, self._bounds.timeout_s, *settings)
             self.count += 1
             now_s = time.monotonic()
             turn_s = max(now_s, self._next_s)
@@ -201,7 +201,7 @@ class BoundedWeb:
         return self._client
 
     def _body(self, url: str, answer: "httpx.Response", deadline_s: float) -> bytes:
-        """All of it, unless it is too long or dribbles: a client's own timeout is of each piece."""
+        """Read the whole body unless it is too long or takes too long: the client's own timeout is for each piece."""
         pieces, size = [], 0
         for piece in answer.iter_bytes():
             pieces.append(piece)
@@ -214,7 +214,7 @@ class BoundedWeb:
 
 
 def _reason(body: bytes) -> str:
-    """Prometheus', Jetty's and Hadoop's own words for an error, in a line."""
+    """Return the server's reason for an error, as Prometheus, Jetty and Hadoop give it, in one line."""
     try:
         content = json.loads(body)
         said = content.get("error") or content.get("message") or content["RemoteException"]["message"]

@@ -1,4 +1,4 @@
-"""Kerberos for clients of a cluster: its tickets, and what proves them to web servers (SPNEGO, RFC 4559).
+"""Kerberos for clients of a cluster: tickets, and the tokens that prove them to web servers (SPNEGO, RFC 4559).
 
 MIT's library does it, by python-gssapi, which set-up installs when it is asked to (`setup/prepare kerberos`). Hadoop's
 own clients read the same tickets from a file. Those from a keytab are in a file of the trial's, where MIT's library
@@ -42,7 +42,7 @@ class Login:
     """The right to use a cluster. All threads may use it."""
 
     def __init__(self, spec: KerberosSpec, environment: Mapping[str, str]) -> None:
-        """By default with the tickets where Hadoop's clients look for them in this environment.
+        """Without a keytab or cache, use the tickets where Hadoop's clients look for them in this environment.
 
         Raises BadInputError where the library is missing, or a file that must be there.
         """
@@ -64,21 +64,21 @@ class Login:
 
     @property
     def source(self) -> str:
-        """Where its tickets are or come from, for messages."""
+        """Say where its tickets are or come from, for messages."""
         return f"in {self._file}" if self._keytab is None else f"from keytab {self._keytab}"
 
     @property
     def renews(self) -> bool:
-        """Whether it gets new tickets by itself."""
+        """Tell whether it gets new tickets by itself."""
         return self._keytab is not None
 
     def ticket(self) -> Ticket:
-        """What it has now; with a keytab new from the KDC where there was none. Raises NoTicketError."""
+        """Return the current ticket; with a keytab, get one from the KDC where there was none. Raises NoTicketError."""
         credentials = self._credentials()
         return Ticket(str(credentials.name), float("inf") if credentials.lifetime is None else credentials.lifetime)
 
     def authorization(self, host: str) -> str:
-        """What a web server of that host takes as a proof (the header Authorization). Raises NoTicketError."""
+        """Return the header Authorization that proves it to web servers of a host. Raises NoTicketError."""
         library = self._library
         name = library.Name(f"HTTP@{host}", library.NameType.hostbased_service)
         credentials = self._credentials()
@@ -90,16 +90,16 @@ class Login:
         return f"Negotiate {base64.b64encode(token).decode()}"
 
     def environment(self, base: Mapping[str, str]) -> dict[str, str]:
-        """For Hadoop's clients, which know no KRB5_CONFIG."""
-        found = {**base, "KRB5CCNAME": str(self._file)}
+        """Return the environment of Hadoop's clients, which don't read KRB5_CONFIG."""
+        environment = {**base, "KRB5CCNAME": str(self._file)}
         if config := base.get("KRB5_CONFIG", "").partition(":")[0]:
             options = [base.get("HADOOP_CLIENT_OPTS", ""), f"-Djava.security.krb5.conf={config}"]
-            found["HADOOP_CLIENT_OPTS"] = " ".join(filter(None, options))
-        return found
+            environment["HADOOP_CLIENT_OPTS"] = " ".join(filter(None, options))
+        return environment
 
     @contextmanager
     def kept(self, folder: Path) -> Iterator[None]:
-        """For the time of a scope: tickets from a keytab are in a file of this folder, and always good.
+        """Keep valid tickets from a keytab in a file of this folder, for the time of a scope.
 
         Raises NoTicketError.
         """
@@ -125,7 +125,7 @@ class Login:
                 self._credentials()
 
     def _credentials(self) -> Any:
-        """Raises NoTicketError also where they have expired."""
+        """Return the credentials. Raises NoTicketError where there are none, or they have expired."""
         library = self._library
         name = library.Name(self._principal, library.NameType.kerberos_principal) if self._principal else None
         try:
@@ -144,28 +144,30 @@ class Login:
 
 
 def _users_file(environment: Mapping[str, str]) -> Path:
-    """As Hadoop's clients find it. Raises BadInputError for a cache that is no file."""
+    """Find the ticket cache as Hadoop's clients do. Raises BadInputError for a cache that is no file."""
     named = environment.get("KRB5CCNAME") or f"/tmp/krb5cc_{os.getuid()}"  # noqa: S108 - where Kerberos has it
-    found = _KIND.fullmatch(named)
-    if found and found[1].upper() != "FILE":
+    cache = _KIND.fullmatch(named)
+    if cache and cache[1].upper() != "FILE":
         raise BadInputError(
             f"your Kerberos tickets are in {named}, and Hadoop's clients read files only; set KRB5CCNAME to a file and "
             "run `kinit`, or name a keytab in `kerberos`",
             "kerberos", "conf_dir",
         )  # fmt: skip
-    return Path(found[2] if found else named)
+    return Path(cache[2] if cache else named)
 
 
 def _need(file: Path, key: str, cure: str) -> None:
-    what = key.replace("_", " ")
+    setting = key.replace("_", " ")
     if not file.is_file():
-        raise BadInputError(f"the cluster wants Kerberos, and {what} {file} is not there; {cure}", key, "conf_dir")
+        raise BadInputError(f"the cluster wants Kerberos, and {setting} {file} is not there; {cure}", key, "conf_dir")
     if not os.access(file, os.R_OK):
-        raise BadInputError(f"the cluster wants Kerberos, and you may not read {what} {file}; {cure}", key, "conf_dir")
+        raise BadInputError(
+            f"the cluster wants Kerberos, and you may not read {setting} {file}; {cure}", key, "conf_dir"
+        )
 
 
 def _reason(error: Any) -> str:
-    """Kerberos' own words, without those of GSSAPI around them."""
+    """Return Kerberos' message without GSSAPI's text around it."""
     code = error.min_code or error.maj_code
     said = error.get_all_statuses(code, code != error.min_code)
-    return "; ".join(dict.fromkeys(str(one) for one in said))
+    return "; ".join(dict.fromkeys(str(status) for status in said))

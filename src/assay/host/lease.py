@@ -16,11 +16,21 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import NamedTuple, Self
 
 from assay.host.mounts import let_go
 from assay.host.processes import MARK, end_processes, marked_processes, remove_directory, remove_group, start_time
 from assay.model.errors import AssayError
+
+
+class Owner(NamedTuple):
+    """The process that made a lease: equal to no other process, on whatever machine and at whatever time."""
+
+    host: str
+    boot_id: str
+    pid: int
+    started: int | None
+    """In ticks since boot; None where it is gone."""
 
 
 class Lease:
@@ -36,21 +46,21 @@ class Lease:
         self.groups: list[Path] = []
         self.details: dict[str, str] = {}
         self.kept = False
-        """It outlives its owner on purpose."""
+        """Whether it outlives its owner on purpose."""
         self._owner = _owner(os.getpid())
         self.file = state / "leases" / f"{self.id}.json"
-        """Where it is written down, as long as it is held."""
+        """The file that it is written down in until it is released."""
         self.file.parent.mkdir(parents=True, exist_ok=True)
         self._write()
 
     @property
     def stale(self) -> bool:
-        """Its owner on this machine is gone and it was not meant to outlive it; other machines' leases are theirs."""
-        host, _, pid, _ = self._owner
-        return not self.kept and host == platform.node() and _owner(pid) != self._owner
+        """Whether its owner, a process of this machine, is gone and it was not meant to outlive it."""
+        here = self._owner.host == platform.node()
+        return not self.kept and here and _owner(self._owner.pid) != self._owner
 
     def environment(self, base: Mapping[str, str]) -> dict[str, str]:
-        """The environment for a process started under this lease."""
+        """Return the environment for a process started under this lease."""
         return {**base, MARK: self.id}
 
     def make_directory(self, path: Path) -> Path:
@@ -78,12 +88,12 @@ class Lease:
         self._write()
 
     def keep(self) -> None:
-        """From now on the lease outlives its owner."""
+        """Let the lease outlive its owner from now on."""
         self.kept = True
         self._write()
 
     def processes(self) -> list[int]:
-        """The ids of the living processes that carry this lease's mark."""
+        """Return the ids of the living processes that carry this lease's mark."""
         return marked_processes(self.id)
 
     def release(self, grace_s: float = 0.0) -> None:
@@ -124,7 +134,7 @@ class Lease:
         content = json.loads(file.read_text(encoding="utf-8"))
         lease = cls.__new__(cls)
         lease.id, lease.purpose, lease.kept = content["id"], content["purpose"], content["keep"]
-        lease._owner = tuple(content["owner"])
+        lease._owner = Owner(*content["owner"])
         lease.directories = [Path(path) for path in content["directories"]]
         lease.groups = [Path(path) for path in content.get("groups", [])]
         lease.details, lease.file = content["details"], file
@@ -132,12 +142,12 @@ class Lease:
 
 
 def leases(state: Path) -> list[Lease]:
-    """All leases that are written down, living, kept and stale."""
-    found = []
+    """Read all leases that are written down: living, kept and stale."""
+    all_leases = []
     for file in sorted((state / "leases").glob("*.json")):
         with suppress(FileNotFoundError):  # released meanwhile
-            found.append(Lease._read(file))
-    return found
+            all_leases.append(Lease._read(file))
+    return all_leases
 
 
 def release_stale(state: Path, warn: Callable[[str], object] | None = None) -> list[Lease]:
@@ -146,23 +156,23 @@ def release_stale(state: Path, warn: Callable[[str], object] | None = None) -> l
     What is in use stays, and `warn` gets a sentence about it (without one it goes to the standard error output): that
     somebody looks into one left-over must not keep everybody from starting.
     """
-    found = [lease for lease in leases(state) if lease.stale]
-    busy = release_all(found)
+    stale_leases = [lease for lease in leases(state) if lease.stale]
+    busy = release_all(stale_leases)
     for lease, reason in busy.items():
         text = f"what a killed run left behind ({lease.id}) stays for now: {reason}"
         warn(text) if warn else sys.stderr.write(f"assay: {text}\n")
-    return [lease for lease in found if lease not in busy]
+    return [lease for lease in stale_leases if lease not in busy]
 
 
-def release_all(held: Sequence[Lease]) -> dict[Lease, str]:
-    """Release several leases, each on its own; returns those that could not be, and why.
+def release_all(to_release: Sequence[Lease]) -> dict[Lease, str]:
+    """Release several leases, each by itself; return those that could not be released, with the reasons.
 
     All their processes end first, since those of one may use what another has mounted.
     """
     busy: dict[Lease, str] = {}
 
     def attempt(act: Callable[[Lease], None]) -> None:
-        for lease in [lease for lease in held if lease not in busy]:
+        for lease in [lease for lease in to_release if lease not in busy]:
             try:
                 act(lease)
             except (AssayError, OSError) as error:
@@ -182,21 +192,20 @@ def uninterrupted() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    held: list[int] = []
+    pending: list[int] = []
     numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-    before = {number: signal.signal(number, lambda got, _frame: held.append(got)) for number in numbers}
+    before = {number: signal.signal(number, lambda got, _frame: pending.append(got)) for number in numbers}
     try:
         yield
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-        for late in held:
+        for late in pending:
             signal.raise_signal(late)
 
 
-def _owner(pid: int) -> tuple[str, str, int, int | None]:
-    """What tells a process from all others, on other machines and at other times too."""
+def _owner(pid: int) -> Owner:
     boot_id = (
         Path("/proc/sys/kernel/random/boot_id").read_text(encoding="utf-8").strip()
     )  # different after every boot (random(4))
-    return platform.node(), boot_id, pid, start_time(pid)
+    return Owner(platform.node(), boot_id, pid, start_time(pid))

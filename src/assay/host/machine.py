@@ -29,7 +29,7 @@ LAST_NUMBER, TIMES, LONGEST_S = 200_000, 5, 0.9
 
 
 def compressed_mb_s() -> float:
-    """MB (1,000,000 bytes) a second that one thread compresses, by `seq 200000 | bzip2 -9`; it takes under a second.
+    """Measure how many MB (1,000,000 bytes) a second a thread compresses (`seq 200000 | bzip2 -9`); takes under 1 s.
 
     Any Linux can repeat it. Compressing branches and waits for memory as jobs do. libbz2 has neither vector
     instructions nor help of the hardware, and its algorithm has been the same since version 1.0, so that figures of
@@ -46,7 +46,7 @@ def compressed_mb_s() -> float:
 
 
 def machine_facts() -> Mapping[str, str]:
-    """Processor, cores, memory, kernel, distribution and Assay's version."""
+    """Collect the processor, cores, memory, kernel, distribution and Assay's version."""
     try:
         distribution = platform.freedesktop_os_release()["PRETTY_NAME"]
     except (OSError, KeyError):
@@ -72,13 +72,13 @@ def machine_facts() -> Mapping[str, str]:
 
 
 def usable_processors() -> float:
-    """Of how many processors this process may use the time: those that there are for it, or less by a quota."""
+    """Return how many processors' time this process may use: its processors, or less where a quota bounds it."""
     here, quota = float(len(os.sched_getaffinity(0))), processor_quota()
     return here if quota is None else min(here, quota)
 
 
 def user_name() -> str:
-    """The name of the user who runs this, as Hadoop takes it. Raises BadInputError where they have none."""
+    """Return the user's name, as Hadoop takes it. Raises BadInputError where the user has none."""
     try:
         return getpass.getuser()
     except (KeyError, OSError):
@@ -89,7 +89,7 @@ def user_name() -> str:
 
 
 def unused_cache_dropped_s(kdamonds: Path = Path("/sys/kernel/mm/damon/admin/kdamonds")) -> float | None:
-    """The least age at which a scheme of the kernel's DAMON pages memory out; None where none does.
+    """Return the age, in seconds, at which the kernel's DAMON pages memory out first; None where no scheme does.
 
     Source: the kernel's admin-guide/mm/damon/usage.rst; an age is counted in aggregation intervals.
     """
@@ -104,31 +104,32 @@ def unused_cache_dropped_s(kdamonds: Path = Path("/sys/kernel/mm/damon/admin/kda
                 scheme for scheme in schemes if (scheme / "action").read_text(encoding="utf-8").strip() == "pageout"
             ]
             ages += [
-                interval_s * int((one / "access_pattern" / "age" / "min").read_text(encoding="utf-8")) for one in paging
+                interval_s * int((scheme / "access_pattern" / "age" / "min").read_text(encoding="utf-8"))
+                for scheme in paging
             ]
     return min(ages, default=None)
 
 
 def write_back(vm: Path = Path("/proc/sys/vm")) -> str:
-    """When the kernel writes dirty pages out, and from where on who writes must wait, for all disks together."""
+    """Describe when the kernel writes dirty pages out and when writers must wait, for all disks together."""
     names = ("dirty_background_bytes", "dirty_background_ratio", "dirty_bytes", "dirty_ratio",
              "dirty_expire_centisecs", "dirty_writeback_centisecs")  # fmt: skip
     try:
-        found = {name: (vm / name).read_text(encoding="utf-8").strip() for name in names}
+        settings = {name: (vm / name).read_text(encoding="utf-8").strip() for name in names}
     except OSError:
         return "unknown"
-    return ", ".join(f"{name}={value}" for name, value in found.items() if value != "0")
+    return ", ".join(f"{name}={value}" for name, value in settings.items() if value != "0")
 
 
 def machine_bytes() -> int:
-    """Memory that there is for this process: the machine's, or less where a control group bounds it."""
+    """Return the memory for this process: the machine's, or less where a control group bounds it."""
     there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     limit = memory_limit_bytes()
     return there if limit is None else min(there, limit)
 
 
 def available_memory_bytes() -> int:
-    """What programs can have without others' losing theirs, and within the limits of control groups.
+    """Return the memory that programs can take without displacing others, within the limits of control groups.
 
     Raises BadInputError on Linux older than 3.14.
     """
@@ -138,7 +139,7 @@ def available_memory_bytes() -> int:
 
 
 def memory_bytes(name: str) -> int:
-    """A line of /proc/meminfo, such as MemFree. Raises BadInputError where there is none of that name."""
+    """Read a line of /proc/meminfo, such as MemFree. Raises BadInputError where there is no such line."""
     for line in Path("/proc/meminfo").read_text(encoding="utf-8").splitlines():
         if line.startswith(f"{name}:"):
             return int(line.split()[1]) * 1024

@@ -1,4 +1,4 @@
-"""Mounts and loop devices of this machine: which there are, and letting go of those below a directory.
+"""Lists mounts and loop devices of this machine, and releases those below a directory.
 
 Whatever Assay mounts or attaches has its mount point or its backing file below a directory that a lease names, so a
 crash leaves nothing that can't be found: no list of mounts needs to be kept.
@@ -49,45 +49,45 @@ class Loop(NamedTuple):
 
 
 def mounts() -> list[Mount]:
-    """All mounts that this process sees, in the order in which they were made."""
+    """List the mounts that this process sees, in the order in which they were made."""
     return parse_mounts(Path("/proc/self/mountinfo").read_text(encoding="utf-8", errors="surrogateescape"))
 
 
 def parse_mounts(mountinfo: str) -> list[Mount]:
-    """All mounts that a process sees."""
-    found = []
+    """Parse a process' mountinfo."""
+    all_mounts = []
     for line in mountinfo.splitlines():
         before, _, after = line.partition(" - ")
         fields, tail = before.split(), after.split()
         # The mount's own and its file system's, each once.
         options = ",".join(dict.fromkeys(",".join([fields[5], *tail[2:]]).split(",")))
-        found.append(Mount(fields[2], _unescaped(fields[4]), tail[0], _unescaped(tail[1]), options, fields[3]))
-    return found
+        all_mounts.append(Mount(fields[2], _unescaped(fields[4]), tail[0], _unescaped(tail[1]), options, fields[3]))
+    return all_mounts
 
 
-def mount_of(place: Path) -> Mount:
-    """The mount that a path lies on (by device number, the last one mounted)."""
-    number = place.stat().st_dev
-    wanted = f"{os.major(number)}:{os.minor(number)}"
+def mount_of(path: Path) -> Mount:
+    """Find the mount that a path lies on (by device number; the last mount of it)."""
+    number = path.stat().st_dev
+    device_number = f"{os.major(number)}:{os.minor(number)}"
     everything = mounts()
-    same = [mount for mount in everything if mount.device_number == wanted]
+    same = [mount for mount in everything if mount.device_number == device_number]
     # btrfs and overlay give files other device numbers than their mounts: then the longest mount point decides.
-    above = [mount for mount in everything if place.is_relative_to(mount.point)]
-    return max(same or above, key=lambda mount: (place.is_relative_to(mount.point), len(mount.point)))
+    above = [mount for mount in everything if path.is_relative_to(mount.point)]
+    return max(same or above, key=lambda mount: (path.is_relative_to(mount.point), len(mount.point)))
 
 
 def loops(block: Path = Path("/sys/block")) -> list[Loop]:
-    """All loop devices that have a backing file, as sysfs tells them."""
-    found = []
+    """List the loop devices that have a backing file in sysfs."""
+    devices = []
     for file in block.glob("loop*/loop/backing_file"):
         with suppress(OSError):  # detached meanwhile
             backing = file.read_text(encoding="utf-8", errors="surrogateescape").rstrip("\n")
-            found.append(Loop(Path("/dev") / file.parent.parent.name, Path(backing)))
-    return found
+            devices.append(Loop(Path("/dev") / file.parent.parent.name, Path(backing)))
+    return devices
 
 
 def below(directories: Iterable[Path]) -> tuple[list[Mount], list[Loop]]:
-    """What hangs on some directories: loop devices on files below them, and mounts of those devices or below them.
+    """Find what depends on directories: loop devices on files below them, mounts of those devices, mounts below them.
 
     The last one mounted comes first: the order in which they can be taken away.
     """
@@ -98,24 +98,24 @@ def below(directories: Iterable[Path]) -> tuple[list[Mount], list[Loop]]:
 
     devices = [loop for loop in loops() if ours(loop.backing_file)]
     names = {str(loop.device) for loop in devices}
-    found = [mount for mount in mounts() if mount.source in names or ours(mount.point)]
-    return found[::-1], devices
+    hanging = [mount for mount in mounts() if mount.source in names or ours(mount.point)]
+    return hanging[::-1], devices
 
 
 def check_no_strangers(directories: Iterable[Path]) -> None:
-    """Raises AssayError that names a mount of somebody else's, below some directories or a mount that hangs on them.
+    """Raise AssayError for a mount of somebody else's that lies below directories, or below a mount that uses them.
 
     Such a mount (a user's bind mount on an attached drive) and all that is in it must survive what is taken away here.
     """
     tops = [directory.resolve() for directory in directories]
     hanging, devices = below(tops)
     own_sources = {*OWN_SOURCES, *(str(loop.device) for loop in devices)}
-    own = {mount for mount in hanging if mount.source in own_sources}
+    own_mounts = {mount for mount in hanging if mount.source in own_sources}
     covered: list[Path] = list(tops)
     for mount in mounts():
-        if mount in own:
+        if mount in own_mounts:
             covered.append(Path(mount.point))
-        elif any(Path(mount.point).is_relative_to(place) for place in covered):
+        elif any(Path(mount.point).is_relative_to(directory) for directory in covered):
             raise AssayError(
                 f"{mount.source} is mounted at {mount.point} and is not Assay's; "
                 f"unmount it (`umount {mount.point}`) and try again"
@@ -123,7 +123,7 @@ def check_no_strangers(directories: Iterable[Path]) -> None:
 
 
 def let_go(directories: Iterable[Path], patience_s: float = PATIENCE_S) -> None:
-    """Unmount and detach whatever of Assay's hangs on some directories; nothing is mounted there afterwards.
+    """Unmount and detach what Assay has mounted or attached below directories; nothing is mounted there afterwards.
 
     A device that has just died is busy for a second or two, so this tries again for `patience_s`. Raises AssayError
     that names what stays; at once when something of somebody else's is mounted there, and then all stays.
@@ -168,7 +168,7 @@ def detach(loop: Loop, patience_s: float = PATIENCE_S) -> None:
 
 
 def _unmounted(point: str) -> str | None:
-    """umount2(2) once; the reason when it did not work."""
+    """Call umount2(2) once, and return the reason where it fails."""
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.umount2(os.fsencode(point), 0) == 0 or ctypes.get_errno() in {errno.EINVAL, errno.ENOENT}:
         return None
@@ -176,7 +176,7 @@ def _unmounted(point: str) -> str | None:
 
 
 def _detached(device: Path) -> str | None:
-    """LOOP_CLR_FD once; the reason when it did not work."""
+    """Call LOOP_CLR_FD once, and return the reason where it fails."""
     try:
         with opened(device) as descriptor:
             fcntl.ioctl(descriptor, LOOP_CLR_FD)
@@ -186,5 +186,5 @@ def _detached(device: Path) -> str | None:
 
 
 def _unescaped(text: str) -> str:
-    """Blanks and backslashes are written in octal."""
+    """Replace octal escapes, in which the kernel writes blanks and backslashes."""
     return re.sub(r"\\([0-7]{3})", lambda match: chr(int(match[1], 8)), text)

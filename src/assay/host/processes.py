@@ -1,4 +1,4 @@
-"""Processes, directories and control groups of Assay's own: found by their mark, ended, removed; what they say last."""
+"""Finds Assay's processes by their mark, ends them, removes directories and control groups, and reads last words."""
 
 import itertools
 import os
@@ -16,11 +16,11 @@ _NUMBERS = itertools.count()
 
 
 Sign = Callable[[str], object]
-"""Whether a line tells more than others do, such as that it names an exception."""
+"""Tells whether a line says more than others do, such as one that names an exception."""
 
 
 def last_telling(text: str, *signs: Sign, silent: str) -> str:
-    """The last line of what a program wrote that has the first of the signs that any line has, else its last line.
+    """Return the last line of a program's output with the first sign that any line has, else its last line.
 
     Lines are stripped, and empty ones don't count; `silent` is for a program that wrote nothing.
     """
@@ -30,14 +30,14 @@ def last_telling(text: str, *signs: Sign, silent: str) -> str:
 
 
 def marked_processes(lease_id: str) -> list[int]:
-    """The ids of the living processes that carry the mark of a lease, whether or not it is still written down."""
+    """Return the ids of the living processes with a lease's mark, whether or not the lease is still written down."""
     mark = f"{MARK}={lease_id}".encode()
-    found = []
+    marked = []
     for pid in filter(str.isdigit, os.listdir("/proc")):
         with suppress(OSError):  # ended, or another user's
             if mark in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0"):
-                found.append(int(pid))
-    return found
+                marked.append(int(pid))
+    return marked
 
 
 def end_processes(find: Callable[[], list[int]], grace_s: float, patience_s: float = 30.0) -> None:
@@ -91,7 +91,7 @@ def remove_group(group: Path, patience_s: float = 30.0) -> None:
 
 
 def own_name() -> str:
-    """A name for what lives in the kernel, which nothing else has: `assay_SPACE_PID_START_NUMBER`.
+    """Make a unique name for an object of the kernel: `assay_SPACE_PID_START_NUMBER`.
 
     SPACE is the namespace that the process id is of, since containers that share a network or a tracefs have their own;
     START tells the process from others that had its number.
@@ -100,13 +100,13 @@ def own_name() -> str:
 
 
 def is_left_over(name: str) -> bool:
-    """Whether a process of this namespace made it and is gone. What others made is nothing that can be told of."""
+    """Tell whether the process of this namespace that made a name is gone; False for other namespaces' names."""
     match = _NAME.fullmatch(name)
     return match is not None and int(match[1]) == _space() and start_time(int(match[2])) != int(match[3])
 
 
 def start_time(pid: int) -> int | None:
-    """When a process started, in ticks since boot (/proc/PID/stat, field 22); None when it is gone or a zombie."""
+    """Return a process' start, in ticks since boot (/proc/PID/stat, field 22); None where it is gone or a zombie."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text(errors="replace", encoding="utf-8").rpartition(")")[2].split()
     except OSError:
@@ -115,14 +115,14 @@ def start_time(pid: int) -> int | None:
 
 
 def children_of(parent: int) -> list[int]:
-    """The ids of the processes whose parent a process is (/proc/PID/stat, field 4)."""
-    found = []
+    """Return the ids of a process' children (/proc/PID/stat, field 4)."""
+    children = []
     for pid in filter(str.isdigit, os.listdir("/proc")):
         with suppress(OSError):  # ended meanwhile
             fields = Path(f"/proc/{pid}/stat").read_text(errors="replace", encoding="utf-8").rpartition(")")[2].split()
             if int(fields[1]) == parent:
-                found.append(int(pid))
-    return found
+                children.append(int(pid))
+    return children
 
 
 def _space() -> int:

@@ -1,4 +1,4 @@
-"""Processors of their own for the drives' emulator and the probes, where there are enough.
+"""Reserves processors for the drives' emulator and the probes, where there are enough.
 
 On the machine that is imitated a drive takes no processor time. So of four processors and more a quarter, at most four,
 are the instruments', and the cluster has the others: whole cores, since the two threads of a core slow each other.
@@ -16,7 +16,7 @@ CORE = "/sys/devices/system/cpu/cpu{}/topology/thread_siblings_list"
 
 
 class Division(NamedTuple):
-    """The processors' numbers, as the kernel has them."""
+    """The numbers of the cluster's and of the instruments' processors, as the kernel counts them."""
 
     cluster: frozenset[int]
     instruments: frozenset[int]
@@ -24,12 +24,12 @@ class Division(NamedTuple):
 
 @cache
 def division() -> Division | None:
-    """Of all that this process might use when it was first asked; None where they are too few."""
+    """Divide the processors that this process might use at the first call; None where there are too few."""
     return divided(os.sched_getaffinity(os.getpid()), _core)
 
 
 def divided(processors: Collection[int], core_of: Callable[[int], frozenset[int]]) -> Division | None:
-    """`core_of` gives all processors of the core that a processor belongs to. The last cores are the instruments'."""
+    """Give the last cores to the instruments. `core_of` returns all processors of a processor's core."""
     here = frozenset(processors)
     most = min(len(here) // SHARE, MOST) if len(here) >= LEAST else 0
     instruments: frozenset[int] = frozenset()
@@ -42,7 +42,7 @@ def divided(processors: Collection[int], core_of: Callable[[int], frozenset[int]
 
 @contextmanager
 def bound_to(processors: Collection[int] | None) -> Iterator[None]:
-    """What this thread starts within the scope stays on these processors; None, and none of them left: on any."""
+    """Bind what this thread starts within the scope to processors; to none where None is given or they are gone."""
     before = os.sched_getaffinity(0)
     with suppress(OSError):
         os.sched_setaffinity(0, processors or before)
@@ -54,20 +54,20 @@ def bound_to(processors: Collection[int] | None) -> Iterator[None]:
 
 
 def ranges_text(processors: Collection[int]) -> str:
-    """As the kernel writes them: `0-2,5`."""
-    found: list[list[int]] = []
+    """Write processors' numbers as the kernel does: `0-2,5`."""
+    runs: list[list[int]] = []
     for number in sorted(processors):
-        if found and number == found[-1][1] + 1:
-            found[-1][1] = number
+        if runs and number == runs[-1][1] + 1:
+            runs[-1][1] = number
         else:
-            found.append([number, number])
-    return ",".join(str(first) if first == last else f"{first}-{last}" for first, last in found)
+            runs.append([number, number])
+    return ",".join(str(first) if first == last else f"{first}-{last}" for first, last in runs)
 
 
 def _core(processor: int) -> frozenset[int]:
-    """None but itself where the kernel does not tell."""
+    """Return the processors of a processor's core; itself alone where the kernel has no such file."""
     with suppress(OSError, ValueError):
-        words = Path(CORE.format(processor)).read_text(encoding="utf-8").strip().split(",")
-        ends = [[int(end) for end in word.split("-")] for word in words]
+        entries = Path(CORE.format(processor)).read_text(encoding="utf-8").strip().split(",")
+        ends = [[int(end) for end in word.split("-")] for word in entries]
         return frozenset(number for end in ends for number in range(end[0], end[-1] + 1))
     return frozenset({processor})

@@ -32,7 +32,7 @@ LONGEST_LINE = 1 << 16
 """Of a text that is made of a tree: lines stay as they were written."""
 
 Place = Sequence[object]
-"""Where something stands in a file: keys and positions in lists, from the outside in."""
+"""A path to a part of a file: keys and positions in lists, from the outside in."""
 ModelT = TypeVar("ModelT", bound=BaseModel)
 
 _WHOLE, _NUMBER, _TEXT, _MAP = "a whole number", "a number", "a single text or number", "a map such as {{key: value}}"
@@ -50,48 +50,48 @@ _MUST = {
 
 
 class YamlFile:
-    """A YAML file, read once: what it says, and in which line."""
+    """A YAML file, read once, which knows the line of each of its parts."""
 
     def __init__(self, path: Path) -> None:
-        """Raises BadInputError."""
+        """Read a file. Raises BadInputError."""
         self.path = path
         self.text = read_text(path)
         self.tree = tree_of(self.text, path)
 
     def validated(self, model: type[ModelT], **more: object) -> ModelT:
-        """What it says, with `more`. Raises BadInputError with the line of the first mistake."""
+        """Return its content, with `more`, as a model. Raises BadInputError with the line of the first mistake."""
         try:
             return model.model_validate({**plain(self.tree), **more})
         except ValidationError as error:
             # An unknown key first, because a misspelt key also makes another one missing.
-            first = min(error.errors(), key=lambda one: one["type"] != "extra_forbidden")
-            place = [part for part in first["loc"] if not str(part).startswith("function-")]
+            first = min(error.errors(), key=lambda detail: detail["type"] != "extra_forbidden")
+            keys = [part for part in first["loc"] if not str(part).startswith("function-")]
             if first["type"] != "value_error":
-                raise self.error_at(place, _sentence(first, place, model, more)) from None
+                raise self.error_at(keys, _sentence(first, keys, model, more)) from None
             mistake = first["ctx"]["error"]
-            own_place = mistake.place if isinstance(mistake, MistakeAt) else ()
-            raise self.error_at(place or own_place, str(mistake)) from None
+            mistake_keys = mistake.keys if isinstance(mistake, MistakeAt) else ()
+            raise self.error_at(keys or mistake_keys, str(mistake)) from None
 
-    def line(self, place: Place) -> int | None:
-        """The line of a place, or of the nearest place around it that is there; None where there is none."""
-        return line_of(self.tree, place)
+    def line(self, keys: Place) -> int | None:
+        """Return the line of a part, or of the nearest part around it that exists; None where there is none."""
+        return line_of(self.tree, keys)
 
-    def error_at(self, place: Place, message: str) -> BadInputError:
-        """A mistake, with the file and the line of its place."""
-        line = self.line(place)
+    def error_at(self, keys: Place, message: str) -> BadInputError:
+        """Make an error that begins with the file and the line of a part."""
+        line = self.line(keys)
         return BadInputError(f"{self.path}, line {line}: {message}" if line else f"{self.path}: {message}")
 
     @contextmanager
-    def at(self, *place: object) -> Iterator[None]:
-        """A mistake that is met meanwhile gets the file and the line of this place."""
+    def at(self, *keys: object) -> Iterator[None]:
+        """Add the file and a part's line to an error that is raised within the scope."""
         try:
             yield
         except BadInputError as error:
-            raise self.error_at(place, str(error)) from None
+            raise self.error_at(keys, str(error)) from None
 
 
 def tree_of(text: str, file: Path | str) -> Any:
-    """The tree of a text; `file` is where it stands, a file or an option. Raises BadInputError."""
+    """Parse a text into a tree; `file` names its origin, a file or an option. Raises BadInputError."""
     from ruamel.yaml import YAML
     from ruamel.yaml.error import MarkedYAMLError, YAMLError
     from ruamel.yaml.reader import ReaderError
@@ -104,8 +104,8 @@ def tree_of(text: str, file: Path | str) -> Any:
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         where = f"{file}, line {mark.line + 1}" if mark else str(file)
-        words = " ".join(str(error.problem or error.context).split())
-        raise _bad(where, f"not readable as YAML: {words}") from None
+        problem = " ".join(str(error.problem or error.context).split())
+        raise _bad(where, f"not readable as YAML: {problem}") from None
     except ReaderError as error:
         line = text.count("\n", 0, error.position) + 1
         raise _bad(f"{file}, line {line}", f"has the character U+{error.character:04X}; remove it") from None
@@ -116,7 +116,7 @@ def tree_of(text: str, file: Path | str) -> Any:
 
 
 def text_of(tree: Any) -> str:
-    """The text of a tree, with its comments."""
+    """Write a tree as text, with its comments."""
     from ruamel.yaml import YAML
 
     yaml = YAML()
@@ -127,7 +127,7 @@ def text_of(tree: Any) -> str:
 
 
 def plain(tree: Any) -> Any:
-    """Ruamel's decorated containers, texts and numbers as plain ones."""
+    """Turn ruamel's decorated containers, texts and numbers into plain ones."""
     if isinstance(tree, dict):
         return {str(key): plain(value) for key, value in tree.items()}
     if isinstance(tree, list):
@@ -138,7 +138,7 @@ def plain(tree: Any) -> Any:
 
 
 def line_of(tree: Any, location: Sequence[object]) -> int | None:
-    """The line (from 1) of a key or list item in a YAML tree; of its nearest parent when it is not there.
+    """Return the line (from 1) of a key or list item in a YAML tree, or of its nearest parent that exists.
 
     A place in a list counts for nothing where one thing alone stands instead of a list.
     """
@@ -156,11 +156,11 @@ def line_of(tree: Any, location: Sequence[object]) -> int | None:
 
 
 def shown(value: Any) -> str:
-    """A value of YAML as messages show it: much as it was written, and not all of a long one."""
+    """Write a value for a message, nearly as YAML has it; a long value is cut."""
     if isinstance(value, bool) or value is None:
         return {True: "true", False: "false", None: "null"}[value]
     if isinstance(value, dict):
-        text = "{" + ", ".join(f"{key}: {shown(one)}" for key, one in value.items()) + "}"
+        text = "{" + ", ".join(f"{key}: {shown(item)}" for key, item in value.items()) + "}"
     elif isinstance(value, list | tuple):
         text = "[" + ", ".join(map(shown, value)) + "]"
     else:
@@ -174,7 +174,7 @@ def _bad(where: str, reason: str) -> BadInputError:
 
 @dataclass
 class _Extent:
-    """What a list, map or scalar becomes when its aliases are replaced: how many items, and how deep."""
+    """The size of a list, map or scalar once its aliases are replaced: its items and its depth."""
 
     anchor: str | None = None
     items: int = 1
@@ -186,7 +186,7 @@ class _Extent:
 
 
 def _check_shape(text: str, file: Path | str) -> None:
-    """Raises BadInputError for what would take for ever to build, or can't be built; nothing is built yet."""
+    """Raise BadInputError for a text whose tree would be too large or too deep, before any of it is built."""
     from ruamel.yaml import YAML
     from ruamel.yaml.events import AliasEvent, CollectionEndEvent, CollectionStartEvent, ScalarEvent
 
@@ -196,7 +196,7 @@ def _check_shape(text: str, file: Path | str) -> None:
         line = event.start_mark.line + 1
         where = f"{file}, line {line}"
         if isinstance(event, AliasEvent):
-            if any(one.anchor == event.anchor for one in stack):
+            if any(extent.anchor == event.anchor for extent in stack):
                 raise _bad(where, f"*{event.anchor} stands inside the part that it repeats; write it out")
             stack[-1].add(named.get(event.anchor, _Extent()))
         elif isinstance(event, CollectionEndEvent):
@@ -220,7 +220,7 @@ def _check_shape(text: str, file: Path | str) -> None:
 
 
 def _check_values(tree: Any, file: Path | str) -> None:
-    """Raises BadInputError for keys that aren't texts, and numbers that aren't finite."""
+    """Raise BadInputError for keys that aren't texts, and numbers that aren't finite."""
     items = tree.items() if isinstance(tree, dict) else enumerate(tree) if isinstance(tree, list) else ()
     for key, value in items:
         where = f"{file}, line {line_of(tree, [key])}"
@@ -233,7 +233,7 @@ def _check_values(tree: Any, file: Path | str) -> None:
 
 
 def _constructor() -> type:
-    """Ruamel's, but for dates, which stay texts, and numbers, which have a bound."""
+    """Make a constructor like ruamel's that keeps dates as texts and bounds the length of numbers."""
     from ruamel.yaml.constructor import ConstructorError, RoundTripConstructor
 
     def bounded(make: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
@@ -246,7 +246,7 @@ def _constructor() -> type:
         return number
 
     class Constructor(RoundTripConstructor):
-        """What makes values of the text."""
+        """Constructs values from texts."""
 
     prefix = "tag:yaml.org,2002:"
     Constructor.add_constructor(f"{prefix}timestamp", lambda constructor, node: str(constructor.construct_scalar(node)))
@@ -255,15 +255,15 @@ def _constructor() -> type:
     return Constructor
 
 
-def _sentence(first: "ErrorDetails", place: Sequence[int | str], model: type[BaseModel], more: Collection[str]) -> str:
-    name = ".".join(str(part) for part in place if isinstance(part, str) and part != "[key]")
+def _sentence(first: "ErrorDetails", path: Sequence[int | str], model: type[BaseModel], more: Collection[str]) -> str:
+    name = ".".join(str(part) for part in path if isinstance(part, str) and part != "[key]")
     if first["type"] == "extra_forbidden":
-        for part in place[:-1]:
+        for part in path[:-1]:
             field = _fields(model).get(str(part))
             if field is not None:
                 model = _model_within(field.annotation) or model
         keys = [key for key in _fields(model) if key not in more]
-        return f"unknown key {place[-1]!r}; {nearest(str(place[-1]), keys)}"
+        return f"unknown key {path[-1]!r}; {nearest(str(path[-1]), keys)}"
     if first["type"] == "missing":
         return f"{name!r} is missing"
     if first["input"] is None or first["input"] in ([], {}):
@@ -276,13 +276,13 @@ def _sentence(first: "ErrorDetails", place: Sequence[int | str], model: type[Bas
 
 
 def _fields(model: type[BaseModel]) -> dict[str, FieldInfo]:
-    """Those of a model, and those that it takes besides (its `further_fields`)."""
+    """Return a model's fields, with its `further_fields`."""
     further = getattr(model, "further_fields", dict)
     return {**model.model_fields, **further()}
 
 
 def _model_within(annotation: Any) -> type[BaseModel] | None:
-    """The model that an annotation like `list[Annotated[Model, ...]]` is about."""
+    """Find the model in an annotation such as `list[Annotated[Model, ...]]`."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return annotation
     for argument in getattr(annotation, "__args__", ()):

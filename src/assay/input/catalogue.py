@@ -19,7 +19,7 @@ from urllib.response import addinfourl
 from pydantic import TypeAdapter
 
 from assay.host.files import whole
-from assay.input.formats import Layout
+from assay.input.formats import FileLayout
 from assay.input.generated import Shape, Steering, generate
 from assay.input.graph import Simple, all_facts
 from assay.input.graph_file import GraphFile, UserGraph
@@ -36,7 +36,7 @@ _SCHEMES = ("https://", "http://", "file://")
 
 
 def fetch(url: str, target: Path, progress: Progress) -> None:
-    """Downloads `url` to `target`, which appears by one rename when all of it is there. Raises BadInputError."""
+    """Download `url` to `target`, which appears by one rename when the download is complete. Raises BadInputError."""
     if not url.startswith(_SCHEMES):
         raise BadInputError(f"{url}: isn't an address that can be fetched; it has to begin with https://.")
     try:
@@ -93,19 +93,19 @@ class Published(Frozen):
 
 @cache
 def all_published() -> dict[str, Published]:
-    """The graphs by name, in the order of their size in the studies."""
+    """Return the graphs by name, in the order of their size in the studies."""
     text = resources.files("assay.input").joinpath("published.json").read_bytes()
     graphs = TypeAdapter(tuple[Published, ...]).validate_json(text)
     return {graph.name: graph for graph in graphs}
 
 
 def is_downloaded(name: str, cache: Path) -> bool:
-    """Whether the cache has a graph."""
+    """Tell whether the cache has a graph."""
     return any(file.suffix != ".part" for file in (cache / "datasets" / f"get-{name}").glob("*"))
 
 
 def published(name: str, wanted_by: str) -> Published:
-    """The graph that the field `wanted_by` (`get` or `make`) names. Raises BadInputError where there is none."""
+    """Find the graph that the field `wanted_by` (`get` or `make`) names. Raises BadInputError where there is none."""
     graphs = all_published()
     if name not in graphs:
         raise BadInputError(f"`{wanted_by}: {name}`: there is no such graph; there are {', '.join(graphs)}.")
@@ -130,7 +130,7 @@ class PublishedGraph(UserGraph):
         super().__init__(spec, path, cache)
 
     def file(self, progress: Progress) -> StagedFile:
-        """Downloads the graph unless the cache has it, and checks its nodes, edges and, if quick, triangles."""
+        """Download the graph unless the cache has it, and check its nodes, edges and, if quick, triangles."""
         known = self._known(progress)
         problem = mismatch(self.published.counts, known.facts, known.counts)
         if problem:
@@ -146,7 +146,7 @@ class PublishedGraph(UserGraph):
         return (verdict("published counts", passed=not problem, detail=detail),)
 
     def _known(self, progress: Progress) -> Known:
-        """With the triangles as published where counting them would take long."""
+        """Read the counts, with the published triangles where counting them would take long."""
         if not self._path.is_file():
             if not self._download.is_file():
                 fetch(self._url, self._download, progress)
@@ -161,7 +161,7 @@ class PublishedGraph(UserGraph):
 
 
 def mismatch(counts: Counts, facts: GraphFacts, read: ReadCounts) -> str | None:
-    """What differs from the published counts, with both numbers; None if nothing does.
+    """Say what differs from the published counts, with both numbers; None if nothing does.
 
     A source may count the simple edges, or also loops, or the lines: any of them may match.
     """
@@ -175,7 +175,7 @@ def mismatch(counts: Counts, facts: GraphFacts, read: ReadCounts) -> str | None:
 
 
 def _extract(archive: Path, member: str, target: Path) -> None:
-    """Copies one file out of a tar archive, whole or not at all."""
+    """Copy one file out of a tar archive, whole or not at all."""
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         with tarfile.open(archive) as tar, whole(target) as partial:
@@ -196,7 +196,7 @@ _NEAR = 2.0
 
 
 def shape_of(graph: Published, scale: float) -> Shape:
-    """The shape of a preset at a scale: counts shrink or grow with it, degrees and communities keep their size.
+    """Return a preset's shape at a scale, which changes counts and leaves degrees and communities as they are.
 
     Raises BadInputError for a graph so small that its vertices couldn't bear the edges, or absurdly large.
     """
@@ -221,7 +221,7 @@ def shape_of(graph: Published, scale: float) -> Shape:
 class GeneratedGraph(GraphFile):
     """A preset's graph in normal form, in the cache under its preset, seed, scale and the generator's version."""
 
-    _layout = Layout(form="edges", compression="none", name="edges.tsv", lone_lines=True)
+    _layout = FileLayout(form="edges", compression="none", name="edges.tsv", lone_lines=True)
 
     def __init__(self, spec: DatasetSpec, preset: str, cache: Path) -> None:
         self.like = published(preset, "make")
@@ -234,7 +234,7 @@ class GeneratedGraph(GraphFile):
         return StagedFile(path=self._path, name=self._path.name, bytes=self._path.stat().st_size, canonical=True)
 
     def verdicts(self) -> tuple[Verdict, ...]:
-        """On the size, which must be exact, and on wedges and triangles, which must be near those of the preset."""
+        """Check that the size is exact, and that wedges and triangles are near those of the preset."""
         facts, aim = self.facts(), self.shape
         size = verdict(
             "size",
@@ -260,15 +260,15 @@ class GeneratedGraph(GraphFile):
         return known
 
 
-def _near(what: str, count: int | None, wanted: int) -> Verdict:
+def _near(check: str, count: int | None, target: int) -> Verdict:
     if count is None:
-        return Verdict(check=what, outcome=Outcome.UNKNOWN, detail="too many to be counted quickly")
-    near = wanted / _NEAR <= count <= wanted * _NEAR
-    return verdict(what, passed=near, detail=f"{count:,}; {wanted:,} aimed at, within a factor of {_NEAR:g}")
+        return Verdict(check=check, outcome=Outcome.UNKNOWN, detail="too many to be counted quickly")
+    near = target / _NEAR <= count <= target * _NEAR
+    return verdict(check, passed=near, detail=f"{count:,}; {target:,} aimed at, within a factor of {_NEAR:g}")
 
 
 def open_dataset(spec: DatasetSpec, cache: Path, mirror: str | None = None) -> GraphFile:
-    """The dataset that `spec` describes; nothing is read, downloaded or generated yet.
+    """Return the dataset that `spec` describes; nothing is read, downloaded or generated yet.
 
     `cache` is the folder that keeps downloads, generated graphs and counts, under `datasets/`. `mirror` is an address
     to download from instead of the published ones. Raises BadInputError for a spec that describes no graph.

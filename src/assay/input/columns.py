@@ -59,7 +59,7 @@ class Line(NamedTuple):
     text: bytes
 
 
-class Columns(Frozen):
+class EdgeColumns(Frozen):
     """How a line falls into columns, and which two of them, from 0, hold the ends of an edge.
 
     `separator` is the character between two columns; where it is empty, any run of blanks, commas and semicolons is.
@@ -75,22 +75,22 @@ class Columns(Frozen):
     others: bool = False
 
     def cells(self, line: bytes) -> list[bytes]:
-        """The columns of a line, without the blanks (and quotes, if the ends have some) around them."""
+        """Split a line into columns, without the blanks (and quotes, if the ends have some) around them."""
         around = _BLANKS + _QUOTES if self.quoted else _BLANKS
         return [cell.strip(around) for cell in split(line, self.separator)]
 
     @property
     def plain(self) -> bool:
-        """The first two numbers of each line are the ends."""
+        """Whether the first two numbers of each line are the ends."""
         return self.ends == (0, 1) and self.separator != "|" and not self.quoted
 
 
-ANY = Columns(most=None, others=True)
+ANY = EdgeColumns(most=None, others=True)
 """The ends are the first two columns by the definition of the format."""
 
 
 def split(line: bytes, separator: str) -> list[bytes]:
-    """The columns of a line; a separator inside double quotes is none. Runs of blanks give no empty columns."""
+    """Split a line into columns; separators inside double quotes don't count. Runs of blanks give no empty columns."""
     if not separator:
         return [field for field in FIELD_ENDS.split(line.strip(_BLANKS)) if field]
     mark = separator.encode()
@@ -98,7 +98,7 @@ def split(line: bytes, separator: str) -> list[bytes]:
 
 
 def separator_of(lines: Sequence[bytes]) -> str:
-    """The character that separates the columns in all of these lines; empty if no single one does."""
+    """Return the character that separates the columns in all of these lines; empty if no single character does."""
     for separator in _SEPARATORS:
         rows = [split(line, separator) for line in lines]
         counts = [sum(bool(cell.strip()) for cell in row) for row in rows]
@@ -108,7 +108,7 @@ def separator_of(lines: Sequence[bytes]) -> str:
 
 
 def is_word(field: bytes) -> bool:
-    """Whether it is no number: a name of a column, or a text."""
+    """Tell whether a cell is no number: a column's name, or a text."""
     text = field.strip(_BLANKS + _QUOTES)
     return bool(text) and not _is_number(text)
 
@@ -122,7 +122,7 @@ def _is_number(text: bytes) -> bool:
 
 
 def is_id(field: bytes) -> bool:
-    """Whether it can be a vertex: a whole number with no more digits than the largest id."""
+    """Tell whether a cell can be a vertex: a whole number with no more digits than the largest id."""
     return field.isdigit() and len(field) <= MOST_DIGITS
 
 
@@ -145,33 +145,33 @@ class Table:
         self._rows = [_trimmed(row) for row in raw]
         self._width = max(len(self._names), *map(len, self._rows), 2)
 
-    def columns(self, wanted: Sequence[int | str] | None) -> Columns:
-        """How to read the file; `wanted` are the ends as the user names or numbers them, from 1.
+    def columns(self, columns: Sequence[int | str] | None) -> EdgeColumns:
+        """Decide how to read the file; `columns` are the ends as the user names or numbers them, from 1.
 
         Raises BadInputError, with all columns, if it isn't certain which of them hold the ends.
         """
-        ends = self._wanted(wanted) if wanted else self._named() if self._names else self._unnamed()
+        ends = self._wanted(columns) if columns else self._named() if self._names else self._unnamed()
         # Between runs of blanks an empty column can't be seen: a line has a value for each name or can't be read.
         all_named = bool(self._names) and not self._separator
-        many = not self._names and not self._separator and (wanted is not None or self._width > 2)
-        return Columns(
+        many = not self._names and not self._separator and (columns is not None or self._width > 2)
+        return EdgeColumns(
             separator=self._separator, ends=ends, least=self._width if all_named else max(ends) + 1,
             most=None if self._maps or many else max(self._width, self._longest if self._separator else 0),
             quoted=self._quoted, others=self._maps or self._width > 2,
         )  # fmt: skip
 
-    def _wanted(self, wanted: Sequence[int | str]) -> tuple[int, int]:
-        first, second = (self._position(column) for column in wanted)
+    def _wanted(self, columns: Sequence[int | str]) -> tuple[int, int]:
+        first, second = (self._position(column) for column in columns)
         if first == second:
             raise self._bad(
                 self._name_line or self._lines[0],
-                f"has `{wanted[0]}` and `{wanted[1]}` of `columns` in the same column, number {first + 1}",
+                f"has `{columns[0]}` and `{columns[1]}` of `columns` in the same column, number {first + 1}",
                 "name or number two different columns",
             )
         return first, second
 
     def _position(self, column: int | str) -> int:
-        """Where a column is that the user names or numbers."""
+        """Find the column that the user names or numbers."""
         line = self._name_line or self._lines[0]
         if isinstance(column, int):
             if column > self._width:
@@ -187,9 +187,11 @@ class Table:
             )
         times = [_text(name) for name in self._names].count(column)
         if times != 1:
-            found = f"{times} times" if times else "not"
+            occurrences = f"{times} times" if times else "not"
             raise self._bad(
-                line, f"has the column `{column}` {found} among {self._listed()}", "name or number two of these columns"
+                line,
+                f"has the column `{column}` {occurrences} among {self._listed()}",
+                "name or number two of these columns",
             )
         return [_text(name) for name in self._names].index(column)
 
@@ -267,18 +269,18 @@ class Table:
         more = ", ..." if len(self._names) > len(shown) else ""
         return ", ".join(f"{number} {name}" for number, name in enumerate(shown, 1)) + more
 
-    def _bad(self, line: Line, what: str, cure: str) -> BadInputError:
-        return BadInputError(f"{self._path}, line {line.number}: `{shorten(line.text)}` {what}; {cure}.")
+    def _bad(self, line: Line, mistake: str, cure: str) -> BadInputError:
+        return BadInputError(f"{self._path}, line {line.number}: `{shorten(line.text)}` {mistake}; {cure}.")
 
 
 def shorten(text: bytes) -> str:
-    """A line as it is shown in messages: printable, at most 60 characters."""
+    """Shorten a line for messages: printable, at most 60 characters."""
     shown = _text(text.strip())
     return shown if len(shown) <= 60 else shown[:57] + "..."
 
 
 def names_ends(line: bytes, edge: bytes, separator: str) -> bool:
-    """Whether a line, perhaps a comment, has a name for each column of an edge, and well-known ones of its ends."""
+    """Tell whether a line, perhaps a comment, names each column of an edge, with well-known names of its ends."""
     names = split(line.strip(b"\r\n").lstrip(b"#% "), separator)
     keys = [_key(name) for name in names]
     return len(names) == len(split(edge, separator)) and bool(_certain_pairs(keys) or _pairs(_DOUBTFUL_PAIRS, keys))
@@ -290,12 +292,12 @@ def _pairs(listed: str, keys: Sequence[str]) -> list[tuple[str, str]]:
 
 
 def _certain_pairs(keys: Sequence[str]) -> list[tuple[str, str]]:
-    """The pairs of names that can be nothing but the ends'."""
+    """Find the pairs of names that can only be the ends'."""
     return _pairs(_PAIRS, keys) + [pair for stem, pair in _numbered_pairs(keys) if stem in _VERTICES]
 
 
 def _doubtful_pairs(names: Sequence[bytes]) -> list[tuple[str, str]]:
-    """The pairs of names that may be the ends', if no other column may hold an end."""
+    """Find the pairs of names that are the ends' if no other column may hold an end."""
     keys = [_key(name) for name in names]
     measures = {key for key, name in zip(keys, names, strict=True) if _is_measure(name)}
     numbered = [
@@ -307,7 +309,7 @@ def _doubtful_pairs(names: Sequence[bytes]) -> list[tuple[str, str]]:
 
 
 def _numbered_pairs(keys: Sequence[str]) -> list[tuple[str, tuple[str, str]]]:
-    """Names that differ in a number, a letter or a direction behind the same stem; with that stem."""
+    """Find names that differ in a number, a letter or a direction behind the same stem; with that stem."""
     return [
         (stem, (stem + first, stem + second))
         for first, second, third in _NUMBERED
@@ -319,14 +321,14 @@ def _numbered_pairs(keys: Sequence[str]) -> list[tuple[str, tuple[str, str]]]:
 
 
 def _is_measure(name: bytes) -> bool:
-    """Whether a word of the name, perhaps in the plural, is a measure's or a label's: `combined score`, `validFrom`."""
+    """Tell whether a word of the name, perhaps plural, names a measure or label: `combined score`, `validFrom`."""
     text = _KIND.sub("", _text(_bare(name)))
-    words = {word.lower() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+", text)} | {_key(name)}
-    return any(word in _MEASURES or word.removesuffix("s") in _MEASURES for word in words)
+    parts = {word.lower() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+", text)} | {_key(name)}
+    return any(word in _MEASURES or word.removesuffix("s") in _MEASURES for word in parts)
 
 
 def _trimmed(cells: Sequence[bytes]) -> list[bytes]:
-    """Bare cells, without the empty ones at the end."""
+    """Strip the cells, and drop the empty cells at the end."""
     bare = [_bare(cell) for cell in cells]
     while bare and not bare[-1]:
         bare.pop()

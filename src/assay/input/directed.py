@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.input.points import ID, Form, tables
+from assay.input.points import ID, LineForm, tables
 from assay.input.staging import scratch_directory
 from assay.model.dataset import Amounts
 from assay.model.errors import BadInputError
@@ -25,7 +25,7 @@ Ids = NDArray[np.int64]
 INITIATOR = (0.57, 0.19, 0.19, 0.05)
 MOST_SCALE = 31
 
-_EDGE = Form(
+_EDGE = LineForm(
     row="edge", number="a vertex number (a whole number from 0 to 9223372036854775807)", pattern=ID, dtype=np.int64,
     columns=2, comment=b"#",
 )  # fmt: skip
@@ -40,12 +40,12 @@ class Directed(NamedTuple):
 
     @property
     def isolated(self) -> Ids:
-        """Vertices without any edge."""
+        """The vertices without any edge."""
         return np.setdiff1d(self.vertices, np.concatenate([self.sources, self.targets]))
 
 
 def made_graph(scale: int, edge_factor: int, seed: int) -> Directed:
-    """2^scale vertices, all of which exist, and edge_factor times as many edges less those that fell together.
+    """Make a graph of 2^scale vertices, all of which exist, and edge_factor times as many edges less repetitions.
 
     Vertices are renumbered at random, as Graph500 does it; loops stay.
     """
@@ -67,7 +67,7 @@ def made_graph(scale: int, edge_factor: int, seed: int) -> Directed:
 
 
 def read_graph(path: Path) -> Directed:
-    """A file with `source target` per line; repeated edges count once. Raises BadInputError, also without an edge."""
+    """Read a file with `source target` per line; repeated edges count once. Raises BadInputError, or without edges."""
     read = list(tables(path, _EDGE))
     if not read:
         raise BadInputError(f"{path} has no edge; give a file with one edge per line, `source target`")
@@ -76,7 +76,7 @@ def read_graph(path: Path) -> Directed:
 
 
 def write_graph(graph: Directed, file: Path) -> None:
-    """A line `source<TAB>target` per edge, and a line with the id of each vertex that has none."""
+    """Write a line `source<TAB>target` per edge, and a line with the id of each vertex without an edge."""
     from assay.input.reading import write_edges
 
     write_edges([(graph.sources, graph.targets)], file, graph.isolated.tolist())
@@ -93,13 +93,13 @@ class DirectedInput(Input):
 
     @cached_property
     def graph(self) -> Directed:
-        """In memory. Raises BadInputError for a file that is wrong."""
+        """Read or make the graph in memory. Raises BadInputError for a file that is wrong."""
         if self._file is not None:
             return read_graph(self._file)
         return made_graph(self._scale, self._edge_factor, self._seed)
 
     def size(self) -> Amounts:
-        """Of a generated graph the most edges that there can be."""
+        """Return the size; for a generated graph it has the most edges that there can be."""
         nodes, edges = 1 << self._scale, self._edge_factor << self._scale
         if self._file is not None:
             nodes, edges = len(self.graph.vertices), len(self.graph.sources)

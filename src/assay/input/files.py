@@ -15,7 +15,7 @@ BUFFER_BYTES = 1 << 16
 
 
 def stream_of(pieces: Iterator[bytes]) -> io.BufferedReader:
-    """Pieces of bytes, of which some may be empty, as a file."""
+    """Make a readable file of pieces of bytes, some of which may be empty."""
     return io.BufferedReader(_Pieces(pieces), BUFFER_BYTES)
 
 

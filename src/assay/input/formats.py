@@ -36,7 +36,7 @@ from pathlib import Path
 from typing import BinaryIO, Literal, NamedTuple, cast
 
 from assay.host.files import refuse_irregular, why
-from assay.input.columns import ANY, Columns, Line, Table, is_id, is_word, names_ends, separator_of, shorten, split
+from assay.input.columns import ANY, EdgeColumns, Line, Table, is_id, is_word, names_ends, separator_of, shorten, split
 from assay.input.files import stream_of
 from assay.model.base import Frozen
 from assay.model.dataset import DatasetSpec
@@ -57,7 +57,7 @@ _REFUSED = {
 
 
 def compression_of(path: Path) -> Compression:
-    """How the file is compressed, from its magic bytes (RFC 1952 for gzip, `BZh` for bzip2). Raises BadInputError."""
+    """Detect the compression by magic bytes (RFC 1952 for gzip, `BZh` for bzip2). Raises BadInputError."""
     refuse_irregular(path)
     try:
         with path.open("rb") as stream:
@@ -74,7 +74,7 @@ def compression_of(path: Path) -> Compression:
 
 @contextmanager
 def uncompressed(path: Path) -> Iterator[BinaryIO]:
-    """The file's bytes without compression. Raises BadInputError, also while they are read and turn out broken."""
+    """Open the uncompressed bytes of a file. Raises BadInputError, also while they are read and turn out broken."""
     compression = compression_of(path)
     try:
         with _open(path, compression) as stream:
@@ -94,7 +94,7 @@ def _open(path: Path, compression: Compression) -> BinaryIO:
 
 
 def _bzip2_pieces(path: Path) -> Iterator[bytes]:
-    """What one or several bzip2 streams hold; what follows them and is none is refused, where bz2 leaves it out.
+    """Decompress one or several bzip2 streams; bytes behind them are refused, which bz2 would ignore.
 
     Raises EOFError where a stream is cut off, OSError for what is no bzip2.
     """
@@ -115,7 +115,7 @@ def _bzip2_pieces(path: Path) -> Iterator[bytes]:
 
 
 def store_name(path: Path, compression: Compression) -> str:
-    """The name to give the file in a store, so that Hadoop's codec factory sees its true compression.
+    """Return the file's name in a store, by which Hadoop's codec factory sees its true compression.
 
     Source: `org.apache.hadoop.io.compress.CompressionCodecFactory`, which goes by the suffix alone.
     """
@@ -132,7 +132,7 @@ _KONECT = re.compile(rb"%\s*(sym|asym|bip)\b")
 _MOST_LINES = 1000
 _BANNER = re.compile(rb"%%?MatrixMarket\s+matrix\s+coordinate\s+(\w+)\s+(\w+)\s*$", re.IGNORECASE)
 
-Form = Literal["snap", "konect", "csv", "matrix-market", "edges"]
+FormatName = Literal["snap", "konect", "csv", "matrix-market", "edges"]
 
 
 class Suspect(Frozen):
@@ -146,7 +146,7 @@ class Suspect(Frozen):
     numbers: tuple[int, ...]
 
 
-class Layout(Frozen):
+class FileLayout(Frozen):
     """How to read a file: what to skip, and what a line may hold.
 
     `skip_bytes` counts uncompressed bytes from the file's start and covers `skip_lines` lines. `single` are leading
@@ -156,12 +156,12 @@ class Layout(Frozen):
     announces, `size` the largest id that it allows, from 1 on.
     """
 
-    form: Form
+    form: FormatName
     compression: Compression
     name: str
     skip_bytes: int = 0
     skip_lines: int = 0
-    columns: Columns = Columns()
+    columns: EdgeColumns = EdgeColumns()
     lone_lines: bool = False
     single: tuple[Suspect, ...] = ()
     suspect: Suspect | None = None
@@ -169,15 +169,15 @@ class Layout(Frozen):
     size: int | None = None
 
     def normalise_options(self) -> tuple[str, ...]:
-        """The options of the `normalise` job that make it read the file in the same way."""
+        """Return the options that make the `normalise` job read the file in the same way."""
         skip = ("--skip-bytes", str(self.skip_bytes)) if self.skip_lines else ()  # Hadoop skips a byte order mark
         extra = ("--extra-columns", "allow") if self.columns.others else ()
         lone = ("--lone-vertices", "allow") if self.lone_lines else ()
         return (*skip, "--comment", COMMENT, *extra, *lone)
 
 
-def recognise(path: Path, spec: DatasetSpec) -> Layout:
-    """The layout of a file, by the format and header lines that `spec` names, or else by its first lines.
+def recognise(path: Path, spec: DatasetSpec) -> FileLayout:
+    """Detect the layout of a file by the format and header lines that `spec` names, else by its first lines.
 
     Raises BadInputError for a file that is empty, isn't text, or contradicts the named format.
     """
@@ -207,7 +207,7 @@ class _Recogniser:
         self._comments = [line for line in lines if line.text.lstrip()[:1] in (b"#", b"%")]
         self._data = [line for line in lines if split(line.text, "") and line not in self._comments]
         compression = compression_of(path)
-        self._layout = Layout(
+        self._layout = FileLayout(
             form=self._form(),
             compression=compression,
             name=store_name(path, compression),
@@ -215,7 +215,7 @@ class _Recogniser:
             lone_lines=spec.format == "edges" and spec.columns is None,
         )
 
-    def layout(self) -> Layout:
+    def layout(self) -> FileLayout:
         if self._layout.form in {"matrix-market", "konect"}:
             if self._spec.columns is not None:
                 raise BadInputError(
@@ -225,9 +225,9 @@ class _Recogniser:
             return self._matrix_market() if self._layout.form == "matrix-market" else self._konect()
         if self._spec.header_lines is not None:
             return self._declared(self._spec.header_lines)
-        return self._with_columns(self._layout, None) if self._spec.format == "edges" else self._judged()
+        return self._with_columns(self._layout, None) if self._spec.format == "edges" else self._detected()
 
-    def _form(self) -> Form:
+    def _form(self) -> FormatName:
         if self._spec.format != "auto":
             return self._spec.format
         text = self._first.text
@@ -239,10 +239,10 @@ class _Recogniser:
             return "csv"
         return "snap" if text.startswith(b"#") else "edges"
 
-    def _skipping(self, line: Line, **more: object) -> Layout:
+    def _skipping(self, line: Line, **more: object) -> FileLayout:
         return self._layout.model_copy(update={"skip_bytes": line.end, "skip_lines": line.number, **more})
 
-    def _matrix_market(self) -> Layout:
+    def _matrix_market(self) -> FileLayout:
         banner = _BANNER.match(self._first.text.rstrip())
         if not banner:
             raise self._bad(
@@ -267,7 +267,7 @@ class _Recogniser:
             )
         return self._skipping(size, columns=ANY, promised=numbers[2], size=numbers[0])
 
-    def _konect(self) -> Layout:
+    def _konect(self) -> FileLayout:
         kind = _KONECT.match(self._first.text)
         if not kind:
             raise self._bad(self._first, "isn't KONECT's first line `% sym unweighted`", "leave `format` out")
@@ -282,18 +282,18 @@ class _Recogniser:
             raise BadInputError(f"{self._path}: `header_lines: {count}`, but it begins with {len(self._data)} lines.")
         return self._data[:count]
 
-    def _declared(self, count: int) -> Layout:
+    def _declared(self, count: int) -> FileLayout:
         header = self._headers(count)
         if not header:
             return self._with_columns(self._layout, None)
         fields = self._fields(header[-1])
         following = self._fields(self._data[count]) if count < len(self._data) else []
         # A line of counts, such as `3,3,u`, before edges of two columns names none.
-        words = any(map(is_word, fields)) and (len(fields) == len(following) or not any(map(is_id, fields)))
-        names = words or _numbers_columns(fields, following)
+        is_text_header = any(map(is_word, fields)) and (len(fields) == len(following) or not any(map(is_id, fields)))
+        names = is_text_header or _numbers_columns(fields, following)
         return self._with_columns(self._skipping(header[-1]), header[-1] if names else None)
 
-    def _judged(self) -> Layout:
+    def _detected(self) -> FileLayout:
         if not self._data:
             raise BadInputError(f"{self._path}: its first {_HEAD_BYTES} bytes hold comments only, and no edge.")
         if self._begins_with_words():
@@ -307,12 +307,12 @@ class _Recogniser:
         usable = len(cells) > max(layout.columns.ends) and all(is_id(cells[end]) for end in layout.columns.ends)
         if not usable:
             return layout
-        others = [cell for place, cell in enumerate(cells) if place not in layout.columns.ends]
+        others = [cell for index, cell in enumerate(cells) if index not in layout.columns.ends]
         ends = [cells[end] for end in layout.columns.ends]
         return layout.model_copy(update={"suspect": _suspect(self._data[0], [*ends, *others])})
 
-    def _with_columns(self, layout: Layout, names: Line | None) -> Layout:
-        """The layout of a file whose header is skipped already; `names` is the header's line that names the columns."""
+    def _with_columns(self, layout: FileLayout, names: Line | None) -> FileLayout:
+        """Return the layout of a file whose header is skipped; `names` is the header's line that names the columns."""
         lines = [line for line in self._data if line.end > layout.skip_bytes][:_MOST_LINES]
         separator = separator_of([line.text.partition(b"{")[0] for line in [*([names] if names else []), *lines]])
         if names is None:
@@ -323,7 +323,7 @@ class _Recogniser:
         )
 
     def _begins_with_words(self) -> bool:
-        """Whether the first line is a header: it has a word where the next line has none.
+        """Tell whether the first line is a header: it has a word where the next line has none.
 
         A line with an id is an edge, or nearly so, unless the names of the ends stand in it too, as in
         `source,target,2019`, or it begins with a word and has other columns, as in `Nodes: 3 Edges: 2`.
@@ -342,25 +342,25 @@ class _Recogniser:
         return any(is_word(field) and not is_word(value) for field, value in zip(first, below, strict=False))
 
     def _counts_and_words(self) -> list[Line]:
-        """The first line, if it is two numbers and a word, such as `3,3,u,graph`, and the next line is two numbers."""
+        """Return the first line if it is two numbers and a word, such as `3,3,u,graph`, and the next is two numbers."""
         if len(self._data) < 2 or self._spec.columns is not None:
             return []
         first, following = (self._fields(line) for line in self._data[:2])
-        words = len(first) > 2 and is_word(first[2]) and first[2][:1] not in (b"{", b"#")
-        counts = words and len(following) == 2 and all(map(is_id, [*first[:2], *following]))
+        is_header = len(first) > 2 and is_word(first[2]) and first[2][:1] not in (b"{", b"#")
+        counts = is_header and len(following) == 2 and all(map(is_id, [*first[:2], *following]))
         return self._data[:1] if counts else []
 
     def _fields(self, line: Line) -> list[bytes]:
-        """The columns of one of the first two lines, without quotes."""
+        """Split one of the first two lines into columns without quotes."""
         separator = separator_of([line.text for line in self._data[:2]])
-        return Columns(separator=separator, quoted=True).cells(line.text)
+        return EdgeColumns(separator=separator, quoted=True).cells(line.text)
 
-    def _bad(self, line: Line, what: str, cure: str) -> BadInputError:
-        return BadInputError(f"{self._path}, line {line.number}: `{shorten(line.text)}` {what}; {cure}.")
+    def _bad(self, line: Line, mistake: str, cure: str) -> BadInputError:
+        return BadInputError(f"{self._path}, line {line.number}: `{shorten(line.text)}` {mistake}; {cure}.")
 
 
 def _lines(head: bytes) -> Iterator[Line]:
-    """The lines of the file's head with their numbers (from 1) and the offset behind each, but one that is cut."""
+    """List the whole lines of the file's head with their numbers (from 1) and the offset behind each."""
     start, number = len(_MARK) if head.startswith(_MARK) else 0, 0
     while start < len(head):
         end = head.find(b"\n", start) + 1
@@ -374,12 +374,12 @@ def _lines(head: bytes) -> Iterator[Line]:
 
 
 def _numbers_columns(first: list[bytes], following: list[bytes]) -> bool:
-    """Whether a line counts the columns from 0, behind an empty name for the index: a data frame without names."""
+    """Tell whether a line counts columns from 0 behind an empty name for the index: a data frame without names."""
     return any(following[:1]) and first == [b"", *(b"%d" % column for column in range(len(first) - 1))]
 
 
 def _numbers(fields: list[bytes]) -> tuple[int, ...]:
-    """Those that are ids or counts: nothing has more digits than the largest id."""
+    """Return the fields that are ids or counts: they have no more digits than the largest id."""
     return tuple(int(field) for field in fields if is_id(field))
 
 
@@ -409,8 +409,8 @@ class Rest(NamedTuple):
     unmet: int = 0
 
 
-def suspicion(layout: Layout, rest: Rest) -> str | None:
-    """What is wrong with the file's first lines, as the end of a sentence; None if nothing is.
+def suspicion(layout: FileLayout, rest: Rest) -> str | None:
+    """Say what is wrong with the file's first lines, as the end of a sentence; None if nothing is.
 
     The text begins with the line number and ends with the cure.
     """
@@ -445,7 +445,7 @@ def suspicion(layout: Layout, rest: Rest) -> str | None:
     return None
 
 
-def _cure(layout: Layout) -> str:
+def _cure(layout: FileLayout) -> str:
     count = len(layout.single) or 1
     return f"say `header_lines: {count}` if it is a header, or `format: edges` if every line counts"
 
@@ -463,7 +463,7 @@ def _looks_like_counts(suspect: Suspect, rest: Rest) -> bool:
 
 
 def _are_counts(suspect: Suspect, rest: Rest) -> bool:
-    """Whether the first two numbers are about those of nodes and of edges."""
+    """Tell whether the first two numbers are near the numbers of nodes and of edges."""
     first, second = suspect.numbers[:2]
     return _near(first, rest.nodes) and any(_near(second, count) for count in _edge_counts(rest))
 

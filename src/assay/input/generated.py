@@ -34,26 +34,26 @@ from assay.model.base import Frozen
 Raw = NDArray[np.uint64]
 
 
-class Source:
+class RandomSource:
     """A seeded stream of random numbers; `stream` tells independent ones of a seed apart."""
 
     def __init__(self, seed: int, stream: int) -> None:
         self._bits = np.random.PCG64(np.random.SeedSequence([seed, stream]))
 
     def raw(self, size: int) -> Raw:
-        """Uniform 64-bit numbers."""
+        """Draw uniform 64-bit numbers."""
         return np.asarray(self._bits.random_raw(size), dtype=np.uint64)
 
     def fractions(self, size: int) -> NDArray[np.float64]:
-        """Uniform in [0, 1), multiples of 2^-53."""
+        """Draw multiples of 2^-53, uniform in [0, 1)."""
         return (self.raw(size) >> np.uint64(11)).astype(np.float64) * 2.0**-53
 
     def below(self, limits: NDArray[np.int64] | int, size: int) -> NDArray[np.int64]:
-        """Uniform whole numbers from 0 to each limit - 1 (limits below 2^40, so that rounding never reaches them)."""
+        """Draw whole numbers, uniform from 0 to each limit - 1 (limits below 2^40, which rounding never reaches)."""
         return (self.fractions(size) * limits).astype(np.int64)
 
     def chance(self, probability: float, size: int) -> NDArray[np.bool_]:
-        """True with the given probability."""
+        """Draw booleans that are true with the given probability."""
         if probability >= 1.0:
             return np.ones(size, dtype=np.bool_)
         return np.asarray(self.raw(size) < np.uint64(int(probability * 2.0**64)))
@@ -64,7 +64,7 @@ Shares = NDArray[np.float64]
 
 
 def degree_sequence(nodes: int, total: int, squares: int, largest: int) -> Degrees:
-    """Degrees in descending order: `nodes` of them, at least 1, their sum exactly `total`.
+    """Make `nodes` degrees in descending order, each at least 1, whose sum is exactly `total`.
 
     The sum of squares comes as near to `squares` as the form and `largest` allow. The parameters are rounded before
     they are used, so that the last digits of a machine's arithmetic don't matter.
@@ -95,24 +95,24 @@ def degree_sequence(nodes: int, total: int, squares: int, largest: int) -> Degre
 
 
 def _shares(logarithm: Shares, gamma: float) -> Shares:
-    """The share of each degree, from the logarithms of degree + shift."""
+    """Return the share of each degree, from the logarithms of degree + shift."""
     weight = np.exp(gamma * (logarithm[0] - logarithm))
     return np.asarray(weight / weight.sum(), dtype=np.float64)
 
 
 def _gamma(degree: Shares, shift: float, mean: float) -> float:
-    """The exponent that gives the mean, by bisection: the mean falls with it."""
+    """Find the exponent that gives the mean, by bisection: the mean falls with it."""
     logarithm = np.log(degree + shift)
     return _bisected(lambda gamma: _mean(_shares(logarithm, gamma), degree) > mean, 0.0, 40.0 + 4.0 * shift, steps=48)
 
 
 def _mean(shares: Shares, values: Shares) -> float:
-    """The mean of values; not by BLAS, whose threads and rounding differ from machine to machine."""
+    """Return the mean of values without BLAS, whose threads and rounding differ from machine to machine."""
     return float((shares * values).sum())
 
 
 def _bisected(too_low: Callable[[float], bool], low: float, high: float, steps: int) -> float:
-    """Where `too_low` turns from true to false between two numbers."""
+    """Find where `too_low` turns from true to false between two numbers."""
     for _ in range(steps):
         middle = (low + high) / 2
         low, high = (middle, high) if too_low(middle) else (low, middle)
@@ -122,8 +122,8 @@ def _bisected(too_low: Callable[[float], bool], low: float, high: float, steps: 
 _CELLS = 1 << 22
 
 
-def community_edges(budget: NDArray[np.float64], largest: int, density: float, random: Source) -> Iterator[Keys]:
-    """Packed edges, a chunk at a time, each sorted and distinct; chunks may share edges.
+def community_edges(budget: NDArray[np.float64], largest: int, density: float, random: RandomSource) -> Iterator[Keys]:
+    """Yield packed edges, a chunk at a time, each sorted and distinct; chunks may share edges.
 
     `budget` is how many edges each vertex should have in communities (its index is its number).
     """
@@ -139,14 +139,14 @@ def community_edges(budget: NDArray[np.float64], largest: int, density: float, r
 
 
 def _memberships(
-    budget: NDArray[np.float64], largest: int, density: float, random: Source
+    budget: NDArray[np.float64], largest: int, density: float, random: RandomSource
 ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """Vertices, each as often as it is a member, and the size of its community: by size, in random order within one."""
-    wanted = budget / density + 1.0
-    whole = np.floor(wanted).astype(np.int64)
-    size = np.clip(whole + (random.fractions(wanted.size) < wanted - whole), 3, largest)
+    """Return vertices, each once per membership, and the sizes of their communities, in random order by size."""
+    expected_size = budget / density + 1.0
+    whole = np.floor(expected_size).astype(np.int64)
+    size = np.clip(whole + (random.fractions(expected_size.size) < expected_size - whole), 3, largest)
     copies = budget / ((size - 1) * density)
-    copies = np.where((wanted >= 3.0) & (wanted < largest), 1.0, copies)
+    copies = np.where((expected_size >= 3.0) & (expected_size < largest), 1.0, copies)
     times = np.floor(copies)
     count = (times + (random.fractions(copies.size) < copies - times)).astype(np.int64)
     vertex = np.repeat(np.arange(budget.size, dtype=np.int32), count)
@@ -155,8 +155,8 @@ def _memberships(
     return vertex[order], size[order]
 
 
-def _dense(groups: NDArray[np.int32], density: float, random: Source) -> Iterator[Keys]:
-    """The edges of groups of one size, shape (groups, members): each pair with probability `density`."""
+def _dense(groups: NDArray[np.int32], density: float, random: RandomSource) -> Iterator[Keys]:
+    """Draw the edges of groups of one size, shape (groups, members): each pair with probability `density`."""
     left, right = np.triu_indices(groups.shape[1], 1)
     step = max(1, _CELLS // max(1, left.size))
     for start in range(0, groups.shape[0], step):
@@ -167,7 +167,7 @@ def _dense(groups: NDArray[np.int32], density: float, random: Source) -> Iterato
 
 
 def simple_keys(left: NDArray[np.integer], right: NDArray[np.integer]) -> Keys:
-    """Pairs of vertices as sorted, distinct, packed edges without loops."""
+    """Turn pairs of vertices into sorted, distinct, packed edges without loops."""
     low = np.minimum(left, right).astype(np.uint64)
     high = np.maximum(left, right).astype(np.uint64)
     return distinct(pack(low, high)[low != high])
@@ -209,18 +209,18 @@ class Shape(Steering):
 
 
 def generate(shape: Shape, seed: int) -> Keys:
-    """The packed, sorted, distinct edges of a graph with exactly `shape.nodes` vertices, 0 to nodes - 1, none lone."""
-    small, small_degrees = _small_components(shape, Source(seed, _SMALL))
+    """Generate packed, sorted, distinct edges that name each of the vertices 0 to `shape.nodes` - 1."""
+    small, small_degrees = _small_components(shape, RandomSource(seed, _SMALL))
     edges = shape.edges - small.size
     squares = 2 * shape.wedges + 2 * shape.edges - int((small_degrees**2).sum())
     degrees = degree_sequence(shape.largest_component, 2 * edges, squares, shape.max_degree)
     keys = _main_component(degrees, edges, shape, seed)
     keys = joined([small, keys])
-    return _renumber(keys, np.concatenate((degrees, small_degrees)), shape.id_order, Source(seed, _IDS))
+    return _renumber(keys, np.concatenate((degrees, small_degrees)), shape.id_order, RandomSource(seed, _IDS))
 
 
-def _small_components(shape: Shape, random: Source) -> tuple[Keys, Degrees]:
-    """Edges and degrees of paths of two vertices and more; every second one of at least three is closed.
+def _small_components(shape: Shape, random: RandomSource) -> tuple[Keys, Degrees]:
+    """Make edges and degrees of paths of two vertices and more; every second path of at least three is closed.
 
     Numbers follow those of the main component.
     """
@@ -245,29 +245,29 @@ def _main_component(degrees: Degrees, edges: int, shape: Shape, seed: int) -> Ke
     weight = degrees - 1
     weight[0] += 1
     upto = np.cumsum(weight)
-    drawn = Source(seed, _TREE).below(upto[:-1], degrees.size - 1)
+    drawn = RandomSource(seed, _TREE).below(upto[:-1], degrees.size - 1)
     parent = np.searchsorted(upto, drawn, side="right")
     tree = simple_keys(parent, np.arange(1, degrees.size))
     rest = degrees - np.bincount(parent, minlength=degrees.size) - 1
     rest[0] += 1
     rest = np.maximum(rest, 0)
-    budget, source = rest.astype(np.float64) * shape.community_share, Source(seed, _COMMUNITIES)
+    budget, source = rest.astype(np.float64) * shape.community_share, RandomSource(seed, _COMMUNITIES)
     chunks = list(community_edges(budget, shape.community_size, shape.community_density, source))
     dense = _without(distinct(joined(chunks)), tree)
     most = edges - tree.size
     if dense.size > most:
-        chosen = np.argsort(Source(seed, _TRIM).raw(dense.size), kind="stable")[:most]
+        chosen = np.argsort(RandomSource(seed, _TRIM).raw(dense.size), kind="stable")[:most]
         dense = dense[np.sort(chosen)]
     for start in range(0, dense.size, _CHUNK):
         for end in unpack(dense[start : start + _CHUNK]):
             rest -= np.bincount(end.astype(np.int64), minlength=rest.size)
     chunks = [tree, dense]
     del tree, dense  # at a hundred million edges every array that is kept counts
-    return _pair_up(distinct(joined(chunks)), np.maximum(rest, 0), edges, shape.mirrored, Source(seed, _PAIRS))
+    return _pair_up(distinct(joined(chunks)), np.maximum(rest, 0), edges, shape.mirrored, RandomSource(seed, _PAIRS))
 
 
-def _pair_up(keys: Keys, stubs: Degrees, edges: int, mirrored: float, random: Source) -> Keys:
-    """Adds random edges, by the degrees that are left, until there are exactly `edges`."""
+def _pair_up(keys: Keys, stubs: Degrees, edges: int, mirrored: float, random: RandomSource) -> Keys:
+    """Add random edges, by the degrees that are left, until there are exactly `edges`."""
     open_ends = np.repeat(np.arange(stubs.size, dtype=np.int32), stubs)
     while missing := min(edges - keys.size, _BATCH):
         new = np.empty(0, dtype=np.uint64)
@@ -290,19 +290,19 @@ def _pair_up(keys: Keys, stubs: Degrees, edges: int, mirrored: float, random: So
 
 
 def _without(keys: Keys, present: Keys) -> Keys:
-    """The keys that aren't in `present`; both sorted."""
+    """Return the keys that aren't in `present`; both are sorted."""
     if not present.size or not keys.size:
         return keys
     fresh = np.empty(keys.size, dtype=np.bool_)
     for start in range(0, keys.size, _CHUNK):
         some = keys[start : start + _CHUNK]
-        place = np.minimum(np.searchsorted(present, some), present.size - 1)
-        np.not_equal(present[place], some, out=fresh[start : start + _CHUNK])
+        index = np.minimum(np.searchsorted(present, some), present.size - 1)
+        np.not_equal(present[index], some, out=fresh[start : start + _CHUNK])
     return keys[fresh]
 
 
-def _renumber(keys: Keys, degrees: Degrees, order: int, random: Source) -> Keys:
-    """Gives the vertices their ids: early with some preference for large degrees."""
+def _renumber(keys: Keys, degrees: Degrees, order: int, random: RandomSource) -> Keys:
+    """Give the vertices their ids: early ids with some preference for large degrees."""
     quarter = np.sqrt(np.sqrt(degrees.astype(np.float64)))
     weight = np.ones(degrees.size)
     for _ in range(order):

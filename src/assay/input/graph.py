@@ -36,24 +36,24 @@ class Simple(NamedTuple):
 
 
 def pack(low: Ids, high: Ids) -> Keys:
-    """Edges as numbers; both ends are below 2^32 and low < high."""
+    """Pack edges into numbers; both ends are below 2^32 and low < high."""
     return np.asarray((low << _SHIFT) | high, dtype=np.uint64)
 
 
 def unpack(keys: Keys) -> tuple[Ids, Ids]:
-    """The smaller and the larger end of each edge."""
+    """Return the smaller and the larger end of each edge."""
     return keys >> _SHIFT, keys & _LOW
 
 
 def distinct(keys: Keys) -> Keys:
-    """Sorts and removes repetitions in place; the result is a view of `keys`."""
+    """Sort and remove repetitions in place; the result is a view of `keys`."""
     keys.sort()
     return drop_repeated(keys)
 
 
 def drop_repeated(keys: Keys) -> Keys:
-    """Removes repetitions from sorted keys in place, a chunk at a time; the result is a view of `keys`."""
-    kept = 0
+    """Remove repetitions from sorted keys in place, a chunk at a time; the result is a view of `keys`."""
+    distinct_count = 0
     previous: np.uint64 | None = None
     for start in range(0, keys.size, _CHUNK):
         chunk = keys[start : start + _CHUNK]
@@ -62,9 +62,9 @@ def drop_repeated(keys: Keys) -> Keys:
         np.not_equal(chunk[1:], chunk[:-1], out=fresh[1:])
         previous = chunk[-1].copy()
         some = chunk[fresh]
-        keys[kept : kept + some.size] = some
-        kept += some.size
-    return keys[:kept]
+        keys[distinct_count : distinct_count + some.size] = some
+        distinct_count += some.size
+    return keys[:distinct_count]
 
 
 class Collector:
@@ -79,7 +79,7 @@ class Collector:
         self._loops = 0
 
     def add(self, pairs: Ids) -> None:
-        """Edges of shape (k, 2); loops are counted and dropped, their vertices remembered."""
+        """Add edges of shape (k, 2); loops are counted and dropped, their vertices remembered."""
         low, high = pairs.min(axis=1), pairs.max(axis=1)
         loop = low == high
         self._read += low.size
@@ -97,16 +97,16 @@ class Collector:
                 self._end_run()
 
     def _end_run(self) -> None:
-        """Removes the repetitions so far. Runs are so long that their memory goes back to the system, not to a heap."""
+        """Remove the repetitions so far. Runs are so long that their memory goes back to the system, not to a heap."""
         self._narrow.append(distinct(joined(self._fresh)).copy())
 
     def add_lone(self, ids: Ids) -> None:
-        """Vertices that are named alone; they are lone unless an edge names them too."""
+        """Add vertices that are named alone; they are lone unless an edge names them too."""
         if ids.size:
             self._alone.append(np.unique(ids))
 
     def finish(self) -> Simple:
-        """The simple graph of all that was added. The collector is empty afterwards."""
+        """Return the simple graph of all that was added. The collector is empty afterwards."""
         self._end_run()
         table = None
         if self._wide:
@@ -126,13 +126,13 @@ class Collector:
 
 
 def vertices(keys: Keys) -> Ids:
-    """The vertices of the edges, sorted, found a chunk at a time."""
+    """Collect the vertices of the edges, sorted, a chunk at a time."""
     chunks = [np.unique(np.concatenate(unpack(keys[start : start + _CHUNK]))) for start in range(0, keys.size, _CHUNK)]
     return np.unique(np.concatenate(chunks)) if chunks else np.empty(0, dtype=np.uint64)
 
 
 def joined(chunks: list[Keys]) -> Keys:
-    """One array of all chunks, which are given back to the system as they are copied."""
+    """Join all chunks into one array; each is given back to the system as it is copied."""
     whole = np.empty(sum(chunk.size for chunk in chunks), dtype=np.uint64)
     start = 0
     while chunks:
@@ -143,7 +143,7 @@ def joined(chunks: list[Keys]) -> Keys:
 
 
 def as_graph(simple: Simple) -> Graph:
-    """The graph in the form that verifiers take: 16 bytes an edge."""
+    """Return the graph in the form that verifiers take: 16 bytes an edge."""
     edges = np.empty((simple.keys.size, 2), dtype=np.int64)
     for start in range(0, simple.keys.size, _CHUNK):
         low, high = unpack(simple.keys[start : start + _CHUNK])
@@ -154,7 +154,7 @@ def as_graph(simple: Simple) -> Graph:
 
 
 def count_triangles(simple: Simple, most_pairs: int | None = None) -> int | None:
-    """The number of triangles; None if more than `most_pairs` pairs of edges would have to be looked up.
+    """Count the triangles; None if more than `most_pairs` pairs of edges would have to be looked up.
 
     Takes about 0.2 seconds and a bounded amount of memory for a million pairs, beside 32 bytes an edge.
     """
@@ -179,9 +179,9 @@ def count_triangles(simple: Simple, most_pairs: int | None = None) -> int | None
         count = following[start:end]
         first = np.repeat(np.arange(start, end), count)
         offset = np.arange(first.size) - np.repeat(np.cumsum(count) - count, count)
-        wanted = pack(heads[first], heads[first + 1 + offset])
-        place = np.minimum(np.searchsorted(keys, wanted), keys.size - 1)
-        total += int((keys[place] == wanted).sum())
+        closing_edges = pack(heads[first], heads[first + 1 + offset])
+        index = np.minimum(np.searchsorted(keys, closing_edges), keys.size - 1)
+        total += int((keys[index] == closing_edges).sum())
         start = end
     return total
 
@@ -193,7 +193,7 @@ _QUICK_PAIRS = 30_000_000
 
 
 def _numbering(simple: Simple) -> tuple[int, NDArray[np.uint64] | None]:
-    """How long an array by vertex number is; the vertices with an edge where numbers are far apart."""
+    """Return the length of an array by vertex number, and the vertices with an edge where numbers are far apart."""
     size = int(unpack(simple.keys[-1:])[0].max(initial=0)) + 1
     for start in range(0, simple.keys.size, _CHUNK):
         size = max(size, int(unpack(simple.keys[start : start + _CHUNK])[1].max()) + 1)
@@ -204,7 +204,7 @@ def _numbering(simple: Simple) -> tuple[int, NDArray[np.uint64] | None]:
 
 
 def _edges(simple: Simple, table: NDArray[np.uint64] | None) -> Iterator[tuple[Counts, Counts]]:
-    """Both ends of the edges as places in such an array, a chunk at a time."""
+    """Yield both ends of the edges as indices of such an array, a chunk at a time."""
     for start in range(0, simple.keys.size, _CHUNK):
         ends = unpack(simple.keys[start : start + _CHUNK])
         low, high = (end.astype(np.int64) if table is None else np.searchsorted(table, end) for end in ends)
@@ -212,7 +212,7 @@ def _edges(simple: Simple, table: NDArray[np.uint64] | None) -> Iterator[tuple[C
 
 
 def node_count(simple: Simple) -> int:
-    """How many vertices there are, with and without an edge."""
+    """Count the vertices, with and without an edge."""
     size, table = _numbering(simple)
     has_edge = np.zeros(size, dtype=np.bool_)
     for low, high in _edges(simple, table):
@@ -221,7 +221,7 @@ def node_count(simple: Simple) -> int:
 
 
 def facts_of(simple: Simple, triangles: int | None = None) -> GraphFacts:
-    """All counts but the triangles, which are passed on if they are known."""
+    """Count all but the triangles, which are passed on if they are known."""
     size, table = _numbering(simple)
     degree, larger, after = (np.zeros(size, dtype=np.int64) for _ in range(3))
     for low, high in _edges(simple, table):
@@ -242,6 +242,6 @@ def facts_of(simple: Simple, triangles: int | None = None) -> GraphFacts:
 
 
 def all_facts(simple: Simple) -> GraphFacts:
-    """All counts; the triangles of a graph of up to 5 million edges and 30 million pairs to look up (seconds)."""
+    """Count all; triangles only up to 5 million edges and 30 million pairs to look up (seconds)."""
     quick = simple.keys.size <= _QUICK_EDGES
     return facts_of(simple, count_triangles(simple, most_pairs=_QUICK_PAIRS) if quick else None)

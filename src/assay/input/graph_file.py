@@ -5,7 +5,7 @@ from functools import cached_property
 from pathlib import Path
 
 from assay.host.files import whole
-from assay.input.formats import Layout, recognise
+from assay.input.formats import FileLayout, recognise
 from assay.input.graph import all_facts, as_graph
 from assay.input.reading import Known, ReadCounts, checksum, load, read, save, write_edges
 from assay.model.dataset import Amounts, DatasetSpec, Graph, GraphFacts, StagedFile
@@ -37,34 +37,34 @@ class GraphFile(GraphInput):
 
     @abstractmethod
     def _known(self, progress: Progress) -> Known:
-        """Prepares the file; what it holds."""
+        """Prepare the file and return what is known of it."""
 
     @property
     @abstractmethod
-    def _layout(self) -> Layout: ...
+    def _layout(self) -> FileLayout: ...
 
     def prepare(self, progress: Progress) -> None:
         self.file(progress)
 
     def facts(self) -> GraphFacts:
-        """The graph's counts; the triangles only of a graph where they are quickly counted."""
+        """The graph's counts; the triangles only where they are quickly counted."""
         return self._known(Silent()).facts
 
     def counts(self) -> ReadCounts:
-        """What the file is made of: comments, self-loops, duplicates and so on."""
+        """The counts of the file's parts: comments, self-loops, duplicates and so on."""
         return self._known(Silent()).counts
 
     def verdicts(self) -> tuple[Verdict, ...]:
-        """On each count that is known from elsewhere: none of a user's file."""
+        """Judge each count that is known from elsewhere; of a user's file none is."""
         return ()
 
     def graph(self) -> Graph:
-        """The graph in memory: 16 bytes an edge, and half as much again while it is read."""
+        """Read the graph into memory: 16 bytes an edge, and half as much again meanwhile."""
         self._known(Silent())
         return as_graph(read(self._path, self._layout)[0])
 
     def size(self) -> Amounts:
-        """A file still to be normalised may be compressed, and lies in the store beside its normal form for a while."""
+        """Return the size; a file still to be normalised lies in the store beside its normal form for a while."""
         file, facts = self.file(Silent()), self.facts()
         return facts.size(file.bytes if file.canonical else file.bytes + 2 * _EDGE_LINE_BYTES * facts.edges)
 
@@ -105,14 +105,14 @@ class UserGraph(GraphFile):
         )  # fmt: skip
 
     @cached_property
-    def _layout(self) -> Layout:
+    def _layout(self) -> FileLayout:
         if not self._path.is_file():
-            what = "is a folder" if self._path.is_dir() else "doesn't exist"
-            raise BadInputError(f"{self._path}: {what}; check the `file` of dataset `{self.spec.name}`.")
+            problem = "is a folder" if self._path.is_dir() else "doesn't exist"
+            raise BadInputError(f"{self._path}: {problem}; check the `file` of dataset `{self.spec.name}`.")
         return recognise(self._path, self.spec)
 
     def _canonical(self) -> Path:
-        """A copy in normal form, kept beside the counts: the jobs know the first two columns only."""
+        """Make a copy in normal form beside the counts, since the jobs read the first two columns only."""
         file = self._entry().with_name("edges.tsv")
         if not file.exists():
             graph = as_graph(read(self._path, self._layout)[0])

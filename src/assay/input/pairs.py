@@ -31,7 +31,7 @@ MOST_RECORD_BYTES = 1 << 26
 
 
 def read_pairs(pieces: Iterator[bytes], name: str, key_class: str, value_class: str) -> Iterator[tuple[bytes, bytes]]:
-    """Keys and values as they are serialized, in the file's order. `name` is for messages.
+    """Yield serialized keys and values in the file's order. `name` is for messages.
 
     Raises AssayError for a file of another kind or class, a compressed one, and one that is damaged or ends early.
     """
@@ -63,7 +63,7 @@ def read_pairs(pieces: Iterator[bytes], name: str, key_class: str, value_class: 
 
 
 class _Stream:
-    """Pieces of bytes, taken by number."""
+    """A stream of pieces of bytes, from which a number of bytes can be taken."""
 
     def __init__(self, pieces: Iterator[bytes], name: str) -> None:
         self._stream = stream_of(pieces)
@@ -73,7 +73,7 @@ class _Stream:
         return not self._stream.peek(1)
 
     def take(self, count: int) -> bytes:
-        """So many bytes. Raises AssayError when there are fewer, and where no sound file has so many at once."""
+        """Take so many bytes. Raises AssayError where there are fewer, and where no sound file has so many at once."""
         if not 0 <= count <= MOST_RECORD_BYTES:
             raise AssayError(f"{self._name} is damaged: a record or a name of {count:,} bytes")
         taken = self._stream.read(count)
@@ -85,7 +85,7 @@ class _Stream:
         return int.from_bytes(self.take(4), "big", signed=True)
 
     def text(self) -> str:
-        """A length and as many bytes of UTF-8."""
+        """Take a length and as many bytes of UTF-8."""
         length = self.take(1)[0]
         if length >= _SINGLE_BYTE:
             # The first byte tells how many follow: 0x8f is one, 0x8e two, ...

@@ -31,7 +31,7 @@ DECIMAL = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 ID = re.compile(rb"\d{1,19}", re.ASCII)
 
 
-class Form(NamedTuple):
+class LineForm(NamedTuple):
     """What a line holds: `columns` numbers (as many as the first line, where None), apart by commas, tabs or spaces.
 
     `row` and `number` are their names in a complaint; lines that start with `comment` are left out, as blank ones are.
@@ -45,8 +45,8 @@ class Form(NamedTuple):
     comment: bytes | None = None
 
 
-def tables(path: Path, form: Form) -> Iterator[NDArray[Any]]:
-    """The file's rows, some at a time (shape (rows, columns)).
+def tables(path: Path, form: LineForm) -> Iterator[NDArray[Any]]:
+    """Yield the file's rows, some at a time (shape (rows, columns)).
 
     Raises BadInputError for a file that can't be read, and for the first line that is not of the form.
     """
@@ -64,7 +64,7 @@ def tables(path: Path, form: Form) -> Iterator[NDArray[Any]]:
 
 
 def _blocks(path: Path) -> Iterator[tuple[int, bytes]]:
-    """Whole lines, and the number of the first of them."""
+    """Yield whole lines, with the number of the first of them."""
     first, rest = 1, b""
     refuse_irregular(path)
     with path.open("rb") as file:
@@ -77,8 +77,8 @@ def _blocks(path: Path) -> Iterator[tuple[int, bytes]]:
         yield first, rest.removesuffix(b"\r")
 
 
-def _quickly(block: bytes, form: Form, columns: int | None) -> NDArray[Any] | None:
-    """The rows of a block, unless something in it wants a closer look."""
+def _quickly(block: bytes, form: LineForm, columns: int | None) -> NDArray[Any] | None:
+    """Parse a block as a whole; None where something in it needs a closer look."""
     text = block.translate(_SEPARATORS)
     if _ODD.search(text) or (form.comment is not None and form.comment in text):
         return None
@@ -92,7 +92,7 @@ def _quickly(block: bytes, form: Form, columns: int | None) -> NDArray[Any] | No
     return table if usable and columns in {None, table.shape[1]} else None
 
 
-def _line_by_line(path: Path, first: int, block: bytes, form: Form, columns: int | None) -> NDArray[Any]:
+def _line_by_line(path: Path, first: int, block: bytes, form: LineForm, columns: int | None) -> NDArray[Any]:
     rows = []
     for number, line in enumerate(block.split(b"\n"), first):
         fields = [field for field in line.translate(_SEPARATORS).split(b" ") if field]
@@ -113,13 +113,13 @@ def _line_by_line(path: Path, first: int, block: bytes, form: Form, columns: int
     return np.array(rows, dtype=form.dtype).reshape(len(rows), columns or 0)
 
 
-def _refuse(path: Path, line: int, what: str) -> NoReturn:
-    raise BadInputError(f"{path} line {line}: {what}; correct the line or give another file")
+def _refuse(path: Path, line: int, mistake: str) -> NoReturn:
+    raise BadInputError(f"{path} line {line}: {mistake}; correct the line or give another file")
 
 
 Floats = NDArray[np.float64]
 
-_POINT = Form(row="point", number="a finite decimal number", pattern=DECIMAL, dtype=np.float64)
+_POINT = LineForm(row="point", number="a finite decimal number", pattern=DECIMAL, dtype=np.float64)
 _CHUNK = 1 << 17
 # The values of an attribute, by its kind: whole numbers, numbers with a fraction, and booleans, in turn.
 _CODES = 100
@@ -142,14 +142,14 @@ class Points(Input):
 
     @abstractmethod
     def shape(self) -> tuple[int, int]:
-        """How many points there are, and the attributes of each."""
+        """Return the number of points and of their attributes."""
 
     @abstractmethod
     def chunks(self) -> Iterator[Floats]:
-        """All of them, some at a time (shape (points, attributes))."""
+        """Yield all points, some at a time (shape (points, attributes))."""
 
     def at(self, places: NDArray[np.int64]) -> Floats:
-        """Those at these places of the order, counted from 0 (shape (places, attributes))."""
+        """Return the points at these positions, counted from 0 (shape (positions, attributes))."""
         chosen = np.empty((len(places), self.attributes))
         start = 0
         for chunk in self.chunks():
@@ -159,7 +159,7 @@ class Points(Input):
         return chosen
 
     def held_bytes(self) -> int:
-        """The memory that going through them takes for good."""
+        """Return the bytes of memory that stay taken after going through all points."""
         return 0
 
     @property
@@ -198,7 +198,7 @@ class GeneratedPoints(Points):
             yield _VALUES[self._kinds, codes]
 
     def at(self, places: NDArray[np.int64]) -> Floats:
-        """No chunk is made that has none of them."""
+        """Only the chunks that have any of them are made."""
         chosen = np.empty((len(places), self.attributes))
         for number in np.unique(places // _CHUNK):
             here = places // _CHUNK == number
@@ -206,7 +206,7 @@ class GeneratedPoints(Points):
         return chosen
 
     def put(self, path: str, store: Store, progress: Progress) -> None:
-        """About 100 MB a second; without a file of this machine's where the store takes streams."""
+        """Put them at about 100 MB a second, without a local file where the store takes streams."""
         progress.detail("make points")
         if isinstance(store, Streaming):
             store.write(f"{path}/points.txt", ahead(self.text_pieces()))
@@ -218,7 +218,7 @@ class GeneratedPoints(Points):
             store.put(file, f"{path}/points.txt")
 
     def text_pieces(self) -> Iterator[bytes]:
-        """The text, some points at a time."""
+        """Yield the text, some points at a time."""
         texts = np.array([list(text.ljust(_WIDTH, "\0").encode()) for kind in _TEXTS for text in kind], np.uint8)
         first = (self._kinds * _CODES).astype(np.uint16)
         for codes in self._codes():
@@ -228,11 +228,11 @@ class GeneratedPoints(Points):
             yield cells.tobytes().translate(None, b"\0")
 
     def _codes(self) -> Iterator[NDArray[np.uint8]]:
-        """What the values are made of."""
+        """Draw the whole numbers from which the values are made."""
         yield from map(self._chunk_codes, range(-(-self.count // _CHUNK)))
 
     def _chunk_codes(self, number: int) -> NDArray[np.uint8]:
-        """A generator of its own for each chunk."""
+        """Draw a chunk's numbers by a generator for this chunk alone."""
         random = np.random.default_rng((self.seed, 0, number))
         shape = (min(_CHUNK, self.count - number * _CHUNK), self.attributes)
         return random.integers(0, _CODES, shape, dtype=np.uint8)
@@ -255,7 +255,7 @@ class FilePoints(Points):
         return Amounts(bytes=self._path.stat().st_size)
 
     def held_bytes(self) -> int:
-        """All of them, twice while they are read."""
+        """All points count twice, since both copies exist while they are read."""
         return 16 * self.count * self.attributes
 
     def chunks(self) -> Iterator[Floats]:
@@ -272,7 +272,7 @@ class FilePoints(Points):
 
 @lru_cache(maxsize=16)
 def _shape_of(path: Path, _size_bytes: int, _modified_ns: int) -> tuple[int, int]:
-    """Points and attributes of a file as it is now, of this size and time. Raises BadInputError."""
+    """Count points and attributes of a file of this size and time. Raises BadInputError."""
     count = attributes = 0
     for table in tables(path, _POINT):
         count, attributes = count + len(table), table.shape[1]
@@ -282,11 +282,11 @@ def _shape_of(path: Path, _size_bytes: int, _modified_ns: int) -> tuple[int, int
 
 
 def drawn(points: Points, k: int, seed: int) -> Floats:
-    """`k` of the points, drawn without replacement, in the order in which they were drawn (shape (k, attributes))."""
+    """Draw `k` of the points without replacement, in the order of drawing (shape (k, attributes))."""
     return points.at(np.random.default_rng((seed, 1)).choice(points.count, k, replace=False))
 
 
 def write_points(points: Floats, file: Path) -> None:
-    """One per line, numbers so that they are read as the same doubles."""
+    """Write a point per line, with numbers that are read as the same doubles."""
     rows: Sequence[Sequence[float]] = points.tolist()
     file.write_text("".join(",".join(map(repr, row)) + "\n" for row in rows), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Reading graphs from text, and keeping what was read.
+"""Reads graphs from text, and stores what is known of a file.
 
 Tokens and lines of a block are found by array operations, whatever its quirks: comments, blank lines, carriage returns,
 commas, tabs, many spaces. Only a block in which something is wrong is looked at line by line.
@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from pyarrow import csv
 
 from assay.host.files import replace_text
-from assay.input.columns import MOST_DIGITS, Columns, is_id, shorten
-from assay.input.formats import Layout, Rest, suspicion, uncompressed
+from assay.input.columns import MOST_DIGITS, EdgeColumns, is_id, shorten
+from assay.input.formats import FileLayout, Rest, suspicion, uncompressed
 from assay.input.graph import Collector, Keys, Simple, node_count, unpack
 from assay.model.base import Frozen
 from assay.model.dataset import GraphFacts
@@ -38,7 +38,7 @@ _POWERS = np.array([10**exponent for exponent in range(MOST_DIGITS)], dtype=np.u
 
 
 class Block(NamedTuple):
-    """What a block of lines holds: `pairs` of shape (k, 2) in the order of the file, lone ids, and line counts."""
+    """The content of a block of lines: `pairs` of shape (k, 2) in the file's order, lone ids, and line counts."""
 
     pairs: Ids
     lone: Ids
@@ -50,13 +50,13 @@ class Block(NamedTuple):
 class BadLineError(Exception):
     """A line that can't be used: its index in the block (from 0), what is wrong, and the cure."""
 
-    def __init__(self, index: int, what: str, cure: str) -> None:
-        super().__init__(what)
-        self.index, self.what, self.cure = index, what, cure
+    def __init__(self, index: int, mistake: str, cure: str) -> None:
+        super().__init__(mistake)
+        self.index, self.mistake, self.cure = index, mistake, cure
 
 
-def parse(block: bytes, layout: Layout, *, first: bool = False) -> Block:
-    """The numbers in a block that ends with a newline; `first` says that no edge was read before it.
+def parse(block: bytes, layout: FileLayout, *, first: bool = False) -> Block:
+    """Parse a block that ends with a newline; `first` says that no edge was read before it.
 
     Raises BadLineError for the first line that is neither an edge, a comment, blank, nor a lone vertex where allowed.
     """
@@ -99,8 +99,8 @@ def parse(block: bytes, layout: Layout, *, first: bool = False) -> Block:
     return Block(pairs, numbers[pairs.size :], data.size, int(comment.sum()), int(blank.sum()))
 
 
-def _line_by_line(block: bytes, layout: Layout, *, first: bool) -> tuple[Ids, Ids]:
-    """The edges, and the numbers of edges and then of lone vertices. Raises BadLineError."""
+def _line_by_line(block: bytes, layout: FileLayout, *, first: bool) -> tuple[Ids, Ids]:
+    """Parse the edges, and count edges and lone vertices. Raises BadLineError."""
     edges: list[tuple[int, ...]] = []
     lone: list[int] = []
     for index, line in enumerate(block.split(b"\n")[:-1]):
@@ -113,8 +113,8 @@ def _line_by_line(block: bytes, layout: Layout, *, first: bool) -> tuple[Ids, Id
     return pairs, np.concatenate([pairs.T.ravel(), np.array(lone, dtype=np.uint64)])
 
 
-def _inside(columns: Columns) -> NDArray[np.bool_]:
-    """Of each byte, whether it belongs to a token."""
+def _inside(columns: EdgeColumns) -> NDArray[np.bool_]:
+    """Tell for each byte whether it belongs to a token."""
     inside = np.ones(256, dtype=np.bool_)
     outside = " \t\r\n" + (columns.separator + "\"'" * columns.quoted if columns.separator else ",;")
     inside[[ord(character) for character in outside]] = False
@@ -122,9 +122,9 @@ def _inside(columns: Columns) -> NDArray[np.bool_]:
 
 
 def _cells(
-    raw: Bytes, newlines: Indices, starts: Indices, data: NDArray[np.bool_], columns: Columns
+    raw: Bytes, newlines: Indices, starts: Indices, data: NDArray[np.bool_], columns: EdgeColumns
 ) -> tuple[Indices, Indices, bool]:
-    """Of each line how many columns it has, and which tokens are the ends (shape (2, n)).
+    """Return for each line the number of columns and the tokens that are the ends (shape (2, n)).
 
     Sound if each edge has one token at either end, and no quotation goes on beyond its line.
     """
@@ -149,26 +149,30 @@ def _cells(
         there = data & (count > end)
         begin = separators[np.minimum(before + end - 1, separators.size - 1)] + 1 if end else begins
         stop = np.minimum(separators[np.minimum(before + end, separators.size - 1)], newlines)
-        place = np.minimum(np.searchsorted(tokens, begin), starts.size)
-        sound &= bool(((tokens[place] < stop) & (tokens[place + 1] >= stop))[there & (count > max(columns.ends))].all())
-        chosen.append(place)
+        token_index = np.minimum(np.searchsorted(tokens, begin), starts.size)
+        sound &= bool(
+            ((tokens[token_index] < stop) & (tokens[token_index + 1] >= stop))[
+                there & (count > max(columns.ends))
+            ].all()
+        )
+        chosen.append(token_index)
     return count, np.stack(chosen), sound
 
 
 def _numbers(raw: NDArray[np.uint8], starts: Indices, ends: Indices) -> tuple[Ids, bool]:
-    """The values of tokens, and whether all are ids."""
+    """Return the values of tokens, and whether all are ids."""
     size = ends - starts
     numbers = np.zeros(size.size, dtype=np.uint64)
     right = int(size.max(initial=0)) <= MOST_DIGITS and int(size.min(initial=1)) > 0
-    for place in range(min(int(size.max(initial=0)), MOST_DIGITS)):
-        digit = np.where(size > place, raw[np.maximum(ends - 1 - place, 0)] - np.uint8(ord("0")), 0)
+    for position in range(min(int(size.max(initial=0)), MOST_DIGITS)):
+        digit = np.where(size > position, raw[np.maximum(ends - 1 - position, 0)] - np.uint8(ord("0")), 0)
         right &= int(digit.max()) <= 9
-        numbers += digit.astype(np.uint64) * _POWERS[place]
+        numbers += digit.astype(np.uint64) * _POWERS[position]
     return numbers, right and int(numbers.max(initial=0)) <= MAX_ID
 
 
-def _vertices(index: int, line: bytes, layout: Layout, *, may_be_header: bool) -> tuple[int, ...]:
-    """The two ends of a line's edge, or a lone vertex, or none. Raises BadLineError for a line that can't be used."""
+def _vertices(index: int, line: bytes, layout: FileLayout, *, may_be_header: bool) -> tuple[int, ...]:
+    """Return the two ends of a line's edge, a lone vertex, or nothing. Raises BadLineError for an unusable line."""
     columns = layout.columns
     # Hadoop takes a carriage return alone as the end of a line, which other programs don't.
     if b"\r" in line[:-1]:
@@ -228,7 +232,7 @@ MOST_LINE_BYTES = 1 << 23
 
 
 class ReadCounts(Frozen):
-    """What was in the file: all `lines`, of them `header`, `comments`, `blank`, `lone` and `edge_lines`.
+    """Counts of a file: all `lines`, of them `header`, `comments`, `blank`, `lone` and `edge_lines`.
 
     Of the edge lines `self_loops` and `duplicates` (in either direction) were dropped.
     """
@@ -243,8 +247,8 @@ class ReadCounts(Frozen):
     duplicates: int = 0
 
 
-def read(path: Path, layout: Layout, progress: Progress | None = None) -> tuple[Simple, ReadCounts]:
-    """The simple graph of a whole file, and what it was made of; takes memory of about 8 to 16 bytes an edge line.
+def read(path: Path, layout: FileLayout, progress: Progress | None = None) -> tuple[Simple, ReadCounts]:
+    """Read a whole file into a simple graph, and count its lines; it takes about 8 to 16 bytes an edge line.
 
     Raises BadInputError for a line that can't be used, a first line that may be a header, and missing data.
     """
@@ -277,8 +281,8 @@ def read(path: Path, layout: Layout, progress: Progress | None = None) -> tuple[
     return simple, ReadCounts(**counts, self_loops=simple.loops, duplicates=simple.duplicates)
 
 
-def _parsed(path: Path, layout: Layout) -> Iterator[Block]:
-    """The file's blocks. Raises BadInputError for the first line that can't be used."""
+def _parsed(path: Path, layout: FileLayout) -> Iterator[Block]:
+    """Parse the file's blocks. Raises BadInputError for the first line that can't be used."""
     line = layout.skip_lines + 1
     with uncompressed(path) as stream:
         first = True
@@ -293,15 +297,15 @@ def _parsed(path: Path, layout: Layout) -> Iterator[Block]:
             except BadLineError as error:
                 bad = text.split(b"\n", error.index + 1)[error.index]
                 raise BadInputError(
-                    f"{path}, line {line + error.index}: `{shorten(bad)}` {error.what}; {error.cure}."
+                    f"{path}, line {line + error.index}: `{shorten(bad)}` {error.mistake}; {error.cure}."
                 ) from None
             yield block
             first = first and not block.pairs.size
             line += block.lines
 
 
-def _rest(simple: Simple, layout: Layout, edge_lines: int, largest: int) -> Rest:
-    """The file without its first edge, if that is suspected."""
+def _rest(simple: Simple, layout: FileLayout, edge_lines: int, largest: int) -> Rest:
+    """Count the file without its first edge, if that is suspected."""
     nodes = node_count(simple)
     if not layout.suspect:
         return Rest(edge_lines, simple.keys.size, nodes, largest)
@@ -316,32 +320,32 @@ def _rest(simple: Simple, layout: Layout, edge_lines: int, largest: int) -> Rest
 
 
 def _blocks(stream: BinaryIO, skip_bytes: int) -> Iterator[bytes]:
-    """The rest of a stream behind its first bytes, cut at line ends; a block without a newline is too long a line."""
+    """Cut a stream, behind its first bytes, at line ends; a block without a newline is too long a line."""
     while skip_bytes:
         skip_bytes -= len(stream.read(min(skip_bytes, BLOCK_BYTES)))
-    kept = b""
+    rest = b""
     while chunk := stream.read(BLOCK_BYTES):
-        text = kept + chunk
+        text = rest + chunk
         end = text.rfind(b"\n") + 1
-        kept = text[end:]
+        rest = text[end:]
         if end:
             yield text[:end]
-        if len(kept) > MOST_LINE_BYTES:
-            yield kept
-    if kept:
-        yield kept + b"\n"
+        if len(rest) > MOST_LINE_BYTES:
+            yield rest
+    if rest:
+        yield rest + b"\n"
 
 
 _CHUNK = 1 << 20
 
 
 def write_canonical(keys: Keys, path: Path) -> None:
-    """Writes packed, sorted, distinct edges; ids are below 2^32. About 3 million lines a second."""
+    """Write packed, sorted, distinct edges, whose ids are below 2^32, at about 3 million lines a second."""
     write_edges((unpack(keys[start : start + _CHUNK]) for start in range(0, keys.size, _CHUNK)), path)
 
 
 def write_edges(chunks: Iterable[tuple[NDArray[Any], NDArray[Any]]], file: Path, lone: Sequence[int] = ()) -> None:
-    """A line for each edge, whose ends come some at a time (shapes (m,)), then one for each lone vertex."""
+    """Write a line for each edge, whose ends come some at a time (shapes (m,)), then one for each lone vertex."""
     schema = pa.schema([("first", pa.uint64()), ("second", pa.uint64())])
     options = csv.WriteOptions(include_header=False, delimiter="\t", quoting_style="none")
     with csv.CSVWriter(str(file), schema, write_options=options) as writer:
@@ -354,7 +358,7 @@ def write_edges(chunks: Iterable[tuple[NDArray[Any], NDArray[Any]]], file: Path,
 
 
 class Known(Frozen):
-    """What is known of a content, by its checksum: the graph's counts, and what the file was made of."""
+    """What is known of a file's content, found again by its checksum: the counts of the graph and of the lines."""
 
     sha256: str
     facts: GraphFacts
@@ -362,19 +366,19 @@ class Known(Frozen):
 
 
 def checksum(path: Path) -> str:
-    """SHA-256 of the file as it is on disk, in hexadecimal."""
+    """Return the SHA-256 of the file as it is on disk, in hexadecimal."""
     with path.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def save(path: Path, known: Known) -> None:
-    """Writes `known` as JSON, whole or not at all."""
+    """Write `known` as JSON, whole or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
     replace_text(path, known.model_dump_json(indent=1) + "\n")
 
 
 def load(path: Path, sha256: str | None = None) -> Known | None:
-    """What was saved; None if nothing was, or for another content than `sha256`, or by another version of Assay."""
+    """Read what was saved; None if nothing was, or for another `sha256`, or by another version of Assay."""
     try:
         known = Known.model_validate_json(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):

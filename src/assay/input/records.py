@@ -42,7 +42,7 @@ _CRC_POLYNOMIAL, _ONES, _WORD = 0xEDB88320, np.uint32(0xFFFFFFFF), np.uint32(16)
 
 
 def tera_rows(first: int, count: int) -> Iterator[Rows]:
-    """The records from number `first` on, `count` of them in order. Each block is overwritten by the next."""
+    """Yield `count` records in order, from number `first` on. Each block is overwritten by the next."""
     factors, steps = _leaps()
     rows = np.empty((BLOCK_RECORDS, RECORD_BYTES), np.uint8)
     for at, text in _BREAKS.items():
@@ -66,14 +66,14 @@ def tera_rows(first: int, count: int) -> Iterator[Rows]:
 
 
 def checksum(rows: Rows) -> int:
-    """The sum of the records' CRC-32 (that of zlib): TeraGen counts it, TeraValidate prints it; blind to order."""
+    """Return the sum of the records' CRC-32 (zlib's) in any order; TeraGen counts it, TeraValidate prints it."""
     table = _crc_table()
     total = 0
     for start in range(0, len(rows), BLOCK_RECORDS):
         # Two bytes at a time of many records at once; little-endian words, as the CRC takes low bits first.
-        words = np.ascontiguousarray(rows[start : start + BLOCK_RECORDS].view("<u2").T)
-        crc = np.full(words.shape[1], _ONES)
-        for word in words:
+        columns = np.ascontiguousarray(rows[start : start + BLOCK_RECORDS].view("<u2").T)
+        crc = np.full(columns.shape[1], _ONES)
+        for word in columns:
             crc = table.take((crc & 0xFFFF) ^ word) ^ (crc >> _WORD)
         total += int((crc ^ _ONES).sum(dtype=np.uint64))
     return total
@@ -81,7 +81,7 @@ def checksum(rows: Rows) -> int:
 
 @dataclass
 class RecordDigest:
-    """What a pass over records in their order has counted: the records, their checksum, and the keys that fall."""
+    """Counts of a pass over records in order: the records, their checksum, and keys below their predecessor."""
 
     rows: int = 0
     checksum: int = 0
@@ -101,7 +101,7 @@ class RecordDigest:
 
 @cache
 def _leaps() -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
-    """Factors and steps that lead 1, 2, ... numbers on; shape (4, BLOCK_RECORDS): 32 bits each, low ones first."""
+    """Return factors and steps that lead 1, 2, ... numbers on; shape (4, BLOCK_RECORDS): 32 bits each, low first."""
     factor, step = 1, 0
     leaps = []
     for _ in range(BLOCK_RECORDS):
@@ -112,12 +112,12 @@ def _leaps() -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
 
 
 def _numbers(state: int, factors: NDArray[np.uint64], steps: NDArray[np.uint64]) -> Rows:
-    """The numbers that follow `state`, high byte first; shape (n, 16). Products of limbs are added as in long hand."""
-    words = [np.uint64(state >> 32 * limb & 0xFFFFFFFF) for limb in range(_LIMBS)]
+    """Return the numbers after `state`, high byte first; shape (n, 16). Limbs are multiplied as in long hand."""
+    limbs = [np.uint64(state >> 32 * limb & 0xFFFFFFFF) for limb in range(_LIMBS)]
     sums = steps.copy()
     for left in range(_LIMBS):
         for right in range(_LIMBS - left):
-            product = factors[left] * words[right]
+            product = factors[left] * limbs[right]
             sums[left + right] += product & _LOW
             if left + right + 1 < _LIMBS:
                 sums[left + right + 1] += product >> _LIMB_BITS
@@ -128,7 +128,7 @@ def _numbers(state: int, factors: NDArray[np.uint64], steps: NDArray[np.uint64])
 
 @cache
 def _crc_table() -> NDArray[np.uint32]:
-    """What two bytes do to a CRC-32."""
+    """Return the table by which two bytes change a CRC-32."""
     crc = np.arange(1 << 16, dtype=np.uint32)
     for _ in range(16):
         crc = (crc >> np.uint32(1)) ^ (crc & np.uint32(1)) * np.uint32(_CRC_POLYNOMIAL)
@@ -154,7 +154,7 @@ class TeraRecords(Input):
         return Amounts(bytes=self.count * RECORD_BYTES)
 
     def stage(self, path: str, store: Store, engine: Engine, progress: Progress) -> LaunchReport:
-        """From this machine it is quicker than a job where the store is on it too."""
+        """Stream the records where the store is on this machine, which is quicker than a job."""
         if isinstance(store, Streaming):
             self.checksum = 0
             bounds = [self.count * at // _FILES for at in range(_FILES + 1)]

@@ -24,7 +24,7 @@ PACKAGE = "org.apache.hadoop.examples"
 
 
 def example(tool: str, arguments: tuple[str, ...], properties: Mapping[str, str], *jobs: str) -> Program:
-    """A call of one of them by its class, which may have a package below theirs; `jobs` are its jobs' names."""
+    """Describe a call of an example program: its class below the examples' package, and its jobs' names."""
     return Program(
         name=tool.rpartition(".")[2], jar="hadoop-mapreduce-examples-*.jar", main_class=f"{PACKAGE}.{tool}",
         arguments=arguments, properties=properties, jobs=jobs,
@@ -32,12 +32,12 @@ def example(tool: str, arguments: tuple[str, ...], properties: Mapping[str, str]
 
 
 Item = TypeVar("Item")
-_DEPTH = 8
+_DEPTH = 8  # items that are made ahead
 _END: Final = object()
 
 
 def ahead(items: Iterable[Item]) -> Iterator[Item]:
-    """The same items in their order, some of them ready before they are asked for; raises what their making raises.
+    """Make some items before they are asked for, in the same order; raises what making them raises.
 
     It pays where making and using wait for different things: another process, or calls that let go of Python's lock.
     """
@@ -57,8 +57,8 @@ _ROOM_BYTES = 64 << 20
 
 
 @contextmanager
-def scratch_directory(wanted_bytes: int = 0) -> Iterator[Path]:
-    """A fresh directory of this process alone. Raises AssayError where there isn't room for `wanted_bytes`."""
+def scratch_directory(needed_bytes: int = 0) -> Iterator[Path]:
+    """Make a fresh directory for this process alone. Raises AssayError where `needed_bytes` don't fit."""
     parent = Path(tempfile.gettempdir())
     for left_over in parent.glob(f"{PREFIX}*"):
         with suppress(OSError):
@@ -71,9 +71,9 @@ def scratch_directory(wanted_bytes: int = 0) -> Iterator[Path]:
             finally:
                 os.close(lock)
     free = shutil.disk_usage(parent).free
-    if wanted_bytes and wanted_bytes + _ROOM_BYTES > free:
+    if needed_bytes and needed_bytes + _ROOM_BYTES > free:
         raise AssayError(
-            f"{wanted_bytes} bytes are made in {parent} before they are staged, and {free} are free there; "
+            f"{needed_bytes} bytes are made in {parent} before they are staged, and {free} are free there; "
             "name another directory in TMPDIR"
         )
     directory, lock = _locked(parent)
@@ -88,7 +88,7 @@ def scratch_directory(wanted_bytes: int = 0) -> Iterator[Path]:
 
 
 def _locked(parent: Path) -> tuple[Path, int]:
-    """A fresh directory with its lock's descriptor; another process may take it for a left-over before it is locked."""
+    """Make and lock a directory; another process may take it for a left-over before it is locked."""
     while True:
         directory = Path(tempfile.mkdtemp(prefix=PREFIX, dir=parent))
         with suppress(FileNotFoundError):

@@ -59,10 +59,10 @@ class TextMaker:
             vocabulary["".join(word)] = None
         shown = [[form.format(word) for word in vocabulary] for form, _ in _FORMS]
         shown += [[word.capitalize() for word in vocabulary], [word.upper() for word in vocabulary]]
-        self._shown = [word.encode() for words in shown for word in words]
+        self._shown = [word.encode() for forms in shown for word in forms]
 
     def write(self, file: Path, size_bytes: int) -> None:
-        """Lines of a dozen words until there are `size_bytes`; the last line is cut after the word that reaches it."""
+        """Write lines of a dozen words; the last line is cut after the word that reaches `size_bytes`."""
         written = 0
         with file.open("wb") as opened:
             while written < size_bytes:
@@ -125,7 +125,7 @@ class RandomText(Text):
         }
 
     def stage(self, path: str, store: Store, engine: Engine, progress: Progress) -> LaunchReport:
-        """One job; a line is 5 to 9 words, a tab, and 10 to 99 words."""
+        """Stage by one job, whose lines are 5 to 9 words, a tab, and 10 to 99 words."""
         program = example("RandomTextWriter", ("-outFormat", _TEXT_FORMAT, path), self.properties, "generate")
         return engine.run_program(program, progress)
 
@@ -138,7 +138,7 @@ class UserText(Text):
         self._files, self._strict = files, strict
 
     def put(self, path: str, store: Store, progress: Progress) -> None:
-        """Put the files under names of our own, in the order of theirs: HDFS takes fewer characters than others."""
+        """Put the files under new names, in the order of theirs: HDFS takes fewer characters than others."""
         for at, file in enumerate(self._files):
             progress.detail(f"{file.name} ({at + 1} of {len(self._files)})")
             if self._strict:

@@ -1,4 +1,4 @@
-"""Whatever an existing cluster keeps its data on: Assay neither chooses nor sees it."""
+"""The media of an existing cluster, which Assay neither chooses nor sees."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -40,7 +40,7 @@ class ExistingMedium:
 
     @contextmanager
     def attached(self) -> Iterator[Path]:
-        """A local directory; no data of the trial is kept in it."""
+        """Give a local directory, in which no data of the trial is kept."""
         yield self._lease.make_directory(self._scratch / f"assay-{self._lease.id}")
 
     def make_cold(self) -> tuple[Doubt, ...]:
@@ -51,7 +51,7 @@ class ExistingMedium:
 
 
 class ExistingKind(MediumKind[Options]):
-    """What a cluster that is there already keeps its data on."""
+    """The kind of the media of an existing cluster."""
 
     title = "Existing"
     options = Options

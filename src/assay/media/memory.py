@@ -1,4 +1,4 @@
-"""Memory as a medium: a tmpfs of a given size, or a directory on the one that every machine has."""
+"""Memory as a medium: a tmpfs of a given size, or a directory on the tmpfs that every machine has."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -25,7 +25,7 @@ SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - a tmpfs that needs no privilege
 
 
 class MemoryOptions(DirectoryOptions):
-    """A tmpfs, with a size of its own or without."""
+    """A tmpfs, with or without a size."""
 
     path: UserPath | None = Field(default=None, description="a tmpfs other than `/dev/shm`.")
     size_bytes: Bytes | None = Field(
@@ -49,7 +49,7 @@ MEMORY_NOT_BOUNDED = doubt_kind(
 class MemoryMedium(DirectoryMedium):
     """Keeps its bytes in a tmpfs; nothing but swap touches a disk.
 
-    With a size, and as root, it is a tmpfs of its own that is full at that size; else a directory on one that every
+    With a size, and as root, it is a new tmpfs that is full at that size; else a directory on a tmpfs that every
     user may write to (/dev/shm). It is made cold like any directory: its own pages stay, but what the jobs read
     elsewhere (jars, the JDK) is as cold for memory as for the media it is compared with.
     """
@@ -64,7 +64,7 @@ class MemoryMedium(DirectoryMedium):
 
     @property
     def _own(self) -> bool:
-        """A tmpfs of its own is wanted, and can be had."""
+        """Whether a new tmpfs is wanted, and can be mounted."""
         return self._size_bytes is not None and may_mount()
 
     def facts(self) -> Mapping[str, str]:
@@ -72,7 +72,7 @@ class MemoryMedium(DirectoryMedium):
         return {**super().facts(), "size_bytes": size}
 
     def space(self) -> Space:
-        """What fits: the size asked for, the tmpfs' own limit or the available memory, whichever is least."""
+        """Measure the space: the requested size, the tmpfs' limit or the available memory, whichever is least."""
         if not self._place.is_dir() or mount_of(self._place).file_system != "tmpfs":
             raise BadInputError(
                 f"medium {self.spec.name!r}: {self._place} is not a tmpfs; mount one there or name another"
@@ -92,7 +92,7 @@ class MemoryMedium(DirectoryMedium):
 
     @contextmanager
     def attached(self) -> Iterator[Path]:
-        """A fresh directory that the trial's lease removes; a tmpfs of its own is mounted there for the scope."""
+        """Give a fresh directory, which the trial's lease removes; a new tmpfs is mounted there for the scope."""
         with super().attached() as directory:
             if not self._own:
                 yield directory

@@ -1,4 +1,4 @@
-"""The kernel's page cache: write it out, drop it, and count what it keeps of some files."""
+"""Writes out and drops the kernel's page cache, and counts the pages that it holds of files."""
 
 import ctypes
 import fcntl
@@ -25,13 +25,13 @@ CACHE_NOT_QUITE_COLD = doubt_kind(
 )
 
 
-def resident_bytes(place: Path) -> int:
-    """Bytes of all files below a place, on its own file system, that lie in the page cache.
+def resident_bytes(directory: Path) -> int:
+    """Count the bytes of all files below a directory, on its file system, that lie in the page cache.
 
-    Counted by mincore(2) on a mapping, which touches none of their pages. Files that vanish meanwhile count as nothing.
+    mincore(2) counts them on a mapping, which touches none of their pages. Files that vanish meanwhile don't count.
     """
     pages = 0
-    for folder, folders, names in os.walk(place):
+    for folder, folders, names in os.walk(directory):
         folders[:] = [name for name in folders if not os.path.ismount(Path(folder, name))]
         pages += sum(_file_pages(Path(folder, name)) for name in names)
     return pages * PAGE_BYTES
@@ -60,17 +60,17 @@ def _file_pages(file: Path) -> int:
 FLUSH_BUFFERS = 0x1261  # BLKFLSBUF (linux/fs.h): write out and drop a block device's own cached pages
 
 
-def write_out(place: Path) -> None:
-    """syncfs(2): write out this file system only, not all of the machine's. Raises OSError when its device fails."""
-    with opened(place) as descriptor:
+def write_out(directory: Path) -> None:
+    """Write out this file system only (syncfs(2)). Raises OSError where its device fails."""
+    with opened(directory) as descriptor:
         libc = ctypes.CDLL(None, use_errno=True)
         if libc.syncfs(descriptor):
-            raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()), str(place))
+            raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()), str(directory))
 
 
-def forget_files(place: Path) -> None:
-    """posix_fadvise(2): ask the kernel to forget the clean pages of every file below a place."""
-    for folder, _, names in os.walk(place):
+def forget_files(directory: Path) -> None:
+    """Ask the kernel to forget the clean pages of every file below a directory (posix_fadvise(2))."""
+    for folder, _, names in os.walk(directory):
         for name in names:
             # A pipe or a socket has no pages.
             with suppress(OSError), opened(Path(folder, name), os.O_NOFOLLOW | os.O_NONBLOCK) as descriptor:
@@ -78,10 +78,10 @@ def forget_files(place: Path) -> None:
 
 
 def make_cold(point: Path, device: Path) -> int:
-    """Write out one file system and drop what the kernel caches of it; bytes of its files that stay cached.
+    """Write out one file system and drop what the kernel caches of it; return the bytes of files that stay cached.
 
-    Touches no other file system. Data, directories and allocation tables are read from the device again; what stays are
-    inodes and names that the kernel holds in their own form (a few KiB for a trial's files).
+    It touches no other file system. Data, directories and allocation tables are read from the device again; what stays
+    are inodes and names that the kernel holds in their own form (a few KiB for a trial's files).
     """
     write_out(point)
     forget_files(point)

@@ -63,7 +63,7 @@ class ClusterSpec(Frozen):
     processes need for themselves, and `limit_cpus` how many cores' worth of time; None is no bound. `fault` is what
     goes wrong on one worker, `racks` are the workers' numbers of each rack (none: all are in one). `instead_of` says
     what the experiment asked for where this machine can't have several nodes. With a `dilation` the cluster is a scale
-    model (docs/explanation/scale-model.md): its nodes have `limit_cpus` cores, by default one, of machines that are so
+    model (docs/research/scale-model.md): its nodes have `limit_cpus` cores, by default one, of machines that are so
     many times faster than what they get here. `auto_for` is the plan's largest cluster whose dilation is `auto`, where
     that is not this one: what is compared has to run at one dilation, and the largest needs most.
     `node_source` says how the nodes of an existing cluster are read; without it they are not read.

@@ -1,6 +1,6 @@
 """Scale models: clusters that run so many times slower than what they stand for, and whether they did so evenly.
 
-See docs/explanation/scale-model.md.
+See docs/research/scale-model.md.
 """
 
 from collections.abc import Mapping
@@ -156,7 +156,7 @@ class ScaleReport(Frozen):
     seen: ScaleSeen | None = None
     """What was seen of it; null in records that kept verdicts only, and where only outlines were read."""
     rules: int | None = Field(default=None, ge=1)
-    """The version of [the rules](../explanation/scale-model.md#the-rules-and-their-versions) that `checks` are by, the
+    """The version of [the rules](../research/scale-model.md#the-rules-and-their-versions) that `checks` are by, the
     newest whenever a record is read; null in records that kept verdicts only, which are as they were written."""
     checks: tuple[ScaleCheck, ...] = ()
     """The checks of this trial."""

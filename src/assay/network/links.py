@@ -29,14 +29,14 @@ from assay.model.progress import Progress
 from assay.node.namespace import NamespaceNode, hold
 
 RANGES = (IPv4Network("198.18.0.0/24"), IPv4Network("198.18.1.0/24"))
-"""Of the first network and of the second, among the addresses set apart for measuring networks (RFC 2544)."""
+"""The first and the second network, among the addresses set apart for measuring networks (RFC 2544)."""
 
 DATA = "-data"
 """Ends a node's name on the second network, which only HDFS data and the shuffle use."""
 
 BUCKET_S, QUEUE_S = 0.002, 0.02
-"""Of its rate a link sends so much at once, and keeps so much before it drops packets; in bytes the same when it is
-slowed down."""
+"""The seconds of its rate that a link sends at once, and keeps before it drops packets; a slowed link has the same
+bytes."""
 LEAST_BUCKET_BYTES, SPARE_BYTES = 32 << 10, 2 << 10
 """A bucket holds at least the largest packet, and some bytes to spare for the kernel's rounding."""
 LARGEST_BYTES, FITTING_SHARE = 64 << 10, 0.9
@@ -88,17 +88,16 @@ def make_lans(
     names: Sequence[str], links: Sequence[LinkSpec | None], home: Path, lease: Lease, base: Mapping[str, str],
     own_links: Mapping[str, Sequence[LinkSpec | None]] = {},
 ) -> tuple[Lan, ...]:  # fmt: skip
-    """Nodes of these names on one network or two; all goes with the lease's processes, of which each node has one.
+    """Make nodes of these names on one network or two. A process of the lease holds each node, and ends it.
 
-    On the second network the nodes have the names and `DATA` behind them. Without a link's figures nothing shapes what
-    they send. `own_links` are those of nodes that may have others than `links`, by their names. Files go into `home`.
-    Raises AssayError.
+    On the second network `DATA` follows the nodes' names. `links` has each network's link, None for one without limits;
+    `own_links` has by name the nodes whose links differ. Files go into `home`. Raises AssayError.
     """
     hosts = [tuple(f"{name}{behind}" for name in names) for behind in ("", DATA)[: len(links)]]
     addresses = {
-        host: str(own_range[number])
-        for own, own_range in zip(hosts, RANGES, strict=False)
-        for number, host in enumerate(own, start=1)
+        host: str(address_range[number])
+        for members, address_range in zip(hosts, RANGES, strict=False)
+        for number, host in enumerate(members, start=1)
     }
     file = home / "hosts"
     file.write_text(
@@ -112,10 +111,10 @@ def make_lans(
     for node in nodes:
         _do(node, "ip", ["link set lo up"])
     lans = []
-    for place, (own, interface, link) in enumerate(zip(hosts, interfaces, links, strict=True)):
-        of_node = [own_links[name][place] if name in own_links else link for name in names]
-        doubts = _join(switch, nodes, [addresses[host] for host in own], interface, link, of_node)
-        lans.append(Lan(switch, nodes, own, addresses, link, doubts, dict(zip(own, of_node, strict=True))))
+    for index, (members, interface, link) in enumerate(zip(hosts, interfaces, links, strict=True)):
+        node_links = [own_links[name][index] if name in own_links else link for name in names]
+        doubts = _join(switch, nodes, [addresses[host] for host in members], interface, link, node_links)
+        lans.append(Lan(switch, nodes, members, addresses, link, doubts, dict(zip(members, node_links, strict=True))))
     return tuple(lans)
 
 
@@ -123,7 +122,7 @@ def _join(
     switch: NamespaceNode, nodes: Sequence[NamespaceNode], addresses: Sequence[str], interface: str,
     link: LinkSpec | None, links: Sequence[LinkSpec | None],
 ) -> tuple[Doubt, ...]:  # fmt: skip
-    """Give each node this interface with its address, and join all of them; what the network lacks.
+    """Give each node this interface with its address, join all of them, and return doubts of what the network lacks.
 
     Packets are as large as the network's `link` has them, also where a node's own one of `links` differs.
     """
@@ -142,17 +141,17 @@ def _join(
             )
         ),
     ])  # fmt: skip
-    for node, address, own in zip(nodes, addresses, links, strict=True):
-        fitting = "" if own is None else _fitting(own, largest)
+    for node, address, own_link in zip(nodes, addresses, links, strict=True):
+        fitting = "" if own_link is None else _fitting(own_link, largest)
         _do(node, "ip", [
             f"addr add {address}/{RANGES[0].prefixlen} dev {interface}", f"link set {interface} {mtu}{fitting}up",
         ])  # fmt: skip
     doubts: dict[str, Doubt] = {}
-    for own in dict.fromkeys(one for one in links if one is not None):
-        at_switch = [port for port, one in zip(ports, links, strict=True) if one == own]
-        at_nodes = [(node, [interface]) for node, one in zip(nodes, links, strict=True) if one == own]
+    for shape in dict.fromkeys(link for link in links if link is not None):
+        at_switch = [port for port, link in zip(ports, links, strict=True) if link == shape]
+        at_nodes = [(node, [interface]) for node, link in zip(nodes, links, strict=True) if link == shape]
         for node, ends in ((switch, at_switch), *at_nodes):
-            doubts |= {doubt.what: doubt for doubt in _shape(node, ends, own, largest)}
+            doubts |= {doubt.what: doubt for doubt in _shape(node, ends, shape, largest)}
     return tuple(doubts.values())
 
 
@@ -166,13 +165,13 @@ def _bucket_bytes(link: LinkSpec, mtu_bytes: int) -> int:
 
 
 def _fitting(link: LinkSpec, mtu_bytes: int) -> str:
-    """What ip(8) bounds the packets of TCP by, so that a link's bucket takes them whole."""
+    """Return ip(8)'s bound on the packets of TCP, by which a link's bucket takes them whole."""
     largest = int(FITTING_SHARE * _bucket_bytes(link, mtu_bytes))
     return f"gso_max_size {largest} " if mtu_bytes < largest < LARGEST_BYTES else ""
 
 
 def _shape(node: NamespaceNode, interfaces: Sequence[str], link: LinkSpec, mtu_bytes: int) -> tuple[Doubt, ...]:
-    """Shape what interfaces with packets of at most so many bytes send; a doubt where a latency can't be had."""
+    """Shape what interfaces with packets of at most so many bytes send; doubt a latency that can't be had."""
     bucket = _bucket_bytes(link, mtu_bytes)
     rate, queue_ms = round(link.carried_bits_per_s), QUEUE_S * 1000 * link.slowdown
     shape = f"tbf rate {rate}bit burst {bucket} latency {queue_ms:g}ms"
@@ -183,8 +182,8 @@ def _shape(node: NamespaceNode, interfaces: Sequence[str], link: LinkSpec, mtu_b
     try:
         _do(node, "tc", [f"qdisc add dev {interface} parent 1:1 handle 2: {delay}" for interface in interfaces])
     except AssayError:
-        what = f"the links have no latency of {link.latency_us} us: this kernel has no netem"
-        return (LATENCY_NOT_MODELLED.doubt(what),)
+        limitation = f"the links have no latency of {link.latency_us} us: this kernel has no netem"
+        return (LATENCY_NOT_MODELLED.doubt(limitation),)
     return ()
 
 
@@ -213,45 +212,47 @@ _PIECE = bytes(1 << 18)
 
 
 def measure(lan: Lan) -> dict[tuple[str, str], float]:
-    """Bits a second that each node reached to the next one, headers included.
+    """Measure the bits a second, headers included, that each node reached to the next node.
 
-    So each link is used once in each direction: of slow ones several pairs at once, none of which has a node of
-    another's. Raises OSError.
+    So each link is used once in each direction. Slow links are measured several pairs at once, which share no node.
+    Raises OSError.
     """
     nodes, hosts = lan.nodes, lan.hosts
     mtu = lan.link.mtu_bytes if lan.link is not None else 1500
     wire = (mtu + ETHERNET_BYTES) / (mtu - HEADERS_BYTES)
-    rates = [MOST_AT_ONCE if link is None else link.carried_bits_per_s for link in lan.links.values()]
-    count, last = max(1, int(MOST_AT_ONCE / max(rates))), len(nodes) - 1
+    capacities = [MOST_AT_ONCE if link is None else link.carried_bits_per_s for link in lan.links.values()]
+    count, last = max(1, int(MOST_AT_ONCE / max(capacities))), len(nodes) - 1
     # The last pair of an odd number of nodes has a node of the first one's.
     apart: Sequence[Sequence[int]] = (range(0, last, 2), range(1, last, 2), [last] if last else [])
     reached: dict[tuple[str, str], float] = {}
     with ThreadPoolExecutor(count) as threads:
-        for own in apart:
-            to = [(at + 1) % len(nodes) for at in own]
-            found = threads.map(lambda at, to: _received_per_s(nodes[at], nodes[to], hosts[to]), own, to)
-            reached |= {(hosts[at], hosts[to]): 8 * wire * rate for at, to, rate in zip(own, to, found, strict=True)}
+        for senders in apart:
+            pairs = [(sender, (sender + 1) % len(nodes)) for sender in senders]
+            rates = threads.map(lambda pair: _received_per_s(nodes[pair[0]], nodes[pair[1]], hosts[pair[1]]), pairs)
+            for (sender, receiver), rate in zip(pairs, rates, strict=True):
+                reached[hosts[sender], hosts[receiver]] = 8 * wire * rate
     return {pair: reached[pair] for pair in sorted(reached, key=lambda pair: hosts.index(pair[0]))}
 
 
 def doubts_of(lan: Lan, reached: Mapping[tuple[str, str], float]) -> tuple[Doubt, ...]:
-    """What the network lacks, and the worst link where one is too slow."""
-    wanted = {
+    """Return doubts of what the network lacks, and of the worst link where it is too slow."""
+    expected = {
         pair: min(rates)
         for pair in reached
         if (rates := [link.carried_bits_per_s for host in pair if (link := lan.links[host]) is not None])
     }
-    if not wanted:
+    if not expected:
         return lan.doubts
-    sender, receiver = pair = min(wanted, key=lambda one: reached[one] / wanted[one])
-    if reached[pair] >= REACHED_SHARE * wanted[pair]:
+    sender, receiver = pair = min(expected, key=lambda candidate: reached[candidate] / expected[candidate])
+    if reached[pair] >= REACHED_SHARE * expected[pair]:
         return lan.doubts
-    what = f"{sender} reached {reached[pair] / 1e6:,.0f} Mbit/s to {receiver} of {wanted[pair] / 1e6:,.0f} Mbit/s"
-    return (*lan.doubts, LINK_TOO_SLOW.doubt(what))
+    reached_mbit, expected_mbit = (f"{rates[pair] / 1e6:,.0f} Mbit/s" for rates in (reached, expected))
+    shortfall = f"{sender} reached {reached_mbit} to {receiver} of {expected_mbit}"
+    return (*lan.doubts, LINK_TOO_SLOW.doubt(shortfall))
 
 
 def network_facts(lans: Sequence[Lan], progress: Progress) -> tuple[dict[str, str], tuple[Doubt, ...]]:
-    """What the networks between the nodes reach before anything else runs there."""
+    """Measure what the networks between the nodes reach before anything else runs there."""
     facts: dict[str, str] = {}
     doubts: tuple[Doubt, ...] = ()
     for name, lan in zip(("network", "network.data"), lans, strict=False):
@@ -275,7 +276,7 @@ def network_facts(lans: Sequence[Lan], progress: Progress) -> tuple[dict[str, st
 
 
 def _received_per_s(sender: NamespaceNode, receiver: NamespaceNode, host: str) -> float:
-    """Bytes that arrive in a second at a receiver of this name, once the first burst has passed."""
+    """Measure the bytes a second that arrive at a receiver of this name, once the first burst has passed."""
     with _listening(receiver) as server:
         port: int = server.getsockname()[1]
         thread = Thread(target=_send, args=(sender, (host, port)))

@@ -21,7 +21,7 @@ _PIECE = 1 << 16
 TIMEOUT_S = 1.0
 
 
-class Queue(NamedTuple):
+class LinkQueue(NamedTuple):
     """Bytes that were sent since the interface was made, and bytes that wait."""
 
     sent_bytes: int
@@ -36,20 +36,20 @@ class Queues:
         self._socket = node.inside(lambda: socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, socket.NETLINK_ROUTE))
         self._socket.settimeout(TIMEOUT_S)
 
-    def read(self) -> dict[int, Queue]:
+    def read(self) -> dict[int, LinkQueue]:
         """By the interface's number. Raises OSError."""
         request = _HEADER.pack(_HEADER.size + _TC.size, _GET, _REQUEST_DUMP, 1, 0) + _TC.pack(0, 0, 0, 0, 0)
         self._socket.send(request)
-        found: dict[int, Queue] = {}
+        queues: dict[int, LinkQueue] = {}
         while True:
             piece = self._socket.recv(_PIECE)
             for kind, body in messages(piece):
                 if kind == _DONE:
-                    return found
+                    return queues
                 if kind == _ERROR:
                     raise OSError("the kernel does not tell of the queues")
                 if kind == _NEW and (queue := bucket(body)) is not None:
-                    found[_TC.unpack_from(body)[1]] = queue
+                    queues[_TC.unpack_from(body)[1]] = queue
 
     def close(self) -> None:
         """Done with it."""
@@ -67,15 +67,15 @@ def messages(piece: bytes) -> Iterator[tuple[int, bytes]]:
         at += (size + 3) & ~3
 
 
-def bucket(body: bytes) -> Queue | None:
+def bucket(body: bytes) -> LinkQueue | None:
     """Of a message about a queue, what a token bucket counts; None for any other kind of queue."""
-    own = dict(_attributes(body[_TC.size :]))
-    if own.get(_KIND, b"").rstrip(b"\0") != b"tbf" or _STATS not in own:
+    attributes = dict(_attributes(body[_TC.size :]))
+    if attributes.get(_KIND, b"").rstrip(b"\0") != b"tbf" or _STATS not in attributes:
         return None
-    stats = dict(_attributes(own[_STATS]))
+    stats = dict(_attributes(attributes[_STATS]))
     if _BASIC not in stats or _QUEUE not in stats:
         return None
-    return Queue(struct.unpack_from("=Q", stats[_BASIC])[0], struct.unpack_from("=II", stats[_QUEUE])[1])
+    return LinkQueue(struct.unpack_from("=Q", stats[_BASIC])[0], struct.unpack_from("=II", stats[_QUEUE])[1])
 
 
 def _attributes(body: bytes) -> Iterator[tuple[int, bytes]]:

@@ -30,43 +30,43 @@ _VIRTUAL = re.compile(
 
 
 class Choice(NamedTuple):
-    """Devices that count for themselves, and those whose bytes are taken for others'."""
+    """The devices to be counted, and those that are left out because a counted device has their bytes too."""
 
     counted: frozenset[str]
     left_out: frozenset[str]
 
 
 def sysfs_name(device: Path) -> str:
-    """What sysfs calls a device: `cciss!c0d0` for `/dev/cciss/c0d0`."""
+    """Return the name of a device in sysfs: `cciss!c0d0` for `/dev/cciss/c0d0`."""
     below = device.relative_to("/dev") if device.is_relative_to("/dev") else Path(device.name)
     return "!".join(below.parts)
 
 
 def device_path(name: str) -> Path:
-    """The device file of what sysfs calls so."""
+    """Return the device file for a name in sysfs."""
     return Path("/dev", name.replace("!", "/"))
 
 
 def drives(node: NodeFiles) -> frozenset[str]:
-    """A node's hardware drives as sysfs names them, whether in use or not. Raises OSError where there is no sysfs."""
+    """Return the names in sysfs of a node's hardware drives, in use or not. Raises OSError where there is no sysfs."""
     return frozenset(name for name in node.names(BLOCK) if "device" in _entries(node, BLOCK / name))
 
 
 def without_paths(names: Collection[str]) -> frozenset[str]:
-    """Without the single paths to a drive that is there too, and counts for all of them."""
+    """Leave out the single paths to a drive whose multipath device is among the names and counts for all of them."""
     return frozenset(name for name in names if not ((path := _PATH.fullmatch(name)) and path[1] + path[2] in names))
 
 
 def drives_by_name(names: Collection[str]) -> Choice:
-    """Of the names of drives that are in use."""
-    found = {name for name in names if not _NO_DRIVE.fullmatch(name)}
-    whole = {name for name in found if not (_MADE_OF_DRIVES.fullmatch(name) or _is_partition(name, found))}
+    """Choose the drives to be counted by their names alone."""
+    candidates = {name for name in names if not _NO_DRIVE.fullmatch(name)}
+    whole = {name for name in candidates if not (_MADE_OF_DRIVES.fullmatch(name) or _is_partition(name, candidates))}
     counted = without_paths(whole)
-    return Choice(counted, frozenset(found - counted))
+    return Choice(counted, frozenset(candidates - counted))
 
 
 def interfaces(node: NodeFiles) -> frozenset[str]:
-    """The interfaces by which bytes enter or leave a node, each byte once. Raises OSError where there is no sysfs.
+    """Return the interfaces that count each byte to or from a node once. Raises OSError where there is no sysfs.
 
     In a container there is no hardware: what lies above no interface of its own counts there.
     """
@@ -84,21 +84,23 @@ def interfaces(node: NodeFiles) -> frozenset[str]:
 
 
 def interfaces_by_name(names: Collection[str], above: Collection[str] = ()) -> Choice:
-    """Of the names of interfaces; those `above` are known to lie above others."""
-    found = set(names) - {LOOPBACK}
-    left = {name for name in found if not (name in above or _VIRTUAL.fullmatch(name) or _is_vlan(name, found))}
+    """Choose the interfaces to be counted by their names; those in `above` are known to lie above others."""
+    candidates = set(names) - {LOOPBACK}
+    left = {
+        name for name in candidates if not (name in above or _VIRTUAL.fullmatch(name) or _is_vlan(name, candidates))
+    }
     bonds = {name for name in left if _BOND.fullmatch(name)}
     counted = frozenset(left - bonds or bonds)
-    return Choice(counted, frozenset(found - counted))
+    return Choice(counted, frozenset(candidates - counted))
 
 
-def devices_by_name(what: str, choice: Choice, instrument: str) -> Iterator[Doubt]:
-    """A doubt where the choice left any out."""
+def devices_by_name(kind: str, choice: Choice, instrument: str) -> Iterator[Doubt]:
+    """Yield a doubt where the choice left any device out."""
     if choice.left_out:
         names = sorted(choice.left_out)
         counted = ", ".join(sorted(choice.counted)) or "none"
-        told = f"of the {what} {counted} are counted by their names, and {first_few(names)} are not"
-        yield DEVICES_BY_NAME.doubt(told, instrument=instrument)
+        detail = f"of the {kind} {counted} are counted by their names, and {first_few(names)} are not"
+        yield DEVICES_BY_NAME.doubt(detail, instrument=instrument)
 
 
 DEVICES_BY_NAME = doubt_kind(
@@ -121,7 +123,7 @@ def _is_partition(name: str, names: Iterable[str]) -> bool:
 
 
 def _is_vlan(name: str, names: Iterable[str]) -> bool:
-    """An InfiniBand interface's children count for themselves."""
+    """Tell a VLAN from its parent; children of an InfiniBand interface are counted themselves."""
     return name.rpartition(".")[0] in names and not name.startswith(INFINIBAND)
 
 

@@ -20,7 +20,7 @@ class KernelFile:
         self._descriptor: int | None = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
 
     def read(self, most_bytes: int = 8192) -> str:
-        """What is not UTF-8 is replaced."""
+        """Bytes that are not UTF-8 are replaced."""
         if self._descriptor is None:
             raise OSError("it has been closed")
         return os.pread(self._descriptor, most_bytes, 0).decode(errors="replace")
@@ -40,7 +40,7 @@ class LocalNode:
     own_machine = True
 
     def start(self, command: Sequence[str], environment: Mapping[str, str], log: Path) -> "subprocess.Popen[bytes]":
-        """In a session of its own: Ctrl-C reaches Assay, which then ends its processes in order."""
+        """The process gets its own session: Ctrl-C reaches only Assay, which then ends its processes in order."""
         with log.open("ab") as output:
             return subprocess.Popen(
                 command, env=dict(environment), cwd=log.parent, stdin=subprocess.DEVNULL, stdout=output,
@@ -48,7 +48,7 @@ class LocalNode:
             )  # fmt: skip
 
     def read(self, path: Path, last_bytes: int | None = None) -> str:
-        """What is not UTF-8 is replaced."""
+        """Bytes that are not UTF-8 are replaced."""
         with path.open("rb") as file:
             if last_bytes is not None:
                 file.seek(max(0, os.fstat(file.fileno()).st_size - last_bytes))
@@ -61,8 +61,8 @@ class LocalNode:
         return os.listdir(path)
 
     def link(self, path: Path) -> str:
-        """As it was made, or as the kernel describes it."""
-        return os.readlink(path)  # noqa: PTH115 - `socket:[1]` is no path
+        """The target is returned as the link has it, which need not be a path: /proc has links such as `pipe:[123]`."""
+        return os.readlink(path)  # noqa: PTH115
 
     def command(self, command: Sequence[str]) -> Sequence[str]:
         return command
@@ -71,7 +71,7 @@ class LocalNode:
         shutil.copytree(source, target)
 
     def free_ports(self, count: int) -> list[int]:
-        """Below the kernel's range for outgoing connections.
+        """The ports lie below the kernel's range for outgoing connections.
 
         No client's connection takes one then before its daemon does; another program still may, and a start that finds
         one taken is retried with new ones.
@@ -81,8 +81,8 @@ class LocalNode:
             first_ephemeral = int(_RANGE_FILE.read_text(encoding="utf-8").split()[0])
         end = first_ephemeral if first_ephemeral > LOWEST_PORT + 4096 else 65536
         candidates = random.sample(range(LOWEST_PORT, end), k=min(count * 20, 2000))  # not a secret
-        with ExitStack() as held:
-            ports = [port for port in candidates if self._held(port, held)][:count]
+        with ExitStack() as listeners:
+            ports = [port for port in candidates if self._held(port, listeners)][:count]
         if len(ports) < count:
             raise OSError(f"only {len(ports)} of {count} ports are free on {self.name}")
         return ports
@@ -90,8 +90,8 @@ class LocalNode:
     def connect(self, address: tuple[str, int], timeout_s: float | None = None) -> socket.socket:
         return socket.create_connection(address, timeout_s)
 
-    def _held(self, port: int, held: ExitStack) -> bool:
-        listener = held.enter_context(socket.socket())
+    def _held(self, port: int, listeners: ExitStack) -> bool:
+        listener = listeners.enter_context(socket.socket())
         # As Java does it: a port whose last connections are in TIME_WAIT counts as free.
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:

@@ -37,12 +37,12 @@ ResultT = TypeVar("ResultT")
 
 
 class NamespaceNode(LocalNode):
-    """A host of its own to all that is started on it; files are this machine's, but for those of its network."""
+    """A node that is a separate host for what is started on it; it shares this machine's files, except /proc/net."""
 
     own_machine = False
 
     def __init__(self, name: str, holder: int, addresses: Mapping[str, str], interfaces: Sequence[str]) -> None:
-        """`holder` is the process whose namespaces it is, `addresses` are those of all nodes by their names."""
+        """`holder` is the process that holds its namespaces, `addresses` has each node's address by its name."""
         self.name = name
         self.holder = holder
         self.interfaces = interfaces
@@ -62,15 +62,15 @@ class NamespaceNode(LocalNode):
         return super().names(self._own(path))
 
     def command(self, command: Sequence[str]) -> Sequence[str]:
-        """By nsenter, which becomes the command: the process keeps its id."""
+        """The command is prefixed by nsenter, which becomes the command: the process keeps its id."""
         return ["nsenter", "--target", str(self.holder), "--net", "--uts", "--mount", "--", *command]
 
     def free_ports(self, count: int) -> list[int]:
-        """Nobody else is there: each once, below the kernel's range for outgoing connections."""
+        """Nothing else runs there, so each port below the kernel's range for outgoing connections is given once."""
         return [next(self._ports) for _ in range(count)]
 
     def connect(self, address: tuple[str, int], timeout_s: float | None = None) -> socket.socket:
-        """A socket stays in the namespace that it was made in, whoever uses it."""
+        """The socket is made inside, and stays in that namespace whoever uses it."""
         host, port = address
         made = self.inside(socket.socket)
         try:
@@ -82,8 +82,8 @@ class NamespaceNode(LocalNode):
         return made
 
     def inside(self, act: Callable[[], ResultT]) -> ResultT:
-        """What a function gives within the node's network, in a thread of its own. Raises what it raises."""
-        found: list[ResultT] = []
+        """Call a function within the node's network, in a new thread. Returns or raises what the function does."""
+        results: list[ResultT] = []
         failures: list[BaseException] = []
 
         def enter_and_act() -> None:
@@ -93,7 +93,7 @@ class NamespaceNode(LocalNode):
                     if libc.setns(namespace.fileno(), NETWORK_NAMESPACE):
                         number = ctypes.get_errno()
                         raise OSError(number, f"the network of {self.name} can't be entered: {os.strerror(number)}")
-                found.append(act())
+                results.append(act())
             except BaseException as error:
                 failures.append(error)
 
@@ -102,10 +102,10 @@ class NamespaceNode(LocalNode):
         thread.join()
         for failure in failures:
             raise failure
-        return found[0]
+        return results[0]
 
     def runs(self, pid: int) -> bool:
-        """Whether a process is inside; the one that holds the node is not meant."""
+        """Tell whether a process runs inside, not counting the holder."""
         try:
             inside = os.readlink(f"/proc/{pid}/ns/net") == os.readlink(f"/proc/{self.holder}/ns/net")  # noqa: PTH115
         except OSError:  # it has ended
@@ -113,14 +113,14 @@ class NamespaceNode(LocalNode):
         return inside and pid != self.holder
 
     def _own(self, path: Path) -> Path:
-        """/proc/net is that of whoever looks: the holder's is the node's."""
+        """Replace /proc/net, which shows the network of whoever reads it, by the holder's."""
         return Path(f"/proc/{self.holder}/net", path.relative_to(_NET)) if path.is_relative_to(_NET) else path
 
 
 def hold(name: str, hosts: Path, environment: Mapping[str, str]) -> "subprocess.Popen[bytes]":
-    """New namespaces and the process that holds them; the node is called `name` there, and knows the names in `hosts`.
+    """Start a process that holds new namespaces, with the host name `name` and the host names in `hosts`.
 
-    Raises AssayError where there can be none.
+    Raises AssayError where the kernel or its settings forbid it.
     """
     command = ["unshare", "--net", "--mount", "--uts", "--propagation", "slave", "/bin/sh", "-c", _HOLDER, "holder"]
     try:

@@ -37,7 +37,7 @@ _BLOCK = Path("/sys/class/block")
 
 
 class Raw(NamedTuple):
-    """A reading by the node's own clock, which is known to `step_s`."""
+    """A reading: the line that asked for it (`tag`), its time by the node's clock to within `step_s`, and the files."""
 
     tag: str
     time_s: float
@@ -54,7 +54,7 @@ class Parser:
         self._lines: dict[str, list[str]] = {}
 
     def take(self, line: str) -> Raw | None:
-        """A whole reading, with its last line."""
+        """Take a line; return the reading that it completes, else None."""
         if line.startswith("@ "):
             self._begin(line)
         elif line.startswith("@devices "):
@@ -71,18 +71,18 @@ class Parser:
         return None
 
     def _begin(self, line: str) -> None:
-        """A `date` without fractions knows whole seconds: half of one later is right by half of one."""
+        """Begin a reading. A time in whole seconds is taken half a second later, so it is right by half a second."""
         self._head, self._lines = None, {}
-        words = line.split()
-        told = _TIME.match(words[2]) if len(words) == 3 else None
-        if told is not None:
-            whole, fraction = told.groups()
+        fields = line.split()
+        time = _TIME.match(fields[2]) if len(fields) == 3 else None
+        if time is not None:
+            whole, fraction = time.groups()
             step_s = 0.0 if fraction else 0.5
-            self._head = words[1], float(f"{whole}.{fraction or 0}") + step_s, step_s
+            self._head = fields[1], float(f"{whole}.{fraction or 0}") + step_s, step_s
 
 
 def parsed(lines: Iterable[str], parser: Parser) -> Iterator[Raw]:
-    """All whole readings of a text."""
+    """Yield all whole readings of a text."""
     for line in lines:
         raw = parser.take(line.rstrip("\n"))
         if raw is not None:
@@ -104,7 +104,7 @@ class ReadingNode:
                 self._listed.setdefault(here.parent, set()).add(here.name)
 
     def read(self, path: Path, last_bytes: int | None = None) -> str:
-        """A block device's `stat` is its line in /proc/diskstats (Documentation/admin-guide/iostats.rst)."""
+        """A block device's `stat` is taken from /proc/diskstats (Documentation/admin-guide/iostats.rst)."""
         if path in self.files:
             return self.files[path][-last_bytes if last_bytes else 0 :]
         if path.is_relative_to(_BLOCK) and path.name == "stat":
@@ -143,7 +143,7 @@ class _File:
 
 
 def in_use(files: Mapping[Path, str]) -> set[str]:
-    """Devices that have ever answered a request, as sysfs names them; an empty CD drive has not."""
+    """Return the names in sysfs of devices that have ever answered a request; an empty CD drive has not."""
     return {
         fields[2].replace("/", "!")
         for fields in map(str.split, files.get(_DISKSTATS, "").splitlines())
@@ -152,7 +152,7 @@ def in_use(files: Mapping[Path, str]) -> set[str]:
 
 
 def drives_in_use(node: ReadingNode) -> tuple[frozenset[str], Sequence[Doubt]]:
-    """The drives that count for themselves, and a doubt where only their names could be asked."""
+    """Return the drives to be counted, and a doubt where they were chosen by their names alone."""
     used = in_use(node.files)
     try:
         return without_paths(drives(node) & used), ()
@@ -175,22 +175,22 @@ class ClockComparison:
     def __init__(self) -> None:
         self.best: ClockOffset | None = None
         self.set_by_s = 0.0
-        """By how much the node's clock was set, at most at once."""
+        """The largest jump of the node's clock in seconds; 0 if it was never set."""
 
     def add(self, sent_s: float, received_s: float, there_s: float, step_s: float = 0.0) -> ClockOffset:
-        """One more round trip, both ends by this machine's clock; the offset as it is known now."""
-        own = ClockOffset(there_s - (sent_s + received_s) / 2, (received_s - sent_s) / 2 + step_s)
+        """Add a round trip, sent and received by this machine's clock; return the best offset so far."""
+        offset = ClockOffset(there_s - (sent_s + received_s) / 2, (received_s - sent_s) / 2 + step_s)
         if self.best is not None:
-            apart_s = abs(own.offset_s - self.best.offset_s)
-            if apart_s > own.uncertainty_s + self.best.uncertainty_s + STEP_S:
-                self.set_by_s, self.best = max(self.set_by_s, apart_s), own
-        if self.best is None or own.uncertainty_s < self.best.uncertainty_s:
-            self.best = own
+            apart_s = abs(offset.offset_s - self.best.offset_s)
+            if apart_s > offset.uncertainty_s + self.best.uncertainty_s + STEP_S:
+                self.set_by_s, self.best = max(self.set_by_s, apart_s), offset
+        if self.best is None or offset.uncertainty_s < self.best.uncertainty_s:
+            self.best = offset
         return self.best
 
 
 def moment(there_s: float, clock: ClockOffset) -> Moment:
-    """A time of a node by this machine's clock."""
+    """Convert a time of a node to this machine's clock."""
     here_s = there_s - clock.offset_s
     return Moment(time_ms=round(here_s * 1000), clock_s=here_s)
 

@@ -25,18 +25,18 @@ def accounting_groups(lease: Lease, process: Path = SELF) -> Sequence[Path]:
 def _version_1(lease: Lease, process: Path) -> Path | None:
     hierarchy = find_hierarchy("cpuacct", process)
     if hierarchy is not None and hierarchy.version == 1:
-        return _entered(lease, hierarchy.root, hierarchy.own)
-    place = lease.file.parent.parent / "groups" / lease.id
+        return _entered(lease, hierarchy.root, hierarchy.own_group)
+    root = lease.file.parent.parent / "groups" / lease.id
     with suppress(OSError, subprocess.CalledProcessError):
-        lease.make_directory(place)
+        lease.make_directory(root)
         options = f"none,name={lease.id}"
-        subprocess.run(("mount", "-t", "cgroup", "-o", options, "assay", place), check=True, capture_output=True)
-        return _entered(lease, place, place)
+        subprocess.run(("mount", "-t", "cgroup", "-o", options, "assay", root), check=True, capture_output=True)
+        return _entered(lease, root, root)
     return None
 
 
 def _version_2(lease: Lease, process: Path) -> Path | None:
-    """Below this process' own group, or the top where that can't be seen from here."""
+    """Make the group below this process' group, or at the top where that can't be seen from here."""
     paths, mounted_groups = groups_seen(process)
     for mount in mounted_groups:
         if mount.file_system == "cgroup2":

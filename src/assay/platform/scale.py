@@ -21,7 +21,7 @@ from assay.model.running_cluster import RunningCluster
 from assay.model.scale import HeartbeatsSeen, LinkSeen, ScaleSeen
 from assay.model.service import Stack
 from assay.network.links import Lan
-from assay.network.queues import Queue, Queues
+from assay.network.queues import LinkQueue, Queues
 
 STAT = Path("/proc/stat")
 LINKS_EVERY_S, IDLE_EVERY_S, HEARTBEATS_EVERY_S = 0.05, 1.0, 10.0
@@ -190,7 +190,7 @@ def idle_ticks(stat: str, processors: Collection[int]) -> int:
     return found
 
 
-def backlogged(before: Mapping[int, Queue], after: Mapping[int, Queue]) -> dict[int, int]:
+def backlogged(before: Mapping[int, LinkQueue], after: Mapping[int, LinkQueue]) -> dict[int, int]:
     """Bytes that interfaces sent between two readings at both of which something waited before them."""
     return {
         number: own.sent_bytes - before[number].sent_bytes

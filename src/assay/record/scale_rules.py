@@ -28,7 +28,7 @@ SCALE_MODEL_NOT_KEPT = doubt_kind(
     when="a check of a scale model failed: processors that were not idle for 10 % of a second, a thread that woke up "
     "too late, late drives, links off their rate, heartbeats that did not come in time",
     why="not everything was slower by the same factor, so that the times are not those of the cluster that the model "
-    "stands for; they are struck out, and count in no figure",
+    "stands for; they are excluded, and count in no result",
     cure="give a larger dilation, close other programs, or take fewer nodes",
     severity=180,
 )  # fmt: skip
@@ -204,7 +204,7 @@ def _by_value(check: ScaleCheck, dilation: int, then: Rules, now: Rules, *, kill
 
 
 def scale_doubts(report: ScaleReport) -> list[Doubt]:
-    """Why the trial's times are struck out, and what could not be told of them."""
+    """Why the trial's times are excluded, and what could not be told of them."""
     found = [SCALE_MODEL_NOT_KEPT.doubt(f"{one.id.heading}: {one.detail}", one.id.heading) for one in report.failed]
     unseen = [one for one in report.checks if one.passed is None and one.value is None and one.id in NEEDED]
     troubles = report.seen.troubles if report.seen else ()

@@ -351,7 +351,7 @@ def _notes(decision: Decision, names: Mapping[str, str]) -> Iterator[str]:
     """What no figure speaks of, what limits the answer, what would decide it, and what it holds for."""
     if decision.without_time:
         yield (
-            f"No trial on {', '.join(decision.without_time)} counts: each failed, has a wrong output, or is struck out "
+            f"No trial on {', '.join(decision.without_time)} counts: each failed, has a wrong output, or is excluded "
             "since a check of its scale model failed."
         )
     if decision.elsewhere:

@@ -129,7 +129,7 @@ def time_columns(rows: Sequence[Row]) -> list[Column]:
     runs = [
         f"{row.finished}{f' of {row.trials}' if row.finished != row.trials else ''}"
         + (f", {row.wrong} wrong" if row.wrong else "")
-        + (f", {row.struck_out} struck out" if row.struck_out else "")
+        + (f", {row.struck_out} excluded" if row.struck_out else "")
         for row in rows
     ]
     bases = ["modelled" if row.modelled else "measured" for row in rows]
@@ -138,7 +138,7 @@ def time_columns(rows: Sequence[Row]) -> list[Column]:
 
 
 def elapsed_text(row: Row) -> str:
-    """A combination's time; between `~~` that of trials that are struck out, where none is left."""
+    """A combination's time; between `~~` that of trials that are excluded, where none is left."""
     if row.elapsed_s is None and row.struck_s is not None:
         return f"~~{seconds_text(row.struck_s)}~~"
     return seconds_text(row.elapsed_s)

@@ -12,6 +12,7 @@ from assay.model.trial import Plan
 from assay.record.folder import Damaged
 from assay.report.analysis import Filter, marks_of
 from assay.report.answer import OUTCOMES, Answer, more_time, telling
+from assay.report.bias import bias_text
 from assay.report.charts.split import split_charts
 from assay.report.templates import address
 from assay.stats.decision import Decision, Estimate, PlacementResult, Question
@@ -203,7 +204,10 @@ def first_screen(
     by_workload = len(rows) > MOST_ROWS
     heads, base = HEADS[decisions[0].question if decisions else Question.WORTH], _base_words(views)
     alike = decisive(doubts)
-    sentences = [f"{one.what}{f' (and {count - 1} more of this kind)' if count > 1 else ''}" for one, count in alike]
+    sentences = [
+        f"{doubt.what}{f' (and {count - 1} more of this kind)' if count > 1 else ''}.{bias_text(doubt.kind)}"
+        for doubt, count in alike
+    ]
     return FirstScreen(
         first=cards if few else [],
         headline="" if few else _headline(views),

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from assay.report.analysis import RunAnalysis, RunData, TrialTables, by_kind, levels_key, rows_shown
+from assay.report.bias import bias_text
 from assay.report.columns import Column, combination_columns, escaped, grid
 from assay.report.first_screen import overview
 from assay.report.next_steps import next_steps
@@ -57,8 +58,8 @@ def markdown(run: RunData, analysis: RunAnalysis) -> str:
     doubted = []
     for one, others, rest in by_kind(doubts):
         more = f" and {len(others) + rest} more of this kind" if others else ""
-        words = f"- **{escaped(one.what)}** (`{one.kind}`){more}: {escaped(one.why)}. Cure: {escaped(one.cure)}."
-        doubted.append(words)
+        reason = f"{escaped(one.why)}.{bias_text(one.kind)}"
+        doubted.append(f"- **{escaped(one.what)}** (`{one.kind}`){more}: {reason} Cure: {escaped(one.cure)}.")
     parts.append("\n".join(doubted))
     parts.append("\n".join(f"- left out: {one.folder.name}: {escaped(one.reason)}" for one in run.damaged))
     return "\n\n".join(part for part in parts if part)

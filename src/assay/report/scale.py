@@ -13,7 +13,7 @@ MOST_TRIALS = 40
 NOTE = (
     "Modelled: these clusters ran so many times slower than the ones that they stand for (dilation), their nodes' "
     "processors, drives, links and Hadoop's timers alike, and all times here are divided by that. Where a check fails, "
-    "time is struck out (~~) and counts in no figure"
+    "time is crossed out (~~) and counts in no result"
 )
 """Ends without a full stop."""
 
@@ -53,9 +53,9 @@ def scale_columns(records: Sequence[Record]) -> list[Column]:
 
 
 def struck_out_words(records: Sequence[Record]) -> list[str]:
-    """Why trials' times are struck out, one line for each."""
+    """Why trials' times are excluded, one line for each."""
     return [
-        f"{record.trial.id} is struck out: {'; '.join(check.detail for check in record.scale.failed)}"
+        f"{record.trial.id} is excluded: {'; '.join(check.detail for check in record.scale.failed)}"
         for record in records
         if record.scale is not None and record.struck_out
     ]

@@ -6,6 +6,7 @@ from typing import Any
 
 from assay.model.naming import bytes_text
 from assay.report.answer import interval_text, percent
+from assay.report.bias import bias_text
 from assay.report.words import number_text, seconds_text, significant_text
 
 HEADING = re.compile(r"<h([2-4])([^>]*)>(.*?)</h\1>", re.DOTALL)
@@ -73,6 +74,7 @@ def template(name: str, package: str = "assay.report") -> Any:
         "coded": lambda words: Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(words)))),  # noqa: S704
         "percent": percent,
         "interval": interval_text,
+        "bias": bias_text,
         "p_value": lambda p: "not tested" if p is None else "under 0.001" if p < 0.001 else f"{p:.3f}",
     }
     return environment.get_template(name)

@@ -10,6 +10,7 @@ from assay.model.doubt import Doubt, Outcome, decisive
 from assay.model.record import Record, Status
 from assay.report.analysis import RunAnalysis, TrialTables, rows_shown
 from assay.report.answer import BLOCKED_HEAD, OUTCOMES, Answer, blocked_lines, interval_text, percent
+from assay.report.bias import bias_text
 from assay.report.columns import GAP, Column, combination_columns, fitted
 from assay.report.nodes import (
     IMBALANCE_HEAD,
@@ -75,7 +76,7 @@ def print_report(title: str, records: Sequence[Record], analysis: RunAnalysis, c
     alike = decisive(analysis.doubts)
     for doubt, count in alike[:MOST_DOUBTS]:
         more = f" (and {count - 1} more of this kind)" if count > 1 else ""
-        console.print(_doubt_text(f"{doubt.what}{more}."), highlight=False)
+        console.print(_doubt_text(f"{doubt.what}{more}.{bias_text(doubt.kind)}"), highlight=False)
     if rest := len(analysis.doubts) - sum(count for _, count in alike[:MOST_DOUBTS]):
         print_text(console, f"{rest} {'more ' if alike else ''}doubt{'s' if rest > 1 else ''} on the page.", "dim")
 

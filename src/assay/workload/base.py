@@ -26,7 +26,7 @@ MOST_DIGITS = 18
 _TRUE, _FALSE = {"true", "yes", ""}, {"false", "no"}
 
 
-class Options:
+class WorkloadOptions:
     """The options of one workload; those that its spec leaves out have their defaults."""
 
     def __init__(self, spec: WorkloadSpec, defaults: Mapping[str, str]) -> None:
@@ -123,7 +123,7 @@ class BaseWorkload:
     runs_on: ClassVar[Sequence[RunsOn]] = (RunsOn(),)
 
     def __init__(self, spec: WorkloadSpec, base: str, dataset: GraphInput | None = None) -> None:
-        self.options = Options(spec, {name: option.default for name, option in self.known_options.items()})
+        self.options = WorkloadOptions(spec, {name: option.default for name, option in self.known_options.items()})
         for name in filter(self._is_flag, self.known_options):
             self.options.flag(name)
         self.spec, self.base = spec, base

@@ -48,11 +48,11 @@ class BreadthFirstDistances(VertexValues):
         are_ids = all(field.isascii() and field.isdecimal() and int(field) < 1 << 63 for field in fields)
         self._sources = sorted(set(map(int, fields))) if are_ids else []
         if not are_ids or len(self._sources) > MOST_SOURCES:
-            wanted = f"1 to {MOST_SOURCES} vertex ids with + or spaces between them, or `{SMALLEST}`"
-            raise self.options.refusal("from", wanted)
+            requirement = f"1 to {MOST_SOURCES} vertex ids with + or spaces between them, or `{SMALLEST}`"
+            raise self.options.refusal("from", requirement)
 
     def command_options(self) -> tuple[str, ...]:
-        """The sources; without any the first job finds the smallest vertex."""
+        """Pass the sources; without any the first job finds the smallest vertex."""
         return (f"--from={'+'.join(map(str, self._sources))}",) if self._sources else ()
 
     def expected(self, oracle: Oracle) -> Values:

@@ -48,8 +48,10 @@ class ClusteringCoefficient(GraphWorkload):
     }  # fmt: skip
 
     def verify(self, store: Store, report: LaunchReport) -> tuple[Verdict, ...]:
-        found = store.lines(self.output_path)
-        lines = output_table(found, self.spec.name, vertex=whole, degree=whole, triangles=whole, coefficient=float)
+        output_lines = store.lines(self.output_path)
+        lines = output_table(
+            output_lines, self.spec.name, vertex=whole, degree=whole, triangles=whole, coefficient=float
+        )
         oracle = Oracle(self.input.graph())
         once = each_once(lines["vertex"], oracle.vertices)
         wedges = int((oracle.degrees * (oracle.degrees - 1) // 2).sum())
@@ -68,7 +70,7 @@ class ClusteringCoefficient(GraphWorkload):
 
 
 def _judge_vertices(lines: NDArray[np.void], oracle: Oracle) -> tuple[Verdict, ...]:
-    """Line by line, where the lines are those of the graph's vertices."""
+    """Judge line by line, once the lines are known to be those of the graph's vertices."""
     local = oracle.local_clustering
     degrees = int((lines["degree"] != oracle.degrees).sum())
     triangles = int((lines["triangles"] != oracle.triangles_at()).sum())

@@ -30,15 +30,15 @@ from assay.model.progress import Progress
 from assay.model.registry import WORKLOADS
 from assay.model.store import Store, names_store
 from assay.model.workload import Option, Variant
-from assay.workload.base import BYTES_S, BaseWorkload, Options, hadoop_cost
+from assay.workload.base import BYTES_S, BaseWorkload, WorkloadOptions, hadoop_cost
 
 # HDFS has no such names, or a URL has to be built with care for them.
 _MOST_MANIFEST_BYTES = 1 << 20
 _UNUSABLE = frozenset("#?%:\\")
 
 
-def the_jar(options: Options) -> Path:
-    """The jar's file. Raises BadInputError when there is none."""
+def the_jar(options: WorkloadOptions) -> Path:
+    """Find the jar's file. Raises BadInputError where there is none."""
     jar = Path(options.text("jar"))
     if not options.text("jar"):
         raise options.refusal("jar", "the jar's file: its path, absolute or from the experiment's folder")
@@ -55,28 +55,28 @@ def the_jar(options: Options) -> Path:
     return jar
 
 
-def main_class(jar: Path, options: Options) -> tuple[str | None, tuple[str, ...]]:
-    """The class to be run past the manifest, if any, and the words that come before the arguments.
+def main_class(jar: Path, options: WorkloadOptions) -> tuple[str | None, tuple[str, ...]]:
+    """Return the class to be run instead of the manifest's, if any, and what comes before the arguments.
 
     `hadoop jar` takes its first argument for the class only where the manifest names none. Raises BadInputError when
     nothing names one, or it is not in the jar.
     """
-    wanted, named = options.text("class"), _manifest_class(jar)
-    if not wanted and named is None:
+    class_name, manifest_class = options.text("class"), _manifest_class(jar)
+    if not class_name and manifest_class is None:
         raise BadInputError(
             f"workload command: {jar} names no main class in its manifest; name one in the option class"
         )
     with zipfile.ZipFile(jar) as archive:
-        is_there = f"{wanted.replace('.', '/')}.class" in archive.namelist()
-    if wanted and not is_there:
+        is_there = f"{class_name.replace('.', '/')}.class" in archive.namelist()
+    if class_name and not is_there:
         raise options.refusal("class", f"a class in {jar.name}: its full name, with its package")
-    if not wanted or wanted == named:
+    if not class_name or class_name == manifest_class:
         return None, ()
-    return (None, (wanted,)) if named is None else (wanted, ())
+    return (None, (class_name,)) if manifest_class is None else (class_name, ())
 
 
-def local_files(options: Options) -> LocalFiles:
-    """What is to be staged: a file, or all files in a folder and those below it.
+def local_files(options: WorkloadOptions) -> LocalFiles:
+    """Find what is to be staged: a file, or all files in and below a folder.
 
     What begins with a dot or `_` is left out, as Hadoop leaves it out too. Raises BadInputError when it is not there,
     empty, or has names that HDFS can't take.
@@ -99,7 +99,7 @@ def local_files(options: Options) -> LocalFiles:
 
 
 def _manifest_class(jar: Path) -> str | None:
-    """The manifest's Main-Class; a line of more than 72 bytes goes on in one that begins with a space."""
+    """Read the manifest's Main-Class; a line of more than 72 bytes continues in a line that begins with a space."""
     with zipfile.ZipFile(jar) as archive:
         if "META-INF/MANIFEST.MF" not in archive.namelist():
             return None
@@ -113,25 +113,25 @@ def _manifest_class(jar: Path) -> str | None:
 _PLACE = re.compile(r"\{([A-Za-z][A-Za-z_-]*)\}")
 
 
-def split_words(options: Options, name: str, known: Collection[str]) -> tuple[str, ...]:
-    """An option's words. Raises BadInputError for open quotes and for a placeholder that is not known."""
+def split_words(options: WorkloadOptions, name: str, known: Collection[str]) -> tuple[str, ...]:
+    """Split an option as a shell does. Raises BadInputError for open quotes and for an unknown placeholder."""
     try:
-        words = tuple(shlex.split(options.text(name)))
+        arguments = tuple(shlex.split(options.text(name)))
     except ValueError as error:
         raise options.refusal(name, f"words as a shell would split them ({str(error).lower()})") from None
-    for place in _PLACE.findall(options.text(name)):
-        if place == "input" and place not in known:
+    for placeholder in _PLACE.findall(options.text(name)):
+        if placeholder == "input" and placeholder not in known:
             raise options.refusal(name, "without {input}, since there is none: name it in the option input")
-        if place not in known:
+        if placeholder not in known:
             shown = [f"{{{name}}}" for name in known]
             raise options.refusal(
-                name, f"without {{{place}}}, which stands for nothing; {nearest(f'{{{place}}}', shown)}"
+                name, f"without {{{placeholder}}}, which stands for nothing; {nearest(f'{{{placeholder}}}', shown)}"
             )
-    return words
+    return arguments
 
 
 def filled(word: str, places: Mapping[str, str]) -> str:
-    """A word with what its placeholders stand for; others stay."""
+    """Replace the known placeholders in a word."""
     return _PLACE.sub(lambda match: places.get(match[1], match[0]), word)
 
 
@@ -141,23 +141,23 @@ _LINE_CHARACTERS = 300
 _ROOM_BYTES = 64 << 20
 
 
-def judge(words: Sequence[str], folder: Path, seconds: float) -> Verdict:
+def judge(command: Sequence[str], folder: Path, seconds: float) -> Verdict:
     """Run a command in a folder: exit code 0 passes, any other fails with its last lines.
 
-    Unknown where it could not be started or did not end in time; then it and what it started are killed.
+    The verdict is unknown where it can't be started or does not end in time; then it and its children are killed.
     """
     with tempfile.TemporaryFile() as output:
         try:
             process = subprocess.Popen(
-                words, cwd=folder, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
+                command, cwd=folder, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
                 start_new_session=True,
             )  # fmt: skip
         except OSError as error:
-            return Verdict(check=CHECK, outcome=Outcome.UNKNOWN, detail=f"{shlex.join(words)} can't be run: {error}")
+            return Verdict(check=CHECK, outcome=Outcome.UNKNOWN, detail=f"{shlex.join(command)} can't be run: {error}")
         try:
             code = process.wait(timeout=seconds)
         except subprocess.TimeoutExpired:
-            detail = f"{words[0]} did not end within {seconds:g} s; the option verify_seconds gives it more"
+            detail = f"{command[0]} did not end within {seconds:g} s; the option verify_seconds gives it more"
             return Verdict(check=CHECK, outcome=Outcome.UNKNOWN, detail=detail)
         finally:
             with suppress(ProcessLookupError):
@@ -177,10 +177,10 @@ def fetch(store: Store, path: str, folder: Path) -> None:
     Raises AssayError when nothing is there, OSError when they don't fit.
     """
     files = store.list_files(path)
-    wanted = sum(file.bytes for file in files)
+    output_bytes = sum(file.bytes for file in files)
     free = shutil.disk_usage(folder).free
-    if wanted + _ROOM_BYTES > free:
-        raise OSError(f"the output has {wanted} bytes, and {folder} {free} free; TMPDIR names another directory")
+    if output_bytes + _ROOM_BYTES > free:
+        raise OSError(f"the output has {output_bytes} bytes, and {folder} {free} free; TMPDIR names another directory")
     for file in files:
         with (folder / Path(file.path).name).open("wb") as copy:
             for piece in store.pieces(file.path) if file.bytes else ():
@@ -239,32 +239,32 @@ class Command(BaseWorkload):
             self.input = local_files(self.options)
         elif source != DATASET:
             self.input = StoredFiles(source) if source else Input()
-        self._start, words = main_class(self._jar, self.options)
+        self._start, class_arguments = main_class(self._jar, self.options)
         known = ("output", "hadoop", "scratch", *(["input"] if source else []))
-        self._arguments = (*words, *split_words(self.options, "arguments", known))
+        self._arguments = (*class_arguments, *split_words(self.options, "arguments", known))
         if not any("{output}" in word for word in self._arguments):
-            wanted = "a text with {output}, which stands for the directory in the store that the job writes"
-            raise self.options.refusal("arguments", wanted)
+            requirement = "a text with {output}, which stands for the directory in the store that the job writes"
+            raise self.options.refusal("arguments", requirement)
         if self.spec.hadoop and "{hadoop}" not in self._arguments:
-            wanted = (
+            requirement = (
                 "a text with {hadoop} as a word, where the -D options of `hadoop` go: after the program's name, if any"
             )
-            raise self.options.refusal("arguments", wanted)
+            raise self.options.refusal("arguments", requirement)
         self._verify = split_words(self.options, "verify", ("output", *(["input"] if source else [])))
         if not self._verify:
             return
-        program, wanted = self._verify[0], ""
+        program, requirement = self._verify[0], ""
         if not any("{output}" in word for word in self._verify):
-            wanted = "a command with {output}, which stands for a folder with the output's files"
+            requirement = "a command with {output}, which stands for a folder with the output's files"
         elif "/" in program and not (self._folder / program).is_file():
-            wanted = f"a command whose program is there, and {self._folder / program} is not"
+            requirement = f"a command whose program is there, and {self._folder / program} is not"
         elif "/" not in program and shutil.which(program) is None:
-            wanted = f"a command whose program is on the PATH, and {program} is not (./{program}?)"
-        if wanted:
-            raise self.options.refusal("verify", wanted)
+            requirement = f"a command whose program is on the PATH, and {program} is not (./{program}?)"
+        if requirement:
+            raise self.options.refusal("verify", requirement)
 
     def run(self, engine: Engine, progress: Progress) -> LaunchReport:
-        """The jar's client; a jar that ends well although a job of it failed is not believed."""
+        """Run the jar's client; a job that failed counts although the jar ends well."""
         source, staged = self.options.text("input"), self.input_path
         if self._is_local and Path(source).is_file():
             staged = f"{self.input_path}/{Path(source).name}"
@@ -305,8 +305,8 @@ class Command(BaseWorkload):
                     graph = self.input.graph()
                     write_edges([(graph.edges[:, 0], graph.edges[:, 1])], Path(source), graph.lone.tolist())
             places = {"output": str(output), "input": source}
-            words = [filled(word, places) for word in self._verify]
-            return (judge(words, self._folder, self._verify_s),)
+            command = [filled(word, places) for word in self._verify]
+            return (judge(command, self._folder, self._verify_s),)
 
 
 WORKLOADS.add("command", Command, place=17)

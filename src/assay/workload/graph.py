@@ -1,4 +1,4 @@
-"""What the network-analysis workloads share: what directing edges costs, and how their outputs are judged.
+"""Shared parts of the network-analysis workloads: the cost of directing edges, and the judging of outputs.
 
 It shares neither code nor algorithm nor reader with the MapReduce jobs.
 
@@ -44,7 +44,7 @@ _NOTHING = Amounts()
 
 
 def iterations(jobs: int, bytes_by_id: float = ADJACENCY_BYTES, memory_bytes: Amounts = VERIFY) -> Cost:
-    """The cost of jobs that each read, shuffle and write the whole graph, and delete their predecessor's output."""
+    """Return the cost of jobs that each read, shuffle and write the whole graph and delete the previous output."""
     disk_bytes = 2 * STAGED + bytes_by_id * IDS
     return Cost(jobs=jobs, iterated=True, seconds=RECORD_S * IDS, disk_bytes=disk_bytes, memory_bytes=memory_bytes)
 
@@ -69,7 +69,7 @@ class GraphWorkload(BaseWorkload):
 
 
 class Values(NamedTuple):
-    """What each of the oracle's vertices has (shape (n,)), the name and a summary of that, and the jobs' counters."""
+    """The value of each of the oracle's vertices (shape (n,)), its name, a summary of it, and the jobs' counters."""
 
     values: NDArray[np.int64]
     check: str
@@ -82,7 +82,7 @@ class VertexValues(GraphWorkload):
 
     @abstractmethod
     def expected(self, oracle: "Oracle") -> Values:
-        """What the output must have, computed in another way."""
+        """Compute in another way what the output must have."""
 
     def verify(self, store: Store, report: LaunchReport) -> tuple[Verdict, ...]:
         oracle = Oracle(self.input.graph())
@@ -103,7 +103,7 @@ class VertexValues(GraphWorkload):
 
 
 def _value(rest: bytes) -> int:
-    """The number before the next tab; -1 stands for none."""
+    """Read the number before the next tab; -1 where there is none."""
     return -1 if (value := rest.partition(b"\t")[0]) == b"-1" else whole(value)
 
 
@@ -129,7 +129,7 @@ class Oracle:
 
     @cached_property
     def _scores(self) -> NDArray[np.int64]:
-        """The number of triangles at each of the library's edges, by its edge id."""
+        """The number of triangles at each of the library's edges, by edge id."""
         score = self._kit.sparsification.TriangleEdgeScore(self._network).run()
         return np.asarray(score.scores(), dtype=np.int64)
 
@@ -159,7 +159,7 @@ class Oracle:
 
     @cached_property
     def common_friends(self) -> NDArray[np.int64]:
-        """For each row of the graph's edges the number of vertices adjacent to both ends (shape (m,))."""
+        """The number of vertices adjacent to both ends of each of the graph's edges (shape (m,))."""
         edge_id = self._network.edgeId
         pairs = zip(self.sources.tolist(), self.targets.tolist(), strict=True)
         ids = np.fromiter((edge_id(u, v) for u, v in pairs), dtype=np.int64, count=len(self.sources))

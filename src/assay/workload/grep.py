@@ -47,7 +47,7 @@ class PatternError(ValueError):
 
 
 def compile_pattern(pattern: str, group: int = 0) -> re.Pattern[str]:
-    """Python's equivalent of a pattern of Java's. Raises PatternError."""
+    """Compile Python's equivalent of a Java pattern. Raises PatternError."""
     if not pattern.isprintable() or "${" in pattern:
         raise PatternError("may have neither control characters nor `${`, which Hadoop's settings can't hold")
     translation = _Translation(pattern)
@@ -93,7 +93,7 @@ class _Translation:
         self.python = "".join(parts)
 
     def _next(self) -> tuple[str, str]:
-        """The kind of the next element, and its Python form."""
+        """Read the next element: its kind and its Python form."""
         character = self._take()
         if character == "\\":
             return "atom", self._escape()
@@ -150,7 +150,7 @@ class _Translation:
         return text
 
     def _class(self) -> str:
-        """A class of characters, whose items are characters, ranges and escapes."""
+        """Read a class of characters, whose items are characters, ranges and escapes."""
         negated = self._pattern.startswith("^", self._at)
         self._at += negated
         items: list[str] = []
@@ -212,13 +212,13 @@ class Grep(BaseWorkload):
         self.input = user_text(self.options, self.spec, strict=True) or RandomText(*self.options.file_size())
 
     def estimate(self) -> Estimate:
-        """The text, written and read, and searched again in Python; what matches is held in memory."""
+        """Estimate by the text, which is written, read, and searched again in Python; matches are held in memory."""
         size = self.input.size()
         memory_bytes = 128 * MIB + most_held_bytes(int(size.bytes))
         return hadoop_cost(3, 2 / BYTES_S + 1 / _CHECK_BYTES_S, 1.2, memory_bytes).estimate(size)
 
     def run(self, engine: Engine, progress: Progress) -> LaunchReport:
-        """Both jobs. What lies between them would be in the user's home, out of the experiment's reach."""
+        """Run both jobs, with the output of the first below the trial's paths instead of the user's home."""
         arguments = (self.input_path, self.output_path, self.options.text("pattern"), str(self._group))
         properties = {_HOME: f"{self.base}/home", **self.spec.hadoop}
         report = engine.run_program(example("Grep", arguments, properties, "search", "sort"), progress)

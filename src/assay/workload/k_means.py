@@ -34,7 +34,7 @@ _DISTANCES = 1 << 21
 
 
 class Iterations(NamedTuple):
-    """What the iterations did: the last centres, their clusters' points, and for each iteration two figures.
+    """The result of the iterations: the last centres, their clusters' points, and two figures for each iteration.
 
     `inertias` are the sums of squared distances before the centres moved; `moves` the largest move of a coordinate,
     as a share of its mean magnitude in the cluster.
@@ -47,7 +47,7 @@ class Iterations(NamedTuple):
 
 
 def nearest(points: Floats, centres: Floats) -> tuple[NDArray[np.int64], Floats]:
-    """The index of each point's nearest centre, the lowest where several are, and the squared distance (both (n,)).
+    """Find each point's nearest centre, the lowest index of several, and the squared distance (both (n,)).
 
     Raises AssayError for a point that has no finite squared distance from any centre.
     """
@@ -62,7 +62,7 @@ def nearest(points: Floats, centres: Floats) -> tuple[NDArray[np.int64], Floats]
 
 
 def iterate(points: Points, start: Floats, iterations: int) -> Iterations:
-    """So many iterations from these centres; an empty cluster keeps its centre."""
+    """Iterate so many times from these centres; an empty cluster keeps its centre."""
     centres, inertias, moves = start, [], []
     counts = np.zeros(len(start), dtype=np.int64)
     for _ in range(iterations):
@@ -96,7 +96,7 @@ _SEPARATORS = bytes.maketrans(b",\t", b"  ")
 
 
 def read_centres(store: Store, path: str, shape: tuple[int, ...]) -> tuple[Floats, NDArray[np.int64]]:
-    """Lines of `index<TAB>points<TAB>x1,x2,...` as centres (of this shape) and points (shape (k,)).
+    """Read lines of `index<TAB>points<TAB>x1,x2,...` as centres (of this shape) and points (shape (k,)).
 
     Raises AssayError when one is missing, twice, a stranger or not of the form.
     """
@@ -108,7 +108,7 @@ def read_centres(store: Store, path: str, shape: tuple[int, ...]) -> tuple[Float
 
 
 def _assigned(line: bytes, attributes: int) -> tuple[int, bytes, list[float]]:
-    """The index of a line, its point as it stands, and as numbers. Raises AssayError for a line of another form."""
+    """Split a line into its index, its point as text, and as numbers. Raises AssayError for a line of another form."""
     label, _, text = line.partition(b"\t")
     try:
         index, point = int(label), [float(field) for field in text.translate(_SEPARATORS).split()]
@@ -120,7 +120,7 @@ def _assigned(line: bytes, attributes: int) -> tuple[int, bytes, list[float]]:
 
 
 def _some(lines: Iterable[bytes]) -> Iterator[tuple[bytes, ...]]:
-    """Those that are not blank, without a carriage return at the end, many at once."""
+    """Yield many lines at a time, without blank lines and carriage returns at the end."""
     ended = (line.removesuffix(b"\r") for line in lines)
     full = (line for line in ended if line.translate(_SEPARATORS).strip())
     while some := tuple(islice(full, _LINES)):
@@ -213,7 +213,7 @@ class KMeans(BaseWorkload):
             self._check_k(self._k, generated.count)
 
     def estimate(self) -> Estimate:
-        """The points, and what of them is spilled and shuffled at once; raises BadInputError for wrong files."""
+        """Estimate by the points and the part spilled and shuffled at once. Raises BadInputError for wrong files."""
         k, points = self._centres_count(), self.input
         shuffled = points.count * (_RECORD_BYTES + _NUMBER_BYTES * points.attributes)
         spilled = _SPILLS * shuffled if self.spec.variant == "paper" else shuffled
@@ -285,7 +285,7 @@ class KMeans(BaseWorkload):
         )
 
     def _iterations(self, iterations: int) -> Iterations:
-        """The judge's own iterations; those of made points are remembered for the plan's other trials."""
+        """Compute the iterations for the judge; those of made points are remembered for the plan's other trials."""
         if isinstance(self.input, GeneratedPoints) and self._centres_file is None:
             return _iterations_of_generated(self.input, self._k, self._seed, iterations)
         return iterate(self.input, self._start, iterations)
@@ -299,7 +299,7 @@ class KMeans(BaseWorkload):
         return f"{self.input_path}/centres/centres.txt"
 
     def _centres_count(self) -> int:
-        """How many centres there are, without drawing them. Raises BadInputError."""
+        """Count the centres without drawing them. Raises BadInputError."""
         if self._centres_file is not None:
             return len(self._start)
         self._check_k(self._k, self.input.count)
@@ -307,7 +307,7 @@ class KMeans(BaseWorkload):
 
     @cached_property
     def _start(self) -> Floats:
-        """The starting centres (shape (k, attributes)). Raises BadInputError."""
+        """Return the starting centres (shape (k, attributes)). Raises BadInputError."""
         if self._centres_file is None:
             return drawn(self.input, self._centres_count(), self._seed)
         start = np.concatenate(list(self._centres_file.chunks())) if self._centres_file.count else np.empty((0, 0))
@@ -326,26 +326,26 @@ class KMeans(BaseWorkload):
             raise self.error(f"k is {k}, and there are only {count} points; take a smaller k")
 
     def _clusters(self, store: Store, centres: Floats, report: LaunchReport) -> tuple[Verdict, ...]:
-        """Each of the given points is assigned once, to the nearest of these centres.
+        """Judge that each of the given points is assigned once, to the nearest of these centres.
 
         The points are compared as a whole, by their number and the sum of their lines' CRC-32 checksums. Raises
         AssayError for a line of another form than `index<TAB>point`.
         """
         counted = report.result.get("assigned")
         wrong = 0
-        seen = np.zeros(2, dtype=np.int64)
+        output_sums = np.zeros(2, dtype=np.int64)
         for lines in _some(store.lines(f"{self.output_path}/clusters")):
             labels, texts, points = zip(*(_assigned(line, centres.shape[1]) for line in lines), strict=True)
-            seen += _sums(texts)
+            output_sums += _sums(texts)
             expected, _ = nearest(np.array(points, dtype=np.float64), centres)
             wrong += sum(label != right for label, right in zip(labels, expected.tolist(), strict=True))
-        wanted = sum((_sums(lines) for lines in _some(store.lines(self._points_path))), np.zeros(2, dtype=np.int64))
+        input_sums = sum((_sums(lines) for lines in _some(store.lines(self._points_path))), np.zeros(2, dtype=np.int64))
         return (
             verdict(
                 "every point is assigned once",
-                passed=np.array_equal(seen, wanted) and counted == seen[0],
-                detail=f"{seen[0]} points, checksum {seen[1]:x}; {wanted[0]} with {wanted[1]:x} given, counter "
-                f"{counted}",
+                passed=np.array_equal(output_sums, input_sums) and counted == output_sums[0],
+                detail=f"{output_sums[0]} points, checksum {output_sums[1]:x}; "
+                f"{input_sums[0]} with {input_sums[1]:x} given, counter {counted}",
             ),
             verdict("every point is with its nearest centre", passed=wrong == 0, detail=f"{wrong} are not"),
         )

@@ -86,7 +86,11 @@ class MutualFriends(GraphWorkload):
         lengths = np.zeros(len(expected), dtype=np.int64)
         sample = _sample_rows(len(expected))
         strangers = doubles = differing = compared = 0
-        columns = {"u": whole, "v": whole, "friends": lambda field: [whole(one) for one in field.split() or [field]]}
+        columns = {
+            "u": whole,
+            "v": whole,
+            "friends": lambda field: [whole(friend) for friend in field.split() or [field]],
+        }
         for u, v, friends in output_rows(store.lines(self.output_path), self.spec.name, **columns):
             start, end = np.searchsorted(graph.edges[:, 0], u), np.searchsorted(graph.edges[:, 0], u, "right")
             row = int(start + np.searchsorted(graph.edges[start:end, 1], v))
@@ -126,7 +130,7 @@ class MutualFriends(GraphWorkload):
 
 
 def _sample_rows(edges: int) -> NDArray[np.bool_]:
-    """Which edges' lists are compared: all, or a seeded sample without replacement."""
+    """Choose the edges whose lists are compared: all, or a seeded sample without replacement."""
     chosen = np.ones(edges, dtype=bool)
     if edges > SAMPLE_EDGES:
         chosen[:] = False

@@ -19,7 +19,7 @@ Floats = NDArray[np.float64]
 
 
 class PowerIteration:
-    """The ranks of a graph's vertices, in their order.
+    """Computes the ranks of a graph's vertices, in their order.
 
     The rank of a vertex without an edge that leaves it is handed out to all vertices evenly; ranks sum to 1.
     """
@@ -33,7 +33,7 @@ class PowerIteration:
         self.dangling: NDArray[np.bool_] = self._degrees == 0
 
     def iterate(self, iterations: int) -> tuple[Floats, list[float]]:
-        """The ranks after so many iterations from equal ranks, and how much each changed all of them together (L1)."""
+        """Return the ranks after so many iterations from equal ranks, and the change of each iteration (L1)."""
         from scipy import sparse
 
         weights = 1.0 / self._degrees[self._sources]
@@ -49,7 +49,7 @@ class PowerIteration:
         return ranks, changes
 
     def limit(self) -> Floats:
-        """What NetworKit finds, to 1e-12 or so."""
+        """Return the ranks that NetworKit finds, to about 1e-12."""
         import networkit
 
         network = networkit.GraphFromCoo(
@@ -140,7 +140,7 @@ class PageRank(BaseWorkload):
                 raise self.error(f"{name} is of made graphs; leave out {name}, or file")
 
     def likely_jobs(self) -> float:
-        """As changes shrink by the damping in each iteration; and a first job."""
+        """Count the iterations, in each of which changes shrink by the damping, and a first job."""
         iterations = min(self._most, math.ceil(math.log(self._tolerance / 2) / math.log(self._damping)))
         return 1 + iterations * (2 if self.spec.variant == "paper" else 1)
 

@@ -36,7 +36,7 @@ _COUNTERS = ("pairs_made", "pairs_read", "pairs_written")
 
 
 class Digest(NamedTuple):
-    """What the pairs of some files are, whatever their order; and how often a key is below the one before it.
+    """A digest of files' pairs, whatever their order, and how often a key is below its predecessor.
 
     `across` counts the files whose first key is below the last of the files before.
     """
@@ -89,14 +89,14 @@ class Sort(BaseWorkload):
     def read_options(self) -> None:
         files, file_bytes = self.options.file_size()
         # The option, or that of the workload's Hadoop properties; empty to take the cluster's.
-        given, wanted = self.options.text("reducers"), self.spec.hadoop.get(_REDUCES, "")
+        given, configured = self.options.text("reducers"), self.spec.hadoop.get(_REDUCES, "")
         if given:
             self.options.count("reducers")
-        elif wanted and not wanted.isdecimal():
-            raise self.error(f"{_REDUCES} is {wanted!r}, and must be a whole number")
-        if given and wanted and given != wanted:
-            raise self.error(f"reducers is {given} and {_REDUCES} is {wanted}; leave one of them out")
-        self._reducers = given or wanted
+        elif configured and not configured.isdecimal():
+            raise self.error(f"{_REDUCES} is {configured!r}, and must be a whole number")
+        if given and configured and given != configured:
+            raise self.error(f"reducers is {given} and {_REDUCES} is {configured}; leave one of them out")
+        self._reducers = given or configured
         lengths: dict[str, int] = {}
         for field in ("key", "value"):
             low, high = self.options.count(f"min_{field}", least=0), self.options.count(f"max_{field}", least=0)
@@ -116,7 +116,7 @@ class Sort(BaseWorkload):
         self.input = RandomPairs(files, file_bytes, lengths)
 
     def run(self, engine: Engine, progress: Progress) -> LaunchReport:
-        """The sort. It would choose its reducers by the cluster's slots; here it gets those that are asked for."""
+        """Run the sort with the requested number of reducers, where Hadoop would take the cluster's slots."""
         ordered = self.spec.variant == "total-order"
         order = ("-totalOrder", *_SAMPLE) if ordered else ()
         reducers = ("-r", self._reducers) if self._reducers else ()
@@ -159,7 +159,7 @@ class Sort(BaseWorkload):
 
 
 def digest(store: Store, path: str) -> Digest:
-    """One pass over all files of a directory, in the order of their names. Raises AssayError for what isn't pairs."""
+    """Digest all files of a directory, in the order of their names. Raises AssayError for other files than pairs."""
     files = pairs = checksum = falls = across = 0
     last: bytes | None = None
     for file in store.list_files(path):

@@ -68,7 +68,7 @@ class TeraSort(BaseWorkload):
         return LaunchReport(jobs=jobs, result={})
 
     def run(self, engine: Engine, progress: Progress) -> LaunchReport:
-        """The sort; its result says what the output must hold. Its output has one replica by default."""
+        """Run the sort, whose output has one replica by default; the result says what the output must hold."""
         generated = {"rows": self.input.count, "checksum": self.input.checksum}
         if self._validates:
             arguments = (self._sorted, self.output_path)
@@ -83,13 +83,13 @@ class TeraSort(BaseWorkload):
         digest = RecordDigest()
         for rows in ahead(_records(store, self._sorted)):
             digest.add(rows)
-        wanted = report.result
+        generated = report.result
         verdicts = [
             verdict(
                 "every record is there once",
-                passed=(digest.rows, digest.checksum) == (wanted["rows"], wanted["checksum"]),
+                passed=(digest.rows, digest.checksum) == (generated["rows"], generated["checksum"]),
                 detail=f"{digest.rows} records with checksum {digest.checksum:x}, "
-                f"{wanted['rows']} with {wanted['checksum']:x} made",
+                f"{generated['rows']} with {generated['checksum']:x} made",
             ),
             verdict(
                 "keys never fall", passed=digest.falls == 0, detail=f"{digest.falls} keys are below the one before"
@@ -98,7 +98,7 @@ class TeraSort(BaseWorkload):
         if self._validates:
             # TeraValidate writes a line `checksum`, and one `error` for each disorder that it finds.
             lines = [line.split(b"\t", 1) for line in store.lines(self.output_path) if line]
-            passed = lines == [[b"checksum", f"{wanted['checksum']:x}".encode()]]
+            passed = lines == [[b"checksum", f"{generated['checksum']:x}".encode()]]
             detail = b" ".join(map(b" ".join, lines[:3])).decode(errors="replace")
             check = "TeraValidate finds the checksum and no disorder"
             verdicts.insert(0, verdict(check, passed=passed, detail=detail))
@@ -106,7 +106,7 @@ class TeraSort(BaseWorkload):
 
     @property
     def _rows(self) -> str:
-        """Below the input's directory, as TeraGen makes its own."""
+        """Return the records' path below the input's directory, as TeraGen makes it."""
         return f"{self.input_path}/rows"
 
     @property
@@ -122,7 +122,7 @@ class TeraSort(BaseWorkload):
 
 
 def _records(store: Store, path: str) -> Iterator[Rows]:
-    """Whole records of all files in the order of their names. Raises AssayError when a file ends within a record."""
+    """Yield whole records of all files in the order of names. Raises AssayError where a file ends within a record."""
     for file in store.list_files(path):
         rest = b""
         for piece in store.pieces(file.path) if file.bytes else ():

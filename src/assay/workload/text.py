@@ -1,4 +1,4 @@
-"""Text in a store: how verifiers read it, how counts are judged; and the user's own files as options name them.
+"""Text in a store: how verifiers read it, how counts are judged; and the user's files that options name.
 
 Text is UTF-8; bytes that aren't become U+FFFD, as with Hadoop's Text.
 """
@@ -18,7 +18,7 @@ from assay.model.engine import History, LaunchReport
 from assay.model.errors import AssayError, BadInputError
 from assay.model.store import Store
 from assay.model.trial import WorkloadSpec
-from assay.workload.base import Options, counters_agree
+from assay.workload.base import WorkloadOptions, counters_agree
 
 PieceT = TypeVar("PieceT", str, bytes)
 
@@ -43,7 +43,7 @@ class TooManyTextsError(Exception):
 
     @property
     def verdict(self) -> Verdict:
-        """Nothing is known of the output."""
+        """The verdict that nothing is known of the output."""
         return Verdict(check=COUNTS, outcome=Outcome.UNKNOWN, detail=str(self))
 
 
@@ -55,7 +55,7 @@ class TextCounter(Generic[PieceT]):
         self._most_bytes, self._held_bytes = most_bytes, 0
 
     def add(self, texts: Iterable[PieceT]) -> None:
-        """Count each. Raises TooManyTextsError."""
+        """Count each text. Raises TooManyTextsError."""
         before = len(self.counts)
         self.counts.update(texts)
         fresh = len(self.counts) - before
@@ -66,13 +66,13 @@ class TextCounter(Generic[PieceT]):
 
 
 def most_held_bytes(text_bytes: int, distinct: int | None = None) -> int:
-    """What a counter of a text of this length, with so many different short texts if that is known, takes at most."""
+    """Bound the bytes that counting takes for a text of this length, with so many different short texts if known."""
     known = MOST_BYTES if distinct is None else (ENTRY_BYTES + _SHORT_BYTES) * distinct
     return min(MOST_BYTES, _BYTES_BY_TEXT * text_bytes, known)
 
 
 def pieces_of_text(store: Store, path: str) -> Iterator[list[bytes]]:
-    """What ASCII's white space separates in all files of a directory, about a MB at a time; none goes across files."""
+    """Split all files of a directory at ASCII's white space, about a MB at a time; no piece goes across files."""
     for file in store.list_files(path):
         rest = b""
         for read in store.pieces(file.path) if file.bytes else ():
@@ -85,7 +85,7 @@ def pieces_of_text(store: Store, path: str) -> Iterator[list[bytes]]:
 
 
 def lines_of_text(store: Store, path: str) -> Iterator[str]:
-    """The lines of all files of a directory as TextInputFormat cuts them: at LF, CR and CR LF, without a BOM."""
+    """Yield the lines of all files of a directory as TextInputFormat cuts them: at LF, CR and CR LF, without a BOM."""
     for file in store.list_files(path):
         stream = stream_of(store.pieces(file.path) if file.bytes else iter(()))
         text = io.TextIOWrapper(stream, encoding="utf-8-sig", errors="replace", newline=None)
@@ -93,45 +93,51 @@ def lines_of_text(store: Store, path: str) -> Iterator[str]:
 
 
 def judge_counts(
-    expected: Counter[str], counts: Iterable[tuple[str, int]], report: LaunchReport, what: str, least: int = 0
+    expected: Counter[str], counts: Iterable[tuple[str, int]], report: LaunchReport, counted_name: str, least: int = 0
 ) -> tuple[Verdict, ...]:
-    """Whether an output has each expected count once, in any order, and its sum and the jobs' counters are right.
+    """Judge that an output has each expected count once, in any order, and that sum and the jobs' counters are right.
 
-    `what` is counted: the name of a counter, as `distinct_what` is of another. `expected` is used up.
+    The jobs' counters are `counted_name` and `distinct_` before that name. `expected` is used up.
     """
-    total, counters = expected.total(), {what: expected.total(), f"distinct_{what}": len(expected)}
+    total, counters = expected.total(), {counted_name: expected.total(), f"distinct_{counted_name}": len(expected)}
     wrong = added = 0
     example = ""
     for word, count in counts:
-        wanted = expected.pop(word, None)
+        expected_count = expected.pop(word, None)
         added += count
-        if count != wanted:
+        if count != expected_count:
             wrong += 1
-            example = example or f"{word[:40]!r} has {count}, and not {'a line here' if wanted is None else wanted}"
+            right = "a line here" if expected_count is None else expected_count
+            example = example or f"{word[:40]!r} has {count}, and not {right}"
     if expected and not example:
         word, count = next(iter(expected.items()))
         example = f"{word[:40]!r} has none, and not {count}"
-    seen = f"{wrong} lines wrong, {len(expected)} missing"
+    mistakes = f"{wrong} lines wrong, {len(expected)} missing"
     return (
-        verdict(COUNTS, passed=not (wrong or expected), detail=f"{seen}; the first: {example}" if example else seen),
         verdict(
-            f"counts add up to the {what}",
-            passed=added == total >= least,
-            detail=f"{added} counted, {total} {what} staged",
+            COUNTS, passed=not (wrong or expected), detail=f"{mistakes}; the first: {example}" if example else mistakes
         ),
-        counters_agree(report, counters, f"counters equal the {what}"),
+        verdict(
+            f"counts add up to the {counted_name}",
+            passed=added == total >= least,
+            detail=f"{added} counted, {total} {counted_name} staged",
+        ),
+        counters_agree(report, counters, f"counters equal the {counted_name}"),
     )
 
 
-def with_counts(report: LaunchReport, history: History, what: str, text: Text) -> LaunchReport:
-    """A report with what the tasks of a job counted: the texts that maps emitted, and the different ones reduced."""
+def with_counts(report: LaunchReport, history: History, counted_name: str, text: Text) -> LaunchReport:
+    """Add to a report what a job's tasks counted: the texts that maps emitted, and the different texts reduced."""
     counted = history.counted
-    result = {what: counted.get("emitted_records", -1), f"distinct_{what}": counted.get("output_records", -1)}
+    result = {
+        counted_name: counted.get("emitted_records", -1),
+        f"distinct_{counted_name}": counted.get("output_records", -1),
+    }
     return report.model_copy(update={"result": result, "settings": {**text.properties, **report.settings}})
 
 
 def counted_lines(lines: Iterable[bytes]) -> Iterator[tuple[str, int]]:
-    """Lines of the form `word<TAB>count`. Raises AssayError for any other."""
+    """Parse lines of the form `word<TAB>count`. Raises AssayError for any other line."""
     for line in lines:
         word, tab, count = line.rpartition(b"\t")
         if not (tab and count.isdigit()):
@@ -146,8 +152,8 @@ OWN_FILES = (
 _PACKED = re.compile(r"\.(gz|bz2|zst|deflate|lz4|snappy|zip|xz)$", re.IGNORECASE)
 
 
-def user_text(options: Options, spec: WorkloadSpec, *, strict: bool) -> UserText | None:
-    """The files directly in the option `directory` that are not hidden; None without the option.
+def user_text(options: WorkloadOptions, spec: WorkloadSpec, *, strict: bool) -> UserText | None:
+    """Find the files directly in the option `directory` that are not hidden; None without the option.
 
     Raises BadInputError when there is no such directory, nothing usable in it, or options that make text.
     """

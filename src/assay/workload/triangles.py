@@ -68,8 +68,8 @@ class Triangles(GraphWorkload):
         lines = [line.strip() for line in store.lines(self.output_path) if line]
         by_id = self.spec.variant == "paper"
         if not lines or (by_id and len(lines) != 1) or not all(line.isdigit() for line in lines):
-            wanted = "one number" if by_id else "numbers, one of each reduce task"
-            raise AssayError(f"the output of triangles should be {wanted}, and is {lines[:3]!r}")
+            requirement = "one number" if by_id else "numbers, one of each reduce task"
+            raise AssayError(f"the output of triangles should be {requirement}, and is {lines[:3]!r}")
         oracle = Oracle(graph := self.input.graph())
         total, expected = sum(map(int, lines)), oracle.triangles
         counted = report.result.get("triangles")

@@ -70,16 +70,16 @@ class WordFrequency(BaseWorkload):
         self.input = user or GeneratedText(*self.options.file_size(), self.options.count("seed", least=0))
 
     def command_options(self) -> tuple[str, ...]:
-        """None: the options are those of the text."""
+        """Pass no options: they are about the text."""
         return ()
 
     def estimate(self) -> Estimate:
-        """The text, what `plain` spills, and the counts; the verification holds the different pieces, and words."""
+        """Estimate by the text, what `plain` spills, and the counts; verification holds different pieces and words."""
         size = self.input.size()
         copies = 1 + (_SHIPPED_COPIES if self.spec.variant == "plain" else 1)
         byte_s = 1 / BYTES_S + 1 / _MAKE_BYTES_S + 1 / _CHECK_BYTES_S + copies / 2 / _MAP_BYTES_S
-        held = 2 * most_held_bytes(int(size.bytes), self.input.distinct)
-        return hadoop_cost(1, byte_s, copies, 128 * MIB + held).estimate(size)
+        verification_bytes = 2 * most_held_bytes(int(size.bytes), self.input.distinct)
+        return hadoop_cost(1, byte_s, copies, 128 * MIB + verification_bytes).estimate(size)
 
     def verify(self, store: Store, report: LaunchReport) -> tuple[Verdict, ...]:
         """Count what ASCII's white space separates as it stands, and find the words in the different ones alone."""
@@ -97,14 +97,14 @@ class WordFrequency(BaseWorkload):
 
 
 def words_in(text: str) -> list[str]:
-    """The words of a text, in order: letters, marks and decimal digits, each in its simple lower case."""
-    words = []
+    """Find the words of a text, in order: letters, marks and decimal digits, each in its simple lower case."""
+    found_words = []
     # Here too white space is Unicode's, and U+001C to U+001F.
     for piece in text.split():
-        kept = [letter for letter in piece if (kind := unicodedata.category(letter))[0] in "LM" or kind == "Nd"]
+        letters = [letter for letter in piece if (kind := unicodedata.category(letter))[0] in "LM" or kind == "Nd"]
         # Python knows the full mapping only; where that has two characters (U+0130) the simple one is its first.
-        words.append("".join(letter.lower()[0] for letter in kept))
-    return list(filter(None, words))
+        found_words.append("".join(letter.lower()[0] for letter in letters))
+    return list(filter(None, found_words))
 
 
 WORKLOADS.add("word-frequency", WordFrequency, place=11)

@@ -1,4 +1,4 @@
-"""Emulated drives that outlive the command that attached them, and what crashed commands left: attach, list, detach."""
+"""Attaches, lists and detaches emulated drives that outlive their command, or that crashed commands left behind."""
 
 import re
 import shutil
@@ -19,7 +19,7 @@ from assay.model.errors import AssayError, BadInputError
 from assay.model.installation import Installation
 
 HOME = re.compile(rf"^(?P<home>/.*/assay-(?P<id>{PURPOSE}-[0-9a-f]{{12}}))/")
-"""The marker: the directory in which a drive's backing file and mount points lie."""
+"""The directory, recognised by its name, in which a drive's backing file and mount points lie."""
 
 YOUNG_S = 60.0
 
@@ -44,7 +44,7 @@ class AttachedDrive(Frozen):
 
 
 def attach(medium: EmulatedMedium, installation: Installation, mount_point: Path | None = None) -> AttachedDrive:
-    """Attach a drive and leave it so. Raises BadInputError before anything starts, AssayError after; nothing stays."""
+    """Attach a drive for good. Raises BadInputError before anything starts, AssayError after; then nothing stays."""
     medium.check()
     if mount_point is not None:
         if mount_point.is_symlink() or (mount_point.exists() and not mount_point.is_dir()):
@@ -65,14 +65,16 @@ def attach(medium: EmulatedMedium, installation: Installation, mount_point: Path
 
 
 def drives(installation: Installation) -> list[AttachedDrive]:
-    """All emulated drives on this machine, whoever attached them."""
-    own = [_of_lease(lease) for lease in leases(installation.state) if lease.purpose == PURPOSE and lease.directories]
-    known = {drive.home for drive in own}
-    return own + [foreign for foreign in _foreign(installation) if foreign.home not in known]
+    """List all emulated drives on this machine, whoever attached them."""
+    leased = [
+        _of_lease(lease) for lease in leases(installation.state) if lease.purpose == PURPOSE and lease.directories
+    ]
+    known = {drive.home for drive in leased}
+    return leased + [foreign for foreign in _foreign(installation) if foreign.home not in known]
 
 
 def detach(drive: AttachedDrive, installation: Installation) -> dict[str, Any]:
-    """Detach a drive, with its data; the last report of its emulator, empty when it was gone.
+    """Detach a drive, with its data, and return the last report of its emulator, which is empty where that was gone.
 
     Raises AssayError when something still uses it; at once, and nothing is touched, when somebody else's file system is
     mounted on it or below its home.
@@ -99,14 +101,14 @@ def detach(drive: AttachedDrive, installation: Installation) -> dict[str, Any]:
 
 
 def named(name: str, everything: list[AttachedDrive]) -> AttachedDrive:
-    """The drive with an id, a mount point or (when there is one) a profile's name. Raises BadInputError."""
-    found = [drive for drive in everything if name in {drive.id, str(drive.mount_point or "")}]
-    found = found or [drive for drive in everything if drive.profile == name and drive.state != "in use"]
-    if len(found) == 1:
-        return found[0]
-    if found:
+    """Find the drive with an id, a mount point or, if only one has it, a profile's name. Raises BadInputError."""
+    matching = [drive for drive in everything if name in {drive.id, str(drive.mount_point or "")}]
+    matching = matching or [drive for drive in everything if drive.profile == name and drive.state != "in use"]
+    if len(matching) == 1:
+        return matching[0]
+    if matching:
         raise BadInputError(
-            f"{name!r} is attached more than once; name one by its id: {', '.join(k.id for k in found)}"
+            f"{name!r} is attached more than once; name one by its id: {', '.join(drive.id for drive in matching)}"
         )
     ids = ", ".join(drive.id for drive in everything) or "none at all"
     raise BadInputError(f"no drive {name!r} is attached; `assay media list` shows what is: {ids}")
@@ -128,22 +130,22 @@ def _of_lease(lease: Lease) -> AttachedDrive:
 
 
 def _foreign(installation: Installation) -> Iterator[AttachedDrive]:
-    """Drives whose lease is nowhere written down: found by their mounts, loop devices and directories."""
+    """Find drives without a written lease by their mounts, loop devices and directories."""
     paths = [*(mount.point for mount in mounts()), *(str(loop.backing_file) for loop in loops())]
     paths += [f"{folder}/" for folder in (installation.parts / "work").resolve().glob(f"assay-{PURPOSE}-*")]
     homes = {Path(match["home"]): match["id"] for path in paths if (match := HOME.match(f"{path}/"))}
     for home, name in sorted(homes.items()):
         try:
             file = Path((home / "lease").read_text(encoding="utf-8").strip())
-            held = any(lease.kept or not lease.stale for lease in leases(file.parents[1]) if lease.id == file.stem)
+            is_leased = any(lease.kept or not lease.stale for lease in leases(file.parents[1]) if lease.id == file.stem)
         except OSError:  # too young to name its lease yet, perhaps
-            held = home.is_dir() and time.time() - home.stat().st_mtime < YOUNG_S
-        if not held:
+            is_leased = home.is_dir() and time.time() - home.stat().st_mtime < YOUNG_S
+        if not is_leased:
             yield AttachedDrive(id=name, state="foreign", home=home, backing_bytes=_taken(home))
 
 
 def _taken(home: Path) -> int:
-    """Bytes that the sparse backing file takes of its disk."""
+    """Return the bytes that the sparse backing file takes of its disk."""
     try:
         return Drive(home).backing.stat().st_blocks * 512
     except OSError:

@@ -35,7 +35,7 @@ LOOP_CTL_GET_FREE = 0x4C82
 CONTROL = Path("/dev/loop-control")
 
 
-class Queue(Frozen):
+class BlockQueue(Frozen):
     """How the kernel treats the block device.
 
     `depth` requests at most are given to the drive at once; those beyond wait in the scheduler, which sorts and merges
@@ -51,7 +51,7 @@ class Queue(Frozen):
 
 
 def check_loop_devices(control: Path = CONTROL) -> Path:
-    """A loop device that is free now. Raises BadInputError when none can be had."""
+    """Raise BadInputError where no loop device can be had."""
     try:
         descriptor = os.open(control, os.O_RDWR | os.O_CLOEXEC)
     except OSError as error:
@@ -82,7 +82,7 @@ _PACKAGES = {"losetup": "util-linux", "mount": "util-linux", "mkfs.ext4": "e2fsp
 
 
 def may_mount() -> bool:
-    """Whether this process has the right to mount; root has it but in most containers."""
+    """Tell whether this process may mount; root may, except in most containers."""
     for line in Path("/proc/self/status").read_text(encoding="utf-8", errors="replace").splitlines():
         if line.startswith("CapEff:"):
             return bool(int(line.split()[1], 16) >> ADMINISTRATOR_BIT & 1)
@@ -90,50 +90,50 @@ def may_mount() -> bool:
 
 
 def missing(installation: Installation, file_system: str = "ext4") -> list[str]:
-    """What keeps emulated drives with this file system from working here, a sentence each; empty when they work.
+    """Say in a sentence each what keeps emulated drives with this file system from working here; empty where they work.
 
     Nothing is attached for it.
     """
-    found = []
+    problems = []
     if not may_mount() and os.geteuid() != 0:
-        found.append("emulated drives need root, to mount them: start Assay as root")
+        problems.append("emulated drives need root, to mount them: start Assay as root")
     elif not may_mount():
-        found.append(
+        problems.append(
             "emulated drives need the right to mount (CAP_SYS_ADMIN), which root lacks here: give it to the container"
         )
     try:
         os.close(os.open(FUSE, os.O_RDWR | os.O_CLOEXEC))
     except OSError as error:
-        found.append(
+        problems.append(
             f"emulated drives need FUSE, and {FUSE} can't be opened ({error.strerror}): load the kernel's module with "
             "`modprobe fuse`, or in a container make the device available"
         )
     try:
         check_loop_devices()
     except BadInputError as error:
-        found.append(str(error))
+        problems.append(str(error))
     tools = [tool for tool in ("losetup", "mount", f"mkfs.{file_system}") if shutil.which(tool) is None]
-    found += [f"there is no {tool}: install {_PACKAGES[tool]}" for tool in tools]
+    problems += [f"there is no {tool}: install {_PACKAGES[tool]}" for tool in tools]
     reason = Emulator(installation).missing()
-    return [*found, reason] if reason else found
+    return [*problems, reason] if reason else problems
 
 
 def schedulers(device: Path, sys: Path = Path("/sys")) -> tuple[str, ...]:
-    """What a block device's queue offers, the one in use first; empty where the kernel does not tell."""
+    """Return the schedulers that a block device's queue offers, the current one first; empty where none are listed."""
     try:
-        words = (sys / "block" / device.name / "queue" / "scheduler").read_text(encoding="utf-8").split()
+        offered = (sys / "block" / device.name / "queue" / "scheduler").read_text(encoding="utf-8").split()
     except OSError:
         return ()
-    return tuple(word.strip("[]") for word in sorted(words, key=lambda word: "[" not in word))
+    return tuple(word.strip("[]") for word in sorted(offered, key=lambda word: "[" not in word))
 
 
-def scheduler_to_use(wanted: str, offered: Collection[str]) -> str:
-    """The one that such a drive would have, or none where this kernel does not offer it."""
-    return wanted if wanted in offered or not offered else "none"
+def scheduler_to_use(preferred: str, offered: Collection[str]) -> str:
+    """Return the preferred scheduler, or none where this kernel does not offer it."""
+    return preferred if preferred in offered or not offered else "none"
 
 
-def attach_loop(file: Path, queue: Queue, system: System, scope: ExitStack) -> Path:
-    """A loop device on a file, with direct I/O so that nothing is cached twice; it is detached with the scope."""
+def attach_loop(file: Path, queue: BlockQueue, system: System, scope: ExitStack) -> Path:
+    """Attach a loop device to a file, for the time of a scope; direct I/O keeps data from being cached twice."""
     device = Path(system.run("losetup", "--find", "--show", "--direct-io=on", str(file)).strip())
     # Its file by the name that the kernel gives it: links in the path are gone from that.
     scope.callback(system.detach, next((loop for loop in loops() if loop.device == device), Loop(device, file)))
@@ -141,13 +141,13 @@ def attach_loop(file: Path, queue: Queue, system: System, scope: ExitStack) -> P
     return device
 
 
-def set_queue(device: Path, queue: Queue, system: System) -> None:
+def set_queue(device: Path, queue: BlockQueue, system: System) -> None:
     """Make the block layer treat the device as it would the real drive. Raises AssayError when it does not.
 
     Where the kernel does not offer the drive's scheduler there is none.
     """
     folder = Path("/sys/block") / device.name / "queue"
-    wanted = (
+    settings = (
         ("scheduler", "none"),
         # Without a scheduler this bounds what the driver is given at once; with one it would bound the scheduler's own.
         ("nr_requests", str(queue.depth)),
@@ -155,7 +155,7 @@ def set_queue(device: Path, queue: Queue, system: System) -> None:
         ("scheduler", scheduler_to_use(queue.scheduler, schedulers(device))),
         ("read_ahead_kb", str(queue.read_ahead_kb)),
     )
-    for name, value in wanted:
+    for name, value in settings:
         if not system.write(folder / name, f"{value}\n"):
             raise AssayError(f"{device} can't be set up as the drive is: {folder / name} does not take {value!r}")
     most = min(LARGEST_KB, whole_number_in(folder / "max_hw_sectors_kb") or LARGEST_KB)
@@ -164,7 +164,7 @@ def set_queue(device: Path, queue: Queue, system: System) -> None:
 
 
 def limit_dirty(device: Path, limit_bytes: int | None, system: System, sys: Path = Path("/sys")) -> bool:
-    """Bound what the kernel holds for a device before it writes; None: no bound of its own. Whether the kernel took it.
+    """Bound the dirty bytes that the kernel holds for a device; None lifts the bound. Tells whether the kernel took it.
 
     A loop device keeps its bound when it is detached, also that of a run that was killed: None lifts it again. Source:
     the kernel's ABI/testing/sysfs-class-bdi.
@@ -197,21 +197,21 @@ KEEP_SIZE, PUNCH_HOLE = 1, 2
 BLOCK_BYTES = 4096
 
 
-def queue_of(profile: DriveProfile) -> Queue:
-    """As the profile says the kernel treats the drive.
+def queue_of(profile: DriveProfile) -> BlockQueue:
+    """Return the queue that the profile gives the drive.
 
     Else as Debian's kernel treats such a drive: mq-deadline on SATA, no scheduler for NVMe, which has deeper queues.
     """
     usual = SATA_DEPTH if profile.kind in {"hdd", "ssd"} else LOOP_DEPTH
     depth = int(profile.values.get("queue_depth", usual))
     if profile.queue is not None:
-        return Queue(
+        return BlockQueue(
             **profile.queue.model_dump(include={"rotational", "scheduler", "read_ahead_kb"}),
             depth=min(depth, LOOP_DEPTH),
             further=profile.queue.model_dump(include=set(FURTHER_SETTINGS), exclude_none=True),
         )
     on_sata = profile.kind == "hdd" or depth <= SATA_DEPTH
-    return Queue(
+    return BlockQueue(
         rotational=profile.kind == "hdd",
         scheduler="mq-deadline" if on_sata else "none",
         depth=min(depth, LOOP_DEPTH),
@@ -221,21 +221,21 @@ def queue_of(profile: DriveProfile) -> Queue:
 def attach_raw(
     profile: DriveProfile,
     size_bytes: int,
-    place: Path,
+    directory: Path,
     lease: Lease,
     emulator: Emulator,
     system: System,
     scope: ExitStack,
 ) -> tuple[Path, Drive]:
-    """An empty block device and its emulator, which answers at once until `begin`; both go with the scope.
+    """Attach an empty block device and start its emulator, without delays until `begin`, for the time of a scope.
 
-    Raises BadInputError where the disk below `place` is too small, AssayError when a step fails; then nothing stays.
+    Raises BadInputError where the disk below `directory` is too small, AssayError when a step fails; nothing stays.
     """
-    drive = Drive(lease.make_directory(place / f"assay-{lease.id}"))
+    drive = Drive(lease.make_directory(directory / f"assay-{lease.id}"))
     free = shutil.disk_usage(drive.home).free
     if free < LEAST_FREE_BYTES:
         raise BadInputError(
-            f"the disk below {place} is too small for the backing file of {profile.name}: {free >> 20} MiB are "
+            f"the disk below {directory} is too small for the backing file of {profile.name}: {free >> 20} MiB are "
             f"free, and an empty drive may take {LEAST_FREE_BYTES >> 20} MiB; make room or name another place"
         )
     try:
@@ -244,12 +244,12 @@ def attach_raw(
             holes = can_punch_holes(made.fileno())
     except OSError as error:
         raise AssayError(
-            f"a file of {size_bytes} bytes can't be made below {place} ({error.strerror}); "
+            f"a file of {size_bytes} bytes can't be made below {directory} ({error.strerror}); "
             "name a place on another file system, or take a smaller size"
         ) from None
     if not holes:
         raise BadInputError(
-            f"the file system below {place} can't give back parts of a file, which what is deleted on "
+            f"the file system below {directory} can't give back parts of a file, which what is deleted on "
             f"{profile.name} must; name a place on another one, such as ext4, xfs, btrfs or tmpfs"
         )
     (drive.home / "profile.json").write_text(profile.for_emulator, encoding="utf-8")
@@ -261,24 +261,24 @@ def attach_raw(
 
 @contextmanager
 def raw_drive(
-    profile: DriveProfile, size_bytes: int, place: Path, lease: Lease, emulator: Emulator, system: System
+    profile: DriveProfile, size_bytes: int, directory: Path, lease: Lease, emulator: Emulator, system: System
 ) -> Iterator[tuple[Path, Drive]]:
-    """A block device that behaves as the profile says, and its emulator, for the time of a scope."""
+    """Attach a block device that behaves as the profile says, with its emulator, for the time of a scope."""
     with ExitStack() as scope:
-        device, drive = attach_raw(profile, size_bytes, place, lease, emulator, system, scope)
+        device, drive = attach_raw(profile, size_bytes, directory, lease, emulator, system, scope)
         drive.begin(emulator.measure(device, drive.home), device)
         yield device, drive
 
 
 def can_punch_holes(descriptor: int) -> bool:
-    """fallocate(2): whether the file system can free a range within a file. Tried on a file that is still empty."""
+    """Try on an empty file whether the file system can free a range within a file (fallocate(2))."""
     libc = ctypes.CDLL(None, use_errno=True)
     start, length = ctypes.c_int64(0), ctypes.c_int64(BLOCK_BYTES)
     failed = libc.fallocate64(descriptor, PUNCH_HOLE | KEEP_SIZE, start, length)
     return not failed or ctypes.get_errno() not in {errno.EOPNOTSUPP, errno.ENOSYS}
 
 
-Kind = Literal["ext4", "xfs"]
+FileSystem = Literal["ext4", "xfs"]
 
 # The backing file is new and reads as zeros, so nothing needs to be zeroed or discarded beforehand.
 MAKE = {
@@ -298,15 +298,15 @@ SHUT_DOWN, WITHOUT_LOG = 0x8004587D, 2
 """EXT4_IOC_SHUTDOWN and XFS_IOC_GOINGDOWN, the same number; and not to write out the log first."""
 
 
-def options(kind: Kind, kernel: str) -> str:
-    """Mount options that a kernel of this release (`6.1.0-13-amd64`) understands."""
+def options(kind: FileSystem, kernel: str) -> str:
+    """Return the mount options that a kernel of this release (`6.1.0-13-amd64`) understands."""
     release = tuple(int(number) for number in re.findall(r"\d+", kernel)[:2])
     chosen = OPTIONS[kind].split(",")
-    return ",".join(one for one in chosen if one != "no_prefetch_block_bitmaps" or release >= PREFETCH_SINCE)
+    return ",".join(option for option in chosen if option != "no_prefetch_block_bitmaps" or release >= PREFETCH_SINCE)
 
 
-def mount(device: Path, kind: Kind, point: Path, system: System, scope: ExitStack) -> None:
-    """Mount a device's file system; it is unmounted with the scope.
+def mount(device: Path, kind: FileSystem, point: Path, system: System, scope: ExitStack) -> None:
+    """Mount a device's file system for the time of a scope.
 
     What is still unwritten then is dropped: the drive goes too, and writing gigabytes of a trial's files to an emulated
     hard disk first would only take time.

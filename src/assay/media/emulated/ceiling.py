@@ -45,55 +45,55 @@ WORDS: Mapping[str, str] = {
 
 
 class Ceiling(Frozen):
-    """What the path carried at best. It holds for one boot of one kernel and one program of the emulator."""
+    """The best rates of the path, for one boot of one kernel and one program of the emulator."""
 
     boot: str
     kernel: str
     emulator_digest: str
     cores: float
-    """Of how many processors its time was; a quota may give parts of one."""
+    """How many processors' time it had; a quota may give parts of a processor."""
     rates: Mapping[str, float]
 
     @property
     def fact(self) -> str:
-        """As a record's fact."""
+        """Write it as a fact of a record."""
         return ", ".join(f"{name} {self.rates[name]:.0f}" for name in WORDS if name in self.rates)
 
     def beyond(self, profile: DriveProfile) -> Iterator[str]:
-        """What a drive of this profile should do and can't here, a clause each."""
+        """Say in a clause each what a drive of this profile should do and can't here."""
         for name, expected in profile.expected_values.items():
-            wanted = expected / profile.slowdown
-            if name in self.rates and wanted > REACHABLE * self.rates[name]:
-                words, most = WORDS[name].format(f"{wanted:,.0f}"), f"{self.rates[name]:,.0f}"
-                carries = f"only {most}" if wanted > self.rates[name] else f"{most}; {_NEAR}"
-                yield f"the drive should answer {words}, and this machine's path carries {carries}"
+            demanded = expected / profile.slowdown
+            if name in self.rates and demanded > REACHABLE * self.rates[name]:
+                demand, most = WORDS[name].format(f"{demanded:,.0f}"), f"{self.rates[name]:,.0f}"
+                carries = f"only {most}" if demanded > self.rates[name] else f"{most}; {_NEAR}"
+                yield f"the drive should answer {demand}, and this machine's path carries {carries}"
 
 
 def known_ceiling(installation: Installation, emulator: Emulator | None = None) -> Ceiling | None:
-    """The one that was measured since this machine has started, with this emulator; None where there is none."""
+    """Read the ceiling measured since this machine's start with this emulator; None where there is none."""
     try:
-        found = Ceiling.model_validate_json((installation.state / FILE).read_text(encoding="utf-8"))
+        ceiling = Ceiling.model_validate_json((installation.state / FILE).read_text(encoding="utf-8"))
     except (OSError, ValidationError):
         return None
     here = _here(emulator or Emulator(installation))
-    return found if found.model_dump(include=set(here)) == here else None
+    return ceiling if ceiling.model_dump(include=set(here)) == here else None
 
 
 def measure_ceiling(
     installation: Installation, emulator: Emulator | None = None, system: System | None = None
 ) -> Ceiling:
-    """Measure it, in about ten seconds, and keep it. Raises AssayError where no drive can be attached."""
+    """Measure and store the ceiling, in about ten seconds. Raises AssayError where no drive can be attached."""
     emulator = emulator or Emulator(installation)
     roomy = os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free >= ROOM_BYTES
-    place = MEMORY if roomy else installation.parts / "work"
+    directory = MEMORY if roomy else installation.parts / "work"
     null = find_profile("null", installation.profiles)
     with Lease(installation.state, PURPOSE) as lease, ExitStack() as scope:
         # Until it begins a drive answers at once.
-        device, _ = attach_raw(null, DRIVE_BYTES, place, lease, emulator, system or System(), scope)
-        found = Ceiling.model_validate(_here(emulator) | {"rates": emulator.rates(device)})
+        device, _ = attach_raw(null, DRIVE_BYTES, directory, lease, emulator, system or System(), scope)
+        ceiling = Ceiling.model_validate(_here(emulator) | {"rates": emulator.rates(device)})
     with suppress(OSError):  # then it is measured again next time
-        replace_text(installation.state / FILE, found.model_dump_json(indent=1))
-    return found
+        replace_text(installation.state / FILE, ceiling.model_dump_json(indent=1))
+    return ceiling
 
 
 def _here(emulator: Emulator) -> dict[str, str | float]:

@@ -30,14 +30,14 @@ from assay.model.installation import Installation
 from assay.model.naming import nearest
 
 MOST_WORDS = 400
-"""Characters of a failed command's words that are shown."""
+"""How many characters of a failed command's message are shown."""
 
 
 class System:
-    """Commands, processes, settings in sysfs, and letting go of mounts and loop devices, on this machine."""
+    """Runs commands, starts processes, writes settings in sysfs, and releases mounts and loop devices."""
 
     def run(self, *command: str) -> str:
-        """Run a command to its end; what it printed. Raises AssayError with its last words when it fails."""
+        """Run a command and return its output. Raises AssayError with the end of its message where it fails."""
         environment = {**os.environ, "LC_ALL": "C"}
         try:
             done = subprocess.run(
@@ -49,8 +49,8 @@ class System:
         except subprocess.TimeoutExpired:
             raise AssayError(f"{' '.join(command)} did not end within a minute") from None
         if done.returncode:
-            words = " ".join((done.stderr or done.stdout).split()) or f"exit code {done.returncode}"
-            raise AssayError(f"{' '.join(command)} failed: {words[-MOST_WORDS:]}")
+            message = " ".join((done.stderr or done.stdout).split()) or f"exit code {done.returncode}"
+            raise AssayError(f"{' '.join(command)} failed: {message[-MOST_WORDS:]}")
         return done.stdout
 
     def start(
@@ -102,7 +102,7 @@ class Emulator:
         self._reason = installation.parts / "emulator.missing"
 
     def missing(self) -> str | None:
-        """Why there is no such program, and how to get it; None when it is there."""
+        """Say why the program is missing and how to get it; None where it exists."""
         if self.binary.is_file():
             return None
         try:
@@ -113,19 +113,19 @@ class Emulator:
 
     @cached_property
     def digest(self) -> str:
-        """The start of the program's SHA-256; empty when there is no such program."""
+        """Return the start of the program's SHA-256; empty where there is no program."""
         try:
             return hashlib.sha256(self.binary.read_bytes()).hexdigest()[:16]
         except OSError:
             return ""
 
     def figures(self) -> Mapping[str, tuple[FigureSpec, ...]]:
-        """The figures of each kind of drive."""
+        """Ask the program for the figures of each kind of drive."""
         kinds = json.loads(self._run("figures").stdout)
         return {kind["kind"]: tuple(map(FigureSpec.model_validate, kind["figures"])) for kind in kinds}
 
     def check(self, profile: DriveProfile) -> None:
-        """Raises BadInputError that names the figure, its value, the bounds and the line, for all that is wrong."""
+        """Check a profile. Raises BadInputError with each wrong figure, its value, its bounds and its line."""
         with tempfile.NamedTemporaryFile("w", encoding="utf-8", suffix=".json") as file:
             file.write(profile.for_emulator)
             file.flush()
@@ -142,25 +142,25 @@ class Emulator:
         raise BadInputError("; ".join(sentences))
 
     def measure(self, device: Path, home: Path) -> dict[str, Any]:
-        """What requests to a passive drive cost on their way, as the emulator takes it at its beginning.
+        """Measure what requests to a passive drive cost on their way, in the form that `begin` takes.
 
         `home` holds the drive's control socket; it is reached from there, since its whole path may be too long.
         """
-        cost: dict[str, Any] = json.loads(self._run("measure", str(device), "control", place=home).stdout)
+        cost: dict[str, Any] = json.loads(self._run("measure", str(device), "control", directory=home).stdout)
         return cost
 
     def rates(self, device: Path) -> dict[str, float]:
-        """What a block device carries, by the names of a profile's `expected`. Its first 256 MiB are overwritten."""
-        found: dict[str, float] = json.loads(self._run("rates", str(device)).stdout)
-        return found
+        """Measure a block device's rates, named as in a profile's `expected`. Its first 256 MiB are overwritten."""
+        rates: dict[str, float] = json.loads(self._run("rates", str(device)).stdout)
+        return rates
 
     def _run(
-        self, *arguments: str, good: tuple[int, ...] = (0,), place: Path | None = None
+        self, *arguments: str, good: tuple[int, ...] = (0,), directory: Path | None = None
     ) -> "subprocess.CompletedProcess[str]":
         try:
             done = subprocess.run(
                 [self.binary, *arguments], capture_output=True, encoding="utf-8", errors="replace", check=False,
-                timeout=PATIENCE_S, stdin=subprocess.DEVNULL, cwd=place,
+                timeout=PATIENCE_S, stdin=subprocess.DEVNULL, cwd=directory,
             )  # fmt: skip
         except OSError as error:
             raise AssayError(self.missing() or f"{self.binary} can't be run: {error.strerror}") from None
@@ -178,9 +178,9 @@ ANSWER_S = 20.0
 POLL_S = 0.005
 REQUEST_LOG = "requests.log"
 QUICK_S = 2.0
-"""How long one look at whether it is alive waits for an answer."""
+"""How long one check of whether it is alive waits for an answer."""
 SILENT_S, SILENT_LOOKS = 30.0, 5
-"""An emulator that gives none for so long, at so many looks, hangs; on a busy machine one answer may well be late."""
+"""An emulator that answers nothing for so long, at so many checks, hangs; on a busy machine an answer may be late."""
 SPARED_FROM_OOM = "-1000"
 """The kernel shall not pick the emulator when memory runs out: all that is mounted on it would die (proc(5))."""
 
@@ -190,7 +190,7 @@ class GoneError(AssayError):
 
 
 class SilentError(AssayError):
-    """The emulator is there and gave no answer in time."""
+    """The emulator exists and gave no answer in time."""
 
 
 class Drive:
@@ -210,11 +210,11 @@ class Drive:
 
     @property
     def seed(self) -> int:
-        """What settles all that a real drive leaves to chance: another one for each home, so for each lease."""
+        """The seed of the drive's random behaviour; each home, so each lease, has another."""
         return int(hashlib.sha256(self.home.name.encode()).hexdigest()[:8], 16)
 
     def ask(self, command: str, patience_s: float | None = None) -> dict[str, Any]:
-        """Send one line to the emulator; its answer.
+        """Send one line to the emulator and return its answer.
 
         Raises GoneError when it is not there, SilentError when it gives none in time, AssayError when it refuses.
         """
@@ -241,7 +241,7 @@ class Drive:
         return content
 
     def begin(self, path_cost: Mapping[str, Any] | None = None, device: Path | None = None) -> None:
-        """From now on it takes its time; `path_cost` is what requests cost on their way to it anyway.
+        """Begin to delay requests; `path_cost` is what requests cost on their way to the emulator anyway.
 
         `device` is the loop device, where the kernel counts how long requests really take.
         """
@@ -249,7 +249,7 @@ class Drive:
         self.ask(f"begin {json.dumps({name: value for name, value in start.items() if value is not None})}")
 
     def request_log(self) -> Path | None:
-        """The file that it writes its log of requests to, from now on; None when the emulator refuses."""
+        """Start the log of requests and return its file; None where the emulator refuses."""
         if self._request_log is None:
             with suppress(AssayError):
                 self.ask(f"trace {REQUEST_LOG}")
@@ -257,7 +257,7 @@ class Drive:
         return self._request_log
 
     def failure(self) -> str | None:
-        """Why its emulator can't be used: it is gone, or hangs; None while it answers (what it reports is `seen`)."""
+        """Say why its emulator can't be used: it is gone, or hangs; None while it answers (`seen` has its report)."""
         code = self.process.poll() if self.process else None
         if code is not None:
             return f"the drive emulator {ended(code)}{self.last_words()}"
@@ -282,13 +282,13 @@ class Drive:
                 os.kill(self.process.pid, signal.SIGKILL)
 
     def last_words(self) -> str:
-        """The last line of its log that is more than `ready`, to go at a sentence's end."""
+        """Return the last line of its log after `ready`, as the end of a sentence."""
         said = last_telling(_text(self.log), lambda line: line != READY, silent=READY)
         return f"; its last words: {said}" if said != READY else ""
 
 
 def serve(binary: Path, drive: Drive, environment: Mapping[str, str], system: System, scope: ExitStack) -> None:
-    """Start the drive's emulator; it is passive (no delays) until `begin`, and ends with the scope.
+    """Start the drive's emulator, without delays until `begin`, for the time of a scope.
 
     Needs `profile.json` and the backing file in its home. Raises AssayError when it does not get ready.
     """
@@ -312,7 +312,7 @@ def serve(binary: Path, drive: Drive, environment: Mapping[str, str], system: Sy
 
 
 def _stop(drive: Drive) -> None:
-    """Ask it to end, and end it when it does not; one that died earlier is fine."""
+    """Ask the emulator to end, and kill it where it does not; it may have died earlier."""
     process = drive.process
     if process is None:
         return
@@ -326,7 +326,7 @@ def _stop(drive: Drive) -> None:
 
 
 def ended(code: int) -> str:
-    """How a process ended, as the middle of a sentence."""
+    """Say how a process ended, as the middle of a sentence."""
     return f"was killed by {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"
 
 

@@ -46,7 +46,7 @@ def read_profile(file: Path) -> DriveProfile:
         raise source.error_at([key], f"unknown key {key!r}; {nearest(key, _KEYS)}")
     figures = source.tree.get("figures")
     places = [["figures"], *(["figures", name] for name in (figures if isinstance(figures, dict) else ()))]
-    lines = {place[-1]: line for place in places if (line := source.line(place)) is not None}
+    lines = {keys[-1]: line for keys in places if (line := source.line(keys)) is not None}
     profile = source.validated(DriveProfile, file=file, lines=lines)
     for name in profile.expected:
         if name not in EXPECTED:
