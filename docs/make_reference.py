@@ -42,6 +42,7 @@ from assay.model.record import (
 from assay.model.registry import ENGINES, WORKLOADS
 from assay.model.scale import DriveSeen, HeartbeatsSeen, LinkSeen, ScaleCheck, ScaleReport, ScaleSeen, StrikeSeen
 from assay.model.trial import Landed, NoisePrior, Plan, Trial
+from assay.report.bias import BIASES
 from assay.report.run_summary import AnswerSummary, RunSummary
 from assay.triage.ranking import Batch, CheaperChange, DriveUse, JobRow
 
@@ -327,7 +328,10 @@ def doubts_page() -> str:
 
 
 def _doubts(kinds: Sequence[DoubtKind]) -> str:
-    rows = ((f"`{one.name}`", one.about, one.when, one.why, one.cure) for one in kinds)
+    rows = (
+        (f"`{kind.name}`", kind.about, kind.when, "; ".join(filter(None, (kind.why, BIASES.get(kind.name)))), kind.cure)
+        for kind in kinds
+    )
     return _table(("kind", "about", "raised when", "why it matters", "cure"), rows) + "\n"
 
 

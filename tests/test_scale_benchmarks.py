@@ -2,6 +2,7 @@
 
 import json
 import os
+import sys
 import time
 from itertools import pairwise
 
@@ -17,6 +18,7 @@ from benchmarks.scale_disturbances import (
     disturbances,
     family,
     loaded,
+    main,
     rates_table,
     reshaped,
     slower_profile,
@@ -76,7 +78,7 @@ SEEN = ScaleSeen(
 
 
 def test_the_page_has_all_versions_of_the_rules():
-    assert history() in (ROOT / "docs" / "explanation" / "scale-model.md").read_text()
+    assert history() in (ROOT / "docs" / "research" / "scale-model.md").read_text()
 
 
 def test_a_verdict_that_flips_is_named_with_its_version():
@@ -106,6 +108,13 @@ def test_each_round_has_all_disturbances_in_an_order_of_its_own():
     assert sorted(one.share for one in planned if one.kind == LINKS) == [0.05, 0.05, 0.1, 0.1, 0.2, 0.2]
     assert planned == disturbances(["control", "links"], 2)
     assert planned != sorted(planned)
+
+
+def test_showing_starts_no_trial(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["scale_disturbances.py", "--show", str(tmp_path), "--kinds", "links"])
+    assert main() == 1
+    assert "links-5-0 has no finished trial" in capsys.readouterr().out
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_slower_drive_is_slower_in_all_that_takes_time():

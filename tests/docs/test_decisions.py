@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-FOLDER = Path(__file__).parents[2] / "docs" / "decisions"
+FOLDER = Path(__file__).parents[2] / "docs" / "research" / "decisions"
 
 
 def test_every_decision_has_status_and_date_and_stands_in_the_index():

@@ -1,7 +1,22 @@
 """Proves that the results in the pages are what the kept records say, and that each kept run is quoted."""
 
+import re
+
 import pytest
-from docs.make_results import RESULT_TEXTS, RESULTS, ROOT, filled, keep, named, pages, unpacked
+from docs.make_results import (
+    RESULT_TEXTS,
+    RESULTS,
+    ROOT,
+    against_k1,
+    by_memory,
+    disturbances,
+    filled,
+    keep,
+    model_error,
+    named,
+    pages,
+    unpacked,
+)
 
 pytestmark = pytest.mark.slow
 QUOTING = [page for page in pages() if named(page.read_text(encoding="utf-8"))]
@@ -32,3 +47,30 @@ def test_packing_a_kept_run_again_changes_nothing(tmp_path):
         assert "plan.json" in files
         keep(run, name)
     assert archive.read_bytes() == before
+
+
+def test_within_three_times_the_memory_the_quickstarts_job_gains_nothing():
+    """As README.md says."""
+    least, *_, most = [row.strip("| ").split(" | ") for row in by_memory().splitlines()[2:]]
+    assert int(most[0].split()[0]) < 3 * int(least[0].split()[0])
+    assert (least[-1], most[-1]) == ("worth it", "not worth it")
+
+
+def test_the_checks_of_a_scale_model_detect_what_its_page_says():
+    rows = [row.strip("| ").split(" | ") for row in disturbances().splitlines() if " of 3 |" in row]
+    detected = {
+        "control": "0 of 3",
+        "load": "0 of 3",
+        "links": "2 of 3",
+        "drives late": "0 of 3",
+        "drives slow": "0 of 3",
+    }
+    assert {row[0]: row[-1] for row in rows} == detected
+
+
+def test_equivalence_with_the_cluster_is_not_shown_and_at_k_4_the_model_differs():
+    """As the page on scale models says."""
+    assert "| not shown |" in against_k1()
+    assert "| shown |" not in against_k1()
+    first, second = re.findall(r"\((-?\d+) to (\d+) %\)", model_error())
+    assert int(first[0]) < 0 < int(second[0])

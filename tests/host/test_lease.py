@@ -60,7 +60,7 @@ def test_a_left_over_in_use_does_not_keep_the_others(tmp_path, monkeypatch, caps
     lefts = [Lease(tmp_path, name) for name in ("first", "second", "third")]
     for lease in lefts:
         lease.make_directory(tmp_path / lease.id)
-        lease._owner = (*lease._owner[:2], 1 << 22, 0)
+        lease._owner = lease._owner._replace(pid=1 << 22, started=0)
         lease._write()
     busy = lefts[1].directories[0]
 
@@ -84,7 +84,7 @@ def test_a_left_over_in_use_does_not_keep_the_others(tmp_path, monkeypatch, caps
 def test_a_kept_lease_is_never_stale(tmp_path):
     lease = Lease(tmp_path, "cluster")
     lease.keep()
-    lease._owner = (*lease._owner[:2], 1 << 22, 0)
+    lease._owner = lease._owner._replace(pid=1 << 22, started=0)
     lease._write()
     (found,) = leases(tmp_path)
     assert found.kept

@@ -9,8 +9,8 @@ import pytest
 from numpy.typing import NDArray
 
 from assay.input.catalogue import open_dataset
-from assay.input.columns import Columns
-from assay.input.formats import Layout
+from assay.input.columns import EdgeColumns
+from assay.input.formats import FileLayout
 from assay.input.reading import BadLineError, _line_by_line, parse
 from assay.model.dataset import DatasetSpec
 from assay.model.errors import BadInputError
@@ -292,11 +292,11 @@ def compare(draw: random.Random) -> None:
     """Some lines of numbers, and now and then something else."""
     separator = draw.choice(["", ",", ";", "\t", "|"])
     ends = draw.choice([(0, 1), (1, 0), (1, 2), (2, 0)])
-    columns = Columns(
+    columns = EdgeColumns(
         separator=separator, ends=ends, least=max(ends) + 1, most=draw.choice([None, 3, 4]),
         quoted=draw.random() < 0.5,
     )  # fmt: skip
-    layout = Layout(form="csv", compression="none", name="x", columns=columns, lone_lines=draw.random() < 0.3)
+    layout = FileLayout(form="csv", compression="none", name="x", columns=columns, lone_lines=draw.random() < 0.3)
     lines = [
         (separator or draw.choice([" ", ",", " ; "])).join(
             draw.choice(PIECES) if draw.random() < 0.15 else str(draw.randrange(99)) for _ in range(draw.randrange(1, 5))
@@ -313,4 +313,4 @@ def outcome(read: Callable[[], NDArray[np.uint64]]) -> object:
     try:
         return read().tolist()
     except BadLineError as error:
-        return error.index, error.what, error.cure
+        return error.index, error.mistake, error.cure

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from assay.input.catalogue import all_published, open_dataset, shape_of
-from assay.input.generated import Source, degree_sequence, generate
+from assay.input.generated import RandomSource, degree_sequence, generate
 from assay.input.graph import Simple, as_graph, facts_of, unpack
 from assay.model.dataset import DatasetSpec
 from assay.model.doubt import Outcome
@@ -124,7 +124,7 @@ def test_degree_sequences_have_their_sum_and_nearly_their_squares(
 
 
 def test_random_numbers_are_uniform_below_their_limit() -> None:
-    drawn = Source(1, 1).below(10, 100_000)
+    drawn = RandomSource(1, 1).below(10, 100_000)
     assert (drawn.min(), drawn.max()) == (0, 9)
     assert np.bincount(drawn).std() < 300
 

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from assay.input import points as number_lines
-from assay.input.points import DECIMAL, ID, Form, tables
+from assay.input.points import DECIMAL, ID, LineForm, tables
 from assay.model.errors import BadInputError
 
-POINT = Form(row="point", number="a number", pattern=DECIMAL, dtype=np.float64)
-EDGE = Form(row="edge", number="an id", pattern=ID, dtype=np.int64, columns=2, comment=b"#")
+POINT = LineForm(row="point", number="a number", pattern=DECIMAL, dtype=np.float64)
+EDGE = LineForm(row="edge", number="an id", pattern=ID, dtype=np.int64, columns=2, comment=b"#")
 
 
 def read(path, form):

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from assay.media.emulated import attachment
-from assay.media.emulated.attachment import Queue, check_loop_devices, scheduler_to_use, schedulers, set_queue
+from assay.media.emulated.attachment import BlockQueue, check_loop_devices, scheduler_to_use, schedulers, set_queue
 from assay.media.emulated.emulator import Emulator
 from assay.media.emulated.medium import EmulatedMedium
 from assay.model.errors import AssayError, BadInputError
@@ -106,7 +106,7 @@ def test_a_scheduler_that_the_kernel_does_not_offer(tmp_path, monkeypatch):
     assert scheduler_to_use("mq-deadline", ()) == "mq-deadline"
     system = FakeSystem()
     monkeypatch.setattr("assay.media.emulated.attachment.schedulers", lambda _device: ("none",))
-    set_queue(device, Queue(rotational=True, scheduler="mq-deadline", depth=32), system)
+    set_queue(device, BlockQueue(rotational=True, scheduler="mq-deadline", depth=32), system)
     assert "scheduler=mq-deadline" not in system.log
 
 
@@ -137,6 +137,6 @@ def test_an_emulator_is_known_by_its_program(installation):
 
 
 def test_a_queue_that_can_not_be_set_is_an_error():
-    queue = Queue(rotational=True, scheduler="mq-deadline", depth=32)
+    queue = BlockQueue(rotational=True, scheduler="mq-deadline", depth=32)
     with pytest.raises(AssayError, match="loop7/queue/scheduler does not take 'mq-deadline'"):
         set_queue(Path("/dev/loop7"), queue, FakeSystem(fail_at="scheduler=mq-deadline"))

@@ -2,7 +2,7 @@
 
 import struct
 
-from assay.network.queues import Queue, bucket, messages
+from assay.network.queues import LinkQueue, bucket, messages
 
 
 def attribute(kind, body):
@@ -16,8 +16,8 @@ def about(name, sent, waiting, nested=0x8000):
 
 
 def test_a_token_buckets_bytes_and_backlog():
-    assert bucket(about(b"tbf", 1 << 40, 3000)) == Queue(1 << 40, 3000)
-    assert bucket(about(b"tbf", 5, 0, nested=0)) == Queue(5, 0)
+    assert bucket(about(b"tbf", 1 << 40, 3000)) == LinkQueue(1 << 40, 3000)
+    assert bucket(about(b"tbf", 5, 0, nested=0)) == LinkQueue(5, 0)
     assert bucket(about(b"noqueue", 5, 0)) is None
 
 

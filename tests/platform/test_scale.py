@@ -9,7 +9,7 @@ from assay.model.installation import Installation
 from assay.model.installed import stack_of
 from assay.model.running_cluster import ClusterNode, RunningCluster
 from assay.model.scale import HeartbeatsSeen, LinkSeen
-from assay.network.queues import Queue
+from assay.network.queues import LinkQueue
 from assay.platform.distribution import known_properties
 from assay.platform.scale import ScaleWatch, backlogged, counted, idle_ticks, seconds_of
 
@@ -28,8 +28,8 @@ def test_a_processor_that_waits_for_a_disk_is_idle():
 
 
 def test_a_link_counts_where_something_waits_at_both_ends_of_a_window():
-    before = {1: Queue(100, 5), 2: Queue(100, 0), 3: Queue(100, 5)}
-    after = {1: Queue(300, 9), 2: Queue(300, 9), 3: Queue(300, 0), 4: Queue(9, 9)}
+    before = {1: LinkQueue(100, 5), 2: LinkQueue(100, 0), 3: LinkQueue(100, 5)}
+    after = {1: LinkQueue(300, 9), 2: LinkQueue(300, 9), 3: LinkQueue(300, 0), 4: LinkQueue(9, 9)}
     assert backlogged(before, after) == {1: 200}
 
 

@@ -8,6 +8,7 @@ import pytest
 from assay.model.doubt import DOUBTS
 from assay.report.analysis import Filter
 from assay.report.answer import answer_of
+from assay.report.bias import bias_text
 from assay.report.charts.split import FULL, split_charts
 from assay.report.first_screen import MOST_CARDS, MOST_FIRST, MOST_ROWS, first_screen
 from assay.stats.decision import Split, Verdict
@@ -139,7 +140,7 @@ def test_filters_know_cards_and_lines_by_all_levels_but_the_placement():
 def test_only_doubts_that_could_change_the_answer_are_on_the_first_screen():
     doubts = [DOUBTS[kind].doubt(f"{kind} happened") for kind in ("outliers", "machine-shared")]
     screen = screen_of([decision()], doubts=[*doubts, doubts[1]])
-    assert screen.doubts == ["machine-shared happened (and 1 more of this kind)"]
+    assert screen.doubts == [f"machine-shared happened (and 1 more of this kind).{bias_text('machine-shared')}"]
     assert screen.more_doubts == 1
 
 

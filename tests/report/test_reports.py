@@ -88,7 +88,7 @@ def test_where_all_outputs_of_a_level_are_wrong_nothing_wins():
     ]
     (one,) = analyse(plan, records).answers
     assert one.notes[0] == (
-        "No trial on ssd counts: each failed, has a wrong output, or is struck out since a check of its scale model "
+        "No trial on ssd counts: each failed, has a wrong output, or is excluded since a check of its scale model "
         "failed."
     )
     assert one.verdict == "not known yet"

@@ -1,4 +1,4 @@
-"""Proves that every form of a report says which times are modelled, and strikes out those that are not to be believed."""
+"""Proves that every form of a report says which times are modelled, and excludes those that are not to be believed."""
 
 import json
 from io import StringIO

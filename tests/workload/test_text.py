@@ -10,7 +10,7 @@ from assay.model.engine import LaunchReport
 from assay.model.errors import AssayError, BadInputError
 from assay.model.progress import Silent
 from assay.model.trial import WorkloadSpec
-from assay.workload.base import Options
+from assay.workload.base import WorkloadOptions
 from assay.workload.text import counted_lines, judge_counts, lines_of_text, pieces_of_text, user_text
 from tests.workload.stored import KeepingStore, an_engine
 
@@ -56,7 +56,7 @@ def test_a_line_that_is_no_count_cant_be_read():
 
 def own(directory, strict=False, **options):
     spec = WorkloadSpec(name="grep", options={"directory": str(directory), **options})
-    return user_text(Options(spec, DEFAULTS), spec, strict=strict)
+    return user_text(WorkloadOptions(spec, DEFAULTS), spec, strict=strict)
 
 
 def test_a_users_files_are_staged_in_order(tmp_path):
@@ -97,12 +97,12 @@ def test_where_it_matters_other_bytes_than_utf8_are_refused(tmp_path, content, w
 
 
 def test_the_bytes_of_the_random_text_writer_are_always_bound():
-    options = Options(WorkloadSpec(name="grep", options={"size": "10MB", "files": "3"}), DEFAULTS)
+    options = WorkloadOptions(WorkloadSpec(name="grep", options={"size": "10MB", "files": "3"}), DEFAULTS)
     made = RandomText(*options.file_size())
     assert made.properties["mapreduce.randomtextwriter.totalbytes"] == "9999999"
     assert made.properties["mapreduce.randomtextwriter.bytespermap"] == "3333333"
     with pytest.raises(BadInputError, match="at most the bytes of size"):
-        Options(WorkloadSpec(name="grep", options={"size": "2", "files": "3"}), DEFAULTS).file_size()
+        WorkloadOptions(WorkloadSpec(name="grep", options={"size": "2", "files": "3"}), DEFAULTS).file_size()
 
 
 def test_made_text_is_the_same_for_a_seed_and_has_the_size(tmp_path):

@@ -70,8 +70,8 @@ def _twin(path: Path, *, jobs: Path | None, pairs: int, seconds: float, profile:
 
     installation = find_installation()
     jobs = jobs or installation.root / "experiments" / "twin.yaml"
-    wanted = Request(path.absolute(), jobs, pairs, seconds, out, profile)
-    return run_twin(wanted, installation, open_console())
+    request = Request(path.absolute(), jobs, pairs, seconds, out, profile)
+    return run_twin(request, installation, open_console())
 
 
 def _finding(installation: "Installation") -> "Finding":  # noqa: ARG001 - a finding gets the installation
@@ -90,8 +90,8 @@ def _differences(plan: "Plan", records: "Sequence[Record]") -> "SectionView | No
         return None
     from assay_extras.calibration.differences import DifferencesView, differences
 
-    found = differences(plan, records)
-    return DifferencesView(found) if found else None
+    differing = differences(plan, records)
+    return DifferencesView(differing) if differing else None
 
 
 COMMANDS.add("media calibrate", Command(_calibrate, needs_checkout=True))

@@ -38,8 +38,12 @@ def measure_behaviour(stretch: Stretch, points: Sequence[Point], meter: Meter, s
     scattered = Access(direction="read", pattern="random", block_bytes=BLOCK_BYTES, depth=32)
     limit = Limit(seconds=max(seconds / 2 * 0.75, 0.5), ramp_s=seconds / 2 * 0.25)
     both = [meter.measure_both(access, stretch, limit) for access in (sequential, scattered)]
-    short = {way: _probe(stretch, way, BLOCK_BYTES, _kept(points, way, "random")) for way in ("read", "write")}
-    long = {way: _probe(stretch, way, LONG_BYTES, _kept(points, way, "sequential")) for way in ("read", "write")}
+    short = {
+        way: _probe(stretch, way, BLOCK_BYTES, _sustained_iops(points, way, "random")) for way in ("read", "write")
+    }
+    long = {
+        way: _probe(stretch, way, LONG_BYTES, _sustained_iops(points, way, "sequential")) for way in ("read", "write")
+    }
     bursts = {
         way: Burst(
             latency_us=short[way].latency_us,
@@ -57,13 +61,13 @@ def measure_behaviour(stretch: Stretch, points: Sequence[Point], meter: Meter, s
     )
 
 
-def _kept(points: Sequence[Point], direction: str, pattern: str) -> float:
+def _sustained_iops(points: Sequence[Point], direction: str, pattern: str) -> float:
     """Requests a second that the medium keeps, by the deepest direct measurement of this size."""
     size = BLOCK_BYTES if pattern == "random" else LONG_BYTES
-    own = [
+    alike = [
         point for point in points if (point.direction, point.pattern, point.block_bytes) == (direction, pattern, size)
     ]
-    return max((point.iops for point in own if not point.buffered and not point.start_share), default=0.0)
+    return max((point.iops for point in alike if not point.buffered and not point.start_share), default=0.0)
 
 
 def _probe(stretch: Stretch, direction: Direction, size: int, kept_per_s: float) -> Burst:
@@ -80,12 +84,12 @@ def _probe(stretch: Stretch, direction: Direction, size: int, kept_per_s: float)
         time.sleep(IDLE_S)
         began = time.perf_counter()
         while not ends or ends[-1] < PROBE_S:
-            place = (chance.randrange(count) if size == BLOCK_BYTES else len(ends) % count) * size
+            offset = (chance.randrange(count) if size == BLOCK_BYTES else len(ends) % count) * size
             starts.append(time.perf_counter() - began)
             if direction == "read":
-                os.preadv(file, [page], place)
+                os.preadv(file, [page], offset)
             else:
-                os.pwritev(file, [page], place)
+                os.pwritev(file, [page], offset)
             ends.append(time.perf_counter() - began)
     return burst_of(starts, ends, kept_per_s)
 

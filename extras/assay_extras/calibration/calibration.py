@@ -156,14 +156,14 @@ class CalibrationFolder:
             self._set_aside(file, f"can't be read ({error})")
             return None
         try:
-            found = Calibration.model_validate_json(text)
+            calibration = Calibration.model_validate_json(text)
         except ValidationError as error:
             self._set_aside(file, _why(text, error))
             return None
-        if dict(found.facts) != dict(facts):
+        if dict(calibration.facts) != dict(facts):
             self._set_aside(file, "holds the facts of another medium")
             return None
-        return found
+        return calibration
 
     def store(self, calibration: Calibration) -> Path:
         """Write it where `load` finds it: whole, or not at all."""

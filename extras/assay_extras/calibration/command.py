@@ -167,10 +167,10 @@ class Calibrator(NamedTuple):
             taken=f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S} UTC",
             form=self.wish.form,
             budget_s=self.wish.seconds,
-            file_bytes=max(one.file_bytes for one in measured),
+            file_bytes=max(measurement.file_bytes for measurement in measured),
             device_bytes=device_bytes,
-            points=tuple(point for one in measured for point in one.points),
-            doubts=tuple(doubt for one in measured for doubt in one.doubts),
+            points=tuple(point for measurement in measured for point in measurement.points),
+            doubts=tuple(doubt for measurement in measured for doubt in measurement.doubts),
         )
 
 
@@ -236,11 +236,11 @@ def calibrate_media(
     specs = [spec_of(medium, installation) for medium in media]
     facts = [facts_of(spec, installation) for spec in specs]
     made = []
-    for spec, own in zip(specs, facts, strict=True):
-        stored = _stored(spec, own, wish, folder, console)
+    for spec, medium_facts in zip(specs, facts, strict=True):
+        stored = _stored(spec, medium_facts, wish, folder, console)
         if stored is None:
             with closing(ConsoleDisplay(console)) as display, interruptible():
-                stored = Calibrator(wish, meter, installation, display).calibrate(spec, own)
+                stored = Calibrator(wish, meter, installation, display).calibrate(spec, medium_facts)
             folder.store(stored)
         made.append(stored)
         page = folder.file(stored.medium, stored.facts).with_suffix(".html")
@@ -257,10 +257,10 @@ def write_profile(calibration: Calibration, file: Path, name: str | None, instal
     Raises BadInputError when the medium shows no drive, and when the emulator finds a figure impossible.
     """
     figures = named_figures(calibration)
-    shipped = [find_profile(one, installation.profiles) for one in profile_names(installation.profiles)]
+    shipped = [find_profile(profile, installation.profiles) for profile in profile_names(installation.profiles)]
     template = nearest(calibration, figures, shipped)
     emulator = Emulator(installation)
-    bounds = {one.name: (one.least, one.most) for one in emulator.figures()[template.kind]}
+    bounds = {figure.name: (figure.least, figure.most) for figure in emulator.figures()[template.kind]}
     file.write_text(make_profile(calibration, figures, template, name or file.stem, bounds), encoding="utf-8")
     try:
         emulator.check(read_profile(file))
@@ -305,11 +305,11 @@ def _stored(
     """What is stored for these facts, if it is as fine and took as long as what is wished for now."""
     if wish.again:
         return None
-    found = folder.load(spec.name, facts)
+    calibration = folder.load(spec.name, facts)
     for sentence in folder.said:
         print_line(console, f"assay: {sentence}")
     folder.said.clear()
-    if found is None or found.form != wish.form or found.budget_s < wish.seconds:
+    if calibration is None or calibration.form != wish.form or calibration.budget_s < wish.seconds:
         return None
-    print_line(console, f"{found.medium}: measured {found.taken} and stored since; --again measures anew")
-    return found
+    print_line(console, f"{calibration.medium}: measured {calibration.taken} and stored since; --again measures anew")
+    return calibration

@@ -61,38 +61,44 @@ def differences(plan: Plan, records: Sequence[Record]) -> list[Difference]:
     for record in trials.values():
         for job in record.jobs:
             for phase, seconds in {"": job.elapsed_s, **job.phases}.items():
-                own = times.setdefault((record.trial.workload.name, job.name, phase), {})
-                own[record.trial.id] = own.get(record.trial.id, 0.0) + seconds
+                seconds_by_trial = times.setdefault((record.trial.workload.name, job.name, phase), {})
+                seconds_by_trial[record.trial.id] = seconds_by_trial.get(record.trial.id, 0.0) + seconds
     known = samples([*trials.values()])
-    found = [_difference(plan, name, [one for one in known if one.trial in own], own) for name, own in times.items()]
-    return [one for one in found if one is not None]
+    all_differences = [
+        _difference(plan, name, [sample for sample in known if sample.trial in seconds_by_trial], seconds_by_trial)
+        for name, seconds_by_trial in times.items()
+    ]
+    return [difference for difference in all_differences if difference is not None]
 
 
 def _difference(
     plan: Plan, name: tuple[str, str, str], known: Sequence[Sample], seconds: Mapping[str, float]
 ) -> Difference | None:
     """The comparison of these times instead of the trials' own."""
-    timed = [one._replace(elapsed_s=seconds[one.trial]) for one in known if seconds[one.trial] > 0]
+    timed = [sample._replace(elapsed_s=seconds[sample.trial]) for sample in known if seconds[sample.trial] > 0]
     compared = compare(timed, [PLACEMENT], plan.prior, {PLACEMENT: [REAL, TWIN]})
     # Drives have their own facts: the machine's kind is that of both.
-    one = next((one for one in compared if (one.base, one.level) == (REAL, TWIN)), None)
-    if one is None:
+    comparison = next(
+        (comparison for comparison in compared if (comparison.base, comparison.level) == (REAL, TWIN)), None
+    )
+    if comparison is None:
         return None
     means = {
-        placement: sum(own) / len(own)
+        placement: sum(seconds_of_level) / len(seconds_of_level)
         for placement in (REAL, TWIN)
-        for own in [[sample.elapsed_s for sample in timed if sample.level(PLACEMENT) == placement]]
+        for seconds_of_level in [[sample.elapsed_s for sample in timed if sample.level(PLACEMENT) == placement]]
     }
     long = max(means.values()) >= (LEAST_PHASE_S if name[2] else LEAST_JOB_S)
     goal = (PHASE_GOAL if name[2] else JOB_GOAL) if long else None
     return Difference(
-        workload=name[0], job=name[1], phase=name[2], pairs=one.repetitions, real_s=means[REAL], twin_s=means[TWIN],
-        ratio=one.ratio, interval=one.interval, own_interval=one.own_interval, goal=goal,
+        workload=name[0], job=name[1], phase=name[2], pairs=comparison.repetitions,
+        real_s=means[REAL], twin_s=means[TWIN],
+        ratio=comparison.ratio, interval=comparison.interval, own_interval=comparison.own_interval, goal=goal,
     )  # fmt: skip
 
 
-def _change(one: Interval | None) -> str:
-    return "-" if one is None else f"{one.low - 1:+.0%} to {one.high - 1:+.0%}"
+def _change(interval: Interval | None) -> str:
+    return "-" if interval is None else f"{interval.low - 1:+.0%} to {interval.high - 1:+.0%}"
 
 
 class DifferencesView(NamedTuple):
@@ -123,30 +129,36 @@ class DifferencesView(NamedTuple):
 
     def columns(self) -> list[Column]:
         """Jobs, and their phases of at least half a second."""
-        shown = [one for one in self.found if not one.phase or max(one.real_s, one.twin_s) >= LEAST_SHOWN_S]
-        several = len({one.workload for one in shown}) > 1
-        names = [f"{one.job}: {one.phase}" if one.phase else one.job for one in shown]
+        shown = [
+            difference
+            for difference in self.found
+            if not difference.phase or max(difference.real_s, difference.twin_s) >= LEAST_SHOWN_S
+        ]
+        several = len({difference.workload for difference in shown}) > 1
+        names = [
+            f"{difference.job}: {difference.phase}" if difference.phase else difference.job for difference in shown
+        ]
         return [
-            *([Column("workload", [one.workload for one in shown], name=True)] if several else []),
+            *([Column("workload", [difference.workload for difference in shown], name=True)] if several else []),
             Column("job", names, name=True),
-            Column("real", [f"{one.real_s:.1f} s" for one in shown]),
-            Column("twin", [f"{one.twin_s:.1f} s" for one in shown]),
-            Column("difference", [f"{one.ratio - 1:+.0%}" for one in shown]),
-            Column("95 % interval", [_change(one.interval) for one in shown]),
-            Column("by these pairs alone", [_change(one.own_interval) for one in shown]),
-            Column("goal", ["-" if one.goal is None else f"{one.goal:.0%}" for one in shown]),
-            Column("verdict", [one.verdict or "-" for one in shown]),
+            Column("real", [f"{difference.real_s:.1f} s" for difference in shown]),
+            Column("twin", [f"{difference.twin_s:.1f} s" for difference in shown]),
+            Column("difference", [f"{difference.ratio - 1:+.0%}" for difference in shown]),
+            Column("95 % interval", [_change(difference.interval) for difference in shown]),
+            Column("by these pairs alone", [_change(difference.own_interval) for difference in shown]),
+            Column("goal", ["-" if difference.goal is None else f"{difference.goal:.0%}" for difference in shown]),
+            Column("verdict", [difference.verdict or "-" for difference in shown]),
         ]
 
     def counted(self) -> str:
         """How many goals are met, in a sentence without its end."""
-        count = Counter(one.verdict for one in self.found if one.verdict)
+        count = Counter(difference.verdict for difference in self.found if difference.verdict)
         if not count:
             return f"No job took {LEAST_JOB_S:.0f} s, so nothing is judged"
-        words = f"{count['met']} met their goal, {count['missed']} missed it, and {count['open']} need more pairs"
-        return f"Of {count.total()} long jobs and phases {words}"
+        counts = f"{count['met']} met their goal, {count['missed']} missed it, and {count['open']} need more pairs"
+        return f"Of {count.total()} long jobs and phases {counts}"
 
 
-def rows_of(found: Sequence[Difference]) -> list[dict[str, Any]]:
+def rows_of(all_differences: Sequence[Difference]) -> list[dict[str, Any]]:
     """As data, each with its verdict."""
-    return [one.model_dump() | {"verdict": one.verdict} for one in found]
+    return [difference.model_dump() | {"verdict": difference.verdict} for difference in all_differences]

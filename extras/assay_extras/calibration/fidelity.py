@@ -90,32 +90,32 @@ def compare(calibration: Calibration, ceilings: Mapping[str, float] | None = Non
 
 def _sequential_mb_s(points: tuple[Point, ...], direction: str) -> float | None:
     """1 MiB direct at depth 8 at the beginning: on a rotating disk, its outer tracks. The device before a file."""
-    found = {
+    rates = {
         point.span: point.mb_s
         for point in points
         if (point.direction, point.pattern, point.block_bytes, point.depth) == (direction, "sequential", MIB, 8)
         and not point.buffered
         and not point.start_share
     }
-    return found.get("device", found.get("file"))
+    return rates.get("device", rates.get("file"))
 
 
 def _random_iops(points: tuple[Point, ...], direction: str, depth: int) -> float | None:
     """4 KiB direct; over the whole device where that was measured, else over the test file."""
-    found = {
+    iops = {
         point.span: point.iops
         for point in points
         if (point.direction, point.pattern, point.block_bytes, point.depth) == (direction, "random", 4096, depth)
         and not point.buffered
     }
-    return found.get("device", found.get("file"))
+    return iops.get("device", iops.get("file"))
 
 
 def _streams_mb_s(points: tuple[Point, ...], streams: int) -> float | None:
     """Buffered sequential readers, all together."""
-    found = [
+    rates = [
         point.mb_s
         for point in points
         if (point.direction, point.pattern, point.streams) == ("read", "sequential", streams) and point.buffered
     ]
-    return found[0] if found else None
+    return rates[0] if rates else None

@@ -124,15 +124,15 @@ def find_fio(environment: Mapping[str, str]) -> Fio:
     program = shutil.which("fio", path=environment.get("PATH"))
     if program is None:
         raise BadInputError("fio is not installed; install it (Debian, Ubuntu: sudo apt-get install fio) and try again")
-    told = subprocess.run(
+    version_text = subprocess.run(
         [program, "--version"], capture_output=True, encoding="utf-8", errors="replace", check=False
     ).stdout.strip()
-    version = re.match(r"fio-(\d+)\.", told)
+    version = re.match(r"fio-(\d+)\.", version_text)
     if version is None or int(version[1]) < LEAST_VERSION:
         raise BadInputError(
-            f"{program} is {told or 'no fio'}; install fio {LEAST_VERSION} or newer from your distribution"
+            f"{program} is {version_text or 'no fio'}; install fio {LEAST_VERSION} or newer from your distribution"
         )
-    return Fio(program=Path(program), version=told.removeprefix("fio-"))
+    return Fio(program=Path(program), version=version_text.removeprefix("fio-"))
 
 
 def direct_works(path: Path) -> bool:

@@ -81,13 +81,13 @@ def queue_settings(device: Path, sys: Path = Path("/sys/class/block")) -> QueueS
     """How the kernel treats a block device, a partition as its disk (sysfs-block); None where it does not tell."""
     folder = (sys / sysfs_name(device.resolve())).resolve()
     folder = (folder.parent if (folder / "partition").exists() else folder) / "queue"
-    found: dict[str, str] = {}
+    settings: dict[str, str] = {}
     for name in QueueSettings.model_fields:
         with suppress(OSError):
-            words = (folder / name).read_text(encoding="utf-8").split()
-            found[name] = next((word.strip("[]") for word in words if "[" in word), " ".join(words))
+            choices = (folder / name).read_text(encoding="utf-8").split()
+            settings[name] = next((word.strip("[]") for word in choices if "[" in word), " ".join(choices))
     try:
-        return QueueSettings.model_validate(found)
+        return QueueSettings.model_validate(settings)
     except ValidationError:
         return None
 
@@ -194,7 +194,7 @@ def laid_out(directory: Path, meter: Meter, seconds: float) -> Iterator[LaidOut]
 
     Raises BadInputError when the directory can't be written to or has too little room.
     """
-    wanted = _file_bytes(directory)
+    file_bytes = _file_bytes(directory)
     try:
         descriptor, name = tempfile.mkstemp(prefix=PREFIX, dir=directory)
     except OSError as error:
@@ -202,15 +202,17 @@ def laid_out(directory: Path, meter: Meter, seconds: float) -> Iterator[LaidOut]
     os.close(descriptor)
     file = Path(name)
     try:
-        yield _lay_out(file, wanted, meter, seconds)
+        yield _lay_out(file, file_bytes, meter, seconds)
     finally:
         file.unlink(missing_ok=True)
 
 
-def _lay_out(file: Path, wanted: int, meter: Meter, seconds: float) -> LaidOut:
+def _lay_out(file: Path, file_bytes: int, meter: Meter, seconds: float) -> LaidOut:
     """Write the file really (reads of what was only allocated cost nothing) until it is whole or the time is over."""
     with tempfile.TemporaryDirectory(prefix="assay-layout-") as folder:
-        meter.write_through(Stretch(path=file, span_bytes=wanted), wanted, max(seconds, 1.0), Path(folder, "rate"))
+        meter.write_through(
+            Stretch(path=file, span_bytes=file_bytes), file_bytes, max(seconds, 1.0), Path(folder, "rate")
+        )
         rates = read_rates(Path(folder, "rate_bw.log"))
     write_out(file)
     size = file.stat().st_size >> 20 << 20
@@ -353,7 +355,7 @@ def measure(ground: Ground, accesses: Sequence[Access], meter: Meter, seconds: f
     progress.detail("lay out the test file")
     with _file(ground, accesses, meter, seconds * _LAYOUT_SHARE) as file:
         for number, access in enumerate(accesses):
-            later = sum(weight(one) for one in accesses[number:])
+            later = sum(weight(access) for access in accesses[number:])
             share_s = (ends - time.monotonic()) * weight(access) / later
             progress.detail(f"{number + 1}/{len(accesses)} {describe(access)}")
             ground.settle()

@@ -78,14 +78,14 @@ def block_plots(points: Sequence[Point]) -> list[str]:
     most = max(math.ceil(math.log10(max(point.mb_s for point in direct))), least + 1)
     up = Axis("MB/s", 10.0**least, 10.0**most, [10.0**power for power in range(least, most + 1)], logarithmic=True)
     depths = sorted({point.depth for point in direct})
-    colours = {depth: DEPTH_COLOURS[place % len(DEPTH_COLOURS)] for place, depth in enumerate(depths)}
+    colours = {depth: DEPTH_COLOURS[index % len(DEPTH_COLOURS)] for index, depth in enumerate(depths)}
     plots = []
     for name in PANELS:
         of_depth: dict[int, list[tuple[float, float]]] = {}
-        for point in sorted(direct, key=lambda one: (one.depth, one.block_bytes)):
+        for point in sorted(direct, key=lambda point: (point.depth, point.block_bytes)):
             if f"{point.pattern} {point.direction}" == name:
                 of_depth.setdefault(point.depth, []).append((point.block_bytes / 1024, point.mb_s))
-        curves = [Curve(f"depth {depth}", colours[depth], own) for depth, own in of_depth.items()]
+        curves = [Curve(f"depth {depth}", colours[depth], curve_points) for depth, curve_points in of_depth.items()]
         if curves:
             plots.append(_plot(name, curves, across, up))
     return plots
@@ -93,17 +93,20 @@ def block_plots(points: Sequence[Point]) -> list[str]:
 
 def stream_plot(points: Sequence[Point]) -> str:
     """Throughput of all streams together, buffered, as SVG. Empty without data."""
-    own = [
+    stream_points = [
         point
         for point in points
         if point.buffered and point.pattern == "sequential" and (point.direction == "read" or point.fsync == "end")
     ]
-    if not own:
+    if not stream_points:
         return ""
-    counts, most = sorted({point.streams for point in own}), round_up(max(point.mb_s for point in own))
+    counts, most = (
+        sorted({point.streams for point in stream_points}),
+        round_up(max(point.mb_s for point in stream_points)),
+    )
     across = Axis("sequential streams at once", 0, counts[-1], counts)
     curves = [
-        Curve(way, colour, sorted((point.streams, point.mb_s) for point in own if point.direction == way))
+        Curve(way, colour, sorted((point.streams, point.mb_s) for point in stream_points if point.direction == way))
         for way, colour in DIRECTION_COLOURS.items()
     ]
     return _plot(
@@ -122,21 +125,23 @@ def _plot(name: str, curves: Sequence[Curve], across: Axis, up: Axis) -> str:
         return bottom - up.share(value) * PLOT_HEIGHT
 
     # What all names begin with is said once.
-    legend = [(one.name if one is curves[0] else one.name.removeprefix("depth "), one.colour) for one in curves]
+    legend = [
+        (curve.name if curve is curves[0] else curve.name.removeprefix("depth "), curve.colour) for curve in curves
+    ]
     parts = [title(PLOT_TOP - 8, name, legend)]
     parts.append(text(LEFT - 6, PLOT_TOP - 15, up.title, 'text-anchor="end"'))
-    parts += [f'<path d="M{LEFT},{y(one):.1f}H{right}" stroke="{FAINT}"/>' for one in up.marks]
-    parts += [text(LEFT - 6, y(one) + 4, f"{one:,.6g}", 'text-anchor="end"') for one in up.marks]
+    parts += [f'<path d="M{LEFT},{y(mark):.1f}H{right}" stroke="{FAINT}"/>' for mark in up.marks]
+    parts += [text(LEFT - 6, y(mark) + 4, f"{mark:,.6g}", 'text-anchor="end"') for mark in up.marks]
     parts.append(f'<path d="M{LEFT},{bottom}H{right}" stroke="{INK}"/>')
     parts += [text(x(mark), bottom + 18, f"{mark:g}", 'text-anchor="middle"') for mark in across.marks]
     parts.append(text(right, bottom + 36, across.title, 'text-anchor="end"'))
     for curve in curves:
-        path = "L".join(f"{x(one):.1f},{y(value):.1f}" for one, value in curve.points)
+        path = "L".join(f"{x(position):.1f},{y(value):.1f}" for position, value in curve.points)
         parts.append(f'<path d="M{path}" fill="none" stroke="{curve.colour}" stroke-width="1.8"/>')
         parts += [
-            f'<circle cx="{x(one):.1f}" cy="{y(value):.1f}" r="3.5" fill="{curve.colour}">'
-            f"<title>{curve.name}, {one:g}: {number_text(value)} {up.title}</title></circle>"
-            for one, value in curve.points
+            f'<circle cx="{x(position):.1f}" cy="{y(value):.1f}" r="3.5" fill="{curve.colour}">'
+            f"<title>{curve.name}, {position:g}: {number_text(value)} {up.title}</title></circle>"
+            for position, value in curve.points
         ]
     return figure(bottom + PLOT_BELOW, parts, f"{name}: {up.title} by {across.title}", "chart", PLOT_WIDTH)
 
@@ -269,7 +274,7 @@ def _short_how(point: Point) -> str:
 def _table(calibration: Calibration) -> Table:
     places = [calibration.facts.get(name, "") for name in ("drive", "device", "file_system")]
     table = Table(
-        title=" ".join([f"{calibration.medium}:", *(place for place in places if place not in {"", "unknown"})]),
+        title=" ".join([f"{calibration.medium}:", *(part for part in places if part not in {"", "unknown"})]),
         title_justify="left",
         header_style="bold",
         box=SIMPLE_HEAD,
@@ -310,6 +315,6 @@ def _comparison_table(comparisons: Sequence[Comparison]) -> Table:
     for name in ("measured", "profile", "error", "bound"):
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("")
-    for one, line in zip(comparisons, comparison_lines(comparisons), strict=True):
-        table.add_row(*line[:5], f"[{COLOURS[one.judgement]}]{line[5]}[/]")
+    for comparison, line in zip(comparisons, comparison_lines(comparisons), strict=True):
+        table.add_row(*line[:5], f"[{COLOURS[comparison.judgement]}]{line[5]}[/]")
     return table

@@ -84,7 +84,7 @@ def nearest(calibration: Calibration, figures: Mapping[str, float], templates: S
         both = figures.keys() & expected.keys()
         return sum(abs(math.log(figures[name] / expected[name])) for name in both) / max(len(both), 1)
 
-    return min((one for one in templates if one.kind == kind and one.expected), key=distance)
+    return min((template for template in templates if template.kind == kind and template.expected), key=distance)
 
 
 def make_profile(
@@ -96,8 +96,10 @@ def make_profile(
 ) -> str:
     """The profile as YAML text; `figures` are the calibration's named ones, `bounds` the emulator's for each figure."""
     made = {"hdd": _hdd, "ssd": _ssd, "limited": _limited}[template.kind](calibration, figures, template)
-    made = {one: figure._replace(value=_within(figure.value, bounds.get(one))) for one, figure in made.items()}
-    unmeasured = {one: value for one, value in template.values.items() if one not in made and one not in _OF_THE_CACHE}
+    made = {name: figure._replace(value=_within(figure.value, bounds.get(name))) for name, figure in made.items()}
+    unmeasured = {
+        name: value for name, value in template.values.items() if name not in made and name not in _OF_THE_CACHE
+    }
     lines = [
         f"# Made from a calibration of {calibration.medium} ({calibration.taken}, fio {calibration.fio_version}).",
         f"# What could not be measured is that of {template.name}: an assumption. Mend it where you know better.",
@@ -105,10 +107,10 @@ def make_profile(
         f"kind: {template.kind}",
         f"title: {json.dumps(_title(calibration))}",
         "figures:",
-        *(_line(one, Made(value), f"as in {template.name}") for one, value in unmeasured.items()),
-        *(_line(one, figure) for one, figure in made.items()),
+        *(_line(name, Made(value), f"as in {template.name}") for name, value in unmeasured.items()),
+        *(_line(name, figure) for name, figure in made.items()),
         "expected:",
-        *(_line(one, Made(value, "as measured")) for one, value in figures.items()),
+        *(_line(name, Made(value, "as measured")) for name, value in figures.items()),
         *_queue_lines(calibration),
     ]
     return "\n".join(lines) + "\n"

@@ -67,52 +67,52 @@ class Request(NamedTuple):
     profile: Path | None = None
 
 
-def run_twin(wanted: Request, installation: Installation, console: Console) -> int:
+def run_twin(request: Request, installation: Installation, console: Console) -> int:
     """Calibrate, run, compare. Raises BadInputError before anything starts."""
-    check_place(wanted.path, installation)
-    if wanted.pairs < 1:
-        raise BadInputError(f"--pairs {wanted.pairs} is too few; give at least 1")
-    out = wanted.out or RUNS / f"twin-{datetime.now().astimezone():%Y%m%d-%H%M%S}"
+    check_place(request.path, installation)
+    if request.pairs < 1:
+        raise BadInputError(f"--pairs {request.pairs} is too few; give at least 1")
+    out = request.out or RUNS / f"twin-{datetime.now().astimezone():%Y%m%d-%H%M%S}"
     RunFolder(out).check_free()
-    jobs = Source(wanted.jobs)
+    jobs = Source(request.jobs)
     plan_and_more(jobs, vocabulary(installation))
-    tree = tree_of(jobs.portable(), wanted.jobs)
-    if wanted.profile is not None:
-        Emulator(installation).check(read_profile(wanted.profile))
+    tree = tree_of(jobs.portable(), request.jobs)
+    if request.profile is not None:
+        Emulator(installation).check(read_profile(request.profile))
     with tempfile.TemporaryDirectory(prefix="assay-twin-") as folder:
         experiment = Path(folder, "twin-experiment.yaml")
-        profile = wanted.profile
+        profile = request.profile
         if profile is None:
-            check_jobs(tree, wanted, experiment, partial(run_experiment, out=out, installation=installation))
+            check_jobs(tree, request, experiment, partial(run_experiment, out=out, installation=installation))
             profile = Path(folder, "twin.yaml")
-            wish = Wish(seconds=wanted.seconds, form="named", again=True)
-            (calibration,) = calibrate_media((str(wanted.path),), wish, installation, console)
+            wish = Wish(seconds=request.seconds, form="named", again=True)
+            (calibration,) = calibrate_media((str(request.path),), wish, installation, console)
             template = write_profile(calibration, profile, None, installation)
             print_line(console, f"the twin is of kind {_kind(profile)}; what can't be measured is that of {template}")
-        kept = absolute(Path.cwd(), out).with_name(f"{out.name}.profile.yaml")
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(profile, kept)
-        write_experiment(tree, wanted, str(kept), experiment)
+        kept_profile = absolute(Path.cwd(), out).with_name(f"{out.name}.profile.yaml")
+        kept_profile.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(profile, kept_profile)
+        write_experiment(tree, request, str(kept_profile), experiment)
         code = run_experiment(experiment, out, installation, Output.on(console))
     run = RunFolder(out)
     plan = run.plan()
     rows = rows_of(differences(plan, run.records(plan)[0]))
     replace_text(out / "twin.json", json_text(rows, indent=1))
-    print_line(console, f"profile: {kept}; differences: {out / 'twin.json'}")
+    print_line(console, f"profile: {kept_profile}; differences: {out / 'twin.json'}")
     return code
 
 
-def check_jobs(tree: Mapping[str, Any], wanted: Request, file: Path, run: Callable[..., int]) -> None:
+def check_jobs(tree: Mapping[str, Any], request: Request, file: Path, run: Callable[..., int]) -> None:
     """Plan the jobs on both drives and ask what they need, with another profile in the place of the twin's.
 
     Calibrating takes minutes. Raises BadInputError where the jobs can't run so, with the name of the user's file.
     """
-    write_experiment(tree, wanted, STAND_IN, file)
+    write_experiment(tree, request, STAND_IN, file)
     try:
         run(file, output=Output.on(Console(quiet=True)), dry_run=True)
     except BadInputError as error:
         reason = re.sub(rf"^{re.escape(str(file))}(, line \d+)?: ", "", str(error))
-        raise BadInputError(f"{wanted.jobs}, with the drive and its twin as media: {reason}") from None
+        raise BadInputError(f"{request.jobs}, with the drive and its twin as media: {reason}") from None
 
 
 def _kind(profile: Path) -> str:
@@ -168,9 +168,9 @@ def busy_share(device: Path) -> float:
         return 0.0
 
 
-def write_experiment(tree: Mapping[str, Any], wanted: Request, profile: str, file: Path) -> None:
+def write_experiment(tree: Mapping[str, Any], request: Request, profile: str, file: Path) -> None:
     """The jobs' experiment with the directory and its twin as media; whatever compares others is left out."""
-    file_system = mount_of(wanted.path).file_system
+    file_system = mount_of(request.path).file_system
     in_memory = _fits_into_memory()
     twin = {
         "profile": profile,
@@ -178,7 +178,7 @@ def write_experiment(tree: Mapping[str, Any], wanted: Request, profile: str, fil
         **({"path": str(SHARED_MEMORY)} if in_memory else {}),
     }
     made = {name: value for name, value in tree.items() if name not in _LEFT_OUT}
-    made |= {"media": {REAL: {"path": str(wanted.path)}, TWIN: twin}, "repetitions": wanted.pairs}
+    made |= {"media": {REAL: {"path": str(request.path)}, TWIN: twin}, "repetitions": request.pairs}
     file.write_text(json.dumps(plain(made), indent=1), encoding="utf-8")  # which is YAML
 
 

@@ -74,36 +74,36 @@ class _Term(NamedTuple):
 
 
 def effects(
-    found: Sequence[Sample], within: Sequence[str] = (MACHINE,), prior: NoisePrior = SHIPPED_PRIOR
+    finished: Sequence[Sample], within: Sequence[str] = (MACHINE,), prior: NoisePrior = SHIPPED_PRIOR
 ) -> list[Effects]:
     """One for each kind of machine, and each level of what else is `within` (such as `workload`).
 
     Trials of several runs are fitted apart for each run as well, as they took no turns. Zero storage delay is no level.
     """
-    found = [one for one in found if dict(one.factors).get(PLACEMENT) != ZERO_DELAY]
-    apart = [name for name in dict.fromkeys((*APART, *within)) if found and name in dict(found[0].factors)]
+    finished = [trial for trial in finished if dict(trial.factors).get(PLACEMENT) != ZERO_DELAY]
+    apart = [name for name in dict.fromkeys((*APART, *within)) if finished and name in dict(finished[0].factors)]
     groups: dict[tuple[tuple[str, str], ...], list[Sample]] = {}
-    for one in found:
-        groups.setdefault(tuple((name, one.level(name)) for name in apart), []).append(one)
-    return [_effects(own, levels, prior) for levels, own in groups.items()]
+    for trial in finished:
+        groups.setdefault(tuple((name, trial.level(name)) for name in apart), []).append(trial)
+    return [_effects(group, levels, prior) for levels, group in groups.items()]
 
 
-def _effects(found: Sequence[Sample], within: tuple[tuple[str, str], ...], prior: NoisePrior) -> Effects:
+def _effects(finished: Sequence[Sample], within: tuple[tuple[str, str], ...], prior: NoisePrior) -> Effects:
     from scipy.special import stdtrit
 
-    blocks, block = np.unique([one.repetition for one in found], return_inverse=True)
+    blocks, block = np.unique([trial.repetition for trial in finished], return_inverse=True)
 
     def centred(columns: Array) -> Array:
         sums = np.zeros((len(blocks), columns.shape[1]))
         np.add.at(sums, block, columns)
         return columns - (sums / np.bincount(block)[:, None])[block]
 
-    logs = np.log([[one.elapsed_s] for one in found])
-    own = centred(logs)
-    columns = np.zeros((len(found), 0))
+    logs = np.log([[trial.elapsed_s] for trial in finished])
+    centred_logs = centred(logs)
+    columns = np.zeros((len(finished), 0))
     terms: list[tuple[_Term, slice]] = []
     refused: list[str] = []
-    for term, why in _candidates([_main(name, found) for name in varying_factors(found)], terms):
+    for term, why in _candidates([_main(name, finished) for name in varying_factors(finished)], terms):
         wider = np.hstack([columns, centred(term.codes)])
         if why:
             refused.append(why)
@@ -116,28 +116,28 @@ def _effects(found: Sequence[Sample], within: tuple[tuple[str, str], ...], prior
             terms.append((term, slice(columns.shape[1], wider.shape[1])))
             columns = wider
     inverse = np.linalg.inv(columns.T @ columns)
-    fitted = inverse @ columns.T @ own[:, 0]
-    left = float(((own[:, 0] - columns @ fitted) ** 2).sum())
-    freedom = len(found) - len(blocks) - columns.shape[1]
+    fitted = inverse @ columns.T @ centred_logs[:, 0]
+    left = float(((centred_logs[:, 0] - columns @ fitted) ** 2).sum())
+    freedom = len(finished) - len(blocks) - columns.shape[1]
     if freedom < 1:
         refused.append("there are as many effects as trials: chance can't be told from them")
     noise = moderated(left, max(0, freedom), prior)
     width = float(stdtrit(noise.freedom, (1 + LEVEL) / 2)) * noise.deviation if freedom > 0 else None
     total = float(((logs - logs.mean()) ** 2).sum())
-    named = [_effect(term, fitted[place], inverse[place, place], width, total) for term, place in terms]
+    named = [_effect(term, fitted[span], inverse[span, span], width, total) for term, span in terms]
     return Effects(
         within=within,
-        effects=tuple(sorted(named, key=lambda one: -one.share)),
-        drift_share=_share(total - float((own**2).sum()), total),
+        effects=tuple(sorted(named, key=lambda effect: -effect.share)),
+        drift_share=_share(total - float((centred_logs**2).sum()), total),
         rest_share=_share(left, total),
         refused=tuple(refused),
     )
 
 
-def _candidates(mains: Sequence[_Term], kept: Sequence[tuple[_Term, slice]]) -> Iterator[tuple[_Term, str]]:
+def _candidates(mains: Sequence[_Term], accepted: Sequence[tuple[_Term, slice]]) -> Iterator[tuple[_Term, str]]:
     """Single factors, then pairs of those that were kept meanwhile, each with why it is refused, if it is."""
     yield from ((term, "") for term in mains)
-    for (first, _), (second, _) in list(combinations(kept, 2)):
+    for (first, _), (second, _) in list(combinations(accepted, 2)):
         both = _Term(
             factors=(*first.factors, *second.factors),
             levels=tuple((*level, *other) for level in first.levels for other in second.levels),
@@ -152,12 +152,14 @@ def _candidates(mains: Sequence[_Term], kept: Sequence[tuple[_Term, slice]]) -> 
         yield both, why if missing else ""
 
 
-def _main(name: str, found: Sequence[Sample]) -> _Term:
-    values = [one.level(name) for one in found]
+def _main(name: str, finished: Sequence[Sample]) -> _Term:
+    values = [trial.level(name) for trial in finished]
     levels = in_order(values)
     contrasts = np.vstack([np.eye(len(levels) - 1), -np.ones((1, len(levels) - 1))])
-    places = {level: place for place, level in enumerate(levels)}
-    return _Term((name,), tuple((one,) for one in levels), contrasts, contrasts[[places[value] for value in values]])
+    places = {level: index for index, level in enumerate(levels)}
+    return _Term(
+        (name,), tuple((level,) for level in levels), contrasts, contrasts[[places[value] for value in values]]
+    )
 
 
 def _effect(term: _Term, fitted: Array, inverse: Array, width: float | None, total: float) -> Effect:

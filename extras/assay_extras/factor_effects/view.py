@@ -45,14 +45,16 @@ class EffectsView(NamedTuple):
 
 def effects_view(records: Sequence[Record], prior: NoisePrior = SHIPPED_PRIOR) -> EffectsView | None:
     """None where fewer than two factors vary."""
-    found = samples(records)
-    within = [name for name in WITHIN if any(name == factor for one in found[:1] for factor, _ in one.factors)]
-    if len([name for name in varying_factors(found) if name not in (*within, *APART)]) < 2:
+    finished = samples(records)
+    within = [name for name in WITHIN if any(name == factor for trial in finished[:1] for factor, _ in trial.factors)]
+    if len([name for name in varying_factors(finished) if name not in (*within, *APART)]) < 2:
         return None
     several = [
-        effect for effect in effects(found, within, prior) if sum(len(each.factors) == 1 for each in effect.effects) > 1
+        effect
+        for effect in effects(finished, within, prior)
+        if sum(len(each.factors) == 1 for each in effect.effects) > 1
     ]
-    repeated = len({one.factors for one in found}) < len(found)
+    repeated = len({trial.factors for trial in finished}) < len(finished)
     return EffectsView(several[:MOST_TABLES], repeated) if several else None
 
 
@@ -65,12 +67,12 @@ def effects_shown(table: Effects) -> list[Effect]:
 
 def levels_text(effect: Effect) -> str:
     """The levels that differ most from the average, as `ssd 0.80 (0.78 to 0.83)`."""
-    most = sorted(effect.levels, key=lambda one: -abs(one.times - 1))[:MOST_LEVELS]
-    words = [
+    most = sorted(effect.levels, key=lambda level: -abs(level.times - 1))[:MOST_LEVELS]
+    phrases = [
         f"{' with '.join(level.levels)} {level.times:.2f}"
         + (f" ({level.interval.low:.2f} to {level.interval.high:.2f})" if level.interval else "")
         for level in effect.levels
         if level in most
     ]
-    left_out = len(effect.levels) - len(words)
-    return "; ".join([*words, *([f"and {left_out} more"] if left_out else [])])
+    left_out = len(effect.levels) - len(phrases)
+    return "; ".join([*phrases, *([f"and {left_out} more"] if left_out else [])])

@@ -36,9 +36,9 @@ def _hold() -> None:
         console.print("the host does not take back free memory, as far as can be seen: there is no need to hold it")
         return
     with console.status("holding the free memory"), interruptible():
-        held = hold(find_installation())
+        bytes_held = hold(find_installation())
     console.print(
-        f"{bytes_text(held)} of free memory are held; `assay memory release` lets go of them", highlight=False
+        f"{bytes_text(bytes_held)} of free memory are held; `assay memory release` lets go of them", highlight=False
     )
 
 
@@ -65,8 +65,10 @@ def _finding(installation: "Installation") -> "Finding":
     from assay.model.naming import bytes_text
     from assay_extras.held_memory.holding import goes_back, held_bytes
 
-    if held := held_bytes(installation.state):
-        return Finding(what="free memory", state="good", detail=f"{bytes_text(held)} are held; `assay memory release`")
+    if bytes_held := held_bytes(installation.state):
+        return Finding(
+            what="free memory", state="good", detail=f"{bytes_text(bytes_held)} are held; `assay memory release`"
+        )
     if goes_back():
         detail = "the host takes back free memory, so times vary; run `assay memory hold` before measuring"
         return Finding(what="free memory", state="lacking", detail=detail)

@@ -50,13 +50,13 @@ def main(file: Path, size: int, most_free: int) -> None:
 @contextmanager
 def hole(file: Path, size: int) -> Iterator[Callable[[int], None]]:
     """Map a file of that size without data; what maps the pages of its chunk of a number."""
-    with file.open("rb") as opened, mmap.mmap(opened.fileno(), size, mmap.MAP_SHARED, mmap.PROT_READ) as held:
+    with file.open("rb") as opened, mmap.mmap(opened.fileno(), size, mmap.MAP_SHARED, mmap.PROT_READ) as mapping:
 
         def populate(number: int) -> None:
             begin = number * CHUNK_BYTES
             length = min(CHUNK_BYTES, size - begin)
             try:
-                held.madvise(POPULATE_READ, begin, length)
+                mapping.madvise(POPULATE_READ, begin, length)
             except OSError as error:
                 sys.exit("Linux 5.14 or newer is needed" if error.errno == errno.EINVAL else f"madvise: {error}")
 

@@ -33,8 +33,8 @@ def hold(installation: Installation, most_free: int | None = None) -> int:
     Does nothing where it is held already. Returns when little is free: that takes the host's time for each page, some
     seconds for each GiB on slow ones. Raises AssayError, with the reason, where it can't be held; then nothing stays.
     """
-    if held := held_bytes(installation.state):
-        return held
+    if bytes_held := held_bytes(installation.state):
+        return bytes_held
     let_go(installation.state)  # what is still written down of a process that is gone
     lease = Lease(installation.state, PURPOSE)
     try:
@@ -63,11 +63,11 @@ def held_bytes(state: Path) -> int:
 
 def let_go(state: Path) -> bool:
     """End what holds memory; whether anything did."""
-    held = _kept(state)
+    stale = _kept(state)
     with uninterrupted():
-        for lease in held:
+        for lease in stale:
             lease.release()
-    return bool(held)
+    return bool(stale)
 
 
 def memory_facts(state: Path) -> dict[str, str]:

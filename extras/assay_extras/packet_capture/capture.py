@@ -132,11 +132,11 @@ class Tools(NamedTuple):
 
 def find_tools(path: str | None = None) -> Tools:
     """On the PATH, or where distributions put them. Raises FileNotFoundError with what is missing."""
-    found = {name: shutil.which(name, path=path) or shutil.which(name, path=path or PLACES) for name in Tools._fields}
-    missing = [name for name, place in found.items() if place is None]
+    paths = {name: shutil.which(name, path=path) or shutil.which(name, path=path or PLACES) for name in Tools._fields}
+    missing = [name for name, program in paths.items() if program is None]
     if missing:
         raise FileNotFoundError(f"there is no {' and no '.join(missing)} on this machine (package tshark)")
-    return Tools(**{name: str(place) for name, place in found.items()})
+    return Tools(**{name: str(program) for name, program in paths.items()})
 
 
 def capture_command(dumpcap: str, packets: str, interfaces: Sequence[str]) -> list[str]:
@@ -161,16 +161,18 @@ class Pipeline:
 
     def __init__(self, tools: Tools, packets: str, environment: Mapping[str, str], interfaces: Sequence[str]) -> None:
         # A user's own profile might turn off what is needed here.
-        own = {**environment, "WIRESHARK_CONFIG_DIR": os.devnull, "LC_ALL": "C"}
+        child_environment = {**environment, "WIRESHARK_CONFIG_DIR": os.devnull, "LC_ALL": "C"}
         self._files = [memory_file("dumpcap"), memory_file("tshark")]
         self._processes: list[subprocess.Popen[bytes]] = []
         self._open: list[OpenProcess] = []
         self._lines: IO[bytes] | None = None
         self._busy_s = 0.0
         try:
-            captured = self._start(capture_command(tools.dumpcap, packets, interfaces), subprocess.DEVNULL, own)
+            captured = self._start(
+                capture_command(tools.dumpcap, packets, interfaces), subprocess.DEVNULL, child_environment
+            )
             with captured:
-                self._lines = self._start(reading_command(tools.tshark), captured, own)
+                self._lines = self._start(reading_command(tools.tshark), captured, child_environment)
         except OSError:
             self.stop()
             self.close()
@@ -360,19 +362,19 @@ class Capture:
                     ask_s = now_s + (_ASK_AGAIN_S if not self._tally.fence else patience_s / 2)
                 self._seen.wait(_ASK_AGAIN_S)
 
-    def _send_fence(self, own: socket.socket) -> None:
+    def _send_fence(self, loopback: socket.socket) -> None:
         try:
-            own.sendto(bytes(self._fence), own.getsockname())
+            loopback.sendto(bytes(self._fence), loopback.getsockname())
             with suppress(BlockingIOError):
-                own.recv(FENCES)
+                loopback.recv(FENCES)
         except OSError as error:
             raise FlowsError(f"a datagram to oneself could not be sent: {error}") from None
 
     def _end(self) -> str:
         """Why there is no capture any more."""
-        words = "" if self._pipeline is None else self._pipeline.complaints()
-        told = " ".join(line.strip() for line in words.splitlines() if line.strip() and not _USUAL.match(line))
-        return f"the capture ended: {told[:200] or 'nobody says why'}"
+        complaints = "" if self._pipeline is None else self._pipeline.complaints()
+        reasons = " ".join(line.strip() for line in complaints.splitlines() if line.strip() and not _USUAL.match(line))
+        return f"the capture ended: {reasons[:200] or 'nobody says why'}"
 
 
 def capturing(context: ProbeContext) -> Callable[[Iterable[int]], Capture]:
@@ -404,10 +406,10 @@ NETWORK_PACKETS_DROPPED = doubt_kind(
 
 def _lost(complaints: str) -> list[Doubt]:
     """Of dumpcap's last words: what the kernel had no room for, or dumpcap no time."""
-    found = [(int(received), int(dropped)) for received, dropped in LOST.findall(complaints)]
-    if not found:
+    reports = [(int(received), int(dropped)) for received, dropped in LOST.findall(complaints)]
+    if not reports:
         return [_unknown_loss()]
-    received, dropped = (sum(column) for column in zip(*found, strict=True))
+    received, dropped = (sum(column) for column in zip(*reports, strict=True))
     if not dropped:
         return []
     return [NETWORK_PACKETS_DROPPED.doubt(f"the capture lost {dropped} of {received + dropped} packets")]

@@ -40,8 +40,8 @@ def _studies(runs: tuple[Path, ...], to: Path | None, *, as_json: bool) -> None:
     measured. Of an experiment that both have the newer counts.
 
     \b
-    Example:  assay studies runs/thesis-* runs/hybrid-* --to docs/explanation
-    Add one:  assay studies runs/new docs/explanation --to docs/explanation
+    Example:  assay studies runs/thesis-* runs/hybrid-* --to docs/results
+    Add one:  assay studies runs/new docs/results --to docs/results
     """
     from assay.host.files import replace_text
     from assay.model.errors import BadInputError

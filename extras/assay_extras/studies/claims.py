@@ -75,31 +75,31 @@ def of(places: Conditions, **more: Any) -> Conditions:
     return {**places, **where(**more)}
 
 
-def judged(relation: Relation, found: Difference) -> Truth:
+def truth_of(relation: Relation, change: Difference) -> Truth:
     """Whether the second of two values stands to the first as the relation says."""
     if relation in SAME:
-        return found.within(SAME[relation])
+        return change.within(SAME[relation])
     if relation == "much less":
-        return _much_less(found)
+        return _much_less(change)
     if relation == "hardly any":
-        low, high = found.bounds
-        none = found.second == 0 < found.first and found.pairs >= LEAST_PAIRS
+        low, high = change.bounds
+        none = change.second == 0 < change.first and change.pairs >= LEAST_PAIRS
         return "yes" if none or high < TENTH else "no" if low > TENTH else "unclear"
     if relation == "most of":
-        return "yes" if found.bounds[0] > HALF else "no" if found.bounds[1] < HALF else "unclear"
-    if relation == "at most" and found.ratio is not None:
-        low, high = found.bounds
-        more = low > 1 + SAME_SHARE and found.direction > 0
-        return "yes" if high <= 1 + SAME_SHARE or found.direction < 0 else "no" if more else "unclear"
-    return "yes" if found.direction < 0 else "no" if found.direction > 0 else "unclear"
+        return "yes" if change.bounds[0] > HALF else "no" if change.bounds[1] < HALF else "unclear"
+    if relation == "at most" and change.ratio is not None:
+        low, high = change.bounds
+        more = low > 1 + SAME_SHARE and change.direction > 0
+        return "yes" if high <= 1 + SAME_SHARE or change.direction < 0 else "no" if more else "unclear"
+    return "yes" if change.direction < 0 else "no" if change.direction > 0 else "unclear"
 
 
-def _much_less(found: Difference) -> Truth:
+def _much_less(change: Difference) -> Truth:
     """Of a first value that is so small that no fall of it would count, nothing can be told."""
-    low, high = found.bounds
-    if found.direction < 0 and (found.second == 0 if found.ratio is None else high < HALF):
+    low, high = change.bounds
+    if change.direction < 0 and (change.second == 0 if change.ratio is None else high < HALF):
         return "yes"
-    return "no" if low > HALF and found.first * (1 - HALF) >= found.least else "unclear"
+    return "no" if low > HALF and change.first * (1 - HALF) >= change.least else "unclear"
 
 
 @dataclass(frozen=True)
@@ -115,11 +115,16 @@ class Compare:
     def findings(self, measured: Measured) -> Iterator[Finding]:
         """One for each pair of points."""
         for group in by_level(measured, self.field, self.where):
-            level, base = (resolved(one, group) for one in (self.level, self.base))
-            found = beside(measured, group, base, level)
-            if found is not None and level != base:
+            level, base = (resolved(named_level, group) for named_level in (self.level, self.base))
+            compared = beside(measured, group, base, level)
+            if compared is not None and level != base:
                 yield _finding(
-                    measured, self.relation, found, measured.label(group[base], self.field), self.field, (level, base)
+                    measured,
+                    self.relation,
+                    compared,
+                    measured.label(group[base], self.field),
+                    self.field,
+                    (level, base),
                 )
 
 
@@ -140,10 +145,10 @@ class Steps:
         for group in by_level(measured, self.field, self.where):
             levels = sorted(group, key=float)
             for base, level in pairwise(levels) if len(levels) >= LEAST_LEVELS else ():
-                found = beside(measured, group, base, level)
-                if found is not None:
+                compared = beside(measured, group, base, level)
+                if compared is not None:
                     yield _finding(
-                        measured, "less", found, measured.label(group[base], self.field), self.field, (level, base)
+                        measured, "less", compared, measured.label(group[base], self.field), self.field, (level, base)
                     )
 
 
@@ -165,20 +170,20 @@ class Flat:
                 continue
             least, *_, most = sorted(middles, key=middles.__getitem__)
             picked_from = len(middles) * (len(middles) - 1) // 2
-            found = beside(measured, group, least, most, picked_from)
-            if found is not None:
+            compared = beside(measured, group, least, most, picked_from)
+            if compared is not None:
                 yield _finding(
-                    measured, "same", found, measured.label(group[least], self.field), self.field, (most, least)
+                    measured, "same", compared, measured.label(group[least], self.field), self.field, (most, least)
                 )
 
 
 def by_level(measured: Measured, field: Field, conditions: Conditions) -> list[dict[Level, Point]]:
     """Points that differ in one field alone, by its levels."""
-    found: dict[Point, dict[Level, Point]] = {}
+    groups_by_point: dict[Point, dict[Level, Point]] = {}
     for point in measured.where(conditions):
         level: Level = getattr(point, field)
-        found.setdefault(point.at(field, "" if isinstance(level, str) else 0), {})[level] = point
-    return list(found.values())
+        groups_by_point.setdefault(point.at(field, "" if isinstance(level, str) else 0), {})[level] = point
+    return list(groups_by_point.values())
 
 
 def resolved(level: Level, group: Mapping[Level, Point]) -> Level:
@@ -198,11 +203,11 @@ def beside(
 
 
 def _finding(
-    measured: Measured, relation: Relation, found: Difference, place: str, field: Field, levels: tuple[Level, Level]
+    measured: Measured, relation: Relation, compared: Difference, label: str, field: Field, levels: tuple[Level, Level]
 ) -> Finding:
-    level, base = (measured.level_text(field, one) for one in levels)
-    text = f"{place}: {level} / {base} = {found.words}{ASKED.get(relation, '')}"
-    return Finding(text=text, truth=judged(relation, found), ratios=found.ratios)
+    level, base = (measured.level_text(field, named_level) for named_level in levels)
+    text = f"{label}: {level} / {base} = {compared.words}{ASKED.get(relation, '')}"
+    return Finding(text=text, truth=truth_of(relation, compared), ratios=compared.ratios)
 
 
 @dataclass(frozen=True)
@@ -226,39 +231,39 @@ class Effect:
     def findings(self, measured: Measured) -> Iterator[Finding]:
         """One for each place at which all four values are there."""
         for group in by_level(measured, self.across, {**self.where, self.field: self.base}):
-            more, less = (resolved(one, group) for one in (self.more, self.less))
+            more, less = (resolved(named_level, group) for named_level in (self.more, self.less))
             if more == less or more not in group or less not in group:
                 continue
-            at_less, at_more = (self._changes(measured, group[one]) for one in (less, more))
-            found = difference(at_less, at_more, LEAST_S if self.relation == "more saved" else 0.0)
-            if found is not None:
-                level, base = (measured.level_text(self.field, one) for one in (self.level, self.base))
+            at_less, at_more = (self._changes(measured, group[named_level]) for named_level in (less, more))
+            gains = difference(at_less, at_more, LEAST_S if self.relation == "more saved" else 0.0)
+            if gains is not None:
+                level, base = (measured.level_text(self.field, named_level) for named_level in (self.level, self.base))
                 change = f"{level} over {base}" + (" or the other way" if self.relation == "more apart" else "")
                 shown = ", ".join(
                     f"{measured.level_text(self.across, level)} {self._shown(value)}"
-                    for level, value in ((more, found.second), (less, found.first))
+                    for level, value in ((more, gains.second), (less, gains.first))
                 )
                 text = f"{measured.label(group[more], self.across, self.field)}: {change}: {shown}"
-                if any(self._tells(measured, group[one]) for one in (less, more)):
-                    truth = judged("same" if self.relation == "same gain" else "less", found)
+                if any(self._tells(measured, group[named_level]) for named_level in (less, more)):
+                    truth = truth_of("same" if self.relation == "same gain" else "less", gains)
                     yield Finding(text=text, truth=truth)
                 else:
-                    yield Finding(text=f"{text}, {_no_more(found)}", truth="unclear")
+                    yield Finding(text=f"{text}, {_no_more(gains)}", truth="unclear")
 
     def _tells(self, measured: Measured, base: Point) -> bool:
         """Whether the change does anything there; of two places either would do, so that intervals are wider."""
         group = {self.base: base, self.level: base.at(self.field, self.level)}
-        found = beside(measured, group, self.base, self.level, tests=2)
-        return found is not None and found.direction != 0
+        compared = beside(measured, group, self.base, self.level, tests=2)
+        return compared is not None and compared.direction != 0
 
     def _changes(self, measured: Measured, base: Point) -> Repeated:
         first, second = measured.of(base), measured.of(base.at(self.field, self.level))
         shared = first.keys() & second.keys()
         if self.relation == "more saved":
-            return {one: second[one] - first[one] for one in shared}
-        ratios = {one: second[one] / first[one] for one in shared if first[one] > 0}
+            return {repetition: second[repetition] - first[repetition] for repetition in shared}
+        ratios = {repetition: second[repetition] / first[repetition] for repetition in shared if first[repetition] > 0}
         if self.relation == "more apart":
-            return {one: min(ratio, 1 / ratio) for one, ratio in ratios.items() if ratio > 0}
+            return {repetition: min(ratio, 1 / ratio) for repetition, ratio in ratios.items() if ratio > 0}
         return ratios
 
     def _shown(self, value: float) -> str:
@@ -280,37 +285,37 @@ class Spread:
         for small in by_level(measured, self.field, {**self.where, self.across: self.less}):
             large = {level: point.at(self.across, self.more) for level, point in small.items()}
             at_more, at_less = (_spread(measured, group) for group in (large, small))
-            found = difference(at_more, at_less) if len(small) > 1 else None
-            if found is not None:
-                place = measured.label(next(iter(small.values())), self.across, self.field)
-                less, more = (measured.level_text(self.across, one) for one in (self.less, self.more))
+            spreads = difference(at_more, at_less) if len(small) > 1 else None
+            if spreads is not None:
+                label = measured.label(next(iter(small.values())), self.across, self.field)
+                less, more = (measured.level_text(self.across, named_level) for named_level in (self.less, self.more))
                 text = (
-                    f"{place}: slowest over fastest: {less} {100 * found.second:+.0f} %, "
-                    f"{more} {100 * found.first:+.0f} %"
+                    f"{label}: slowest over fastest: {less} {100 * spreads.second:+.0f} %, "
+                    f"{more} {100 * spreads.first:+.0f} %"
                 )
                 if any(_distinct(measured, group) for group in (large, small)):
-                    yield Finding(text=text, truth=judged("much less", found))
+                    yield Finding(text=text, truth=truth_of("much less", spreads))
                 else:
-                    yield Finding(text=f"{text}, {_no_more(found)}", truth="unclear")
+                    yield Finding(text=f"{text}, {_no_more(spreads)}", truth="unclear")
 
 
-def _no_more(found: Difference) -> str:
+def _no_more(compared: Difference) -> str:
     """Why the difference is unclear."""
-    return "no more than noise" if found.pairs >= LEAST_PAIRS else "too few repetitions to tell"
+    return "no more than noise" if compared.pairs >= LEAST_PAIRS else "too few repetitions to tell"
 
 
 def _distinct(measured: Measured, group: Mapping[Level, Point]) -> bool:
     """Whether any two levels differ by more than noise; each pair's interval is the wider for their number."""
     pairs = list(combinations(group, 2))
-    return any(one.direction for pair in pairs if (one := beside(measured, group, *pair, len(pairs))))
+    return any(compared.direction for pair in pairs if (compared := beside(measured, group, *pair, len(pairs))))
 
 
 def _spread(measured: Measured, group: Mapping[Level, Point]) -> Repeated:
     """Of each repetition that has all levels: by how much its largest value exceeds its smallest, as a share."""
     every = [measured.of(point) for point in group.values()]
-    shared = set.intersection(*(set(one) for one in every))
-    values = {one: [repeated[one] for repeated in every] for one in shared}
-    return {one: max(own) / min(own) - 1 for one, own in values.items() if min(own) > 0}
+    shared = set.intersection(*(set(repeated_values) for repeated_values in every))
+    values = {repetition: [repeated[repetition] for repeated in every] for repetition in shared}
+    return {repetition: max(times) / min(times) - 1 for repetition, times in values.items() if min(times) > 0}
 
 
 ON_LINE_SHARE, OFF_LINE_SHARE = 0.15, 0.3
@@ -334,13 +339,16 @@ class Curve(NamedTuple):
         """From one value to the next, in each repetition."""
         run = self.places[begin + 1] - self.places[begin]
         first, second = self.values[begin], self.values[begin + 1]
-        return {one: (second[one] - first[one]) / run for one in first}
+        return {repetition: (second[repetition] - first[repetition]) / run for repetition in first}
 
-    def off(self, place: int) -> list[float]:
+    def off(self, index: int) -> list[float]:
         """How far a value is off the line between the ends, in each repetition; in that value's unit."""
-        share = (self.places[place] - self.places[0]) / (self.places[-1] - self.places[0])
+        share = (self.places[index] - self.places[0]) / (self.places[-1] - self.places[0])
         first, last = self.values[0], self.values[-1]
-        return [value - first[one] - share * (last[one] - first[one]) for one, value in self.values[place].items()]
+        return [
+            value - first[repetition] - share * (last[repetition] - first[repetition])
+            for repetition, value in self.values[index].items()
+        ]
 
 
 @dataclass(frozen=True)
@@ -356,17 +364,17 @@ class Line:
 
     def findings(self, measured: Measured) -> Iterator[Finding]:
         """One for each curve of at least 3 levels."""
-        for place, curve in _curves(measured, self.field, self.where):
+        for label, curve in _curves(measured, self.field, self.where):
             ends = curve.ends
             if ends is None:
                 continue
-            text = f"{place}: from {ends.first:.3g} to {ends.second:.3g}"
+            text = f"{label}: from {ends.first:.3g} to {ends.second:.3g}"
             if not ends.direction:
                 yield Finding(text=f"{text}, no more than noise", truth="unclear")
                 continue
             inner = range(1, len(curve.places) - 1)
-            most = max(abs(median(curve.off(one)) / ends.change) for one in inner)
-            known = [tuple(off / abs(ends.change) for off in interval(curve.off(one), len(inner))) for one in inner]
+            most = max(abs(median(curve.off(index)) / ends.change) for index in inner)
+            known = [tuple(off / abs(ends.change) for off in interval(curve.off(index), len(inner))) for index in inner]
             yield Finding(text=f"{text}, at most {100 * most:.0f} % off the line", truth=_on_line(known))
 
 
@@ -387,18 +395,18 @@ class Growth:
 
     def findings(self, measured: Measured) -> Iterator[Finding]:
         """One for each curve of at least 3 levels."""
-        for place, curve in _curves(measured, self.field, self.where):
-            found = difference(curve.slope(0), curve.slope(len(curve.places) - 2))
-            if found is None or found.ratio is None:
-                yield Finding(text=f"{place}: its parts do not all rise", truth="unclear")
+        for label, curve in _curves(measured, self.field, self.where):
+            slopes = difference(curve.slope(0), curve.slope(len(curve.places) - 2))
+            if slopes is None or slopes.ratio is None:
+                yield Finding(text=f"{label}: its parts do not all rise", truth="unclear")
                 continue
-            text = f"{place}: the last part is {found.words} times as steep as the first"
-            yield Finding(text=text, truth=self._truth(found, found.ratio))
+            text = f"{label}: the last part is {slopes.words} times as steep as the first"
+            yield Finding(text=text, truth=self._truth(slopes, slopes.ratio))
 
-    def _truth(self, found: Difference, steeper: float) -> Truth:
+    def _truth(self, slopes: Difference, steeper: float) -> Truth:
         if self.shape == "linear":
-            return found.within(STEEPER - 1)
-        low, high = found.bounds
+            return slopes.within(STEEPER - 1)
+        low, high = slopes.bounds
         return "yes" if low > 1 and steeper > STEEPER else "no" if high < STEEPER else "unclear"
 
 
@@ -418,15 +426,15 @@ class Near:
         for group in by_level(measured, self.field, self.where):
             if self.level not in group or self.base not in group:
                 continue
-            found = measured.difference(group[self.base], group[self.level], LEAST_S)
-            if found is None or found.ratio is None:
+            compared = measured.difference(group[self.base], group[self.level], LEAST_S)
+            if compared is None or compared.ratio is None:
                 continue
-            low, high = found.bounds
+            low, high = compared.bounds
             least, most = self.ratio - self.off, self.ratio + self.off
             truth: Truth = "yes" if least <= low and high <= most else "no" if low > most or high < least else "unclear"
-            place = measured.label(group[self.base], self.field)
-            levels = " / ".join(measured.level_text(self.field, one) for one in (self.level, self.base))
-            yield Finding(text=f"{place}: {levels} = {found.words}", truth=truth, ratios=found.ratios)
+            label = measured.label(group[self.base], self.field)
+            levels = " / ".join(measured.level_text(self.field, named_level) for named_level in (self.level, self.base))
+            yield Finding(text=f"{label}: {levels} = {compared.words}", truth=truth, ratios=compared.ratios)
 
 
 @dataclass(frozen=True)
@@ -442,11 +450,11 @@ class Across:
         """One for each pair of points that are alike in all else."""
         for point in measured.where({**self.where, **self.base}):
             other = point._replace(**self.level)  # type: ignore[arg-type]
-            found = measured.difference(point, other, least_change(point.metric))
-            if found is not None:
-                levels = " / ".join(f"({_levels(measured, one, tuple(self.base))})" for one in (other, point))
-                text = f"{measured.label(point, *self.base)}: {levels} = {found.words}{ASKED.get(self.relation, '')}"
-                yield Finding(text=text, truth=judged(self.relation, found), ratios=found.ratios)
+            compared = measured.difference(point, other, least_change(point.metric))
+            if compared is not None:
+                levels = " / ".join(f"({_levels(measured, end, tuple(self.base))})" for end in (other, point))
+                text = f"{measured.label(point, *self.base)}: {levels} = {compared.words}{ASKED.get(self.relation, '')}"
+                yield Finding(text=text, truth=truth_of(self.relation, compared), ratios=compared.ratios)
 
 
 @dataclass(frozen=True)
@@ -463,15 +471,15 @@ class Follows:
         clear = False
         for point, other in pairs:
             led = measured.difference(point, other, least_change(self.leader), len(pairs))
-            first, second = (one.at("metric", self.metric) for one in (point, other))
-            found = measured.difference(first, second, least_change(self.metric))
-            if led is None or found is None or not led.direction:
+            first, second = (end.at("metric", self.metric) for end in (point, other))
+            compared = measured.difference(first, second, least_change(self.metric))
+            if led is None or compared is None or not led.direction:
                 continue
             clear = True
             fields = tuple(field for field in FIELDS if getattr(point, field) != getattr(other, field))
-            levels = " / ".join(f"({_levels(measured, one, fields)})" for one in (other, point))
-            truth: Truth = "yes" if found.direction == led.direction else "no" if found.direction else "unclear"
-            yield Finding(text=f"{levels}: {self.leader} {led.words}, {self.metric} {found.words}", truth=truth)
+            levels = " / ".join(f"({_levels(measured, end, fields)})" for end in (other, point))
+            truth: Truth = "yes" if compared.direction == led.direction else "no" if compared.direction else "unclear"
+            yield Finding(text=f"{levels}: {self.leader} {led.words}, {self.metric} {compared.words}", truth=truth)
         if pairs and not clear:
             yield Finding(
                 text=f"of {len(pairs)} pairs of places none clearly differs in {self.leader}", truth="unclear"
@@ -500,17 +508,19 @@ class Like:
         for group in by_level(measured, self.field, self.where):
             if not {self.level, self.near, self.far} <= group.keys():
                 continue
-            own, near, far = (measured.of(group[one]) for one in (self.level, self.near, self.far))
+            values, near, far = (measured.of(group[named_level]) for named_level in (self.level, self.near, self.far))
             way = difference(near, far, LEAST_S)
-            shared = own.keys() & near.keys()
+            shared = values.keys() & near.keys()
             if way is None or not shared:
                 continue
-            level, base, other = (measured.level_text(self.field, one) for one in (self.level, self.near, self.far))
+            level, base, other = (
+                measured.level_text(self.field, named_level) for named_level in (self.level, self.near, self.far)
+            )
             text = f"{measured.label(group[self.level], self.field)}: {level} is "
             if not way.direction:
                 yield Finding(text=f"{text}as both: no difference of {base} and {other} can be told", truth="unclear")
                 continue
-            offs = [own[one] - near[one] for one in shared]
+            offs = [values[repetition] - near[repetition] for repetition in shared]
             low, high = sorted(off / way.change for off in interval(offs))
             off = low > LIKE_SHARE or high < -LIKE_SHARE
             truth: Truth = "yes" if max(-low, high) <= LIKE_SHARE else "no" if off else "unclear"
@@ -532,8 +542,11 @@ def _curves(measured: Measured, field: Field, conditions: Conditions) -> Iterato
 def _curve(measured: Measured, group: Mapping[Level, Point]) -> Curve:
     levels = sorted(group, key=float)
     every = [measured.of(group[level]) for level in levels]
-    shared = set.intersection(*(set(one) for one in every))
-    return Curve([float(level) for level in levels], [{key: one[key] for key in sorted(shared)} for one in every])
+    shared = set.intersection(*(set(repeated_values) for repeated_values in every))
+    return Curve(
+        [float(level) for level in levels],
+        [{key: repeated_values[key] for key in sorted(shared)} for repeated_values in every],
+    )
 
 
 @dataclass(frozen=True)

@@ -129,11 +129,11 @@ def _too_short(measured: Difference, published_ratio: float | None) -> bool:
 def tables(study: StudyName, measured: Measured) -> tuple[TableBeside, ...]:
     """The published tables and figures of which the run has something, in the study's order."""
     names = dict.fromkeys([*(cell.table for cell in cells(study)), *(contrast.table for contrast in contrasts(study))])
-    found = (_table(study, name, measured) for name in names)
+    all_tables = (_table(study, name, measured) for name in names)
     return tuple(
-        one
-        for one in found
-        if any(cell.measured is not None for cell in one.cells) or any(pair.measured for pair in one.contrasts)
+        table
+        for table in all_tables
+        if any(cell.measured is not None for cell in table.cells) or any(pair.measured for pair in table.contrasts)
     )
 
 
@@ -161,26 +161,26 @@ def _table(study: StudyName, name: str, measured: Measured) -> TableBeside:
 
 
 def _ranks(beside: Sequence[CellBeside], pairs: Sequence[ContrastBeside]) -> Ranks | None:
-    timed = all(one.point.metric not in UNITS for one in beside)
+    timed = all(cell.point.metric not in UNITS for cell in beside)
     of: Literal["times", "amounts", "ratios"] = "ratios" if not beside else "times" if timed else "amounts"
-    times = [(one.published, one.measured) for one in beside if one.measured is not None]
+    times = [(cell.published, cell.measured) for cell in beside if cell.measured is not None]
     ratios = [
         (pair.published_ratio, pair.measured.ratio)
         for pair in pairs
         if pair.published_ratio is not None and pair.measured is not None and pair.measured.ratio is not None
     ]
     both = times if beside else ratios
-    published, own = [one for one, _ in both], [other for _, other in both]
-    if len(both) < LEAST_RANKED or len(set(published)) == 1 or len(set(own)) == 1:
+    published, measured_values = [published_value for published_value, _ in both], [other for _, other in both]
+    if len(both) < LEAST_RANKED or len(set(published)) == 1 or len(set(measured_values)) == 1:
         return None
     from scipy import stats
 
-    spearman, kendall = (_statistic(test, published, own) for test in (stats.spearmanr, stats.kendalltau))
+    spearman, kendall = (_statistic(test, published, measured_values) for test in (stats.spearmanr, stats.kendalltau))
     return Ranks(of=of, values=len(both), spearman=spearman, kendall=kendall)
 
 
-def _statistic(test: Callable[..., object], published: list[float], own: list[float]) -> float:
-    return round(float(test(published, own).statistic), 3)  # type: ignore[attr-defined]
+def _statistic(test: Callable[..., object], published: list[float], measured_values: list[float]) -> float:
+    return round(float(test(published, measured_values).statistic), 3)  # type: ignore[attr-defined]
 
 
 Verdict = Literal["confirmed", "refuted", "undecided", "not addressed"]
@@ -207,21 +207,27 @@ def judge(
 ) -> tuple[Judged, ...]:
     """Every statement, in order; `never` says of which no run can speak, and why."""
     return tuple(
-        _judged(statement, checks.get(statement.id, ()), never.get(statement.id, ""), measured)
+        _judge_statement(statement, checks.get(statement.id, ()), never.get(statement.id, ""), measured)
         for statement in statements
     )
 
 
-def _judged(statement: Statement, check: Check, reason: str, measured: Measured) -> Judged:
+def _judge_statement(statement: Statement, check: Check, reason: str, measured: Measured) -> Judged:
     check = () if reason else check
-    found = [[finding for claim in part.claims for finding in claim.findings(measured)] for part in check]
-    findings = tuple(one for part, own in zip(check, found, strict=True) for one in _evidence(part.quantifier, own))
+    findings_by_part = [[finding for claim in part.claims for finding in claim.findings(measured)] for part in check]
+    findings = tuple(
+        finding
+        for part, part_findings in zip(check, findings_by_part, strict=True)
+        for finding in _evidence(part.quantifier, part_findings)
+    )
     if not findings:
         why = reason or "this experiment measures nothing that it speaks of"
         return Judged(statement=statement, verdict="not addressed", reason=why)
-    verdicts = {_held(part.quantifier, own) for part, own in zip(check, found, strict=True)}
+    verdicts = {
+        _held(part.quantifier, part_findings) for part, part_findings in zip(check, findings_by_part, strict=True)
+    }
     verdict: Verdict = "refuted" if "refuted" in verdicts else "confirmed" if verdicts == {"confirmed"} else "undecided"
-    every_place = [one for own in found for one in own]
+    every_place = [finding for part_findings in findings_by_part for finding in part_findings]
     places = {truth: _count(every_place, truth) for truth in TRUTHS}
     return Judged(statement=statement, verdict=verdict, findings=findings, places=places)
 
@@ -324,12 +330,12 @@ class StudyComparison(Frozen):
     def tested(self) -> int:
         """Those of them with enough pairs for a direction, whether there is one or not."""
         every = (contrast for table in self.tables for contrast in table.contrasts if contrast.agreement in POSSIBLE)
-        return sum(one.measured is not None and one.measured.pairs >= LEAST_PAIRS for one in every)
+        return sum(pair.measured is not None and pair.measured.pairs >= LEAST_PAIRS for pair in every)
 
     @property
     def confirmed_everywhere(self) -> int:
         """Confirmed statements for which every place speaks clearly."""
-        return sum(one.places["yes"] == sum(one.places.values()) for one in self.of("confirmed"))
+        return sum(statement.places["yes"] == sum(statement.places.values()) for statement in self.of("confirmed"))
 
     def of(self, verdict: Verdict) -> tuple[Judged, ...]:
         """The statements that came out so."""

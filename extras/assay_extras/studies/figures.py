@@ -118,9 +118,11 @@ class Figure(Frozen):
 
 def figures(experiment: StudyExperiment, measured: Measured) -> tuple[Figure, ...]:
     """The figures of this experiment of which something was measured; none for one that has tables only."""
-    shapes = next((own for name, own in SHAPES.items() if experiment.is_or_copies(name)), ())
-    found = (_figure(experiment, shape, measured) for shape in shapes)
-    return tuple(one for one in found if one is not None)
+    shapes = next(
+        (shapes_of_experiment for name, shapes_of_experiment in SHAPES.items() if experiment.is_or_copies(name)), ()
+    )
+    all_figures = (_figure(experiment, shape, measured) for shape in shapes)
+    return tuple(figure_ for figure_ in all_figures if figure_ is not None)
 
 
 def _figure(experiment: StudyExperiment, shape: Shape, measured: Measured) -> Figure | None:
@@ -226,32 +228,36 @@ class _Panel(NamedTuple):
         return TOP_PX + PLOT_PX * (1 - value / self.greatest)
 
 
-def figure_view(one: Figure) -> FigureView:
+def figure_view(shown_figure: Figure) -> FigureView:
     """Drawn and as a table."""
-    places = _places(one)
-    by_place = [{dot.at: dot for dot in line.dots} for line in one.lines]
-    names = [_name(one, line) for line in one.lines]
+    places = _places(shown_figure)
+    by_place = [{dot.at: dot for dot in line.dots} for line in shown_figure.lines]
+    names = [_name(shown_figure, line) for line in shown_figure.lines]
     return FigureView(
-        title=f"{one.name}: {one.about}",
-        svg=_svg(one, names, places),
-        header=(_axis(one), *(f"{name} ({_unit(one)})" for name in names)),
+        title=f"{shown_figure.name}: {shown_figure.about}",
+        svg=_svg(shown_figure, names, places),
+        header=(_axis(shown_figure), *(f"{name} ({_unit(shown_figure)})" for name in names)),
         rows=[(f"{at:g}", [_cell(dots.get(at)) for dots in by_place]) for at in places],
     )
 
 
-def _svg(one: Figure, names: Sequence[str], places: Sequence[float]) -> str:
+def _svg(shown_figure: Figure, names: Sequence[str], places: Sequence[float]) -> str:
     logarithmic = places[0] > 0 and places[-1] >= LOG_FROM * places[0]
-    axis = _axis(one) + (", logarithmic" if logarithmic else "")
-    panel = _Panel(math.log if logarithmic else float, places[0], places[-1], round_up(max(map(_greatest, one.lines))))
-    parts = [text(0, 16, one.name, 'font-weight="600" font-size="14"'), text(0, 36, one.about)]
-    parts += [_frame(panel, places, axis, _unit(one))]
+    axis = _axis(shown_figure) + (", logarithmic" if logarithmic else "")
+    panel = _Panel(
+        math.log if logarithmic else float, places[0], places[-1], round_up(max(map(_greatest, shown_figure.lines)))
+    )
+    parts = [text(0, 16, shown_figure.name, 'font-weight="600" font-size="14"'), text(0, 36, shown_figure.about)]
+    parts += [_frame(panel, places, axis, _unit(shown_figure))]
     parts += [
-        _line(panel, one, line, place, name) for place, (line, name) in enumerate(zip(one.lines, names, strict=True))
+        _line(panel, shown_figure, line, index, name)
+        for index, (line, name) in enumerate(zip(shown_figure.lines, names, strict=True))
     ]
-    published = any(dot.published is not None for line in one.lines for dot in line.dots)
+    published = any(dot.published is not None for line in shown_figure.lines for dot in line.dots)
     legend, height = _legend([*names, *([PUBLISHED] if published else [])])
-    words = f"{one.name}, {one.about}: {_unit(one)} over {_axis(one)}, with intervals"
-    return figure(height, [*parts, legend], words, "chart", WIDTH_PX)
+    axes = f"{_unit(shown_figure)} over {_axis(shown_figure)}"
+    label = f"{shown_figure.name}, {shown_figure.about}: {axes}, with intervals"
+    return figure(height, [*parts, legend], label, "chart", WIDTH_PX)
 
 
 def _frame(panel: _Panel, places: Sequence[float], axis: str, unit: str) -> str:
@@ -272,21 +278,21 @@ def _frame(panel: _Panel, places: Sequence[float], axis: str, unit: str) -> str:
     return "".join([*parts, text(right, bottom + 36, axis, 'text-anchor="end"')])
 
 
-def _line(panel: _Panel, one: Figure, line: Line, place: int, name: str) -> str:
+def _line(panel: _Panel, shown_figure: Figure, line: Line, index: int, name: str) -> str:
     """The medians joined, then each with its interval; the published beside."""
-    colour, shape, dash = (kind[place % len(kind)] for kind in (PALETTE, MARKS, DASHES))
-    aside = (place - (len(one.lines) - 1) / 2) * ASIDE_PX
+    colour, shape, dash = (kind[index % len(kind)] for kind in (PALETTE, MARKS, DASHES))
+    aside = (index - (len(shown_figure.lines) - 1) / 2) * ASIDE_PX
     along = " ".join(f"{panel.x(dot.at) + aside:.1f},{panel.y(dot.middle.value):.1f}" for dot in line.dots)
     joined = f'<polyline points="{along}" fill="none" stroke="{colour}" stroke-width="1.6" stroke-dasharray="{dash}"/>'
     dots = []
     for dot in line.dots:
         x, y = panel.x(dot.at) + aside, panel.y(dot.middle.value)
-        words = f"{name}, {dot.at:g} ({_axis(one)}): {_told(dot, _unit(one))}"
+        tooltip = f"{name}, {dot.at:g} ({_axis(shown_figure)}): {_told(dot, _unit(shown_figure))}"
         parts = [f'<rect x="{x - 7:.1f}" y="{y - 9:.1f}" width="14" height="18" fill="#fff" fill-opacity="0"/>']
         parts += [_bar(panel, dot, x, colour), _mark(x, y, shape, f'fill="{colour}"')]
         if dot.published is not None:
             parts.append(_mark(x, panel.y(dot.published), CROSS, f'fill="none" stroke="{colour}" stroke-width="2.2"'))
-        dots.append(f'<g data-levels=""><title>{escape(words)}</title>{"".join(parts)}</g>')
+        dots.append(f'<g data-levels=""><title>{escape(tooltip)}</title>{"".join(parts)}</g>')
     return joined + "".join(dots)
 
 
@@ -308,11 +314,11 @@ def _legend(names: Sequence[str]) -> tuple[str, float]:
     """Below the axis, as many in a row as fit; and how far down it goes."""
     parts: list[str] = []
     x, y = 6.0, float(TOP_PX + PLOT_PX + AXIS_PX + LEGEND_PX)
-    for place, name in enumerate(names):
+    for index, name in enumerate(names):
         wide = 34 + len(name) * LETTER_ROOM_PX + 10
         if x + wide > WIDTH_PX and parts:
             x, y = 6.0, y + LEGEND_PX
-        colour, shape, dash = (kind[place % len(kind)] for kind in (PALETTE, MARKS, DASHES))
+        colour, shape, dash = (kind[index % len(kind)] for kind in (PALETTE, MARKS, DASHES))
         if name == PUBLISHED:
             parts.append(_mark(x + 14, y - 4.5, CROSS, f'fill="none" stroke="{INK}" stroke-width="2.2"'))
         else:
@@ -342,8 +348,8 @@ def _told(dot: Dot, unit: str) -> str:
     return f"{cell.value} {unit} ({'; '.join(rest)})"
 
 
-def _places(one: Figure) -> list[float]:
-    return sorted({dot.at for line in one.lines for dot in line.dots})
+def _places(shown_figure: Figure) -> list[float]:
+    return sorted({dot.at for line in shown_figure.lines for dot in line.dots})
 
 
 def _greatest(line: Line) -> float:
@@ -353,14 +359,18 @@ def _greatest(line: Line) -> float:
     )
 
 
-def _name(one: Figure, line: Line) -> str:
-    words = level_text(one.lines_are, line.level)
-    return "job" if words == "elapsed" else words
+def _name(shown_figure: Figure, line: Line) -> str:
+    label = level_text(shown_figure.lines_are, line.level)
+    return "job" if label == "elapsed" else label
 
 
-def _unit(one: Figure) -> str:
-    return UNITS.get(one.metric, "seconds")
+def _unit(shown_figure: Figure) -> str:
+    return UNITS.get(shown_figure.metric, "seconds")
 
 
-def _axis(one: Figure) -> str:
-    return "file size, GB" if (one.metric, one.across) == ("throughput", "size") else NAMES[one.across]
+def _axis(shown_figure: Figure) -> str:
+    return (
+        "file size, GB"
+        if (shown_figure.metric, shown_figure.across) == ("throughput", "size")
+        else NAMES[shown_figure.across]
+    )

@@ -174,23 +174,28 @@ class Overview(Frozen):
 def overview(runs: Iterable[StudyRun]) -> Overview | None:
     """Of all runs that have a comparison of a study's, or speak of a statement; None where none does."""
     runs = tuple(runs)
-    found: dict[tuple[Point, Point], Compared] = {}
+    comparisons: dict[tuple[Point, Point], Compared] = {}
     for run in runs:
         experiment = study_experiment(run.experiment)
         if experiment is not None:
-            for key, one in _comparisons(run.experiment, tables(experiment.study, run.measured), run.inputs):
-                known = found.get(key)
-                if known is None or one.pairs > known.pairs:
-                    found[key] = one
+            for key, comparison in _comparisons(run.experiment, tables(experiment.study, run.measured), run.inputs):
+                known = comparisons.get(key)
+                if known is None or comparison.pairs > known.pairs:
+                    comparisons[key] = comparison
     verdicts = _statements(runs)
-    if not found and not verdicts:
+    if not comparisons and not verdicts:
         return None
-    every = tuple(found.values())
-    names = dict.fromkeys(one.experiment for one in every)
-    groups = tuple(_group(name, [one for one in every if one.experiment == name]) for name in names)
+    every = tuple(comparisons.values())
+    names = dict.fromkeys(comparison.experiment for comparison in every)
+    groups = tuple(
+        _group(name, [comparison for comparison in every if comparison.experiment == name]) for name in names
+    )
     return Overview(
         comparisons=every, groups=groups, all=_group("all", every), statements=verdicts,
-        score=scored([one for one in every if one.tested], [one for one in every if one.agreement in POSSIBLE]),
+        score=scored(
+            [comparison for comparison in every if comparison.tested],
+            [comparison for comparison in every if comparison.agreement in POSSIBLE],
+        ),
         coverage=_coverage(runs, every, verdicts),
     )  # fmt: skip
 
@@ -201,30 +206,37 @@ def _statements(runs: Iterable[StudyRun]) -> tuple[StatementVerdicts, ...]:
     evidence: dict[str, list[Judged]] = {}
     for run in runs:
         experiment = study_experiment(run.experiment)
-        for one in all_judged(experiment, run.measured) if experiment is not None else ():
-            verdicts.setdefault((one.statement.id, one.verdict), {})[run.experiment] = None
-            evidence.setdefault(one.statement.id, []).append(one)
+        for judged_statement in all_judged(experiment, run.measured) if experiment is not None else ():
+            verdicts.setdefault((judged_statement.statement.id, judged_statement.verdict), {})[run.experiment] = None
+            evidence.setdefault(judged_statement.statement.id, []).append(judged_statement)
+    shown: tuple[Verdict, ...] = ("confirmed", "refuted", "undecided")
     return tuple(
         StatementVerdicts(
-            id=one.id, study=one.study, claim=one.claim, confirmed=tuple(own[0]), refuted=tuple(own[1]),
-            undecided=tuple(own[2]), places=_places(evidence[one.id]), ratios=_spread(evidence[one.id]),
-            scale=SCALE_DECIDES[study].get(one.id, ""),
+            id=statement.id, study=statement.study, claim=statement.claim, confirmed=tuple(runs_by_verdict[0]),
+            refuted=tuple(runs_by_verdict[1]), undecided=tuple(runs_by_verdict[2]),
+            places=_places(evidence[statement.id]), ratios=_spread(evidence[statement.id]),
+            scale=SCALE_DECIDES[study].get(statement.id, ""),
         )
         for study in CHECKS
-        for one in statements(study)
-        if any(own := [verdicts.get((one.id, verdict), {}) for verdict in ("confirmed", "refuted", "undecided")])
+        for statement in statements(study)
+        if any(runs_by_verdict := [verdicts.get((statement.id, verdict), {}) for verdict in shown])
     )  # fmt: skip
 
 
 def _places(every: Iterable[Judged]) -> dict[Truth, int]:
-    found = Counter[Truth]()
-    for one in every:
-        found.update(one.places)
-    return {truth: found[truth] for truth in TRUTHS}
+    counted = Counter[Truth]()
+    for judged_statement in every:
+        counted.update(judged_statement.places)
+    return {truth: counted[truth] for truth in TRUTHS}
 
 
 def _spread(every: Iterable[Judged]) -> tuple[float, float] | None:
-    ratios = [finding.ratios for one in every for finding in one.findings if finding.ratios is not None]
+    ratios = [
+        finding.ratios
+        for judged_statement in every
+        for finding in judged_statement.findings
+        if finding.ratios is not None
+    ]
     return (min(least for least, _ in ratios), max(most for _, most in ratios)) if ratios else None
 
 
@@ -239,30 +251,34 @@ def _coverage(
 def _covered(
     study: StudyName, ran: Collection[str], every: Sequence[Compared], verdicts: Sequence[StatementVerdicts]
 ) -> Coverage:
-    shown = {(one.first, one.second) for one in contrasts(study) if one.direction and not one.set_up}
+    shown = {
+        (contrast.first, contrast.second) for contrast in contrasts(study) if contrast.direction and not contrast.set_up
+    }
     named = experiments(study)
-    own = [one for one in every if _study(one.experiment) == study and one.published_direction]
-    told = [one for one in verdicts if one.study == study]
-    agreements = Counter(one.agreement for one in own)
-    verdict = Counter(one.verdict for one in told)
+    study_comparisons = [
+        comparison for comparison in every if _study(comparison.experiment) == study and comparison.published_direction
+    ]
+    study_statements = [statement for statement in verdicts if statement.study == study]
+    agreements = Counter(comparison.agreement for comparison in study_comparisons)
+    verdict = Counter(statement.verdict for statement in study_statements)
     return Coverage(
         study=study,
         experiments=len(named),
         run=tuple(name for name in named if name in ran),
         not_run=tuple(name for name in named if name not in ran),
         directional=len(shown),
-        printed=sum(one.direction != 0 and not one.set_up for one in contrasts(study)),
-        measured=len(own) - agreements["follows from the set-up"],
+        printed=sum(contrast.direction != 0 and not contrast.set_up for contrast in contrasts(study)),
+        measured=len(study_comparisons) - agreements["follows from the set-up"],
         too_short=agreements["too short"],
-        few_pairs=sum(one.agreement in POSSIBLE and not one.tested for one in own),
+        few_pairs=sum(comparison.agreement in POSSIBLE and not comparison.tested for comparison in study_comparisons),
         decided=agreements["agrees"] + agreements["differs"],
         agree=agreements["agrees"],
         statements=len(statements(study)),
         never=len({**NEVER[study], **NEVER_SCALED[study]}),
-        judged=len(told),
+        judged=len(study_statements),
         confirmed=verdict["confirmed"],
         refuted=verdict["refuted"],
-        by_scale=sum(bool(one.scale) and one.verdict != "undecided" for one in told),
+        by_scale=sum(bool(statement.scale) and statement.verdict != "undecided" for statement in study_statements),
     )
 
 
@@ -275,27 +291,31 @@ def _comparisons(
     experiment: str, beside: Sequence[TableBeside], names: Mapping[str, str]
 ) -> list[tuple[tuple[Point, Point], Compared]]:
     """What was measured; a pair that two tables have is one comparison, of the first table."""
-    found: dict[tuple[Point, Point], Compared] = {}
+    comparisons: dict[tuple[Point, Point], Compared] = {}
     for table in beside:
-        for one in table.contrasts:
-            if one.measured is not None and (one.first, one.second) not in found:
-                found[one.first, one.second] = _compared(experiment, table.name, one, one.measured, names)
-    return list(found.items())
+        for contrast in table.contrasts:
+            if contrast.measured is not None and (contrast.first, contrast.second) not in comparisons:
+                comparisons[contrast.first, contrast.second] = _compared(
+                    experiment, table.name, contrast, contrast.measured, names
+                )
+    return list(comparisons.items())
 
 
 def _compared(
-    experiment: str, table: str, one: ContrastBeside, measured: Difference, names: Mapping[str, str]
+    experiment: str, table: str, contrast: ContrastBeside, measured: Difference, names: Mapping[str, str]
 ) -> Compared:
-    second, first = (level_text(one.field, getattr(point, one.field)) for point in (one.second, one.first))
+    second, first = (
+        level_text(contrast.field, getattr(point, contrast.field)) for point in (contrast.second, contrast.first)
+    )
     return Compared(
         experiment=experiment,
         table=table,
-        place=one.second.label(one.field, names=names),
-        field=one.field,
+        place=contrast.second.label(contrast.field, names=names),
+        field=contrast.field,
         of=f"{second} / {first}",
-        published_ratio=one.published_ratio,
+        published_ratio=contrast.published_ratio,
         measured_ratio=measured.ratio,
-        published_direction=one.published_direction,
+        published_direction=contrast.published_direction,
         measured_direction=measured.direction,
         chance=measured.chance,
         own_chance=measured.own_chance,
@@ -305,28 +325,32 @@ def _compared(
         pairs=measured.pairs,
         deviation=measured.deviation,
         borrowed=measured.borrowed,
-        agreement=one.agreement,
+        agreement=contrast.agreement,
     )
 
 
 def _group(name: str, every: Sequence[Compared]) -> Group:
-    possible = [one for one in every if one.agreement in POSSIBLE]
-    ties, too_short = ([one for one in every if one.agreement == kind] for kind in ("published tie", "too short"))
-    known = [one.deviation**2 for one in possible if one.deviation is not None]
+    possible = [comparison for comparison in every if comparison.agreement in POSSIBLE]
+    ties, too_short = (
+        [comparison for comparison in every if comparison.agreement == kind] for kind in ("published tie", "too short")
+    )
+    known = [comparison.deviation**2 for comparison in possible if comparison.deviation is not None]
     return Group(
         name=name,
         possible=len(possible),
-        decided=sum(one.decided for one in possible),
-        agreed=sum(one.agreement == "agrees" for one in possible),
-        alike=sum(one.agreement == "agrees" and one.alike is True for one in possible),
-        smaller=sum(one.smaller for one in possible),
+        decided=sum(comparison.decided for comparison in possible),
+        agreed=sum(comparison.agreement == "agrees" for comparison in possible),
+        alike=sum(comparison.agreement == "agrees" and comparison.alike is True for comparison in possible),
+        smaller=sum(comparison.smaller for comparison in possible),
         ties=len(ties),
-        ties_decided=sum(one.measured_direction != 0 for one in ties),
+        ties_decided=sum(comparison.measured_direction != 0 for comparison in ties),
         too_short=len(too_short),
-        too_short_decided=sum(one.measured_direction != 0 for one in too_short),
-        too_short_agreed=sum(one.measured_direction == one.published_direction for one in too_short),
-        set_up=sum(one.agreement == "follows from the set-up" for one in every),
-        pairs=min((one.pairs for one in possible), default=0),
+        too_short_decided=sum(comparison.measured_direction != 0 for comparison in too_short),
+        too_short_agreed=sum(
+            comparison.measured_direction == comparison.published_direction for comparison in too_short
+        ),
+        set_up=sum(comparison.agreement == "follows from the set-up" for comparison in every),
+        pairs=min((comparison.pairs for comparison in possible), default=0),
         deviation=sqrt(mean(known)) if known else None,
         repetitions=_enough(possible),
     )
@@ -338,9 +362,9 @@ def _enough(possible: Sequence[Compared]) -> int | None:
     Each comparison keeps its own deviation, but at least half of all: of few pairs some seem to have almost none.
     """
     known = [
-        (log(one.measured_ratio), one.deviation, one.borrowed)
-        for one in possible
-        if one.measured_ratio and one.deviation
+        (log(comparison.measured_ratio), comparison.deviation, comparison.borrowed)
+        for comparison in possible
+        if comparison.measured_ratio and comparison.deviation
     ]
     if not known:
         return None

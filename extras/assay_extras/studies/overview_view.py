@@ -40,7 +40,7 @@ ABOUT = (
 class _Dot(NamedTuple):
     """A comparison that has both ratios."""
 
-    one: Compared
+    comparison: Compared
     published: float
     measured: float
 
@@ -58,8 +58,8 @@ class _Scale:
         return all(self.first <= ratio <= self.last for ratio in (dot.published, dot.measured))
 
     def share(self, value: float) -> float:
-        held = min(max(value, self.first), self.last)
-        return math.log(held / self.first) / math.log(self.last / self.first)
+        clipped = min(max(value, self.first), self.last)
+        return math.log(clipped / self.first) / math.log(self.last / self.first)
 
     def x(self, value: float) -> float:
         return LEFT_PX + INSET_PX + self.share(value) * (WIDTH_PX - LEFT_PX - RIGHT_PX - 2 * INSET_PX)
@@ -68,24 +68,24 @@ class _Scale:
         return TOP_PX + INSET_PX + (PLOT_PX - 2 * INSET_PX) * (1 - self.share(value))
 
 
-def overview_svg(found: Overview) -> str:
+def overview_svg(overview: Overview) -> str:
     """Each comparison that can be decided as a dot with its interval; full where it is decided."""
     drawn = [
-        _Dot(one, one.published_ratio, one.measured_ratio)
-        for one in sorted(found.comparisons, key=lambda one: one.decided)
-        if one.agreement in POSSIBLE and one.published_ratio and one.measured_ratio
+        _Dot(comparison, comparison.published_ratio, comparison.measured_ratio)
+        for comparison in sorted(overview.comparisons, key=lambda comparison: comparison.decided)
+        if comparison.agreement in POSSIBLE and comparison.published_ratio and comparison.measured_ratio
     ]
     scale = _Scale([ratio for dot in drawn for ratio in (dot.published, dot.measured)])
-    shown = {dot.one.experiment for dot in drawn}
-    names = [group.name for group in found.groups if group.name in shown]
-    looks = {name: (PALETTE[place % len(PALETTE)], MARKS[place % len(MARKS)]) for place, name in enumerate(names)}
+    shown = {dot.comparison.experiment for dot in drawn}
+    names = [group.name for group in overview.groups if group.name in shown]
+    looks = {name: (PALETTE[index % len(PALETTE)], MARKS[index % len(MARKS)]) for index, name in enumerate(names)}
     beyond = sum(not scale.holds(dot) for dot in drawn)
     about = "below 1: the second of two drives or settings is faster"
     parts = [
         text(0, 16, "Ratios, published and measured", 'font-weight="600" font-size="14"'),
         text(0, 36, f"{about}; {beyond} at an edge lie beyond it" if beyond else about),
         _frame(scale),
-        *(_drawn(scale, dot, *looks[dot.one.experiment]) for dot in drawn),
+        *(_drawn(scale, dot, *looks[dot.comparison.experiment]) for dot in drawn),
     ]
     legend, height = _legend(looks)
     return figure(height, [*parts, legend], "published against measured ratios, logarithmic", "chart", WIDTH_PX)
@@ -112,8 +112,8 @@ def _frame(scale: _Scale) -> str:
         ]
     ends = [f"{scale.x(tick):.1f},{scale.y(tick):.1f}" for tick in (scale.first, scale.last)]
     parts.append(f'<path d="M{"L".join(ends)}" stroke="{SOFT}" stroke-dasharray="5 4"/>')
-    for words, x, y in (("same direction", left + 12, y1 + 20), ("opposite direction", left + 12, y1 - 10)):
-        parts.append(text(x, y, words, f'fill="{SOFT}"'))
+    for label, x, y in (("same direction", left + 12, y1 + 20), ("opposite direction", left + 12, y1 - 10)):
+        parts.append(text(x, y, label, f'fill="{SOFT}"'))
     parts.append(text(right, bottom + 38, "published ratio", 'text-anchor="end"'))
     middle = TOP_PX + PLOT_PX / 2
     turned = f'text-anchor="middle" transform="rotate(-90 14 {middle:.0f})"'
@@ -121,15 +121,17 @@ def _frame(scale: _Scale) -> str:
 
 
 def _drawn(scale: _Scale, dot: _Dot, colour: str, shape: str) -> str:
-    one, x, y = dot.one, scale.x(dot.published), scale.y(dot.measured)
+    comparison, x, y = dot.comparison, scale.x(dot.published), scale.y(dot.measured)
     bar = ""
-    if one.low is not None and one.high is not None:
-        weight = 'stroke-width="1.4"' if one.decided else 'stroke-width="1" stroke-opacity="0.35"'
-        bar = f'<path d="M{x:.1f},{scale.y(one.low):.1f}V{scale.y(one.high):.1f}" stroke="{colour}" {weight}/>'
-    fill = colour if one.decided else PAPER
+    if comparison.low is not None and comparison.high is not None:
+        weight = 'stroke-width="1.4"' if comparison.decided else 'stroke-width="1" stroke-opacity="0.35"'
+        ends = f"{scale.y(comparison.low):.1f}V{scale.y(comparison.high):.1f}"
+        bar = f'<path d="M{x:.1f},{ends}" stroke="{colour}" {weight}/>'
+    fill = colour if comparison.decided else PAPER
     mark = f'<path d="{shape}" transform="translate({x:.1f},{y:.1f})" fill="{fill}" stroke="{colour}"/>'
-    words = f"{one.table}, {one.place}: {one.of}: published {dot.published:.2f}, measured {_measured(one)}"
-    return f"<g><title>{escape(words)}</title>{bar}{mark}</g>"
+    tooltip = f"{comparison.table}, {comparison.place}: {comparison.of}: "
+    tooltip += f"published {dot.published:.2f}, measured {_measured(comparison)}"
+    return f"<g><title>{escape(tooltip)}</title>{bar}{mark}</g>"
 
 
 def _legend(looks: dict[str, tuple[str, str]]) -> tuple[str, float]:
@@ -138,14 +140,14 @@ def _legend(looks: dict[str, tuple[str, str]]) -> tuple[str, float]:
     entries += [("decided", INK, MARKS[0], INK), ("undecided", INK, MARKS[0], PAPER)]
     parts: list[str] = []
     x, y = 6.0, float(TOP_PX + PLOT_PX + 66)
-    for words, colour, shape, inside in entries:
-        wide = 26 + len(words) * LETTER_ROOM_PX
+    for caption, colour, shape, inside in entries:
+        wide = 26 + len(caption) * LETTER_ROOM_PX
         if x + wide > WIDTH_PX and parts:
             x, y = 6.0, y + ROW_PX
         parts.append(
             f'<path d="{shape}" transform="translate({x + 6:.1f},{y - 4.5})" fill="{inside}" stroke="{colour}"/>'
         )
-        parts.append(text(x + 18, y, words))
+        parts.append(text(x + 18, y, caption))
         x += wide
     return "".join(parts), y + 12
 
@@ -156,44 +158,49 @@ def label(experiment: str) -> str:
     return f"{study}, {kind} {'-'.join(rest)}"
 
 
-def overview_columns(found: Overview) -> list[Column]:
+def overview_columns(overview: Overview) -> list[Column]:
     """The table: a row for each experiment, and one for all."""
-    rows = [_row(group) for group in (*found.groups, found.all)]
+    rows = [_row(group) for group in (*overview.groups, overview.all)]
     return [
-        Column(heading, [row[place] for row in rows], name=not place, rank=0 if place < 3 else 1)
-        for place, heading in enumerate(HEADER)
+        Column(heading, [row[index] for row in rows], name=not index, rank=0 if index < 3 else 1)
+        for index, heading in enumerate(HEADER)
     ]
 
 
 def score_columns(shown: ScoreTable) -> list[Column]:
     """One of the score's tables."""
     return [
-        Column(heading, [row[place] for row in shown.rows], name=not place, rank=0)
-        for place, heading in enumerate(shown.header)
+        Column(heading, [row[index] for row in shown.rows], name=not index, rank=0)
+        for index, heading in enumerate(shown.header)
     ]
 
 
-def overview_markdown(found: Overview, runs: Sequence[StudyRun]) -> str:
+def overview_markdown(overview: Overview, runs: Sequence[StudyRun]) -> str:
     """The tables of experiments and of their runs; every comparison, those that differ first; and those left out."""
-    groups = table(HEADER, [_row(one) for one in (*found.groups, found.all)])
-    parts = [wrapped(words) for words in (headline(found), goal_words(found.all)) if words]
+    groups = table(HEADER, [_row(group) for group in (*overview.groups, overview.all)])
+    parts = [wrapped(sentence) for sentence in (headline(overview), goal_words(overview.all)) if sentence]
     parts += [groups, wrapped(ABOUT)]
-    for one in score_tables(found):
-        parts += [f"## {one.title}", table(one.header, one.rows), wrapped(one.about)]
+    for score_table in score_tables(overview):
+        parts += [f"## {score_table.title}", table(score_table.header, score_table.rows), wrapped(score_table.about)]
     rows = [(label(run.experiment), run.day, f"{run.trials}", run.machine) for run in runs]
     parts += ["## Runs", table(RUNS_HEADER, rows)]
-    if found.statements:
-        parts += ["## Statements", wrapped(statements_words(found))]
-        parts.append(table(STATEMENTS_HEADER, list(map(_statement_row, found.statements))))
+    if overview.statements:
+        parts += ["## Statements", wrapped(statements_words(overview))]
+        parts.append(table(STATEMENTS_HEADER, list(map(_statement_row, overview.statements))))
     for title, agreements in (("Comparisons", SHOWN), ("Left out", LEFT_OUT)):
-        own = [one for agreement in agreements for one in found.comparisons if one.agreement == agreement]
-        parts += [f"## {title}", table(DETAIL_HEADER, [_detail(one) for one in own])]
+        detailed = [
+            comparison
+            for agreement in agreements
+            for comparison in overview.comparisons
+            if comparison.agreement == agreement
+        ]
+        parts += [f"## {title}", table(DETAIL_HEADER, [_detail(comparison) for comparison in detailed])]
     return "\n\n".join(parts) + "\n"
 
 
-def wrapped(words: str) -> str:
+def wrapped(sentence: str) -> str:
     """A paragraph in Markdown; names with hyphens stay whole."""
-    return fill(words, MARKDOWN_WIDTH, break_on_hyphens=False, break_long_words=False)
+    return fill(sentence, MARKDOWN_WIDTH, break_on_hyphens=False, break_long_words=False)
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -201,72 +208,79 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return "\n".join(f"| {' | '.join(cells)} |" for cells in (header, ["---"] * len(header), *rows))
 
 
-def _detail(one: Compared) -> tuple[str, ...]:
-    published = "-" if one.published_ratio is None else f"{one.published_ratio:.2f}"
-    direction = f"{one.agreement}, smaller" if one.smaller else one.agreement
-    return (one.table, one.place, one.of, published, _measured(one), direction)
+def _detail(comparison: Compared) -> tuple[str, ...]:
+    published = "-" if comparison.published_ratio is None else f"{comparison.published_ratio:.2f}"
+    direction = f"{comparison.agreement}, smaller" if comparison.smaller else comparison.agreement
+    return (comparison.table, comparison.place, comparison.of, published, _measured(comparison), direction)
 
 
-def goal_words(one: Group) -> str:
+def goal_words(group: Group) -> str:
     """How far the goals are met, and what was left out."""
-    decided = one.decided / one.possible if one.possible else 0.0
-    agreed = one.agreed / one.decided if one.decided else 0.0
-    shown, left_out = one.possible + one.too_short, (one.too_short_decided, one.too_short_agreed)
-    set_up = f" {one.set_up} more follow from the set-up, and do not count." if one.set_up else ""
+    decided = group.decided / group.possible if group.possible else 0.0
+    agreed = group.agreed / group.decided if group.decided else 0.0
+    shown, left_out = group.possible + group.too_short, (group.too_short_decided, group.too_short_agreed)
+    set_up = f" {group.set_up} more follow from the set-up, and do not count." if group.set_up else ""
     return (
-        f"Of {shown + one.ties} comparisons the study shows a direction in {shown}. {one.too_short} of these are left "
-        f"out: a change like the study's would be below half a second here (with them {one.decided + left_out[0]} of "
-        f"{shown} are decided, and {one.agreed + left_out[1]} agree). Of the other {one.possible}, {one.decided} are "
-        f"decided ({decided:.0%}; the goal is {GOAL_DECIDED:.0%}): {one.agreed} agree with the study ({agreed:.0%}; "
-        f"the goal is {GOAL_AGREED:.0%}), {one.decided - one.agreed} differ. {one.smaller} of the undecided rule out "
-        f"an effect as large as the study's; {one.possible - one.decided - one.smaller} are open. In {one.alike} of "
-        f"those that agree the study's ratio lies within the interval. Where the study shows none ({one.ties}), "
-        f"the run shows one in {one.ties_decided}.{set_up}"
+        f"Of {shown + group.ties} comparisons the study shows a direction in {shown}. {group.too_short} of these are "
+        f"left out: a change like the study's would be below half a second here (with them "
+        f"{group.decided + left_out[0]} of {shown} are decided, and {group.agreed + left_out[1]} agree). "
+        f"Of the other {group.possible}, {group.decided} are decided ({decided:.0%}; the goal is {GOAL_DECIDED:.0%}): "
+        f"{group.agreed} agree with the study ({agreed:.0%}; the goal is {GOAL_AGREED:.0%}), "
+        f"{group.decided - group.agreed} differ. "
+        f"{group.smaller} of the undecided rule out an effect as large as the study's; "
+        f"{group.possible - group.decided - group.smaller} are open. "
+        f"In {group.alike} of those that agree the study's ratio lies within the interval. "
+        f"Where the study shows none ({group.ties}), the run shows one in {group.ties_decided}.{set_up}"
     )
 
 
-def statements_words(found: Overview) -> str:
+def statements_words(overview: Overview) -> str:
     """How many statements came out how, each by its clearest verdicts; nothing without any."""
-    told = found.statements
-    both = sum(bool(one.confirmed and one.refuted) for one in told)
-    confirmed, refuted = sum(bool(one.confirmed) for one in told) - both, sum(bool(one.refuted) for one in told) - both
+    all_statements = overview.statements
+    both = sum(bool(statement.confirmed and statement.refuted) for statement in all_statements)
+    confirmed, refuted = (
+        sum(bool(statement.confirmed) for statement in all_statements) - both,
+        sum(bool(statement.refuted) for statement in all_statements) - both,
+    )
     counts = [(confirmed, "confirmed"), (refuted, "refuted"), (both, "both, by different runs"),
-              (len(told) - confirmed - refuted - both, "undecided")]  # fmt: skip
-    words = ", ".join(f"{count} {verdict}" for count, verdict in counts if count)
-    by_scale = [one for one in told if one.scale and one.verdict != "undecided"]
-    refuted_by_scale = sum(one.verdict == "refuted" for one in by_scale)
+              (len(all_statements) - confirmed - refuted - both, "undecided")]  # fmt: skip
+    counts_text = ", ".join(f"{count} {verdict}" for count, verdict in counts if count)
+    by_scale = [statement for statement in all_statements if statement.scale and statement.verdict != "undecided"]
+    refuted_by_scale = sum(statement.verdict == "refuted" for statement in by_scale)
     more = (
         f" {len(by_scale)} of these verdicts are decided by the scale ({refuted_by_scale} of them refutations): with "
         "another choice of the scaled experiments there is another verdict, or it was not tried."
         if by_scale
         else ""
     )
-    return f"Statements that runs speak of: {words}.{more}" if told else ""
+    return f"Statements that runs speak of: {counts_text}.{more}" if all_statements else ""
 
 
-def _statement_row(one: StatementVerdicts) -> tuple[str, ...]:
-    named = [", ".join(map(label, own)) or "-" for own in (one.confirmed, one.refuted, one.undecided)]
-    places = ", ".join(str(one.places[truth]) for truth in ("yes", "no", "unclear"))
-    ratios = "-" if one.ratios is None else f"{one.ratios[0]:.2f} to {one.ratios[1]:.2f}"
-    return (one.id, one.claim, *named, places, ratios, one.scale or "-")
+def _statement_row(statement: StatementVerdicts) -> tuple[str, ...]:
+    named = [
+        ", ".join(map(label, names)) or "-" for names in (statement.confirmed, statement.refuted, statement.undecided)
+    ]
+    places = ", ".join(str(statement.places[truth]) for truth in ("yes", "no", "unclear"))
+    ratios = "-" if statement.ratios is None else f"{statement.ratios[0]:.2f} to {statement.ratios[1]:.2f}"
+    return (statement.id, statement.claim, *named, places, ratios, statement.scale or "-")
 
 
-def _row(one: Group) -> tuple[str, ...]:
+def _row(group: Group) -> tuple[str, ...]:
     return (
-        "all" if one.name == "all" else label(one.name),
-        f"{one.decided} of {one.possible}",
-        f"{one.agreed}",
-        f"{one.smaller}",
-        f"{one.ties}",
-        f"{one.too_short}",
-        f"{one.pairs}",
-        "-" if one.deviation is None else f"{one.deviation:.2f}",
-        "-" if one.repetitions is None else f"{one.repetitions}",
+        "all" if group.name == "all" else label(group.name),
+        f"{group.decided} of {group.possible}",
+        f"{group.agreed}",
+        f"{group.smaller}",
+        f"{group.ties}",
+        f"{group.too_short}",
+        f"{group.pairs}",
+        "-" if group.deviation is None else f"{group.deviation:.2f}",
+        "-" if group.repetitions is None else f"{group.repetitions}",
     )
 
 
-def _measured(one: Compared) -> str:
-    if one.measured_ratio is None:
+def _measured(comparison: Compared) -> str:
+    if comparison.measured_ratio is None:
         return "-"
-    interval = "" if one.low is None else f"{one.low:.2f} to {one.high:.2f}, "
-    return f"{one.measured_ratio:.2f} ({interval}{one.pairs} pairs)"
+    interval = "" if comparison.low is None else f"{comparison.low:.2f} to {comparison.high:.2f}, "
+    return f"{comparison.measured_ratio:.2f} ({interval}{comparison.pairs} pairs)"

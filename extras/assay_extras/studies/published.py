@@ -81,11 +81,14 @@ def contrasts(study: StudyName) -> tuple[Contrast, ...]:
     if study == "storage":
         return _storage_contrasts()
     by_point = {cell.point: cell for cell in cells(study)}
-    found = []
+    all_contrasts = []
     for second in cells(study):
-        found += [_contrast(by_point, second, "medium", name) for name in _media_before(second.point.medium)]
-        found += [_contrast(by_point, second, "settings", a) for a, b in BASES if b == second.point.settings]
-    return (*(one for one in found if one is not None), *map(_thesis_change, _rows("thesis_changes.csv")))
+        all_contrasts += [_contrast(by_point, second, "medium", name) for name in _media_before(second.point.medium)]
+        all_contrasts += [_contrast(by_point, second, "settings", a) for a, b in BASES if b == second.point.settings]
+    return (
+        *(contrast for contrast in all_contrasts if contrast is not None),
+        *map(_thesis_change, _rows("thesis_changes.csv")),
+    )
 
 
 @cache
@@ -157,15 +160,15 @@ def _storage_contrasts() -> tuple[Contrast, ...]:
     reads its input once and writes a small count.
     """
     by_point = {cell.point: cell for cell in cells("storage")}
-    found = []
+    storage_contrasts = []
     fields: tuple[tuple[Field, Level], ...] = (("metric", "disk read"), ("job", "staging"))
     for second, (field, level) in product(cells("storage"), fields):
         first = by_point.get(second.point.at(field, level))
         if first is not None and first != second and second.point.metric in {"disk read", "disk write"}:
             percent = 100 * (second.value / first.value - 1)
             change = _change(second.table, field, first.point, second.point, percent)
-            found.append(change.model_copy(update={"set_up": True}))
-    return tuple(found)
+            storage_contrasts.append(change.model_copy(update={"set_up": True}))
+    return tuple(storage_contrasts)
 
 
 def _change(table: str, field: Field, first: Point, second: Point, percent: float) -> Contrast:
@@ -222,7 +225,7 @@ class StudyExperiment(Frozen):
 def study_experiment(name: str) -> StudyExperiment | None:
     """The study's experiment of this name; None for any other."""
     plain = f"{name}-".replace(f"{SCALED}-", "-").removesuffix("-")
-    found = _NAME.fullmatch(plain)
-    if found is None:
+    match = _NAME.fullmatch(plain)
+    if match is None:
         return None
-    return StudyExperiment.model_validate({"study": found[1], "name": plain, "scaled": plain != name})
+    return StudyExperiment.model_validate({"study": match[1], "name": plain, "scaled": plain != name})

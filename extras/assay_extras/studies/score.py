@@ -61,7 +61,7 @@ class Agreed(Frozen):
     @property
     def agree(self) -> int:
         """How many have the published class."""
-        return sum(row[place] for place, row in enumerate(self.counts))
+        return sum(row[index] for index, row in enumerate(self.counts))
 
     @property
     def of(self) -> int:
@@ -120,12 +120,12 @@ def scored(tested: Sequence[Judgeable], directional: Sequence[Judgeable]) -> Sco
     """The score of what was tested, and the errors of all that have a published direction; None where nothing was."""
     if not tested:
         return None
-    directions = [one for one in tested if one.published_direction]
-    ties = [one for one in tested if not one.published_direction]
+    directions = [comparison for comparison in tested if comparison.published_direction]
+    ties = [comparison for comparison in tested if not comparison.published_direction]
     forecasts: dict[str, Forecast] = {
-        RUNS: lambda one: one.measured_direction, SECOND_FASTER: lambda _: -1, NO_EFFECT: lambda _: 0,
+        RUNS: lambda comparison: comparison.measured_direction, SECOND_FASTER: lambda _: -1, NO_EFFECT: lambda _: 0,
     }  # fmt: skip
-    decided = [one for one in directions if one.measured_direction]
+    decided = [comparison for comparison in directions if comparison.measured_direction]
     return Score(
         directions=len(directions),
         ties=len(ties),
@@ -140,12 +140,12 @@ Forecast = Callable[[Judgeable], Direction]
 
 
 def _agreed(name: str, forecast: Forecast, tested: Iterable[Judgeable], decided: Iterable[Judgeable]) -> Agreed:
-    pairs = [(one.published_direction, forecast(one)) for one in tested]
+    pairs = [(comparison.published_direction, forecast(comparison)) for comparison in tested]
     counts = tuple(tuple(pairs.count((row, column)) for column in CLASSES) for row in CLASSES)
     kappa, error = cohens_kappa(counts)
     return Agreed(
         name=name, counts=counts, kappa=kappa,
-        decided_agree=sum(forecast(one) == one.published_direction for one in decided),
+        decided_agree=sum(forecast(comparison) == comparison.published_direction for comparison in decided),
         low=None if error is None else max(-1.0, kappa - NORMAL_QUANTILE * error),
         high=None if error is None else min(1.0, kappa + NORMAL_QUANTILE * error),
     )  # fmt: skip
@@ -157,8 +157,8 @@ def cohens_kappa(counts: Sequence[Sequence[int]]) -> tuple[float, float | None]:
     places = range(len(counts))
     share = [[count / total for count in row] for row in counts]
     rows = [sum(row) for row in share]
-    columns = [sum(row[place] for row in share) for place in places]
-    same, by_chance = sum(share[place][place] for place in places), sum(map(_product, rows, columns))
+    columns = [sum(row[index] for row in share) for index in places]
+    same, by_chance = sum(share[index][index] for index in places), sum(map(_product, rows, columns))
     if max(*rows, *columns) == 1.0:
         return 0.0, None
     kappa = (same - by_chance) / (1 - by_chance)
@@ -173,22 +173,24 @@ def cohens_kappa(counts: Sequence[Sequence[int]]) -> tuple[float, float | None]:
     return kappa, sqrt(max(variance, 0.0))
 
 
-def _product(one: float, other: float) -> float:
-    return one * other
+def _product(factor: float, other: float) -> float:
+    return factor * other
 
 
 def _errors(directional: Sequence[Judgeable]) -> tuple[RatioError, ...]:
     groups = [("all", [*directional])]
-    groups += [(kind, [one for one in directional if one.field in fields]) for kind, fields in KINDS]
+    groups += [
+        (kind, [comparison for comparison in directional if comparison.field in fields]) for kind, fields in KINDS
+    ]
     return tuple(error for kind, group in groups if (error := ratio_error(kind, group)) is not None)
 
 
 def ratio_error(kind: str, comparisons: Iterable[Judgeable]) -> RatioError | None:
     """Of those that have both ratios; None where none has."""
     logs = [
-        (log(one.published_ratio), log(one.measured_ratio))
-        for one in comparisons
-        if one.published_ratio and one.measured_ratio
+        (log(comparison.published_ratio), log(comparison.measured_ratio))
+        for comparison in comparisons
+        if comparison.published_ratio and comparison.measured_ratio
     ]
     if not logs:
         return None
@@ -216,17 +218,21 @@ RULES: Mapping[str, Correction] = {
 
 
 def _corrections(directions: Sequence[Judgeable], ties: Sequence[Judgeable]) -> tuple[Corrected, ...]:
-    found = []
+    corrections = []
     for own, (rule, correct) in product((False, True), RULES.items()):
         decided, undirected = (_decided(group, correct, own=own) for group in (directions, ties))
-        agree = sum(one.sign == one.published_direction for one in decided)
-        found.append(Corrected(rule=rule, own=own, decided=len(decided), agree=agree, ties=len(undirected)))
-    return tuple(found)
+        agree = sum(comparison.sign == comparison.published_direction for comparison in decided)
+        corrections.append(Corrected(rule=rule, own=own, decided=len(decided), agree=agree, ties=len(undirected)))
+    return tuple(corrections)
 
 
 def _decided(comparisons: Sequence[Judgeable], correct: Correction, *, own: bool) -> list[Judgeable]:
     """Those whose change counts, and whose corrected chance is small."""
-    chances = [(one, one.own_chance if own else one.chance) for one in comparisons]
-    known = [(one, chance) for one, chance in chances if chance is not None]
+    chances = [(comparison, comparison.own_chance if own else comparison.chance) for comparison in comparisons]
+    known = [(comparison, chance) for comparison, chance in chances if chance is not None]
     corrected = correct([chance for _, chance in known])
-    return [one for (one, _), chance in zip(known, corrected, strict=True) if one.sign and chance < 1 - LEVEL]
+    return [
+        comparison
+        for (comparison, _), chance in zip(known, corrected, strict=True)
+        if comparison.sign and chance < 1 - LEVEL
+    ]

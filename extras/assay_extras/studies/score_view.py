@@ -17,14 +17,17 @@ class ScoreTable(NamedTuple):
     rows: Sequence[tuple[str, ...]]
 
 
-def headline(found: Overview) -> str:
+def headline(overview: Overview) -> str:
     """What the runs show of the studies, the guesses that need no run beside it; nothing where nothing is scored."""
-    score = found.score
+    score = overview.score
     if score is None:
         return ""
     runs, second_faster, no_effect = score.forecasts
-    ran, planned = sum(len(one.run) for one in found.coverage), sum(one.experiments for one in found.coverage)
-    errors = [f"{one.kind} by a factor of {one.factor:.2f} ({one.null_factor:.2f})" for one in score.errors[1:]]
+    ran, planned = (
+        sum(len(coverage.run) for coverage in overview.coverage),
+        sum(coverage.experiments for coverage in overview.coverage),
+    )
+    errors = [f"{error.kind} by a factor of {error.factor:.2f} ({error.null_factor:.2f})" for error in score.errors[1:]]
     return (
         f"{ran} of {planned} experiments have run. {runs.agree} of {runs.of} comparisons fall into the study's class "
         f'(faster, slower, no difference): {_kappa_words(runs)}. Always guessing "the second is faster" is right in '
@@ -35,15 +38,18 @@ def headline(found: Overview) -> str:
     )
 
 
-def short_headline(found: Overview) -> str:
+def short_headline(overview: Overview) -> str:
     """The same in a line."""
-    score = found.score
+    score = overview.score
     if score is None:
         return ""
     runs, second_faster, _ = score.forecasts
-    ran, planned = sum(len(one.run) for one in found.coverage), sum(one.experiments for one in found.coverage)
+    ran, planned = (
+        sum(len(coverage.run) for coverage in overview.coverage),
+        sum(coverage.experiments for coverage in overview.coverage),
+    )
     errors = ", ".join(
-        f"{one.kind} {one.factor:.2f} (no difference: {one.null_factor:.2f})" for one in score.errors[1:]
+        f"{error.kind} {error.factor:.2f} (no difference: {error.null_factor:.2f})" for error in score.errors[1:]
     )
     return (
         f"{ran} of {planned} experiments have run; of {score.decided} decided comparisons {runs.decided_agree} agree, "
@@ -52,16 +58,16 @@ def short_headline(found: Overview) -> str:
     )
 
 
-def _kappa_words(one: Agreed) -> str:
-    interval = "" if one.low is None else f" ({one.low:.2f} to {one.high:.2f})"
-    return f"Cohen's kappa {one.kappa:.2f}{interval}"
+def _kappa_words(forecast: Agreed) -> str:
+    interval = "" if forecast.low is None else f" ({forecast.low:.2f} to {forecast.high:.2f})"
+    return f"Cohen's kappa {forecast.kappa:.2f}{interval}"
 
 
-def score_tables(found: Overview) -> list[ScoreTable]:
+def score_tables(overview: Overview) -> list[ScoreTable]:
     """Classes, guesses, errors, corrections, coverage: those of which there is something."""
-    score = found.score
+    score = overview.score
     scored = [] if score is None else [_classes(score), _forecasts(score), _errors(score), _corrections(score)]
-    return [*scored, *_coverage(found.coverage)]
+    return [*scored, *_coverage(overview.coverage)]
 
 
 def _classes(score: Score) -> ScoreTable:
@@ -80,11 +86,11 @@ def _classes(score: Score) -> ScoreTable:
 def _forecasts(score: Score) -> ScoreTable:
     rows = [
         (
-            one.name, f"{one.agree} of {one.of}", f"{one.directions_agree} of {score.directions}",
-            f"{one.decided_agree} of {score.decided}",
-            f"{one.kappa:.2f}" + ("" if one.low is None else f" ({one.low:.2f} to {one.high:.2f})"),
+            forecast.name, f"{forecast.agree} of {forecast.of}", f"{forecast.directions_agree} of {score.directions}",
+            f"{forecast.decided_agree} of {score.decided}",
+            f"{forecast.kappa:.2f}" + ("" if forecast.low is None else f" ({forecast.low:.2f} to {forecast.high:.2f})"),
         )
-        for one in score.forecasts
+        for forecast in score.forecasts
     ]  # fmt: skip
     return ScoreTable(
         "The runs beside two guesses",
@@ -102,13 +108,13 @@ def _errors(score: Score) -> ScoreTable:
         "Of comparisons with a published direction: off by is the median factor between measured and published ratio, "
         "no difference what it is for the ratio 1. Rank correlation is Spearman's, of published with measured ratios.",
         ("ratios of", "comparisons", "off by", "no difference", "rank correlation"),
-        [_error(one) for one in score.errors],
+        [_error(error) for error in score.errors],
     )
 
 
-def _error(one: RatioError) -> tuple[str, ...]:
-    ranks = "-" if one.spearman is None else f"{one.spearman:.2f}"
-    return (one.kind, str(one.comparisons), f"{one.factor:.2f}", f"{one.null_factor:.2f}", ranks)
+def _error(error: RatioError) -> tuple[str, ...]:
+    ranks = "-" if error.spearman is None else f"{error.spearman:.2f}"
+    return (error.kind, str(error.comparisons), f"{error.factor:.2f}", f"{error.null_factor:.2f}", ranks)
 
 
 def _corrections(score: Score) -> ScoreTable:
@@ -123,23 +129,29 @@ def _corrections(score: Score) -> ScoreTable:
         "alone. ties: published ties that get a direction. By chance 5 % would by themselves; as "
         f"many as {directed} or more of {score.ties} in {100 * luck:.1f} % of cases, if they were independent.",
         ("rule", "variance", f"decided of {score.directions}", "agree", f"ties of {score.ties}"),
-        [_correction(one) for one in score.corrections],
+        [_correction(correction) for correction in score.corrections],
     )
 
 
-def _correction(one: Corrected) -> tuple[str, ...]:
-    return (one.rule, "own" if one.own else "averaged", str(one.decided), str(one.agree), str(one.ties))
+def _correction(correction: Corrected) -> tuple[str, ...]:
+    return (
+        correction.rule,
+        "own" if correction.own else "averaged",
+        str(correction.decided),
+        str(correction.agree),
+        str(correction.ties),
+    )
 
 
 def _coverage(every: Sequence[Coverage]) -> list[ScoreTable]:
     """A row for each study, for all, and for what has not run: of comparisons, and of statements."""
     total = _total(every)
-    names = ", ".join(f"`{name}-scaled`" for one in every for name in one.not_run)
-    twice = sum(one.printed - one.directional for one in every)
+    names = ", ".join(f"`{name}-scaled`" for coverage in every for name in coverage.not_run)
+    twice = sum(coverage.printed - coverage.directional for coverage in every)
     unspoken = total.statements - total.judged
-    comparisons = [_compared(one) for one in (*every, total)]
+    comparisons = [_compared(coverage) for coverage in (*every, total)]
     left = (str(total.experiments - len(total.run)), str(total.directional - total.measured))
-    statements = [_judged(one) for one in (*every, total)]
+    statements = [_judged(coverage) for coverage in (*every, total)]
     return [
         ScoreTable(
             "Experiments and comparisons covered",
@@ -159,18 +171,20 @@ def _coverage(every: Sequence[Coverage]) -> list[ScoreTable]:
     ]
 
 
-def _compared(one: Coverage) -> tuple[str, ...]:
+def _compared(coverage: Coverage) -> tuple[str, ...]:
     return (
-        one.study, f"{len(one.run)} of {one.experiments}", f"{one.measured} of {one.directional}", str(one.too_short),
-        str(one.few_pairs), str(one.decided), str(one.agree),
+        coverage.study, f"{len(coverage.run)} of {coverage.experiments}",
+        f"{coverage.measured} of {coverage.directional}", str(coverage.too_short),
+        str(coverage.few_pairs), str(coverage.decided), str(coverage.agree),
     )  # fmt: skip
 
 
-def _judged(one: Coverage) -> tuple[str, ...]:
-    undecided = one.judged - one.confirmed - one.refuted
+def _judged(coverage: Coverage) -> tuple[str, ...]:
+    undecided = coverage.judged - coverage.confirmed - coverage.refuted
     return (
-        one.study, f"{one.judged} of {one.statements}", str(one.confirmed), str(one.refuted), str(undecided),
-        str(one.by_scale),
+        coverage.study, f"{coverage.judged} of {coverage.statements}", str(coverage.confirmed), str(coverage.refuted),
+        str(undecided),
+        str(coverage.by_scale),
     )  # fmt: skip
 
 
@@ -180,8 +194,8 @@ def _total(every: Sequence[Coverage]) -> Coverage:
     return Coverage.model_validate(
         {
             "study": "all",
-            "run": [name for one in every for name in one.run],
-            "not_run": [name for one in every for name in one.not_run],
-            **{name: sum(getattr(one, name) for one in every) for name in counts},
+            "run": [name for coverage in every for name in coverage.run],
+            "not_run": [name for coverage in every for name in coverage.not_run],
+            **{name: sum(getattr(coverage, name) for coverage in every) for name in counts},
         }
     )

@@ -134,7 +134,7 @@ TRIANGLES_CHECKS: Mapping[str, Check] = {
         every(drive("ssd2", "less", "hdd", YOUTUBE, settings="containers", metric="merge")),
         every(hdd_saves("customs", "containers", YOUTUBE, metric="merge")),
     ),
-    "T46": (mostly(*(hdd_gains(one, "containers", ELAPSED) for one in (SORT, BUFFER))),),
+    "T46": (mostly(*(hdd_gains(settings, "containers", ELAPSED) for settings in (SORT, BUFFER))),),
     "T47": (
         every(settings(SORT, "much less", "containers", YOUTUBE, metric="merge")),
         every(hdd_saves(SORT, "containers", YOUTUBE, metric="merge")),
@@ -168,7 +168,7 @@ MERGING = LARGEST_OF[1:]
 
 def somewhere(ahead: Sequence[str], behind: str) -> Part:
     """One of some drives is ahead of another in some phase of some job."""
-    return some(*(drive(one, "less", behind, job, metric=PHASES) for job in JOBS for one in ahead))
+    return some(*(drive(medium, "less", behind, job, metric=PHASES) for job in JOBS for medium in ahead))
 
 
 COMPONENTS_CHECKS: Mapping[str, Check] = {

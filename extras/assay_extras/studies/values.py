@@ -59,8 +59,8 @@ class Point(NamedTuple):
 
     def label(self, *but: Field, names: Mapping[str, str] = NO_NAMES) -> str:
         """In words, without some fields: `closing, customs, Orkut, merge`; `names` has what a word here stands for."""
-        words = [_word(field, level) for field, level in self._asdict().items() if level and field not in but]
-        return ", ".join(names.get(word, word) for word in words)
+        phrases = [_word(field, level) for field, level in self._asdict().items() if level and field not in but]
+        return ", ".join(names.get(word, word) for word in phrases)
 
 
 def level_text(field: Field, level: Level) -> str:
@@ -122,7 +122,7 @@ class Measured:
         pairs = [
             log_ratios(self._values[first], self._values[second])
             for first, second in combinations(points, 2)
-            if sum(one != other for one, other in zip(first, second, strict=True)) == 1
+            if sum(level != other for level, other in zip(first, second, strict=True)) == 1
         ]
         known = [
             Residual((len(logs) - 1) * stdev(logs) ** 2, len(logs) - 1, len(logs))
@@ -132,7 +132,7 @@ class Measured:
         prior = fit_prior(known)
         if prior.source != "history":
             return None
-        others = (len(points) - 2) * min(one.freedom for one in known)
+        others = (len(points) - 2) * min(spread.freedom for spread in known)
         return prior.model_copy(update={"freedom": min(prior.freedom, float(others))})
 
     def difference(self, first: Point, second: Point, least: float = 0.0, tests: int = 1) -> "Difference | None":
@@ -149,12 +149,12 @@ class Measured:
     def where(self, conditions: "Mapping[Field, Level | tuple[Level, ...]]") -> Iterator[Point]:
         """The points that meet all conditions: a level, or one of several; in the order of measuring."""
         for point in self._values:
-            if all(_is_one(getattr(point, field), wanted) for field, wanted in conditions.items()):
+            if all(_is_one(getattr(point, field), level_s) for field, level_s in conditions.items()):
                 yield point
 
 
-def _is_one(level: Level, wanted: Level | tuple[Level, ...]) -> bool:
-    return level in wanted if isinstance(wanted, tuple) else level == wanted
+def _is_one(level: Level, levels: Level | tuple[Level, ...]) -> bool:
+    return level in levels if isinstance(levels, tuple) else level == levels
 
 
 LEVEL = 0.95
@@ -278,29 +278,29 @@ def difference(
     shared = sorted(first.keys() & second.keys())
     if not shared:
         return None
-    pairs = [(first[one], second[one]) for one in shared]
-    found = Difference(
-        first=median(one for one, _ in pairs), second=median(other for _, other in pairs), ratio=None,
+    pairs = [(first[repetition], second[repetition]) for repetition in shared]
+    compared = Difference(
+        first=median(first_value for first_value, _ in pairs), second=median(other for _, other in pairs), ratio=None,
         pairs=len(pairs), least=least,
     )  # fmt: skip
     logs = log_ratios(first, second)
     if not logs:
-        changes = [other - one for one, other in pairs]
+        changes = [other - before for before, other in pairs]
         low, high = interval(changes, tests)
         known = len(changes) >= LEAST_PAIRS
         chance = _chance(changes, stdev(changes), len(changes) - 1) if known else None
         chances = {"chance": chance, "own_chance": chance}
-        return found.model_copy(update={"direction": _direction(found, low, high), **chances})
-    found = found.model_copy(
+        return compared.model_copy(update={"direction": _direction(compared, low, high), **chances})
+    compared = compared.model_copy(
         update={"ratio": exp(mean(logs)), "least_ratio": exp(min(logs)), "most_ratio": exp(max(logs))}
     )
     if len(logs) < LEAST_PAIRS:
-        return found
+        return compared
     low, high = interval(logs, tests, noise)
     deviation, freedom = _noise(logs, noise)
-    return found.model_copy(
+    return compared.model_copy(
         update={
-            "direction": _direction(found, low, high), "low": exp(low), "high": exp(high), "deviation": deviation,
+            "direction": _direction(compared, low, high), "low": exp(low), "high": exp(high), "deviation": deviation,
             "borrowed": noise.freedom if noise else 0.0, "chance": _chance(logs, deviation, freedom),
             "own_chance": _chance(logs, stdev(logs), len(logs) - 1),
         },
@@ -310,7 +310,7 @@ def difference(
 def log_ratios(first: Repeated, second: Repeated) -> list[float]:
     """Of the second to the first, by the repetitions that both have; none where one of them is not above 0."""
     pairs = [(first[shared], second[shared]) for shared in sorted(first.keys() & second.keys())]
-    return [] if any(min(pair) <= 0 for pair in pairs) else [log(other / one) for one, other in pairs]
+    return [] if any(min(pair) <= 0 for pair in pairs) else [log(other / before) for before, other in pairs]
 
 
 def interval(values: Sequence[float], tests: int = 1, noise: NoisePrior | None = None) -> tuple[float, float]:
@@ -336,8 +336,8 @@ def _noise(values: Sequence[float], noise: NoisePrior | None) -> tuple[float, fl
     freedom = len(values) - 1
     if noise is None:
         return stdev(values), freedom
-    own = moderated(freedom * stdev(values) ** 2, freedom, noise)
-    return own.deviation, own.freedom
+    moderated_noise = moderated(freedom * stdev(values) ** 2, freedom, noise)
+    return moderated_noise.deviation, moderated_noise.freedom
 
 
 def published_direction(first: float, second: float) -> Direction:
@@ -356,8 +356,8 @@ def student(freedom: float, tests: int) -> float:
     return float(stdtrit(freedom, 1 - (1 - LEVEL) / (2 * tests)))
 
 
-def _direction(found: Difference, low: float, high: float) -> Direction:
+def _direction(compared: Difference, low: float, high: float) -> Direction:
     """By an interval of differences, or of logarithms of ratios."""
-    if abs(found.change) < found.least:
+    if abs(compared.change) < compared.least:
         return 0
     return -1 if high < 0 else 1 if low > 0 else 0

@@ -148,10 +148,10 @@ class StudyView(NamedTuple):
             *([self.scaled] if self.scaled else []),
             f"Source: {self.compared.source}.",
         ]
-        for one in self.figures:
+        for figure in self.figures:
             parts += [
-                f"### {one.title}",
-                _rows(one.header, [(at, *map(_figure_cell, cells)) for at, cells in one.rows]),
+                f"### {figure.title}",
+                _rows(figure.header, [(at, *map(_figure_cell, cells)) for at, cells in figure.rows]),
             ]
         if self.tables:
             header = ("table", "directions agree", "undecided", "not measured", "Spearman", "Kendall")
@@ -168,12 +168,12 @@ class StudyView(NamedTuple):
                 parts.append(_rows(heads, [cell[:3] for cell in table.cells]))
         parts += [
             "### Not addressed",
-            "\n".join(f"- {one.id}: {one.claim} ({one.reason})" for one in self.not_addressed),
+            "\n".join(f"- {statement.id}: {statement.claim} ({statement.reason})" for statement in self.not_addressed),
         ]
         if self.compared.passed_over:
             parts += [
                 "### Trials left out",
-                "\n".join(f"- {one}: {why}" for one, why in self.compared.passed_over.items()),
+                "\n".join(f"- {reason_}: {why}" for reason_, why in self.compared.passed_over.items()),
             ]
         return "\n\n".join(parts) + "\n"
 
@@ -182,16 +182,16 @@ class StudyView(NamedTuple):
         return self.compared.model_dump_json()
 
 
-def study_view(found: StudyComparison) -> StudyView:
+def study_view(comparison: StudyComparison) -> StudyView:
     """A run beside its study, in words."""
-    statements = [_statement_view(one) for one in found.statements]
+    statements = [_statement_view(statement) for statement in comparison.statements]
     return StudyView(
-        compared=found,
-        summary=_summary(found),
-        scaled=_scaled(found.experiment) if found.experiment.scaled else "",
-        figures=[figure_view(figure) for figure in found.figures],
-        tables=[_table_view(table, found.inputs) for table in found.tables],
-        statements=[one for verdict in JUDGED for one in statements if one.verdict == verdict],
+        compared=comparison,
+        summary=_summary(comparison),
+        scaled=_scaled(comparison.experiment) if comparison.experiment.scaled else "",
+        figures=[figure_view(figure) for figure in comparison.figures],
+        tables=[_table_view(table, comparison.inputs) for table in comparison.tables],
+        statements=[statement for verdict in JUDGED for statement in statements if statement.verdict == verdict],
         not_addressed=[statement for statement in statements if statement.verdict == "not addressed"],
     )
 
@@ -200,31 +200,33 @@ def _scaled(experiment: StudyExperiment) -> str:
     return SCALED + (SCALED_CLUSTERS if experiment.study in {"hpc", "storage"} else "")
 
 
-def _summary(found: StudyComparison) -> str:
-    judged = f"Of its {len(found.statements)} statements {', '.join(_counted(found, one) for one in JUDGED)}."
-    if found.passed_over:
-        count = len(found.passed_over)
-        judged += f" {count} {'trial is' if count == 1 else 'trials are'} left out."
-    if not found.tables:
-        return f"The study gives no numbers for what was measured. {judged}"
-    share = f" ({100 * found.decided / found.possible:.0f} %)" if found.possible else ""
-    what = f"{found.decided} of {found.possible} comparisons are decided{share}, {found.agreed} of them as in the study"
+def _summary(comparison: StudyComparison) -> str:
+    counts = ", ".join(_counted(comparison, verdict) for verdict in JUDGED)
+    statements = f"Of its {len(comparison.statements)} statements {counts}."
+    if comparison.passed_over:
+        count = len(comparison.passed_over)
+        statements += f" {count} {'trial is' if count == 1 else 'trials are'} left out."
+    if not comparison.tables:
+        return f"The study gives no numbers for what was measured. {statements}"
+    share = f" ({100 * comparison.decided / comparison.possible:.0f} %)" if comparison.possible else ""
+    decided = f"{comparison.decided} of {comparison.possible} comparisons are decided{share}"
+    decided += f", {comparison.agreed} of them as in the study"
     out = [
-        (found.count("published tie"), "in which the study shows no difference"),
-        (found.count("too short"), "of less than half a second"),
-        (found.count("follows from the set-up"), "which follow from the set-up"),
+        (comparison.count("published tie"), "in which the study shows no difference"),
+        (comparison.count("too short"), "of less than half a second"),
+        (comparison.count("follows from the set-up"), "which follow from the set-up"),
     ]
-    left = " and ".join(f"{count} {words}" for count, words in out if count)
+    left = " and ".join(f"{count} {reason}" for count, reason in out if count)
     more = f" Left out are {left}." if left else ""
-    return f"{what}.{more}{_by_chance(found.tested)} {judged}"
+    return f"{decided}.{more}{_by_chance(comparison.tested)} {statements}"
 
 
-def _counted(found: StudyComparison, verdict: Verdict) -> str:
+def _counted(comparison: StudyComparison, verdict: Verdict) -> str:
     """`5 confirmed (2 of them clearly at every place)`."""
-    count = len(found.of(verdict))
+    count = len(comparison.of(verdict))
     if verdict != "confirmed" or not count:
         return f"{count} {verdict}"
-    return f"{count} {verdict} ({found.confirmed_everywhere or 'none'} clearly at every place)"
+    return f"{count} {verdict} ({comparison.confirmed_everywhere or 'none'} clearly at every place)"
 
 
 def _by_chance(tested: int) -> str:
@@ -239,7 +241,7 @@ def _table_view(table: TableBeside, names: Mapping[str, str]) -> TableView:
     ranks = table.ranks
     return TableView(
         name=table.name,
-        about=_about([*(one.point for one in table.cells), *(one.second for one in table.contrasts)], names),
+        about=_about([*(line.point for line in table.cells), *(line.second for line in table.contrasts)], names),
         agreement=f"{table.count('agrees')} of {table.decided}",
         undecided=table.count("undecided"),
         missing=table.count("missing"),
@@ -262,57 +264,59 @@ def _about(points: Sequence[Point], names: Mapping[str, str]) -> str:
     return shared.label(names=names)
 
 
-def _contrast_line(one: ContrastBeside, names: Mapping[str, str]) -> ContrastLine:
-    second, first = (level_text(one.field, getattr(point, one.field)) for point in (one.second, one.first))
+def _contrast_line(line: ContrastBeside, names: Mapping[str, str]) -> ContrastLine:
+    second, first = (level_text(line.field, getattr(point, line.field)) for point in (line.second, line.first))
     return ContrastLine(
-        place=one.second.label("workload", "job", one.field, names=names),
+        place=line.second.label("workload", "job", line.field, names=names),
         ratio=f"{second} / {first}",
-        published="-" if one.published_ratio is None else f"{one.published_ratio:.2f}",
-        measured="-" if one.measured is None else one.measured.words,
-        agreement=one.agreement,
+        published="-" if line.published_ratio is None else f"{line.published_ratio:.2f}",
+        measured="-" if line.measured is None else line.measured.words,
+        agreement=line.agreement,
     )
 
 
-def _cell_line(one: CellBeside, names: Mapping[str, str]) -> CellLine:
-    mark = " (derived)" if one.derived else ""
+def _cell_line(line: CellBeside, names: Mapping[str, str]) -> CellLine:
+    mark = " (derived)" if line.derived else ""
     return CellLine(
-        place=one.point.label("workload", "job", names=names),
-        published=f"{one.published:g}{mark}",
-        measured=number_text(one.measured),
-        repetitions=one.repetitions,
+        place=line.point.label("workload", "job", names=names),
+        published=f"{line.published:g}{mark}",
+        measured=number_text(line.measured),
+        repetitions=line.repetitions,
     )
 
 
-def _statement_view(one: Judged) -> StatementView:
-    clear_first = sorted(one.findings, key=lambda finding: ("no", "yes", "unclear").index(finding.truth))
-    told = [f"{finding.text} - {_spoken(finding.truth)}" for finding in clear_first]
-    statement = one.statement
+def _statement_view(judged: Judged) -> StatementView:
+    clear_first = sorted(judged.findings, key=lambda finding: ("no", "yes", "unclear").index(finding.truth))
+    findings = [f"{finding.text} - {_spoken(finding.truth)}" for finding in clear_first]
+    statement = judged.statement
     return StatementView(
         id=statement.id, section=statement.section, claim=statement.claim,
-        support=statement.support.replace("_", " "), verdict=one.verdict, shown=[*_places(one), *told[:FINDINGS_SHOWN]],
-        rest=told[FINDINGS_SHOWN:], reason=one.reason,
+        support=statement.support.replace("_", " "), verdict=judged.verdict,
+        shown=[*_places(judged), *findings[:FINDINGS_SHOWN]],
+        rest=findings[FINDINGS_SHOWN:], reason=judged.reason,
     )  # fmt: skip
 
 
-def _places(one: Judged) -> list[str]:
+def _places(judged: Judged) -> list[str]:
     """Of how many places what speaks; nothing where there is one."""
-    counts = [f"{one.places[truth]} {_spoken(truth)}" for truth in TRUTHS if one.places.get(truth)]
-    return [f"{sum(one.places.values())} places: {', '.join(counts)}"] if len(one.findings) > 1 else []
+    counts = [f"{judged.places[truth]} {_spoken(truth)}" for truth in TRUTHS if judged.places.get(truth)]
+    return [f"{sum(judged.places.values())} places: {', '.join(counts)}"] if len(judged.findings) > 1 else []
 
 
 def _spoken(truth: str) -> str:
     return {"yes": "for it", "no": "against it"}.get(truth, "unclear")
 
 
-def _statement(one: StatementView) -> str:
-    findings = [f"    - {finding}" for finding in one.shown]
-    more = [f"    - and {len(one.rest)} more"] if one.rest else []
-    return "\n".join([f"- **{one.verdict}** {one.id} (section {one.section}): {one.claim}", *findings, *more])
+def _statement(statement: StatementView) -> str:
+    findings = [f"    - {finding}" for finding in statement.shown]
+    more = [f"    - and {len(statement.rest)} more"] if statement.rest else []
+    head = f"- **{statement.verdict}** {statement.id} (section {statement.section}): {statement.claim}"
+    return "\n".join([head, *findings, *more])
 
 
-def _figure_cell(one: Cell) -> str:
-    beside = "; ".join(part for part in (one.interval, one.published) if part)
-    return f"{one.value} ({beside})" if beside else one.value
+def _figure_cell(cell: Cell) -> str:
+    beside = "; ".join(part for part in (cell.interval, cell.published) if part)
+    return f"{cell.value} ({beside})" if beside else cell.value
 
 
 def _rows(header: Sequence[str], rows: Sequence[Sequence[object]]) -> str:

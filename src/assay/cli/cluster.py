@@ -26,8 +26,8 @@ def cluster_down(installation: Installation, output: Output) -> None:
         counts = f"{len(lease.processes)} processes, {len(lease.directories)} directories"
         print_line(console, f"stopped {lease.id}: {counts}")
     gone = remove_left_overs()
-    for what in gone:
-        print_line(console, f"removed what a killed run left behind ({what})")
+    for leftover in gone:
+        print_line(console, f"removed what a killed run left behind ({leftover})")
     if not ended and not gone:
         print_line(console, "nothing to stop")
     if output.as_json:

@@ -51,7 +51,7 @@ def output_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def open_output(*, quiet: bool = False, verbose: bool = False, as_json: bool = False) -> "Output":
-    """As these options say. Raises click.UsageError where two of them contradict each other."""
+    """Open the output that these options ask for. Raises click.UsageError where two of them contradict each other."""
     from assay.cli.console import Output, SafeConsole
 
     if quiet and verbose:
@@ -69,24 +69,24 @@ def print_json(value: Any) -> None:
 
 
 def open_console(*, error: bool = False) -> "Console":
-    """Standard output; standard error where the output is a script's."""
+    """Return a console on standard output, or on standard error where a script reads standard output."""
     from assay.cli.console import SafeConsole
 
     return SafeConsole(stderr=error)
 
 
 def find_root() -> Path:
-    """The checkout: the one that the entry script names, else the one around this file, if it is in one."""
+    """Find the checkout that the entry script names, else the checkout around this file, if there is any."""
     return Path(os.environ.get("ASSAY_ROOT") or Path(__file__).parents[3])
 
 
 def is_checkout() -> bool:
-    """False where only the Python package was installed, which has neither Hadoop nor jobs nor an emulator."""
+    """Tell a checkout from an installed Python package, which has neither Hadoop nor jobs nor an emulator."""
     return "ASSAY_ROOT" in os.environ or (find_root() / "setup" / "prepare").is_file()
 
 
 def find_installation() -> "Installation":
-    """From the environment that the entry script sets."""
+    """Find this copy's installation by the environment that the entry script sets."""
     from assay.model.errors import BadInputError
     from assay.model.installation import Installation
 
@@ -109,7 +109,7 @@ def find_installation() -> "Installation":
 
 
 def vocabulary(installation: "Installation") -> "Vocabulary":
-    """The names that an experiment may use, as this copy has them; no properties where Hadoop is not prepared yet."""
+    """Return the names that an experiment may use; Hadoop's properties are missing until Hadoop is prepared."""
     from assay.input.catalogue import all_published, open_dataset
     from assay.model.dataset import InputKind
     from assay.model.registry import ENGINES, STORES, WORKLOADS
@@ -135,7 +135,7 @@ def vocabulary(installation: "Installation") -> "Vocabulary":
 
 
 def run_folders(folder: Path) -> list[Path]:
-    """The runs directly below a folder, that whose plan was written last first; none where there is no such folder."""
+    """List the runs directly below a folder, the newest plan first; none where there is no such folder."""
     plans = [plan for plan in folder.glob("*/plan.json") if plan.is_file()]
     return [plan.parent for plan in sorted(plans, key=lambda plan: plan.stat().st_mtime, reverse=True)]
 
@@ -161,7 +161,7 @@ _HOW = "write it as 2h, 90min or 1h30min"
 
 
 class Duration(click.ParamType[float]):
-    """`2h`, `90min`, `1h30m`: seconds, from 1 to those of a year."""
+    """A duration such as `2h`, `90min` or `1h30m`, in seconds: from one second to one year."""
 
     name = "duration"
 
@@ -183,7 +183,7 @@ LEAST_SPEED, MOST_SPEED = 0.05, 100.0
 
 
 class Speed(click.ParamType[float]):
-    """`2x`, `0.5`: times the speed of the processors here, from a twentieth to a hundred times."""
+    """A speed such as `2x` or `0.5`, relative to the processors here: from a twentieth to a hundred times."""
 
     name = "speed"
 
@@ -202,7 +202,7 @@ _MOST_PERCENT = 1000
 
 
 class Percentage(click.ParamType[float]):
-    """`5%`: a share, of 0 to 1000 %."""
+    """A percentage such as `5%`, from 0 to 1000 %; its value is a share."""
 
     name = "percentage"
 
@@ -233,7 +233,7 @@ class Number(click.ParamType[float]):
 
 
 class UserPath(click.ParamType[Path]):
-    """A path as a user types it: one that something may be at."""
+    """A path as a user types it."""
 
     name = "path"
 
@@ -255,7 +255,7 @@ class UserPath(click.ParamType[Path]):
         param: click.Parameter,  # noqa: ARG002 - the same
         incomplete: str,
     ) -> "list[CompletionItem]":
-        """The shell's own completion of files."""
+        """Leave completion of files to the shell."""
         from click.shell_completion import CompletionItem
 
         return [CompletionItem(incomplete, type="file")]

@@ -25,12 +25,12 @@ from assay.platform.held import status
 
 
 def findings(installation: Installation) -> list[Finding]:
-    """Everything that a user should know before a run, and what is left over from earlier ones."""
+    """Collect what a user should know before a run, and what earlier runs left behind."""
     facts, available = machine_facts(), available_memory_bytes()
     limit = memory_limit_bytes()
-    within = "" if limit is None else f" (a control group bounds it to {bytes_text(limit)})"
+    bound_text = "" if limit is None else f" (a control group bounds it to {bytes_text(limit)})"
     least = stack_of().memory_bytes()
-    needed = f"{bytes_text(available)} available{within}; a cluster needs about {bytes_text(least)}"
+    needed = f"{bytes_text(available)} available{bound_text}; a cluster needs about {bytes_text(least)}"
     bound = f" (a control group bounds their time to that of {facts[QUOTA]})" if QUOTA in facts else ""
     machine = f"{facts['cpu']}, {facts['cores']} cores{bound}, Linux {facts['kernel']}"
     jar = installation.jobs_jar
@@ -50,11 +50,11 @@ def findings(installation: Installation) -> list[Finding]:
     ]
 
 
-def _tried(what: str, look: Callable[[Installation], Finding], installation: Installation) -> Finding:
+def _tried(name: str, look: Callable[[Installation], Finding], installation: Installation) -> Finding:
     try:
         return look(installation)
     except AssayError as error:
-        return Finding(what=what, state="broken", detail=str(error))
+        return Finding(what=name, state="broken", detail=str(error))
 
 
 def _hadoop(installation: Installation) -> Finding:
@@ -72,7 +72,7 @@ def _tmpfs(installation: Installation) -> Finding:
 
 
 def _emulation(installation: Installation) -> Finding:
-    """With both file systems, where xfs alone may be lacking."""
+    """Check both file systems: xfs alone may be missing."""
     lacking = missing(installation, "ext4")
     if not lacking and (lacking := missing(installation, "xfs")):
         return Finding(what="emulated drives", state="good", detail=f"they work with ext4; for xfs {lacking[0]}")
@@ -82,15 +82,15 @@ def _emulation(installation: Installation) -> Finding:
 
 
 def _left_overs(installation: Installation) -> list[Finding]:
-    """Leases; then emulated drives that stay attached or whose lease is lost: others belong to a lease."""
+    """List leases, then the emulated drives that stay attached or whose lease is lost."""
     leases = [
         Finding(
-            what=held.id,
-            state="lacking" if held.state == "left over" else "good",
-            detail=f"{held.state}, {len(held.processes)} process{'' if len(held.processes) == 1 else 'es'}"
-            + ("; `assay cluster down` removes it" if held.state != "in use" else ""),
+            what=lease.id,
+            state="lacking" if lease.state == "left over" else "good",
+            detail=f"{lease.state}, {len(lease.processes)} process{'' if len(lease.processes) == 1 else 'es'}"
+            + ("; `assay cluster down` removes it" if lease.state != "in use" else ""),
         )
-        for held in status(installation.state)
+        for lease in status(installation.state)
     ]
     return leases + [
         Finding(

@@ -138,14 +138,14 @@ def media_ceiling(*, again: bool, as_json: bool) -> None:
         print_json(ceiling.model_dump())
         return
     console = open_console()
-    for name, words in WORDS.items():
-        print_line(console, words.format(f"{ceiling.rates[name]:>9,.0f}"))
+    for name, template in WORDS.items():
+        print_line(console, template.format(f"{ceiling.rates[name]:>9,.0f}"))
     for profile in _profiles((), installation):
         print_beyond(profile, ceiling, console)
 
 
 def print_beyond(profile: DriveProfile, ceiling: Ceiling | None, console: Console) -> None:
-    """What a drive should do and can't on this machine; nothing where it can, or no ceiling is known."""
+    """Print what a drive should do and can't on this machine; nothing where it can, or where no ceiling is known."""
     beyond = list(ceiling.beyond(profile)) if ceiling else []
     if beyond:
         print_line(console, f"{profile.name}: {'; '.join(beyond)}")
@@ -167,7 +167,7 @@ def media_detach(names: tuple[str, ...], *, everything: bool) -> int:
 
 
 def detach_drives(names: tuple[str, ...], installation: Installation, console: Console, *, everything: bool) -> int:
-    """Detach some drives, or all but those that a run is using. Returns the exit code; one failure does not stop it."""
+    """Detach some drives, or all that no run is using. A failure does not stop it. Returns the exit code."""
     present = drives(installation)
     if bool(names) == everything:
         raise BadInputError("name the drives to detach, or give --all")
@@ -197,7 +197,7 @@ def detach_drives(names: tuple[str, ...], installation: Installation, console: C
 
 
 def print_media(files: tuple[str, ...], installation: Installation, console: Console) -> None:
-    """The profiles, shipped and the user's, with what published measurements show; then what is attached."""
+    """Print all profiles with what published measurements show, then the attached drives."""
     profiles = list(_profiles(files, installation))
     sizes = [profile.values.get("capacity_bytes") for profile in profiles]
     columns = [
@@ -228,7 +228,7 @@ def print_media(files: tuple[str, ...], installation: Installation, console: Con
 
 
 def print_profile(name: str, installation: Installation, console: Console) -> None:
-    """Every figure of a drive with its unit and source; those that the profile leaves out with their default."""
+    """Print every figure of a drive with its unit and source; figures that the profile leaves out have defaults."""
     shown = profile_json(name, installation)
     print_line(console, f"{shown['name']}: {shown['title']} ({shown['kind']}), {shown['file']}")
     print_line(console, f"{shown['assumed']} figures are assumed")
@@ -250,13 +250,13 @@ def print_profile(name: str, installation: Installation, console: Console) -> No
             source = ": ".join(text for text in (basis, row["source"]) if text)
             meaning = f"{row['meaning']} ({row['unit']}); " if row.get("meaning") else ""
             print_line(console, line)
-            words = wrap(meaning + source, max(40, console.width), initial_indent=INDENT, subsequent_indent=INDENT)
-            print_line(console, "\n".join(words))
+            lines = wrap(meaning + source, max(40, console.width), initial_indent=INDENT, subsequent_indent=INDENT)
+            print_line(console, "\n".join(lines))
     print_beyond(find_profile(name, installation.profiles), known_ceiling(installation), console)
 
 
 def profile_json(name: str, installation: Installation) -> dict[str, Any]:
-    """A profile as data. Without the emulator units, meanings, bounds and defaults are not known and left out.
+    """Return a profile as data, without units, meanings, bounds and defaults where the emulator is not built.
 
     Raises BadInputError when the profile's form is wrong or, where the emulator is built, a figure is misspelt, missing
     or out of its bounds.

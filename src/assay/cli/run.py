@@ -67,15 +67,15 @@ from assay.stats.trial_doubts import fewer_nodes
 
 
 def known_doubts(plan: Plan) -> list[Doubt]:
-    """Those that are known before anything starts: the plan's, and of its trials that they can't have their nodes."""
+    """Return the doubts that are known before anything starts: the plan's, and those about nodes that can't be had."""
     of_trials = {doubt.what: doubt for trial in plan.trials for doubt in fewer_nodes(trial)}
     return [*plan.doubts, *of_trials.values()]
 
 
-def resumed(stored: Plan, full: Plan, asked: Plan, finished: Collection[str]) -> Plan:
-    """The plan of a run that goes on: what it had, and what is asked for now.
+def resumed(stored: Plan, full: Plan, requested: Plan, finished: Collection[str]) -> Plan:
+    """Return the plan of a resumed run: what it had, and what is requested now.
 
-    `full` is the plan that the experiment makes, `asked` the part of it to be run now. Trials beyond it, which a budget
+    `full` is the plan that the experiment makes, `requested` the part to be run now. Trials beyond it, which a budget
     of time added, stay as far as they have run; so do the plan's doubts, and the noise that was assumed at first.
     Raises BadInputError where the run had other trials than the experiment makes.
     """
@@ -87,16 +87,18 @@ def resumed(stored: Plan, full: Plan, asked: Plan, finished: Collection[str]) ->
         raise BadInputError(
             "the run holds another plan than this experiment makes now; use the unchanged experiment, or another --out"
         )
-    kept = {trial.number: trial for trial in stored.trials if trial.number in of_number or trial.id in finished}
-    kept |= {trial.number: trial for trial in asked.trials}
+    trials_by_number = {
+        trial.number: trial for trial in stored.trials if trial.number in of_number or trial.id in finished
+    }
+    trials_by_number |= {trial.number: trial for trial in requested.trials}
     new_kinds = {doubt.kind for doubt in full.doubts}
     doubts = (*(doubt for doubt in stored.doubts if doubt.kind not in new_kinds), *full.doubts)
-    trials = tuple(kept[number] for number in sorted(kept))
+    trials = tuple(trials_by_number[number] for number in sorted(trials_by_number))
     return full.model_copy(update={"trials": trials, "doubts": doubts, "prior": stored.prior})
 
 
 def _definition(trial: Trial) -> dict[str, Any]:
-    """What makes it the same trial; an option that a later version knows, and which is not used, makes no other."""
+    """Return what identifies a trial; an unused option that only a later version knows does not change it."""
     return trial.model_dump(exclude_none=True)
 
 
@@ -104,7 +106,7 @@ MOST_LEFT_OUT = 3
 
 
 def find_experiment(experiment: Path, installation: Installation) -> Path:
-    """The file that is meant: a path, or the name of a shipped experiment. Raises BadInputError for neither."""
+    """Find an experiment by its path, or by the name of a shipped file. Raises BadInputError for neither."""
     is_name = len(experiment.parts) == 1 and not experiment.suffix
     if not is_name or (experiment.exists() and not experiment.is_dir()):
         return experiment
@@ -118,7 +120,7 @@ def find_experiment(experiment: Path, installation: Installation) -> Path:
 
 @contextmanager
 def open_trial(trial: Trial, installation: Installation) -> Iterator[TrialSetup]:
-    """What one trial is made of, for the time of a scope; what it holds on this machine goes with its lease."""
+    """Set up one trial for the time of a scope; its lease releases what it takes of this machine."""
     kind = PLATFORMS.find(trial.cluster.kind)
     with Lease(installation.state, "trial") as lease:
         environment = dict(os.environ)
@@ -163,7 +165,7 @@ def run_experiment(
     _clean_left_overs(installation, console)
     set_up = partial(open_trial, installation=installation)
     with closing(_display(output)) as display, interruptible(), located(source):
-        histories = [read_history(place) for place in sorted({folder.path.parent.resolve(), RUNS.resolve()})]
+        histories = [read_history(parent) for parent in sorted({folder.path.parent.resolve(), RUNS.resolve()})]
         durations = [duration for history in histories for duration in history.durations]
         expected = Expected((duration.trial, duration.seconds) for duration in durations)
         needs = check_needs(plan, set_up, display, expected)
@@ -221,8 +223,8 @@ def _run_all(
 
 def _print_damaged(files: Sequence[Path], folder: RunFolder, console: Console) -> None:
     """Name records of earlier runs that can't be read; resuming says what it makes of this run's own."""
-    own = folder.path.resolve()
-    damaged = [file for file in files if own not in file.parents]
+    run_folder = folder.path.resolve()
+    damaged = [file for file in files if run_folder not in file.parents]
     for file in damaged[:MOST_LEFT_OUT]:
         print_line(console, f"earlier record left out: {file} is damaged")
     if len(damaged) > MOST_LEFT_OUT:
@@ -237,17 +239,17 @@ def _options(levels: Sequence[str], budget_s: float | None, *, sensitivity: bool
 
 
 def _lasting(plan: Plan, seconds: float, console: Console) -> list[Doubt]:
-    """What may end before a run of so many seconds; it is shown."""
+    """Print and return doubts about what may expire during a run of so many seconds."""
     clusters = {trial.cluster.model_dump_json(): trial.cluster for trial in plan.trials}
-    told = (PLATFORMS.find(one.kind).lasting(one, seconds) for one in clusters.values())
-    found = {doubt.what: doubt for doubts in told for doubt in doubts}
-    for doubt in found.values():
+    doubts_by_cluster = (PLATFORMS.find(cluster.kind).lasting(cluster, seconds) for cluster in clusters.values())
+    doubts_by_text = {doubt.what: doubt for doubts in doubts_by_cluster for doubt in doubts}
+    for doubt in doubts_by_text.values():
         print_doubt(doubt, console)
-    return list(found.values())
+    return list(doubts_by_text.values())
 
 
 def _whole(folder: RunFolder, full: Plan, plan: Plan, out: Path | None, *, resume: bool) -> Plan:
-    """What the run's folder holds in the end: the plan, and on resuming what it held before."""
+    """Return the plan that the run's folder will hold: on resuming, also what it held before."""
     if not resume:
         folder.check_free()
         return plan
@@ -260,7 +262,7 @@ def _whole(folder: RunFolder, full: Plan, plan: Plan, out: Path | None, *, resum
 
 
 def _know_ceiling(plan: Plan, installation: Installation, output: Output) -> None:
-    """Before the first trial with an emulated drive: what this machine's path carries, unless that is known."""
+    """Measure the ceiling of this machine's path, unless it is known or no trial has an emulated drive."""
     if any(kind_of(medium).emulated for trial in plan.trials for medium in trial.media):
         with closing(_display(output)) as display, interruptible(), suppress(AssayError):
             if known_ceiling(installation) is None:
@@ -274,8 +276,8 @@ def _clean_left_overs(installation: Installation, console: Console) -> None:
 
     for lease in release_stale(installation.state, say):
         say(f"removed what a killed run left behind ({lease.id})")
-    for what in remove_left_overs():
-        say(f"removed what a killed run left behind ({what})")
+    for leftover in remove_left_overs():
+        say(f"removed what a killed run left behind ({leftover})")
 
 
 @click.command()

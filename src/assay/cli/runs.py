@@ -37,14 +37,14 @@ def runs(folder: Path, *, everything: bool, as_json: bool) -> None:
     shown = folders if everything else folders[:MOST_LISTED]
     summaries: list[RunSummary] = []
     unreadable: dict[Path, str] = {}
-    for place in shown:
+    for run_folder in shown:
         try:
-            run = read_run(RunFolder(place), details=False)
+            run = read_run(RunFolder(run_folder), details=False)
             summaries.append(summary_of(run, analyse(run.plan, run.records)))
         except BadInputError as error:
-            unreadable[place] = str(error)
+            unreadable[run_folder] = str(error)
     if as_json:
-        left_out = [{"folder": str(place), "reason": reason} for place, reason in unreadable.items()]
+        left_out = [{"folder": str(run_folder), "reason": reason} for run_folder, reason in unreadable.items()]
         print_json({"runs": [summary.model_dump(mode="json") for summary in summaries], "left_out": left_out})
         return
     console = open_console()
@@ -59,12 +59,16 @@ def runs(folder: Path, *, everything: bool, as_json: bool) -> None:
 
 
 def columns_of(summaries: Sequence[RunSummary], now: datetime) -> list[Column]:
-    """A line for each run; times are in the zone of this machine."""
+    """Return the columns of a table with a line for each run; times are in this machine's zone."""
     began = [summary.began for summary in summaries]
     return [
         Column("run", [str(summary.folder) for summary in summaries], name=True),
-        Column("date", [f"{one.astimezone():%Y-%m-%d %H:%M}" if one else "-" for one in began], name=True, rank=2),
-        Column("age", [age_text((now - one).total_seconds()) if one else "-" for one in began], name=True, rank=1),
+        Column(
+            "date", [f"{start.astimezone():%Y-%m-%d %H:%M}" if start else "-" for start in began], name=True, rank=2
+        ),
+        Column(
+            "age", [age_text((now - start).total_seconds()) if start else "-" for start in began], name=True, rank=1
+        ),
         Column("experiment", [summary.experiment for summary in summaries], name=True, rank=3),
         Column("trials", [_trials(summary) for summary in summaries], name=True),
         Column("answer", [summary.answer for summary in summaries], name=True),
@@ -73,5 +77,5 @@ def columns_of(summaries: Sequence[RunSummary], now: datetime) -> list[Column]:
 
 def _trials(summary: RunSummary) -> str:
     counts = {"failed": summary.failed, "unreadable": summary.unreadable}
-    wrong = [f"{count} {what}" for what, count in counts.items() if count]
+    wrong = [f"{count} {state}" for state, count in counts.items() if count]
     return ", ".join([f"{summary.finished}/{summary.planned}", *wrong])

@@ -50,10 +50,10 @@ def workloads_show(name: str, *, as_json: bool) -> None:
 
 
 def workload_json(name: str) -> dict[str, Any]:
-    """All that a workload says of itself, and an experiment that runs it. Raises BadInputError for an unknown name."""
+    """Describe a workload, with an experiment that runs it. Raises BadInputError for an unknown name."""
     kind = WORKLOADS.find(name)
-    own = next((option for option in ("file", "directory") if option in kind.known_options), None)
-    taken = f"generated, or your `{own}`" if own else "generated"
+    option_name = next((option for option in ("file", "directory") if option in kind.known_options), None)
+    taken = f"generated, or your `{option_name}`" if option_name else "generated"
     if kind.takes is InputKind.GRAPH or "input" in kind.known_options:
         taken = "graph" if kind.takes is InputKind.GRAPH else "your `input`"
     return {
@@ -78,7 +78,7 @@ def workload_json(name: str) -> dict[str, Any]:
 
 
 def experiment_text(name: str) -> str:
-    """The least that an experiment needs to run a workload on the disk under the working directory."""
+    """Return the shortest experiment that runs a workload on the disk under the working directory."""
     kind = WORKLOADS[name]
     options = "".join(
         f"\n      {name}: {option.example}" for name, option in kind.known_options.items() if option.example
@@ -93,7 +93,7 @@ def experiment_text(name: str) -> str:
 
 
 def print_workloads(console: Console) -> None:
-    """Each with what it does and what it stresses."""
+    """Print a table of all workloads with what each does and stresses."""
     table = Table(header_style="bold", padding=(0, 1, 0, 0), title="details: assay workloads show NAME")
     table.add_column("name", no_wrap=True)
     table.add_column("variants")
@@ -105,7 +105,7 @@ def print_workloads(console: Console) -> None:
 
 
 def print_workload(name: str, console: Console) -> None:
-    """What it does, its variants, its options, an experiment."""
+    """Print what a workload does, its variants, its options and an experiment."""
     shown = workload_json(name)
     print_line(console, f"{name}: {shown['summary']}")
     for heading in ("input", "result", "verified", "stresses", "source"):
@@ -126,10 +126,10 @@ def print_workload(name: str, console: Console) -> None:
 def _print_table(
     console: Console, headings: tuple[str, ...], rows: list[tuple[str, str, str]], no_wrap: int = 0
 ) -> None:
-    """The first `no_wrap` columns are never wrapped."""
+    """Print a table whose first `no_wrap` columns are never wrapped."""
     table = Table(header_style="bold", padding=(0, 1, 0, 0))
-    for place, heading in enumerate(headings):
-        table.add_column(heading, no_wrap=place < no_wrap)
+    for position, heading in enumerate(headings):
+        table.add_column(heading, no_wrap=position < no_wrap)
     for name, *texts in rows:
         table.add_row(name, *map(escape, texts))
     console.print(table)

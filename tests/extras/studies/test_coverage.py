@@ -87,7 +87,7 @@ def test_every_published_table_is_reached():
 
 
 def test_the_reference_lists_what_each_experiment_reaches():
-    text = (ROOT / "docs" / "reference" / "studies.md").read_text()
+    text = (ROOT / "docs" / "research" / "studies.md").read_text()
     for study in STUDIES:
         for name, comparison in scaled(study).items():
             addressed = [one.statement.id for one in comparison.statements if one.verdict != "not addressed"]

@@ -20,7 +20,7 @@ from tests.builders import make_plan
 
 ROOT = Path(__file__).parents[3]
 FOLDER = ROOT / "experiments"
-REFERENCE = (ROOT / "docs" / "reference" / "studies.md").read_text()
+REFERENCE = (ROOT / "docs" / "research" / "studies.md").read_text()
 PARTS = ROOT / ".assay"
 INSTALLATION = Installation(root=ROOT, parts=PARTS, jobs_jar=PARTS / "jobs.jar", cache=PARTS, state=PARTS)
 EXPERIMENTS = sorted(FOLDER.glob("*.yaml"))

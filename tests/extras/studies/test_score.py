@@ -106,7 +106,7 @@ def test_a_label_names_what_was_measured():
 def test_every_experiment_is_covered_or_said_not_to_have_run():
     files = {file.stem.removesuffix("-scaled") for file in (ROOT / "experiments").glob("*-scaled.yaml")}
     assert {name for study in STUDIES for name in experiments(study)} == files
-    found = overview(read_kept(ROOT / "docs" / "explanation"))
+    found = overview(read_kept(ROOT / "docs" / "results"))
     for coverage in found.coverage:
         assert set(coverage.run) | set(coverage.not_run) == set(experiments(coverage.study))
         assert coverage.statements == len(statements(coverage.study))
@@ -114,7 +114,7 @@ def test_every_experiment_is_covered_or_said_not_to_have_run():
 
 
 def test_the_committed_runs_count_nothing_that_follows_from_the_set_up():
-    found = overview(read_kept(ROOT / "docs" / "explanation"))
+    found = overview(read_kept(ROOT / "docs" / "results"))
     storage = [one for one in found.comparisons if one.experiment.startswith("storage")]
     assert storage
     assert {one.agreement for one in storage} == {"follows from the set-up"}
@@ -123,14 +123,14 @@ def test_the_committed_runs_count_nothing_that_follows_from_the_set_up():
 
 
 def test_no_table_calls_a_generated_graph_by_the_name_of_the_studys():
-    found = overview(read_kept(ROOT / "docs" / "explanation"))
+    found = overview(read_kept(ROOT / "docs" / "results"))
     assert not [one.place for one in found.comparisons if ", YouTube," in one.place or ", Orkut," in one.place]
     assert any("generated at 0.006 of YouTube's size" in one.place for one in found.comparisons)
     assert any("0.53 GB for 50 GB" in one.place for one in found.comparisons)
 
 
 def test_a_pooled_statement_shows_its_places_and_the_spread_of_its_pairs():
-    found = overview(read_kept(ROOT / "docs" / "explanation"))
+    found = overview(read_kept(ROOT / "docs" / "results"))
     (pooled,) = [one for one in found.statements if one.id == "S-C04"]
     assert pooled.places == {"yes": 0, "no": 0, "unclear": 2}
     assert pooled.ratios[1] / pooled.ratios[0] > 100
@@ -139,7 +139,7 @@ def test_a_pooled_statement_shows_its_places_and_the_spread_of_its_pairs():
 
 
 def test_the_headline_has_the_guesses_beside_the_count():
-    found = overview(read_kept(ROOT / "docs" / "explanation"))
+    found = overview(read_kept(ROOT / "docs" / "results"))
     words, runs = headline(found), found.score.forecasts
     assert f"{runs[0].decided_agree} of these agree, and the first guess is right in {runs[1].decided_agree}" in words
     titles = [shown.title for shown in score_tables(found)]

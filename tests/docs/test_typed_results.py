@@ -1,24 +1,26 @@
-"""Proves that a page's table of measured numbers is made from kept data, or says that its records were not kept."""
+"""Proves that a page's measured result is made from kept data, or says that its records were not kept."""
 
 import re
 
 import pytest
 from docs.make_results import ROOT, pages
 
-NOT_KEPT = "the records of this table were not kept"
+_NOT_KEPT = re.compile(r"the records( of this table)? were not kept")
 _BLOCK = re.compile(r"<!-- result (?P<name>[^:>]+): begin -->.*?<!-- result (?P=name): end -->", re.DOTALL)
 _TABLE = re.compile(r"(?:^\|.*\n)+", re.MULTILINE)
 _MEASURED = re.compile(r"^~*-?[0-9][0-9,.]*( to -?[0-9.,]+)?( %| s| ms| us)?( \(.* to .*\))?~*$")
-MADE = {"docs/explanation/studies.md"}
+_RESULT = re.compile(r"\d %? ?\(-?[\d.]+ to -?[\d.]+( %)?[);]|\d % less time")
+MADE = {"docs/results/studies.md"}
 """Pages that are made as a whole."""
 
 NO_MEASUREMENTS = (
     "| noise of a ratio |", "| noise of one trial |",  # calculated
-    "| page cache | map |",  # from docs/explanation/causes.json
     "| profile | property |", "| property | brisk |", "| property | value |", "| property | `small` |",  # settings
     "| experiment | data in the study |", "| graph | jobs of `paper` |",  # sizes, which any run gives again
 )  # fmt: skip
 """How tables of numbers begin that say nothing of a run's times."""
+EXAMPLES = ("`230 (120 to 490)`",)
+"""Results that show a form."""
 
 
 def typed_tables(text):
@@ -30,16 +32,33 @@ def typed_tables(text):
             yield text[: table.start()].rstrip().rpartition("\n\n")[2], table[0]
 
 
+def typed_sentences(text):
+    """The paragraphs outside of made blocks and of tables that have a result with its interval, or a saving."""
+    for paragraph in _TABLE.sub("", _BLOCK.sub("", text)).split("\n\n"):
+        if _RESULT.search(paragraph) and not any(example in paragraph for example in EXAMPLES):
+            yield " ".join(paragraph.split())
+
+
 @pytest.mark.parametrize("page", pages(), ids=lambda page: page.relative_to(ROOT).as_posix())
-def test_a_typed_table_says_that_its_records_were_not_kept(page):
-    name = page.relative_to(ROOT).as_posix()
-    if name in MADE:
+def test_a_typed_result_says_that_its_records_were_not_kept(page):
+    if page.relative_to(ROOT).as_posix() in MADE:
         return
-    for before, table in typed_tables(page.read_text(encoding="utf-8")):
-        assert table.startswith(NO_MEASUREMENTS) or NOT_KEPT in " ".join(before.lower().split()), table
+    text = page.read_text(encoding="utf-8")
+    for before, table in typed_tables(text):
+        assert table.startswith(NO_MEASUREMENTS) or _NOT_KEPT.search(" ".join(before.lower().split())), table
+    for sentence in typed_sentences(text):
+        assert _NOT_KEPT.search(sentence.lower()), sentence
 
 
-def test_a_new_table_of_numbers_is_noticed():
+def test_the_findings_of_the_studies_have_no_typed_ratio():
+    text = (ROOT / "docs" / "research" / "studies-repeated.md").read_text(encoding="utf-8")
+    assert not re.findall(r"\b\d\.\d\d\b|\d %|\d of \d", _BLOCK.sub("", text).replace("95 %", ""))
+
+
+def test_a_new_result_is_noticed():
     table = "| K | time |\n| --- | --- |\n| 3 | 14.4 (12.6 to 16.4) |\n| 6 | 15.7 (13.7 to 17.9) |\n"
     assert [found for _, found in typed_tables(f"It took:\n\n{table}")] == [table]
     assert not list(typed_tables(f"<!-- result x: begin -->\n{table}<!-- result x: end -->\n"))
+    saving = "The SSD saves 32 % (21 to 42 %)."
+    assert list(typed_sentences(f"{saving}\n\nIt is an SSD.")) == [saving]
+    assert list(typed_sentences("It takes\n32 % less time."))
