@@ -306,7 +306,7 @@ def _commands(group: click.Group, context: click.Context) -> Iterator[str]:
 
 _SEVERE = """# Doubts
 
-A *doubt* is a structured warning that goes with a figure. It says what happened, to what, why that matters, and how to
+A *doubt* is a structured warning that goes with a result. It says what happened, to what, why that matters, and how to
 cure it. A record has the doubts of its trial ([the record](record.md#doubts)); reports add those of the whole run. The
 reasons and cures below are the usual ones; a doubt may have a more exact reason or cure.
 
@@ -317,7 +317,7 @@ This page is generated (`docs/make_reference.py`).
 The most severe first, as the report lists them.
 
 """
-_MILD = "\n## Doubts about single figures\n\n"
+_MILD = "\n## Doubts about single metrics\n\n"
 
 
 def doubts_page() -> str:
