@@ -17,7 +17,8 @@ from assay.model.trial import Landed, MediumSpec, Placement, SettingsSpec
 from assay.record.folder import RunFolder
 from assay.run import check_needs, execute
 from assay.stats.trial_doubts import refuse_elsewhere, unseen
-from assay.trial import Findings, run_trial
+from assay.trial import run_trial
+from assay.trial_parts import Remembered, TrialParts
 from assay_extras.testing.fakes import FakeMedium, FakePlatform, FakeProbe, Script, fake_setup
 from tests.builders import a_job, a_plan, a_trial
 
@@ -145,6 +146,26 @@ def test_a_failed_trial_keeps_the_logs_once_nothing_writes_them_any_more():
     assert run_trial(a_trial(), fake_setup(Script(), a_trial()), Silent()).logs == b""
 
 
+def test_a_failed_trial_keeps_the_parts_that_it_reached():
+    record = run_trial(a_trial(), fake_setup(Script(fail_at="run answer"), a_trial()), Silent()).record
+    assert record.dataset is not None
+    assert (record.facts["assay"], record.facts["medium.disk.kind"], record.facts["hadoop"]) == ("fake", "fake", "fake")
+    assert [(landed.role, landed.when) for landed in record.landed] == [("input", "staged")]
+    assert beats(record) == ["staging"]
+    assert [step.name for step in record.steps][-2:] == ["run", "stop cluster"]
+    assert (record.jobs, record.totals, record.outputs, record.verdicts) == ((), None, (), ())
+
+
+def test_jobs_that_ran_are_kept_where_their_output_can_not_be_measured(monkeypatch):
+    setup = fake_setup(Script(), a_trial())
+    monkeypatch.setattr(setup.platform.store, "size_bytes", lambda _: 1 // 0)
+    record = run_trial(a_trial(), setup, Silent()).record
+    assert (record.status, record.outputs, record.verdicts) == (Status.FAILED, (), ())
+    assert [job.name for job in record.jobs] == ["answer"]
+    assert record.totals is not None
+    assert {(landed.role, landed.when) for landed in record.landed} >= {("output", "run"), ("intermediate", "run")}
+
+
 def test_logs_that_can_not_be_read_do_not_take_the_place_of_the_trials_own_error(monkeypatch):
     def logs(*_):
         raise ValueError("no logs")
@@ -210,11 +231,10 @@ def test_a_job_whose_history_is_lost_is_a_doubt_and_the_trial_has_no_totals():
 
 
 def test_a_sum_without_some_jobs_is_not_told():
-    findings = Findings(a_trial(), jobs=[a_job()])
-    assert findings.totals is not None
-    findings.histories_whole = False
-    assert findings.totals is None
-    assert Findings(a_trial()).totals is None
+    whole = Remembered(jobs=[a_job()], whole=True)
+    assert TrialParts(a_trial(), remembered=whole).totals is not None
+    assert TrialParts(a_trial(), remembered=whole._replace(whole=False)).totals is None
+    assert TrialParts(a_trial()).totals is None
 
 
 def test_what_a_history_lacks_is_doubted():
