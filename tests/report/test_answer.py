@@ -1,10 +1,23 @@
 """Proves that an answer says in plain words what the decision holds: costs, savings, verdict, limits, what to repeat."""
 
+from typing import get_args
+
 import pytest
 
 from assay.report.answer import answer_of, blocked_lines, percent, subject_of
 from assay.report.terminal import answer_lines
 from assay.stats.blocked import BlockedShare
+from assay.stats.caveats import (
+    AssumedParameters,
+    Caveat,
+    LinksIdle,
+    MachineShared,
+    NothingCounts,
+    NotRepeated,
+    RanElsewhere,
+    SlowedDrives,
+    TimesModelled,
+)
 from assay.stats.decision import Verdict
 from tests.report.made_decisions import (
     HDD,
@@ -134,7 +147,8 @@ def test_a_baseline_slower_than_the_drives_is_no_limit():
 
 
 def test_on_a_shared_machine_other_programs_are_the_reason_for_an_idle_drive():
-    (note, _) = answer_of(decision(conditions=conditions(busy=0.3), machine_shared=True)).notes
+    shared = (MachineShared(trials=1),)
+    (note, _) = answer_of(decision(conditions=conditions(busy=0.3), caveats=shared)).notes
     assert note.endswith("Other programs slowed the job down.")
 
 
@@ -207,16 +221,40 @@ def test_the_last_note_says_what_the_answer_holds_for(nodes, memory, cache, word
     assert answer_of(one).notes[-1] == f"This holds for this job and input {words}"
 
 
-def test_an_answer_says_how_many_figures_of_its_emulated_drives_are_assumed():
-    one = decision(assumed_figures={"wd10ezex": "14 of 19", "intel-s4500-960gb": "11 of 18"})
-    words = "11 of 18 parameters of intel-s4500-960gb and 14 of 19 parameters of wd10ezex"
-    assert answer_of(one).notes[-1] == (
-        f"The drives are emulated. {words} are assumptions, neither published nor measured; the intervals do not account "
+def test_an_answer_says_how_many_parameters_of_its_emulated_drives_are_assumed():
+    caveats = (
+        AssumedParameters(profile="intel-s4500-960gb", assumed=11, parameters=18),
+        AssumedParameters(profile="wd10ezex", assumed=14, parameters=19),
+    )
+    counts = "11 of 18 parameters of intel-s4500-960gb and 14 of 19 parameters of wd10ezex"
+    assert answer_of(decision(caveats=caveats)).notes[-1] == (
+        f"The drives are emulated. {counts} are assumptions, neither published nor measured; the intervals do not account "
         "for errors in them."
     )
 
 
-def test_an_answer_on_slower_drives_says_that_those_they_are_named_after_may_differ_less():
-    notes = answer_of(decision(slowdown=8)).notes
-    assert notes[-1].startswith("The drives are 8 times slower than those they are named after")
-    assert not any("slower than" in note for note in answer_of(decision()).notes)
+TOLD = {
+    NothingCounts(of=("tape", "disk")): "No trial on tape, disk counts: ",
+    RanElsewhere(of=("tape",)): "The trials on tape ran on another machine, system or medium",
+    TimesModelled(times_slower=4): "These times are modelled: ",
+    LinksIdle(): "No link had packets waiting",
+    AssumedParameters(profile="wd10ezex", assumed=14, parameters=19): "The drives are emulated. 14 of 19 parameters of ",
+    SlowedDrives(times_slower=8): "The drives are 8 times slower than those they are named after",
+}
+BETWEEN_THE_LINES = {NotRepeated, MachineShared}
+"""These change what is said of others; what is open says the first, a drive that was hardly busy the second."""
+
+
+@pytest.mark.parametrize(("caveat", "words"), TOLD.items())
+def test_each_caveat_is_a_note_where_it_holds_and_nowhere_else(caveat, words):
+    assert [note for note in answer_of(decision(caveats=(caveat,))).notes if note.startswith(words)]
+    assert not [note for note in answer_of(decision()).notes if note.startswith(words)]
+
+
+def test_no_kind_of_caveat_goes_unsaid():
+    assert {*map(type, TOLD), *BETWEEN_THE_LINES} == set(get_args(get_args(Caveat)[0]))
+
+
+def test_what_is_open_without_repetitions_asks_for_some():
+    (note, _) = answer_of(undecided(repetitions=0).model_copy(update={"caveats": (NotRepeated(),)})).notes
+    assert note == "Without repetitions it is not known how much equal trials differ: repeat the experiment."

@@ -8,6 +8,7 @@ from assay.report.analysis import RunData, analyse, read_run
 from assay.report.markdown import markdown
 from assay.report.next_steps import next_steps
 from assay.report.page import run_page
+from assay.stats.caveats import MachineShared
 from assay.stats.decision import Verdict
 from tests.builders import a_plan, a_trial
 from tests.report.made_decisions import bounded, conditions, decision, not_worth_it, undecided
@@ -35,7 +36,7 @@ def test_repeating_keeps_the_levels_that_were_chosen_and_no_other_option():
 
 
 def test_on_a_shared_machine_other_programs_are_closed_first():
-    first, second = steps_of(undecided().model_copy(update={"machine_shared": True}))
+    first, second = steps_of(undecided().model_copy(update={"caveats": (MachineShared(trials=2),)}))
     assert first.words == "Close other programs and run the experiment again"
     assert second.words.startswith("To decide it, repeat the experiment")
 

@@ -5,6 +5,7 @@ import pytest
 from assay.model.doubt import Outcome
 from assay.model.record import Amount
 from assay.model.trial import ZERO_DELAY
+from assay.stats.caveats import AssumedParameters, MachineShared, RanElsewhere
 from assay.stats.decision import Verdict, decisions
 from assay.stats.summary import summarise
 from assay.stats.trial_doubts import MACHINE_SHARED
@@ -49,14 +50,15 @@ def test_the_terasort_is_decided_and_its_shares_follow_from_the_times():
     assert found.more is None
 
 
-def test_a_decision_knows_how_many_figures_of_its_emulated_drives_are_assumed():
+def test_a_decision_knows_how_many_parameters_of_its_emulated_drives_are_assumed():
     """Of each profile once; a profile without an assumption, a record without the fact and a real drive say nothing."""
     plan, records = terasort_run()
     facts = {"medium.hdd.profile": "wd10ezex", "medium.hdd.assumed_figures": "14 of 19"}
     sure = {"medium.ssd.profile": "calibrated", "medium.ssd.assumed_figures": "0 of 18"}
     told = [one.model_copy(update={"facts": {**one.facts, **facts, **sure}}) for one in records]
-    assert decision_of((plan, told)).assumed_figures == {"wd10ezex": "14 of 19"}
-    assert decision_of((plan, records)).assumed_figures == {}
+    assumed = AssumedParameters(profile="wd10ezex", assumed=14, parameters=19)
+    assert decision_of((plan, told)).caveats == (assumed,)
+    assert decision_of((plan, records)).caveats == ()
 
 
 @pytest.mark.parametrize("placement", ["hdd", "ssd"])
@@ -204,9 +206,9 @@ def test_a_baseline_slower_than_the_base_is_no_limit():
 def test_a_machine_that_other_programs_use_is_known_of_the_decision():
     plan, records = terasort_run()
     crowded = MACHINE_SHARED.doubt("other processes used 67 %", "hdd")
-    assert not decision_of((plan, records)).machine_shared
+    assert not decision_of((plan, records)).has(MachineShared)
     records[0] = records[0].model_copy(update={"doubts": (crowded,)})
-    assert decision_of((plan, records)).machine_shared
+    assert decision_of((plan, records)).caveats == (MachineShared(trials=1),)
 
 
 def test_a_bound_that_a_placement_exceeds_is_no_bound():
@@ -231,13 +233,13 @@ def test_trials_of_another_machine_are_not_said_to_have_failed():
         for one in records
     ]
     first, second = decisions(plan, moved)
-    assert (first.elsewhere, first.without_time) == (("ssd",), ())
-    assert (second.elsewhere, second.without_time) == (("hdd",), ())
+    assert first.caveats == (RanElsewhere(of=("ssd",)),)
+    assert second.caveats == (RanElsewhere(of=("hdd",)),)
 
 
 def test_from_single_trials_nothing_is_said_of_how_sure_it_is():
     found = decision_of(terasort_run(1))
-    assert found.assumed
+    assert not found.repeated
     for one in found.placements:
         for figure in (one.saving, one.storage_share, one.storage_s):
             assert figure is None or (figure.low, figure.high) == (None, None)

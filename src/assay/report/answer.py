@@ -11,8 +11,10 @@ from assay.model.fault import NO_FAULT
 from assay.model.medium import UNKNOWN_DRIVE
 from assay.model.registry import MEDIA
 from assay.model.signature import OUTSIDE
+from assay.report.caveats import NO_REPETITIONS, drive_notes, left_out_notes, model_notes
 from assay.report.words import about_text, seconds_text
 from assay.stats.blocked import BlockedShare
+from assay.stats.caveats import MachineShared
 from assay.stats.decision import REAL, TWIN, Decision, Estimate, PlacementResult, Question, Verdict
 from assay.stats.fault_cost import FAULT
 from assay.stats.run_doubts import BUSY, READ, WRITTEN
@@ -96,7 +98,7 @@ def outcome_of(decision: Decision) -> str:
     if decision.question is Question.WORTH:
         return str(decision.verdict)
     other = telling(decision)
-    if other is None or decision.assumed:
+    if other is None or not decision.repeated:
         return _UNKNOWN
     if decision.question is Question.COST:
         return COSTS if _costs(other) else NO_COST
@@ -349,14 +351,7 @@ def _alone(decision: Decision, names: Mapping[str, str]) -> str:
 
 def _notes(decision: Decision, names: Mapping[str, str]) -> Iterator[str]:
     """What no figure speaks of, what limits the answer, what would decide it, and what it holds for."""
-    if decision.without_time:
-        yield (
-            f"No trial on {', '.join(decision.without_time)} counts: each failed, has a wrong output, or is excluded "
-            "since a check of its scale model failed."
-        )
-    if decision.elsewhere:
-        on = ", ".join(decision.elsewhere)
-        yield f"The trials on {on} ran on another machine, system or medium, so they are not compared here."
+    yield from left_out_notes(decision)
     yield from _not_met(decision, names)
     of_worth = decision.question is Question.WORTH
     if decision.busy_bound_s is not None and decision.placements and of_worth:
@@ -366,11 +361,11 @@ def _notes(decision: Decision, names: Mapping[str, str]) -> Iterator[str]:
         subject = name if name == base.placement else f"{name[0].upper()}{name[1:]}"
         was = f"{subject} was busy for {busy} of {whole} s according to its counters"
         yield f"{was}, so no drive can save more than about {busy} s."
-    open_ = decision.verdict is Verdict.NOT_KNOWN_YET if of_worth else decision.assumed
+    open_ = decision.verdict is Verdict.NOT_KNOWN_YET if of_worth else not decision.repeated
     if open_ and len(decision.placements) > 1:
         more = decision.more
-        if decision.assumed:
-            yield "Without repetitions it is not known how much equal trials differ: repeat the experiment."
+        if not decision.repeated:
+            yield NO_REPETITIONS
         elif more is None:
             yield "More than 200 repetitions would be needed: the saving is near the threshold, or times vary too much."
         else:
@@ -380,14 +375,7 @@ def _notes(decision: Decision, names: Mapping[str, str]) -> Iterator[str]:
             corrected = f", corrected for {decision.corrected} verdicts" if decision.corrected > 1 else ""
             yield f"About {times} would decide it{corrected}, if the times vary as they did so far."
     yield from _noise_notes(decision, names)
-    dilation = decision.levels.get("dilation", "none")
-    if dilation not in {"none", "1"}:
-        yield (
-            "These times are modelled: the cluster ran slower than the one that it stands for, and they are divided by "
-            "that. The checks of the model are below."
-        )
-    if decision.links_idle and decision.levels.get("network") != "none":
-        yield "No link had packets waiting before it for a second in all, so a faster network would save little time."
+    yield from model_notes(decision)
     same = decision.nodes and decision.factor != "nodes"
     nodes = "" if not same else " on one node" if decision.nodes == 1 else f" on {decision.nodes} nodes"
     memory, cache = (
@@ -397,20 +385,7 @@ def _notes(decision: Decision, names: Mapping[str, str]) -> Iterator[str]:
     alone = "" if cache == "all" else f" with {cache} of page cache"
     within = alone if memory == "all" else f" within {memory} of memory, {of_it}"
     yield f"This holds for this job and input{nodes}{within}."
-    if decision.assumed_figures:
-        counts = " and ".join(
-            f"{count} parameters of {name}" for name, count in sorted(decision.assumed_figures.items())
-        )
-        are = "The twin is" if decision.of_twin else "The drives are"
-        yield (
-            f"{are} emulated. {counts} are assumptions, neither published nor measured; the intervals do not account "
-            "for errors in them."
-        )
-    if decision.slowdown > 1:
-        yield (
-            f"The drives are {decision.slowdown} times slower than those they are named after, to match work that is "
-            "slower here. Beside this machine's processors the real ones may differ far less."
-        )
+    yield from drive_notes(decision)
 
 
 def _noise_notes(decision: Decision, names: Mapping[str, str]) -> Iterator[str]:
@@ -443,7 +418,7 @@ def _not_met(decision: Decision, names: Mapping[str, str]) -> Iterator[str]:
         WRITTEN: "{share} of what was written to {subject} was on it when the jobs ended (at least {least} is "
         "needed). The rest was written afterwards, and that time is not counted above",
         BUSY: "{subject} was busy for {share} of the jobs' time (at least {least} is needed). "
-        + ("Other programs slowed the job down" if decision.machine_shared else "This job uses its storage little"),
+        + ("Other programs slowed the job down" if decision.has(MachineShared) else "This job uses its storage little"),
     }
     for kind, words in says.items():
         missed = [condition for condition in decision.conditions if condition.kind == kind and not condition.met]

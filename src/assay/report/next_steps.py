@@ -10,6 +10,7 @@ from assay.model.installed import kind_of
 from assay.model.record import Status
 from assay.report.analysis import RunData
 from assay.report.words import about_text
+from assay.stats.caveats import MachineShared
 from assay.stats.decision import Decision, Question, Verdict
 
 MARGIN = 1.2
@@ -43,7 +44,7 @@ def next_steps(run: RunData, decisions: Sequence[Decision]) -> list[NextStep]:
         )
     of_worth = [one for one in decisions if one.question is Question.WORTH]
     undecided = [one for one in of_worth if one.verdict is Verdict.NOT_KNOWN_YET and one.more is not None]
-    if any(one.machine_shared for one in undecided):
+    if any(one.has(MachineShared) for one in undecided):
         steps.append(NextStep("Close other programs and run the experiment again", run_command(run)))
     if undecided:
         seconds = sum(one.more.seconds for one in undecided if one.more)

@@ -161,7 +161,7 @@ def breakdown_lines(breakdown: Breakdown, decision: Decision, width: int) -> Ite
             yield f"{GAP}In square brackets: not significant."
     short = [one.name for one in breakdown.parts if not one.tested]
     if short:
-        why = "no repetitions" if decision.assumed else "under half a second, or not in all trials"
+        why = "no repetitions" if not decision.repeated else "under half a second, or not in all trials"
         yield from _wrapped(f"Not tested ({why}): {', '.join(short)}.", width, GAP)
     for place, line in enumerate(blocked_lines(decision)):
         if not place:

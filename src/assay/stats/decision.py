@@ -12,9 +12,9 @@ from assay.model.base import Frozen
 from assay.model.doubt import Doubt, doubt_kind
 from assay.model.installed import kind_of
 from assay.model.record import Record
-from assay.model.scale import CheckId
 from assay.model.trial import ZERO_DELAY, Plan
 from assay.stats.blocked import BlockedShare, blocked_shares, not_computing_share
+from assay.stats.caveats import Caveat, NotRepeated, caveats_of
 from assay.stats.comparison import Comparison, holm
 from assay.stats.fault_cost import FAULT
 from assay.stats.fit import Contrast, Fit, fits, within
@@ -35,7 +35,6 @@ from assay.stats.sample import (
     samples,
     varying_factors,
 )
-from assay.stats.trial_doubts import MACHINE_SHARED
 
 DRAWS, SEED = 20_000, 20_140_814
 """Joint draws for the interval of a share of a difference; the same records always give the same figures."""
@@ -153,11 +152,8 @@ class Decision(Frozen):
     The `factor` is the placement, or where that does not vary another factor of the experiment, whose levels stand for
     placements then. `placements` begin with the base; the `baseline` (zero storage delay) is not among them. `best` is
     the placement with the least time. `busy_bound_s` is how long the base's drives were busy: without a baseline no
-    drive can save more (None where nobody measured). `without_time` are the placements of which no trial counts: they
-    failed, or their outputs are wrong; `elsewhere` those whose trials ran on another machine or medium. `corrected` is
-    how many verdicts were corrected together; `assumed` says that nothing ran twice, so that there are no intervals.
-    The jobs ran on so many `nodes` (None: not known). `links_idle`: packets waited before none of their links for as
-    long as a second in all.
+    drive can save more (None where nobody measured). `corrected` is how many verdicts were corrected together. The jobs
+    ran on so many `nodes` (None: not known). `caveats` are what limits all that, in the order in which they are told.
     """
 
     levels: Mapping[str, str]
@@ -170,18 +166,9 @@ class Decision(Frozen):
     busy_bound_s: float | None
     conditions: tuple[Condition, ...]
     more: More | None
-    without_time: tuple[str, ...] = ()
-    links_idle: bool = False
-    elsewhere: tuple[str, ...] = ()
     corrected: int = 1
-    assumed: bool = False
     nodes: int | None = None
-    assumed_figures: Mapping[str, str] = {}
-    """Of emulated drives' figures how many are assumed (`15 of 19`), by profile; only where any is."""
-    slowdown: int = 1
-    """How many times slower its emulated drives are than those they are named after, at most."""
-    machine_shared: bool = False
-    """Other programs took processor time while its jobs ran."""
+    caveats: tuple[Caveat, ...] = ()
     of_twin: bool = Field(default=False, exclude=True)
     """It compares a real drive with the one that is emulated from it."""
 
@@ -191,6 +178,15 @@ class Decision(Frozen):
         if self.factor == FAULT:
             return Question.COST
         return Question.LIKENESS if self.of_twin else Question.WORTH
+
+    @property
+    def repeated(self) -> bool:
+        """Whether anything ran twice, so that there are intervals."""
+        return not self.has(NotRepeated)
+
+    def has(self, kind: type[Frozen]) -> bool:
+        """Whether there is a caveat of a kind."""
+        return any(isinstance(caveat, kind) for caveat in self.caveats)
 
     @property
     def baseline_slower(self) -> bool:
@@ -241,7 +237,6 @@ def decisions(
     found = fits(counted, factor, plan.prior)
     known = {(one.others, one.base, one.level): one for one in compared if one.factor == factor}
     noises = within(combinations(counted), plan.prior)
-    of_twin = factor == PLACEMENT and compares_twin(plan)
     drafts = [_DecisionInputs(plan, factor, others, fit, by_id, known, noises) for others, fit in found.items()]
     verdicts = _verdicts(drafts, plan.worth, alpha)
     together = sum(len(one.others_than_base) for one in drafts)
@@ -254,8 +249,7 @@ def decisions(
             level = record.trial.factors[factor]
             own = ran.setdefault(others, {})
             own[level] = own.get(level, False) or counts(record)
-    made = [draft.decision(verdicts, ran, together) for draft in drafts]
-    return [one.model_copy(update={"of_twin": True}) for one in made] if of_twin else made
+    return [draft.decision(verdicts, ran, together) for draft in drafts]
 
 
 def question_of(found: Sequence[Sample]) -> str:
@@ -301,6 +295,7 @@ class _DecisionInputs:
     ) -> None:
         self.factor, self.levels, self.fit, self.known = factor, levels, fit, known
         self._worth, self._noises = plan.worth, noises
+        self._of_twin = factor == PLACEMENT and compares_twin(plan)
         self._records = {level: [by_id[one.trial] for one in own] for level, own in fit.own.items()}
         self._blocked = blocked_shares(self._records)
         order = BASES.get(factor, plan.placements)
@@ -326,7 +321,6 @@ class _DecisionInputs:
         verdict = self._overall(placements, bound)
         of_drives = self.factor == PLACEMENT and bool(placements)
         real = {level: own for level, own in self._records.items() if level != ZERO_DELAY}
-        known = ran[others]
         nodes = self._records[self.base][0].facts.get("nodes", "")  # none where Assay started none
         return Decision(
             levels=dict(self.levels),
@@ -340,21 +334,14 @@ class _DecisionInputs:
             conditions=conditions(real, self.base) if of_drives else (),
             more=self._more(placements, together) if verdict is Verdict.NOT_KNOWN_YET else None,
             corrected=together,
-            assumed=not self.fit.noise.own_freedom,
             nodes=int(nodes) or None if nodes.isdigit() else None,
-            assumed_figures=self._assumed_figures(),
-            slowdown=self._slowdown(),
-            machine_shared=any(
-                doubt.kind == MACHINE_SHARED.name
-                for own in self._records.values()
-                for record in own
-                for doubt in record.doubts
+            caveats=caveats_of(
+                self._records,
+                ran[others],
+                network=dict(self.levels).get("network", ""),
+                repeated=bool(self.fit.noise.own_freedom),
             ),
-            without_time=tuple(level for level, any_counts in known.items() if not any_counts),
-            links_idle=self._links_idle(),
-            elsewhere=tuple(
-                level for level, any_counts in known.items() if any_counts and level not in self.fit.levels
-            ),
+            of_twin=self._of_twin,
         )
 
     def _busy_bound(self, placements: Sequence[PlacementResult]) -> float | None:
@@ -419,27 +406,6 @@ class _DecisionInputs:
             noise=self._noise(level),
             drives_busy_s=max((seconds for record in own if (seconds := busy_seconds(record))), default=None),
         )
-
-    def _links_idle(self) -> bool:
-        """Whether packets waited before no link of any trial for a second in all; only scale models look."""
-        scales = [record.scale for own in self._records.values() for record in own]
-        checks = [check for one in scales if one for check in one.checks if check.id is CheckId.LINKS]
-        return len(checks) == len(scales) > 0 and all(check.value is None for check in checks)
-
-    def _slowdown(self) -> int:
-        media = (medium for own in self._records.values() for medium in own[0].trial.media)
-        return max((getattr(medium, "slowdown", 1) for medium in media), default=1)
-
-    def _assumed_figures(self) -> dict[str, str]:
-        found = {}
-        for record in (own[0] for level, own in self._records.items() if level != ZERO_DELAY):
-            for medium in record.trial.media:
-                profile, assumed = (
-                    record.facts.get(f"medium.{medium.name}.{fact}", "") for fact in ("profile", "assumed_figures")
-                )
-                if profile and assumed and not assumed.startswith("0 "):
-                    found[profile] = assumed
-        return found
 
     def _elapsed(self, level: str) -> Estimate:
         """The geometric mean, which belongs to ratios as the arithmetic mean does to differences.

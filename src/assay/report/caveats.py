@@ -1,0 +1,63 @@
+"""Caveats of a decision in words, for terminal, page and Markdown alike."""
+
+from collections.abc import Iterator
+
+from assay.stats.caveats import (
+    AssumedParameters,
+    LinksIdle,
+    NothingCounts,
+    RanElsewhere,
+    SlowedDrives,
+    TimesModelled,
+)
+from assay.stats.decision import Decision
+
+NO_REPETITIONS = "Without repetitions it is not known how much equal trials differ: repeat the experiment."
+
+
+def left_out_notes(decision: Decision) -> Iterator[str]:
+    """Which trials are in no number, and why."""
+    for caveat in decision.caveats:
+        match caveat:
+            case NothingCounts():
+                yield (
+                    f"No trial on {', '.join(caveat.of)} counts: each failed, has a wrong output, or is excluded "
+                    "since a check of its scale model failed."
+                )
+            case RanElsewhere():
+                on = ", ".join(caveat.of)
+                yield f"The trials on {on} ran on another machine, system or medium, so they are not compared here."
+
+
+def model_notes(decision: Decision) -> Iterator[str]:
+    """What times of a scale model say."""
+    for caveat in decision.caveats:
+        match caveat:
+            case TimesModelled():
+                yield (
+                    "These times are modelled: the cluster ran slower than the one that it stands for, and they are "
+                    "divided by that. The checks of the model are below."
+                )
+            case LinksIdle():
+                yield (
+                    "No link had packets waiting before it for a second in all, so a faster network would save little "
+                    "time."
+                )
+
+
+def drive_notes(decision: Decision) -> Iterator[str]:
+    """What is not known of emulated drives, or unlike those that they are named after."""
+    assumed = [caveat for caveat in decision.caveats if isinstance(caveat, AssumedParameters)]
+    if assumed:
+        counts = " and ".join(f"{one.assumed} of {one.parameters} parameters of {one.profile}" for one in assumed)
+        are = "The twin is" if decision.of_twin else "The drives are"
+        yield (
+            f"{are} emulated. {counts} are assumptions, neither published nor measured; the intervals do not account "
+            "for errors in them."
+        )
+    for caveat in decision.caveats:
+        if isinstance(caveat, SlowedDrives):
+            yield (
+                f"The drives are {caveat.times_slower} times slower than those they are named after, to match work "
+                "that is slower here. Beside this machine's processors the real ones may differ far less."
+            )

@@ -1,0 +1,127 @@
+"""Caveats: what limits a decision besides its numbers, each as a kind with its own numbers; reports phrase them."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from assay.model.base import Frozen
+from assay.model.record import Record
+from assay.model.scale import CheckId
+from assay.model.trial import ZERO_DELAY
+from assay.stats.trial_doubts import MACHINE_SHARED
+
+
+class NothingCounts(Frozen):
+    """No trial of these levels counts: each failed, has a wrong output, or is struck out."""
+
+    kind: Literal["nothing-counts"] = "nothing-counts"
+    of: tuple[str, ...]
+
+
+class RanElsewhere(Frozen):
+    """The trials of these levels ran on another machine or medium, so that they are not compared."""
+
+    kind: Literal["ran-elsewhere"] = "ran-elsewhere"
+    of: tuple[str, ...]
+
+
+class NotRepeated(Frozen):
+    """Nothing ran twice, so that no number has an interval."""
+
+    kind: Literal["not-repeated"] = "not-repeated"
+
+
+class MachineShared(Frozen):
+    """Other programs took processor time while the jobs of so many trials ran."""
+
+    kind: Literal["machine-shared"] = "machine-shared"
+    trials: int
+
+
+class TimesModelled(Frozen):
+    """The times are those of a cluster that the one that ran stands for, which was so many times slower."""
+
+    kind: Literal["times-modelled"] = "times-modelled"
+    times_slower: int
+
+
+class LinksIdle(Frozen):
+    """Packets waited before none of the network's links for as long as a second in all."""
+
+    kind: Literal["links-idle"] = "links-idle"
+
+
+class AssumedParameters(Frozen):
+    """Of an emulated drive's parameters so many were neither published nor measured."""
+
+    kind: Literal["assumed-parameters"] = "assumed-parameters"
+    profile: str
+    assumed: int
+    parameters: int
+
+
+class SlowedDrives(Frozen):
+    """Emulated drives are so many times slower than those that they are named after, at most."""
+
+    kind: Literal["slowed-drives"] = "slowed-drives"
+    times_slower: int
+
+
+Caveat = Annotated[
+    NothingCounts | RanElsewhere | NotRepeated | MachineShared | TimesModelled | LinksIdle | AssumedParameters
+    | SlowedDrives,
+    Field(discriminator="kind"),
+]  # fmt: skip
+
+
+def caveats_of(
+    by_level: Mapping[str, Sequence[Record]], ran: Mapping[str, bool], network: str, *, repeated: bool
+) -> tuple[Caveat, ...]:
+    """Those of a decision, by the trials of each of its levels that are compared, the zero-delay baseline included.
+
+    `ran` has every level of which any trial ran, and whether one of them counts. `network` is the level of that factor.
+    """
+    records = [record for trials in by_level.values() for record in trials]
+    drives = [trials[0] for level, trials in by_level.items() if level != ZERO_DELAY]
+    nothing = tuple(level for level, any_counts in ran.items() if not any_counts)
+    elsewhere = tuple(level for level, any_counts in ran.items() if any_counts and level not in by_level)
+    shared = sum(any(doubt.kind == MACHINE_SHARED.name for doubt in record.doubts) for record in records)
+    dilation = max((record.scale.dilation for record in records if record.scale and record.modelled), default=1)
+    media = [medium for trials in by_level.values() for medium in trials[0].trial.media]
+    slowdown = max((getattr(medium, "slowdown", 1) for medium in media), default=1)
+    caveats: list[Caveat] = []
+    if nothing:
+        caveats.append(NothingCounts(of=nothing))
+    if elsewhere:
+        caveats.append(RanElsewhere(of=elsewhere))
+    if not repeated:
+        caveats.append(NotRepeated())
+    if shared:
+        caveats.append(MachineShared(trials=shared))
+    if dilation > 1:
+        caveats.append(TimesModelled(times_slower=dilation))
+    if network != "none" and _links_idle(records):
+        caveats.append(LinksIdle())
+    caveats += _assumed(drives)
+    if slowdown > 1:
+        caveats.append(SlowedDrives(times_slower=slowdown))
+    return tuple(caveats)
+
+
+def _links_idle(records: Sequence[Record]) -> bool:
+    """Whether every trial looked at its links, which only scale models do, and none saw packets wait for a second."""
+    checks = [check for record in records if record.scale for check in record.scale.checks if check.id is CheckId.LINKS]
+    return len(checks) == len(records) > 0 and all(check.value is None for check in checks)
+
+
+def _assumed(records: Iterable[Record]) -> list[AssumedParameters]:
+    """Of each drive's profile once, by name, where any parameter is assumed."""
+    by_profile = {}
+    for record in records:
+        for medium in record.trial.media:
+            name = record.facts.get(f"medium.{medium.name}.profile", "")
+            assumed, _, all_ = record.facts.get(f"medium.{medium.name}.assumed_figures", "").partition(" of ")
+            if name and assumed.isdigit() and all_.isdigit() and int(assumed):
+                by_profile[name] = AssumedParameters(profile=name, assumed=int(assumed), parameters=int(all_))
+    return [by_profile[profile] for profile in sorted(by_profile)]
