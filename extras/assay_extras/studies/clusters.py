@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Mapping
 from statistics import mean
 
 from assay.model.cluster import MASTER
-from assay.model.installed import counted_by_tasks
+from assay.model.installed import counted_by_tasks, kind_of
 from assay.model.network import Pair, links_of
 from assay.model.record import Amount, Part, Record
 from assay.model.trial import Trial
@@ -52,7 +52,7 @@ def _network(trial: Trial) -> str | None:
 
 def _part(trial: Trial) -> float | None:
     """How many of a trial's nodes make one of the study's, by its drives; None where they don't agree."""
-    slower = {float((medium.model_extra or {}).get("slowdown") or 1) for medium in trial.media}
+    slower = {float(kind_of(medium).slowdown(medium)) for medium in trial.media}
     return slower.pop() if len(slower) == 1 else None
 
 

@@ -13,6 +13,7 @@ from pydantic import Field, ValidationError
 from assay.host.files import read_bytes
 from assay.model.base import Frozen
 from assay.model.errors import BadInputError
+from assay.model.installed import kind_of
 from assay.model.record import Record
 from assay.model.trial import Placement, Plan
 from assay.record.reading import first_of
@@ -62,7 +63,7 @@ def speed_runs(plan: Plan, records: Sequence[Record]) -> SpeedRuns:
     """
     groups: dict[int, list[Record]] = {}
     for record in records:
-        factors = {int((medium.model_extra or {}).get("slowdown") or 1) for medium in record.trial.media}
+        factors = {kind_of(medium).slowdown(medium) for medium in record.trial.media}
         if len(factors) == 1:
             (slowdown,) = factors
             groups.setdefault(slowdown, []).append(_by_drive(record, slowdown))

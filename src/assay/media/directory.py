@@ -162,14 +162,13 @@ PlacedT = TypeVar("PlacedT", bound=DirectoryOptions)
 class PlacedKind(MediumKind[PlacedT]):
     """A kind whose media lie in a directory, `path`."""
 
-    def located(self, spec: MediumSpec, folder: Path, words: Sequence[str]) -> MediumSpec:
-        options = self.options_of(spec)
+    def located(self, name: str, options: PlacedT, folder: Path, words: Sequence[str]) -> PlacedT:
         if options.path is None:
-            return spec
-        place = plain(absolute(folder, options.path), f"medium {spec.name!r}:")
+            return options
+        place = plain(absolute(folder, options.path), f"medium {name!r}:")
         if place.exists() and not place.is_dir():
-            raise BadInputError(f"medium {spec.name!r}: {place} is not a directory; make it or name another")
-        return self.spec(spec.name, options.model_copy(update={"path": place}))
+            raise BadInputError(f"medium {name!r}: {place} is not a directory; make it or name another")
+        return options.model_copy(update={"path": place})
 
     def drive(self, spec: MediumSpec, facts: Mapping[str, str]) -> str:
         return {"yes": "hard disk", "no": "SSD"}.get(facts.get(f"medium.{spec.name}.rotational", ""), UNKNOWN_DRIVE)

@@ -6,7 +6,7 @@ from typing import Any
 from assay.model.engine import Counted, Engine, EngineContext, EngineKind, amounts_in
 from assay.model.errors import AssayError, BadInputError
 from assay.model.fault import DRIVE, Fault
-from assay.model.medium import MediumKind
+from assay.model.medium import MediumKind, Options
 from assay.model.record import Counters, Phases
 from assay.model.registry import ENGINES, MEDIA, SERVICES, STORES
 from assay.model.service import Service, Stack
@@ -34,9 +34,15 @@ def phase_columns(engine: str, phases: Phases | None) -> dict[str, float | None]
     return {f"{name}_s": (phases or {}).get(name) for name in names}
 
 
+class UnknownKind(MediumKind[Options]):
+    """A kind that a record names and that is not installed."""
+
+    options = Options
+
+
 def kind_of(spec: MediumSpec) -> MediumKind[Any]:
     """The kind of a medium; one that knows nothing more where it is not installed."""
-    return MEDIA.get(spec.kind) or MediumKind(spec.kind)
+    return MEDIA.get(spec.kind) or UnknownKind(spec.kind)
 
 
 def medium_of(spec: MediumSpec, worker: int, fault: Fault | None = None) -> MediumSpec:
@@ -44,9 +50,9 @@ def medium_of(spec: MediumSpec, worker: int, fault: Fault | None = None) -> Medi
 
     Raises BadInputError for a medium that can't be slower.
     """
-    own = spec.of_worker(worker)
-    factor = 1 if fault is None else fault.slows(DRIVE, worker)
-    slower = own if factor == 1 else kind_of(own).slower(own, factor)
+    of_worker = spec.of_worker(worker)
+    kind, factor = kind_of(of_worker), 1 if fault is None else fault.slows(DRIVE, worker)
+    slower = of_worker if factor == 1 else kind.changed(of_worker, lambda options: kind.slower(options, factor))
     if slower is None:
         raise BadInputError(
             f"medium {spec.name!r} can't be {factor} times slower: only emulated drives with delays can, up to a "

@@ -1,6 +1,6 @@
 """Media: places to keep bytes, while a trial has them, and the kinds of them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import ClassVar, Generic, Literal, Protocol, TypeVar, runtime_checkable
@@ -114,8 +114,8 @@ OptionsT = TypeVar("OptionsT", bound=Options)
 class MediumKind(Generic[OptionsT]):
     """A kind of medium: what experiments say of it, how one is had, what figures and reports make of it.
 
-    A kind is a subclass in one file, which adds an instance to `MEDIA`. The class itself stands for a kind that a
-    record names and that is not installed.
+    A kind is a subclass in one file, which adds an instance to `MEDIA`. Only it and its media know its options: an
+    experiment's are read once, and a plan keeps them as plain JSON (`spec`), which `options_of` reads again.
     """
 
     title: ClassVar[str] = ""
@@ -157,12 +157,12 @@ class MediumKind(Generic[OptionsT]):
             where = ".".join(str(part) for part in first["loc"])
             raise BadInputError(f"medium {spec.name!r}: {where and f'{where}: '}{first['msg']}") from None
 
-    def located(self, spec: MediumSpec, folder: Path, words: Sequence[str]) -> MediumSpec:
+    def located(self, name: str, options: OptionsT, folder: Path, words: Sequence[str]) -> OptionsT:
         """With paths made absolute from the experiment's folder. Raises BadInputError for a wrong one.
 
-        `words` are the names that may stand for its `known_by` option.
+        `name` is the medium's; `words` are the names that may stand for its `known_by` option.
         """
-        return spec
+        return options
 
     def open(self, spec: MediumSpec, lease: Holder, installation: Installation, node: str = "") -> Medium:
         """The medium of a node, not attached yet."""
@@ -180,17 +180,28 @@ class MediumKind(Generic[OptionsT]):
         """What the trial's facts say against it."""
         return ()
 
-    def without_delays(self, spec: MediumSpec, name: str) -> MediumSpec | None:
-        """A medium of that name, reached by the same path, that takes no time; None where it can't be had."""
+    def without_delays(self, options: OptionsT) -> OptionsT | None:
+        """A medium that is reached by the same path and takes no time; None where it can't be had."""
         return None
 
-    def slower(self, spec: MediumSpec, factor: int) -> MediumSpec | None:
+    def slowdown(self, spec: MediumSpec) -> int:
+        """How many times slower it is than what it is named after, as recorded."""
+        return 1
+
+    def slower(self, options: OptionsT, factor: int) -> OptionsT | None:
         """The same medium, all of whose times are so many times as long; None where it can't be had."""
         return None
 
-    def varied(self, spec: MediumSpec, way: str, installation: Installation) -> MediumSpec | None:
+    def varied(self, options: OptionsT, way: str, installation: Installation) -> OptionsT | None:
         """The same medium with what is assumed of its speed `slower` or `faster`; None where nothing is assumed."""
         return None
+
+    def changed(
+        self, spec: MediumSpec, change: Callable[[OptionsT], OptionsT | None], name: str = ""
+    ) -> MediumSpec | None:
+        """The medium with other options, under its own name or another; None where it can't be had."""
+        options = change(self.options_of(spec))
+        return None if options is None else self.spec(name or spec.name, options)
 
     def spec(self, name: str, options: OptionsT) -> MediumSpec:
         """A medium of this kind, as data."""

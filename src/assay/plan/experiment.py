@@ -3,15 +3,15 @@
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal, NoReturn
+from typing import Annotated, Any, Literal, NamedTuple, NoReturn
 
 from pydantic import (
     AfterValidator,
     BeforeValidator,
     ConfigDict,
     Field,
+    InstanceOf,
     ValidationError,
-    field_validator,
     model_validator,
 )
 from pydantic_core import PydanticCustomError, PydanticKnownError
@@ -20,8 +20,8 @@ from assay.model.base import Frozen, Number, Whole
 from assay.model.dataset import MOST_SEED, DatasetSpec
 from assay.model.errors import MistakeAt
 from assay.model.fault import NO_FAULT, Fault
-from assay.model.installed import kind_of
 from assay.model.layout import ROLES
+from assay.model.medium import MediumKind, Options
 from assay.model.naming import MOST_NAME_CHARACTERS, nearest
 from assay.model.platform import PlatformKind
 from assay.model.registry import MEDIA, NODE_SOURCES, PLATFORMS, PROBE_SETS
@@ -36,7 +36,6 @@ from assay.model.trial import (
     ZERO_DELAY,
     CacheBound,
     CpusBound,
-    MediumSpec,
     MemoryBound,
 )
 from assay.plan.cluster import ClusterEntry, OneCluster
@@ -53,7 +52,19 @@ class _MediumWorkers(Frozen):
     """The name of the medium, of the same kind, that takes its place on the other workers."""
 
 
-def medium_entry(value: Any) -> Any:
+class ChosenMedium(NamedTuple):
+    """A medium as an experiment chooses it: its kind with the options of that kind.
+
+    Where not all workers have it, `on` are the numbers of those that do, and `elsewhere` is the name of the others'.
+    """
+
+    kind: MediumKind[Any]
+    options: Options
+    on: tuple[int, ...] = ()
+    elsewhere: str = ""
+
+
+def medium_entry(value: Any) -> ChosenMedium:
     """A medium as an experiment writes it: a kind's name, a single word for a kind, or a map with a kind's options."""
     kinds = {name: kind for name, kind in MEDIA.items() if kind.chosen}
     if isinstance(value, str):
@@ -78,9 +89,8 @@ def medium_entry(value: Any) -> Any:
     if bool(entry.on) != bool(entry.elsewhere):
         what = "a medium `on` some workers needs `elsewhere`, the medium of the others; and `elsewhere` needs `on`"
         _refuse("on", entry.on, "value_error", {"error": ValueError(what)})
-    spec = kind.spec("", kind.options.model_validate(options, by_alias=True, by_name=False))
-    other = MediumSpec(name=entry.elsewhere, kind="") if entry.elsewhere else None
-    return spec.model_copy(update={"on": tuple(entry.on), "elsewhere": other})
+    chosen = kind.options.model_validate(options, by_alias=True, by_name=False)
+    return ChosenMedium(kind, chosen, tuple(entry.on), entry.elsewhere)
 
 
 def _refuse(key: str, value: object, error: str, context: dict[str, Any]) -> NoReturn:
@@ -258,7 +268,7 @@ CacheState = Literal["cold", "warm"]
 
 OneWorkload = Annotated[WorkloadEntry, BeforeValidator(alone("name"), json_schema_input_type=str | WorkloadEntry)]
 OneDataset = Annotated[DatasetEntry, BeforeValidator(alone("file"), json_schema_input_type=str | DatasetEntry)]
-OneMedium = Annotated[MediumSpec, BeforeValidator(medium_entry, json_schema_input_type=str | MediumEntry)]
+OneMedium = Annotated[InstanceOf[ChosenMedium], BeforeValidator(medium_entry, json_schema_input_type=str | MediumEntry)]
 OnePlacement = Annotated[
     PlacementEntry, BeforeValidator(placement_short, json_schema_input_type=str | PlacementEntry | Mapping[str, float])
 ]
@@ -355,11 +365,6 @@ class ExperimentFile(Frozen):
     seed: Annotated[Whole, Field(ge=0, le=MOST_SEED)] = 1
     """The seed of the order of the trials."""
 
-    @field_validator("media")
-    @classmethod
-    def _named_media(cls, media: Mapping[str, MediumSpec]) -> Mapping[str, MediumSpec]:
-        return {name: medium.model_copy(update={"name": name}) for name, medium in media.items()}
-
     @property
     def platform(self) -> PlatformKind:
         """The kind of the cluster."""
@@ -419,11 +424,11 @@ class ExperimentFile(Frozen):
                 "zero_delay_baseline is not possible on an existing cluster: its data stay on its own disks, and Assay "
                 "can't take their delays away; leave it out, and the report gives an upper bound where it can",
             )
-        real = next((name for name, medium in self.media.items() if not kind_of(medium).emulated), None)
+        real = next((name for name, medium in self.media.items() if not medium.kind.emulated), None)
         if real is not None:
             raise MistakeAt(
                 ["zero_delay_baseline"],
-                f"zero_delay_baseline needs emulated drives, and the medium {real!r} is a {self.media[real].kind}: a "
+                f"zero_delay_baseline needs emulated drives, and the medium {real!r} is a {self.media[real].kind.name}: a "
                 "drive without delays is comparable only with drives behind the same emulator; leave it out, or "
                 "emulate that medium too (`assay media calibrate --profile-to` makes its profile)",
             )

@@ -11,7 +11,6 @@ from assay.model.cluster import AUTO, ClusterSpec, even_racks
 from assay.model.dataset import DATASET as THE_DATASET
 from assay.model.dataset import NO_DATASET, DatasetSpec
 from assay.model.errors import BadInputError
-from assay.model.installed import kind_of
 from assay.model.layout import ROLES
 from assay.model.naming import MOST_NAME_CHARACTERS, nearest
 from assay.model.network import NO_NETWORK
@@ -69,11 +68,11 @@ def _check_scale_model(source: Source) -> None:
             "dilation needs nodes of their own, and one node without a network is this machine itself; say cluster: "
             "{nodes: 3}, or give the node a network",
         )
-    real = next((name for name, medium in experiment.media.items() if not kind_of(medium).dilated), None)
+    real = next((name for name, medium in experiment.media.items() if not medium.kind.dilated), None)
     if real is not None:
         raise source.error_at(
             ["dilation"],
-            f"dilation needs drives that can be slower, and the medium {real!r} is a {experiment.media[real].kind}; "
+            f"dilation needs drives that can be slower, and the medium {real!r} is a {experiment.media[real].kind.name}; "
             "take an emulated drive, or memory",
         )
 
@@ -200,34 +199,34 @@ def _media(source: Source, vocabulary: Vocabulary) -> dict[str, MediumSpec]:
     experiment = source.experiment
     if own := experiment.platform.own_medium:
         return {own: MediumSpec(name=own, kind=own)}
-    media = {}
+    options, media = {}, {}
     for name, medium in experiment.media.items():
         with source.at("media", name):
-            located = kind_of(medium).located(medium, source.folder, vocabulary.profiles)
-            media[name] = located.model_copy(update={"on": medium.on, "elsewhere": medium.elsewhere})
-    for name, medium in media.items():
-        if medium.elsewhere is not None:
+            options[name] = medium.kind.located(name, medium.options, source.folder, vocabulary.profiles)
+            media[name] = medium.kind.spec(name, options[name])
+    for name, medium in experiment.media.items():
+        if medium.elsewhere:
             with source.at("media", name, "elsewhere"):
-                media[name] = medium.model_copy(update={"elsewhere": _elsewhere(medium, media)})
+                other = _elsewhere(name, medium.elsewhere, experiment, media)
+            media[name] = media[name].model_copy(update={"on": medium.on, "elsewhere": other})
     if experiment.zero_delay_baseline:
-        first = next(iter(media.values()))
-        if (baseline := kind_of(first).without_delays(first, ZERO_DELAY)) is not None:
-            media[ZERO_DELAY] = baseline
+        first, medium = next(iter(experiment.media.items()))
+        if (without_delays := medium.kind.without_delays(options[first])) is not None:
+            media[ZERO_DELAY] = medium.kind.spec(ZERO_DELAY, without_delays)
     return media
 
 
-def _elsewhere(medium: MediumSpec, media: Mapping[str, MediumSpec]) -> MediumSpec:
+def _elsewhere(name: str, other: str, experiment: ExperimentFile, media: Mapping[str, MediumSpec]) -> MediumSpec:
     """What workers have that a medium is not on."""
-    name = medium.elsewhere.name if medium.elsewhere else ""
-    others = [one.name for one in media.values() if not one.on]
-    if name not in others:
-        raise BadInputError(f"elsewhere is {name!r}, no medium that all workers can have; {nearest(name, others)}")
-    if media[name].kind != medium.kind:
+    on_all = [known for known, medium in experiment.media.items() if not medium.on]
+    if other not in on_all:
+        raise BadInputError(f"elsewhere is {other!r}, no medium that all workers can have; {nearest(other, on_all)}")
+    if media[other].kind != media[name].kind:
         raise BadInputError(
-            f"medium {medium.name} is {medium.kind}, and {name}, which is elsewhere, {media[name].kind}: what serves "
+            f"medium {name} is {media[name].kind}, and {other}, which is elsewhere, {media[other].kind}: what serves "
             "one role on different workers must be of one kind"
         )
-    return media[name]
+    return media[other]
 
 
 def _placements(experiment: ExperimentFile) -> list[Placement]:

@@ -36,15 +36,18 @@ def with_varied_drives(plan: Plan, installation: Installation) -> Plan:
 
 def _varied(trial: Trial, way: str, installation: Installation) -> Trial | None:
     """None where nothing of its drives is assumed."""
-    media: dict[str, MediumSpec] = {}
-    for medium in trial.media:
-        if not medium.on and (own := kind_of(medium).varied(medium, way, installation)) is not None:
-            media[medium.name] = own
-    if not media:
+    media = [_varied_medium(medium, way, installation) or medium for medium in trial.media]
+    names = {before.name: medium.name for before, medium in zip(trial.media, media, strict=True)}
+    if all(name == before for before, name in names.items()):
         return None
-    names = {medium.name: media.get(medium.name, medium).name for medium in trial.media}
     roles = {role: {names[name]: share for name, share in trial.placement.of(role).items()} for role in ROLES}
     placement = Placement(name=f"{trial.placement.name}-{way}", **roles)
-    return trial.model_copy(
-        update={"media": tuple(media.get(one.name, one) for one in trial.media), "placement": placement}
-    )
+    return trial.model_copy(update={"media": tuple(media), "placement": placement})
+
+
+def _varied_medium(medium: MediumSpec, way: str, installation: Installation) -> MediumSpec | None:
+    """Under a name of its own; None where nothing of it is assumed, or workers have different ones."""
+    kind = kind_of(medium)
+    if medium.on:
+        return None
+    return kind.changed(medium, lambda options: kind.varied(options, way, installation), f"{medium.name}-{way}")

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from assay.model.base import Frozen
+from assay.model.installed import kind_of
 from assay.model.record import Record
 from assay.model.scale import CheckId
 from assay.model.trial import ZERO_DELAY
@@ -89,7 +90,7 @@ def caveats_of(
     shared = sum(any(doubt.kind == MACHINE_SHARED.name for doubt in record.doubts) for record in records)
     dilation = max((record.scale.dilation for record in records if record.scale and record.modelled), default=1)
     media = [medium for trials in by_level.values() for medium in trials[0].trial.media]
-    slowdown = max((getattr(medium, "slowdown", 1) for medium in media), default=1)
+    slowdown = max((kind_of(medium).slowdown(medium) for medium in media), default=1)
     caveats: list[Caveat] = []
     if nothing:
         caveats.append(NothingCounts(of=nothing))

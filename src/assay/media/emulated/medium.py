@@ -513,22 +513,21 @@ class EmulatedKind(PlacedKind[EmulatedOptions]):
     energy = "reported"
     passing_facts = frozenset({"device"})
 
-    def located(self, spec: MediumSpec, folder: Path, words: Sequence[str]) -> MediumSpec:
+    def located(self, name: str, options: EmulatedOptions, folder: Path, words: Sequence[str]) -> EmulatedOptions:
         """A profile's file by its whole path; `words` are the shipped profiles' names."""
-        spec = super().located(spec, folder, words)
-        options = self.options_of(spec)
+        options = super().located(name, options, folder, words)
         profile = options.profile
         if Path(profile).suffix in PROFILE_FILES:
-            return self.spec(spec.name, options.model_copy(update={"profile": str(absolute(folder, Path(profile)))}))
+            return options.model_copy(update={"profile": str(absolute(folder, Path(profile)))})
         if "/" in profile:
             raise BadInputError(
-                f"medium {spec.name} is {profile!r}, no profile's name; for a directory say {{path: {profile}}}, "
+                f"medium {name} is {profile!r}, no profile's name; for a directory say {{path: {profile}}}, "
                 "and a profile's file ends in .yaml"
             )
         if profile not in words:
             known = [*(name for name, kind in MEDIA.items() if kind.chosen and kind is not self), *words]
             raise BadInputError(f"unknown kind of medium or profile {profile!r}; {nearest(profile, known)}")
-        return spec
+        return options
 
     def open(self, spec: MediumSpec, lease: Holder, installation: Installation, node: str = "") -> Medium:
         return EmulatedMedium(spec, installation, node=node)
@@ -537,28 +536,28 @@ class EmulatedKind(PlacedKind[EmulatedOptions]):
         fields = spec.model_extra or {}  # as recorded: bounds may have been others then
         profile, way = way_of(str(fields.get("profile", "")).rpartition("/")[2])
         name = profile.removesuffix(".yaml").removesuffix(".yml") + (f", assumed figures {way}" if way else "")
-        slowdown = fields.get("slowdown", 1)
+        slowdown = self.slowdown(spec)
         return f"emulated {name}{f', {slowdown} times slower' if slowdown != 1 else ''}"
 
-    def slower(self, spec: MediumSpec, factor: int) -> MediumSpec | None:
+    def slowdown(self, spec: MediumSpec) -> int:
+        return int((spec.model_extra or {}).get("slowdown") or 1)
+
+    def slower(self, options: EmulatedOptions, factor: int) -> EmulatedOptions | None:
         """By its slowdown; a drive without delays has nothing to multiply."""
-        options = self.options_of(spec)
         slowdown = options.slowdown * factor
         if options.profile == NO_DELAYS or slowdown > MOST_SLOWDOWN:
             return None
-        return self.spec(spec.name, options.model_copy(update={"slowdown": slowdown}))
+        return options.model_copy(update={"slowdown": slowdown})
 
-    def varied(self, spec: MediumSpec, way: str, installation: Installation) -> MediumSpec | None:
+    def varied(self, options: EmulatedOptions, way: str, installation: Installation) -> EmulatedOptions | None:
         """By a profile that is made of its own. Raises BadInputError where there is none."""
-        options = self.options_of(spec)
         if not find_profile(options.profile, installation.profiles).speed_is_assumed:
             return None
-        profile = {"profile": varied_name(options.profile, way)}
-        return self.spec(f"{spec.name}-{way}", options.model_copy(update=profile))
+        return options.model_copy(update={"profile": varied_name(options.profile, way)})
 
-    def without_delays(self, spec: MediumSpec, name: str) -> MediumSpec:
-        same = self.options_of(spec).model_dump(include={"path", "file_system", "dirty_limit_bytes"})
-        return self.spec(name, EmulatedOptions(profile=NO_DELAYS, **same))
+    def without_delays(self, options: EmulatedOptions) -> EmulatedOptions:
+        same = options.model_dump(include={"path", "file_system", "dirty_limit_bytes"})
+        return EmulatedOptions(profile=NO_DELAYS, **same)
 
 
 EMULATED = EmulatedKind("emulated")
