@@ -34,7 +34,7 @@ from assay.model.task import TaskAttempt
 from assay.model.trial import Landed, Trial
 from assay.plan.layout import lay_out
 from assay.probe.sampler import Measurement, measured
-from assay.record.scale_rules import drives_seen, judged
+from assay.record.scale_rules import drives_seen, report_of
 from assay.stats.blocked import by_phase
 from assay.stats.fault_losses import with_losses
 from assay.stats.signature import signature
@@ -314,8 +314,7 @@ def _scale(running: RunningPlatform, parts: TrialParts) -> ScaleReport | None:
         after = running.scale(fault.struck_ms, ended_ms).heartbeats
         strike = StrikeSeen(killed=planned.kill, before=before, after=after)
     watched = running.scale(run.started_ms, ended_ms)
-    seen = watched.model_copy(update={"strike": strike, "drives": drives_seen(parts.devices)})
-    return judged(ScaleReport(dilation=seen.dilation, seen=seen))
+    return report_of(watched.model_copy(update={"strike": strike, "drives": drives_seen(parts.devices)}))
 
 
 def _remembered(

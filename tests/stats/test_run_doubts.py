@@ -4,7 +4,7 @@ import pytest
 
 from assay.model.record import Step
 from assay.model.scale import ScaleReport
-from assay.stats.run_doubts import doubts_of, parts_apart, took_s
+from assay.stats.run_doubts import doubts_of, parts_apart
 from tests.builders import a_record, a_trial
 
 MINUTE_MS = 60_000
@@ -38,7 +38,7 @@ def test_a_scale_model_is_judged_by_the_time_that_it_took_here():
     steps = [step, step.model_copy(update={"started_ms": MINUTE_MS})]
     records = [a_record(a_trial(at, "hdd", 1, "sort"), steps=(one,), scale=in_model) for at, one in enumerate(steps)]
     assert not parts_apart(records)
-    assert [took_s(one) for one in records] == [60.0, 60.0]
+    assert [record.took_s for record in records] == [60.0, 60.0]
     steps[1] = step.model_copy(update={"started_ms": 5 * MINUTE_MS})
     assert parts_apart([records[0], records[1].model_copy(update={"steps": (steps[1],)})])
 

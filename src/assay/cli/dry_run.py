@@ -6,12 +6,11 @@ from collections.abc import Mapping, Sequence
 from rich.console import Console
 
 from assay.model.base import Frozen
-from assay.model.cluster import AUTO
 from assay.model.doubt import Doubt
 from assay.model.installed import kind_of
 from assay.model.naming import bytes_text
 from assay.model.trial import FACTORS, Estimate, Plan, Trial
-from assay.platform.dilation import auto_text
+from assay.platform.dilation import slowness_lines
 from assay.report.words import duration_text, print_line
 from assay.run import Needs
 
@@ -98,10 +97,8 @@ def print_needs(plan: Plan, needs: Needs, budget_s: float | None, console: Conso
     print_line(console, f"{plan.experiment}: {count}, {time}, {from_records or 'more on slow drives'}")
     for trial in plan.trials:
         print_line(console, trial_line(trial, needs.estimates[trial.id]), "dim")
-    if dilated := [trial.cluster for trial in plan.trials if trial.cluster.dilation == AUTO]:
-        print_line(console, f"  {auto_text(dilated[0])}")
-    if any(trial.cluster.dilation not in {None, 1} for trial in plan.trials):
-        print_line(console, "  times here are this machine's; those of the results are divided by the dilation")
+    for line in slowness_lines([trial.cluster for trial in plan.trials]):
+        print_line(console, f"  {line}")
     if known:
         others = len(needs.estimates) - known
         reckoned = f"; the other {others} are rough estimates" if others else ""

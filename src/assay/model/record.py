@@ -258,6 +258,17 @@ class Record(Frozen):
         return self.scale is not None and self.scale.modelled
 
     @property
+    def times_slower(self) -> int:
+        """How many times slower its cluster ran than the one that it stands for; 1 of one that stands for itself."""
+        return 1 if self.scale is None else self.scale.dilation
+
+    @property
+    def took_s(self) -> float:
+        """Seconds that the trial took here, from its start to its end, also where its times are another cluster's."""
+        converted = self.scale is not None and self.scale.clock == "model"
+        return (self.times_slower if converted else 1) * sum(step.seconds for step in self.steps)
+
+    @property
     def struck_out(self) -> bool:
         """Whether its times are not to be believed, since the scale model was not kept to."""
         return self.scale is not None and bool(self.scale.failed)

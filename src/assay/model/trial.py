@@ -322,7 +322,7 @@ class Factor(NamedTuple):
 
     `name` is what tables call it, `key` where an experiment lists its levels, `field` where a trial has its own. `text`
     is how tables show a level; `parse` makes one of such a text (None or ValueError for what is none). Levels that
-    are `usual` go without saying in a line about a trial.
+    are `usual` go without saying in a line about a trial. `choice` says that its levels are something to choose between.
     """
 
     name: str
@@ -331,6 +331,7 @@ class Factor(NamedTuple):
     text: Callable[[Any], str] = str
     parse: Callable[[str], Any] = str
     usual: Collection[str] = ()
+    choice: bool = True
 
     def levels_in(self, experiment: object) -> Sequence[Any]:
         """The levels that an experiment lists."""
@@ -358,13 +359,14 @@ FACTORS = (
     Factor("memory", "memory", "cluster.limit_memory_bytes", memory_level, size_of, usual={ALL}),
     Factor("page_cache", "page_cache", "cluster.page_cache_bytes", memory_level, size_of, usual={ALL}),
     Factor("cpus", "cpus", "cluster.limit_cpus", cpus_level, float, usual={ALL}),
-    Factor("dilation", "dilation", "cluster.dilation", dilation_level, dilation_of, usual={"none"}),
+    Factor("dilation", "dilation", "cluster.dilation", dilation_level, dilation_of, usual={"none"}, choice=False),
     Factor("fault", "fault", "cluster.fault", fault_level, lambda _: None, usual={NO_FAULT}),
     Factor("cache", "cache", "cache"),
     Factor("probes", "probes", "probes", usual={DEFAULT_PROBES}),
 )
 """The factors that are a field of a trial and a key of an experiment, in the order of tables. Workload, dataset,
 placement and settings, which have names and more than one value, and Hadoop's properties vary beside them."""
+NOTHING_TO_CHOOSE = frozenset(factor.name for factor in FACTORS if not factor.choice)
 
 
 ZERO_DELAY = "zero-delay"

@@ -7,13 +7,12 @@ from operator import attrgetter
 from typing import Any, NamedTuple
 
 from assay.host.files import irregular
-from assay.model.cluster import AUTO, ClusterSpec, even_racks
+from assay.model.cluster import ClusterSpec, even_racks
 from assay.model.dataset import DATASET as THE_DATASET
 from assay.model.dataset import NO_DATASET, DatasetSpec
 from assay.model.errors import BadInputError
 from assay.model.layout import ROLES
 from assay.model.naming import MOST_NAME_CHARACTERS, nearest
-from assay.model.network import NO_NETWORK
 from assay.model.node_source import NodeSourceSpec
 from assay.model.registry import NODE_SOURCES
 from assay.model.store import names_store
@@ -24,6 +23,7 @@ from assay.plan.grid import DATASET, PLACEMENT, SETTINGS, WORKLOAD, Axis, Combin
 from assay.plan.order import blocks
 from assay.plan.pairs import check_pairs
 from assay.plan.properties import check_properties, single_copy
+from assay.plan.scale_model import check_scale_model, equally_slow
 from assay.plan.settings import resolve, shipped_profiles
 from assay.plan.source import INPUT, Source, Vocabulary
 from assay.plan.workers import check_workers
@@ -35,11 +35,11 @@ def plan_and_more(source: Source, vocabulary: Vocabulary) -> tuple[Plan, Iterato
     """The plan, and further repetitions that it would go on with, without end. Raises BadInputError."""
     experiment = source.experiment
     doubts = [*check_properties(source, vocabulary), *single_copy(experiment)]
-    _check_scale_model(source)
+    check_scale_model(source)
     resolved = _resolve(source, vocabulary)
     axes = [_axes(experiment, resolved, workload) for workload in resolved.workloads]
     _refuse_repeated(source, resolved, axes[0])
-    repetitions = _at_one_dilation(_repetitions(experiment, resolved, combinations(source, axes)))
+    repetitions = equally_slow(_repetitions(experiment, resolved, combinations(source, axes)))
     first = next(repetitions)
     check_pairs(source, first)
     check_workers(source, first)
@@ -55,26 +55,6 @@ def plan_and_more(source: Source, vocabulary: Vocabulary) -> tuple[Plan, Iterato
         placements=tuple(placement.name for placement in resolved.placements),
     )
     return plan, repetitions
-
-
-def _check_scale_model(source: Source) -> None:
-    """Raises BadInputError where there is a dilation, and no nodes of their own or a medium that can't be slower."""
-    experiment = source.experiment
-    if not experiment.dilation:
-        return
-    if NO_NETWORK in experiment.cluster.network and min(experiment.cluster.nodes, default=1) == 1:
-        raise source.error_at(
-            ["dilation"],
-            "dilation needs nodes of their own, and one node without a network is this machine itself; say cluster: "
-            "{nodes: 3}, or give the node a network",
-        )
-    real = next((name for name, medium in experiment.media.items() if not medium.kind.dilated), None)
-    if real is not None:
-        raise source.error_at(
-            ["dilation"],
-            f"dilation needs drives that can be slower, and the medium {real!r} is a {experiment.media[real].kind.name}; "
-            "take an emulated drive, or memory",
-        )
 
 
 class _Workload(NamedTuple):
@@ -342,21 +322,6 @@ def _repetitions(
         warming = [(block[turn % len(block)], 0) for turn in range(experiment.warm_up)] if repetition == 1 else []
         turns = [*warming, *((combination, repetition) for combination in block)]
         yield tuple(_trial(experiment, resolved, f"{next(numbers):0{digits}d}", *turn) for turn in turns)
-
-
-def _at_one_dilation(repetitions: Iterator[tuple[Trial, ...]]) -> Iterator[tuple[Trial, ...]]:
-    """The trials with the largest cluster of those whose dilation is chosen where they run; the first block has all."""
-    first = next(repetitions)
-    chosen_there = [trial.cluster.modelled_nodes for trial in first if trial.cluster.dilation == AUTO]
-    largest = max(chosen_there, key=attrgetter("cores"), default=None)
-
-    def fit(trial: Trial) -> Trial:
-        cluster = trial.cluster
-        if largest is None or cluster.dilation != AUTO or cluster.modelled_nodes.cores == largest.cores:
-            return trial
-        return trial.model_copy(update={"cluster": cluster.model_copy(update={"auto_for": largest})})
-
-    return (tuple(map(fit, block)) for block in chain([first], repetitions))
 
 
 def _trial(

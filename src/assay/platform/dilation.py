@@ -6,6 +6,7 @@ Memory and bytes stay. The principle is DieCast's (D. Gupta, K. Vishwanath, A. V
 """
 
 import os
+from collections.abc import Iterator, Sequence
 from math import ceil
 from typing import NamedTuple
 
@@ -81,6 +82,15 @@ def auto_text(spec: ClusterSpec, processors: Processors | None = None) -> str:
     nodes = "1 node and its master" if workers == 1 else f"{workers} nodes and their master"
     each = "1 core" if cpus == 1 else f"{cpus:g} cores"
     return f"dilation {AUTO}: {chosen(spec, processors)} here, for {nodes} of {each} each"
+
+
+def slowness_lines(clusters: Sequence[ClusterSpec]) -> Iterator[str]:
+    """What a plan's times here are, where some of its clusters are scale models. Raises BadInputError as `auto_text`."""
+    chosen_here = [spec for spec in clusters if spec.dilation == AUTO]
+    if chosen_here:
+        yield auto_text(chosen_here[0])
+    if any(spec.dilation not in {None, 1} for spec in clusters):
+        yield "times here are this machine's; those of the results are divided by the dilation"
 
 
 def resolved(spec: ClusterSpec) -> ClusterSpec:

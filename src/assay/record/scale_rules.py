@@ -13,7 +13,16 @@ from typing import NamedTuple
 from assay.model.doubt import Doubt, doubt_kind
 from assay.model.fault import NODE
 from assay.model.record import DeviceReport, Record
-from assay.model.scale import CheckId, DriveSeen, HeartbeatsSeen, LinkSeen, ScaleCheck, ScaleReport, StrikeSeen
+from assay.model.scale import (
+    CheckId,
+    DriveSeen,
+    HeartbeatsSeen,
+    LinkSeen,
+    ScaleCheck,
+    ScaleReport,
+    ScaleSeen,
+    StrikeSeen,
+)
 
 IDLE_SHARE, IDLE_WINDOWS = 0.10, 0.99
 LATE_US_P99 = 1000.0
@@ -144,6 +153,11 @@ def judged(report: ScaleReport, rules: Rules = RULES[-1]) -> ScaleReport:
         heartbeat_check(heartbeats),
     )
     return report.model_copy(update={"checks": checks, "rules": rules.version})
+
+
+def report_of(seen: ScaleSeen) -> ScaleReport:
+    """What is recorded of a scale model, with the checks by the newest rules."""
+    return judged(ScaleReport(dilation=seen.dilation, seen=seen))
 
 
 def with_verdicts(record: Record) -> Record:

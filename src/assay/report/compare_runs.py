@@ -8,7 +8,7 @@ from assay.model.doubt import Doubt, doubt_kind
 from assay.model.installed import described, kind_of
 from assay.model.naming import first_few
 from assay.model.record import Record
-from assay.model.trial import SHIPPED_PRIOR, NoisePrior
+from assay.model.trial import FACTORS, SHIPPED_PRIOR, NoisePrior
 from assay.report.analysis import RunData, fact_values, levels_key, levels_of, rows_shown
 from assay.report.values import Value, combination_values, efficiencies, row_energies
 from assay.stats.comparison import Comparison, compare
@@ -20,10 +20,10 @@ from assay.stats.summary import Row, summarise, varying
 Configuration = tuple[tuple[str, str, str], ...]
 """What a trial's names stood for, sorted: of what (`medium ssd`), which property (empty: the whole), its value."""
 _NO_PROPERTIES = {
-    "nodes", "network", "limit_memory_bytes", "page_cache_bytes", "limit_cpus", "dilation", "fault",  # factors
+    *(factor.field.removeprefix("cluster.") for factor in FACTORS if factor.field.startswith("cluster.")),
     "node_source",  # how it was measured
     "kerberos",  # by which login
-}  # fmt: skip
+}
 PLACES = frozenset({"path", "file", "conf_dir", "ca_file", "prometheus", "history"})
 """Where something lies on one machine says nothing of what it is, and is another on the next."""
 

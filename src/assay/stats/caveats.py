@@ -88,7 +88,7 @@ def caveats_of(
     nothing = tuple(level for level, any_counts in ran.items() if not any_counts)
     elsewhere = tuple(level for level, any_counts in ran.items() if any_counts and level not in by_level)
     shared = sum(any(doubt.kind == MACHINE_SHARED.name for doubt in record.doubts) for record in records)
-    dilation = max((record.scale.dilation for record in records if record.scale and record.modelled), default=1)
+    times_slower = max((record.times_slower for record in records), default=1)
     media = [medium for trials in by_level.values() for medium in trials[0].trial.media]
     slowdown = max((kind_of(medium).slowdown(medium) for medium in media), default=1)
     caveats: list[Caveat] = []
@@ -100,8 +100,8 @@ def caveats_of(
         caveats.append(NotRepeated())
     if shared:
         caveats.append(MachineShared(trials=shared))
-    if dilation > 1:
-        caveats.append(TimesModelled(times_slower=dilation))
+    if times_slower > 1:
+        caveats.append(TimesModelled(times_slower=times_slower))
     if network != "none" and _links_idle(records):
         caveats.append(LinksIdle())
     caveats += _assumed(drives)

@@ -12,17 +12,16 @@ from assay.model.base import Frozen
 from assay.model.doubt import Doubt, doubt_kind
 from assay.model.installed import kind_of
 from assay.model.record import Record
-from assay.model.trial import ZERO_DELAY, Plan
+from assay.model.trial import NOTHING_TO_CHOOSE, ZERO_DELAY, Plan
 from assay.stats.blocked import BlockedShare, blocked_shares, not_computing_share
 from assay.stats.caveats import Caveat, NotRepeated, caveats_of
 from assay.stats.comparison import Comparison, holm
 from assay.stats.fault_cost import FAULT
 from assay.stats.fit import Contrast, Fit, fits, within
 from assay.stats.noise import ALPHA, Noise, repetitions_to_decide
-from assay.stats.run_doubts import BUSY, READ, Condition, busy_seconds, conditions, took_s
+from assay.stats.run_doubts import BUSY, READ, Condition, busy_seconds, conditions
 from assay.stats.sample import (
     BASES,
-    DILATION,
     MACHINE,
     PLACEMENT,
     WORK,
@@ -255,10 +254,10 @@ def decisions(
 def question_of(found: Sequence[Sample]) -> str:
     """The factor that a run asks about: the placement; where there is but one, the first other factor that varies.
 
-    Not how much slower a scale model runs, which is nothing to choose.
+    Not one that is nothing to choose, such as how much slower a scale model runs.
     """
     varies = varying_factors(found)
-    others = [name for name in varies if name not in (*WORK, "variant", DILATION, MACHINE, PLACEMENT)]
+    others = [name for name in varies if name not in {*WORK, "variant", MACHINE, PLACEMENT, *NOTHING_TO_CHOOSE}]
     return others[0] if PLACEMENT not in varies and others else PLACEMENT
 
 
@@ -455,7 +454,7 @@ class _DecisionInputs:
         if not needed or None in needed:
             return None
         more = max(1, max(filter(None, needed)) - have)
-        spent = sum(took_s(record) for own in self._records.values() for record in own)
+        spent = sum(record.took_s for own in self._records.values() for record in own)
         return More(repetitions=more, seconds=more * spent / have)
 
 

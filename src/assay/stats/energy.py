@@ -356,11 +356,10 @@ class _Trial:
 
     def _power_of_node(self, node: str, threads: float) -> PowerSeries | None:
         """By what its own processes took of this machine's processors, which is so much more of the model's."""
-        scale = self._record.scale
-        if scale is None or node not in self._work:
+        if node not in self._work:
             return None
         idle, most = self._model.cpu_idle_watts.value, self._model.cpu_busy_watts.value
-        cores = self._threads * scale.dilation / 100
+        cores = self._threads * self._record.times_slower / 100
         points = sorted(self._work[node].items())
         return _series([
             (time_ms, idle * threads + (most - idle) * min(threads, percent * cores)) for time_ms, percent in points

@@ -307,12 +307,6 @@ def began_ms(record: Record) -> int:
     return min((step.started_ms for step in record.steps), default=0)
 
 
-def took_s(record: Record) -> float:
-    """Seconds that a trial took here, from its start to its end; a scale model's times are divided by its dilation."""
-    slower = record.scale.dilation if record.scale and record.scale.clock == "model" else 1
-    return slower * sum(step.seconds for step in record.steps)
-
-
 PARTS_APART = doubt_kind(
     "parts-apart",
     "run",
@@ -332,7 +326,7 @@ def parts_apart(records: Sequence[Record]) -> list[Doubt]:
     began: dict[tuple[int, object], list[int]] = {}
     for record in records:
         repetition, factors = record.trial.repetition, record.trial.factors
-        whole_s[repetition] = whole_s.get(repetition, 0.0) + took_s(record)
+        whole_s[repetition] = whole_s.get(repetition, 0.0) + record.took_s
         if counts(record):
             key = (machine_of(record), *(factors[name] for name in WORK))
             began.setdefault((repetition, key), []).append(began_ms(record))

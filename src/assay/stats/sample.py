@@ -15,7 +15,7 @@ from assay.model.signature import Array
 from assay.model.trial import ZERO_DELAY
 from assay.stats.machine_kind import Changed, first_difference, machine_names, sets_of_media
 
-RUN, MACHINE, PLACEMENT, DILATION = "run", "machine", "placement", "dilation"
+RUN, MACHINE, PLACEMENT = "run", "machine", "placement"
 APART = (RUN, MACHINE)
 """Levels of these never take turns: their trials have no pairs."""
 
