@@ -81,6 +81,7 @@ class Place:
         (self.installation.parts / "hadoop").symlink_to(HADOOP)
         (self.installation.parts / "tez").symlink_to(ROOT / ".assay" / "tez")
         (root / "jobs").symlink_to(ROOT / "jobs")
+        (root / "extras").symlink_to(ROOT / "extras")
         # Those of the checkout, where it has them: tests of emulated drives skip where it has not.
         (self.installation.parts / "emulator").symlink_to(ROOT / ".assay" / "emulator")
         (root / "emulator").symlink_to(ROOT / "emulator")

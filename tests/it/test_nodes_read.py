@@ -200,4 +200,4 @@ def test_nodes_are_read_from_containers_in_yarn(foreign):
     for name in WORKERS:
         assert abs(clocks(record)[name, "offset_s"]) <= clocks(record)[name, "uncertainty_s"] + 0.005
     assert foreign.hadoop("fs", "-ls", "-C", "assay").split() == []
-    assert not foreign.place.processes("org.assay.jobs.sampler")
+    assert not foreign.place.processes("org.assay.sampler")

@@ -10,7 +10,6 @@ from assay.node import devices
 from assay.node.local import LocalNode
 from assay.node.readings import (
     FILES,
-    LISTED,
     SCRIPT,
     ClockComparison,
     Parser,
@@ -20,7 +19,6 @@ from assay.node.readings import (
     parsed,
 )
 
-ROOT = Path(__file__).parents[2]
 SAID = """\
 Welcome to worker-1
 @devices /sys/block/cciss!c0d0/device /sys/block/sr0/device /sys/class/net/eth0 /sys/class/net/*/lower_*
@@ -124,13 +122,3 @@ def test_a_clock_that_was_set_counts_anew():
     clock.add(200.0, 200.2, 230.1)
     assert clock.set_by_s == pytest.approx(30.0)
     assert clock.best == pytest.approx(ClockOffset(30.0, 0.1))
-
-
-def test_the_sampler_in_yarn_reads_the_same_files_and_leaves_out_the_same_lines():
-    java = (ROOT / "jobs/src/main/java/org/assay/jobs/sampler/Readings.java").read_text()
-    assert all(f'"{name}"' in java for name in FILES)
-    assert java.count('"/proc/') == len(FILES)
-    assert '"^(intr|softirq|cpu[0-9])"' in java
-    assert "^(intr|softirq|cpu[0-9])" in SCRIPT
-    assert '"device|lower_.*|bridge|tun_flags"' in java
-    assert {Path(pattern).name for pattern in LISTED} == {"*", "device", "lower_*", "bridge", "tun_flags"}

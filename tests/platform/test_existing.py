@@ -548,7 +548,7 @@ def test_its_nodes_are_read_as_the_experiment_says_and_otherwise_not(site, tmp_p
         trial = SimpleNamespace(
             cluster=ClusterSpec(kind="existing", conf_dir=conf_dir, **spec), store="hdfs", engine=""
         )
-        installation = SimpleNamespace(jobs_jar=tmp_path / "jobs.jar")
+        installation = SimpleNamespace(root=tmp_path)
         return ExistingPlatform(PlatformContext(trial, installation, lease, {"PATH": str(tmp_path)}))
 
     hosts = (ForeignHost("a", web={"nodemanager": ("http://a:8042",)}), ForeignHost("b"))
@@ -568,6 +568,8 @@ def test_its_nodes_are_read_as_the_experiment_says_and_otherwise_not(site, tmp_p
     assert sampler._spec.hosts == ["a", "c"]
     with pytest.raises(BadInputError, match="ssh needs OpenSSH's client, and there is no `ssh` on the PATH"):
         platform(node_source=NodeSourceSpec(name="ssh")).check({})
+    with pytest.raises(BadInputError, match="yarn_sampler needs an application .*; run `setup/prepare sampler`"):
+        platform(node_source=NodeSourceSpec(name="yarn_sampler")).check({})
     with pytest.raises(BadInputError, match="there is no way to read nodes 'telnet'; possible are ssh, yarn_sampler"):
         platform(node_source=NodeSourceSpec(name="telnet")).check({})
     with pytest.raises(AssayError, match="names no running node; list `hosts`"):

@@ -1,16 +1,25 @@
 """The options of `yarn_sampler`, and how it is opened."""
 
+from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
 from assay.model.base import Frozen, Whole
 from assay.model.cluster import MOST_WHOLE
+from assay.model.errors import BadInputError
+from assay.model.installation import Installation
 from assay.model.node_source import Hosts
 from assay.model.probe import NodeSourceContext, NodeSourceKind
 
 if TYPE_CHECKING:
     from assay_extras.yarn_sampler.sampler import YarnSampler
+
+
+def jar_of(installation: Installation) -> Path:
+    """The application, as `setup/prepare sampler` makes it."""
+    return installation.root / "extras" / "java" / "yarn-sampler" / "target" / "assay-yarn-sampler.jar"
 
 
 class YarnSamplerOptions(Frozen):
@@ -25,6 +34,13 @@ class YarnSamplerOptions(Frozen):
     """Memory to ask for each container; YARN rounds it up to its smallest allocation."""
 
 
+def _check(_environment: Mapping[str, str], installation: Installation) -> None:
+    """Raises BadInputError where the application was not made yet."""
+    if not jar_of(installation).is_file():
+        what = "cluster: yarn_sampler needs an application that is made on demand"
+        raise BadInputError(f"{what}; run `setup/prepare sampler`, or leave yarn_sampler out", "yarn_sampler")
+
+
 def _open(options: YarnSamplerOptions, context: NodeSourceContext) -> "YarnSampler":
     from assay_extras.yarn_sampler.sampler import opened
 
@@ -36,4 +52,5 @@ KIND = NodeSourceKind(
     about="Reads the nodes' counters from [containers in YARN](../how-to/measure-a-cluster.md#step-3-a-sampler-in-"
     "yarn): `{queue: default}`. Existing only, and not beside `ssh`.",
     open=_open,
+    check=_check,
 )

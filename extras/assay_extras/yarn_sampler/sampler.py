@@ -1,6 +1,6 @@
 """Nodes of a cluster that is somebody else's, read from containers of a small YARN application.
 
-`org.assay.jobs.sampler` of the jobs' jar is the application: a client, a master, and on each node a container that
+`org.assay.sampler` (extras/java/yarn-sampler) is the application: a client, a master, and on each node a container that
 reads the same files as a shell does over SSH (`assay.node.readings`) and keeps what it read in memory. When the client
 ends the sampling, each container writes that into a folder of the store, from where the client fetches it. The client
 lives as long as its input is open, and renews a mark in the store; containers that no longer see it renewed end by
@@ -27,9 +27,9 @@ from assay.model.naming import first_few
 from assay.model.probe import ClockOffset, NodeSourceContext, Reading
 from assay.model.record import READ_FROM_AFAR, Amount, Part
 from assay.node.readings import NODE_CLOCK_SET, NODES_LOST, NODES_UNREAD, STEP_S, Parser, moment, parsed
-from assay_extras.yarn_sampler.kind import YarnSamplerOptions
+from assay_extras.yarn_sampler.kind import YarnSamplerOptions, jar_of
 
-MAIN = "org.assay.jobs.sampler.SamplerClient"
+MAIN = "org.assay.sampler.SamplerClient"
 INTERVAL_MS = 1000
 BEGIN_S, END_S, LEAVE_S = 90.0, 120.0, 20.0
 """For the first containers on all nodes; for what they write at the end; for a client that is to go."""
@@ -251,5 +251,5 @@ def opened(options: YarnSamplerOptions, context: NodeSourceContext) -> YarnSampl
     with suppress(AssayError):  # it names no node: those of the experiment are taken as they stand
         names = HostNames(context.workers())
     hosts = list(dict.fromkeys(names.find([host]) or host for host in options.hosts))
-    sampling = Sampling(context.jobs_jar, f"assay/sampler-{context.lease_id}", context.scratch / "sampler")
+    sampling = Sampling(jar_of(context.installation), f"assay/sampler-{context.lease_id}", context.scratch / "sampler")
     return YarnSampler(options.model_copy(update={"hosts": hosts}), context.hadoop, context.environment, sampling)

@@ -17,6 +17,7 @@ from assay.model.base import Frozen
 from assay.model.doubt import Doubt
 from assay.model.existing import ExistingDaemon
 from assay.model.host_names import HostNames
+from assay.model.installation import Installation
 from assay.model.layout import Layout
 from assay.model.node import Node, ReadableNode
 from assay.model.record import Amount, Basis, Part, Sample
@@ -190,14 +191,14 @@ class NodeSource(Protocol):
 class NodeSourceContext(NamedTuple):
     """What a way to read nodes is opened with.
 
-    `hadoop` is the command of the cluster's clients, `jobs_jar` the programs that Assay brings, `environment` that of
-    all processes. `lease_id` names the trial where others see it. `scratch` is a folder of this machine that may be
-    made, and goes with the trial. `workers` gives the nodes that run the jobs' tasks; it raises AssayError where none
-    is known.
+    `hadoop` is the command of the cluster's clients, `environment` that of all processes, and `installation` the copy
+    of Assay with what it brings. `lease_id` names the trial where others see it. `scratch` is a folder of this machine
+    that may be made, and goes with the trial. `workers` gives the nodes that run the jobs' tasks; it raises AssayError
+    where none is known.
     """
 
     hadoop: Path
-    jobs_jar: Path
+    installation: Installation
     environment: Mapping[str, str]
     lease_id: str
     scratch: Path
@@ -209,7 +210,7 @@ def as_given(options: Any, _absolute: Callable[[Path], Path]) -> Any:
     return options
 
 
-def always_possible(_environment: Mapping[str, str]) -> None:
+def always_possible(_environment: Mapping[str, str], _installation: Installation) -> None:
     """Nothing has to be installed."""
 
 
@@ -217,14 +218,15 @@ class NodeSourceKind(NamedTuple):
     """A way to read nodes, as registered in NODE_SOURCES: its name is a key of `cluster` in an experiment.
 
     `about` describes that key, whose value are the `options`. `located` gives them with whole paths, and `check` looks
-    whether this machine has what it takes, given the environment; both raise BadInputError before anything starts.
+    whether this machine has what it takes, given the environment and this copy of Assay; both raise BadInputError
+    before anything starts.
     """
 
     options: type[Frozen]
     about: str
     open: Callable[[Any, NodeSourceContext], NodeSource]
     located: Callable[[Any, Callable[[Path], Path]], Any] = as_given
-    check: Callable[[Mapping[str, str]], None] = always_possible
+    check: Callable[[Mapping[str, str], Installation], None] = always_possible
 
 
 SHORTEST_S = 0.1

@@ -25,6 +25,7 @@ from assay.model.base import Frozen, Whole
 from assay.model.doubt import Doubt
 from assay.model.errors import AssayError, BadInputError
 from assay.model.host_names import HostNames
+from assay.model.installation import Installation
 from assay.model.naming import first_few
 from assay.model.node_source import Hosts
 from assay.model.probe import ClockOffset, NodeSourceContext, NodeSourceKind, Reading
@@ -344,7 +345,7 @@ def _located(options: SshOptions, absolute: Callable[[Path], Path]) -> SshOption
     return options.model_copy(update={"key": key})
 
 
-def _check(environment: Mapping[str, str]) -> None:
+def _check(environment: Mapping[str, str], _installation: Installation) -> None:
     """Raises BadInputError where there is no client."""
     if shutil.which("ssh", path=environment.get("PATH")) is None:
         raise BadInputError(

@@ -310,7 +310,7 @@ class ExistingPlatform(HadoopPlatform):
         """Raises BadInputError also where its nodes can't be read as the experiment says."""
         source = self._trial.cluster.node_source
         if source is not None:
-            NODE_SOURCES.find(source.name).check(self._user_environment)
+            NODE_SOURCES.find(source.name).check(self._user_environment, self._installation)
         super().check(properties)
 
     def _scene(self, cluster: RunningCluster, layout: Layout) -> Scene:
@@ -325,7 +325,7 @@ class ExistingPlatform(HadoopPlatform):
         kind = NODE_SOURCES.find(spec.name)
         context = NodeSourceContext(
             hadoop=cluster.hadoop,
-            jobs_jar=self._installation.jobs_jar,
+            installation=self._installation,
             environment=self._lease.environment(self._environment()),
             lease_id=self._lease.id,
             scratch=layout.neutral,

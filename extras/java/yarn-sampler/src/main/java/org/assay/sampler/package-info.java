@@ -3,4 +3,4 @@
  * a client, a master, and a sampler in a container on each node. Its files in the store lie in one
  * folder, which is removed at the end.
  */
-package org.assay.jobs.sampler;
+package org.assay.sampler;

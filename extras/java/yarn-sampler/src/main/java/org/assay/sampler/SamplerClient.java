@@ -1,4 +1,4 @@
-package org.assay.jobs.sampler;
+package org.assay.sampler;
 
 import java.io.IOException;
 import java.io.InputStream;

@@ -1,4 +1,4 @@
-package org.assay.jobs.sampler;
+package org.assay.sampler;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
