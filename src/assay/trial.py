@@ -248,7 +248,8 @@ def _interval(
 ) -> Iterator[None]:
     """An interval of the trial, whose totals are kept apart: those of the probes and of the media's devices."""
     yield
-    landed, reports = mark(name), {}
+    landed = mark(name)
+    reports: dict[str, DeviceReport] = {}
     for device in devices:
         of_node = f"{device.node}/{device.spec.name}" if device.node else device.spec.name
         reports[of_node] = DeviceReport.model_validate(device.device_report())
@@ -317,9 +318,7 @@ def _scale(running: RunningPlatform, parts: TrialParts) -> ScaleReport | None:
     return report_of(watched.model_copy(update={"strike": strike, "drives": drives_seen(parts.devices)}))
 
 
-def _remembered(
-    running: RunningPlatform, staging: Sequence[JobReference], jobs: Sequence[JobReference]
-) -> Remembered:
+def _remembered(running: RunningPlatform, staging: Sequence[JobReference], jobs: Sequence[JobReference]) -> Remembered:
     """All that the engines know of the staging's and the workload's jobs."""
     of_staging, of_jobs = _histories(running.stager or running.engine, staging), _histories(running.engine, jobs)
     attempts = of_jobs.attempts if running.stager is not None else (*of_staging.attempts, *of_jobs.attempts)

@@ -139,15 +139,15 @@ class TrialParts:
     dataset: GraphFacts | None = None
     steps: list[Step] = field(default_factory=list)
     intervals: list[IntervalEnd] = field(default_factory=list)
-    attached: Attached = Attached()
-    started: Started = Started()
-    staged: Staged = Staged()
-    ran: Ran = Ran()
-    remembered: Remembered = Remembered()
-    settled: Settled = Settled()
+    attached: Attached = field(default_factory=Attached)
+    started: Started = field(default_factory=Started)
+    staged: Staged = field(default_factory=Staged)
+    ran: Ran = field(default_factory=Ran)
+    remembered: Remembered = field(default_factory=Remembered)
+    settled: Settled = field(default_factory=Settled)
     checked: Sequence[Doubt] = ()
-    verified: Verified = Verified()
-    measured: Measured = Measured()
+    verified: Verified = field(default_factory=Verified)
+    measured: Measured = field(default_factory=Measured)
     limits: LimitUse | None = None
     logs: bytes = b""
 

@@ -55,8 +55,8 @@ def test_a_property_of_hadoop_has_dots_and_so_may_a_medium(read):
         "hadoop.mapreduce.task.io.sort.mb=[40, 80]", "hadoop.dfs.blocksize=1048576", "media.s.s.d.path=/other"
     ).experiment
     assert experiment.hadoop == {"mapreduce.task.io.sort.mb": ["40", "80"], "dfs.blocksize": ["1048576"]}
-    assert str(experiment.media["s.s.d"].model_extra["path"]) == "/other"
-    assert str(experiment.media["hdd"].model_extra["path"]) == "/data", "the alias of it stays as it was"
+    assert str(experiment.media["s.s.d"].options.path) == "/other"
+    assert str(experiment.media["hdd"].options.path) == "/data", "the alias of it stays as it was"
 
 
 def test_an_only_item_of_a_list_needs_no_number(tmp_path):

@@ -238,7 +238,9 @@ TOLD = {
     RanElsewhere(of=("tape",)): "The trials on tape ran on another machine, system or medium",
     TimesModelled(times_slower=4): "These times are modelled: ",
     LinksIdle(): "No link had packets waiting",
-    AssumedParameters(profile="wd10ezex", assumed=14, parameters=19): "The drives are emulated. 14 of 19 parameters of ",
+    AssumedParameters(
+        profile="wd10ezex", assumed=14, parameters=19
+    ): "The drives are emulated. 14 of 19 parameters of ",
     SlowedDrives(times_slower=8): "The drives are 8 times slower than those they are named after",
 }
 BETWEEN_THE_LINES = {NotRepeated, MachineShared}

@@ -322,7 +322,7 @@ class Factor(NamedTuple):
 
     `name` is what tables call it, `key` where an experiment lists its levels, `field` where a trial has its own. `text`
     is how tables show a level; `parse` makes one of such a text (None or ValueError for what is none). Levels that
-    are `usual` go without saying in a line about a trial. `choice` says that its levels are something to choose between.
+    are `usual` go without saying in a line about a trial. `choice` says that there is something to choose between them.
     """
 
     name: str

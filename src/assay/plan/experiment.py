@@ -428,9 +428,10 @@ class ExperimentFile(Frozen):
         if real is not None:
             raise MistakeAt(
                 ["zero_delay_baseline"],
-                f"zero_delay_baseline needs emulated drives, and the medium {real!r} is a {self.media[real].kind.name}: a "
-                "drive without delays is comparable only with drives behind the same emulator; leave it out, or "
-                "emulate that medium too (`assay media calibrate --profile-to` makes its profile)",
+                f"zero_delay_baseline needs emulated drives, and the medium {real!r} is a "
+                f"{self.media[real].kind.name}: a drive without delays is comparable only with drives behind the same "
+                "emulator; leave it out, or emulate that medium too (`assay media calibrate --profile-to` makes its "
+                "profile)",
             )
         return self
 

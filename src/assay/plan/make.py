@@ -12,6 +12,7 @@ from assay.model.dataset import DATASET as THE_DATASET
 from assay.model.dataset import NO_DATASET, DatasetSpec
 from assay.model.errors import BadInputError
 from assay.model.layout import ROLES
+from assay.model.medium import Options
 from assay.model.naming import MOST_NAME_CHARACTERS, nearest
 from assay.model.node_source import NodeSourceSpec
 from assay.model.registry import NODE_SOURCES
@@ -179,7 +180,8 @@ def _media(source: Source, vocabulary: Vocabulary) -> dict[str, MediumSpec]:
     experiment = source.experiment
     if own := experiment.platform.own_medium:
         return {own: MediumSpec(name=own, kind=own)}
-    options, media = {}, {}
+    options: dict[str, Options] = {}
+    media: dict[str, MediumSpec] = {}
     for name, medium in experiment.media.items():
         with source.at("media", name):
             options[name] = medium.kind.located(name, medium.options, source.folder, vocabulary.profiles)

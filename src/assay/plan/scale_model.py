@@ -25,8 +25,8 @@ def check_scale_model(source: Source) -> None:
     if real is not None:
         raise source.error_at(
             ["dilation"],
-            f"dilation needs drives that can be slower, and the medium {real!r} is a {experiment.media[real].kind.name}; "
-            "take an emulated drive, or memory",
+            f"dilation needs drives that can be slower, and the medium {real!r} is a "
+            f"{experiment.media[real].kind.name}; take an emulated drive, or memory",
         )
 
 

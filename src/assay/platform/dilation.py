@@ -85,7 +85,7 @@ def auto_text(spec: ClusterSpec, processors: Processors | None = None) -> str:
 
 
 def slowness_lines(clusters: Sequence[ClusterSpec]) -> Iterator[str]:
-    """What a plan's times here are, where some of its clusters are scale models. Raises BadInputError as `auto_text`."""
+    """What a plan's times here are, where some clusters are scale models. Raises BadInputError as `auto_text`."""
     chosen_here = [spec for spec in clusters if spec.dilation == AUTO]
     if chosen_here:
         yield auto_text(chosen_here[0])
