@@ -23,9 +23,10 @@ from assay.report.columns import Column, grid
 from assay.report.words import seconds_text
 from assay.stats.fit import Contrast, fits
 from assay.stats.noise import ALPHA
-from assay.stats.sample import DILATION, Levels, Sample, Trials, in_order
+from assay.stats.sample import Levels, Sample, Trials, in_order
 from assay.stats.summary import Row, summarise
 
+DILATION = "dilation"
 MARGIN = log(1.10)
 """Of the logarithm of a ratio, to either side."""
 NO_PRIOR = SHIPPED_PRIOR.model_copy(update={"freedom": 0.0})
