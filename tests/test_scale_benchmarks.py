@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from benchmarks.dilation_invariance import NO_PRIOR, equivalences, judged, two_one_sided_p, unchecked
+from benchmarks.dilation_invariance import DILATION, NO_PRIOR, equivalences, judged, two_one_sided_p, unchecked
 from benchmarks.scale_disturbances import (
     CONTROL,
     LINKS,
@@ -32,7 +32,6 @@ from assay.model.trial import SHIPPED_PRIOR
 from assay.record.scale_rules import RULES, UNTOLD
 from assay.record.scale_rules import judged as judged_by
 from assay.stats.fit import Contrast
-from assay.stats.sample import DILATION
 from tests.builders import a_record
 from tests.stats.fake_times import FakeTimes
 

@@ -14,7 +14,7 @@ from assay.stats.trial_doubts import MACHINE_SHARED
 
 
 class NothingCounts(Frozen):
-    """No trial of these levels counts: each failed, has a wrong output, or is struck out."""
+    """No trial of these levels counts: each failed, has a wrong output, or is excluded."""
 
     kind: Literal["nothing-counts"] = "nothing-counts"
     of: tuple[str, ...]
