@@ -180,8 +180,9 @@ def events(job: MadeJob) -> Iterator[Event]:
 def _map_counters(job: MadeJob) -> dict[str, int]:
     output, records = job.map_output_bytes // job.maps, max(1, job.map_output_bytes // job.maps // 100)
     written = output * job.spills if job.reduces else 0
+    merged = output * (job.spills - 1) if job.reduces else 0
     return {
-        "FILE_BYTES_READ": output * max(0, job.spills - 1), "FILE_BYTES_WRITTEN": written + 250_000,
+        "FILE_BYTES_READ": merged, "FILE_BYTES_WRITTEN": written + 250_000,
         "HDFS_BYTES_READ": job.read_bytes // job.maps,
         "HDFS_BYTES_WRITTEN": 0 if job.reduces else job.written_bytes // job.maps,
         "MAP_INPUT_RECORDS": records, "MAP_OUTPUT_RECORDS": records, "MAP_OUTPUT_BYTES": output,

@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from assay.cli.console import Output
-from assay.cli.context import Percentage, UserPath, find_installation, output_options
+from assay.cli.context import Percentage, UserPath, find_installation, open_console, output_options
 from assay.cli.report import emit
 from assay.host.files import replace_text
 from assay.host.http import Authorize, BoundedWeb, Bounds
@@ -128,9 +128,10 @@ def triage(
         else [f"each node has one hard disk, the slowest that it may have: say what it has with --drives ({HOW})"]
     )
     answer = ranked(jobs, site, worth, drives_text(by_role), histories.older, assumed)
+    _show(anonymous(answer) if nameless else answer, form, out, output)
     if experiments is not None:
-        _write(answer, jobs, by_role, worth, experiments, output.progress)
-    return _show(anonymous(answer) if nameless else answer, form, out, output)
+        _write(answer, jobs, by_role, worth, experiments, open_console(error=True) if form else output.progress)
+    return 0
 
 
 def _check_libraries() -> None:
@@ -142,7 +143,7 @@ def _check_libraries() -> None:
         )
 
 
-def _show(answer: Triage, form: Form | None, out: Path | None, output: Output) -> int:
+def _show(answer: Triage, form: Form | None, out: Path | None, output: Output) -> None:
     if form == "json" or (form is None and output.as_json):
         emit(iter([answer.model_dump_json(indent=1)]), out)
     elif form == "csv":
@@ -153,7 +154,6 @@ def _show(answer: Triage, form: Form | None, out: Path | None, output: Output) -
         target = out or PAGE
         replace_text(target, page(answer))
         print_line(output.results, f"page: {target}")
-    return 0
 
 
 def _write(

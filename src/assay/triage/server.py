@@ -63,9 +63,7 @@ def _job(root: str, listed: Mapping[str, Any], ask: Ask) -> PastJob:
         try:
             counters = _counters(ask(f"{of_job}/counters", {}))
             tasks = _listed(ask(f"{of_job}/tasks", {}), "tasks", "task")
-            for stage in (MAP, REDUCE):
-                of_stage = [task for task in tasks if task.get("type") == stage.upper()]
-                nodes += [node for node in _nodes(of_job, of_stage, ask) if node not in nodes]
+            nodes = sorted({node for stage in (MAP, REDUCE) for node in _nodes(of_job, _of_stage(tasks, stage), ask)})
             stages = list(_stages(tasks, counters, len(nodes)))
             properties = _listed(ask(f"{of_job}/conf", {}), "conf", "property")
             settings = {entry["name"]: entry["value"] for entry in properties if entry.get("name") in SETTINGS}
@@ -106,6 +104,10 @@ def _counters(answer: Any) -> dict[str, Work]:
     return whole
 
 
+def _of_stage(tasks: list[dict[str, Any]], stage: str) -> list[dict[str, Any]]:
+    return [task for task in tasks if task.get("type") == stage.upper()]
+
+
 def _nodes(of_job: str, tasks: list[dict[str, Any]], ask: Ask) -> Iterator[str]:
     """The nodes of a few tasks, spread over all of them."""
     for task in tasks[:: max(1, len(tasks) // _NODES_OF)][:_NODES_OF]:
@@ -117,11 +119,9 @@ def _nodes(of_job: str, tasks: list[dict[str, Any]], ask: Ask) -> Iterator[str]:
 
 
 def _stages(tasks: list[dict[str, Any]], counters: Mapping[str, Work], nodes: int) -> Iterator[StageSums]:
-    maps_end_ms = max((_time(task, "finishTime") for task in tasks if task.get("type") == "MAP"), default=0)
+    maps_end_ms = max((_time(task, "finishTime") for task in _of_stage(tasks, MAP)), default=0)
     for stage, begin_ms in ((MAP, 0), (REDUCE, maps_end_ms)):
-        times = [
-            (_time(task, "startTime"), _time(task, "finishTime")) for task in tasks if task.get("type") == stage.upper()
-        ]
+        times = [(_time(task, "startTime"), _time(task, "finishTime")) for task in _of_stage(tasks, stage)]
         times = [(begin, end) for begin, end in times if 0 < begin <= end]
         task_ms = sum(end - begin for begin, end in times)
         if not times:

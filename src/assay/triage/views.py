@@ -69,8 +69,11 @@ def sums(summary: Batch) -> Iterator[str]:
         f"Drives of a node: {summary.drives}."
     )
     if summary.not_counted or summary.older:
+        count = summary.not_counted
+        lacking = (
+            f"{_count(count, 'run')} did not end well or {'lacks' if count == 1 else 'lack'} data" if count else ""
+        )
         older = f"{summary.older:,} older files were left out" if summary.older else ""
-        lacking = f"{_count(summary.not_counted, 'run')} did not end well or lack data" if summary.not_counted else ""
         yield f"{'; '.join(filter(None, (lacking, older)))}."
 
 
@@ -90,43 +93,45 @@ def _short(name: str) -> str:
 def columns(rows: Sequence[JobRow], names: Sequence[str]) -> list[Column]:
     """One line for each job; amounts are sums over its runs."""
     sizes = (
-        ("read", [row.read_bytes for row in rows], 5), ("map output", [row.map_output_bytes for row in rows], 8),
-        ("spilled", [row.spilled_bytes for row in rows], 4), ("shuffled", [row.shuffled_bytes for row in rows], 6),
+        ("read", [row.read_bytes for row in rows], 5), ("map output", [row.map_output_bytes for row in rows], 9),
+        ("spilled", [row.spilled_bytes for row in rows], 6), ("shuffled", [row.shuffled_bytes for row in rows], 7),
         ("written", [row.written_bytes for row in rows], 5),
-        ("peak per node", [row.local_peak_bytes for row in rows], 9),
+        ("peak per node", [row.local_peak_bytes for row in rows], 10),
     )  # fmt: skip
     return [
         Column("job", names, name=True),
-        Column("runs", [f"{row.runs:,}" for row in rows], rank=1, values=[row.runs for row in rows]),
+        Column(
+            "verdict", [str(row.verdict) for row in rows], name=True,
+            classes=[f"verdict {_CLASSES[row.verdict]}" for row in rows], titles=[row.reason for row in rows],
+        ),
+        Column("role", [_role(row) for row in rows], rank=2, name=True),
+        Column(
+            "saves at most", ["-" if row.bound_share is None else percent(row.bound_share) for row in rows],
+            values=[row.bound_share for row in rows], titles=[row.how for row in rows],
+        ),
+        Column(
+            "that is", ["-" if row.bound_s is None else duration_text(row.bound_s) for row in rows], rank=3,
+            values=[row.bound_s for row in rows], titles=[row.how for row in rows],
+        ),
         Column(
             "elapsed", [duration_text(row.elapsed_s) if row.counted else "-" for row in rows],
             values=[row.elapsed_s if row.counted else None for row in rows],
         ),
-        Column("task time", [percent(row.task_share) for row in rows], rank=3, values=[row.task_share for row in rows]),
+        Column("runs", [f"{row.runs:,}" for row in rows], rank=1, values=[row.runs for row in rows]),
+        Column("task time", [percent(row.task_share) for row in rows], rank=4, values=[row.task_share for row in rows]),
         *(
             Column(head, [bytes_text(value) for value in values], rank=rank, values=[float(value) for value in values])
             for head, values, rank in sizes
         ),
         Column(
             "spills", ["-" if row.spills_per_record is None else f"{row.spills_per_record:.1f}" for row in rows],
-            rank=7, values=[row.spills_per_record for row in rows],
-        ),
-        Column(
-            "saves at most", ["-" if row.bound_share is None else percent(row.bound_share) for row in rows],
-            values=[row.bound_share for row in rows], titles=[row.how for row in rows],
-        ),
-        Column(
-            "at most", ["-" if row.bound_s is None else duration_text(row.bound_s) for row in rows], rank=2,
-            values=[row.bound_s for row in rows], titles=[row.how for row in rows],
-        ),
-        Column(
-            "verdict", [str(row.verdict) for row in rows], words=True,
-            classes=[_CLASSES[row.verdict] for row in rows], titles=[row.reason for row in rows],
-        ),
-        Column(
-            "role", [row.role if row.verdict is TriageVerdict.MAY_MATTER else "-" for row in rows], rank=2, words=True,
+            rank=8, values=[row.spills_per_record for row in rows],
         ),
     ]  # fmt: skip
+
+
+def _role(row: JobRow) -> str:
+    return row.role if row.verdict is TriageVerdict.MAY_MATTER else "-"
 
 
 def print_triage(answer: Triage, console: Console, *, verbose: bool = False) -> None:
