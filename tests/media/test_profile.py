@@ -1,6 +1,7 @@
 """Proves that profiles are read, that every mistake is told with its place, and that the emulator's bounds hold."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -185,6 +186,34 @@ def test_only_assumed_times_and_rates_are_varied(tmp_path):
     assert len({profile.digest, slower.digest, faster.digest}) == 3
     assert profile.speed_is_assumed
     assert not find_profile("null", SHIPPED).speed_is_assumed
+
+
+def plausible_times_and_rates():
+    """Of shipped profiles: profile, figure, and the range that its source calls plausible."""
+    for name in profile_names(SHIPPED):
+        profile = find_profile(name, SHIPPED)
+        slower = profile.varied("slower").values
+        for figure, stated in profile.figures.items():
+            plausible = re.search(r"([\d,.]+) to ([\d,.]+) are plausible", stated.source)
+            if plausible and slower[figure] != stated.value:
+                yield profile, figure, *(float(bound.replace(",", "")) for bound in plausible.groups())
+
+
+def test_the_variation_covers_the_range_that_a_source_calls_plausible():
+    checked = list(plausible_times_and_rates())
+    assert len(checked) >= 8
+    for profile, figure, low, high in checked:
+        varied = sorted(profile.varied(way).values[figure] for way in ("slower", "faster"))
+        assert varied[0] <= low < high <= varied[1], f"{profile.name}, {figure}: {low} to {high}"
+
+
+@pytest.mark.parametrize("name", profile_names(SHIPPED))
+def test_no_figure_rests_on_memory(name):
+    """Where no public source has a value, its line says what the assumption rests on."""
+    profile = find_profile(name, SHIPPED)
+    for figure, stated in {**profile.figures, **profile.expected}.items():
+        assert stated.source, figure
+        assert "from memory" not in stated.source, figure
 
 
 @needs_emulator
