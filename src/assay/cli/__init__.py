@@ -49,9 +49,9 @@ def main() -> None:
         sys.exit(BAD_INPUT)
     except click.ClickException as error:
         context = getattr(error, "ctx", None)
-        words = error.format_message().rstrip(".")
-        between = " " if words.endswith("?") else "; "
-        _say(f"{words}{between}see `{context.command_path} --help`" if context else words)
+        message = error.format_message().rstrip(".")
+        between = " " if message.endswith("?") else "; "
+        _say(f"{message}{between}see `{context.command_path} --help`" if context else message)
         sys.exit(BAD_INPUT)
     except AssayError as error:
         _say(str(error))
@@ -65,7 +65,7 @@ def main() -> None:
 
 
 def _settle_locale() -> None:
-    """Output that the terminal's encoding lacks becomes an escape; all that Assay starts works in UTF-8 and English."""
+    """Escape what the terminal's encoding lacks, and have all that Assay starts work in UTF-8 and English."""
     known = locale.getencoding()  # the terminal's, also where Python itself works in UTF-8
     # Where no locale is set, or one that is not there, this is ASCII: nearly all such terminals know UTF-8.
     known = "utf-8" if codecs.lookup(known).name == "ascii" else known
@@ -86,18 +86,18 @@ def _utf_8_locale() -> str:
     return "C.UTF-8"
 
 
-def _print_version(context: click.Context, _: click.Parameter, wanted: bool) -> None:  # noqa: FBT001 - click's
-    if wanted:
+def _print_version(context: click.Context, _: click.Parameter, requested: bool) -> None:  # noqa: FBT001 - click's
+    if requested:
         from assay.version import version
 
         click.echo(f"assay {version()}")
         context.exit()
 
 
-def _say(words: str) -> None:
+def _say(message: str) -> None:
     from assay.model.naming import sentence
 
-    click.echo(f"assay: {sentence(words)}", err=True)
+    click.echo(f"assay: {sentence(message)}", err=True)
 
 
 class _Commands(click.Group):
@@ -109,17 +109,17 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - click's
         if cmd_name in SUMMARIES:
             command: click.Command = getattr(import_module(f"assay.cli.{cmd_name}"), cmd_name)
-            for words, kind in COMMANDS.items():  # of plug-ins, for this group; its own come first
-                group, _, own = words.partition(" ")
-                if group == cmd_name and own and isinstance(command, click.Group):
-                    command.commands.setdefault(own, kind.command)
+            for command_path, kind in COMMANDS.items():  # of plug-ins, for this group; its own come first
+                group, _, subcommand = command_path.partition(" ")
+                if group == cmd_name and subcommand and isinstance(command, click.Group):
+                    command.commands.setdefault(subcommand, kind.command)
             return command
         return COMMANDS[cmd_name].command if cmd_name in COMMANDS else None
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """With a suggestion where there is no such command: click knows the names of none."""
+        """Return the command; where there is none the error suggests a name, which click alone can't know."""
         try:
             return super().resolve_command(ctx, args)
         except click.exceptions.NoSuchCommand as error:
@@ -127,7 +127,7 @@ class _Commands(click.Group):
             raise click.exceptions.NoSuchCommand(error.command_name, possibilities=names, ctx=ctx) from None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """By the summaries, of each the whole first sentence: no command's module is imported."""
+        """List the commands with their summaries, so that no command's module is imported."""
         shipped = {name: click.Command(name, help=text) for name, text in SUMMARIES.items()}
         commands = {name: kind.command for name, kind in COMMANDS.items()} | shipped
         names = self.list_commands(ctx)

@@ -19,7 +19,7 @@ class SafeConsole(Console):
     """Rich's console, which shows control characters of what it prints, such as an escape in a name, as text."""
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
-        """Rich's own control of cursor and colours stays: it stands in other segments."""
+        """Escape control characters in texts. Rich's control of cursor and colours stays: it is in other segments."""
         for segment in super().render(renderable, options):
             yield segment if segment.control else Segment(printable(segment.text), segment.style)
 
@@ -39,12 +39,12 @@ class Output(NamedTuple):
 
     @classmethod
     def on(cls, console: Console) -> "Output":
-        """All of it on one console."""
+        """Return an output whose results and progress go to one console."""
         return cls(console, console)
 
 
 class ConsoleDisplay:
-    """Shows where a plan is. Estimates of what is left are corrected by how long finished trials really took.
+    """Shows how far a plan has run. Finished trials correct the estimate of the time that is left.
 
     Steps share one live line, and are not shown where there is no terminal for it; with `verbose` each stays.
     """
@@ -68,7 +68,7 @@ class ConsoleDisplay:
         self._spinner: Spinner | None = None
 
     def trial_begins(self, trial: Trial, number: int, total: int) -> None:
-        """A trial starts: trials before it that are finished already are no longer left."""
+        """Note that a trial starts, and that the finished trials before it are no longer left."""
         if trial.id in self._left:
             self._left = self._left[self._left.index(trial.id) :]
         self._current, self._trial_started = trial.id, time.monotonic()
@@ -90,14 +90,14 @@ class ConsoleDisplay:
         print_line(self._console, line)
 
     def step(self, name: str) -> None:
-        """The live line's middle."""
+        """Show a step in the middle of the live line."""
         self._step = name
         if self._verbose:
             self.say(f"assay: {self._line('')}")
         self._show("")
 
     def detail(self, text: str) -> None:
-        """The live line's end."""
+        """Show a detail at the end of the live line."""
         self._show(text)
 
     def say(self, line: str) -> None:

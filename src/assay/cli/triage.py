@@ -178,17 +178,17 @@ def _authorize(cluster: Path | None) -> Authorize | None:
 def _histories(history: str, since_ms: int, cluster: Path | None, web: BoundedWeb, bar: Progress) -> Histories:
     task = bar.add_task("looking for histories", total=None)
 
-    def seen(count: int) -> None:
+    def show_count(count: int) -> None:
         bar.update(task, description=f"looking for histories: {count:,} files")
 
     try:
         if history.startswith(("http://", "https://")):
-            return from_server(history, since_ms, web.ask, seen)
+            return from_server(history, since_ms, web.ask, show_count)
         if history.startswith("file:"):
-            return in_folder(Path(history.removeprefix("file:").replace("//", "/")), since_ms, seen)
+            return in_folder(Path(history.removeprefix("file:").replace("//", "/")), since_ms, show_count)
         if names_store(history):
-            return in_hadoop(history, since_ms, _client(history, cluster), seen)
-        return in_folder(Path(history).expanduser(), since_ms, seen)
+            return in_hadoop(history, since_ms, _client(history, cluster), show_count)
+        return in_folder(Path(history).expanduser(), since_ms, show_count)
     finally:
         bar.remove_task(task)
 

@@ -75,8 +75,8 @@ class HistoryServer:
             counters = self._get(f"{reference.id}/counters")["jobCounters"].get("counterGroup", [])
             with ThreadPoolExecutor(AT_ONCE) as threads:
                 tasks = _listed(self._get(f"{reference.id}/tasks"), "tasks", "task")
-                found = threads.map(lambda task: list(self._task(reference.id, task["id"])), tasks)
-                attempts = [attempt for of_task in found for attempt in of_task]
+                attempts_by_task = threads.map(lambda task: list(self._task(reference.id, task["id"])), tasks)
+                attempts = [attempt for task_attempts in attempts_by_task for attempt in task_attempts]
             record = job_record(reference.name, job, counters)
         except (LookupError, TypeError, AttributeError, ValueError) as error:
             raise AssayError(
@@ -95,7 +95,7 @@ class HistoryServer:
         return []
 
     def _task(self, job: str, task: str) -> Iterator[MapReduceAttempt]:
-        """Each attempt of a task."""
+        """Yield each attempt of a task."""
         for attempt in self._attempts(job, task):
             content = self._get(f"{job}/tasks/{task}/attempts/{attempt['id']}/counters")
             groups = _listed(content, "jobTaskAttemptCounters", "taskAttemptCounterGroup")
@@ -105,7 +105,7 @@ class HistoryServer:
         return _listed(self._get(f"{job}/tasks/{task}/attempts"), "taskAttempts", "taskAttempt")
 
     def settings(self, reference: JobReference) -> dict[str, str]:
-        """Those of a job's properties that decide how it ran (`RELEVANT`)."""
+        """Read the properties of a job that decide how it ran (`RELEVANT`)."""
         self._wait_for(reference.id)
         properties = _listed(self._get(f"{reference.id}/conf"), "conf", "property")
         return {property_["name"]: property_["value"] for property_ in properties if property_["name"] in RELEVANT}
@@ -114,13 +114,13 @@ class HistoryServer:
         deadline = time.monotonic() + self._patience_s
         while True:
             try:
-                found: dict[str, Any] = self._get(job)["job"]
+                job_status: dict[str, Any] = self._get(job)["job"]
             except AssayError:
                 if time.monotonic() > deadline:
                     raise
                 time.sleep(POLL_S)
             else:
-                return found
+                return job_status
 
     def _get(self, path: str) -> Any:
         url = f"{self._jobs_url}/{path}"
@@ -147,9 +147,9 @@ def with_attempts(
     # Of a job that succeeded each task must have an attempt that did.
     done = {attempt.task for attempt in attempts if attempt.state == "SUCCEEDED" and attempt.finished_ms}
     lost = record.tasks - len(done)
-    what = f"the history of {record.name} ({record.id}) lacks {lost} of its {record.tasks} tasks"
+    loss = f"the history of {record.name} ({record.id}) lacks {lost} of its {record.tasks} tasks"
     lacks = record.state == "SUCCEEDED" and lost > 0
-    doubts = (HISTORY_INCOMPLETE.doubt(what, record.id),) if lacks else ()
+    doubts = (HISTORY_INCOMPLETE.doubt(loss, record.id),) if lacks else ()
     counted = amounts_in(record.counters, places)
     return History(job=record, attempts=tuple(attempts), counted=counted, doubts=doubts)
 
@@ -186,7 +186,7 @@ def active_seconds(attempts: Iterable[TaskAttempt]) -> float | None:
 
 
 def task_attempt(job: str, attempt: dict[str, Any], groups: list[dict[str, Any]]) -> MapReduceAttempt:
-    """One attempt as history's `taskAttempt` and its counters tell it."""
+    """Make an attempt from history's `taskAttempt` and its counters."""
     counters = _counters(groups, "value")
     files, task = counters.get(FILE_SYSTEM_COUNTERS, {}), counters.get(TASK_COUNTERS, {})
     stage = "map" if attempt["type"] == "MAP" else "reduce"
@@ -246,5 +246,5 @@ def _remote_reason(answer: "httpx.Response") -> str:
 
 def _listed(content: dict[str, Any], outer: str, inner: str) -> list[dict[str, Any]]:
     """A list of the interface, which leaves out what is empty and may say null."""
-    found: list[dict[str, Any]] = (content.get(outer) or {}).get(inner) or []
-    return found
+    items: list[dict[str, Any]] = (content.get(outer) or {}).get(inner) or []
+    return items

@@ -54,9 +54,9 @@ class HistoryFiles:
     """The history files below a folder of this machine (an absolute path), or of a file system that Hadoop knows."""
 
     def __init__(
-        self, place: str, hadoop: Path, environment: Mapping[str, str], patience_s: float = PATIENCE_S
+        self, folder: str, hadoop: Path, environment: Mapping[str, str], patience_s: float = PATIENCE_S
     ) -> None:
-        self._place = place.rstrip("/")
+        self._place = folder.rstrip("/")
         self._hadoop = [str(hadoop), "fs"]
         self._environment = dict(environment)
         self._patience_s = patience_s
@@ -143,16 +143,16 @@ def _json_events(file: BinaryIO, garbled: Callable[[bytes], object] | None) -> I
 
 
 def _json_event(line: bytes) -> Event | None:
-    """The event in a line; None where there is none, or it only repeats others.
+    """Parse the event in a line; None where there is none, or it only repeats others.
 
     A union's value is a map with its type's name (Avro: JSON encoding).
     """
-    found = _TYPE.match(line)
-    if found is None:
+    match = _TYPE.match(line)
+    if match is None:
         if line.strip():
             raise ValueError(f"a line begins with {line[:40]!r}")
         return None
-    if (kind := found[1].decode()) in _UNUSED:
+    if (kind := match[1].decode()) in _UNUSED:
         return None
     (fields,) = from_json(line)["event"].values()
     counters = fields.get("counters")
@@ -182,10 +182,10 @@ class _Made:
         self._groups: dict[str, list[dict[str, Any]]] = {}
 
     def take(self, kind: str, event: Mapping[str, Any]) -> None:
-        """One event more."""
-        what, _, how = kind.rpartition("_")
-        if what in {"MAP_ATTEMPT", "REDUCE_ATTEMPT"}:
-            self._take_attempt(what.partition("_")[0], how, event)
+        """Take one more event."""
+        subject, _, how = kind.rpartition("_")
+        if subject in {"MAP_ATTEMPT", "REDUCE_ATTEMPT"}:
+            self._take_attempt(subject.partition("_")[0], how, event)
         elif kind == "JOB_SUBMITTED":
             if event["jobid"] != self._reference.id:
                 raise ValueError(f"it is of {event['jobid']}")
@@ -205,57 +205,59 @@ class _Made:
 
     def _take_attempt(self, stage: str, how: str, event: Mapping[str, Any]) -> None:
         name = event["attemptId"]
-        one = self._attempts.setdefault(name, {"id": name, "type": stage, "startTime": -1, "finishTime": -1})
+        attempt = self._attempts.setdefault(name, {"id": name, "type": stage, "startTime": -1, "finishTime": -1})
         if how == "STARTED":
-            one |= {
+            attempt |= {
                 "startTime": event["startTime"], "assignedContainerId": event["containerId"],
                 "nodeHttpAddress": f"{event['trackerName']}:{event['httpPort']}",
             }  # fmt: skip
             return
-        one |= {"state": _ENDS[how], "finishTime": event["finishTime"], "diagnostics": event.get("error", "")}
+        attempt |= {"state": _ENDS[how], "finishTime": event["finishTime"], "diagnostics": event.get("error", "")}
         if stage == "REDUCE" and how == "FINISHED":
-            one |= {"shuffleFinishTime": event["shuffleFinishTime"], "mergeFinishTime": event["sortFinishTime"]}
+            attempt |= {"shuffleFinishTime": event["shuffleFinishTime"], "mergeFinishTime": event["sortFinishTime"]}
         self._groups[name] = _groups(event.get("counters"), _OF_ATTEMPTS)
 
     def history(self) -> History:
-        """All of it. Raises LookupError where the job's beginning or end is missing."""
+        """Return the whole history. Raises LookupError where the job's beginning or end is missing."""
         # Attempts without an end ran when the job ended: the server does not tell of their counters, either.
         attempts = [
-            task_attempt(self._reference.id, {"state": "KILLED", **one}, self._groups.get(name, []))
-            for name, one in self._attempts.items()
+            task_attempt(self._reference.id, {"state": "KILLED", **attempt}, self._groups.get(name, []))
+            for name, attempt in self._attempts.items()
         ]
         averages = _averages(attempts)
         failed = {
-            f"failed{stage.title()}Attempts": sum(one.stage == stage and one.state == "FAILED" for one in attempts)
+            f"failed{stage.title()}Attempts": sum(
+                attempt.stage == stage and attempt.state == "FAILED" for attempt in attempts
+            )
             for stage in ("map", "reduce")
         }
         record = job_record(self._reference.name, {**self._job, **averages, **failed}, self._counters)
         return with_attempts(record, attempts)
 
 
-def _groups(counters: Mapping[str, Any] | None, wanted: frozenset[str] | None = None) -> list[dict[str, Any]]:
+def _groups(counters: Mapping[str, Any] | None, group_names: frozenset[str] | None = None) -> list[dict[str, Any]]:
     """Counters in the words of the REST interface, which has different ones for the values of jobs and attempts."""
     return [
         {
             "counterGroupName": group["name"],
             "counter": [
-                {"name": one["name"], "value": one["value"], "totalCounterValue": one["value"]}
-                for one in group["counts"]
+                {"name": counter["name"], "value": counter["value"], "totalCounterValue": counter["value"]}
+                for counter in group["counts"]
             ],
         }
         for group in (counters or {}).get("groups", ())
-        if wanted is None or group["name"] in wanted
+        if group_names is None or group["name"] in group_names
     ]
 
 
 def _averages(attempts: list[MapReduceAttempt]) -> dict[str, int]:
-    """Of all attempts that succeeded, in whole milliseconds (Hadoop: JobInfo.countTasksAndAttempts)."""
-    maps = [one for one in attempts if (one.stage, one.state) == ("map", "SUCCEEDED")]
-    reduces = [one for one in attempts if (one.stage, one.state) == ("reduce", "SUCCEEDED")]
+    """Average the attempts that succeeded, in whole milliseconds (Hadoop: JobInfo.countTasksAndAttempts)."""
+    maps = [attempt for attempt in attempts if (attempt.stage, attempt.state) == ("map", "SUCCEEDED")]
+    reduces = [attempt for attempt in attempts if (attempt.stage, attempt.state) == ("reduce", "SUCCEEDED")]
     times = {
-        "avgMapTime": [one.finished_ms - one.started_ms for one in maps],
-        "avgShuffleTime": [one.shuffle_finished_ms - one.started_ms for one in reduces],
-        "avgMergeTime": [one.merge_finished_ms - one.shuffle_finished_ms for one in reduces],
-        "avgReduceTime": [one.finished_ms - one.merge_finished_ms for one in reduces],
+        "avgMapTime": [attempt.finished_ms - attempt.started_ms for attempt in maps],
+        "avgShuffleTime": [attempt.shuffle_finished_ms - attempt.started_ms for attempt in reduces],
+        "avgMergeTime": [attempt.merge_finished_ms - attempt.shuffle_finished_ms for attempt in reduces],
+        "avgReduceTime": [attempt.finished_ms - attempt.merge_finished_ms for attempt in reduces],
     }
-    return {name: sum(own) // len(own) if own else 0 for name, own in times.items()}
+    return {name: sum(durations_ms) // len(durations_ms) if durations_ms else 0 for name, durations_ms in times.items()}

@@ -67,10 +67,10 @@ def run_client(
     tell: Callable[[str], None],
     folder: Path | None = None,
 ) -> int:
-    """Run it to its end in `folder`, its output in `log` and each line to `tell` as they come; its exit code.
+    """Run a client to its end in `folder`; its output goes to `log`, and line by line to `tell`. Returns its exit code.
 
-    `failure` is asked now and then whether the cluster has lost a daemon: a job on a cluster without its only DataNode
-    would otherwise retry for many minutes. Raises AssayError with that reason. However this ends, the client has too.
+    `failure` is asked each second whether the cluster has lost a daemon: a job on a cluster without its only DataNode
+    would otherwise retry for many minutes. Raises AssayError with that reason. The client has ended in any case.
     """
     with log.open("wb") as output:
         process = subprocess.Popen(
@@ -99,7 +99,7 @@ def run_client(
 
 
 def last_words(log: Path) -> str:
-    """The most telling line at the end of a client's output: a task's or its own last error, else its last line."""
+    """Return the most telling last line of a client's output: a task's error, else its own, else its last line."""
     text = log.read_text(errors="replace", encoding="utf-8")
     return last_telling(text, _is_of_task, _is_error, silent="it printed nothing")[:500]
 
@@ -113,11 +113,11 @@ def _is_error(line: str) -> bool:
 
 
 def last_lines(said: Iterable[str], count: int) -> list[str]:
-    """The last lines, each once, of all that a program said, without Hadoop's log lines and stack frames.
+    """Return the last lines of a program's output, each once, without Hadoop's log lines and stack frames.
 
     A log line begins with the time, and may go on in indented lines (a job's counters).
     """
-    kept: dict[str, None] = {}
+    last_said: dict[str, None] = {}
     logged = False
     for line in said:
         starts = _LOGGED.match(line) is not None
@@ -125,9 +125,9 @@ def last_lines(said: Iterable[str], count: int) -> list[str]:
         if logged or not line.strip() or _FRAME.match(line):
             continue
         # The attempts of a task fail alike: what is said again counts where it is said last.
-        kept.pop(line.rstrip(), None)
-        kept[line.rstrip()] = None
-    return [line[:MOST_CHARACTERS] for line in kept][-count:]
+        last_said.pop(line.rstrip(), None)
+        last_said[line.rstrip()] = None
+    return [line[:MOST_CHARACTERS] for line in last_said][-count:]
 
 
 SCRATCH = "{scratch}"
@@ -140,10 +140,11 @@ _LOCAL = re.compile(r"Running job: job_local")
 
 
 SAME_NAMES: Mapping[str, str] = {stage.name: stage.name for stage in STAGES}
+"""MapReduce itself calls its stages as its client does."""
 
 
 class ClientOutput:
-    """What a program's client has printed so far."""
+    """The jobs and the progress that a program's client has printed so far."""
 
     def __init__(
         self, program: Program, progressed: Callable[[StageProgress], None] = unheard,
@@ -157,7 +158,7 @@ class ClientOutput:
         self.ids: list[str] = []
 
     def read_line(self, line: str, progress: Progress) -> None:
-        """A line of its output; news are passed on."""
+        """Read a line of the output, and pass on jobs and progress that it tells of."""
         before = len(self.ids)
         self._keep(line)
         done = _DONE.search(line)
@@ -168,34 +169,34 @@ class ClientOutput:
             self._progressed(_stage_progress(self._name(max(0, before - 1)), done, self._stages))
 
     def read_log(self, log: Path) -> None:
-        """Its whole output, the last lines too."""
+        """Read its whole output, the last lines too."""
         for line in log.read_text(errors="replace", encoding="utf-8").splitlines():
             self._keep(line)
 
     def jobs(self) -> tuple[JobReference, ...]:
-        """Its jobs in their order. Raises AssayError when it ran none on the cluster."""
+        """List its jobs in their order. Raises AssayError where it ran none on the cluster."""
         if not self.ids:
             why = "it ran on this machine alone" if self._local else "its client named none; it must log at level INFO"
             raise AssayError(f"{self._program.name} ended well, but no job of it is known on the cluster: {why}")
-        return tuple(JobReference(name=self._name(at), id=found) for at, found in enumerate(self.ids))
+        return tuple(JobReference(name=self._name(at), id=job_id) for at, job_id in enumerate(self.ids))
 
     def _name(self, at: int) -> str:
         names = self._program.jobs
         return names[at] if at < len(names) else f"{self._program.name} {at + 1}"
 
     def _keep(self, line: str) -> None:
-        found = _JOB.search(line)
+        match = _JOB.search(line)
         self._local = self._local or _LOCAL.search(line) is not None
-        if found and f"job_{found[1]}" not in self.ids:
-            self.ids.append(f"job_{found[1]}")
+        if match and f"job_{match[1]}" not in self.ids:
+            self.ids.append(f"job_{match[1]}")
 
 
-def _stage_progress(job: str, found: re.Match[str], stages: Mapping[str, str]) -> StageProgress:
-    return StageProgress(job, {stage: int(found[name]) for name, stage in stages.items()})
+def _stage_progress(job: str, match: re.Match[str], stages: Mapping[str, str]) -> StageProgress:
+    return StageProgress(job, {stage: int(match[name]) for name, stage in stages.items()})
 
 
 def find_jar(program: Program, extras: Path | None) -> Path:
-    """The program's jar: its path, or the one file among Hadoop's own further jars that fits its pattern.
+    """Find the program's jar by its path, or by its pattern among Hadoop's further jars.
 
     Raises BadInputError when it is not there.
     """
@@ -203,10 +204,10 @@ def find_jar(program: Program, extras: Path | None) -> Path:
         if not Path(program.jar).is_file():
             raise BadInputError(f"{program.name} needs the jar {program.jar}, and it is not there")
         return Path(program.jar)
-    found = sorted(extras.glob(program.jar)) if extras is not None else []
-    if not found:
+    jars = sorted(extras.glob(program.jar)) if extras is not None else []
+    if not jars:
         raise BadInputError(f"{program.name} needs {program.jar}, and it is not in {extras}; run setup/prepare again")
-    return found[-1]
+    return jars[-1]
 
 
 def with_classpath(environment: Mapping[str, str], jars: str) -> dict[str, str]:
@@ -248,8 +249,8 @@ class MapReduce:
         def tell(line: str) -> None:
             if line.startswith(_NEWS):
                 progress.detail(line.removeprefix(_NEWS))
-                if found := _JOB_DONE.match(line):
-                    self._progressed(_stage_progress(found["job"], found, self.stages))
+                if match := _JOB_DONE.match(line):
+                    self._progressed(_stage_progress(match["job"], match, self.stages))
 
         properties = [f"-D{name}={value}" for name, value in launch.properties.items()]
         command = [str(self._cluster.hadoop), "jar", str(self._jar), launch.command, *properties]
@@ -306,7 +307,7 @@ class MapReduce:
         return LaunchReport(jobs=jobs, result={}, settings={**settings, **program.properties}, texts=texts)
 
     def history(self, job: JobReference) -> History:
-        """From the job's history file where the cluster names a folder of these, else from the JobHistoryServer."""
+        """Read the job's history file where the cluster names a folder of these, else ask the JobHistoryServer."""
         if self._files is None:
             return self._history.read(job)
         try:
@@ -319,7 +320,7 @@ class MapReduce:
             return history.model_copy(update={"doubts": (*history.doubts, doubt)})
 
     def phases(self, attempts: Sequence[TaskAttempt]) -> TaskHistory:
-        """By the containers' logs, as far as the platform's nodes give them."""
+        """Read the finer phases from the containers' logs, as far as the platform's nodes give them."""
         return read_phases(
             self._cluster.nodes, [attempt for attempt in attempts if isinstance(attempt, MapReduceAttempt)]
         )
@@ -346,7 +347,7 @@ class MapReduce:
         return f"launch-{self._launches}"
 
     def _abandon(self, jobs: Iterable[str]) -> None:
-        """On a cluster that goes on living, kill the jobs whose client was ended."""
+        """Kill the jobs whose client was ended, on a cluster that outlives the trial."""
         for job in jobs if self._cluster.outlives else ():
             command = [str(self._cluster.hadoop), "job", "-kill", job]
             with suppress(subprocess.TimeoutExpired):

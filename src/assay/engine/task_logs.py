@@ -49,10 +49,10 @@ class LogLine(NamedTuple):
 def stamped(text: Iterable[str]) -> Iterator[LogLine]:
     """The stamped lines of a log (stack traces and the like are left out), in local time as if it were UTC."""
     for line in text:
-        found = _LINE.match(line)
-        if found:
-            time = datetime.fromisoformat(found[1]).replace(tzinfo=UTC)
-            yield LogLine(round(time.timestamp() * 1000), found[2], found[3].rpartition(".")[2], found[4])
+        match = _LINE.match(line)
+        if match:
+            time = datetime.fromisoformat(match[1]).replace(tzinfo=UTC)
+            yield LogLine(round(time.timestamp() * 1000), match[2], match[3].rpartition(".")[2], match[4])
 
 
 def merged(logs: Sequence[Sequence[LogLine]]) -> list[LogLine]:
@@ -80,7 +80,7 @@ def section(lines: Sequence[LogLine], attempt: str) -> list[LogLine]:
 
 
 def in_utc(lines: Sequence[LogLine], started_ms: int) -> list[LogLine]:
-    """Its lines in UTC. Raises AssayError when no whole offset brings its beginning near the container's launch."""
+    """Convert lines to UTC. Raises AssayError where no whole offset brings the first near the container's launch."""
     if not lines:
         return []
     offset_ms = round((lines[0].time_ms - started_ms) / _ZONE_STEP_MS) * _ZONE_STEP_MS
@@ -133,7 +133,7 @@ def _map(attempt: MapReduceAttempt, lines: Sequence[LogLine]) -> MapReducePhases
 def _reduce(attempt: MapReduceAttempt, lines: Sequence[LogLine]) -> MapReducePhases:
     begun = _first(lines, "ReduceTask", "Using ShuffleConsumerPlugin")
     merges = _passes(lines)
-    spills = [one for one in lines if one.logger == "MergeManagerImpl" and _MEMORY_SPILL.match(one.message)]
+    spills = [line for line in lines if line.logger == "MergeManagerImpl" and _MEMORY_SPILL.match(line.message)]
     # As FAILED_SHUFFLE counts: each map output of a host that can't be reached, and each that came broken.
     fetcher = [line.message for line in lines if line.logger == "Fetcher"]
     lost = map(_LOST_HOST.match, fetcher)
@@ -141,7 +141,8 @@ def _reduce(attempt: MapReduceAttempt, lines: Sequence[LogLine]) -> MapReducePha
     counts = MapReducePhases(
         job=attempt.job, attempt=attempt.attempt, stage="reduce", start_s=_seconds(attempt.started_ms, begun),
         spills=len(spills), merge_passes=sum(passes for _, passes in merges),
-        failed_fetches=sum(int(host[1]) for host in lost if host) + sum(one.count("attempt_") for one in broken),
+        failed_fetches=sum(int(host[1]) for host in lost if host)
+        + sum(message.count("attempt_") for message in broken),
     )  # fmt: skip
     worked, done = _ends(attempt, lines)
     # History has both by the same clock; the log stands in where it does not.
@@ -246,22 +247,22 @@ def read_phases(nodes: Sequence[ClusterNode], attempts: Sequence[MapReduceAttemp
     unclear: dict[str, str] = {}
     read: dict[str, list[list[LogLine]]] = {}
     put_off = _Masters(nodes).put_off
-    for attempt in sorted(attempts, key=lambda one: one.container):
+    for attempt in sorted(attempts, key=lambda candidate: candidate.container):
         try:
             if attempt.container not in read:
                 # Only tasks that ran inside their job's master share a log: never is more than one job's kept.
                 read = {attempt.container: _read(nodes, attempt.container)}
             if any(read[attempt.container]):
-                own = phases_of(attempt, read[attempt.container])
-                phases.append(own.model_copy(update={"commits_put_off": put_off(attempt)}))
+                phase = phases_of(attempt, read[attempt.container])
+                phases.append(phase.model_copy(update={"commits_put_off": put_off(attempt)}))
             elif attempt.state == "SUCCEEDED":  # one that was killed may never have begun to log
                 missing.append(attempt.attempt)
         except (AssayError, OSError, ValueError) as error:
             unclear[attempt.attempt] = str(error)
     doubts = []
     if missing:
-        what = f"{len(missing)} of {len(attempts)} task attempts left no log, the first {missing[0]}"
-        doubts.append(TASK_LOG_MISSING.doubt(what))
+        loss = f"{len(missing)} of {len(attempts)} task attempts left no log, the first {missing[0]}"
+        doubts.append(TASK_LOG_MISSING.doubt(loss))
     for attempt_id, reason in islice(unclear.items(), 1):
         of = f"{len(unclear)} of {len(attempts)} task attempts"
         doubts.append(TASK_LOG_UNCLEAR.doubt(f"the logs of {of} can't be used, as that of {attempt_id}: {reason}"))
@@ -296,8 +297,10 @@ def _short_jobs_put_off(attempts: Sequence[MapReduceAttempt], phases: Sequence[M
     for phase in phases:
         late[phase.job] += phase.commits_put_off or 0
     for job, times in sorted((+late).items()):
-        own = [attempt for attempt in attempts if attempt.job == job]
-        took_s = (max(one.finished_ms for one in own) - min(one.started_ms for one in own)) / 1000
+        job_attempts = [attempt for attempt in attempts if attempt.job == job]
+        took_s = (
+            max(attempt.finished_ms for attempt in job_attempts) - min(attempt.started_ms for attempt in job_attempts)
+        ) / 1000
         if took_s < _SHORT_S:
             yield COMMITS_PUT_OFF.doubt(
                 f"{job}, whose tasks took {took_s:.1f} s from the first start to the last end, slept for 1 s before a "

@@ -37,7 +37,7 @@ class Tez(MapReduce):
         self._patience_s = PATIENCE_S * context.cluster.slower
 
     def history(self, job: JobReference) -> History:
-        """From its history file, which is waited for a while: it is whole when the application master has ended."""
+        """Read its history file, after a wait: the file is whole when the application master has ended."""
         deadline_s = time.monotonic() + self._patience_s
         prefix = file_prefix(job.id)
         while True:
@@ -51,7 +51,7 @@ class Tez(MapReduce):
             time.sleep(POLL_S)
 
     def phases(self, attempts: Sequence[TaskAttempt]) -> TaskHistory:  # noqa: ARG002 - the history has all there is
-        """None finer than those of the history."""
+        """Return no phases finer than those of the history."""
         return TaskHistory()
 
     def _settings(self, job: JobReference) -> Mapping[str, str]:  # noqa: ARG002 - no server knows them

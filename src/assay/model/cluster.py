@@ -45,7 +45,7 @@ class ModelledNodes(NamedTuple):
 
     @property
     def cores(self) -> float:
-        """Of all its nodes."""
+        """The cores of all its nodes."""
         return (self.workers + 1) * self.cpus
 
 
@@ -94,7 +94,7 @@ class ClusterSpec(Frozen):
     @model_validator(mode="before")
     @classmethod
     def _node_source_was_a_key_of_its_own(cls, given: Any) -> Any:
-        """In older records each way to read nodes is a key by its name, null where it was not taken."""
+        """Read older records, in which each way to read nodes is a key by its name, null where it was not taken."""
         further = given.keys() - cls.model_fields.keys() if isinstance(given, dict) else ()
         sources = {name: given[name] for name in further if given[name] is None or isinstance(given[name], dict)}
         taken = [{"name": name, **options} for name, options in sources.items() if options is not None]
@@ -116,10 +116,10 @@ class ClusterSpec(Frozen):
 
 
 def even_racks(racks: int, nodes: int) -> tuple[tuple[int, ...], ...]:
-    """So many workers divided into so many racks, neighbours together; none where all are in one."""
+    """Divide workers into racks, neighbours together; no racks where all are in one."""
     ends = [round(nodes * rack / racks) for rack in range(racks + 1)]
-    found = (tuple(range(first + 1, last + 1)) for first, last in pairwise(ends))
-    return tuple(rack for rack in found if rack) if racks > 1 else ()
+    divided = (tuple(range(first + 1, last + 1)) for first, last in pairwise(ends))
+    return tuple(rack for rack in divided if rack) if racks > 1 else ()
 
 
 def racks_as_listed(value: Any) -> int | tuple[tuple[int, ...], ...]:
@@ -128,6 +128,6 @@ def racks_as_listed(value: Any) -> int | tuple[tuple[int, ...], ...]:
         return value
     racks = value if isinstance(value, list) and all(isinstance(rack, list) and rack for rack in value) else []
     numbers = [number for rack in racks for number in rack]
-    if not numbers or len({*map(str, numbers)}) != len(numbers) or not all(type(one) is int for one in numbers):
+    if not numbers or len({*map(str, numbers)}) != len(numbers) or not all(type(number) is int for number in numbers):
         raise ValueError("Must be a number of racks, or lists of workers' numbers, each once, such as [[1, 2], [3, 4]]")
     return tuple(map(tuple, racks))

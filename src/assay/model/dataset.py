@@ -54,7 +54,7 @@ class GraphFacts(Frozen):
     """Triangles; null if counting takes long."""
 
     def size(self, staged_bytes: float) -> "Amounts":
-        """As an input's size; counts that aren't known are replaced by those that they can't exceed."""
+        """The size of the input; unknown counts are replaced by upper bounds."""
         counts = self.model_dump(exclude={"wedges"})
         counts["wedges_by_degree"] = self.wedges if self.wedges_by_degree is None else self.wedges_by_degree
         counts["triangles"] = counts["wedges_by_degree"] if self.triangles is None else self.triangles
@@ -117,7 +117,7 @@ class DatasetSpec(Frozen):
 
     @property
     def is_none(self) -> bool:
-        """There is no dataset."""
+        """Whether there is no dataset."""
         return self.file is None and self.get is None and self.make is None
 
 
@@ -148,5 +148,5 @@ class Amounts(Frozen):
         return Amounts(**{name: factor * value for name, value in self})
 
     def of(self, size: "Amounts") -> float:
-        """So much for all of an input of this size."""
+        """Return the sum for all of an input of this size."""
         return float(sum(value * getattr(size, name) for name, value in self))

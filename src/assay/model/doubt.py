@@ -75,12 +75,12 @@ def doubt_kind(
 
 
 def decisive(doubts: Iterable[Doubt]) -> list[tuple[Doubt, int]]:
-    """Of each kind that could change an answer the first doubt and how many there are; the worst kind first."""
-    found: dict[str, list[Doubt]] = {}
+    """List the first doubt of each kind that could change an answer, with their number; the worst kind first."""
+    by_kind: dict[str, list[Doubt]] = {}
     for doubt in doubts:
         if doubt.severity > 0:
-            found.setdefault(doubt.kind, []).append(doubt)
-    return sorted(((own[0], len(own)) for own in found.values()), key=lambda one: -one[0].severity)
+            by_kind.setdefault(doubt.kind, []).append(doubt)
+    return sorted(((doubts[0], len(doubts)) for doubts in by_kind.values()), key=lambda entry: -entry[0].severity)
 
 
 class Outcome(StrEnum):

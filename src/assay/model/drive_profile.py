@@ -50,7 +50,7 @@ class Figure(Frozen):
 
     @property
     def evidence(self) -> Evidence:
-        """By the basis."""
+        """The evidence that the basis gives."""
         return EVIDENCE.get(self.basis, "assumed")
 
 
@@ -95,7 +95,7 @@ class DriveProfile(Frozen):
         """A plain value is a figure without a source."""
         if not isinstance(value, dict):
             return value
-        return {name: one if isinstance(one, dict) else {"value": one} for name, one in value.items()}
+        return {name: figure if isinstance(figure, dict) else {"value": figure} for name, figure in value.items()}
 
     @property
     def values(self) -> dict[str, float]:
@@ -105,7 +105,7 @@ class DriveProfile(Frozen):
     @property
     def assumed(self) -> str:
         """How many of the figures are assumed: `15 of 19`."""
-        return f"{sum(one.evidence == 'assumed' for one in self.figures.values())} of {len(self.figures)}"
+        return f"{sum(figure.evidence == 'assumed' for figure in self.figures.values())} of {len(self.figures)}"
 
     @property
     def speed_is_assumed(self) -> bool:
@@ -113,7 +113,7 @@ class DriveProfile(Frozen):
         return self.varied("slower").values != self.values
 
     def varied(self, way: str) -> "DriveProfile":
-        """The same drive with all of its assumed times and rates `slower`, or `faster`, by `ASSUMED_TIMES`.
+        """Return the drive with its assumed times and rates `slower` or `faster`, by `ASSUMED_TIMES`.
 
         Sizes, counts and power are no speeds, and stay.
         """
@@ -123,8 +123,8 @@ class DriveProfile(Frozen):
             times = factor if name.endswith(_TIMES) else 1 / factor if name.endswith(_RATES) else 1
             varies = figure.evidence == "assumed" and times != 1
             figures[name] = figure.model_copy(update={"value": figure.value * times}) if varies else figure
-        told = {key: f"{value}, assumed figures {way}" for key in ("title", "model") if (value := getattr(self, key))}
-        return self.model_copy(update={"figures": figures, **told})
+        labels = {key: f"{value}, assumed figures {way}" for key in ("title", "model") if (value := getattr(self, key))}
+        return self.model_copy(update={"figures": figures, **labels})
 
     @property
     def expected_values(self) -> dict[str, float]:
@@ -133,7 +133,7 @@ class DriveProfile(Frozen):
 
     @property
     def for_emulator(self) -> str:
-        """As the emulator reads it: JSON with plain values."""
+        """The profile in the emulator's form: JSON with plain values."""
         slowdown = {"slowdown": self.slowdown} if self.slowdown != 1 else {}
         return json.dumps({"name": self.name, "kind": self.kind, "figures": self.values, **slowdown}, sort_keys=True)
 

@@ -24,11 +24,11 @@ class Ranged(Frozen):
         return Ranged(value=self.value + other.value, low=self.low + other.low, high=self.high + other.high)
 
     def times(self, factor: float) -> "Ranged":
-        """All of it by a factor of at least 0."""
+        """Multiply value and range by a factor of at least 0."""
         return Ranged(value=self.value * factor, low=self.low * factor, high=self.high * factor)
 
     def lowered(self, by: float) -> "Ranged":
-        """The same with a lower end that lies so much lower, but not below 0."""
+        """Lower the lower end by so much, but not below 0."""
         return self.model_copy(update={"low": max(0.0, self.low - by)})
 
 

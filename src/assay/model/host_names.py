@@ -29,14 +29,14 @@ def is_loopback(name: str) -> bool:
     return canonical_host(name) == _LOOPBACK
 
 
-def host_of(place: str) -> str:
+def host_of(address: str) -> str:
     """The host in `HOST:PORT`, `[IPv6]:PORT` or a host alone, an IPv6 address without its brackets."""
-    if place.count(":") > 1 and not place.startswith("["):
+    if address.count(":") > 1 and not address.startswith("["):
         try:
-            return str(ip_address(place))
+            return str(ip_address(address))
         except ValueError:  # an IPv6 address and a port, as Java prints it
-            return place.rpartition(":")[0]
-    return place.removeprefix("[").partition("]")[0] if place.startswith("[") else place.partition(":")[0]
+            return address.rpartition(":")[0]
+    return address.removeprefix("[").partition("]")[0] if address.startswith("[") else address.partition(":")[0]
 
 
 def in_url(host: str) -> str:

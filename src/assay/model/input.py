@@ -31,7 +31,7 @@ class Input:
         return LaunchReport(jobs=(), result={})
 
     def put(self, path: str, store: Store, progress: Progress) -> None:
-        """The same where it takes no job: the files come from this machine."""
+        """Stage the input without a job, from files of this machine."""
 
 
 class GraphInput(Input):

@@ -43,6 +43,6 @@ class KerberosSpec(Frozen):
         return self
 
     def located(self, absolute: Callable[[Path], Path]) -> "KerberosSpec":
-        """The same with whole paths."""
+        """Return the description with absolute paths."""
         places = {key: getattr(self, key) for key in ("keytab", "ticket_cache")}
-        return self.model_copy(update={key: absolute(place) for key, place in places.items() if place is not None})
+        return self.model_copy(update={key: absolute(path) for key, path in places.items() if path is not None})

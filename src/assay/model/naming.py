@@ -17,28 +17,28 @@ LEAST_BEGINNING = 3
 """Words that a hint names, and letters of one that many others may begin with."""
 
 
-def similar(word: str, words: Sequence[str], most: int = 1) -> list[str]:
+def similar(word: str, candidates: Sequence[str], most: int = 1) -> list[str]:
     """The words that begin with it, else the `most` that are written much like it; none where there are none."""
-    begin = [known for known in words if len(word) >= LEAST_BEGINNING and known.startswith(word)][:MOST_MEANT]
-    return begin or difflib.get_close_matches(word, words, n=most, cutoff=0.6)
+    begin = [known for known in candidates if len(word) >= LEAST_BEGINNING and known.startswith(word)][:MOST_MEANT]
+    return begin or difflib.get_close_matches(word, candidates, n=most, cutoff=0.6)
 
 
-def did_you_mean(words: Sequence[str]) -> str:
+def did_you_mean(candidates: Sequence[str]) -> str:
     """The question by its words, at least one."""
-    *others, last = map(repr, words)
+    *others, last = map(repr, candidates)
     return f"did you mean {', '.join(others)}{' or ' if others else ''}{last}?"
 
 
-def nearest(word: str, words: Sequence[str], most: int = 1) -> str:
+def nearest(word: str, candidates: Sequence[str], most: int = 1) -> str:
     """A hint for a word that isn't among some words: the similar ones, else all."""
-    close = similar(word, words, most)
-    return did_you_mean(close) if close else f"possible are {', '.join(words)}"
+    close = similar(word, candidates, most)
+    return did_you_mean(close) if close else f"possible are {', '.join(candidates)}"
 
 
-def first_few(words: Sequence[str], between: str = ", ", last: str = " and", most: int = 3) -> str:
+def first_few(items: Sequence[str], between: str = ", ", last: str = " and", most: int = 3) -> str:
     """The first of some words, and how many more there are: `a, b, c and 2 more`."""
-    more = f"{last} {len(words) - most} more" if len(words) > most else ""
-    return between.join(words[:most]) + more
+    more = f"{last} {len(items) - most} more" if len(items) > most else ""
+    return between.join(items[:most]) + more
 
 
 def unprintable(text: str) -> str | None:
@@ -83,11 +83,11 @@ _LETTERED = re.compile(r"(-?[0-9]{1,19}(?:\.[0-9]+)?)([kmgtpe]?)", re.IGNORECASE
 
 def lettered_size(text: str) -> float | None:
     """A number with or without one of Hadoop's letters, which count in 1024s: `64m`; None for what is none."""
-    found = _LETTERED.fullmatch(text)
-    if found is None:
+    match = _LETTERED.fullmatch(text)
+    if match is None:
         return None
-    number = float(found[1]) if "." in found[1] else int(found[1])
-    unit: int = 1024 ** _PREFIXES.index(found[2].lower() or " ")
+    number = float(match[1]) if "." in match[1] else int(match[1])
+    unit: int = 1024 ** _PREFIXES.index(match[2].lower() or " ")
     return number * unit
 
 

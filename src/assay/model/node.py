@@ -12,10 +12,10 @@ class Process(Protocol):
     pid: int
 
     def poll(self) -> int | None:
-        """Its exit code (negative: the signal that ended it); None while it runs."""
+        """Return its exit code (negative: the signal that ended it); None while it runs."""
 
     def wait(self, timeout: float | None = None) -> int:
-        """The same, once it has ended. Raises subprocess.TimeoutExpired."""
+        """Wait for its end and return its exit code. Raises subprocess.TimeoutExpired."""
 
 
 class OpenFile(Protocol):
@@ -25,7 +25,7 @@ class OpenFile(Protocol):
     """
 
     def read(self, most_bytes: int = 8192) -> str:
-        """As it is now; the kernel gives about a page at most. Raises OSError, also once it has been closed."""
+        """Read the file as it is now, about a page at most. Raises OSError, also once it has been closed."""
 
     def close(self) -> None:
         """Close it; again does nothing."""
@@ -71,7 +71,7 @@ class Node(ReadableNode, Protocol):
         """Copy a folder from this machine to the node, where `target` is not there yet."""
 
     def free_ports(self, count: int) -> list[int]:
-        """So many distinct ports that nobody listens on now. Raises OSError when there are too few."""
+        """Find distinct ports that nobody listens on now. Raises OSError where there are too few."""
 
     def connect(self, address: tuple[str, int], timeout_s: float | None = None) -> socket.socket:
         """A TCP connection from the node to a server, by the names that are known there. Raises OSError."""

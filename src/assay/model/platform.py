@@ -54,7 +54,7 @@ class Platform(Protocol):
     """What a trial runs on, as one object: its nodes, media, store and engine."""
 
     def facts(self) -> Mapping[str, str]:
-        """Of the machine and the software."""
+        """Collect facts of the machine and the software."""
 
     def media(self) -> tuple[Medium, ...]:
         """The media of the trial's placement; the same ones each time."""
@@ -72,7 +72,7 @@ class Platform(Protocol):
         """Raises BadInputError when it could not start with these Hadoop properties; asked before anything starts."""
 
     def user(self) -> str:
-        """As whom the store knows who runs trials. Raises BadInputError."""
+        """Return the name by which the store knows the user. Raises BadInputError."""
 
     def hindrance(self) -> str | None:
         """Why no trial can begin or end well now, such as a login that has expired; None where nothing is known."""

@@ -139,7 +139,7 @@ class ScaleCheck(Frozen):
     def _named_by_its_title(cls, content: Any) -> Any:
         """Checks of older records have their titles for names."""
         if isinstance(content, dict) and "id" not in content and "name" in content:
-            ids = {title: one for one, title in TITLES.items()}
+            ids = {title: check_id for check_id, title in TITLES.items()}
             rest = {name: value for name, value in content.items() if name != "name"}
             return {**rest, "id": ids.get(content["name"], content["name"])}
         return content
@@ -168,5 +168,5 @@ class ScaleReport(Frozen):
 
     @property
     def failed(self) -> tuple[ScaleCheck, ...]:
-        """Those for which its times are not to be believed."""
+        """The failed checks, for which its times are not valid."""
         return tuple(check for check in self.checks if check.passed is False)

@@ -7,16 +7,16 @@ class SectionView(Protocol):
     """A section of one run's report; each method's text is put in as it is, and may be empty but for JSON."""
 
     def summary_html(self) -> str:
-        """For the page's first screen: a sentence with a link to the section."""
+        """A sentence for the page's first screen, with a link to the section."""
 
     def html(self) -> str:
-        """For the page, from its `<h2 id=...>` on."""
+        """The section of the page, from its `<h2 id=...>` on."""
 
     def text(self) -> str:
-        """For the terminal."""
+        """The section on a terminal."""
 
     def markdown(self) -> str:
-        """From its `##` heading on."""
+        """The section in Markdown, from its `##` heading on."""
 
     def json(self) -> str:
         """A JSON value, which stands under the section's name."""

@@ -164,7 +164,7 @@ class ClusterEntry(Frozen):
 
     @property
     def given_keys(self) -> set[str]:
-        """All keys that the experiment has there."""
+        """Return the keys that the experiment gives for its cluster."""
         return {*self.model_fields_set, *(self.model_extra or {})}
 
 

@@ -39,34 +39,34 @@ def override_of(text: str) -> Override:
 
 def apply(override: Override, tree: Any) -> Place:
     """Put the value into an experiment's tree; the place where it stands then. Raises BadInputError."""
-    place: list[object] = []
+    keys: list[object] = []
     here, rest = tree, override.key
     while True:
-        here, step, rest = _step(override, here, place, rest)
-        place.append(step)
+        here, step, rest = _step(override, here, keys, rest)
+        keys.append(step)
         if not rest:
             here[step] = override.value
-            return place
+            return keys
         missing = isinstance(here, dict) and here.get(step) is None
         here[step] = _map() if missing else deepcopy(here[step])  # an alias repeats it elsewhere, where it must stay
         here = here[step]
 
 
-def _step(override: Override, here: Any, place: list[object], rest: str) -> tuple[Any, Any, str]:
+def _step(override: Override, here: Any, keys: list[object], rest: str) -> tuple[Any, Any, str]:
     """The list or map to go on from, the key there, and what is left of the path behind it."""
     if isinstance(here, list):
         name, _, below = rest.partition(".")
         if name.isdecimal() and int(name) < len(here):
             return here, int(name), below
         if len(here) != 1 or name.isdecimal():
-            listed = _typed(place)
+            listed = _typed(keys)
             which = f"{listed} is a list of {len(here)}, counted from 0; name one, such as {listed}.0"
             raise BadInputError(f"{override.option}: {which}")
-        place.append(0)
+        keys.append(0)
         here[0] = deepcopy(here[0])
         here = here[0]
     if not isinstance(here, dict):
-        whole = _typed([part for part in place if part != 0])
+        whole = _typed([part for part in keys if part != 0])
         raise BadInputError(
             f"{override.option}: {whole} is {shown(here)}, which has no keys; set the whole of it, such as "
             f"--set '{whole}={{key: value}}'"
@@ -74,7 +74,7 @@ def _step(override: Override, here: Any, place: list[object], rest: str) -> tupl
     names = rest.split(".")
     counts = range(len(names), 0, -1)
     known = next((count for count in counts if ".".join(names[:count]) in here), None)
-    inside = place[-1] if place else ""
+    inside = keys[-1] if keys else ""
     count = known or (len(names) if inside in OPEN else 1)
     name, below = ".".join(names[:count]), ".".join(names[count:])
     if below and known is None and inside in NAMED:
@@ -82,8 +82,8 @@ def _step(override: Override, here: Any, place: list[object], rest: str) -> tupl
     return here, name, below
 
 
-def _typed(place: Sequence[object]) -> str:
-    return ".".join(map(str, place))
+def _typed(keys: Sequence[object]) -> str:
+    return ".".join(map(str, keys))
 
 
 def _map() -> Any:
@@ -92,9 +92,9 @@ def _map() -> Any:
     return CommentedMap()
 
 
-def lies_within(place: Place, around: Place) -> bool:
+def lies_within(keys: Place, around: Place) -> bool:
     """Whether a place is another one or lies in it; one thing alone may stand where a list has its first."""
-    rest = list(place)
+    rest = list(keys)
     for part in around:
         while rest and rest[0] != part and isinstance(rest[0], int):
             rest.pop(0)

@@ -10,7 +10,7 @@ from assay.plan.source import Source
 
 def check_pairs(source: Source, trials: Iterable[Trial]) -> None:
     """Raises BadInputError, with its line, for the first workload that does not run on its trial's engine and store."""
-    place = next((key for key in ("engine", "store") if key in source.experiment.model_fields_set), "workloads")
+    key = next((name for name in ("engine", "store") if name in source.experiment.model_fields_set), "workloads")
     for workload, engine, store in dict.fromkeys((trial.workload.name, trial.engine, trial.store) for trial in trials):
         kind = WORKLOADS.get(workload)
         pairs = working_pairs(kind) if kind is not None else [(engine, store)]
@@ -18,5 +18,5 @@ def check_pairs(source: Source, trials: Iterable[Trial]) -> None:
             working = " or ".join(f"{engine} with {store}" for engine, store in pairs)
             cure = f"it runs on {working}; name such a pair, or `exclude` this one" if pairs else "nothing here runs it"
             raise source.error_at(
-                [place], f"{workload} does not run on the engine {engine} with the store {store}; {cure}"
+                [key], f"{workload} does not run on the engine {engine} with the store {store}; {cure}"
             )

@@ -41,7 +41,7 @@ _NAME = re.compile(r"[^\s<>&\"']+")
 
 
 def bounds() -> Mapping[str, ValueBounds]:
-    """Those of all services, by their properties."""
+    """Return the bounds of all services, by property."""
     return {name: bound for service in SERVICES.values() for name, bound in service.bounds.items()}
 
 
@@ -102,12 +102,12 @@ class Property(NamedTuple):
 
     name: str
     levels: Sequence[str]
-    place: Place
+    keys: Place
     workloads: Sequence[str]
 
 
 def properties_of(experiment: ExperimentFile) -> Iterator[Property]:
-    """All that the experiment sets: for all trials, for a workload's jobs, and in its own profiles."""
+    """List the properties that the experiment sets: for all trials, for a workload's jobs, and in its profiles."""
     everywhere = [workload.name for workload in experiment.workloads]
     for name, levels in experiment.hadoop.items():
         yield Property(name, levels, ["hadoop", name], everywhere)
@@ -125,10 +125,10 @@ def located(source: Source) -> Iterator[None]:
     try:
         yield
     except BadInputError as error:
-        places: dict[str, Place] = {one.name: one.place for one in properties_of(source.experiment)}
+        places: dict[str, Place] = {entry.name: entry.keys for entry in properties_of(source.experiment)}
         places |= {key: (key,) for key in source.tree}
-        place = next((places[key] for key in error.keys if key in places), None)
-        raise error if place is None else source.error_at(place, str(error)) from None
+        keys = next((places[key] for key in error.keys if key in places), None)
+        raise error if keys is None else source.error_at(keys, str(error)) from None
 
 
 def check_properties(source: Source, vocabulary: Vocabulary) -> list[Doubt]:
@@ -141,46 +141,46 @@ def check_properties(source: Source, vocabulary: Vocabulary) -> list[Doubt]:
     known = vocabulary.properties
     given = list(properties_of(source.experiment))
     own_cluster = source.experiment.platform.ours
-    any_block = not own_cluster or any(one.name == _LEAST_BLOCK for one in given)
-    for one in _arguments(source.experiment):
-        if (misread := _misread(one, known)) is not None:
-            raise source.error_at(one.place, misread)
-    for one in given:
-        judged = next((name for name in one.workloads if name not in vocabulary.any_output), "")
-        mistake = next(_mistakes(one, judged, own_cluster=own_cluster, any_block=any_block), _misread(one, known))
+    any_block = not own_cluster or any(entry.name == _LEAST_BLOCK for entry in given)
+    for argument in _arguments(source.experiment):
+        if (misread := _misread(argument, known)) is not None:
+            raise source.error_at(argument.keys, misread)
+    for entry in given:
+        verified = next((name for name in entry.workloads if name not in vocabulary.any_output), "")
+        mistake = next(_mistakes(entry, verified, own_cluster=own_cluster, any_block=any_block), _misread(entry, known))
         if mistake is not None:
-            raise source.error_at(one.place, mistake)
-        doubts |= {doubt.what: doubt for doubt in _yamls_truth(one, known, source)}
-        line = f"line {source.line(one.place)}"
-        default = known.get(one.name, "")
-        ours = one.name.split(".", maxsplit=1)[0] in _OWN_WORDS
-        of_workloads = {WORKLOADS[name].output_replication for name in one.workloads if name in WORKLOADS}
-        read = one.name in {*known, *of_workloads}
-        if known and ours and not read and not _BY_FORM.fullmatch(one.name):
-            close = nearest(one.name, sorted(known))
+            raise source.error_at(entry.keys, mistake)
+        doubts |= {doubt.what: doubt for doubt in _yamls_truth(entry, known, source)}
+        line = f"line {source.line(entry.keys)}"
+        default = known.get(entry.name, "")
+        ours = entry.name.split(".", maxsplit=1)[0] in _OWN_WORDS
+        of_workloads = {WORKLOADS[workload].output_replication for workload in entry.workloads if workload in WORKLOADS}
+        read = entry.name in {*known, *of_workloads}
+        if known and ours and not read and not _BY_FORM.fullmatch(entry.name):
+            close = nearest(entry.name, sorted(known))
             hint = f"; {close}" if close.startswith("did") else ""
-            what = f"Hadoop has no property {one.name} ({line}){hint}"
-            doubts[one.name] = UNKNOWN_PROPERTY.doubt(what, one.name)
-        for value in one.levels if _NUMBER.fullmatch(default) else ():
+            problem = f"Hadoop has no property {entry.name} ({line}){hint}"
+            doubts[entry.name] = UNKNOWN_PROPERTY.doubt(problem, entry.name)
+        for value in entry.levels if _NUMBER.fullmatch(default) else ():
             if not _NUMBER.fullmatch(value.strip()):
-                what = f"{one.name} is {value!r} ({line}), and Hadoop's default, {default}, is a number"
-                doubts[f"{one.name}={value}"] = NOT_A_NUMBER.doubt(what, one.name)
+                problem = f"{entry.name} is {value!r} ({line}), and Hadoop's default, {default}, is a number"
+                doubts[f"{entry.name}={value}"] = NOT_A_NUMBER.doubt(problem, entry.name)
     return list(doubts.values())
 
 
-def _mistakes(one: Property, judged: str, *, own_cluster: bool, any_block: bool) -> Iterator[str]:
-    """What is wrong with a property, with which the output of the workload `judged` is to be judged.
+def _mistakes(entry: Property, verified: str, *, own_cluster: bool, any_block: bool) -> Iterator[str]:
+    """Say what is wrong with a property of jobs whose output the workload `verified` verifies.
 
     With `any_block` the NameNode's least size of blocks is not the default.
     """
-    name = one.name
+    name = entry.name
     if not _NAME.fullmatch(name):
         yield f"{name!r} is not the name of a property; write one without spaces, quotes, < > and &"
     # Read when a daemon starts, so that a workload's jobs can't have one of their own.
     of_daemons = tuple(prefix for service in SERVICES.values() for prefix in service.read_by_daemons)
-    if one.place[0] == "workloads" and name.startswith(of_daemons):
+    if entry.keys[0] == "workloads" and name.startswith(of_daemons):
         yield (
-            f"{name} is read by the cluster's daemons, not by {one.workloads[0]}'s jobs; give it under the "
+            f"{name} is read by the cluster's daemons, not by {entry.workloads[0]}'s jobs; give it under the "
             "experiment's own `hadoop`"
         )
     reserved = {name for service in SERVICES.values() for name in service.reserved}
@@ -190,7 +190,7 @@ def _mistakes(one: Property, judged: str, *, own_cluster: bool, any_block: bool)
             "run and listen; leave it out"
         )
     spellings: dict[str, str] = {}
-    for value in one.levels:
+    for value in entry.levels:
         text, size = value.strip().lower(), lettered_size(value.strip())
         if name in bounds() and not bounds()[name].hold(value.strip()):
             yield f"{name} is {value!r}, and must be {bounds()[name]}"
@@ -199,15 +199,15 @@ def _mistakes(one: Property, judged: str, *, own_cluster: bool, any_block: bool)
                 f"{_BLOCK} is {value!r}, and must be 1m or more, a multiple of {_CHECKSUM_BYTES} bytes "
                 f"({_LEAST_BLOCK} is the least that a NameNode takes)"
             )
-        if judged and name in _COMPRESSED_OUTPUT and text == "true":
+        if verified and name in _COMPRESSED_OUTPUT and text == "true":
             yield (
-                f"{name} can't be true for {judged}, whose verification reads outputs that aren't compressed; leave it "
-                "out (mapreduce.map.output.compress compresses what is shuffled)"
+                f"{name} can't be true for {verified}, whose verification reads outputs that aren't compressed; leave "
+                "it out (mapreduce.map.output.compress compresses what is shuffled)"
             )
-        if judged and name == _REDUCERS and text == "0":
-            yield f"{name} can't be 0 for {judged}, which is done by its reducers; give 1 or more"
+        if verified and name == _REDUCERS and text == "0":
+            yield f"{name} can't be 0 for {verified}, which is done by its reducers; give 1 or more"
         other = spellings.setdefault(text if size is None else str(float(size)), value)
-        if one.levels.count(value) > 1:
+        if entry.levels.count(value) > 1:
             yield f"{name} has {value!r} twice; leave one out"
         if other != value:
             yield f"{name} has one level twice, as {other} and {value}; leave one out"
@@ -230,25 +230,25 @@ def kind_of(name: str, known: Mapping[str, str]) -> Kind | None:
     return KINDS[_kinds()[name]] if name in _kinds() else by_default
 
 
-def _misread(one: Property, known: Mapping[str, str]) -> str | None:
+def _misread(entry: Property, known: Mapping[str, str]) -> str | None:
     """What is wrong with the first value that Hadoop would not read as the property's kind."""
-    kind = kind_of(one.name, known)
-    if kind is None or one.name in bounds():
+    kind = kind_of(entry.name, known)
+    if kind is None or entry.name in bounds():
         return None
-    for value in one.levels:
+    for value in entry.levels:
         if not kind.takes(value.strip()):
-            mistake = f"{one.name} is {value!r}, and must be {kind.meaning}"
-            at_most = f"; Hadoop would take its default, {known[one.name]}, instead" if known.get(one.name) else ""
+            mistake = f"{entry.name} is {value!r}, and must be {kind.meaning}"
+            at_most = f"; Hadoop would take its default, {known[entry.name]}, instead" if known.get(entry.name) else ""
             return mistake + (at_most if kind is KINDS["truth"] else "")
     return None
 
 
-def _yamls_truth(one: Property, known: Mapping[str, str], source: Source) -> Iterator[Doubt]:
+def _yamls_truth(entry: Property, known: Mapping[str, str], source: Source) -> Iterator[Doubt]:
     """A doubt for each word that other files' readers take for a truth value, where nobody knows what reads it."""
-    for value in one.levels if kind_of(one.name, known) is None else ():
+    for value in entry.levels if kind_of(entry.name, known) is None else ():
         if value.strip().lower() in _YAMLS_TRUTH:
-            what = f"{one.name} is the text {value!r} (line {source.line(one.place)})"
-            yield YES_OR_NO.doubt(what, one.name)
+            problem = f"{entry.name} is the text {value!r} (line {source.line(entry.keys)})"
+            yield YES_OR_NO.doubt(problem, entry.name)
 
 
 @cache
@@ -289,11 +289,11 @@ REPLICATION_UNMET = doubt_kind(
 
 def single_copy(experiment: ExperimentFile) -> list[Doubt]:
     """A doubt where more copies of a block are asked for than Assay's own cluster has workers."""
-    asked = [int(value) for one in properties_of(experiment) if one.name == COPIES for value in one.levels]
-    most = max([*experiment.replication, *asked], default=1)
+    requested = [int(value) for entry in properties_of(experiment) if entry.name == COPIES for value in entry.levels]
+    most = max([*experiment.replication, *requested], default=1)
     least = min(experiment.cluster.nodes, default=1)
     if most <= least or not experiment.platform.ours:
         return []
-    what = f"{most} copies of each block were asked for, and Assay's own cluster has {least} DataNode"
-    what += "s" * (least > 1)
-    return [REPLICATION_UNMET.doubt(what)]
+    problem = f"{most} copies of each block were asked for, and Assay's own cluster has {least} DataNode"
+    problem += "s" * (least > 1)
+    return [REPLICATION_UNMET.doubt(problem)]

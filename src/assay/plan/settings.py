@@ -22,9 +22,9 @@ def _as_text(value: Any) -> Any:
 
 def without_control(value: str, *, but: str = "") -> str:
     """The text itself. Raises PydanticCustomError for a control character; those of `but` are allowed."""
-    found = unprintable("".join(character for character in value if character not in but))
-    if found:
-        raise PydanticCustomError("control", f"Has the control character {found}; leave it out")
+    control = unprintable("".join(character for character in value if character not in but))
+    if control:
+        raise PydanticCustomError("control", f"Has the control character {control}; leave it out")
     return value
 
 

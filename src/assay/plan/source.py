@@ -47,8 +47,8 @@ class Vocabulary(NamedTuple):
 
     def needs_dataset(self, workload: str, options: Mapping[str, str]) -> bool:
         """Whether a workload with these options runs on the experiment's datasets."""
-        asked = INPUT in self.path_options.get(workload, {}) and options.get(INPUT) == DATASET
-        return asked or workload not in self.own_input
+        names_dataset = INPUT in self.path_options.get(workload, {}) and options.get(INPUT) == DATASET
+        return names_dataset or workload not in self.own_input
 
 
 class Source(YamlFile):
@@ -72,26 +72,26 @@ class Source(YamlFile):
         with self.at("folder"):
             self.folder = absolute(path.parent, self.experiment.folder or Path())
 
-    def error_at(self, place: Place, message: str) -> BadInputError:
+    def error_at(self, keys: Place, message: str) -> BadInputError:
         """A mistake, with the option that made it, or else the file and the line of its place."""
-        setters = [override for override, set_at in self._set if lies_within(place, set_at)]
+        setters = [override for override, set_at in self._set if lies_within(keys, set_at)]
         if setters:
             return BadInputError(f"{setters[-1].option}: {message}")
-        parts = [override for override, set_at in self._set if place and lies_within(set_at, place)]
+        parts = [override for override, set_at in self._set if keys and lies_within(set_at, keys)]
         if parts:  # it may come from the file, or from what was set in a part of it
             message = f"with {parts[-1].option}, {message}"
-        return super().error_at(place, message)
+        return super().error_at(keys, message)
 
-    def check_word(self, place: Place, what: str, word: str, words: Sequence[str]) -> None:
+    def check_word(self, keys: Place, kind: str, word: str, known: Sequence[str]) -> None:
         """Raises BadInputError for a word that is none of these."""
-        if word not in words:
-            raise self.error_at(place, f"unknown {what} {word!r}; {nearest(word, words)}")
+        if word not in known:
+            raise self.error_at(keys, f"unknown {kind} {word!r}; {nearest(word, known)}")
 
-    def refuse_repeated(self, place: Place, what: str, names: Sequence[str], cure: str = "leave one out") -> None:
+    def refuse_repeated(self, keys: Place, kind: str, names: Sequence[str], cure: str = "leave one out") -> None:
         """Raises BadInputError for a name that comes twice."""
         repeated = sorted({name for name in names if names.count(name) > 1})
         if repeated:
-            raise self.error_at(place, f"{what} has {repeated[0]!r} twice; {cure}")
+            raise self.error_at(keys, f"{kind} has {repeated[0]!r} twice; {cure}")
 
     def absolute(self, path: Path | str) -> Path:
         """A path of the experiment, from its folder. Raises BadInputError where it can't be one."""

@@ -72,7 +72,7 @@ class HadoopPlatform(ABC):
     @property
     @abstractmethod
     def _cluster(self) -> Cluster:
-        """The same one each time. Raises BadInputError where there can be none."""
+        """The cluster, the same one each time. Raises BadInputError where there can be none."""
 
     @abstractmethod
     def _environment(self) -> Mapping[str, str]:
@@ -101,13 +101,13 @@ class HadoopPlatform(ABC):
 
     @cached_property
     def _media(self) -> tuple[Medium, ...]:
-        """Of each node its own. Raises BadInputError for one that can't be part of a scale model."""
-        own = (
+        """Open each node's media. Raises BadInputError for a medium that can't be part of a scale model."""
+        specs = (
             (medium_of(spec, worker_number(node), self._trial.cluster.fault), node)
             for node in self._trial.cluster.workers or ("",)
             for spec in self._trial.media
         )
-        media = tuple(kind_of(spec).open(spec, self._lease, self._installation, node) for spec, node in own)
+        media = tuple(kind_of(spec).open(spec, self._lease, self._installation, node) for spec, node in specs)
         for medium in media if self._slower > 1 else ():
             if not isinstance(medium, Dilated):
                 raise BadInputError(

@@ -31,7 +31,7 @@ def known_sites() -> tuple[SiteFile, ...]:
 
 
 def with_fixed_ports(properties: Mapping[str, str], ports: Iterable[int]) -> dict[str, str]:
-    """Each port that is left to the kernel replaced by the next of these, in the order of the properties' names.
+    """Replace each port that is left to the kernel by the next of these, in the order of the properties' names.
 
     So all nodes have the same port for the same purpose, which tells what passes between them.
     """
@@ -115,7 +115,7 @@ def _of_java() -> Iterator[tuple[str, str]]:
 
 def _replaced(value: str, known: Mapping[str, str], environment: Mapping[str, str]) -> str:
     """A value without variables, up to the first that is not known; as it stands where they lead in a circle."""
-    text, seen = value, set[str]()
+    text, expanded = value, set[str]()
     for _ in range(_DEPTH):
         match = _VARIABLE.search(text)
         if match is None:
@@ -124,15 +124,15 @@ def _replaced(value: str, known: Mapping[str, str], environment: Mapping[str, st
         other = known.get(match[1]) if other is None else other
         if other is None:
             return text
-        if match[0] in seen:
+        if match[0] in expanded:
             return value
-        seen.add(match[0])
+        expanded.add(match[0])
         text = text[: match.start()] + other + text[match.end() :]
     return value
 
 
 def _of_environment(variable: str, environment: Mapping[str, str]) -> str | None:
-    """Of `env.X`, `env.X-default` and `env.X:-default`, of which the last also stands for an empty one."""
+    """Resolve `env.X`, `env.X-default` and `env.X:-default`; the last also replaces an empty value."""
     match = _IN_ENVIRONMENT.fullmatch(variable)
     if match is None:
         return None
@@ -159,9 +159,11 @@ def derive_site(source: Path, target: Path, properties: Mapping[str, str]) -> No
         if not changed and not there:
             continue
         # Not only overruled: a property that is final, here or in another file, would stay.
-        kept = [entry for entry in _entries(source / file, source) if entry.name not in properties] if there else []
+        unchanged = (
+            [entry for entry in _entries(source / file, source) if entry.name not in properties] if there else []
+        )
         (target / file).unlink(missing_ok=True)
-        (target / file).write_text(_entries_xml([*kept, *changed]), encoding="utf-8")
+        (target / file).write_text(_entries_xml([*unchanged, *changed]), encoding="utf-8")
 
 
 def _entries(file: Path, conf_dir: Path, depth: int = 0) -> Iterator[Entry]:
@@ -200,7 +202,7 @@ def _within(element: ET.Element, file: Path, conf_dir: Path, depth: int) -> Iter
 
 
 def _property(element: ET.Element) -> Iterator[Entry]:
-    """It has attributes, or parts of the same names, which win."""
+    """Read a property from its attributes, or from parts of the same names, which win."""
     parts = {key: str(element.get(key)) for key in ("name", "value", "final") if element.get(key) is not None}
     parts |= {_local(part): part.text or "" for part in element if part.text or _local(part) == "final"}
     name = parts.get("name", "").strip()
@@ -222,7 +224,7 @@ def _included(href: str, file: Path, conf_dir: Path) -> Path | None:
         raise BadInputError(f"{file} includes {href}; Assay reads files only: save it beside it, and include that")
     try:
         path = Path(unquote(urlsplit(href).path)) if href.startswith("file:") else Path(href)
-        return next((place for place in (conf_dir / path, file.parent / path) if place.is_file()), None)
+        return next((candidate for candidate in (conf_dir / path, file.parent / path) if candidate.is_file()), None)
     except (OSError, ValueError) as error:
         raise BadInputError(f"{file} includes {href!r}, where no file can be: {error}") from error
 

@@ -48,12 +48,12 @@ _FOREIGN_NAMES = ("CLASSPATH", "JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_O
 def clean_environment(environment: Mapping[str, str], distribution: Distribution) -> dict[str, str]:
     """The user's environment without what would change Hadoop or Java unseen, and with the Java that was found."""
     of_services = tuple(prefix for service in SERVICES.values() for prefix in service.variables)
-    kept = {
+    harmless = {
         name: value
         for name, value in environment.items()
         if not name.startswith(of_services) and name not in _FOREIGN_NAMES
     }
-    return {**kept, "JAVA_HOME": str(distribution.java.home)}
+    return {**harmless, "JAVA_HOME": str(distribution.java.home)}
 
 
 def java_command(
@@ -96,8 +96,8 @@ def write_hadoop_command(
     scratch = path.parent.parent / "tmp"
     scratch.mkdir(exist_ok=True)
     java_home = f"export JAVA_HOME={shlex.quote(str(distribution.java.home))}"
-    within = entering(["/bin/sh", "-c", 'cd "$0" && exec "$@"'])
-    there = "" if node is HERE else f'{shlex.join(node.command(within))} "$PWD" '
+    entry = entering(["/bin/sh", "-c", 'cd "$0" && exec "$@"'])
+    there = "" if node is HERE else f'{shlex.join(node.command(entry))} "$PWD" '
     if distribution.home is not None:
         hadoop = shlex.quote(str(distribution.home / "bin" / "hadoop"))
         script = f'#!/bin/bash\n{java_home}\nexec {there}{hadoop} --config {shlex.quote(str(conf_dir))} "$@"\n'
@@ -143,7 +143,7 @@ class Daemon:
         return DaemonFacts(role=self.kind.role, pid=self.process.pid, log=self.log)
 
     def failure(self) -> str | None:
-        """None while it runs; else how it ended, with its own log line."""
+        """Say how the daemon ended, with its most telling log line; None while it runs."""
         code = self.process.poll()
         if code is None:
             return None

@@ -10,7 +10,7 @@ from assay.model.probe import Ask, ForeignHost
 
 
 class _Machines:
-    """Those that are known so far, each once however its masters write its name."""
+    """The machines that are known so far, each once however its masters write its name."""
 
     def __init__(self) -> None:
         self.by_name: dict[str, ForeignHost] = {}

@@ -62,10 +62,10 @@ class Distribution(Frozen):
 
     @property
     def programs(self) -> tuple[Path, ...]:
-        """All files that a daemon or a task loads its code from: Java's, Hadoop's jars, the class-data archive."""
-        own = [jar for element in self.classpath for jar in Path(element.removesuffix("/*")).glob("*.jar")]
+        """The files that a daemon or a task loads code from: Java's, Hadoop's jars, the class-data archive."""
+        jars = [jar for element in self.classpath for jar in Path(element.removesuffix("/*")).glob("*.jar")]
         java = (self.java.home / "lib").rglob("*")
-        files = (*own, *java, *((self.extras or self.java.home).glob("*.jar")), self.pathing_jar, self.archive)
+        files = (*jars, *java, *((self.extras or self.java.home).glob("*.jar")), self.pathing_jar, self.archive)
         return tuple(file for file in files if file is not None and file.is_file())
 
 

@@ -48,7 +48,7 @@ class FaultInjector:
         self._daemons = killed.daemons
         self._report = FaultReport(
             struck_ms=_now_ms(), job=progress.job, progress=progress.percent, containers=killed.containers,
-            processes={one.kind.role: one.process.pid for one in killed.daemons},
+            processes={daemon.kind.role: daemon.process.pid for daemon in killed.daemons},
         )  # fmt: skip
 
     def report(self) -> FaultReport:

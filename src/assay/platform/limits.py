@@ -25,7 +25,7 @@ from assay.platform.page_cache_budget import LEAST_BUDGET_BYTES, PageCacheBudget
 
 
 def possible_parents(controller: str, hierarchy: Hierarchy) -> list[Path]:
-    """Where a group may be made, best first: at the top, but inside any limit that holds for this process already.
+    """List where a group may be made, best first: at the top, but within any limit that holds for this process already.
 
     In version 2 a group with processes of its own has no groups below it but at the very top: not in our own.
     """
@@ -124,7 +124,7 @@ class Limits:
         )  # fmt: skip
 
     def failure(self) -> str | None:
-        """One sentence when the kernel had to end a process because the memory was used up; None otherwise."""
+        """Say in a sentence that the kernel ended a process because the memory was used up; None where it did not."""
         kills = self.use().out_of_memory_kills
         if not kills or self._memory_bytes is None:
             return None
@@ -186,7 +186,7 @@ def make_limits(
 
 
 def short_period_us(cpus: float) -> int:
-    """In which so many `cpus` are one burst: 10 ms of the model's clock for a node of one core. At most a second."""
+    """Return the period in which so many `cpus` are one burst: 10 ms of model time for one core, at most a second."""
     return min(_LONGEST_PERIOD_US, max(_BURST_US, ceil(_BURST_US / cpus)))
 
 
@@ -222,10 +222,10 @@ def limits_of(spec: ClusterSpec, lease: Lease, node: str = "") -> Limits:
         )
     most_bytes = there_bytes if memory_bytes is None else memory_bytes
     if spec.page_cache_bytes is not None and spec.page_cache_bytes >= most_bytes:
-        within = "this machine's memory" if memory_bytes is None else "`memory`, which bounds the page cache too"
+        bound = "this machine's memory" if memory_bytes is None else "`memory`, which bounds the page cache too"
         raise BadInputError(
             f"a page cache of {bytes_text(spec.page_cache_bytes)} does not fit into {bytes_text(most_bytes)}, "
-            f"{within}; ask for less, or leave page_cache out",
+            f"{bound}; ask for less, or leave page_cache out",
             "page_cache",
         )
     return make_limits(
@@ -242,8 +242,8 @@ def _make(controller: str, lease: Lease, process: Path, name: str) -> tuple[int,
         )
     reason = ""
     # A process is in one group of version 2 only: the second controller joins the first.
-    own = [group for group in lease.groups if group.name == name]
-    joined = [group.parent for group in own if hierarchy.version == 2 and hierarchy.root in group.parents]
+    node_groups = [group for group in lease.groups if group.name == name]
+    joined = [group.parent for group in node_groups if hierarchy.version == 2 and hierarchy.root in group.parents]
     for parent in joined or possible_parents(controller, hierarchy):
         group = parent / name
         try:

@@ -75,7 +75,7 @@ class PageCacheBudget:
         self._full = False
         self._outside: list[mmap.mmap] = []
         self._use = CacheUse(budget_bytes=budget_bytes)
-        self._pauses = None if version == 2 else False
+        self._pauses = None if version == 2 else False  # whether the kernel pauses processes; None where it never does
         try:
             self._read()
             bound = group / self._names.bound
@@ -100,7 +100,7 @@ class PageCacheBudget:
                     )
 
     def hold(self) -> None:
-        """Bring the cache down to its budget, then follow the group's use in a thread of its own until it is gone."""
+        """Bring the cache down to its budget, then follow the group's use in a new thread until the group is gone."""
         ends = time.monotonic() + _SQUEEZE_S
         while self.step(0) > (1 + _NEAR) * self._budget and time.monotonic() < ends:
             time.sleep(_INTERVAL_S)
@@ -109,13 +109,13 @@ class PageCacheBudget:
 
     @property
     def use(self) -> CacheUse:
-        """What the page cache was so far."""
+        """The use of the page cache so far."""
         return self._use
 
     def _read(self) -> tuple[int, int]:
-        """Bytes that the group uses, and those of them that the budget is for.
+        """Read the bytes that the group uses, and how many of them count against the budget.
 
-        Mapped shared memory is taken off twice, as the kernel does not count it apart; a cluster has less than 1 MiB.
+        Mapped shared memory is subtracted twice, as the kernel does not count it apart; a cluster has less than 1 MiB.
         """
         usage = int((self._group / self._names.usage).read_text(encoding="utf-8"))
         lines = (line.split() for line in (self._group / "memory.stat").read_text(encoding="utf-8").splitlines())
@@ -124,14 +124,14 @@ class PageCacheBudget:
         return usage, max(stat[self._names.cached] - own_files, 0)
 
     def step(self, seconds: float) -> int:
-        """Set the bound after what is used now; `seconds` have passed since the last time. Gives the bytes cached."""
+        """Set the bound by the current use, `seconds` after the last step, and return the cached bytes."""
         usage, cached = self._read()
-        wanted = usage - cached + self._budget
-        bound = wanted if self._most is None else min(wanted, self._most)
-        self._count(seconds, cached, bound, usage, wanted)
+        wanted_bytes = usage - cached + self._budget
+        bound = wanted_bytes if self._most is None else min(wanted_bytes, self._most)
+        self._count(seconds, cached, bound, usage, wanted_bytes)
         # At the bound of all memory no more will come: there the kernel must end a process, not pause it.
-        if self._pauses is not None and self._pauses != (bound == wanted):
-            self._pauses = bound == wanted
+        if self._pauses is not None and self._pauses != (bound == wanted_bytes):
+            self._pauses = bound == wanted_bytes
             (self._group / "memory.oom_control").write_text(str(int(self._pauses)), encoding="utf-8")
         if bound != self._last_bound:
             try:
@@ -143,8 +143,8 @@ class PageCacheBudget:
                 self._last_bound = bound
         return cached
 
-    def _count(self, seconds: float, cached: int, bound: int, usage: int, wanted: int) -> None:
-        """Whether the budget was kept since the last step, and used; a cache that nobody fills says nothing."""
+    def _count(self, seconds: float, cached: int, bound: int, usage: int, wanted_bytes: int) -> None:
+        """Count whether the budget was kept since the last step, where the cache was full enough to tell."""
         use = self._use
         above = cached > (1 + _NEAR) * self._budget
         self._full = above or usage >= self._last_bound - _FULL_BYTES
@@ -157,7 +157,7 @@ class PageCacheBudget:
             full_s=use.full_s + seconds * self._full,
             above_s=use.above_s + seconds * above,
             below_s=use.below_s + seconds * lacking,
-            squeezed_s=use.squeezed_s + seconds * (bound < wanted),
+            squeezed_s=use.squeezed_s + seconds * (bound < wanted_bytes),
             longest_step_s=max(use.longest_step_s or 0.0, seconds),
         )
 

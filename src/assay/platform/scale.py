@@ -50,10 +50,10 @@ class ScaleWatch:
 
     @contextmanager
     def watching(self) -> Iterator["ScaleWatch"]:
-        """For the time of a scope. What can't be seen is among the troubles, and nothing else fails for it."""
+        """Watch for the time of a scope. What can't be observed becomes a trouble, and nothing else fails for it."""
         parts = division()
         with ExitStack() as scope:
-            threads = [Thread(target=self._guarded, args=(what,), daemon=True) for what in (self._sample, self._ask)]
+            threads = [Thread(target=self._guarded, args=(work,), daemon=True) for work in (self._sample, self._ask)]
             with bound_to(parts and parts.cluster), suppress(OSError):
                 bird = scope.enter_context(canary())
                 threads.append(Thread(target=self._listen, args=(bird.stdout,), daemon=True))
@@ -65,46 +65,46 @@ class ScaleWatch:
             yield self
 
     def seen(self, began_ms: int, ended_ms: int) -> ScaleSeen:
-        """Between two times."""
-        within = range(began_ms, ended_ms + 1)
+        """Return what was observed between two times (ms)."""
+        window = range(began_ms, ended_ms + 1)
         links: dict[str, LinkSeen] = {}
-        for (begin, end), name, one in list(self._links):
-            if begin in within and end in within:
+        for (begin, end), name, link in list(self._links):
+            if begin in window and end in window:
                 before = links.get(name)
                 links[name] = (
-                    one
+                    link
                     if before is None
                     else LinkSeen(
-                        sent_bytes=before.sent_bytes + one.sent_bytes,
-                        seconds=before.seconds + one.seconds,
-                        rate_bytes_per_s=one.rate_bytes_per_s,
+                        sent_bytes=before.sent_bytes + link.sent_bytes,
+                        seconds=before.seconds + link.seconds,
+                        rate_bytes_per_s=link.rate_bytes_per_s,
                     )
                 )
         return ScaleSeen(
             dilation=self._dilation,
             idle_shares=tuple(
-                round(share, 4) for (begin, end), share in list(self._idle) if begin in within and end in within
+                round(share, 4) for (begin, end), share in list(self._idle) if begin in window and end in window
             ),
-            late_us=counted(late for at_ms, own in list(self._late) if at_ms in within for late in own),
+            late_us=counted(late for at_ms, late_us in list(self._late) if at_ms in window for late in late_us),
             links=links,
-            heartbeats=self._heartbeats(within),
+            heartbeats=self._heartbeats(window),
             troubles=tuple(self._troubles),
         )
 
-    def _heartbeats(self, within: range) -> Mapping[str, HeartbeatsSeen]:
-        """By counts at the first and the last time of asking; what was never asked twice is left out."""
-        seen = {}
+    def _heartbeats(self, window: range) -> Mapping[str, HeartbeatsSeen]:
+        """Count each role's heartbeats between its first and last answer; roles with one answer are left out."""
+        heartbeats = {}
         nodes = sum(node.container_logs is not None for node in self._cluster.nodes)
         for role, beats in self._masters.items():
-            counts = [count for count in list(self._beats.get(role, [])) if count[0] in within]
+            counts = [count for count in list(self._beats.get(role, [])) if count[0] in window]
             if len(counts) > 1:
                 (first_ms, first), (last_ms, last) = counts[0], counts[-1]
                 every_s = seconds_of(
                     self._cluster.properties.get(beats.timer) or self._timers[beats.timer], beats.unit_s
                 )
                 seconds = (last_ms - first_ms) / 1000
-                seen[role] = HeartbeatsSeen(beats=last - first, nodes=nodes, seconds=seconds, interval_s=every_s)
-        return seen
+                heartbeats[role] = HeartbeatsSeen(beats=last - first, nodes=nodes, seconds=seconds, interval_s=every_s)
+        return heartbeats
 
     def _end(self, threads: Sequence[Thread]) -> None:
         self._ended.set()
@@ -131,8 +131,8 @@ class ScaleWatch:
                 now = {name: queues.read() for name, queues, _ in links}
                 for name, _, rate in links:
                     for number, sent in backlogged(before[name], now[name]).items():
-                        one = LinkSeen(sent_bytes=sent, seconds=now_s - before_s, rate_bytes_per_s=rate)
-                        self._links.append(((before_ms, now_ms), f"{name}, interface {number}", one))
+                        link = LinkSeen(sent_bytes=sent, seconds=now_s - before_s, rate_bytes_per_s=rate)
+                        self._links.append(((before_ms, now_ms), f"{name}, interface {number}", link))
                 before, before_s, before_ms = now, now_s, now_ms
                 if now_s - idle_s >= IDLE_EVERY_S:
                     ticks = idle_ticks(STAT.read_text(encoding="utf-8"), processors)
@@ -141,7 +141,7 @@ class ScaleWatch:
                     idle_s, idle_ms, idle = now_s, now_ms, ticks
 
     def _open_links(self, opened: ExitStack) -> list[tuple[str, Queues, float]]:
-        """Each namespace with token buckets, and their rate in bytes a second where they all have the same."""
+        """Open each namespace with token buckets, with their rate in bytes a second where all have the same."""
         links = []
         shaped = {link.carried_bits_per_s / 8 for lan in self._lans for link in lan.links.values() if link is not None}
         for lan in self._lans[:1] if len(shaped) == 1 else ():
@@ -176,32 +176,32 @@ class ScaleWatch:
 def counted(late_us: Iterable[int]) -> dict[int, int]:
     """How many of these lie in each step, by its end: a step is 1 us below 64, and else a 64th of a power of two."""
     shifts = ((late, max(0, late.bit_length() - 7)) for late in late_us)
-    found = Counter(((late >> shift) + 1 << shift) - 1 for late, shift in shifts)
-    return dict(sorted(found.items()))
+    counts = Counter(((late >> shift) + 1 << shift) - 1 for late, shift in shifts)
+    return dict(sorted(counts.items()))
 
 
 def idle_ticks(stat: str, processors: Collection[int]) -> int:
     """Clock ticks that some processors had nothing to do, also while a disk was waited for (proc(5), stat)."""
-    found = 0
+    ticks = 0
     for line in stat.splitlines():
         if (named := re.match(r"cpu(\d+) ", line)) and int(named[1]) in processors:
-            words = line.split()
-            found += int(words[4]) + int(words[5])
-    return found
+            fields = line.split()
+            ticks += int(fields[4]) + int(fields[5])
+    return ticks
 
 
 def backlogged(before: Mapping[int, LinkQueue], after: Mapping[int, LinkQueue]) -> dict[int, int]:
     """Bytes that interfaces sent between two readings at both of which something waited before them."""
     return {
-        number: own.sent_bytes - before[number].sent_bytes
-        for number, own in after.items()
-        if own.waiting_bytes and number in before and before[number].waiting_bytes
+        number: queue.sent_bytes - before[number].sent_bytes
+        for number, queue in after.items()
+        if queue.waiting_bytes and number in before and before[number].waiting_bytes
     }
 
 
 def seconds_of(value: str, unit_s: float) -> float:
     """A property's value, with a unit of its own or of the property's. Raises ValueError."""
-    found = re.fullmatch(r"(\d+)\s*(ms|s|m|h)?", value.strip().lower())
-    if found is None:
+    match = re.fullmatch(r"(\d+)\s*(ms|s|m|h)?", value.strip().lower())
+    if match is None:
         raise ValueError(f"{value!r} is no time")
-    return int(found[1]) * (_UNITS_S[found[2]] if found[2] else unit_s)
+    return int(match[1]) * (_UNITS_S[match[2]] if match[2] else unit_s)

@@ -43,16 +43,16 @@ class Host(NamedTuple):
 
     @property
     def layout(self) -> Layout:
-        """Its own directories."""
+        """The node's directories."""
         return self.context.layout
 
     @property
     def conf_dir(self) -> Path:
-        """Where its configuration lies."""
+        """The folder of the node's configuration."""
         return self.context.conf_dir
 
     def log(self, kind: DaemonKind) -> Path:
-        """Of its daemon of a kind."""
+        """Return the log of the node's daemon of a kind."""
         return self.layout.neutral / "logs" / f"{kind.role}.log"
 
 
@@ -138,13 +138,13 @@ class Startup:
         return kind.ready(fetch_json(url + kind.page, connect=self.hosts[0].node.connect))
 
     def _wait(self, kinds: Iterable[DaemonKind]) -> None:
-        """Its sign costs nothing; to answer takes a starting daemon's processor time, of which all have too little."""
+        """Wait for daemons by their log lines first: answering takes processor time, which starting daemons lack."""
         waiting = [(kind, host) for kind in kinds if kind.sign for host in self.hosts if host.runs(kind)]
-        asked = time.monotonic()
+        asked_s = time.monotonic()
         while True:
             for daemon in self.daemons:
                 daemon.check()
-            asks = time.monotonic() - asked > _ASK_S
+            asks = time.monotonic() - asked_s > _ASK_S
             for kind, host in list(waiting):
                 came_up = (kind, host) not in self._later and kind.sign in host.node.read(host.log(kind))
                 if came_up or (asks and self._answers(kind)):
@@ -153,7 +153,7 @@ class Startup:
             if self._later and sum(kind.on_workers for kind, _ in waiting) - len(self._later) < _AT_ONCE:
                 kind, host = self._later.pop(0)
                 self._start_on(host, kind)
-            asked = time.monotonic() if asks else asked
+            asked_s = time.monotonic() if asks else asked_s
             if not waiting and not self._later:
                 return
             if time.monotonic() > self._deadline:

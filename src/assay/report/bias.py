@@ -28,5 +28,5 @@ BIASES: Mapping[str, str] = {
 
 def bias_text(kind: str) -> str:
     """A sentence for behind a doubt of a kind: ` The saving comes out too small.`; empty where nothing is known."""
-    words = BIASES.get(kind, "")
-    return f" {words[0].upper()}{words[1:]}." if words else ""
+    bias = BIASES.get(kind, "")
+    return f" {bias[0].upper()}{bias[1:]}." if bias else ""

@@ -33,10 +33,12 @@ class Way(NamedTuple):
 
     @property
     def words(self) -> str:
-        """In a sentence or two."""
-        seen = f"Figures of {self.machines} machine{'s' * (self.machines != 1)} in {self.trials} trial"
-        seen = f"{seen}{'s' * (self.trials != 1)}." if self.trials else "No figures."
-        return " ".join(f"{words[0].upper()}{words[1:]}" for words in (f"{self.adds}.", seen, self.amiss) if words)
+        """A sentence or two about the way."""
+        coverage = f"Figures of {self.machines} machine{'s' * (self.machines != 1)} in {self.trials} trial"
+        coverage = f"{coverage}{'s' * (self.trials != 1)}." if self.trials else "No figures."
+        return " ".join(
+            f"{sentence[0].upper()}{sentence[1:]}" for sentence in (f"{self.adds}.", coverage, self.amiss) if sentence
+        )
 
 
 class MachinesTable(NamedTuple):
@@ -48,12 +50,12 @@ class MachinesTable(NamedTuple):
     left_out: int
 
     def figures(self) -> list[Column]:
-        """As a table, with the most over the median of each column as its last line."""
+        """The table's columns, with the most over the median of each as its last line."""
         by_column = list(zip(*(values for _, values in self.rows), strict=True))
         names = [*(name for name, _ in self.rows), "most over median"]
         cells = [
-            Column(one.title, [*(_text(value, one) for value in values), _imbalance(values)])
-            for one, values in zip(self.columns, by_column, strict=True)
+            Column(column.title, [*(_text(value, column) for value in values), _imbalance(values)])
+            for column, values in zip(self.columns, by_column, strict=True)
         ]
         return [Column("machine", names, name=True), *cells]
 
@@ -86,7 +88,10 @@ class MachinesView(NamedTuple):
             {
                 "trial": table.trial,
                 "machines": {
-                    name: {f"{one.title} ({one.unit})": value for one, value in zip(table.columns, values, strict=True)}
+                    name: {
+                        f"{column.title} ({column.unit})": value
+                        for column, value in zip(table.columns, values, strict=True)
+                    }
                     for name, values in table.rows
                 },
             }
@@ -96,23 +101,23 @@ class MachinesView(NamedTuple):
 
 
 def _machines(_: Plan, records: Sequence[Record]) -> MachinesView | None:
-    """None for runs on clusters of Assay's own."""
-    own = [
+    """Make the section; None for runs on clusters that Assay started."""
+    records_with_machines = [
         record for record in records
         if (kind := PLATFORMS.get(record.trial.cluster.kind)) is not None and not kind.ours
     ]  # fmt: skip
     kinds = {name: kind for name, kind in PROBES.items() if kind.foreign and kind.adds}
-    ways = [way for name, kind in kinds.items() if (way := _way(name, kind, own)) is not None]
-    if not own or not ways:
+    ways = [way for name, kind in kinds.items() if (way := _way(name, kind, records_with_machines)) is not None]
+    if not records_with_machines or not ways:
         return None
-    shown = [record for record in trials_in_detail(own) if record.amounts][:MOST_TRIALS]
+    shown = [record for record in trials_in_detail(records_with_machines) if record.amounts][:MOST_TRIALS]
     return MachinesView(ways, [table for record in shown if (table := _table(record, kinds)) is not None])
 
 
 def _way(name: str, kind: ProbeKind, records: Sequence[Record]) -> Way | None:
-    """None for one that was not asked for: it left neither figures nor doubts."""
-    machines = {one.node for record in records for one in record.amounts if one.probe == name and one.node}
-    trials = sum(any(one.probe == name and one.node for one in record.amounts) for record in records)
+    """Describe a way; None where it was not requested: it left neither figures nor doubts."""
+    machines = {amount.node for record in records for amount in record.amounts if amount.probe == name and amount.node}
+    trials = sum(any(amount.probe == name and amount.node for amount in record.amounts) for record in records)
     doubts = [doubt.what for record in records for doubt in record.doubts if doubt.instrument == name]
     if not trials and not doubts:
         return None
@@ -123,22 +128,26 @@ def _table(record: Record, kinds: Mapping[str, ProbeKind]) -> MachinesTable | No
     if record.trial.probes == NO_PROBES:
         return None
     of_nodes: dict[str, dict[tuple[str, str], list[tuple[str, float]]]] = {}
-    for one in record.amounts:
-        if one.part == "run" and one.node and one.probe in kinds:
-            of_node = of_nodes.setdefault(one.node, {})
-            of_node.setdefault((one.probe, one.series), []).append((one.subject, one.value))
-    found: list[tuple[NodeColumn, dict[str, float]]] = []
+    for amount in record.amounts:
+        if amount.part == "run" and amount.node and amount.probe in kinds:
+            node_amounts = of_nodes.setdefault(amount.node, {})
+            node_amounts.setdefault((amount.probe, amount.series), []).append((amount.subject, amount.value))
+    known_columns: list[tuple[NodeColumn, dict[str, float]]] = []
     for name, kind in kinds.items():
         for column in kind.columns:
             values = {node: value for node, of in of_nodes.items() if (value := _sum(of, name, column)) is not None}
             if values:
-                found.append((column, values))
-    if not found:
+                known_columns.append((column, values))
+    if not known_columns:
         return None
-    nodes = sorted(of_nodes, key=lambda node: [-values.get(node, 0.0) for _, values in found])
-    rows = [(node, [values.get(node) for _, values in found]) for node in nodes if any(node in of for _, of in found)]
+    nodes = sorted(of_nodes, key=lambda node: [-values.get(node, 0.0) for _, values in known_columns])
+    rows = [
+        (node, [values.get(node) for _, values in known_columns])
+        for node in nodes
+        if any(node in of for _, of in known_columns)
+    ]
     left_out = max(0, len(rows) - MOST_MACHINES)
-    return MachinesTable(record.trial.id, [column for column, _ in found], rows[:MOST_MACHINES], left_out)
+    return MachinesTable(record.trial.id, [column for column, _ in known_columns], rows[:MOST_MACHINES], left_out)
 
 
 def _sum(of: Mapping[tuple[str, str], list[tuple[str, float]]], probe: str, column: NodeColumn) -> float | None:
@@ -158,7 +167,7 @@ def _text(value: float | None, column: NodeColumn) -> str:
 
 
 def _imbalance(values: Sequence[float | None]) -> str:
-    """Of two machines or more."""
+    """Return the most over the median, of two machines or more."""
     known: list[Any] = [value for value in values if value is not None]
     middle = median(known) if len(known) > 1 else 0.0
     return f"{max(known) / middle:.2f}" if middle > 0 else "-"

@@ -79,14 +79,14 @@ def comparison_page(compared: ComparedRuns) -> str:
             energies=_energies(with_energy, names),
             energy_marked=list(map(marked, with_energy)),
             all_rows=len(compared.rows),
-            machines=len({machine for own in compared.machines.values() for machine in own}),
+            machines=len({machine for names in compared.machines.values() for machine in names}),
             charts=elapsed_charts(_panels(compared, rows[:MOST_BARS], filters, names)),
             base=base_text([row.combination for row in compared.rows]),
             in_words=in_words,
             energy_note=ENERGY_NOTE,
             facts=differing_facts(compared.runs) if len(compared.runs) <= WIDEST else {},
             doubts=by_kind(compared.doubts),
-            damaged=[one for run in compared.runs.values() for one in run.damaged],
+            damaged=[damage for run in compared.runs.values() for damage in run.damaged],
             most_details=MOST_DETAILS,
             data=data_of(combinations=carried) if carried else "",
         )
@@ -123,19 +123,19 @@ def _panels(
     compared: ComparedRuns, rows: Sequence[ComparedRow], filters: Sequence[Filter], names: Sequence[str]
 ) -> Mapping[str, list[ChartRow]]:
     """A panel per workload and data set; lines of one combination follow one another, a colour for each run."""
-    combined = {place: by_combination(records) for place, records in compared.apart.items()}
+    combined = {key: by_combination(records) for key, records in compared.apart.items()}
     label = [name for name in label_factors([row.combination for row in compared.rows]) if name != MACHINE]
     panels: dict[str, list[ChartRow]] = {}
     for row in rows:
         group = row.combination.group
         levels = levels_of(row.combination)
         title = f"{group.workload} on {group.dataset}" if "dataset" in names else group.workload
-        own = combined[row.run, row.machine].get(levels_key(levels), [])
-        words = ", ".join(part for part in (label_of(row.combination, label), row.run) if part)
+        row_records = combined[row.run, row.machine].get(levels_key(levels), [])
+        label_text = ", ".join(part for part in (label_of(row.combination, label), row.run) if part)
         if len(compared.machines[row.run]) > 1:
-            words += f" on {_letter(row)}"
+            label_text += f" on {_letter(row)}"
         marks = marks_of(filters, {**levels, RUN: row.run})
-        panels.setdefault(title, []).append(ChartRow(row.combination, words, row.run, own, marks))
+        panels.setdefault(title, []).append(ChartRow(row.combination, label_text, row.run, row_records, marks))
     return panels
 
 
@@ -151,14 +151,17 @@ def comparison_markdown(compared: ComparedRuns) -> str:
         f"- {escaped(agreement.title)}: **{escaped(agreement.headline)}**" for agreement in agreements(compared, names)
     ]
     doubts = [
-        f"- **{escaped(one.what)}** (`{one.kind}`): {escaped(one.why)}." for one, _, _ in by_kind(compared.doubts)
+        f"- **{escaped(doubt.what)}** (`{doubt.kind}`): {escaped(doubt.why)}."
+        for doubt, _, _ in by_kind(compared.doubts)
     ]
     left_out = [
-        f"- left out: {one.folder}: {escaped(one.reason)}" for run in compared.runs.values() for one in run.damaged
+        f"- left out: {damage.folder}: {escaped(damage.reason)}"
+        for run in compared.runs.values()
+        for damage in run.damaged
     ]
     parts = [
         "# Runs side by side",
-        "\n".join(f"- {escaped(words)}" for words in _run_words(compared)),
+        "\n".join(f"- {escaped(sentence)}" for sentence in _run_words(compared)),
         "\n".join(agreed),
         grid(_times(rows, names)),
         *([grid(_energies(with_energy, names)), ENERGY_NOTE] if with_energy else []),
@@ -174,8 +177,8 @@ def print_comparison(compared: ComparedRuns, console: Console) -> None:
     rows = shown_rows(compared)
     with_energy = _with_energy(rows)
     print_text(console, "Runs side by side", "bold")
-    for words in _run_words(compared):
-        print_text(console, words)
+    for sentence in _run_words(compared):
+        print_text(console, sentence)
     for agreement in agreements(compared, names):
         print_text(console, f"{agreement.title}: {agreement.headline}")
     for title, group in _groups(rows, names):
@@ -207,13 +210,13 @@ def _identity(rows: Sequence[ComparedRow], names: Sequence[str]) -> list[Column]
 
 
 def _times(rows: Sequence[ComparedRow], names: Sequence[str] = ()) -> list[Column]:
-    own = [row.combination for row in rows]
+    combined_rows = [row.combination for row in rows]
     return [
         *_identity(rows, names),
         Column("machine", list(map(_letter, rows)), name=True, rank=2),
-        *time_columns(own),
+        *time_columns(combined_rows),
         ratio_column("to first", [row.against for row in rows]),
-        output_column(own),
+        output_column(combined_rows),
     ]
 
 
@@ -229,4 +232,4 @@ def _groups(rows: Sequence[ComparedRow], names: Sequence[str]) -> Iterator[tuple
         levels = (f"{name} {getattr(group, name)}" for name in names if getattr(group, name))
         return ", ".join([group.workload, *levels])
 
-    return ((words, list(own)) for words, own in groupby(rows, title))
+    return ((heading, list(group_rows)) for heading, group_rows in groupby(rows, title))

@@ -11,32 +11,34 @@ HOW = "1.29 MB by `time (seq 200000 | bzip2 -9 > /dev/null)`"
 """What `host.machine` does, in a shell."""
 
 
-def depends_notes(one: Sensitivity, *, first: bool) -> Iterator[str]:
+def depends_notes(sensitivity: Sensitivity, *, first: bool) -> Iterator[str]:
     """Sentences below an answer; the `first` of a report says how to ask for other processors."""
-    if one.cpu_speed is not None:
+    if sensitivity.cpu_speed is not None:
         yield (
-            f"With processors {one.cpu_speed:g} times as fast as here: {_less(one.saving(one.cpu_speed))} on "
-            f"{one.other} than on {one.base}, {one.verdict(one.cpu_speed)}."
+            f"With processors {sensitivity.cpu_speed:g} times as fast as here: "
+            f"{_less(sensitivity.saving(sensitivity.cpu_speed))} on {sensitivity.other} than on {sensitivity.base}, "
+            f"{sensitivity.verdict(sensitivity.cpu_speed)}."
         )
-    slower, faster = (_less(one.saving(speed)) for speed in (0.5, 2.0))
-    how = " For yours: `assay report RUN --cpu-speed 3x`." if first and one.cpu_speed is None else ""
+    slower, faster = (_less(sensitivity.saving(speed)) for speed in (0.5, 2.0))
+    how = " For yours: `assay report RUN --cpu-speed 3x`." if first and sensitivity.cpu_speed is None else ""
     yield (
         f"The saving depends on the processors: {slower} with processors half as fast, {faster} with processors twice "
         f"as fast (computing scaled, storage kept).{how}"
     )
-    if first and one.processor_mb_s:
-        yield f"A processor of this machine ({one.processor}) compresses {one.processor_mb_s:.1f} MB/s ({HOW})."
-    ends = one.assumed_range()
+    if first and sensitivity.processor_mb_s:
+        speed_text = f"{sensitivity.processor_mb_s:.1f} MB/s"
+        yield f"A processor of this machine ({sensitivity.processor}) compresses {speed_text} ({HOW})."
+    ends = sensitivity.assumed_range()
     if ends is not None:
         low, high = ends
         yield (
             "With all assumed times and rates of the drives a fifth worse or better, the saving would lie within "
             f"{interval_text(Estimate(value=0.0, low=low, high=high))}."
         )
-    if one.varied:
+    if sensitivity.varied:
         each = ", ".join(
             f"{trial.placement} {seconds_text(trial.elapsed_s)} s ({seconds_text(trial.calculated_s)} s)"
-            for trial in one.varied
+            for trial in sensitivity.varied
         )
         yield f"Runs with such drives took, and in brackets the arithmetic said at most: {each}."
 

@@ -51,17 +51,17 @@ class TrialNodes(NamedTuple):
     transfers: tuple[Transfer, ...]
     imbalances: tuple[Imbalance, ...]
     networks: Mapping[str, str]
-    """What an interface is on, where nodes have two."""
+    """The network of each interface, where nodes have two."""
 
 
 def nodes_in(record: Record) -> TrialNodes:
-    """Of the jobs and what was written out after them."""
+    """Summarise the nodes while the jobs ran and their data was written out."""
     uses = node_uses(record)
     return TrialNodes(uses, transfers(record), imbalances(uses), networks_of(record.trial.cluster.network))
 
 
 def drawn_networks(nodes: TrialNodes, network: str) -> list[str]:
-    """A figure for each network; none where nothing was counted by pair."""
+    """Draw a matrix for each network; none where nothing was counted by pair."""
     if not nodes.transfers:
         return []
     by_network = {
@@ -72,23 +72,23 @@ def drawn_networks(nodes: TrialNodes, network: str) -> list[str]:
 
 
 def network_lines(nodes: TrialNodes, network: str) -> list[str]:
-    """What each network carried in all, by purpose."""
+    """Write what each network carried in all, by purpose."""
     lines = []
     for interface, title in _titles(nodes, network).items():
         carried = [transfer for transfer in nodes.transfers if transfer.interface == interface]
         sums = {purpose: sum(transfer.bytes.get(purpose, 0.0) for transfer in carried) for purpose in PURPOSES}
-        words = [f"{purpose} {bytes_text(count)}" for purpose, count in sums.items() if count]
-        lines.append(f"{_capital(title)}: {', '.join(words) or 'nothing'}")
+        listed = [f"{purpose} {bytes_text(count)}" for purpose, count in sums.items() if count]
+        lines.append(f"{_capital(title)}: {', '.join(listed) or 'nothing'}")
     return lines
 
 
 def _titles(nodes: TrialNodes, network: str) -> Mapping[str, str]:
-    """What each network is called, by the interface on it."""
+    """Return the networks' titles, by interface."""
     return nodes.networks or {"": f"network ({network})"}
 
 
 def node_columns(nodes: TrialNodes) -> list[Column]:
-    """What each node did; columns of which nothing is known are left out. Terminals have no energy."""
+    """Make columns of what each node did; unknown columns are left out. Terminals show no energy."""
     uses = nodes.uses
     figures = [
         ("read", [_size(use.read_bytes) for use in uses], 0),
@@ -108,7 +108,7 @@ def node_columns(nodes: TrialNodes) -> list[Column]:
 
 
 def pair_columns(nodes: TrialNodes, most: int | None = None) -> list[Column]:
-    """What passed between nodes in MiB, by purpose: all pairs in their order, or so many with most bytes."""
+    """Make columns of the MiB that passed between nodes, by purpose: all pairs, or the `most` with most bytes."""
     shown: Sequence[Transfer] = nodes.transfers
     if most is not None:
         shown = sorted(shown, key=lambda transfer: -transfer.total)[:most]
@@ -133,20 +133,22 @@ def pair_columns(nodes: TrialNodes, most: int | None = None) -> list[Column]:
 
 
 def imbalance_columns(named: Sequence[tuple[str, Sequence[Imbalance]]]) -> list[Column]:
-    """Of several trials: the most that a worker used over the workers' mean, and which worker that was."""
+    """Make columns of several trials' imbalances: the most that a worker used over the mean, and that worker."""
     by_resource = [(name, {imbalance.resource: imbalance for imbalance in of_trial}) for name, of_trial in named]
     return [
         Column("trial", [name for name, _ in by_resource], name=True),
         *(
-            Column(words, [_ratio(of_trial.get(resource)) for _, of_trial in by_resource], rank=_RANKS.get(resource, 0))
-            for resource, words in RESOURCE_WORDS.items()
+            Column(
+                heading, [_ratio(of_trial.get(resource)) for _, of_trial in by_resource], rank=_RANKS.get(resource, 0)
+            )
+            for resource, heading in RESOURCE_WORDS.items()
             if any(resource in of_trial for _, of_trial in by_resource)
         ),
     ]
 
 
 def imbalance_words(several: Sequence[Sequence[Imbalance]]) -> list[str]:
-    """What to conclude where some trials of the same combination were uneven; nothing where they were even."""
+    """Write what to conclude where trials of a combination were uneven; nothing where they were even."""
     conclusions = []
     for resource in RESOURCES:
         of_resource = [imbalance for of_trial in several for imbalance in of_trial if imbalance.resource == resource]
@@ -168,7 +170,7 @@ def imbalance_words(several: Sequence[Sequence[Imbalance]]) -> list[str]:
 
 
 def disks_note(uses: Sequence[NodeUse]) -> str:
-    """Where bytes of disks are from."""
+    """Say by what the bytes of disks were counted."""
     if any(use.disks_estimated for use in uses):
         return (
             "Read and written: by each node's processes, from and to storage (estimated), because the nodes' "
@@ -177,8 +179,8 @@ def disks_note(uses: Sequence[NodeUse]) -> str:
     return "Read and written: by each node's drives"
 
 
-def _capital(words: str) -> str:
-    return words[0].upper() + words[1:]
+def _capital(text: str) -> str:
+    return text[0].upper() + text[1:]
 
 
 def _size(count: float | None) -> str:

@@ -62,7 +62,7 @@ class RunSummary(Frozen):
 
 
 def summary_of(run: RunData, analysis: RunAnalysis) -> RunSummary:
-    """Of a run that was read from its folder."""
+    """Summarise a run that was read from its folder."""
     begun = [when for record in run.records if (when := began_ms(record))]
     return RunSummary(
         folder=run.folder or Path(),

@@ -30,35 +30,35 @@ def with_contents(html: str) -> str:
     taken = set(re.findall(r'\bid="([^"]+)"', html))
     above: dict[int, str] = {}
 
-    def linked(found: re.Match[str]) -> str:
-        level, attributes, words = int(found[1]), found[2], Markup(found[3]).striptags()  # noqa: S704 - made here
-        own = re.search(r'\bid="([^"]+)"', attributes)
-        place = own[1] if own else address(f"{above.get(level - 1, '') if level > 2 else ''} {words}", taken)
-        taken.add(place)
-        above.update(dict.fromkeys(range(level, 5), place))
+    def linked(heading: re.Match[str]) -> str:
+        level, attributes, text = int(heading[1]), heading[2], Markup(heading[3]).striptags()  # noqa: S704 - made here
+        own_id = re.search(r'\bid="([^"]+)"', attributes)
+        anchor = own_id[1] if own_id else address(f"{above.get(level - 1, '') if level > 2 else ''} {text}", taken)
+        taken.add(anchor)
+        above.update(dict.fromkeys(range(level, 5), anchor))
         shown = "headline" not in attributes  # an answer is seen before the contents
         if shown and level == 2:
-            sections.append(({"id": place, "words": words}, []))
+            sections.append(({"id": anchor, "words": text}, []))
         elif shown and level == 3 and sections:
-            sections[-1][1].append({"id": place, "words": words})
-        named = attributes if own else f'{attributes} id="{place}"'
-        link = f'<a class="anchor" href="#{place}" aria-label="link to this heading">#</a>'
-        return f"<h{level}{named}>{found[3]} {link}</h{level}>"
+            sections[-1][1].append({"id": anchor, "words": text})
+        named = attributes if own_id else f'{attributes} id="{anchor}"'
+        link = f'<a class="anchor" href="#{anchor}" aria-label="link to this heading">#</a>'
+        return f"<h{level}{named}>{heading[3]} {link}</h{level}>"
 
     linked_html = HEADING.sub(linked, html)
     contents = template("macros.html.j2").module.contents(sections, MOST_WITHIN) if len(sections) >= LEAST else ""
     return linked_html.replace(HERE, str(contents), 1)
 
 
-def address(words: str, taken: Collection[str]) -> str:
+def address(text: str, taken: Collection[str]) -> str:
     """Words as an address within a page, with a number where it is taken."""
-    base = re.sub(r"[^a-z0-9]+", "-", words.lower()).strip("-") or "part"
+    base = re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-") or "part"
     numbered = (base if number == 1 else f"{base}-{number}" for number in range(1, len(taken) + 2))
-    return next(one for one in numbered if one not in taken)
+    return next(candidate for candidate in numbered if candidate not in taken)
 
 
 def template(name: str, package: str = "assay.report") -> Any:
-    """One that lies in a package; it may include those of the reports, and has what all of them use."""
+    """Load a package's template, which may include the reports' templates and has their filters."""
     from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup, escape
 
@@ -71,7 +71,7 @@ def template(name: str, package: str = "assay.report") -> Any:
         "significant": significant_text,
         "exactly": lambda value: "" if value is None else repr(value),  # all digits, for those who take them away
         # words between back quotes as code; escaped before
-        "coded": lambda words: Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(words)))),  # noqa: S704
+        "coded": lambda text: Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text)))),  # noqa: S704
         "percent": percent,
         "interval": interval_text,
         "bias": bias_text,

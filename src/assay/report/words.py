@@ -79,11 +79,11 @@ def significant_text(value: float | None) -> str:
     return f"{rounded:,.{max(0, places)}f}"
 
 
-def print_line(console: "Console", words: "str | Text", style: str | None = None) -> None:
+def print_line(console: "Console", text: "str | Text", style: str | None = None) -> None:
     """One line on a terminal, however long it is; names in it are no markup."""
-    console.print(words, style=style, highlight=False, markup=False, soft_wrap=True)
+    console.print(text, style=style, highlight=False, markup=False, soft_wrap=True)
 
 
-def print_text(console: "Console", words: "str | Text", style: str | None = None) -> None:
-    """The same, broken at the terminal's width."""
-    console.print(words, style=style, highlight=False, markup=False)
+def print_text(console: "Console", text: "str | Text", style: str | None = None) -> None:
+    """Print text on a terminal, broken at its width; names in it are no markup."""
+    console.print(text, style=style, highlight=False, markup=False)

@@ -40,7 +40,7 @@ class DurationHistory(NamedTuple):
 
 def read_history(runs: Path) -> DurationHistory:
     """Finished trials of the runs in a folder, the newest runs' first; a folder that is not there has none."""
-    found = DurationHistory([], [])
+    history = DurationHistory([], [])
     for trials in sorted(runs.glob("*/trials"), key=_changed, reverse=True):
         for folder in sorted(trials.glob("[!.]*")):
             file = folder / "record.json"
@@ -58,12 +58,12 @@ def read_history(runs: Path) -> DurationHistory:
                     run=str(trials.parent),
                 )
             except (UnreadableFileError, ValueError, KeyError, TypeError, AttributeError, ValidationError):
-                found.damaged.append(file)
+                history.damaged.append(file)
                 continue
-            found.durations.append(duration)
-            if len(found.durations) == MOST_RECORDS:
-                return found
-    return found
+            history.durations.append(duration)
+            if len(history.durations) == MOST_RECORDS:
+                return history
+    return history
 
 
 def _changed(folder: Path) -> float:
@@ -92,15 +92,15 @@ class Expected:
             self.add(trial, seconds)
 
     def add(self, trial: Trial, seconds: float) -> None:
-        """One more."""
+        """Add a trial's duration."""
         for key in _keys(trial):
             self._seconds.setdefault(key, []).append(seconds)
 
     def of(self, trial: Trial) -> Expectation | None:
-        """None where no earlier trial is like it."""
+        """Return what a trial can be expected to take; None where no earlier trial is like it."""
         for key in _keys(trial):
-            if found := self._seconds.get(key):
-                return Expectation(median(found), len(found))
+            if seconds := self._seconds.get(key):
+                return Expectation(median(seconds), len(seconds))
         return None
 
 

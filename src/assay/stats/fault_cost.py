@@ -49,29 +49,30 @@ def fault_costs(
         if factors[FAULT] != NO_FAULT and not (record.trial.warm_up or record.trial.varied):
             others = tuple((name, level) for name, level in factors.items() if name != FAULT)
             grouped.setdefault((*others, (FAULT, factors[FAULT])), []).append(record)
-    return [_cost(one[-1][1], one[:-1], grouped[one], compared, times) for one in by_levels(grouped)]
+    return [_cost(levels[-1][1], levels[:-1], grouped[levels], compared, times) for levels in by_levels(grouped)]
 
 
 def _cost(
-    level: str, others: Levels, own: Sequence[Record], compared: Sequence[Comparison], times: "dict[Levels, float]"
+    level: str, others: Levels, records: Sequence[Record], compared: Sequence[Comparison], times: "dict[Levels, float]"
 ) -> FaultCost:
     known = [
-        one
-        for one in compared
-        if (one.factor, one.base, one.level) == (FAULT, NO_FAULT, level) and set(others) <= set(one.others)
+        comparison
+        for comparison in compared
+        if (comparison.factor, comparison.base, comparison.level) == (FAULT, NO_FAULT, level)
+        and set(others) <= set(comparison.others)
     ]
-    struck = [record for record in own if not record.missed_fault]
+    struck = [record for record in records if not record.missed_fault]
     reports = [record.fault for record in struck if record.fault]
     copies = [report.redundancy for report in reports if report.redundancy]
     return FaultCost(
-        level=level, others=others, trials=len(own), struck=len(struck),
+        level=level, others=others, trials=len(records), struck=len(struck),
         failed=sum(record.status is Status.FAILED for record in struck),
         wrong=sum(record.status is Status.FINISHED and record.outcome is Outcome.FAIL for record in struck),
         lost_attempts=_most([report.lost_attempts for report in reports]),
         repeated_tasks=_most([report.repeated_tasks for report in reports]),
-        copies_lost=_most([one.copies_lost for one in copies]),
-        under_replicated_blocks=_most([one.under_replicated_blocks for one in copies]),
-        missing_blocks=_most([one.missing_blocks for one in copies]),
+        copies_lost=_most([copy.copies_lost for copy in copies]),
+        under_replicated_blocks=_most([copy.under_replicated_blocks for copy in copies]),
+        missing_blocks=_most([copy.missing_blocks for copy in copies]),
         base_s=times.get(_key(others, NO_FAULT)), seconds=times.get(_key(others, level)),
         comparison=known[0] if len(known) == 1 else None,
     )  # fmt: skip

@@ -41,7 +41,7 @@ class PairSpread(NamedTuple):
         return round(float(self.mixing.sum()))
 
     def plus(self, other: "PairSpread") -> "PairSpread":
-        """Both together."""
+        """Add both."""
         return PairSpread(self.squares + other.squares, self.mixing + other.mixing)
 
 
@@ -49,7 +49,7 @@ NO_SPREAD = PairSpread(np.zeros(2), np.zeros((2, 2)))
 
 
 def pair_spread(first: Sequence[Sample], second: Sequence[Sample], *, blocked: bool) -> PairSpread:
-    """Of two levels' trials in one combination of all else, with a term for each block or one constant."""
+    """Spread two levels' trials in one combination of all else, with a term for each block or one constant."""
     samples = [*first, *second]
     level = np.repeat([0, 1], [len(first), len(second)])
     block = block_numbers(samples) if blocked else np.zeros(len(samples), int)
@@ -59,8 +59,8 @@ def pair_spread(first: Sequence[Sample], second: Sequence[Sample], *, blocked: b
     trials = counts.sum(axis=1, keepdims=True)
     # The second level's column within blocks: the same for all of a level's trials in a block.
     column = np.array([0.0, 1.0]) - counts[:, 1:] / trials
-    own = (counts * column**2).sum(axis=0)
-    length = float(own.sum())
+    of_levels = (counts * column**2).sum(axis=0)
+    length = float(of_levels.sum())
     inverse = 1 / length if length > 1e-9 else 0.0  # 0 where no block has both levels
     centred = logs - (np.bincount(block, logs) / trials[:, 0])[block]
     placed = column[block, level]
@@ -68,7 +68,7 @@ def pair_spread(first: Sequence[Sample], second: Sequence[Sample], *, blocked: b
     # Squares of the projection's elements, summed up by level: see the sources.
     shared = counts.T @ (counts / trials**2)
     crossed = (counts * column).T @ (counts * column / trials)
-    mixing = shared + 2 * inverse * crossed + np.outer(own, own) * inverse**2
+    mixing = shared + 2 * inverse * crossed + np.outer(of_levels, of_levels) * inverse**2
     mixing += np.diag((counts * (1 - 2 / trials - 2 * inverse * column**2)).sum(axis=0))
     return PairSpread(np.bincount(level, left**2, minlength=2), mixing)
 
@@ -82,18 +82,18 @@ class PairSpreads:
         self._known: dict[tuple[str, str], PairSpread] = {}
 
     def of(self, first: str, second: str) -> PairSpread:
-        """In this order."""
+        """Return the spread of two levels, in this order."""
         if (first, second) not in self._known:
             total = NO_SPREAD
-            for own in self._combinations:
-                if first in own and second in own:
-                    total = total.plus(pair_spread(own[first], own[second], blocked=self._blocked))
+            for combination in self._combinations:
+                if first in combination and second in combination:
+                    total = total.plus(pair_spread(combination[first], combination[second], blocked=self._blocked))
             self._known[first, second] = total
         return self._known[first, second]
 
 
 def pair_noise(spread: PairSpread, weights: Array, prior: NoisePrior) -> Noise:
-    """Of a ratio in which the two levels' variances have these `weights`: their weighted mean, with the prior's.
+    """Return the noise of a ratio: the weighted mean of the two levels' variances, with the prior's.
 
     The deviation is that of a trial with the mean variance, so that the ratio's variance is the weights' sum times its
     square. The prior lends its degrees of freedom to the mean, `LEVELS_FREEDOM` keep the levels alike.
@@ -104,14 +104,14 @@ def pair_noise(spread: PairSpread, weights: Array, prior: NoisePrior) -> Noise:
     relative = _relative_variances(spread)
     uneven = weights / total - freedoms / freedoms.sum()
     factor = max(LEAST_VARIANCE, 1 + float(uneven @ relative))
-    own = float(relative @ freedoms) ** 2 / float(relative**2 @ freedoms)
-    inverse = 1 / (prior.freedom + own)
+    own_freedom = float(relative @ freedoms) ** 2 / float(relative**2 @ freedoms)
+    inverse = 1 / (prior.freedom + own_freedom)
     inverse += float(((uneven * relative / factor) ** 2 / (LEVELS_FREEDOM + freedoms)).sum())
     return Noise(deviation=mean.deviation * factor**0.5, freedom=1 / inverse, own_freedom=freedom, prior=prior)
 
 
 def _relative_variances(spread: PairSpread) -> Array:
-    """Each level's variance over that of both, drawn towards 1 as far as the trials cannot tell."""
+    """Return each level's variance over that of both, drawn towards 1 as far as the trials cannot tell."""
     mean = float(spread.squares.sum()) / spread.freedom
     if not mean:
         return np.ones(2)

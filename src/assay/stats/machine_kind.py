@@ -36,7 +36,7 @@ def machine_of(record: Record) -> Machine:
 
 
 def machines_of(records: Sequence[Record]) -> list[Machine]:
-    """Each trial's machine. One that failed before its facts were known is on any that fits what is known."""
+    """Find each trial's machine; a trial that failed before its facts were known is on any that fits what is known."""
     machines = list(map(machine_of, records))
     trials = list(zip(machines, records, strict=True))
     known = dict.fromkeys(machine for machine, record in trials if record.status is Status.FINISHED)
@@ -62,10 +62,10 @@ def machine_names(machines: Iterable[Machine]) -> dict[Machine, str]:
     for number, kind in enumerate(kinds):
         facts = []
         left = [other for other in kinds if other != kind]
-        for place, name in enumerate(FIELDS):
-            alike = [other for other in left if other[place] == kind[place]]
+        for index, name in enumerate(FIELDS):
+            alike = [other for other in left if other[index] == kind[index]]
             if len(alike) < len(left):
-                facts.append(f"{_word(name)} {_value(name, kind[place])}")
+                facts.append(f"{_word(name)} {_value(name, kind[index])}")
             left = alike
         names[kind] = _letters(number) + (f" ({', '.join(facts)})" if facts else "")
     return names
@@ -81,7 +81,7 @@ class Changed(NamedTuple):
 
     @property
     def words(self) -> str:
-        """In one clause."""
+        """The change in one clause."""
         return f"the {self.fact} of {self.medium} is {self.before} in some trials and {self.after} in others"
 
 
@@ -113,7 +113,7 @@ def sets_of_media(
     numbers differ.
     """
     known: dict[Machine, list[Media]] = {}
-    seen: dict[tuple[Machine, tuple[tuple[tuple[str, str], Facts], ...]], int] = {}
+    known_sets: dict[tuple[Machine, tuple[tuple[tuple[str, str], Facts], ...]], int] = {}
     places = []
     machines = machines_of(records)
     for record, machine, run in zip(records, machines, runs or [""] * len(records), strict=True):
@@ -121,16 +121,19 @@ def sets_of_media(
         media = tuple(
             ((run, name), facts) for name, facts in medium_facts(record).items() if whole or None not in facts
         )
-        place = seen.get((machine, media))
-        if place is None:  # sets only grow: what did not fit one never will, and what is in one stays there
+        index = known_sets.get((machine, media))
+        if index is None:  # sets only grow: what did not fit one never will, and what is in one stays there
             sets = known.setdefault(machine, [])
-            fitting = (all(one.get(name, own) == own for name, own in media) for one in sets)
-            place = next((place for place, fits in enumerate(fitting) if fits), len(sets))
-            if place == len(sets):
+            fitting = (
+                all(medium_set.get(name, known_facts) == known_facts for name, known_facts in media)
+                for medium_set in sets
+            )
+            index = next((index for index, fits in enumerate(fitting) if fits), len(sets))
+            if index == len(sets):
                 sets.append({})
-            sets[place].update(media)
-            seen[machine, media] = place
-        places.append((machine, place))
+            sets[index].update(media)
+            known_sets[machine, media] = index
+        places.append((machine, index))
     return known, places
 
 
@@ -144,9 +147,9 @@ def first_difference(first: Media, other: Media) -> Changed:
     )
 
 
-def _letters(place: int) -> str:
+def _letters(index: int) -> str:
     """A to Z, then AA and so on."""
-    before, last = divmod(place, 26)
+    before, last = divmod(index, 26)
     return (_letters(before - 1) if before else "") + chr(ord("A") + last)
 
 

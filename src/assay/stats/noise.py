@@ -51,7 +51,7 @@ class Noise(Frozen):
 
 
 def moderated(squares: float, freedom: int, prior: NoisePrior = SHIPPED_PRIOR) -> Noise:
-    """From a sum of squared residuals with its degrees of freedom (0: the prior alone, whatever its weight)."""
+    """Moderate a sum of squared residuals, with its degrees of freedom, by the prior (alone for 0 degrees)."""
     total = prior.freedom + freedom
     variance = (prior.freedom * prior.deviation**2 + squares) / total if total else prior.deviation**2
     return Noise(deviation=variance**0.5, freedom=total, own_freedom=freedom, prior=prior)
@@ -65,14 +65,14 @@ class Residual(NamedTuple):
     trials: int
 
     def plus(self, other: "Residual") -> "Residual":
-        """Both together."""
+        """Add both."""
         return Residual(self.squares + other.squares, self.freedom + other.freedom, self.trials + other.trials)
 
 
 def spread(groups: Iterable[Sequence[float]]) -> Residual:
     """What is left of the logarithms of values above 0 beside each group's mean."""
-    logs = [np.log(own) for own in groups]
-    squares = sum(float(((one - one.mean()) ** 2).sum()) for one in logs)
+    logs = [np.log(group) for group in groups]
+    squares = sum(float(((group_logs - group_logs.mean()) ** 2).sum()) for group_logs in logs)
     trials = sum(map(len, logs))
     return Residual(squares, trials - len(logs), trials)
 
@@ -83,25 +83,27 @@ def fit_prior(works: Sequence[Residual]) -> NoisePrior:
     `works` are the residuals of one workload each. The shipped prior where they are too few.
     """
     known = [work for work in works if work.freedom > 0]
-    if len(known) < LEAST_WORKS or sum(one.freedom for one in known) < LEAST_FREEDOM:
+    if len(known) < LEAST_WORKS or sum(work.freedom for work in known) < LEAST_FREEDOM:
         return SHIPPED_PRIOR
-    variances = [one.squares / one.freedom for one in known]
+    variances = [work.squares / work.freedom for work in known]
     least = 1e-5 * sorted(variances)[len(variances) // 2]  # none is 0: two equal times are chance, too
     if not least:
         return SHIPPED_PRIOR
     from scipy.special import digamma, polygamma  # most runs have no history, and this takes 0.2 s
 
-    halves = [one.freedom / 2 for one in known]
-    logs = [log(max(one, least)) - digamma(half) + log(half) for one, half in zip(variances, halves, strict=True)]
+    halves = [work.freedom / 2 for work in known]
+    logs = [
+        log(max(variance, least)) - digamma(half) + log(half) for variance, half in zip(variances, halves, strict=True)
+    ]
     mean = sum(logs) / len(logs)
-    spread = sum((one - mean) ** 2 for one in logs) / (len(logs) - 1) - sum(polygamma(1, halves)) / len(halves)
+    spread = sum((value - mean) ** 2 for value in logs) / (len(logs) - 1) - sum(polygamma(1, halves)) / len(halves)
     # So few workloads as are known can't be said to be alike to any degree.
     half = min(trigamma_inverse(spread), MOST_FREEDOM / 2, float(len(known)))
     return NoisePrior(
         deviation=exp((mean + float(digamma(half)) - log(half)) / 2),
         freedom=2 * half,
         source="history",
-        trials=sum(one.trials for one in known),
+        trials=sum(work.trials for work in known),
         workloads=len(known),
     )
 
@@ -114,14 +116,14 @@ def trigamma_inverse(value: float) -> float:
         return inf
     if value > 1e7:
         return float(value**-0.5)
-    found = 0.5 + 1 / value
+    root = 0.5 + 1 / value
     for _ in range(50):
-        own = float(polygamma(1, found))
-        step = own * (1 - own / value) / float(polygamma(2, found))
-        found += step
-        if -step / found < 1e-10:
+        trigamma = float(polygamma(1, root))
+        step = trigamma * (1 - trigamma / value) / float(polygamma(2, root))
+        root += step
+        if -step / root < 1e-10:
             break
-    return found
+    return root
 
 
 def repetitions_needed(noise: Noise, effect: float = EFFECT, comparisons: int = 1) -> int | None:
@@ -132,9 +134,9 @@ def repetitions_needed(noise: Noise, effect: float = EFFECT, comparisons: int = 
     """
     from scipy.special import stdtrit
 
-    wanted = POWER + RESERVE * (1 - POWER)
+    power = POWER + RESERVE * (1 - POWER)
     counts = np.arange(2, MOST_REPETITIONS + 1)
-    surely = stdtrit(noise.prior.freedom + counts - 1, 1 - ALPHA / comparisons / 2) + stdtrit(noise.freedom, wanted)
+    surely = stdtrit(noise.prior.freedom + counts - 1, 1 - ALPHA / comparisons / 2) + stdtrit(noise.freedom, power)
     enough = surely * noise.deviation * (2 / counts) ** 0.5 <= log(1 + effect)
     return int(counts[enough.argmax()]) if enough.any() else None
 

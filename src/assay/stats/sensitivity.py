@@ -71,7 +71,10 @@ class Sensitivity(Frozen):
         of_other, of_base = self._weight(self.other_s, other_s), -self._weight(self.base_s, base_s)
         of_zero = -(of_other + of_base)
         weights = (of_other * of_base, of_zero * of_base, of_other * of_zero)
-        half = max(0.0, -sum(weight * own**2 for weight, own in zip(weights, self.halves, strict=True))) ** 0.5
+        half = (
+            max(0.0, -sum(weight * half_width**2 for weight, half_width in zip(weights, self.halves, strict=True)))
+            ** 0.5
+        )
         ratio = log(other_s / base_s)
         return Estimate(value=1 - exp(ratio), low=1 - exp(ratio + half), high=1 - exp(ratio - half))
 
@@ -105,10 +108,10 @@ class Sensitivity(Frozen):
     @property
     def threshold_speed(self) -> float | None:
         """The speed of processors with which the saving is just worth it; None where it is with none."""
-        kept = 1 - self.worth
+        least_share = 1 - self.worth
         base_computing_s, base_storage_s = self._parts_s(self.base)
         computing_s, storage_s = self._parts_s(self.other)
-        above_s, below_s = computing_s - kept * base_computing_s, kept * base_storage_s - storage_s
+        above_s, below_s = computing_s - least_share * base_computing_s, least_share * base_storage_s - storage_s
         return above_s / below_s if above_s > 0 and below_s > 0 else None
 
     def _parts_s(self, placement: str) -> tuple[float, float]:
@@ -118,7 +121,7 @@ class Sensitivity(Frozen):
         return computing_s, whole_s - computing_s
 
     def time_s(self, placement: str, speed: float = 1.0, storage: float = 1.0) -> float:
-        """With processors of that speed, and storage that takes so many times as long."""
+        """Predict a time with processors of that speed, and storage that takes so many times as long."""
         computing_s, storage_s = self._parts_s(placement)
         return computing_s / speed + storage * storage_s
 
@@ -134,22 +137,22 @@ def sensitivity_of(decision: Decision, records: Sequence[Record], cpu_speed: flo
     are not emulated, as then they need not keep their speed.
     """
     base, baseline = next(iter(decision.placements), None), decision.baseline
-    other = min(decision.placements[1:], key=lambda one: one.elapsed_s.value, default=None)
+    other = min(decision.placements[1:], key=lambda placement: placement.elapsed_s.value, default=None)
     asks = decision.question is Question.WORTH and decision.factor == PLACEMENT and decision.worth > 0
     if not asks or base is None or other is None or baseline is None or decision.baseline_slower:
         return None
-    own = _records_of(decision, records)
-    drives = [medium for record in own if not record.trial.zero_delay for medium in record.trial.media]
+    decision_records = _records_of(decision, records)
+    drives = [medium for record in decision_records if not record.trial.zero_delay for medium in record.trial.media]
     if other.saving is None or base.storage_share is None or other.storage_share is None:
         return None
     if not drives or not all(kind_of(medium).emulated for medium in drives):
         return None
-    counted = [record for record in own if counts(record)]
+    counted = [record for record in decision_records if counts(record)]
     speeds = [float(speed) for record in counted if (speed := record.facts.get(SPEED_FACT))]
     base_s = base.elapsed_s.value
     halves = _half(other.saving), _half(base.storage_share), _half(other.storage_share)
     known = None if halves[0] is None or halves[1] is None or halves[2] is None else (halves[0], halves[1], halves[2])
-    found = Sensitivity(
+    sensitivity = Sensitivity(
         levels=decision.levels,
         base=base.placement,
         other=other.placement,
@@ -158,23 +161,23 @@ def sensitivity_of(decision: Decision, records: Sequence[Record], cpu_speed: flo
         other_s=base_s * (1 - other.saving.value),
         zero_s=base_s * (1 - base.storage_share.value),
         halves=known,
-        assumed=tuple(one.placement for one in (base, other) if _assumes(one, counted)),
+        assumed=tuple(placement.placement for placement in (base, other) if _assumes(placement, counted)),
         cores=_cores(counted),
         processor=counted[0].facts.get("cpu", ""),
         processor_mb_s=median(speeds) if speeds else None,
         cpu_speed=cpu_speed,
     )
-    return found.model_copy(update={"varied": tuple(_varied(found, own))})
+    return sensitivity.model_copy(update={"varied": tuple(_varied(sensitivity, decision_records))})
 
 
 def _records_of(decision: Decision, records: Sequence[Record]) -> list[Record]:
-    """Those with the decision's levels of all else."""
+    """Select the records with the decision's levels of all other factors."""
     machines = Trials.of(records).machines
     levels = [{**record.trial.factors, "machine": machine} for record, machine in zip(records, machines, strict=True)]
     return [
         record
-        for record, own in zip(records, levels, strict=True)
-        if all(own.get(name) == level for name, level in decision.levels.items()) and not record.trial.warm_up
+        for record, factors in zip(records, levels, strict=True)
+        if all(factors.get(name) == level for name, level in decision.levels.items()) and not record.trial.warm_up
     ]
 
 
@@ -185,15 +188,15 @@ def _half(share: Estimate) -> float | None:
     return (log(1 - share.low) - log(1 - share.high)) / 2
 
 
-def _assumes(one: PlacementResult, records: Sequence[Record]) -> bool:
+def _assumes(placement: PlacementResult, records: Sequence[Record]) -> bool:
     """Whether any figure of the drives of a placement is assumed."""
-    trials = [record for record in records if record.trial.placement.name == one.placement][:1]
+    trials = [record for record in records if record.trial.placement.name == placement.placement][:1]
     counts_ = [
         record.facts.get(f"medium.{medium.name}.assumed_figures", "0 of 0")
         for record in trials
         for medium in record.trial.media
     ]
-    return any(not one.startswith("0 ") for one in counts_)
+    return any(not count.startswith("0 ") for count in counts_)
 
 
 def _cores(records: Sequence[Record]) -> float | None:
@@ -210,15 +213,15 @@ def _machine_cpus(facts: Mapping[str, str]) -> float | None:
     return None
 
 
-def _varied(found: Sensitivity, records: Sequence[Record]) -> list[VariedTrial]:
+def _varied(sensitivity: Sensitivity, records: Sequence[Record]) -> list[VariedTrial]:
     """The trials that check what is assumed, with what the arithmetic says of them."""
     times: dict[str, list[float]] = {}
     for record in records:
         if record.trial.varied and record.totals and record.outcome is not Outcome.FAIL:
             times.setdefault(record.trial.placement.name, []).append(record.totals.elapsed_s)
     calculated = {
-        f"{name}-{way}": found.time_s(name, storage=factor)
-        for name in (found.base, found.other)
+        f"{name}-{way}": sensitivity.time_s(name, storage=factor)
+        for name in (sensitivity.base, sensitivity.other)
         for way, factor in ASSUMED_TIMES.items()
     }
     return [

@@ -27,12 +27,12 @@ def critical_path(job: JobRecord, attempts: Sequence[TaskAttempt], phases: Seque
 
     Its parts add up to the job's time from submission to end exactly; what history lacks is a part `unknown`.
     """
-    own = [
+    job_attempts = [
         attempt
         for attempt in attempts
         if attempt.job == job.id and attempt.started_ms and attempt.finished_ms >= attempt.started_ms
     ]
-    walk = _Walk(job, own, {phase.attempt: phase for phase in phases})
+    walk = _Walk(job, job_attempts, {phase.attempt: phase for phase in phases})
     return CriticalPath(job=job.id, parts=walk.parts(), disorder_ms=walk.disorder_ms)
 
 
@@ -42,7 +42,7 @@ class _Walk:
     def __init__(self, job: JobRecord, attempts: Sequence[TaskAttempt], phases: Mapping[str, TaskPhases]) -> None:
         self._job = job
         self._by_end = sorted(attempts, key=attrgetter("finished_ms"))
-        self._done = [one for one in self._by_end if one.state == "SUCCEEDED"]
+        self._done = [attempt for attempt in self._by_end if attempt.state == "SUCCEEDED"]
         self._by_task: dict[str, list[TaskAttempt]] = {}
         for attempt in self._by_end:
             self._by_task.setdefault(attempt.task, []).append(attempt)
@@ -52,7 +52,7 @@ class _Walk:
         self.disorder_ms = 0
 
     def parts(self) -> tuple[PathPart, ...]:
-        """All of it, oldest first."""
+        """The parts of the path, oldest first."""
         last = _latest(self._done, self._job.finished_ms)
         if last is None:
             self._part("unknown", self._job.started_ms)
@@ -74,14 +74,14 @@ class _Walk:
         self._at = started
 
     def _through(self, attempt: TaskAttempt) -> TaskAttempt | None:
-        """Through an attempt, and the wait before it, to the one that the path goes on with."""
+        """Walk through an attempt, and the wait before it, to the attempt that the path goes on with."""
         if attempt.state != "SUCCEEDED":
             self._part("lost", attempt.started_ms, attempt.attempt)
             return self._before(attempt)
         steps = attempt.steps(self._phases.get(attempt.attempt))
         edges = [attempt.started_ms, *(step.ended_ms for step in steps[:-1])]
         for begun_ms, step in zip(reversed(edges), reversed(steps), strict=True):
-            waited_for = [one for one in self._done if one.stage == step.waits_for]
+            waited_for = [candidate for candidate in self._done if candidate.stage == step.waits_for]
             waited = _latest(waited_for, min(step.ended_ms, attempt.finished_ms))
             if waited is not None and waited.finished_ms > begun_ms:
                 self._part(step.kind, waited.finished_ms, attempt.attempt)
@@ -91,21 +91,21 @@ class _Walk:
 
     def _before(self, attempt: TaskAttempt) -> TaskAttempt | None:
         """What it waited for: an earlier attempt of its task, or else whatever ended last before it."""
-        own = [one for one in self._by_task[attempt.task] if one.started_ms < attempt.started_ms]
-        beside = [one for one in own if one.finished_ms > attempt.started_ms]
+        earlier = [candidate for candidate in self._by_task[attempt.task] if candidate.started_ms < attempt.started_ms]
+        beside = [candidate for candidate in earlier if candidate.finished_ms > attempt.started_ms]
         if beside:  # it was started on speculation, for the other was slow
-            other = min(beside, key=lambda one: one.started_ms)
+            other = min(beside, key=lambda candidate: candidate.started_ms)
             self._part("lost", other.started_ms, other.attempt)
             return self._before(other)
         # Ended before it began: those that took no time at all can't have been waited for.
-        retried = _latest([one for one in own if not one.output_lost], attempt.started_ms)
+        retried = _latest([candidate for candidate in earlier if not candidate.output_lost], attempt.started_ms)
         cause = retried or _latest(self._by_end, attempt.started_ms, attempt.started_ms - 1)
         self._part("container", self._job.started_ms if cause is None else cause.finished_ms, attempt.attempt)
         return cause
 
 
 def _latest(by_end: Sequence[TaskAttempt], until_ms: int, begun_by_ms: int | None = None) -> TaskAttempt | None:
-    """Of attempts in the order of their ends the one that ended last, no later than that, and had begun by then."""
+    """Find the attempt that ended last, having begun and ended by then; attempts are in the order of their ends."""
     for at in range(bisect_right(by_end, until_ms, key=attrgetter("finished_ms")) - 1, -1, -1):
         if begun_by_ms is None or by_end[at].started_ms <= begun_by_ms:
             return by_end[at]

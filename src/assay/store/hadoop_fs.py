@@ -1,4 +1,4 @@
-"""Any file system that Hadoop's client knows, through `hadoop fs`: slower, but works wherever a user's client does."""
+"""Any file system that Hadoop's client knows, through `hadoop fs`: slow, but it works wherever a user's client does."""
 
 import os
 import subprocess
@@ -33,45 +33,45 @@ class HadoopFs:
         self._environment = dict(os.environ if environment is None else environment)
 
     def put(self, source: Path, path: str) -> None:
-        """`mkdir -p` of the parent, then `-put -`; an existing file is refused.
+        """Make the parent (`-mkdir -p`) and put the file's content (`-put -`); an existing file is refused.
 
-        Its name is not given to the client, which would read it as a URI and a pattern.
+        The client does not get the local name, which it would read as a URI and a pattern.
         """
         self._run("-mkdir", "-p", str(Path(path).parent))
         with source.open("rb") as content:
             self._run("-put", "-", path, content=content)
 
     def lines(self, path: str) -> Iterator[bytes]:
-        """The lines of `-cat path/[^_.]*` (all files but hidden ones)."""
+        """Yield the lines of all files but hidden ones, by `-cat path/[^_.]*`."""
         with self._cat(f"{path}/[^_.]*") as output:
             for line in output:
                 yield line.rstrip(b"\n")
 
     def list_files(self, path: str) -> list[StoredFile]:
-        """`-ls`: rights, replicas, owner, group, length, date, time and path."""
-        found = []
+        """List files by `-ls`, which prints rights, replicas, owner, group, length, date, time and path."""
+        files = []
         for line in self._run("-ls", path).splitlines():
-            words = line.split(maxsplit=7)
-            if len(words) == 8 and words[0].startswith("-") and not Path(words[7]).name.startswith(("_", ".")):
-                found.append(StoredFile(words[7], int(words[4])))
-        return sorted(found)
+            fields = line.split(maxsplit=7)
+            if len(fields) == 8 and fields[0].startswith("-") and not Path(fields[7]).name.startswith(("_", ".")):
+                files.append(StoredFile(fields[7], int(fields[4])))
+        return sorted(files)
 
     def list_below(self, path: str) -> list[FoundFile]:
         """`-ls -R`: all files below a folder, with the minute of their last change (by this machine's clock)."""
-        found = []
+        files = []
         for line in self._run("-ls", "-R", path).splitlines():
-            words = line.split(maxsplit=7)
-            if len(words) == 8 and words[0].startswith("-"):
-                changed = datetime.fromisoformat(f"{words[5]} {words[6]}")
-                found.append(FoundFile(words[7], int(changed.timestamp() * 1000)))
-        return found
+            fields = line.split(maxsplit=7)
+            if len(fields) == 8 and fields[0].startswith("-"):
+                changed = datetime.fromisoformat(f"{fields[5]} {fields[6]}")
+                files.append(FoundFile(fields[7], int(changed.timestamp() * 1000)))
+        return files
 
     def get(self, paths: Sequence[str], folder: Path) -> None:
         """`-get`: copy files into a folder of this machine; those that can't be read are left out."""
         self._call("-get", *paths, str(folder))
 
     def pieces(self, path: str, offset: int = 0, size: int | None = None) -> Iterator[bytes]:
-        """`-cat`, which begins at the beginning: what lies before `offset` is read and dropped."""
+        """Read by `-cat`, which begins at the beginning: what lies before `offset` is read and dropped."""
         with self._cat(path) as output:
             while offset > 0 and (dropped := output.read(min(offset, PIECE_BYTES))):
                 offset -= len(dropped)
@@ -83,7 +83,7 @@ class HadoopFs:
                 yield piece
 
     def size_bytes(self, path: str) -> int:
-        """The first column of `-du -s`; 0 when the path is not there."""
+        """Return the first column of `-du -s`; 0 where the path does not exist."""
         if self._call("-test", "-e", path).returncode != 0:
             return 0
         return int(self._run("-du", "-s", path).split()[0])
@@ -93,7 +93,7 @@ class HadoopFs:
 
     @contextmanager
     def _cat(self, path: str) -> Iterator[BufferedReader]:
-        """The output of `-cat`; who has read enough of it ends the client."""
+        """Open the output of `-cat`; the client is killed where the caller leaves output unread."""
         command = [str(self._hadoop), "fs", "-cat", path]
         with (
             tempfile.TemporaryFile() as errors,  # not a pipe: a client that warns a lot would fill it and wait for ever

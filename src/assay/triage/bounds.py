@@ -202,18 +202,18 @@ def beside(jobs: Sequence[PastJob], seconds: Sequence[float]) -> list[float]:
     `seconds` are those of each job; they are spread evenly over its time. Takes time as sorting does.
     """
     edges = sorted({edge for job in jobs for edge in (job.started_ms, job.finished_ms)})
-    place = {edge: number for number, edge in enumerate(edges)}
+    index_of = {edge: number for number, edge in enumerate(edges)}
     density = [0.0] * (len(edges) + 1)
     for job, alone_s in zip(jobs, seconds, strict=True):
         length_ms = max(1, job.finished_ms - job.started_ms)
-        density[place[job.started_ms]] += alone_s / length_ms
-        density[place[job.finished_ms]] -= alone_s / length_ms
+        density[index_of[job.started_ms]] += alone_s / length_ms
+        density[index_of[job.finished_ms]] -= alone_s / length_ms
     worked, running = [0.0], 0.0
     for number in range(1, len(edges)):
         running += density[number - 1]
         worked.append(worked[-1] + running * (edges[number] - edges[number - 1]))
     return [
-        max(0.0, worked[place[job.finished_ms]] - worked[place[job.started_ms]] - alone_s)
+        max(0.0, worked[index_of[job.finished_ms]] - worked[index_of[job.started_ms]] - alone_s)
         for job, alone_s in zip(jobs, seconds, strict=True)
     ]
 

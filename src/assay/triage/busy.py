@@ -38,7 +38,7 @@ class Busy(NamedTuple):
 class DriveTimes:
     """The counters of all drives of the nodes on which some jobs ran."""
 
-    def __init__(self, url: str, ask: Ask, jobs: Sequence[PastJob], seen: Callable[[int, int], object]) -> None:
+    def __init__(self, url: str, ask: Ask, jobs: Sequence[PastJob], progressed: Callable[[int, int], object]) -> None:
         """Asks for all of them; `seen` is told how many requests of how many are answered.
 
         Raises BadInputError where there is no Prometheus, or none of the nodes is known to it.
@@ -57,7 +57,7 @@ class DriveTimes:
             self.cores = self._cores()
             self._readings: dict[str, Readings] = {}
             self.step_s = _STEP_S
-            self._fetch(list(windows(jobs)), seen)
+            self._fetch(list(windows(jobs)), progressed)
         except NoAnswerError as error:
             raise BadInputError(
                 f"--prometheus {url} can't be asked: {error.reason}; look whether it is up, or leave it out"
@@ -126,16 +126,16 @@ class DriveTimes:
         ]
         return max(counts, default=None)
 
-    def _fetch(self, wanted: Sequence[tuple[float, float]], seen: Callable[[int, int], object]) -> None:
+    def _fetch(self, periods: Sequence[tuple[float, float]], progressed: Callable[[int, int], object]) -> None:
         series = max(1, sum(map(len, self.drives.values())))
-        total_s = sum(end_s - begin_s for begin_s, end_s in wanted)
+        total_s = sum(end_s - begin_s for begin_s, end_s in periods)
         self.step_s = max(_STEP_S, ceil(2 * total_s * series / _MOST_POINTS))
         steps = max(2, min(_MOST_STEPS, _POINTS_AT_ONCE // series))
-        ranges = [piece for window in wanted for piece in _pieces(*window, self.step_s, steps)]
+        ranges = [piece for window in periods for piece in _pieces(*window, self.step_s, steps)]
         for number, (begin_s, end_s) in enumerate(ranges):
             for metric, name in ((_BUSY, "busy_s"), (_READ, "read_bytes")):
                 self._take(metric, name, begin_s, end_s)
-            seen(number + 1, len(ranges))
+            progressed(number + 1, len(ranges))
 
     def _take(self, metric: str, name: str, begin_s: float, end_s: float) -> None:
         times = {"start": f"{begin_s:.0f}", "end": f"{end_s:.0f}", "step": f"{self.step_s}"}

@@ -51,13 +51,13 @@ def _sort_buffer(job: PastJob) -> Iterator[Change]:
     now = job.number("mapreduce.task.io.sort.mb", SORT_MIB)
     share = job.number("mapreduce.map.sort.spill.percent", SPILL_SHARE)
     largest = maps.whole.map_output + maps.whole.output_records * _ACCOUNTING_BYTES
-    wanted = ceil(largest / max(1, maps.whole.tasks) / share / _MIB * 1.1)
-    if wanted <= now:
+    needed_mib = ceil(largest / max(1, maps.whole.tasks) / share / _MIB * 1.1)
+    if needed_mib <= now:
         change = f"spread the map outputs evenly: the largest of them don't fit into the sort buffer of {now:.0f} MiB"
-    elif wanted <= _MOST_SORT_MIB:
+    elif needed_mib <= _MOST_SORT_MIB:
         change = (
-            f"mapreduce.task.io.sort.mb from {now:.0f} to {wanted}, if the maps' heap has room for it: each record is "
-            "then written once"
+            f"mapreduce.task.io.sort.mb from {now:.0f} to {needed_mib}, if the maps' heap has room for it: each record "
+            "is then written once"
         )
     else:
         change = "more and smaller maps: their output does not fit into any sort buffer"

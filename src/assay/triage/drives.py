@@ -69,13 +69,13 @@ class Drives(NamedTuple):
 def drives_of(profile: DriveProfile, count: int, name: str) -> Drives:
     """The lowest rates that a profile's published figures show. Raises BadInputError where they show none."""
     expected, figures = profile.expected_values, profile.values
-    wanted = (
+    required = (
         "sequential_read_mb_s",
         "sequential_write_mb_s",
         "random_read_4k_iops_depth1",
         "random_write_4k_iops_depth1",
     )
-    lacking = [name for name in wanted if not expected.get(name)]
+    lacking = [name for name in required if not expected.get(name)]
     if lacking:
         raise BadInputError(
             f"the drive profile {profile.name} can't bound what jobs wait for: it says nothing of {', '.join(lacking)} "

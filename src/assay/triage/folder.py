@@ -30,7 +30,7 @@ _CHUNK = 8
 _BATCH = 500
 """Files that are copied at once from a file system of Hadoop's, and lie here until they are read."""
 
-Seen = Callable[[int], object]
+Progressed = Callable[[int], object]
 
 
 class Histories(NamedTuple):
@@ -41,7 +41,7 @@ class Histories(NamedTuple):
     older: int = 0
 
 
-def in_folder(folder: Path, since_ms: int, seen: Seen) -> Histories:
+def in_folder(folder: Path, since_ms: int, progressed: Progressed) -> Histories:
     """Those below a folder that ended since a time; `seen` is told how many files were looked at.
 
     Raises BadInputError where there is no such folder, it has no history, or so many that days must have been meant.
@@ -53,7 +53,7 @@ def in_folder(folder: Path, since_ms: int, seen: Seen) -> Histories:
     for entry in _files(folder):
         looked_at += 1
         if looked_at % 10_000 == 0:
-            seen(looked_at)
+            progressed(looked_at)
         if entry.name.endswith(_ENDINGS):
             if (finished_ms(entry.name) or _changed_ms(entry)) >= since_ms:
                 files.append(Path(entry.path))
@@ -67,16 +67,16 @@ def _files(folder: Path) -> Iterator["os.DirEntry[str]"]:
     """All files below a folder, but for folders that this user may not read. Raises BadInputError for the first one."""
     waiting = [str(folder)]
     while waiting:
-        place = waiting.pop()
+        directory = waiting.pop()
         try:
-            with os.scandir(place) as entries:
+            with os.scandir(directory) as entries:
                 for entry in entries:
                     if entry.is_dir(follow_symlinks=False):
                         waiting.append(entry.path)
                     else:
                         yield entry
         except OSError as error:
-            if place == str(folder):
+            if directory == str(folder):
                 raise BadInputError(
                     f"--history {folder} can't be read: {why(error)}; name the folder that holds the .jhist files "
                     "(mapreduce.jobhistory.done-dir)"
@@ -97,19 +97,19 @@ def finished_ms(name: str) -> int:
     return int(parts[_FINISHED_PLACE]) if len(parts) > _FINISHED_PLACE and parts[_FINISHED_PLACE].isdecimal() else 0
 
 
-def _check_count(place: str, count: int, older: int, looked_at: int) -> None:
+def _check_count(source: str, count: int, older: int, looked_at: int) -> None:
     if count > MOST_FILES:
         raise BadInputError(
-            f"{place} holds {count:,} job histories, and {MOST_FILES:,} are the most that are read at once; take the "
+            f"{source} holds {count:,} job histories, and {MOST_FILES:,} are the most that are read at once; take the "
             "newest of them, such as --since 7d, or name a folder of one month below it"
         )
     if not count:
         if older:
             raise BadInputError(
-                f"all {older:,} job histories in {place} are from before --since; choose an earlier time"
+                f"all {older:,} job histories in {source} are from before --since; choose an earlier time"
             )
         raise BadInputError(
-            f"{place} holds no job history among its {looked_at:,} files; name the folder that holds .jhist files "
+            f"{source} holds no job history among its {looked_at:,} files; name the folder that holds .jhist files "
             "(mapreduce.jobhistory.done-dir)"
         )
 
@@ -127,37 +127,37 @@ def read_files(files: Sequence[Path]) -> Iterator[PastJob]:
             raise
 
 
-def in_hadoop(place: str, since_ms: int, client: HadoopFs, seen: Seen) -> Histories:
+def in_hadoop(source: str, since_ms: int, client: HadoopFs, progressed: Progressed) -> Histories:
     """Those below a folder of a file system that Hadoop's client knows, copied here a few hundred at a time.
 
     Raises BadInputError where it has none, or the client can't read it.
     """
     try:
-        listed = client.list_below(place)
+        listed = client.list_below(source)
     except AssayError as error:
-        raise BadInputError(f"--history {place} can't be read: {error}") from None
-    seen(len(listed))
+        raise BadInputError(f"--history {source} can't be read: {error}") from None
+    progressed(len(listed))
     settings = {job_id(_name(file.path)): file.path for file in listed if _name(file.path).endswith("_conf.xml")}
-    wanted = []
+    paths = []
     older = 0
     for file in listed:
         name = _name(file.path)
         if name.endswith(_ENDINGS):
             if (finished_ms(name) or file.changed_ms) >= since_ms:
-                wanted.append(file.path)
+                paths.append(file.path)
             else:
                 older += 1
-    _check_count(place, len(wanted), older, len(listed))
-    return Histories(len(wanted), _copied(wanted, settings, client), older)
+    _check_count(source, len(paths), older, len(listed))
+    return Histories(len(paths), _copied(paths, settings, client), older)
 
 
 def _copied(files: Sequence[str], settings: dict[str, str], client: HadoopFs) -> Iterator[PastJob]:
     for begin in range(0, len(files), _BATCH):
         batch = files[begin : begin + _BATCH]
         beside = [settings[job] for file in batch if (job := job_id(_name(file))) in settings]
-        with tempfile.TemporaryDirectory(prefix="assay-triage-") as place:
-            client.get([*batch, *beside], Path(place))
-            yield from read_files([Path(place, _name(file)) for file in batch])
+        with tempfile.TemporaryDirectory(prefix="assay-triage-") as directory:
+            client.get([*batch, *beside], Path(directory))
+            yield from read_files([Path(directory, _name(file)) for file in batch])
 
 
 def _name(path: str) -> str:

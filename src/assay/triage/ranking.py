@@ -208,8 +208,8 @@ def judge(jobs: Sequence[PastJob], site: Site, worth: float) -> list[JobRow]:
 
 
 def _rank(row: JobRow) -> tuple[int, float, str]:
-    place = list(TriageVerdict).index(row.verdict)
-    return place, -(row.bound_s if row.bound_s is not None else row.elapsed_s), row.job
+    verdict_rank = list(TriageVerdict).index(row.verdict)
+    return verdict_rank, -(row.bound_s if row.bound_s is not None else row.elapsed_s), row.job
 
 
 def _row(name: str, runs: Sequence[PastJob], bounded: Sequence[_BoundedRun], total_ms: int, worth: float) -> JobRow:
@@ -374,11 +374,13 @@ def triage(
 
 def deciding(rows: Sequence[JobRow]) -> list[str]:
     """The fewest jobs that hold nine tenths of what could be saved."""
-    wanted = [row for row in rows if row.verdict is TriageVerdict.MAY_MATTER and row.bound_s]
-    total = sum(row.bound_s or 0.0 for row in wanted)
-    before = [0.0, *accumulate(row.bound_s or 0.0 for row in wanted)]
+    candidates = [row for row in rows if row.verdict is TriageVerdict.MAY_MATTER and row.bound_s]
+    total = sum(row.bound_s or 0.0 for row in candidates)
+    before = [0.0, *accumulate(row.bound_s or 0.0 for row in candidates)]
     return [
-        row.job for row, saved_before_s in zip(wanted, before, strict=False) if saved_before_s < DECISIVE_SHARE * total
+        row.job
+        for row, saved_before_s in zip(candidates, before, strict=False)
+        if saved_before_s < DECISIVE_SHARE * total
     ]
 
 

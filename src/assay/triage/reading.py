@@ -289,17 +289,17 @@ def stage_of(name: str, attempts: list[Attempt], begin_ms: int, nodes: list[Work
             if end_ms > begun_ms:
                 phases_ms[phase] = phases_ms.get(phase, 0) + end_ms - begun_ms
                 begun_ms = end_ms
-    seen = overlap(spans)
+    times = overlap(spans)
     least_ms = max((span.computed_ms for span in spans), default=0)
-    least_ms = max(least_ms, rest_ms // max(1, seen.peak))
+    least_ms = max(least_ms, rest_ms // max(1, times.peak))
     whole, busiest = Work(), Work()
     for work in nodes:
         whole, busiest = whole.plus(work), busiest.most(work)
-    saved_ms = min(seen.waiting_ms, seen.elapsed_ms - least_ms)
+    saved_ms = min(times.waiting_ms, times.elapsed_ms - least_ms)
     begun_ms = min((span.begin_ms for span in spans), default=0)
     ended_ms = max((span.end_ms for span in spans), default=0)
     return StageSums(
-        name, begun_ms, ended_ms, seen.elapsed_ms, max(0, saved_ms), early_ms, phases_ms, seen.peak, whole, busiest,
+        name, begun_ms, ended_ms, times.elapsed_ms, max(0, saved_ms), early_ms, phases_ms, times.peak, whole, busiest,
     )  # fmt: skip
 
 

@@ -22,7 +22,7 @@ _NODES_OF = 8
 _UNREAD = (LookupError, TypeError, AttributeError, ValueError)
 
 
-def from_server(url: str, since_ms: int, ask: Ask, seen: Callable[[int], object]) -> Histories:
+def from_server(url: str, since_ms: int, ask: Ask, progressed: Callable[[int], object]) -> Histories:
     """The jobs that ended since a time. Raises BadInputError where the server can't be asked, or has none of them."""
     root = url.rstrip("/").removesuffix(PAGE) + PAGE
     try:
@@ -43,7 +43,7 @@ def from_server(url: str, since_ms: int, ask: Ask, seen: Callable[[int], object]
         raise BadInputError(f"{url} has no finished jobs since then; choose an earlier time for --since")
     if len(listed) > MOST_FILES:
         raise BadInputError(f"{url} has {len(listed):,} jobs; take the newest of them, such as --since 7d")
-    seen(len(listed))
+    progressed(len(listed))
     return Histories(len(listed), (_job(root, job, ask) for job in listed))
 
 

@@ -62,8 +62,8 @@ def parse_format(text: str) -> Layout:
     """Raises ValueError when the format lacks a field that is needed, or has it where it can't be read from."""
     number = re.search(r"^ID: (\d+)$", text, re.MULTILINE)
     fields = {name: (int(offset), int(size)) for name, offset, size in _FIELD.findall(text)}
-    wanted = {"dev": 4, "sector": 8, "nr_sector": 4}
-    wrong = [name for name, size in wanted.items() if fields.get(name, (1, 0))[1] != size or fields[name][0] % 4]
+    sizes = {"dev": 4, "sector": 8, "nr_sector": 4}
+    wrong = [name for name, size in sizes.items() if fields.get(name, (1, 0))[1] != size or fields[name][0] % 4]
     if number is None or wrong or "rwbs" not in fields:
         raise ValueError(f"the kernel's block events have another form: {', '.join(wrong) or 'no number or no rwbs'}")
     places = (fields[name][0] for name in ("dev", "sector", "nr_sector", "rwbs"))
@@ -71,27 +71,27 @@ def parse_format(text: str) -> Layout:
 
 
 def positions(page: bytes) -> tuple[list[int], list[int]]:
-    """Where each event's data begins, in bytes from the page's beginning, and its time in nanoseconds."""
-    words = memoryview(page[: len(page) & ~3]).cast("I")
+    """Return the offset of each event's data in its page, in bytes, and the event's time in nanoseconds."""
+    numbers = memoryview(page[: len(page) & ~3]).cast("I")
     stamp = int.from_bytes(page[:8], sys.byteorder)
-    end = min(len(words), HEADER_WORDS + (int.from_bytes(page[8:16], sys.byteorder) & _COMMIT_MASK) // 4)
+    end = min(len(numbers), HEADER_WORDS + (int.from_bytes(page[8:16], sys.byteorder) & _COMMIT_MASK) // 4)
     places, stamps, at = [], [], HEADER_WORDS
     while at < end:
-        header = words[at]
+        header = numbers[at]
         kind, delta = header & 31, header >> 5
         if kind <= _LONGEST_SHORT:
             stamp += delta
             begin = at + 1 if kind else at + 2
             places.append(begin * 4)
             stamps.append(stamp)
-            at += 1 + (kind or (words[at + 1] + 3) // 4)
+            at += 1 + (kind or (numbers[at + 1] + 3) // 4)
         elif kind == _PADDING:
             if delta == 0:
                 break
             stamp += delta
-            at += 1 + (words[at + 1] + 3) // 4
+            at += 1 + (numbers[at + 1] + 3) // 4
         else:
-            value = (words[at + 1] << 27) + delta
+            value = (numbers[at + 1] << 27) + delta
             stamp = stamp + value if kind == _TIME_EXTEND else (stamp >> _STAMP_BITS << _STAMP_BITS) + value
             at += 2
     return places, stamps
@@ -105,30 +105,30 @@ def decode(pages: Sequence[bytes], issue: Layout, complete: Layout) -> Events:
     stamps: list[int] = []
     base = 0
     for page in pages:
-        within, times = positions(page)
-        places += [base + place for place in within]
+        offsets, times = positions(page)
+        places += [base + offset for offset in offsets]
         stamps += times
         base += len(page)
     content = b"".join(pages)
-    words = np.frombuffer(content[: len(content) & ~3], np.uint32)
-    place, stamp = np.array(places, np.int64), np.array(stamps, np.int64)
-    numbers = words[place // 4] & 0xFFFF if len(place) else np.zeros(0, np.uint32)
+    cells = np.frombuffer(content[: len(content) & ~3], np.uint32)
+    begin, stamp = np.array(places, np.int64), np.array(stamps, np.int64)
+    numbers = cells[begin // 4] & 0xFFFF if len(begin) else np.zeros(0, np.uint32)
     octets = np.frombuffer(content, np.uint8)
     known = np.full(256, UNKNOWN, np.uint8)
     for letter, kind in _KINDS.items():
         known[ord(letter)] = kind
-    every = np.zeros(len(place), EVENTS)
+    every = np.zeros(len(begin), EVENTS)
     every["time_ns"] = stamp
     for layout, ended in ((issue, _ISSUE), (complete, _COMPLETE)):
         chosen = numbers == layout.number
-        octet, word = place[chosen], place[chosen] // 4
+        octet, word = begin[chosen], begin[chosen] // 4
         first, second = octets[octet + layout.direction], octets[octet + layout.direction + 1]
         # A leading F says that the drive's cache is flushed before; what follows is the request's own kind.
         kinds = np.where((first == ord("F")) & (known[second] != UNKNOWN), known[second], known[first])
-        low, high = words[word + layout.sector // 4], words[word + layout.sector // 4 + 1]
+        low, high = cells[word + layout.sector // 4], cells[word + layout.sector // 4 + 1]
         every["ended"][chosen], every["kind"][chosen] = ended, kinds
-        every["device"][chosen] = words[word + layout.device // 4]
-        every["sectors"][chosen] = words[word + layout.sectors // 4]
+        every["device"][chosen] = cells[word + layout.device // 4]
+        every["sectors"][chosen] = cells[word + layout.sectors // 4]
         # A flush has no place; the kernel writes 0 at its issue and -1 at its completion.
         every["sector"][chosen] = np.where(kinds == FLUSH, 0, low.astype(np.int64) | (high.astype(np.int64) << 32))
     events = every[np.isin(numbers, (issue.number, complete.number))]
@@ -197,7 +197,7 @@ class KernelTrace:
             self._pipes.append(os.open(cpu / "trace_pipe_raw", os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC))
 
     def take(self) -> list[bytes]:
-        """All pages of events since the last time."""
+        """Take all pages of events since the last call."""
         pages = []
         for pipe in self._pipes:
             for _ in range(MOST_PAGES):
@@ -284,7 +284,7 @@ def remove(instance: Path) -> None:
 
 
 def _set_up(instance: Path, devices: Iterable[int]) -> None:
-    wanted = " || ".join(f"dev == {device}" for device in devices)
+    condition = " || ".join(f"dev == {device}" for device in devices)
     (instance / "tracing_on").write_text("0", encoding="utf-8")
     (instance / "trace_clock").write_text("mono", encoding="utf-8")
     cpus = len(list((instance / "per_cpu").glob("cpu*")))
@@ -293,7 +293,7 @@ def _set_up(instance: Path, devices: Iterable[int]) -> None:
     )
     for name in (ISSUE, COMPLETE):
         event = instance / "events" / "block" / name
-        (event / "filter").write_text(wanted, encoding="utf-8")
+        (event / "filter").write_text(condition, encoding="utf-8")
         (event / "enable").write_text("1", encoding="utf-8")
 
 

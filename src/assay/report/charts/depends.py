@@ -42,7 +42,7 @@ class _Axes(NamedTuple):
 
     @property
     def speeds(self) -> list[float]:
-        """Where curves are drawn through."""
+        """The speeds at which curves are computed."""
         between = self.fastest / self.slowest
         return [self.slowest * between ** (step / STEPS) for step in range(STEPS + 1)]
 
@@ -50,42 +50,45 @@ class _Axes(NamedTuple):
 def depends_charts(every: Iterable[Sensitivity | None]) -> list[str]:
     """A figure as SVG for each set of decisions that differ in nothing but their memory and processor time."""
     groups: dict[tuple[tuple[str, str], ...], list[Sensitivity]] = {}
-    for one in every:
-        if one is not None:
-            same = tuple(item for item in one.levels.items() if item[0] not in {CURVES, POINTS})
-            groups.setdefault((*same, ("", one.base), ("", one.other)), []).append(one)
-    return [_figure(own) for own in groups.values()]
+    for sensitivity in every:
+        if sensitivity is not None:
+            same = tuple(item for item in sensitivity.levels.items() if item[0] not in {CURVES, POINTS})
+            groups.setdefault((*same, ("", sensitivity.base), ("", sensitivity.other)), []).append(sensitivity)
+    return [_figure(group) for group in groups.values()]
 
 
-def _figure(own: Sequence[Sensitivity]) -> str:
-    most = max(one.cores or 0.0 for one in own)
-    curves = [one for one in own if (one.cores or 0.0) == most][:MOST_CURVES]
+def _figure(group: Sequence[Sensitivity]) -> str:
+    most = max(sensitivity.cores or 0.0 for sensitivity in group)
+    curves = [sensitivity for sensitivity in group if (sensitivity.cores or 0.0) == most][:MOST_CURVES]
     points = [
-        (curve, one, (one.cores or 0.0) / most)
+        (curve, sensitivity, (sensitivity.cores or 0.0) / most)
         for curve in curves
-        for one in own
-        if one.levels.get(CURVES) == curve.levels.get(CURVES) and 0 < (one.cores or 0.0) < most
+        for sensitivity in group
+        if sensitivity.levels.get(CURVES) == curve.levels.get(CURVES) and 0 < (sensitivity.cores or 0.0) < most
     ]
-    asked = [one.cpu_speed for one in curves if one.cpu_speed]
-    speeds = [SLOWEST, FASTEST, *asked, *(speed for _, _, speed in points)]
+    requested = [sensitivity.cpu_speed for sensitivity in curves if sensitivity.cpu_speed]
+    speeds = [SLOWEST, FASTEST, *requested, *(speed for _, _, speed in points)]
     axes = _axes(curves, points, min(speeds) / MARGIN, max(speeds))
     first = curves[0]
     alone = len(curves) == 1
     parts = [*_frame(axes, first)]
     if alone:
         parts += _ranges(axes, first)
-    for place, (curve, colour) in enumerate(zip(curves, COLOURS, strict=False)):
+    for index, (curve, colour) in enumerate(zip(curves, COLOURS, strict=False)):
         parts.append(_curve(axes, curve, colour))
-        aside_px = 8 * (place - (len(curves) - 1) / 2)  # so that intervals do not lie upon each other
+        aside_px = 8 * (index - (len(curves) - 1) / 2)  # so that intervals do not lie upon each other
         parts.append(_point(axes, axes.x(1.0) + aside_px, curve.saving(), colour))
         parts += [_cross(axes, share, colour) for share in _checked(curve)]
         if curve.cpu_speed:
             parts.append(_ring(axes, curve.cpu_speed, curve.saving(curve.cpu_speed), colour, measured=False))
     colours = {id(curve): colour for curve, colour in zip(curves, COLOURS, strict=False)}
-    parts += [_ring(axes, speed, one.saving(), colours[id(curve)], measured=True) for curve, one, speed in points]
+    parts += [
+        _ring(axes, speed, sensitivity.saving(), colours[id(curve)], measured=True)
+        for curve, sensitivity, speed in points
+    ]
     if not alone:
         parts += _names(axes, curves)
-    parts += _legend(first, alone=alone, points=bool(points), varied=any(one.varied for one in curves))
+    parts += _legend(first, alone=alone, points=bool(points), varied=any(sensitivity.varied for sensitivity in curves))
     return svg.figure(TOP + HEIGHT + 46, parts, _spoken(curves), "chart", WIDTH)
 
 
@@ -101,7 +104,7 @@ def _axes(
             if len(curves) == 1 or speed == 1.0:
                 shares += [end for end in (saving.low, saving.high) if end is not None]
             shares += (curve.assumed_range(speed) or ()) if len(curves) == 1 else ()
-    shares += [one.saving().value for _, one, _ in points]
+    shares += [sensitivity.saving().value for _, sensitivity, _ in points]
     least, greatest = max(-1.0, min(shares)), min(1.0, max(shares))
     right = WIDTH - (BARE_PX if len(curves) == 1 else NAMES_PX)
     return _Axes(slowest, fastest, floor(least * 5) / 5, max(ceil(greatest * 5) / 5, 0.2), right)
@@ -129,28 +132,28 @@ def _frame(axes: _Axes, first: Sensitivity) -> Iterator[str]:
     for power in range(ceil(log2(axes.slowest) - 1e-9), floor(log2(axes.fastest) + 1e-9) + 1):
         x = axes.x(2.0**power)
         yield f'<path d="M{x:.1f},{bottom}v5" stroke="{svg.INK}"/>'
-        words = "as here" if not power else f"{2.0**power:g}x"
-        yield svg.text(x, bottom + 19, words, 'text-anchor="middle"')
+        label = "as here" if not power else f"{2.0**power:g}x"
+        yield svg.text(x, bottom + 19, label, 'text-anchor="middle"')
     speed = f" (here {first.processor_mb_s:.1f} MB/s by bzip2)" if first.processor_mb_s else ""
     yield svg.text(axes.right, bottom + 38, f"speed of the processors{speed}", f'text-anchor="end" fill="{svg.SOFT}"')
 
 
-def _ranges(axes: _Axes, one: Sensitivity) -> Iterator[str]:
+def _ranges(axes: _Axes, sensitivity: Sensitivity) -> Iterator[str]:
     """The interval as an area, and dotted lines at the ends of what assumed figures can change."""
-    savings = [(speed, one.saving(speed)) for speed in axes.speeds]
-    if one.halves is not None:
+    savings = [(speed, sensitivity.saving(speed)) for speed in axes.speeds]
+    if sensitivity.halves is not None:
         high = [(speed, saving.high or 0.0) for speed, saving in savings]
         low = [(speed, saving.low or 0.0) for speed, saving in savings]
         data = f"{_line(axes, high)}L{_line(axes, low[::-1])[1:]}Z"
         yield f'<path d="{data}" fill="{svg.BLUE}" fill-opacity=".14"/>'
-    ranges = [(speed, found) for speed in axes.speeds if (found := one.assumed_range(speed)) is not None]
+    ranges = [(speed, bounds) for speed in axes.speeds if (bounds := sensitivity.assumed_range(speed)) is not None]
     for end in (0, 1) if ranges else ():
-        data = _line(axes, [(speed, found[end]) for speed, found in ranges])
+        data = _line(axes, [(speed, bounds[end]) for speed, bounds in ranges])
         yield f'<path d="{data}" fill="none" stroke="{svg.BLUE}" stroke-width="1.3" stroke-dasharray="2 3"/>'
 
 
-def _curve(axes: _Axes, one: Sensitivity, colour: str) -> str:
-    data = _line(axes, [(speed, one.saving(speed).value) for speed in axes.speeds])
+def _curve(axes: _Axes, sensitivity: Sensitivity, colour: str) -> str:
+    data = _line(axes, [(speed, sensitivity.saving(speed).value) for speed in axes.speeds])
     return f'<path d="{data}" fill="none" stroke="{colour}" stroke-width="2"/>'
 
 
@@ -173,13 +176,13 @@ def _ring(axes: _Axes, speed: float, saving: Estimate, colour: str, *, measured:
         return _whisker(axes, x, saving, colour) + ring
     near_end = x > axes.right - 90
     anchor, away = ("end", -9) if near_end else ("start", 9)
-    words = svg.text(
+    label = svg.text(
         x + away,
         y + 17,
         f"{speed:g}x: {100 * saving.value:.0f} %",
         f'text-anchor="{anchor}" font-weight="600" paint-order="stroke" stroke="{svg.PAPER}" stroke-width="4"',
     )
-    return f'<path d="M{x:.1f},{TOP + HEIGHT}V{y:.1f}" stroke="{colour}" stroke-dasharray="2 3"/>{ring}{words}'
+    return f'<path d="M{x:.1f},{TOP + HEIGHT}V{y:.1f}" stroke="{colour}" stroke-dasharray="2 3"/>{ring}{label}'
 
 
 def _whisker(axes: _Axes, x: float, saving: Estimate, colour: str) -> str:
@@ -196,22 +199,22 @@ def _cross(axes: _Axes, share: float, colour: str) -> str:
     return f'<path d="M{x - 4:.1f},{y - 4:.1f}l8,8m0,-8l-8,8" stroke="{colour}" stroke-width="1.8" fill="none"/>'
 
 
-def _checked(one: Sensitivity) -> Iterator[float]:
+def _checked(sensitivity: Sensitivity) -> Iterator[float]:
     """The savings by trials with varied drives, each in place of the drive's own."""
-    for trial in one.varied:
-        of_base = trial.placement.startswith(f"{one.base}-")
-        base_s, other_s = (trial.elapsed_s, one.other_s) if of_base else (one.base_s, trial.elapsed_s)
+    for trial in sensitivity.varied:
+        of_base = trial.placement.startswith(f"{sensitivity.base}-")
+        base_s, other_s = (trial.elapsed_s, sensitivity.other_s) if of_base else (sensitivity.base_s, trial.elapsed_s)
         yield 1 - other_s / base_s
 
 
 def _names(axes: _Axes, curves: Sequence[Sensitivity]) -> Iterator[str]:
     """The curves' memory at their right ends, moved apart where they would lie upon each other."""
-    ends = [(axes.y(one.saving(axes.fastest).value), place) for place, one in enumerate(curves)]
+    ends = [(axes.y(sensitivity.saving(axes.fastest).value), index) for index, sensitivity in enumerate(curves)]
     at = -100.0
-    for y, place in sorted(ends):
+    for y, index in sorted(ends):
         at = max(y, at + 15)
-        words = curves[place].levels.get(CURVES, "").replace("MiB", " MiB").replace("GiB", " GiB")
-        yield svg.text(axes.right + 8, at + 4.5, words, f'fill="{COLOURS[place]}" font-weight="600"')
+        label = curves[index].levels.get(CURVES, "").replace("MiB", " MiB").replace("GiB", " GiB")
+        yield svg.text(axes.right + 8, at + 4.5, label, f'fill="{COLOURS[index]}" font-weight="600"')
 
 
 def _legend(first: Sensitivity, *, alone: bool, points: bool, varied: bool) -> Iterator[str]:
@@ -233,17 +236,18 @@ def _legend(first: Sensitivity, *, alone: bool, points: bool, varied: bool) -> I
     if varied:
         entries.append((f'<path d="M5,-4l8,8m0,-8l-8,8" stroke="{ink}" {line}/>', "run with such drives"))
     x = 0.0
-    for drawn, words in entries:
+    for drawn, label in entries:
         yield f'<g transform="translate({x:.1f},{TOP - 22})">{drawn}</g>'
-        yield svg.text(x + 24, TOP - 17.5, words, f'font-size="{svg.TEXT_PX - 1}"')
-        x += 24 + len(words) * LETTER_PX + 14
+        yield svg.text(x + 24, TOP - 17.5, label, f'font-size="{svg.TEXT_PX - 1}"')
+        x += 24 + len(label) * LETTER_PX + 14
 
 
 def _spoken(curves: Sequence[Sensitivity]) -> str:
     """The figure in words, for those who can't see it."""
-    told = []
-    for one in curves:
-        shares = ", ".join(f"{100 * one.saving(speed).value:.0f} % at {speed:g} times" for speed in (0.5, 1, 2, 4))
-        told.append(f"{one.levels.get(CURVES, '')}: {shares}")
-    each = "; ".join(told)
+    sentences = []
+    for sensitivity in curves:
+        savings = ((speed, sensitivity.saving(speed).value) for speed in (0.5, 1, 2, 4))
+        shares = ", ".join(f"{100 * saving:.0f} % at {speed:g} times" for speed, saving in savings)
+        sentences.append(f"{sensitivity.levels.get(CURVES, '')}: {shares}")
+    each = "; ".join(sentences)
     return f"how much less time {curves[0].other} takes than {curves[0].base}, by the speed of the processors: {each}"

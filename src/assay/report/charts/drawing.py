@@ -60,7 +60,7 @@ class Panel(NamedTuple):
         return LEFT + (time_ms - self.begin_ms) / self.length_ms * (WIDTH - LEFT - RIGHT)
 
     def y(self, value: float) -> float:
-        """Where a value lies; what is beyond the axis is drawn at its end."""
+        """Return a value's position; what is beyond the axis is drawn at its end."""
         return self.top + self.height * (1 - min(max(value, 0.0), self.greatest) / self.greatest)
 
 
@@ -72,10 +72,10 @@ class SeriesLabel(NamedTuple):
     unit: str
 
     def marks(self, panel: Panel) -> str:
-        """As attributes, with the axis that values are read from."""
+        """Return its data as attributes, with the axis that values are read from."""
         axis = f"{_n(panel.top)} {_n(panel.height)} {panel.greatest:g}"
-        words = {"of": self.of, "series": self.name, "unit": self.unit, "axis": axis}
-        return "".join(f' data-{name}="{escape(value)}"' for name, value in words.items())
+        attributes = {"of": self.of, "series": self.name, "unit": self.unit, "axis": axis}
+        return "".join(f' data-{name}="{escape(value)}"' for name, value in attributes.items())
 
 
 def line(panel: Panel, bins: Bins, colour: str, series: SeriesLabel) -> str:
@@ -98,7 +98,7 @@ def area(
 
 
 def band(panel: Panel, bins: Bins, colour: str) -> str:
-    """From the least to the greatest, faint; nothing where each bin is a single piece."""
+    """Draw the range from least to greatest, faint; nothing where each bin is a single piece."""
     if bins.whole:
         return ""
     return area(panel, bins, bins.least, bins.greatest, colour, 0.28)
@@ -110,9 +110,9 @@ def least_line(panel: Panel, bins: Bins) -> str:
     return f'<path d="{data}" fill="none" stroke="{PAPER}" stroke-width=".9"/>'
 
 
-def text(x: float, y: float, words: str, extra: str = "") -> str:
+def text(x: float, y: float, content: str, extra: str = "") -> str:
     """Words at a place."""
-    return f'<text x="{_n(x)}" y="{_n(y)}"{f" {extra}" if extra else ""}>{escape(words)}</text>'
+    return f'<text x="{_n(x)}" y="{_n(y)}"{f" {extra}" if extra else ""}>{escape(content)}</text>'
 
 
 def rect(x: float, y: float, width: float, height: float, fill: str, opacity: float = 1, edge: str = "") -> str:
@@ -122,9 +122,9 @@ def rect(x: float, y: float, width: float, height: float, fill: str, opacity: fl
     return f'<rect {size} fill="{fill}"{_opacity(opacity)}{stroke}/>'
 
 
-def title(top: float, words: str, legend: Sequence[tuple[str, str]] = ()) -> str:
+def title(top: float, content: str, legend: Sequence[tuple[str, str]] = ()) -> str:
     """A panel's name above it, and after it what its colours mean."""
-    named = f'<tspan font-weight="600">{escape(words)}</tspan>'
+    named = f'<tspan font-weight="600">{escape(content)}</tspan>'
     return f'<text x="{LEFT}" y="{_n(top - 7)}">{named}{marks(legend)}</text>'
 
 
@@ -146,11 +146,11 @@ def value_axis(panel: Panel, values: Sequence[float]) -> str:
     )
 
 
-def time_axis(panel: Panel, words: str) -> str:
-    """Times below a panel, in a unit that fits their length; `words` follow its name."""
+def time_axis(panel: Panel, label: str) -> str:
+    """Draw times below a panel, in a unit that fits their length; `label` follows its name."""
     seconds = panel.length_ms / 1000
-    step = next((one for one in STEPS_S if seconds / one <= 11), math.ceil(seconds / 11))
-    unit, name = next(one for one in UNITS if seconds >= one[0] * FROM_UNITS)
+    step = next((candidate for candidate in STEPS_S if seconds / candidate <= 11), math.ceil(seconds / 11))
+    unit, name = next(unit_ for unit_ in UNITS if seconds >= unit_[0] * FROM_UNITS)
     bottom = panel.top + panel.height
     parts = [f'<path d="M{LEFT},{_n(bottom)}H{WIDTH - RIGHT}" stroke="{INK}"/>']
     for number in range(math.floor(seconds / step + 1e-9) + 1):
@@ -159,7 +159,7 @@ def time_axis(panel: Panel, words: str) -> str:
             f'<path d="M{_n(x)},{_n(bottom)}v5" stroke="{INK}"/>',
             text(x, bottom + 18, f"{number * step / (unit or 1):g}", 'text-anchor="middle"'),
         ]
-    parts.append(text(WIDTH - RIGHT, bottom + 36, f"{name} {words}", 'text-anchor="end"'))
+    parts.append(text(WIDTH - RIGHT, bottom + 36, f"{name} {label}", 'text-anchor="end"'))
     return "".join(parts)
 
 
@@ -168,8 +168,8 @@ def figure(height: float, parts: Sequence[str], label: str, name: str = "wide", 
 
     Where it is as wide as others that are always drawn, it fills the page; else it keeps near to its own width.
     """
-    own = f' width="{_n(width)}" style="--width:{_n(width)}px"' if width != WIDTH else ""
-    size = f'viewBox="0 0 {_n(width)} {_n(height)}"{own}'
+    own_width = f' width="{_n(width)}" style="--width:{_n(width)}px"' if width != WIDTH else ""
+    size = f'viewBox="0 0 {_n(width)} {_n(height)}"{own_width}'
     return (
         f'<svg class="{name}" xmlns="http://www.w3.org/2000/svg" {size} role="img" '
         f'aria-label="{escape(label)}" font-family="system-ui, sans-serif" font-size="{TEXT_PX}" fill="{INK}">'
@@ -186,7 +186,7 @@ def round_up(value: float) -> float:
 
 
 def ticks(greatest: float) -> list[float]:
-    """From 0 in steps of 1, 2 or 5 times a power of ten where `greatest` allows that."""
+    """Return ticks from 0 in steps of 1, 2 or 5 times a power of ten where `greatest` allows that."""
     steps = next((count for count in (5, 4, 3) if f"{greatest / count:.2e}"[:4] in {"1.00", "2.00", "5.00"}), 5)
     return [greatest * number / steps for number in range(steps + 1)]
 
@@ -194,10 +194,10 @@ def ticks(greatest: float) -> list[float]:
 def _runs(bins: Bins) -> Iterator[slice]:
     """Bins that follow one another without a gap."""
     first = 0
-    for place in range(1, len(bins.mean) + 1):
-        if place == len(bins.mean) or bins.begin_ms[place] != bins.end_ms[place - 1]:
-            yield slice(first, place)
-            first = place
+    for index in range(1, len(bins.mean) + 1):
+        if index == len(bins.mean) or bins.begin_ms[index] != bins.end_ms[index - 1]:
+            yield slice(first, index)
+            first = index
 
 
 def _steps(panel: Panel, bins: Bins, run: slice, values: "np.ndarray") -> str:
@@ -208,7 +208,7 @@ def _steps(panel: Panel, bins: Bins, run: slice, values: "np.ndarray") -> str:
 
 
 def _stairs(ends: Sequence[str], heights: Sequence[str]) -> str:
-    """From the first height to the last, each up to its end."""
+    """Draw steps through the heights, each up to its end."""
     turns = zip(ends, pairwise(heights), strict=False)
     return "".join(f"H{end}V{after}" for end, (before, after) in turns if after != before) + f"H{ends[-1]}"
 
@@ -247,7 +247,7 @@ class SecondsPanel(NamedTuple):
     def frame(self, title: str, unit: str) -> str:
         """Title, lines across, axis with its unit."""
         marks = ticks(self.greatest)
-        across = "".join(f"M{self.x(one):.1f},{HEAD_PX}V{self.bottom + 4:g}" for one in marks)
+        across = "".join(f"M{self.x(mark):.1f},{HEAD_PX}V{self.bottom + 4:g}" for mark in marks)
         named = "".join(text(self.x(mark), self.bottom + 18, f"{mark:,.6g}", 'text-anchor="middle"') for mark in marks)
         return (
             text(0, HEAD_PX - 10, title, 'font-weight="600" font-size="14"')
@@ -264,17 +264,17 @@ def row_label(left: float, at: float, name: str) -> str:
     return text(left - 8, at + 4.5, short, 'text-anchor="end"')
 
 
-def row_group(at: float, width: float, marks: str, words: str, parts: Sequence[str]) -> str:
+def row_group(at: float, width: float, marks: str, tooltip: str, parts: Sequence[str]) -> str:
     """A line as filters know it; over all of its width the pointer shows its words."""
     over = rect(0, at - ROW_PX / 2, width, ROW_PX, "#fff", 0)
-    return f'<g data-levels="{marks}"><title>{escape(words)}</title>{over}{"".join(parts)}</g>'
+    return f'<g data-levels="{marks}"><title>{escape(tooltip)}</title>{over}{"".join(parts)}</g>'
 
 
 def common_axes(greatest: Mapping[str, float]) -> dict[str, float]:
     """The end of each figure's axis: the same for all whose greatest values are alike, by title."""
     ends: dict[str, float] = {}
     most = end = 0.0
-    for title, value in sorted(greatest.items(), key=lambda one: -one[1]):
+    for title, value in sorted(greatest.items(), key=lambda entry: -entry[1]):
         if not ends or value * ALIKE < most:
             most, end = value, round_up(value)
         ends[title] = end
@@ -282,5 +282,5 @@ def common_axes(greatest: Mapping[str, float]) -> dict[str, float]:
 
 
 def room_for(letters: int) -> float:
-    """Where axes begin whose longest name has so many letters."""
+    """Return where axes begin whose longest name has so many letters."""
     return min(MOST_LETTERS, letters) * LETTER_ROOM_PX + GAP_PX

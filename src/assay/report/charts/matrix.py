@@ -52,12 +52,12 @@ class _Matrix:
         """What colours mean, as many in a row as fit."""
         rows: list[list[tuple[str, str]]] = [[]]
         room = self._width
-        for words, colour in self._legend_entries():
-            length_px = len(words) * svg.LETTER_PX + 36
+        for label, colour in self._legend_entries():
+            length_px = len(label) * svg.LETTER_PX + 36
             if length_px > room and rows[-1]:
                 rows.append([])
                 room = self._width
-            rows[-1].append((words, colour))
+            rows[-1].append((label, colour))
             room -= length_px
         return rows
 
@@ -68,12 +68,12 @@ class _Matrix:
         parts = [
             svg.text(0, 16, self._title, 'font-weight="600" font-size="14"'),
             self._legend(),
-            *(self._heads(node, place) for place, node in enumerate(self._nodes)),
+            *(self._heads(node, index) for index, node in enumerate(self._nodes)),
             svg.text(self._right + SUM_PX - 4, self._top - 8, "sent", f'text-anchor="end" fill="{svg.SOFT}"'),
             *([svg.text(self._left - 8, self._bottom + 20, "received", f'text-anchor="end" fill="{svg.SOFT}"')]
               if self._numbered else ()),
             *(self._cell(row, column) for row in range(len(self._nodes)) for column in range(len(self._nodes))),
-            *(self._sums(node, place) for place, node in enumerate(self._nodes)),
+            *(self._sums(node, index) for index, node in enumerate(self._nodes)),
         ]  # fmt: skip
         label = f"{self._title}: bytes from each node to each other, by purpose"
         return svg.figure(self._bottom + 34, parts, label, "chart", self._width)
@@ -84,18 +84,18 @@ class _Matrix:
         return [(f"{purpose} {bytes_text(count)}", COLOURS[purpose]) for purpose, count in totals.items() if count]
 
     def _legend(self) -> str:
-        """Each row in one text, whose distances the browser sets; below them what the figure has."""
+        """Draw each row as one text, whose distances the browser sets, and the figure's unit below them."""
         drawn = []
-        for place, row in enumerate(self.legend_rows()):
+        for index, row in enumerate(self.legend_rows()):
             marks = svg.marks(row).replace('dx="16"', 'dx="0"', 1)
-            drawn.append(f'<text x="0" y="{TITLE_PX + 14 + place * LEGEND_PX}">{marks}</text>')
-        words = f"{self._unit} from a node (row) to another (column), IP headers included"
+            drawn.append(f'<text x="0" y="{TITLE_PX + 14 + index * LEGEND_PX}">{marks}</text>')
+        caption = f"{self._unit} from a node (row) to another (column), IP headers included"
         unit_y = self._top - self._above_px - UNIT_PX + 14
-        return "".join(drawn) + svg.text(0, unit_y, words, f'fill="{svg.SOFT}"')
+        return "".join(drawn) + svg.text(0, unit_y, caption, f'fill="{svg.SOFT}"')
 
-    def _heads(self, node: str, place: int) -> str:
+    def _heads(self, node: str, index: int) -> str:
         """A node's name before its row and above its column, there at an angle where it would not fit."""
-        x, y = self._left + (place + 0.5) * self._wide, self._top + (place + 0.5) * self._high
+        x, y = self._left + (index + 0.5) * self._wide, self._top + (index + 0.5) * self._high
         above = 'text-anchor="middle"'
         if self._turned:
             above = f'text-anchor="start" transform="rotate(-45 {x:.1f} {self._top - 8:.1f})"'
@@ -120,11 +120,11 @@ class _Matrix:
         if self._numbered and transfer is not None:
             parts += self._bar(transfer, left + INSET_PX, top + self._high - BAR_PX - 6)
         purposes = [f"{purpose} {bytes_text(count)}" for purpose, count in transfer.bytes.items()] if transfer else []
-        words = f"{sender} to {receiver}: {', '.join([bytes_text(total), *purposes]) if transfer else 'nothing'}"
-        return f'<g data-levels=""><title>{escape(words)}</title>{"".join(parts)}</g>'
+        tooltip = f"{sender} to {receiver}: {', '.join([bytes_text(total), *purposes]) if transfer else 'nothing'}"
+        return f'<g data-levels=""><title>{escape(tooltip)}</title>{"".join(parts)}</g>'
 
     def _bar(self, transfer: Transfer, left: float, top: float) -> list[str]:
-        """As long as the cell's part of the fullest one; the purposes in it by their parts."""
+        """Draw a bar as long as the cell's share of the fullest cell, divided by purpose."""
         room = self._wide - 2 * INSET_PX
         parts = []
         for purpose, count in transfer.bytes.items():
@@ -134,16 +134,16 @@ class _Matrix:
             left += length
         return parts
 
-    def _sums(self, node: str, place: int) -> str:
+    def _sums(self, node: str, index: int) -> str:
         sent = sum(transfer.total for (sender, _), transfer in self._cells.items() if sender == node)
         received = sum(transfer.total for (_, receiver), transfer in self._cells.items() if receiver == node)
-        y = self._top + (place + 0.5) * self._high + 4.5
+        y = self._top + (index + 0.5) * self._high + 4.5
         soft = f'text-anchor="end" fill="{svg.SOFT}"'
         small = "" if self._numbered else ' font-size="11"'
         beside = svg.text(self._right + SUM_PX - 4, y, number_text(sent / self._scale), f"{soft}{small}")
         if not self._numbered:
             return beside
-        x = self._left + (place + 1) * self._wide - INSET_PX
+        x = self._left + (index + 1) * self._wide - INSET_PX
         return beside + svg.text(x, self._bottom + 20, number_text(received / self._scale), soft)
 
 

@@ -17,7 +17,7 @@ LEAST_PX, FIGURE_PX = 58, 44
 
 
 def phase_colours(engine: str, others: Iterable[str] = ()) -> dict[str, str]:
-    """By phase, in the engine's order; then others."""
+    """Assign colours to the engine's phases in order, then to others."""
     return dict(zip(dict.fromkeys((*engine_kind(engine).phases, *others)), cycle(PALETTE), strict=False))
 
 
@@ -33,21 +33,23 @@ class _PhaseAxis(NamedTuple):
 
 def phase_charts(panels: Mapping[str, Sequence[ChartRow]]) -> list[str]:
     """A figure as SVG for each title: a column for each phase, a second as long in all; none without data."""
-    known = {title: [one for one in lines if one.row.phases] for title, lines in panels.items()}
+    known = {title: [line for line in lines if line.row.phases] for title, lines in panels.items()}
     known = {title: lines for title, lines in known.items() if lines}
     if not known:
         return []
-    left = svg.room_for(max(len(one.label) for lines in known.values() for one in lines))
-    phases = phases_of([one.row for lines in known.values() for one in lines])
+    left = svg.room_for(max(len(line.label) for lines in known.values() for line in lines))
+    phases = phases_of([line.row for lines in known.values() for line in lines])
     greatest = {
         title: {phase: max((line.row.phases or {}).get(phase, 0.0) for line in lines) for phase in phases}
         for title, lines in known.items()
     }
-    ends = svg.common_axes({title: max(own.values()) for title, own in greatest.items()})
+    ends = svg.common_axes({title: max(seconds.values()) for title, seconds in greatest.items()})
     columns_of: dict[str, list[_PhaseAxis]] = {}
     for title in known:
-        alike = [own for other, own in greatest.items() if ends[other] == ends[title]]  # all that share this axis
-        most = {phase: max(own[phase] for own in alike) for phase in phases}
+        alike = [
+            seconds for other, seconds in greatest.items() if ends[other] == ends[title]
+        ]  # all that share this axis
+        most = {phase: max(seconds[phase] for seconds in alike) for phase in phases}
         per_second = PLOT_PX / (sum(most.values()) or 1)  # one pixel is as many seconds in each
         at = left
         for phase, colour in zip(phases, cycle(PALETTE), strict=False):
@@ -60,9 +62,9 @@ def phase_charts(panels: Mapping[str, Sequence[ChartRow]]) -> list[str]:
     for title, lines in known.items():
         columns = columns_of[title]
         parts = [_frame(title, columns, len(lines), axis_apart(title, ends))]
-        parts += [_bars(columns, svg.HEAD_PX * 2 + place * svg.ROW_PX, one) for place, one in enumerate(lines)]
-        words = f"average seconds per task of {title} in each phase"
-        charts.append(svg.figure(svg.HEAD_PX * 2 + len(lines) * svg.ROW_PX + AXIS_PX, parts, words, "chart", width))
+        parts += [_bars(columns, svg.HEAD_PX * 2 + index * svg.ROW_PX, line) for index, line in enumerate(lines)]
+        label = f"average seconds per task of {title} in each phase"
+        charts.append(svg.figure(svg.HEAD_PX * 2 + len(lines) * svg.ROW_PX + AXIS_PX, parts, label, "chart", width))
     return charts
 
 
@@ -83,20 +85,20 @@ def _frame(title: str, columns: Sequence[_PhaseAxis], lines: int, apart: str) ->
             x = column.left + mark / column.greatest * column.width
             parts.append(f'<path d="M{x:.1f},{top}V{bottom + 4}" stroke="{svg.FAINT}"/>')
             parts.append(svg.text(x, bottom + 18, f"{mark:,.6g}", 'text-anchor="middle"'))
-    words = f"seconds of an average task, over all jobs{apart}"
-    parts.append(svg.text(columns[0].left, bottom + 37, words))
+    caption = f"seconds of an average task, over all jobs{apart}"
+    parts.append(svg.text(columns[0].left, bottom + 37, caption))
     return "".join(parts)
 
 
-def _bars(columns: Sequence[_PhaseAxis], top: float, one: ChartRow) -> str:
+def _bars(columns: Sequence[_PhaseAxis], top: float, line: ChartRow) -> str:
     at = top + svg.ROW_PX / 2
-    parts = [svg.row_label(columns[0].left, at, one.label)]
-    seconds = {column.phase: (one.row.phases or {}).get(column.phase, 0.0) for column in columns}
+    parts = [svg.row_label(columns[0].left, at, line.label)]
+    seconds = {column.phase: (line.row.phases or {}).get(column.phase, 0.0) for column in columns}
     for column in columns:
-        own = seconds[column.phase]
-        length = own / column.greatest * column.width
+        phase_s = seconds[column.phase]
+        length = phase_s / column.greatest * column.width
         parts.append(svg.rect(column.left, at - BAR_PX / 2, length, BAR_PX, column.colour))
-        parts.append(svg.text(column.left + length + 5, at + 4.5, seconds_text(own)))
+        parts.append(svg.text(column.left + length + 5, at + 4.5, seconds_text(phase_s)))
     each = ", ".join(f"{phase} {seconds_text(length)} s" for phase, length in seconds.items())
     width = columns[-1].left + columns[-1].width + svg.GAP_PX
-    return svg.row_group(at, width, one.marks, f"{one.label}: {each}", parts)
+    return svg.row_group(at, width, line.marks, f"{line.label}: {each}", parts)
