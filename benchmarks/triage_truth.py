@@ -180,6 +180,25 @@ def cases_of(path: Path, profiles: Path) -> Iterator[Case]:
                     yield Case(path.name, name, drive, other, elapsed_s, bound, saved, low, by_time, by_bytes)
 
 
+def wrongly_excluded(cases: Sequence[Case], worth: float) -> list[Case]:
+    """The cases whose bound is below the threshold, and of which it is shown that more was saved."""
+    return [case for case in cases if case.bound < worth <= case.saved_low]
+
+
+def outcome(cases: Sequence[Case], worth: float) -> str:
+    """How many cases hold, how many verdicts would have been wrong, and how loose the bound is, in a sentence."""
+    holding = sum(case.holds for case in cases)
+    above = sum(case.saved > case.bound for case in cases)
+    excluded = sum(case.bound < worth for case in cases)
+    ratios = [case.bound / case.saved for case in cases if case.saved >= worth]
+    loose = median(ratios) if ratios else float("nan")
+    return (
+        f"the bound holds in {holding} of {len(cases)} cases ({holding / len(cases):.0%}); in {above} the mean is "
+        f"above it; {excluded} can't matter at {worth:.0%}, of which {len(wrongly_excluded(cases, worth))} are wrong; "
+        f"where more was saved, the bound is {loose:.1f} times as much (median)"
+    )
+
+
 def main() -> int:
     """Print all cases, how many hold, and which verdicts would have been wrong."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -207,22 +226,11 @@ def main() -> int:
         *(Column(head, [f"{value:.0%}" for value in values]) for head, values in percents.items()),
         Column("holds", ["yes" if case.holds else "NO" for case in cases]),
     ]
-    holding = sum(case.holds for case in cases)
-    above = sum(case.saved > case.bound for case in cases)
-    wrong = [case for case in cases if case.bound < worth <= case.saved_low]
-    excluded = sum(case.bound < worth for case in cases)
-    loose = median(case.bound / case.saved for case in cases if case.saved >= worth) if any(
-        case.saved >= worth for case in cases
-    ) else float("nan")  # fmt: skip
     sys.stdout.write("\n".join(fitted(columns, 200)) + "\n")
-    sys.stdout.write(
-        f"\nthe bound holds in {holding} of {len(cases)} cases ({holding / len(cases):.0%}); in {above} the mean is "
-        f"above it; {excluded} can't matter at {worth:.0%}, of which {len(wrong)} are wrong; where more was saved, "
-        f"the bound is {loose:.1f} times as much (median)\n"
-    )
+    sys.stdout.write(f"\n{outcome(cases, worth)}\n")
     if wishes.json:
         wishes.json.write_text(json.dumps([case._asdict() for case in cases], indent=1), encoding="utf-8")
-    return 1 if wrong else 0
+    return 1 if wrongly_excluded(cases, worth) else 0
 
 
 if __name__ == "__main__":

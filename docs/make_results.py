@@ -23,8 +23,10 @@ from pathlib import Path
 from benchmarks.cpu_speed_scaling import comparisons, lines
 from benchmarks.dilation_invariance import NO_PRIOR, equivalences, unchecked
 from benchmarks.known_effects import markdown
+from benchmarks.triage_truth import Case, outcome
 from docs.make_studies import BLOCKS, documents
 
+from assay.model.trial import DEFAULT_WORTH
 from assay.record.folder import RunFolder
 from assay.report.analysis import analyse, read_run
 from assay.report.answer import interval_text
@@ -214,6 +216,13 @@ def known_effects() -> str:
     return "\n".join(markdown(json.loads((ROOT / "benchmarks" / "known-effects.json").read_text(encoding="utf-8"))))
 
 
+def triage_truth() -> str:
+    """Whether the bounds of triage held in the cases that `benchmarks/triage_truth.py --json` wrote beside itself."""
+    cases = json.loads((ROOT / "benchmarks" / "triage-truth.json").read_text(encoding="utf-8"))
+    sentence = outcome([Case(**case) for case in cases], DEFAULT_WORTH)
+    return f"{sentence[0].upper()}{sentence[1:]}."
+
+
 def _table(headings: list[str], rows: list[list[str]]) -> str:
     rule = ["---", *(["--:"] * (len(headings) - 1))]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in (headings, rule, *rows))
@@ -235,6 +244,7 @@ RESULT_TEXTS: Mapping[str, Callable[[], str]] = {
     "scale disturbances": disturbances,
     "quickstart with half the processor time": half_cpu,
     "known effects": known_effects,
+    "triage truth": triage_truth,
     **BLOCKS,
 }
 """What makes each result's text, by the name in the pages."""
