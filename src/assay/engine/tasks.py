@@ -115,6 +115,11 @@ class MapReducePhases(TaskPhases):
     without the master's log."""
 
 
+def task_of(attempt: str) -> str:
+    """Return the id of an attempt's task: `attempt_1_0001_m_000000_0` is of `task_1_0001_m_000000`."""
+    return attempt.replace("attempt", "task", 1).rpartition("_")[0]
+
+
 class MapReduceAttempt(TaskAttempt):
     """An attempt of a task, from `.../tasks/ID/attempts` and its counters, failed attempts too.
 
@@ -173,8 +178,8 @@ class MapReduceAttempt(TaskAttempt):
 
     @property
     def task(self) -> str:
-        """By the ids of Hadoop: `attempt_1_0001_m_000000_0` is of `task_1_0001_m_000000`."""
-        return self.attempt.replace("attempt", "task", 1).rpartition("_")[0]
+        """By the ids of Hadoop."""
+        return task_of(self.attempt)
 
     @property
     def output_lost(self) -> bool:

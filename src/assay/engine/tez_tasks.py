@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from assay.engine.tasks import STAGES as MAPREDUCE_STAGES
-from assay.engine.tasks import counted_anywhere
+from assay.engine.tasks import counted_anywhere, task_of
 from assay.model.engine import Counted, TaskFigure
 from assay.model.task import TaskAttempt, TaskPhases, TaskStep
 
@@ -71,8 +71,8 @@ class TezAttempt(TaskAttempt):
 
     @property
     def task(self) -> str:
-        """`attempt_1_0001_1_00_000000_0` is of `task_1_0001_1_00_000000`."""
-        return self.attempt.replace("attempt", "task", 1).rpartition("_")[0]
+        """By the ids of Tez."""
+        return task_of(self.attempt)
 
     @property
     def reduce_s(self) -> float | None:

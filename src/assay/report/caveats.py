@@ -49,7 +49,9 @@ def drive_notes(decision: Decision) -> Iterator[str]:
     """What is not known of emulated drives, or unlike those that they are named after."""
     assumed = [caveat for caveat in decision.caveats if isinstance(caveat, AssumedParameters)]
     if assumed:
-        counts = " and ".join(f"{one.assumed} of {one.parameters} parameters of {one.profile}" for one in assumed)
+        counts = " and ".join(
+            f"{drive.assumed} of {drive.parameters} parameters of {drive.profile}" for drive in assumed
+        )
         are = "The twin is" if decision.of_twin else "The drives are"
         yield (
             f"{are} emulated. {counts} are assumptions, neither published nor measured; the intervals do not account "

@@ -39,7 +39,7 @@ class DriveTimes:
     """The counters of all drives of the nodes on which some jobs ran."""
 
     def __init__(self, url: str, ask: Ask, jobs: Sequence[PastJob], progressed: Callable[[int, int], object]) -> None:
-        """Asks for all of them; `seen` is told how many requests of how many are answered.
+        """Asks for all of them; `progressed` is told how many requests of how many are answered.
 
         Raises BadInputError where there is no Prometheus, or none of the nodes is known to it.
         """

@@ -6,7 +6,7 @@ from re import sub
 
 from assay.model.naming import bytes_text
 from assay.report.answer import percent
-from assay.triage.drives import Drives
+from assay.triage.drives import ROLES, SHORT_NAMES, Drives
 from assay.triage.job import PastJob
 from assay.triage.ranking import JobRow
 
@@ -15,8 +15,6 @@ _KEPT = (
     "mapreduce.map.output.compress.codec", "mapreduce.task.io.sort.factor",
 )  # fmt: skip
 """Of a job's settings, those that its experiment takes over as they are; sizes belong to the machine."""
-_SSD = "intel-s4500-960gb"
-_ROLES = ("input", "intermediate", "output")
 
 
 def experiment_text(row: JobRow, job: PastJob, base: Drives, worth: float) -> str:
@@ -40,7 +38,7 @@ def experiment_text(row: JobRow, job: PastJob, base: Drives, worth: float) -> st
         "      input: SAMPLE",
         "media:",
         f"  now: {base.profile}",
-        f"  ssd: {_SSD}",
+        f"  ssd: {SHORT_NAMES['ssd']}",
         "placement:",
         "  - now",
         *_placements(row.role),
@@ -56,7 +54,7 @@ def experiment_text(row: JobRow, job: PastJob, base: Drives, worth: float) -> st
 
 
 def _placements(role: str) -> list[str]:
-    others = ", ".join(f"{name}: {'ssd' if name == role else 'now'}" for name in _ROLES)
+    others = ", ".join(f"{name}: {'ssd' if name == role else 'now'}" for name in ROLES)
     return [f"  - {{name: {role}-on-ssd, {others}}}", "  - ssd"]
 
 
@@ -86,6 +84,8 @@ def write_experiments(
             count for count in range(1, len(rows) + 1) if (f"{name}-{count}" if count > 1 else name) not in taken
         )
         file = folder / f"{name}-{number}.yaml" if number > 1 else folder / f"{name}.yaml"
-        file.write_text(experiment_text(row, jobs[row.ids[0]], base[row.role or _ROLES[1]], worth), encoding="utf-8")
+        file.write_text(
+            experiment_text(row, jobs[row.ids[0]], base[row.role or "intermediate"], worth), encoding="utf-8"
+        )
         written.append(file)
     return written

@@ -42,7 +42,7 @@ class Histories(NamedTuple):
 
 
 def in_folder(folder: Path, since_ms: int, progressed: Progressed) -> Histories:
-    """Those below a folder that ended since a time; `seen` is told how many files were looked at.
+    """Those below a folder that ended since a time; `progressed` is told how many files were looked at.
 
     Raises BadInputError where there is no such folder, it has no history, or so many that days must have been meant.
     """

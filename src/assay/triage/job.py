@@ -102,6 +102,16 @@ class PastJob(NamedTuple):
         return max(0, self.finished_ms - self.started_ms) / 1000 if self.started_ms and self.finished_ms else 0.0
 
     @property
+    def counts(self) -> bool:
+        """Whether a bound can be worked out: its history lacks nothing, and says when it ran."""
+        return not self.missing and self.elapsed_s > 0
+
+    @property
+    def idle_s(self) -> float:
+        """When none of its tasks ran, in seconds: starts, waits for containers, and commits."""
+        return max(0.0, self.elapsed_s - self.tasks_s)
+
+    @property
     def queued_s(self) -> float:
         """From its submission to its start, in seconds."""
         return max(0, self.started_ms - self.submitted_ms) / 1000 if self.submitted_ms and self.started_ms else 0.0

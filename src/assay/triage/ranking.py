@@ -9,7 +9,7 @@ from assay.model.base import Frozen
 from assay.model.naming import bytes_text, first_few
 from assay.report.answer import percent
 from assay.report.words import seconds_text
-from assay.triage.bounds import Bound, Concurrency, beside, bound_of, concurrency, drive_seconds
+from assay.triage.bounds import Bound, StageBound, beside, bound_of, concurrency, drive_seconds
 from assay.triage.busy import Busy
 from assay.triage.changes import Change, changes
 from assay.triage.drives import Drives
@@ -191,7 +191,7 @@ class _BoundedRun(NamedTuple):
 
 def judge(jobs: Sequence[PastJob], site: Site, worth: float) -> list[JobRow]:
     """A row for each recurring job: first those that may matter, by what they could save, then what is not known."""
-    whole = [job for job in jobs if not job.missing and job.elapsed_s]
+    whole = [job for job in jobs if job.counts]
     nodes = len({node for job in whole for node in job.nodes})
     loads = beside(whole, [drive_seconds(job, site.drives, nodes) for job in whole])
     bounded: dict[str, list[_BoundedRun]] = {}
@@ -224,21 +224,20 @@ def _row(name: str, runs: Sequence[PastJob], bounded: Sequence[_BoundedRun], tot
         verdict = TriageVerdict.CANNOT_MATTER if share < worth else TriageVerdict.MAY_MATTER
     newest = sorted(runs, key=lambda job: (bool(job.missing), -job.finished_ms))
     roles = _sums(run.bound.role_seconds() for run in bounded)
-    busy = [run.bound.stages for run in bounded]
-    measured = bool(bounded) and all(stage.busy_s is not None for stages in busy for stage in stages)
+    stages = _stages(bounded)
+    busy_s = _total(stage.busy_s for stage in stages) if bounded else None
     return JobRow(
         job=name, user=newest[0].user, queue=newest[0].queue, runs=len(runs), counted=len(bounded),
         elapsed_s=elapsed_s, queued_s=sum(run.job.queued_s for run in bounded),
-        starts_s=sum(max(0.0, run.job.elapsed_s - run.job.tasks_s) for run in bounded),
+        starts_s=sum(run.job.idle_s for run in bounded),
         task_share=work.task_ms / total_ms, nodes=max((len(run.job.nodes) for run in bounded), default=0),
         read_bytes=work.store_read, remote_bytes=work.remote_read + work.remote_written,
         map_output_bytes=work.map_output, spilled_bytes=work.local_written, spilled_records=work.spilled_records,
         spills_per_record=_spills(bounded), shuffled_bytes=work.fetched, written_bytes=work.store_written,
         local_peak_bytes=max((_local_peak(run.job) for run in bounded), default=0),
         bound_s=bound_s, bound_share=share,
-        by_time_s=_total(stage.time_s for stages in busy for stage in stages) if bounded else None,
-        by_bytes_s=_total(stage.bytes_s for stages in busy for stage in stages) if bounded else None,
-        busy_s=_total(stage.busy_s for stages in busy for stage in stages) if measured else None,
+        by_time_s=_total(stage.time_s for stage in stages) if bounded else None,
+        by_bytes_s=_total(stage.bytes_s for stage in stages) if bounded else None, busy_s=busy_s,
         beside_s=sum(run.bound.beside_s for run in bounded), basis=widest.bound.basis if widest else "",
         how=_how(bounded, bound_s or 0.0, elapsed_s) if widest else "",
         parts=_parts(bounded, widest) if widest else (), roles=roles,
@@ -247,6 +246,10 @@ def _row(name: str, runs: Sequence[PastJob], bounded: Sequence[_BoundedRun], tot
         else _missing(runs) if verdict is TriageVerdict.NOT_KNOWN else "",
         advice=_advice(bounded, widest) if widest else (), ids=tuple(job.id for job in newest[:20]),
     )  # fmt: skip
+
+
+def _stages(bounded: Sequence[_BoundedRun]) -> list[StageBound]:
+    return [stage for run in bounded for stage in run.bound.stages]
 
 
 def _total(values: Iterable[float | None]) -> float | None:
@@ -295,7 +298,7 @@ def _parts(bounded: Sequence[_BoundedRun], widest: _BoundedRun) -> tuple[DriveUs
 
 def _how(bounded: Sequence[_BoundedRun], bound_s: float, elapsed_s: float) -> str:
     """The bound in a sentence."""
-    stages = [stage for run in bounded for stage in run.bound.stages]
+    stages = _stages(bounded)
     time_s, bytes_s = _total(stage.time_s for stage in stages), sum(stage.bytes_s for stage in stages)
     beside_s = sum(run.bound.beside_s for run in bounded)
     if all(stage.busy_s is not None for stage in stages) and stages:
@@ -318,7 +321,7 @@ def _by_processors(bounded: Sequence[_BoundedRun]) -> bool:
 def _why_not(bounded: Sequence[_BoundedRun], work: Work, bound_s: float, elapsed_s: float) -> str:
     """What the time went to instead, the largest first that explains it."""
     moved = work.store_read + work.store_written + work.local_read + work.local_written + work.fetched
-    starts_s = sum(max(0.0, run.job.elapsed_s - run.job.tasks_s) for run in bounded)
+    starts_s = sum(run.job.idle_s for run in bounded)
     drives_read = sum(run.busy.read_bytes for run in bounded if run.busy)
     requested = work.store_read + work.local_read + work.fetched
     if starts_s > _MOSTLY * elapsed_s:
@@ -327,7 +330,7 @@ def _why_not(bounded: Sequence[_BoundedRun], work: Work, bound_s: float, elapsed
         return f"the page cache served it: drives read {bytes_text(drives_read)} of {bytes_text(requested)}"
     if _by_processors(bounded):
         return "computing: it keeps all processors busy"
-    stages = [stage for run in bounded for stage in run.bound.stages]
+    stages = _stages(bounded)
     bytes_s, time_s = sum(stage.bytes_s for stage in stages), _total(stage.time_s for stage in stages)
     if time_s is None or bytes_s <= time_s:
         return f"it moves {bytes_text(moved)}, which takes the drives at most {seconds_text(bound_s)} s"
@@ -356,8 +359,8 @@ def triage(
 ) -> Triage:
     """The whole answer of some jobs' histories; `drives` are the nodes' in words."""
     rows = judge(jobs, site, worth)
-    whole = [job for job in jobs if not job.missing and job.elapsed_s]
-    beside_others: Concurrency = concurrency(whole)
+    whole = [job for job in jobs if job.counts]
+    beside_others = concurrency(whole)
     summary = Batch(
         jobs=len(rows), runs=len(jobs), not_counted=len(jobs) - len(whole), older=older,
         began_ms=min((job.started_ms for job in whole), default=0),
