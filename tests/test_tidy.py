@@ -2,6 +2,7 @@
 
 import ast
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from assay.model.registry import SERVICES
 
 ROOT = Path(__file__).parents[1]
 PYTHON = sorted([*ROOT.glob("src/**/*.py"), *ROOT.glob("extras/**/*.py"), *ROOT.glob("benchmarks/*.py")])
-JAVA = sorted(ROOT.glob("jobs/src/main/**/*.java"))
+JAVA = sorted([*ROOT.glob("jobs/src/main/**/*.java"), *ROOT.glob("extras/java/*/src/main/**/*.java")])
 
 FUNCTION_LINES, FILE_LINES = 70, 600
 
@@ -30,6 +31,14 @@ def lines(file):
 def test_there_is_something_to_check():
     assert len(PYTHON) > 20
     assert len(JAVA) > 5
+
+
+@pytest.mark.skipif(not (ROOT / ".git").exists(), reason="this is no checkout")
+def test_nothing_that_is_made_here_is_kept_in_the_repository():
+    ignored = subprocess.run(
+        ["git", "ls-files", "--cached", "--ignored", "--exclude-standard"], cwd=ROOT, check=True, capture_output=True
+    )
+    assert not ignored.stdout.decode().split()
 
 
 def test_no_function_is_too_long():
