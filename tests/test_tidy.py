@@ -3,6 +3,7 @@
 import ast
 import re
 import subprocess
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -18,8 +19,13 @@ FUNCTION_LINES, FILE_LINES = 70, 600
 FORBIDDEN_NAMES = {"utils", "util", "helpers", "helper", "common"}
 
 
+@cache
+def nodes(file):
+    return [*ast.walk(ast.parse(file.read_text()))]
+
+
 def functions(file):
-    for node in ast.walk(ast.parse(file.read_text())):
+    for node in nodes(file):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             yield f"{file.relative_to(ROOT)}:{node.name}", (node.end_lineno or 0) - node.lineno + 1
 
@@ -67,9 +73,7 @@ def without_encoding(call):
 
 
 def test_text_is_utf_8_whatever_the_locale():
-    calls = [
-        (file, node) for file in PYTHON for node in ast.walk(ast.parse(file.read_text())) if isinstance(node, ast.Call)
-    ]
+    calls = [(file, node) for file in PYTHON for node in nodes(file) if isinstance(node, ast.Call)]
     assert len(calls) > 1000
     assert not [f"{file.relative_to(ROOT)}:{call.lineno}" for file, call in calls if without_encoding(call)]
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -38,6 +39,7 @@ def test_collected_in_any_portions_the_graph_is_the_same(pairs: list[tuple[int, 
     assert simple.duplicates == len(pairs) - simple.loops - len(edges)
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(edge_lists, st.sampled_from([" ", "\t", "   ", " \t", ","]), st.sampled_from(["\n", "\r\n", "\n\n", "\n#c\n"]))
 def test_the_reader_agrees_whatever_the_separators(pairs: list[tuple[int, int]], between: str, ending: str) -> None:

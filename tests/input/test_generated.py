@@ -32,6 +32,7 @@ def component_sizes(keys: np.ndarray, nodes: int) -> list[int]:
     return sorted(np.bincount([root(vertex) for vertex in range(nodes)]).tolist(), reverse=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("preset", ["brightkite", "gowalla"])
 def test_work_is_within_a_factor_of_two_of_the_published_graph(tmp_path: Path, preset: str) -> None:
     graph = open_dataset(DatasetSpec(name="g", make=preset), tmp_path)

@@ -27,6 +27,7 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("cache")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", range(5), ids=FILES)
 def test_counts_as_published(real_graphs: Path, cache: Path, place: int) -> None:
     header = 1 if FILES[place] == "Email-euAll.txt.gz" else None
@@ -41,6 +42,7 @@ def test_a_header_that_parses_as_an_edge_is_refused(real_graphs: Path, cache: Pa
         open_dataset(spec, cache).file(Silent())
 
 
+@pytest.mark.slow
 def test_what_each_file_was_made_of(real_graphs: Path, cache: Path) -> None:
     expected = {
         "ego-twitter-undirected.jlg": (1, 14, 0),

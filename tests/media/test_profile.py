@@ -131,6 +131,7 @@ def bounded_figures():
     return st.sampled_from(specs) if specs else st.nothing()
 
 
+@pytest.mark.slow
 @needs_emulator
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())

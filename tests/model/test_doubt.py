@@ -11,7 +11,8 @@ SOURCES = [*(ROOT / "src").rglob("*.py"), *(ROOT / "extras").rglob("*.py")]
 
 def calls_of(name):
     for file in SOURCES:
-        for node in ast.walk(ast.parse(file.read_text())):
+        text = file.read_text()
+        for node in ast.walk(ast.parse(text)) if f"{name}(" in text else ():
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == name:
                 yield file, node
 

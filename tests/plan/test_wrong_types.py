@@ -87,6 +87,7 @@ def refused(file: Path, text: str, read: Callable[[Path], object], most: int) ->
     return len(messages)
 
 
+@pytest.mark.slow
 def test_an_experiment_with_anything_anywhere_is_planned_or_refused(tmp_path: Path) -> None:
     words = vocabulary(find_installation())
     (tmp_path / "graph.txt").write_text("a,b\n1,2\n")
@@ -130,6 +131,7 @@ def scalars(tree: Any) -> Iterator[tuple[Any, ...]]:
             yield place
 
 
+@pytest.mark.slow
 def test_every_shipped_experiment_with_a_list_a_map_or_nothing_in_a_scalars_place_is_planned_or_refused(
     tmp_path: Path,
 ) -> None:

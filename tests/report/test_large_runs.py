@@ -1,5 +1,6 @@
 """Proves that the page of a large run stays small, shows what matters most, and says what it leaves out."""
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -52,6 +53,7 @@ def test_doubts_of_one_kind_are_put_together():
     assert [(one.what, len(others), more) for one, others, more in found] == [("w0", 10, 9), ("w1", 10, 9)]
 
 
+@pytest.mark.slow
 def test_the_page_of_many_trials_is_small_and_says_what_it_leaves_out(tmp_path, monkeypatch):
     monkeypatch.setattr(analysis_module, "WHOLE_UP_TO", 50)
     settings = [f"s{number}" for number in range(100)]

@@ -102,6 +102,7 @@ def test_the_two_trials_of_a_placement_in_the_mirrored_order_have_names_of_their
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_two_trials_of_two_hours_make_a_small_page():
     detailed = [the_tables(number, medium, LONG_S, waves=900) for number, medium in enumerate(("hdd", "ssd"), 1)]
     assert len(run_page(*detailed)) < 3 << 19

@@ -33,6 +33,7 @@ def significant(part):
     return [one for time in part.times for one in (time.storage_share, time.saving) if one and one.significant]
 
 
+@pytest.mark.slow
 def test_noisy_phases_without_an_effect_are_seldom_significant():
     """Of 200 runs with four phases of 2 s and a noise of 25 %."""
     source = np.random.default_rng(1)

@@ -210,6 +210,7 @@ def test_whatever_history_says_the_parts_add_up(attempts, data):
     check_whole(job, critical_path(job, attempts, phases))
 
 
+@pytest.mark.slow
 def test_ten_thousand_attempts_take_no_time():
     maps = [an_attempt(f"m{number}_0", 3 + number / 10, 4 + number / 10) for number in range(10_000)]
     job = a_job(2, 1010)

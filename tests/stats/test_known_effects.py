@@ -37,6 +37,7 @@ def test_without_an_effect_few_plans_claim_one(repetitions):
     assert sum(claims) / PLANS <= 0.05 + 2 * error(0.05)
 
 
+@pytest.mark.slow
 def test_verdicts_about_a_saving_of_just_the_threshold_are_seldom_claimed():
     source = np.random.default_rng(1)
     claimed = 0

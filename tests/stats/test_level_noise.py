@@ -78,6 +78,7 @@ def test_the_quiet_levels_of_a_run_do_not_narrow_the_interval_of_the_noisy_one()
     assert fit.noise_of("ssd", "nvme").deviation == pytest.approx(0.04, rel=0.2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("repetitions", [3, 5, 10])
 def test_intervals_cover_the_truth_where_the_hard_disk_is_noisier(repetitions):
     plans = 400

@@ -374,6 +374,7 @@ def weigh(count, one_line):
     sys.stdout.write(json.dumps([weight.busy_s, weight.growth_bytes, sum(one.requests for one in told.accesses)]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("one_line", [False, True])
 @pytest.mark.parametrize("count", [300_000, pytest.param(3_000_000, marks=[pytest.mark.it, pytest.mark.long])])
 def test_three_million_requests_take_150_mib_at_most(count, one_line):

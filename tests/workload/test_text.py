@@ -105,6 +105,7 @@ def test_the_bytes_of_the_random_text_writer_are_always_bound():
         WorkloadOptions(WorkloadSpec(name="grep", options={"size": "2", "files": "3"}), DEFAULTS).file_size()
 
 
+@pytest.mark.slow
 def test_made_text_is_the_same_for_a_seed_and_has_the_size(tmp_path):
     one, same, other = (tmp_path / name for name in "abc")
     for file, seed in ((one, 3), (same, 3), (other, 4)):
@@ -114,6 +115,7 @@ def test_made_text_is_the_same_for_a_seed_and_has_the_size(tmp_path):
     one.read_text("utf-8")
 
 
+@pytest.mark.slow
 def test_made_text_has_the_frequencies_of_a_natural_one(tmp_path):
     """Ranks 10 and 1000 are apart by ((1000 + 2.7) / (10 + 2.7)) ^ 1.1 = 122; the text is mostly lower case."""
     file = tmp_path / "a"

@@ -79,6 +79,7 @@ def test_every_statement_is_addressed_or_it_is_said_why_not():
         assert set(CHECKS[study]) | set(NEVER[study]) == every
 
 
+@pytest.mark.slow
 def test_every_published_table_is_reached():
     for study in STUDIES:
         published = {one.table for one in (*cells(study), *contrasts(study))}
