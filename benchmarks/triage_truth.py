@@ -3,8 +3,8 @@
 RUN are runs with one workload on several emulated drives, best without storage delay too. Of each job on each drive
 the bound is worked out from what its history tells (the task attempts that a record keeps), and compared with what the
 job saved on each drive that is faster in every role: means over the repetitions, with their 95 % interval where there
-are several. A bound is wrong where the whole interval is above it. `--worth 10%` is the threshold, and
-`--json FILE` keeps the cases.
+are several; single trials have none, and count as they are. A bound is wrong where the whole interval is above it. A
+verdict "cannot matter" is wrong where the whole interval is above the threshold. `--json FILE` keeps the cases.
 """
 
 import argparse
@@ -22,13 +22,18 @@ from assay.engine.tasks import MapReduceAttempt
 from assay.media.emulated.profile import find_profile
 from assay.model.record import JobRecord, Record, Status
 from assay.model.task import TaskAttempt
-from assay.model.trial import Trial
+from assay.model.trial import DEFAULT_WORTH, Trial
 from assay.record.folder import RunFolder
 from assay.report.columns import Column, fitted
 from assay.triage.bounds import bound_of
 from assay.triage.drives import ROLES, Drives, drives_of
 from assay.triage.job import MAP, REDUCE, PastJob, Work
 from assay.triage.reading import Attempt, stage_of
+
+THRESHOLDS = (0.05, 0.1, 0.2, 0.3, 0.5)
+VERDICT_COLUMNS = (
+    "threshold", "excluded by rule 1", "of them wrong", "excluded by rule 2", "of them wrong", "too short to judge",
+)  # fmt: skip
 
 
 class Case(NamedTuple):
@@ -44,6 +49,8 @@ class Case(NamedTuple):
     saved_low: float
     by_time: float
     by_bytes: float
+    polls: float
+    """What waits between Hadoop's own polls may come to."""
 
     @property
     def holds(self) -> bool:
@@ -59,6 +66,7 @@ class Measured(NamedTuple):
     bound_s: float | None
     time_s: float
     bytes_s: float
+    polls_s: float
 
 
 def work_of(attempt: MapReduceAttempt) -> Work:
@@ -121,11 +129,12 @@ def measured(folder: RunFolder, record: Record, profiles: Path) -> Iterator[tupl
     drives = {} if record.trial.zero_delay else drives_of_trial(record.trial, profiles)
     attempts = folder.attempts(record.trial)
     for of_job in record.jobs:
-        bound = bound_of(job_of(of_job, attempts, record.settings), drives) if drives else None
+        past = job_of(of_job, attempts, record.settings)
+        bound = bound_of(past, drives) if drives else None
         yield of_job.name, Measured(
             of_job.elapsed_s, drives, bound and bound.seconds,
             sum(stage.time_s or 0.0 for stage in bound.stages) if bound else 0.0,
-            sum(stage.bytes_s for stage in bound.stages) if bound else 0.0,
+            sum(stage.bytes_s for stage in bound.stages) if bound else 0.0, past.polls_s,
         )  # fmt: skip
 
 
@@ -166,10 +175,11 @@ def cases_of(path: Path, profiles: Path) -> Iterator[Case]:
             if trials[0].bound_s is None:
                 continue
             elapsed_s = fmean(trial.elapsed_s for trial in trials)
-            bound, by_time, by_bytes = (
+            bound, by_time, by_bytes, polls = (
                 fmean(amounts) / elapsed_s
                 for amounts in zip(
-                    *((trial.bound_s or 0.0, trial.time_s, trial.bytes_s) for trial in trials), strict=True
+                    *((trial.bound_s or 0.0, trial.time_s, trial.bytes_s, trial.polls_s) for trial in trials),
+                    strict=True,
                 )
             )
             for other, faster in by_drive.items():
@@ -177,36 +187,48 @@ def cases_of(path: Path, profiles: Path) -> Iterator[Case]:
                     saved = 1 - fmean(trial.elapsed_s for trial in faster) / elapsed_s
                     low = least_saving(trials, faster)
                     name = f"{key[0]} {key[-1]}"
-                    yield Case(path.name, name, drive, other, elapsed_s, bound, saved, low, by_time, by_bytes)
+                    yield Case(path.name, name, drive, other, elapsed_s, bound, saved, low, by_time, by_bytes, polls)
 
 
-def wrongly_excluded(cases: Sequence[Case], worth: float) -> list[Case]:
-    """The cases whose bound is below the threshold, and of which it is shown that more was saved."""
-    return [case for case in cases if case.bound < worth <= case.saved_low]
+def excluded(cases: Sequence[Case], worth: float, *, polls: bool = True) -> list[Case]:
+    """The cases that can't matter by the rules; without `polls` by those that did not know of waits between polls."""
+    return [case for case in cases if case.bound + (case.polls if polls else 0.0) < worth]
 
 
-def outcome(cases: Sequence[Case], worth: float) -> str:
-    """How many cases hold, how many verdicts would have been wrong, and how loose the bound is, in a sentence."""
+def wrong(cases: Sequence[Case], worth: float) -> int:
+    """How many of them are shown to have saved more than the threshold."""
+    return sum(case.saved_low >= worth for case in cases)
+
+
+def outcome(cases: Sequence[Case]) -> str:
+    """How many cases hold, and how loose the bound is, in a sentence."""
     holding = sum(case.holds for case in cases)
     above = sum(case.saved > case.bound for case in cases)
-    excluded = sum(case.bound < worth for case in cases)
-    ratios = [case.bound / case.saved for case in cases if case.saved >= worth]
+    ratios = [case.bound / case.saved for case in cases if case.saved >= DEFAULT_WORTH]
     loose = median(ratios) if ratios else float("nan")
     return (
         f"the bound holds in {holding} of {len(cases)} cases ({holding / len(cases):.0%}); in {above} the mean is "
-        f"above it; {excluded} can't matter at {worth:.0%}, of which {len(wrongly_excluded(cases, worth))} are wrong; "
-        f"where more was saved, the bound is {loose:.1f} times as much (median)"
+        f"above it; where at least {DEFAULT_WORTH:.0%} was saved, the bound is {loose:.1f} times as much (median)"
     )
+
+
+def verdict_rows(cases: Sequence[Case]) -> list[list[str]]:
+    """For each threshold: how many cases can't matter, and how many of these are wrong, without waits between polls
+    and with them; and how many are too short to judge."""
+    rows = []
+    for worth in THRESHOLDS:
+        without, judged = excluded(cases, worth, polls=False), excluded(cases, worth)
+        counts = (len(without), wrong(without, worth), len(judged), wrong(judged, worth), len(without) - len(judged))
+        rows.append([f"{worth:.0%}", *map(str, counts)])
+    return rows
 
 
 def main() -> int:
     """Print all cases, how many hold, and which verdicts would have been wrong."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("runs", type=Path, nargs="+", metavar="RUN")
-    parser.add_argument("--worth", default="10%", help="the threshold")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all cases")
     wishes = parser.parse_args()
-    worth = float(wishes.worth.removesuffix("%")) / 100
     profiles = find_installation().profiles
     cases = [case for run in wishes.runs for case in cases_of(run, profiles)]
     if not cases:
@@ -219,6 +241,7 @@ def main() -> int:
     percents = {
         "saved": [case.saved for case in cases], "bound": [case.bound for case in cases],
         "by time": [case.by_time for case in cases], "by bytes": [case.by_bytes for case in cases],
+        "polls": [case.polls for case in cases],
     }  # fmt: skip
     columns = [
         *(Column(head, cells, name=True) for head, cells in shown.items()),
@@ -227,10 +250,12 @@ def main() -> int:
         Column("holds", ["yes" if case.holds else "NO" for case in cases]),
     ]
     sys.stdout.write("\n".join(fitted(columns, 200)) + "\n")
-    sys.stdout.write(f"\n{outcome(cases, worth)}\n")
+    sys.stdout.write(f"\n{outcome(cases)}\n")
+    table = zip(VERDICT_COLUMNS, zip(*verdict_rows(cases), strict=True), strict=True)
+    sys.stdout.write("\n".join(fitted([Column(head, list(cells)) for head, cells in table], 200)) + "\n")
     if wishes.json:
         wishes.json.write_text(json.dumps([case._asdict() for case in cases], indent=1), encoding="utf-8")
-    return 1 if wrongly_excluded(cases, worth) else 0
+    return 1 if any(wrong(excluded(cases, worth), worth) for worth in THRESHOLDS) else 0
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ from pathlib import Path
 from benchmarks.cpu_speed_scaling import comparisons, lines
 from benchmarks.dilation_invariance import NO_PRIOR, equivalences, unchecked
 from benchmarks.known_effects import markdown
-from benchmarks.triage_truth import Case, outcome
+from benchmarks.triage_truth import VERDICT_COLUMNS, Case, outcome, verdict_rows
 from docs.make_studies import BLOCKS, documents
 
 from assay.model.trial import DEFAULT_WORTH
@@ -218,9 +218,10 @@ def known_effects() -> str:
 
 def triage_truth() -> str:
     """Whether the bounds of triage held in the cases that `benchmarks/triage_truth.py --json` wrote beside itself."""
-    cases = json.loads((ROOT / "benchmarks" / "triage-truth.json").read_text(encoding="utf-8"))
-    sentence = outcome([Case(**case) for case in cases], DEFAULT_WORTH)
-    return f"{sentence[0].upper()}{sentence[1:]}."
+    kept = json.loads((ROOT / "benchmarks" / "triage-truth.json").read_text(encoding="utf-8"))
+    cases = [Case(**case) for case in kept]
+    sentence = outcome(cases)
+    return f"{sentence[0].upper()}{sentence[1:]}.\n\n{_table([*VERDICT_COLUMNS], verdict_rows(cases))}"
 
 
 def _table(headings: list[str], rows: list[list[str]]) -> str:

@@ -130,8 +130,10 @@ def test_processors_that_are_busy_leave_nothing_to_save():
 
 def test_busy_drives_count_where_they_were_measured():
     bound = bound_of(made(JOB), drives(), busy_s={"map": 2.0, "reduce": 100.0})
-    assert [stage.seconds for stage in bound.stages] == [2.0, 6.0]
-    assert bound.basis == "busy drives"
+    assert [stage.seconds for stage in bound.stages] == [3.0, 4.5]  # half as much again, and never above the time
+    assert [stage.busy_s for stage in bound.stages] == [2.0, 6.0]
+    assert bound.basis == "time"
+    assert bound_of(made(JOB), drives(), busy_s={"map": 2.0, "reduce": 0.5}).basis == "busy drives"
     half = bound_of(made(JOB), drives(), busy_s={"map": 2.0})
     assert half.stages[1].busy_s is None
 

@@ -32,7 +32,10 @@ def site(tmp_path, monkeypatch):
         "binary",
     )
     for number, name in enumerate(("report", "<b>list</b>", "監査"), 3):
-        write_history(done, MadeJob(number=number, name=name, cpu=0.95, read_bytes=10 * MIB))
+        write_history(
+            done,
+            MadeJob(number=number, name=name, map_ms=60_000, reduce_ms=40_000, cpu=0.95, read_bytes=10 * MIB),
+        )
     write_history(done, MadeJob(number=9, name="export", state="KILLED"))
     return done
 
@@ -46,7 +49,7 @@ def test_one_screen_and_a_page(site, tmp_path):
     code, text = assay("triage", "--history", site)
     lines = text.splitlines()
     assert code == 0
-    assert lines[0] == "1 job decides, 3 cannot matter."
+    assert lines[0] == "1 job decides, 3 cannot matter, 1 not known."
     assert "5 jobs, 6 runs, " in lines[1]
     assert "Nine tenths of that: nightly sort." in text
     assert "may matter: test it" in text

@@ -11,6 +11,7 @@ from assay.triage.drives import drives_by_role
 from assay.triage.names import NAMELESS, numbered, recurring
 from assay.triage.ranking import Site, TriageVerdict, deciding, judge, triage
 from assay.triage.reading import read_job
+from assay.triage.views import headline, sums
 from assay_extras.testing.job_histories import MadeJob, events, history
 
 MIB, GIB = 1 << 20, 1 << 30
@@ -18,7 +19,10 @@ HEAVY = MadeJob(
     name="nightly sort 2026-11-25", maps=8, reduces=2, slots=4, cpu=0.1, map_ms=20_000, reduce_ms=40_000,
     read_bytes=4 * GIB, map_output_bytes=4 * GIB, written_bytes=4 * GIB,
 )  # fmt: skip
-LIGHT = MadeJob(name="report", number=7, cpu=0.9, read_bytes=10 * MIB, map_output_bytes=MIB, written_bytes=MIB)
+LIGHT = MadeJob(
+    name="report", number=7, map_ms=60_000, reduce_ms=30_000, cpu=0.95, read_bytes=10 * MIB, map_output_bytes=MIB,
+    written_bytes=MIB,
+)  # fmt: skip
 
 
 def made(job, settings=()):
@@ -64,9 +68,35 @@ def test_runs_add_up_and_the_rank_is_by_what_could_be_saved():
 
 def test_the_verdict_is_that_of_the_threshold():
     (row,) = judge([made(HEAVY)], site(), 0.1)
-    (strict,) = judge([made(HEAVY)], site(), row.bound_share + 0.01)
-    (loose,) = judge([made(HEAVY)], site(), row.bound_share - 0.01)
-    assert (strict.verdict, loose.verdict) == (TriageVerdict.CANNOT_MATTER, TriageVerdict.MAY_MATTER)
+    polls = row.polls_s / row.elapsed_s
+    verdicts = [
+        judge([made(HEAVY)], site(), row.bound_share + more)[0].verdict
+        for more in (-0.01, 0.01, polls - 0.01, polls + 0.01)
+    ]
+    assert verdicts == [
+        TriageVerdict.MAY_MATTER, TriageVerdict.NOT_KNOWN, TriageVerdict.NOT_KNOWN, TriageVerdict.CANNOT_MATTER,
+    ]  # fmt: skip
+
+
+def test_a_job_is_too_short_where_waits_between_polls_decide():
+    short = LIGHT._replace(map_ms=2000, reduce_ms=1000)
+    runs = [made(short._replace(number=n, submitted_ms=short.submitted_ms + 100_000 * n)) for n in (1, 2)]
+    answer = triage([*runs, made(LIGHT._replace(name="long"))], site(), 0.1, "1 x disk", 0, [])
+    summary, row = answer.summary, next(row for row in answer.rows if row.job == "report")
+    assert row.verdict is TriageVerdict.NOT_KNOWN
+    assert row.reason.startswith("too short to judge: it takes 5.5 s a run, of which 2.5 s are starts and commits, and")
+    assert "may come to 4.0 s more or less" in row.reason
+    assert (summary.short, summary.short_s) == (1, 11.0)
+    assert headline(summary) == "No other drive could save 10 % of the time of 1 job, 1 not known"
+    assert "1 job is too short to judge: together they take 11" in " ".join(sums(summary))
+
+
+def test_waits_between_polls_are_those_of_each_stage_at_the_masters_heartbeats():
+    assert made(HEAVY).polls_s == 4
+    assert made(HEAVY._replace(reduces=0)).polls_s == 2
+    beats = {"yarn.app.mapreduce.am.scheduler.heartbeat.interval-ms": "50"}
+    assert made(HEAVY, beats).polls_s == pytest.approx(2.1)
+    assert made(LIGHT._replace(map_ms=100, reduce_ms=100)).polls_s == 2.7  # no more than the job
 
 
 def test_reasons_say_where_the_time_went():
@@ -75,7 +105,11 @@ def test_reasons_say_where_the_time_went():
         assert row.verdict is TriageVerdict.CANNOT_MATTER, row.how
         return row.reason
 
-    assert reason(LIGHT._replace(map_ms=200, reduce_ms=200)).startswith("starts and waits for containers take")
+    waiting = [
+        (kind, {**event, "launchTime": event["launchTime"] - 90_000} if kind == "JOB_INITED" else event)
+        for kind, event in events(LIGHT)
+    ]
+    assert reason(waiting).startswith("starts and waits for containers take")
     assert reason(LIGHT._replace(cpu=0.3)).startswith("it moves 1")
     assert reason(HEAVY._replace(cpu=0.97)).startswith("computing: its tasks wait")
     cached = {"busy": lambda job: Busy({"map": 0.1, "reduce": 0.1}, 0.0)}

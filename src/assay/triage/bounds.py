@@ -1,14 +1,15 @@
 """An upper bound on what any drive could save of a job, and how it comes about; derived in docs/explanation/triage.md.
 
-Where the drives' busy time was measured, that is the bound: nobody waits for a drive that is idle. Elsewhere it is the
-smaller of two. *By time*: what the stages could become shorter if tasks never did anything but compute. *By bytes*:
-how long the busiest node's drives take at most for what the job moved, with what the jobs beside it moved.
+It is the smaller of two. *By time*: what the stages could become shorter if tasks never did anything but compute. *By
+bytes*: how long the busiest node's drives take at most for what the job moved, with what the jobs beside it moved;
+nobody waits for a drive that is idle. Where the drives' busy time was measured, that takes the place of the bytes.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from assay.model.naming import bytes_text
+from assay.stats.decision import BUSY_MARGIN
 from assay.triage.drives import Direction, Drives
 from assay.triage.job import MAP, REDUCE, PastJob, StageSums
 
@@ -89,10 +90,9 @@ def bound_of(
         # The tasks of an uber job share one process: what each counts of processors is that of all.
         time_s = None if job.uberized else stage.saved_ms / 1000
         measured_s = None if busy_s is None or stage.name not in busy_s else min(elapsed_s, busy_s[stage.name])
-        known_s = bytes_s if time_s is None else min(time_s, bytes_s)
-        stages.append(
-            StageBound(stage.name, known_s if measured_s is None else measured_s, time_s, bytes_s, measured_s)
-        )
+        worked_s = bytes_s if measured_s is None else min(elapsed_s, BUSY_MARGIN * measured_s)
+        stage_s = worked_s if time_s is None else min(time_s, worked_s)
+        stages.append(StageBound(stage.name, stage_s, time_s, bytes_s, measured_s))
     seconds = sum(stage.seconds for stage in stages)
     processors_s = job.whole.cpu_ms / 1000 / max(1, len(job.nodes)) / cores if cores and not job.uberized else 0.0
     if processors_s:
@@ -105,9 +105,9 @@ def _basis(stages: Sequence[StageBound]) -> Basis:
     if not stages:
         return "time"
     widest = max(stages, key=lambda stage: stage.seconds)
-    if widest.busy_s is not None:
-        return "busy drives"
-    return "bytes" if widest.time_s is None or widest.bytes_s <= widest.time_s else "time"
+    if widest.time_s is not None and widest.seconds >= widest.time_s:
+        return "time"
+    return "bytes" if widest.busy_s is None else "busy drives"
 
 
 _PHASES = {MAP: {MAP}, REDUCE: {"shuffle", "merge", REDUCE}}

@@ -9,6 +9,7 @@ SETTINGS = frozenset({
     "dfs.blocksize", "dfs.replication", "mapreduce.job.reduce.slowstart.completedmaps", "mapreduce.job.reduces",
     "mapreduce.map.output.compress", "mapreduce.map.output.compress.codec", "mapreduce.map.sort.spill.percent",
     "mapreduce.task.io.sort.factor", "mapreduce.task.io.sort.mb",
+    "yarn.app.mapreduce.am.scheduler.heartbeat.interval-ms",
 })  # fmt: skip
 """The properties of a job that are kept: ten thousand jobs have to fit into memory."""
 
@@ -120,6 +121,17 @@ class PastJob(NamedTuple):
     def tasks_s(self) -> float:
         """How long tasks ran while the job waited for nothing but them, in seconds."""
         return sum(stage.elapsed_ms for stage in self.stages) / 1000
+
+    @property
+    def polls_s(self) -> float:
+        """What waits between Hadoop's own polls may come to, in seconds: a drive may spare them, and no byte tells.
+
+        Of each stage the containers are asked for with a heartbeat of the application master. A reducer asks once a
+        second for the maps that ended (EventFetcher), and a task that may not commit yet asks again after a second
+        (Task.commit): so each stage ends with such a wait.
+        """
+        beat_s = self.number("yarn.app.mapreduce.am.scheduler.heartbeat.interval-ms", 1000) / 1000
+        return min(self.elapsed_s, len(self.stages) * (beat_s + 1))
 
     @property
     def whole(self) -> Work:

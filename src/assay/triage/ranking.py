@@ -108,9 +108,13 @@ class JobRow(Frozen):
     by_bytes_s: float | None
     """The bound by bytes alone."""
     busy_s: float | None
-    """How long the busiest node's drives were busy, where a Prometheus says so of all runs."""
+    """How long the busiest node's drives were busy, where a Prometheus says so of all runs. It takes the place of the
+    bytes, half as much again: kernels may miss short requests."""
     beside_s: float
     """Of the bound by bytes, what the drives did for the jobs beside it."""
+    polls_s: float
+    """What its waits between Hadoop's own polls may come to, which the bound does not hold: where these decide, the job
+    is too short to judge."""
     basis: str
     """What the bound rests on: busy drives, bytes or time."""
     how: str
@@ -154,6 +158,10 @@ class Batch(Frozen):
     """The fewest jobs that hold nine tenths of that."""
     verdicts: Mapping[str, int]
     """How many jobs have each verdict."""
+    short: int
+    """How many of those that are not known are too short to judge."""
+    short_s: float
+    """The time of all of their runs: they can't save more."""
     at_once: float
     """How many jobs ran beside one another on average, while any did."""
     most_at_once: int
@@ -209,7 +217,7 @@ def judge(jobs: Sequence[PastJob], site: Site, worth: float) -> list[JobRow]:
 
 def _rank(row: JobRow) -> tuple[int, float, str]:
     verdict_rank = list(TriageVerdict).index(row.verdict)
-    return verdict_rank, -(row.bound_s if row.bound_s is not None else row.elapsed_s), row.job
+    return verdict_rank, -row.elapsed_s if row.bound_s is None else -row.bound_s, row.job
 
 
 def _row(name: str, runs: Sequence[PastJob], bounded: Sequence[_BoundedRun], total_ms: int, worth: float) -> JobRow:
@@ -218,10 +226,8 @@ def _row(name: str, runs: Sequence[PastJob], bounded: Sequence[_BoundedRun], tot
     bound_s = sum(run.bound.seconds for run in bounded) if bounded else None
     widest = max(bounded, key=lambda run: run.bound.seconds, default=None)
     share = None if bound_s is None else bound_s / elapsed_s
-    if share is None:
-        verdict = TriageVerdict.NOT_KNOWN
-    else:
-        verdict = TriageVerdict.CANNOT_MATTER if share < worth else TriageVerdict.MAY_MATTER
+    polls_s = sum(run.job.polls_s for run in bounded)
+    verdict = _verdict(share, polls_s / elapsed_s if bounded else 0.0, worth)
     newest = sorted(runs, key=lambda job: (bool(job.missing), -job.finished_ms))
     roles = _sums(run.bound.role_seconds() for run in bounded)
     stages = _stages(bounded)
@@ -238,14 +244,20 @@ def _row(name: str, runs: Sequence[PastJob], bounded: Sequence[_BoundedRun], tot
         bound_s=bound_s, bound_share=share,
         by_time_s=_total(stage.time_s for stage in stages) if bounded else None,
         by_bytes_s=_total(stage.bytes_s for stage in stages) if bounded else None, busy_s=busy_s,
-        beside_s=sum(run.bound.beside_s for run in bounded), basis=widest.bound.basis if widest else "",
+        beside_s=sum(run.bound.beside_s for run in bounded), polls_s=polls_s, basis=widest.bound.basis if widest else "",
         how=_how(bounded, bound_s or 0.0, elapsed_s) if widest else "",
         parts=_parts(bounded, widest) if widest else (), roles=roles,
         verdict=verdict, role=max(roles, key=roles.__getitem__) if roles and any(roles.values()) else "",
-        reason=_why_not(bounded, work, bound_s or 0.0, elapsed_s) if verdict is TriageVerdict.CANNOT_MATTER
-        else _missing(runs) if verdict is TriageVerdict.NOT_KNOWN else "",
+        reason=_reason(verdict, runs, bounded, bound_s, elapsed_s),
         advice=_advice(bounded, widest) if widest else (), ids=tuple(job.id for job in newest[:20]),
     )  # fmt: skip
+
+
+def _verdict(bound: float | None, polls: float, worth: float) -> TriageVerdict:
+    """By the bound and the waits between polls, both as shares of a job's time."""
+    if bound is None or bound < worth <= bound + polls:
+        return TriageVerdict.NOT_KNOWN
+    return TriageVerdict.MAY_MATTER if bound >= worth else TriageVerdict.CANNOT_MATTER
 
 
 def _stages(bounded: Sequence[_BoundedRun]) -> list[StageBound]:
@@ -301,25 +313,50 @@ def _how(bounded: Sequence[_BoundedRun], bound_s: float, elapsed_s: float) -> st
     stages = _stages(bounded)
     time_s, bytes_s = _total(stage.time_s for stage in stages), sum(stage.bytes_s for stage in stages)
     beside_s = sum(run.bound.beside_s for run in bounded)
-    if all(stage.busy_s is not None for stage in stages) and stages:
-        return f"the drives of the busiest node were busy for {seconds_text(bound_s)} of {seconds_text(elapsed_s)} s"
     by_time = "processor time is not known" if time_s is None else f"tasks did not compute in {seconds_text(time_s)} s"
-    with_others = (
-        f", {seconds_text(beside_s)} s of drives' time for jobs beside it included" if beside_s >= 0.05 else ""
-    )
+    busy_s = _total(stage.busy_s for stage in stages)
+    if busy_s is None:
+        others = f", {seconds_text(beside_s)} s of it for jobs beside it" if beside_s >= 0.05 else ""
+        by_drives = f"what it moved takes the drives at most {seconds_text(bytes_s)} s{others}"
+    else:
+        by_drives = (
+            f"the drives of the busiest node were busy for {seconds_text(busy_s)} s, of which kernels may miss a third"
+        )
     limited = " (no more, since its computing alone keeps the processors busy)" if _by_processors(bounded) else ""
-    return (
-        f"of {seconds_text(elapsed_s)} s, {by_time}, and what it moved takes the drives at most "
-        f"{seconds_text(bytes_s)} s{with_others}: stage by stage the smaller is {seconds_text(bound_s)} s{limited}"
-    )
+    smaller = f"stage by stage the smaller is {seconds_text(bound_s)} s{limited}"
+    return f"of {seconds_text(elapsed_s)} s, {by_time}, and {by_drives}: {smaller}"
 
 
 def _by_processors(bounded: Sequence[_BoundedRun]) -> bool:
     return any(run.bound.seconds < sum(stage.seconds for stage in run.bound.stages) - 1e-9 for run in bounded)
 
 
-def _why_not(bounded: Sequence[_BoundedRun], work: Work, bound_s: float, elapsed_s: float) -> str:
+def _reason(
+    verdict: TriageVerdict, runs: Sequence[PastJob], bounded: Sequence[_BoundedRun], bound_s: float | None,
+    elapsed_s: float,
+) -> str:  # fmt: skip
+    if bound_s is None:
+        return _missing(runs)
+    if verdict is TriageVerdict.CANNOT_MATTER:
+        return _why_not(bounded, bound_s, elapsed_s)
+    return _too_short(bounded, elapsed_s) if verdict is TriageVerdict.NOT_KNOWN else ""
+
+
+def _too_short(bounded: Sequence[_BoundedRun], elapsed_s: float) -> str:
+    """Why waits that no byte tells of decide, and what would tell."""
+    runs, polls_s = len(bounded), sum(run.job.polls_s for run in bounded)
+    each = " a run" if runs > 1 else ""
+    return (
+        f"too short to judge: it takes {seconds_text(elapsed_s / runs)} s{each}, of which "
+        f"{seconds_text(sum(run.job.idle_s for run in bounded) / runs)} s are starts and commits, and waits between "
+        f"Hadoop's own polls may come to {seconds_text(polls_s / runs)} s more or less; only a test with repetitions "
+        "tells"
+    )
+
+
+def _why_not(bounded: Sequence[_BoundedRun], bound_s: float, elapsed_s: float) -> str:
     """What the time went to instead, the largest first that explains it."""
+    work = sum_of(run.job.whole for run in bounded)
     moved = work.store_read + work.store_written + work.local_read + work.local_written + work.fetched
     starts_s = sum(run.job.idle_s for run in bounded)
     drives_read = sum(run.busy.read_bytes for run in bounded if run.busy)
@@ -361,6 +398,7 @@ def triage(
     rows = judge(jobs, site, worth)
     whole = [job for job in jobs if job.counts]
     beside_others = concurrency(whole)
+    short = [row for row in rows if row.verdict is TriageVerdict.NOT_KNOWN and row.bound_s is not None]
     summary = Batch(
         jobs=len(rows), runs=len(jobs), not_counted=len(jobs) - len(whole), older=older,
         began_ms=min((job.started_ms for job in whole), default=0),
@@ -369,6 +407,7 @@ def triage(
         bound_s=sum(row.bound_s or 0.0 for row in rows if row.verdict is TriageVerdict.MAY_MATTER),
         deciding=tuple(deciding(rows)),
         verdicts={str(verdict): sum(row.verdict is verdict for row in rows) for verdict in TriageVerdict},
+        short=len(short), short_s=sum(row.elapsed_s for row in short),
         at_once=beside_others.average, most_at_once=beside_others.most, covered_s=beside_others.covered_s,
         worth=worth, drives=drives, assumed=(*assumed, *_assumed(whole)),
     )  # fmt: skip

@@ -38,16 +38,19 @@ def anonymous(answer: Triage) -> Triage:
 
 def headline(summary: Batch) -> str:
     """The answer in a sentence, without a full stop."""
+    cannot, unknown = summary.verdicts[TriageVerdict.CANNOT_MATTER], summary.verdicts[TriageVerdict.NOT_KNOWN]
     if not summary.runs > summary.not_counted:
         return f"Nothing can be said of {_count(summary.runs, 'run')}: their histories lack what a bound needs"
-    if not summary.verdicts[TriageVerdict.MAY_MATTER]:
-        open_count = summary.verdicts[TriageVerdict.NOT_KNOWN]
-        but = f"; {_count(open_count, 'job')} not known" if open_count else ""
-        return f"No other drive could save {percent(summary.worth)} of any job's time{but}"
-    count = len(summary.deciding)
-    cannot = summary.verdicts[TriageVerdict.CANNOT_MATTER]
-    rest = f", {cannot:,} cannot matter" if cannot else ""
-    return f"{_count(count, 'job')} {'decides' if count == 1 else 'decide'}{rest}"
+    if summary.verdicts[TriageVerdict.MAY_MATTER]:
+        count = len(summary.deciding)
+        decisive = f"{_count(count, 'job')} {'decides' if count == 1 else 'decide'}"
+    elif cannot:
+        decisive = f"No other drive could save {percent(summary.worth)} of the time of {_count(cannot, 'job')}"
+        cannot = 0
+    else:
+        decisive = "Nothing can be said of any job"
+    rest = (f"{cannot:,} cannot matter" if cannot else "", f"{unknown:,} not known" if unknown else "")
+    return ", ".join(filter(None, (decisive, *rest)))
 
 
 def sums(summary: Batch) -> Iterator[str]:
@@ -68,6 +71,11 @@ def sums(summary: Batch) -> Iterator[str]:
         f"While any ran, {summary.at_once:.1f} jobs ran at once on average, {summary.most_at_once} at most. "
         f"Drives of a node: {summary.drives}."
     )
+    if summary.short:
+        yield (
+            f"{_count(summary.short, 'job')} {'is' if summary.short == 1 else 'are'} too short to judge: together they "
+            f"take {duration_text(summary.short_s)} ({percent(summary.short_s / summary.elapsed_s)})."
+        )
     if summary.not_counted or summary.older:
         count = summary.not_counted
         lacking = (
@@ -153,7 +161,8 @@ def print_triage(answer: Triage, console: Console, *, verbose: bool = False) -> 
         print_line(console, "\nCheaper than a drive, and worth trying first:")
         for row, advice in advised[:most_advice]:
             print_text(console, f"  {_short(row.job)}: {advice.change} ({advice.counter})")
-    for row in [row for row in answer.rows if row.verdict is TriageVerdict.NOT_KNOWN][:most_open]:
+    unknown = [row for row in answer.rows if row.verdict is TriageVerdict.NOT_KNOWN]
+    for row in sorted(unknown, key=lambda row: row.bound_s is not None)[:most_open]:
         print_text(console, f"Not known: {_short(row.job)}: {row.reason}.")
     for assumption in summary.assumed:
         print_text(console, f"Assumed: {assumption}.")
