@@ -213,8 +213,7 @@ def outcome(cases: Sequence[Case]) -> str:
 
 
 def verdict_rows(cases: Sequence[Case]) -> list[list[str]]:
-    """For each threshold: how many cases can't matter, and how many of these are wrong, without waits between polls
-    and with them; and how many are too short to judge."""
+    """For each threshold: the cases that can't matter and the wrong ones of them by either rule, and the too short."""
     rows = []
     for worth in THRESHOLDS:
         without, judged = excluded(cases, worth, polls=False), excluded(cases, worth)

@@ -26,7 +26,6 @@ from benchmarks.known_effects import markdown
 from benchmarks.triage_truth import VERDICT_COLUMNS, Case, outcome, verdict_rows
 from docs.make_studies import BLOCKS, documents
 
-from assay.model.trial import DEFAULT_WORTH
 from assay.record.folder import RunFolder
 from assay.report.analysis import analyse, read_run
 from assay.report.answer import interval_text
