@@ -18,6 +18,8 @@ from typing import NamedTuple
 from scipy.stats import ttest_ind
 
 from assay.cli.context import find_installation
+from assay.engine.past.job import MAP, REDUCE, PastJob, Work
+from assay.engine.past.reading import Attempt, stage_of
 from assay.engine.tasks import MapReduceAttempt
 from assay.media.emulated.profile import find_profile
 from assay.model.record import JobRecord, Record, Status
@@ -27,8 +29,6 @@ from assay.record.folder import RunFolder
 from assay.report.columns import Column, fitted
 from assay.triage.bounds import bound_of
 from assay.triage.drives import ROLES, Drives, drives_of
-from assay.triage.job import MAP, REDUCE, PastJob, Work
-from assay.triage.reading import Attempt, stage_of
 
 THRESHOLDS = (0.05, 0.1, 0.2, 0.3, 0.5)
 VERDICT_COLUMNS = (

@@ -6,10 +6,10 @@ from itertools import pairwise
 import pytest
 
 from assay.cli.context import find_installation
+from assay.engine.past.reading import read_job
 from assay.model.errors import BadInputError
 from assay.triage.bounds import beside, bound_of, busy_at_once, concurrency, drive_seconds, parts_of
 from assay.triage.drives import drives_by_role, drives_text
-from assay.triage.reading import read_job
 from assay_extras.testing.job_histories import MadeJob, history
 
 MIB, GIB = 1 << 20, 1 << 30

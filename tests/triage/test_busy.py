@@ -5,10 +5,10 @@ from functools import partial
 
 import pytest
 
+from assay.engine.past.reading import read_job
 from assay.host.http import BoundedWeb, Bounds
 from assay.model.errors import BadInputError
 from assay.triage.busy import DriveTimes, windows
-from assay.triage.reading import read_job
 from assay_extras.testing.job_histories import MadeJob, history
 from tests.serving import serving
 

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from assay.engine.past.histories import finished_ms
 from assay.model.errors import BadInputError
 from assay.store.hadoop_fs import HadoopFs
 from assay.triage import folder as folders
-from assay.triage.folder import finished_ms, in_folder, in_hadoop
+from assay.triage.folder import in_folder, in_hadoop
 from assay_extras.testing.job_histories import MadeJob, write_history
 
 DAY_MS = 86_400_000
@@ -67,7 +68,7 @@ def test_folders_without_histories_are_refused(tmp_path):
 
 
 def test_too_many_are_refused_with_what_to_do(tmp_path, monkeypatch):
-    monkeypatch.setattr(folders, "MOST_FILES", 2)
+    monkeypatch.setattr(folders, "MOST_HISTORIES", 2)
     made(tmp_path, 1, 2, 3)
     with pytest.raises(BadInputError, match="holds 3 job histories, and 2 are the most.*--since 7d"):
         in_folder(tmp_path, 0, unheard)

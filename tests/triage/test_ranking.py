@@ -5,12 +5,12 @@ import io
 import pytest
 
 from assay.cli.context import find_installation
+from assay.engine.past.changes import changes, spills_per_record
+from assay.engine.past.reading import read_job
 from assay.triage.busy import Busy
-from assay.triage.changes import changes, spills_per_record
 from assay.triage.drives import drives_by_role
 from assay.triage.names import NAMELESS, numbered, recurring
 from assay.triage.ranking import Site, TriageVerdict, deciding, judge, triage
-from assay.triage.reading import read_job
 from assay.triage.views import headline, sums
 from assay_extras.testing.job_histories import MadeJob, events, history
 

@@ -18,6 +18,9 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from assay.cli.console import Output
 from assay.cli.context import Percentage, UserPath, find_installation, open_console, output_options
 from assay.cli.report import emit
+from assay.engine.past.histories import Histories
+from assay.engine.past.job import PastJob
+from assay.engine.past.server import from_server
 from assay.host.files import replace_text
 from assay.host.http import Authorize, BoundedWeb, Bounds
 from assay.model.cluster import ClusterSpec
@@ -31,11 +34,9 @@ from assay.store.hadoop_fs import HadoopFs
 from assay.triage.busy import DriveTimes
 from assay.triage.drives import HOW, Drives, drives_by_role, drives_text
 from assay.triage.experiment import write_experiments
-from assay.triage.folder import Histories, in_folder, in_hadoop
-from assay.triage.job import PastJob
+from assay.triage.folder import in_folder, in_hadoop
 from assay.triage.ranking import Site, Triage, TriageVerdict
 from assay.triage.ranking import triage as ranked
-from assay.triage.server import from_server
 from assay.triage.views import anonymous, csv_rows, page, print_triage
 
 PAGE = Path("triage.html")

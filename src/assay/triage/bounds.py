@@ -8,14 +8,12 @@ nobody waits for a drive that is idle. Where the drives' busy time was measured,
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple
 
+from assay.engine.past.job import MAP, REDUCE, PastJob, StageSums
 from assay.model.naming import bytes_text
 from assay.stats.decision import BUSY_MARGIN
 from assay.triage.drives import Direction, Drives
-from assay.triage.job import MAP, REDUCE, PastJob, StageSums
 
 Basis = Literal["busy drives", "bytes", "time"]
-REPLICAS, SORT_MIB, SPILL_SHARE = 3, 100, 0.8
-"""Hadoop's own values, where a job's configuration is not known."""
 _START_ACCESSES = 10
 """Of a task's start: its launch script, tokens, configuration and directories, each with its own entry on the drive."""
 
@@ -122,7 +120,7 @@ def drive_seconds(job: PastJob, drives: Mapping[str, Drives], sites_nodes: int) 
 def parts_of(job: PastJob, stage: StageSums, drives: Mapping[str, Drives]) -> Iterator[Part]:
     """Each phase's use of the drives of a role, on the node that moves most, at the drives' lowest rates."""
     busiest, whole, nodes = stage.busiest, stage.whole, max(1, len(job.nodes))
-    copies = job.number("dfs.replication", REPLICAS) if nodes > 1 else 1.0
+    copies = job.copies if nodes > 1 else 1.0
     written = busiest.store_written + (copies - 1) * whole.store_written / nodes
     together = tasks_at_once(stage, nodes)
     yield _starts(stage.name, busiest.tasks, drives["intermediate"], together)
@@ -130,7 +128,7 @@ def parts_of(job: PastJob, stage: StageSums, drives: Mapping[str, Drives]) -> It
     if stage.name == MAP:
         uses = [
             ("input", MAP, "read", busiest.store_read, None, "input read"),
-            ("intermediate", MAP, "write", busiest.local_written, _spill(job), "map outputs spilled and merged"),
+            ("intermediate", MAP, "write", busiest.local_written, job.spill_bytes, "map outputs spilled and merged"),
             ("intermediate", MAP, "read", busiest.local_read, None, "spills read to be merged"),
             ("output", MAP, "write", written, None, "output written, with its copies"),
         ]
@@ -181,11 +179,6 @@ def busy_at_once(drives: int, tasks: float) -> float:
     """
     tasks = max(1.0, tasks)
     return drives * tasks / (drives + tasks - 1)
-
-
-def _spill(job: PastJob) -> float:
-    share = job.number("mapreduce.map.sort.spill.percent", SPILL_SHARE)
-    return job.number("mapreduce.task.io.sort.mb", SORT_MIB) * (1 << 20) * share
 
 
 def _served(job: PastJob, stage: StageSums) -> float:

@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import ceil
 from typing import Any, NamedTuple
 
+from assay.engine.past.job import PastJob, StageSums
 from assay.model.errors import BadInputError, NoAnswerError
 from assay.model.host_names import HostNames, host_of, is_loopback
 from assay.model.probe import Ask
 from assay.node.devices import drives_by_name
 from assay.probe.counters import PartTime, Readings
 from assay.triage.bounds import busy_at_once, tasks_at_once
-from assay.triage.job import PastJob, StageSums
 
 _BUSY, _READ = "node_disk_io_time_seconds_total", "node_disk_read_bytes_total"
 _STEP_S = 15

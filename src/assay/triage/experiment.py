@@ -4,17 +4,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from re import sub
 
+from assay.engine.past.job import PastJob
 from assay.model.naming import bytes_text
 from assay.report.answer import percent
 from assay.triage.drives import ROLES, SHORT_NAMES, Drives
-from assay.triage.job import PastJob
 from assay.triage.ranking import JobRow
-
-_KEPT = (
-    "mapreduce.job.reduce.slowstart.completedmaps", "mapreduce.map.output.compress",
-    "mapreduce.map.output.compress.codec", "mapreduce.task.io.sort.factor",
-)  # fmt: skip
-"""Of a job's settings, those that its experiment takes over as they are; sizes belong to the machine."""
 
 
 def experiment_text(row: JobRow, job: PastJob, base: Drives, worth: float) -> str:
@@ -23,7 +17,6 @@ def experiment_text(row: JobRow, job: PastJob, base: Drives, worth: float) -> st
     The jar, its arguments and a sample of its input are the site's to name.
     """
     quoted = row.job.replace("'", "''")
-    settings = {name: job.settings[name] for name in _KEPT if name in job.settings}
     lines = [
         f"# Would another drive shorten {row.job}? By at most {percent(row.bound_share or 0)} of its time.",
         f"# {row.how}.",
@@ -47,7 +40,7 @@ def experiment_text(row: JobRow, job: PastJob, base: Drives, worth: float) -> st
         "repetitions: 2",
         f"worth: {percent(worth).replace(' ', '')}",
         *_memory(job),
-        *(["hadoop:", *(f"  {name}: '{value}'" for name, value in settings.items())] if settings else []),
+        *(["hadoop:", *(f"  {name}: '{value}'" for name, value in job.taken_over.items())] if job.taken_over else []),
         "seed: 1",
     ]
     return "\n".join(lines) + "\n"

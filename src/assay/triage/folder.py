@@ -1,28 +1,29 @@
 """The history files of a site: those below a folder of this machine, or of a file system that Hadoop's client knows.
 
-The JobHistoryServer's names of finished jobs' files tell when each job ended (Hadoop: FileNameIndexUtils), so files
-from before a time are left out unread.
+Their names tell when each job ended, so files from before a time are left out unread.
 """
 
 import os
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from datetime import datetime
 from pathlib import Path, PurePosixPath
-from typing import NamedTuple
 
+from assay.engine.past.histories import (
+    ENDINGS,
+    MOST_HISTORIES,
+    NAME_THE_FOLDER,
+    SETTINGS_ENDING,
+    Histories,
+    finished_ms,
+    job_id,
+)
+from assay.engine.past.job import PastJob
+from assay.engine.past.reading import read_file
 from assay.host.files import why
 from assay.model.errors import AssayError, BadInputError
 from assay.store.hadoop_fs import HadoopFs
-from assay.triage.job import PastJob
-from assay.triage.reading import job_id, read_file
 
-MOST_FILES = 100_000
-"""More take an hour and more to read, and are most likely years of which days were meant."""
-_ENDINGS = (".jhist", ".jhist.gz")
-_FINISHED_PLACE = 4
-"""Of the parts of a file's name: id, submission, user, job's name, end, maps, reduces, state, queue, start."""
 _ALONE = 16
 """So few files are read faster here than by processes that have to be started."""
 _AT_ONCE = 2
@@ -31,14 +32,6 @@ _BATCH = 500
 """Files that are copied at once from a file system of Hadoop's, and lie here until they are read."""
 
 Progressed = Callable[[int], object]
-
-
-class Histories(NamedTuple):
-    """How many histories there are, their jobs as they are read, and how many files were left out as too old."""
-
-    total: int
-    jobs: Iterator[PastJob]
-    older: int = 0
 
 
 def in_folder(folder: Path, since_ms: int, progressed: Progressed) -> Histories:
@@ -54,7 +47,7 @@ def in_folder(folder: Path, since_ms: int, progressed: Progressed) -> Histories:
         looked_at += 1
         if looked_at % 10_000 == 0:
             progressed(looked_at)
-        if entry.name.endswith(_ENDINGS):
+        if entry.name.endswith(ENDINGS):
             if (finished_ms(entry.name) or _changed_ms(entry)) >= since_ms:
                 files.append(Path(entry.path))
             else:
@@ -77,10 +70,7 @@ def _files(folder: Path) -> Iterator["os.DirEntry[str]"]:
                         yield entry
         except OSError as error:
             if directory == str(folder):
-                raise BadInputError(
-                    f"--history {folder} can't be read: {why(error)}; name the folder that holds the .jhist files "
-                    "(mapreduce.jobhistory.done-dir)"
-                ) from None
+                raise BadInputError(f"--history {folder} can't be read: {why(error)}; {NAME_THE_FOLDER}") from None
 
 
 def _changed_ms(entry: "os.DirEntry[str]") -> int:
@@ -90,28 +80,18 @@ def _changed_ms(entry: "os.DirEntry[str]") -> int:
         return 0
 
 
-def finished_ms(name: str) -> int:
-    """When a job ended, by the name of its history's file; 0 where that does not say."""
-    job = job_id(name)
-    parts = name[name.find(job) :].split("-") if job else []
-    return int(parts[_FINISHED_PLACE]) if len(parts) > _FINISHED_PLACE and parts[_FINISHED_PLACE].isdecimal() else 0
-
-
 def _check_count(source: str, count: int, older: int, looked_at: int) -> None:
-    if count > MOST_FILES:
+    if count > MOST_HISTORIES:
         raise BadInputError(
-            f"{source} holds {count:,} job histories, and {MOST_FILES:,} are the most that are read at once; take the "
-            "newest of them, such as --since 7d, or name a folder of one month below it"
+            f"{source} holds {count:,} job histories, and {MOST_HISTORIES:,} are the most that are read at once; take "
+            "the newest of them, such as --since 7d, or name a folder of one month below it"
         )
     if not count:
         if older:
             raise BadInputError(
                 f"all {older:,} job histories in {source} are from before --since; choose an earlier time"
             )
-        raise BadInputError(
-            f"{source} holds no job history among its {looked_at:,} files; name the folder that holds .jhist files "
-            "(mapreduce.jobhistory.done-dir)"
-        )
+        raise BadInputError(f"{source} holds no job history among its {looked_at:,} files; {NAME_THE_FOLDER}")
 
 
 def read_files(files: Sequence[Path]) -> Iterator[PastJob]:
@@ -137,12 +117,12 @@ def in_hadoop(source: str, since_ms: int, client: HadoopFs, progressed: Progress
     except AssayError as error:
         raise BadInputError(f"--history {source} can't be read: {error}") from None
     progressed(len(listed))
-    settings = {job_id(_name(file.path)): file.path for file in listed if _name(file.path).endswith("_conf.xml")}
+    settings = {job_id(_name(file.path)): file.path for file in listed if _name(file.path).endswith(SETTINGS_ENDING)}
     paths = []
     older = 0
     for file in listed:
         name = _name(file.path)
-        if name.endswith(_ENDINGS):
+        if name.endswith(ENDINGS):
             if (finished_ms(name) or file.changed_ms) >= since_ms:
                 paths.append(file.path)
             else:
@@ -162,8 +142,3 @@ def _copied(files: Sequence[str], settings: dict[str, str], client: HadoopFs) ->
 
 def _name(path: str) -> str:
     return PurePosixPath(path).name
-
-
-def since_text(since_ms: int) -> str:
-    """A time as people write it, in this machine's zone."""
-    return f"{datetime.fromtimestamp(since_ms / 1000).astimezone():%Y-%m-%d %H:%M}"

@@ -5,15 +5,15 @@ from enum import StrEnum
 from itertools import accumulate
 from typing import NamedTuple
 
+from assay.engine.past.changes import Change, changes
+from assay.engine.past.job import MAP, REDUCE, PastJob, Work, sum_of
 from assay.model.base import Frozen
 from assay.model.naming import bytes_text, first_few
 from assay.report.answer import percent
 from assay.report.words import seconds_text
 from assay.triage.bounds import Bound, StageBound, beside, bound_of, concurrency, drive_seconds
 from assay.triage.busy import Busy
-from assay.triage.changes import Change, changes
 from assay.triage.drives import Drives
-from assay.triage.job import MAP, REDUCE, PastJob, Work, sum_of
 from assay.triage.names import recurring
 
 DECISIVE_SHARE = 0.9

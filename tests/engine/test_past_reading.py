@@ -8,8 +8,8 @@ import tracemalloc
 
 import pytest
 
-from assay.triage.job import MAP, REDUCE
-from assay.triage.reading import CUT_SHORT, NO_COUNTERS, Span, overlap, read_file, read_job
+from assay.engine.past.job import MAP, REDUCE
+from assay.engine.past.reading import CUT_SHORT, NO_COUNTERS, Span, overlap, read_file, read_job
 from assay_extras.testing.job_histories import MadeJob, events, history, write_history
 
 MIB = 1 << 20

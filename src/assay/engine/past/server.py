@@ -9,12 +9,12 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 from urllib.parse import quote
 
+from assay.engine.past.histories import MOST_HISTORIES, Histories
+from assay.engine.past.job import MAP, REDUCE, SETTINGS, SUCCEEDED, PastJob, StageSums, Work
+from assay.engine.past.reading import CUT_SHORT, Attempt, counted, stage_of
 from assay.model.errors import BadInputError, NoAnswerError, NoLoginError
 from assay.model.host_names import host_of
 from assay.model.probe import Ask
-from assay.triage.folder import MOST_FILES, Histories
-from assay.triage.job import MAP, REDUCE, SETTINGS, SUCCEEDED, PastJob, StageSums, Work
-from assay.triage.reading import CUT_SHORT, Attempt, counted, stage_of
 
 PAGE = "/ws/v1/history/mapreduce/jobs"
 _NODES_OF = 8
@@ -41,7 +41,7 @@ def from_server(url: str, since_ms: int, ask: Ask, progressed: Callable[[int], o
         raise BadInputError(f"--history {url} is no JobHistoryServer: its answer lists no jobs") from None
     if not listed:
         raise BadInputError(f"{url} has no finished jobs since then; choose an earlier time for --since")
-    if len(listed) > MOST_FILES:
+    if len(listed) > MOST_HISTORIES:
         raise BadInputError(f"{url} has {len(listed):,} jobs; take the newest of them, such as --since 7d")
     progressed(len(listed))
     return Histories(len(listed), (_job(root, job, ask) for job in listed))

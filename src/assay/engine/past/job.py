@@ -12,6 +12,13 @@ SETTINGS = frozenset({
     "yarn.app.mapreduce.am.scheduler.heartbeat.interval-ms",
 })  # fmt: skip
 """The properties of a job that are kept: ten thousand jobs have to fit into memory."""
+TAKEN_OVER = (
+    "mapreduce.job.reduce.slowstart.completedmaps", "mapreduce.map.output.compress",
+    "mapreduce.map.output.compress.codec", "mapreduce.task.io.sort.factor",
+)  # fmt: skip
+"""Of these, those that a test of the job elsewhere takes over as they are; sizes belong to the machine."""
+REPLICAS, SORT_MIB, SPILL_SHARE = 3, 100, 0.8
+"""Hadoop's own values, where a job's configuration is not known."""
 
 
 class Work(NamedTuple):
@@ -132,6 +139,31 @@ class PastJob(NamedTuple):
         """
         beat_s = self.number("yarn.app.mapreduce.am.scheduler.heartbeat.interval-ms", 1000) / 1000
         return min(self.elapsed_s, len(self.stages) * (beat_s + 1))
+
+    @property
+    def copies(self) -> float:
+        """How many copies of its output the cluster's store keeps."""
+        return self.number("dfs.replication", REPLICAS)
+
+    @property
+    def sort_mib(self) -> float:
+        """Its maps' sort buffer, in MiB."""
+        return self.number("mapreduce.task.io.sort.mb", SORT_MIB)
+
+    @property
+    def spill_share(self) -> float:
+        """The share of the sort buffer that is full when its maps begin to spill."""
+        return self.number("mapreduce.map.sort.spill.percent", SPILL_SHARE)
+
+    @property
+    def spill_bytes(self) -> float:
+        """What a map writes at once when it spills."""
+        return self.sort_mib * (1 << 20) * self.spill_share
+
+    @property
+    def taken_over(self) -> Mapping[str, str]:
+        """Those of its settings that a test of the job elsewhere takes over."""
+        return {name: self.settings[name] for name in TAKEN_OVER if name in self.settings}
 
     @property
     def whole(self) -> Work:

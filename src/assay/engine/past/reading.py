@@ -4,7 +4,6 @@ Any file makes a job, however little of it can be read: what it lacks is named i
 """
 
 import gzip
-import re
 import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -14,10 +13,10 @@ from typing import Any, BinaryIO, NamedTuple, cast
 from xml.etree import ElementTree as ET
 
 from assay.engine.history_files import events
+from assay.engine.past.histories import SETTINGS_ENDING, job_id
+from assay.engine.past.job import MAP, REDUCE, SETTINGS, SUCCEEDED, PastJob, StageSums, Work
 from assay.host.files import why
-from assay.triage.job import MAP, REDUCE, SETTINGS, SUCCEEDED, PastJob, StageSums, Work
 
-_JOB = re.compile(r"job_\d+_\d+")
 _FILES, _TASKS = ("FileSystemCounter", "FileSystemCounters"), ("TaskCounter", "Task$Counter")
 """Endings of the groups' names, in Hadoop 2 and 3 and before."""
 _OF_STORE = ("HDFS", "VIEWFS", "WEBHDFS", "SWEBHDFS", "O3FS", "OFS")
@@ -54,16 +53,10 @@ def read_file(file: Path) -> PastJob:
         return _unread(name, str(file), why(error))
 
 
-def job_id(name: str) -> str:
-    """The job's id in a file's name; empty where there is none."""
-    match = _JOB.search(name)
-    return match[0] if match else ""
-
-
 def settings_beside(file: Path, job: str) -> Mapping[str, str]:
     """What the configuration beside a history says of how the job ran; nothing where there is none, or it is broken."""
     before = file.name.partition(job)[0] if job else ""
-    for name in (f"{before}{job}_conf.xml", f"{before}{job}_conf.xml.gz"):
+    for name in (f"{before}{job}{SETTINGS_ENDING}", f"{before}{job}{SETTINGS_ENDING}.gz"):
         beside = file.with_name(name)
         with (
             suppress(*_BROKEN, ET.ParseError),

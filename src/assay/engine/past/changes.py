@@ -4,9 +4,8 @@ from collections.abc import Callable, Iterator
 from math import ceil
 from typing import NamedTuple
 
+from assay.engine.past.job import MAP, REDUCE, PastJob
 from assay.model.naming import bytes_text
-from assay.triage.bounds import SORT_MIB, SPILL_SHARE
-from assay.triage.job import MAP, REDUCE, PastJob
 
 _MIB = 1 << 20
 _MUCH = 64 * _MIB
@@ -48,10 +47,9 @@ def _sort_buffer(job: PastJob) -> Iterator[Change]:
     maps, ratio = job.stage(MAP), spills_per_record(job)
     if maps is None or ratio is None or ratio < _SPILLED_AGAIN or maps.whole.map_output_on_disk < _MUCH:
         return
-    now = job.number("mapreduce.task.io.sort.mb", SORT_MIB)
-    share = job.number("mapreduce.map.sort.spill.percent", SPILL_SHARE)
+    now = job.sort_mib
     largest = maps.whole.map_output + maps.whole.output_records * _ACCOUNTING_BYTES
-    needed_mib = ceil(largest / max(1, maps.whole.tasks) / share / _MIB * 1.1)
+    needed_mib = ceil(largest / max(1, maps.whole.tasks) / job.spill_share / _MIB * 1.1)
     if needed_mib <= now:
         change = f"spread the map outputs evenly: the largest of them don't fit into the sort buffer of {now:.0f} MiB"
     elif needed_mib <= _MOST_SORT_MIB:

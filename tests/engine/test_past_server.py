@@ -2,9 +2,9 @@
 
 import pytest
 
+from assay.engine.past.server import PAGE, from_server
 from assay.host.http import BoundedWeb, Bounds
 from assay.model.errors import BadInputError
-from assay.triage.server import PAGE, from_server
 from tests.serving import serving
 
 MIB = 1 << 20

@@ -1,0 +1,1 @@
+"""Jobs that a site has run, by MapReduce's own histories: what is kept of them, and what their counters suggest."""
