@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from assay.media.emulated.attachment import missing
 from assay.model.doubt import Outcome
 from assay.model.record import Status
 from tests.it.driving import HADOOP, ROOT
@@ -123,3 +124,27 @@ def check_failed(record):
     assert any("at WordLengths$Lengths.map(WordLengths.java:" in line for line in lines), record.error
     assert len(lines) <= 8
     assert not any("WARN" in line for line in lines), record.error
+
+
+@pytest.mark.long
+def test_one_command_takes_a_sample_and_its_experiment_runs(place, own_job):
+    if lacking := missing(place.installation, "ext4"):
+        pytest.skip("; ".join(lacking))
+    words = (ROOT / "LICENSE").read_text() * 1000
+    (place.home / "logs").mkdir()
+    for number in range(4):
+        (place.home / "logs" / f"{number}.txt").write_text(words)
+    size = (place.home / "logs" / "0.txt").stat().st_size
+    text = place.assay(
+        "run-job", "my-job/word-lengths.jar", "--class", "WordLengths", "--input", "logs", "--sample", f"{3.5 * size:.0f}B",
+        "--ratio", "1", "--verify", "sh -c 'test -s $0/part-r-00000' {output}", "--write", "mine.yaml",
+    )  # fmt: skip
+    assert "3 of 4 files" in text
+    place.assay(
+        "run", "mine.yaml", "--out", "run", "--only", "placement=intermediate-on-ssd", "--repetitions", "1",
+        "--set", "order=interleaved",
+    )  # fmt: skip
+    (record,) = place.records("run")
+    assert record.outcome is Outcome.PASS, record.error
+    (landed,) = (landed for landed in record.landed if landed.role == "input" and landed.when == "staged")
+    assert 3.4 * size < landed.bytes < 3.6 * size

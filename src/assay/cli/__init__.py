@@ -17,7 +17,7 @@ import click
 from assay.cli.context import BAD_INPUT, FAILED, INTERRUPTED, is_checkout
 from assay.model.registry import COMMANDS
 
-NEEDS_CHECKOUT = {"quickstart", "run", "doctor", "cluster", "media"}
+NEEDS_CHECKOUT = {"quickstart", "run", "run-job", "doctor", "cluster", "media"}
 SUMMARIES = {
     "cluster": "Start and stop a Hadoop cluster on this machine, to work with by hand.",
     "compare": "Compare runs in a table and on the page comparison.html. Different machines are never pooled.",
@@ -27,6 +27,7 @@ SUMMARIES = {
     "quickstart": "Answer in five minutes whether an SSD is worth it for one job.",
     "report": "Print a run's answer and write its page, or write another form of the report.",
     "run": "Run the trials of an experiment. Each is recorded as soon as it ends.",
+    "run-job": "Run a job of your own, on a sample of its input, to see whether another drive would shorten it.",
     "runs": "List runs, the newest first, with their answers.",
     "schema": "Print the JSON schema of experiment files, for editors.",
     "triage": "Rank past jobs by what any drive could save of their time at most. Nothing is run or changed.",
@@ -108,7 +109,8 @@ class _Commands(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - click's
         if cmd_name in SUMMARIES:
-            command: click.Command = getattr(import_module(f"assay.cli.{cmd_name}"), cmd_name)
+            module = cmd_name.replace("-", "_")
+            command: click.Command = getattr(import_module(f"assay.cli.{module}"), module)
             for command_path, kind in COMMANDS.items():  # of plug-ins, for this group; its own come first
                 group, _, subcommand = command_path.partition(" ")
                 if group == cmd_name and subcommand and isinstance(command, click.Group):

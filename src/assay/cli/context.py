@@ -216,6 +216,21 @@ class Percentage(click.ParamType[float]):
         return float(share[1]) / 100
 
 
+class Size(click.ParamType[int]):
+    """A size such as `2GB` or `128GiB`, in bytes, at least one."""
+
+    name = "size"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Fails on anything else."""
+        from assay.model.naming import HOW, size_of
+
+        size = value if isinstance(value, int) else size_of(str(value))
+        if not size:
+            self.fail(f"{value!r} is no size; write {HOW}", param, ctx)
+        return size
+
+
 class Number(click.ParamType[float]):
     """A finite number."""
 

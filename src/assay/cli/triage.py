@@ -112,10 +112,10 @@ def triage(
     _check_libraries()
     installation = find_installation()
     by_role = drives_by_role(drives or ASSUMED_DRIVES, installation.profiles)
-    web = BoundedWeb(bounds=_BOUNDS, authorize=_authorize(cluster))
+    web = BoundedWeb(bounds=_BOUNDS, authorize=login_for(cluster))
     try:
-        with _progress(output.progress) as bar:
-            jobs = list(_read(histories := _histories(history, since, cluster, web, bar), bar))
+        with reading_progress(output.progress) as bar:
+            jobs = list(_read(histories := find_histories(history, since, cluster, web, bar), bar))
             site = Site(by_role, cores)
             if prometheus:
                 whole = [job for job in jobs if not job.missing and job.nodes]
@@ -168,7 +168,7 @@ def _write(
         print_line(console, "no job may matter, so there is no experiment to write")
 
 
-def _authorize(cluster: Path | None) -> Authorize | None:
+def login_for(cluster: Path | None) -> Authorize | None:
     """The login that the cluster's configuration wants, if any."""
     if cluster is None:
         return None
@@ -176,7 +176,8 @@ def _authorize(cluster: Path | None) -> Authorize | None:
     return None if login is None else login.authorization
 
 
-def _histories(history: str, since_ms: int, cluster: Path | None, web: BoundedWeb, bar: Progress) -> Histories:
+def find_histories(history: str, since_ms: int, cluster: Path | None, web: BoundedWeb, bar: Progress) -> Histories:
+    """The histories that `--history` names. Raises BadInputError."""
     task = bar.add_task("looking for histories", total=None)
 
     def show_count(count: int) -> None:
@@ -188,19 +189,19 @@ def _histories(history: str, since_ms: int, cluster: Path | None, web: BoundedWe
         if history.startswith("file:"):
             return in_folder(Path(history.removeprefix("file:").replace("//", "/")), since_ms, show_count)
         if names_store(history):
-            return in_hadoop(history, since_ms, _client(history, cluster), show_count)
+            return in_hadoop(history, since_ms, hadoop_client(f"--history {history}", cluster), show_count)
         return in_folder(Path(history).expanduser(), since_ms, show_count)
     finally:
         bar.remove_task(task)
 
 
-def _client(history: str, cluster: Path | None) -> HadoopFs:
-    """Hadoop's own client. Raises BadInputError where this machine has none."""
+def hadoop_client(option: str, cluster: Path | None) -> HadoopFs:
+    """Hadoop's own client, which an option needs. Raises BadInputError where this machine has none."""
     home = os.environ.get("HADOOP_HOME")
     command = str(Path(home, "bin", "hadoop")) if home else shutil.which("hadoop")
     if command is None or not Path(command).is_file():
         raise BadInputError(
-            f"--history {history} needs Hadoop's client, and there is no `hadoop` on the path or below HADOOP_HOME; "
+            f"{option} needs Hadoop's client, and there is no `hadoop` on the path or below HADOOP_HOME; "
             "set HADOOP_HOME, or copy the folder here with `hadoop fs -get` on a machine that has it"
         )
     named = {} if cluster is None else {"HADOOP_CONF_DIR": str(cluster.resolve())}
@@ -220,7 +221,7 @@ def _counting(bar: Progress, title: str) -> Callable[[int, int], object]:
 
 
 @contextmanager
-def _progress(console: Console) -> Iterator[Progress]:
+def reading_progress(console: Console) -> Iterator[Progress]:
     """A bar on a terminal, and nothing elsewhere."""
     parts = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*parts, console=console, transient=True, disable=console.quiet or not console.is_terminal) as bar:

@@ -28,6 +28,15 @@ class StoredFile(NamedTuple):
     bytes: int
 
 
+class FoundFile(NamedTuple):
+    """A file below a folder, when it was changed last (milliseconds since the epoch), and its length."""
+
+    path: str
+    changed_ms: int
+    """By Hadoop's client to the minute."""
+    bytes: int
+
+
 class Files(Protocol):
     """A storage subsystem's files as bytes. Paths are absolute within the store."""
 

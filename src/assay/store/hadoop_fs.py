@@ -8,21 +8,14 @@ from contextlib import contextmanager
 from datetime import datetime
 from io import BufferedReader
 from pathlib import Path
-from typing import BinaryIO, NamedTuple, cast
+from typing import BinaryIO, cast
 
 from assay.host.processes import last_telling
 from assay.model.errors import AssayError
-from assay.model.store import StoredFile
+from assay.model.store import FoundFile, StoredFile
 
 PIECE_BYTES = 1 << 20
 SILENT = "it printed no reason"
-
-
-class FoundFile(NamedTuple):
-    """A file below a folder, and when it was changed last (milliseconds since the epoch, to the minute)."""
-
-    path: str
-    changed_ms: int
 
 
 class HadoopFs:
@@ -63,7 +56,7 @@ class HadoopFs:
             fields = line.split(maxsplit=7)
             if len(fields) == 8 and fields[0].startswith("-"):
                 changed = datetime.fromisoformat(f"{fields[5]} {fields[6]}")
-                files.append(FoundFile(fields[7], int(changed.timestamp() * 1000)))
+                files.append(FoundFile(fields[7], int(changed.timestamp() * 1000), int(fields[4])))
         return files
 
     def get(self, paths: Sequence[str], folder: Path) -> None:

@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from re import sub
 
 from assay.engine.past.job import PastJob
 from assay.model.naming import bytes_text
+from assay.plan.job_experiment import JobExperiment, experiment_name
 from assay.report.answer import percent
-from assay.triage.drives import ROLES, SHORT_NAMES, Drives
+from assay.triage.drives import SHORT_NAMES, Drives
 from assay.triage.ranking import JobRow
 
 
@@ -16,52 +16,28 @@ def experiment_text(row: JobRow, job: PastJob, base: Drives, worth: float) -> st
 
     The jar, its arguments and a sample of its input are the site's to name.
     """
-    quoted = row.job.replace("'", "''")
-    lines = [
-        f"# Would another drive shorten {row.job}? By at most {percent(row.bound_share or 0)} of its time.",
-        f"# {row.how}.",
-        "# Fill in the jar, its arguments and a sample of its input: docs/how-to/run-your-own-job.md.",
-        f"experiment: {file_name(row.job)}",
-        f"description: '{quoted}: {row.role} on another drive than the {base.name}'",
-        "workloads:",
-        "  - name: command",
-        "    options:",
-        "      jar: JOB.jar",
-        '      arguments: "{input} {output}"',
-        "      input: SAMPLE",
-        "media:",
-        f"  now: {base.profile}",
-        f"  ssd: {SHORT_NAMES['ssd']}",
-        "placement:",
-        "  - now",
-        *_placements(row.role),
-        "zero_delay_baseline: true",
-        "order: mirrored",
-        "repetitions: 2",
-        f"worth: {percent(worth).replace(' ', '')}",
-        *_memory(job),
-        *(["hadoop:", *(f"  {name}: '{value}'" for name, value in job.taken_over.items())] if job.taken_over else []),
-        "seed: 1",
-    ]
-    return "\n".join(lines) + "\n"
-
-
-def _placements(role: str) -> list[str]:
-    others = ", ".join(f"{name}: {'ssd' if name == role else 'now'}" for name in ROLES)
-    return [f"  - {{name: {role}-on-ssd, {others}}}", "  - ssd"]
-
-
-def _memory(job: PastJob) -> list[str]:
+    role = row.role or "intermediate"
     moved = sum(stage.busiest.local_written + stage.busiest.store_read for stage in job.stages)
-    return [
-        f"# A node read and spilled {bytes_text(moved)}. Give the trial's memory (memory: 1400MiB) the same ratio",
-        "# to what your sample moves as your nodes' memory has to that; else the sample may fit into the page cache.",
-    ]
-
-
-def file_name(job: str) -> str:
-    """A job's name as that of an experiment and its file."""
-    return sub(r"[^\w.-]+", "-", job).strip("-._")[:80] or "job"
+    return JobExperiment(
+        name=experiment_name(row.job),
+        description=f"{row.job}: {role} on another drive than the {base.name}",
+        comments=[
+            f"Would another drive shorten {row.job}? By at most {percent(row.bound_share or 0)} of its time.",
+            f"{row.how}.",
+            "Fill in the jar, its arguments and a sample of its input, or let `assay run-job` do all of that:",
+            "docs/how-to/run-your-own-job.md.",
+        ],
+        options={"jar": "JOB.jar", "arguments": "{input} {output}", "input": "SAMPLE"},
+        now=base.profile,
+        other=("ssd", SHORT_NAMES["ssd"]),
+        role=role,
+        worth=percent(worth).replace(" ", ""),
+        memory=[
+            f"# A node read and spilled {bytes_text(moved)}. Give the page cache (page_cache: 300MiB) the same ratio",
+            "# to your sample as your nodes' free memory has to that; else the sample may fit into the page cache.",
+        ],
+        properties=job.taken_over,
+    ).text
 
 
 def write_experiments(
@@ -71,7 +47,7 @@ def write_experiments(
     folder.mkdir(parents=True, exist_ok=True)
     written: list[Path] = []
     for row in rows:
-        name = file_name(row.job)
+        name = experiment_name(row.job)
         taken = {file.stem for file in written}
         number = next(
             count for count in range(1, len(rows) + 1) if (f"{name}-{count}" if count > 1 else name) not in taken

@@ -9,7 +9,7 @@ SETTINGS = frozenset({
     "dfs.blocksize", "dfs.replication", "mapreduce.job.reduce.slowstart.completedmaps", "mapreduce.job.reduces",
     "mapreduce.map.output.compress", "mapreduce.map.output.compress.codec", "mapreduce.map.sort.spill.percent",
     "mapreduce.task.io.sort.factor", "mapreduce.task.io.sort.mb",
-    "yarn.app.mapreduce.am.scheduler.heartbeat.interval-ms",
+    "yarn.app.mapreduce.am.scheduler.heartbeat.interval-ms", "yarn.nodemanager.resource.memory-mb",
 })  # fmt: skip
 """The properties of a job that are kept: ten thousand jobs have to fit into memory."""
 TAKEN_OVER = (

@@ -1,0 +1,229 @@
+"""`assay run-job`: from a jar and its input to the experiment that decides about another drive, and its answer."""
+
+import re
+import shlex
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import click
+
+from assay.cli.console import Output
+from assay.cli.context import OUT_HELP, Percentage, Size, UserPath, find_installation, output_options
+from assay.cli.run import run_experiment
+from assay.cli.triage import find_histories, hadoop_client, login_for, reading_progress
+from assay.engine.nodes_memory import ask_nodes
+from assay.engine.past.job import SUCCEEDED, PastJob
+from assay.engine.past.taken_over import container_bytes, for_sample
+from assay.host.files import replace_text, why
+from assay.host.http import BoundedWeb
+from assay.input.sample import Sample, Source, ThisMachine, choose, write_sample
+from assay.media.emulated.profile import find_profile
+from assay.model.errors import BadInputError, NoAnswerError
+from assay.model.existing import Site
+from assay.model.installation import Installation
+from assay.model.layout import ROLES
+from assay.model.naming import bytes_text, nearest
+from assay.model.registry import WORKLOADS
+from assay.model.store import names_store
+from assay.model.trial import DEFAULT_WORTH, WorkloadSpec
+from assay.plan.data_ratio import SiteNode, cache_bytes
+from assay.plan.job_experiment import JobExperiment, experiment_name
+from assay.platform.configuration import read_site
+from assay.platform.page_cache_budget import LEAST_BUDGET_BYTES
+from assay.report.words import print_line
+from assay.triage.drives import SHORT_NAMES
+from assay.triage.names import recurring
+
+FOLDER = Path("my-jobs")
+"""Where experiments and samples of jobs lie unless `--write` says otherwise, from the working directory."""
+_PLAIN = re.compile(r"[\w@%+=:,./{}-]+")
+
+
+class Known(NamedTuple):
+    """What is known of the site: a node of it, the job's settings there, and its reducers for each byte of input."""
+
+    node: SiteNode = SiteNode(None, None, None)
+    settings: Mapping[str, str] = {}
+    reduces_per_byte: float | None = None
+
+
+@click.command("run-job")
+@click.argument("jar", type=UserPath())
+@click.argument("arguments", nargs=-1)
+@click.option("--input", "place", required=True, metavar="PLACE", help="The job's input: a file, a folder or hdfs:/...")
+@click.option("--sample", type=Size(), default="2GB", show_default=True, help="How much of the input to take.")
+@click.option("--class", "main_class", metavar="NAME", help="The main class, unless the jar's manifest names it.")
+@click.option("--verify", metavar="COMMAND", help="A command that judges the output; {output} is a folder with it.")
+@click.option("--name", metavar="NAME", help="What to call the experiment; by default as the jar.")
+@click.option(
+    "--cluster", type=UserPath(), metavar="CONF_DIR", help="The cluster's Hadoop configuration, to learn its memory."
+)
+@click.option(
+    "--history", metavar="PLACE", help="Histories of the job: a file or folder, hdfs:/FOLDER or http address."
+)
+@click.option("--job", metavar="NAME", help="Which job of --history it is, as assay triage calls it.")
+@click.option("--nodes", type=click.IntRange(1, 100_000), help="How many nodes share the input.")
+@click.option("--node-memory", type=Size(), help="Memory of a node.")
+@click.option("--container-memory", type=Size(), help="How much of that containers may take.")
+@click.option(
+    "--ratio", type=click.FloatRange(0, 1e6, min_open=True),
+    help="Bytes of the input that a node reads for each byte of memory that it has left for files.",
+)  # fmt: skip
+@click.option("--memory", type=Size(), help="A bound on the trials' memory, in place of a ratio.")
+@click.option("--now", default="hdd", show_default=True, metavar="DRIVE", help="The drive of today.")
+@click.option("--against", default="ssd", show_default=True, metavar="DRIVE", help="The drive that you may buy.")
+@click.option("--role", type=click.Choice(ROLES), default="intermediate", show_default=True, help="What it is for.")
+@click.option(
+    "--worth", type=Percentage(), default=DEFAULT_WORTH, show_default="10%",
+    help="How much of the job's time the drive must save to be worth it.",
+)  # fmt: skip
+@click.option("--write", type=UserPath(), metavar="FILE", help="Only write the experiment, and its sample.")
+@click.option("--out", type=UserPath(), help=OUT_HELP)
+@output_options
+def run_job(
+    jar: Path, arguments: tuple[str, ...], place: str, sample: int, main_class: str | None, verify: str | None,
+    name: str | None, cluster: Path | None, history: str | None, job: str | None, nodes: int | None,
+    node_memory: int | None, container_memory: int | None, ratio: float | None, memory: int | None, now: str,
+    against: str, role: str, worth: float, write: Path | None, out: Path | None, *, output: Output,
+) -> int:  # fmt: skip
+    """Run a job of your own, on a sample of its input, to see whether another drive would shorten it.
+
+    ARGUMENTS are the job's own, after `--`, with {input} and {output} in place of its paths: by default these two.
+    Drives are emulated; the page cache has the ratio to the sample that a node's memory has to its part of the input.
+
+    \b
+    Example:  assay run-job my.jar --input /data/logs --ratio 4
+              assay run-job my.jar --input hdfs:/logs --sample 4GB --cluster /etc/hadoop/conf -- sort {input} {output}
+    """
+    if ratio is not None and memory is not None:
+        raise click.UsageError("--ratio and --memory contradict each other; leave one out")
+    installation = find_installation()
+    title = experiment_name(name or jar.stem)
+    file = write or FOLDER / f"{title}.yaml"
+    drives = [_profile(option, word, installation) for option, word in (("--now", now), ("--against", against))]
+    place = place if names_store(place) else str(Path(place).expanduser().resolve())
+    options = {
+        "jar": str(jar.resolve()), **({"class": main_class} if main_class else {}),
+        "arguments": " ".join(map(_word, arguments)) or "{input} {output}", "input": place,
+        **({"verify": verify} if verify else {}), "folder": str(Path.cwd()),
+    }  # fmt: skip
+    WORKLOADS.find("command")(WorkloadSpec(name="command", variant="own", options=options), "/")
+    source: Source = hadoop_client(f"--input {place}", cluster) if names_store(place) else ThisMachine()
+    chosen = choose(place, source, sample)
+    known = Known()
+    if memory is None or history or cluster:
+        known = _known(chosen, cluster, history, job, SiteNode(node_memory, container_memory, None), nodes, output)
+    how, lines = _memory(chosen, known, ratio, memory)
+    folder = file.parent / f"{file.stem}-sample"
+    links = chosen.is_all and not names_store(place)
+    text = JobExperiment(
+        name=title, description=f"{jar.name}: {role} on {against} in place of {now}",
+        comments=[f"Written by `assay run-job`. Sample: {chosen.text}.", f"Memory: {how}."],
+        options={**options, "input": place if links else str(folder.resolve())},
+        now=drives[0], other=(experiment_name(against), drives[1]), role=role,
+        worth=f"{100 * worth:g}%", memory=lines,
+        properties=for_sample(known.settings, chosen.bytes, known.reduces_per_byte),
+    ).text  # fmt: skip
+    _write(file, text)
+    print_line(output.progress, f"sample: {chosen.text}")
+    if not links:
+        write_sample(chosen, source, folder)
+    print_line(output.progress, f"memory: {how}")
+    print_line(output.progress, f"experiment: {file}")
+    return 0 if write else run_experiment(file, out, installation, output)
+
+
+def _word(word: str) -> str:
+    """A word as a shell would need it, with placeholders as they are."""
+    return word if _PLAIN.fullmatch(word) else shlex.quote(word)
+
+
+def _profile(option: str, word: str, installation: Installation) -> str:
+    """The drive profile of a short name, or of that name. Raises BadInputError for neither."""
+    profile = SHORT_NAMES.get(word, word)
+    try:
+        find_profile(profile, installation.profiles)
+    except BadInputError as error:
+        raise BadInputError(f"{option} {word}: {error}; short names are {', '.join(SHORT_NAMES)}") from None
+    return profile
+
+
+def _write(file: Path, text: str) -> None:
+    """Write an experiment. Raises BadInputError where the file has another one already, which may have been edited."""
+    try:
+        before = file.read_text(encoding="utf-8") if file.exists() else text
+        if before != text:
+            raise BadInputError(
+                f"{file} is there already and says something else; run it with `assay run {file}`, remove it, or "
+                "choose another --name"
+            )
+        file.parent.mkdir(parents=True, exist_ok=True)
+        replace_text(file, text)
+    except OSError as error:
+        raise BadInputError(f"{file} can't be written: {why(error)}") from None
+
+
+def _known(
+    sample: Sample, cluster: Path | None, history: str | None, job: str | None, said: SiteNode, nodes: int | None,
+    output: Output,
+) -> Known:  # fmt: skip
+    """What options, a past run of the job, and the cluster say; the former first."""
+    site = {} if cluster is None else read_site(cluster)
+    memory_bytes, of_containers = said.memory_bytes, said.container_bytes
+    past = None if history is None else _past(history, job, cluster, output)
+    settings = {**site, **({} if past is None else past.settings)}
+    if cluster is not None and (nodes is None or memory_bytes is None or of_containers is None):
+        web = BoundedWeb(authorize=login_for(cluster))
+        try:
+            seen = ask_nodes(Site(site, cluster), web.ask)
+            nodes = nodes or seen.nodes
+            memory_bytes = memory_bytes or seen.node_bytes
+            of_containers = of_containers or seen.container_bytes
+        except NoAnswerError as error:
+            print_line(output.progress, f"the cluster of {cluster} was not asked: {error}")
+        finally:
+            web.close()
+    if of_containers is None and settings:
+        of_containers = container_bytes(settings)
+    read_bytes = sample.of_bytes / nodes if nodes else None
+    if past is not None:
+        of_busiest = [stage.busiest for stage in past.stages]
+        read_bytes = float(sum(work.store_read + work.remote_read for work in of_busiest)) or read_bytes
+    node = SiteNode(memory_bytes, of_containers, read_bytes)
+    whole = 0 if past is None else past.whole.store_read + past.whole.remote_read
+    return Known(node, settings, past.reduces / whole if past is not None and past.reduces and whole else None)
+
+
+def _past(history: str, job: str | None, cluster: Path | None, output: Output) -> PastJob:
+    """The last good run of the job in its histories. Raises BadInputError where there is none."""
+    web = BoundedWeb(authorize=login_for(cluster))
+    try:
+        with reading_progress(output.progress) as bar:
+            jobs = list(find_histories(history, 0, cluster, web, bar).jobs)
+    finally:
+        web.close()
+    good = [past for past in jobs if past.counts and past.state == SUCCEEDED]
+    if not good:
+        raise BadInputError(f"--history {history} has no job that succeeded with all that its history should have")
+    names = list(dict.fromkeys(recurring(past.name) for past in good))
+    if job is None and len(names) > 1:
+        raise BadInputError(
+            f"--history {history} has {len(names)} jobs; say which it is, such as --job {shlex.quote(names[0])}"
+        )
+    of_name = [past for past in good if job is None or job in {past.name, recurring(past.name)}]
+    if not of_name:
+        raise BadInputError(f"--history {history} has no job {job!r}; {nearest(str(job), names)}")
+    return max(of_name, key=lambda past: past.finished_ms)
+
+
+def _memory(sample: Sample, known: Known, ratio: float | None, memory: int | None) -> tuple[str, Sequence[str]]:
+    """How the trials' memory was chosen, and the experiment's lines for it."""
+    if memory is not None:
+        return f"{bytes_text(memory)}, as --memory says", [f"memory: {memory}"]
+    how = "" if ratio is not None else f": {known.node.text}"
+    ratio = ratio or known.node.ratio()
+    budget = cache_bytes(sample.bytes, ratio, LEAST_BUDGET_BYTES)
+    if budget is None:
+        return f"a node has {1 / ratio:.3g} times its part of the input left for files{how}", ["page_cache: all"]
+    return f"a node reads {ratio:.3g} times what it has left for files{how}", [f"page_cache: {budget >> 20}MiB"]

@@ -1,0 +1,73 @@
+"""How much more a site's node reads of a job's input than it has memory left for files: what decides on a page cache.
+
+A sample meets drives as often as the whole input does where both have the same ratio.
+"""
+
+from typing import NamedTuple
+
+from assay.model.errors import BadInputError
+from assay.model.naming import bytes_text
+
+AMPLE = 4
+"""A page cache of so many times the input holds all that most jobs read, spill and write."""
+
+
+class SiteNode(NamedTuple):
+    """Bytes of a node of a site, None where they are not known.
+
+    Its memory, what containers may take of that, and what it reads of a job's input.
+    """
+
+    memory_bytes: int | None
+    container_bytes: int | None
+    read_bytes: float | None
+
+    def ratio(self) -> float:
+        """What it reads for each byte of memory that containers leave to files. Raises BadInputError."""
+        lacking = [
+            how
+            for amount, how in (
+                (self.memory_bytes, "how much memory a node has (--node-memory 128GiB)"),
+                (self.container_bytes, "how much of it containers may take (--container-memory 96GiB)"),
+                (self.read_bytes, "how many nodes share the input (--nodes 12)"),
+            )
+            if amount is None
+        ]
+        if self.memory_bytes is None or self.container_bytes is None or self.read_bytes is None:
+            raise BadInputError(
+                f"how much of the input fits into your nodes' memory is not known; say {' and '.join(lacking)}, which "
+                "--cluster CONF_DIR or --history FILE may tell; or say --ratio 4, the bytes of the input that a node "
+                "reads for each byte of memory that it has left for files"
+            )
+        free = self.memory_bytes - self.container_bytes
+        if free <= 0:
+            raise BadInputError(
+                f"containers may take {bytes_text(self.container_bytes)} of a node's "
+                f"{bytes_text(self.memory_bytes)}, which leaves no memory for files; say with --ratio 4 how many bytes "
+                "of the input a node reads for each byte that it has left in fact"
+            )
+        return self.read_bytes / free
+
+    @property
+    def text(self) -> str:
+        """What the ratio was worked out from."""
+        return (
+            f"a node reads {bytes_text(self.read_bytes or 0)} of the input, and has "
+            f"{bytes_text(self.memory_bytes or 0)} of memory, of which containers may take "
+            f"{bytes_text(self.container_bytes or 0)}"
+        )
+
+
+def cache_bytes(sample_bytes: int, ratio: float, least_bytes: int) -> int | None:
+    """The page cache that has the ratio to a sample; None where it would hold all that a job does.
+
+    Raises BadInputError for a sample that is too small.
+    """
+    budget = round(sample_bytes / ratio)
+    if budget < least_bytes:
+        raise BadInputError(
+            f"a sample of {bytes_text(sample_bytes)} with a ratio of {ratio:.3g} leaves {bytes_text(budget)} to the "
+            f"page cache, and no cluster runs with less than {bytes_text(least_bytes)}; take a sample of at least "
+            f"{bytes_text(least_bytes * ratio)}"
+        )
+    return None if ratio * AMPLE < 1 else budget

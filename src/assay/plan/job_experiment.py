@@ -1,0 +1,73 @@
+"""The experiment that decides whether another drive shortens a site's own job."""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from assay.model.layout import ROLES
+
+NOW = "now"
+"""The name of today's drive."""
+_WORDS_OF_YAML = frozenset({"true", "false", "yes", "no", "on", "off", "null", "y", "n"})
+
+
+class JobExperiment(NamedTuple):
+    """What its file says: `comments` come first; `options` are those of the workload `command`.
+
+    `now` is the drive of today, `other` one that may be bought, and its name: `role` is on it in one placement, all
+    roles are in another. `memory` are the lines that bound it, `worth` is the threshold as an experiment writes it.
+    """
+
+    name: str
+    description: str
+    comments: Sequence[str]
+    options: Mapping[str, str]
+    now: str
+    other: tuple[str, str]
+    role: str
+    worth: str
+    memory: Sequence[str]
+    properties: Mapping[str, str] = {}
+
+    @property
+    def text(self) -> str:
+        """The file."""
+        name, profile = self.other
+        roles = ", ".join(f"{role}: {name if role == self.role else NOW}" for role in ROLES)
+        lines = [
+            *(f"# {comment}" for comment in self.comments),
+            f"experiment: {self.name}",
+            f"description: {quoted(self.description)}",
+            "workloads:",
+            "  - name: command",
+            "    options:",
+            *(f"      {name}: {quoted(value)}" for name, value in self.options.items()),
+            "media:",
+            f"  {NOW}: {quoted(self.now)}",
+            f"  {name}: {quoted(profile)}",
+            "placement:",
+            f"  - {NOW}",
+            f"  - {{name: {self.role}-on-{name}, {roles}}}",
+            f"  - {name}",
+            "zero_delay_baseline: true",
+            "order: mirrored",
+            "repetitions: 2",
+            f"worth: {self.worth}",
+            *self.memory,
+            *(["hadoop:"] if self.properties else []),
+            *(f"  {name}: {quoted(value)}" for name, value in self.properties.items()),
+            "seed: 1",
+        ]
+        return "\n".join(lines) + "\n"
+
+
+def quoted(text: str) -> str:
+    """A text as YAML, whatever is in it."""
+    plain = re.fullmatch(r"[A-Za-z/][\w./-]*", text) and text.lower() not in _WORDS_OF_YAML
+    return text if plain else json.dumps(text, ensure_ascii=False)
+
+
+def experiment_name(job: str) -> str:
+    """A job's name as that of an experiment and its file."""
+    return re.sub(r"[^\w.-]+", "-", job, flags=re.ASCII).strip("-._")[:80] or "job"

@@ -1,0 +1,211 @@
+"""Proves `assay run-job`: sample and experiment from a folder and from HDFS, and its ratio from options, history, cluster."""
+
+import click
+import pytest
+from click.testing import CliRunner
+from ruamel.yaml import YAML
+
+from assay.cli import cli
+from assay.cli.context import find_installation, vocabulary
+from assay.input.sample import MANIFEST
+from assay.model.errors import BadInputError
+from assay.plan.make import plan_and_more
+from assay.plan.source import Source
+from assay_extras.testing.job_histories import MadeJob, write_history
+from tests.serving import serving
+
+MIB, GIB = 1 << 20, 1 << 30
+
+
+@pytest.fixture
+def home(tmp_path, monkeypatch):
+    """A folder to work in, with a jar that names its class and an input of ten files of 10 MB."""
+    import zipfile
+
+    monkeypatch.chdir(tmp_path)
+    for name in ("HADOOP_HOME", "HADOOP_CONF_DIR"):
+        monkeypatch.delenv(name, raising=False)
+    with zipfile.ZipFile(tmp_path / "my job.jar", "w") as jar:
+        jar.writestr("META-INF/MANIFEST.MF", "Manifest-Version: 1.0\nMain-Class: My\n")
+        jar.writestr("My.class", "")
+    (tmp_path / "in").mkdir()
+    for number in range(10):
+        (tmp_path / "in" / f"part-{number}").write_text("0123456789abcde\n" * 625_000)
+    return tmp_path
+
+
+def run_job(*words, file="exp/mine.yaml"):
+    all_words = ["run-job", "my job.jar", "--write", file, *map(str, words)]
+    done = CliRunner().invoke(cli, all_words, standalone_mode=False, catch_exceptions=False)
+    return (done.return_value, done.output) if done.exception is None else pytest.fail(str(done.exception))
+
+
+def written(home, file="exp/mine.yaml"):
+    return YAML(typ="safe").load(home / file)
+
+
+def plan_of(file):
+    return plan_and_more(Source(file), vocabulary(find_installation()))[0]
+
+
+def test_a_sample_and_an_experiment_that_can_run(home):
+    code, text = run_job(
+        "--input", "in", "--sample", "35MB", "--ratio", "1", "--", "sort", "-k", "two words", "{output}"
+    )
+    assert code == 0
+    assert "3 of 10 files, chosen by their names' digests, and the first 4.8 MiB of part-" in text.replace("\n", " ")
+    experiment = written(home)
+    assert experiment["page_cache"] == "33MiB"
+    assert experiment["zero_delay_baseline"] is True
+    assert (experiment["order"], experiment["repetitions"], experiment["worth"]) == ("mirrored", 2, "10%")
+    assert experiment["media"] == {"now": "seagate-constellation-es3-4tb", "ssd": "intel-s4500-960gb"}
+    assert experiment["workloads"][0]["options"] == {
+        "jar": str(home / "my job.jar"), "arguments": "sort -k 'two words' {output}",
+        "input": str(home / "exp" / "mine-sample"), "folder": str(home),
+    }  # fmt: skip
+    plan = plan_of(home / "exp" / "mine.yaml")
+    assert plan.experiment == "my-job"
+    assert [trial.placement.name for trial in plan.trials[:7]] == [
+        "now", "intermediate-on-ssd", "ssd", "zero-delay", "ssd", "intermediate-on-ssd", "now",
+    ]  # fmt: skip
+    assert len(plan.trials) == 14
+
+
+def test_an_input_that_is_small_is_read_where_it_lies(home):
+    run_job("--input", "in", "--ratio", "1.5", "--against", "nvme", "--role", "output", "--worth", "12.5%")
+    experiment = written(home)
+    assert experiment["workloads"][0]["options"]["input"] == str(home / "in")
+    assert not (home / "exp" / "mine-sample").exists()
+    assert experiment["placement"][1] == {
+        "name": "output-on-nvme",
+        "input": "now",
+        "intermediate": "now",
+        "output": "nvme",
+    }
+    assert experiment["worth"] == "12.5%"
+
+
+def test_memory_may_be_bounded_as_it_is_said(home):
+    run_job("--input", "in", "--memory", "1400MiB")
+    assert written(home)["memory"] == 1400 * MIB
+    assert "page_cache" not in written(home)
+
+
+def test_the_ratio_and_the_settings_of_a_past_run(home):
+    job = MadeJob(name="nightly sort 20261125", maps=8, reduces=6, nodes=2, read_bytes=8 * GIB)
+    settings = {
+        "yarn.nodemanager.resource.memory-mb": "6144", "mapreduce.task.io.sort.mb": "256",
+        "mapreduce.map.output.compress": "true", "mapreduce.job.reduces": "6",
+    }  # fmt: skip
+    (home / "done").mkdir()
+    write_history(home / "done", job, settings=settings)
+    write_history(home / "done", MadeJob(number=2, name="another", read_bytes=GIB))
+    with pytest.raises(BadInputError, match="has 2 jobs; say which it is, such as --job 'nightly sort'"):
+        run_job("--input", "in", "--history", "done", "--node-memory", "8GiB")
+    with pytest.raises(BadInputError, match="has no job 'nightly'"):
+        run_job("--input", "in", "--history", "done", "--job", "nightly", "--node-memory", "8GiB")
+    _, text = run_job("--input", "in", "--history", "done", "--job", "nightly sort", "--node-memory", "8GiB")
+    assert "a node reads 2 times what it has left for files: a node reads 4.0 GiB of the input" in text.replace(
+        "\n", " "
+    )
+    experiment = written(home)
+    assert experiment["page_cache"] == "47MiB"
+    # 100 MB of 8 GiB need a tenth of a reducer, and there is no less than one.
+    assert experiment["hadoop"] == {
+        "mapreduce.map.output.compress": "true", "mapreduce.task.io.sort.mb": "256", "mapreduce.job.reduces": "1",
+    }  # fmt: skip
+
+
+def test_the_ratio_of_a_cluster_that_answers_and_of_one_that_does_not(home):
+    conf = home / "conf"
+    conf.mkdir()
+    with serving({}) as server:
+        site = {
+            "yarn.resourcemanager.webapp.address": f"127.0.0.1:{server.server_port}",
+            "yarn.nodemanager.resource.memory-mb": "2048",
+        }
+        properties = "".join(
+            f"<property><name>{name}</name><value>{value}</value></property>" for name, value in site.items()
+        )
+        (conf / "core-site.xml").write_text("<configuration/>")
+        (conf / "yarn-site.xml").write_text(f"<configuration>{properties}</configuration>")
+        node = {
+            "state": "RUNNING", "nodeHostName": "worker", "nodeHTTPAddress": f"127.0.0.1:{server.server_port}",
+            "availMemoryMB": 4096, "usedMemoryMB": 0,
+        }  # fmt: skip
+        server.answers["/ws/v1/cluster/nodes"] = {"nodes": {"node": [node]}}
+        server.answers["/jmx"] = {"beans": [{"TotalMemorySize": 4096 * MIB + 50_000_000}]}
+        run_job("--input", "in", "--cluster", "conf")
+    assert written(home)["page_cache"] == "47MiB"
+    with pytest.raises(BadInputError, match=r"not known; say how much memory a node has .* and how many nodes"):
+        run_job("--input", "in", "--cluster", "conf")
+    _, text = run_job(
+        "--input",
+        "in",
+        "--cluster",
+        "conf",
+        "--nodes",
+        "1",
+        "--node-memory",
+        2048 * MIB + 50_000_000,
+        file="exp/two.yaml",
+    )
+    assert "the cluster of conf was not asked" in text
+    assert written(home, "exp/two.yaml")["page_cache"] == "47MiB"
+
+
+def test_an_input_in_hdfs_is_read_by_hadoop_s_client(home, monkeypatch):
+    client = home / "hadoop" / "bin" / "hadoop"
+    client.parent.mkdir(parents=True)
+    client.write_text(
+        f"""#!/bin/sh
+shift
+case $1 in
+-ls) cd {home}/in; find . -type f -printf '-rw-r--r--   3 u g %s %TY-%Tm-%Td %TH:%TM hdfs://nn:8020/logs/%P\\n';;
+-get) shift; for last; do :; done; for file; do [ "$file" = "$last" ] || cp {home}/in/$(basename $file) "$last"; done;;
+-cat) cat {home}/in/$(basename $2);;
+esac
+"""
+    )
+    client.chmod(0o755)
+    monkeypatch.setenv("HADOOP_HOME", str(home / "hadoop"))
+    run_job("--input", "hdfs:/logs", "--sample", "35MB", "--ratio", "1")
+    folder = home / "exp" / "mine-sample"
+    files = sorted(file for file in folder.iterdir() if file.name != MANIFEST)
+    assert sum(file.stat().st_size for file in files) == 35_000_000
+    assert not any(file.is_symlink() for file in files)
+    run_job("--input", "in", "--sample", "35MB", "--ratio", "1", file="exp/local.yaml")
+    assert [file.name for file in files] == sorted(
+        file.name for file in (home / "exp" / "local-sample").iterdir() if file.name != MANIFEST
+    )
+
+
+def test_an_experiment_is_never_overwritten(home):
+    run_job("--input", "in", "--ratio", "1")
+    run_job("--input", "in", "--ratio", "1")
+    with pytest.raises(BadInputError, match=r"exp/mine.yaml is there already and says something else"):
+        run_job("--input", "in", "--ratio", "1.2")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--input", "nowhere", "--ratio", "1"], "input is '.*/nowhere', and must be a file or folder that is there"),
+        (["--input", "in", "--ratio", "1", "--class", "Their"], "class is 'Their'"),
+        (["--input", "in", "--ratio", "1", "--", "{input}"], r"must be a text with \{output\}"),
+        (["--input", "in", "--ratio", "1", "--against", "disc"], "--against disc: .*short names are hdd, ssd, nvme"),
+        (["--input", "in"], "not known; say how much memory a node has"),
+        (["--input", "in", "--ratio", "9"], "take a sample of at least 288.0 MiB"),
+        (["--input", "hdfs:/logs", "--ratio", "1"], "--input hdfs:/logs needs Hadoop's client"),
+    ],
+)
+def test_what_can_t_be_is_refused_before_anything_is_written(home, monkeypatch, words, message):
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(BadInputError, match=message):
+        run_job(*words)
+    assert not (home / "exp").exists()
+
+
+def test_a_ratio_and_memory_contradict_each_other(home):
+    with pytest.raises(click.UsageError, match="contradict"):
+        run_job("--input", "in", "--ratio", "1", "--memory", "2GiB")

@@ -1,0 +1,50 @@
+"""Proves the ratio of data to memory: what it is worked out from, what is said where that is not known, and its page cache."""
+
+import pytest
+
+from assay.model.errors import BadInputError
+from assay.plan.data_ratio import SiteNode, cache_bytes
+
+GIB = 1 << 30
+LEAST = 32 << 20
+
+
+def test_a_node_s_part_of_the_input_over_the_memory_that_containers_leave():
+    node = SiteNode(128 * GIB, 96 * GIB, 64.0 * GIB)
+    assert node.ratio() == 2
+    assert node.text == (
+        "a node reads 64.0 GiB of the input, and has 128.0 GiB of memory, of which containers may take 96.0 GiB"
+    )
+
+
+@pytest.mark.parametrize(
+    ("node", "options"),
+    [
+        (SiteNode(None, GIB, 1.0), ["--node-memory"]),
+        (SiteNode(2 * GIB, None, 1.0), ["--container-memory"]),
+        (SiteNode(2 * GIB, GIB, None), ["--nodes"]),
+        (SiteNode(None, None, None), ["--node-memory", "--container-memory", "--nodes"]),
+    ],
+)
+def test_what_is_not_known_is_named_with_its_option(node, options):
+    with pytest.raises(BadInputError) as refused:
+        node.ratio()
+    named = str(refused.value).partition("or say --ratio")[0]
+    assert [option for option in ("--node-memory", "--container-memory", "--nodes") if option in named] == options
+
+
+def test_containers_that_may_take_all_leave_a_ratio_to_be_said():
+    with pytest.raises(BadInputError, match="leaves no memory for files; say with --ratio"):
+        SiteNode(8 * GIB, 8 * GIB, 1.0).ratio()
+
+
+def test_a_sample_s_page_cache():
+    assert cache_bytes(2 * GIB, 4, LEAST) == GIB // 2
+    assert cache_bytes(2 * GIB, 0.25, LEAST) == 8 * GIB
+    assert cache_bytes(2 * GIB, 0.2, LEAST) is None
+
+
+def test_a_sample_that_is_too_small_is_refused_with_one_that_is_not():
+    with pytest.raises(BadInputError, match=r"leaves 25.0 MiB .* take a sample of at least 128.0 MiB"):
+        cache_bytes(100 << 20, 4, LEAST)
+    assert cache_bytes(128 << 20, 4, LEAST) == LEAST
