@@ -1,34 +1,37 @@
-"""Whether the bounds of `assay triage` hold: `python benchmarks/triage_truth.py RUN...`, with `PYTHONPATH=src:extras`.
+"""Whether the bounds of `assay triage` hold: `PYTHONPATH=src:extras:. python benchmarks/triage_truth.py RUN...`.
 
 RUN are runs with one workload on several emulated drives, best without storage delay too. Of each job on each drive
-the bound is worked out from what its history tells (the task attempts that a record keeps), and compared with what the
-job saved on each drive that is faster in every role: means over the repetitions, with their 95 % interval where there
-are several; single trials have none, and count as they are. A bound is wrong where the whole interval is above it. A
-verdict "cannot matter" is wrong where the whole interval is above the threshold. `--json FILE` keeps the cases.
+the bound is worked out from its history alone (written from the task attempts that a record keeps), and compared with
+what the job saved on each drive that is faster in every role: means over the repetitions, with their 95 % interval
+where there are several; single trials have none, and count as they are. A bound is wrong where the whole interval is
+above it. A verdict "cannot matter" is wrong where the whole interval is above the threshold. `--json FILE` keeps the
+cases.
 """
 
 import argparse
 import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from io import BytesIO
 from pathlib import Path
 from statistics import fmean, median
 from typing import NamedTuple
 
+from benchmarks.triage_histories import events_of, jobs_of
 from scipy.stats import ttest_ind
 
 from assay.cli.context import find_installation
-from assay.engine.past.job import MAP, REDUCE, PastJob, Work
-from assay.engine.past.reading import Attempt, stage_of
+from assay.engine.past.job import PastJob
+from assay.engine.past.reading import read_job
 from assay.engine.tasks import MapReduceAttempt
 from assay.media.emulated.profile import find_profile
-from assay.model.record import JobRecord, Record, Status
-from assay.model.task import TaskAttempt
+from assay.model.record import JobRecord, Record
 from assay.model.trial import DEFAULT_WORTH, Trial
 from assay.record.folder import RunFolder
 from assay.report.columns import Column, fitted
 from assay.triage.bounds import bound_of
 from assay.triage.drives import ROLES, Drives, drives_of
+from assay_extras.testing.job_histories import history
 
 THRESHOLDS = (0.05, 0.1, 0.2, 0.3, 0.5)
 VERDICT_COLUMNS = (
@@ -69,40 +72,9 @@ class Measured(NamedTuple):
     polls_s: float
 
 
-def work_of(attempt: MapReduceAttempt) -> Work:
-    """What an attempt counted."""
-    return Work(
-        tasks=1, task_ms=attempt.finished_ms - attempt.started_ms, cpu_ms=attempt.cpu_ms, gc_ms=attempt.gc_ms,
-        store_read=attempt.hdfs_read_bytes, store_written=attempt.hdfs_written_bytes,
-        local_read=attempt.local_read_bytes, local_written=attempt.local_written_bytes,
-        fetched=attempt.shuffled_bytes, fetches=attempt.fetched_map_outputs, map_output=attempt.map_output_bytes,
-        map_output_on_disk=attempt.map_output_materialized_bytes, input_records=attempt.input_records,
-        output_records=attempt.output_records, spilled_records=attempt.spilled_records,
-    )  # fmt: skip
-
-
-def job_of(record: JobRecord, attempts: Sequence[TaskAttempt], settings: Mapping[str, str]) -> PastJob:
-    """What triage would read of a job's history file."""
-    of_job = [
-        attempt for attempt in attempts
-        if isinstance(attempt, MapReduceAttempt) and attempt.job == record.id and attempt.finished_ms
-    ]  # fmt: skip
-    maps_end_ms = max((attempt.finished_ms for attempt in of_job if attempt.stage == MAP), default=0)
-    stages = []
-    for stage, begin_ms in ((MAP, 0), (REDUCE, maps_end_ms)):
-        nodes: dict[str, Work] = {}
-        spans = []
-        for attempt in of_job:
-            if attempt.stage == stage:
-                nodes[attempt.node] = nodes.get(attempt.node, Work()).plus(work_of(attempt))
-                spans.append(Attempt(attempt.started_ms, attempt.finished_ms, attempt.cpu_ms, attempt.gc_ms))
-        if spans:
-            stages.append(stage_of(stage, spans, begin_ms, list(nodes.values())))
-    return PastJob(
-        record.id, record.name, "", "", record.state, record.submitted_ms, record.started_ms, record.finished_ms,
-        record.uberized, record.stages[0].tasks, record.stages[-1].tasks, tuple(stages),
-        tuple(sorted({attempt.node for attempt in of_job})), settings,
-    )  # fmt: skip
+def job_of(record: JobRecord, attempts: Sequence[MapReduceAttempt], settings: Mapping[str, str]) -> PastJob:
+    """What triage reads of a job's history file."""
+    return read_job(BytesIO(history(events_of(record, attempts))), settings)
 
 
 def drives_of_trial(trial: Trial, profiles: Path) -> dict[str, Drives]:
@@ -124,18 +96,16 @@ def drives_of_trial(trial: Trial, profiles: Path) -> dict[str, Drives]:
     return by_role
 
 
-def measured(folder: RunFolder, record: Record, profiles: Path) -> Iterator[tuple[str, Measured]]:
-    """The jobs of a trial."""
+def measured(record: Record, job: JobRecord, attempts: Sequence[MapReduceAttempt], profiles: Path) -> Measured:
+    """A job of a trial."""
     drives = {} if record.trial.zero_delay else drives_of_trial(record.trial, profiles)
-    attempts = folder.attempts(record.trial)
-    for of_job in record.jobs:
-        past = job_of(of_job, attempts, record.settings)
-        bound = bound_of(past, drives) if drives else None
-        yield of_job.name, Measured(
-            of_job.elapsed_s, drives, bound and bound.seconds,
-            sum(stage.time_s or 0.0 for stage in bound.stages) if bound else 0.0,
-            sum(stage.bytes_s for stage in bound.stages) if bound else 0.0, past.polls_s,
-        )  # fmt: skip
+    past = job_of(job, attempts, record.settings)
+    bound = bound_of(past, drives) if drives else None
+    return Measured(
+        job.elapsed_s, drives, bound and bound.seconds,
+        sum(stage.time_s or 0.0 for stage in bound.stages) if bound else 0.0,
+        sum(stage.bytes_s for stage in bound.stages) if bound else 0.0, past.polls_s,
+    )  # fmt: skip
 
 
 def is_faster(drives: Mapping[str, Drives], other: Mapping[str, Drives]) -> bool:
@@ -157,14 +127,12 @@ def least_saving(trials: Sequence[Measured], faster: Sequence[Measured]) -> floa
 
 def measured_jobs(path: Path, profiles: Path) -> dict[tuple[str, ...], dict[str, list[Measured]]]:
     """By all that trials differ in but their drives, and the job: by placement, the trials."""
-    folder = RunFolder(path)
     jobs: dict[tuple[str, ...], dict[str, list[Measured]]] = {}
-    for record in folder.records()[0]:
-        if record.status is Status.FINISHED and not record.trial.warm_up:
-            factors = {name: level for name, level in record.trial.factors.items() if name != "placement"}
-            for name, job in measured(folder, record, profiles):
-                key = (*(str(level) for level in factors.values()), name)
-                jobs.setdefault(key, {}).setdefault(record.trial.placement.name, []).append(job)
+    for record, job, attempts in jobs_of(RunFolder(path)):
+        factors = {name: level for name, level in record.trial.factors.items() if name != "placement"}
+        key = (*(str(level) for level in factors.values()), job.name)
+        by_drive = jobs.setdefault(key, {})
+        by_drive.setdefault(record.trial.placement.name, []).append(measured(record, job, attempts, profiles))
     return jobs
 
 

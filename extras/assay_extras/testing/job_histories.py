@@ -81,11 +81,56 @@ class MadeJob(NamedTuple):
     @property
     def file_name(self) -> str:
         """As the JobHistoryServer calls its file."""
+        return self.head.file_name
+
+    @property
+    def head(self) -> "JobHead":
+        """What its events say of it as a whole."""
+        return JobHead(
+            self.id, self.name, self.user, self.queue, self.submitted_ms, self.started_ms, self.finished_ms, self.maps,
+            self.reduces, self.state, self.uberized, self.counters,
+        )  # fmt: skip
+
+
+class JobHead(NamedTuple):
+    """What events say of a job as a whole."""
+
+    id: str
+    name: str
+    user: str
+    queue: str
+    submitted_ms: int
+    started_ms: int
+    finished_ms: int
+    maps: int
+    reduces: int
+    state: str = "SUCCEEDED"
+    uberized: bool = False
+    counters: bool = True
+
+    @property
+    def file_name(self) -> str:
+        """As the JobHistoryServer calls its file."""
         name, queue = (quote(word, safe="+").replace("-", "%2D") for word in (self.name, self.queue))
         return (
             f"{self.id}-{self.submitted_ms}-{self.user}-{name}-{self.finished_ms}-{self.maps}-{self.reduces}-"
             f"{self.state}-{queue}-{self.started_ms}.jhist"
         )
+
+
+class MadeAttempt(NamedTuple):
+    """An attempt of a task to be made: `stage` is MAP or REDUCE, `ends_ms` of its phases by Hadoop's names."""
+
+    id: str
+    stage: str
+    node: str
+    began_ms: int
+    ended_ms: int
+    values: Mapping[str, int]
+    """Its counters, of both groups."""
+    ends_ms: Mapping[str, int]
+    state: str = "SUCCEEDED"
+    counters: bool = True
 
 
 def _record(name: str, fields: Mapping[str, Any]) -> dict[str, Any]:
@@ -116,6 +161,10 @@ _KINDS: dict[str, dict[str, Any]] = {
         **_ATTEMPT, "shuffleFinishTime": "long", "sortFinishTime": "long", "finishTime": "long", "hostname": "string",
         "counters": "JhCounters",
     },
+    "TaskAttemptUnsuccessfulCompletion": {
+        **_ATTEMPT, "status": "string", "finishTime": "long", "hostname": "string", "error": "string",
+        "counters": "JhCounters",
+    },
     "TaskAttemptStarted": {
         **_ATTEMPT, "startTime": "long", "trackerName": "string", "httpPort": "int", "containerId": "string",
     },
@@ -129,6 +178,10 @@ _TYPES = {
     "JOB_FAILED": "JobUnsuccessfulCompletion", "JOB_KILLED": "JobUnsuccessfulCompletion",
     "TASK_STARTED": "TaskStarted", "TASK_FINISHED": "TaskFinished",
     "MAP_ATTEMPT_STARTED": "TaskAttemptStarted", "REDUCE_ATTEMPT_STARTED": "TaskAttemptStarted",
+    "MAP_ATTEMPT_FAILED": "TaskAttemptUnsuccessfulCompletion",
+    "MAP_ATTEMPT_KILLED": "TaskAttemptUnsuccessfulCompletion",
+    "REDUCE_ATTEMPT_FAILED": "TaskAttemptUnsuccessfulCompletion",
+    "REDUCE_ATTEMPT_KILLED": "TaskAttemptUnsuccessfulCompletion",
     "MAP_ATTEMPT_FINISHED": "MapAttemptFinished", "REDUCE_ATTEMPT_FINISHED": "ReduceAttemptFinished",
 }  # fmt: skip
 _SCHEMA = {
@@ -159,6 +212,11 @@ def _counters(values: Mapping[str, int], known: bool) -> dict[str, Any]:  # noqa
 
 def events(job: MadeJob) -> Iterator[Event]:
     """A job's events in their order; one that did not succeed ends after its maps."""
+    yield from job_events(job.head, _tasks(job))
+
+
+def job_events(job: JobHead, of_tasks: Iterator[Event]) -> Iterator[Event]:
+    """The events of a job around those of its tasks."""
     of_job = {"jobid": job.id}
     yield "JOB_SUBMITTED", {
         **of_job, "jobName": job.name, "userName": job.user, "submitTime": job.submitted_ms, "jobQueueName": job.queue,
@@ -167,14 +225,19 @@ def events(job: MadeJob) -> Iterator[Event]:
         **of_job, "launchTime": job.started_ms, "totalMaps": job.maps, "totalReduces": job.reduces,
         "jobStatus": "INITED", "uberized": job.uberized,
     }  # fmt: skip
+    yield from of_tasks
+    if job.state == "SUCCEEDED":
+        yield "JOB_FINISHED", {**of_job, "finishTime": job.finished_ms, "totalCounters": _counters({}, job.counters)}
+    else:
+        yield f"JOB_{job.state}", {**of_job, "finishTime": job.finished_ms, "jobStatus": job.state}
+
+
+def _tasks(job: MadeJob) -> Iterator[Event]:
     for number in range(job.maps):
         yield from _task(job, "MAP", number, job.started_ms + 2000, job.map_ms, _map_counters(job))
-    if job.state != "SUCCEEDED":
-        yield f"JOB_{job.state}", {**of_job, "finishTime": job.finished_ms, "jobStatus": job.state}
-        return
-    for number in range(job.reduces):
-        yield from _task(job, "REDUCE", number, job.maps_end_ms, job.reduce_ms, _reduce_counters(job))
-    yield "JOB_FINISHED", {**of_job, "finishTime": job.finished_ms, "totalCounters": _counters({}, job.counters)}
+    if job.state == "SUCCEEDED":
+        for number in range(job.reduces):
+            yield from _task(job, "REDUCE", number, job.maps_end_ms, job.reduce_ms, _reduce_counters(job))
 
 
 def _map_counters(job: MadeJob) -> dict[str, int]:
@@ -206,23 +269,38 @@ def _reduce_counters(job: MadeJob) -> dict[str, int]:
 def _task(
     job: MadeJob, stage: str, number: int, begin_ms: int, length_ms: int, values: dict[str, int]
 ) -> Iterator[Event]:
-    task = f"{job.id.replace('job', 'task')}_{stage[0].lower()}_{number:06d}"
     began = begin_ms + number // max(1, job.slots) * length_ms
     ended = began + length_ms
-    of = {"taskid": task, "attemptId": f"{task.replace('task', 'attempt')}_0", "taskType": stage}
-    node = f"worker-{number % max(1, job.nodes)}"
-    yield "TASK_STARTED", {"taskid": task, "taskType": stage, "startTime": began}
-    yield f"{stage}_ATTEMPT_STARTED", {
-        **of, "startTime": began, "trackerName": node, "httpPort": 8042,
-        "containerId": f"{job.id.replace('job', 'container')}_01_{number + 2:06d}",
-    }  # fmt: skip
-    phases = (
+    ends = (
         {"mapFinishTime": ended - length_ms // 10} if stage == "MAP"
         else {"shuffleFinishTime": began + length_ms // 3, "sortFinishTime": began + length_ms // 2}
     )  # fmt: skip
-    counters = _counters(values, job.counters)
-    yield f"{stage}_ATTEMPT_FINISHED", {**of, **phases, "finishTime": ended, "hostname": node, "counters": counters}
-    yield "TASK_FINISHED", {"taskid": task, "taskType": stage, "finishTime": ended, "counters": counters}
+    made = MadeAttempt(
+        f"{job.id.replace('job', 'attempt')}_{stage[0].lower()}_{number:06d}_0", stage,
+        f"worker-{number % max(1, job.nodes)}", began, ended, values, ends, counters=job.counters,
+    )  # fmt: skip
+    yield from attempt_events(made)
+
+
+def attempt_events(attempt: MadeAttempt) -> Iterator[Event]:
+    """The events of a task's attempt, and of its task where it ended well."""
+    task = attempt.id.replace("attempt", "task").rpartition("_")[0]
+    of = {"taskid": task, "attemptId": attempt.id, "taskType": attempt.stage}
+    _, cluster, job, _, number, _ = attempt.id.split("_")
+    yield "TASK_STARTED", {"taskid": task, "taskType": attempt.stage, "startTime": attempt.began_ms}
+    yield f"{attempt.stage}_ATTEMPT_STARTED", {
+        **of, "startTime": attempt.began_ms, "trackerName": attempt.node, "httpPort": 8042,
+        "containerId": f"container_{cluster}_{job}_01_{int(number) + 2:06d}",
+    }  # fmt: skip
+    counters = _counters(attempt.values, attempt.counters)
+    at_end = {**of, "finishTime": attempt.ended_ms, "hostname": attempt.node, "counters": counters}
+    if attempt.state != "SUCCEEDED":
+        yield f"{attempt.stage}_ATTEMPT_{attempt.state}", {**at_end, "status": attempt.state, "error": "made"}
+        return
+    yield f"{attempt.stage}_ATTEMPT_FINISHED", {**at_end, **attempt.ends_ms}
+    yield "TASK_FINISHED", {
+        "taskid": task, "taskType": attempt.stage, "finishTime": attempt.ended_ms, "counters": counters,
+    }  # fmt: skip
 
 
 def history(made: MadeJob | Sequence[Event], form: Form = "json") -> bytes:
@@ -245,8 +323,15 @@ def history(made: MadeJob | Sequence[Event], form: Form = "json") -> bytes:
 
 def write_history(folder: Path, job: MadeJob, form: Form = "json", settings: Mapping[str, str] | None = None) -> Path:
     """The history's file as the server calls it, and beside it the configuration, if any."""
+    return write_events(folder, job.head, list(events(job)), form, settings)
+
+
+def write_events(
+    folder: Path, job: JobHead, made: Sequence[Event], form: Form = "json", settings: Mapping[str, str] | None = None
+) -> Path:
+    """The same of events that are there."""
     file = folder / job.file_name
-    file.write_bytes(history(job, form))
+    file.write_bytes(history(made, form))
     if settings is not None:
         properties = "".join(
             f"<property><name>{name}</name><value>{value}</value></property>" for name, value in settings.items()

@@ -161,7 +161,9 @@ class Batch(Frozen):
     short: int
     """How many of those that are not known are too short to judge."""
     short_s: float
-    """The time of all of their runs: they can't save more."""
+    """The time of all of their runs."""
+    short_bound_s: float
+    """The most of that time that any drive could save, with all waits between Hadoop's own polls."""
     at_once: float
     """How many jobs ran beside one another on average, while any did."""
     most_at_once: int
@@ -408,6 +410,7 @@ def triage(
         deciding=tuple(deciding(rows)),
         verdicts={str(verdict): sum(row.verdict is verdict for row in rows) for verdict in TriageVerdict},
         short=len(short), short_s=sum(row.elapsed_s for row in short),
+        short_bound_s=sum(min(row.elapsed_s, (row.bound_s or 0.0) + row.polls_s) for row in short),
         at_once=beside_others.average, most_at_once=beside_others.most, covered_s=beside_others.covered_s,
         worth=worth, drives=drives, assumed=(*assumed, *_assumed(whole)),
     )  # fmt: skip

@@ -72,9 +72,10 @@ def sums(summary: Batch) -> Iterator[str]:
         f"Drives of a node: {summary.drives}."
     )
     if summary.short:
+        verb, share = "is" if summary.short == 1 else "are", percent(summary.short_bound_s / summary.elapsed_s)
         yield (
-            f"{_count(summary.short, 'job')} {'is' if summary.short == 1 else 'are'} too short to judge: together they "
-            f"take {duration_text(summary.short_s)} ({percent(summary.short_s / summary.elapsed_s)})."
+            f"{_count(summary.short, 'job')} {verb} too short to judge: of {duration_text(summary.short_s)} in all, any "
+            f"drive could save at most {duration_text(summary.short_bound_s)} ({share} of jobs' time)."
         )
     if summary.not_counted or summary.older:
         count = summary.not_counted
@@ -155,7 +156,7 @@ def print_triage(answer: Triage, console: Console, *, verbose: bool = False) -> 
     for line in ("", *fitted(columns(shown, [_short(row.job) for row in shown]), console.width)):
         print_line(console, line)
     if len(shown) < len(answer.rows):
-        print_line(console, f"  and {len(answer.rows) - len(shown):,} more jobs, all on the page")
+        print_line(console, f"  and {_count(len(answer.rows) - len(shown), 'more job')}, all on the page")
     advised = [(row, advice) for row in answer.rows if row.verdict is TriageVerdict.MAY_MATTER for advice in row.advice]
     if advised:
         print_line(console, "\nCheaper than a drive, and worth trying first:")

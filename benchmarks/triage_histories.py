@@ -1,0 +1,97 @@
+"""Writes the jobs of run records as history files: `python benchmarks/triage_histories.py FOLDER RUN...`.
+
+Records keep the attempts of each job's tasks, with their times and counters, and no history file: the files are written
+again from these, with the trial's settings beside them, so that `assay triage --history FOLDER` reads them as a site's.
+The job's name is that of its workload and its own, and its queue the run's.
+"""
+
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from assay.engine.tasks import MapReduceAttempt
+from assay.model.record import JobRecord, Record, Status
+from assay.record.folder import RunFolder
+from assay_extras.testing.job_histories import (
+    Event,
+    JobHead,
+    MadeAttempt,
+    attempt_events,
+    job_events,
+    write_events,
+)
+
+SUBMITTER = "assay"
+
+
+def head_of(job: JobRecord, workload: str = "", queue: str = "default") -> JobHead:
+    """What a record says of a job as a whole."""
+    maps, reduces = (sum(stage.tasks for stage in job.stages if stage.name == name) for name in ("map", "reduce"))
+    return JobHead(
+        job.id, f"{workload} {job.name}".strip(), SUBMITTER, queue, job.submitted_ms, job.started_ms, job.finished_ms,
+        maps, reduces, job.state, job.uberized,
+    )  # fmt: skip
+
+
+def events_of(job: JobRecord, attempts: Sequence[MapReduceAttempt]) -> list[Event]:
+    """The events of a job, by the attempts of its tasks that ended."""
+    return list(job_events(head_of(job), _of_tasks(attempts)))
+
+
+def _of_tasks(attempts: Sequence[MapReduceAttempt]) -> Iterator[Event]:
+    for attempt in sorted(attempts, key=lambda attempt: attempt.started_ms):
+        ends = (
+            {"mapFinishTime": attempt.finished_ms} if attempt.stage == "map"
+            else {"shuffleFinishTime": attempt.shuffle_finished_ms, "sortFinishTime": attempt.merge_finished_ms}
+        )  # fmt: skip
+        made = MadeAttempt(
+            attempt.attempt, attempt.stage.upper(), attempt.node, attempt.started_ms, attempt.finished_ms,
+            _counters(attempt), ends, attempt.state,
+        )  # fmt: skip
+        yield from attempt_events(made)
+
+
+def _counters(attempt: MapReduceAttempt) -> dict[str, int]:
+    kind = attempt.stage.upper()
+    return {
+        "FILE_BYTES_READ": attempt.local_read_bytes, "FILE_BYTES_WRITTEN": attempt.local_written_bytes,
+        "HDFS_BYTES_READ": attempt.hdfs_read_bytes, "HDFS_BYTES_WRITTEN": attempt.hdfs_written_bytes,
+        f"{kind}_INPUT_RECORDS": attempt.input_records, f"{kind}_OUTPUT_RECORDS": attempt.output_records,
+        "MAP_OUTPUT_BYTES": attempt.map_output_bytes,
+        "MAP_OUTPUT_MATERIALIZED_BYTES": attempt.map_output_materialized_bytes,
+        "REDUCE_SHUFFLE_BYTES": attempt.shuffled_bytes, "SHUFFLED_MAPS": attempt.fetched_map_outputs,
+        "SPILLED_RECORDS": attempt.spilled_records, "CPU_MILLISECONDS": attempt.cpu_ms,
+        "GC_TIME_MILLIS": attempt.gc_ms,
+    }  # fmt: skip
+
+
+def jobs_of(folder: RunFolder) -> Iterator[tuple[Record, JobRecord, list[MapReduceAttempt]]]:
+    """The jobs of a run's finished trials, with the attempts of their tasks that ended."""
+    for record in folder.records()[0]:
+        if record.status is Status.FINISHED and not record.trial.warm_up:
+            attempts = folder.attempts(record.trial)
+            for job in record.jobs:
+                yield record, job, [
+                    attempt for attempt in attempts
+                    if isinstance(attempt, MapReduceAttempt) and attempt.job == job.id and attempt.finished_ms
+                ]  # fmt: skip
+
+
+def main() -> int:
+    """Write them, in a folder for each run, since clusters of two runs may call their jobs alike."""
+    folder, *runs = map(Path, sys.argv[1:])
+    count = 0
+    for run in runs:
+        place = folder / run.name
+        place.mkdir(parents=True, exist_ok=True)
+        for record, job, attempts in jobs_of(RunFolder(run)):
+            head = head_of(job, record.trial.workload.name, run.name)
+            made = list(job_events(head, _of_tasks(attempts)))
+            write_events(place, head, made, "binary" if count % 2 else "json", record.settings)
+            count += 1
+    sys.stdout.write(f"{count} histories in {folder}\n")
+    return 0 if count else 2
+
+
+if __name__ == "__main__":
+    sys.exit(main())

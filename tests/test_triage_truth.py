@@ -1,0 +1,56 @@
+"""Proves how triage's truth is judged: what holds, what is wrongly excluded, and that a record's jobs become histories."""
+
+from benchmarks.triage_histories import events_of, head_of
+from benchmarks.triage_truth import Case, excluded, job_of, outcome, verdict_rows, wrong
+
+from assay.engine.past.reading import read_file
+from assay.engine.tasks import MapReduceAttempt
+from assay_extras.testing.job_histories import write_events
+from tests.builders import a_job
+
+
+def case(bound, saved, saved_low, polls=0.0):
+    return Case("run", "job", "hdd", "ssd", 40.0, bound, saved, saved_low, 0.5, bound, polls)
+
+
+def test_a_bound_is_wrong_where_the_whole_interval_is_above_it():
+    cases = [case(0.2, 0.1, 0.05), case(0.2, 0.3, 0.1), case(0.2, 0.3, 0.25)]
+    assert [one.holds for one in cases] == [True, True, False]
+    assert outcome(cases).startswith("the bound holds in 2 of 3 cases (67%); in 2 the mean is above it; ")
+    assert outcome(cases).endswith("the bound is 0.7 times as much (median)")
+
+
+def test_a_verdict_is_wrong_where_the_whole_interval_is_above_the_threshold():
+    right, short, chance = case(0.02, 0.0, 0.0, 0.03), case(0.09, 0.26, 0.26, 0.6), case(0.02, 0.2, 0.01, 0.03)
+    cases = [right, short, chance]
+    assert excluded(cases, 0.1, polls=False) == cases
+    assert wrong(cases, 0.1) == 1
+    assert excluded(cases, 0.1) == [right, chance]
+    assert verdict_rows(cases)[1] == ["10%", "3", "1", "2", "0", "1"]
+    assert wrong([case(0.02, 0.2, 0.15)], 0.1) == 1  # rule 2 can be wrong, too
+
+
+def attempt(number, stage, begin_ms, end_ms, **counters):
+    return MapReduceAttempt(
+        job="job_1_0001", attempt=f"attempt_1_0001_{stage[0]}_{number:06d}_0", stage=stage, node="a", state="SUCCEEDED",
+        started_ms=begin_ms, finished_ms=end_ms, **counters,
+    )  # fmt: skip
+
+
+def test_a_records_job_is_read_as_its_history_would_be(tmp_path):
+    job = a_job().model_copy(update={"id": "job_1_0001", "submitted_ms": 1, "started_ms": 1000, "finished_ms": 21_000})
+    attempts = [
+        attempt(1, "reduce", 11_000, 20_000, shuffled_bytes=7, shuffle_finished_ms=12_000, merge_finished_ms=13_000),
+        attempt(1, "map", 2000, 10_000, cpu_ms=6000, hdfs_read_bytes=5, map_output_bytes=8),
+        attempt(2, "map", 2000, 11_000, cpu_ms=3000, hdfs_read_bytes=5).model_copy(update={"state": "KILLED"}),
+    ]
+    past = job_of(job, attempts, {"dfs.replication": "1"})
+    maps, reduces = past.stages
+    assert (past.id, past.elapsed_s, past.missing, past.copies) == ("job_1_0001", 20.0, (), 1)
+    assert (maps.whole.store_read, maps.whole.cpu_ms, maps.whole.tasks, maps.elapsed_ms) == (10, 9000, 2, 9000)
+    assert (reduces.whole.fetched, reduces.phases_ms["merge"]) == (7, 1000)
+    file = write_events(
+        tmp_path, head_of(job, "sort", "run"), events_of(job, attempts), "binary", {"dfs.replication": "1"}
+    )
+    assert read_file(file).stages == past.stages
+    assert read_file(file).settings == past.settings
