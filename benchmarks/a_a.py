@@ -1,6 +1,6 @@
 """What an A/A run shows of the noise: `python benchmarks/a_a.py RUN [--noise FILE]`.
 
-`experiments/a-a.yaml` runs the same drive under two names, so that whatever differs between the two is noise. Printed:
+`experiments/studies/a-a.yaml` runs the same drive under two names: whatever differs between the two is noise. Printed:
 
 - false positives, as a report of these trials would have them: of all pairs, and of designs of 3, 5 and 8 pairs that
   follow one another. A design is judged as it ran and with the names exchanged in its pairs (in every way, or in 256
@@ -136,7 +136,7 @@ def pairs_of(plan: Plan, records: Sequence[Record]) -> dict[str, list[Pair]]:
     if len(drives) != 2 or len(set(drives.values())) != 1:
         raise BadInputError(
             f"an A/A run has two placements with the same drive, and this one has {', '.join(drives)}; "
-            "run experiments/a-a.yaml"
+            "run experiments/studies/a-a.yaml"
         )
     base, level = plan.placements or tuple(drives)
     found: dict[str, dict[int, dict[str, Record]]] = {}

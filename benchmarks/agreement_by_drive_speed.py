@@ -1,6 +1,6 @@
 """How far agreement with tables 6 to 8 depends on drives' speed: `python benchmarks/agreement_by_drive_speed.py RUN`.
 
-RUN is a run of `experiments/agreement-by-drive-speed.yaml`. Printed: for each factor by which drives are slowed
+RUN is a run of `experiments/studies/agreement-by-drive-speed.yaml`. Printed: for each factor by which drives are slowed
 down the ratios of SSD and hard disk beside the thesis', how many directions and classes agree, Cohen's kappa, the
 median factor by which ratios are off; and the statements whose verdict depends on the factor, which are decided by the
 scale.
@@ -33,7 +33,7 @@ WIDTH = 120
 def main() -> int:
     """Read, print, write."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("run", type=Path, help="a run of experiments/agreement-by-drive-speed.yaml")
+    parser.add_argument("run", type=Path, help="a run of experiments/studies/agreement-by-drive-speed.yaml")
     parser.add_argument("--to", type=Path, metavar="FOLDER", help=f"write {SPEED_FILE} and {CHART_FILE} into it")
     wishes = parser.parse_args()
     folder = RunFolder(wishes.run)

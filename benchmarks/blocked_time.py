@@ -8,7 +8,7 @@ by which it is above `some` or (negative) below `full`. The last column is how l
 
 The second is of the jobs' own time: the storage share above the zero-delay baseline, blocked time above that with zero
 delay, which is the same quantity, and the whole share of blocked time, all with their 95 % intervals; then the phases
-in which the time was blocked. The grid of the docs: `experiments/page-cache.yaml`.
+in which the time was blocked. The grid of the docs: `experiments/studies/page-cache.yaml`.
 """
 
 import argparse

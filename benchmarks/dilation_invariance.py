@@ -1,6 +1,6 @@
 """Whether a scale model says the same at any scale: `python benchmarks/dilation_invariance.py RUN`.
 
-RUN is a run of an experiment with several dilations, such as experiments/scale-model-against-k1.yaml, whose least
+RUN is a run of several dilations, such as of experiments/studies/scale-model-against-k1.yaml, whose least
 dilation is 1: the cluster itself. Prints, for each combination of all else, each dilation's modelled time with its 95 %
 interval; then each one's ratio to the least dilation's, and whether they are shown to be equivalent: by two one-sided
 tests (D. Schuirmann, A comparison of the two one-sided tests procedure and the power approach, Journal of

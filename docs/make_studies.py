@@ -86,7 +86,7 @@ def _either(shares: Iterable[float]) -> str:
 def _drive_speed() -> str:
     runs = read_speed_runs(RESULTS)
     if runs is None:
-        return "`experiments/agreement-by-drive-speed.yaml` has not run yet."
+        return "`experiments/studies/agreement-by-drive-speed.yaml` has not run yet."
     return _tables(speed_tables(at_speeds(runs)), f"![Ratios by the factor of the drives](../results/{CHART_FILE})")
 
 

@@ -405,5 +405,5 @@ def test_a_shipped_experiment_is_found_by_its_name_and_a_file_comes_first(comman
 def test_an_unknown_experiment_gets_a_suggestion(command):
     with pytest.raises(BadInputError, match="neither a file quickstrat nor a shipped .*; did you mean 'quickstart'"):
         find_experiment(Path("quickstrat"), command.installation)
-    with pytest.raises(BadInputError, match="see the experiments/ folder"):
+    with pytest.raises(BadInputError, match="`assay experiments` lists those"):
         find_experiment(Path("zzz"), command.installation)

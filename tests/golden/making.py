@@ -59,7 +59,7 @@ def plan_files(place: Path) -> dict[str, str]:
     with zipfile.ZipFile(place / "jobs" / "target" / "assay-jobs.jar", "w") as jar:
         jar.writestr("META-INF/MANIFEST.MF", "Manifest-Version: 1.0\nMain-Class: Stand\n")
     experiments = shutil.copytree(ROOT / "experiments", place / "experiments", dirs_exist_ok=True)
-    plans = {file.stem: plan_text(file) for file in sorted(experiments.glob("*.yaml"))}
+    plans = {file.stem: plan_text(file) for file in sorted(experiments.rglob("*.yaml"))}
     return {f"plans/{name}.txt": text.replace(str(place.resolve()), "/checkout") for name, text in plans.items()}
 
 

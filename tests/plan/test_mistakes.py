@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from assay.model.errors import BadInputError
+from assay.model.errors import BadInputError, SeveralMistakesError
 from assay.plan.source import Source
 from tests.builders import make_plan
 from tests.plan.test_make import WORDS, plan_of
@@ -46,7 +46,9 @@ media:
         ("profiles: {mine: {inherits: custom}}", "line 7: unknown settings profile 'custom'; did you mean 'customs'"),
         ("profiles:\n  mine: {inherits: other}\n  other: {inherits: mine}", "line 8: settings profile 'mine' inherits itself through mine -> other -> mine"),
         ("cluster: {limit_cpus: 2}", "line 7: unknown key 'limit_cpus'; possible are kind, conf_dir, ca_file"),
-        ("store: hbase", "line 7: store has no level 'hbase'; possible are hdfs"),
+        ("store: hbase", "line 7: HBase is not supported; store may be hdfs"),
+        ("engine: Spark", "line 7: Spark is not supported; engine may be mapreduce or tez"),
+        ("store: hdsf", "line 7: store has no level 'hdsf'; did you mean 'hdfs'"),
         ("store: [hdfs, hdsf]", "line 7: store has no level 'hdsf'; did you mean 'hdfs'"),
         ("store: [hdfs, hdfs]", "line 7: store has 'hdfs' twice; leave one out"),
         ("engine: mapreduce2", "line 7: engine has no level 'mapreduce2'; did you mean 'mapreduce'"),
@@ -63,7 +65,7 @@ media:
         ("dilation: auto", "line 7: dilation needs nodes of their own"),
         ("cluster: {nodes: [1, 3]}\ndilation: 2", "line 8: dilation needs nodes of their own"),
         ("placement: {hdd: 1, sdd: 0}", "line 7: placement: input names the medium 'sdd'"),
-        ("placement: {hdd: 50%, ssd: 50%}", "line 7: placement.input.hdd is '50%', and must be a number"),
+        ("placement: {hdd: 50%, ssd: 0.5}", "line 7: placement.input.hdd is '50%', and must be a number"),
         ("cluster: {ssh: {}}", "line 7: cluster: ssh belongs to an existing cluster, which `conf_dir` names, and this one is Assay's own; leave ssh out"),
         ("cluster:\n  yarn_sampler: {}", "line 8: cluster: yarn_sampler belongs to an existing cluster"),
         ("cluster: {ssh: {hosts: [-oProxyCommand=x]}}", "cluster.ssh.hosts is '-oProxyCommand=x'"),
@@ -75,7 +77,7 @@ media:
         ("cluster: {kerberos: {principal: me}}", "must have `keytab` with `principal`"),
         ("cluster: {kerberos: {keytab: a, principal: a b}}", "cluster.kerberos.principal is 'a b': must be a name such as me@"),
         ("cluster: {kerberos: {password: secret}}", "unknown key 'password'; possible are keytab, principal, ticket_cache"),
-        ("name: other", "line 7: unknown key 'name'; possible are experiment, description"),
+        ("name: other", "line 7: unknown key 'name'; possible are experiment, question, description"),
     ],
 )  # fmt: skip
 def test_a_mistake_in_a_line(tmp_path, line, words):
@@ -189,3 +191,25 @@ def test_a_scale_and_options_are_checked_where_they_stand(tmp_path):
         make_plan(file, WORDS._replace(check_dataset=refuse))
     with pytest.raises(BadInputError, match=r"demo.yaml, line 2: no triangles here"):
         make_plan(file, WORDS._replace(check_workload=refuse))
+
+
+def test_all_mistakes_of_a_file_are_said_at_once_the_gravest_first(tmp_path):
+    text = "experimen: demo\nworth: 10\nworkloads: hbase\nengine: spark\nmemory: lots\n"
+    with pytest.raises(SeveralMistakesError) as caught:
+        plan_of(tmp_path, text)
+    said = [sentence.partition("demo.yaml, ")[2] for sentence in caught.value.sentences]
+    assert said == [
+        "line 3: HBase is not supported; `assay workloads list` has what can run",
+        "line 4: Spark is not supported; engine may be mapreduce or tez",
+        "line 1: unknown key 'experimen'; did you mean 'experiment'?",
+        "line 2: worth is 10: must be a percentage between 0 and 90, such as 10%",
+        "line 5: memory is 'lots': must be a size such as 4GiB (1024s) or 4GB (1000s); 4G may mean either",
+    ]
+
+
+def test_words_that_kinds_do_not_know_are_said_at_once_too(tmp_path):
+    text = PLAIN.replace("[triangles, components]", "[triangels, components]").replace("hdd: wd10ezex", "hdd: wd10")
+    with pytest.raises(SeveralMistakesError) as caught:
+        plan_of(tmp_path, f"{text}settings: defalts\n")
+    lines = [sentence.partition("line ")[2].partition(":")[0] for sentence in caught.value.sentences]
+    assert lines == ["2", "5", "7"]

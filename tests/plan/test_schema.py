@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[2]
 INSTALLATION = Installation(root=ROOT, parts=ROOT, jobs_jar=ROOT, cache=ROOT, state=ROOT)
 REFERENCE = ROOT / "docs" / "reference"
 HINT = "# yaml-language-server: $schema="
-EXPERIMENTS = sorted((ROOT / "experiments").glob("*.yaml"))
+EXPERIMENTS = sorted((ROOT / "experiments").rglob("*.yaml"))
 
 
 @pytest.fixture(scope="module")

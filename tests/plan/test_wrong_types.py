@@ -118,7 +118,7 @@ def refusal(read: Callable[[], object]) -> str | None:
     return None
 
 
-EXPERIMENTS = sorted((ROOT / "experiments").glob("*.yaml"))
+EXPERIMENTS = sorted((ROOT / "experiments").rglob("*.yaml"))
 
 
 def scalars(tree: Any) -> Iterator[tuple[Any, ...]]:

@@ -23,6 +23,7 @@ SUMMARIES = {
     "compare": "Compare runs in a table and on the page comparison.html. Different machines are never pooled.",
     "data": "List, download, generate and check graphs.",
     "doctor": "Show what this machine has, what it lacks, and what killed runs left behind.",
+    "experiments": "List the shipped experiments, each with the question that it answers.",
     "media": "List, attach and calibrate storage media and emulated drives.",
     "quickstart": "Answer in five minutes whether an SSD is worth it for one job.",
     "report": "Print a run's answer and write its page, or write another form of the report.",
@@ -35,12 +36,13 @@ SUMMARIES = {
 }
 """The core's commands, each a module of this package with a click command of its name, and its help's first line."""
 LONGEST_SENTENCE = 1000
+MOST_MISTAKES = 20
 
 
 def main() -> None:
     """Run the command line; every error is one sentence on standard error."""
     from assay.host.files import is_of_the_path, why
-    from assay.model.errors import AssayError, BadInputError
+    from assay.model.errors import AssayError, BadInputError, SeveralMistakesError
 
     _settle_locale()
     try:
@@ -53,6 +55,12 @@ def main() -> None:
         message = error.format_message().rstrip(".")
         between = " " if message.endswith("?") else "; "
         _say(f"{message}{between}see `{context.command_path} --help`" if context else message)
+        sys.exit(BAD_INPUT)
+    except SeveralMistakesError as error:
+        for mistake in error.sentences[:MOST_MISTAKES]:
+            _say(mistake)
+        if more := len(error.sentences[MOST_MISTAKES:]):
+            _say(f"and {more} more mistakes")
         sys.exit(BAD_INPUT)
     except AssayError as error:
         _say(str(error))

@@ -24,6 +24,8 @@ from assay.cli.context import (
     vocabulary,
 )
 from assay.cli.dry_run import dry_run_of, print_needs
+from assay.cli.experiment_keys import KeysCommand, key_options
+from assay.cli.experiments import shipped_experiments
 from assay.cli.report import report_run
 from assay.host.lease import Lease, release_stale
 from assay.host.machine import machine_facts
@@ -41,7 +43,7 @@ from assay.model.trial import Estimate, Plan, Trial
 from assay.model.workload import Workload
 from assay.plan.grid import only
 from assay.plan.make import plan_and_more
-from assay.plan.overrides import Override, override_of
+from assay.plan.overrides import Override
 from assay.plan.properties import located
 from assay.plan.source import Source
 from assay.plan.varied import with_varied_drives
@@ -110,11 +112,11 @@ def find_experiment(experiment: Path, installation: Installation) -> Path:
     is_name = len(experiment.parts) == 1 and not experiment.suffix
     if not is_name or (experiment.exists() and not experiment.is_dir()):
         return experiment
-    shipped = {file.stem: file for file in (installation.root / "experiments").rglob("*.yaml")}
+    shipped = {file.stem: file for file in shipped_experiments(installation)}
     if experiment.name in shipped:
         return shipped[experiment.name]
     close = similar(experiment.name, sorted(shipped), most=3)
-    hint = did_you_mean(close) if close else "see the experiments/ folder for examples"
+    hint = did_you_mean(close) if close else "`assay experiments` lists those"
     raise BadInputError(f"there is neither a file {experiment} nor a shipped experiment of that name; {hint}")
 
 
@@ -280,7 +282,7 @@ def _clean_left_overs(installation: Installation, console: Console) -> None:
         say(f"removed what a killed run left behind ({leftover})")
 
 
-@click.command()
+@click.command(cls=KeysCommand)
 @click.argument("experiment", type=UserPath())
 @click.option("--out", type=UserPath(), help=OUT_HELP)
 @click.option("--resume", is_flag=True, help="Run the unfinished trials in the folder of --out.")
@@ -290,7 +292,6 @@ def _clean_left_overs(installation: Installation, console: Console) -> None:
     "--set", "values", multiple=True, metavar="KEY=VALUE",
     help="Set a key of the experiment, such as cluster.nodes=3; may be repeated. The value is YAML, such as [1, 2].",
 )  # fmt: skip
-@click.option("--repetitions", type=click.IntRange(1, 10_000), metavar="N", help="How often each combination runs.")
 @click.option(
     "--sensitivity",
     is_flag=True,
@@ -300,25 +301,24 @@ def _clean_left_overs(installation: Installation, console: Console) -> None:
     "--for", "budget_s", type=Duration(),
     help="Repeat until everything is decided, but at most for this time, such as 2h.",
 )  # fmt: skip
+@key_options
 @output_options
 def run(
-    experiment: Path, out: Path | None, only: tuple[str, ...], values: tuple[str, ...], repetitions: int | None,
-    budget_s: float | None, *, resume: bool, dry_run: bool, sensitivity: bool, output: Output,
+    experiment: Path, out: Path | None, only: tuple[str, ...], budget_s: float | None, *, overrides: Sequence[Override],
+    resume: bool, dry_run: bool, sensitivity: bool, output: Output,
 ) -> int:  # fmt: skip
     """Run the trials of an experiment. Each is recorded as soon as it ends.
 
-    EXPERIMENT is a file, or the name of one in experiments/.
+    EXPERIMENT is a file, or the name of a shipped experiment, which `assay experiments` lists.
 
     \b
     Example:  assay run quickstart --out runs/mine
               assay run quickstart --out runs/mine --resume
               assay run experiments/quickstart.yaml --only placement=ssd --for 20min
-              assay run quickstart --set memory=2GiB --repetitions 5
+              assay run quickstart --memory 2GiB --repetitions 5 --worth 18%
+              assay run local-directories --media hdd=wd10ezex,ssd=crucial-mx100-512gb --size 2GB
     """
     installation = find_installation()
-    overrides = [override_of(text) for text in values]
-    if repetitions is not None:
-        overrides.append(Override("repetitions", repetitions, ("--repetitions", str(repetitions))))
     return run_experiment(
         find_experiment(experiment, installation), out, installation, output, resume=resume, dry_run=dry_run,
         levels=only, budget_s=budget_s, sensitivity=sensitivity, overrides=overrides,

@@ -17,8 +17,8 @@ from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 
 from assay.host.files import read_text
-from assay.model.errors import BadInputError, MistakeAt
-from assay.model.naming import nearest
+from assay.model.errors import BadInputError, MistakeAt, Mistakes
+from assay.model.naming import nearest, similar
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
@@ -27,6 +27,8 @@ MOST_DEPTH = 30
 MOST_ITEMS = 50_000
 """Items of all lists and maps together, repeated ones counted each time."""
 
+NOT_SUPPORTED = "not_supported"
+"""The type of pydantic's error for a word that stands for something that is known, but can't be had."""
 MOST_NUMBER_CHARACTERS = 64
 LONGEST_LINE = 1 << 16
 """Of a text that is made of a tree: lines stay as they were written."""
@@ -59,18 +61,43 @@ class YamlFile:
         self.tree = tree_of(self.text, path)
 
     def validated(self, model: type[ModelT], **more: object) -> ModelT:
-        """Return its content, with `more`, as a model. Raises BadInputError with the line of the first mistake."""
+        """Return its content, with `more`, as a model. Raises BadInputError with all mistakes and their lines."""
         try:
             return model.model_validate({**plain(self.tree), **more})
         except ValidationError as error:
-            # An unknown key first, because a misspelt key also makes another one missing.
-            first = min(error.errors(), key=lambda detail: detail["type"] != "extra_forbidden")
-            keys = [part for part in first["loc"] if not str(part).startswith("function-")]
-            if first["type"] != "value_error":
-                raise self.error_at(keys, _sentence(first, keys, model, more)) from None
-            mistake = first["ctx"]["error"]
-            mistake_keys = mistake.keys if isinstance(mistake, MistakeAt) else ()
-            raise self.error_at(keys or mistake_keys, str(mistake)) from None
+            raise self._mistakes(error, model, more).error() from None
+
+    def _mistakes(self, error: ValidationError, model: type[BaseModel], more: Collection[str]) -> Mistakes:
+        """Collect a sentence for each part of the file that is wrong, the gravest first, then in the file's order."""
+        mistakes, parts = Mistakes(), list[tuple[object, ...]]()
+        ordered = sorted(error.errors(), key=lambda detail: (_gravity(detail), self.line(_keys_of(detail)) or 0))
+        unknown = [str(detail["loc"][-1]) for detail in ordered if detail["type"] == "extra_forbidden"]
+        for detail in ordered:
+            keys = _keys_of(detail)
+            if detail["type"] == "missing" and similar(str(keys[-1]), unknown):
+                continue  # it is there, but misspelt
+            if detail["type"] == "value_error":
+                mistake = detail["ctx"]["error"]
+                keys = keys or (list(mistake.keys) if isinstance(mistake, MistakeAt) else [])
+                sentence = str(mistake)
+            else:
+                sentence = _sentence(detail, keys, model, more)
+            part = tuple(keys) if detail["type"] == "missing" else self._existing(keys)
+            if not any(_one_in_the_other(part, other) for other in parts):
+                parts.append(part)
+                mistakes.sentences.append(str(self.error_at(keys, sentence)))
+        return mistakes
+
+    def _existing(self, keys: Place) -> tuple[object, ...]:
+        """Return the path as far as the file has it; a union's alternatives, which pydantic adds, are left out."""
+        tree, existing = self.tree, list[object]()
+        for key in keys:
+            try:
+                tree = tree[key]
+            except (KeyError, IndexError, TypeError):
+                continue
+            existing.append(key)
+        return tuple(existing)
 
     def line(self, keys: Place) -> int | None:
         """Return the line of a part, or of the nearest part around it that exists; None where there is none."""
@@ -88,6 +115,22 @@ class YamlFile:
             yield
         except BadInputError as error:
             raise self.error_at(keys, str(error)) from None
+
+
+def _keys_of(detail: "ErrorDetails") -> list[int | str]:
+    return [part for part in detail["loc"] if not str(part).startswith("function-")]
+
+
+def _gravity(detail: "ErrorDetails") -> int:
+    """A word that can't be, then an unknown key, since a misspelt key also makes another one missing, then the rest."""
+    kinds = (NOT_SUPPORTED, "extra_forbidden")
+    return kinds.index(detail["type"]) if detail["type"] in kinds else len(kinds) + (detail["type"] == "missing")
+
+
+def _one_in_the_other(part: Place, other: Place) -> bool:
+    """Whether one of two parts of a file lies in the other: a second mistake there follows from the first as a rule."""
+    shorter = min(len(part), len(other))
+    return bool(shorter) and list(part[:shorter]) == list(other[:shorter])
 
 
 def tree_of(text: str, file: Path | str) -> Any:
@@ -264,6 +307,8 @@ def _sentence(first: "ErrorDetails", path: Sequence[int | str], model: type[Base
                 model = _model_within(field.annotation) or model
         keys = [key for key in _fields(model) if key not in more]
         return f"unknown key {path[-1]!r}; {nearest(str(path[-1]), keys)}"
+    if first["type"] == NOT_SUPPORTED:
+        return first["msg"]
     if first["type"] == "missing":
         return f"{name!r} is missing"
     if first["input"] is None or first["input"] in ([], {}):

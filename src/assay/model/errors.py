@@ -1,6 +1,9 @@
 """What can go wrong, in sentences for the user."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+T = TypeVar("T")
 
 
 class AssayError(Exception):
@@ -16,6 +19,35 @@ class BadInputError(AssayError):
     def __init__(self, message: str, *keys: str) -> None:
         super().__init__(message)
         self.keys = keys
+
+
+class SeveralMistakesError(BadInputError):
+    """Several mistakes in the user's input, each a sentence, the gravest first; its own text is all of them."""
+
+    def __init__(self, sentences: Sequence[str]) -> None:
+        super().__init__("\n".join(sentences))
+        self.sentences = tuple(sentences)
+
+
+class Mistakes:
+    """Collects mistakes in the user's input, so that all are said at once."""
+
+    def __init__(self) -> None:
+        self.sentences: list[str] = []
+
+    def attempt(self, make: Callable[[], T], otherwise: T) -> T:
+        """Return what is made; `otherwise`, and note the mistake, where that raises BadInputError."""
+        try:
+            return make()
+        except SeveralMistakesError as error:
+            self.sentences += error.sentences
+        except BadInputError as error:
+            self.sentences.append(str(error))
+        return otherwise
+
+    def error(self) -> BadInputError:
+        """Return an error with all of them: a single one as it is."""
+        return BadInputError(self.sentences[0]) if len(self.sentences) == 1 else SeveralMistakesError(self.sentences)
 
 
 class NoAnswerError(AssayError):

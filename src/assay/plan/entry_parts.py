@@ -4,8 +4,9 @@ from collections.abc import Callable, Sequence
 from typing import Annotated, Any, TypeVar
 
 from pydantic import Field, GetCoreSchemaHandler, GetJsonSchemaHandler
-from pydantic_core import CoreSchema, PydanticKnownError, core_schema
+from pydantic_core import CoreSchema, PydanticCustomError, PydanticKnownError, core_schema
 
+from assay.host.yaml_file import NOT_SUPPORTED
 from assay.model.base import Whole
 from assay.model.network import MOST_NODES
 
@@ -51,6 +52,34 @@ class OneOf:
     def _checked(self, value: object) -> object:
         if value not in self._words():
             raise PydanticKnownError("literal_error", {"expected": choice(self._words())})
+        return value
+
+
+NOT_YET = {
+    name.lower(): name
+    for name in (
+        "Alluxio", "Cassandra", "Flink", "Giraph", "HBase", "Hive", "Impala", "Kafka", "Kudu", "MongoDB", "Ozone",
+        "Pig", "Presto", "Redis", "Spark", "Storm", "Trino",
+    )
+}  # fmt: skip
+"""What many would ask for, and there may be none of: named so that the message can say just that."""
+
+
+class Supported:
+    """Annotates a word of a registry: what is well known but not in it is refused by its name."""
+
+    def __init__(self, words: Callable[[], Sequence[str]], instead: str) -> None:
+        self._words, self._instead = words, instead
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        """A check after that of the text."""
+        return core_schema.no_info_after_validator_function(self._checked, handler(source))
+
+    def _checked(self, value: str) -> str:
+        name = NOT_YET.get(value.lower())
+        if name is not None and value not in self._words():
+            words = f"{name} is not supported; {self._instead.format(words=' or '.join(self._words()))}"
+            raise PydanticCustomError(NOT_SUPPORTED, "{words}", {"words": words})
         return value
 
 

@@ -24,7 +24,7 @@ from assay.model.layout import ROLES
 from assay.model.medium import MediumKind, Options
 from assay.model.naming import MOST_NAME_CHARACTERS, nearest
 from assay.model.platform import PlatformKind
-from assay.model.registry import MEDIA, NODE_SOURCES, PLATFORMS, PROBE_SETS
+from assay.model.registry import ENGINES, MEDIA, NODE_SOURCES, PLATFORMS, PROBE_SETS, STORES, WORKLOADS
 from assay.model.scale import DilationLevel
 from assay.model.trial import (
     DEFAULT_PROBES,
@@ -39,7 +39,7 @@ from assay.model.trial import (
     MemoryBound,
 )
 from assay.plan.cluster import ClusterEntry, OneCluster
-from assay.plan.entry_parts import Many, OneOf, Worker, alone, choice
+from assay.plan.entry_parts import Many, OneOf, Supported, Worker, alone, choice
 from assay.plan.settings import Profile, Prose, Text, without_control
 
 
@@ -165,6 +165,8 @@ def _absolute(value: Path) -> Path:
     return value
 
 
+Store = Annotated[str, Supported(lambda: list(STORES), "store may be {words}")]
+Engine = Annotated[str, Supported(lambda: list(ENGINES), "engine may be {words}")]
 # A Hadoop property's levels: a single one is no factor.
 Levels = Many[Text]
 
@@ -172,7 +174,7 @@ Levels = Many[Text]
 class WorkloadEntry(Frozen):
     """A workload: its name alone, or a map."""
 
-    name: str
+    name: Annotated[str, Supported(lambda: list(WORKLOADS), "`assay workloads list` has what can run")]
     """The computation; see [workloads](workloads.md)."""
     variant: str | None = None
     """The version of the algorithm; the workload's first by default."""
@@ -283,6 +285,8 @@ class ExperimentFile(Frozen):
 
     experiment: Name
     """Letters, digits, `.`, `_`, `-`; begins with a letter or digit. Names the run folder, `runs/NAME-DATE-TIME`."""
+    question: Prose = ""
+    """The question that the experiment answers, in a sentence. `assay experiments` lists shipped experiments by it."""
     description: Prose = ""
     """Shown in the report."""
     next: Prose = ""
@@ -316,9 +320,9 @@ class ExperimentFile(Frozen):
     replication: Many[Copies] = []
     """Copies that HDFS keeps of each block (`dfs.replication`), by default 1 on an embedded cluster. It keeps at most
     one on each worker; asking for more raises a doubt."""
-    store: Many[str] = [USUAL_STORE]
+    store: Many[Store] = [USUAL_STORE]
     """The storage subsystem that holds the data: `hdfs`. Several levels make it a factor."""
-    engine: Many[str] = [USUAL_ENGINE]
+    engine: Many[Engine] = [USUAL_ENGINE]
     """What executes the jobs: `mapreduce`, or `tez`, which runs the same as DAGs. Several levels make it a factor."""
     cluster: OneCluster = ClusterEntry()
     """Which cluster to run on."""

@@ -10,7 +10,8 @@ from assay.host.files import irregular
 from assay.model.cluster import ClusterSpec, even_racks
 from assay.model.dataset import DATASET as THE_DATASET
 from assay.model.dataset import NO_DATASET, DatasetSpec
-from assay.model.errors import BadInputError
+from assay.model.doubt import Doubt
+from assay.model.errors import BadInputError, Mistakes
 from assay.model.layout import ROLES
 from assay.model.medium import Options
 from assay.model.naming import MOST_NAME_CHARACTERS, nearest
@@ -35,9 +36,13 @@ REPLICATION = "replication"
 def plan_and_more(source: Source, vocabulary: Vocabulary) -> tuple[Plan, Iterator[tuple[Trial, ...]]]:
     """The plan, and further repetitions that it would go on with, without end. Raises BadInputError."""
     experiment = source.experiment
-    doubts = [*check_properties(source, vocabulary), *single_copy(experiment)]
-    check_scale_model(source)
-    resolved = _resolve(source, vocabulary)
+    mistakes = Mistakes()
+    resolved = mistakes.attempt(lambda: _resolve(source, vocabulary), None)
+    doubts: list[Doubt] = mistakes.attempt(lambda: check_properties(source, vocabulary), [])
+    mistakes.attempt(lambda: check_scale_model(source), None)
+    if resolved is None or mistakes.sentences:
+        raise mistakes.error()
+    doubts = [*doubts, *single_copy(experiment)]
     axes = [_axes(experiment, resolved, workload) for workload in resolved.workloads]
     _refuse_repeated(source, resolved, axes[0])
     repetitions = equally_slow(_repetitions(experiment, resolved, combinations(source, axes)))
@@ -80,25 +85,37 @@ class _Resolved(NamedTuple):
 
 def _resolve(source: Source, vocabulary: Vocabulary) -> _Resolved:
     experiment = source.experiment
-    workloads = [_workload(source, entry, at, vocabulary) for at, entry in enumerate(experiment.workloads)]
+    mistakes, workloads = Mistakes(), list[_Workload]()
+    for at, entry in enumerate(experiment.workloads):
+        workloads += mistakes.attempt(lambda: [_workload(source, entry, at, vocabulary)], [])  # noqa: B023
+    mistakes.attempt(lambda: _check_words(source, vocabulary), None)
+    media: dict[str, MediumSpec] = mistakes.attempt(lambda: _media(source, vocabulary), {})
+    datasets: list[DatasetSpec] = []
+    for at, dataset in enumerate(experiment.datasets):
+        datasets += mistakes.attempt(lambda: [_dataset(source, dataset, at, vocabulary)], [])  # noqa: B023
+    settings: list[SettingsSpec] = mistakes.attempt(lambda: _settings(source), [])
+    with source.at("placement"):
+        placements = _placements(experiment)
+    if mistakes.sentences:
+        raise mistakes.error()
     if experiment.datasets and not any(workload.needs_dataset for workload in workloads):
         raise source.error_at(
             ["datasets"], "'datasets' has no effect: all workloads generate their own input; leave it out"
         )
+    entries = [experiment.hadoop, *(entry.hadoop for entry in experiment.workloads)]
+    several = dict.fromkeys(name for entry in entries for name, levels in entry.items() if len(levels) > 1)
+    return _Resolved(workloads, datasets, settings, media, placements, _cluster(source), list(several))
+
+
+def _check_words(source: Source, vocabulary: Vocabulary) -> None:
+    """Raise BadInputError for a level that is none of its factor's."""
     for factor in FACTORS:
-        texts = [factor.text(level) for level in factor.levels_in(experiment)]
+        texts = [factor.text(level) for level in factor.levels_in(source.experiment)]
         offered = vocabulary.levels.get(factor.name, texts)
         for at, text in enumerate(texts):
             if text not in offered:
                 words = f"{factor.name} has no level {text!r}; {nearest(text, offered)}"
                 raise source.error_at([*factor.key.split("."), at], words)
-    media = _media(source, vocabulary)
-    datasets = [_dataset(source, entry, at, vocabulary) for at, entry in enumerate(experiment.datasets)]
-    with source.at("placement"):
-        placements = _placements(experiment)
-    entries = [experiment.hadoop, *(entry.hadoop for entry in experiment.workloads)]
-    several = dict.fromkeys(name for entry in entries for name, levels in entry.items() if len(levels) > 1)
-    return _Resolved(workloads, datasets, _settings(source), media, placements, _cluster(source), list(several))
 
 
 def _workload(source: Source, entry: WorkloadEntry, at: int, vocabulary: Vocabulary) -> _Workload:

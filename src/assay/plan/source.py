@@ -63,7 +63,7 @@ class Source(YamlFile):
             if not error.missing:
                 raise
             raise BadInputError(
-                f"there is no experiment file {path}; see the experiments/ folder for examples"
+                f"there is no experiment file {path}; `assay experiments` lists the shipped ones"
             ) from None
         if not isinstance(self.tree, dict):
             raise BadInputError(f"{path} must be a mapping that starts with `experiment: NAME`")

@@ -56,7 +56,7 @@ def as_if_run(trial: Trial) -> Record:
 @cache
 def scaled(study: StudyName) -> dict[str, StudyComparison]:
     found = {}
-    for file in sorted((ROOT / "experiments").glob(f"{study}-*-scaled.yaml")):
+    for file in sorted((ROOT / "experiments" / "studies").glob(f"{study}-*-scaled.yaml")):
         plan = make_plan(file, vocabulary(INSTALLATION))
         comparison = compare(plan, [as_if_run(trial) for trial in plan.trials])
         assert comparison is not None

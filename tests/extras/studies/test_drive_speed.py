@@ -62,7 +62,7 @@ def test_agreement_is_shown_for_each_factor(tmp_path):
 
 
 def test_the_experiment_has_four_factors_and_every_comparison_of_them():
-    plan = make_plan(ROOT / "experiments" / "agreement-by-drive-speed.yaml", vocabulary(INSTALLATION))
+    plan = make_plan(ROOT / "experiments" / "studies" / "agreement-by-drive-speed.yaml", vocabulary(INSTALLATION))
     found = at_speeds(speed_runs(plan, [as_if_run(trial) for trial in plan.trials]))
     assert [at.slowdown for at in found] == [1, 2, 4, 8]
     assert {at.score.directions for at in found} == {3}

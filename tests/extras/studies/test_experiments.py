@@ -23,7 +23,7 @@ FOLDER = ROOT / "experiments"
 REFERENCE = (ROOT / "docs" / "research" / "studies.md").read_text()
 PARTS = ROOT / ".assay"
 INSTALLATION = Installation(root=ROOT, parts=PARTS, jobs_jar=PARTS / "jobs.jar", cache=PARTS, state=PARTS)
-EXPERIMENTS = sorted(FOLDER.glob("*.yaml"))
+EXPERIMENTS = sorted(FOLDER.rglob("*.yaml"))
 MIB = 1 << 20
 CONTAINERS = (
     "mapreduce.map.memory.mb", "mapreduce.reduce.memory.mb",
@@ -34,7 +34,8 @@ ONE_MAP = {
     "containers-scaled", "customs-scaled", "single-sort-factor-scaled", "single-file-buffer-scaled",
     "single-file-buffer-512k-scaled",
 }  # fmt: skip
-STUDIES = [file for file in EXPERIMENTS if file.stem.startswith(("thesis-", "hybrid-", "hpc-", "storage-"))]
+PUBLISHED = ("thesis-", "hybrid-", "hpc-", "storage-")
+STUDIES = [file for file in EXPERIMENTS if file.parent.name == "studies" and file.stem.startswith(PUBLISHED)]
 CLUSTERS = [file for file in STUDIES if file.stem.startswith(("hpc-", "storage-"))]
 SCALED = [file for file in STUDIES if file.stem.endswith("-scaled")]
 FULL = [file for file in STUDIES if file not in SCALED]

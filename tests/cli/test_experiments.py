@@ -1,0 +1,84 @@
+"""Proves that shipped experiments are listed by their questions, and that each key of an experiment is an option."""
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from assay.cli import cli
+from assay.cli.experiment_keys import OF_THE_FILE, KeyOption, key_options
+from assay.model.errors import BadInputError
+from assay.plan.experiment import ExperimentFile
+from assay.plan.overrides import Override
+
+ROOT = Path(__file__).parents[2]
+
+
+def said(*words):
+    done = CliRunner().invoke(cli, ["experiments", *words], prog_name="assay", catch_exceptions=False)
+    assert done.exit_code == 0
+    return done.output
+
+
+def test_each_shipped_experiment_is_listed_with_its_question_and_the_command_that_runs_it():
+    text = said()
+    assert "Is an SSD for YARN's local directories alone worth it?\n    assay run local-directories\n" in text
+    names = [line.split()[-1] for line in text.splitlines() if line.startswith("    assay run ")]
+    assert names == sorted(file.stem for file in (ROOT / "experiments").glob("*.yaml"))
+
+
+def test_studies_are_listed_apart():
+    names = [line.split()[-1] for line in said("--studies").splitlines() if line.startswith("    assay run ")]
+    assert names == sorted(file.stem for file in (ROOT / "experiments" / "studies").glob("*.yaml"))
+
+
+def test_json_has_all_of_them():
+    listed = json.loads(said("--json"))
+    assert {one["file"] for one in listed} == {
+        str(file.relative_to(ROOT)) for file in (ROOT / "experiments").rglob("*.yaml")
+    }
+    assert all(one["question"] for one in listed)
+    assert {one["study"] for one in listed} == {True, False}
+
+
+def overrides_of(*words):
+    """What options set."""
+
+    @key_options
+    def command(overrides):
+        taken.extend(overrides)
+
+    taken: list[Override] = []
+    given = dict(zip(words[::2], words[1::2], strict=True))
+    options = {option.option: option.name for option in command.__click_params__ if isinstance(option, KeyOption)}
+    command(values=(), **{name: given.get(option) for option, name in options.items()})
+    return [(override.key, override.value) for override in taken]
+
+
+def test_every_top_level_key_is_an_option():
+    run = cli.get_command(None, "run")
+    keys = {option.key for option in run.params if isinstance(option, KeyOption)}
+    assert keys == {*(ExperimentFile.model_fields.keys() - OF_THE_FILE), "workloads.options.size"}
+
+
+@pytest.mark.parametrize(
+    ("words", "sets"),
+    [
+        (("--worth", "18%"), [("worth", "18%")]),
+        (("--size", "2GB"), [("workloads.options.size", "2GB")]),
+        (("--media", "hdd=wd10ezex,ssd=nvme"), [("media", {"hdd": "wd10ezex", "ssd": "nvme"})]),
+        (("--media", "{hdd: {profile: wd10ezex}}"), [("media", {"hdd": {"profile": "wd10ezex"}})]),
+        (("--memory", "1GiB,2GiB"), [("memory", ["1GiB", "2GiB"])]),
+        (("--page-cache", "64MiB"), [("page_cache", "64MiB")]),
+        (("--repetitions", "5"), [("repetitions", 5)]),
+        (("--hadoop", "a.b=40,c=x"), [("hadoop.a.b", 40), ("hadoop.c", "x")]),
+    ],
+)
+def test_a_value_is_a_list_a_map_or_yaml(words, sets):
+    assert overrides_of(*words) == sets
+
+
+def test_a_value_that_is_no_yaml_is_refused_by_its_option():
+    with pytest.raises(BadInputError, match="--memory"):
+        overrides_of("--memory", "[1GiB")
