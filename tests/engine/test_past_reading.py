@@ -133,6 +133,46 @@ def test_map_only_and_without_any_task(form):
     assert (read(history(empty)).stages, read(history(empty)).missing) == ((), ())
 
 
+@FORMS
+def test_an_uber_job_is_known_as_one(form):
+    job = read(history(JOB._replace(uberized=True), form))
+    assert (job.uberized, job.missing) == (True, ())
+
+
+@FORMS
+def test_attempts_that_failed_or_were_killed_count_with_what_they_did(form):
+    changed = []
+    for kind, event in events(JOB):
+        lost = {"status": "KILLED", "error": "outrun"}
+        again = event.get("attemptId", "").endswith("m_000000_0") and kind == "MAP_ATTEMPT_FINISHED"
+        changed.append(("MAP_ATTEMPT_KILLED", {**event, **lost}) if again else (kind, event))
+    maps, _ = read(history(changed, form)).stages
+    assert (maps.whole.tasks, maps.whole.store_read, maps.elapsed_ms) == (4, 400 * MIB, 16_000)
+
+
+def test_a_history_of_hadoop_0_23():
+    """A space before each event, no queue, no counters of attempts that were killed, and events that are new to us."""
+    former = []
+    for kind, event in events(JOB):
+        if kind == "MAP_ATTEMPT_FINISHED" and event["attemptId"].endswith("m_000003_0"):
+            known = {name: event[name] for name in ("taskid", "attemptId", "taskType", "finishTime", "hostname")}
+            former.append(("MAP_ATTEMPT_KILLED", known))
+        else:
+            unknown = {"jobQueueName", "containerId"}
+            former.append((kind, {name: value for name, value in event.items() if name not in unknown}))
+    content = history(former).replace(b'\n{"type":"', b'\n {"type":"')
+    job = read(content + b' {"type":"JOB_PRIORITY_CHANGED","event":{"x.JobPriorityChange":{"priority":"LOW"}}}\n')
+    assert (job.name, job.queue, job.state, job.missing) == (JOB.name, "", "SUCCEEDED", ())
+    assert job.stages[0].whole.store_read == 300 * MIB
+    assert job.stages[0].whole.tasks == 4
+
+
+def test_groups_of_counters_before_hadoop_2_are_known():
+    old = history(JOB).replace(b"org.apache.hadoop.mapreduce.FileSystemCounter", b"FileSystemCounters")
+    old = old.replace(b"org.apache.hadoop.mapreduce.TaskCounter", b"org.apache.hadoop.mapred.Task$Counter")
+    assert read(old).stages == read(history(JOB)).stages
+
+
 def test_clocks_that_disagree_make_no_negative_times():
     skewed = [
         (kind, {**event, "finishTime": event["finishTime"] - 60_000} if kind == "MAP_ATTEMPT_FINISHED" else event)

@@ -10,7 +10,7 @@ from assay.engine.past.reading import read_job
 from assay.model.errors import BadInputError
 from assay.triage.bounds import beside, bound_of, busy_at_once, concurrency, drive_seconds, parts_of
 from assay.triage.drives import drives_by_role, drives_text
-from assay_extras.testing.job_histories import MadeJob, history
+from assay_extras.testing.job_histories import MadeJob, events, history
 
 MIB, GIB = 1 << 20, 1 << 30
 JOB = MadeJob(
@@ -165,3 +165,14 @@ def test_the_role_that_moves_most_matters_most():
     starts = bound_of(made(nothing), drives())
     assert starts.role == "intermediate"  # starts, and what a task writes at least
     assert starts.seconds < 1
+
+
+def test_tasks_that_ran_beyond_their_job_by_other_clocks_save_no_more_than_all_of_it():
+    late = [
+        (kind, {**event, "finishTime": event["finishTime"] + 3_600_000} if kind.endswith("ATTEMPT_FINISHED") else event)
+        for kind, event in events(JOB._replace(cpu=0.0))
+    ]
+    job = read_job(io.BytesIO(history(late)), {})
+    assert job.tasks_s > job.elapsed_s > 0
+    assert job.idle_s == 0
+    assert 0 < bound_of(job, drives()).seconds <= job.elapsed_s

@@ -2,13 +2,17 @@
 
 import csv
 import json
+import zipfile
 
 import pytest
 from click.testing import CliRunner
 from ruamel.yaml import YAML
 
 from assay.cli import cli
+from assay.cli.context import find_installation, vocabulary
 from assay.model.errors import BadInputError
+from assay.plan.make import plan_and_more
+from assay.plan.source import Source
 from assay_extras.testing.job_histories import MadeJob, write_history
 
 MIB, GIB = 1 << 20, 1 << 30
@@ -99,6 +103,28 @@ def test_an_experiment_for_each_job_that_may_matter(site, tmp_path):
     assert experiment["placement"][1] == {
         "name": "intermediate-on-ssd", "input": "now", "intermediate": "ssd", "output": "now",
     }  # fmt: skip
+
+
+def test_an_experiment_is_one_that_runs_once_its_jar_and_sample_are_there(site, tmp_path):
+    assay("triage", "--history", site, "--drives", "4xhdd", "--write-experiment", tmp_path)
+    with zipfile.ZipFile(tmp_path / "JOB.jar", "w") as jar:
+        jar.writestr("META-INF/MANIFEST.MF", "Manifest-Version: 1.0\nMain-Class: My\n")
+        jar.writestr("My.class", "")
+    (tmp_path / "SAMPLE").write_text("a b\n")
+    plan, _ = plan_and_more(Source(tmp_path / "nightly-sort.yaml"), vocabulary(find_installation()))[:2]
+    assert {trial.placement.name for trial in plan.trials} == {"now", "ssd", "intermediate-on-ssd", "zero-delay"}
+
+
+def test_names_in_any_script_and_with_signs_of_terminals(site, tmp_path):
+    names = ["تقرير يومي", "отчёт", "évènement", "\x1b[31mred\x1b[0m", "[bold]x[/bold]", "=1+1", "a\u202eb"]
+    for number, name in enumerate(names, 20):
+        write_history(site, HEAVY._replace(number=number, name=name))
+    code, text = assay("triage", "--history", site, "--verbose")
+    assert code == 0
+    assert all(name in text for name in ("تقرير يومي", "отчёт", "évènement", "[bold]x[/bold]"))
+    assert "\x1b" not in text
+    assert "\u202e" not in text
+    assert "\x1b" not in (tmp_path / "triage.html").read_text()
 
 
 @pytest.mark.parametrize("words", [["--since", "yesterday"], ["--drives", "four"], ["--worth", "much"]])

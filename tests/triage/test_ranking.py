@@ -40,7 +40,7 @@ def site(text="1xhdd", **more):
         ("import 17", "import"), ("q2", "q2"), ("INSERT INTO t(Stage-1)", "INSERT INTO t(Stage-1)"),
         ("oozie:launcher:T=java:W=wf:A=act:ID=0000012-131231233210129-oozie-oozi-W", "oozie:launcher:T=java:W=wf:A=act:ID=oozie-oozi-W"),
         ("job 3f2504e0-4f89-11d3-9a0c-0305e82c3301 x", "job x"), ("夜間バッチ 20261125", "夜間バッチ"), ("ночной отчёт 3", "ночной отчёт"),
-        ("٢٠٢٦ تقرير", "تقرير"), ("12345", "12345"), ("", NAMELESS), ("  two   words ", "two words"),
+        ("٢٠٢٦ تقرير", "تقرير"), ("12345", "12345"), ("=1+1", "=1+1"), ("", NAMELESS), ("  two   words ", "two words"),
         ("Sleep job", "Sleep job"), ("a\nb 4", "a b"),
     ],
 )  # fmt: skip
@@ -125,6 +125,17 @@ def test_what_is_missing_is_said_and_good_runs_still_count():
     (both,) = judge([failed, made(HEAVY)], site(), 0.1)
     assert (both.runs, both.counted, both.verdict) == (2, 1, TriageVerdict.MAY_MATTER)
     assert both.ids[0] == HEAVY.id
+
+
+def test_what_is_assumed_is_said():
+    jobs = [made(HEAVY), made(LIGHT, {"dfs.replication": "1"}), made(HEAVY._replace(number=3, uberized=True))]
+    nowhere = [
+        (kind, {**event, "trackerName": ""} if "trackerName" in event else event) for kind, event in events(LIGHT)
+    ]
+    assumed = " ".join(triage([*jobs, made(nowhere)], site(), 0.1, "1 x disk", 0, []).summary.assumed)
+    assert "3 of 4 histories have no configuration beside them: Hadoop's own values are taken" in assumed
+    assert "1 jobs ran inside their application masters (uber jobs): only the bytes bound them" in assumed
+    assert "1 histories name no nodes" in assumed
 
 
 def test_the_fewest_jobs_that_hold_most_decide():

@@ -91,7 +91,8 @@ def bound_of(
         worked_s = bytes_s if measured_s is None else min(elapsed_s, BUSY_MARGIN * measured_s)
         stage_s = worked_s if time_s is None else min(time_s, worked_s)
         stages.append(StageBound(stage.name, stage_s, time_s, bytes_s, measured_s))
-    seconds = sum(stage.seconds for stage in stages)
+    # By clocks that differ, tasks may have run for longer than their job.
+    seconds = min(job.elapsed_s, sum(stage.seconds for stage in stages))
     processors_s = job.whole.cpu_ms / 1000 / max(1, len(job.nodes)) / cores if cores and not job.uberized else 0.0
     if processors_s:
         seconds = min(seconds, max(0.0, tasks_s - processors_s))

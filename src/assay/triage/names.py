@@ -3,6 +3,8 @@
 import re
 from collections.abc import Mapping, Sequence
 
+from assay.model.naming import printable
+
 _DROPPED = re.compile(
     r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"  # a UUID
     r"|(?<![^\W_])(?=[0-9a-f]*[0-9])[0-9a-f]{16,}(?![^\W_])"  # a digest
@@ -19,12 +21,13 @@ NAMELESS = "(name not known)"
 
 def recurring(name: str) -> str:
     """A job's name as all of its runs have it."""
-    plain = " ".join(name.replace(_MARK, " ").split())
+    plain = " ".join(printable(name).replace(_MARK, " ").split())
     marked = _DROPPED.sub(_MARK, plain)
     if marked == plain:
         return plain or NAMELESS
     # Of the signs around what was dropped the first one stays, so that words on both sides stay apart.
-    return _AROUND.sub(lambda match: match[0].replace(_MARK, "")[:1], marked).strip(_EDGES) or plain
+    rest = _AROUND.sub(lambda match: match[0].replace(_MARK, "")[:1], marked).strip(_EDGES)
+    return rest if any(map(str.isalnum, rest)) else plain
 
 
 def numbered(names: Sequence[str]) -> Mapping[str, str]:

@@ -74,8 +74,8 @@ def sums(summary: Batch) -> Iterator[str]:
     if summary.short:
         verb, share = "is" if summary.short == 1 else "are", percent(summary.short_bound_s / summary.elapsed_s)
         yield (
-            f"{_count(summary.short, 'job')} {verb} too short to judge: of {duration_text(summary.short_s)} in all, any "
-            f"drive could save at most {duration_text(summary.short_bound_s)} ({share} of jobs' time)."
+            f"{_count(summary.short, 'job')} {verb} too short to judge: of {duration_text(summary.short_s)} in all, "
+            f"any drive could save at most {duration_text(summary.short_bound_s)} ({share} of jobs' time)."
         )
     if summary.not_counted or summary.older:
         count = summary.not_counted
