@@ -18,7 +18,7 @@ def with_phases(record, **seconds):
 
 
 def parts_of(plan, records):
-    (found,) = breakdowns(records, decisions(plan, records))
+    (found,) = breakdowns(plan, records, decisions(plan, records))
     return {one.name: one for one in found.parts}
 
 

@@ -54,8 +54,11 @@ class Combination(NamedTuple):
         return {name: text for level in self.levels.values() for name, text in level.labels.items()}
 
 
-def combinations(source: Source, axes: Sequence[Sequence[Axis]]) -> list[Combination]:
-    """All that an experiment asks for, each once; `axes` are each workload's, itself first. Raises BadInputError."""
+def combinations(source: Source, axes: Sequence[Sequence[Axis]]) -> tuple[list[Combination], Mapping[str, str]]:
+    """All that an experiment asks for, each once, and the base of one that changes one factor at a time.
+
+    `axes` are each workload's, itself first. Raises BadInputError.
+    """
     experiment = source.experiment
     workloads = Axis(WORKLOAD, [own[0].levels[0] for own in axes])
     every = [workloads, *(one for own in axes for one in own)]
@@ -90,12 +93,14 @@ def combinations(source: Source, axes: Sequence[Sequence[Axis]]) -> list[Combina
         if not found:
             raise BadInputError("exclude leaves no combination; give fewer, or more levels in each")
     if not experiment.zero_delay_baseline:
-        return found
-    # The baseline runs once for all combinations that differ in their placement alone.
+        return found, base
+    # The baseline runs once for all combinations that differ in their placement alone; where that is one of several
+    # changes, for those without another.
+    others = {name: [text] for name, text in base.items() if name != PLACEMENT} if PLACEMENT in base else {}
     baseline = Level(pure(ZERO_DELAY), {PLACEMENT: ZERO_DELAY})
-    added = [Combination({**one.levels, PLACEMENT: baseline}) for one in found]
+    added = [Combination({**one.levels, PLACEMENT: baseline}) for one in found if _has(one.labels, others)]
     once = {tuple(one.labels.items()): one for one in added}.values()
-    return [*found, *(one for one in once if not any(_has(one.labels, choice) for choice in excluded))]
+    return [*found, *(one for one in once if not any(_has(one.labels, choice) for choice in excluded))], base
 
 
 def only(plan: Plan, wanted: Sequence[str]) -> Plan:

@@ -45,7 +45,8 @@ def plan_and_more(source: Source, vocabulary: Vocabulary) -> tuple[Plan, Iterato
     doubts = [*doubts, *single_copy(experiment)]
     axes = [_axes(experiment, resolved, workload) for workload in resolved.workloads]
     _refuse_repeated(source, resolved, axes[0])
-    repetitions = equally_slow(_repetitions(experiment, resolved, combinations(source, axes)))
+    planned, base = combinations(source, axes)
+    repetitions = equally_slow(_repetitions(experiment, resolved, planned, base))
     first = next(repetitions)
     check_pairs(source, first)
     check_workers(source, first)
@@ -59,6 +60,7 @@ def plan_and_more(source: Source, vocabulary: Vocabulary) -> tuple[Plan, Iterato
         worth=experiment.worth,
         next=experiment.next,
         placements=tuple(placement.name for placement in resolved.placements),
+        base=base,
     )
     return plan, repetitions
 
@@ -331,13 +333,15 @@ def _refuse_repeated(source: Source, resolved: _Resolved, axes: Sequence[Axis]) 
 
 
 def _repetitions(
-    experiment: ExperimentFile, resolved: _Resolved, planned: Sequence[Combination]
+    experiment: ExperimentFile, resolved: _Resolved, planned: Sequence[Combination], base: Mapping[str, str]
 ) -> Iterator[tuple[Trial, ...]]:
     """A block of trials for each, without end; warm-ups go before the first."""
     mirrored = experiment.order == "mirrored"
     most = (2 if mirrored else 1) * len(planned) * experiment.repetitions + experiment.warm_up
     numbers, digits = counting(1), max(4, len(str(most)))
-    for repetition, block in enumerate(blocks(planned, experiment.seed, mirrored=mirrored), start=1):
+    for repetition, block in enumerate(
+        blocks(planned, experiment.seed, {PLACEMENT, *base}, mirrored=mirrored), start=1
+    ):
         warming = [(block[turn % len(block)], 0) for turn in range(experiment.warm_up)] if repetition == 1 else []
         turns = [*warming, *((combination, repetition) for combination in block)]
         yield tuple(_trial(experiment, resolved, f"{next(numbers):0{digits}d}", *turn) for turn in turns)

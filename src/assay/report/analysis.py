@@ -21,6 +21,7 @@ from assay.report.depends import depends_notes
 from assay.report.faults import FaultsView
 from assay.stats import blocked, run_doubts
 from assay.stats.breakdown import Breakdown, breakdowns
+from assay.stats.changes import CHANGE
 from assay.stats.comparison import Comparison, compare
 from assay.stats.decision import Decision, decisions, estimates_apart
 from assay.stats.energy import part_spans
@@ -347,8 +348,8 @@ def analyse(plan: Plan, records: Sequence[Record], cpu_speed: float | None = Non
             _with_notes(answer_of(one, decided), one, own, first=not place) for place, (one, own) in enumerate(depends)
         ],
         sensitivities=[own for _, own in depends],
-        breakdowns=breakdowns(records, decided),
-        others=[one for one in compared if one.factor != factor],
+        breakdowns=breakdowns(plan, records, decided),
+        others=[one for one in compared if one.factor not in (plan.base if factor == CHANGE else (factor,))],
         doubts=[*plan.doubts, *doubts_of(records), *estimates_apart(decided)],
         sections=sections,
     )

@@ -15,6 +15,7 @@ from assay.report.caveats import NO_REPETITIONS, drive_notes, left_out_notes, mo
 from assay.report.words import about_text, seconds_text
 from assay.stats.blocked import BlockedShare
 from assay.stats.caveats import MachineShared
+from assay.stats.changes import AS_IT_IS, CHANGE
 from assay.stats.decision import REAL, TWIN, Decision, Estimate, PlacementResult, Question, Verdict
 from assay.stats.fault_cost import FAULT
 from assay.stats.run_doubts import BUSY, READ, WRITTEN
@@ -56,13 +57,14 @@ class Answer(NamedTuple):
 def answer_of(decision: Decision, shared: Sequence[Decision] = ()) -> Answer:
     """In words; `shared` are all decisions of the report: what is the same in all of them is not repeated."""
     names = _names(decision)
-    headlines = {Question.WORTH: _headline, Question.COST: _fault_headline, Question.LIKENESS: _twin_headline}
+    of_worth = _changes_headline if decision.factor == CHANGE else _headline
+    headlines = {Question.WORTH: of_worth, Question.COST: _fault_headline, Question.LIKENESS: _twin_headline}
     headline = headlines[decision.question] if len(decision.placements) > 1 else _alone
     said = _HARDLY_USED if decision.storage_hardly_used else headline(decision, names)
     on = "On" if decision.factor == PLACEMENT else "With"
     lines = []
     for placement in decision.placements:
-        label = "Without a fault" if _is_no_fault(decision, placement) else f"{on} {names[placement.placement]}"
+        label = _unchanged(decision, placement) or f"{on} {names[placement.placement]}"
         drives = f" ({placement.drives})" if on == "On" and placement.drives and placement.kind else ""
         lines.append(AnswerLine(label, label + drives, _time(placement), _words(decision, placement)))
     if decision.baseline is not None:
@@ -77,6 +79,13 @@ def answer_of(decision: Decision, shared: Sequence[Decision] = ()) -> Answer:
         notes=tuple(_notes(decision, names)),
         levels=decision.levels,
     )
+
+
+def _unchanged(decision: Decision, one: PlacementResult) -> str:
+    """How a line about a base without a fault, or without a change, begins; empty for any other."""
+    if _is_no_fault(decision, one):
+        return "Without a fault"
+    return "As it is" if (decision.factor, one.placement) == (CHANGE, AS_IT_IS) else ""
 
 
 def _is_no_fault(decision: Decision, one: PlacementResult) -> bool:
@@ -156,6 +165,8 @@ def interval_text(one: Estimate) -> str:
 
 def _names(decision: Decision) -> Mapping[str, str]:
     """`the hard disk` where only one placement is on one; else the placement's own name, or the factor's level."""
+    if decision.factor == CHANGE:
+        return {one.placement: one.placement for one in decision.placements}
     if decision.factor != PLACEMENT:
         return {one.placement: f"{decision.factor} {one.placement}" for one in decision.placements}
     if decision.question is Question.LIKENESS:
@@ -330,6 +341,23 @@ def _headline(decision: Decision, names: Mapping[str, str]) -> str:
             return f"{others} {verb} worth it: {percent(-best.saving.value)} more time than {base}"
         return f"{others} {verb} worth it: at most {percent(most)} less time than {base}"
     return f"not known yet whether {names[best.placement]} saves {percent(decision.worth)} of the time on {base}"
+
+
+def _changes_headline(decision: Decision, _: Mapping[str, str]) -> str:
+    """The changes by their verdicts, those that save most first."""
+    changes = sorted(decision.placements[1:], key=lambda one: one.elapsed_s.value)
+    pieces = []
+    for verdict in Verdict:
+        of_verdict = [one for one in changes if one.verdict is verdict]
+        if of_verdict:
+            shown = (
+                f"{one.placement} ({percent(one.saving.value)} less time)"
+                if verdict is Verdict.WORTH_IT and one.saving
+                else one.placement
+                for one in of_verdict
+            )
+            pieces.append(f"{verdict}: {', '.join(shown)}")
+    return "; ".join(pieces)
 
 
 def _alone(decision: Decision, names: Mapping[str, str]) -> str:

@@ -10,7 +10,7 @@ from typing import Literal
 
 from assay.model.base import Frozen
 from assay.model.record import Record
-from assay.model.trial import PART_PRIOR, ZERO_DELAY
+from assay.model.trial import PART_PRIOR, ZERO_DELAY, Plan
 from assay.stats.comparison import LEAST_SECONDS, benjamini_hochberg
 from assay.stats.decision import Decision, Estimate, question_of, saved_share
 from assay.stats.fit import Contrast, Fit, by_other_factors, fits
@@ -71,10 +71,9 @@ class Breakdown(Frozen):
         return any(time.trials > 1 for part in self.parts for time in part.times)
 
 
-def breakdowns(records: Sequence[Record], decided: Sequence[Decision]) -> list[Breakdown]:
+def breakdowns(plan: Plan, records: Sequence[Record], decided: Sequence[Decision]) -> list[Breakdown]:
     """One for each decision, in their order."""
-    counted = samples(records)
-    factor = question_of(counted)
+    factor, counted = question_of(plan, samples(records))
     trials = {levels: sum(map(len, own.values())) for levels, own in by_other_factors(counted, factor).items()}
     tested = [
         (kind, name, fits(own, factor, PART_PRIOR))

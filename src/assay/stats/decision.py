@@ -15,7 +15,16 @@ from assay.model.record import Record
 from assay.model.trial import NOTHING_TO_CHOOSE, ZERO_DELAY, Plan
 from assay.stats.blocked import BlockedShare, blocked_shares, not_computing_share
 from assay.stats.caveats import Caveat, NotRepeated, caveats_of
-from assay.stats.comparison import Comparison, holm
+from assay.stats.changes import (
+    CHANGE,
+    as_changes,
+    asks_of_changes,
+    change_order,
+    change_text,
+    changes_of,
+    levels_beside,
+)
+from assay.stats.comparison import Comparison, compare, holm
 from assay.stats.fault_cost import FAULT
 from assay.stats.fit import Contrast, Fit, fits, within
 from assay.stats.noise import ALPHA, Noise, repetitions_to_decide
@@ -149,10 +158,11 @@ class Decision(Frozen):
     """One workload on one input, everything but one factor equal (`levels`: all other factors).
 
     The `factor` is the placement, or where that does not vary another factor of the experiment, whose levels stand for
-    placements then. `placements` begin with the base; the `baseline` (zero storage delay) is not among them. `best` is
-    the placement with the least time. `busy_bound_s` is how long the base's drives were busy: without a baseline no
-    drive can save more (None where nobody measured). `corrected` is how many verdicts were corrected together. The jobs
-    ran on so many `nodes` (None: not known). `caveats` are what limits all that, in the order in which they are told.
+    placements then; of an experiment that changes one factor at a time it is `change`. `placements` begin with the
+    base; the `baseline` (zero storage delay) is not among them. `best` is the placement with the least time.
+    `busy_bound_s` is how long the base's drives were busy: without a baseline no drive can save more (None where nobody
+    measured). `corrected` is how many verdicts were corrected together. The jobs ran on so many `nodes` (None: not
+    known). `caveats` are what limits all that, in the order in which they are told.
     """
 
     levels: Mapping[str, str]
@@ -231,8 +241,9 @@ def decisions(
     most `alpha`.
     """
     by_id = {record.trial.id: record for record in records}
-    counted = samples(records)
-    factor = question_of(counted)
+    factor, counted = question_of(plan, samples(records))
+    if factor == CHANGE:  # against all as it is, where `compared` are the levels of each factor
+        compared = compare(counted, [CHANGE], plan.prior, {CHANGE: change_order(plan)})
     found = fits(counted, factor, plan.prior)
     known = {(one.others, one.base, one.level): one for one in compared if one.factor == factor}
     noises = within(combinations(counted), plan.prior)
@@ -244,21 +255,31 @@ def decisions(
     ran: dict[Levels, dict[str, bool]] = {}
     for record in records:
         if not (record.trial.warm_up or record.trial.varied):
-            others = tuple(item for item in record.trial.factors.items() if item[0] != factor)
-            level = record.trial.factors[factor]
+            others, level = _asked(plan, factor, record)
             own = ran.setdefault(others, {})
             own[level] = own.get(level, False) or counts(record)
     return [draft.decision(verdicts, ran, together) for draft in drafts]
 
 
-def question_of(found: Sequence[Sample]) -> str:
-    """The factor that a run asks about: the placement; where there is but one, the first other factor that varies.
+def question_of(plan: Plan, found: Sequence[Sample]) -> tuple[str, Sequence[Sample]]:
+    """The factor that a run asks about, and the samples with that factor.
 
-    Not one that is nothing to choose, such as how much slower a scale model runs.
+    It is the change, where one factor is changed at a time; else the placement; where there is but one, the first other
+    factor that varies. Not one that is nothing to choose, such as how much slower a scale model runs.
     """
     varies = varying_factors(found)
+    if asks_of_changes(plan, varies):
+        return CHANGE, as_changes(found, plan.base)
     others = [name for name in varies if name not in {*WORK, "variant", MACHINE, PLACEMENT, *NOTHING_TO_CHOOSE}]
-    return others[0] if PLACEMENT not in varies and others else PLACEMENT
+    return (others[0] if PLACEMENT not in varies and others else PLACEMENT), found
+
+
+def _asked(plan: Plan, factor: str, record: Record) -> tuple[Levels, str]:
+    """A record's levels of all factors but the question's, and that one's."""
+    factors = record.trial.factors
+    if factor == CHANGE:
+        return levels_beside(tuple(factors.items()), plan.base), change_text(factors, plan.base)
+    return tuple(item for item in factors.items() if item[0] != factor), factors[factor]
 
 
 def _verdicts(drafts: Sequence["_DecisionInputs"], worth: float, alpha: float) -> Mapping[tuple[Levels, str], Verdict]:
@@ -297,7 +318,8 @@ class _DecisionInputs:
         self._of_twin = factor == PLACEMENT and compares_twin(plan)
         self._records = {level: [by_id[one.trial] for one in own] for level, own in fit.own.items()}
         self._blocked = blocked_shares(self._records)
-        order = BASES.get(factor, plan.placements)
+        order = change_order(plan) if factor == CHANGE else BASES.get(factor, plan.placements)
+        self._changed_from = plan.base if factor == CHANGE else {}
         self.placements = [name for name in in_plan_order(fit.levels, order) if name != ZERO_DELAY]
         self._baseline = ZERO_DELAY if ZERO_DELAY in fit.levels else None
         self.base = self.placements[0] if self.placements else ZERO_DELAY
@@ -318,7 +340,7 @@ class _DecisionInputs:
             none = {"verdict": Verdict.NOT_WORTH_IT}
             placements = (placements[0], *(placement.model_copy(update=none) for placement in placements[1:]))
         verdict = self._overall(placements, bound)
-        of_drives = self.factor == PLACEMENT and bool(placements)
+        of_drives = self.factor in {PLACEMENT, CHANGE} and bool(placements)
         real = {level: own for level, own in self._records.items() if level != ZERO_DELAY}
         nodes = self._records[self.base][0].facts.get("nodes", "")  # none where Assay started none
         return Decision(
@@ -378,7 +400,8 @@ class _DecisionInputs:
     def _result(self, level: str, verdict: Verdict | None) -> PlacementResult:
         own = self._records[level]
         elapsed = self._elapsed(level)
-        share = self._saving(self._baseline, level) if self._baseline and level != ZERO_DELAY else None
+        beside_baseline = self._baseline and level != ZERO_DELAY and self._differs_in_placement(level)
+        share = self._saving(ZERO_DELAY, level) if beside_baseline else None
         storage = share.times(elapsed.value) if share is not None else None
         media, facts = own[0].trial.media, own[0].facts
         kinds = {"" if medium.on else kind_of(medium).drive(medium, facts) for medium in media}
@@ -398,13 +421,17 @@ class _DecisionInputs:
             comparison=self.known.get((self.levels, self.base, level)),
             storage_s=storage,
             storage_share=share,
-            won_back=self._won_back(level) if against_base and self._baseline else None,
+            won_back=self._won_back(level) if against_base and beside_baseline else None,
             split=_split(own, storage),
             blocked=self._blocked.get(level),
             not_computing=not_computing_share(own),
             noise=self._noise(level),
             drives_busy_s=max((seconds for record in own if (seconds := busy_seconds(record))), default=None),
         )
+
+    def _differs_in_placement(self, level: str) -> bool:
+        """Whether a level differs from the zero-delay baseline in nothing but the placement."""
+        return changes_of(self._records[level][0].trial.factors, self._changed_from).keys() <= {PLACEMENT}
 
     def _elapsed(self, level: str) -> Estimate:
         """The geometric mean, which belongs to ratios as the arithmetic mean does to differences.

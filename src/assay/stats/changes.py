@@ -1,0 +1,59 @@
+"""Experiments that change one factor at a time: each change is a level of one factor, against all as it is."""
+
+from collections.abc import Mapping, Sequence
+
+from assay.model.trial import ZERO_DELAY, Plan
+from assay.stats.sample import PLACEMENT, WORK, Levels, Sample, in_order, in_plan_order
+
+CHANGE, AS_IT_IS = "change", "as it is"
+"""The factor, and its base."""
+
+
+def asks_of_changes(plan: Plan, varying: Sequence[str]) -> bool:
+    """Whether a plan's question is which change is worth it.
+
+    Not where each change runs on all placements, which are asked about then, nor where the work itself changes.
+    """
+    compares_placements = PLACEMENT in varying and PLACEMENT not in plan.base
+    return bool(plan.base) and not compares_placements and not {*WORK, "variant"} & plan.base.keys()
+
+
+def changes_of(factors: Mapping[str, str], base: Mapping[str, str]) -> dict[str, str]:
+    """The levels in which a trial differs from the base."""
+    return {name: factors[name] for name, level in base.items() if factors.get(name, level) != level}
+
+
+def change_text(factors: Mapping[str, str], base: Mapping[str, str]) -> str:
+    """A trial's level of the factor `change`: a placement by its name, another level with its factor's."""
+    changes = changes_of(factors, base)
+    return (
+        " and ".join(level if name == PLACEMENT else f"{name} {level}" for name, level in changes.items()) or AS_IT_IS
+    )
+
+
+def levels_beside(factors: Levels, base: Mapping[str, str]) -> Levels:
+    """Those of all factors that no change is made in."""
+    return tuple(item for item in factors if item[0] not in base)
+
+
+def as_changes(found: Sequence[Sample], base: Mapping[str, str]) -> list[Sample]:
+    """Samples with the factor `change` in place of all that the base names."""
+    return [
+        one._replace(
+            factors=(*levels_beside(one.factors, base), (CHANGE, change_text(dict(one.factors), base))),
+        )
+        for one in found
+    ]
+
+
+def change_order(plan: Plan) -> list[str]:
+    """As it is, then each factor's changes in the base's order, zero storage delay last."""
+    texts: dict[str, set[str]] = {}
+    for trial in plan.trials:
+        changed = next(iter(changes_of(trial.factors, plan.base)), "")
+        texts.setdefault(changed, set()).add(change_text(trial.factors, plan.base))
+    of_factors = {name: in_order(own) for name, own in texts.items()}
+    if PLACEMENT in of_factors:
+        of_factors[PLACEMENT] = in_plan_order(of_factors[PLACEMENT], plan.placements)
+    ordered = [text for name in plan.base for text in of_factors.get(name, ())]
+    return [AS_IT_IS, *(text for text in ordered if text != ZERO_DELAY), ZERO_DELAY]
