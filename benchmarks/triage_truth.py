@@ -13,6 +13,7 @@ import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from io import BytesIO
+from itertools import pairwise
 from pathlib import Path
 from statistics import fmean, median
 from typing import NamedTuple
@@ -37,6 +38,10 @@ THRESHOLDS = (0.05, 0.1, 0.2, 0.3, 0.5)
 VERDICT_COLUMNS = (
     "threshold", "excluded by rule 1", "of them wrong", "excluded by rule 2", "of them wrong", "too short to judge",
 )  # fmt: skip
+
+SAVED = (-10.0, 0.05, 0.1, 0.2, 0.4, 10.0)
+"""Ends of the bands of what was saved."""
+SAVED_COLUMNS = ("saved", "cases", "lowest bound", "median bound", "highest bound")
 
 
 class Case(NamedTuple):
@@ -190,6 +195,17 @@ def verdict_rows(cases: Sequence[Case]) -> list[list[str]]:
     return rows
 
 
+def looseness_rows(cases: Sequence[Case]) -> list[list[str]]:
+    """By what was saved: how many cases, and the median and the extremes of their bounds."""
+    rows = []
+    for low, high in pairwise(SAVED):
+        bounds = sorted(case.bound for case in cases if low <= case.saved < high)
+        name = f"under {high:.0%}" if low < 0 else f"{low:.0%} and more" if high > 1 else f"{low:.0%} to {high:.0%}"
+        shares = [f"{value:.0%}" for value in (bounds[0], median(bounds), bounds[-1])] if bounds else ["-"] * 3
+        rows.append([name, str(len(bounds)), *shares])
+    return rows
+
+
 def main() -> int:
     """Print all cases, how many hold, and which verdicts would have been wrong."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -218,8 +234,9 @@ def main() -> int:
     ]
     sys.stdout.write("\n".join(fitted(columns, 200)) + "\n")
     sys.stdout.write(f"\n{outcome(cases)}\n")
-    table = zip(VERDICT_COLUMNS, zip(*verdict_rows(cases), strict=True), strict=True)
-    sys.stdout.write("\n".join(fitted([Column(head, list(cells)) for head, cells in table], 200)) + "\n")
+    for heads, rows in ((VERDICT_COLUMNS, verdict_rows(cases)), (SAVED_COLUMNS, looseness_rows(cases))):
+        table = [Column(head, list(cells)) for head, cells in zip(heads, zip(*rows, strict=True), strict=True)]
+        sys.stdout.write("\n".join(["", *fitted(table, 200)]) + "\n")
     if wishes.json:
         wishes.json.write_text(json.dumps([case._asdict() for case in cases], indent=1), encoding="utf-8")
     return 1 if any(wrong(excluded(cases, worth), worth) for worth in THRESHOLDS) else 0

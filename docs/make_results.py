@@ -23,7 +23,8 @@ from pathlib import Path
 from benchmarks.cpu_speed_scaling import comparisons, lines
 from benchmarks.dilation_invariance import NO_PRIOR, equivalences, unchecked
 from benchmarks.known_effects import markdown
-from benchmarks.triage_truth import VERDICT_COLUMNS, Case, outcome, verdict_rows
+from benchmarks.triage_example import answer
+from benchmarks.triage_truth import SAVED_COLUMNS, VERDICT_COLUMNS, Case, looseness_rows, outcome, verdict_rows
 from docs.make_studies import BLOCKS, documents
 
 from assay.record.folder import RunFolder
@@ -215,12 +216,28 @@ def known_effects() -> str:
     return "\n".join(markdown(json.loads((ROOT / "benchmarks" / "known-effects.json").read_text(encoding="utf-8"))))
 
 
-def triage_truth() -> str:
-    """Whether the bounds of triage held in the cases that `benchmarks/triage_truth.py --json` wrote beside itself."""
+def _triage_cases() -> list[Case]:
+    """What `benchmarks/triage_truth.py --json` wrote beside itself."""
     kept = json.loads((ROOT / "benchmarks" / "triage-truth.json").read_text(encoding="utf-8"))
-    cases = [Case(**case) for case in kept]
+    return [Case(**case) for case in kept]
+
+
+def triage_truth() -> str:
+    """Whether the bounds of triage held, and its verdicts by both rules."""
+    cases = _triage_cases()
     sentence = outcome(cases)
     return f"{sentence[0].upper()}{sentence[1:]}.\n\n{_table([*VERDICT_COLUMNS], verdict_rows(cases))}"
+
+
+def triage_looseness() -> str:
+    """How loose the bounds of triage are."""
+    return _table([*SAVED_COLUMNS], looseness_rows(_triage_cases()))
+
+
+def triage_example() -> str:
+    """What `assay triage` says of a made site."""
+    with tempfile.TemporaryDirectory() as folder:
+        return _listing(answer(Path(folder)).splitlines())
 
 
 def _table(headings: list[str], rows: list[list[str]]) -> str:
@@ -245,6 +262,8 @@ RESULT_TEXTS: Mapping[str, Callable[[], str]] = {
     "quickstart with half the processor time": half_cpu,
     "known effects": known_effects,
     "triage truth": triage_truth,
+    "triage looseness": triage_looseness,
+    "triage example": triage_example,
     **BLOCKS,
 }
 """What makes each result's text, by the name in the pages."""

@@ -1,7 +1,7 @@
 """Proves how triage's truth is judged: what holds, what is wrongly excluded, and that a record's jobs become histories."""
 
 from benchmarks.triage_histories import events_of, head_of
-from benchmarks.triage_truth import Case, excluded, job_of, outcome, verdict_rows, wrong
+from benchmarks.triage_truth import Case, excluded, job_of, looseness_rows, outcome, verdict_rows, wrong
 
 from assay.engine.past.reading import read_file
 from assay.engine.tasks import MapReduceAttempt
@@ -28,6 +28,14 @@ def test_a_verdict_is_wrong_where_the_whole_interval_is_above_the_threshold():
     assert excluded(cases, 0.1) == [right, chance]
     assert verdict_rows(cases)[1] == ["10%", "3", "1", "2", "0", "1"]
     assert wrong([case(0.02, 0.2, 0.15)], 0.1) == 1  # rule 2 can be wrong, too
+
+
+def test_looseness_is_told_by_what_was_saved():
+    cases = [case(bound, 0.15, 0.15) for bound in (0.5, 0.2, 0.3)] + [case(0.1, -0.2, -0.2)]
+    rows = looseness_rows(cases)
+    assert rows[0] == ["under 5%", "1", "10%", "10%", "10%"]
+    assert rows[2] == ["10% to 20%", "3", "20%", "30%", "50%"]
+    assert rows[4] == ["40% and more", "0", "-", "-", "-"]
 
 
 def attempt(number, stage, begin_ms, end_ms, **counters):
