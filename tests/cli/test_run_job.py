@@ -8,6 +8,7 @@ from ruamel.yaml import YAML
 from assay.cli import cli
 from assay.cli.context import find_installation, vocabulary
 from assay.input.sample import MANIFEST
+from assay.media import memory
 from assay.model.errors import BadInputError
 from assay.plan.make import plan_and_more
 from assay.plan.source import Source
@@ -19,8 +20,10 @@ MIB, GIB = 1 << 20, 1 << 30
 
 @pytest.fixture
 def home(tmp_path, monkeypatch):
-    """A folder to work in, with a jar that names its class and an input of ten files of 10 MB."""
+    """A folder to work in, with a jar that names its class and an input of ten files of 10 MB; memory is ample."""
     import zipfile
+
+    monkeypatch.setattr(memory, "available_memory_bytes", lambda: 64 << 30)
 
     monkeypatch.chdir(tmp_path)
     for name in ("HADOOP_HOME", "HADOOP_CONF_DIR"):
@@ -58,7 +61,10 @@ def test_a_sample_and_an_experiment_that_can_run(home):
     assert experiment["page_cache"] == "33MiB"
     assert experiment["zero_delay_baseline"] is True
     assert (experiment["order"], experiment["repetitions"], experiment["worth"]) == ("mirrored", 2, "10%")
-    assert experiment["media"] == {"now": "seagate-constellation-es3-4tb", "ssd": "intel-s4500-960gb"}
+    assert experiment["media"] == {
+        "now": {"profile": "seagate-constellation-es3-4tb", "path": "/dev/shm"},
+        "ssd": {"profile": "intel-s4500-960gb", "path": "/dev/shm"},
+    }
     assert experiment["workloads"][0]["options"] == {
         "jar": str(home / "my job.jar"), "arguments": "sort -k 'two words' {output}",
         "input": str(home / "exp" / "mine-sample"), "folder": str(home),
@@ -178,6 +184,12 @@ esac
     assert [file.name for file in files] == sorted(
         file.name for file in (home / "exp" / "local-sample").iterdir() if file.name != MANIFEST
     )
+
+
+def test_drives_whose_bytes_do_not_fit_into_memory_lie_on_disk(home, monkeypatch):
+    monkeypatch.setattr(memory, "available_memory_bytes", lambda: 3 << 30)
+    run_job("--input", "in", "--ratio", "1.2")
+    assert written(home)["media"]["now"] == "seagate-constellation-es3-4tb"
 
 
 def test_an_experiment_is_never_overwritten(home):

@@ -1,6 +1,5 @@
 """`assay quickstart`: the first decision, with the thesis' drives where this machine can emulate them."""
 
-import os
 from pathlib import Path
 
 import click
@@ -8,9 +7,8 @@ import click
 from assay.cli.console import Output
 from assay.cli.context import OUT_HELP, UserPath, find_installation, output_options
 from assay.cli.run import run_experiment
-from assay.host.machine import available_memory_bytes
 from assay.media.emulated.attachment import missing
-from assay.media.memory import SHARED_MEMORY
+from assay.media.memory import backing_fits_into_memory
 from assay.model.cluster import ClusterSpec
 from assay.model.doubt import doubt_kind
 from assay.model.errors import BadInputError
@@ -20,8 +18,8 @@ from assay.report.terminal import print_doubt
 FIVE_MINUTES_S = 250.0
 """Less what the checks before and the report after the trials take; with set-up it stays below six minutes."""
 SMALL_BYTES = 1 << 30
-BACKING_BYTES, MEMORY_BYTES = 4 << 30, 7 << 30
-"""What must be free in shared memory, and of memory in all, for the drives' backing files to lie there."""
+BACKING_BYTES = 4 << 30
+"""What the quickstart's drives hold at most."""
 
 
 NO_EMULATED_DRIVES = doubt_kind(
@@ -32,15 +30,6 @@ NO_EMULATED_DRIVES = doubt_kind(
     cure="repair what is missing and start again; `assay doctor` shows it",
     severity=200,
 )
-
-
-def _fits_into_memory() -> bool:
-    """Whether backing files fit into shared memory, beside a cluster."""
-    try:
-        numbers = os.statvfs(SHARED_MEMORY)
-    except OSError:
-        return False
-    return numbers.f_bavail * numbers.f_frsize >= BACKING_BYTES and available_memory_bytes() >= MEMORY_BYTES
 
 
 @click.command()
@@ -65,7 +54,7 @@ def quickstart(out: Path | None, *, output: Output) -> int:
         lacking.append(str(error))
     if not lacking:
         # In memory no disk of this machine is in the emulated drives' way.
-        name = "quickstart.yaml" if _fits_into_memory() else "quickstart-on-disk.yaml"
+        name = "quickstart.yaml" if backing_fits_into_memory(BACKING_BYTES) else "quickstart-on-disk.yaml"
         return run_experiment(experiments / name, out, installation, output, budget_s=FIVE_MINUTES_S, fill=True)
     doubt = NO_EMULATED_DRIVES.doubt(f"drives can't be emulated here: {'; '.join(lacking)}")
     print_doubt(doubt, output.progress)

@@ -19,6 +19,7 @@ from assay.host.files import replace_text, why
 from assay.host.http import BoundedWeb
 from assay.input.sample import Sample, Source, ThisMachine, choose, write_sample
 from assay.media.emulated.profile import find_profile
+from assay.media.memory import SHARED_MEMORY, backing_fits_into_memory
 from assay.model.errors import BadInputError, NoAnswerError
 from assay.model.existing import Site
 from assay.model.installation import Installation
@@ -37,6 +38,8 @@ from assay.triage.names import recurring
 
 FOLDER = Path("my-jobs")
 """Where experiments and samples of jobs lie unless `--write` says otherwise, from the working directory."""
+_MOST_COPIES = 8
+"""Of its input a job that sorts has at once about five on its drives; others may have more."""
 _PLAIN = re.compile(r"[\w@%+=:,./{}-]+")
 
 
@@ -124,6 +127,7 @@ def run_job(
         now=drives[0], other=(experiment_name(against), drives[1]), role=role,
         worth=f"{100 * worth:g}%", memory=lines,
         properties=for_sample(known.settings, chosen.bytes, known.reduces_per_byte),
+        backing=str(SHARED_MEMORY) if backing_fits_into_memory(_MOST_COPIES * chosen.bytes) else "",
     ).text  # fmt: skip
     _write(file, text)
     print_line(output.progress, f"sample: {chosen.text}")

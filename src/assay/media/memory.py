@@ -1,5 +1,6 @@
 """Memory as a medium: a tmpfs of a given size, or a directory on the tmpfs that every machine has."""
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,6 +23,20 @@ from assay.model.registry import MEDIA
 from assay.model.trial import MediumSpec
 
 SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - a tmpfs that needs no privileges; the directory in it is ours alone
+
+
+_BESIDE_BACKING_BYTES = 3 << 30
+"""What a cluster takes."""
+
+
+def backing_fits_into_memory(most_bytes: int) -> bool:
+    """Whether emulated drives that hold so much may keep it in shared memory, beside a cluster."""
+    try:
+        numbers = os.statvfs(SHARED_MEMORY)
+    except OSError:
+        return False
+    in_shared = numbers.f_bavail * numbers.f_frsize >= most_bytes
+    return in_shared and available_memory_bytes() >= most_bytes + _BESIDE_BACKING_BYTES
 
 
 class MemoryOptions(DirectoryOptions):

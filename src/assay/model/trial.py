@@ -403,8 +403,8 @@ class Plan(Frozen):
     next: str = ""
     """The next step after this experiment, in a sentence of its author."""
     base: Annotated[Mapping[str, str], Field(exclude_if=lambda base: not base)] = {}
-    """Of an experiment that changes one factor at a time, these factors, each with its level while another changes. Left
-    out of other plans."""
+    """Of an experiment that changes one factor at a time, these factors, each with its level while another changes.
+    Left out of other plans."""
 
 
 class Estimate(Frozen):

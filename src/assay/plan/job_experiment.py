@@ -29,6 +29,8 @@ class JobExperiment(NamedTuple):
     worth: str
     memory: Sequence[str]
     properties: Mapping[str, str] = {}
+    backing: str = ""
+    """The folder of the emulated drives' backing files; by default it is Assay's to choose."""
 
     @property
     def text(self) -> str:
@@ -44,8 +46,8 @@ class JobExperiment(NamedTuple):
             "    options:",
             *(f"      {name}: {quoted(value)}" for name, value in self.options.items()),
             "media:",
-            f"  {NOW}: {quoted(self.now)}",
-            f"  {name}: {quoted(profile)}",
+            f"  {NOW}: {self._drive(self.now)}",
+            f"  {name}: {self._drive(profile)}",
             "placement:",
             f"  - {NOW}",
             f"  - {{name: {self.role}-on-{name}, {roles}}}",
@@ -60,6 +62,9 @@ class JobExperiment(NamedTuple):
             "seed: 1",
         ]
         return "\n".join(lines) + "\n"
+
+    def _drive(self, profile: str) -> str:
+        return f"{{profile: {quoted(profile)}, path: {quoted(self.backing)}}}" if self.backing else quoted(profile)
 
 
 def quoted(text: str) -> str:
