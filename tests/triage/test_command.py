@@ -128,6 +128,19 @@ def test_names_in_any_script_and_with_signs_of_terminals(site, tmp_path):
     assert "\x1b" not in (tmp_path / "triage.html").read_text()
 
 
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--out", "none/x.html"], "there is no folder none; make it"), (["--out", "done"], "is a folder; name a file"),
+        (["--write-experiment", "taken"], "is a file; name a folder"),
+    ],
+)  # fmt: skip
+def test_what_can_t_be_written_is_said_before_anything_is_read(site, tmp_path, words, message):
+    (tmp_path / "taken").write_text("")
+    with pytest.raises(BadInputError, match=message):
+        assay("triage", "--history", site / "none", *words)
+
+
 @pytest.mark.parametrize("words", [["--since", "yesterday"], ["--drives", "four"], ["--worth", "much"]])
 def test_options_that_are_none_are_refused(site, words):
     import click

@@ -59,6 +59,12 @@ def test_one_file_alone(tmp_path):
     assert [job.id for job in in_folder(file, 0, unheard).jobs] == [MadeJob().id]
 
 
+def test_a_file_that_is_no_history_is_refused(tmp_path):
+    (tmp_path / "notes.txt").write_text("notes")
+    with pytest.raises(BadInputError, match="notes.txt tells of no job: missing a whole file .*it is no job history"):
+        in_folder(tmp_path / "notes.txt", 0, unheard)
+
+
 def test_folders_without_histories_are_refused(tmp_path):
     with pytest.raises(BadInputError, match="can't be read: there is no such file; name the folder"):
         in_folder(tmp_path / "none", 0, unheard)

@@ -110,6 +110,7 @@ def triage(
               assay triage --history hdfs:/history/done --cluster /etc/hadoop/conf --write-experiment experiments
     """
     _check_libraries()
+    _check_targets(out, experiments)
     installation = find_installation()
     by_role = drives_by_role(drives or ASSUMED_DRIVES, installation.profiles)
     web = BoundedWeb(bounds=_BOUNDS, authorize=login_for(cluster))
@@ -142,6 +143,16 @@ def _check_libraries() -> None:
         raise BadInputError(
             f"assay triage needs {' and '.join(lacking)}; install them with pip, or run ./assay in a checkout"
         )
+
+
+def _check_targets(out: Path | None, experiments: Path | None) -> None:
+    """Raises BadInputError for files and folders that can't be written, before anything is read."""
+    if out is not None and not out.parent.is_dir():
+        raise BadInputError(f"--out {out} can't be written: there is no folder {out.parent}; make it, or name another")
+    if out is not None and out.is_dir():
+        raise BadInputError(f"--out {out} is a folder; name a file in it")
+    if experiments is not None and experiments.exists() and not experiments.is_dir():
+        raise BadInputError(f"--write-experiment {experiments} is a file; name a folder, which may be new")
 
 
 def _show(answer: Triage, form: Form | None, out: Path | None, output: Output) -> None:

@@ -40,7 +40,7 @@ def in_folder(folder: Path, since_ms: int, progressed: Progressed) -> Histories:
     Raises BadInputError where there is no such folder, it has no history, or so many that days must have been meant.
     """
     if folder.is_file():
-        return Histories(1, iter([read_file(folder)]))
+        return Histories(1, iter([_only(folder)]))
     files: list[Path] = []
     looked_at = older = 0
     for entry in _files(folder):
@@ -54,6 +54,14 @@ def in_folder(folder: Path, since_ms: int, progressed: Progressed) -> Histories:
                 older += 1
     _check_count(str(folder), len(files), older, looked_at)
     return Histories(len(files), read_files(sorted(files)), older)
+
+
+def _only(file: Path) -> PastJob:
+    """The job of a file that was named itself. Raises BadInputError where that is no history at all."""
+    job = read_file(file)
+    if not job.submitted_ms and not job.started_ms:
+        raise BadInputError(f"--history {file} tells of no job: missing {'; '.join(job.missing)}; or {NAME_THE_FOLDER}")
+    return job
 
 
 def _files(folder: Path) -> Iterator["os.DirEntry[str]"]:
