@@ -127,15 +127,28 @@ def test_what_is_missing_is_said_and_good_runs_still_count():
     assert both.ids[0] == HEAVY.id
 
 
+def test_a_run_of_which_two_files_tell_counts_once_and_by_the_whole_file():
+    cut = read_job(io.BytesIO(history(HEAVY)[:9000]), {})
+    assert cut.missing
+    assert cut.id == HEAVY.id
+    answer = triage([cut, made(HEAVY), made(HEAVY), made(LIGHT)], site(), 0.1, "1 x disk", 0, [])
+    assert (answer.summary.runs, answer.summary.copies, answer.summary.not_counted) == (2, 2, 0)
+    assert answer.summary.most_at_once == 2
+    assert "2 files told of runs that others tell of." in list(sums(answer.summary))
+    broken = [read_job(io.BytesIO(b"x"), {}, "", f"{number}.jhist") for number in (1, 2)]
+    assert triage(broken, site(), 0.1, "1 x disk", 0, []).summary.copies == 0
+
+
 def test_what_is_assumed_is_said():
     jobs = [made(HEAVY), made(LIGHT, {"dfs.replication": "1"}), made(HEAVY._replace(number=3, uberized=True))]
     nowhere = [
-        (kind, {**event, "trackerName": ""} if "trackerName" in event else event) for kind, event in events(LIGHT)
+        (kind, {**event, "trackerName": ""} if "trackerName" in event else event)
+        for kind, event in events(LIGHT._replace(number=8))
     ]
     assumed = " ".join(triage([*jobs, made(nowhere)], site(), 0.1, "1 x disk", 0, []).summary.assumed)
     assert "3 of 4 histories have no configuration beside them: Hadoop's own values are taken" in assumed
-    assert "1 jobs ran inside their application masters (uber jobs): only the bytes bound them" in assumed
-    assert "1 histories name no nodes" in assumed
+    assert "runs inside application masters (uber jobs, 1 of 4): only the bytes bound them" in assumed
+    assert "1 of 4 histories name no nodes" in assumed
 
 
 def test_the_fewest_jobs_that_hold_most_decide():

@@ -163,7 +163,8 @@ def _part(
 def _starts(stage: str, tasks: int, drives: Drives, together: float) -> Part:
     accesses, at_once = tasks * _START_ACCESSES, busy_at_once(drives.number, together)
     how = (
-        f"starts of {tasks:,} tasks on the busiest node: {accesses:,} accesses of {1000 * drives.read_access_s:.3g} ms"
+        f"starts of {tasks:,} task{'' if tasks == 1 else 's'} on the busiest node: {accesses:,} accesses of "
+        f"{1000 * drives.read_access_s:.3g} ms"
     )
     return Part(MAP if stage == MAP else "shuffle", "intermediate", accesses * drives.read_access_s / at_once, how)
 

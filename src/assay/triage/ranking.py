@@ -146,6 +146,8 @@ class Batch(Frozen):
     """Runs that did not end well, or whose histories lack something."""
     older: int
     """Files that were left out because their jobs had ended before the time asked for."""
+    copies: int
+    """Histories of runs that other files tell of, too."""
     began_ms: int
     """The first start, in milliseconds since the epoch; 0 without any."""
     ended_ms: int
@@ -397,12 +399,15 @@ def triage(
     jobs: Sequence[PastJob], site: Site, worth: float, drives: str, older: int, assumed: Iterable[str]
 ) -> Triage:
     """The whole answer of some jobs' histories; `drives` are the nodes' in words."""
+    copies = len(jobs)
+    jobs = distinct(jobs)
+    copies -= len(jobs)
     rows = judge(jobs, site, worth)
     whole = [job for job in jobs if job.counts]
     beside_others = concurrency(whole)
     short = [row for row in rows if row.verdict is TriageVerdict.NOT_KNOWN and row.bound_s is not None]
     summary = Batch(
-        jobs=len(rows), runs=len(jobs), not_counted=len(jobs) - len(whole), older=older,
+        jobs=len(rows), runs=len(jobs), not_counted=len(jobs) - len(whole), older=older, copies=copies,
         began_ms=min((job.started_ms for job in whole), default=0),
         ended_ms=max((job.finished_ms for job in whole), default=0),
         elapsed_s=sum(job.elapsed_s for job in whole),
@@ -415,6 +420,16 @@ def triage(
         worth=worth, drives=drives, assumed=(*assumed, *_assumed(whole)),
     )  # fmt: skip
     return Triage(summary=summary, rows=tuple(rows))
+
+
+def distinct(jobs: Sequence[PastJob]) -> list[PastJob]:
+    """Each run once, by its id, and by a copy that lacks nothing where there is one: folders may hold files twice."""
+    by_id: dict[str, PastJob] = {}
+    for job in jobs:
+        key = job.id or job.source
+        if key not in by_id or (by_id[key].missing and not job.missing):
+            by_id[key] = job
+    return list(by_id.values())
 
 
 def deciding(rows: Sequence[JobRow]) -> list[str]:
@@ -438,7 +453,7 @@ def _assumed(jobs: Sequence[PastJob]) -> Iterator[str]:
         )
     uber = sum(job.uberized for job in jobs)
     if uber:
-        yield f"{uber} jobs ran inside their application masters (uber jobs): only the bytes bound them"
+        yield f"runs inside application masters (uber jobs, {uber} of {len(jobs)}): only the bytes bound them"
     nowhere = sum(not job.nodes for job in jobs)
     if nowhere:
-        yield f"{nowhere} histories name no nodes: all bytes of their jobs are taken to lie on one"
+        yield f"{nowhere} of {len(jobs)} histories name no nodes: all bytes of their jobs are taken to lie on one"

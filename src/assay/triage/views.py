@@ -77,13 +77,14 @@ def sums(summary: Batch) -> Iterator[str]:
             f"{_count(summary.short, 'job')} {verb} too short to judge: of {duration_text(summary.short_s)} in all, "
             f"any drive could save at most {duration_text(summary.short_bound_s)} ({share} of jobs' time)."
         )
-    if summary.not_counted or summary.older:
+    if summary.not_counted or summary.older or summary.copies:
         count = summary.not_counted
         lacking = (
             f"{_count(count, 'run')} did not end well or {'lacks' if count == 1 else 'lack'} data" if count else ""
         )
         older = f"{summary.older:,} older files were left out" if summary.older else ""
-        yield f"{'; '.join(filter(None, (lacking, older)))}."
+        copies = f"{_count(summary.copies, 'file')} told of runs that others tell of" if summary.copies else ""
+        yield f"{'; '.join(filter(None, (lacking, older, copies)))}."
 
 
 def _count(count: int, noun: str) -> str:
