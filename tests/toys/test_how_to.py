@@ -13,7 +13,7 @@ PAGE = TOYS.parents[1] / "docs" / "how-to" / "add-a-kind.md"
 SHOWN = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL)
 
 
-@pytest.mark.parametrize("kind", ["medium", "workload", "probe", "store", "engine"])
+@pytest.mark.parametrize("kind", ["medium", "workload", "probe", "store", "engine", "predictor"])
 def test_the_page_shows_the_file_of_each_kind(kind):
     assert (TOYS / f"{kind}.py").read_text() in SHOWN
 
@@ -32,4 +32,4 @@ def test_the_files_that_it_shows_need_nothing_else_than_assay(tmp_path):
 
 
 def test_it_shows_nothing_else():
-    assert len(SHOWN) == 5
+    assert len(SHOWN) == 6

@@ -38,7 +38,7 @@ def _json_lines(folders: dict[str, Path]) -> Iterator[str]:
     for place, (name, folder) in enumerate(folders.items()):
         yield f"{',' if place else ''}{json.dumps(name)}:"
         run = read_run(RunFolder(folder), details=False)
-        yield from json_lines(run, analyse(run.plan, run.records))
+        yield from json_lines(run, analyse(run.plan, run.records, predictions=run.predicted))
     yield "}"
 
 

@@ -28,6 +28,7 @@ from assay.report.analysis import RunAnalysis, RunData, analyse, read_run
 from assay.report.markdown import markdown
 from assay.report.next_steps import next_steps
 from assay.report.page import run_page
+from assay.report.predicted import prediction_values
 from assay.report.run_summary import summary_of
 from assay.report.terminal import print_nodes, print_report
 from assay.report.words import print_line, print_text
@@ -147,7 +148,7 @@ def write_report(
 
 def _analysed(run: RunData, cpu_speed: float | None) -> RunAnalysis:
     """Raises BadInputError where there is no answer to restate for other processors."""
-    analysis = analyse(run.plan, run.records, cpu_speed)
+    analysis = analyse(run.plan, run.records, cpu_speed, run.predicted)
     if cpu_speed is not None and not any(analysis.sensitivities):
         raise BadInputError(
             "--cpu-speed restates what one emulated drive saves against another, with a zero-delay baseline, and this "
@@ -168,7 +169,8 @@ def write_page(html: str, target: Path, browser: str, console: Console) -> None:
 def csv_of(run: RunData, analysis: RunAnalysis, rows: Rows) -> Iterator[str]:
     """One line per combination or trial, with what its jobs took of energy; per placement; or per job and phase."""
     if rows == "placements":
-        return values.csv_lines([line for decision in analysis.decisions for line in values.placement_values(decision)])
+        foretold = zip(analysis.decisions, analysis.predicted, strict=True)
+        return values.csv_lines([line for one, levels in foretold for line in values.placement_values(one, levels)])
     if rows == "parts":
         decided = zip(analysis.breakdowns, analysis.decisions, strict=True)
         return values.csv_lines(
@@ -176,9 +178,10 @@ def csv_of(run: RunData, analysis: RunAnalysis, rows: Rows) -> Iterator[str]:
         )
     known, uneven = values.efficiencies(run), values.unevenness(run)
     if rows == "trials":
-        lines = list(values.trial_values(run.records))
-        energies = [values.energy_values([known.get(record.trial.id)]) for record in run.records]
-        several = [[own] if (own := uneven.get(record.trial.id)) else [] for record in run.records]
+        lines = list(values.trial_values(run.records, run.predicted))
+        trials = [str(line["trial"]) for line in lines]
+        energies = [values.energy_values([known.get(trial)]) for trial in trials]
+        several = [[own] if (own := uneven.get(trial)) else [] for trial in trials]
     else:
         lines = [values.combination_values(row) for row in analysis.rows]
         energies = values.row_energies(analysis.rows, run.records, known)
@@ -221,10 +224,11 @@ def json_lines(run: RunData, analysis: RunAnalysis) -> Iterator[str]:
         f',\n"{name}": [{",".join(row.model_dump_json(ensure_ascii=True) for row in rows)}]'
         for name, rows in parts.items()
     )
+    predictions = f',\n"predictions": {json_text(list(map(prediction_values, run.predicted)))}'
     sections = "".join(f",\n{json.dumps(name)}: {section.json()}" for name, section in analysis.sections.items())
     energy, by_node = ",\n".join(energies), ",\n".join(nodes)
     yield f'],\n"energy": {{{energy}}},\n"nodes": {{{by_node}}},\n'
-    yield f'"left_out": {json.dumps(left_out)}{worked_out}{sections}}}'
+    yield f'"left_out": {json.dumps(left_out)}{worked_out}{predictions}{sections}}}'
 
 
 @click.command()

@@ -110,6 +110,9 @@ CLOCK_SERIES = "clock_offset_ms"
 Part = Literal["staging", "run", "write out", "collect"]
 Basis = Literal["measured", "modelled", "estimated"]
 
+Source = Literal["measured", "modelled", "predicted"]
+"""Where a trial's time comes from: a cluster, a scale model of one, or a predictor."""
+
 
 class Amount(Frozen):
     """A probe's total over one interval of a trial."""
@@ -267,6 +270,11 @@ class Record(Frozen):
         """Seconds that the trial took here, from its start to its end, also where its times are another cluster's."""
         converted = self.scale is not None and self.scale.clock == "model"
         return (self.times_slower if converted else 1) * sum(step.seconds for step in self.steps)
+
+    @property
+    def source(self) -> Source:
+        """Where its times come from; no record is of a predicted trial."""
+        return "modelled" if self.modelled else "measured"
 
     @property
     def struck_out(self) -> bool:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from assay.model.installation import Finding, Installation
     from assay.model.medium import MediumKind
     from assay.model.platform import PlatformKind
+    from assay.model.prediction import Predictor
     from assay.model.probe import NodeSourceKind, Probe, ProbeContext, ProbeKind
     from assay.model.record import Record
     from assay.model.section import SectionView
@@ -48,6 +49,8 @@ SECTIONS: "Registry[Callable[[Plan, Sequence[Record]], SectionView | None]]" = R
     "section", "assay.report", parts=("__call__",)
 )
 """Each gives its section of a run's report, None where it has nothing to say of that run."""
+PREDICTORS: "Registry[Predictor]" = Registry("predictor", parts=("__call__",))
+"""Each gives trials of a run that nobody ran, with the times that it predicts."""
 NODE_SOURCES: "Registry[NodeSourceKind]" = Registry("way to read nodes", "assay.node")
 """Each is a key of an existing `cluster` in an experiment."""
 PROBES: "Registry[ProbeKind]" = Registry("probe", "assay.probe", parts=("make", "charts"))

@@ -14,11 +14,13 @@ from pydantic import BaseModel
 
 from assay.model.engine import EngineKind
 from assay.model.installed import engine_kind, phase_columns
+from assay.model.prediction import Prediction
 from assay.model.record import Record, Sample
 from assay.model.signature import Signature
 from assay.model.trial import Plan
 from assay.record.folder import Damaged, RunFolder, column_type, read_table
 from assay.record.model_time import ModelClock
+from assay.record.predictions import predictions_of
 
 MOST_WHOLE = 200
 """Whole records that are kept in memory; of larger runs they are read again for each table that needs them."""
@@ -58,9 +60,17 @@ class Run:
         return self.folder.record(trial)
 
     @cached_property
+    def predictions(self) -> list[Prediction]:
+        """Trials that did not run, from the predictors that are plugged in."""
+        return predictions_of(self.plan, self.records, self.folder.signature)
+
+    @cached_property
     def trials(self) -> Any:
-        """One row per trial: factors, outcome, the jobs' seconds, the phases' averages."""
-        return _table(map(_trial_row, self.records))
+        """One row per trial: factors, outcome, `source`, the jobs' seconds, the phases' averages.
+
+        Predicted trials are the last, with source `predicted`, their predictor and the interval of their time.
+        """
+        return _table(chain(map(_trial_row, self.records), (one.columns() for one in self.predictions)))
 
     @cached_property
     def jobs(self) -> Any:
@@ -198,7 +208,7 @@ def _trial_row(record: Record) -> Mapping[str, Any]:
         "status": str(record.status),
         "outcome": str(record.outcome),
         "error": record.error,
-        "modelled": record.modelled,
+        "source": record.source,
         "struck_out": record.struck_out,
         "elapsed_s": totals.elapsed_s if totals else None,
         "run_s": record.run_s,

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from assay.model.doubt import ALL_INSTRUMENTS, Doubt, Outcome
 from assay.model.energy import Span
 from assay.model.errors import BadInputError
+from assay.model.prediction import Prediction
 from assay.model.record import Record
 from assay.model.registry import SECTIONS
 from assay.model.section import SectionView
@@ -16,9 +17,11 @@ from assay.model.signature import Signature
 from assay.model.task import TaskAttempt, TaskPhases
 from assay.model.trial import NO_PROBES, Plan
 from assay.record.folder import Damaged, RunFolder, Series
+from assay.record.predictions import predictions_of
 from assay.report.answer import Answer, answer_of
 from assay.report.depends import depends_notes
 from assay.report.faults import FaultsView
+from assay.report.predicted import predicted_lines
 from assay.stats import blocked, run_doubts
 from assay.stats.breakdown import Breakdown, breakdowns
 from assay.stats.changes import CHANGE
@@ -26,6 +29,7 @@ from assay.stats.comparison import Comparison, compare
 from assay.stats.decision import Decision, decisions, estimates_apart
 from assay.stats.energy import part_spans
 from assay.stats.fault_cost import fault_costs
+from assay.stats.predicted import PredictedLevel, beside, with_predictions
 from assay.stats.run_doubts import doubts_of
 from assay.stats.sample import MACHINE, PLACEMENT, Levels, Trials, counts, in_order, samples
 from assay.stats.sensitivity import Sensitivity, sensitivity_of
@@ -96,10 +100,11 @@ def label_factors(rows: Sequence[Row]) -> list[str]:
 
 
 def label_of(row: Row, names: Sequence[str]) -> str:
-    """A combination in a few words, by some of its factors; of a machine its letter."""
+    """A combination in a few words, by some of its factors; of a machine its letter; that it was predicted."""
     levels = levels_of(row)
     levels[MACHINE] = f"machine {levels.get(MACHINE, '').partition(' ')[0]}"
-    return ", ".join(level for name in names if (level := levels.get(name, "")))
+    predicted = [f"predicted by {row.predictor}"] if row.predictor else []
+    return ", ".join([*(level for name in names if (level := levels.get(name, ""))), *predicted])
 
 
 MOST_TRIALS = 12
@@ -246,7 +251,7 @@ class RunData(NamedTuple):
 
     `shown` are whole records of the trials that are shown with all that they hold, `detailed` are the trials that are
     drawn, with their tables. `folder` is where the run lies, as it was named, and `experiment` its experiment's file,
-    where it was kept.
+    where it was kept. `predicted` are trials that did not run.
     """
 
     plan: Plan
@@ -256,6 +261,7 @@ class RunData(NamedTuple):
     detailed: Sequence[TrialTables] = ()
     folder: Path | None = None
     experiment: Path | None = None
+    predicted: Sequence[Prediction] = ()
 
     @property
     def passed(self) -> bool:
@@ -298,6 +304,7 @@ def read_run(folder: RunFolder, *, details: bool = True) -> RunData:
         detailed=[read_tables(folder, whole[one.trial.id]) for one in drawn],
         folder=folder.path,
         experiment=folder.experiment,
+        predicted=predictions_of(plan, records, folder.signature),
     )
 
 
@@ -310,7 +317,7 @@ def ids_shown(records: Sequence[Record]) -> list[str]:
 class RunAnalysis(NamedTuple):
     """All that is said of a run, as data; `answers` are the decisions in words.
 
-    `rows` are those of the table, `sensitivities` what each decision depends on (None where that can't be reckoned),
+    `rows` are those of the table, predicted ones too, `predicted` what is foretold beside each decision, `sensitivities` what each decision depends on (None where that can't be reckoned),
     `breakdowns` the decisions' jobs and phases, `others` the comparisons of all factors beside the decisions', `doubts`
     the plan's own before the trials'. `sections` are what the faults cost, where there are any, and the plug-ins', by
     name.
@@ -318,6 +325,7 @@ class RunAnalysis(NamedTuple):
 
     rows: Sequence[Row]
     decisions: Sequence[Decision]
+    predicted: Sequence[Sequence[PredictedLevel]]
     answers: Sequence[Answer]
     sensitivities: Sequence[Sensitivity | None]
     breakdowns: Sequence[Breakdown]
@@ -326,8 +334,10 @@ class RunAnalysis(NamedTuple):
     sections: Mapping[str, SectionView]
 
 
-def analyse(plan: Plan, records: Sequence[Record], cpu_speed: float | None = None) -> RunAnalysis:
-    """From all records of a plan that could be read.
+def analyse(
+    plan: Plan, records: Sequence[Record], cpu_speed: float | None = None, predictions: Sequence[Prediction] = ()
+) -> RunAnalysis:
+    """From all records of a plan that could be read, and what is predicted beside them.
 
     Answers are restated for processors of `cpu_speed` times the speed of those that the trials ran on.
     """
@@ -335,17 +345,23 @@ def analyse(plan: Plan, records: Sequence[Record], cpu_speed: float | None = Non
     compared = compare(records.samples, prior=plan.prior, orders={PLACEMENT: plan.placements})
     decided = decisions(plan, records, compared)
     depends = [(one, sensitivity_of(one, records, cpu_speed)) for one in decided]
+    predicted = beside(decided, records, predictions)
     factor = decided[0].factor if decided else PLACEMENT
     rows = summarise(records, compared, plan.prior, plan.placements)
     sections: dict[str, SectionView] = {}
     if costs := fault_costs(records, compared, _times(rows)):
         sections["faults"] = FaultsView(costs, [record for record in records if record.fault is not None])
     sections |= {name: view for name, section in SECTIONS.items() if (view := section(plan, records)) is not None}
+    answers = [
+        _with_notes(answer_of(one, decided), one, own, first=not place) for place, (one, own) in enumerate(depends)
+    ]
     return RunAnalysis(
-        rows=rows,
+        rows=with_predictions(rows, records, predictions),
         decisions=decided,
+        predicted=predicted,
         answers=[
-            _with_notes(answer_of(one, decided), one, own, first=not place) for place, (one, own) in enumerate(depends)
+            answer._replace(lines=(*answer.lines, *predicted_lines(decision, levels)))
+            for answer, decision, levels in zip(answers, decided, predicted, strict=True)
         ],
         sensitivities=[own for _, own in depends],
         breakdowns=breakdowns(plan, records, decided),

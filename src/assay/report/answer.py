@@ -28,7 +28,7 @@ MOST_SURE = 0.995
 class AnswerLine(NamedTuple):
     """One placement: where the job ran, how long it took, and what that says.
 
-    `label` names it, `where` its drives too. `baseline` is no drive to buy.
+    `label` names it, `where` its drives too. `baseline` is no drive to buy, and a `predicted` one did not run.
     """
 
     label: str
@@ -36,6 +36,7 @@ class AnswerLine(NamedTuple):
     time: str
     words: str
     baseline: bool = False
+    predicted: bool = False
 
 
 class Answer(NamedTuple):

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from assay.report.words import phases_of, seconds_text
 from assay.stats.comparison import Comparison
 from assay.stats.noise import Interval
-from assay.stats.summary import Row, in_words
+from assay.stats.summary import PredictedRatio, Row, in_words
 
 GAP = "  "
 RATIO = "{:.2f}".format
@@ -111,6 +111,7 @@ def name_columns(rows: Sequence[Row], factors: Sequence[str]) -> list[Column]:
 def time_columns(rows: Sequence[Row]) -> list[Column]:
     """How often a combination ran, its time, and where any is compared its ratio to the group's base."""
     compared = [row.comparison for row in rows]
+    ratios = [row.comparison or row.predicted for row in rows]
     elapsed = Column(
         "elapsed",
         [elapsed_text(row) for row in rows],
@@ -125,16 +126,19 @@ def time_columns(rows: Sequence[Row]) -> list[Column]:
         words=True,
         classes=["" if one is None else "sure" if one.significant else "open" for one in compared],
     )
-    ratios = [ratio_column("ratio", compared), significant] if any(compared) else []
+    against = [ratio_column("ratio", ratios)] if any(ratios) else []
+    against += [significant] if any(compared) else []
     runs = [
         f"{row.finished}{f' of {row.trials}' if row.finished != row.trials else ''}"
         + (f", {row.wrong} wrong" if row.wrong else "")
         + (f", {row.struck_out} excluded" if row.struck_out else "")
+        if row.source != "predicted"
+        else "-"
         for row in rows
     ]
-    bases = ["modelled" if row.modelled else "measured" for row in rows]
-    basis = [Column("basis", bases, words=True)] if any(row.modelled for row in rows) else []
-    return [Column("runs", runs, rank=1), elapsed, *basis, *ratios]
+    sources = [f"{row.source} by {row.predictor}" if row.predictor else row.source for row in rows]
+    source = [Column("source", sources, words=True)] if any(row.source != "measured" for row in rows) else []
+    return [Column("runs", runs, rank=1), elapsed, *source, *against]
 
 
 def elapsed_text(row: Row) -> str:
@@ -144,20 +148,20 @@ def elapsed_text(row: Row) -> str:
     return seconds_text(row.elapsed_s)
 
 
-def ratio_column(head: str, compared: Sequence[Comparison | None]) -> Column:
+def ratio_column(head: str, compared: Sequence[Comparison | PredictedRatio | None]) -> Column:
     """Ratios of elapsed times; a dash for what is not compared."""
     return Column(
         head,
         ["-" if one is None else RATIO(one.ratio) for one in compared],
         intervals=[interval_words(one.interval if one else None, RATIO) for one in compared],
         values=[one.ratio if one else None for one in compared],
-        titles=[in_words(one) if one else "" for one in compared],
+        titles=[in_words(one) if isinstance(one, Comparison) else "" for one in compared],
     )
 
 
 def output_column(rows: Sequence[Row]) -> Column:
-    """Whether outputs were verified."""
-    outcomes = [str(row.outcome) for row in rows]
+    """Whether outputs were verified; a predicted row has none."""
+    outcomes = [str(row.outcome or "-") for row in rows]
     return Column("output", outcomes, words=True, classes=outcomes)
 
 

@@ -16,6 +16,7 @@ from assay.report.bias import bias_text
 from assay.report.charts.split import split_charts
 from assay.report.templates import address
 from assay.stats.decision import Decision, Estimate, PlacementResult, Question
+from assay.stats.predicted import PredictedLevel
 from assay.stats.sample import PLACEMENT, in_order, in_plan_order
 
 MOST_NAMED = 5
@@ -182,16 +183,24 @@ class FirstScreen(NamedTuple):
 
 
 def first_screen(
-    decisions: Sequence[Decision], answers: Sequence[Answer], filters: Sequence[Filter], doubts: Sequence[Doubt]
+    decisions: Sequence[Decision],
+    answers: Sequence[Answer],
+    filters: Sequence[Filter],
+    doubts: Sequence[Doubt],
+    predicted: Sequence[Sequence[PredictedLevel]] = (),
 ) -> FirstScreen:
-    """Of a report's decisions with their words; without any there are neither cards nor rows."""
+    """Of a report's decisions with their words, and what is predicted beside each.
+
+    Without any there are neither cards nor rows.
+    """
     few = len(decisions) <= MOST_FIRST
     shown = carded(decisions)
     labels = [[line.label for line in answers[place].lines] for place in shown]
     addresses: list[str] = []
     for one in answers:
         addresses.append(address(f"answer {one.subject}", addresses))
-    charts = dict(zip(shown, split_charts([decisions[place] for place in shown], labels), strict=True))
+    foretold = [predicted[place] if predicted else () for place in shown]
+    charts = dict(zip(shown, split_charts([decisions[place] for place in shown], labels, foretold), strict=True))
     views = [
         DecisionView(
             name, one, answer, OUTCOMES[one.question][answer.verdict], next(iter(one.placements), None), telling(one),

@@ -18,6 +18,8 @@ from assay.report.nodes import (
     nodes_in,
     pair_columns,
 )
+from assay.report.predicted import NOTE as PREDICTED_NOTE
+from assay.report.predicted import predicted_words
 from assay.report.scale import NOTE as SCALE_NOTE
 from assay.report.scale import scale_columns, struck_out_words
 from assay.report.trial_detail import MIB, cost_of, known_median
@@ -46,6 +48,8 @@ def markdown(run: RunData, analysis: RunAnalysis) -> str:
         for step in next_steps(run, analysis.decisions)
     ]
     parts.append(rows_table(rows))
+    if predicted := predicted_words(rows_shown(rows), varying(rows)):
+        parts += [f"{PREDICTED_NOTE}.", "\n".join(f"- {escaped(words)}" for words in predicted)]
     if scale := scale_columns(run.records):
         parts += [
             grid(scale),

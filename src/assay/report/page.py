@@ -37,6 +37,8 @@ from assay.report.charts.timeline import MOST_BINS
 from assay.report.columns import combination_columns
 from assay.report.first_screen import carded, first_screen, overview
 from assay.report.next_steps import compare_command, next_steps, run_command
+from assay.report.predicted import NOTE as PREDICTED_NOTE
+from assay.report.predicted import predicted_words
 from assay.report.scale import NOTE as SCALE_NOTE
 from assay.report.scale import scale_columns, struck_out_words
 from assay.report.templates import template, with_contents
@@ -76,7 +78,7 @@ def run_page(run: RunData, analysis: RunAnalysis) -> str:
         plan=run.plan,
         again=(run_command(run), compare_command(run)),
         kept=run.experiment is not None,
-        screen=first_screen(analysis.decisions, analysis.answers, table["filters"], doubts),
+        screen=first_screen(analysis.decisions, analysis.answers, table["filters"], doubts, analysis.predicted),
         depends=depends_charts(analysis.sensitivities),
         steps=next_steps(run, analysis.decisions),
         breakdowns=[
@@ -95,7 +97,9 @@ def run_page(run: RunData, analysis: RunAnalysis) -> str:
         access_head=ACCESS_HEAD,
         use_head=USE_HEAD,
         factor_rows=factor_rows(analysis.others, names, table["filters"]),
-        alone=[] if analysis.decisions else rows[:MOST_ANSWERS],
+        alone=[] if analysis.decisions else [row for row in rows if not row.predictor][:MOST_ANSWERS],
+        predicted=predicted_words(rows_shown(rows), names),
+        predicted_note=PREDICTED_NOTE,
         sections=list(analysis.sections.values()),
         most_jobs=MOST_JOBS,
         phases=phases_of(rows),
@@ -104,7 +108,7 @@ def run_page(run: RunData, analysis: RunAnalysis) -> str:
         ),
         data=data_of(
             combinations=[combination_values(row) for row in rows] if len(rows) <= MOST_CARRIED else [],
-            trials=list(trial_values(run.records)) if len(run.records) <= MOST_CARRIED else [],
+            trials=list(trial_values(run.records, run.predicted)) if len(run.records) <= MOST_CARRIED else [],
         ),
         overview=overview(run.plan, run.records, run.damaged, doubts),
         most_details=MOST_DETAILS,
@@ -183,7 +187,7 @@ def _panels(rows: Sequence[Row], records: Sequence[Record], filters: Sequence[Fi
     for row in rows:
         levels = levels_of(row)
         title = f"{row.group.workload} on {row.group.dataset}" if several else row.group.workload
-        own = combined.get(levels_key(levels), [])
+        own = [] if row.predictor else combined.get(levels_key(levels), [])
         line = ChartRow(row, label_of(row, label), levels[colour], own, marks_of(filters, levels))
         panels.setdefault(title, []).append(line)
     return panels

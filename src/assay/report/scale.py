@@ -45,7 +45,7 @@ def scale_columns(records: Sequence[Record]) -> list[Column]:
         Column("trial", [record.trial.id for record, _ in own], name=True),
         Column("dilation", [str(scale.dilation) for _, scale in own]),
         Column("elapsed", times, unit="s"),
-        Column("basis", ["modelled" if scale.modelled else "measured" for _, scale in own], words=True),
+        Column("source", ["modelled" if scale.modelled else "measured" for _, scale in own], words=True),
         Column("checks", [_verdict(scale) for _, scale in own], words=True),
         Column("tasks' processor time", [_processor_time(record) for record, _ in own], unit="s", rank=9),
         *checks,

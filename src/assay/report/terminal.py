@@ -22,6 +22,8 @@ from assay.report.nodes import (
     nodes_in,
     pair_columns,
 )
+from assay.report.predicted import NOTE as PREDICTED_NOTE
+from assay.report.predicted import predicted_words
 from assay.report.scale import NOTE as SCALE_NOTE
 from assay.report.scale import scale_columns, struck_out_words
 from assay.report.words import base_text, print_line, print_text, seconds_text, shown_words
@@ -49,6 +51,10 @@ def print_report(title: str, records: Sequence[Record], analysis: RunAnalysis, c
         print_text(console, f"{shown_words(shown, rows)}; --format csv has them all.", "dim")
     ratio = f"; ratio: elapsed time divided by that on {base_text(rows)}" if any(row.comparison for row in rows) else ""
     print_text(console, f"{NOTE}{ratio}.", "dim")
+    if predicted := predicted_words(shown, varying(rows)):
+        for words in predicted:
+            print_text(console, f"{words}.")
+        print_text(console, f"{PREDICTED_NOTE}.", "dim")
     for row in fitted(scale_columns(records), console.width) if any(one.scale for one in records) else ():
         print_line(console, row)
     if any(one.scale for one in records):
@@ -192,7 +198,8 @@ def table_lines(rows: Sequence[Row], width: int) -> Iterator[Text]:
             yield Text(head, style="dim")
             last = row.group
         text = Text(line)
-        text.stylize(COLOURS[row.outcome], len(line) - len(row.outcome))
+        if row.outcome is not None:
+            text.stylize(COLOURS[row.outcome], len(line) - len(row.outcome))
         yield text
 
 

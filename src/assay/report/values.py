@@ -8,6 +8,7 @@ from typing import NamedTuple, TypeVar
 
 from assay.model.energy import Efficiency, EnergyAccount, Ranged, Spread
 from assay.model.installed import phase_columns
+from assay.model.prediction import Prediction
 from assay.model.record import Basis, Part, Record, Sample
 from assay.report.analysis import RunData, TrialTables, by_combination, levels_key, levels_of
 from assay.report.columns import Column
@@ -25,6 +26,7 @@ from assay.stats.energy import (
     power_over_time,
 )
 from assay.stats.nodes import RESOURCES, Imbalance, imbalances, node_uses, transfers
+from assay.stats.predicted import PredictedLevel
 from assay.stats.sample import Trials, counts
 from assay.stats.summary import Row
 from assay.stats.timeline import Pieces
@@ -37,21 +39,22 @@ def combination_values(row: Row) -> dict[str, Value]:
     """One combination: factors, counts, medians with their intervals, the comparison; units are in the names."""
     elapsed = row.elapsed.interval if row.elapsed else None
     one = row.comparison
-    ratio, own = (one.interval, one.own_interval) if one else (None, None)
+    ratio, own = (one.interval, one.own_interval) if one else (row.predicted and row.predicted.interval, None)
     return {
         **levels_of(row),
         "trials": row.trials,
         "finished": row.finished,
         "wrong": row.wrong,
         "struck_out": row.struck_out,
-        "modelled": row.modelled,
+        "source": row.source,
+        "predictor": row.predictor or None,
         "elapsed_s": row.elapsed_s,
         "elapsed_low_s": elapsed.low if elapsed else None,
         "elapsed_high_s": elapsed.high if elapsed else None,
         "run_s": row.run_s,
         "durable_s": row.durable_s,
         **phase_columns(row.group.engine, row.phases),
-        "base": one.base if one else None,
+        "base": one.base if one else row.predicted.base if row.predicted else None,
         "ratio": row.ratio,
         "ratio_low": ratio.low if ratio else None,
         "ratio_high": ratio.high if ratio else None,
@@ -62,15 +65,15 @@ def combination_values(row: Row) -> dict[str, Value]:
         "significant": one.significant if one else None,
         "noise": one.noise.deviation if one else None,
         "noise_borrowed": one.noise.borrowed if one else None,
-        "outcome": str(row.outcome),
+        "outcome": str(row.outcome) if row.outcome else None,
         "words": row.words,
     }
 
 
-def placement_values(decision: Decision) -> Iterator[dict[str, Value]]:
+def placement_values(decision: Decision, predicted: Sequence[PredictedLevel] = ()) -> Iterator[dict[str, Value]]:
     """One line for each level of a decision's factor, the zero-delay baseline last; shares are fractions of 1.
 
-    `level` is that level; `placement` is the real placement, also where another factor is the decision's.
+    Below them stand the levels that are `predicted`, each with its predictor. `level` is that level; `placement` is the real placement, also where another factor is the decision's.
     """
     for one in (*decision.placements, decision.baseline):
         if one is not None:
@@ -81,6 +84,7 @@ def placement_values(decision: Decision) -> Iterator[dict[str, Value]]:
                 "level": one.placement,
                 "drives": one.drives,
                 "base": decision.placements[0].placement if decision.placements else None,
+                "predictor": None,
                 "trials": one.trials,
                 **_estimate("elapsed", one.elapsed_s, "_s"),
                 **_estimate("storage", one.storage_s, "_s"),
@@ -100,6 +104,19 @@ def placement_values(decision: Decision) -> Iterator[dict[str, Value]]:
                 "worth": decision.worth,
                 "verdict": str(one.verdict) if one.verdict and decision.question is Question.WORTH else None,
             }
+    for foretold in predicted:
+        yield {
+            **decision.levels,
+            decision.factor: foretold.level,
+            "factor": decision.factor,
+            "level": foretold.level,
+            "base": decision.placements[0].placement if decision.placements else None,
+            "predictor": foretold.predictor,
+            "trials": 0,
+            **_estimate("elapsed", foretold.elapsed_s, "_s"),
+            **_estimate("saving", foretold.saving),
+            "worth": decision.worth,
+        }
 
 
 def part_values(breakdown: Breakdown, factor: str) -> Iterator[dict[str, Value]]:
@@ -161,8 +178,8 @@ def elapsed_without_instruments_s(record: Record) -> float | None:
     return record.totals.elapsed_s - taken_s / int(cores)
 
 
-def trial_values(records: Sequence[Record]) -> Iterator[dict[str, Value]]:
-    """One trial after the other: factors, machine, outcome, times, its jobs' count."""
+def trial_values(records: Sequence[Record], predictions: Sequence[Prediction] = ()) -> Iterator[dict[str, Value]]:
+    """One trial after the other: factors, machine, outcome, times, its jobs' count; those that are predicted last."""
     for record, machine in zip(records, Trials.of(records).machines, strict=True):
         yield {
             "trial": record.trial.id,
@@ -173,10 +190,14 @@ def trial_values(records: Sequence[Record]) -> Iterator[dict[str, Value]]:
             "status": str(record.status),
             "outcome": str(record.outcome),
             "counts": counts(record),
-            "modelled": record.modelled,
+            "source": record.source,
+            "predictor": None,
+            "like": None,
             "struck_out": record.struck_out,
             "error": record.error,
             "elapsed_s": record.totals.elapsed_s if record.totals else None,
+            "elapsed_low_s": None,
+            "elapsed_high_s": None,
             "run_s": record.run_s,
             "durable_s": record.durable_s,
             "submitted_s": record.totals.submitted_s if record.totals else None,
@@ -187,6 +208,8 @@ def trial_values(records: Sequence[Record]) -> Iterator[dict[str, Value]]:
             **phase_columns(record.trial.engine, record.totals.phases if record.totals else None),
             "jobs": len(record.jobs),
         }
+    for prediction in predictions:
+        yield {**prediction.columns(), "counts": False}
 
 
 def csv_lines(rows: Sequence[Mapping[str, Value]]) -> Iterator[str]:
@@ -304,7 +327,7 @@ def of_rows(rows: Sequence[Row], records: Sequence[Record], known: Mapping[str, 
         key: [known[record.trial.id] for record in own if counts(record) and record.trial.id in known]
         for key, own in by_combination(records).items()
     }
-    return [own.get(levels_key(levels_of(row)), []) for row in rows]
+    return [[] if row.predictor else own.get(levels_key(levels_of(row)), []) for row in rows]
 
 
 def row_energies(

@@ -12,11 +12,11 @@ from pydantic import ConfigDict
 
 from assay.model.base import Frozen
 from assay.model.doubt import Outcome
-from assay.model.record import Phases, Record
+from assay.model.record import Phases, Record, Source
 from assay.model.trial import SHIPPED_PRIOR, NoisePrior
 from assay.stats.comparison import Comparison, compare
 from assay.stats.fit import within
-from assay.stats.noise import EFFECT, Median, Noise, median_of
+from assay.stats.noise import EFFECT, Interval, Median, Noise, median_of
 from assay.stats.sample import (
     MACHINE,
     PLACEMENT,
@@ -160,16 +160,27 @@ class Group(Frozen):
     machine: str
 
 
+class PredictedRatio(Frozen):
+    """A predicted time over the measured one of the `base`; no `interval` where the base's time has none."""
+
+    base: str
+    ratio: float
+    interval: Interval | None
+
+
 class Row(Frozen):
-    """One combination of factors over its repetitions, warm-ups left out.
+    """One combination of factors over its repetitions, warm-ups left out; or one that a predictor foretells.
 
     `elapsed_s` is the median of the jobs' added elapsed times, in `elapsed` with its interval; `run_s` and `durable_s`
     are medians of the records', `phases` of the phases' added averages. `comparison` is with the group's base, one of
     those that all of the report is made from (None for the base itself, for zero storage delay, and where no other
     placement finished); `ratio` is its ratio of elapsed times. `outliers` are trials that lie far off; they count like
-    all others. `finished` are the trials that count, `wrong` those whose output is wrong, which do not. `modelled` says
-    that they ran on a scale model; `struck_out` of its trials do not count since it was not kept to, and `struck_s` is
-    the median of their times. `outcome` is the worst of the repetitions.
+    all others. `finished` are the trials that count, `wrong` those whose output is wrong, which do not. `source` says
+    whether they ran on a scale model; `struck_out` of its trials do not count since it was not kept to, and `struck_s`
+    is the median of their times. `outcome` is the worst of the repetitions.
+
+    Of a `predictor` there are no trials, no comparison and no outcome; `elapsed` is its time with its interval, and
+    `basis` what that rests on.
     """
 
     group: Group
@@ -177,7 +188,7 @@ class Row(Frozen):
     trials: int
     finished: int
     wrong: int
-    modelled: bool
+    source: Source
     struck_out: int
     struck_s: float | None
     elapsed_s: float | None
@@ -188,11 +199,19 @@ class Row(Frozen):
     ratio: float | None
     comparison: Comparison | None
     outliers: tuple[Outlier, ...]
-    outcome: Outcome
+    outcome: Outcome | None
+    predictor: str = ""
+    predicted: PredictedRatio | None = None
+    basis: str = ""
 
     @property
     def words(self) -> str:
         """What can be said of the placement against the base, in one sentence; empty where nothing is compared."""
+        if self.predicted is not None:
+            took = f"{self.placement} is predicted to take {self.predicted.ratio:.2f} times as long"
+            interval = self.predicted.interval
+            within = f" (95 % interval {interval.low:.2f} to {interval.high:.2f})" if interval else ""
+            return f"{took} as {self.predicted.base}{within}"
         return "" if self.comparison is None else in_words(self.comparison)
 
 
@@ -217,7 +236,7 @@ def summarise(
     bases: dict[Group, str] = {}
     compared: dict[Combination, Comparison] = {}
     for one in every:
-        if one.factor == PLACEMENT and bases.setdefault(group := _group(one.others), one.base) == one.base:
+        if one.factor == PLACEMENT and bases.setdefault(group := group_of(one.others), one.base) == one.base:
             compared[group, one.level] = one
     odd: dict[Combination, list[Outlier]] = {}
     for outlier in outliers(found):
@@ -232,7 +251,7 @@ def summarise(
 
 
 def _combination(levels: Levels) -> Combination:
-    return _group(levels), dict(levels)[PLACEMENT]
+    return group_of(levels), dict(levels)[PLACEMENT]
 
 
 def varying(rows: Sequence[Row]) -> list[str]:
@@ -247,7 +266,7 @@ def varying(rows: Sequence[Row]) -> list[str]:
 
 
 @lru_cache(maxsize=1 << 14)
-def _group(levels: Levels) -> Group:
+def group_of(levels: Levels) -> Group:
     """Trials are many, and their groups few."""
     return Group.model_validate({name: level for name, level in levels if name != PLACEMENT})
 
@@ -262,7 +281,7 @@ def _combined(records: Sequence[Record], placements: Sequence[str]) -> dict[Comb
         levels = tuple(item for item in (*trial.factors.items(), (MACHINE, machine)) if item[0] != PLACEMENT)
         groups.setdefault(levels, {}).setdefault(trial.placement.name, []).append(record)
     return {
-        (_group(levels), placement): groups[levels][placement]
+        (group_of(levels), placement): groups[levels][placement]
         for levels in by_levels(groups)
         for placement in in_plan_order(groups[levels], placements)
     }
@@ -284,7 +303,7 @@ def _row(
         trials=len(records),
         finished=len(finished),
         wrong=sum(map(is_wrong, records)),
-        modelled=any(record.modelled for record in records),
+        source="modelled" if any(record.modelled for record in records) else "measured",
         struck_out=sum(map(is_struck_out, records)),
         struck_s=_median_known([one.totals.elapsed_s for one in records if is_struck_out(one) and one.totals]),
         elapsed_s=middle.value if middle else None,

@@ -80,10 +80,11 @@ def _figures(row: Row) -> str:
 
 
 def _line(panel: svg.SecondsPanel, at: float, one: ChartRow, colour: str, width: float) -> str:
-    """Each trial as a ring, the interval as a line with ends, the median as a stroke across it."""
+    """Each trial as a ring, the interval as a line with ends, the median as a stroke across it; dashed if predicted."""
     if one.row.elapsed is None:
         return ""
     middle, interval = one.row.elapsed.value, one.row.elapsed.interval
+    dashes = ' stroke-dasharray="4 3"' if one.row.predictor else ""
     parts = [svg.row_label(panel.left, at, one.label)]
     parts += [
         f'<circle cx="{panel.x(time):.1f}" cy="{at:g}" r="3.2" fill="none" stroke="{colour}" stroke-opacity=".6"/>'
@@ -97,11 +98,11 @@ def _line(panel: svg.SecondsPanel, at: float, one: ChartRow, colour: str, width:
     if interval:
         begin, end = f"{panel.x(interval.low):.1f}", f"{panel.x(interval.high):.1f}"
         caps = f"M{begin},{at - CAP_PX:g}v{2 * CAP_PX}M{end},{at - CAP_PX:g}v{2 * CAP_PX}"
-        parts.append(f'<path d="M{begin},{at:g}H{end}{caps}" stroke="{svg.INK}" stroke-width="1.5"/>')
-    parts.append(f'<path d="M{panel.x(middle):.1f},{at - 9:g}v18" stroke="{colour}" stroke-width="3.5"/>')
+        parts.append(f'<path d="M{begin},{at:g}H{end}{caps}" stroke="{svg.INK}" stroke-width="1.5"{dashes}/>')
+    parts.append(f'<path d="M{panel.x(middle):.1f},{at - 9:g}v18" stroke="{colour}" stroke-width="3.5"{dashes}/>')
     figures = _figures(one.row)
     parts.append(svg.text(panel.right + svg.GAP_PX, at + 4.5, figures))
-    runs = f"{one.row.finished} run{'s' if one.row.finished != 1 else ''}"
+    runs = f"{one.row.finished} run{'s' if one.row.finished != 1 else ''}" if not one.row.predictor else "not measured"
     runs += f" and {len(one.wrong)} with a wrong output" if one.wrong else ""
     words = f"{one.label}: {figures}, {runs}" + (f". {one.row.words}." if one.row.words else "")
     return svg.row_group(at, width, one.marks, words, parts)

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from assay.report.charts import drawing as svg
 from assay.report.words import seconds_text
 from assay.stats.decision import Decision, PlacementResult
+from assay.stats.predicted import PredictedLevel
 
 NARROWEST_PX = 340
 """Words stand within a bar where they fit on a phone."""
@@ -33,12 +34,17 @@ TOGETHER = Segment("computing and storage", svg.SKY, svg.ON_BRIGHT)
 """Without a zero-delay baseline they can't be told apart."""
 WHOLE = Segment("jobs", svg.SLATE, svg.PAPER)
 """Of a run whose record does not say when its tasks ran."""
+PREDICTED = Segment("predicted", svg.PALE, svg.INK)
+"""Of what did not run."""
 NOT_A_DRIVE, NO_LIMIT = "the limit, not a drive to buy", "slower than the drives: noise, not a limit"
-ORDER = (COMPUTING, TOGETHER, WHOLE, STORAGE, START_UP, BETWEEN)
+ORDER = (COMPUTING, TOGETHER, WHOLE, STORAGE, START_UP, BETWEEN, PREDICTED)
 
 
 class Bar(NamedTuple):
-    """One placement's: its label, its seconds by segment, its interval moved to the bar's end; a baseline's `note`."""
+    """One placement's: its label, its seconds by segment, its interval moved to the bar's end.
+
+    A baseline and what is predicted have a `note`: it is set apart, and drawn as what is no drive that ran.
+    """
 
     label: str
     segments: Mapping[Segment, float]
@@ -52,17 +58,22 @@ class Bar(NamedTuple):
         return sum(self.segments.values())
 
 
-def split_charts(decisions: Sequence[Decision], labels: Sequence[Sequence[str]]) -> list[str]:
+def split_charts(
+    decisions: Sequence[Decision],
+    labels: Sequence[Sequence[str]],
+    predicted: Sequence[Sequence[PredictedLevel]] = (),
+) -> list[str]:
     """A figure as SVG for each decision; empty where nothing finished.
 
-    `labels` are those of each decision's placements in their order, the baseline's last.
+    `labels` are those of each decision's placements in their order, then the baseline's, then those of what is
+    `predicted` beside it.
     """
     every = [
         [
-            _bar(one, label, decision)
-            for one, label in zip(filter(None, (*decision.placements, decision.baseline)), own, strict=True)
+            _predicted_bar(one, label) if isinstance(one, PredictedLevel) else _bar(one, label, decision)
+            for one, label in zip(filter(None, (*decision.placements, decision.baseline, *levels)), own, strict=True)
         ]
-        for decision, own in zip(decisions, labels, strict=True)
+        for decision, own, levels in zip(decisions, labels, predicted or [()] * len(decisions), strict=True)
     ]
     greatest = {
         str(place): max(max(bar.end, bar.high or 0.0) for bar in bars) for place, bars in enumerate(every) if bars
@@ -93,6 +104,11 @@ def _bar(one: PlacementResult, label: str, decision: Decision) -> Bar:
     shown = {part: seconds for part, seconds in parts.items() if seconds > 0}
     note = NO_LIMIT if decision.baseline_slower else NOT_A_DRIVE
     return Bar(label, shown, low, high, note if one is decision.baseline else "")
+
+
+def _predicted_bar(one: PredictedLevel, label: str) -> Bar:
+    elapsed = one.elapsed_s
+    return Bar(label, {PREDICTED: elapsed.value}, elapsed.low, elapsed.high, f"by {one.predictor}, not measured")
 
 
 def _figure(bars: Sequence[Bar], end_s: float, *, shorter: bool) -> str:

@@ -1,0 +1,79 @@
+"""Predictions: trials that nobody ran. A predictor, which is a plug-in, gives their times from the trials of a run.
+
+They stand in the run's table beside its trials, marked as predicted. No statistic of measured trials reads them.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Annotated, NamedTuple
+
+from pydantic import Field, model_validator
+
+from assay.model.base import Frozen
+from assay.model.record import Record
+from assay.model.signature import Signature
+from assay.model.trial import Plan
+
+Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+
+
+class PredictedTrial(Frozen):
+    """The time of the jobs of a trial that did not run, with its 95 % interval.
+
+    The trial is as the trial `like` of the run, on the same kind of machine, but for some `levels` of factors. Raises
+    ValidationError where the time does not lie within its interval.
+    """
+
+    like: str
+    levels: Mapping[str, str]
+    elapsed_s: Seconds
+    low_s: Seconds
+    high_s: Seconds
+    basis: str = Field(min_length=1)
+    """What the prediction rests on and where it holds, in a few words."""
+
+    @model_validator(mode="after")
+    def _lies_within(self) -> "PredictedTrial":
+        if not self.low_s <= self.elapsed_s <= self.high_s:
+            raise ValueError(f"{self.elapsed_s} s is not within its interval of {self.low_s} to {self.high_s} s")
+        return self
+
+
+class Prediction(NamedTuple):
+    """A predicted trial in its run: which predictor gave it, and the levels of all its factors.
+
+    `id` is unlike that of any trial of the run.
+    """
+
+    id: str
+    predictor: str
+    trial: PredictedTrial
+    factors: Mapping[str, str]
+
+    def columns(self) -> Mapping[str, str | float]:
+        """Its line in a table of trials."""
+        return {
+            "trial": self.id,
+            **self.factors,
+            "source": "predicted",
+            "predictor": self.predictor,
+            "like": self.trial.like,
+            "elapsed_s": self.trial.elapsed_s,
+            "elapsed_low_s": self.trial.low_s,
+            "elapsed_high_s": self.trial.high_s,
+            "basis": self.trial.basis,
+        }
+
+
+class MeasuredRun(NamedTuple):
+    """What a predictor is given: a run's readable records, and by a trial's id its I/O signature, None without one.
+
+    Of a run of more than 200 trials the records are outlines. `signature` raises BadInputError for a damaged file.
+    """
+
+    plan: Plan
+    records: Sequence[Record]
+    signature: Callable[[str], Signature | None]
+
+
+Predictor = Callable[[MeasuredRun], Sequence[PredictedTrial]]
+"""Gives no trials where it knows nothing of the run; it is asked each time that a run is read."""

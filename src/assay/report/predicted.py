@@ -1,0 +1,55 @@
+"""Predicted trials in words: what each form of a report says of times that nobody measured."""
+
+from collections.abc import Mapping, Sequence
+
+from assay.model.prediction import Prediction
+from assay.report.answer import AnswerLine, interval_text, percent
+from assay.report.words import seconds_text
+from assay.stats.decision import Decision
+from assay.stats.predicted import PredictedLevel
+from assay.stats.sample import MACHINE, PLACEMENT
+from assay.stats.summary import Row
+
+NOTE = (
+    "Predicted times were not measured: a plug-in gives each with its 95 % interval. They are compared with measured "
+    "times, and count in no verdict, noise or interval of these"
+)
+
+
+def predicted_words(rows: Sequence[Row], names: Sequence[str]) -> list[str]:
+    """A sentence without its full stop for each predicted row; `names` are the factors that tell rows apart."""
+    sentences = []
+    for row in rows:
+        if row.elapsed is not None and row.elapsed.interval is not None and row.predictor:
+            levels = [getattr(row.group, name) for name in names if name != MACHINE and getattr(row.group, name, "")]
+            on = ", ".join([row.group.workload, *levels, row.placement])
+            interval = row.elapsed.interval
+            time = f"{seconds_text(row.elapsed.value)} s ({seconds_text(interval.low)} to {seconds_text(interval.high)})"
+            against = ""
+            if row.predicted is not None:
+                ratio = row.predicted.interval
+                within = f" ({ratio.low:.2f} to {ratio.high:.2f})" if ratio else ""
+                against = f", {row.predicted.ratio:.2f} times as long as {row.predicted.base}{within}"
+            sentences.append(f"predicted by {row.predictor}: {on}: {time}{against}; {row.basis}")
+    return sentences
+
+
+def predicted_lines(decision: Decision, predicted: Sequence[PredictedLevel]) -> list[AnswerLine]:
+    """Lines of an answer that stand below those of what ran."""
+    lines = []
+    for one in predicted:
+        label = f"{'On' if decision.factor == PLACEMENT else f'With {decision.factor}'} {one.level}, predicted"
+        low, high = seconds_text(one.elapsed_s.low), seconds_text(one.elapsed_s.high)
+        words = f"by {one.predictor}, {low} to {high} s"
+        if one.saving is not None:
+            change = f"{percent(abs(one.saving.value))} {'less' if one.saving.value >= 0 else 'more'} time"
+            words += f": {change} (95 % interval {interval_text(one.saving)})"
+        value = one.elapsed_s.value
+        time = f"{seconds_text(value) if value < 9.95 else round(value)} s"
+        lines.append(AnswerLine(label, label, time, f"{words}; {one.basis}", predicted=True))
+    return lines
+
+
+def prediction_values(one: Prediction) -> dict[str, str | float | Mapping[str, str]]:
+    """A predicted trial as JSON holds it."""
+    return {"id": one.id, "predictor": one.predictor, **one.trial.model_dump(), "factors": dict(one.factors)}
