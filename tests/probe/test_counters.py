@@ -4,6 +4,7 @@ import math
 
 import pytest
 
+from assay.model.quantity import Kind
 from assay.probe.counters import COUNT_32_BITS, MS_32_BITS, WORD, PartTimes, Readings, step
 from assay.probe.disk import SECTORS_32_BITS
 
@@ -19,12 +20,15 @@ def times(*marks):
 PARTS = times((None, 0), ("staging", 10_000), ("run", 110_000), ("collect", 112_000))
 
 
+KINDS = {"read_bytes": Kind.BYTES, "sent_bytes": Kind.BYTES, "iowait_s": Kind.PROCESSOR_TIME}
+
+
 def amounts(readings, parts=PARTS):
     return {(one.node, one.subject, one.series, one.part): (one.value, one.basis) for one in readings.amounts(parts)}
 
 
 def counted(*points, derived=False):
-    readings = Readings("p")
+    readings = Readings("p", KINDS)
     for time_ms, value in points:
         readings.count("n", "disk", "read_bytes", time_ms, value, derived=derived)
     return readings
@@ -50,7 +54,7 @@ def test_of_a_part_that_was_hardly_seen_nothing_is_said():
     assert amounts(counted((0, 0), (60_000, 600))).keys() == {("n", "disk", "read_bytes", "staging")}
     late = amounts(counted((20_000, 0), (110_000, 900)))  # 90 of 100 s
     assert late["n", "disk", "read_bytes", "run"] == (900, "estimated")
-    assert amounts(Readings("p")) == {}
+    assert amounts(Readings("p", KINDS)) == {}
 
 
 def test_a_counter_that_began_anew_goes_on_from_there_as_an_estimate():
@@ -62,7 +66,7 @@ def test_a_counter_that_began_anew_goes_on_from_there_as_an_estimate():
 
 @pytest.mark.parametrize("values", [(5482.82, 5482.81, 5482.82), (0.02, 0.0, 0.02), (61.5, 60.9, 61.5)])
 def test_time_that_steps_back_a_little_is_no_restart(values):
-    readings = Readings("p")
+    readings = Readings("p", KINDS)
     for place, value in enumerate((values[0], *values, values[-1])):
         readings.count("n", "processor", "iowait_s", 25_000 * place, value)
     (amount,) = [one for one in readings.amounts(PARTS) if one.part == "run"]
@@ -79,7 +83,7 @@ def test_a_fall_that_is_no_new_beginning_is_told_and_counts_nothing():
 
 
 def test_a_later_boot_tells_a_new_beginning_also_where_the_counter_is_high_again():
-    readings = Readings("p")
+    readings = Readings("p", KINDS)
     for time_ms, value, began_s in [(0, 80, 5e8), (10_000, 100, 5e8 + 1), (60_000, 70, 5e8 + 900), (110_000, 90, 0)]:
         readings.count("n", "disk", "read_bytes", time_ms, value, began_s=began_s)
     assert amounts(readings)["n", "disk", "read_bytes", "run"] == (90, "estimated")
@@ -88,7 +92,7 @@ def test_a_later_boot_tells_a_new_beginning_also_where_the_counter_is_high_again
 
 def test_a_counter_of_32_bits_runs_over_unless_its_machine_was_started_anew():
     for began_s, gained in ((7.0, 30), (100.0, 20)):
-        readings = Readings("p")
+        readings = Readings("p", KINDS)
         for time_ms, value, at_s in [(0, WORD - 10, 7.0), (10_000, WORD - 10, 7.0), (110_000, 20, began_s)]:
             readings.count("n", "interface eth0", "sent_bytes", time_ms, value, wrap=COUNT_32_BITS, began_s=at_s)
         assert amounts(readings)["n", "interface eth0", "sent_bytes", "run"][0] == gained
@@ -99,7 +103,7 @@ def test_what_is_derived_from_levels_is_an_estimate():
 
 
 def test_levels_have_their_peak_in_each_part():
-    readings = Readings("p")
+    readings = Readings("p", KINDS)
     for time_ms, value in [(0, 5), (5_000, 9), (10_000, 7), (60_000, 3)]:
         readings.level("n", "memory", "used_bytes", time_ms, value)
     found = amounts(readings)

@@ -1,11 +1,16 @@
 """Proves that a scale model's record keeps this machine's clock on disk, and has the model's time once it is read."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as some
 
+from assay.engine.tez_tasks import TezAttempt
+from assay.model.quantity import Kind
 from assay.model.record import Amount, Output, Sample, Step, Totals
 from assay.model.result import TrialResult
 from assay.model.scale import ScaleReport
 from assay.model.signature import Access, PhaseUse, Signature
+from assay.model.trial import WorkloadSpec
 from assay.record.folder import RunFolder
 from assay.record.model_time import ModelClock, in_model_time
 from tests.builders import a_plan, a_record, a_trial, device_reports
@@ -45,7 +50,9 @@ def test_every_length_is_so_many_times_shorter_and_processor_time_stays():
 
 def test_what_a_workload_says_of_itself_by_the_clock_is_the_models_too():
     summary = {"throughput_mib_s": 2.0, "exec_s": 12.0, "moved_bytes": 7, "triangles": 3}
-    record = dilated().model_copy(update={"outputs": (Output(path="/out", bytes=1, summary=summary),)})
+    record = dilated()
+    trial = record.trial.model_copy(update={"workload": WorkloadSpec(name="testdfsio")})
+    record = record.model_copy(update={"trial": trial, "outputs": (Output(path="/out", bytes=1, summary=summary),)})
     (output,) = in_model_time(record).outputs
     assert output.summary == {"throughput_mib_s": 8.0, "exec_s": 3.0, "moved_bytes": 7, "triangles": 3}
 
@@ -93,3 +100,33 @@ def test_the_folder_keeps_the_clock_and_gives_the_models_time(tmp_path):
 
 def test_an_unknown_moment_stays_unknown():
     assert ModelClock(WALL_MS, 4).moment_ms(0) == 0
+
+
+@given(some.sampled_from(Kind), some.integers(1, 50), some.floats(1, 1e9))
+def test_a_number_is_converted_by_what_it_is_of_and_not_by_its_name(kind, dilation, value):
+    changed = ModelClock(WALL_MS, dilation).value(kind, value)
+    expected = {Kind.CLOCK_TIME: value / dilation, Kind.RATE: value * dilation}
+    if kind is Kind.MOMENT:
+        assert changed == WALL_MS + round((int(value) - WALL_MS) / dilation)
+    else:
+        assert changed == expected.get(kind, value)
+
+
+@pytest.mark.parametrize(
+    ("probe", "series", "times"),
+    [
+        ("processes", "busy_s", 1), ("own-cost", "elapsed_s", 1), ("disk", "queue_s", 1 / 4), ("pressure", "io_some_s", 1 / 4),
+        ("blocked-time", "blocked_s", 1 / 4), ("blocked-time", "processor_s", 1), ("nobody", "busy_s", 1),
+    ],
+)  # fmt: skip
+def test_seconds_of_amounts_are_the_models_where_they_are_of_its_clock(probe, series, times):
+    amount = Amount(probe=probe, subject="x", series=series, part="run", value=8.0)
+    assert in_model_time(dilated().model_copy(update={"amounts": (amount,)})).amounts[0].value == 8.0 * times
+
+
+def test_rows_are_converted_column_by_column():
+    clock = ModelClock(WALL_MS, 4)
+    plain = {"job": "j", "attempt": "a", "stage": "s", "node": "n", "state": "S", "started_ms": WALL_MS + 400}
+    attempt = clock.row(TezAttempt(**plain, finished_ms=WALL_MS + 800, merged_ms=100, gc_ms=40, shuffled_bytes=8))
+    assert (attempt.started_ms, attempt.finished_ms) == (WALL_MS + 100, WALL_MS + 200)
+    assert (attempt.merged_ms, attempt.gc_ms, attempt.shuffled_bytes) == (25, 40, 8)

@@ -2,12 +2,14 @@
 
 import json
 from pathlib import Path
+from typing import Annotated
 
 import pytest
 
 import assay
 from assay.model.engine import EngineKind
 from assay.model.errors import BadInputError
+from assay.model.quantity import ClockTimeMs, Kind, KnownClockTimeS
 from assay.model.record import Sample, Step
 from assay.model.registry import ENGINES
 from assay.model.result import TrialResult
@@ -64,12 +66,12 @@ def test_what_there_is_none_of_makes_an_empty_table(folder):
 
 def test_engines_may_type_a_column_differently_and_all_have_their_columns(tmp_path, monkeypatch):
     class Own(TaskAttempt):
-        merge_finished_ms: float = 0.5
+        merge_finished_ms: Annotated[float, Kind.MOMENT] = 0.5
         spilled_records: str = "few"
-        waited_ms: int = 7
+        waited_ms: ClockTimeMs = 7
 
     class OwnPhases(TaskPhases):
-        waited_s: float | None = None
+        waited_s: KnownClockTimeS = None
 
     kinds = {"own": EngineKind(open=None, attempt=Own, log=OwnPhases), "mapreduce": ENGINES["mapreduce"]}
     monkeypatch.setattr("assay.model.installed.ENGINES", kinds)

@@ -11,6 +11,7 @@ from urllib.parse import quote
 from assay.model.engine import EngineKind, History, LaunchReport, StageKind, TaskFigure
 from assay.model.engine import JobReference as Reference
 from assay.model.probe import CONTAINERS
+from assay.model.quantity import ByteCount, MomentMs
 from assay.model.record import JobRecord, Stage
 from assay.model.registry import ENGINES, SERVICES
 from assay.model.service import DaemonKind, Service
@@ -80,9 +81,9 @@ STAGES = (StageKind("scan", ("scan",)), StageKind("merge", ("gather", "fold")), 
 class ScannerAttempt(TaskAttempt):
     """A merge first gathers what the scans have left, and then folds it."""
 
-    gathered_ms: int = 0
+    gathered_ms: MomentMs = 0
     """End of the gathering; 0 but for merges."""
-    scanned_bytes: int = 0
+    scanned_bytes: ByteCount = 0
     """Bytes read from the store."""
 
     def phase_ends(self):

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from assay.model.doubt import Doubt, doubt_kind
 from assay.model.probe import Chart, ChartPanel, ChartSeries, Moment, ProbeKind, Quantity, Scene
+from assay.model.quantity import Kind
 from assay.model.registry import PROBES
 
 DRAUGHT = doubt_kind(
@@ -41,4 +42,5 @@ CHART = Chart(
     "temperature",
     (ChartPanel("temperature of the room, °C", "°C", "lines", (ChartSeries("room_celsius", "room", "green"),)),),
 )
-PROBES.add("temperature", ProbeKind(lambda _: Temperature(), (CHART,)))
+SERIES = {"room_celsius": Kind.LEVEL, "looks_count": Kind.COUNT}
+PROBES.add("temperature", ProbeKind(lambda _: Temperature(), (CHART,), series=SERIES))

@@ -21,8 +21,10 @@ def _redfish(context: "ProbeContext") -> "Redfish | None":
 
 def _kind() -> "ProbeKind":
     from assay.model.probe import ProbeKind
+    from assay.model.quantity import Kind
 
-    return ProbeKind(_redfish)
+    series = {"power_w": Kind.LEVEL, "energy_j": Kind.ENERGY, "reading_interval_s": Kind.MACHINE_TIME}
+    return ProbeKind(_redfish, series=series)
 
 
 PROBES.add_late("redfish", _kind)

@@ -12,6 +12,7 @@ from assay.model.errors import BadInputError
 from assay.model.installation import Installation
 from assay.model.node_source import Hosts
 from assay.model.probe import NodeSourceContext, NodeSourceKind
+from assay.model.quantity import Kind
 
 if TYPE_CHECKING:
     from assay_extras.yarn_sampler.sampler import YarnSampler
@@ -53,4 +54,5 @@ KIND = NodeSourceKind(
     "yarn): `{queue: default}`. Existing only, and not beside `ssh`.",
     open=_open,
     check=_check,
+    series=dict.fromkeys(("containers_count", "memory_bytes", "vcores_count"), Kind.LEVEL),
 )

@@ -19,6 +19,7 @@ from assay.model.existing import (
     WorkerUse,
     WorkerUses,
 )
+from assay.model.quantity import Kind
 from assay.model.host_names import host_of, in_url
 
 NODES_PAGE = "/ws/v1/cluster/nodes"
@@ -109,12 +110,14 @@ OF_YARN = (
         beans=Beans(
             "Hadoop:service=ResourceManager,name=RpcActivityForPort*",
             {"ReceivedBytes": "rpc_received_bytes", "SentBytes": "rpc_sent_bytes"},
+            Kind.BYTES,
         ),
     ),
     ExistingDaemon(
         "nodemanager", "NodeManager", runs_tasks=True,
         beans=Beans(
             "Hadoop:service=NodeManager,name=ShuffleMetrics", {"ShuffleOutputBytes": "shuffle_sent_bytes"},
+            Kind.BYTES,
             {"shuffle_sent_bytes": "shuffle sent"},
         ),
     ),

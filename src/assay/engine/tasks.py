@@ -1,8 +1,10 @@
 """MapReduce's own words for tasks: its stages, their phases, what its tasks count, and what a report tells of them."""
 
 from collections.abc import Sequence
+from typing import Annotated
 
 from assay.model.engine import Counted, StageKind, TaskFigure
+from assay.model.quantity import ByteCount, Count, Kind, KnownClockTimeS, KnownCount, MomentMs, ProcessorTimeMs
 from assay.model.signature import AccessRole, Direction
 from assay.model.task import TaskAttempt, TaskPhases, TaskStep
 
@@ -82,35 +84,35 @@ class MapReducePhases(TaskPhases):
     has only `start_s` and counts.
     """
 
-    map_s: float | None = None
+    map_s: KnownClockTimeS = None
     """Reading, mapping and collecting, record by record, with waits for spills (and the writing, in a job without
     reducers)."""
-    final_spill_s: float | None = None
+    final_spill_s: KnownClockTimeS = None
     """Waiting for a running spill, and the last sort and spill."""
-    shuffle_s: float | None = None
+    shuffle_s: KnownClockTimeS = None
     """Fetching map outputs."""
-    merge_s: float | None = None
+    merge_s: KnownClockTimeS = None
     """A map's merge of its spills; the merging that a reduce has left when all is fetched."""
-    reduce_s: float | None = None
+    reduce_s: KnownClockTimeS = None
     """Reading the last merge pass, reducing and writing."""
-    commit_s: float | None = None
+    commit_s: KnownClockTimeS = None
     """Committing the output."""
-    spill_s: float | None = None
+    spill_s: KnownClockTimeS = None
     """How long a spill ran during the map phase."""
-    fetch_s: float | None = None
+    fetch_s: KnownClockTimeS = None
     """How long at least one fetcher had a host to fetch from; the rest of `shuffle_s` is waiting for maps or for
     memory."""
-    background_merge_s: float | None = None
+    background_merge_s: KnownClockTimeS = None
     """How long a reduce merged while it shuffled or after."""
-    spills: int = 0
+    spills: Count = 0
     """Sorted runs written: by a map from its buffer, by a reduce from the map outputs in its memory."""
-    merge_passes: int = 0
+    merge_passes: Count = 0
     """As Hadoop's Merger counts: a map's passes over the partition that needed most, a reduce's over files on disk,
     the last one included."""
-    failed_fetches: int = 0
+    failed_fetches: Count = 0
     """Map outputs that a reduce could not fetch, each time that it tried (the counter of an attempt that failed for
     it stays 0)."""
-    commits_put_off: int | None = None
+    commits_put_off: KnownCount = None
     """How often the application master put off its commit, after which Hadoop's task sleeps for one second; null
     without the master's log."""
 
@@ -130,46 +132,46 @@ class MapReduceAttempt(TaskAttempt):
 
     state: str
     """Hadoop's state of the attempt, such as `SUCCEEDED`."""
-    started_ms: int
+    started_ms: MomentMs
     """Launch of its container (`startTime`)."""
-    shuffle_finished_ms: int = 0
+    shuffle_finished_ms: MomentMs = 0
     """End of the shuffle; 0 for maps."""
-    merge_finished_ms: int = 0
+    merge_finished_ms: MomentMs = 0
     """End of the last merge; 0 for maps."""
-    hdfs_read_bytes: int = 0
+    hdfs_read_bytes: ByteCount = 0
     """`HDFS_BYTES_READ`."""
-    hdfs_written_bytes: int = 0
+    hdfs_written_bytes: ByteCount = 0
     """`HDFS_BYTES_WRITTEN`."""
-    local_read_bytes: int = 0
+    local_read_bytes: ByteCount = 0
     """`FILE_BYTES_READ`: intermediate data."""
-    local_written_bytes: int = 0
+    local_written_bytes: ByteCount = 0
     """`FILE_BYTES_WRITTEN`: intermediate data."""
-    shuffled_bytes: int = 0
+    shuffled_bytes: ByteCount = 0
     """`REDUCE_SHUFFLE_BYTES`; 0 for maps."""
-    spilled_records: int = 0
+    spilled_records: Count = 0
     """`SPILLED_RECORDS`."""
-    input_records: int = 0
+    input_records: Count = 0
     """`MAP_INPUT_RECORDS` or `REDUCE_INPUT_RECORDS`."""
-    output_records: int = 0
+    output_records: Count = 0
     """`MAP_OUTPUT_RECORDS` or `REDUCE_OUTPUT_RECORDS`."""
-    map_output_bytes: int = 0
+    map_output_bytes: ByteCount = 0
     """`MAP_OUTPUT_BYTES`: the serialised records."""
-    map_output_materialized_bytes: int = 0
+    map_output_materialized_bytes: ByteCount = 0
     """`MAP_OUTPUT_MATERIALIZED_BYTES`: their files, after combining and compression; 0 for reduces."""
-    fetched_map_outputs: int = 0
+    fetched_map_outputs: Count = 0
     """`SHUFFLED_MAPS`."""
-    failed_fetches: int = 0
+    failed_fetches: Count = 0
     """`FAILED_SHUFFLE`."""
-    merged_map_outputs: int = 0
+    merged_map_outputs: Count = 0
     """`MERGED_MAP_OUTPUTS`."""
-    finished_ms: int
+    finished_ms: MomentMs
     """End (`finishTime`)."""
-    cpu_ms: int = 0
+    cpu_ms: ProcessorTimeMs = 0
     """`CPU_MILLISECONDS`: user and system time of its processes after the task's start-up (Hadoop subtracts what
     was used before the task was initialised)."""
-    gc_ms: int = 0
+    gc_ms: ProcessorTimeMs = 0
     """`GC_TIME_MILLIS`: wall time of the garbage collectors."""
-    physical_memory_bytes: int = 0
+    physical_memory_bytes: Annotated[int, Kind.LEVEL] = 0
     """`PHYSICAL_MEMORY_BYTES`: resident memory at the end."""
     container: str = ""
     """The container's id (`assignedContainerId`)."""

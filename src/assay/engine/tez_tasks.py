@@ -1,10 +1,12 @@
 """What Tez' tasks of a MapReduce job are called and count: its two vertices as stages, their phases, counters."""
 
 from collections.abc import Sequence
+from typing import Annotated
 
 from assay.engine.tasks import STAGES as MAPREDUCE_STAGES
 from assay.engine.tasks import counted_anywhere, task_of
 from assay.model.engine import Counted, TaskFigure
+from assay.model.quantity import ByteCount, ClockTimeMs, Count, Kind, ProcessorTimeMs
 from assay.model.task import TaskAttempt, TaskPhases, TaskStep
 
 MAP, REDUCE = "initialmap", "finalreduce"
@@ -44,29 +46,29 @@ class TezAttempt(TaskAttempt):
     `TaskCounter`; a counter that an attempt lacks is 0. Attempts may share a container, one after the other.
     """
 
-    shuffle_ms: int = 0
+    shuffle_ms: ClockTimeMs = 0
     """From its start until all was fetched (`SHUFFLE_PHASE_TIME`); 0 for maps."""
-    merged_ms: int = 0
+    merged_ms: ClockTimeMs = 0
     """From its start until all that was fetched was merged (`MERGE_PHASE_TIME`); 0 for maps."""
-    hdfs_read_bytes: int = 0
+    hdfs_read_bytes: ByteCount = 0
     """`HDFS_BYTES_READ`."""
-    hdfs_written_bytes: int = 0
+    hdfs_written_bytes: ByteCount = 0
     """`HDFS_BYTES_WRITTEN`."""
-    local_read_bytes: int = 0
+    local_read_bytes: ByteCount = 0
     """`FILE_BYTES_READ`."""
-    local_written_bytes: int = 0
+    local_written_bytes: ByteCount = 0
     """`FILE_BYTES_WRITTEN`."""
-    shuffled_bytes: int = 0
+    shuffled_bytes: ByteCount = 0
     """`SHUFFLE_BYTES`."""
-    spilled_records: int = 0
+    spilled_records: Count = 0
     """`SPILLED_RECORDS`."""
-    output_bytes: int = 0
+    output_bytes: ByteCount = 0
     """`OUTPUT_BYTES`: of keys and values, before they are compressed."""
-    output_materialized_bytes: int = 0
+    output_materialized_bytes: ByteCount = 0
     """`OUTPUT_BYTES_PHYSICAL`: as they are on the local drive."""
-    gc_ms: int = 0
+    gc_ms: ProcessorTimeMs = 0
     """`GC_TIME_MILLIS`: collecting garbage."""
-    physical_memory_bytes: int = 0
+    physical_memory_bytes: Annotated[int, Kind.LEVEL] = 0
     """`PHYSICAL_MEMORY_BYTES`."""
 
     @property

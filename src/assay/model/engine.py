@@ -8,6 +8,7 @@ from assay.model.base import Frozen
 from assay.model.doubt import Doubt, doubt_kind
 from assay.model.fault import StageProgress
 from assay.model.progress import Progress
+from assay.model.quantity import kinds_of
 from assay.model.record import Counters, JobRecord
 from assay.model.running_cluster import RunningCluster
 from assay.model.signature import AccessRole, Direction
@@ -183,6 +184,15 @@ class EngineKind(NamedTuple):
     """A report's explanation of its path's parts, and of the figures of each job."""
     services: tuple[str, ...] = ()
     """The names of the services that run its jobs."""
+
+    def mistake(self) -> str:
+        """Whether a number of its rows is of no declared kind: then a scale model's times can't be told."""
+        try:
+            kinds_of(self.attempt)
+            kinds_of(self.log)
+        except TypeError as error:
+            return f"has a column that can't be read: {error}"
+        return ""
 
     @property
     def phases(self) -> tuple[str, ...]:

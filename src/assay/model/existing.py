@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from assay.model.errors import BadInputError
 from assay.model.host_names import in_url
+from assay.model.quantity import Kind
 
 ANYWHERE = ("", "0.0.0.0", "::", "0:0:0:0:0:0:0:0")  # noqa: S104 - recognised, never bound
 _LAST_PORT = 65535
@@ -107,11 +108,12 @@ class WorkerUses(NamedTuple):
 class Beans(NamedTuple):
     """What a daemon counts in its JMX beans: the query for these, and a series by the name of each counter.
 
-    Counters of several beans add up. `titles` are those of the series that a report's table of machines shows.
+    All its series are of one `kind`. Counters of several beans add up. `titles` are those of the series that a report's table of machines shows.
     """
 
     query: str
     series: Mapping[str, str]
+    kind: Kind
     titles: Mapping[str, str] = {}
 
 

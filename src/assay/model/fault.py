@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Mapping
-from typing import Literal, NamedTuple, Protocol
+from typing import Annotated, Literal, NamedTuple, Protocol
 
 from pydantic import Field, model_validator
 
 from assay.model.base import Frozen, Whole
+from assay.model.quantity import Kind, KnownCount
 
 NO_FAULT = "none"
 """The level of trials in which nothing goes wrong: what all others are compared with."""
@@ -121,7 +122,7 @@ class Redundancy(Frozen):
 class FaultReport(Frozen):
     """What a trial's fault did."""
 
-    struck_ms: int | None = None
+    struck_ms: Annotated[int | None, Kind.MOMENT] = None
     """When it struck, in milliseconds since the epoch; of what is slow all the time the beginning of the run. Null if
     the jobs never got to its phase: the trial then counts in no figure."""
     job: str = ""
@@ -130,15 +131,15 @@ class FaultReport(Frozen):
     """How far that job was then: percent by stage, as last heard of."""
     processes: Mapping[str, int] = {}
     """The killed processes: ids by the daemon's role; the containers of a killed node are not among them."""
-    containers: int | None = None
+    containers: KnownCount = None
     """Containers that ran on the worker when a process was killed. Those of a killed node end with it; those that a
     killed daemon has started go on, and nobody can be asked for their output. Null if nothing was killed."""
     log: tuple[str, ...] = ()
     """The killed daemons' last log lines, the daemon's role before each."""
-    lost_attempts: int | None = None
+    lost_attempts: KnownCount = None
     """Task attempts on the worker that failed, were killed, or had their output lost after the fault struck. Null if
     the job's history was not read."""
-    repeated_tasks: int | None = None
+    repeated_tasks: KnownCount = None
     """Tasks of which a further attempt began after the fault struck. Null as before."""
     redundancy: Redundancy | None = None
     """The copies of blocks when the jobs had ended; null if no daemon of the store was killed, or nobody could be

@@ -7,8 +7,9 @@ from assay.model.engine import Counted, Engine, EngineContext, EngineKind, amoun
 from assay.model.errors import AssayError, BadInputError
 from assay.model.fault import DRIVE, Fault
 from assay.model.medium import MediumKind, Options
+from assay.model.quantity import Kind, kind_among
 from assay.model.record import Counters, Phases
-from assay.model.registry import ENGINES, MEDIA, SERVICES, STORES
+from assay.model.registry import ENGINES, MEDIA, PROBES, SERVICES, STORES, WORKLOADS
 from assay.model.service import Service, Stack
 from assay.model.trial import USUAL_ENGINE, USUAL_STORE, MediumSpec
 from assay.model.workload import WorkloadKind
@@ -26,6 +27,18 @@ def engine_kind(engine: str) -> EngineKind:
 def counted_by_tasks(engine: str, counters: Counters) -> dict[Counted, int]:
     """The amounts that the tasks of one or more jobs of this engine counted."""
     return amounts_in(counters, engine_kind(engine).counters)
+
+
+def series_kind(probe: str, series: str) -> Kind | None:
+    """What a probe's series is of; None of a probe that is not installed, and of what it does not declare."""
+    kind = PROBES.get(probe)
+    return kind and kind_among(kind.series, series)
+
+
+def result_kind(workload: str, name: str) -> Kind | None:
+    """What a number that a workload reports of itself is of; None where that is not declared."""
+    kind = WORKLOADS.get(workload)
+    return kind and kind.result_kinds.get(name)
 
 
 def phase_columns(engine: str, phases: Phases | None) -> dict[str, float | None]:

@@ -35,7 +35,10 @@ class Registry(Mapping[str, Kind], Generic[Kind]):
         self._places: dict[str, int] = {}
 
     def add(self, name: str, kind: Kind, place: int = LAST) -> None:
-        """Add a kind. Raises BadInputError for what is none of this sort, and where another one has the name."""
+        """Add a kind. Raises BadInputError for what is none of this sort, and where another one has the name.
+
+        A kind with a method `mistake` says there what is wrong with itself, in words that follow its name, or nothing.
+        """
         if not isinstance(name, str) or not name.strip() or not name.isprintable():
             raise BadInputError(f"the name of a {self.what} is {name!r}, and must be a printable text")
         if not isinstance(place, int):
@@ -46,6 +49,9 @@ class Registry(Mapping[str, Kind], Generic[Kind]):
             except AttributeError:
                 what = f"the {self.what} {name!r} is of type {type(kind).__name__} and has no `{part}`"
                 raise BadInputError(f"{what}; docs/how-to/add-a-kind.md shows such kinds") from None
+        look = getattr(kind, "mistake", None)
+        if look is not None and (mistake := look()):
+            raise BadInputError(f"the {self.what} {name!r} {mistake}")
         if self._kinds.setdefault(name, kind) is not kind:
             raise BadInputError(f"there are two kinds of {self.what} with the name {name!r}; rename one")
         self._places[name] = place

@@ -20,6 +20,7 @@ from assay.model.host_names import HostNames
 from assay.model.installation import Installation
 from assay.model.layout import Layout
 from assay.model.node import Node, ReadableNode
+from assay.model.quantity import Kind, kind_among
 from assay.model.record import Amount, Basis, Part, Sample
 from assay.model.signature import Counted, Requests
 from assay.model.trial import Landed
@@ -227,6 +228,8 @@ class NodeSourceKind(NamedTuple):
     open: Callable[[Any, NodeSourceContext], NodeSource]
     located: Callable[[Any, Callable[[Path], Path]], Any] = as_given
     check: Callable[[Mapping[str, str], Installation], None] = always_possible
+    series: Mapping[str, Kind] = {}
+    """The kinds of what its `end` gives."""
 
 
 SHORTEST_S = 0.1
@@ -421,6 +424,8 @@ class ProbeKind(NamedTuple):
     that is `foreign` measures an existing cluster, which no other does.
     `adds` says in a sentence what a record gets from it, and `columns` are what a report's table has for each machine.
     `of_files` makes one that needs no more than the files of a `Reading`, for a node that is read from afar.
+    `series` declares what it writes, samples and amounts, each with its kind; a name may begin with `*`, which stands for
+    anything. What is not declared is refused.
     `left_overs` takes away what such probes of a killed run left in the kernel, and names it; it may raise OSError.
     """
 
@@ -433,3 +438,11 @@ class ProbeKind(NamedTuple):
     columns: tuple[NodeColumn, ...] = ()
     of_files: Callable[[ReadableNode], Probe] | None = None
     left_overs: Callable[[], Sequence[str]] = lambda: ()
+    series: Mapping[str, Kind] = {}
+
+    def mistake(self) -> str:
+        """Whether a chart or a column shows a series that it does not declare."""
+        drawn = [one.series for chart in self.charts for panel in chart.panels for one in panel.series]
+        shown = [name.rpartition("/")[2] for name in drawn] + [name for one in self.columns for name in one.series]
+        undeclared = [name for name in shown if kind_among(self.series, name) is None]
+        return f"shows {undeclared[0]!r}, which it does not declare in `series`" if undeclared else ""

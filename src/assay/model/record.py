@@ -12,6 +12,7 @@ from assay.model.dataset import GraphFacts
 from assay.model.doubt import Doubt, Outcome, Verdict, overall
 from assay.model.fault import FaultReport
 from assay.model.limits import LimitUse
+from assay.model.quantity import ClockTimeS, KnownClockTimeS, MomentMs
 from assay.model.scale import ScaleReport
 from assay.model.trial import Landed, Trial
 
@@ -47,18 +48,18 @@ class JobRecord(Frozen):
     """Hadoop's id."""
     state: str
     """`SUCCEEDED`, for all jobs of a finished trial."""
-    submitted_ms: int
+    submitted_ms: MomentMs
     """When the client submitted it (`submitTime`)."""
-    started_ms: int
+    started_ms: MomentMs
     """When its application master began it (`startTime`)."""
-    finished_ms: int
+    finished_ms: MomentMs
     """When it ended (`finishTime`). *Elapsed* is this less `started_ms`."""
     stages: tuple[Stage, ...]
     """The job's stages, in order."""
     uberized: bool = False
     """Whether its tasks ran in its application master; then its shuffle reads local files, and its times are not
     comparable."""
-    active_s: float | None = None
+    active_s: KnownClockTimeS = None
     """Seconds during which at least one attempt of its tasks ran; the rest is start-up and waiting. Null if its
     tasks are not known."""
     phases: Phases
@@ -139,9 +140,9 @@ class Step(Frozen):
 
     name: str
     """The step's name."""
-    started_ms: int
+    started_ms: MomentMs
     """Its start, in milliseconds since the epoch."""
-    seconds: float
+    seconds: ClockTimeS
     """How long it took."""
 
 

@@ -4,14 +4,18 @@
 """
 
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
 import numpy as np
 
 from assay.model.base import Frozen
+from assay.model.quantity import ClockTimeS, Count, Kind
 from assay.model.record import Basis
 
 SIGNATURE_VERSION: Literal[1] = 1
+
+KnownLevel = Annotated[float | None, Kind.LEVEL]
+KnownClockTime = Annotated[float | None, Kind.CLOCK_TIME]
 
 Direction = Literal["read", "write"]
 DIRECTIONS: tuple[Direction, ...] = ("read", "write")
@@ -82,18 +86,18 @@ class Access(Frozen):
     role: AccessRole
     direction: Direction
     basis: Basis = "measured"
-    bytes: float
-    requests: float
-    sequential_share: float | None = None
-    median_request_bytes: float | None = None
-    typical_request_bytes: float | None = None
-    streams: float | None = None
-    depth: float | None = None
-    latency_ms_mean: float | None = None
-    latency_ms_p99: float | None = None
-    gap_ms_mean: float | None = None
-    gap_ms_median: float | None = None
-    active_s: float
+    bytes: Annotated[float, Kind.BYTES]
+    requests: Annotated[float, Kind.COUNT]
+    sequential_share: KnownLevel = None
+    median_request_bytes: KnownLevel = None
+    typical_request_bytes: KnownLevel = None
+    streams: KnownLevel = None
+    depth: KnownLevel = None
+    latency_ms_mean: KnownClockTime = None
+    latency_ms_p99: KnownClockTime = None
+    gap_ms_mean: KnownClockTime = None
+    gap_ms_median: KnownClockTime = None
+    active_s: ClockTimeS
 
 
 class PhaseUse(Frozen):
@@ -108,12 +112,12 @@ class PhaseUse(Frozen):
 
     job: str
     phase: str
-    attempts: int
-    attempt_s: float
-    elapsed_s: float
-    cpu_s: float | None = None
+    attempts: Count
+    attempt_s: ClockTimeS
+    elapsed_s: ClockTimeS
+    cpu_s: Annotated[float | None, Kind.PROCESSOR_TIME] = None
     cpu_basis: Basis = "measured"
-    bytes: float = 0.0
+    bytes: Annotated[float, Kind.BYTES] = 0.0
 
     @property
     def cpu_s_per_byte(self) -> float | None:

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from assay.model.base import Frozen
 from assay.model.doubt import Doubt
+from assay.model.quantity import KnownClockTimeS, MomentMs, ProcessorTimeMs
 
 
 class TaskPhases(Frozen):
@@ -16,7 +17,7 @@ class TaskPhases(Frozen):
     """The attempt's id."""
     stage: str
     """The stage that the task belongs to."""
-    start_s: float | None = None
+    start_s: KnownClockTimeS = None
     """From the start of the process until it reads its input."""
 
 
@@ -48,11 +49,11 @@ class TaskAttempt(Frozen):
     """The node's host name."""
     state: str
     """The engine's state of the attempt; `SUCCEEDED` if it ended well."""
-    started_ms: int
+    started_ms: MomentMs
     """Launch of its container or process."""
-    finished_ms: int
+    finished_ms: MomentMs
     """Its end."""
-    cpu_ms: int = 0
+    cpu_ms: ProcessorTimeMs = 0
     """Processor time, user and system."""
     container: str = ""
     """The container's id."""

@@ -9,6 +9,7 @@ from assay.model.doubt import Verdict
 from assay.model.engine import HADOOP_JOBS, Engine, LaunchReport
 from assay.model.input import GraphInput, Input
 from assay.model.progress import Progress
+from assay.model.quantity import Kind
 from assay.model.store import FILES, Store
 from assay.model.trial import Estimate, WorkloadSpec
 
@@ -82,7 +83,7 @@ class WorkloadKind(Protocol):
     output has, by line or file; `verified` how that is judged, and against what. With `plain_output` that needs files
     that aren't compressed, written by reducers. `output_replication` is the Hadoop property that says how many copies
     the output has, by default one, where `dfs.replication` does not; else empty. It runs where the engine and the store
-    have what one of `runs_on` asks for. `base` is the path in the store for all files of one run.
+    have what one of `runs_on` asks for. `result_kinds` declares which of the numbers that it reports of itself are times or rates. `base` is the path in the store for all files of one run.
     """
 
     @property
@@ -107,6 +108,8 @@ class WorkloadKind(Protocol):
     def output_replication(self) -> str: ...  # noqa: D102
     @property
     def runs_on(self) -> Sequence[RunsOn]: ...  # noqa: D102
+    @property
+    def result_kinds(self) -> Mapping[str, Kind]: ...  # noqa: D102
 
     def __call__(self, spec: WorkloadSpec, base: str, dataset: GraphInput | None = None) -> "Workload":
         """The workload, with the experiment's dataset if that is needed for more than checking the options.

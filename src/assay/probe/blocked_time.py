@@ -44,6 +44,7 @@ from assay.model.probe import (
     Sampled,
     Scene,
 )
+from assay.model.quantity import Kind
 from assay.model.record import Basis
 from assay.model.registry import PROBES
 from assay.probe.cpu import PRESSURE, stalls_us
@@ -281,7 +282,7 @@ class BlockedTime(Sampled):
         whole_s = interval_s if self._sampler is None else sum(gained_s.values())
         if whole_s <= 0:
             return {}
-        return {f"{name.removesuffix('_s')}_percent": round(100 * gained_s[name] / whole_s, 2) for name in shares}
+        return {_percent(name): round(100 * gained_s[name] / whole_s, 2) for name in shares}
 
     def totals(self) -> Mapping[Quantity, float]:
         """Seconds of the clock by what the tasks did; `running_s` and `processor_s` of processor time."""
@@ -331,6 +332,13 @@ class BlockedTime(Sampled):
 
 _SHARES = ("computing_s", "blocked_s", "waiting_s", "idle_s")
 
+
+def _percent(seconds: str) -> str:
+    """The series of samples that tells how much of each interval went into a sum of seconds."""
+    return f"{seconds.removesuffix('_s')}_percent"
+
+
+
 BLOCKED_BY_PRESSURE = doubt_kind(
     "blocked-by-pressure", "cluster", instrument=NAME,
     when="the states of the cluster's tasks could not be read, so blocked time is taken from I/O pressure",
@@ -358,4 +366,9 @@ def _blocked_time(context: ProbeContext) -> BlockedTime | None:
     return BlockedTime(context.node) if context.is_first and context.node.own_machine else None
 
 
-PROBES.add(NAME, ProbeKind(_blocked_time, (CHART,)), place=10)
+SERIES = {
+    **dict.fromkeys((*_SHARES, "io_some_s", "io_full_s"), Kind.CLOCK_TIME),
+    **dict.fromkeys(("running_s", "processor_s"), Kind.PROCESSOR_TIME),
+    **{_percent(name): Kind.LEVEL for name in _SHARES},
+}
+PROBES.add(NAME, ProbeKind(_blocked_time, (CHART,), series=SERIES), place=10)

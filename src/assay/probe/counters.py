@@ -10,6 +10,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from assay.model.quantity import Kind, kind_among
 from assay.model.record import Amount, Basis, Part, Sample
 
 SHORTEST_MS = 100
@@ -184,11 +185,27 @@ class _Key(NamedTuple):
     series: str
 
 
+def _rate(counter: str) -> str:
+    return f"{counter}_per_s"
+
+
+def _peak(level: str) -> str:
+    name, _, unit = level.rpartition("_")
+    return f"{name}_peak_{unit}"
+
+
+def with_derived(counters: Mapping[str, Kind], levels: Sequence[str]) -> dict[str, Kind]:
+    """All series that `Readings` makes of a probe's counters and levels: their rates and peaks too."""
+    made = {**counters, **dict.fromkeys(map(_rate, counters), Kind.RATE)}
+    return made | dict.fromkeys((*levels, *map(_peak, levels)), Kind.LEVEL)
+
+
 class Readings:
     """What a probe has read of several machines' counters and levels. Not for several threads at once."""
 
-    def __init__(self, probe: str) -> None:
-        self._probe = probe
+    def __init__(self, probe: str, counters: Mapping[str, Kind]) -> None:
+        """Of a probe whose counters are declared so."""
+        self._probe, self._declared = probe, counters
         self._counters: dict[_Key, _Counter] = {}
         self._levels: dict[_Key, _Level] = {}
         self._odd: set[_Key] = set()
@@ -203,7 +220,7 @@ class Readings:
         """
         if self._is_odd(node, subject, series, value):
             return
-        per_s = 1.0 if series.endswith("_s") else 0.0
+        per_s = 1.0 if kind_among(self._declared, series) in (Kind.CLOCK_TIME, Kind.PROCESSOR_TIME) else 0.0
         counter = self._counters.setdefault(_Key(node, subject, series), _Counter(per_s, derived=derived))
         counter.add(time_ms, value, wrap, began_s)
 
@@ -239,7 +256,7 @@ class Readings:
     def samples(self) -> Iterator[Sample]:
         """Counters as rates (`..._per_s`) at the later of two readings, levels as they were."""
         for key, counter in self._counters.items():
-            series = f"{key.subject}/{key.series}_per_s"
+            series = f"{key.subject}/{_rate(key.series)}"
             begin, low = counter.times_ms[0], counter.values[0]
             for end, high in zip(counter.times_ms, counter.values, strict=True):
                 if end - begin >= SHORTEST_MS:
@@ -261,8 +278,7 @@ class Readings:
             for key, level in self._levels.items():
                 first, end = bisect_left(level.times_ms, part.begin_ms), bisect_right(level.times_ms, part.end_ms)
                 if first < end:
-                    name, _, unit = key.series.rpartition("_")
-                    yield self._amount(key, part, f"{name}_peak_{unit}", max(level.values[first:end]), "estimated")
+                    yield self._amount(key, part, _peak(key.series), max(level.values[first:end]), "estimated")
 
     def _amount(self, key: _Key, part: PartTime, series: str, value: float, basis: Basis) -> Amount:
         return Amount(

@@ -27,6 +27,7 @@ from assay.model.probe import (
     Sampled,
     Scene,
 )
+from assay.model.quantity import Kind
 from assay.model.registry import PROBES
 from assay.probe.counters import Gains
 
@@ -197,5 +198,17 @@ def _pressure(context: ProbeContext) -> PressureProbe | None:
     return PressureProbe(context.node) if context.sees_machine else None
 
 
-PROBES.add("cpu", ProbeKind(_cpu, (CPU_CHART,), of_nodes=True, of_files=CpuProbe), place=2)
-PROBES.add("pressure", ProbeKind(_pressure, of_nodes=True, of_files=PressureProbe), place=5)
+CPU_SERIES = {
+    **{f"{field}_s": Kind.PROCESSOR_TIME for field in FIELDS if field != "nice"},
+    **dict.fromkeys(shares(dict.fromkeys(FIELDS, 1)), Kind.LEVEL),
+}
+PRESSURE_SERIES = {
+    f"{kind}_{scope}_{unit}": of
+    for kind, scopes in _KINDS.items()
+    for scope in scopes
+    for unit, of in (("s", Kind.CLOCK_TIME), ("percent", Kind.LEVEL))
+}
+PROBES.add("cpu", ProbeKind(_cpu, (CPU_CHART,), of_nodes=True, of_files=CpuProbe, series=CPU_SERIES), place=2)
+PROBES.add(
+    "pressure", ProbeKind(_pressure, of_nodes=True, of_files=PressureProbe, series=PRESSURE_SERIES), place=5
+)

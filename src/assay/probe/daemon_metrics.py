@@ -34,10 +34,11 @@ from assay.model.probe import (
     ProbeKind,
     Scene,
 )
+from assay.model.quantity import Kind
 from assay.model.record import Amount, Part
 from assay.model.registry import PROBES, SERVICES
 from assay.model.trial import Landed
-from assay.probe.counters import PartTimes, Readings
+from assay.probe.counters import PartTimes, Readings, with_derived
 
 NAME = "daemons"
 EVERY_S = 5.0
@@ -55,6 +56,10 @@ GIVEN_UP_AFTER = 3
 MOST_NAMED = 3
 
 _SYSTEM = "java.lang:type=OperatingSystem"
+
+
+TIMES = {"cpu_s": Kind.PROCESSOR_TIME, "busy_s": Kind.PROCESSOR_TIME}
+"""The counters of time: of a daemon, and of a machine."""
 
 
 class _NoLogin(str):
@@ -99,7 +104,7 @@ class DaemonMetrics(Evaluated):
         self._counted_s = 0.0
         self._daemons: list[_Daemon] = []
         self._names = HostNames()
-        self._readings = Readings(NAME)
+        self._readings = Readings(NAME, TIMES)
         self._times = PartTimes()
         self._machines: dict[str, tuple[int, float]] = {}
         self._busy_s: dict[str, float] = {}
@@ -341,12 +346,21 @@ def _kind() -> ProbeKind:
         if daemon.beans is not None
         for series, title in daemon.beans.titles.items()
     ]
+    beans = {
+        series: daemon.beans.kind
+        for service in SERVICES.values()
+        for daemon in service.existing
+        if daemon.beans is not None
+        for series in daemon.beans.series.values()
+    }
+    levels = ("memory_bytes", "containers_count", "busy_cores")
     return ProbeKind(
         lambda _: DaemonMetrics(),
         foreign=True,
         adds="the daemons' own counters (REST and /jmx): processor and memory of each machine, and the bytes that each "
         "daemon served",
         columns=(NodeColumn("processor", "s", ("busy_s",), "machine"), *counted),
+        series={**with_derived({**beans, **TIMES}, levels), "requests_count": Kind.COUNT},
     )
 
 

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from assay.model.doubt import Doubt, doubt_kind
 from assay.model.node import NodeFiles
 from assay.model.probe import Chart, ChartPanel, ChartSeries, Interval, Moment, ProbeKind, Quantity, Scene, WatchedDisk
+from assay.model.quantity import Kind
 from assay.model.registry import PROBES
 from assay.node.devices import sysfs_name
 from assay.probe.counters import COUNT_32_BITS, MS_32_BITS, Gains, Wrap
@@ -242,8 +243,18 @@ THROUGHPUT = ChartPanel("throughput, MB/s", "MB/s", "lines", _MB_S, height_px=80
 _BUSY = (ChartSeries("busy_percent", "busy", "ink"),)
 UTILISATION = ChartPanel("utilisation, % of the time", "%", "level", _BUSY, height_px=44, greatest=100)
 DISK_CHART = Chart("throughput and utilisation", (THROUGHPUT, UTILISATION), of="medium", expected=True)
+SERIES = {
+    **dict.fromkeys(("read_mb_s", "write_mb_s", "read_requests_s", "write_requests_s"), Kind.RATE),
+    **dict.fromkeys(("busy_percent", "queue_requests", "request_kib"), Kind.LEVEL),
+    **dict.fromkeys(("latency_ms", "busy_s", "queue_s", "read_latency_s", "write_latency_s"), Kind.CLOCK_TIME),
+    **dict.fromkeys(_BYTES, Kind.BYTES),
+    **dict.fromkeys(("read_requests", "write_requests", "flush_requests"), Kind.COUNT),
+}
 PROBES.add(
     "disk",
-    ProbeKind(lambda context: DiskInstrument(context.node), (DISK_CHART,), of_nodes=True, of_files=DiskInstrument),
+    ProbeKind(
+        lambda context: DiskInstrument(context.node), (DISK_CHART,), of_nodes=True, of_files=DiskInstrument,
+        series=SERIES,
+    ),
     place=6,
-)
+)  # fmt: skip

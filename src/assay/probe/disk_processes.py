@@ -16,6 +16,7 @@ from contextlib import suppress
 from assay.model.doubt import Doubt, doubt_kind
 from assay.model.node import Node, OpenFile
 from assay.model.probe import CONTAINERS, CannotMeasureError, Moment, ProbeKind, Quantity, Scene, WatchedProcess, now
+from assay.model.quantity import Kind
 from assay.model.registry import PROBES
 from assay.probe.process_stat import PROC, all_pids, stat_of
 
@@ -150,4 +151,11 @@ DISK_PROCESSES_ORPHANED = doubt_kind(
     cure="see the tasks' logs for killed processes",
 )  # fmt: skip
 
-PROBES.add("disk-processes", ProbeKind(lambda context: DiskProcessesInstrument(context.node), of_nodes=True), place=7)
+PROBES.add(
+    "disk-processes",
+    ProbeKind(
+        lambda context: DiskProcessesInstrument(context.node), of_nodes=True,
+        series=dict.fromkeys(_SERIES.values(), Kind.BYTES),
+    ),
+    place=7,
+)  # fmt: skip

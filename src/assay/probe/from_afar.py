@@ -20,8 +20,9 @@ from assay.model.probe import (
     Scene,
     WatchedDisk,
 )
+from assay.model.quantity import Kind
 from assay.model.record import CLOCK_SERIES, READ_FROM_AFAR, Amount, Part
-from assay.model.registry import PROBES
+from assay.model.registry import NODE_SOURCES, PROBES
 from assay.model.trial import Landed
 from assay.node.devices import device_path
 from assay.node.readings import ReadingNode, drives_in_use
@@ -134,4 +135,11 @@ def _from_afar(_context: ProbeContext) -> FromAfar:
     return FromAfar()
 
 
-PROBES.add(READ_FROM_AFAR, ProbeKind(_from_afar, foreign=True), place=9)
+def _kind() -> ProbeKind:
+    """With what the ways to read nodes tell of themselves."""
+    clock = dict.fromkeys((CLOCK_SERIES, "offset_s", "uncertainty_s"), Kind.MACHINE_TIME)
+    taken = {name: kind for source in NODE_SOURCES.values() for name, kind in source.series.items()}
+    return ProbeKind(_from_afar, foreign=True, series={**clock, **taken})
+
+
+PROBES.add_late(READ_FROM_AFAR, _kind, place=9)

@@ -22,6 +22,7 @@ from assay.model.probe import (
     Quantity,
     Scene,
 )
+from assay.model.quantity import Kind
 from assay.model.registry import PROBES
 
 MIB = 1 << 20
@@ -168,4 +169,12 @@ def _memory(context: ProbeContext) -> MemoryProbe:
     return MemoryProbe(context.node, sees_machine=context.sees_machine)
 
 
-PROBES.add("memory", ProbeKind(_memory, (CACHE_CHART,), of_nodes=True, of_files=MemoryProbe), place=4)
+SERIES = {
+    **{f"{name}_mib": Kind.LEVEL for name in ("available", *_PEAKS)},
+    **{f"{name}_peak_bytes": Kind.LEVEL for name in _PEAKS},
+    "available_least_bytes": Kind.LEVEL,
+    **{f"{name}_count": Kind.COUNT for name in _EVENTS.values()},
+}
+PROBES.add(
+    "memory", ProbeKind(_memory, (CACHE_CHART,), of_nodes=True, of_files=MemoryProbe, series=SERIES), place=4
+)

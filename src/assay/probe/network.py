@@ -31,6 +31,7 @@ from assay.model.network import Pair
 from assay.model.node import NodeFiles, ReadableNode
 from assay.model.probe import ChildResult, Interval, Moment, ProbeContext, ProbeKind, Quantity, Scene, WatchedProcess
 from assay.model.record import Basis
+from assay.model.quantity import Kind
 from assay.model.registry import PROBES
 from assay.node.devices import LOOPBACK, Choice, devices_by_name, interfaces_by_name
 from assay.node.devices import interfaces as hardware_interfaces
@@ -397,8 +398,10 @@ def _interfaces_of(node: ReadableNode) -> Network:
     return Network(node, None)
 
 
+# What passes between nodes is named by the purposes of the services' ports.
+SERIES = {"*_bytes": Kind.BYTES, "*_packets": Kind.COUNT, "*_bytes_per_s": Kind.RATE}
 PROBES.add(
     Network.name,
-    ProbeKind(_network, of_nodes=True, of_files=_interfaces_of, left_overs=remove_left_overs),
+    ProbeKind(_network, of_nodes=True, of_files=_interfaces_of, left_overs=remove_left_overs, series=SERIES),
     place=8,
 )

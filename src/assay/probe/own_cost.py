@@ -20,6 +20,7 @@ from threading import Lock
 from typing import IO
 
 from assay.model.probe import ChildResult, Moment, ProbeContext, ProbeKind, Quantity, Sampled, Scene
+from assay.model.quantity import Kind
 from assay.model.record import Amount
 from assay.model.registry import PROBES
 from assay.node.local import LocalNode
@@ -218,4 +219,9 @@ def evaluation_cost(weight: Weight) -> Iterator[Amount]:
         yield amount(series="resident_growth_bytes", value=float(weight.growth_bytes), basis="estimated")
 
 
-PROBES.add(NAME, ProbeKind(OwnCost), place=1)
+SERIES = {
+    "elapsed_s": Kind.MACHINE_TIME,
+    "busy_s": Kind.PROCESSOR_TIME,
+    **dict.fromkeys(("samples_bytes", "resident_growth_bytes"), Kind.LEVEL),
+}
+PROBES.add(NAME, ProbeKind(OwnCost, series=SERIES), place=1)

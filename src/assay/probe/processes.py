@@ -20,6 +20,7 @@ from assay.host.control_groups import busy_s, group_of
 from assay.model.doubt import Doubt, doubt_kind
 from assay.model.node import Node
 from assay.model.probe import CONTAINERS, Interval, Moment, ProbeKind, Quantity, Scene
+from assay.model.quantity import Kind
 from assay.model.registry import PROBES
 from assay.probe.cpu import STAT, TICKS_PER_S, busy_ticks, read_ticks, tick_gains
 from assay.probe.process_stat import PROC, OpenProcess, ProcessStat, Ticks, all_pids, kernel_ticks, stat_of
@@ -356,4 +357,11 @@ WATCHED_PROCESS_ENDED = doubt_kind(
     cure="see its log for the reason",
 )  # fmt: skip
 
-PROBES.add("processes", ProbeKind(lambda context: ProcessProbe(context.node), of_nodes=True), place=3)
+SERIES = {
+    **dict.fromkeys(("user_s", "system_s", "busy_s", "control_group_s"), Kind.PROCESSOR_TIME),
+    **dict.fromkeys(("user_percent", "system_percent", "busy_percent", "resident_mib", "live_count"), Kind.LEVEL),
+    **dict.fromkeys(("resident_peak_bytes", "proportional_bytes"), Kind.LEVEL),
+}
+PROBES.add(
+    "processes", ProbeKind(lambda context: ProcessProbe(context.node), of_nodes=True, series=SERIES), place=3
+)

@@ -26,11 +26,12 @@ from assay.model.errors import NoAnswerError
 from assay.model.host_names import HostNames, host_of, is_loopback
 from assay.model.naming import first_few
 from assay.model.probe import Ask, CannotMeasureError, Evaluated, Evaluation, ForeignHost, NodeColumn, ProbeKind, Scene
+from assay.model.quantity import Kind
 from assay.model.record import Part
 from assay.model.registry import PROBES
 from assay.model.trial import Landed
 from assay.node.devices import INFINIBAND, Choice, devices_by_name, drives_by_name, interfaces_by_name
-from assay.probe.counters import COUNT_32_BITS, MS_32_BITS, PartTimes, Readings, Wrap
+from assay.probe.counters import COUNT_32_BITS, MS_32_BITS, PartTimes, Readings, Wrap, with_derived
 from assay.probe.disk import SECTORS_32_BITS
 
 NAME = "prometheus"
@@ -61,14 +62,20 @@ class Wanted(NamedTuple):
     """Series that are asked for: the words of PromQL, and what becomes of each value.
 
     `by` is the label that tells apart what a machine has several of; `subject` and `series` may have its value in them.
+    `kind` is what the series is of; levels are apart from counters.
     """
 
     query: str
     subject: str
     series: str
+    kind: Kind
     by: str = ""
-    level: bool = False
     wrap: Wrap | None = None
+
+    @property
+    def level(self) -> bool:
+        """Whether it is no counter."""
+        return self.kind is Kind.LEVEL
 
 
 class Group(NamedTuple):
@@ -81,10 +88,10 @@ class Group(NamedTuple):
 
 
 def _counters(
-    subject: str, by: str, chosen: str, names: Mapping[str, str], wrap: Wrap | None = None
+    subject: str, by: str, chosen: str, kind: Kind, names: Mapping[str, str], wrap: Wrap | None = None
 ) -> tuple[Wanted, ...]:
     return tuple(
-        Wanted(f"max by (instance{', ' * bool(by)}{by}) ({metric}{chosen})", subject, series, by, wrap=wrap)
+        Wanted(f"max by (instance{', ' * bool(by)}{by}) ({metric}{chosen})", subject, series, kind, by, wrap)
         for metric, series in names.items()
     )
 
@@ -93,16 +100,16 @@ GROUPS = (
     Group(
         "what each machine's drives read and wrote", "node_disk_*",
         (
-            *_counters("disk {}", "device", _EACH, {
+            *_counters("disk {}", "device", _EACH, Kind.BYTES, {
                 "node_disk_read_bytes_total": "read_bytes", "node_disk_written_bytes_total": "written_bytes",
             }, SECTORS_32_BITS),
-            *_counters("disk {}", "device", _EACH, {"node_disk_io_time_seconds_total": "busy_s"}, _BUSY_32_BITS),
+            *_counters("disk {}", "device", _EACH, Kind.CLOCK_TIME, {"node_disk_io_time_seconds_total": "busy_s"}, _BUSY_32_BITS),
         ),
         devices="drives",
     ),
     Group(
         "what each machine's network interfaces carried", "node_network_*",
-        _counters("interface {}", "device", _EACH, {
+        _counters("interface {}", "device", _EACH, Kind.BYTES, {
             "node_network_receive_bytes_total": "received_bytes", "node_network_transmit_bytes_total": "sent_bytes",
         }, COUNT_32_BITS),
         devices="interfaces",
@@ -112,14 +119,14 @@ GROUPS = (
         (
             Wanted(
                 "sum by (instance, mode) (max by (instance, cpu, mode) (node_cpu_seconds_total{$instances}))",
-                "processor", "{}_s", "mode",
+                "processor", "{}_s", Kind.PROCESSOR_TIME, "mode",
             ),
         ),
     ),
     Group(
         "how much memory and page cache were in use", "node_memory_*",
         tuple(
-            Wanted(f"max by (instance) ({query})", "memory", series, level=True)
+            Wanted(f"max by (instance) ({query})", "memory", series, Kind.LEVEL)
             for query, series in {
                 "node_memory_MemTotal_bytes{$instances} - node_memory_MemAvailable_bytes{$instances}": "used_bytes",
                 "node_memory_Cached_bytes{$instances}": "page_cache_bytes",
@@ -129,7 +136,7 @@ GROUPS = (
     ),
     Group(
         "how long tasks waited for processors, memory and drives", "node_pressure_* (Linux with PSI)",
-        _counters("pressure", "", "{$instances}", {
+        _counters("pressure", "", "{$instances}", Kind.CLOCK_TIME, {
             f"node_pressure_{what}_{how}_seconds_total": f"{what}_{word}_s"
             for what in ("cpu", "memory", "io")
             for how, word in (("waiting", "some"), ("stalled", "full"))
@@ -195,7 +202,7 @@ class Prometheus(Evaluated):
         parts = self._times.parts
         if not parts or not self._nodes:
             return Evaluation()
-        readings = Readings(NAME)
+        readings = Readings(NAME, COUNTERS)
         lost: dict[str, list[str]] = {}
         with _noting(lost, ""):
             self._offset_s = self._clock_offset_s()
@@ -408,6 +415,12 @@ ANSWERS_LOST = doubt_kind(
 )  # fmt: skip
 
 
+COUNTERS = {
+    wanted.series.format("*"): wanted.kind for group in GROUPS for wanted in group.wanted if not wanted.level
+}  # fmt: skip
+LEVELS = [wanted.series for group in GROUPS for wanted in group.wanted if wanted.level]
+
+
 def _columns() -> Iterator[NodeColumn]:
     busy = tuple(f"{mode}_s" for mode in ("user", "nice", "system", "irq", "softirq"))
     yield NodeColumn("processor", "s", busy, "processor")
@@ -427,6 +440,7 @@ PROBES.add(
         adds="node_exporter's counters from Prometheus: bytes of each drive and network interface, processor time by "
         "state, memory and page cache, and how long tasks waited",
         columns=tuple(_columns()),
+        series=with_derived(COUNTERS, LEVELS),
     ),
     place=21,
 )

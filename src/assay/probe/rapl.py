@@ -21,6 +21,7 @@ from typing import NamedTuple
 from assay.model.doubt import Doubt, doubt_kind
 from assay.model.node import Node
 from assay.model.probe import CannotMeasureError, Moment, ProbeKind, Quantity, Scene
+from assay.model.quantity import Kind
 from assay.model.registry import PROBES
 from assay.probe.counters import Wrap, step
 
@@ -172,7 +173,8 @@ ENERGY_COUNTER_MAY_HAVE_WRAPPED = doubt_kind(
 PROBES.add(
     Rapl.name,
     ProbeKind(
-        lambda context: Rapl(context.node) if context.sees_machine and has_zones(context.node) else None, of_nodes=True
+        lambda context: Rapl(context.node) if context.sees_machine and has_zones(context.node) else None, of_nodes=True,
+        series={"power_w": Kind.LEVEL, "energy_j": Kind.ENERGY},
     ),
     place=9,
-)
+)  # fmt: skip

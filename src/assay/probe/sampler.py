@@ -10,7 +10,6 @@ import os
 import threading
 import time
 from array import array
-from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from queue import Empty, SimpleQueue
@@ -18,6 +17,7 @@ from typing import NamedTuple
 
 from assay.host.processors import bound_to, division
 from assay.model.doubt import ALL_INSTRUMENTS, Doubt, doubt_kind
+from assay.model.errors import BadInputError
 from assay.model.node import Node
 from assay.model.probe import (
     CannotMeasureError,
@@ -31,6 +31,7 @@ from assay.model.probe import (
     Scene,
     now,
 )
+from assay.model.installed import series_kind
 from assay.model.record import Amount, Part, Sample
 from assay.model.registry import PROBE_SETS, PROBES
 from assay.model.signature import Counted, Requests
@@ -45,16 +46,17 @@ class Samples(Collection[Sample]):
     """All samples of a trial, series by series, each oldest first; a Sample is made when it is asked for."""
 
     def __init__(self) -> None:
-        self._series: dict[tuple[str, str, str | None], tuple[array[int], array[float]]] = defaultdict(
-            lambda: (array("q"), array("d"))
-        )
+        self._series: dict[tuple[str, str, str | None], tuple[array[int], array[float]]] = {}
 
     def add(self, probe: str, time_ms: int, values: Mapping[str, float], node: str | None = None) -> None:
-        """Keep one value for each of some series of a probe."""
+        """Keep one value for each of some series of a probe. Raises ValueError for one that it does not declare."""
         for series, value in values.items():
-            times, kept = self._series[probe, series, node]
-            times.append(time_ms)
-            kept.append(value)
+            lists = self._series.get((probe, series, node))
+            if lists is None:
+                require_declared(probe, series.rpartition("/")[2])
+                lists = self._series[probe, series, node] = (array("q"), array("d"))
+            lists[0].append(time_ms)
+            lists[1].append(value)
 
     @property
     def bytes(self) -> int:
@@ -82,6 +84,12 @@ class Samples(Collection[Sample]):
                 )
 
 
+def require_declared(probe: str, series: str) -> None:
+    """Raises ValueError for a series that its probe does not declare; what it is of would be a guess."""
+    if probe in PROBES and series_kind(probe, series) is None:
+        raise ValueError(f"the probe {probe} does not declare its series {series!r} (`series` of its ProbeKind)")
+
+
 class Guest:
     """One probe on its way through a trial. Whatever it raises becomes its Doubt and ends it, and no other.
 
@@ -105,6 +113,8 @@ class Guest:
             self.probe.attach(self._scene)
             if self.sampled is not None:
                 self._before = dict(self.sampled.totals())
+                for quantity in self._before:
+                    require_declared(self.probe.name, quantity.series)
             self._attached = True
         except Exception as error:  # whatever it trips over is its own affair: the others go on
             self._failed = True
@@ -126,6 +136,8 @@ class Guest:
         if self.sampled is not None and not self._failed:
             with self._ending_it():
                 totals = dict(self.sampled.totals())
+                for quantity in totals.keys() - self._before.keys():
+                    require_declared(self.probe.name, quantity.series)
         if self._failed or self.sampled is None:
             return []
         before, self._before = self._before, totals
@@ -153,11 +165,15 @@ class Guest:
                 return self.evaluated.mark(part)
         return ()
 
-    def evaluate(self) -> Evaluation:
-        """All that it saw, also before it failed."""
+    def evaluate(self, samples: Samples) -> Evaluation:
+        """All that it saw, also before it failed; its samples are kept."""
         if self.evaluated is not None and self._attached:
             with self._ending_it():
-                return self.evaluated.evaluate()
+                evaluation = self.evaluated.evaluate()
+                for probe, series in {(amount.probe, amount.series) for amount in evaluation.amounts}:
+                    require_declared(probe, series)
+                samples.extend(evaluation.samples, self.node)
+                return evaluation
         return Evaluation()
 
     def close(self) -> None:
@@ -270,8 +286,7 @@ class Measurement:
         self._stop()
         with weighed() as weight:
             for guest in self._guests:
-                evaluation = guest.evaluate()
-                self.samples.extend(evaluation.samples, guest.node)
+                evaluation = guest.evaluate(self.samples)
                 self.amounts += [
                     amount.model_copy(update={"node": amount.node or guest.node}) for amount in evaluation.amounts
                 ]
@@ -361,7 +376,8 @@ class Measurement:
 def probes_of(level: str, context: ProbeContext, *, foreign: bool = False) -> tuple[Probe, ...]:
     """A node's probes if an experiment says so for `probes`: the default, none, or a set that replaces some.
 
-    Of an existing cluster (`foreign`) those that measure one.
+    Of an existing cluster (`foreign`) those that measure one. Raises BadInputError for a set's probe that is in no
+    registry.
     """
     kinds = [
         kind for kind in PROBES.values()
@@ -370,6 +386,11 @@ def probes_of(level: str, context: ProbeContext, *, foreign: bool = False) -> tu
     own = [probe for kind in kinds if (probe := kind.make(context)) is not None]
     more = () if level in {DEFAULT_PROBES, NO_PROBES} else PROBE_SETS.find(level)(context)
     instead = {probe.name: probe for probe in more}
+    for name in instead:
+        if name not in PROBES:
+            raise BadInputError(
+                f"the probe {name!r} of the set {level!r} declares no series; register it in PROBES too, with `series`"
+            )
     return (*(instead.pop(probe.name, probe) for probe in own), *instead.values())
 
 

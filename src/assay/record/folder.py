@@ -351,7 +351,7 @@ class RunFolder:
         own = {None, *[node for node in nodes[:1] if node not in afar]}
         return {
             (row["probe"], row["series"] if row.get("node") in own else f"{row['node']}/{row['series']}"): Series(
-                *clock.series(row["series"], row["time_ms_list"], row["value_list"])
+                *clock.series(row["probe"], row["series"], row["time_ms_list"], row["value_list"])
             )
             for row in rows
         }

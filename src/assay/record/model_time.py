@@ -2,8 +2,10 @@
 
 Records keep wall-clock time and say by how much the model was slower. Here, where a run folder is read, and nowhere
 else, times are divided by that: from the trial's first step on every moment is so many times nearer to it, a length is
-so many times shorter, and a rate so many times higher. Figures of this machine itself stay: processor time (what the
-model's nodes took of it is what the nodes that they stand for would take), watts, percentages, probes' own cost.
+so many times shorter, and a rate so many times higher. What is which is declared with each series and each field
+(`assay.model.quantity`), and a series that nobody here declares stays as it was recorded. Figures of this machine
+itself stay: processor time (what the model's nodes took of it is what the nodes that they stand for would take), watts,
+percentages, probes' own cost.
 """
 
 from collections.abc import Sequence
@@ -11,18 +13,15 @@ from typing import Any, NamedTuple, TypeVar
 
 from pydantic import BaseModel
 
-from assay.model.record import Amount, DeviceReport, JobRecord, Output, Record, Step, totals
+from assay.model.installed import result_kind, series_kind
+from assay.model.quantity import Kind, kinds_of
+from assay.model.record import Amount, DeviceReport, JobRecord, Output, Record, totals
 from assay.model.signature import Signature
 
-TIMED_PROBES = frozenset({"disk", "blocked-time", "pressure"})
-"""Whose seconds are of the clock, and not of a processor."""
 DEVICE_SECONDS = (
     "elapsed_seconds", "busy_seconds", "late_seconds", "late_behind_flush_seconds", "late_before_driver_seconds",
     "late_otherwise_seconds", "least_seconds",
 )  # fmt: skip
-RATES = ("_per_s", "_mb_s", "_mib_s", "_requests_s")
-PROCESSOR_MS = frozenset({"cpu_ms", "gc_ms"})
-PROCESSOR_S = frozenset({"cpu_s", "cpu_s_per_byte"})
 
 RowT = TypeVar("RowT", bound=BaseModel)
 
@@ -37,44 +36,44 @@ class ModelClock(NamedTuple):
         """A moment; 0, which stands for an unknown one, stays."""
         return self.origin_ms + round((wall_ms - self.origin_ms) / self.dilation) if wall_ms else 0
 
+    def value(self, kind: Kind | None, value: Any) -> Any:
+        """A number of some kind, or None."""
+        if value is None:
+            return None
+        if kind is Kind.MOMENT:
+            return self.moment_ms(int(value))
+        if kind is Kind.CLOCK_TIME:
+            shorter = value / self.dilation
+            return round(shorter) if isinstance(value, int) else shorter
+        return value * self.dilation if kind is Kind.RATE else value
+
     def row(self, row: RowT) -> RowT:
-        """A row of a table: moments end in `_ms`, lengths in `_s`."""
+        """What has numbers of declared kinds as fields. Raises TypeError where the kind of one is not declared."""
         if self.dilation == 1:
             return row
-        return row.model_copy(update={name: self.column(name, getattr(row, name)) for name in type(row).model_fields})
+        kinds = kinds_of(type(row))
+        return row.model_copy(update={name: self.value(kind, getattr(row, name)) for name, kind in kinds.items()})
 
-    def column(self, name: str, value: Any) -> Any:
-        """A value of a column of such a row."""
-        if not isinstance(value, int | float) or name in PROCESSOR_MS | PROCESSOR_S:
-            return value
-        if name.endswith("_ms"):
-            return self.moment_ms(int(value))
-        return value / self.dilation if name.endswith("_s") else value
-
-    def series(self, name: str, times_ms: Sequence[int], values: Sequence[float]) -> tuple[list[int], list[float]]:
-        """A series of samples, by the unit at the end of its name."""
+    def series(
+        self, probe: str, name: str, times_ms: Sequence[int], values: Sequence[float]
+    ) -> tuple[list[int], list[float]]:
+        """A series of a probe's samples."""
         if self.dilation == 1:
             return list(times_ms), list(values)
-        factor = self.dilation if name.endswith(RATES) else 1 / self.dilation if name.endswith("_ms") else 1.0
-        return [self.moment_ms(one) for one in times_ms], [factor * value for value in values]
+        kind = sample_kind(probe, name)
+        return [self.moment_ms(at) for at in times_ms], [self.value(kind, float(value)) for value in values]
 
-    def signature(self, found: Signature) -> Signature:
+    def signature(self, signature: Signature) -> Signature:
         """An I/O signature; its times are all lengths."""
         if self.dilation == 1:
-            return found
+            return signature
+        accesses, phases = tuple(map(self.row, signature.accesses)), tuple(map(self.row, signature.phases))
+        return signature.model_copy(update={"accesses": accesses, "phases": phases})
 
-        def shorter(row: RowT) -> RowT:
-            known = {name: getattr(row, name) for name in type(row).model_fields if name not in PROCESSOR_S}
-            return row.model_copy(
-                update={
-                    name: value / self.dilation
-                    for name, value in known.items()
-                    if value is not None and (name.endswith("_s") or "_ms_" in name)
-                }
-            )
 
-        accesses, phases = tuple(map(shorter, found.accesses)), tuple(map(shorter, found.phases))
-        return found.model_copy(update={"accesses": accesses, "phases": phases})
+def sample_kind(probe: str, name: str) -> Kind | None:
+    """What a series of samples is of; its subject may stand before it."""
+    return series_kind(probe, name.rpartition("/")[2])
 
 
 def clock_of(record: Record) -> ModelClock:
@@ -93,7 +92,7 @@ def in_model_time(record: Record) -> Record:
     return record.model_copy(
         update={
             "scale": record.scale.model_copy(update={"clock": "model"}),
-            "steps": tuple(_step(step, clock) for step in record.steps),
+            "steps": tuple(map(clock.row, record.steps)),
             "jobs": jobs,
             "staging_jobs": staging,
             "totals": record.totals and totals(jobs, staging),
@@ -101,7 +100,7 @@ def in_model_time(record: Record) -> Record:
                 name: {part: _device(report, clock) for part, report in reports.items()}
                 for name, reports in record.devices.items()
             },
-            "outputs": tuple(_output(output, clock) for output in record.outputs),
+            "outputs": tuple(_output(output, record.trial.workload.name, clock) for output in record.outputs),
             "amounts": tuple(_amount(amount, clock) for amount in record.amounts),
             "fault": record.fault and clock.row(record.fault),
         }
@@ -111,12 +110,6 @@ def in_model_time(record: Record) -> Record:
 def _job(job: JobRecord, clock: ModelClock) -> JobRecord:
     return clock.row(job).model_copy(
         update={"phases": {name: seconds / clock.dilation for name, seconds in job.phases.items()}}
-    )
-
-
-def _step(step: Step, clock: ModelClock) -> Step:
-    return step.model_copy(
-        update={"started_ms": clock.moment_ms(step.started_ms), "seconds": step.seconds / clock.dilation}
     )
 
 
@@ -131,16 +124,12 @@ def _device(report: DeviceReport, clock: ModelClock) -> DeviceReport:
     return report.model_copy(update=changed)
 
 
-def _output(output: Output, clock: ModelClock) -> Output:
-    """What a workload says of itself by its own clock: rates, and seconds."""
-    changed = {
-        name: value * clock.dilation if name.endswith(RATES) else value / clock.dilation
-        for name, value in output.summary.items()
-        if name.endswith("_s")
-    }
-    return output.model_copy(update={"summary": {**output.summary, **changed}})
+def _output(output: Output, workload: str, clock: ModelClock) -> Output:
+    """What a workload says of itself by its own clock."""
+    summary = {name: clock.value(result_kind(workload, name), value) for name, value in output.summary.items()}
+    return output.model_copy(update={"summary": summary})
 
 
 def _amount(amount: Amount, clock: ModelClock) -> Amount:
-    timed = amount.probe in TIMED_PROBES and amount.series.endswith("_s")
-    return amount.model_copy(update={"value": amount.value / clock.dilation}) if timed else amount
+    value = clock.value(series_kind(amount.probe, amount.series), amount.value)
+    return amount if value == amount.value else amount.model_copy(update={"value": value})

@@ -13,13 +13,15 @@ from typing import Any
 from pydantic import BaseModel
 
 from assay.model.engine import EngineKind
+from assay.model.errors import BadInputError
 from assay.model.installed import engine_kind, phase_columns
 from assay.model.prediction import Prediction
+from assay.model.quantity import kinds_of
 from assay.model.record import Record, Sample
 from assay.model.signature import Signature
 from assay.model.trial import Plan
 from assay.record.folder import Damaged, RunFolder, column_type, read_table
-from assay.record.model_time import ModelClock
+from assay.record.model_time import ModelClock, sample_kind
 from assay.record.predictions import predictions_of
 
 MOST_WHOLE = 200
@@ -117,40 +119,43 @@ class Run:
 
     def tasks(self, trials: Sequence[str] | None = None) -> Any:
         """One row per task attempt of some trials, or of all."""
-        return self._tables("tasks.parquet", [engine.attempt for engine in self._engines], trials)
+        return self._tables("tasks.parquet", lambda engine: engine.attempt, trials)
 
     def phases(self, trials: Sequence[str] | None = None) -> Any:
         """One row per task attempt whose log could be read: its finer phases."""
-        return self._tables("phases.parquet", [engine.log for engine in self._engines], trials)
+        return self._tables("phases.parquet", lambda engine: engine.log, trials)
 
     def samples(self, trials: Sequence[str] | None = None, probe: str | None = None) -> Any:
         """One row per reading of some trials' probes, or of one probe: of long runs there are millions."""
         import pyarrow.compute as pc
 
         wanted = None if probe is None else pc.field("probe") == probe
-        return self._tables("samples.parquet", [Sample], trials, wanted)
-
-    @property
-    def _engines(self) -> list[EngineKind]:
-        """Those of all trials: tables without a row have their columns."""
-        return [engine_kind(engine) for engine in dict.fromkeys(trial.engine for trial in self.plan.trials)]
+        return self._tables("samples.parquet", lambda _: Sample, trials, wanted)
 
     def _whole(self) -> Iterator[Record]:
         """Records with all that they hold."""
         for record in self.records:
             yield record if len(self.records) <= MOST_WHOLE else self.folder.record(record.trial.id)
 
-    def _tables(self, name: str, kinds: list[type[BaseModel]], trials: Sequence[str] | None, wanted: Any = None) -> Any:
-        """One file of some trials, put together, where they have it; columns of several types get doubles or texts."""
+    def _tables(
+        self, name: str, row: Callable[[EngineKind], type[BaseModel]], trials: Sequence[str] | None, wanted: Any = None
+    ) -> Any:
+        """One file of some trials, put together, where they have it; columns of several types get doubles or texts.
+
+        `row` is what an engine's rows are; a table without any has the columns of all engines.
+        """
         import pyarrow
 
+        kinds = {trial.id: row(engine_kind(trial.engine)) for trial in self.plan.trials}
         found = []
         for trial in [record.trial.id for record in self.records] if trials is None else trials:
+            if trial not in kinds:
+                raise BadInputError(f"the run has no trial {trial!r}; `trials` has the names of all")
             table = read_table(self.folder.unaltered(trial, name), wanted)
             if table is not None:
-                table = on_clock(table, self.folder.clock(trial))
+                table = on_clock(table, self.folder.clock(trial), kinds[trial])
                 found.append(table.add_column(0, "trial", pyarrow.array([trial] * len(table), pyarrow.string())))
-        for kind in kinds:
+        for kind in dict.fromkeys(kinds.values()):
             columns = [(field, column_type(one.annotation)) for field, one in kind.model_fields.items()]
             found.append(pyarrow.schema([("trial", pyarrow.string()), *columns]).empty_table())
         wider, types = (pyarrow.int64(), pyarrow.float64(), pyarrow.string()), dict[str, Any]()
@@ -164,19 +169,25 @@ class Run:
         return f"<Run {self.plan.experiment}: {len(self.plan.trials)} trials, {self.folder.path}>"
 
 
-def on_clock(table: Any, clock: ModelClock) -> Any:
-    """A trial's file by its model's clock; samples by the unit of each series, others by that of each column."""
+def on_clock(table: Any, clock: ModelClock, row: type[BaseModel]) -> Any:
+    """A trial's file by its model's clock; samples by what each series is of, others by what each column is of."""
     import pyarrow
 
     if clock.dilation == 1 or not len(table):
         return table
     if "series" in table.column_names:
-        names, times_ms, values = (table[name].to_pylist() for name in ("series", "time_ms", "value"))
-        rows = [clock.series(name, [at], [value]) for name, at, value in zip(names, times_ms, values, strict=True)]
-        columns = {"time_ms": [at for (at,), _ in rows], "value": [value for _, (value,) in rows]}
+        names = zip(table["probe"].to_pylist(), table["series"].to_pylist(), strict=True)
+        of = {name: sample_kind(*name) for name in dict.fromkeys(names)}
+        places = zip(table["probe"].to_pylist(), table["series"].to_pylist(), table["value"].to_pylist(), strict=True)
+        columns = {
+            "time_ms": list(map(clock.moment_ms, table["time_ms"].to_pylist())),
+            "value": [clock.value(of[probe, series], value) for probe, series, value in places],
+        }
     else:
         columns = {
-            name: [clock.column(name, value) for value in table[name].to_pylist()] for name in table.column_names
+            name: [clock.value(kind, value) for value in table[name].to_pylist()]
+            for name, kind in kinds_of(row).items()
+            if name in table.column_names
         }
     for name, column in columns.items():
         place, field = table.column_names.index(name), table.schema.field(name)

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 from assay.model.errors import BadInputError
 from assay.model.existing import ANYWHERE, Beans, Check, ExistingDaemon, Site, WorkerDaemon, WorkerList, host_and_port
+from assay.model.quantity import Kind
 from assay.model.host_names import host_of, in_url
 from assay.model.service import jmx_bean
 
@@ -90,6 +91,7 @@ EXISTING = (
         beans=Beans(
             "Hadoop:service=NameNode,name=RpcActivityForPort*",
             {"ReceivedBytes": "rpc_received_bytes", "SentBytes": "rpc_sent_bytes"},
+            Kind.BYTES,
         ),
     ),
     ExistingDaemon(
@@ -100,6 +102,7 @@ EXISTING = (
                 "BytesRead": "hdfs_read_bytes", "BytesWritten": "hdfs_written_bytes",
                 "RemoteBytesRead": "remote_read_bytes", "RemoteBytesWritten": "remote_written_bytes",
             },
+            Kind.BYTES,
             {"hdfs_read_bytes": "HDFS read", "hdfs_written_bytes": "HDFS written"},
         ),
     ),

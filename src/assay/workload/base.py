@@ -16,6 +16,7 @@ from assay.model.errors import AssayError, BadInputError
 from assay.model.input import GraphInput, Input
 from assay.model.naming import nearest, size_of
 from assay.model.progress import Progress
+from assay.model.quantity import Kind
 from assay.model.store import Store
 from assay.model.trial import Estimate, WorkloadSpec
 from assay.model.workload import Cost, Option, RunsOn, Variant
@@ -121,6 +122,7 @@ class BaseWorkload:
     plain_output: ClassVar[bool] = True
     output_replication: ClassVar[str] = ""
     runs_on: ClassVar[Sequence[RunsOn]] = (RunsOn(),)
+    result_kinds: ClassVar[Mapping[str, Kind]] = {}
 
     def __init__(self, spec: WorkloadSpec, base: str, dataset: GraphInput | None = None) -> None:
         self.options = WorkloadOptions(spec, {name: option.default for name, option in self.known_options.items()})

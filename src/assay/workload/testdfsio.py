@@ -13,6 +13,7 @@ from assay.model.doubt import Verdict, verdict
 from assay.model.engine import Engine, LaunchReport, Program
 from assay.model.errors import AssayError
 from assay.model.progress import Progress
+from assay.model.quantity import Kind
 from assay.model.registry import WORKLOADS
 from assay.model.store import Store, StoredFile
 from assay.model.workload import Option, Variant
@@ -55,6 +56,10 @@ class TestDfsIo(BaseWorkload):
         "read": Variant(
             about="reads files that staging has written", jobs=("read",), cost=hadoop_cost(2, 2 / _BYTES_S, copies=1)
         ),
+    }
+    result_kinds = {
+        **dict.fromkeys(("throughput_mib_s", "average_rate_mib_s", "rate_deviation_mib_s"), Kind.RATE),
+        "exec_s": Kind.CLOCK_TIME,
     }
     known_options = {
         "files": Option("4", "number of files and of map tasks"),
