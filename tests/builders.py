@@ -3,7 +3,7 @@
 from assay.model.cluster import ClusterSpec
 from assay.model.dataset import DatasetSpec
 from assay.model.doubt import Outcome, Verdict
-from assay.model.record import DeviceReport, JobRecord, Output, Record, Stage, Status, Step, totals
+from assay.model.record import DeviceReport, JobRecord, Output, Record, Series, SeriesKey, Stage, Status, Step, totals
 from assay.model.trial import MediumSpec, Plan, SettingsSpec, Trial, WorkloadSpec, pure
 from assay.plan.make import plan_and_more
 from assay.plan.source import Source
@@ -63,3 +63,13 @@ def a_record(trial: Trial | None = None, elapsed_s: float = 10.0, outcome: Outco
 def make_plan(path, vocabulary):
     """The plan of an experiment file."""
     return plan_and_more(Source(path), vocabulary)[0]
+
+
+def series_of(samples):
+    """Samples as series, as a run folder gives them."""
+    series = {}
+    for one in samples:
+        times, values = series.setdefault(SeriesKey(one.probe, one.subject, one.series, one.node or ""), Series([], []))
+        times.append(one.time_ms)
+        values.append(one.value)
+    return series

@@ -6,7 +6,7 @@ from assay.engine.tasks import FILE_SYSTEM_COUNTERS, TASK_COUNTERS
 from assay.media.emulated.attachment import missing
 from assay.model.doubt import Outcome
 from assay.model.energy import PowerModel, Span
-from assay.model.record import Sample
+from assay.model.record import SeriesKey
 from assay.record.folder import RunFolder
 from assay.stats.blocked import blocked_phases, clock_shares
 from assay.stats.energy import efficiency, energy_account, phase_efficiency
@@ -114,8 +114,8 @@ def processor_joules(series, threads, span):
     """From the samples alone, the emulator's taken off: each is of the time since the one before it."""
     model, total, before_ms = PowerModel(), 0.0, 0
     idle, busy = model.cpu_idle_watts.value, model.cpu_busy_watts.value
-    wanted = (("cpu", "user_percent"), ("cpu", "system_percent"))
-    emulator = [series["processes", f"emulator/{state}_percent"] for state in ("user", "system")]
+    wanted = (SeriesKey("cpu", "", "user_percent"), SeriesKey("cpu", "", "system_percent"))
+    emulator = [series[SeriesKey("processes", "emulator", f"{state}_percent")] for state in ("user", "system")]
     own = [dict(zip(one.times_ms, one.values, strict=True)) for one in emulator]
     user, system = (series[of] for of in wanted)
     assert user.times_ms == system.times_ms
@@ -129,12 +129,7 @@ def processor_joules(series, threads, span):
 
 def test_energy_by_phase_adds_up_to_what_the_samples_and_the_drive_tell(folder, record):
     series = folder.series(record.trial.id)
-    samples = [
-        Sample(probe=probe, series=name, time_ms=time_ms, value=value)
-        for (probe, name), kept in series.items()
-        for time_ms, value in zip(kept.times_ms, kept.values, strict=True)
-    ]
-    account = energy_account(record, samples, PowerModel())
+    account = energy_account(record, series, PowerModel())
     assert account.missing == ()
     assert list(account.spans) == list(PARTS)
     whole = dict.fromkeys(("cpu", "memory", "ssd"), 0.0)

@@ -105,8 +105,8 @@ def test_requests_of_an_emulated_drive_by_role_and_part(tmp_path, layout, placin
     (requests,) = reading.requests()
     assert (requests.source, requests.medium, len(requests.kind)) == ("emulator log", "hdd", 7)
     assert abs(int(requests.arrived_ns[0]) - time.time_ns()) < 60 * 10**9
-    series = {one.series for one in reading.samples()}
-    assert {"hdd/input/read_mb_s", "hdd/intermediate/write_mb_s"} <= series
+    series = {(one.subject, one.series) for one in reading.samples()}
+    assert {("hdd/input", "read_mb_s"), ("hdd/intermediate", "write_mb_s")} <= series
     assert sum(one.value for one in reading.samples()) == pytest.approx(2251 / 1e6)
     assert reading.doubts() == ()
 
@@ -273,8 +273,8 @@ def test_a_step_of_the_clock_moves_nothing_from_one_part_to_another(tmp_path, la
         ("hdd/other", "written_bytes", "staging"): 1000, ("hdd/other", "write_requests", "staging"): 1,
         ("hdd/other", "read_bytes", "run"): 600, ("hdd/other", "read_requests", "run"): 1,
     }  # fmt: skip
-    first = {one.series: one.time_ms for one in reversed(list(reading.samples()))}
-    assert first["hdd/other/write_mb_s"] - first["hdd/other/read_mb_s"] == pytest.approx(3_600_000, abs=2000), (
+    first = {(one.subject, one.series): one.time_ms for one in reversed(list(reading.samples()))}
+    assert first["hdd/other", "write_mb_s"] - first["hdd/other", "read_mb_s"] == pytest.approx(3_600_000, abs=2000), (
         "samples are of the time of day"
     )
     reading.close()
@@ -421,7 +421,7 @@ def test_seconds_between_requests_are_told_as_0_but_not_those_of_a_step_of_the_c
     seconds = np.array([10, 13, 13, 1_000_000], np.int64)
     one = np.ones(4, np.uint8)
     tally.add(seconds, seconds * 1_000_000_000, one.astype(np.int64) * 232, one * 0, one * 3)
-    tally.tell_samples("trace", "hdd", samples)
+    tally.tell_samples("block-trace", "hdd", samples)
     assert [(sample.time_ms // 1000 - 1, sample.value * 1e6) for sample in samples] == [
         (10, 232), (11, 0), (12, 0), (13, 464), (14, 0), (1_000_000, 232), (1_000_001, 0)
     ]  # fmt: skip

@@ -173,7 +173,7 @@ def test_amounts_are_of_the_cluster_with_what_checks_them(tmp_path):
     assert probe.sample(at(10)) == {}
     time.sleep(0.1)
     assert probe.sample(at(10.5)) == {
-        "computing_percent": 50.0, "blocked_percent": 50.0, "waiting_percent": 0.0, "idle_percent": 0.0
+        ("", "computing_percent"): 50.0, ("", "blocked_percent"): 50.0, ("", "waiting_percent"): 0.0, ("", "idle_percent"): 0.0
     }  # fmt: skip
     totals = named(probe.totals())
     assert totals["cluster", "blocked_s"] == totals["cluster", "computing_s"] > 0

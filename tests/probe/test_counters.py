@@ -115,10 +115,10 @@ def test_levels_have_their_peak_in_each_part():
 def test_samples_are_rates_of_counters_and_levels_as_they_were():
     readings = counted((0, 0), (1000, 500), (1050, 600), (1050, 900), (3050, 1600))
     readings.level("n", "memory", "used_bytes", 10, 5)
-    found = [(one.series, one.time_ms, one.value, one.node) for one in readings.samples()]
+    found = [(one.subject, one.series, one.time_ms, one.value, one.node) for one in readings.samples()]
     assert found == [
-        ("disk/read_bytes_per_s", 1000, 500.0, "n"), ("disk/read_bytes_per_s", 3050, 536.585, "n"),
-        ("memory/used_bytes", 10, 5, "n"),
+        ("disk", "read_bytes_per_s", 1000, 500.0, "n"), ("disk", "read_bytes_per_s", 3050, 536.585, "n"),
+        ("memory", "used_bytes", 10, 5, "n"),
     ]  # fmt: skip
 
 

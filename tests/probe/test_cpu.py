@@ -57,7 +57,7 @@ def test_totals_are_seconds_of_all_cores(tmp_path):
     stat.write_text(AFTER)
     assert probe.sample(at(0.505)) == {}, "the tick before a mark is told with the next one"
     assert named(probe.totals())["machine", "user_s"] == 0.4
-    assert probe.sample(at(1.0))["user_percent"] == 40.0
+    assert probe.sample(at(1.0))["", "user_percent"] == 40.0
     totals = named(probe.totals())
     assert totals["machine", "user_s"] == 0.4
     assert totals["machine", "iowait_s"] == 0.1

@@ -143,7 +143,11 @@ def test_bytes_processors_and_memory_of_each_machine():
     assert of["worker-2", "machine", "busy_s"].value < busy.value
     assert 0.2 < of["worker-1", "datanode", "cpu_s"].value < 2
     assert of[None, "own", "requests_count"].value >= 9
-    rates = [one for one in found.samples if one.series == "datanode/hdfs_read_bytes_per_s" and one.node == "worker-1"]
+    rates = [
+        one
+        for one in found.samples
+        if (one.subject, one.series, one.node) == ("datanode", "hdfs_read_bytes_per_s", "worker-1")
+    ]
     assert max(one.value for one in rates) > 7 * GIB
     assert {one.node for one in found.samples} == {"worker-1", "worker-2"}
 

@@ -33,8 +33,8 @@ from assay.model.registry import ENGINES, PROBES, SERVICES
 from assay.model.signature import Access, PhaseUse
 from assay.model.task import TaskAttempt
 from assay.probe import prometheus
-from assay.probe.cpu import CpuProbe
 from assay.probe.counters import PartTime, Readings, with_derived
+from assay.probe.cpu import CpuProbe
 from assay.probe.sampler import Samples, measured
 from tests.probe.faking import a_context
 from tests.toys import plugged_in
@@ -43,7 +43,7 @@ EVERYWHERE = ("own-cost", "cpu", "processes", "memory", "pressure", "disk", "dis
 
 
 def declared(entry: Sample | Amount):
-    return series_kind(entry.probe, entry.series.rpartition("/")[2])
+    return series_kind(entry.probe, entry.series)
 
 
 def test_all_that_probes_write_on_this_machine_is_declared():
@@ -86,7 +86,7 @@ def test_rates_and_peaks_of_readings_are_declared_with_them(counters, levels):
         for name in levels:
             readings.level("n", "x", name, at, at)
     made = with_derived(counters, sorted(levels))
-    samples = {sample.series.rpartition("/")[2] for sample in readings.samples()}
+    samples = {sample.series for sample in readings.samples()}
     amounts = {amount.series for amount in readings.amounts([PartTime("run", 0, 1000)])}
     assert samples | amounts <= made.keys()
     assert {made[name] for name in samples if name not in levels} <= {Kind.RATE}
@@ -107,7 +107,7 @@ def test_each_probe_is_registered_by_its_own_name():
 def test_a_probe_that_writes_what_it_does_not_declare_ends_with_a_doubt():
     class Odd(CpuProbe):
         def sample(self, now):
-            return {"temper_s": 1.0}
+            return {("", "temper_s"): 1.0}
 
     class Odder(CpuProbe):
         def totals(self):
@@ -124,7 +124,7 @@ def test_a_probe_that_writes_what_it_does_not_declare_ends_with_a_doubt():
 
 def test_samples_of_an_undeclared_series_are_refused():
     with pytest.raises(ValueError, match="the probe disk does not declare its series 'joy_ms'"):
-        Samples().add("disk", 0, {"hdd/joy_ms": 1.0})
+        Samples().add("disk", 0, {("hdd", "joy_ms"): 1.0})
 
 
 def test_a_chart_of_an_undeclared_series_is_refused_where_it_is_registered():
@@ -137,7 +137,7 @@ def test_a_column_of_an_undeclared_kind_is_refused_where_the_engine_is_registere
     class Attempt(TaskAttempt):
         gc_s: float = 0.0
 
-    with plugged_in(), pytest.raises(BadInputError, match=r"the engine 'odd' has a column .* Attempt\.gc_s is a number"):
+    with plugged_in(), pytest.raises(BadInputError, match=r"the engine 'odd' has .* Attempt\.gc_s is a number"):
         ENGINES.add("odd", EngineKind(open=partial(int), attempt=Attempt))
 
 

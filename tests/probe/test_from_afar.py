@@ -99,9 +99,13 @@ def test_samples_are_of_their_node_at_the_time_when_it_was_read(source):
     assert [(one.node, one.time_ms, one.value) for one in samples if one.node == "worker-2"] == [
         ("worker-2", second * 1000, 25.0) for second in range(11, 16)
     ]
-    series = {(one.probe, one.series) for one in seen_by(source).samples}
-    assert {("disk", "sda/read_mb_s"), ("network", "eth0/sent_bytes_per_s"), ("nodes", "clock_offset_ms")} <= series
-    assert {("memory", "page_cache_mib"), ("pressure", "io_some_percent")} <= series
+    series = {(one.probe, one.subject, one.series) for one in seen_by(source).samples}
+    assert {
+        ("disk", "sda", "read_mb_s"),
+        ("network", "eth0", "sent_bytes_per_s"),
+        ("nodes", "", "clock_offset_ms"),
+    } <= series
+    assert {("memory", "", "page_cache_mib"), ("pressure", "", "io_some_percent")} <= series
 
 
 def test_a_node_that_two_sources_call_differently_is_one():

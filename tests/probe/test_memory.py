@@ -59,7 +59,7 @@ def test_samples_are_what_is_there_and_totals_the_peaks_of_each_part(proc):
     probe.attach(a_scene())
     probe.totals()
     (proc.home / "meminfo").write_text(MEMINFO.replace("Dirty:               856 kB", "Dirty:           2048000 kB"))
-    assert probe.sample(at(1))["dirty_mib"] == 2000.0
+    assert probe.sample(at(1))["", "dirty_mib"] == 2000.0
     (proc.home / "meminfo").write_text(MEMINFO)
     (proc.home / "vmstat").write_text(VMSTAT.replace("pgmajfault 28403", "pgmajfault 28503"))
     probe.sample(at(2))
@@ -77,11 +77,11 @@ def test_a_bounded_clusters_own_page_cache_is_told_and_its_loss_doubted(proc, tm
     probe = MemoryProbe(proc.node)
     probe.attach(a_scene(7, nodemanager=7))
     values = probe.sample(at(1))
-    assert values["cluster/page_cache_mib"] == 8.0
-    assert values["cluster/dirty_mib"] == 2.0
+    assert values["cluster", "page_cache_mib"] == 8.0
+    assert values["cluster", "dirty_mib"] == 2.0
     (group / "memory.stat").write_text("anon five\n")
-    assert "cluster/dirty_mib" not in probe.sample(at(2))
-    assert "dirty_mib" in probe.sample(at(3))
+    assert ("cluster", "dirty_mib") not in probe.sample(at(2))
+    assert ("", "dirty_mib") in probe.sample(at(3))
     assert [doubt.kind for doubt in probe.doubts()] == ["cluster-memory-lost"]
     probe.close()
 
@@ -90,7 +90,7 @@ def test_a_group_without_the_memory_controller_is_a_doubt(proc, tmp_path):
     (in_a_group(proc, tmp_path, STAT_V2) / "memory.stat").unlink()
     probe = MemoryProbe(proc.node)
     probe.attach(a_scene(7, nodemanager=7))
-    assert "dirty_mib" in probe.sample(at(1))
+    assert ("", "dirty_mib") in probe.sample(at(1))
     assert [doubt.kind for doubt in probe.doubts()] == ["cluster-memory-untold"]
     probe.close()
 
@@ -114,8 +114,8 @@ def test_pressure_is_the_share_of_its_own_interval(tmp_path):
     pressure(tmp_path, io_some=250_000, io_full=100_000, cpu_some=600_000)
     assert probe.sample(at(1.005)) == {}, "the tick before a mark is told with the next one"
     assert probe.sample(at(1.5)) == {
-        "cpu_some_percent": 100.0, "memory_some_percent": 0.0, "memory_full_percent": 0.0, "io_some_percent": 50.0,
-        "io_full_percent": 20.0,
+        ("", "cpu_some_percent"): 100.0, ("", "memory_some_percent"): 0.0, ("", "memory_full_percent"): 0.0, ("", "io_some_percent"): 50.0,
+        ("", "io_full_percent"): 20.0,
     }  # fmt: skip
     after = named(probe.totals())
     assert after["machine", "io_some_s"] - before["machine", "io_some_s"] == pytest.approx(0.25)

@@ -259,13 +259,13 @@ def test_rates_are_told_at_each_tick_and_those_of_purposes_every_5_s(network, ta
     assert network.sample(at(100)) == {}
     grow_lo(proc, received=500, sent=1000)
     assert network.sample(at(100.5)) == {
-        "lo/received_bytes_per_s": 1000, "lo/sent_bytes_per_s": 2000, "eth0/received_bytes_per_s": 0, "eth0/sent_bytes_per_s": 0,
+        ("lo", "received_bytes_per_s"): 1000, ("lo", "sent_bytes_per_s"): 2000, ("eth0", "received_bytes_per_s"): 0, ("eth0", "sent_bytes_per_s"): 0,
     }  # fmt: skip
     table.flows = {Flow("127.0.0.1", "127.0.0.1", 13562, to_server=False): Count(6000, 6)}
-    assert network.sample(at(105))["shuffle/from_server_bytes_per_s"] == 1200
+    assert network.sample(at(105))["shuffle", "from_server_bytes_per_s"] == 1200
     assert network.sample(at(105.05)) == {}, "the tick before a mark is told with the next one"
-    assert "shuffle/from_server_bytes_per_s" not in network.sample(at(106))
-    assert network.sample(at(110))["shuffle/from_server_bytes_per_s"] == 0
+    assert ("shuffle", "from_server_bytes_per_s") not in network.sample(at(106))
+    assert network.sample(at(110))["shuffle", "from_server_bytes_per_s"] == 0
 
 
 class TestWithoutTheTable:
@@ -335,15 +335,15 @@ class TestATableThatCanNotBeRead:
         network.sample(at(100))
         asked = []
         table.read = lambda: asked.append("read") or fail_to_read()
-        assert "lo/sent_bytes_per_s" in network.sample(at(105))
+        assert ("lo", "sent_bytes_per_s") in network.sample(at(105))
         network.sample(at(110))
         assert len(asked) == 1
         self.count(table, 6000)
         del table.read
         network.totals()
-        assert "shuffle/from_server_bytes_per_s" not in network.sample(at(115)), "since when can't be told"
+        assert ("shuffle", "from_server_bytes_per_s") not in network.sample(at(115)), "since when can't be told"
         self.count(table, 7000)
-        assert network.sample(at(120))["shuffle/from_server_bytes_per_s"] == 200
+        assert network.sample(at(120))["shuffle", "from_server_bytes_per_s"] == 200
 
 
 def fail_to_read():

@@ -199,17 +199,17 @@ def test_samples_are_shares_of_all_cores_and_the_rest_is_other(proc):
     probe = ProcessProbe(proc.node, cores=2)
     probe.attach(scene())
     first = probe.sample(at(10.0))
-    assert first["containers/resident_mib"] == round(3000 * PAGE_BYTES / (1 << 20))
-    assert "containers/user_percent" not in first
+    assert first["containers", "resident_mib"] == round(3000 * PAGE_BYTES / (1 << 20))
+    assert ("containers", "user_percent") not in first
     proc.process(TASK, SHELL, user=110, system=17, command=JAVA, resident_pages=3000)
     proc.machine(user=60, system=20)
     second = probe.sample(at(10.5))
-    assert second["containers/user_percent"] == 40.0
-    assert second["containers/system_percent"] == 10.0
-    assert second[f"{CONTAINER}/busy_percent"] == 50.0
-    assert second["other/busy_percent"] == 30.0
-    assert second["namenode/user_percent"] == 0.0
-    assert second["containers/live_count"] == 1
+    assert second["containers", "user_percent"] == 40.0
+    assert second["containers", "system_percent"] == 10.0
+    assert second[CONTAINER, "busy_percent"] == 50.0
+    assert second["other", "busy_percent"] == 30.0
+    assert second["namenode", "user_percent"] == 0.0
+    assert second["containers", "live_count"] == 1
     probe.close()
 
 
@@ -219,11 +219,11 @@ def test_a_short_interval_is_told_with_the_next_one(proc):
     probe.sample(at(10.0))
     proc.process(TASK, SHELL, user=110, system=17, command=JAVA, resident_pages=3000)
     proc.machine(user=60, system=20)
-    assert not [series for series in probe.sample(at(10.005)) if series.endswith("_percent")]
+    assert not [series for _, series in probe.sample(at(10.005)) if series.endswith("_percent")]
     told = probe.sample(at(10.5))
-    assert told["containers/user_percent"] == 40.0
-    assert told[f"{CONTAINER}/busy_percent"] == 50.0
-    assert told["other/busy_percent"] == 30.0
+    assert told["containers", "user_percent"] == 40.0
+    assert told[CONTAINER, "busy_percent"] == 50.0
+    assert told["other", "busy_percent"] == 30.0
     probe.close()
 
 

@@ -157,7 +157,11 @@ def test_each_machines_bytes_and_seconds_while_the_jobs_ran():
         assert of[node, "processor", "user_s"] == pytest.approx(number * 2.5 / 4, rel=0.05)
         assert of[node, "pressure", "io_full_s"] == pytest.approx(number * 2.5 / 4, rel=0.05)
         assert of[node, "memory", "page_cache_peak_bytes"] == 5 * MB
-    rates = [one for one in found.samples if (one.node, one.series) == ("worker-2", "disk sda/read_bytes_per_s")]
+    rates = [
+        one
+        for one in found.samples
+        if (one.node, one.subject, one.series) == ("worker-2", "disk sda", "read_bytes_per_s")
+    ]
     assert len(rates) >= 2
     assert all(one.value == pytest.approx(2 * MB, rel=0.01) for one in rates)
     # Times are this machine's, though the server's clock is ahead.

@@ -51,7 +51,7 @@ def test_packages_and_their_memory_add_up_around_the_counters_ends(tmp_path):
     rapl = begun(tree(tmp_path, "server"))
     for zone, joules in {"intel-rapl:0": 30, "intel-rapl:1": 10, "intel-rapl:0:0": 3, "intel-rapl:1:0": 1}.items():
         add(tmp_path, zone, joules)
-    assert rapl.sample(at(10.5)) == pytest.approx({"cpu/power_w": 80.0, "memory/power_w": 8.0})
+    assert rapl.sample(at(10.5)) == pytest.approx({("cpu", "power_w"): 80.0, ("memory", "power_w"): 8.0})
     assert rapl.totals() == pytest.approx({Quantity("cpu", "energy_j"): 40.0, Quantity("memory", "energy_j"): 4.0})
     assert rapl.doubts() == ()
     rapl.close()

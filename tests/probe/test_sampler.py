@@ -31,7 +31,7 @@ class Counting:
     def sample(self, now):
         self.ticks += 1
         self.threads.add(threading.current_thread().name)
-        return self.do("sample", {"ticks_count": self.ticks})
+        return self.do("sample", {("", "ticks_count"): self.ticks})
 
     def totals(self):
         return self.do("totals", {Quantity("machine", "ticks_count"): self.ticks})
@@ -135,7 +135,7 @@ def test_one_that_fails_in_mid_trial_keeps_its_whole_parts_and_stops():
     def dies(one):
         if one.ticks == 3:
             raise KeyError("sda")
-        return {"ticks_count": one.ticks}
+        return {("", "ticks_count"): one.ticks}
 
     dying, sound = Counting("dying", sample=dies), Counting("sound")
     reading = watched(dying, sound, marks=("staging", "run", "collect"))
@@ -200,7 +200,7 @@ def test_the_time_of_a_stop_is_told(monkeypatch):
 def test_samples_are_kept_small_and_come_back_as_they_were():
     samples = Samples()
     for time_ms in range(0, 3_600_000, 500):
-        samples.add("cpu", time_ms, {"user_percent": 1.5, "idle_percent": 98.5})
+        samples.add("cpu", time_ms, {("", "user_percent"): 1.5, ("", "idle_percent"): 98.5})
     assert len(samples) == 14_400
     assert samples.bytes < 14_400 * 20
     assert next(iter(samples)) == Sample(probe="cpu", series="user_percent", time_ms=0, value=1.5)

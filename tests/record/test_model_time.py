@@ -6,7 +6,7 @@ from hypothesis import strategies as some
 
 from assay.engine.tez_tasks import TezAttempt
 from assay.model.quantity import Kind
-from assay.model.record import Amount, Output, Sample, Step, Totals
+from assay.model.record import Amount, Output, Sample, SeriesKey, Step, Totals
 from assay.model.result import TrialResult
 from assay.model.scale import ScaleReport
 from assay.model.signature import Access, PhaseUse, Signature
@@ -81,7 +81,7 @@ def test_the_folder_keeps_the_clock_and_gives_the_models_time(tmp_path):
     )
     use = PhaseUse(job="j", phase="map", attempts=1, attempt_s=8.0, elapsed_s=4.0, cpu_s=1.0)
     samples = [
-        Sample(probe="disk", series="disk/read_mb_s", time_ms=WALL_MS + 4000, value=5.0),
+        Sample(probe="disk", subject="disk", series="read_mb_s", time_ms=WALL_MS + 4000, value=5.0),
         Sample(probe="cpu", series="user_percent", time_ms=WALL_MS + 4000, value=50.0),
     ]
     folder.write(TrialResult(wall, [], samples, [], Signature(accesses=(access,), phases=(use,), media=()), b""))
@@ -90,8 +90,8 @@ def test_the_folder_keeps_the_clock_and_gives_the_models_time(tmp_path):
     assert '"elapsed_s": 10.0' in kept
     for reader in (folder, RunFolder(tmp_path / "run")):
         series = reader.series(a_trial().id)
-        assert series["disk", "disk/read_mb_s"] == ([WALL_MS + 1000], [20.0])
-        assert series["cpu", "user_percent"] == ([WALL_MS + 1000], [50.0])
+        assert series[SeriesKey("disk", "disk", "read_mb_s")] == ([WALL_MS + 1000], [20.0])
+        assert series[SeriesKey("cpu", "", "user_percent")] == ([WALL_MS + 1000], [50.0])
         found = reader.signature(a_trial().id)
         assert (found.accesses[0].latency_ms_mean, found.accesses[0].active_s) == (2.0, 1.0)
         assert (found.phases[0].attempt_s, found.phases[0].cpu_s) == (2.0, 1.0)

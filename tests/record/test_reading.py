@@ -83,10 +83,10 @@ def test_an_outline_keeps_the_processor_time_of_all_counters():
         ("", "Invalid JSON"),
         (
             '{"schema_version": 1, "facts": {"assay": "0.0.9"}}',
-            "schema_version is 1, this Assay reads 2 and 3: it can't read older",
+            "schema_version is 1, this Assay reads 2 to 4: it can't read older",
         ),
         ('{"schema_version": 1, "facts": {"assay": "0.0.9"}}', r"the Assay that wrote it \(0.0.9\)"),
-        ('{"schema_version": 4}', "newer"),
+        ('{"schema_version": 5}', "newer"),
         ("{}", "schema_version is null"),
         ('{"schema_version": true}', "schema_version is true"),
         ('{"schema_version": 2, "jobs": 5, "totals": 3}', "trial"),
@@ -102,7 +102,7 @@ def test_a_plan_of_an_older_schema_is_refused_with_the_reason(tmp_path):
     run.create(a_plan())
     file = tmp_path / "plan.json"
     file.write_text(json.dumps({**json.loads(file.read_text()), "schema_version": 1}))
-    with pytest.raises(BadInputError, match="schema_version is 1, this Assay reads 2 and 3"):
+    with pytest.raises(BadInputError, match="schema_version is 1, this Assay reads 2 to 4"):
         run.plan()
 
 

@@ -31,7 +31,7 @@ def folder(tmp_path):
         samples = [
             Sample(probe="cpu", series="user_percent", time_ms=500 * at, value=10.0 * at + place) for at in range(3)
         ]
-        samples.append(Sample(probe="disk", series="disk/read_mb_s", time_ms=3, value=2.5))
+        samples.append(Sample(probe="disk", subject="disk", series="read_mb_s", time_ms=3, value=2.5))
         attempts = [an_attempt("m0_0", 0, 5)]
         run.write(TrialResult(a_record(trial, elapsed_s=12.5 - 6 * place), attempts, samples))
     return run
@@ -134,7 +134,7 @@ def test_all_tables_of_a_scale_model_are_on_its_clock(tmp_path):
     folder.create(a_plan(record.trial))
     late = {"time_ms": 1_004_000}
     samples = [
-        Sample(probe="disk", series="disk/read_mb_s", value=5.0, **late),
+        Sample(probe="disk", subject="disk", series="read_mb_s", value=5.0, **late),
         Sample(probe="cpu", series="user_percent", value=50.0, **late),
     ]
     folder.write(TrialResult(record, [], samples))
@@ -144,5 +144,5 @@ def test_all_tables_of_a_scale_model_are_on_its_clock(tmp_path):
     read = run.samples()
     assert read["time_ms"].to_pylist() == [1_001_000] * 2, "before the end of the step in which they were taken"
     assert dict(zip(read["series"].to_pylist(), read["value"].to_pylist(), strict=True)) == {
-        "disk/read_mb_s": 20.0, "user_percent": 50.0,
+        "read_mb_s": 20.0, "user_percent": 50.0,
     }  # fmt: skip

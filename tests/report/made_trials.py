@@ -2,10 +2,9 @@
 
 from assay.engine.tasks import MapReduceAttempt, MapReducePhases
 from assay.model.doubt import Doubt
-from assay.model.record import Amount, JobRecord, Record, Stage, Status, Step, totals
+from assay.model.record import Amount, JobRecord, Record, Series, SeriesKey, Stage, Status, Step, totals
 from assay.model.signature import Access, PhaseUse, Signature, TracedMedium
 from assay.model.trial import MediumSpec
-from assay.record.folder import Series
 from assay.report.analysis import TrialTables
 from tests.builders import NO_PHASES, a_trial, device_reports
 
@@ -49,15 +48,15 @@ def the_series(length_s, medium, fast=1.0):
     times = [ms(number / 2) for number in range(1, round(length_s * 2) + 1)]
     count = len(times)
     return {
-        ("cpu", "user_percent"): Series(times, [50.0 + number % 7 for number in range(count)]),
-        ("cpu", "system_percent"): Series(times, [10.0] * count),
-        ("cpu", "iowait_percent"): Series(times, [25.0 * (number % 60 > 40) for number in range(count)]),
-        ("cpu", "steal_percent"): Series(times, [0.0] * count),
-        ("disk", f"{medium}/read_mb_s"): Series(times, [60.0 * fast * (number % 3) for number in range(count)]),
-        ("disk", f"{medium}/write_mb_s"): Series(
+        SeriesKey("cpu", "", "user_percent"): Series(times, [50.0 + number % 7 for number in range(count)]),
+        SeriesKey("cpu", "", "system_percent"): Series(times, [10.0] * count),
+        SeriesKey("cpu", "", "iowait_percent"): Series(times, [25.0 * (number % 60 > 40) for number in range(count)]),
+        SeriesKey("cpu", "", "steal_percent"): Series(times, [0.0] * count),
+        SeriesKey("disk", medium, "read_mb_s"): Series(times, [60.0 * fast * (number % 3) for number in range(count)]),
+        SeriesKey("disk", medium, "write_mb_s"): Series(
             times, [0.0 if number != count // 3 else 150.0 for number in range(count)]
         ),
-        ("disk", f"{medium}/busy_percent"): Series(times, [min(100.0, number % 130) for number in range(count)]),
+        SeriesKey("disk", medium, "busy_percent"): Series(times, [min(100.0, number % 130) for number in range(count)]),
     }
 
 

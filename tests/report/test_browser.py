@@ -389,7 +389,7 @@ def test_over_time_the_pointer_and_the_arrows_tell_the_values_of_their_moment(ch
         words = opened.ask('document.querySelector(".tip").textContent').splitlines()
         assert words[0].startswith("8.2 s: ")
         told = dict(line.split(": ", 1) for line in words[1:])
-        times, values = the_series(20.0, "hdd")["cpu", "user_percent"]
+        times, values = the_series(20.0, "hdd")["cpu", "", "user_percent", ""]
         user = next(value for time, value in zip(times, values, strict=True) if time >= ms(at_s))
         assert told["processor"] == f"user {user:.0f} %, system 10 %, iowait 0 %"
         opened.ask('document.querySelector("svg.timeline").focus()')

@@ -76,7 +76,7 @@ def test_a_large_runs_energy_is_that_of_its_whole_records(run, monkeypatch):
     small = efficiencies(read_run(RunFolder(run), details=False))
     monkeypatch.setattr(analysis_module, "WHOLE_UP_TO", 2)
     outlines = read_run(RunFolder(run), details=False)
-    assert {amount.probe for amount in outlines.records[0].amounts} == {"cpu"}
+    assert {amount.probe for amount in outlines.records[0].amounts} == {"cpu", "own-cost"}
     assert efficiencies(outlines) == small
 
 

@@ -10,6 +10,7 @@ from assay.record.folder import RunFolder
 from assay.report import analysis as analysis_module
 from assay.report.analysis import MOST_ROWS, MOST_TRIALS_SHOWN, analyse, by_kind, read_run, rows_shown, trials_shown
 from assay.report.page import MOST_OTHERS, run_page
+from assay.report.values import trial_values
 from assay.stats.summary import summarise
 from tests.builders import a_plan, a_record, a_trial, device_reports
 from tests.report.made_runs import decided_run, made_run, made_trials, write_run
@@ -100,6 +101,8 @@ SERIES = {
     ("disk", "hdd"): ("busy_s",),
     ("disk", "ssd"): ("busy_s",),
     ("processes", "hdd"): ("busy_s",),
+    ("processes", "emulator"): ("user_s", "system_s"),
+    ("own-cost", "probes"): ("busy_s",),
 }  # fmt: skip
 
 
@@ -126,3 +129,4 @@ def test_a_large_run_is_judged_as_a_small_one(tmp_path_factory, data):
     assert not damaged
     large, small = analyse(plan, outlines), analyse(plan, measured)
     assert large._replace(sections={}) == small._replace(sections={})
+    assert list(trial_values(outlines)) == list(trial_values(measured))

@@ -8,11 +8,11 @@ from xml.etree import ElementTree
 import pytest
 
 from assay.model.doubt import DOUBTS
-from assay.model.record import Amount, Status
+from assay.model.record import Amount, Series, SeriesKey, Status
 from assay.model.result import TrialResult
 from assay.model.trial import MediumSpec
 from assay.probe.disk import THROUGHPUT
-from assay.record.folder import RunFolder, Series
+from assay.record.folder import RunFolder
 from assay.report.analysis import MOST_TRIALS, TrialTables, read_tables, trials_in_detail
 from assay.report.charts.accesses import access_rows, flow_picture, flows
 from assay.report.charts.drawing import PAPER
@@ -143,9 +143,9 @@ def test_what_no_probe_saw_is_said_and_not_drawn():
 
 def test_each_nodes_drive_is_drawn():
     series = {
-        (probe, f"worker-{number}/{name}"): points
-        for (probe, name), points in the_tables().series.items()
-        if probe == "disk"
+        key._replace(node=f"worker-{number}"): points
+        for key, points in the_tables().series.items()
+        if key.probe == "disk"
         for number in (1, 2)
     }
     told = words(timeline(seen := the_tables(series=series), scale_of([seen])))
@@ -154,16 +154,14 @@ def test_each_nodes_drive_is_drawn():
 
 
 def test_each_host_that_was_read_from_afar_is_drawn_with_its_busiest_drives():
-    times, plain = the_tables().series["cpu", "user_percent"].times_ms, the_tables().series
+    times, plain = the_tables().series["cpu", "", "user_percent", ""].times_ms, the_tables().series
     hosts = [f"worker-{number}" for number in (1, 2)]
-    series = {
-        ("cpu", f"{host}/{name}"): points for (of, name), points in plain.items() if of == "cpu" for host in hosts
-    }
-    series |= {("nodes", f"{host}/clock_offset_ms"): Series(times, [0.5] * len(times)) for host in hosts}
+    series = {key._replace(node=host): points for key, points in plain.items() if key.probe == "cpu" for host in hosts}
+    series |= {SeriesKey("nodes", "", "clock_offset_ms", host): Series(times, [0.5] * len(times)) for host in hosts}
     for drive in range(8):
         busy = Series(times, [float(drive)] * len(times))
-        rates = {("disk", f"worker-1/sd{drive}/{name}_mb_s"): busy for name in ("read", "write")}
-        series |= {("disk", f"worker-1/sd{drive}/busy_percent"): busy, **rates}
+        rates = {SeriesKey("disk", f"sd{drive}", f"{name}_mb_s", "worker-1"): busy for name in ("read", "write")}
+        series |= {SeriesKey("disk", f"sd{drive}", "busy_percent", "worker-1"): busy, **rates}
     seen = the_tables(series=series)
     trial = seen.record.trial.model_copy(update={"media": (MediumSpec(name="existing", kind="existing"),)})
     seen = seen._replace(record=seen.record.model_copy(update={"trial": trial}))

@@ -18,7 +18,7 @@ from assay.stats.energy import (
     phase_efficiency,
     power_over_time,
 )
-from tests.builders import a_record, a_trial, device_reports
+from tests.builders import a_record, a_trial, device_reports, series_of
 
 
 def watts(value, low=None, high=None):
@@ -41,10 +41,12 @@ FACTS = {
 }  # fmt: skip
 
 
-def samples(probe, series, begin_s, end_s, value, every_s=0.5):
+def samples(probe, series, begin_s, end_s, value, subject="", every_s=0.5):
     """A series at a steady value, each sample at the end of what it covers."""
     times = [begin_s + every_s * (n + 1) for n in range(round((end_s - begin_s) / every_s))]
-    return [Sample(probe=probe, series=series, time_ms=round(one * 1000), value=value) for one in times]
+    return [
+        Sample(probe=probe, subject=subject, series=series, time_ms=round(one * 1000), value=value) for one in times
+    ]
 
 
 def usage(begin_s=100, end_s=140):
@@ -56,7 +58,7 @@ def usage(begin_s=100, end_s=140):
         *samples("cpu", "system_percent", begin_s, 110, 0),
         *samples("cpu", "system_percent", 110, 130, 10),
         *samples("cpu", "system_percent", 130, end_s, 0),
-        *samples("disk", "disk/busy_percent", begin_s, end_s, 25),
+        *samples("disk", "busy_percent", begin_s, end_s, 25, "disk"),
     ]
 
 
@@ -121,7 +123,7 @@ class TestAccount:
         assert account.missing == ()
 
     def test_samples_change_no_joules_and_tell_when_they_were_taken(self):
-        with_samples, without = (energy_account(record(), seen, MODEL) for seen in (usage(), ()))
+        with_samples, without = (energy_account(record(), series_of(seen), MODEL) for seen in (usage(), ()))
         assert [one.energy_j for one in with_samples.energies] == [one.energy_j for one in without.energies]
         for energy in with_samples.energies:
             assert joules(energy.power, with_samples.spans[energy.part]) == pytest.approx(energy.energy_j.value)
@@ -216,7 +218,7 @@ class TestAccount:
         assert told(account)["cpu"][0] == pytest.approx(50 * 1 + 30 * 5)
         series = next(one.power for one in energy_account(
             on_an_emulated_disk(amounts=emulator),
-            [*usage(), *samples("processes", "emulator/user_percent", 110, 130, 10)], MODEL,
+            series_of([*usage(), *samples("processes", "user_percent", 110, 130, 10, "emulator")]), MODEL,
         ).energies if one.component == "cpu")  # fmt: skip
         assert joules(series, account.spans["run"]) == pytest.approx(20 * 4 * (1 + 4 * 0.4))
 
@@ -243,7 +245,7 @@ class TestAccount:
 
     def test_what_was_not_counted_is_missing(self):
         account = energy_account(
-            a_record(facts=FACTS, steps=STEPS, amounts=counted_use(("staging", "run"))), usage(), MODEL
+            a_record(facts=FACTS, steps=STEPS, amounts=counted_use(("staging", "run"))), series_of(usage()), MODEL
         )
         assert account.missing == ("cpu in collect", "disk in collect")
         assert "cpu" in told(account)
@@ -296,10 +298,10 @@ def test_what_another_node_counted_does_not_take_the_place_of_what_this_one_did(
     powers = [
         sample.model_copy(update={"node": node, "value": sample.value * times})
         for node, times in (("n1", 1), ("n2", 3))
-        for sample in samples("rapl", "cpu/power_w", 100, 140, 40)
+        for sample in samples("rapl", "power_w", 100, 140, 40, "cpu")
     ]
-    alone = energy_account(record(own, use=False), samples("rapl", "cpu/power_w", 100, 140, 40), MODEL)
-    both = energy_account(record(amounts, use=False), powers, MODEL)
+    alone = energy_account(record(own, use=False), series_of(samples("rapl", "power_w", 100, 140, 40, "cpu")), MODEL)
+    both = energy_account(record(amounts, use=False), series_of(powers), MODEL)
     assert [energy for energy in both.energies if energy.node == "here"] == list(alone.energies)
     (other,) = [energy for energy in both.energies if energy.node == "n2"]
     assert (other.component, other.energy_j.value, set(other.power.watts)) == ("cpu", 2400, {120})
@@ -308,9 +310,9 @@ def test_what_another_node_counted_does_not_take_the_place_of_what_this_one_did(
 def test_what_was_read_on_other_machines_is_in_no_model_of_this_one():
     afar = [amount.model_copy(update={"node": "n1"}) for amount in counted_use()]
     clock = Amount(probe="nodes", subject="clock", series="offset_s", part="collect", value=0.1, node="n1")
-    nothing = energy_account(record((), use=False), (), MODEL)
-    assert energy_account(record((*afar, clock), use=False), (), MODEL) == nothing
-    assert energy_account(record(afar, use=False), (), MODEL) != nothing
+    nothing = energy_account(record((), use=False), {}, MODEL)
+    assert energy_account(record((*afar, clock), use=False), {}, MODEL) == nothing
+    assert energy_account(record(afar, use=False), {}, MODEL) != nothing
 
 
 def test_nodes_that_share_a_machine_have_its_processors_counted_once():
@@ -322,8 +324,8 @@ def test_nodes_that_share_a_machine_have_its_processors_counted_once():
     disk = an_amount("disk", "disk", "busy_s", "run", 4.0)
     on_workers = [disk.model_copy(update={"node": node}) for node in ("worker-1", "worker-2")]
     first = an_amount("processes", "namenode", "user_s", "run", 1.0).model_copy(update={"node": "master"})
-    alone = energy_account(record([*own, disk], use=False), (), MODEL)
-    nodes = energy_account(record([*own, first, *on_workers], use=False), (), MODEL)
+    alone = energy_account(record([*own, disk], use=False), {}, MODEL)
+    nodes = energy_account(record([*own, first, *on_workers], use=False), {}, MODEL)
     assert told(nodes) == told(alone)
 
 
@@ -334,7 +336,7 @@ def test_of_several_nodes_the_drives_that_reported_are_not_missing():
     media = (MediumSpec(name="hdd", kind="emulated", profile="p"),)
     trial = base.trial.model_copy(update={"media": media, "placement": pure("hdd")})
     of_nodes = device_reports({f"worker-{number}/hdd": {"run": report} for number in (1, 2)})
-    account = energy_account(base.model_copy(update={"trial": trial, "devices": of_nodes}), (), MODEL)
+    account = energy_account(base.model_copy(update={"trial": trial, "devices": of_nodes}), {}, MODEL)
     assert {one.component for one in account.energies} >= {"worker-1/hdd", "worker-2/hdd"}
     assert not [name for name in account.missing if name == "hdd in run"]
     assert "hdd in staging" in account.missing
@@ -355,7 +357,9 @@ def attempt(kind, started_s, finished_s, shuffled_s=0.0, merged_s=0.0, state="SU
 
 class TestPhases:
     ACCOUNT = energy_account(
-        record((measured("rapl", "cpu", "run", 800),)), samples("rapl", "cpu/power_w", 100, 140, 40), MODEL
+        record((measured("rapl", "cpu", "run", 800),)),
+        series_of(samples("rapl", "power_w", 100, 140, 40, "cpu")),
+        MODEL,
     )
 
     def phases(self, *attempts):
@@ -433,7 +437,7 @@ class TestOverTime:
         assert (found.begin_ms[0], found.end_ms[-1]) == (0, 4000)
 
     def test_each_component_is_told_over_the_parts_of_a_span(self):
-        account = energy_account(record(), usage(), MODEL)
+        account = energy_account(record(), series_of(usage()), MODEL)
         span = Span(begin_ms=account.spans["staging"].begin_ms, end_ms=account.spans["collect"].end_ms)
         found = power_over_time(account, span)
         assert set(found) == {("here", "cpu"), ("here", "memory"), ("here", "disk")}
@@ -460,22 +464,22 @@ class TestOverTime:
 
     def test_readings_of_a_moment_give_the_joules_of_straight_lines(self):
         readings = [
-            Sample(probe="redfish", series="n1/power_w", time_ms=at, value=reading_w)
+            Sample(probe="redfish", subject="n1", series="power_w", time_ms=at, value=reading_w)
             for at, reading_w in ((110_000, 100), (112_000, 200), (116_000, 100))
         ]
-        account = energy_account(record((measured("redfish", "n1", "run", 950),)), readings, MODEL)
+        account = energy_account(record((measured("redfish", "n1", "run", 950),)), series_of(readings), MODEL)
         (power,) = [energy.power for energy in account.energies if energy.component == "node"]
         assert power.watts == (100, 200, 100)
         assert joules(power, Span(begin_ms=110_000, end_ms=116_000)) == 2 * 150 + 4 * 150
 
     def test_the_spread_between_nodes_is_of_their_readings_in_the_run(self):
         readings = [
-            Sample(probe="redfish", series=f"{node}/power_w", time_ms=108_000 + 2000 * n, value=base + n)
+            Sample(probe="redfish", subject=node, series="power_w", time_ms=108_000 + 2000 * n, value=base + n)
             for node, base in (("n1", 100), ("n2", 200))
             for n in range(13)
         ]
         amounts = tuple(measured("redfish", node, "run", 2000) for node in ("n1", "n2"))
-        spreads = node_spreads(energy_account(record(amounts), readings, MODEL))
+        spreads = node_spreads(energy_account(record(amounts), series_of(readings), MODEL))
         assert list(spreads) == ["n1", "n2", "here"]  # this machine's is modelled
         middle = [spreads[node].median_watts for node in ("n1", "n2")]
         assert middle == pytest.approx([106, 206], abs=0.5)

@@ -18,7 +18,7 @@ from assay.stats.nodes import (
     nodes_of,
     transfers,
 )
-from tests.builders import a_record
+from tests.builders import a_record, series_of
 from tests.report.made_nodes import MIB, a_cluster_record, traffic
 
 
@@ -178,13 +178,15 @@ def test_a_nodes_power_over_time_is_by_what_its_processes_took_of_the_models_cor
     record = record.model_copy(update={"trial": record.trial.model_copy(update={"cluster": cluster})})
     begin_ms = next(step.started_ms for step in record.steps if step.name == "run")
     samples = [
-        Sample(probe="processes", series=f"worker-1/{group}/{state}", time_ms=begin_ms + 500 * half, value=value)
+        Sample(
+            probe="processes", subject=group, series=state, time_ms=begin_ms + 500 * half, value=value, node="worker-1"
+        )
         for half in range(81)
         for group, state, value in (
             ("containers", "user_percent", 15.0), ("datanode", "system_percent", 10.0), ("emulator", "user_percent", 40.0)
         )
     ]  # fmt: skip
-    account = energy_account(record, samples)
+    account = energy_account(record, series_of(samples))
     (cpu,) = [one for one in account.energies if (one.node, one.component, one.part) == ("worker-1", "cpu", "run")]
     model = PowerModel()
     watts = 3 * model.cpu_idle_watts.value + 2 * (model.cpu_busy_watts.value - model.cpu_idle_watts.value)

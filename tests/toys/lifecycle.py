@@ -55,7 +55,10 @@ class Probe(FakeProbe):
         self._media = [disk.medium for disk in scene.disks]
 
     def sample(self, now):
-        return {f"{medium}/{series}": value for medium in self._media for series, value in RATES.items()}
+        return {(medium, series): value for medium in self._media for series, value in RATES.items()}
+
+    def totals(self):
+        return {}
 
 
 @contextmanager

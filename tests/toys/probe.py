@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from assay.model.doubt import Doubt, doubt_kind
-from assay.model.probe import Chart, ChartPanel, ChartSeries, Moment, ProbeKind, Quantity, Scene
+from assay.model.probe import Chart, ChartPanel, ChartSeries, Moment, ProbeKind, Quantity, Scene, Values
 from assay.model.quantity import Kind
 from assay.model.registry import PROBES
 
@@ -24,9 +24,9 @@ class Temperature:
     def attach(self, scene: Scene) -> None:
         pass
 
-    def sample(self, now: Moment) -> Mapping[str, float]:
+    def sample(self, now: Moment) -> Values:
         self._looks += 1
-        return {"room_celsius": 20.0 + self._looks}
+        return {("", "room_celsius"): 20.0 + self._looks}
 
     def totals(self) -> Mapping[Quantity, float]:
         return {Quantity("room", "looks_count"): self._looks}

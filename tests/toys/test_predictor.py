@@ -9,6 +9,7 @@ from click.testing import CliRunner
 
 import assay
 from assay.cli import cli
+from assay.model.record import totals
 from assay.record.folder import RunFolder
 from assay.report.analysis import analyse, read_run
 from assay.report.words import seconds_text
@@ -20,7 +21,9 @@ BASIS = "half of the first time, for no reason"
 
 @pytest.fixture
 def folder(tmp_path):
-    write_run(tmp_path / "run", *decided_run())
+    plan, records = decided_run()
+    whole = [record.model_copy(update={"totals": totals(record.jobs, ())}) for record in records]
+    write_run(tmp_path / "run", plan, whole)
     with plugged_in("predictor"):
         yield tmp_path / "run"
 

@@ -31,7 +31,7 @@ from assay.host.files import UnreadableFileError, read_text
 from assay.host.http import amount_at
 from assay.model.base import Frozen
 from assay.model.doubt import Doubt, doubt_kind
-from assay.model.probe import CannotMeasureError, Moment, Quantity, Scene
+from assay.model.probe import CannotMeasureError, Moment, Quantity, Scene, Values
 
 if TYPE_CHECKING:
     import httpx
@@ -328,11 +328,11 @@ class Redfish:
             self._threads.append(thread)
             thread.start()
 
-    def sample(self, now: Moment) -> Mapping[str, float]:
+    def sample(self, now: Moment) -> Values:
         """Watts of each node that was read since the last tick."""
         self._now_s = now.clock_s
         fresh = {watch.node: watch.fresh() for watch in self._watches}
-        return {f"{node}/power_w": watts for node, watts in fresh.items() if watts is not None}
+        return {(node, "power_w"): watts for node, watts in fresh.items() if watts is not None}
 
     def totals(self) -> Mapping[Quantity, float]:
         """Joules of each node, and how far its readings were apart."""

@@ -8,8 +8,9 @@ from collections.abc import Collection, Iterator, Mapping
 from statistics import mean
 
 from assay.model.cluster import MASTER
-from assay.model.installed import counted_by_tasks, kind_of
+from assay.model.installed import counted_by_tasks, kind_of, series_kind
 from assay.model.network import Pair, links_of
+from assay.model.quantity import Kind
 from assay.model.record import Amount, Part, Record
 from assay.model.trial import Trial
 from assay.stats.energy import INSTRUMENTS, JOBS, counted, energy_account
@@ -147,5 +148,6 @@ def _is_a_daemons(amount: Amount) -> bool:
 
 
 def _is_between(amount: Amount, nodes: set[str]) -> bool:
-    pair = Pair.of(amount.subject) if amount.probe == "network" and amount.series.endswith("_bytes") else None
+    is_bytes = amount.probe == "network" and series_kind(amount.probe, amount.series) is Kind.BYTES
+    pair = Pair.of(amount.subject) if is_bytes else None
     return pair is not None and amount.series != "all_bytes" and {pair.sender, pair.receiver} <= nodes

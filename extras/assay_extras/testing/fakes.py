@@ -19,7 +19,7 @@ from assay.model.input import GraphInput
 from assay.model.layout import Layout
 from assay.model.medium import Space
 from assay.model.platform import RunningPlatform, TrialSetup
-from assay.model.probe import CONTAINERS, Evaluation, Moment, Quantity, Scene, WatchedDisk, WatchedProcess
+from assay.model.probe import CONTAINERS, Evaluation, Moment, Quantity, Scene, Values, WatchedDisk, WatchedProcess
 from assay.model.progress import Progress
 from assay.model.record import Part
 from assay.model.registry import ENGINES, STORES
@@ -44,10 +44,10 @@ class FakeProbe:
         """Told."""
         self._script.note("attach probe")
 
-    def sample(self, now: Moment) -> Mapping[str, float]:
+    def sample(self, now: Moment) -> Values:
         """One beat."""
         self._beats += 1
-        return {"beat_count": 1.0}
+        return {("", "beat_count"): 1.0}
 
     def totals(self) -> Mapping[Quantity, float]:
         """Beats so far."""

@@ -19,8 +19,8 @@ from assay.model.existing import (
     WorkerUse,
     WorkerUses,
 )
-from assay.model.quantity import Kind
 from assay.model.host_names import host_of, in_url
+from assay.model.quantity import Kind
 
 NODES_PAGE = "/ws/v1/cluster/nodes"
 _GONE = {"LOST", "SHUTDOWN", "DECOMMISSIONED", "REBOOTED"}

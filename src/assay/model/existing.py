@@ -108,7 +108,8 @@ class WorkerUses(NamedTuple):
 class Beans(NamedTuple):
     """What a daemon counts in its JMX beans: the query for these, and a series by the name of each counter.
 
-    All its series are of one `kind`. Counters of several beans add up. `titles` are those of the series that a report's table of machines shows.
+    All its series are of one `kind`. Counters of several beans add up. `titles` are those of the series that a report's
+    table of machines shows.
     """
 
     query: str

@@ -32,13 +32,13 @@ def counted_by_tasks(engine: str, counters: Counters) -> dict[Counted, int]:
 def series_kind(probe: str, series: str) -> Kind | None:
     """What a probe's series is of; None of a probe that is not installed, and of what it does not declare."""
     kind = PROBES.get(probe)
-    return kind and kind_among(kind.series, series)
+    return None if kind is None else kind_among(kind.series, series)
 
 
 def result_kind(workload: str, name: str) -> Kind | None:
     """What a number that a workload reports of itself is of; None where that is not declared."""
     kind = WORKLOADS.get(workload)
-    return kind and kind.result_kinds.get(name)
+    return None if kind is None else kind.result_kinds.get(name)
 
 
 def phase_columns(engine: str, phases: Phases | None) -> dict[str, float | None]:

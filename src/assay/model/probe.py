@@ -267,6 +267,10 @@ class Quantity(NamedTuple):
     level: bool = False
 
 
+Values = Mapping[tuple[str, str], float]
+"""A value for each of some subjects (empty: the machine as a whole) and series, whose name ends in its unit."""
+
+
 class CannotMeasureError(Exception):
     """Raised by a probe that can't work here: what is missing, why that matters, and what the user can do."""
 
@@ -332,8 +336,8 @@ class Probe(Protocol):
 class Sampled(Probe, Protocol):
     """A probe that is read about twice a second. One thread attaches and reads all of these: they need no locks."""
 
-    def sample(self, now: Moment) -> Mapping[str, float]:
-        """Values by series for the time since the last sample (`subject/series_unit`, or `series_unit` of the machine).
+    def sample(self, now: Moment) -> Values:
+        """Values by subject and series for the time since the last sample.
 
         The interval is not always the same: about 0.5 s, less before a mark, more when the machine is busy. What stood
         still or can't be known (no interval, a counter that went back) is left out.
@@ -374,12 +378,16 @@ Colour = Literal["ink", "blue", "vermilion", "green", "pink", "orange", "sky", "
 
 
 class ChartSeries(NamedTuple):
-    """One series of a panel; left out where it never reaches `from_value`."""
+    """One series of a panel; left out where it never reaches `from_value`.
+
+    `subject` is whose it is on a machine's chart (empty: the machine's); on a medium's chart it is the medium.
+    """
 
     series: str
     words: str
     colour: Colour
     from_value: float = 0.0
+    subject: str = ""
 
 
 class ChartPanel(NamedTuple):
@@ -424,8 +432,8 @@ class ProbeKind(NamedTuple):
     that is `foreign` measures an existing cluster, which no other does.
     `adds` says in a sentence what a record gets from it, and `columns` are what a report's table has for each machine.
     `of_files` makes one that needs no more than the files of a `Reading`, for a node that is read from afar.
-    `series` declares what it writes, samples and amounts, each with its kind; a name may begin with `*`, which stands for
-    anything. What is not declared is refused.
+    `series` declares what it writes, samples and amounts, each with its kind; a name may begin with `*`, which stands
+    for anything. What is not declared is refused.
     `left_overs` takes away what such probes of a killed run left in the kernel, and names it; it may raise OSError.
     """
 
@@ -443,6 +451,6 @@ class ProbeKind(NamedTuple):
     def mistake(self) -> str:
         """Whether a chart or a column shows a series that it does not declare."""
         drawn = [one.series for chart in self.charts for panel in chart.panels for one in panel.series]
-        shown = [name.rpartition("/")[2] for name in drawn] + [name for one in self.columns for name in one.series]
-        undeclared = [name for name in shown if kind_among(self.series, name) is None]
+        shown = (name for one in self.columns for name in one.series)
+        undeclared = [name for name in (*drawn, *shown) if kind_among(self.series, name) is None]
         return f"shows {undeclared[0]!r}, which it does not declare in `series`" if undeclared else ""

@@ -1,9 +1,9 @@
 """Records: all that a trial left. Judging and reporting read nothing else."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from functools import cached_property
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from pydantic import ConfigDict
 
@@ -16,7 +16,7 @@ from assay.model.quantity import ClockTimeS, KnownClockTimeS, MomentMs
 from assay.model.scale import ScaleReport
 from assay.model.trial import Landed, Trial
 
-SCHEMA_VERSION: Literal[3] = 3
+SCHEMA_VERSION: Literal[4] = 4
 
 Counters = Mapping[str, Mapping[str, int]]
 """The engine's, by group and name."""
@@ -92,6 +92,8 @@ class Sample(Frozen):
 
     probe: str
     """The probe's name."""
+    subject: str = ""
+    """A medium, a group of processes, an interface, or a component; empty for the machine as a whole."""
     series: str
     """The series' name, which ends in its unit."""
     time_ms: int
@@ -100,6 +102,26 @@ class Sample(Frozen):
     """The value."""
     node: str | None = None
     """The node that it is of; null if there is one only."""
+
+
+class SeriesKey(NamedTuple):
+    """What tells a series of a trial's samples from others.
+
+    `node` is empty for the only node, and for the first of several, which is this machine or its master; never for one
+    that was read from afar. An empty `subject` is the machine as a whole.
+    """
+
+    probe: str
+    subject: str
+    series: str
+    node: str = ""
+
+
+class Series(NamedTuple):
+    """One series of samples: milliseconds since the epoch, rising, and the value at each."""
+
+    times_ms: Sequence[int]
+    values: Sequence[float]
 
 
 READ_FROM_AFAR = "nodes"
@@ -207,10 +229,26 @@ class Status(StrEnum):
     FAILED = "failed"
 
 
+class DriveReports(NamedTuple):
+    """What a medium's own device did in each interval; `node` is empty where there is one only."""
+
+    node: str
+    medium: str
+    reports: Mapping[str, DeviceReport]
+
+
+class Machine(NamedTuple):
+    """This machine, as far as figures are worked out from it; 0 and empty where a record does not tell."""
+
+    host: str
+    cores: int
+    memory_bytes: int
+
+
 class Record(Frozen):
     """All that a trial left."""
 
-    schema_version: Literal[3] = SCHEMA_VERSION
+    schema_version: Literal[4] = SCHEMA_VERSION
     """The version of this form."""
     trial: Trial
     """What was planned."""
@@ -252,9 +290,25 @@ class Record(Frozen):
     doubts: tuple[Doubt, ...] = ()
     """What limits the figures."""
 
+    @cached_property
+    def machine(self) -> Machine:
+        """What its facts say of this machine, for those who reckon with it."""
+        cores, memory = (self.facts.get(name, "") for name in ("cores", "memory_bytes"))
+        return Machine(
+            host=self.facts.get("host", ""),
+            cores=int(cores) if cores.isdigit() else 0,
+            memory_bytes=int(memory) if memory.isdigit() else 0,
+        )
+
+    @property
+    def drives(self) -> list[DriveReports]:
+        """What each medium's own device did, on several nodes each node's."""
+        names = [(name.rpartition("/"), reports) for name, reports in self.devices.items()]
+        return [DriveReports(node, medium, reports) for (node, _, medium), reports in names]
+
     def reports_of(self, medium: str) -> list[Mapping[str, DeviceReport]]:
-        """What a medium's own device did, on several nodes each node's."""
-        return [reports for name, reports in self.devices.items() if name.rpartition("/")[2] == medium]
+        """What the devices of one medium did."""
+        return [drive.reports for drive in self.drives if drive.medium == medium]
 
     @property
     def modelled(self) -> bool:

@@ -378,7 +378,7 @@ DEFAULT_WORTH = 0.10
 class Plan(Frozen):
     """All trials of an experiment, in the order in which they run."""
 
-    schema_version: Literal[3] = 3
+    schema_version: Literal[4] = 4
     """The version of this form."""
     experiment: str
     """The experiment's name."""

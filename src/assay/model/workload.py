@@ -83,7 +83,8 @@ class WorkloadKind(Protocol):
     output has, by line or file; `verified` how that is judged, and against what. With `plain_output` that needs files
     that aren't compressed, written by reducers. `output_replication` is the Hadoop property that says how many copies
     the output has, by default one, where `dfs.replication` does not; else empty. It runs where the engine and the store
-    have what one of `runs_on` asks for. `result_kinds` declares which of the numbers that it reports of itself are times or rates. `base` is the path in the store for all files of one run.
+    have what one of `runs_on` asks for. `result_kinds` declares which of the numbers that it reports of itself are
+    times or rates. `base` is the path in the store for all files of one run.
     """
 
     @property

@@ -18,8 +18,8 @@ from pathlib import Path
 
 from assay.model.doubt import Doubt, doubt_kind
 from assay.model.probe import CannotMeasureError, Evaluation, ProbeKind, Scene
-from assay.model.record import Amount, Part
 from assay.model.quantity import Kind
+from assay.model.record import Amount, Part
 from assay.model.registry import PROBES
 from assay.model.signature import FLUSH_KIND, Counted, Requests
 from assay.model.trial import Landed
@@ -276,6 +276,4 @@ SERIES = {
     **dict.fromkeys(("read_bytes", "written_bytes"), Kind.BYTES),
     **dict.fromkeys(("read_requests", "write_requests"), Kind.COUNT),
 }
-PROBES.add(
-    BlockTrace.name, ProbeKind(lambda _: BlockTrace(), left_overs=remove_left_overs, series=SERIES), place=20
-)
+PROBES.add(BlockTrace.name, ProbeKind(lambda _: BlockTrace(), left_overs=remove_left_overs, series=SERIES), place=20)

@@ -43,6 +43,7 @@ from assay.model.probe import (
     Quantity,
     Sampled,
     Scene,
+    Values,
 )
 from assay.model.quantity import Kind
 from assay.model.record import Basis
@@ -269,7 +270,7 @@ class BlockedTime(Sampled):
             self._doubts.append(BLOCKED_BY_PRESSURE.doubt(f"blocked time is taken from {whose} I/O pressure: {reason}"))
         self._figures = self._read()
 
-    def sample(self, now: Moment) -> Mapping[str, float]:
+    def sample(self, now: Moment) -> Values:
         """Percent of the interval."""
         self._figures = figures = self._read()
         ended = self._interval.ended(now, figures)
@@ -282,7 +283,7 @@ class BlockedTime(Sampled):
         whole_s = interval_s if self._sampler is None else sum(gained_s.values())
         if whole_s <= 0:
             return {}
-        return {_percent(name): round(100 * gained_s[name] / whole_s, 2) for name in shares}
+        return {("", _percent(name)): round(100 * gained_s[name] / whole_s, 2) for name in shares}
 
     def totals(self) -> Mapping[Quantity, float]:
         """Seconds of the clock by what the tasks did; `running_s` and `processor_s` of processor time."""
@@ -336,7 +337,6 @@ _SHARES = ("computing_s", "blocked_s", "waiting_s", "idle_s")
 def _percent(seconds: str) -> str:
     """The series of samples that tells how much of each interval went into a sum of seconds."""
     return f"{seconds.removesuffix('_s')}_percent"
-
 
 
 BLOCKED_BY_PRESSURE = doubt_kind(

@@ -256,17 +256,20 @@ class Readings:
     def samples(self) -> Iterator[Sample]:
         """Counters as rates (`..._per_s`) at the later of two readings, levels as they were."""
         for key, counter in self._counters.items():
-            series = f"{key.subject}/{_rate(key.series)}"
             begin, low = counter.times_ms[0], counter.values[0]
             for end, high in zip(counter.times_ms, counter.values, strict=True):
                 if end - begin >= SHORTEST_MS:
                     rate = round(1000 * (high - low) / (end - begin), 3)
-                    yield Sample(probe=self._probe, series=series, time_ms=end, value=rate, node=key.node)
+                    yield self._sample(key, _rate(key.series), end, rate)
                     begin, low = end, high
         for key, level in self._levels.items():
-            series = f"{key.subject}/{key.series}"
             for time_ms, value in zip(*level, strict=True):
-                yield Sample(probe=self._probe, series=series, time_ms=time_ms, value=value, node=key.node)
+                yield self._sample(key, key.series, time_ms, value)
+
+    def _sample(self, key: _Key, series: str, time_ms: int, value: float) -> Sample:
+        return Sample(
+            probe=self._probe, subject=key.subject, series=series, time_ms=time_ms, value=value, node=key.node
+        )
 
     def amounts(self, parts: Sequence[PartTime]) -> Iterator[Amount]:
         """What each counter counted in each part, and the highest that each level was (`..._peak_UNIT`)."""

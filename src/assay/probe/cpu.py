@@ -26,6 +26,7 @@ from assay.model.probe import (
     Quantity,
     Sampled,
     Scene,
+    Values,
 )
 from assay.model.quantity import Kind
 from assay.model.registry import PROBES
@@ -55,12 +56,14 @@ class CpuProbe(Sampled):
         self._file = self._node.open(STAT)
         self._gains = tick_gains(read_ticks(self._file))
 
-    def sample(self, now: Moment) -> Mapping[str, float]:
+    def sample(self, now: Moment) -> Values:
         """Shares of the interval in percent of all cores; none where the counters stood still."""
         assert self._file is not None  # noqa: S101 - for the type checker: attached before it is sampled
         self._sums.update(self._gains.add(read_ticks(self._file))[0])
         ended = self._interval.ended(now, self._sums.copy())
-        return {} if ended is None else shares(self._sums - ended[1])
+        if ended is None:
+            return {}
+        return {("", state): percent for state, percent in shares(self._sums - ended[1]).items()}
 
     def totals(self) -> Mapping[Quantity, float]:
         """Seconds of processor time by state, all cores together."""
@@ -145,7 +148,7 @@ class PressureProbe(Sampled):
                 "boot with psi=1, or a kernel with CONFIG_PSI",
             ) from None
 
-    def sample(self, now: Moment) -> Mapping[str, float]:
+    def sample(self, now: Moment) -> Values:
         """Percent of the interval."""
         self._sums.update(self._gains.add(self._read())[0])
         ended = self._interval.ended(now, self._sums.copy())
@@ -154,7 +157,7 @@ class PressureProbe(Sampled):
         interval_s, before = ended
         # The counter is brought up to date when it is read, a moment before or after the clock.
         return {
-            f"{name}_percent": round(min(100.0, (stall - before[name]) / interval_s / 10_000), 2)
+            ("", f"{name}_percent"): round(min(100.0, (stall - before[name]) / interval_s / 10_000), 2)
             for name, stall in self._sums.items()
         }
 
@@ -209,6 +212,4 @@ PRESSURE_SERIES = {
     for unit, of in (("s", Kind.CLOCK_TIME), ("percent", Kind.LEVEL))
 }
 PROBES.add("cpu", ProbeKind(_cpu, (CPU_CHART,), of_nodes=True, of_files=CpuProbe, series=CPU_SERIES), place=2)
-PROBES.add(
-    "pressure", ProbeKind(_pressure, of_nodes=True, of_files=PressureProbe, series=PRESSURE_SERIES), place=5
-)
+PROBES.add("pressure", ProbeKind(_pressure, of_nodes=True, of_files=PressureProbe, series=PRESSURE_SERIES), place=5)

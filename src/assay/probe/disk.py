@@ -12,7 +12,18 @@ from typing import NamedTuple
 
 from assay.model.doubt import Doubt, doubt_kind
 from assay.model.node import NodeFiles
-from assay.model.probe import Chart, ChartPanel, ChartSeries, Interval, Moment, ProbeKind, Quantity, Scene, WatchedDisk
+from assay.model.probe import (
+    Chart,
+    ChartPanel,
+    ChartSeries,
+    Interval,
+    Moment,
+    ProbeKind,
+    Quantity,
+    Scene,
+    Values,
+    WatchedDisk,
+)
 from assay.model.quantity import Kind
 from assay.model.registry import PROBES
 from assay.node.devices import sysfs_name
@@ -158,11 +169,11 @@ class DiskInstrument:
             except OSError as error:
                 self._doubts.append(_uncounted(disk.medium, str(error)))
 
-    def sample(self, now: Moment) -> Mapping[str, float]:
-        values: dict[str, float] = {}
+    def sample(self, now: Moment) -> Values:
+        values: dict[tuple[str, str], float] = {}
         for device in self._devices:
             if device.gone is None:
-                values |= {f"{device.medium}/{name}": value for name, value in device.read(now).items()}
+                values |= {(device.medium, name): value for name, value in device.read(now).items()}
         return values
 
     def totals(self) -> Mapping[Quantity, float]:

@@ -15,7 +15,17 @@ from contextlib import suppress
 
 from assay.model.doubt import Doubt, doubt_kind
 from assay.model.node import Node, OpenFile
-from assay.model.probe import CONTAINERS, CannotMeasureError, Moment, ProbeKind, Quantity, Scene, WatchedProcess, now
+from assay.model.probe import (
+    CONTAINERS,
+    CannotMeasureError,
+    Moment,
+    ProbeKind,
+    Quantity,
+    Scene,
+    Values,
+    WatchedProcess,
+    now,
+)
 from assay.model.quantity import Kind
 from assay.model.registry import PROBES
 from assay.probe.process_stat import PROC, all_pids, stat_of
@@ -64,7 +74,7 @@ class DiskProcessesInstrument:
             )
         self.sample(now())
 
-    def sample(self, _now: Moment) -> Mapping[str, float]:
+    def sample(self, _now: Moment) -> Values:
         """No samples; processes that end later are remembered as they were."""
         for process, file in self._files.items():
             with suppress(OSError, ValueError):

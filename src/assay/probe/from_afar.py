@@ -54,7 +54,7 @@ class _Host:
         self.clock = reading.clock
         for guest in self._guests:
             guest.sample(reading.at, self._samples)
-        offset = {CLOCK_SERIES: round(reading.clock.offset_s * 1000, 3)}
+        offset = {("", CLOCK_SERIES): round(reading.clock.offset_s * 1000, 3)}
         self._samples.add(READ_FROM_AFAR, reading.at.time_ms, offset, self._node.name)
         for part in reading.ended:
             for guest in self._guests:

@@ -21,6 +21,7 @@ from assay.model.probe import (
     ProbeKind,
     Quantity,
     Scene,
+    Values,
 )
 from assay.model.quantity import Kind
 from assay.model.registry import PROBES
@@ -69,16 +70,16 @@ class MemoryProbe:
                 what = f"the cluster's control group does not show its memory: {error}"
                 self._doubts.append(CLUSTER_MEMORY_UNTOLD.doubt(what))
 
-    def sample(self, _now: Moment) -> Mapping[str, float]:
+    def sample(self, _now: Moment) -> Values:
         assert self._meminfo is not None  # noqa: S101 - for the type checker: begun before it is ticked
         machine = machine_bytes(self._meminfo.read())
         if self._sees_machine:
             self._least_available = min(self._least_available, machine["available"])
-        values: dict[str, float] = {}
+        values: dict[tuple[str, str], float] = {}
         own = machine if self._sees_machine else {}
-        for subject, prefix, sizes in (("machine", "", own), ("cluster", "cluster/", self._cluster())):
+        for subject, of, sizes in (("machine", "", own), ("cluster", "cluster", self._cluster())):
             for name, count in sizes.items():
-                values[f"{prefix}{name}_mib"] = float(round(count / MIB, 1))
+                values[of, f"{name}_mib"] = float(round(count / MIB, 1))
                 if name in _PEAKS:
                     self._peaks[subject, name] = max(self._peaks.get((subject, name), 0), count)
         return values
@@ -161,7 +162,7 @@ CLUSTER_MEMORY_LOST = doubt_kind(
     cure="don't touch the control groups named assay-... while a trial runs",
 )  # fmt: skip
 
-_CACHE = ChartSeries("cluster/page_cache_mib", "page cache", "sky")
+_CACHE = ChartSeries("page_cache_mib", "page cache", "sky", subject="cluster")
 CACHE_CHART = Chart("page cache", (ChartPanel("page cache of the cluster, MiB", "MiB", "level", (_CACHE,)),))
 
 
@@ -175,6 +176,4 @@ SERIES = {
     "available_least_bytes": Kind.LEVEL,
     **{f"{name}_count": Kind.COUNT for name in _EVENTS.values()},
 }
-PROBES.add(
-    "memory", ProbeKind(_memory, (CACHE_CHART,), of_nodes=True, of_files=MemoryProbe, series=SERIES), place=4
-)
+PROBES.add("memory", ProbeKind(_memory, (CACHE_CHART,), of_nodes=True, of_files=MemoryProbe, series=SERIES), place=4)

@@ -29,9 +29,19 @@ from typing import NamedTuple
 from assay.model.doubt import Doubt, doubt_kind
 from assay.model.network import Pair
 from assay.model.node import NodeFiles, ReadableNode
-from assay.model.probe import ChildResult, Interval, Moment, ProbeContext, ProbeKind, Quantity, Scene, WatchedProcess
-from assay.model.record import Basis
+from assay.model.probe import (
+    ChildResult,
+    Interval,
+    Moment,
+    ProbeContext,
+    ProbeKind,
+    Quantity,
+    Scene,
+    Values,
+    WatchedProcess,
+)
 from assay.model.quantity import Kind
+from assay.model.record import Basis
 from assay.model.registry import PROBES
 from assay.node.devices import LOOPBACK, Choice, devices_by_name, interfaces_by_name
 from assay.node.devices import interfaces as hardware_interfaces
@@ -112,11 +122,13 @@ def _gains(first: Interface) -> Gains:
     return Gains(first._asdict(), wraps=dict.fromkeys(Interface._fields, COUNT_32_BITS))
 
 
-def rates(before: Mapping[str, Interface], now: Mapping[str, Interface], gone_s: float) -> Iterator[tuple[str, float]]:
+def rates(
+    before: Mapping[str, Interface], now: Mapping[str, Interface], gone_s: float
+) -> Iterator[tuple[tuple[str, str], float]]:
     """Bytes a second of interfaces that were there before."""
     for name, old in before.items():
-        yield f"{name}/received_bytes_per_s", round((now[name].received_bytes - old.received_bytes) / gone_s)
-        yield f"{name}/sent_bytes_per_s", round((now[name].sent_bytes - old.sent_bytes) / gone_s)
+        yield (name, "received_bytes_per_s"), round((now[name].received_bytes - old.received_bytes) / gone_s)
+        yield (name, "sent_bytes_per_s"), round((now[name].sent_bytes - old.sent_bytes) / gone_s)
 
 
 INTERFACE_BROKEN = doubt_kind(
@@ -261,7 +273,7 @@ class Network:
             self._stand_in = counter.has_stand_in
             self._doubts.append(counter.doubt([str(error)], counted=False))
 
-    def sample(self, now: Moment) -> Mapping[str, float]:
+    def sample(self, now: Moment) -> Values:
         """Rates of the interfaces; every few seconds those of each purpose too."""
         assert self._traffic is not None  # noqa: S101 - attached before it is sampled
         self._interfaces = self._traffic.look()
@@ -323,7 +335,7 @@ class Network:
             return {}
         return {what: value - self._base.get(what, 0.0) for what, value in sums.items()}
 
-    def _flow_rates(self, now_s: float) -> dict[str, float]:
+    def _flow_rates(self, now_s: float) -> Values:
         """By purpose since the last time; after a failure not before a mark has found that the table can be read."""
         assert self._counter is not None  # noqa: S101 - asked for by the caller
         sums: dict[tuple[str, str], int] = {}
@@ -340,7 +352,7 @@ class Network:
         if before is None:
             return {}
         return {
-            f"{purpose}/{direction}_bytes_per_s": round(
+            (purpose, f"{direction}_bytes_per_s"): round(
                 step(before.get((purpose, direction), 0), value).gained / gone_s
             )
             for (purpose, direction), value in sums.items()

@@ -19,7 +19,7 @@ from pathlib import Path
 from threading import Lock
 from typing import IO
 
-from assay.model.probe import ChildResult, Moment, ProbeContext, ProbeKind, Quantity, Sampled, Scene
+from assay.model.probe import ChildResult, Moment, ProbeContext, ProbeKind, Quantity, Sampled, Scene, Values
 from assay.model.quantity import Kind
 from assay.model.record import Amount
 from assay.model.registry import PROBES
@@ -140,7 +140,7 @@ class OwnCost(Sampled):
         self._threads_s |= self._clocks_s()
         self._clock_s = time.monotonic()
 
-    def sample(self, now: Moment) -> Mapping[str, float]:
+    def sample(self, now: Moment) -> Values:
         """Kept for the totals: the cost has no samples, which would only add to it."""
         self._clock_s = now.clock_s
         self._threads_s |= self._clocks_s()

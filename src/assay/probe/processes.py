@@ -19,7 +19,7 @@ from contextlib import suppress
 from assay.host.control_groups import busy_s, group_of
 from assay.model.doubt import Doubt, doubt_kind
 from assay.model.node import Node
-from assay.model.probe import CONTAINERS, Interval, Moment, ProbeKind, Quantity, Scene
+from assay.model.probe import CONTAINERS, Interval, Moment, ProbeKind, Quantity, Scene, Values
 from assay.model.quantity import Kind
 from assay.model.registry import PROBES
 from assay.probe.cpu import STAT, TICKS_PER_S, busy_ticks, read_ticks, tick_gains
@@ -277,7 +277,7 @@ class ProcessProbe:
         groups = self._processes.look()
         self._remainder = Remainder(self._node, sum(map(sum, groups.values())))
 
-    def sample(self, now: Moment) -> Mapping[str, float]:
+    def sample(self, now: Moment) -> Values:
         """Time in percent of all cores, and resident MiB, by group and by container."""
         assert self._processes and self._remainder  # noqa: S101, PT018 - for the type checker: attached by now
         groups = self._processes.look()
@@ -293,15 +293,15 @@ class ProcessProbe:
         interval_s, (before, containers_before, left_before) = ended
         percent = 100 / (interval_s * (self._cores or 1) * TICKS_PER_S)
         for group, ticks in groups.items():
-            values[f"{group}/user_percent"] = round((ticks.user - before[group].user) * percent, 2)
-            values[f"{group}/system_percent"] = round((ticks.system - before[group].system) * percent, 2)
+            values[group, "user_percent"] = round((ticks.user - before[group].user) * percent, 2)
+            values[group, "system_percent"] = round((ticks.system - before[group].system) * percent, 2)
         if self._node.own_machine:
-            values["other/busy_percent"] = round(max(0, left - left_before) * percent, 2)
+            values["other", "busy_percent"] = round(max(0, left - left_before) * percent, 2)
         for name, count in containers.items():
-            values[f"{name}/busy_percent"] = round(max(0, count - containers_before.get(name, 0)) * percent, 2)
+            values[name, "busy_percent"] = round(max(0, count - containers_before.get(name, 0)) * percent, 2)
         return values
 
-    def _resident_mib(self, processes: ProcessGroups) -> dict[str, float]:
+    def _resident_mib(self, processes: ProcessGroups) -> dict[tuple[str, str], float]:
         """By group and by container, and how many containers there are; keeps the groups' peaks."""
         bytes_of: dict[str, int] = dict.fromkeys(processes.accounts, 0)
         containers: dict[str, int] = defaultdict(int)
@@ -311,9 +311,9 @@ class ProcessProbe:
                 containers[member.container] += member.resident_bytes
         for group, count in bytes_of.items():
             self._peaks[group] = max(self._peaks.get(group, 0), count)
-        values = {f"{name}/resident_mib": float(round(count / MIB)) for name, count in (bytes_of | containers).items()}
+        values = {(name, "resident_mib"): float(round(count / MIB)) for name, count in (bytes_of | containers).items()}
         if CONTAINERS in bytes_of:
-            values[f"{CONTAINERS}/live_count"] = len(containers)
+            values[CONTAINERS, "live_count"] = len(containers)
         return values
 
     def totals(self) -> Mapping[Quantity, float]:
@@ -362,6 +362,4 @@ SERIES = {
     **dict.fromkeys(("user_percent", "system_percent", "busy_percent", "resident_mib", "live_count"), Kind.LEVEL),
     **dict.fromkeys(("resident_peak_bytes", "proportional_bytes"), Kind.LEVEL),
 }
-PROBES.add(
-    "processes", ProbeKind(lambda context: ProcessProbe(context.node), of_nodes=True, series=SERIES), place=3
-)
+PROBES.add("processes", ProbeKind(lambda context: ProcessProbe(context.node), of_nodes=True, series=SERIES), place=3)

@@ -103,7 +103,9 @@ GROUPS = (
             *_counters("disk {}", "device", _EACH, Kind.BYTES, {
                 "node_disk_read_bytes_total": "read_bytes", "node_disk_written_bytes_total": "written_bytes",
             }, SECTORS_32_BITS),
-            *_counters("disk {}", "device", _EACH, Kind.CLOCK_TIME, {"node_disk_io_time_seconds_total": "busy_s"}, _BUSY_32_BITS),
+            *_counters("disk {}", "device", _EACH, Kind.CLOCK_TIME, {
+                "node_disk_io_time_seconds_total": "busy_s",
+            }, _BUSY_32_BITS),
         ),
         devices="drives",
     ),

@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 from assay.model.doubt import Doubt, doubt_kind
 from assay.model.node import Node
-from assay.model.probe import CannotMeasureError, Moment, ProbeKind, Quantity, Scene
+from assay.model.probe import CannotMeasureError, Moment, ProbeKind, Quantity, Scene, Values
 from assay.model.quantity import Kind
 from assay.model.registry import PROBES
 from assay.probe.counters import Wrap, step
@@ -91,7 +91,7 @@ class Rapl:
         for counter in left:
             counter.close()
 
-    def sample(self, now: Moment) -> Mapping[str, float]:
+    def sample(self, now: Moment) -> Values:
         joules: dict[str, float] = {}
         for counter in self._counters:
             most_uj = MOST_WATTS * 1e6 * max(1.0, now.clock_s - (self._clock_s or 0.0))
@@ -103,7 +103,7 @@ class Rapl:
         if any(gone_s * MOST_WATTS * 1e6 > counter.range_uj for counter in self._counters):
             what = f"the RAPL counters were not read for {gone_s:.0f} s, long enough for one to wrap unnoticed"
             self._doubts.append(ENERGY_COUNTER_MAY_HAVE_WRAPPED.doubt(what))
-        return {f"{component}/power_w": round(value / gone_s, 3) for component, value in joules.items()}
+        return {(component, "power_w"): round(value / gone_s, 3) for component, value in joules.items()}
 
     def totals(self) -> Mapping[Quantity, float]:
         sums: dict[Quantity, float] = {}

@@ -18,6 +18,7 @@ from typing import NamedTuple
 from assay.host.processors import bound_to, division
 from assay.model.doubt import ALL_INSTRUMENTS, Doubt, doubt_kind
 from assay.model.errors import BadInputError
+from assay.model.installed import series_kind
 from assay.model.node import Node
 from assay.model.probe import (
     CannotMeasureError,
@@ -29,9 +30,9 @@ from assay.model.probe import (
     Quantity,
     Sampled,
     Scene,
+    Values,
     now,
 )
-from assay.model.installed import series_kind
 from assay.model.record import Amount, Part, Sample
 from assay.model.registry import PROBE_SETS, PROBES
 from assay.model.signature import Counted, Requests
@@ -46,15 +47,15 @@ class Samples(Collection[Sample]):
     """All samples of a trial, series by series, each oldest first; a Sample is made when it is asked for."""
 
     def __init__(self) -> None:
-        self._series: dict[tuple[str, str, str | None], tuple[array[int], array[float]]] = {}
+        self._series: dict[tuple[str, str, str, str | None], tuple[array[int], array[float]]] = {}
 
-    def add(self, probe: str, time_ms: int, values: Mapping[str, float], node: str | None = None) -> None:
+    def add(self, probe: str, time_ms: int, values: Values, node: str | None = None) -> None:
         """Keep one value for each of some series of a probe. Raises ValueError for one that it does not declare."""
-        for series, value in values.items():
-            lists = self._series.get((probe, series, node))
+        for (subject, series), value in values.items():
+            lists = self._series.get((probe, subject, series, node))
             if lists is None:
-                require_declared(probe, series.rpartition("/")[2])
-                lists = self._series[probe, series, node] = (array("q"), array("d"))
+                require_declared(probe, series)
+                lists = self._series[probe, subject, series, node] = (array("q"), array("d"))
             lists[0].append(time_ms)
             lists[1].append(value)
 
@@ -67,7 +68,8 @@ class Samples(Collection[Sample]):
     def extend(self, samples: Iterable[Sample], node: str | None = None) -> None:
         """Keep what a probe made of the whole trial, on a node if there are several."""
         for sample in samples:
-            self.add(sample.probe, sample.time_ms, {sample.series: sample.value}, sample.node or node)
+            of = (sample.subject, sample.series)
+            self.add(sample.probe, sample.time_ms, {of: sample.value}, sample.node or node)
 
     def __len__(self) -> int:
         return sum(len(times) for times, _ in self._series.values())
@@ -76,11 +78,11 @@ class Samples(Collection[Sample]):
         return any(own == sample for own in self)
 
     def __iter__(self) -> Iterator[Sample]:
-        for (probe, series, node), (times, values) in self._series.items():
+        for (probe, subject, series, node), (times, values) in self._series.items():
             for time_ms, value in zip(times, values, strict=True):
                 # One set of names for all: pydantic would keep one for each.
                 yield Sample.model_construct(
-                    _FIELDS, probe=probe, series=series, time_ms=time_ms, value=value, node=node
+                    _FIELDS, probe=probe, subject=subject, series=series, time_ms=time_ms, value=value, node=node
                 )
 
 

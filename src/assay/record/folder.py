@@ -8,7 +8,7 @@ RUN/trials/<id>/record.json        the record (schema-versioned), with the probe
 RUN/trials/<id>/tasks.parquet      one row per task attempt
 RUN/trials/<id>/phases.parquet     one row per task attempt whose log could be read: its finer phases
 RUN/trials/<id>/signature.json     the jobs' I/O signature, where a probe saw requests
-RUN/trials/<id>/samples.parquet    one row per probe, series and time
+RUN/trials/<id>/samples.parquet    one row per probe, subject, series and time
 RUN/trials/<id>/logs.tar.gz        of a trial that failed: the ends of the cluster's logs
 RUN/trials/<id>/sha256sums         the checksums of all these
 RUN/damaged/                       record folders that could not be read when their trial was run again
@@ -39,7 +39,7 @@ from assay.host.files import (
 )
 from assay.model.errors import BadInputError
 from assay.model.installed import engine_kind
-from assay.model.record import READ_FROM_AFAR, Record, Sample
+from assay.model.record import READ_FROM_AFAR, Record, Sample, Series, SeriesKey
 from assay.model.result import TrialResult
 from assay.model.signature import Signature
 from assay.model.task import TaskAttempt, TaskPhases
@@ -48,6 +48,7 @@ from assay.record.model_time import ModelClock, clock_of, in_model_time
 from assay.record.reading import AmountsOf, Unreadable, first_of, read_as, record_outline, whole_record
 from assay.record.scale_rules import with_verdicts, without_seen
 from assay.record.schema_2 import renamed
+from assay.record.schema_3 import with_subjects
 from assay.record.writing import fit, fit_rows, readable_text
 
 ROWS_AT_ONCE = 1 << 17
@@ -55,19 +56,12 @@ ROWS_AT_ONCE = 1 << 17
 # Series by series, times rise by about the same: their differences take a byte, values that come again even less.
 SAMPLES = {
     "compression": "zstd",
-    "use_dictionary": ["probe", "series", "value", "node"],
+    "use_dictionary": ["probe", "subject", "series", "value", "node"],
     "column_encoding": {"time_ms": "DELTA_BINARY_PACKED"},
 }
 
 
 Row = TypeVar("Row", bound=BaseModel)
-
-
-class Series(NamedTuple):
-    """One series of samples: milliseconds since the epoch, rising, and the value at each."""
-
-    times_ms: list[int]
-    values: list[float]
 
 
 def write_rows(
@@ -107,7 +101,7 @@ def read_table(file: Path, wanted: Any = None) -> Any:
         return None
     refuse_irregular(file)
     try:
-        return renamed(parquet.read_table(file, filters=wanted))
+        return with_subjects(renamed(parquet.read_table(file, filters=wanted)))
     except (pyarrow.ArrowException, OSError) as error:
         raise BadInputError(f"{file} can't be read: {error}") from None
 
@@ -333,15 +327,12 @@ class RunFolder:
         rows = read_rows(self.unaltered(trial.id, "phases.parquet"), engine_kind(trial.engine).log)
         return list(map(self.clock(trial.id).row, rows))
 
-    def series(self, trial: str) -> "dict[tuple[str, str], Series]":
-        """A trial's samples by probe and series, of nodes but the first by `NODE/SERIES`; else as `attempts`.
-
-        Of nodes that were read from afar none is the first: that one is this machine, or its master.
-        """
+    def series(self, trial: str) -> dict[SeriesKey, Series]:
+        """A trial's samples by what they are of; else as `attempts`."""
         clock, table = self.clock(trial), read_table(self.unaltered(trial, "samples.parquet"))
         if table is None:
             return {}
-        keys, lists = ["probe", "series"], [("time_ms", "list"), ("value", "list")]
+        keys, lists = ["probe", "subject", "series"], [("time_ms", "list"), ("value", "list")]
         nodes: list[str] = []
         if "node" in table.column_names:
             keys.append("node")
@@ -350,9 +341,9 @@ class RunFolder:
         afar = {row.get("node") for row in rows if row["probe"] == READ_FROM_AFAR}
         own = {None, *[node for node in nodes[:1] if node not in afar]}
         return {
-            (row["probe"], row["series"] if row.get("node") in own else f"{row['node']}/{row['series']}"): Series(
-                *clock.series(row["probe"], row["series"], row["time_ms_list"], row["value_list"])
-            )
+            SeriesKey(
+                row["probe"], row["subject"], row["series"], "" if row.get("node") in own else row["node"]
+            ): Series(*clock.series(row["probe"], row["series"], row["time_ms_list"], row["value_list"]))
             for row in rows
         }
 

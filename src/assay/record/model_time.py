@@ -60,7 +60,7 @@ class ModelClock(NamedTuple):
         """A series of a probe's samples."""
         if self.dilation == 1:
             return list(times_ms), list(values)
-        kind = sample_kind(probe, name)
+        kind = series_kind(probe, name)
         return [self.moment_ms(at) for at in times_ms], [self.value(kind, float(value)) for value in values]
 
     def signature(self, signature: Signature) -> Signature:
@@ -69,11 +69,6 @@ class ModelClock(NamedTuple):
             return signature
         accesses, phases = tuple(map(self.row, signature.accesses)), tuple(map(self.row, signature.phases))
         return signature.model_copy(update={"accesses": accesses, "phases": phases})
-
-
-def sample_kind(probe: str, name: str) -> Kind | None:
-    """What a series of samples is of; its subject may stand before it."""
-    return series_kind(probe, name.rpartition("/")[2])
 
 
 def clock_of(record: Record) -> ModelClock:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 from assay.model.errors import BadInputError
 from assay.model.naming import nearest
-from assay.model.prediction import MeasuredRun, PredictedTrial, Prediction
+from assay.model.prediction import MeasuredRun, PredictedTrial, Prediction, Predictor
 from assay.model.record import Record
 from assay.model.registry import PREDICTORS
 from assay.model.signature import Signature
@@ -20,7 +20,7 @@ def predictions_of(
     predictions = []
     for name, predictor in PREDICTORS.items():
         known: set[tuple[tuple[str, str], ...]] = set()
-        for number, trial in enumerate(_predicted(name, run), 1):
+        for number, trial in enumerate(_predicted(name, predictor, run), 1):
             factors = _factors(name, trial, by_id)
             levels = tuple(sorted(factors.items()))
             if levels in known:
@@ -33,9 +33,9 @@ def predictions_of(
     return predictions
 
 
-def _predicted(name: str, run: MeasuredRun) -> Sequence[PredictedTrial]:
+def _predicted(name: str, predictor: Predictor, run: MeasuredRun) -> Sequence[PredictedTrial]:
     try:
-        return PREDICTORS[name](run)
+        return predictor(run)
     except BadInputError:
         raise
     except Exception as error:  # whatever a plug-in does

@@ -1,7 +1,7 @@
 """What a record's or a plan's text must be to be read: complete, of this schema, unaltered in its form.
 
-Anything else is refused with the reason, a record whose totals are not those of its jobs too. What is of schema 2 is
-converted (`assay.record.schema_2`).
+Anything else is refused with the reason, a record whose totals are not those of its jobs too. What is of schema 2 or 3
+is converted (`assay.record.schema_2`, `schema_3`).
 """
 
 import json
@@ -14,8 +14,8 @@ from pydantic_core import from_json
 
 from assay.model.record import SCHEMA_VERSION, Part, Record, totals
 from assay.model.registry import ENGINES
+from assay.record import schema_2, schema_3
 from assay.record.scale_rules import RULES
-from assay.record.schema_2 import converted
 
 Kind = TypeVar("Kind", bound=BaseModel)
 
@@ -91,19 +91,20 @@ def content_of(text: str | bytes) -> dict[str, Any]:
         _check_numbers(content)
     if not isinstance(content, dict):
         raise Unreadable("it is not a JSON object")
+    for older in (schema_2, schema_3):
+        if content.get("schema_version") == older.VERSION and not isinstance(content["schema_version"], bool):
+            content = older.converted(content)
     version = content.get("schema_version")
-    if version == 2 and not isinstance(version, bool):
-        return converted(content)
     if version != SCHEMA_VERSION or isinstance(version, bool):
         facts = content.get("facts")
         writer = facts.get("assay") if isinstance(facts, dict) else None
         by = f"the Assay that wrote it ({writer})" if writer else "the Assay that wrote it"
         age = ("older" if version < SCHEMA_VERSION else "newer") if isinstance(version, int) else "such"
         raise Unreadable(
-            f"schema_version is {json.dumps(version)}, this Assay reads 2 and {SCHEMA_VERSION}: it can't read {age} "
+            f"schema_version is {json.dumps(version)}, this Assay reads 2 to {SCHEMA_VERSION}: it can't read {age} "
             f"records; read them with {by}, or run the trials again"
         )
-    return content
+    return dict(content)
 
 
 def _check_numbers(content: object) -> None:

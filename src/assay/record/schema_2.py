@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import pyarrow
 
+VERSION = 2
+
 DECISIVE = (
     "wrong-outputs", "no-emulated-drives", "different-machines", "medium-changed", "placement-missed",
     "few-repetitions", "same-names-for-other-things", "medium-is-no-disk", "cache-unknown", "page-cache-hides-medium",

@@ -14,14 +14,14 @@ from pydantic import BaseModel
 
 from assay.model.engine import EngineKind
 from assay.model.errors import BadInputError
-from assay.model.installed import engine_kind, phase_columns
+from assay.model.installed import engine_kind, phase_columns, series_kind
 from assay.model.prediction import Prediction
 from assay.model.quantity import kinds_of
 from assay.model.record import Record, Sample
 from assay.model.signature import Signature
 from assay.model.trial import Plan
 from assay.record.folder import Damaged, RunFolder, column_type, read_table
-from assay.record.model_time import ModelClock, sample_kind
+from assay.record.model_time import ModelClock
 from assay.record.predictions import predictions_of
 
 MOST_WHOLE = 200
@@ -177,7 +177,7 @@ def on_clock(table: Any, clock: ModelClock, row: type[BaseModel]) -> Any:
         return table
     if "series" in table.column_names:
         names = zip(table["probe"].to_pylist(), table["series"].to_pylist(), strict=True)
-        of = {name: sample_kind(*name) for name in dict.fromkeys(names)}
+        of = {name: series_kind(*name) for name in dict.fromkeys(names)}
         places = zip(table["probe"].to_pylist(), table["series"].to_pylist(), table["value"].to_pylist(), strict=True)
         columns = {
             "time_ms": list(map(clock.moment_ms, table["time_ms"].to_pylist())),

@@ -10,19 +10,19 @@ from assay.model.doubt import ALL_INSTRUMENTS, Doubt, Outcome
 from assay.model.energy import Span
 from assay.model.errors import BadInputError
 from assay.model.prediction import Prediction
-from assay.model.record import Record
+from assay.model.record import Record, Series, SeriesKey
 from assay.model.registry import SECTIONS
 from assay.model.section import SectionView
 from assay.model.signature import Signature
 from assay.model.task import TaskAttempt, TaskPhases
 from assay.model.trial import NO_PROBES, Plan
-from assay.record.folder import Damaged, RunFolder, Series
+from assay.record.folder import Damaged, RunFolder
 from assay.record.predictions import predictions_of
 from assay.report.answer import Answer, answer_of
 from assay.report.depends import depends_notes
 from assay.report.faults import FaultsView
 from assay.report.predicted import predicted_lines
-from assay.stats import blocked, run_doubts
+from assay.stats import blocked, instruments, run_doubts
 from assay.stats.breakdown import Breakdown, breakdowns
 from assay.stats.changes import CHANGE
 from assay.stats.comparison import Comparison, compare
@@ -117,7 +117,7 @@ class TrialTables(NamedTuple):
     record: Record
     attempts: Sequence[TaskAttempt] = ()
     phases: Sequence[TaskPhases] = ()
-    series: Mapping[tuple[str, str], Series] = {}
+    series: Mapping[SeriesKey, Series] = {}
     signature: Signature | None = None
     samples_bytes: int = 0
     unreadable: tuple[str, ...] = ()
@@ -242,8 +242,8 @@ def by_kind(doubts: Sequence[Doubt]) -> list[tuple[Doubt, list[Doubt], int]]:
 WHOLE_UP_TO = 200
 """A whole record takes most of a megabyte of memory; of more trials only outlines are read."""
 
-AMOUNTS_READ = blocked.AMOUNTS_READ | run_doubts.AMOUNTS_READ
-"""The amounts that `analyse` reads of every record, which an outline must keep."""
+AMOUNTS_READ = blocked.AMOUNTS_READ | run_doubts.AMOUNTS_READ | instruments.AMOUNTS_READ
+"""The amounts that are read of every record, which an outline must keep."""
 
 
 class RunData(NamedTuple):
@@ -317,8 +317,9 @@ def ids_shown(records: Sequence[Record]) -> list[str]:
 class RunAnalysis(NamedTuple):
     """All that is said of a run, as data; `answers` are the decisions in words.
 
-    `rows` are those of the table, predicted ones too, `predicted` what is foretold beside each decision, `sensitivities` what each decision depends on (None where that can't be reckoned),
-    `breakdowns` the decisions' jobs and phases, `others` the comparisons of all factors beside the decisions', `doubts`
+    `rows` are those of the table, predicted ones too, `predicted` what is foretold beside each decision,
+    `sensitivities` what each decision depends on (None where that can't be reckoned), `breakdowns` the decisions' jobs
+    and phases, `others` the comparisons of all factors beside the decisions', `doubts`
     the plan's own before the trials'. `sections` are what the faults cost, where there are any, and the plug-ins', by
     name.
     """

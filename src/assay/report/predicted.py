@@ -21,10 +21,10 @@ def predicted_words(rows: Sequence[Row], names: Sequence[str]) -> list[str]:
     sentences = []
     for row in rows:
         if row.elapsed is not None and row.elapsed.interval is not None and row.predictor:
-            levels = [getattr(row.group, name) for name in names if name != MACHINE and getattr(row.group, name, "")]
+            levels = [str(level) for name, level in row.group if name in names and name != MACHINE and level]
             on = ", ".join([row.group.workload, *levels, row.placement])
-            interval = row.elapsed.interval
-            time = f"{seconds_text(row.elapsed.value)} s ({seconds_text(interval.low)} to {seconds_text(interval.high)})"
+            low, high = seconds_text(row.elapsed.interval.low), seconds_text(row.elapsed.interval.high)
+            time = f"{seconds_text(row.elapsed.value)} s ({low} to {high})"
             against = ""
             if row.predicted is not None:
                 ratio = row.predicted.interval

@@ -51,16 +51,8 @@ def print_report(title: str, records: Sequence[Record], analysis: RunAnalysis, c
         print_text(console, f"{shown_words(shown, rows)}; --format csv has them all.", "dim")
     ratio = f"; ratio: elapsed time divided by that on {base_text(rows)}" if any(row.comparison for row in rows) else ""
     print_text(console, f"{NOTE}{ratio}.", "dim")
-    if predicted := predicted_words(shown, varying(rows)):
-        for words in predicted:
-            print_text(console, f"{words}.")
-        print_text(console, f"{PREDICTED_NOTE}.", "dim")
-    for row in fitted(scale_columns(records), console.width) if any(one.scale for one in records) else ():
-        print_line(console, row)
-    if any(one.scale for one in records):
-        print_text(console, f"{SCALE_NOTE}.", "dim")
-    for words in struck_out_words(records)[:MOST_FAILURES]:
-        print_text(console, words, "yellow")
+    _print_predicted(shown, varying(rows), console)
+    _print_scale(records, console)
     wrong = []
     for record in records:
         if record.status is Status.FAILED:
@@ -85,6 +77,24 @@ def print_report(title: str, records: Sequence[Record], analysis: RunAnalysis, c
         console.print(_doubt_text(f"{doubt.what}{more}.{bias_text(doubt.kind)}"), highlight=False)
     if rest := len(analysis.doubts) - sum(count for _, count in alike[:MOST_DOUBTS]):
         print_text(console, f"{rest} {'more ' if alike else ''}doubt{'s' if rest > 1 else ''} on the page.", "dim")
+
+
+def _print_predicted(rows: Sequence[Row], names: Sequence[str], console: Console) -> None:
+    """What the table has no room for: the intervals of predicted times, and what they rest on."""
+    if predicted := predicted_words(rows, names):
+        for words in predicted:
+            print_text(console, f"{words}.")
+        print_text(console, f"{PREDICTED_NOTE}.", "dim")
+
+
+def _print_scale(records: Sequence[Record], console: Console) -> None:
+    """The checks of scale models, and which times they strike out."""
+    if any(one.scale for one in records):
+        for row in fitted(scale_columns(records), console.width):
+            print_line(console, row)
+        print_text(console, f"{SCALE_NOTE}.", "dim")
+    for words in struck_out_words(records)[:MOST_FAILURES]:
+        print_text(console, words, "yellow")
 
 
 def print_answers(analysis: RunAnalysis, console: Console) -> None:

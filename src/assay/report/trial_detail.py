@@ -24,7 +24,8 @@ from assay.report.nodes import (
     nodes_in,
     pair_columns,
 )
-from assay.report.values import TrialEnergy, elapsed_without_instruments_s, energy_of, instruments_s
+from assay.report.values import TrialEnergy, energy_of
+from assay.stats.instruments import elapsed_without_instruments_s, instruments_s
 
 MOST_CORE_PERCENT, MOST_MIB, MOST_MIB_PER_HOUR = 3.0, 150.0, 5.0
 PROBE = "own-cost"

@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeVar
 from assay.model.energy import Efficiency, EnergyAccount, Ranged, Spread
 from assay.model.installed import phase_columns
 from assay.model.prediction import Prediction
-from assay.model.record import Basis, Part, Record, Sample
+from assay.model.record import Basis, Part, Record
 from assay.report.analysis import RunData, TrialTables, by_combination, levels_key, levels_of
 from assay.report.columns import Column
 from assay.report.words import significant_text
@@ -18,13 +18,13 @@ from assay.stats.decision import Decision, Estimate, Question
 from assay.stats.energy import (
     JOBS,
     NO_ENERGY,
-    WORK_SERIES,
     efficiency,
     energy_account,
     node_spreads,
     phase_efficiency,
     power_over_time,
 )
+from assay.stats.instruments import elapsed_without_instruments_s, instruments_s
 from assay.stats.nodes import RESOURCES, Imbalance, imbalances, node_uses, transfers
 from assay.stats.predicted import PredictedLevel
 from assay.stats.sample import Trials, counts
@@ -47,7 +47,7 @@ def combination_values(row: Row) -> dict[str, Value]:
         "wrong": row.wrong,
         "struck_out": row.struck_out,
         "source": row.source,
-        "predictor": row.predictor or None,
+        **({"predictor": row.predictor} if row.predictor else {}),
         "elapsed_s": row.elapsed_s,
         "elapsed_low_s": elapsed.low if elapsed else None,
         "elapsed_high_s": elapsed.high if elapsed else None,
@@ -73,7 +73,8 @@ def combination_values(row: Row) -> dict[str, Value]:
 def placement_values(decision: Decision, predicted: Sequence[PredictedLevel] = ()) -> Iterator[dict[str, Value]]:
     """One line for each level of a decision's factor, the zero-delay baseline last; shares are fractions of 1.
 
-    Below them stand the levels that are `predicted`, each with its predictor. `level` is that level; `placement` is the real placement, also where another factor is the decision's.
+    Below them stand the levels that are `predicted`, each with its predictor. `level` is that level; `placement` is the
+    real placement, also where another factor is the decision's.
     """
     for one in (*decision.placements, decision.baseline):
         if one is not None:
@@ -84,7 +85,6 @@ def placement_values(decision: Decision, predicted: Sequence[PredictedLevel] = (
                 "level": one.placement,
                 "drives": one.drives,
                 "base": decision.placements[0].placement if decision.placements else None,
-                "predictor": None,
                 "trials": one.trials,
                 **_estimate("elapsed", one.elapsed_s, "_s"),
                 **_estimate("storage", one.storage_s, "_s"),
@@ -154,32 +154,11 @@ def _own_interval(name: str, one: Estimate | None) -> dict[str, Value]:
     return {f"{name}_own_low": one.own_low if one else None, f"{name}_own_high": one.own_high if one else None}
 
 
-def instruments_s(record: Record) -> float | None:
-    """Processor time that the emulator and the probes took while the jobs ran; None where nobody measured it."""
-    known = [
-        one.value
-        for one in record.amounts
-        if one.part == "run" and (one.probe, one.subject) in {("processes", "emulator"), ("own-cost", "probes")}
-        if one.series in {"user_s", "system_s", "busy_s"}
-    ]
-    return sum(known) if known else None
-
-
-def elapsed_without_instruments_s(record: Record) -> float | None:
-    """The jobs' time less what the emulator and the probes took from them: the least that they could have taken.
-
-    None where that is not known, where the instruments had processors of their own, and on a scale model, whose nodes
-    are not held up by them.
-    """
-    taken_s, cores = instruments_s(record), record.facts.get("cores", "")
-    apart = record.modelled or "processors.instruments" in record.facts
-    if taken_s is None or record.totals is None or not cores.isdigit() or apart:
-        return None
-    return record.totals.elapsed_s - taken_s / int(cores)
-
-
 def trial_values(records: Sequence[Record], predictions: Sequence[Prediction] = ()) -> Iterator[dict[str, Value]]:
-    """One trial after the other: factors, machine, outcome, times, its jobs' count; those that are predicted last."""
+    """One trial after the other: factors, machine, outcome, times, its jobs' count; then those that are predicted.
+
+    Only these have a predictor and an interval.
+    """
     for record, machine in zip(records, Trials.of(records).machines, strict=True):
         yield {
             "trial": record.trial.id,
@@ -191,13 +170,9 @@ def trial_values(records: Sequence[Record], predictions: Sequence[Prediction] = 
             "outcome": str(record.outcome),
             "counts": counts(record),
             "source": record.source,
-            "predictor": None,
-            "like": None,
             "struck_out": record.struck_out,
             "error": record.error,
             "elapsed_s": record.totals.elapsed_s if record.totals else None,
-            "elapsed_low_s": None,
-            "elapsed_high_s": None,
             "run_s": record.run_s,
             "durable_s": record.durable_s,
             "submitted_s": record.totals.submitted_s if record.totals else None,
@@ -227,11 +202,6 @@ def csv_lines(rows: Sequence[Mapping[str, Value]]) -> Iterator[str]:
 
 
 PARTS: tuple[Part, ...] = ("staging", "run", "write out", "collect")
-# All that the account of energy looks at: making a Sample of each of a long trial's would take seconds.
-_SERIES = (
-    ("cpu", "user_percent"), ("cpu", "system_percent"),
-    ("processes", "emulator/user_percent"), ("processes", "emulator/system_percent"),
-)  # fmt: skip
 _PRODUCTS: tuple[tuple[str, str, Callable[[Efficiency], Ranged]], ...] = (
     ("energy", "j", lambda one: one.energy_j),
     ("edp", "js", lambda one: one.edp_js),
@@ -266,15 +236,7 @@ class TrialEnergy(NamedTuple):
 
 def energy_of(tables: TrialTables) -> TrialEnergy:
     """By the default model of power, where nothing measured."""
-    samples = (
-        Sample.model_construct(probe=probe, series=series, time_ms=time_ms, value=value)
-        for (probe, series), points in tables.series.items()
-        if series.endswith(("power_w", "/busy_percent"))
-        or (probe, series) in _SERIES
-        or (tables.record.modelled and probe == "processes" and series.endswith(WORK_SERIES))
-        for time_ms, value in zip(points.times_ms, points.values, strict=True)
-    )
-    account = energy_account(tables.record, samples)
+    account = energy_account(tables.record, tables.series)
     whole = efficiency(account)
     return TrialEnergy(
         components=_components(account, whole),

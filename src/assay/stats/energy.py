@@ -15,7 +15,7 @@ the power that its running tasks are of all running tasks: two phases that overl
 with `outside` for the time in which no task ran, add up to the whole.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
 import numpy
@@ -34,7 +34,7 @@ from assay.model.energy import (
 )
 from assay.model.host_names import same_host
 from assay.model.installed import kind_of
-from assay.model.record import READ_FROM_AFAR, Basis, Part, Record, Sample, Step
+from assay.model.record import READ_FROM_AFAR, Basis, Part, Record, Series, SeriesKey, Step
 from assay.model.scale import DEFAULT_CPUS
 from assay.model.signature import OUTSIDE
 from assay.model.task import TaskAttempt
@@ -122,13 +122,15 @@ JOBS: tuple[Part, ...] = ("run", "write out")
 NO_ENERGY = Ranged(value=0.0, low=0.0, high=0.0)
 
 
-def energy_account(record: Record, samples: Iterable[Sample] = (), model: PowerModel | None = None) -> EnergyAccount:
+def energy_account(
+    record: Record, series: Mapping[SeriesKey, Series] = {}, model: PowerModel | None = None
+) -> EnergyAccount:
     """What is known of a trial's energy: measured where it was, else modelled, else named as missing.
 
-    Without samples its joules are the same, and nothing is known of power over time. `model` is the default one where
-    none is given.
+    Without series of samples its joules are the same, and nothing is known of power over time. `model` is the default
+    one where none is given.
     """
-    trial = _Trial(record, samples, model or PowerModel())
+    trial = _Trial(record, series, model or PowerModel())
     energies: list[Energy] = []
     missing: list[str] = []
     silent: list[str] = []
@@ -249,8 +251,8 @@ class _Trial:
     theirs. Nodes that share it have its processors counted once, of no node.
     """
 
-    def __init__(self, record: Record, samples: Iterable[Sample], model: PowerModel) -> None:
-        self._record, self._model = record, model
+    def __init__(self, record: Record, series: Mapping[SeriesKey, Series], model: PowerModel) -> None:
+        self._record, self._model, self._series = record, model, series
         afar = {None, *(amount.node for amount in record.amounts if amount.probe == READ_FROM_AFAR)}
         self._first = next((amount.node for amount in record.amounts if amount.node not in afar), None)
         shared = any((amount.probe, amount.node) == ("cpu", None) for amount in record.amounts)
@@ -259,23 +261,19 @@ class _Trial:
             for amount in reversed(record.amounts)
             if shared or amount.node in {None, self._first}
         }
-        self._points: dict[tuple[str, str], Points] = {}
         meters: dict[tuple[str, str | None], Points] = {}
         self._work: dict[str, dict[int, float]] = {}
-        for sample in samples:
-            subject, _, unit = sample.series.rpartition("/")
-            if record.modelled and sample.probe == "processes" and unit in WORK_SERIES:
-                name, _, group = subject.rpartition("/")
-                own = self._work.setdefault(name or sample.node or self._first or "", {})
-                own[sample.time_ms] = own.get(sample.time_ms, 0.0) + (0.0 if group in INSTRUMENTS else sample.value)
-            elif unit == "power_w":
-                meters.setdefault((subject, sample.node), []).append((sample.time_ms, sample.value))
-            elif sample.node in {None, self._first}:
-                self._points.setdefault((sample.probe, sample.series), []).append((sample.time_ms, sample.value))
-        self.home = record.facts.get("host", "this machine")
-        self._threads = int(record.facts.get("cores", "0"))
+        for key, samples in series.items():
+            if record.modelled and key.probe == "processes" and key.series in WORK_SERIES:
+                work = self._work.setdefault(key.node or self._first or "", {})
+                for time_ms, value in zip(*samples, strict=True):
+                    work[time_ms] = work.get(time_ms, 0.0) + (0.0 if key.subject in INSTRUMENTS else value)
+            elif key.series == "power_w":
+                meters.setdefault((key.subject, key.node or None), []).extend(zip(*samples, strict=True))
+        self.home = record.machine.host or "this machine"
+        self._threads = record.machine.cores
         bound, workers = record.trial.cluster.limit_memory_bytes, record.trial.cluster.workers
-        machine_bytes = int(record.facts.get("memory_bytes", "0"))
+        machine_bytes = record.machine.memory_bytes
         nodes = 1 + len(workers) if workers else 1  # the master has the same bound
         self._memory_gib = (machine_bytes if bound is None else min(machine_bytes, bound * nodes)) / GIB
         self._meters: dict[tuple[str, str], PowerSeries] = {}
@@ -296,6 +294,11 @@ class _Trial:
             for medium in devices.values()
         }
         self._cpu_power = self._power_of_cpu()
+
+    def _points(self, probe: str, subject: str, name: str, node: str = "") -> Points:
+        """The samples of a series; none where it was not measured."""
+        samples = self._series.get(SeriesKey(probe, subject, name, node))
+        return [] if samples is None else list(zip(*samples, strict=True))
 
     def _metered(self, subject: str, node: str | None) -> tuple[str, str]:
         """The node and component that a meter's figures are of."""
@@ -373,7 +376,7 @@ class _Trial:
         """
         if self._record.trial.zero_delay:
             return
-        for medium, reports in self._record.devices.items():
+        for on, drive, reports in self._record.drives:
             report = reports.get(part)
             known = (report.joules or {}) if report is not None else {}
             if report is None or not report.elapsed_seconds or not {"idle", "total"} <= known.keys():
@@ -381,15 +384,15 @@ class _Trial:
             idle_j = known["idle"] * min(1.0, span.seconds / report.elapsed_seconds)
             rest_j = known["total"] - known["idle"]
             # Idling takes its joules all the time, the rest goes with how busy the drive was.
-            busy = _series(self._points.get(("disk", f"{medium}/busy_percent"), []))
+            busy = _series(self._points("disk", drive, "busy_percent", "" if on == self._first else on))
             total, seconds = joules(busy, span), max(span.seconds, 1e-9)
             power = _constant(span, (idle_j + rest_j) / seconds)
             if total > 0:
                 watts = tuple(idle_j / seconds + rest_j * percent / total for percent in busy.watts)
                 power = PowerSeries(edges_ms=busy.edges_ms, watts=watts)
-            node, component = self.home, medium
-            if self._record.modelled and "/" in medium:  # of a node of its own
-                node, _, component = medium.rpartition("/")
+            node, component = self.home, f"{on}/{drive}" if on else drive
+            if self._record.modelled and on:  # of a node of its own
+                node, component = on, drive
             yield Energy(
                 node=node, component=component, part=part, basis="modelled",
                 energy_j=give_or_take(idle_j + rest_j, self._model.emulated_share), power=power,
@@ -413,11 +416,9 @@ class _Trial:
     def _power_of_cpu(self) -> PowerSeries | None:
         """By its use but for the emulator's: user and system time of all hardware threads; None without samples."""
         users, systems, emulator, emulator_system = (
-            dict(self._points.get(of, ()))
-            for of in (
-                ("cpu", "user_percent"), ("cpu", "system_percent"),
-                ("processes", "emulator/user_percent"), ("processes", "emulator/system_percent"),
-            )
+            dict(self._points(probe, subject, name))
+            for probe, subject in (("cpu", ""), ("processes", "emulator"))
+            for name in WORK_SERIES
         )  # fmt: skip
         if not users or not self._threads:
             return None
@@ -435,7 +436,7 @@ class _Trial:
             return None
         busy_s = min(busy_s, span.seconds)
         idle, active = drive.idle_watts, drive.active_watts
-        points = self._points.get(("disk", f"{medium}/busy_percent"), [])
+        points = self._points("disk", medium, "busy_percent")
         watts = [(time_ms, idle.value + (active.value - idle.value) * percent / 100) for time_ms, percent in points]
         return idle.times(span.seconds - busy_s) + active.times(busy_s), _series(watts) if watts else None
 

@@ -9,8 +9,9 @@ from typing import NamedTuple
 
 from assay.model.energy import Efficiency, Energy, PowerModel, Ranged
 from assay.model.host_names import HostNames
-from assay.model.installed import kind_of
+from assay.model.installed import kind_of, series_kind
 from assay.model.network import Pair
+from assay.model.quantity import Kind
 from assay.model.record import Amount, Record
 from assay.stats.energy import INSTRUMENTS, JOBS, NO_ENERGY, NODE, counted, energy_account, weakest
 
@@ -156,8 +157,9 @@ def imbalances(uses: Sequence[NodeUse]) -> tuple[Imbalance, ...]:
 
 
 def _is_traffic(amount: Amount) -> bool:
-    is_bytes = amount.series.endswith(_BYTES) and amount.series != _ALL
-    return amount.probe == "network" and amount.part in JOBS and is_bytes
+    if amount.probe != "network" or amount.part not in JOBS or amount.series == _ALL:
+        return False
+    return series_kind(amount.probe, amount.series) is Kind.BYTES
 
 
 def _within(of_node: Sequence[Amount], node: str) -> float | None:
@@ -247,7 +249,7 @@ def _energies(
         elif _one_machine(record):
             idle = 1.0
             if energy.component in {"cpu", "platform", NODE} and energy.energy_j.value > 0 and total_s > 0:
-                watts = (model or PowerModel()).cpu_idle_watts.value * int(record.facts.get("cores", "0"))
+                watts = (model or PowerModel()).cpu_idle_watts.value * record.machine.cores
                 idle = min(1.0, watts * account.spans[energy.part].seconds / energy.energy_j.value)
             for node in nodes:
                 share = idle / len(nodes) + (1 - idle) * ((busy_s[node] or 0.0) / total_s if total_s else 0.0)

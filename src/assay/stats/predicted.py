@@ -4,7 +4,7 @@ They are compared with what was measured, and nothing measured is compared with 
 interval of measured trials comes from here.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from math import exp, hypot, log
 
 from assay.model.base import Frozen

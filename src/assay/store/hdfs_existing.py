@@ -12,8 +12,8 @@ from urllib.parse import urlsplit
 
 from assay.model.errors import BadInputError
 from assay.model.existing import ANYWHERE, Beans, Check, ExistingDaemon, Site, WorkerDaemon, WorkerList, host_and_port
-from assay.model.quantity import Kind
 from assay.model.host_names import host_of, in_url
+from assay.model.quantity import Kind
 from assay.model.service import jmx_bean
 
 SCHEME = "hdfs"

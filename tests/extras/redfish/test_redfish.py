@@ -189,7 +189,7 @@ class TestInstrument:
         redfish.attach(SCENE)
         until(lambda: all(watch.readings > 2 for watch in redfish._watches))
         moment = now()
-        assert redfish.sample(moment) == {"n1/power_w": 165, "n2/power_w": 165}
+        assert redfish.sample(moment) == {("n1", "power_w"): 165, ("n2", "power_w"): 165}
         begun_s = redfish._watches[0].first_s
         totals = redfish.totals()
         assert totals[Quantity("n1", "energy_j")] == pytest.approx(165 * (moment.clock_s - begun_s), abs=165 * 0.5)
@@ -230,7 +230,7 @@ class TestInstrument:
         )
         redfish.attach(SCENE)
         until(lambda: redfish._watches[0].readings)
-        assert redfish.sample(now()) == {"n1/power_w": 165}
+        assert redfish.sample(now()) == {("n1", "power_w"): 165}
         redfish.close()
 
     def test_no_controller_measures_nothing(self):

@@ -121,7 +121,7 @@ class Tally:
     def tell_samples(self, probe: str, medium: str, samples: Samples) -> None:
         """MB/s by role and direction for each second from its first request to its last; each at its second's end."""
         for (role, direction), sums in self._seconds.items():
-            series = f"{medium}/{role}/{direction}_mb_s"
+            series = (f"{medium}/{role}", f"{direction}_mb_s")
             seconds = sorted(sums)
             for second, following in zip(seconds, [*seconds[1:], None], strict=True):
                 # One more at the end, so that a line drawn there ends at 0.

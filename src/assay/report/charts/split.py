@@ -69,10 +69,7 @@ def split_charts(
     `predicted` beside it.
     """
     every = [
-        [
-            _predicted_bar(one, label) if isinstance(one, PredictedLevel) else _bar(one, label, decision)
-            for one, label in zip(filter(None, (*decision.placements, decision.baseline, *levels)), own, strict=True)
-        ]
+        _bars(decision, own, levels)
         for decision, own, levels in zip(decisions, labels, predicted or [()] * len(decisions), strict=True)
     ]
     greatest = {
@@ -84,6 +81,12 @@ def split_charts(
         _figure(bars, ends[str(place)], shorter=ends[str(place)] < longest) if bars else ""
         for place, bars in enumerate(every)
     ]
+
+
+def _bars(decision: Decision, labels: Sequence[str], predicted: Sequence[PredictedLevel]) -> list[Bar]:
+    results = list(filter(None, (*decision.placements, decision.baseline)))
+    bars = [_bar(one, label, decision) for one, label in zip(results, labels, strict=False)]
+    return bars + [_predicted_bar(*one) for one in zip(predicted, labels[len(results) :], strict=True)]
 
 
 def _bar(one: PlacementResult, label: str, decision: Decision) -> Bar:

@@ -8,10 +8,9 @@ from assay.model.cluster import EXISTING
 from assay.model.energy import Span
 from assay.model.installed import kind_of
 from assay.model.probe import Chart, ChartPanel, ChartSeries
-from assay.model.record import CLOCK_SERIES, READ_FROM_AFAR, Basis
+from assay.model.record import CLOCK_SERIES, READ_FROM_AFAR, Basis, Series, SeriesKey
 from assay.model.registry import PROBES
 from assay.model.trial import MediumSpec
-from assay.record.folder import Series
 from assay.report.analysis import TrialTables
 from assay.report.charts import drawing as svg
 from assay.report.charts.phases import phase_colours
@@ -19,6 +18,18 @@ from assay.stats.timeline import Bins, Pieces, added, binned, running_tasks, sam
 
 Power = Mapping[tuple[str, str], Pieces]
 """Watts by node and component."""
+
+
+class Place(NamedTuple):
+    """What a chart is of: a drive, or (empty) the machine, on a node, or (empty) the first one or the only one."""
+
+    node: str = ""
+    drive: str = ""
+
+    @property
+    def name(self) -> str:
+        """As titles have it; empty for the only machine."""
+        return "/".join(filter(None, (self.node, self.drive)))
 
 
 class Scale(NamedTuple):
@@ -57,8 +68,8 @@ def _most(probe: str, chart: Chart, panel: ChartPanel, runs: Sequence[tuple[Tria
             (
                 float(within(sampled(*points), span).values.max(initial=0.0))
                 for tables, span in runs
-                for subject in _subjects(tables, probe, chart)
-                if (points := _points(tables, probe, one, subject)) is not None
+                for place in _places(tables, probe, chart)
+                if (points := _points(tables, probe, one, place)) is not None
             ),
             default=0.0,
         )
@@ -67,35 +78,38 @@ def _most(probe: str, chart: Chart, panel: ChartPanel, runs: Sequence[tuple[Tria
     return sum(most) if panel.form == "stack" else max(most, default=0.0)
 
 
-def _points(tables: TrialTables, probe: str, one: ChartSeries, subject: str) -> Series | None:
-    return tables.series.get((probe, f"{subject}/{one.series}" if subject else one.series))
+def _points(tables: TrialTables, probe: str, one: ChartSeries, place: Place) -> Series | None:
+    return tables.series.get(SeriesKey(probe, place.drive or one.subject, one.series, place.node))
 
 
-def _subjects(tables: TrialTables, probe: str, chart: Chart) -> list[str]:
+def _is_afar(tables: TrialTables, node: str) -> bool:
+    return SeriesKey(READ_FROM_AFAR, "", CLOCK_SERIES, node) in tables.series
+
+
+def _places(tables: TrialTables, probe: str, chart: Chart) -> list[Place]:
     """What a chart is drawn for: the machine, or each one that was read from afar; each drive."""
     if chart.of == "machine":
-        first = chart.panels[0].series[0].series
-        found = {series.removesuffix(f"/{first}") for of, series in tables.series if of == probe}
-        hosts = sorted(host for host in found if (READ_FROM_AFAR, f"{host}/{CLOCK_SERIES}") in tables.series)
-        return hosts[:MOST_PANELS] or [""]
-    return [drive for medium in tables.record.trial.media for drive in _drives(tables, probe, medium)]
+        first = chart.panels[0].series[0]
+        shown = (probe, first.subject, first.series)
+        nodes = sorted({key.node for key in tables.series if key[:3] == shown and _is_afar(tables, key.node)})
+        return [Place(node) for node in nodes[:MOST_PANELS]] or [Place()]
+    return [place for medium in tables.record.trial.media for place in _drives(tables, probe, medium)]
 
 
-def _drives(tables: TrialTables, probe: str, medium: MediumSpec) -> list[str]:
-    """A medium's drives as a probe's series name them: by the medium, on several nodes by `NODE/MEDIUM`.
+def _drives(tables: TrialTables, probe: str, medium: MediumSpec) -> list[Place]:
+    """A medium's drives as a probe's series name them: on each node the medium.
 
-    Of the nodes of an existing cluster the drives that were busy the longest, as `NODE/DRIVE`.
+    Of the nodes of an existing cluster the drives that were busy the longest.
     """
     if medium.kind == EXISTING:
         busy = {
-            series.removesuffix(BUSY): sum(points.values)
-            for (of, series), points in tables.series.items()
-            if of == probe and series.endswith(BUSY)
+            Place(key.node, key.subject): sum(points.values)
+            for key, points in tables.series.items()
+            if (key.probe, key.series) == (probe, BUSY)
         }
-        return sorted(busy, key=lambda drive: -busy[drive])[:MOST_PANELS] or [medium.name]
-    mark = f"/{medium.name}/"
-    found = {series.partition(mark)[0] for of, series in tables.series if of == probe and mark in series}
-    return [f"{node}/{medium.name}" for node in sorted(found)] or [medium.name]
+        return sorted(busy, key=lambda place: -busy[place])[:MOST_PANELS] or [Place(drive=medium.name)]
+    nodes = {key.node for key in tables.series if (key.probe, key.subject) == (probe, medium.name) and key.node}
+    return [Place(node, medium.name) for node in sorted(nodes)] or [Place(drive=medium.name)]
 
 
 def most_watts(powers: Iterable[Power]) -> float:
@@ -104,7 +118,7 @@ def most_watts(powers: Iterable[Power]) -> float:
     return svg.round_up(float(max(most, default=0.0)))
 
 
-BUSY = "/busy_percent"
+BUSY = "busy_percent"
 MOST_PANELS = 6
 """Of one kind for an existing cluster's hosts, and its drives: nobody reads more."""
 
@@ -151,12 +165,12 @@ class _Timeline:
         charts = [(name, chart) for name, kind in PROBES.items() for chart in kind.charts]
         for name, chart in charts:
             if chart.of == "machine":
-                for host in _subjects(self._tables, name, chart):
-                    self._chart(name, chart, subject=host)
+                for place in _places(self._tables, name, chart):
+                    self._chart(name, chart, place)
         for medium in self._tables.record.trial.media:
             for name, chart in charts:
-                for drive in _drives(self._tables, name, medium) if chart.of == "medium" else ():
-                    self._chart(name, chart, medium, drive)
+                for place in _drives(self._tables, name, medium) if chart.of == "medium" else ():
+                    self._chart(name, chart, place, medium)
         self._watts()
         self._parts.insert(below, self._behind(top, self._at))
         self._parts.append(svg.time_axis(self._panel(0, 1)._replace(top=self._at), "since the run began"))
@@ -220,35 +234,35 @@ class _Timeline:
             for phase, path in paths.items()
         )
 
-    def _chart(self, probe: str, chart: Chart, medium: MediumSpec | None = None, subject: str = "") -> None:
+    def _chart(self, probe: str, chart: Chart, place: Place, medium: MediumSpec | None = None) -> None:
         found: list[tuple[ChartPanel, dict[ChartSeries, Pieces]]] = []
         for panel in chart.panels:
             series = {}  # those that have anything to show
             for one in panel.series:
-                points = _points(self._tables, probe, one, subject)
+                points = _points(self._tables, probe, one, place)
                 pieces = None if points is None else within(sampled(*points), self._span)
                 if pieces is not None and len(pieces.values) and pieces.values.max() >= one.from_value:
                     series[one] = pieces
             found.append((panel, series))
         if all(panel.series[0] in series for panel, series in found):
             for panel, series in found:
-                self._draw(panel, series, chart.name, subject)
+                self._draw(panel, series, chart.name, place)
         elif chart.expected or any(doubt.instrument == probe for doubt in self._tables.record.doubts):
-            reason = self._tables.reason(probe, subject=subject)
+            reason = self._tables.reason(probe, subject=place.name)
             if medium is not None and kind_of(medium).in_memory:
                 reason = "it is memory, there is no device"
-            self._missing(f"{subject}: {chart.name}" if subject else chart.name, reason)
+            self._missing(f"{place.name}: {chart.name}" if place.name else chart.name, reason)
 
-    def _draw(self, shown: ChartPanel, series: Mapping[ChartSeries, Pieces], name: str, medium: str) -> None:
+    def _draw(self, shown: ChartPanel, series: Mapping[ChartSeries, Pieces], name: str, place: Place) -> None:
         greatest = shown.greatest if shown.greatest is not None else self._scale.greatest[shown]
         panel = self._panel(shown.height_px, greatest)
         # The facts are of this machine; a host that was read from afar has processors of its own.
-        afar = (READ_FROM_AFAR, f"{medium}/{CLOCK_SERIES}") in self._tables.series
-        words = shown.title.format(cores="its" if afar else self._tables.record.facts.get("cores", "?"))
+        afar = _is_afar(self._tables, place.node)
+        words = shown.title.format(cores="its" if afar else self._tables.record.machine.cores or "?")
         legend = [(one.words, svg.COLOURS[one.colour]) for one in series]
-        names = [svg.SeriesLabel(medium or name, one.words, shown.unit) for one in series]
+        names = [svg.SeriesLabel(place.name or name, one.words, shown.unit) for one in series]
         heading = svg.title(
-            panel.top, f"{medium}: {words}" if medium else words, legend if shown.form != "level" else ()
+            panel.top, f"{place.name}: {words}" if place.name else words, legend if shown.form != "level" else ()
         )
         parts = [
             heading,
