@@ -14,6 +14,7 @@ from assay.model.host_names import HostNames, host_of, is_loopback
 from assay.model.probe import Ask
 from assay.node.devices import drives_by_name
 from assay.probe.counters import PartTime, Readings
+from assay.probe.prometheus import COUNTERS
 from assay.triage.bounds import busy_at_once, tasks_at_once
 
 _BUSY, _READ = "node_disk_io_time_seconds_total", "node_disk_read_bytes_total"
@@ -145,7 +146,7 @@ class DriveTimes:
             device = series["metric"].get("device", "")
             if node is None or device not in self.drives.get(node, ()):
                 continue
-            readings = self._readings.setdefault(node, Readings("prometheus"))
+            readings = self._readings.setdefault(node, Readings("prometheus", COUNTERS))
             for at_s, value in series["values"]:
                 readings.count(node, f"disk {device}", name, round(1000 * float(at_s)), float(value))
 

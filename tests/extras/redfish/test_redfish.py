@@ -279,7 +279,7 @@ def test_a_redfish_emulator_is_read_as_its_watts_change(controller, tree):
         set_watts(tree / "ilo", 240)
         until(told(reading, 240))
         reading.mark("run")
-    assert {sample.series for sample in reading.samples} == {"n1/power_w"}
+    assert {(sample.subject, sample.series) for sample in reading.samples} == {("n1", "power_w")}
     energy = {amount.part: amount.value for amount in amounts_of(reading) if amount.series == "energy_j"}
     assert energy["staging"] > 0
     assert energy["run"] > 0
