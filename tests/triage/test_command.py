@@ -55,7 +55,7 @@ def test_one_screen_and_a_page(site, tmp_path):
     assert code == 0
     assert lines[0] == "1 job decides, 3 cannot matter, 1 not known."
     assert "5 jobs, 6 runs, " in lines[1]
-    assert "Nine tenths of that: nightly sort." in text
+    assert "Nine tenths of what may matter: nightly sort." in text
     assert "may matter: test it" in text
     assert "mapreduce.task.io.sort.mb from 100 to " in text
     assert "Not known: export: missing: a good end: the job was killed" in text.replace("\n", " ")
@@ -90,7 +90,7 @@ def test_no_name_is_left_where_none_is_wanted(site, tmp_path):
         assert name not in text
         assert name not in page
         assert name not in as_json
-    assert "Nine tenths of that: job 1." in text
+    assert "Nine tenths of what may matter: job 1." in text
 
 
 def test_an_experiment_for_each_job_that_may_matter(site, tmp_path):

@@ -89,7 +89,7 @@ def test_a_job_is_too_short_where_waits_between_polls_decide():
     assert (summary.short, summary.short_s) == (1, 11.0)
     assert headline(summary) == "No other drive could save 10 % of the time of 1 job, 1 not known"
     assert summary.short_bound_s == pytest.approx(row.bound_s + 8)
-    assert "1 job is too short to judge: of 11 s in all, any drive could save at most 8 s" in " ".join(sums(summary))
+    assert "1 job is too short to judge: of 11 s in all, other drives could save at most 8 s" in " ".join(sums(summary))
 
 
 def test_waits_between_polls_are_those_of_each_stage_at_the_masters_heartbeats():
@@ -168,6 +168,9 @@ def test_the_fewest_jobs_that_hold_most_decide():
     assert deciding(answer.rows) == list(answer.summary.deciding) == ["nightly sort"]
     assert [row.verdict for row in answer.rows].count(TriageVerdict.MAY_MATTER) == 1
     assert answer.summary.bound_s == pytest.approx(answer.rows[0].bound_s)
+    rest_s = sum(row.bound_s for row in answer.rows if row.verdict is TriageVerdict.CANNOT_MATTER)
+    assert answer.summary.rest_s == pytest.approx(rest_s)
+    assert " in the 1 job that may matter" in next(sums(answer.summary))
     assert answer.summary.most_at_once == 1
     assert sum(answer.summary.verdicts.values()) == 5
 

@@ -156,6 +156,8 @@ class Batch(Frozen):
     """Of all runs that count, added up."""
     bound_s: float
     """The most of it that any drive could save, in the jobs that may matter."""
+    rest_s: float
+    """The same in the jobs that cannot matter."""
     deciding: tuple[str, ...]
     """The fewest jobs that hold nine tenths of that."""
     verdicts: Mapping[str, int]
@@ -411,7 +413,7 @@ def triage(
         began_ms=min((job.started_ms for job in whole), default=0),
         ended_ms=max((job.finished_ms for job in whole), default=0),
         elapsed_s=sum(job.elapsed_s for job in whole),
-        bound_s=sum(row.bound_s or 0.0 for row in rows if row.verdict is TriageVerdict.MAY_MATTER),
+        bound_s=_bound_s(rows, TriageVerdict.MAY_MATTER), rest_s=_bound_s(rows, TriageVerdict.CANNOT_MATTER),
         deciding=tuple(deciding(rows)),
         verdicts={str(verdict): sum(row.verdict is verdict for row in rows) for verdict in TriageVerdict},
         short=len(short), short_s=sum(row.elapsed_s for row in short),
@@ -420,6 +422,10 @@ def triage(
         worth=worth, drives=drives, assumed=(*assumed, *_assumed(whole)),
     )  # fmt: skip
     return Triage(summary=summary, rows=tuple(rows))
+
+
+def _bound_s(rows: Sequence[JobRow], verdict: TriageVerdict) -> float:
+    return sum(row.bound_s or 0.0 for row in rows if row.verdict is verdict)
 
 
 def distinct(jobs: Sequence[PastJob]) -> list[PastJob]:

@@ -59,14 +59,13 @@ def sums(summary: Batch) -> Iterator[str]:
         return
     span = " to ".join(dict.fromkeys(_day(at_ms) for at_ms in (summary.began_ms, summary.ended_ms)))
     yield (
-        f"{_count(summary.jobs, 'job')}, {_count(summary.runs, 'run')}, {span}. Any other drives could save at most "
-        f"{duration_text(summary.bound_s)} of {duration_text(summary.elapsed_s)} of jobs' time "
-        f"({percent(summary.bound_s / summary.elapsed_s)}), threshold {percent(summary.worth)}."
+        f"{_count(summary.jobs, 'job')}, {_count(summary.runs, 'run')}, {span}, {duration_text(summary.elapsed_s)} of "
+        f"jobs' time. {_savings(summary)}; the threshold is {percent(summary.worth)} of a job's time."
     )
     names = [_short(name) for name in summary.deciding[:_MOST_NAMED]]
     more = len(summary.deciding) - len(names)
     if names:
-        yield f"Nine tenths of that: {', '.join(names)}{f' and {more} more' if more else ''}."
+        yield f"Nine tenths of what may matter: {', '.join(names)}{f' and {more} more' if more else ''}."
     yield (
         f"While any ran, {summary.at_once:.1f} jobs ran at once on average, {summary.most_at_once} at most. "
         f"Drives of a node: {summary.drives}."
@@ -75,7 +74,7 @@ def sums(summary: Batch) -> Iterator[str]:
         verb, share = "is" if summary.short == 1 else "are", percent(summary.short_bound_s / summary.elapsed_s)
         yield (
             f"{_count(summary.short, 'job')} {verb} too short to judge: of {duration_text(summary.short_s)} in all, "
-            f"any drive could save at most {duration_text(summary.short_bound_s)} ({share} of jobs' time)."
+            f"other drives could save at most {duration_text(summary.short_bound_s)} ({share} of all jobs' time)."
         )
     if summary.not_counted or summary.older or summary.copies:
         count = summary.not_counted
@@ -85,6 +84,17 @@ def sums(summary: Batch) -> Iterator[str]:
         older = f"{summary.older:,} older files were left out" if summary.older else ""
         copies = f"{_count(summary.copies, 'file')} told of runs that others tell of" if summary.copies else ""
         yield f"{'; '.join(filter(None, (lacking, older, copies)))}."
+
+
+def _savings(summary: Batch) -> str:
+    def most(bound_s: float) -> str:
+        return f"at most {duration_text(bound_s)} ({percent(bound_s / summary.elapsed_s)})"
+
+    may = summary.verdicts[TriageVerdict.MAY_MATTER]
+    if not may:
+        return f"Other drives could save {most(summary.rest_s)}"
+    rest = f", and {most(summary.rest_s)} in those that cannot" if summary.verdicts[TriageVerdict.CANNOT_MATTER] else ""
+    return f"Other drives could save {most(summary.bound_s)} in the {_count(may, 'job')} that may matter{rest}"
 
 
 def _count(count: int, noun: str) -> str:
