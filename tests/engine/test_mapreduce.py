@@ -3,6 +3,7 @@
 import json
 import os
 import stat
+import threading
 from pathlib import Path
 
 import pytest
@@ -93,3 +94,13 @@ def test_a_dead_daemon_ends_the_client_at_once(engine_with):
     engine = engine_with("sleep 60", failure=lambda: "DataNode died: disk error")
     with pytest.raises(AssayError, match="DataNode died: disk error"):
         engine.run(LAUNCH, Silent())
+
+
+def test_an_engine_that_is_ended_ends_its_clients(engine_with, tmp_path):
+    engine = engine_with("echo $$ >$(dirname $0)/pid; sleep 60")
+    ending = threading.Timer(0.3, engine.end)
+    ending.start()
+    with pytest.raises(AssayError, match="it was ended, as another job had failed"):
+        engine.run(LAUNCH, Silent())
+    pid = int((tmp_path / "pid").read_text())
+    assert not Path(f"/proc/{pid}").exists()

@@ -1,11 +1,15 @@
 """Proves that a job has room in a NodeManager and below a node's bound, beside the daemons, before anything starts."""
 
+from pathlib import Path
+
 import pytest
 
-from assay.engine.yarn import offered_mb
+from assay.engine.yarn import YARN, offered_mb
 from assay.model.cluster import ClusterSpec
 from assay.model.errors import BadInputError
 from assay.model.installed import stack_of
+from assay.model.layout import Layout
+from assay.model.service import NodeContext
 
 GIB = 1 << 30
 
@@ -73,3 +77,18 @@ def test_a_container_larger_than_the_scheduler_allows_is_refused(properties, rea
         return
     with pytest.raises(BadInputError, match=reason):
         check(ClusterSpec(), properties)
+
+
+def test_jobs_at_once_need_a_master_each():
+    small = {"yarn.scheduler.minimum-allocation-mb": "96"}
+    check(ClusterSpec(memory_mb=2 * 1536 + 1056, jobs_at_once=2), small)
+    with pytest.raises(BadInputError, match=r"offers 4000 MiB, and 2 application masters and one task take 4128 MiB"):
+        check(ClusterSpec(memory_mb=4000, jobs_at_once=2), small)
+
+
+@pytest.mark.parametrize(("jobs", "share"), [(1, None), (2, "1.0")])
+def test_masters_may_take_all_memory_where_jobs_run_at_once(jobs, share):
+    node = NodeContext(
+        ClusterSpec(jobs_at_once=jobs), Layout(neutral=Path("/n"), data=(), local=()), "127.0.0.1", "127.0.0.1"
+    )
+    assert YARN.properties(node).get("yarn.scheduler.capacity.maximum-am-resource-percent") == share

@@ -2,7 +2,7 @@
 
 import pytest
 
-from assay.model.record import Status, Step, Totals
+from assay.model.record import Status, Step, Totals, totals
 from tests.builders import a_job, a_record, a_trial
 
 STEPS = (
@@ -38,3 +38,13 @@ def test_the_run_has_the_gaps_between_jobs_and_ends_durable_with_the_step_that_w
     assert record.durable_s == pytest.approx(33.5 - 10)
     assert record.model_copy(update={"steps": STEPS}).durable_s is None
     assert record.model_copy(update={"totals": None}).run_s is None
+
+
+def test_elapsed_is_the_time_in_which_at_least_one_job_ran():
+    def job(began_s, ended_s):
+        return a_job().model_copy(update={"started_ms": 1000 * began_s, "finished_ms": 1000 * ended_s})
+
+    assert totals((job(1, 11), job(12, 20)), ()).elapsed_s == 18, "one after the other: added up"
+    assert totals((job(5, 30), job(1, 20)), ()).elapsed_s == 29, "at once: the batch"
+    assert totals((job(1, 40), job(2, 3), job(50, 60)), ()).elapsed_s == 49
+    assert totals((), ()).elapsed_s == 0

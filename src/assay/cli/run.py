@@ -38,7 +38,7 @@ from assay.model.installed import kind_of
 from assay.model.naming import did_you_mean, similar
 from assay.model.platform import PlatformContext, TrialSetup
 from assay.model.probe import Probe, ProbeContext
-from assay.model.registry import PLATFORMS, WORKLOADS
+from assay.model.registry import PLATFORMS
 from assay.model.trial import Estimate, Plan, Trial
 from assay.model.workload import Workload
 from assay.plan.grid import only
@@ -66,6 +66,7 @@ from assay.run import (
 from assay.stats.duration_history import Expected, read_history
 from assay.stats.fit import prior_of
 from assay.stats.trial_doubts import fewer_nodes
+from assay.workload.together import open_workload
 
 
 def known_doubts(plan: Plan) -> list[Doubt]:
@@ -132,7 +133,7 @@ def open_trial(trial: Trial, installation: Installation) -> Iterator[TrialSetup]
         def workload() -> Workload:
             dataset = None if trial.dataset.is_none else open_dataset(trial.dataset, installation.cache)
             base = f"/user/{platform.user()}/assay/{lease.id}"  # no other run uses that directory of the store
-            return WORKLOADS.find(trial.workload.name)(trial.workload, base, dataset)
+            return open_workload(trial.workload, base, dataset)
 
         def probes(context: ProbeContext) -> Sequence[Probe]:
             context = context._replace(environment=lease.environment(environment))

@@ -4,10 +4,12 @@ Hadoop's clients say `Submitted application application_N_M` when a job is accep
 `Running job: job_N_M` when it is watched (Job.monitorAndPrintJob), at the level INFO.
 """
 
+import itertools
 import json
 import os
 import re
 import subprocess
+import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -221,7 +223,7 @@ _NEWS = "assay: "
 
 
 class MapReduce:
-    """Runs launches one after the other as client processes of their own.
+    """Runs launches as client processes of their own, at once where several threads ask for it.
 
     `failure` is asked while a job runs whether the cluster has lost a daemon.
     """
@@ -231,7 +233,8 @@ class MapReduce:
 
     def __init__(self, context: EngineContext) -> None:
         self._cluster, self._jar, self._scratch = context.cluster, context.jobs_jar, context.scratch
-        self._environment, self._failure, self._progressed = context.environment, context.failure, context.progressed
+        self._environment, self._cluster_failure = context.environment, context.failure
+        self._progressed = context.progressed
         self._history = HistoryServer(
             self._cluster.addresses["historyserver"], connect=self._cluster.connect, ca_file=self._cluster.ca_file,
             slower=self._cluster.slower, authorize=self._cluster.authorize,
@@ -239,7 +242,8 @@ class MapReduce:
         self._files: HistoryFiles | None = None
         if self._cluster.history is not None:
             self._files = HistoryFiles(self._cluster.history, self._cluster.hadoop, self._environment)
-        self._launches = 0
+        self._launches = itertools.count(1)
+        self._ended = threading.Event()
 
     def run(self, launch: Launch, progress: Progress) -> LaunchReport:
         """Run a command of the jar to its end; its output is kept in the scratch directory while the trial lives."""
@@ -342,9 +346,17 @@ class MapReduce:
     def _settings(self, job: JobReference) -> Mapping[str, str]:
         return self._history.settings(job)
 
+    def end(self) -> None:
+        """End the clients that run in other threads."""
+        self._ended.set()
+
+    def _failure(self) -> str | None:
+        if self._ended.is_set():
+            return "it was ended, as another job had failed or the run was interrupted"
+        return self._cluster_failure()
+
     def _next_name(self) -> str:
-        self._launches += 1
-        return f"launch-{self._launches}"
+        return f"launch-{next(self._launches)}"
 
     def _abandon(self, jobs: Iterable[str]) -> None:
         """Kill the jobs whose client was ended, on a cluster that outlives the trial."""

@@ -37,10 +37,11 @@ _KEPT_VARIABLES = (
 )
 """That containers have from their NodeManager, so that they too are found again by the lease they belong to."""
 
+_OF_MASTERS = "yarn.scheduler.capacity.maximum-am-resource-percent"
 # The file that Hadoop ships, without its comments: the scheduler has no defaults for its queues.
 CAPACITY_SCHEDULER = {
     "yarn.scheduler.capacity.maximum-applications": "10000",
-    "yarn.scheduler.capacity.maximum-am-resource-percent": "0.1",
+    _OF_MASTERS: "0.1",
     "yarn.scheduler.capacity.resource-calculator": "org.apache.hadoop.yarn.util.resource.DefaultResourceCalculator",
     "yarn.scheduler.capacity.root.queues": "default",
     "yarn.scheduler.capacity.root.default.capacity": "100",
@@ -84,10 +85,11 @@ def check_containers(
     daemons_mb = sum(daemon.memory_mb for daemon in daemons)
     master, tasks = _asked(properties, of_job.master), [_asked(properties, task) for task in of_job.tasks]
     step, largest, limit = _asked(properties, _STEP), max(master, *tasks), spec.limit_memory_bytes
-    at_once = _rounded(master, step)
+    at_once = spec.jobs_at_once * _rounded(master, step)
     if not of_job.in_master:
         at_once += max(_rounded(task, step) for task in tasks)
-    beside = f"an application master and one task take {at_once} MiB (each rounded up to {_STEP[0]}, {step} MiB)"
+    masters = "an application master" if spec.jobs_at_once == 1 else f"{spec.jobs_at_once} application masters"
+    beside = f"{masters} and one task take {at_once} MiB (each rounded up to {_STEP[0]}, {step} MiB)"
     smaller = "or smaller containers (`settings: small`)"
     if limit is not None:
         least_mb = max(daemons_mb + largest, 0 if _OFFERED in properties else at_once)
@@ -151,6 +153,8 @@ def _properties(node: NodeContext) -> Mapping[str, str]:
         "yarn.nodemanager.disk-health-checker.max-disk-utilization-per-disk-percentage": "99",
         "yarn.nodemanager.env-whitelist": _KEPT_VARIABLES,
         "yarn.application.classpath": str(node.conf_dir),
+        # Else the second job's master waits until the first job has ended.
+        **({_OF_MASTERS: "1.0"} if spec.jobs_at_once > 1 else {}),
         **({"yarn.nodemanager.container-executor.class": IN_TURN} if _takes_turns(node) else {}),
     }
 

@@ -2,7 +2,7 @@
 
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import Field, model_validator
 
@@ -68,6 +68,7 @@ class ClusterSpec(Frozen):
     that is not this one: what is compared has to run at one dilation, and the largest needs most.
     `node_source` says how the nodes of an existing cluster are read; without it they are not read.
     `kerberos` is the login there; without it that of the environment, if the cluster's configuration wants one.
+    `jobs_at_once` is how many jobs it must be able to run at the same time.
     """
 
     kind: str = "embedded"
@@ -90,6 +91,7 @@ class ClusterSpec(Frozen):
     kerberos: KerberosSpec | None = None
     dilation: Dilation | None = None
     auto_for: ModelledNodes | None = None
+    jobs_at_once: Annotated[int, Field(exclude_if=lambda count: count == 1)] = 1
 
     @model_validator(mode="before")
     @classmethod

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Literal, NamedTuple, Protocol
+from typing import Literal, NamedTuple, Protocol, runtime_checkable
 
 from assay.model.base import Frozen
 from assay.model.doubt import Doubt, doubt_kind
@@ -108,6 +108,14 @@ class Engine(Protocol):
 
     def phases(self, attempts: Sequence[TaskAttempt]) -> TaskHistory:
         """The finer phases of task attempts, as far as their logs can be read; never raises for a log."""
+
+
+@runtime_checkable
+class Ending(Protocol):
+    """What an engine also is that can end what it runs in other threads."""
+
+    def end(self) -> None:
+        """End all programs within seconds: each raises AssayError in its thread. Nothing can be run any more."""
 
 
 def unheard(progress: StageProgress) -> None:

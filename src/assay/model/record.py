@@ -1,6 +1,6 @@
 """Records: all that a trial left. Judging and reporting read nothing else."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 from functools import cached_property
 from typing import Literal, NamedTuple
@@ -200,7 +200,8 @@ class Totals(Frozen):
     """Sums over a trial's jobs. Staging has its own; the time between two jobs is in none."""
 
     elapsed_s: float
-    """The jobs' elapsed times added up: what reports call *elapsed*."""
+    """The time in which at least one of the jobs ran, which is what reports call *elapsed*: of jobs one after the other
+    their elapsed times added up, of jobs at once that of the batch."""
     submitted_s: float
     """The jobs' times from submission to end, which include the wait for the application master."""
     staging_submitted_s: float
@@ -382,6 +383,17 @@ class Record(Frozen):
         return Outcome.FAIL if self.status is Status.FAILED else overall(self.verdicts)
 
 
+def _apart(jobs: Sequence[JobRecord]) -> Iterator[float]:
+    """How long at least one of the jobs ran, by stretches: of jobs one after the other, each one's time."""
+    began_ms = ended_ms = 0
+    for job in sorted(jobs, key=lambda job: job.started_ms):
+        if job.started_ms >= ended_ms:
+            yield (ended_ms - began_ms) / 1000
+            began_ms = job.started_ms
+        ended_ms = max(ended_ms, job.finished_ms)
+    yield (ended_ms - began_ms) / 1000
+
+
 def totals(jobs: tuple[JobRecord, ...], staging_jobs: tuple[JobRecord, ...]) -> Totals:
     """Add up a trial's jobs: elapsed times, phase averages (job by job) and counters."""
     phases: dict[str, float] = {}
@@ -394,7 +406,7 @@ def totals(jobs: tuple[JobRecord, ...], staging_jobs: tuple[JobRecord, ...]) -> 
             for name, value in values.items():
                 into[name] = into.get(name, 0) + value
     return Totals(
-        elapsed_s=sum(job.elapsed_s for job in jobs),
+        elapsed_s=sum(_apart(jobs)),
         submitted_s=sum(job.submitted_s for job in jobs),
         staging_submitted_s=sum(job.submitted_s for job in staging_jobs),
         phases=phases,

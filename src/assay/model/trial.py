@@ -149,6 +149,20 @@ class WorkloadSpec(Frozen):
     variant: str = "paper"
     options: Mapping[str, str] = {}
     hadoop: Mapping[str, str] = {}
+    concurrent: Annotated[int, Field(exclude_if=lambda count: count == 1)] = 1
+    """How many copies of it run at once."""
+    together: Annotated[tuple["WorkloadSpec", ...], Field(exclude_if=lambda specs: not specs)] = ()
+    """Of a mix the workloads that run at once."""
+
+    @property
+    def each(self) -> tuple["WorkloadSpec", ...]:
+        """What it computes, each once: itself, or the workloads of a mix."""
+        return self.together or (self,)
+
+    @property
+    def jobs_at_once(self) -> int:
+        """How many workloads run at once."""
+        return self.concurrent * len(self.each)
 
     @property
     def own(self) -> str:
@@ -158,7 +172,15 @@ class WorkloadSpec(Frozen):
     def own_but(self, factors: Collection[str]) -> str:
         """The same without the Hadoop properties that are factors of their own."""
         hadoop = {name: value for name, value in self.hadoop.items() if name not in factors}
-        return " ".join(f"{name}={value}" for name, value in sorted({**self.options, **hadoop}.items()))
+        at_once = {"concurrent": str(self.concurrent)} if self.concurrent > 1 else {}
+        mixed = {"together": "+".join(spec.short for spec in self.together)} if self.together else {}
+        own = {**self.options, **hadoop, **at_once, **mixed}
+        return " ".join(f"{name}={value}" for name, value in sorted(own.items()))
+
+    @property
+    def short(self) -> str:
+        """Its name, with all else in brackets: `terasort(size=400MB)`."""
+        return f"{self.name}({self.own.replace(' ', ',')})" if self.own else self.name
 
 
 class MediumSpec(Frozen):

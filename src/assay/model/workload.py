@@ -112,8 +112,10 @@ class WorkloadKind(Protocol):
     @property
     def result_kinds(self) -> Mapping[str, Kind]: ...  # noqa: D102
 
-    def __call__(self, spec: WorkloadSpec, base: str, dataset: GraphInput | None = None) -> "Workload":
+    def __call__(self, spec: WorkloadSpec, base: str, dataset: GraphInput | None = None, part: str = "") -> "Workload":
         """The workload, with the experiment's dataset if that is needed for more than checking the options.
+
+        `part` is the last part of its paths (`/2`), where several workloads share a base.
 
         Raises BadInputError for an option that it does not have or that can't have this value.
         """

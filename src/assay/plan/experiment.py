@@ -1,7 +1,7 @@
 """What an experiment file may say: the schema. Descriptions are what editors show and the reference is made of."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, NoReturn
 
@@ -171,11 +171,17 @@ Engine = Annotated[str, Supported(lambda: list(ENGINES), "engine may be {words}"
 Levels = Many[Text]
 
 
+MOST_AT_ONCE = 16
+"""Copies of a workload: more would wait for containers."""
+MIX = "mix"
+"""The name of workloads that run together."""
+
+
 class WorkloadEntry(Frozen):
     """A workload: its name alone, or a map."""
 
-    name: Annotated[str, Supported(lambda: list(WORKLOADS), "`assay workloads list` has what can run")]
-    """The computation; see [workloads](workloads.md)."""
+    name: Annotated[str, Supported(lambda: list(WORKLOADS), "`assay workloads list` has what can run")] = ""
+    """The computation; see [workloads](workloads.md). A mix has `together` in its place."""
     variant: str | None = None
     """The version of the algorithm; the workload's first by default."""
     options: Mapping[str, Text] = {}
@@ -184,6 +190,30 @@ class WorkloadEntry(Frozen):
     hadoop: Mapping[str, Levels] = {}
     """Hadoop properties for this workload's jobs alone. They override all others and do not affect staging. A list of
     levels makes the property a factor of this workload."""
+    concurrent: Many[Annotated[Whole, Field(ge=1, le=MOST_AT_ONCE)]] = [1]
+    """How many copies of it run [at once](#several-jobs-at-once), each with its own input and output. Of several levels
+    each is a workload of its own."""
+    together: list["OneWorkload"] = []
+    """In place of a name: workloads that run [at once](#several-jobs-at-once), as a mix."""
+
+    @property
+    def each(self) -> Sequence["WorkloadEntry"]:
+        """What it computes: itself, or the workloads of a mix."""
+        return self.together or (self,)
+
+    @model_validator(mode="after")
+    def _one_workload_or_a_mix(self) -> "WorkloadEntry":
+        if bool(self.name) == bool(self.together):
+            raise ValueError("a workload needs a name, or `together` with the workloads of a mix, and not both")
+        if self.together and (self.variant or self.options or self.hadoop):
+            raise ValueError("variant, options and hadoop belong to the workloads of a mix; give them below `together`")
+        for part in self.together:
+            if part.together or part.concurrent != [1] or any(len(levels) > 1 for levels in part.hadoop.values()):
+                raise ValueError(
+                    "a mix runs each of its workloads once, with one value of each property; name a workload twice for "
+                    "two copies, and write a second mix for another value"
+                )
+        return self
 
 
 def _options_of_all_kinds(schema: dict[str, Any]) -> None:

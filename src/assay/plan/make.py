@@ -7,6 +7,7 @@ from operator import attrgetter
 from typing import Any, NamedTuple
 
 from assay.host.files import irregular
+from assay.host.yaml_file import Place
 from assay.model.cluster import ClusterSpec, even_racks
 from assay.model.dataset import DATASET as THE_DATASET
 from assay.model.dataset import NO_DATASET, DatasetSpec
@@ -20,7 +21,7 @@ from assay.model.registry import NODE_SOURCES
 from assay.model.store import names_store
 from assay.model.trial import FACTORS, ZERO_DELAY, MediumSpec, Placement, Plan, SettingsSpec, Trial, WorkloadSpec, pure
 from assay.plan.cluster import ClusterEntry
-from assay.plan.experiment import COPIES, DatasetEntry, ExperimentFile, WorkloadEntry
+from assay.plan.experiment import COPIES, MIX, DatasetEntry, ExperimentFile, WorkloadEntry
 from assay.plan.grid import DATASET, PLACEMENT, SETTINGS, WORKLOAD, Axis, Combination, Level, axis, combinations
 from assay.plan.order import blocks
 from assay.plan.pairs import check_pairs
@@ -89,7 +90,12 @@ def _resolve(source: Source, vocabulary: Vocabulary) -> _Resolved:
     experiment = source.experiment
     mistakes, workloads = Mistakes(), list[_Workload]()
     for at, entry in enumerate(experiment.workloads):
-        workloads += mistakes.attempt(lambda: [_workload(source, entry, at, vocabulary)], [])  # noqa: B023
+        read: list[_Workload] = mistakes.attempt(lambda: [_workload(source, entry, ["workloads", at], vocabulary)], [])  # noqa: B023
+        workloads += [
+            workload._replace(spec=workload.spec.model_copy(update={"concurrent": count}))
+            for workload in read
+            for count in entry.concurrent
+        ]
     mistakes.attempt(lambda: _check_words(source, vocabulary), None)
     media: dict[str, MediumSpec] = mistakes.attempt(lambda: _media(source, vocabulary), {})
     datasets: list[DatasetSpec] = []
@@ -120,8 +126,13 @@ def _check_words(source: Source, vocabulary: Vocabulary) -> None:
                 raise source.error_at([*factor.key.split("."), at], words)
 
 
-def _workload(source: Source, entry: WorkloadEntry, at: int, vocabulary: Vocabulary) -> _Workload:
-    place = ["workloads", at]
+def _workload(source: Source, entry: WorkloadEntry, place: Place, vocabulary: Vocabulary) -> _Workload:
+    if entry.together:
+        parts = [
+            _workload(source, part, [*place, "together", at], vocabulary) for at, part in enumerate(entry.together)
+        ]
+        spec = WorkloadSpec(name=MIX, variant=MIX, together=tuple(part.spec for part in parts))
+        return _Workload(spec, {}, any(part.needs_dataset for part in parts))
     source.check_word(place, "workload", entry.name, list(vocabulary.workloads))
     variants = vocabulary.workloads[entry.name]
     if entry.variant is not None:
@@ -366,6 +377,7 @@ def _trial(
         above, _, field = factor.field.rpartition(".")
         chosen[above][field] = level[factor.name]
     racks = experiment.cluster.racks
+    chosen["cluster"]["jobs_at_once"] = workload.jobs_at_once
     chosen["cluster"]["racks"] = even_racks(racks, level["nodes"] or 0) if isinstance(racks, int) else racks
     return Trial(
         id=f"{number}-{workload.name}-{placement.name}",

@@ -11,7 +11,8 @@ from assay.plan.source import Source
 def check_pairs(source: Source, trials: Iterable[Trial]) -> None:
     """Raises BadInputError, with its line, for the first workload that does not run on its trial's engine and store."""
     key = next((name for name in ("engine", "store") if name in source.experiment.model_fields_set), "workloads")
-    for workload, engine, store in dict.fromkeys((trial.workload.name, trial.engine, trial.store) for trial in trials):
+    named = ((spec.name, trial.engine, trial.store) for trial in trials for spec in trial.workload.each)
+    for workload, engine, store in dict.fromkeys(named):
         kind = WORKLOADS.get(workload)
         pairs = working_pairs(kind) if kind is not None else [(engine, store)]
         if (engine, store) not in pairs:

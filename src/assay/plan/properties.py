@@ -23,7 +23,7 @@ from assay.model.naming import lettered_size, nearest
 from assay.model.registry import SERVICES, WORKLOADS
 from assay.model.renamed import renamed
 from assay.model.value_bounds import MOST_INT, MOST_LONG, ValueBounds
-from assay.plan.experiment import COPIES, ExperimentFile
+from assay.plan.experiment import COPIES, ExperimentFile, WorkloadEntry
 from assay.plan.source import Source, Vocabulary
 
 _ADDRESSES = re.compile(r"(fs\.defaultFS|fs\.default\.name|.*([.-]address|\.bind-host|\.hostname|\.port))")
@@ -108,12 +108,12 @@ class Property(NamedTuple):
 
 def properties_of(experiment: ExperimentFile) -> Iterator[Property]:
     """List the properties that the experiment sets: for all trials, for a workload's jobs, and in its profiles."""
-    everywhere = [workload.name for workload in experiment.workloads]
+    everywhere = [part.name for workload in experiment.workloads for part in workload.each]
     for name, levels in experiment.hadoop.items():
         yield Property(name, levels, ["hadoop", name], everywhere)
-    for at, workload in enumerate(experiment.workloads):
+    for workload, place in _workloads(experiment):
         for name, levels in workload.hadoop.items():
-            yield Property(name, levels, ["workloads", at, "hadoop", name], [workload.name])
+            yield Property(name, levels, [*place, "hadoop", name], [workload.name])
     for profile, entry in experiment.profiles.items():
         for name, value in entry.properties.items():
             yield Property(name, [value], ["profiles", profile, "properties", name], everywhere)
@@ -217,11 +217,18 @@ def _mistakes(entry: Property, verified: str, *, own_cluster: bool, any_block: b
 
 def _arguments(experiment: ExperimentFile) -> Iterator[Property]:
     """The `-D` options in what workloads give their programs."""
-    for at, workload in enumerate(experiment.workloads):
+    for workload, place in _workloads(experiment):
         for option, text in workload.options.items():
             for name, value in _OPTION.findall(text):
                 if "{" not in value:  # filled in later
-                    yield Property(name, [value.strip("\"'")], ["workloads", at, "options", option], [workload.name])
+                    yield Property(name, [value.strip("\"'")], [*place, "options", option], [workload.name])
+
+
+def _workloads(experiment: ExperimentFile) -> Iterator[tuple[WorkloadEntry, Place]]:
+    """Each workload, those of mixes too, with its place in the file."""
+    for at, workload in enumerate(experiment.workloads):
+        yield workload, ["workloads", at]
+        yield from ((part, ["workloads", at, "together", place]) for place, part in enumerate(workload.together))
 
 
 def kind_of(name: str, known: Mapping[str, str]) -> Kind | None:

@@ -75,11 +75,13 @@ def _impossible(fault: Fault, trial: Trial, nodes: int) -> Iterator[str]:
             f"with one copy of each block the data of worker {fault.on} would be lost with it, and no job could go on; "
             "say replication: 2, or more"
         )
-    workload = WORKLOADS.get(trial.workload.name)
-    own_copies = workload.output_replication if workload else ""
-    if loses_data and own_copies and asked.get(own_copies, "1") == "1":
+    for spec in trial.workload.each if loses_data else ():
+        workload = WORKLOADS.get(spec.name)
+        own_copies = workload.output_replication if workload else ""
+        if not own_copies or {**asked, **spec.hadoop}.get(own_copies, "1") != "1":
+            continue
         yield (
-            f"the output of {trial.workload.name} has one copy whatever `replication` is, and would be lost with "
+            f"the output of {spec.name} has one copy whatever `replication` is, and would be lost with "
             f"worker {fault.on}; give the workload hadoop: {{{own_copies}: 2}}, or more"
         )
     yield from _no_such_phase(fault, trial, asked)
@@ -126,7 +128,9 @@ def _no_such_phase(fault: Fault, trial: Trial, asked: Mapping[str, str]) -> Iter
         if asked.get(name) == value:
             others = " or ".join(stage for stage in stages if stage != phase.stage)
             yield f"the jobs have no phase {phase.stage!r}, as {name} is {value}; choose {others}"
-    kind = WORKLOADS.get(trial.workload.name)
-    jobs = kind.variants[trial.workload.variant].jobs if kind and phase.job else ()
+    if not phase.job:
+        return
+    kinds_of_work = [(spec.variant, kind) for spec in trial.workload.each if (kind := WORKLOADS.get(spec.name))]
+    jobs = [job for variant, kind in kinds_of_work for job in kind.variants[variant].jobs]
     if jobs and "..." not in jobs and phase.job not in jobs:
         yield f"{trial.workload.name} has no job {phase.job!r}; {nearest(phase.job, jobs)}"

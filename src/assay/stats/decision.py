@@ -501,8 +501,17 @@ def saved_share(contrast: Contrast, own: Contrast | None = None) -> Estimate:
 
 
 def _split(records: Sequence[Record], storage: Estimate | None) -> Split | None:
-    """By arithmetic means over the trials, since parts must add up; None where tasks' times are not known."""
-    known = [record for record in records if record.jobs and all(job.active_s is not None for job in record.jobs)]
+    """By arithmetic means over the trials, since parts must add up; None where they don't, or are not known.
+
+    Jobs that ran at once have each their own times, which don't add up to the batch's.
+    """
+    known = [
+        record
+        for record in records
+        if record.jobs
+        and record.trial.workload.jobs_at_once == 1
+        and all(job.active_s is not None for job in record.jobs)
+    ]
     if not known:
         return None
     jobs_s = fmean(sum(job.elapsed_s for job in record.jobs) for record in known)

@@ -109,6 +109,7 @@ def _keys(trial: Trial) -> Sequence[Key]:
     media = sorted(medium.model_dump_json() for medium in trial.media)
     about = (
         trial.workload.name, trial.workload.variant, str(sorted(trial.workload.options.items())),
+        *(spec.short for spec in trial.workload.together), str(trial.workload.concurrent),
         trial.dataset.model_dump_json(), trial.placement.model_dump_json(), *media,
     )  # fmt: skip
     closer = (

@@ -124,11 +124,12 @@ class BaseWorkload:
     runs_on: ClassVar[Sequence[RunsOn]] = (RunsOn(),)
     result_kinds: ClassVar[Mapping[str, Kind]] = {}
 
-    def __init__(self, spec: WorkloadSpec, base: str, dataset: GraphInput | None = None) -> None:
+    def __init__(self, spec: WorkloadSpec, base: str, dataset: GraphInput | None = None, part: str = "") -> None:
+        """`part` is the last part of its paths, where several workloads share a base."""
         self.options = WorkloadOptions(spec, {name: option.default for name, option in self.known_options.items()})
         for name in filter(self._is_flag, self.known_options):
             self.options.flag(name)
-        self.spec, self.base = spec, base
+        self.spec, self.base, self.part = spec, base, part
         if dataset is not None:
             self.input = dataset
         self.read_options()
@@ -147,11 +148,11 @@ class BaseWorkload:
 
     @property
     def input_path(self) -> str:
-        return f"{self.base}/input"
+        return f"{self.base}/input{self.part}"
 
     @property
     def output_path(self) -> str:
-        return f"{self.base}/output"
+        return f"{self.base}/output{self.part}"
 
     def estimate(self) -> Estimate:
         """By the variant's declared cost."""

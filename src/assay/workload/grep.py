@@ -220,7 +220,7 @@ class Grep(BaseWorkload):
     def run(self, engine: Engine, progress: Progress) -> LaunchReport:
         """Run both jobs, with the output of the first below the trial's paths instead of the user's home."""
         arguments = (self.input_path, self.output_path, self.options.text("pattern"), str(self._group))
-        properties = {_HOME: f"{self.base}/home", **self.spec.hadoop}
+        properties = {_HOME: f"{self.base}/home{self.part}", **self.spec.hadoop}
         report = engine.run_program(example("Grep", arguments, properties, "search", "sort"), progress)
         histories = [engine.history(job) for job in report.jobs]
         jobs = [history.job for history in histories]

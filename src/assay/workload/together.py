@@ -1,0 +1,134 @@
+"""Several workloads at once: copies of one, or a mix. Each has its own input, output and judgement."""
+
+from collections.abc import Sequence
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+
+from assay.model.dataset import DATASET, GraphFacts, InputKind
+from assay.model.doubt import Outcome, Verdict
+from assay.model.engine import Ending, Engine, JobReference, LaunchReport
+from assay.model.input import GraphInput, Input
+from assay.model.progress import Progress
+from assay.model.registry import WORKLOADS
+from assay.model.store import Store
+from assay.model.trial import Estimate, WorkloadSpec
+from assay.model.workload import Workload
+
+
+def open_workload(spec: WorkloadSpec, base: str, dataset: GraphInput | None) -> Workload:
+    """The workload of a spec, or all that it has at once. Raises BadInputError for options that can't be."""
+    if spec.jobs_at_once == 1:
+        return WORKLOADS.find(spec.name)(spec, base, dataset)
+    alone = [one.model_copy(update={"concurrent": 1}) for one in spec.each]
+    parts = [
+        WORKLOADS.find(one.name)(one, base, dataset if _takes_dataset(one) else None, f"/{number}")
+        for number, one in enumerate(alone * spec.concurrent, 1)
+    ]
+    return Together(spec, base, parts)
+
+
+def _takes_dataset(spec: WorkloadSpec) -> bool:
+    return WORKLOADS.find(spec.name).takes is InputKind.GRAPH or spec.options.get("input") == DATASET
+
+
+class _Inputs(Input):
+    """The inputs of several workloads."""
+
+    def __init__(self, inputs: Sequence[Input]) -> None:
+        self._inputs = inputs
+
+    def prepare(self, progress: Progress) -> None:
+        for one in self._inputs:
+            one.prepare(progress)
+
+    def facts(self) -> GraphFacts | None:
+        """The counts of the one dataset that they share."""
+        return next(filter(None, (one.facts() for one in self._inputs)), None)
+
+
+class _Numbered:
+    """Tells the progress of one of several workloads, under its number."""
+
+    def __init__(self, progress: Progress, number: int) -> None:
+        self._progress, self._number = progress, number
+
+    def step(self, name: str) -> None:
+        self._progress.step(f"{self._number}: {name}")
+
+    def detail(self, text: str) -> None:
+        self._progress.detail(f"{self._number}: {text}")
+
+
+class Together:
+    """Workloads that share a base and start at once; jobs, results and verdicts have each one's number."""
+
+    def __init__(self, spec: WorkloadSpec, base: str, parts: Sequence[Workload]) -> None:
+        self.spec, self.base = spec, base
+        self._parts = parts
+        self._reports: Sequence[LaunchReport] = ()
+        self.input: Input = _Inputs([part.input for part in parts])
+
+    @property
+    def input_path(self) -> str:
+        return f"{self.base}/input"
+
+    @property
+    def output_path(self) -> str:
+        return f"{self.base}/output"
+
+    def estimate(self) -> Estimate:
+        """As if they ran one after the other, and were checked so."""
+        each = [part.estimate() for part in self._parts]
+        return Estimate(
+            disk_bytes=sum(one.disk_bytes for one in each),
+            memory_bytes=max(one.memory_bytes for one in each),
+            seconds=sum(one.seconds for one in each),
+        )
+
+    def stage(self, store: Store, engine: Engine, progress: Progress) -> LaunchReport:
+        """One after the other."""
+        return self._report(
+            [part.stage(store, engine, _Numbered(progress, number)) for number, part in enumerate(self._parts, 1)]
+        )
+
+    def run(self, engine: Engine, progress: Progress) -> LaunchReport:
+        """All at once. Where one fails, or the run is interrupted, the others are ended too."""
+        with ThreadPoolExecutor(len(self._parts)) as threads:
+            running = [
+                threads.submit(part.run, engine, _Numbered(progress, number))
+                for number, part in enumerate(self._parts, 1)
+            ]
+            try:
+                done, _ = wait(running, return_when=FIRST_EXCEPTION)
+                for one in done:
+                    one.result()  # raises what the first one that failed did
+                self._reports = [one.result() for one in running]
+            except BaseException:
+                if isinstance(engine, Ending):
+                    engine.end()
+                raise
+        return self._report(self._reports)
+
+    def verify(self, store: Store, report: LaunchReport) -> tuple[Verdict, ...]:
+        """Each one's own check; one that breaks makes no other unknown."""
+        verdicts: list[Verdict] = []
+        for number, (part, own) in enumerate(zip(self._parts, self._reports, strict=True), 1):
+            try:
+                judged = part.verify(store, own)
+            except Exception as error:  # as the trial itself takes it: neither pass nor the end of the others' checks
+                detail = f"{type(error).__name__}: {error}"
+                judged = (Verdict(check="verification", outcome=Outcome.UNKNOWN, detail=detail),)
+            name = f"{number} {part.spec.name}"
+            verdicts += [one.model_copy(update={"check": f"{name}: {one.check}"}) for one in judged]
+        return tuple(verdicts)
+
+    def _report(self, reports: Sequence[LaunchReport]) -> LaunchReport:
+        """All of them in one."""
+        names = [f"{number} {part.spec.name}" for number, part in enumerate(self._parts, 1)]
+        named = list(zip(names, reports, strict=True))
+        return LaunchReport(
+            jobs=tuple(
+                JobReference(name=f"{name}: {job.name}", id=job.id) for name, report in named for job in report.jobs
+            ),
+            result={f"{name}: {key}": value for name, report in named for key, value in report.result.items()},
+            settings={key: value for report in reports for key, value in report.settings.items()},
+        )
