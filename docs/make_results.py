@@ -119,8 +119,8 @@ def quickstart() -> str:
 def _quickstart_decision() -> list[str]:
     lines = printed("quickstart", *REPORT)
     answer = next(place for place, line in enumerate(lines) if line.startswith("k-means ("))
-    phases = next(place for place, line in enumerate(lines) if line.startswith("  part "))
-    return lines[answer:phases]
+    validity = next(place for place, line in enumerate(lines) if line.startswith("This holds for"))
+    return lines[answer:validity]
 
 
 def quickstart_decision() -> str:
@@ -129,11 +129,11 @@ def quickstart_decision() -> str:
 
 
 def quickstart_answer() -> str:
-    """The quickstart's answer, without its phases and doubts."""
+    """The quickstart's answer, what it holds for, and whether outputs were verified."""
     lines = printed("quickstart", *REPORT)
     validity = next(place for place, line in enumerate(lines) if line.startswith("This holds for"))
     verified = next(place for place, line in enumerate(lines) if line.startswith("All outputs verified"))
-    return _listing([*_quickstart_decision(), "  ...", *lines[validity : verified + 1], "..."])
+    return _listing([*_quickstart_decision(), *lines[validity : verified + 1], "..."])
 
 
 def quickstart_ratio() -> str:

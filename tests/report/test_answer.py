@@ -14,6 +14,7 @@ from assay.stats.caveats import (
     MachineShared,
     NothingCounts,
     NotRepeated,
+    NotTheDrives,
     RanElsewhere,
     SlowedDrives,
     TimesModelled,
@@ -235,6 +236,9 @@ def test_an_answer_says_how_many_parameters_of_its_emulated_drives_are_assumed()
 
 TOLD = {
     NothingCounts(of=("tape", "disk")): "No trial on tape, disk counts: ",
+    NotTheDrives(
+        of=("ssd",), busy_s=0.2
+    ): "The difference on ssd cannot come from the drives, which were busy for 0.2 s",
     RanElsewhere(of=("tape",)): "The trials on tape ran on another machine, system or medium",
     TimesModelled(times_slower=4): "These times are modelled: ",
     LinksIdle(): "No link had packets waiting",
@@ -260,3 +264,13 @@ def test_no_kind_of_caveat_goes_unsaid():
 def test_what_is_open_without_repetitions_asks_for_some():
     (note, _) = answer_of(undecided(repetitions=0).model_copy(update={"caveats": (NotRepeated(),)})).notes
     assert note == "Without repetitions it is not known how much equal trials differ: repeat the experiment."
+
+
+def test_a_difference_that_no_drive_can_have_made_is_called_that():
+    apart = NotTheDrives(of=("ssd",), busy_s=0.2)
+    ssd = SSD.model_copy(update={"verdict": Verdict.NOT_KNOWN_YET})
+    one = decision(HDD, ssd, verdict=Verdict.NOT_KNOWN_YET, caveats=(apart,))
+    answer = answer_of(one)
+    assert answer.headline == "this difference cannot come from the drives (busy for 0.2 s); repeat"
+    assert answer.lines[1].words == "33 % less time, but not because of the drives"
+    assert answer.caveats[0].startswith("The difference on ssd cannot come from the drives")

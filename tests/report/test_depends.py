@@ -7,7 +7,7 @@ import pytest
 
 from assay.report.analysis import analyse
 from assay.report.charts.depends import depends_charts
-from assay.report.depends import depends_notes
+from assay.report.depends import depends_notes, restated_notes
 from assay.stats.sensitivity import Sensitivity, VariedTrial
 from tests.stats.test_sensitivity import a_run
 
@@ -38,11 +38,11 @@ def test_processors_and_drives_are_told_in_few_lines():
 
 
 def test_a_sites_own_speed_comes_first_with_its_verdict():
-    note, *_ = depends_notes(one(cpu_speed=2.0), first=True)
+    (note,) = restated_notes(one(cpu_speed=2.0))
     assert note == (
         "With processors 2 times as fast as here: 67 % less time (58 to 73 %) on ssd than on hdd, worth it."
     )
-    note, *_ = depends_notes(one(cpu_speed=0.05, halves=(0.3, 0.3, 0.3)), first=True)
+    (note,) = restated_notes(one(cpu_speed=0.05, halves=(0.3, 0.3, 0.3)))
     assert note.endswith("not worth it.")
 
 
@@ -65,7 +65,7 @@ def test_the_answer_has_them_last_and_analysis_restates_for_a_speed():
     plan, records = a_run()
     asked = analyse(plan, records, 2.0)
     assert asked.answers[0].notes[-3].startswith("The saving depends on the processors")
-    assert any(note.startswith("With processors 2 times as fast as here") for note in asked.answers[0].notes)
+    assert any(note.startswith("With processors 2 times as fast as here") for note in asked.answers[0].caveats)
     assert asked.sensitivities[0].cpu_speed == 2.0
     assert analyse(plan, records).sensitivities[0].cpu_speed is None
 
@@ -127,7 +127,7 @@ def test_a_saving_below_nothing_has_room():
 @pytest.mark.parametrize("other_s", [13.6, 10.0])
 def test_a_time_below_that_with_zero_delay_is_told_and_drawn_at_any_speed(other_s):
     noisy = one(base_s=26.0, other_s=other_s, zero_s=14.0, cpu_speed=100.0)
-    note, *_ = depends_notes(noisy, first=True)
+    (note,) = restated_notes(noisy)
     assert note.startswith("With processors 100 times as fast as here: 99 % less time (")
     (chart,) = depends_charts([noisy])
     assert "100x: 99 %" in chart

@@ -12,7 +12,7 @@ from assay.report.bias import bias_text
 from assay.report.charts.split import FULL, split_charts
 from assay.report.first_screen import MOST_CARDS, MOST_FIRST, MOST_ROWS, first_screen
 from assay.stats.decision import Split, Verdict
-from tests.report.made_decisions import HDD, LEVELS, SSD, bounded, decision, not_worth_it, placed, undecided
+from tests.report.made_decisions import HDD, LEVELS, SSD, bounded, conditions, decision, not_worth_it, placed, undecided
 from tests.report.made_runs import decided_run, made_run, made_trials, page
 
 
@@ -48,9 +48,11 @@ SPLIT = Split(computing_s=20.0, storage_s=HDD.storage_s, start_up_s=5.0, between
 
 def test_a_bars_parts_are_the_splits_seconds_on_the_axis():
     svg = chart(decision(HDD.model_copy(update={"split": SPLIT}), SSD))
-    assert lengths(svg, 50)[:4] == [20.0, 16.7, 5.0, 3.3]
+    shown = lengths(svg, 50)[:3]
+    assert shown == pytest.approx([45 / 41.7 * seconds for seconds in (20.0, 16.7, 5.0)], abs=0.06)
+    assert sum(shown) == pytest.approx(HDD.elapsed_s.value, abs=0.2), "a bar ends at the time that the answer gives"
     words = " ".join(svg.itertext())
-    for part in ("computing", "storage", "start-up", "between jobs"):
+    for part in ("computing", "storage", "start-up"):
         assert part in words
 
 
@@ -140,8 +142,32 @@ def test_filters_know_cards_and_lines_by_all_levels_but_the_placement():
 def test_only_doubts_that_could_change_the_answer_are_on_the_first_screen():
     doubts = [DOUBTS[kind].doubt(f"{kind} happened") for kind in ("outliers", "machine-shared")]
     screen = screen_of([decision()], doubts=[*doubts, doubts[1]])
-    assert screen.doubts == [f"machine-shared happened (and 1 more of this kind).{bias_text('machine-shared')}"]
-    assert screen.more_doubts == 1
+    assert screen.caveats == [f"Doubt: machine-shared happened (and 1 more of this kind).{bias_text('machine-shared')}"]
+    assert screen.more_caveats == 1
+
+
+def test_at_most_three_caveats_are_on_the_first_screen_each_once():
+    doubts = [DOUBTS[kind].doubt(f"{kind} happened") for kind in ("emulator-was-late", "machine-shared")]
+    decisions = of_workloads(("sort", "rank"))
+    open_ = [one.model_copy(update={"conditions": conditions(read=0.2, busy=0.1)}) for one in decisions]
+    screen = screen_of(open_, doubts=doubts)
+    assert [words.partition(":")[0] for words in screen.caveats] == [
+        "Do not generalise from this run",
+        "Doubt",
+        "Doubt",
+    ]
+    assert screen.more_caveats == 0
+    assert not set(screen.caveats) & set(screen.details)
+
+
+def test_the_page_has_all_of_the_method_in_one_closed_block(html):
+    (block,) = re.findall(r'<details class="how" id="method"[^>]*>', html)
+    assert "open" not in block
+    before = html[: html.index(block)]
+    assert "<h2 class=" not in before.replace('class="headline"', "")
+    for words in ("Elapsed time", "Doubts", "Trials", "Facts and settings", "noise estimate"):
+        assert words not in before
+        assert words in html
 
 
 @pytest.fixture(scope="module")

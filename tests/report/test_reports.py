@@ -1,6 +1,7 @@
 """Proves that the page and the table say what the records say, need nothing from outside, and hide no failure."""
 
 import re
+from io import StringIO
 from pathlib import Path
 
 import pytest
@@ -22,10 +23,10 @@ RECORDS = [a_record(a_trial(1), elapsed_s=12.34), a_record(a_trial(2, medium="me
 PLAN = a_plan(a_trial(1), a_trial(2, medium="memory"))
 
 
-def table_text(records):
+def table_text(records, *, verbose=False):
     console = Console(record=True, width=140, file=None, quiet=False, force_terminal=False)
     with console.capture() as captured:
-        print_report("demo", records, analyse(PLAN, records), console)
+        print_report("demo", records, analyse(PLAN, records), console, verbose=verbose)
     return captured.get()
 
 
@@ -60,7 +61,8 @@ def test_the_page_shows_failures_damage_and_what_is_missing(tmp_path):
 
 
 def test_the_table_has_numbers_doubts_and_failed_checks():
-    text = table_text([RECORDS[0], a_record(a_trial(2, medium="memory"), elapsed_s=6.17, outcome=Outcome.UNKNOWN)])
+    records = [RECORDS[0], a_record(a_trial(2, medium="memory"), elapsed_s=6.17, outcome=Outcome.UNKNOWN)]
+    text = table_text(records, verbose=True)
     for part in ("12.3", "6.2", "0.50", "unknown", "triangles equal", "not known yet"):
         assert part in text
 
@@ -107,7 +109,20 @@ def test_the_terminal_has_the_doubts_that_could_change_the_answer_the_worst_firs
     late = text.index("Doubt: emulator-was-late 2 (and 2 more of this kind).")
     assert late < text.index("Doubt: machine-shared 1.")
     assert "probe-missing" not in text
-    assert "1 more doubt on the page." in text
+    assert "1 more caveat on the page, and with --verbose." in text
+
+
+def test_the_terminal_takes_one_screen_and_has_tables_and_notes_with_verbose():
+    plan, records = made_run(made_trials(repetitions=3))
+    console = Console(width=80, file=StringIO())
+    print_report("demo", records, analyse(plan, records), console)
+    short = console.file.getvalue()
+    assert len(short.splitlines()) <= 20
+    print_report("demo", records, analyse(plan, records), console, verbose=True)
+    whole = console.file.getvalue()[len(short) :]
+    for words in ("placement  runs  elapsed", "noise estimate"):
+        assert words not in short
+        assert words in whole
 
 
 def test_every_trial_median_and_interval_lies_where_the_axis_says():

@@ -44,7 +44,7 @@ def run(tmp_path, request):
 def forms(run):
     analysis = analyse(run.plan, run.records)
     console = Console(width=200, record=True, file=StringIO())
-    print_report("test", run.records, analysis, console)
+    print_report("test", run.records, analysis, console, verbose=True)
     return console.export_text(), markdown(run, analysis), run_page(run, analysis), "".join(json_lines(run, analysis))
 
 

@@ -9,9 +9,11 @@ from statsmodels.stats.multitest import multipletests
 
 from assay.model.trial import SHIPPED_PRIOR, NoisePrior
 from assay.stats.comparison import benjamini_hochberg, compare, holm, sign_flip_p
-from assay.stats.sample import MACHINE, RUN, Sample
+from assay.stats.noise import Interval
+from assay.stats.sample import MACHINE, RUN, Sample, samples
 from assay.stats.summary import in_words, noise_words
 from tests.stats.fake_times import FakeTimes
+from tests.stats.terasort import terasort_run
 
 NOISE = (0.03, -0.02, 0.01, -0.04, 0.02, 0.0, -0.01, 0.04, 0.05, -0.03)
 TERASORT = {
@@ -233,3 +235,15 @@ def test_nothing_to_compare_compares_nothing():
     assert compare(trials("hdd", [1, 2, 3])) == []
     with pytest.raises(KeyError):
         compare(trials("hdd", [1]), ["colour"])
+
+
+def test_an_interval_is_shown_only_where_it_says_the_same_as_the_significance():
+    def seen(one, **changes):
+        return one.model_copy(update=changes).shown_interval
+
+    one = next(iter(compare(samples(terasort_run()[1]))))
+    apart, around = Interval(low=1.16, high=2.01), Interval(low=0.9, high=1.2)
+    assert seen(one, interval=apart, significant=True, p=0.01) == apart
+    assert seen(one, interval=apart, significant=False, p=0.04) is None, "significant alone, not after correction"
+    assert seen(one, interval=apart, significant=False, p=None) is None, "not tested"
+    assert seen(one, interval=around, significant=False, p=0.5) == around

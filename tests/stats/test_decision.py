@@ -5,7 +5,7 @@ import pytest
 from assay.model.doubt import Outcome
 from assay.model.record import Amount
 from assay.model.trial import ZERO_DELAY
-from assay.stats.caveats import AssumedParameters, MachineShared, RanElsewhere
+from assay.stats.caveats import AssumedParameters, MachineShared, NotTheDrives, RanElsewhere
 from assay.stats.decision import Verdict, decisions
 from assay.stats.summary import summarise
 from assay.stats.trial_doubts import MACHINE_SHARED
@@ -195,6 +195,34 @@ def test_a_bound_far_below_the_threshold_decides_where_placements_are_compared_t
     )
     found = decision_of(busy_run({"hdd": (73.0, 70.0), "ssd": (60.0, 69.0)}, 7.0))
     assert (found.verdict, found.storage_too_small) == (Verdict.NOT_KNOWN_YET, False)
+
+
+def emulated(run):
+    """The same with drives that are emulated."""
+    plan, records = run
+    found = []
+    for record in records:
+        media = tuple(medium.model_copy(update={"kind": "emulated"}) for medium in record.trial.media)
+        found.append(record.model_copy(update={"trial": record.trial.model_copy(update={"media": media})}))
+    return plan, found
+
+
+def test_a_difference_beyond_what_drives_were_busy_for_is_not_theirs_and_decides_nothing():
+    times = {"evo": (41.0, 42.0, 41.5), "mx100": (27.0, 26.5, 27.5)}
+    found = decision_of(emulated(busy_run(times, 0.2, repetitions=3)))
+    assert NotTheDrives(of=("mx100",), busy_s=0.2) in found.caveats
+    assert result(found, "mx100").verdict is not Verdict.WORTH_IT
+    assert found.verdict is not Verdict.WORTH_IT
+    busy = decision_of(emulated(busy_run(times, 20.0, repetitions=3)))
+    assert not busy.has(NotTheDrives)
+    assert busy.verdict is Verdict.WORTH_IT
+    real = decision_of(busy_run(times, 0.2, repetitions=3))
+    assert not real.has(NotTheDrives), "a kernel may count too little of a device's time"
+
+
+def test_a_difference_within_the_noise_needs_no_cause():
+    found = decision_of(emulated(busy_run({"evo": (41.0, 42.0), "mx100": (40.0, 41.0)}, 0.2)))
+    assert not found.has(NotTheDrives)
 
 
 def test_a_baseline_slower_than_the_base_is_no_limit():

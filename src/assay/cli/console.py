@@ -86,7 +86,7 @@ class ConsoleDisplay:
         elapsed = seconds_text(record.totals.elapsed_s if record.totals else None)
         elapsed += " s" + (" (modelled)" if record.modelled else "") + (", excluded" if record.struck_out else "")
         reason = f": {record.error}" if record.error else ""
-        line = f"{self._head}: {record.outcome}, jobs {elapsed}, trial {seconds_text(seconds)} s{reason}"
+        line = f"{self._head}: {record.outcome}, {elapsed}{reason}"
         print_line(self._console, line)
 
     def step(self, name: str) -> None:

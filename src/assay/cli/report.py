@@ -25,6 +25,7 @@ from assay.model.naming import printable
 from assay.record.folder import RunFolder
 from assay.report import values
 from assay.report.analysis import RunAnalysis, RunData, analyse, read_run
+from assay.report.first_screen import ran_text
 from assay.report.markdown import markdown
 from assay.report.next_steps import next_steps
 from assay.report.page import run_page
@@ -102,8 +103,9 @@ def report_run(folder: Path, output: Output, cpu_speed: float | None = None) -> 
     """
     run, console = read_run(RunFolder(folder)), output.results
     analysis = _analysed(run, cpu_speed)
+    where = ran_text(run.records)
     title = f"{run.plan.experiment}: {len(run.records)} of {len(run.plan.trials)} trials"
-    print_report(title, run.records, analysis, console)
+    print_report(f"{title}, {where}" if where else title, run.records, analysis, console, verbose=output.verbose)
     if output.verbose:
         print_nodes(run.detailed, console)
     for damaged in run.damaged[:MOST_DAMAGED]:
@@ -252,7 +254,7 @@ def json_lines(run: RunData, analysis: RunAnalysis) -> Iterator[str]:
     "--cpu-speed", type=Speed(), metavar="SPEED",
     help="Restate the answers for processors of so many times the speed of those that the trials ran on, such as 2x.",
 )  # fmt: skip
-@click.option("-v", "--verbose", is_flag=True, help="Print the tables of the nodes too.")
+@click.option("-v", "--verbose", is_flag=True, help="Print the tables of times, phases and nodes too, and all caveats.")
 def report(
     folder: Path | None, form: Form | None, rows: Rows | None, out: Path | None, cpu_speed: float | None, *,
     last: bool, as_json: bool, verbose: bool,

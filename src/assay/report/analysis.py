@@ -19,7 +19,7 @@ from assay.model.trial import NO_PROBES, Plan
 from assay.record.folder import Damaged, RunFolder
 from assay.record.predictions import predictions_of
 from assay.report.answer import Answer, answer_of
-from assay.report.depends import depends_notes
+from assay.report.depends import depends_notes, restated_notes
 from assay.report.faults import FaultsView
 from assay.report.predicted import predicted_lines
 from assay.stats import blocked, instruments, run_doubts
@@ -376,7 +376,9 @@ def _with_notes(answer: Answer, decision: Decision, depends: Sensitivity | None,
     """With what it depends on, last; where storage was hardly used that is noise."""
     if depends is None or (decision.storage_hardly_used and depends.cpu_speed is None):
         return answer
-    return answer._replace(notes=(*answer.notes, *depends_notes(depends, first=first)))
+    restated = tuple(restated_notes(depends))  # what was asked for, so it stands with what could change the answer
+    notes = (*answer.caveats, *restated, *answer.details, *depends_notes(depends, first=first))
+    return answer._replace(notes=notes, decisive=answer.decisive + len(restated))
 
 
 def _times(rows: Sequence[Row]) -> dict[Levels, float]:

@@ -5,16 +5,24 @@ Terminal, page and Markdown show the same sentences. They say what `stats.decisi
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 from assay.model.fault import NO_FAULT
 from assay.model.medium import UNKNOWN_DRIVE
 from assay.model.registry import MEDIA
 from assay.model.signature import OUTSIDE
-from assay.report.caveats import NO_REPETITIONS, drive_notes, left_out_notes, model_notes
+from assay.report.caveats import (
+    NO_REPETITIONS,
+    drive_notes,
+    left_out_notes,
+    model_notes,
+    other_cause_notes,
+    slowed_notes,
+)
 from assay.report.words import about_text, seconds_text
 from assay.stats.blocked import BlockedShare
-from assay.stats.caveats import MachineShared
+from assay.stats.caveats import MachineShared, NotTheDrives
 from assay.stats.changes import AS_IT_IS, CHANGE
 from assay.stats.decision import REAL, TWIN, Decision, Estimate, PlacementResult, Question, Verdict
 from assay.stats.fault_cost import FAULT
@@ -43,8 +51,8 @@ class Answer(NamedTuple):
     """A decision in words.
 
     `subject` names workload and data set, `headline` is the verdict in a sentence, `verdict` one of the `OUTCOMES` of
-    its question. `notes` are sentences on what limits the answer and on what can be said all the same; the worst first.
-    `levels` are the decision's.
+    its question. `notes` are sentences on what limits the answer and on what can be said all the same; the first of
+    them, as many as `decisive`, could change it. `levels` are the decision's.
     """
 
     subject: str
@@ -53,6 +61,17 @@ class Answer(NamedTuple):
     lines: tuple[AnswerLine, ...]
     notes: tuple[str, ...]
     levels: Mapping[str, str]
+    decisive: int = 0
+
+    @property
+    def caveats(self) -> tuple[str, ...]:
+        """The notes that could change the answer."""
+        return self.notes[: self.decisive]
+
+    @property
+    def details(self) -> tuple[str, ...]:
+        """The notes on what the answer rests on, and on what it holds for."""
+        return self.notes[self.decisive :]
 
 
 def answer_of(decision: Decision, shared: Sequence[Decision] = ()) -> Answer:
@@ -72,13 +91,15 @@ def answer_of(decision: Decision, shared: Sequence[Decision] = ()) -> Answer:
         words = _baseline_words(decision, names)
         label = "With zero storage delay"
         lines.append(AnswerLine(label, label, _time(decision.baseline), words, baseline=True))
+    caveats, details = tuple(_caveats(decision, names)), tuple(_details(decision, names))
     return Answer(
         subject=subject_of(decision, shared),
         headline=said,
         verdict=outcome_of(decision),
         lines=tuple(lines),
-        notes=tuple(_notes(decision, names)),
+        notes=(*caveats, *details),
         levels=decision.levels,
+        decisive=len(caveats),
     )
 
 
@@ -191,9 +212,7 @@ def _words(decision: Decision, one: PlacementResult) -> str:
     if one.saving is not None and decision.question is not Question.WORTH:
         return (_fault_words if decision.question is Question.COST else _twin_words)(decision, one)
     if one.saving is not None:
-        change = f"{percent(abs(one.saving.value))} {'less' if one.saving.value >= 0 else 'more'} time"
-        threshold = f"threshold {percent(decision.worth)}"
-        return f"{change}: {one.verdict} ({threshold}; 95 % interval {interval_text(one.saving)})"
+        return _saving_words(decision, one, one.saving)
     if one.storage_s is None:
         return _without_baseline(decision, one)
     if one.storage_share is None:
@@ -204,6 +223,22 @@ def _words(decision: Decision, one: PlacementResult) -> str:
     return f"of which storage: {seconds} s, {percent(one.storage_share.value)} ({interval_text(one.storage_share)})"
 
 
+def _saving_words(decision: Decision, one: PlacementResult, saving: Estimate) -> str:
+    change = f"{percent(abs(saving.value))} {'less' if saving.value >= 0 else 'more'} time"
+    if _not_the_drives(decision, one) is not None:
+        return f"{change}, but not because of the drives"
+    return f"{change}: {one.verdict} (threshold {percent(decision.worth)}; {_certainty(decision, one, saving)})"
+
+
+def _certainty(decision: Decision, one: PlacementResult, saving: Estimate) -> str:
+    """The interval of a saving, where it says the same as the verdict, which is corrected for all of a report's."""
+    low, high = saving.low, saving.high
+    decided = one.verdict is not Verdict.NOT_KNOWN_YET or low is None or high is None
+    if not decided and not (low or 0.0) <= decision.worth <= (high or 0.0):
+        return f"not sure after correction for {decision.corrected} verdicts"
+    return f"95 % interval {interval_text(saving)}"
+
+
 def _fault_words(decision: Decision, one: PlacementResult) -> str:
     """What a fault costs against the base, which is no fault where that ran, and whether that is significant."""
     more_s, more = one.elapsed_s.value - decision.placements[0].elapsed_s.value, more_time(one)
@@ -211,9 +246,10 @@ def _fault_words(decision: Decision, one: PlacementResult) -> str:
     cost += _than(decision)
     if more.low is None:
         return f"{cost}; how far that is chance is not known without repetitions"
-    interval = interval_text(more)
-    sure = "significant" if one.comparison and one.comparison.significant else "not significant"
-    return f"{cost} ({sure}; 95 % interval {interval})"
+    if one.comparison is None or not one.comparison.significant:
+        alike = one.comparison is None or one.comparison.shown_interval is not None
+        return f"{cost} (not significant{f'; 95 % interval {interval_text(more)}' if alike else ''})"
+    return f"{cost} (significant; 95 % interval {interval_text(more)})"
 
 
 def _fault_headline(decision: Decision, names: Mapping[str, str]) -> str:
@@ -341,6 +377,9 @@ def _headline(decision: Decision, names: Mapping[str, str]) -> str:
         if most <= 0 and best.saving:
             return f"{others} {verb} worth it: {percent(-best.saving.value)} more time than {base}"
         return f"{others} {verb} worth it: at most {percent(most)} less time than {base}"
+    apart = _not_the_drives(decision, best)
+    if apart is not None:
+        return f"this difference cannot come from the drives (busy for {seconds_text(apart.busy_s)} s); repeat"
     return f"not known yet whether {names[best.placement]} saves {percent(decision.worth)} of the time on {base}"
 
 
@@ -361,6 +400,12 @@ def _changes_headline(decision: Decision, _: Mapping[str, str]) -> str:
     return "; ".join(pieces)
 
 
+def _not_the_drives(decision: Decision, one: PlacementResult) -> NotTheDrives | None:
+    """The caveat that says so of this placement."""
+    caveats = (caveat for caveat in decision.caveats if isinstance(caveat, NotTheDrives))
+    return next((caveat for caveat in caveats if one.placement in caveat.of), None)
+
+
 def _alone(decision: Decision, names: Mapping[str, str]) -> str:
     """Of one placement only a bound can be told."""
     if not decision.placements:
@@ -378,18 +423,12 @@ def _alone(decision: Decision, names: Mapping[str, str]) -> str:
     return f"only {names[one.placement]} ran: there is nothing to compare it with"
 
 
-def _notes(decision: Decision, names: Mapping[str, str]) -> Iterator[str]:
-    """What no figure speaks of, what limits the answer, what would decide it, and what it holds for."""
+def _caveats(decision: Decision, names: Mapping[str, str]) -> Iterator[str]:
+    """What could change the answer, and what would decide it."""
     yield from left_out_notes(decision)
-    yield from _not_met(decision, names)
+    yield from other_cause_notes(decision)
+    yield from islice(_not_met(decision, names), 1)
     of_worth = decision.question is Question.WORTH
-    if decision.busy_bound_s is not None and decision.placements and of_worth:
-        base = decision.placements[0]
-        busy, whole = seconds_text(decision.busy_bound_s), seconds_text(base.elapsed_s.value)
-        name = names[base.placement]
-        subject = name if name == base.placement else f"{name[0].upper()}{name[1:]}"
-        was = f"{subject} was busy for {busy} of {whole} s according to its counters"
-        yield f"{was}, so no drive can save more than about {busy} s."
     open_ = decision.verdict is Verdict.NOT_KNOWN_YET if of_worth else not decision.repeated
     if open_ and len(decision.placements) > 1:
         more = decision.more
@@ -403,8 +442,27 @@ def _notes(decision: Decision, names: Mapping[str, str]) -> Iterator[str]:
             )
             corrected = f", corrected for {decision.corrected} verdicts" if decision.corrected > 1 else ""
             yield f"About {times} would decide it{corrected}, if the times vary as they did so far."
-    yield from _noise_notes(decision, names)
     yield from model_notes(decision)
+    yield from slowed_notes(decision)
+
+
+def _details(decision: Decision, names: Mapping[str, str]) -> Iterator[str]:
+    """What the answer rests on, and what it holds for."""
+    yield from islice(_not_met(decision, names), 1, None)
+    if decision.busy_bound_s is not None and decision.placements and decision.question is Question.WORTH:
+        base = decision.placements[0]
+        busy, whole = seconds_text(decision.busy_bound_s), seconds_text(base.elapsed_s.value)
+        name = names[base.placement]
+        subject = name if name == base.placement else f"{name[0].upper()}{name[1:]}"
+        was = f"{subject} was busy for {busy} of {whole} s according to its counters"
+        yield f"{was}, so no drive can save more than about {busy} s."
+    yield from _noise_notes(decision, names)
+    yield scope_of(decision)
+    yield from drive_notes(decision)
+
+
+def scope_of(decision: Decision) -> str:
+    """What an answer holds for, in a sentence."""
     same = decision.nodes and decision.factor != "nodes"
     nodes = "" if not same else " on one node" if decision.nodes == 1 else f" on {decision.nodes} nodes"
     memory, cache = (
@@ -413,8 +471,7 @@ def _notes(decision: Decision, names: Mapping[str, str]) -> Iterator[str]:
     of_it = "page cache included" if cache == "all" else f"of which {cache} page cache"
     alone = "" if cache == "all" else f" with {cache} of page cache"
     within = alone if memory == "all" else f" within {memory} of memory, {of_it}"
-    yield f"This holds for this job and input{nodes}{within}."
-    yield from drive_notes(decision)
+    return f"This holds for this job and input{nodes}{within}."
 
 
 def _noise_notes(decision: Decision, names: Mapping[str, str]) -> Iterator[str]:

@@ -2,10 +2,12 @@
 
 from collections.abc import Iterator
 
+from assay.report.words import seconds_text
 from assay.stats.caveats import (
     AssumedParameters,
     LinksIdle,
     NothingCounts,
+    NotTheDrives,
     RanElsewhere,
     SlowedDrives,
     TimesModelled,
@@ -29,6 +31,16 @@ def left_out_notes(decision: Decision) -> Iterator[str]:
                 yield f"The trials on {on} ran on another machine, system or medium, so they are not compared here."
 
 
+def other_cause_notes(decision: Decision) -> Iterator[str]:
+    """Which differences no drive can have made."""
+    for caveat in decision.caveats:
+        if isinstance(caveat, NotTheDrives):
+            yield (
+                f"The difference on {', '.join(caveat.of)} cannot come from the drives, which were busy for "
+                f"{seconds_text(caveat.busy_s)} s at most: something else slowed trials down. Repeat the experiment."
+            )
+
+
 def model_notes(decision: Decision) -> Iterator[str]:
     """What times of a scale model say."""
     for caveat in decision.caveats:
@@ -36,7 +48,7 @@ def model_notes(decision: Decision) -> Iterator[str]:
             case TimesModelled():
                 yield (
                     "These times are modelled: the cluster ran slower than the one that it stands for, and they are "
-                    "divided by that. The checks of the model are below."
+                    "divided by that. The page has the checks of the model."
                 )
             case LinksIdle():
                 yield (
@@ -46,7 +58,7 @@ def model_notes(decision: Decision) -> Iterator[str]:
 
 
 def drive_notes(decision: Decision) -> Iterator[str]:
-    """What is not known of emulated drives, or unlike those that they are named after."""
+    """What is not known of emulated drives."""
     assumed = [caveat for caveat in decision.caveats if isinstance(caveat, AssumedParameters)]
     if assumed:
         counts = " and ".join(
@@ -57,6 +69,10 @@ def drive_notes(decision: Decision) -> Iterator[str]:
             f"{are} emulated. {counts} are assumptions, neither published nor measured; the intervals do not account "
             "for errors in them."
         )
+
+
+def slowed_notes(decision: Decision) -> Iterator[str]:
+    """That emulated drives are slower than those that they are named after."""
     for caveat in decision.caveats:
         if isinstance(caveat, SlowedDrives):
             yield (

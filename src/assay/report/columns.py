@@ -153,7 +153,7 @@ def ratio_column(head: str, compared: Sequence[Comparison | PredictedRatio | Non
     return Column(
         head,
         ["-" if one is None else RATIO(one.ratio) for one in compared],
-        intervals=[interval_words(one.interval if one else None, RATIO) for one in compared],
+        intervals=[interval_words(one.shown_interval if one else None, RATIO) for one in compared],
         values=[one.ratio if one else None for one in compared],
         titles=[in_words(one) if isinstance(one, Comparison) else "" for one in compared],
     )
@@ -166,18 +166,9 @@ def output_column(rows: Sequence[Row]) -> Column:
 
 
 def combination_columns(rows: Sequence[Row], factors: Sequence[str] = ()) -> list[Column]:
-    """Of a run's combinations: names, time and ratio, the phases of an average task, the output.
-
-    Pages and Markdown also have the time with the gaps between jobs, and that until all was on the drives.
-    """
+    """Of a run's combinations: names, time and ratio, the phases of an average task, the output."""
     phases = [
         Column(name, [seconds_text((row.phases or {}).get(name)) for row in rows], rank=2 + place, unit="s")
         for place, name in enumerate(phases_of(rows))
     ]
-    run, durable = [row.run_s for row in rows], [row.durable_s for row in rows]
-    further = [
-        Column(head, [seconds_text(one) for one in seconds], rank=None, unit="s", values=seconds)
-        for head, seconds in (("with gaps", run), ("durable", durable))
-        if any(one is not None for one in seconds)
-    ]
-    return [*name_columns(rows, factors), *time_columns(rows), *further, *phases, output_column(rows)]
+    return [*name_columns(rows, factors), *time_columns(rows), *phases, output_column(rows)]

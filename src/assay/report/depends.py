@@ -11,14 +11,18 @@ HOW = "1.29 MB by `time (seq 200000 | bzip2 -9 > /dev/null)`"
 """What `host.machine` does, in a shell."""
 
 
-def depends_notes(sensitivity: Sensitivity, *, first: bool) -> Iterator[str]:
-    """Sentences below an answer; the `first` of a report says how to ask for other processors."""
+def restated_notes(sensitivity: Sensitivity) -> Iterator[str]:
+    """The answer for other processors, where it was asked for."""
     if sensitivity.cpu_speed is not None:
         yield (
             f"With processors {sensitivity.cpu_speed:g} times as fast as here: "
             f"{_less(sensitivity.saving(sensitivity.cpu_speed))} on {sensitivity.other} than on {sensitivity.base}, "
             f"{sensitivity.verdict(sensitivity.cpu_speed)}."
         )
+
+
+def depends_notes(sensitivity: Sensitivity, *, first: bool) -> Iterator[str]:
+    """Sentences below an answer; the `first` of a report says how to ask for other processors."""
     slower, faster = (_less(sensitivity.saving(speed)) for speed in (0.5, 2.0))
     how = " For yours: `assay report RUN --cpu-speed 3x`." if first and sensitivity.cpu_speed is None else ""
     yield (

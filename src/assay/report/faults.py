@@ -93,8 +93,9 @@ def _time_words(cost: FaultCost) -> str:
     one = cost.comparison
     if one is None or one.p is None:
         return f"{words}, not tested: there are no repetitions"
-    interval = f"95 % interval of the ratio {one.interval.low:.2f} to {one.interval.high:.2f}"
-    return f"{words}, {'significant' if one.significant else 'not significant'} ({interval})"
+    span = one.shown_interval
+    interval = f" (95 % interval of the ratio {span.low:.2f} to {span.high:.2f})" if span else ""
+    return f"{words}, {'significant' if one.significant else 'not significant'}{interval}"
 
 
 def _losses(

@@ -1,22 +1,24 @@
 """What the page begins with: few decisions as cards with a chart each, many as a table of verdicts."""
 
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from itertools import islice, zip_longest
 from typing import NamedTuple
 
 from assay.model.doubt import Doubt, Outcome, decisive
 from assay.model.installed import described
-from assay.model.naming import first_few
+from assay.model.naming import bytes_text, first_few
 from assay.model.record import Record
 from assay.model.trial import Plan
 from assay.record.folder import Damaged
 from assay.report.analysis import Filter, marks_of
-from assay.report.answer import OUTCOMES, Answer, more_time, telling
+from assay.report.answer import OUTCOMES, Answer, more_time, scope_of, telling
 from assay.report.bias import bias_text
 from assay.report.charts.split import split_charts
 from assay.report.templates import address
 from assay.stats.decision import Decision, Estimate, PlacementResult, Question
 from assay.stats.predicted import PredictedLevel
+from assay.stats.run_doubts import began_ms
 from assay.stats.sample import PLACEMENT, in_order, in_plan_order
 
 MOST_NAMED = 5
@@ -24,8 +26,9 @@ BASELINE = "zero storage delay: what no drive can beat, not a drive to buy"
 
 
 class Overview(NamedTuple):
-    """What was `compared`, by name; three clauses on belief; whether all outputs are `right`."""
+    """When and where it `ran`; what was `compared`, by name; clauses on belief; whether all outputs are `right`."""
 
+    ran: str
     compared: tuple[tuple[str, str], ...]
     checked: str
     missing: str
@@ -50,12 +53,30 @@ def overview(plan: Plan, records: Sequence[Record], damaged: Sequence[Damaged], 
     kinds = [kind.replace("-", " ") for kind in dict.fromkeys(doubt.kind for doubt in doubts)]
     doubted = f"doubts: {_listed(kinds)}" if kinds else "no doubt was raised"
     return Overview(
+        ran=ran_text(records),
         compared=_compared(counted, plan.placements),
         checked=checked,
         missing="; ".join(lacking),
         doubted=doubted,
         right=bool(counted) and passed == len(counted),
     )
+
+
+def ran_text(records: Sequence[Record]) -> str:
+    """`2026-11-25 on AMD EPYC, 2 cores, 23.5 GiB`: the days and the machines of a run's trials."""
+    days = sorted(
+        {f"{datetime.fromtimestamp(when / 1000, UTC):%Y-%m-%d}" for one in records if (when := began_ms(one))}
+    )
+    facts = [(one.facts.get("cpu"), one.facts.get("cores"), one.facts.get("memory_bytes")) for one in records]
+    machines = []
+    for cpu, cores, memory in dict.fromkeys(facts):
+        size = bytes_text(int(memory)) if memory and memory.isdigit() else None
+        parts = [cpu, f"{cores} core{'' if cores == '1' else 's'}" if cores else None, size]
+        if any(parts):
+            machines.append(", ".join(filter(None, parts)))
+    begun = " to ".join(dict.fromkeys((days[0], days[-1]))) if days else ""
+    on = f"on {first_few(machines, '; ', most=2)}" if machines else ""
+    return " ".join(part for part in (begun, on) if part)
 
 
 def _compared(records: Sequence[Record], planned: Sequence[str]) -> tuple[tuple[str, str], ...]:
@@ -95,8 +116,10 @@ def _listed(levels: Sequence[str], about: "dict[str, str] | None" = None) -> str
     return first_few(named, most=MOST_NAMED if len(named) > MOST_NAMED + 1 else len(named))
 
 
-MOST_FIRST, MOST_ROWS, MOST_CARDS, MOST_DOUBTS = 3, 20, 12, 4
-"""Cards on the first screen; decisions in its table, of more than that workloads; cards below; doubts."""
+MOST_FIRST, MOST_ROWS, MOST_CARDS, MOST_CAVEATS = 3, 20, 12, 3
+"""Cards on the first screen; decisions in its table, of more than that workloads; cards below; caveats."""
+MOST_DETAILS = 12
+"""Sentences on what the answers rest on: of many decisions most say the same with other numbers."""
 MOST_LISTED = 150
 """Decisions in a table of all of them: more is not read."""
 
@@ -165,7 +188,8 @@ class FirstScreen(NamedTuple):
     """`first` are the cards of a report of few decisions; else there are a headline and `rows` or `workloads`.
 
     `cards` are shown further down, `listed` is the table of all decisions where the first has workloads; `left_out`
-    counts the decisions that are in no card. `doubts` are sentences, the worst first, with how many more there are.
+    counts the decisions that are in no card. `caveats` are sentences on what could change the answers, each once, with
+    how many more there are; `details` those on what the answers rest on. `scope` says what all of them hold for.
     `heads` are of the tables of decisions, `base` says on what, or with what, others are compared.
     """
 
@@ -176,8 +200,10 @@ class FirstScreen(NamedTuple):
     listed: list[DecisionView]
     cards: list[DecisionView]
     left_out: int
-    doubts: list[str]
-    more_doubts: int
+    caveats: list[str]
+    more_caveats: int
+    details: list[str]
+    scope: str
     heads: Heads
     base: str
 
@@ -212,11 +238,9 @@ def first_screen(
     rows = [] if few else views
     by_workload = len(rows) > MOST_ROWS
     heads, base = HEADS[decisions[0].question if decisions else Question.WORTH], _base_words(views)
-    alike = decisive(doubts)
-    sentences = [
-        f"{doubt.what}{f' (and {count - 1} more of this kind)' if count > 1 else ''}.{bias_text(doubt.kind)}"
-        for doubt, count in alike
-    ]
+    caveats, more_caveats = caveats_of(answers, doubts)
+    scopes = sorted(set(map(scope_of, decisions)))
+    details = (note for answer in answers for note in answer.details)
     return FirstScreen(
         first=cards if few else [],
         headline="" if few else _headline(views),
@@ -225,11 +249,25 @@ def first_screen(
         listed=rows[:MOST_LISTED] if by_workload else [],
         cards=[] if few else cards,
         left_out=len(decisions) - len(cards),
-        doubts=sentences[:MOST_DOUBTS],
-        more_doubts=len(doubts) - sum(count for _, count in alike[:MOST_DOUBTS]),
+        caveats=caveats,
+        more_caveats=more_caveats,
+        scope=scopes[0] if len(scopes) == 1 else "",
+        details=[words for words in dict.fromkeys(details) if scopes != [words]][:MOST_DETAILS],
         heads=heads._replace(note=heads.note.format(base=base)),
         base=base,
     )
+
+
+def caveats_of(answers: Sequence[Answer], doubts: Sequence[Doubt]) -> tuple[list[str], int]:
+    """The few that could change the answers most, each once, and how many more caveats and doubts there are."""
+    sentences = list(dict.fromkeys(words for answer in answers for words in answer.caveats))
+    decisive_doubts = [
+        f"Doubt: {doubt.what}{f' (and {count - 1} more of this kind)' if count > 1 else ''}.{bias_text(doubt.kind)}"
+        for doubt, count in decisive(doubts)
+    ]
+    shown = [*sentences, *decisive_doubts][:MOST_CAVEATS]
+    of_doubts = sum(count for _, count in decisive(doubts)[: max(0, MOST_CAVEATS - len(sentences))])
+    return shown, max(0, len(sentences) - MOST_CAVEATS) + len(doubts) - of_doubts
 
 
 def _base_words(views: Sequence[DecisionView]) -> str:

@@ -9,9 +9,10 @@ from rich.text import Text
 from assay.model.doubt import Doubt, Outcome, decisive
 from assay.model.record import Record, Status
 from assay.report.analysis import RunAnalysis, TrialTables, rows_shown
-from assay.report.answer import BLOCKED_HEAD, OUTCOMES, Answer, blocked_lines, interval_text, percent
+from assay.report.answer import BLOCKED_HEAD, OUTCOMES, Answer, blocked_lines, interval_text, percent, scope_of
 from assay.report.bias import bias_text
 from assay.report.columns import GAP, Column, combination_columns, fitted
+from assay.report.first_screen import caveats_of
 from assay.report.nodes import (
     IMBALANCE_HEAD,
     PAIRS_HEAD,
@@ -40,11 +41,38 @@ OUTCOME_COLOURS = {"worth": "bold green", "open": "bold yellow"}
 NOTE = "Seconds. elapsed: the jobs' own times, added up; phases: averages per task, added up over the jobs"
 
 
-def print_report(title: str, records: Sequence[Record], analysis: RunAnalysis, console: Console) -> None:
-    """Title, table, failures, the answers, and the doubts that could change them; the page has all of it."""
+def print_report(
+    title: str, records: Sequence[Record], analysis: RunAnalysis, console: Console, *, verbose: bool = False
+) -> None:
+    """Title, failures, the answers, and the few caveats that could change them; the page has all of it.
+
+    With `verbose`, and where nothing was compared, the table of combinations too; `verbose` has all notes and doubts.
+    """
+    console.print(title, style="bold", highlight=False)
+    if verbose or not analysis.decisions:
+        _print_table(records, analysis, console)
+    for words in struck_out_words(records)[:MOST_FAILURES]:
+        print_text(console, words, "yellow")
+    _print_failures(records, console)
+    print_answers(analysis, console, verbose=verbose)
+    verified = sum(record.outcome is Outcome.PASS for record in records)
+    if records:
+        whole = "All outputs verified" if verified == len(records) else "Outputs verified"
+        print_text(console, f"{whole} ({verified} of {len(records)} trials).")
+    if verbose:
+        print_doubts(analysis.doubts, console)
+        return
+    caveats, more = caveats_of(analysis.answers, analysis.doubts)
+    for words in caveats:
+        console.print(_marked(words), highlight=False)
+    if more:
+        print_text(console, f"{more} more caveat{'s' if more > 1 else ''} on the page, and with --verbose.", "dim")
+
+
+def _print_table(records: Sequence[Record], analysis: RunAnalysis, console: Console) -> None:
+    """The combinations, and the checks of a scale model."""
     rows = analysis.rows
     shown = rows_shown(rows, MOST_LINES)
-    console.print(title, style="bold", highlight=False)
     for line in table_lines(shown, console.width):
         print_line(console, line)
     if len(shown) < len(rows):
@@ -53,6 +81,10 @@ def print_report(title: str, records: Sequence[Record], analysis: RunAnalysis, c
     print_text(console, f"{NOTE}{ratio}.", "dim")
     _print_predicted(shown, varying(rows), console)
     _print_scale(records, console)
+
+
+def _print_failures(records: Sequence[Record], console: Console) -> None:
+    """Trials that failed, and checks that did not pass."""
     wrong = []
     for record in records:
         if record.status is Status.FAILED:
@@ -66,16 +98,15 @@ def print_report(title: str, records: Sequence[Record], analysis: RunAnalysis, c
         print_text(console, words, colour)
     if len(wrong) > MOST_FAILURES:
         print_text(console, f"and {len(wrong) - MOST_FAILURES} more trials or checks that failed", "red")
-    print_answers(analysis, console)
-    verified = sum(record.outcome is Outcome.PASS for record in records)
-    if records:
-        whole = "All outputs verified" if verified == len(records) else "Outputs verified"
-        print_text(console, f"{whole} ({verified} of {len(records)} trials).")
-    alike = decisive(analysis.doubts)
+
+
+def print_doubts(doubts: Sequence[Doubt], console: Console) -> None:
+    """Doubts that could change an answer, the worst first."""
+    alike = decisive(doubts)
     for doubt, count in alike[:MOST_DOUBTS]:
         more = f" (and {count - 1} more of this kind)" if count > 1 else ""
         console.print(_doubt_text(f"{doubt.what}{more}.{bias_text(doubt.kind)}"), highlight=False)
-    if rest := len(analysis.doubts) - sum(count for _, count in alike[:MOST_DOUBTS]):
+    if rest := len(doubts) - sum(count for _, count in alike[:MOST_DOUBTS]):
         print_text(console, f"{rest} {'more ' if alike else ''}doubt{'s' if rest > 1 else ''} on the page.", "dim")
 
 
@@ -88,17 +119,15 @@ def _print_predicted(rows: Sequence[Row], names: Sequence[str], console: Console
 
 
 def _print_scale(records: Sequence[Record], console: Console) -> None:
-    """The checks of scale models, and which times they strike out."""
+    """The checks of scale models."""
     if any(one.scale for one in records):
         for row in fitted(scale_columns(records), console.width):
             print_line(console, row)
         print_text(console, f"{SCALE_NOTE}.", "dim")
-    for words in struck_out_words(records)[:MOST_FAILURES]:
-        print_text(console, words, "yellow")
 
 
-def print_answers(analysis: RunAnalysis, console: Console) -> None:
-    """Each answer with its lines and notes, and where there are few of them what storage costs in each part."""
+def print_answers(analysis: RunAnalysis, console: Console, *, verbose: bool = False) -> None:
+    """Each answer with its lines; with `verbose` its notes, and of few answers what storage costs in each part."""
     answers = analysis.answers
     for one, breakdown, decision in zip(answers[:MOST_ANSWERS], analysis.breakdowns, analysis.decisions, strict=False):
         console.print()
@@ -108,6 +137,8 @@ def print_answers(analysis: RunAnalysis, console: Console) -> None:
         console.print(headline, highlight=False)
         for line in answer_lines(one, console.width):
             print_line(console, line)
+        if not verbose:
+            continue
         if len(answers) <= MOST_BROKEN_DOWN and not decision.of_twin:  # whose own section has its jobs and phases
             for line in breakdown_lines(breakdown, decision, console.width):
                 print_line(console, line, "dim")
@@ -115,6 +146,9 @@ def print_answers(analysis: RunAnalysis, console: Console) -> None:
             print_text(console, note)
     if len(answers) > MOST_ANSWERS:
         print_text(console, f"and {len(answers) - MOST_ANSWERS} more answers on the page")
+    scopes = list(dict.fromkeys(scope_of(decision) for decision in analysis.decisions))
+    if not verbose and len(scopes) == 1:
+        print_text(console, scopes[0])
     console.print()
 
 
@@ -189,7 +223,8 @@ def _change(one: Change | None) -> str:
     """A share with its interval; in brackets where it is not significant."""
     if one is None:
         return ""
-    words = f"{percent(one.share.value)} ({interval_text(one.share)})"
+    share = one.shown_share
+    words = percent(share.value) if share.low is None else f"{percent(share.value)} ({interval_text(share)})"
     return words if one.significant else f"[{words}]"
 
 
@@ -220,6 +255,11 @@ def _wrapped(words: str, width: int, indent: str) -> Iterator[str]:
 def print_doubt(doubt: Doubt, console: Console) -> None:
     """What happened, why it matters, and what to do."""
     console.print(_doubt_text(f"{doubt.what}; {doubt.why}. Cure: {doubt.cure}."), highlight=False)
+
+
+def _marked(words: str) -> Text:
+    """A caveat; that it is a doubt stands out."""
+    return _doubt_text(words.removeprefix("Doubt: ")) if words.startswith("Doubt: ") else Text(words)
 
 
 def _doubt_text(words: str) -> Text:

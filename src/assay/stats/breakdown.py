@@ -31,6 +31,13 @@ class Change(Frozen):
         """At a false discovery rate of 5 %."""
         return self.p_adjusted <= ALPHA
 
+    @property
+    def shown_share(self) -> Estimate:
+        """The share, without an interval where that excludes 0 although the share is not significant."""
+        low, high = self.share.low, self.share.high
+        apart = low is not None and high is not None and not low <= 0 <= high
+        return Estimate(value=self.share.value) if apart and not self.significant else self.share
+
 
 class PartTime(Frozen):
     """One placement's median time in one job or phase, in seconds, and the trials that it comes from.

@@ -1,7 +1,7 @@
 """Caveats: what limits a decision besides its numbers, each as a kind with its own numbers; reports phrase them."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NamedTuple
 
 from pydantic import Field
 
@@ -31,6 +31,14 @@ class NotRepeated(Frozen):
     """Nothing ran twice, so that no number has an interval."""
 
     kind: Literal["not-repeated"] = "not-repeated"
+
+
+class NotTheDrives(Frozen):
+    """The times on these levels differ from the base's by more than any drive was busy, for so many seconds at most."""
+
+    kind: Literal["not-the-drives"] = "not-the-drives"
+    of: tuple[str, ...]
+    busy_s: float
 
 
 class MachineShared(Frozen):
@@ -70,10 +78,38 @@ class SlowedDrives(Frozen):
 
 
 Caveat = Annotated[
-    NothingCounts | RanElsewhere | NotRepeated | MachineShared | TimesModelled | LinksIdle | AssumedParameters
-    | SlowedDrives,
+    NothingCounts | RanElsewhere | NotRepeated | NotTheDrives | MachineShared | TimesModelled | LinksIdle
+    | AssumedParameters | SlowedDrives,
     Field(discriminator="kind"),
 ]  # fmt: skip
+
+
+BUSY_MARGIN = 1.5
+"""Kernels count a device's busy time by ticks, and may miss short requests: a bound decides only by this margin."""
+LEAST_DIFFERENCE = 0.05
+"""A smaller share of the base's time is a matter of noise, whatever its cause."""
+
+
+class DriveTime(NamedTuple):
+    """A level's time in seconds, for how much of it its drives were busy (None: not known), and tasks were blocked."""
+
+    level: str
+    elapsed_s: float
+    busy_s: float | None
+    blocked_s: float
+
+
+def not_the_drives(times: Sequence[DriveTime]) -> NotTheDrives | None:
+    """Which times differ from the first by more than any drive was busy; None where none does, or nobody knows."""
+    levels: dict[str, float] = {}
+    for one in times[1:]:
+        both = (times[0], one)
+        known = [place.busy_s for place in both if place.busy_s is not None]
+        most_s = BUSY_MARGIN * max([*known, *(place.blocked_s for place in both)])
+        difference_s = abs(one.elapsed_s - times[0].elapsed_s)
+        if len(known) == len(both) and difference_s > max(most_s, LEAST_DIFFERENCE * times[0].elapsed_s):
+            levels[one.level] = max(known)
+    return NotTheDrives(of=tuple(levels), busy_s=max(levels.values())) if levels else None
 
 
 def caveats_of(

@@ -63,6 +63,16 @@ class Comparison(Frozen):
     needed: int | None
 
     @property
+    def shown_interval(self) -> Interval | None:
+        """The interval, where it says the same as `significant`.
+
+        None where it was not tested, or excludes 1 although the difference is not significant: by the run's own
+        repetitions, or after the correction, it may be chance.
+        """
+        excludes_1 = self.interval.low > 1 or self.interval.high < 1
+        return None if self.p is None or (excludes_1 and not self.significant) else self.interval
+
+    @property
     def repetitions(self) -> int:
         """Pairs, or trials of the level with fewer where there are none."""
         return self.pairs or min(self.runs, self.base_runs)

@@ -14,7 +14,7 @@ from assay.model.installed import kind_of
 from assay.model.record import Record
 from assay.model.trial import NOTHING_TO_CHOOSE, ZERO_DELAY, Plan
 from assay.stats.blocked import BlockedShare, blocked_shares, not_computing_share
-from assay.stats.caveats import Caveat, NotRepeated, caveats_of
+from assay.stats.caveats import BUSY_MARGIN, Caveat, DriveTime, NotRepeated, NotTheDrives, caveats_of, not_the_drives
 from assay.stats.changes import (
     CHANGE,
     as_changes,
@@ -49,8 +49,6 @@ DRAWS, SEED = 20_000, 20_140_814
 HARDLY_BUSY_SHARE, HARDLY_READ_SHARE = 0.05, 0.3
 """Drives that were busy for less of the base's time, or served less of what its jobs read, say nothing about data that
 do not fit into memory."""
-BUSY_MARGIN = 1.5
-"""Kernels count a device's busy time by ticks, and may miss short requests: a bound decides only by this margin."""
 
 
 class Verdict(StrEnum):
@@ -339,6 +337,14 @@ class _DecisionInputs:
         if _too_small(bound, placements, self._worth):
             none = {"verdict": Verdict.NOT_WORTH_IT}
             placements = (placements[0], *(placement.model_copy(update=none) for placement in placements[1:]))
+        apart = self._not_the_drives(placements)
+        if apart is not None:
+            placements = tuple(
+                one.model_copy(update={"verdict": Verdict.NOT_KNOWN_YET})
+                if one.placement in apart.of and one.verdict is Verdict.WORTH_IT
+                else one
+                for one in placements
+            )
         verdict = self._overall(placements, bound)
         of_drives = self.factor in {PLACEMENT, CHANGE} and bool(placements)
         real = {level: own for level, own in self._records.items() if level != ZERO_DELAY}
@@ -356,11 +362,14 @@ class _DecisionInputs:
             more=self._more(placements, together) if verdict is Verdict.NOT_KNOWN_YET else None,
             corrected=together,
             nodes=int(nodes) or None if nodes.isdigit() else None,
-            caveats=caveats_of(
-                self._records,
-                ran[others],
-                network=dict(self.levels).get("network", ""),
-                repeated=bool(self.fit.noise.own_freedom),
+            caveats=(
+                *([apart] if apart is not None else []),
+                *caveats_of(
+                    self._records,
+                    ran[others],
+                    network=dict(self.levels).get("network", ""),
+                    repeated=bool(self.fit.noise.own_freedom),
+                ),
             ),
             of_twin=self._of_twin,
         )
@@ -384,6 +393,22 @@ class _DecisionInputs:
             least = blocked.share if blocked.low is None else blocked.low
             saved.append(least * placements[0].elapsed_s.value)
         return None if max(saved, default=0.0) > bound else bound
+
+    def _not_the_drives(self, placements: Sequence[PlacementResult]) -> NotTheDrives | None:
+        """The placements whose times differ from the base's by more than emulated drives were busy, if there are any.
+
+        Only emulated drives count all of their time: a kernel may hold requests back before it counts them.
+        """
+        media = [medium for own in self._records.values() for medium in own[0].trial.media]
+        if self.factor != PLACEMENT or not all(kind_of(medium).emulated for medium in media):
+            return None
+        return not_the_drives([
+            DriveTime(
+                one.placement, one.elapsed_s.value, one.drives_busy_s,
+                one.blocked.share * one.elapsed_s.value if one.blocked else 0.0,
+            )
+            for one in placements
+        ])  # fmt: skip
 
     def _overall(self, placements: Sequence[PlacementResult], bound: float | None) -> Verdict:
         """Worth it where any placement is; not worth it where none is, or where one ran alone and no drive could be."""

@@ -86,7 +86,7 @@ def in_words(one: Comparison) -> str:
         return f"{took}, not tested: {why}"
     borrowed, own = (span and f"{span.low:.2f} to {span.high:.2f}" for span in (one.interval, one.own_interval))
     alone = f", {own} by this run's repetitions alone" if own and own != borrowed else ""
-    interval = f"95 % interval {borrowed}{alone}; {basis(one)}"
+    interval = f"95 % interval {borrowed}{alone}; {basis(one)}" if one.shown_interval else basis(one)
     if one.significant:
         return f"{took} ({interval})"
     remedy = "; too noisy for a practical number of repetitions"
@@ -166,6 +166,11 @@ class PredictedRatio(Frozen):
     base: str
     ratio: float
     interval: Interval | None
+
+    @property
+    def shown_interval(self) -> Interval | None:
+        """The interval: what is predicted is not tested."""
+        return self.interval
 
 
 class Row(Frozen):

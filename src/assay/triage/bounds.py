@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 
 from assay.engine.past.job import MAP, REDUCE, PastJob, StageSums
 from assay.model.naming import bytes_text
-from assay.stats.decision import BUSY_MARGIN
+from assay.stats.caveats import BUSY_MARGIN
 from assay.triage.drives import Direction, Drives
 
 Basis = Literal["busy drives", "bytes", "time"]

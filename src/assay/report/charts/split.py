@@ -1,7 +1,8 @@
-"""Where the time of each placement went, one chart per decision: computing, storage, start-up and between jobs.
+"""Where the time of each placement went, one chart per decision: computing, storage and start-up.
 
-All charts of a page share one axis of seconds. They are as wide as there is room, with text of one size, so that they
-can be read on a phone and on paper: lengths are per cent of the width.
+A bar ends at the time that the answer gives; gaps between jobs are in no bar. All charts of a page share one axis of
+seconds. They are as wide as there is room, with text of one size, so that they can be read on a phone and on paper:
+lengths are per cent of the width.
 """
 
 from collections.abc import Mapping, Sequence
@@ -29,7 +30,7 @@ class Segment(NamedTuple):
 
 
 COMPUTING, STORAGE = Segment("computing", svg.SKY, svg.ON_BRIGHT), Segment("storage", svg.VERMILION, svg.PAPER)
-START_UP, BETWEEN = Segment("start-up", svg.MIST, svg.ON_BRIGHT), Segment("between jobs", svg.PALE, svg.INK)
+START_UP = Segment("start-up", svg.MIST, svg.ON_BRIGHT)
 TOGETHER = Segment("computing and storage", svg.SKY, svg.ON_BRIGHT)
 """Without a zero-delay baseline they can't be told apart."""
 WHOLE = Segment("jobs", svg.SLATE, svg.PAPER)
@@ -37,11 +38,11 @@ WHOLE = Segment("jobs", svg.SLATE, svg.PAPER)
 PREDICTED = Segment("predicted", svg.PALE, svg.INK)
 """Of what did not run."""
 NOT_A_DRIVE, NO_LIMIT = "the limit, not a drive to buy", "slower than the drives: noise, not a limit"
-ORDER = (COMPUTING, TOGETHER, WHOLE, STORAGE, START_UP, BETWEEN, PREDICTED)
+ORDER = (COMPUTING, TOGETHER, WHOLE, STORAGE, START_UP, PREDICTED)
 
 
 class Bar(NamedTuple):
-    """One placement's: its label, its seconds by segment, its interval moved to the bar's end.
+    """One placement's: its label, its seconds by segment, the interval of their sum.
 
     A baseline and what is predicted have a `note`: it is set apart, and drawn as what is no drive that ran.
     """
@@ -99,14 +100,14 @@ def _bar(one: PlacementResult, label: str, decision: Decision) -> Bar:
             COMPUTING if decision.baseline and not decision.baseline_slower else TOGETHER: split.computing_s,
             STORAGE: storage_s,
             START_UP: split.start_up_s,
-            BETWEEN: split.between_jobs_s,
         }
-    moved = sum(parts.values()) - elapsed.value
-    low = None if elapsed.low is None else elapsed.low + moved
-    high = None if elapsed.high is None else elapsed.high + moved
     shown = {part: seconds for part, seconds in parts.items() if seconds > 0}
+    scale = (
+        elapsed.value / sum(shown.values()) if shown else 1.0
+    )  # parts are arithmetic means, the time a geometric one
+    shown = {part: scale * seconds for part, seconds in shown.items()}
     note = NO_LIMIT if decision.baseline_slower else NOT_A_DRIVE
-    return Bar(label, shown, low, high, note if one is decision.baseline else "")
+    return Bar(label, shown, elapsed.low, elapsed.high, note if one is decision.baseline else "")
 
 
 def _predicted_bar(one: PredictedLevel, label: str) -> Bar:
@@ -119,14 +120,13 @@ def _figure(bars: Sequence[Bar], end_s: float, *, shorter: bool) -> str:
     shown = [part for part in ORDER if any(part in bar.segments for bar in bars)]
     tops = [LEGEND_PX + place * ROW_PX + (APART_PX if bar.note and place else 0) for place, bar in enumerate(bars)]
     bottom = tops[-1] + LABEL_PX + BAR_PX + 14
-    spans = "of all jobs" if WHOLE in shown else "from first submission to last end"
     parts = []
     for value in svg.ticks(end_s):
         x = _x(value, end_s)
         anchor = "start" if not value else "middle"
         parts.append(f'<line x1="{x}" x2="{x}" y1="{LEGEND_PX + LABEL_PX}" y2="{bottom + 4:g}" stroke="{svg.FAINT}"/>')
         parts.append(f'<text x="{x}" y="{bottom + 18:g}" text-anchor="{anchor}">{value:,.6g}</text>')
-    words = "seconds, on a shorter axis" if shorter else f"seconds {spans}"
+    words = "seconds, on a shorter axis" if shorter else "seconds of all jobs"
     legend = '<tspan dx="10"'.join(  # in one text, so that the browser sets the distances
         f' fill="{part.colour}" stroke="{svg.EDGE}" stroke-width=".6">■</tspan><tspan dx="4">{part.name}</tspan>'
         for part in shown
@@ -165,9 +165,8 @@ def _drawn(bar: Bar, top: float, end_s: float) -> str:
     begin = 0.0
     for part, seconds in bar.segments.items():
         x, width = _x(begin, end_s), _x(seconds, end_s)
-        edge = svg.EDGE if part is BETWEEN else svg.PAPER
         parts.append(
-            f'<rect x="{x}" y="{at:g}" width="{width}" height="{BAR_PX}" fill="{part.colour}" stroke="{edge}">'
+            f'<rect x="{x}" y="{at:g}" width="{width}" height="{BAR_PX}" fill="{part.colour}" stroke="{svg.PAPER}">'
             f"<title>{escape(_spoken(bar))}</title></rect>"
         )
         figure = f"{seconds_text(seconds)} s" if seconds < 9.95 else f"{seconds:,.0f} s"
