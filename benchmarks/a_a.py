@@ -192,7 +192,11 @@ def claims(plan: Plan, pairs: Sequence[Pair]) -> Claims:
     compared = compare(samples(records), prior=plan.prior, orders={PLACEMENT: plan.placements})
     decided = decisions(plan, records, compared)
     changes = [
-        time.saving for one in breakdowns(records, decided) for part in one.parts for time in part.times if time.saving
+        time.saving
+        for one in breakdowns(plan, records, decided)
+        for part in one.parts
+        for time in part.times
+        if time.saving
     ]
     return Claims(
         designs=1,

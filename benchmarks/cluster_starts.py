@@ -21,6 +21,7 @@ from pathlib import Path
 
 from assay.host.lease import release_stale
 from assay.model.cluster import ClusterSpec
+from assay.model.installed import stack_of
 from assay.model.layout import Layout
 from assay.model.progress import Silent
 from assay.model.running_cluster import RunningCluster
@@ -59,8 +60,8 @@ def main() -> None:
 def _round(distribution: Distribution, spec: ClusterSpec, jobs: int) -> dict[str, float]:
     with tempfile.TemporaryDirectory(prefix="assay-starts-") as scratch:
         home = Path(scratch)
-        layout = Layout.below(home, spec.workers)
-        for directory in layout.directories:
+        layout = Layout.below(home, stack_of().roles, spec.workers)
+        for directory in layout.paths:
             directory.mkdir(parents=True)
         cluster = EmbeddedCluster(distribution, spec, home / "state", os.environ)
         try:

@@ -16,6 +16,7 @@ from assay.host.http import fetch_json
 from assay.host.lease import Lease
 from assay.model.cluster import ClusterSpec
 from assay.model.errors import AssayError
+from assay.model.installed import stack_of
 from assay.model.layout import Layout
 from assay.model.progress import Silent
 from assay.model.running_cluster import RunningCluster
@@ -53,8 +54,8 @@ def merge(lists: Iterable[str]) -> str:
 
 def _train(distribution: Distribution, scratch: Path, lists: Path) -> Path:
     """Run a cluster and some jobs that write class lists; returns the names as they were right after formatting."""
-    layout = Layout.below(scratch)
-    for directory in layout.directories:
+    layout = Layout.below(scratch, stack_of().roles)
+    for directory in layout.paths:
         directory.mkdir()
     starts = training_starts(distribution, lists)
     cluster = EmbeddedCluster(distribution, ClusterSpec(), scratch, os.environ, starts=starts)

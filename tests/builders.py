@@ -4,7 +4,7 @@ from assay.model.cluster import ClusterSpec
 from assay.model.dataset import DatasetSpec
 from assay.model.doubt import Outcome, Verdict
 from assay.model.record import DeviceReport, JobRecord, Output, Record, Series, SeriesKey, Stage, Status, Step, totals
-from assay.model.trial import MediumSpec, Plan, SettingsSpec, Trial, WorkloadSpec, pure
+from assay.model.trial import MediumSpec, Placement, Plan, SettingsSpec, Trial, WorkloadSpec
 from assay.plan.make import plan_and_more
 from assay.plan.source import Source
 
@@ -17,6 +17,11 @@ def device_reports(devices):
     return {
         name: {part: DeviceReport.model_validate(one) for part, one in own.items()} for name, own in devices.items()
     }
+
+
+def pure(medium, roles=("input", "intermediate", "output")):
+    """All of a trial's bytes on one medium."""
+    return Placement.of_roles(medium, {role: {medium: 1.0} for role in roles})
 
 
 def a_trial(number: int = 1, medium: str = "disk", repetition: int = 1, workload: str = "triangles") -> Trial:

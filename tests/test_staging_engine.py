@@ -34,7 +34,7 @@ def lived():
 
         def live(staged_by):
             trial = a_trial().model_copy(update={"engine": "thinker", "store": "head"})
-            memory = SimpleNamespace(open_own=lambda *_: (FakeStore(script), FakePlacer(script, trial)))
+            memory = SimpleNamespace(services=(), open_own=lambda *_: (FakeStore(script), FakePlacer(script, trial)))
             STORES.add("head", memory)
             for name, engine in (("thinker", Thinker), ("porter", FakeEngine)):
                 opened = EngineKind(open=lambda context, engine=engine: engine(script, trial, context.store))

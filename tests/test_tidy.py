@@ -89,30 +89,20 @@ OF_SERVICES = {"store", "engine", "workload", "input"}
 NAMING_SERVICES = {
     "cli/run_job.py": 3,
     "cli/triage.py": 2,
-    "host/lease.py": 1,
     "model/engine.py": 1,
-    "model/existing.py": 2,
     "model/fault.py": 8,
     "model/installation.py": 1,
-    "model/network.py": 1,
     "model/node_source.py": 4,
-    "model/probe.py": 1,
     "model/record.py": 4,
     "model/signature.py": 1,
-    "model/store.py": 1,
-    "model/trial.py": 5,
-    "network/links.py": 1,
+    "model/trial.py": 3,
     "node/ssh.py": 3,
     "plan/cluster.py": 2,
     "plan/experiment.py": 4,
-    "plan/layout.py": 1,
     "plan/properties.py": 12,
     "platform/distribution.py": 1,
-    "probe/disk_processes.py": 2,
-    "probe/local_writes.py": 2,
+    "probe/disk_processes.py": 1,
     "probe/nftables.py": 1,
-    "probe/processes.py": 3,
-    "probe/trace/attribution.py": 1,
     "record/scale_rules.py": 1,
     "record/schema_2.py": 1,
     "report/cluster_machines.py": 1,
@@ -126,9 +116,14 @@ NAMING_SERVICES = {
 
 
 def service_names():
-    """Of services and their daemons. Hadoop is none of them: it is what the jars and the configuration are called."""
-    roles = {daemon.role for service in SERVICES.values() for daemon in service.daemons}
-    return sorted(({*SERVICES} - {"hadoop"}) | roles)
+    """Of services and their daemons, but for the platform's own.
+
+    Hadoop is what the jars and the configuration are called, the launcher is how any engine starts processes.
+    """
+    services = [service for name, service in SERVICES.items() if name not in {"hadoop", "launcher"}]
+    return sorted(
+        {service.name for service in services} | {one.role for service in services for one in service.daemons}
+    )
 
 
 def test_services_are_named_where_they_live_alone():

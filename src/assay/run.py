@@ -19,7 +19,6 @@ from assay.host.machine import available_memory_bytes
 from assay.model.base import Frozen
 from assay.model.errors import AssayError, BadInputError
 from assay.model.installed import stack_of
-from assay.model.layout import ROLES
 from assay.model.medium import Space
 from assay.model.naming import bytes_text
 from assay.model.platform import TrialSetup
@@ -96,8 +95,8 @@ def check_needs(plan: Plan, set_up: SetUp, progress: Progress, expected: Expecte
     for trial in distinct.values():
         with set_up(trial) as setup:
             setup.workload()
-            for role in ROLES:
-                if (unmet := unmet_share(trial.placement.of(role))) > TOLERANCE_SHARE:
+            for role, fractions in trial.placement.roles.items():
+                if (unmet := unmet_share(fractions)) > TOLERANCE_SHARE:
                     raise BadInputError(
                         f"placement {trial.placement.name!r}: the fractions of {role} can't be met by "
                         f"{MOST_DIRECTORIES} directories, the nearest is off by {unmet:.0%}; name fewer media, or "
@@ -211,7 +210,8 @@ def _estimate(trial: Trial, setup: TrialSetup, progress: Progress) -> Estimate:
 def _disk(trial: Trial, estimate: Estimate) -> dict[str, int]:
     """Bytes on each medium: its largest share of any role, of all the trial's bytes (no role is known alone)."""
     placement = trial.placement
-    largest = {name: max(placement.of(role).get(name, 0.0) for role in ROLES) for name in placement.media}
+    shares = placement.roles.values()
+    largest = {name: max(fractions.get(name, 0.0) for fractions in shares) for name in placement.media}
     return {name: int(share * estimate.disk_bytes) for name, share in largest.items()}
 
 

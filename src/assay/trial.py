@@ -7,20 +7,22 @@ passes through, and nothing is read then, since the trial leaves no record.
 Nothing here knows which kinds of things there are: they come with the trial's setup, and tests bring fakes.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from threading import Event, Thread
 from typing import Literal
 
+from assay.host.files import bytes_below
 from assay.model.doubt import Doubt, Outcome, Verdict, doubt_kind
 from assay.model.energy import Span
 from assay.model.engine import Engine, JobReference
 from assay.model.errors import AssayError
 from assay.model.fault import DRIVE, Fault, FaultReport, worker_number
 from assay.model.installed import stack_of
-from assay.model.layout import ROLES, Layout
+from assay.model.layout import INPUT, OUTPUT, Directory, Layout
 from assay.model.medium import Device, Doubtful, Medium
 from assay.model.platform import Platform, RunningPlatform, TrialSetup
 from assay.model.probe import Scene
@@ -93,7 +95,7 @@ def _live(setup: TrialSetup, parts: TrialParts, progress: Progress) -> None:
         with step("attach media"):
             for medium in media:
                 parts.attached = scopes.enter_context(_attached(medium, parts.attached, trial.cluster.fault))
-        layout = lay_out(trial.placement, parts.attached.places, neutral)
+        layout = lay_out(trial.placement, parts.attached.places, neutral, stack_of(trial.store, trial.engine).roles)
         running = scopes.enter_context(_started(platform, layout, parts, progress))
         scopes.enter_context(_tidied(running.store, workload.base, parts, progress))
         mark = scopes.enter_context(_measured(setup, running.scene(), parts))
@@ -105,7 +107,7 @@ def _live(setup: TrialSetup, parts: TrialParts, progress: Progress) -> None:
                 if running.placer is not None:
                     running.placer.prepare(workload.base, workload.input_path)
                 staging = workload.stage(running.store, running.stager or running.engine, progress)
-                parts.staged = Staged(_landings(running.placer, "staged", input=workload.input_path))
+                parts.staged = Staged(_landings(running.placer, "staged", {INPUT: workload.input_path}))
                 refuse_elsewhere(trial, parts.landed)
                 if trial.strict_placement:
                     misplaced(trial, parts.landed)
@@ -125,8 +127,9 @@ def _live(setup: TrialSetup, parts: TrialParts, progress: Progress) -> None:
         with interval("collect"):
             with step("job history"):
                 parts.remembered = _remembered(running, staging.jobs, report.jobs)
-                paths = {"input": workload.input_path, "output": workload.output_path}
-                parts.settled = Settled(_landings(running.placer, "run", **paths), _losses(running, layout, parts))
+                paths = {INPUT: workload.input_path, OUTPUT: workload.output_path}
+                landed = _landings(running.placer, "run", paths)
+                parts.settled = Settled([*landed, *_lying(trial, layout, landed)], _losses(running, layout, parts))
                 parts.checked = _checked(running, media, parts)
             with step("verify"):
                 size = running.store.size_bytes(workload.output_path)
@@ -285,9 +288,30 @@ def writing_out(devices: Sequence[Device]) -> Iterator[None]:
         writer.join(patience_s)
 
 
-def _landings(placer: Placer | None, when: Literal["staged", "run"], **paths: str) -> list[Landed]:
+def _landings(placer: Placer | None, when: Literal["staged", "run"], paths: Mapping[str, str]) -> list[Landed]:
     """Where the bytes of some roles lie now, each below a path of the store; nothing where nobody can see."""
-    return [placer.landed(role, when, paths[role]) for role in ROLES if placer is not None and role in paths]
+    return [placer.landed(role, when, path) for role, path in paths.items()] if placer is not None else []
+
+
+def _lying(trial: Trial, layout: Layout, counted: Sequence[Landed]) -> list[Landed]:
+    """Where the bytes of the other roles lie after the jobs, if those of some could be counted.
+
+    Files that pass are left out: a probe tells of those.
+    """
+    others = [role for role in trial.placement.roles if role not in {landed.role for landed in counted}]
+    by_role = {role: layout.of(role) for role in others} if counted else {}
+    staying = {role: places for role, places in by_role.items() if not any(place.passing for place in places)}
+    return [lying(role, places) for role, places in staying.items() if places]
+
+
+def lying(role: str, directories: Sequence[Directory]) -> Landed:
+    """What lies in the directories of a role when the jobs have ended."""
+    sizes: Counter[str] = Counter()
+    for directory in directories:
+        sizes[directory.medium] += bytes_below(directory.path)
+    total = sizes.total()
+    shares = {medium: size / total for medium, size in sizes.items() if size}
+    return Landed(role=role, when="run", bytes=total, shares=shares)
 
 
 @contextmanager
@@ -359,9 +383,9 @@ def _losses(running: RunningPlatform, layout: Layout, parts: TrialParts) -> Faul
         fault = with_losses(fault, planned, remembered.jobs, remembered.attempts)
     of_store = {daemon.role for daemon in stack_of(parts.trial.store, None).daemons}
     if of_store & fault.processes.keys() and isinstance(running.placer, Redundant):
-        data = layout.nodes[planned.worker].data
+        lost = layout.nodes[planned.worker].directories
         with suppress(AssayError):  # who can't be asked is one of the fault's victims
-            fault = fault.model_copy(update={"redundancy": running.placer.redundancy(data)})
+            fault = fault.model_copy(update={"redundancy": running.placer.redundancy(lost)})
     return fault
 
 

@@ -88,7 +88,5 @@ def test_jobs_at_once_need_a_master_each():
 
 @pytest.mark.parametrize(("jobs", "share"), [(1, None), (2, "1.0")])
 def test_masters_may_take_all_memory_where_jobs_run_at_once(jobs, share):
-    node = NodeContext(
-        ClusterSpec(jobs_at_once=jobs), Layout(neutral=Path("/n"), data=(), local=()), "127.0.0.1", "127.0.0.1"
-    )
+    node = NodeContext(ClusterSpec(jobs_at_once=jobs), Layout(neutral=Path("/n")), "127.0.0.1", "127.0.0.1")
     assert YARN.properties(node).get("yarn.scheduler.capacity.maximum-am-resource-percent") == share

@@ -341,7 +341,7 @@ class SecuredCluster:
 
     def _start(self, kind):
         for host in WORKERS if kind.on_workers else [MASTER]:
-            layout = Layout(neutral=self.home / host, data=(), local=())
+            layout = Layout(neutral=self.home / host)
             node = NodeContext(ClusterSpec(), layout, host, MASTER)
             environment = {**self._environment, "HADOOP_CONF_DIR": str(node.conf_dir)}
             command = daemon_command(kind, self.distribution, self._starts(), node)

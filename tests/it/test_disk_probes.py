@@ -13,7 +13,7 @@ import pytest
 from assay.host.mounts import below
 from assay.media.emulated.attachment import missing
 from assay.media.emulated.medium import EmulatedMedium
-from assay.model.layout import DataDirectory, Layout, LocalDirectory
+from assay.model.layout import Directory, Layout
 from assay.model.probe import Scene, WatchedDisk
 from assay.model.trial import MediumSpec
 from assay.node.local import LocalNode
@@ -92,10 +92,12 @@ def test_two_media_on_one_real_device_count_each_byte_once_in_its_part(loop):
     device, place = loop
     layout = Layout(
         neutral=Path("/nowhere"),
-        data=(DataDirectory(path=place / "data", medium="hdd"),),
-        local=(LocalDirectory(path=place / "local", medium="tmp"),),
+        directories=(
+            Directory(path=place / "data", medium="hdd"),
+            Directory(path=place / "local", medium="tmp", roles=("intermediate",)),
+        ),
     )
-    for one in layout.directories[1:]:
+    for one in layout.paths[1:]:
         one.mkdir()
     disks = tuple(WatchedDisk(medium=name, place=place, device=device, shared=True) for name in ("hdd", "tmp"))
     scene = Scene(layout=layout, disks=disks)
@@ -141,8 +143,10 @@ def test_all_who_count_a_drives_bytes_agree(place):
         data, local = directory / "data", directory / "local"
         layout = Layout(
             neutral=place.disk,
-            data=(DataDirectory(path=data, medium="hdd"),),
-            local=(LocalDirectory(path=local, medium="hdd"),),
+            directories=(
+                Directory(path=data, medium="hdd"),
+                Directory(path=local, medium="hdd", roles=("intermediate",)),
+            ),
         )
         data.mkdir()
         local.mkdir()

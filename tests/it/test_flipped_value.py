@@ -36,7 +36,7 @@ class Flipping(Hdfs):
 
     def open_own(self, cluster, layout):
         store = FlippedStore(cluster.addresses["namenode"])
-        return store, HdfsPlacer(store, layout.data)
+        return store, HdfsPlacer(store, layout.of("input", "output", "system"))
 
 
 class Unwatched(Silent):

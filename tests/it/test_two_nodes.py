@@ -5,19 +5,29 @@ records, tables, the terminal and the page under their own names.
 """
 
 import os
+import re
 import shutil
 from pathlib import Path
 
 import pytest
 
 import assay
+from assay.host.processes import start_time
+from assay.model.cluster import ClusterSpec
 from assay.model.doubt import Outcome
-from assay.platform.embedded import lacking_namespaces
+from assay.model.installed import stack_of
+from assay.model.layout import Layout
+from assay.model.probe import CONTAINERS
+from assay.model.progress import Silent
+from assay.platform.distribution import find_distribution
+from assay.platform.embedded import EmbeddedCluster, lacking_namespaces
+from assay.platform.scene import build_scene
+from assay.probe.processes import ProcessProbe
 from assay.record.folder import RunFolder
 from assay.report.analysis import read_tables
 from assay.report.charts.paths import job_paths
 from assay.stats.timeline import running_tasks
-from tests.it.driving import a_place, assay_command
+from tests.it.driving import a_place, assay_command, wait_for
 from tests.toys import plugged_in
 
 pytestmark = [
@@ -27,11 +37,16 @@ pytestmark = [
 TOYS = Path(__file__).parents[1] / "toys"
 LINES, LINE_BYTES = 100_000, 80
 MIB = 1 << 20
+PLACEMENT = """\
+placement:
+  - {name: hdd, input: hdd, output: hdd, log: log-drive}
+  - {name: ssd, input: ssd, output: ssd, log: log-drive}
+"""
 EXPERIMENT = f"""\
 experiment: two-nodes
 workloads: {{name: line-count, options: {{lines: {LINES}}}}}
-media: {{hdd: directory, ssd: directory}}
-store: key-value
+media: {{hdd: directory, ssd: directory, log-drive: {{profile: samsung-840-evo-120gb, size: 1GiB}}}}
+{PLACEMENT}store: key-value
 engine: scanner
 cluster: {{nodes: 2}}
 memory: 512MiB
@@ -101,6 +116,24 @@ def test_bytes_land_where_the_placement_says(records):
         (staged,) = [one for one in record.landed if one.when == "staged"]
         assert (staged.role, staged.bytes, staged.of_bytes) == ("input", LINES * LINE_BYTES, LINES * LINE_BYTES)
         assert staged.shares == {record.trial.placement.name: 1.0}
+        (logged,) = [one for one in record.landed if one.role == "log"]
+        assert logged.shares == {"log-drive": 1.0}
+        assert LINES * LINE_BYTES < logged.bytes < LINES * LINE_BYTES + 100
+
+
+def test_requests_are_put_down_to_the_role_of_their_directory(place, records):
+    """The log grows in staging, and is no input all the same."""
+    for record in records:
+        assert list(record.trial.placement.roles) == ["input", "log", "output"]
+        staged = {
+            amount.subject: amount.value
+            for amount in record.amounts
+            if (amount.probe, amount.part, amount.series) == ("block-trace", "staging", "written_bytes")
+        }
+        assert sum(size for subject, size in staged.items() if subject.endswith("/log")) >= LINES * LINE_BYTES
+        assert not [subject for subject in staged if "log-drive" in subject and subject.endswith(("/input", "/output"))]
+    page = (place.home / "run" / "report.html").read_text()
+    assert "log write" in page
 
 
 def test_what_passes_between_nodes_goes_by_their_ports(records):
@@ -112,10 +145,10 @@ def test_a_run_leaves_nothing(place, records):
     assert place.left_over() == []
 
 
-def seen(phases):
-    """Those that took a millisecond at least, in the engine's order."""
-    assert {"scan", "write"} <= {*phases}
-    return [phase for phase in ("scan", "gather", "fold", "write") if phase in phases]
+def seen(phases, order=("scan", "gather", "fold", "write", "scan_2")):
+    """Those that took a millisecond at least, in the engine's order; then that of the stage that the job made itself."""
+    assert {"scan", "scan_2", "write"} <= {*phases}
+    return [phase for phase in order if phase in phases]
 
 
 def test_stages_and_phases_are_the_engines_own(place, records, said):
@@ -123,15 +156,15 @@ def test_stages_and_phases_are_the_engines_own(place, records, said):
     folder, record = RunFolder(place.home / "run"), records[0]
     with plugged_in("store", "engine", "workload"):
         attempts = folder.attempts(record.trial)
-        assert [attempt.stage for attempt in attempts] == ["scan", "scan", "merge", "write"]
+        assert [attempt.stage for attempt in attempts] == ["scan", "scan_2", "merge", "write"]
         drawn = list(running_tasks(attempts))
-        assert drawn == seen(drawn)
+        assert drawn == seen(drawn, ("scan", "scan_2", "gather", "fold", "write"))
         (path,) = job_paths(read_tables(folder, record))
         assert list(path.seconds) == ["waits and starts", *seen(path.seconds)]
         run = assay.load(str(folder.path))
         tables = (run.trials, run.jobs, run.tasks())
-        assert {"scan_s", "gather_s", "fold_s", "write_s"} <= set(run.trials.column_names)
-        assert {"scan_tasks", "merge_tasks", "write_tasks"} <= set(run.jobs.column_names)
+        assert {"scan_s", "scan_2_s", "gather_s", "fold_s", "write_s"} <= set(run.trials.column_names)
+        assert {"scan_tasks", "scan_2_tasks", "merge_tasks", "write_tasks"} <= set(run.jobs.column_names)
         assert {"gathered_ms", "scanned_bytes"} <= set(run.tasks().column_names)
     for column in (column for table in tables for column in table.column_names):
         assert not column.startswith(("map", "reduce", "shuffle", "hdfs"))
@@ -141,7 +174,7 @@ def test_stages_and_phases_are_the_engines_own(place, records, said):
         assert "ssd" in text
     assert "key-value" in page
     assert "scanner" in page
-    for head in ("scan (s)", "gather (s)", "fold (s)", "write (s)", "most scanned"):
+    for head in ("scan (s)", "scan_2 (s)", "gather (s)", "fold (s)", "write (s)", "most scanned"):
         assert f">{head}</th>" in page
     for head in ("map (s)", "shuffle (s)", "reduce (s)", "spills", "most fetched"):
         assert f">{head}</th>" not in page
@@ -152,8 +185,34 @@ def test_an_engine_whose_service_needs_one_that_is_not_there_is_refused_before_a
     whole = store.read_text()
     store.write_text(whole.replace("SERVICES.add(SERVICE.name, SERVICE)\n", ""))
     try:
-        done = place.command(*assay_command("run", place.experiment(EXPERIMENT), "--out", "lacking"), code=2)
+        plain = place.experiment(EXPERIMENT.replace(PLACEMENT, ""))
+        done = place.command(*assay_command("run", plain, "--out", "lacking"), code=2)
     finally:
         store.write_text(whole)
     assert "the store 'key-value' needs the service 'key-value', and nothing here brings it" in done.stderr
     assert not (place.home / "lacking").exists()
+
+
+def test_what_an_engine_launches_is_bounded_watched_and_ended_with_the_cluster(place, tmp_path):
+    spec = ClusterSpec(nodes=2, limit_memory_bytes=512 * MIB, limit_cpus=1, page_cache_bytes=64 * MIB)
+    distribution = find_distribution(place.installation, os.environ)
+    with plugged_in("store", "engine"):
+        stack = stack_of("key-value", "scanner")
+        cluster = EmbeddedCluster(distribution, spec, place.installation.state, os.environ, stack)
+        layout = Layout.below(tmp_path, stack.roles, spec.workers)
+        for directory in layout.paths:
+            directory.mkdir(parents=True)
+        with cluster.running(layout, {}, Silent()) as running:
+            program = ["/bin/sh", "-c", "cat /proc/self/cgroup; hostname; echo $GREETING; exec sleep 60"]
+            task = running.launch("worker-2", program, {"GREETING": "hello"})
+            wait_for(lambda: "hello" in task.log.read_text())
+            *groups, host, _ = task.log.read_text().splitlines()
+            bounded = [line for line in groups if re.search(r":(.*\bmemory\b.*|):/.*assay-.*-worker-2$", line)]
+            assert (len(bounded), host) == (1, "worker-2")
+            (worker,) = (node.node for node in running.nodes if node.node.name == "worker-2")
+            probe = ProcessProbe(worker, cores=1)
+            probe.attach(build_scene(running, layout, (), stack.daemons).on(worker))
+            assert probe._processes.members[task.pid].group == CONTAINERS
+            probe.close()
+        assert start_time(task.pid) is None
+    assert place.left_over() == []

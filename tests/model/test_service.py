@@ -6,8 +6,10 @@ from assay.model.cluster import ClusterSpec
 from assay.model.engine import EngineKind
 from assay.model.errors import BadInputError
 from assay.model.installed import stack_of
+from assay.model.layout import Role
 from assay.model.registry import ENGINES, SERVICES
 from assay.model.service import Costs, DaemonKind, Service, Stack, Timer
+from assay.platform.embedded import check_programs
 from tests.toys import plugged_in
 
 
@@ -74,3 +76,28 @@ def test_jobs_are_checked_beside_the_daemons_of_one_node():
     stack.check(ClusterSpec(), {})
     stack.check(ClusterSpec(nodes=2), {})
     assert seen == [["head", "hand"], ["hand"]]
+
+
+def test_roles_are_those_of_all_services_the_input_first_and_the_output_last():
+    assert [role.name for role in stack_of().roles] == ["input", "system", "intermediate", "output"]
+    first = Service("first", roles=(Role("output", "results"), Role("log", "its own log"), Role("input", "tables")))
+    second = Service("second", roles=(Role("log", "another's"), Role("shuffle", "what is fetched")))
+    roles = Stack((first, second)).roles
+    assert [(role.name, role.holds) for role in roles] == [
+        ("input", "tables"), ("log", "its own log"), ("shuffle", "what is fetched"), ("output", "results"),
+    ]  # fmt: skip
+
+
+def test_a_service_whose_programs_are_not_there_is_named_with_what_works_without(engine, tmp_path):
+    SERVICES.add("brain", Service("brain", programs=True))
+    engine("thinker", "brain")
+    stack = stack_of("hdfs", "thinker")
+    with pytest.raises(BadInputError) as caught:
+        check_programs(stack, tmp_path, "hdfs")
+    assert str(caught.value) == (
+        "brain needs programs that are not here: run `setup/prepare brain`, which fetches them; engine: mapreduce or "
+        "engine: tez works without"
+    )
+    (tmp_path / "brain" / "lib").mkdir(parents=True)
+    (tmp_path / "brain" / "lib" / "brain.jar").touch()
+    check_programs(stack, tmp_path, "hdfs")

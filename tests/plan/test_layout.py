@@ -7,8 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from assay.model.trial import Placement, pure
+from assay.model.installed import stack_of
+from assay.model.layout import Role, in_order
+from assay.model.trial import Placement
 from assay.plan.layout import MOST_DIRECTORIES, in_turn, lay_out
+from tests.builders import pure
 
 PLACES = {"hdd": Path("/hdd"), "ssd": Path("/ssd")}
 
@@ -27,32 +30,42 @@ def test_any_fraction_is_met_within_half_a_directory(share):
     assert abs(Counter(turns)["ssd"] / len(turns) - share) <= max(0.5 / MOST_DIRECTORIES, 0.05 - share, share - 0.95)
 
 
+ROLES = stack_of().roles
+
+
 def test_a_pure_placement_has_one_directory_of_each_kind_and_one_for_the_jobs_own_files():
-    layout = lay_out(pure("hdd"), {"": PLACES}, Path("/neutral"))
-    assert [(one.path, one.medium, one.roles) for one in layout.data] == [
-        (Path("/hdd/data-0"), "hdd", ("input", "output")), (Path("/neutral/system"), "neutral", ()),
+    layout = lay_out(pure("hdd"), {"": PLACES}, Path("/neutral"), ROLES)
+    assert [(one.path, one.medium, one.roles) for one in layout.directories] == [
+        (Path("/hdd/data-0"), "hdd", ("input", "output")), (Path("/neutral/system"), "neutral", ("system",)),
+        (Path("/hdd/local-0"), "hdd", ("intermediate",)),
     ]  # fmt: skip
-    assert [one.path for one in layout.local] == [Path("/hdd/local-0")]
 
 
 def test_roles_placed_differently_have_directories_of_their_own():
     placement = Placement(name="x", input={"hdd": 1}, intermediate={"ssd": 1}, output={"ssd": 0.5, "hdd": 0.5})
-    layout = lay_out(placement, {"": PLACES}, Path("/neutral"))
-    media = {
-        roles: {one.medium for one in layout.data if one.roles == roles} for roles in (("input",), ("output",), ())
-    }
-    assert media == {("input",): {"hdd"}, ("output",): {"hdd", "ssd"}, (): {"neutral"}}
-    assert {one.medium for one in layout.local} == {"ssd"}
-    assert len(set(layout.directories)) == len(layout.directories)
+    layout = lay_out(placement, {"": PLACES}, Path("/neutral"), ROLES)
+    media = {one.roles: {other.medium for other in layout.of(*one.roles)} for one in layout.directories}
+    assert media == {
+        ("input",): {"hdd"}, ("system",): {"neutral"}, ("intermediate",): {"ssd"}, ("output",): {"hdd", "ssd"},
+    }  # fmt: skip
+    assert len(set(layout.paths)) == len(layout.paths)
+
+
+def test_a_role_of_another_service_has_directories_of_its_own_and_passing_files_are_marked():
+    log = Role("log", "what was written last", follows="output")
+    placement = Placement.of_roles("x", {"input": {"hdd": 1}, "log": {"ssd": 0.5, "hdd": 0.5}, "output": {"hdd": 1}})
+    layout = lay_out(placement, {"": PLACES}, Path("/neutral"), in_order([*ROLES, log]))
+    assert [one.path for one in layout.of("log")] == [Path("/hdd/log-0"), Path("/ssd/log-1")]
+    assert [one.roles for one in layout.directories if one.passing] == [("intermediate",)]
 
 
 def test_each_node_has_the_directories_of_one_alone_on_its_own_media():
     places = {node: {name: Path(f"/{node}/{name}") for name in PLACES} for node in ("worker-1", "worker-2")}
-    layout = lay_out(pure("ssd"), places, Path("/neutral"))
+    layout = lay_out(pure("ssd"), places, Path("/neutral"), ROLES)
     for node, own in layout.nodes.items():
-        assert own.neutral == Path("/neutral", node)
-        assert [one.path for one in own.data] == [Path(f"/{node}/ssd/data-0"), Path(f"/neutral/{node}/system")]
-        assert [one.path for one in own.local] == [Path(f"/{node}/ssd/local-0")]
+        assert own.paths == (
+            Path("/neutral", node), Path(f"/{node}/ssd/data-0"), Path(f"/neutral/{node}/system"),
+            Path(f"/{node}/ssd/local-0"),
+        )  # fmt: skip
     assert list(layout.nodes) == ["worker-1", "worker-2"]
-    assert layout.data == (*layout.nodes["worker-1"].data, *layout.nodes["worker-2"].data)
-    assert layout.local == (*layout.nodes["worker-1"].local, *layout.nodes["worker-2"].local)
+    assert layout.directories == (*layout.nodes["worker-1"].directories, *layout.nodes["worker-2"].directories)

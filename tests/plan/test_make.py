@@ -207,8 +207,8 @@ placement:
     assert set(placements) == {"hdd", "input-hdd.intermediate-ssd.output-hdd", "ssd25-hdd75"}
     mixed = placements["input-hdd.intermediate-ssd.output-hdd"]
     assert [medium.name for medium in mixed.media] == ["hdd", "ssd"]
-    assert dict(mixed.placement.intermediate) == {"ssd": 1.0}
-    assert dict(placements["ssd25-hdd75"].placement.output) == {"ssd": 0.25, "hdd": 0.75}
+    assert dict(mixed.placement.of("intermediate")) == {"ssd": 1.0}
+    assert dict(placements["ssd25-hdd75"].placement.of("output")) == {"ssd": 0.25, "hdd": 0.75}
     assert [medium.name for medium in placements["hdd"].media] == ["hdd"]
 
 
@@ -221,11 +221,16 @@ def test_limits_are_factors(tmp_path):
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        ("placement: sdd", "placement: input names the medium 'sdd', and media has hdd, ssd, ram"),
-        ("placement: {input: hdd, output: hdd}", "line 9: 'placement.intermediate' is missing"),
+        ("placement: sdd", "placement names the medium 'sdd', and media has hdd, ssd, ram"),
+        ("placement: {input: hdd, output: hdd}", r"line 9: placement lacks the role 'intermediate' \(the spills"),
+        (
+            "placement: {input: hdd, intermediate: hdd, output: hdd, outptu: ssd}",
+            "there is no role 'outptu'; did you mean 'output'",
+        ),
+        ("placement: {input: hdd, intermediate: sdd, output: hdd}", "placement: intermediate names the medium 'sdd'"),
         (
             "placement: {hdd: 0.5, ssd: 0.6}",
-            r"the fractions of input \(hdd: 0.5, ssd: 0.6\) must be 0 or more and add up",
+            r"the fractions \(hdd: 0.5, ssd: 0.6\) must be 0 or more and add up",
         ),
         ("placement: [hdd, hdd]", "placement has 'hdd' twice"),
         ("memory: lots", "memory"),

@@ -77,3 +77,36 @@ def test_a_shown_workload_tells_its_pairs_and_its_experiment_names_one_that_work
     assert workload_json("triangles")["runs_on"] == on_files
     (trial,) = plan_of(tmp_path, experiment_text("line-count"), TOYS).trials
     assert (trial.engine, trial.store) == ("scanner", "key-value")
+
+
+def test_a_placement_names_the_roles_of_its_stack(toys, tmp_path):
+    """What it does not name follows another role; with one medium alone all roles are on it."""
+    head = "experiment: demo\nworkloads: line-count\nmedia: {disk: directory, fast: memory}\n"
+    on_toys = f"{head}engine: scanner\nstore: key-value\nplacement: "
+    (trial,) = plan_of(tmp_path, f"{on_toys}fast\n", TOYS).trials
+    assert trial.placement.roles == {role: {"fast": 1.0} for role in ("input", "log", "output")}
+    (trial,) = plan_of(tmp_path, f"{on_toys}{{input: disk, output: fast}}\n", TOYS).trials
+    assert trial.placement.of("log") == {"fast": 1.0}
+    (trial,) = plan_of(tmp_path, f"{on_toys}{{input: disk, output: disk, log: fast}}\n", TOYS).trials
+    assert (trial.placement.name, trial.placement.of("log")) == ("input-disk.log-fast.output-disk", {"fast": 1.0})
+    with pytest.raises(BadInputError, match=r"line 6: placement lacks the role 'output' \(the values that"):
+        plan_of(tmp_path, f"{on_toys}{{input: disk}}\n", TOYS)
+
+
+def test_a_role_that_no_service_of_the_stack_has_is_refused_with_those_that_there_are(toys, tmp_path):
+    head = f"{HEAD}workloads: triangles\n"
+    placed = "placement: {input: disk, intermediate: disk, output: disk, log: disk}\n"
+    with pytest.raises(BadInputError) as caught:
+        plan_of(tmp_path, head + placed, TOYS)
+    assert str(caught.value).endswith(
+        "line 5: no service of hdfs with mapreduce has the role 'log'; possible are input, system, intermediate, output"
+    )
+
+
+def test_a_fault_may_name_a_stage_that_jobs_make_themselves(toys, tmp_path):
+    text = "experiment: demo\nworkloads: line-count\nmedia: {disk: directory}\nengine: scanner\nstore: key-value\n"
+    words = TOYS._replace(levels={**TOYS.levels, "nodes": ["2"], "network": ["none"]})
+    (trial,) = plan_of(
+        tmp_path, f"{text}cluster: {{nodes: 2}}\nfault: {{kill: scanner, on: 2, at: scan_2 50%}}\n", words
+    ).trials
+    assert trial.cluster.fault.phase.stage == "scan_2"

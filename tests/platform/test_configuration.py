@@ -8,17 +8,18 @@ import pytest
 from assay.host.processes import MARK
 from assay.model.cluster import ClusterSpec
 from assay.model.installed import stack_of
-from assay.model.layout import DataDirectory, Layout, LocalDirectory
+from assay.model.layout import Directory, Layout
 from assay.model.service import NodeContext
 from assay.platform.configuration import read_site, to_xml, with_fixed_ports, write_configuration
 
 LAYOUT = Layout(
     neutral=Path("/n"),
-    data=(
-        DataDirectory(path=Path("/d1"), medium="hdd"),
-        DataDirectory(path=Path("/d2"), medium="ssd", roles=("output",)),
+    directories=(
+        Directory(path=Path("/d1"), medium="hdd"),
+        Directory(path=Path("/d2"), medium="ssd", roles=("output",)),
+        Directory(path=Path("/l1"), medium="hdd", roles=("intermediate",)),
+        Directory(path=Path("/l2"), medium="ssd", roles=("intermediate",)),
     ),
-    local=(LocalDirectory(path=Path("/l1"), medium="hdd"), LocalDirectory(path=Path("/l2"), medium="ssd")),
 )
 STACK = stack_of()
 ADDRESSES = {
@@ -124,7 +125,7 @@ def test_xml_is_sorted():
 
 def written(home, properties):
     """The directory of a node's configuration with these properties."""
-    node = a_node(layout=Layout(neutral=home, data=(), local=()))
+    node = a_node(layout=Layout(neutral=home))
     node.conf_dir.mkdir()
     write_configuration(STACK, node, properties)
     return node.conf_dir

@@ -27,7 +27,7 @@ from assay.store.hdfs import DATANODE, NAMENODE
 
 LOGS = Path(__file__).parents[1] / "fixtures" / "cluster"
 STACK = stack_of()
-NODE = NodeContext(ClusterSpec(), Layout(neutral=Path("/n"), data=(), local=()), "127.0.0.1", "127.0.0.1")
+NODE = NodeContext(ClusterSpec(), Layout(neutral=Path("/n")), "127.0.0.1", "127.0.0.1")
 
 
 def properties_of(starts, chosen=None):

@@ -236,7 +236,7 @@ def the_cluster(site, tmp_path, port):
 def said(cluster, tmp_path):
     with (
         pytest.raises(AssayError) as caught,
-        cluster.running(Layout(neutral=tmp_path, data=(), local=()), {}, Silent()),
+        cluster.running(Layout(neutral=tmp_path), {}, Silent()),
     ):
         pass
     return str(caught.value)
@@ -295,7 +295,7 @@ def test_a_cluster_that_answers_is_given_out_with_a_client_that_tells_its_jobs(s
             server.nodes = 0
             assert "no ResourceManager with an active NodeManager answers there" in said(cluster, tmp_path)
             server.nodes = 1
-            with cluster.running(Layout(neutral=tmp_path, data=(), local=()), {}, Silent()) as running:
+            with cluster.running(Layout(neutral=tmp_path), {}, Silent()) as running:
                 assert running.version == "3.3.6"
                 assert "log4j.rootLogger" in (running.conf_dir / "log4j.properties").read_text()
             assert not (conf_dir / "log4j.properties").exists()
@@ -345,7 +345,7 @@ def two_masters(site, tmp_path, *states):
             mapred={"mapreduce.jobhistory.webapp.address": a},
         )
         cluster = a_cluster(conf_dir, tmp_path)
-        with cluster.running(Layout(neutral=tmp_path, data=(), local=()), {}, Silent()) as running:
+        with cluster.running(Layout(neutral=tmp_path), {}, Silent()) as running:
             yield cluster, running, masters, urls
 
 
@@ -409,7 +409,7 @@ def test_only_the_daemons_of_the_trials_own_store_and_engine_are_looked_for(site
         site(hdfs={"dfs.namenode.http-address": f"127.0.0.1:{port}"})
         assert "the NameNode" in said(a_cluster(hdfs, tmp_path, engine="thinker"), tmp_path)
         cluster = a_cluster(hdfs, tmp_path, store="head", engine="thinker")
-        with cluster.running(Layout(neutral=tmp_path, data=(), local=()), {}, Silent()) as running:
+        with cluster.running(Layout(neutral=tmp_path), {}, Silent()) as running:
             assert (running.addresses, running.version) == ({}, "unknown")
             assert cluster.failure() is None
 
@@ -437,12 +437,25 @@ def a_site(site):
 
 
 def a_served_site(site, server):
-    """Of a cluster all of whose daemons are at the server's address."""
-    here = server.url.removeprefix("http://")
+    """Of a cluster whose daemons are all this server, by three names of its host."""
+    port = server.url.rpartition(":")[2]
     return site(
-        core={"fs.defaultFS": "hdfs://127.0.0.1:1"}, hdfs={"dfs.namenode.http-address": here},
-        yarn={"yarn.resourcemanager.webapp.address": here}, mapred={"mapreduce.jobhistory.webapp.address": here},
+        core={"fs.defaultFS": "hdfs://127.0.0.1:1"}, hdfs={"dfs.namenode.http-address": f"127.0.0.1:{port}"},
+        yarn={"yarn.resourcemanager.webapp.address": f"localhost:{port}"},
+        mapred={"mapreduce.jobhistory.webapp.address": f"127.1:{port}"},
     )  # fmt: skip
+
+
+def test_two_daemons_can_not_have_one_port(site, tmp_path):
+    """Of one service with another's, and before anything is asked."""
+    conf_dir = a_site(site)
+    site(
+        hdfs={"dfs.namenode.http-address": "127.0.0.1:7777"},
+        yarn={"yarn.resourcemanager.webapp.address": "127.0.0.1:7777"},
+    )
+    words = r"site has the NameNode and the ResourceManager both at http://127\.0\.0\.1:7777, and a port has one daemon"
+    with pytest.raises(BadInputError, match=words):
+        with_own(conf_dir, tmp_path).check({})
 
 
 @pytest.mark.parametrize(
@@ -452,7 +465,7 @@ def a_served_site(site, server):
 def test_each_daemon_is_asked_before_anything_starts(site, tmp_path, silent, service):
     with serving({**Master("active").answers, silent: (503, {})}) as server:
         cluster = with_own(a_served_site(site, server), tmp_path)
-        with pytest.raises(BadInputError, match=rf"the {service} of .*site does not answer as it should: {server.url}"):
+        with pytest.raises(BadInputError, match=rf"the {service} of .*site does not answer as it should: http://"):
             cluster.check({})
 
 

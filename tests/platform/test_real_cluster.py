@@ -16,6 +16,7 @@ from assay.host.processes import MARK
 from assay.model.cluster import ClusterSpec
 from assay.model.errors import AssayError, BadInputError
 from assay.model.installation import Installation
+from assay.model.installed import stack_of
 from assay.model.layout import Layout
 from assay.model.progress import Silent
 from assay.platform import held as keeping
@@ -51,8 +52,8 @@ def distribution(installation):
 
 
 def layout_in(directory):
-    layout = Layout.below(directory)
-    for path in layout.directories:
+    layout = Layout.below(directory, stack_of().roles)
+    for path in layout.paths:
         path.mkdir(parents=True)
     return layout
 

@@ -9,7 +9,7 @@ from assay.host.lease import Lease
 from assay.host.mounts import Mount
 from assay.media.directory import block_device
 from assay.model.installed import kind_of
-from assay.model.layout import DataDirectory, Layout, LocalDirectory
+from assay.model.layout import Directory, Layout
 from assay.model.probe import WatchedDisk, WatchedProcess
 from assay.model.running_cluster import ClusterNode, DaemonFacts, RunningCluster
 from assay.model.service import DaemonKind
@@ -42,8 +42,10 @@ def layout(tmp_path):
     (tmp_path / "trial").mkdir()
     return Layout(
         neutral=tmp_path,
-        data=(DataDirectory(path=tmp_path / "trial" / "data", medium="disk"),),
-        local=(LocalDirectory(path=tmp_path / "trial" / "local", medium="ram"),),
+        directories=(
+            Directory(path=tmp_path / "trial" / "data", medium="disk"),
+            Directory(path=tmp_path / "trial" / "local", medium="ram", roles=("intermediate",)),
+        ),
     )
 
 

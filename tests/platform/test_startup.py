@@ -33,7 +33,7 @@ exec sleep 60
 
 
 def a_context(home):
-    return NodeContext(ClusterSpec(), Layout(neutral=home, data=(), local=()), "127.0.0.1", "127.0.0.1")
+    return NodeContext(ClusterSpec(), Layout(neutral=home), "127.0.0.1", "127.0.0.1")
 
 
 class Telling(Silent):

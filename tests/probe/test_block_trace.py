@@ -9,9 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from assay.model.layout import DataDirectory, Layout, LocalDirectory
+from assay.model.installed import stack_of
+from assay.model.layout import Directory, Layout
 from assay.model.probe import CannotMeasureError, Evaluated, Scene, WatchedDisk
-from assay.model.signature import ACCESS_ROLES, READ_KIND
+from assay.model.signature import READ_KIND
 from assay.probe.block_trace import BlockTrace
 from assay.probe.sampler import Samples
 from assay.probe.trace import attribution as devices
@@ -24,6 +25,7 @@ from tests.probe.faking import attached
 from tests.probe.test_disk import BEFORE
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "probe" / "trace"
+ROLES = ("input", "intermediate", "output", "other")
 
 
 def refuse(numbers):
@@ -52,9 +54,17 @@ def layout(tmp_path):
         (tmp_path / name).mkdir()
     return Layout(
         neutral=tmp_path / "neutral",
-        data=(DataDirectory(path=tmp_path / "data", medium="hdd"),),
-        local=(LocalDirectory(path=tmp_path / "local", medium="hdd"),),
+        directories=(
+            Directory(path=tmp_path / "data", medium="hdd"),
+            Directory(path=tmp_path / "local", medium="hdd", roles=("intermediate",)),
+        ),
     )
+
+
+def on_two(layout, home):
+    """Intermediates on another medium."""
+    local = Directory(path=home / "local", medium="tmp", roles=("intermediate",))
+    return layout.model_copy(update={"directories": (*layout.of("input"), local)})
 
 
 @pytest.fixture
@@ -193,11 +203,11 @@ def test_a_real_disk_by_tracepoints(tmp_path, layout, placing, sys):
     assert requests.offset.min() >= 0
     reads = (requests.kind == READ_KIND) & (requests.bytes == 16384)
     assert reads.sum() == 16
-    assert set(requests.role[reads].tolist()) == {ACCESS_ROLES.index("input")}
+    assert set(requests.role[reads].tolist()) == {ROLES.index("input")}
 
 
 def test_without_the_right_to_trace_there_is_an_estimate(tmp_path, layout, sys):
-    only_local = layout.model_copy(update={"data": ()})
+    only_local = layout.model_copy(update={"directories": layout.of("intermediate")})
     scene = Scene(layout=only_local, disks=(disk(tmp_path, own=False, device=Path("/dev/loop0p1")),))
     with attached(BlockTrace(interval_s=0.01, tracing=refuse), scene) as reading:
         (sys / "loop0p1" / "stat").write_text("300 5 10192 450 20 0 16800 120 3 700 570 2 0 64 1 3 9")
@@ -282,7 +292,7 @@ def test_a_step_of_the_clock_moves_nothing_from_one_part_to_another(tmp_path, la
 
 def test_what_came_before_the_beginning_is_not_counted(tmp_path, layout, placing, sys):
     log = Log(tmp_path / "log")
-    only_local = layout.model_copy(update={"data": ()})
+    only_local = layout.model_copy(update={"directories": layout.of("intermediate")})
     disks = (disk(tmp_path, log=log.path), disk(tmp_path, medium="ssd", own=False, device=Path("/dev/loop0p1")))
     with attached(BlockTrace(interval_s=60, tracing=refuse), Scene(layout=only_local, disks=disks)) as reading:
         log.add(0, 1000, 1)
@@ -343,7 +353,7 @@ def test_two_media_on_one_device_count_each_request_once(tmp_path, layout, placi
     begin = 8717312 - (8 << 20)
     placing["spill"] = ((begin, begin + (2 << 20)),)
     (tmp_path / "local" / "spill").touch()
-    apart = layout.model_copy(update={"local": (LocalDirectory(path=tmp_path / "local", medium="tmp"),)})
+    apart = on_two(layout, tmp_path)
     device = Path("/dev/loop0p1")
     disks = [disk(tmp_path, medium=name, own=False, device=device, shared=True) for name in ("hdd", "tmp")]
     with attached(BlockTrace(interval_s=0.01, tracing=capturing([])), Scene(layout=apart, disks=disks)) as both:
@@ -354,9 +364,9 @@ def test_two_media_on_one_device_count_each_request_once(tmp_path, layout, placi
     (whole,) = alone.requests()
     assert len(hdd.kind) + len(tmp.kind) == len(whole.kind)
     assert hdd.bytes.sum() + tmp.bytes.sum() == whole.bytes.sum()
-    assert set(tmp.role.tolist()) == {ACCESS_ROLES.index("intermediate")}
-    assert tmp.bytes.sum() == whole.bytes[whole.role == ACCESS_ROLES.index("intermediate")].sum() > 0
-    assert set(hdd.role.tolist()) == {ACCESS_ROLES.index("other")}
+    assert set(tmp.role.tolist()) == {ROLES.index("intermediate")}
+    assert tmp.bytes.sum() == whole.bytes[whole.role == ROLES.index("intermediate")].sum() > 0
+    assert set(hdd.role.tolist()) == {ROLES.index("other")}
     doubts = [doubt for doubt in both.doubts() if doubt.kind == "trace-shares-device"]
     assert ["'tmp' and 'hdd' are both on /dev/loop0p1" in doubt.what for doubt in doubts] == [True]
     both.close()
@@ -369,7 +379,7 @@ def test_a_place_that_two_media_had_one_after_the_other_counts_for_one(tmp_path,
     placing |= dict.fromkeys(("spill", "result"), ((begin, begin + (2 << 20)),))
     (tmp_path / "local" / "spill").touch()
     (tmp_path / "data" / "result").touch()
-    apart = layout.model_copy(update={"local": (LocalDirectory(path=tmp_path / "local", medium="tmp"),)})
+    apart = on_two(layout, tmp_path)
     device = Path("/dev/loop0p1")
     disks = [disk(tmp_path, medium=name, own=False, device=device, shared=True) for name in ("hdd", "tmp")]
     scene = Scene(layout=apart, disks=disks)
@@ -417,7 +427,7 @@ def test_a_latency_of_more_than_4_s_is_kept_whole(tmp_path, layout, placing):
 
 
 def test_seconds_between_requests_are_told_as_0_but_not_those_of_a_step_of_the_clock():
-    tally, samples = Tally([]), Samples()
+    tally, samples = Tally([], ROLES), Samples()
     seconds = np.array([10, 13, 13, 1_000_000], np.int64)
     one = np.ones(4, np.uint8)
     tally.add(seconds, seconds * 1_000_000_000, one.astype(np.int64) * 232, one * 0, one * 3)
@@ -442,12 +452,18 @@ def test_places_of_disks_and_partitions(sys):
 
 
 def test_roles_that_a_medium_serves(tmp_path):
-    def data(name, medium, *roles):
-        return DataDirectory(path=tmp_path / name, medium=medium, roles=roles)
+    def directory(name, medium, *roles):
+        return Directory(path=tmp_path / name, medium=medium, roles=roles)
 
-    local = (LocalDirectory(path=tmp_path / "l", medium="ssd"),)
+    local = directory("l", "ssd", "intermediate")
     apart = Layout(
-        neutral=tmp_path, data=(data("i", "hdd", "input"), data("o", "nvme", "output"), data("s", "ssd")), local=local
+        neutral=tmp_path,
+        directories=(
+            directory("i", "hdd", "input"),
+            local,
+            directory("o", "nvme", "output"),
+            directory("s", "neutral", "system"),
+        ),
     )
     assert [single_role(apart, name) for name in ("hdd", "nvme", "ssd", "none")] == [
         "input",
@@ -455,7 +471,7 @@ def test_roles_that_a_medium_serves(tmp_path):
         "intermediate",
         None,
     ]
-    together = Layout(neutral=tmp_path, data=(data("d", "hdd", "input", "output"),), local=local)
+    together = Layout(neutral=tmp_path, directories=(directory("d", "hdd", "input", "output"), local))
     assert [single_role(together, name) for name in ("hdd", "ssd")] == [None, "intermediate"]
     assert [root.role for root in roots_of(apart, "ssd")] == ["intermediate"]
 
@@ -463,7 +479,7 @@ def test_roles_that_a_medium_serves(tmp_path):
 def test_where_places_of_files_say_nothing(tmp_path):
     assert "no block device" in unmapped(disk(tmp_path, device=None), ())
     assert "none of the cluster's directories" in unmapped(disk(tmp_path), ())
-    roots = roots_of(Layout.below(tmp_path), "home")
+    roots = roots_of(Layout.below(tmp_path, stack_of().roles), "home")
     assert "does not lie on /dev/null directly" in unmapped(disk(tmp_path, device=Path("/dev/null")), roots)
     assert "No such file" in unmapped(disk(tmp_path, device=Path("/dev/none")), roots)
     assert np.uint8(len(roots)) == 2

@@ -92,7 +92,7 @@ class Cluster:
     def scene(self):
         hosts, overlooked = discover(self.web.ask, self.addresses, DAEMONS, Site({}, Path("conf")))
         foreign = ForeignCluster(hosts, self.web.ask, None, overlooked, DAEMONS)
-        return Scene(Layout(neutral="/", data=(), local=()), foreign=foreign)
+        return Scene(Layout(neutral="/"), foreign=foreign)
 
 
 @contextmanager

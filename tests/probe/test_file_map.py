@@ -59,7 +59,7 @@ def home(tmp_path):
 
 @pytest.fixture
 def disk(home):
-    return Disk(Root(home / "data", "data"), Root(home / "local", "intermediate"))
+    return Disk(Root(home / "data", "input", later="output"), Root(home / "local", "intermediate"))
 
 
 def test_data_before_staging_is_input_and_after_it_output(disk, home):
@@ -193,7 +193,7 @@ def test_a_file_system_that_does_not_tell_is_told_once(disk, home):
 
 
 def test_a_directory_that_comes_later_and_goes_is_no_error(tmp_path):
-    disk = Disk(Root(tmp_path / "later", "data"))
+    disk = Disk(Root(tmp_path / "later", "output"))
     disk.poll()
     (tmp_path / "later").mkdir()
     (tmp_path / "later" / "one").touch()

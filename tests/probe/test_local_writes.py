@@ -3,11 +3,17 @@
 from contextlib import contextmanager
 from pathlib import Path
 
-from assay.model.layout import Layout, LocalDirectory
+from assay.model.installed import stack_of
+from assay.model.layout import Directory, Layout
 from assay.model.probe import Scene
 from assay.probe.local_writes import LocalWrites
 
 OUTPUT = "usercache/me/appcache/application_1_0001/output/attempt_1"
+
+
+def a_directory(path, medium):
+    (role,) = (role for role in stack_of().roles if role.passing)
+    return Directory(path=path, medium=medium, roles=(role.name,), passing=role.passing)
 
 
 @contextmanager
@@ -15,7 +21,7 @@ def watching(*directories, before=lambda: None):
     """Gives what landed while the jobs ran, `before` which something else is written."""
     found = []
     probe = LocalWrites()
-    probe.attach(Scene(layout=Layout(neutral=Path("/nowhere"), data=(), local=directories)))
+    probe.attach(Scene(layout=Layout(neutral=Path("/nowhere"), directories=directories)))
     before()
     probe.mark("staging")
     yield lambda: found[0]
@@ -25,7 +31,7 @@ def watching(*directories, before=lambda: None):
 
 
 def test_files_closed_below_output_count_by_medium(tmp_path):
-    directories = [LocalDirectory(path=tmp_path / name, medium=name) for name in ("hdd", "ssd")]
+    directories = [a_directory(tmp_path / name, name) for name in ("hdd", "ssd")]
     for directory in directories:
         (directory.path / OUTPUT).mkdir(parents=True)
     with watching(*directories) as landed:
@@ -38,7 +44,7 @@ def test_files_closed_below_output_count_by_medium(tmp_path):
 
 def test_a_file_renamed_as_soon_as_it_is_closed_counts_once(tmp_path):
     (tmp_path / OUTPUT).mkdir(parents=True)
-    with watching(LocalDirectory(path=tmp_path, medium="hdd")) as landed:
+    with watching(a_directory(tmp_path, "hdd")) as landed:
         for number in range(200):
             spill = (tmp_path / OUTPUT).parents[1] / f"attempt_1_m_{number}_spill_0.out"
             spill.write_bytes(b"x" * 10)
@@ -48,7 +54,7 @@ def test_a_file_renamed_as_soon_as_it_is_closed_counts_once(tmp_path):
 
 def test_spills_count_beside_what_they_are_merged_into(tmp_path):
     (tmp_path / OUTPUT).mkdir(parents=True)
-    with watching(LocalDirectory(path=tmp_path, medium="hdd")) as landed:
+    with watching(a_directory(tmp_path, "hdd")) as landed:
         spills = [(tmp_path / OUTPUT).parents[1] / f"attempt_1_m_0_spill_{number}.out" for number in range(2)]
         for spill in spills:
             spill.write_bytes(b"x" * 100)
@@ -59,14 +65,14 @@ def test_spills_count_beside_what_they_are_merged_into(tmp_path):
 
 
 def test_directories_made_later_are_watched_too(tmp_path):
-    with watching(LocalDirectory(path=tmp_path, medium="hdd")) as landed:
+    with watching(a_directory(tmp_path, "hdd")) as landed:
         (tmp_path / OUTPUT).mkdir(parents=True)
         (tmp_path / OUTPUT / "spill0.out").write_bytes(b"x" * 10)
     assert landed().bytes == 10
 
 
 def test_what_was_written_before_the_jobs_ran_does_not_count(tmp_path):
-    directory = LocalDirectory(path=tmp_path, medium="hdd")
+    directory = a_directory(tmp_path, "hdd")
     (tmp_path / OUTPUT).mkdir(parents=True)
 
     def stage():

@@ -126,7 +126,7 @@ def a_prometheus(fake):
 def scene(server, *hosts):
     hosts = hosts or (ForeignHost("worker-1.example.com"), ForeignHost("worker-2", "10.0.0.2"))
     web = BoundedWeb(bounds=Bounds(per_second=1000))
-    return Scene(Layout(neutral="/", data=(), local=()), foreign=ForeignCluster(tuple(hosts), web.ask, server.url))
+    return Scene(Layout(neutral="/"), foreign=ForeignCluster(tuple(hosts), web.ask, server.url))
 
 
 def measured(server, *hosts, probe=None, before_end=lambda: None):
@@ -288,7 +288,7 @@ def test_of_a_long_trial_no_more_points_are_asked_for_than_are_given():
 
 def test_without_one_nothing_is_missing():
     probe = a_probe()
-    probe.attach(Scene(Layout(neutral="/", data=(), local=()), foreign=ForeignCluster((), None)))
+    probe.attach(Scene(Layout(neutral="/"), foreign=ForeignCluster((), None)))
     probe.mark(None)
     probe.mark("run")
     assert probe.evaluate().amounts == ()

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from assay.engine.tasks import MapReduceAttempt
 from assay.model.energy import DiskPower, Energy, EnergyAccount, PowerModel, PowerSeries, Ranged, Span, give_or_take
 from assay.model.record import Amount, Sample, Step
-from assay.model.trial import MediumSpec, pure
+from assay.model.trial import MediumSpec
 from assay.stats.energy import (
     counted,
     efficiency,
@@ -18,7 +18,7 @@ from assay.stats.energy import (
     phase_efficiency,
     power_over_time,
 )
-from tests.builders import a_record, a_trial, device_reports, series_of
+from tests.builders import a_record, a_trial, device_reports, pure, series_of
 
 
 def watts(value, low=None, high=None):

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.engine.tasks import MapReduceAttempt
-from assay.model.signature import ACCESS_ROLES, Access, Counted, PhaseUse, Requests, Signature, TracedMedium
+from assay.model.signature import Access, Counted, PhaseUse, Requests, Signature, TracedMedium
 from assay.probe.own_cost import weighed
 from assay.stats.signature import REMEMBERED_ENDS, Quantile, Sequentiality, Streams
 from assay.stats.signature import signature as signature_of
@@ -24,6 +24,7 @@ MS = 1_000_000
 signature = partial(signature_of, engine="mapreduce")
 READ, WRITE, FLUSH, DISCARD = range(4)
 INPUT, INTERMEDIATE, OUTPUT, OTHER = range(4)
+ROLES = ("input", "intermediate", "output", "other")
 
 
 def attempt(kind="map", start=1000, end=2000, shuffle=0, merge=0, job="job_1", **changes):
@@ -40,7 +41,7 @@ def requests(*rows, dropped=0):
     return Requests(
         medium="hdd", source="test", arrived_ns=(arrived * MS).astype(np.int64), offset=offset.astype(np.int64),
         bytes=size.astype(np.int64), latency_ns=(latency * MS).astype(np.int64), kind=kind.astype(np.uint8),
-        role=role.astype(np.uint8), dropped=dropped,
+        role=role.astype(np.uint8), roles=ROLES, dropped=dropped,
     )  # fmt: skip
 
 
@@ -327,7 +328,7 @@ def test_nothing_is_lost_or_counted_twice(rows, drawn):
     ]
     seen = requests(*rows)
     told = signature([seen], [], attempts)
-    for number, role in enumerate(ACCESS_ROLES):
+    for number, role in enumerate(ROLES):
         for kind, direction in enumerate(("read", "write")):
             chosen = (seen.role == number) & (seen.kind == kind)
             mine = [one for one in told.accesses if (one.role, one.direction) == (role, direction)]
@@ -344,7 +345,7 @@ def test_weights_of_every_moment_add_to_one():
         [attempt(), attempt("reduce", 1500, 4000, shuffle=2500, merge=2600), attempt(job="b", start=3000, end=3500)],
         "mapreduce",
     )
-    for role in ACCESS_ROLES:
+    for role in ROLES:
         for direction in ("read", "write"):
             weights = timeline.weights(role, direction)
             assert weights.sum(axis=1) == pytest.approx(1)
@@ -360,7 +361,7 @@ def many(count, one_line):
     return Requests(
         medium="hdd", source="test", arrived_ns=np.sort(chance.integers(0, 3600 * 10**9, count)), offset=offset,
         bytes=np.full(count, 131072), latency_ns=chance.integers(10**5, 10**8, count),
-        kind=(stream % 2 * (not one_line)).astype(np.uint8), role=(stream % 4 * (not one_line)).astype(np.uint8),
+        kind=(stream % 2 * (not one_line)).astype(np.uint8), role=(stream % 4 * (not one_line)).astype(np.uint8), roles=ROLES,
     )  # fmt: skip
 
 
@@ -401,3 +402,30 @@ def test_processor_time_is_said_to_begin_after_the_tasks_start_up():
     page = (Path(__file__).parents[2] / "docs" / "reference" / "signature.md").read_text()
     (row,) = [line for line in page.splitlines() if line.startswith("| `cpu_s` ")]
     assert all("start-up" in text for text in (row, PhaseUse.__doc__))
+
+
+class Pipelined(MapReduceAttempt):
+    """Reads and computes at once."""
+
+    def phase_spans(self):
+        middle_ms = (self.started_ms + self.finished_ms) // 2
+        return [("read", self.started_ms, self.finished_ms), ("compute", middle_ms, self.finished_ms)]
+
+
+def test_phases_of_a_task_may_overlap():
+    """A request while both run is half of each; the processor time of both together is the attempt's."""
+    task = Pipelined(
+        job="job_1",
+        attempt="a",
+        stage="stage-7",
+        node="node",
+        state="SUCCEEDED",
+        started_ms=1000,
+        finished_ms=3000,
+        cpu_ms=900,
+    )
+    told = signature([requests((1500, 0, 600, 1, READ, INPUT), (2500, 600, 400, 1, READ, INPUT))], [], [task])
+    assert {one.phase: one.bytes for one in told.accesses} == {"read": 800, "compute": 200}
+    assert {use.phase: (use.attempt_s, use.cpu_s, use.cpu_basis) for use in phase_uses([task])} == {
+        "read": (2.0, 0.6, "estimated"), "compute": (1.0, 0.3, "estimated"),
+    }  # fmt: skip

@@ -5,21 +5,22 @@ import re
 import sys
 import time
 from http.client import HTTPConnection
-from statistics import mean
 from urllib.parse import quote
 
 from assay.model.engine import EngineKind, History, LaunchReport, StageKind, TaskFigure
 from assay.model.engine import JobReference as Reference
-from assay.model.probe import CONTAINERS
+from assay.model.errors import AssayError
 from assay.model.quantity import ByteCount, MomentMs
 from assay.model.record import JobRecord, Stage
 from assay.model.registry import ENGINES, SERVICES
+from assay.model.running_cluster import LAUNCHER
 from assay.model.service import DaemonKind, Service
 from assay.model.task import TaskAttempt, TaskHistory, TaskPhases
 
 ADDRESS = "scanner.address"
 SCANNER = """
-import json, subprocess, sys, time
+import json, sys
+from http.client import HTTPConnection
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -27,11 +28,11 @@ settings = json.loads(Path(sys.argv[1]).read_text())
 
 class Scanner(BaseHTTPRequestHandler):
     def do_GET(self):
-        # Each scan is a process of its own: a task.
-        began_s = time.time()
-        task = [sys.executable, "-c", settings["task"], settings["shard"], self.path]
-        counted = json.loads(subprocess.check_output(task))
-        body = json.dumps({"began_s": began_s, **counted, "ended_s": time.time()}).encode()
+        # Which values the shard beside it has of those whose keys begin with the path.
+        shard = HTTPConnection(settings["shard"])
+        shard.request("GET", self.path + "*")
+        keys = list(json.loads(shard.getresponse().read()))
+        body = json.dumps({"shard": settings["shard"], "keys": keys}).encode()
         self.send_response(200)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
@@ -53,24 +54,24 @@ def ask(path):
     return connection.getresponse().read()
 
 reads_s = time.time()
-values = [ask(quote(key)) for key in json.loads(ask(sys.argv[2] + "*"))]
+values = [ask(quote(key)) for key in json.loads(sys.argv[2])]
 lines = sum(value.count(b"\\n") for value in values)
 print(json.dumps({"lines": lines, "bytes": sum(map(len, values)), "reads_s": reads_s}))
 """
 
 
 def configuration(node, properties):
-    """Of the scanner on a node: it reads the shard beside it."""
-    settings = {"address": properties[ADDRESS], "shard": properties["key-value.address"], "task": TASK}
+    """Of the scanner on a node, which knows the shard beside it."""
+    settings = {"address": properties[ADDRESS], "shard": properties["key-value.address"]}
     return {"scanner.json": json.dumps(settings)}
 
 
 SCANNERS = DaemonKind(
     "scanner", program=lambda node: [sys.executable, "-c", SCANNER, str(node.conf_dir / "scanner.json")],
-    on_workers=True, ports={ADDRESS: "scans"}, sign="scanner listens on", children=CONTAINERS,
+    on_workers=True, ports={ADDRESS: "scans"}, sign="scanner listens on",
 )  # fmt: skip
 SERVICE = Service(
-    "scanner", needs=("key-value",), daemons=(SCANNERS,), files=configuration,
+    "scanner", needs=("key-value", LAUNCHER), daemons=(SCANNERS,), files=configuration,
     properties=lambda node: {ADDRESS: f"{node.host}:{node.addresses[ADDRESS].rpartition(':')[2]}"},
 )  # fmt: skip
 SERVICES.add(SERVICE.name, SERVICE)
@@ -107,13 +108,15 @@ class Scanner:
         self._starts_s = {}
 
     def run(self, launch, progress):
-        """Scan on each worker, one after the other; add up; write."""
+        """Scan on each worker, one after the other, each further one in a stage that the job makes; add up; write."""
         job, began_ms = f"scan-{len(self._jobs) + 1}", now_ms()
         attempts, lines = [], []
-        for node, address in self._scanners:
-            seen = self._scan(address, launch.input)
-            attempt = self._attempt(job, "scan", node, 1000 * seen["began_s"], 1000 * seen["ended_s"], seen["bytes"])
-            self._starts_s[attempt.attempt] = seen["reads_s"] - seen["began_s"]
+        for number, (node, address) in enumerate(self._scanners, 1):
+            stage = "scan" if number == 1 else f"scan_{number}"
+            started_ms = now_ms()
+            seen = self._scan(node, self._work(address, launch.input))
+            attempt = self._attempt(job, stage, node, started_ms, now_ms(), seen["bytes"])
+            self._starts_s[attempt.attempt] = seen["reads_s"] - started_ms / 1000
             attempts.append(attempt)
             lines.append(seen["lines"])
         gathered_ms, node = now_ms(), self._scanners[0][0]
@@ -132,9 +135,9 @@ class Scanner:
         record = JobRecord(
             name=job.name, id=job.id, state="SUCCEEDED", submitted_ms=began_ms, started_ms=began_ms,
             finished_ms=write.finished_ms, counters={},
-            stages=(Stage(name="scan", tasks=len(scans)), Stage(name="merge", tasks=1), Stage(name="write", tasks=1)),
+            stages=tuple(Stage(name=attempt.stage, tasks=1) for attempt in attempts),
             phases={
-                "scan": mean(scan.finished_ms - scan.started_ms for scan in scans) / 1000,
+                **{scan.stage: (scan.finished_ms - scan.started_ms) / 1000 for scan in scans},
                 "gather": (merge.gathered_ms - merge.started_ms) / 1000,
                 "fold": (merge.finished_ms - merge.gathered_ms) / 1000,
                 "write": (write.finished_ms - write.started_ms) / 1000,
@@ -146,13 +149,23 @@ class Scanner:
         """Until a scan reads, its process starts."""
         return TaskHistory(
             phases=tuple(
-                TaskPhases(job=one.job, attempt=one.attempt, stage="scan", start_s=self._starts_s[one.attempt])
+                TaskPhases(job=one.job, attempt=one.attempt, stage=one.stage, start_s=self._starts_s[one.attempt])
                 for one in attempts
                 if one.attempt in self._starts_s
             )
         )
 
-    def _scan(self, address, path):
+    def _scan(self, node, work):
+        """A task is a process on the worker, within its bounds, which prints what it found."""
+        command = [sys.executable, "-c", TASK, work["shard"], json.dumps(work["keys"])]
+        task = self._cluster.launch(node, command, {})
+        code, text = task.wait(60), task.log.read_text()
+        if code:
+            raise AssayError(f"a scan on {node} ended with exit code {code}: {text}")
+        return json.loads(text)
+
+    def _work(self, address, path):
+        """Which values a task on the scanner's worker is to read."""
         host, _, port = address.rpartition(":")
         connection = HTTPConnection(host, int(port))
         connection.sock = self._cluster.connect((host, int(port)), 60)
@@ -177,7 +190,7 @@ def now_ms():
 
 FIGURES = (TaskFigure("most scanned", "scan", "scanned_bytes", "skew"),)
 KIND = EngineKind(
-    open=Scanner, runs=frozenset({"scans"}), services=(SERVICE.name,), stages=STAGES, attempt=ScannerAttempt,
-    figures=FIGURES,
+    open=Scanner, runs=frozenset({"scans"}), services=(SERVICE.name,), stages=STAGES, makes_stages=True,
+    attempt=ScannerAttempt, figures=FIGURES,
 )  # fmt: skip
 ENGINES.add("scanner", KIND)

@@ -6,21 +6,30 @@ import sys
 from http.client import HTTPConnection
 from urllib.parse import quote
 
+from assay.model.layout import INPUT, OUTPUT, Role
 from assay.model.registry import SERVICES, STORES
 from assay.model.service import DaemonKind, Service
 from assay.model.store import StoredFile
 from assay.model.trial import Landed
 
 ADDRESS = "key-value.address"
+LOG = "log"
+ROLES = (
+    Role(INPUT, "the values that jobs read"),
+    Role(OUTPUT, "the values that jobs write", beside=INPUT),
+    Role(LOG, "the log of all values, from which a shard that died could be restored", follows=OUTPUT),
+)
 SHARD = """
-import json, sys
+import json, os, sys
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import quote, unquote
 
 settings = json.loads(Path(sys.argv[1]).read_text())
-folder = Path(settings["folder"])
-folder.mkdir(parents=True, exist_ok=True)
+folder, logs = Path(settings["folder"]), Path(settings["logs"])
+for directory in (folder, logs):
+    directory.mkdir(parents=True, exist_ok=True)
+log = (logs / "values.log").open("ab", buffering=0)
 
 class Shard(BaseHTTPRequestHandler):
     def do_GET(self):
@@ -32,7 +41,11 @@ class Shard(BaseHTTPRequestHandler):
         self.answer(json.dumps({key: size for key, size in sizes.items() if key.startswith(begin)}).encode())
 
     def do_PUT(self):
-        self.file().write_bytes(self.rfile.read(int(self.headers["Content-Length"])))
+        # Before its file may be lost in the page cache, a value is in the log.
+        value = self.rfile.read(int(self.headers["Content-Length"]))
+        log.write(value)
+        os.fsync(log.fileno())
+        self.file().write_bytes(value)
         self.answer(b"")
 
     def do_DELETE(self):
@@ -56,9 +69,10 @@ server.serve_forever()
 
 
 def configuration(node, properties):
-    """Of the shard on a node; the master has none, and no directories of data."""
-    folders = [str(directory.path) for directory in node.layout.data[:1]]
-    return {"shard.json": json.dumps({"address": properties[ADDRESS], "folder": "".join(folders)})}
+    """Of the shard on a node: it keeps all values in one directory, and its log in one."""
+    folder, logs = node.layout.of(INPUT)[0].path, node.layout.of(LOG)[0].path
+    settings = {"address": properties[ADDRESS], "folder": str(folder), "logs": str(logs)}
+    return {"shard.json": json.dumps(settings)}
 
 
 SHARDS = DaemonKind(
@@ -68,6 +82,7 @@ SHARDS = DaemonKind(
 SERVICE = Service(
     "key-value",
     daemons=(SHARDS,),
+    roles=ROLES,
     files=configuration,
     properties=lambda node: {ADDRESS: f"{node.host}:{node.addresses[ADDRESS].rpartition(':')[2]}"},
 )
@@ -151,7 +166,7 @@ class ShardPlacer:
 
     def landed(self, role, when, path):
         sizes = {}
-        for directory in self._layout.data:
+        for directory in self._layout.of(INPUT):
             files = directory.path.glob(f"{quote(path, safe='')}*")
             sizes[directory.medium] = sizes.get(directory.medium, 0) + sum(file.stat().st_size for file in files)
         total = sum(sizes.values())

@@ -15,7 +15,7 @@ from assay.model.base import Frozen
 from assay.model.errors import BadInputError
 from assay.model.installed import kind_of
 from assay.model.record import Record
-from assay.model.trial import Placement, Plan
+from assay.model.trial import Plan
 from assay.record.reading import first_of
 from assay.report.charts.drawing import FAINT, INK, PAPER, SOFT, figure, text
 from assay.report.charts.elapsed import PALETTE
@@ -84,7 +84,7 @@ def _by_drive(record: Record, slowdown: int) -> Record:
     """The record with its placement called as the study calls the drive."""
     trial = record.trial
     name = trial.placement.name.removesuffix(f"-{slowdown}")
-    placement = Placement(**{**trial.placement.model_dump(), "name": name})
+    placement = trial.placement.model_copy(update={"name": name})
     return record.model_copy(update={"trial": trial.model_copy(update={"placement": placement})})
 
 

@@ -189,7 +189,7 @@ def _settings(trial: Trial) -> str:
 def _ssd_share(trial: Trial) -> str | None:
     """In percent, of media whose names begin with `ssd`; None where the roles differ."""
     placement = trial.placement
-    roles = (placement.input, placement.intermediate, placement.output)
+    roles = placement.roles.values()
     shares = {round(100 * sum(part for name, part in role.items() if name.startswith("ssd"))) for role in roles}
     return str(shares.pop()) if len(shares) == 1 else None
 

@@ -9,7 +9,6 @@ from assay.model.doubt import Doubt
 from assay.model.engine import EngineKind, History, JobReference, Launch, LaunchReport, Program
 from assay.model.errors import AssayError
 from assay.model.installed import counted_by_tasks, engine_kind
-from assay.model.layout import Role
 from assay.model.limits import LimitUse
 from assay.model.progress import Progress
 from assay.model.record import Counters, JobRecord, Stage
@@ -100,7 +99,7 @@ class FakePlacer:
         """Only told."""
         self._script.note("prepare placement")
 
-    def landed(self, role: Role, when: Literal["staged", "run"], path: str) -> Landed:
+    def landed(self, role: str, when: Literal["staged", "run"], path: str) -> Landed:
         """As wanted or as scripted."""
         shares = self._script.landing or self._trial.placement.of(role)
         return Landed(role=role, when=when, bytes=self._script.found_bytes, shares=shares, of_bytes=100 * MIB)

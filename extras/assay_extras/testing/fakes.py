@@ -16,7 +16,7 @@ from assay.model.doubt import Doubt, Outcome, Verdict
 from assay.model.engine import Engine, EngineContext, Launch, LaunchReport
 from assay.model.errors import AssayError
 from assay.model.input import GraphInput
-from assay.model.layout import Layout
+from assay.model.layout import INTERMEDIATE, Layout
 from assay.model.medium import Space
 from assay.model.platform import RunningPlatform, TrialSetup
 from assay.model.probe import CONTAINERS, Evaluation, Moment, Quantity, Scene, Values, WatchedDisk, WatchedProcess
@@ -58,8 +58,8 @@ class FakeProbe:
         self._script.note(f"mark {part}" if part else "begin probe")
         if part != "run" or not self._sees_writes:
             return ()
-        shares = self._trial.placement.intermediate
-        return (Landed(role="intermediate", when="run", bytes=100 * MIB, shares=shares),)
+        shares = self._trial.placement.of(INTERMEDIATE)
+        return (Landed(role=INTERMEDIATE, when="run", bytes=100 * MIB, shares=shares),)
 
     def evaluate(self) -> Evaluation:
         """Nothing more."""

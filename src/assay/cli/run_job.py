@@ -23,13 +23,12 @@ from assay.media.memory import SHARED_MEMORY, backing_fits_into_memory
 from assay.model.errors import BadInputError, NoAnswerError
 from assay.model.existing import Site
 from assay.model.installation import Installation
-from assay.model.layout import ROLES
 from assay.model.naming import bytes_text, nearest
 from assay.model.registry import WORKLOADS
 from assay.model.store import names_store
 from assay.model.trial import DEFAULT_WORTH, WorkloadSpec
 from assay.plan.data_ratio import SiteNode, cache_bytes
-from assay.plan.job_experiment import JobExperiment, experiment_name
+from assay.plan.job_experiment import ROLES, JobExperiment, experiment_name
 from assay.platform.configuration import read_site
 from assay.platform.page_cache_budget import LEAST_BUDGET_BYTES
 from assay.report.words import print_line

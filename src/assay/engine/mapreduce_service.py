@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from assay.engine.existing import HISTORY_PAGE, OF_MAPREDUCE, has_history
 from assay.engine.yarn import MIB, JobContainers, check_containers
 from assay.model.cluster import ClusterSpec
+from assay.model.layout import INTERMEDIATE
 from assay.model.naming import lettered_size
 from assay.model.registry import SERVICES
 from assay.model.service import ContainerStarts, Costs, DaemonKind, NodeContext, Service, SiteFile, Timer
@@ -66,7 +67,7 @@ def _properties(node: NodeContext) -> Mapping[str, str]:
     return {
         "mapreduce.shuffle.port": "0",
         "mapreduce.jobhistory.admin.address": f"{node.master}:0",
-        "mapreduce.cluster.local.dir": ",".join(str(directory.path) for directory in node.layout.local),
+        "mapreduce.cluster.local.dir": ",".join(str(directory.path) for directory in node.layout.of(INTERMEDIATE)),
         "mapreduce.framework.name": "yarn",
         "mapreduce.application.classpath": ",".join(node.classpath),
         "yarn.nodemanager.aux-services": "mapreduce_shuffle",

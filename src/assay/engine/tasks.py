@@ -5,7 +5,7 @@ from typing import Annotated
 
 from assay.model.engine import Counted, StageKind, TaskFigure
 from assay.model.quantity import ByteCount, Count, Kind, KnownClockTimeS, KnownCount, MomentMs, ProcessorTimeMs
-from assay.model.signature import AccessRole, Direction
+from assay.model.signature import Direction
 from assay.model.task import TaskAttempt, TaskPhases, TaskStep
 
 FILE_SYSTEM_COUNTERS = "org.apache.hadoop.mapreduce.FileSystemCounter"
@@ -16,7 +16,7 @@ STAGES = (
     StageKind("reduce", ("shuffle", "merge", "reduce"), absent_with={"mapreduce.job.reduces": "0"}),
 )
 
-CAUSES: dict[tuple[AccessRole, Direction], frozenset[str]] = {
+CAUSES: dict[tuple[str, Direction], frozenset[str]] = {
     ("input", "read"): frozenset({"map"}),
     ("output", "read"): frozenset({"map"}),
     ("output", "write"): frozenset({"reduce"}),

@@ -7,6 +7,7 @@ from assay.engine.existing import METRICS_PAGE, OF_YARN, offers_memory
 from assay.host.processes import MARK
 from assay.model.cluster import ClusterSpec
 from assay.model.errors import BadInputError
+from assay.model.layout import INTERMEDIATE, Role
 from assay.model.probe import CONTAINERS
 from assay.model.registry import SERVICES
 from assay.model.service import (
@@ -38,6 +39,9 @@ _KEPT_VARIABLES = (
 """That containers have from their NodeManager, so that they too are found again by the lease they belong to."""
 
 _OF_MASTERS = "yarn.scheduler.capacity.maximum-am-resource-percent"
+_INTERMEDIATE = r"/appcache/application_[0-9_]+/(output/|attempt_[^/]+_spill_[0-9]+\.out)"
+"""Paths of tasks' spills and of what is fetched from them; localised jars are no intermediates."""
+
 # The file that Hadoop ships, without its comments: the scheduler has no defaults for its queues.
 CAPACITY_SCHEDULER = {
     "yarn.scheduler.capacity.maximum-applications": "10000",
@@ -140,7 +144,7 @@ def _properties(node: NodeContext) -> Mapping[str, str]:
         "yarn.nodemanager.localizer.address": node.any_port,
         "yarn.nodemanager.collector-service.address": node.any_port,
         "yarn.nodemanager.webapp.address": node.any_port,
-        "yarn.nodemanager.local-dirs": ",".join(str(directory.path) for directory in node.layout.local),
+        "yarn.nodemanager.local-dirs": ",".join(str(directory.path) for directory in node.layout.of(INTERMEDIATE)),
         "yarn.nodemanager.log-dirs": str(node.layout.container_logs),
         _OFFERED: offered,
         "yarn.nodemanager.resource.cpu-vcores": str(spec.vcores),
@@ -161,11 +165,11 @@ def _properties(node: NodeContext) -> Mapping[str, str]:
 
 def _takes_turns(node: NodeContext) -> bool:
     """Tasks draw directories at random: with few tasks a mixed medium's shares would land anywhere."""
-    return node.bundled and len(node.layout.local) > 1
+    return node.bundled and len(node.layout.of(INTERMEDIATE)) > 1
 
 
 def _settings(nodes: Sequence[NodeContext]) -> Mapping[str, str]:
-    several = any(len(node.layout.local) > 1 for node in nodes)
+    several = any(len(node.layout.of(INTERMEDIATE)) > 1 for node in nodes)
     order = "one per task, in turn" if any(map(_takes_turns, nodes)) else "drawn at random for each file"
     limited = next((node.spec for node in nodes if node.spec.limit_memory_bytes is not None), None)
     return {
@@ -223,6 +227,14 @@ YARN = Service(
     needs=("hadoop",),
     daemons=_DAEMONS,
     existing=OF_YARN,
+    roles=(
+        Role(
+            INTERMEDIATE,
+            "the spills, merges and map outputs in local directories",
+            folder="local",
+            passing=_INTERMEDIATE,
+        ),
+    ),
     properties=_properties,
     sites=(
         SiteFile("yarn-site.xml", ("yarn.",)),

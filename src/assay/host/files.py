@@ -65,6 +65,16 @@ class UnreadableFileError(BadInputError):
         self.missing = missing
 
 
+def bytes_below(folder: Path) -> int:
+    """The lengths of all files below a folder together; 0 where there is none. What goes meanwhile does not count."""
+    size = 0
+    for file in folder.rglob("*"):
+        with suppress(FileNotFoundError):
+            status = file.lstat()
+            size += status.st_size if stat.S_ISREG(status.st_mode) else 0
+    return size
+
+
 def read_bytes(file: Path, most_bytes: int = MOST_RECORDED_BYTES) -> bytes:
     """All of a regular file of at most `most_bytes`. Raises UnreadableFileError, at once, for anything else."""
     try:

@@ -2,7 +2,7 @@
 
 A lease is a small JSON file in the state directory. It names its owner (process id and start time), the directories
 and the kernel's control groups it made. Processes started under a lease carry `ASSAY_LEASE=<id>` in their environment
-and so do all their descendants (YARN's containers too), which is how they are found again whoever forked them.
+and so do all their descendants (containers of jobs too), which is how they are found again whoever forked them.
 """
 
 import json

@@ -11,7 +11,7 @@ from assay.model.progress import Progress
 from assay.model.quantity import kinds_of
 from assay.model.record import Counters, JobRecord
 from assay.model.running_cluster import RunningCluster
-from assay.model.signature import AccessRole, Direction
+from assay.model.signature import Direction
 from assay.model.store import Store
 from assay.model.task import TaskAttempt, TaskHistory, TaskPhases
 
@@ -172,12 +172,15 @@ class EngineKind(NamedTuple):
     staged_by: str = ""
     """The engine whose jobs bring inputs into the store, where it does not run such programs itself."""
     stages: tuple[StageKind, ...] = ()
-    """The stages of a job, in order."""
+    """The stages that are known before a job runs, in order."""
+    makes_stages: bool = False
+    """Whether jobs may have further stages, which they make themselves. Such a stage has one phase, called as it is,
+    unless its attempts say otherwise."""
     attempt: type[TaskAttempt] = TaskAttempt
     """The rows of its table of task attempts."""
     log: type[TaskPhases] = TaskPhases
     """The rows of its table of finer phases, from the tasks' logs."""
-    causes: Mapping[tuple[AccessRole, Direction], frozenset[str]] = {}
+    causes: Mapping[tuple[str, Direction], frozenset[str]] = {}
     """Which phases can cause requests of a role and direction, where not all can. A job of a single phase writes its
     output in that."""
     counters: Mapping[Counted, tuple[str, str]] = {}
@@ -204,7 +207,7 @@ class EngineKind(NamedTuple):
 
     @property
     def phases(self) -> tuple[str, ...]:
-        """The names of all phases, in the order of the stages."""
+        """The names of the phases of the stages that are known before, in their order."""
         return tuple(phase for stage in self.stages for phase in stage.phases)
 
 

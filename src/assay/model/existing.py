@@ -138,12 +138,12 @@ class ExistingDaemon(NamedTuple):
 
     role: str
     name: str
-    """As its users write it (`NameNode`)."""
+    """As its users write it, with its capitals."""
     addresses: Callable[[Site], tuple[str, ...]] = _no_address
     well: Check | None = None
     """How it tells that it can be used; of a master, asked before a trial begins."""
     wanted: str = ""
-    """What is missing where it answers and is not well, after its name (` with an active NodeManager`)."""
+    """What is missing where it answers and is not well, after its name (` with an active worker`)."""
     active: Check | None = None
     """How one of several tells that it is the active one. A standby must not send its reader elsewhere."""
     alive: Check | None = None

@@ -1,6 +1,7 @@
 """What is installed, looked up by the names that plans and records have; some of it may not be installed here."""
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import Any
 
 from assay.model.engine import Counted, Engine, EngineContext, EngineKind, amounts_in
@@ -98,6 +99,16 @@ def stack_of(store: str = USUAL_STORE, engine: str | None = USUAL_ENGINE) -> Sta
         for name in names:
             services |= {service.name: service for service in _with_needed(name, user, (), services)}
     return Stack(tuple(services.values()))
+
+
+def engines_without(service: str, store: str) -> list[str]:
+    """The names of the engines whose stack with a store lacks a service; those that can't be had do not count."""
+    names = []
+    for engine in ENGINES:
+        with suppress(BadInputError):
+            if service not in [other.name for other in stack_of(store, engine).services]:
+                names.append(engine)
+    return names
 
 
 def _with_needed(name: str, user: str, above: tuple[str, ...], known: Mapping[str, Service]) -> Iterator[Service]:

@@ -17,7 +17,7 @@ MOST_NODES = 200
 ETHERNET_MTU, IPOIB_MTU = 1500, 65520
 
 INTERFACES = ("eth0", "eth1")
-"""Of a node: on the first network, and on the second, of HDFS data and the shuffle."""
+"""Of a node: on the first network, and on the second, of the store's data and the shuffle."""
 
 
 class Pair(NamedTuple):

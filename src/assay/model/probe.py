@@ -29,7 +29,7 @@ CONTAINERS, CLIENTS = "containers", "clients"
 
 
 class WatchedProcess(Frozen):
-    """A process of a group (`namenode`, `emulator`, `assay`); its descendants are not meant unless a probe says so.
+    """A process of a group (a daemon's role, `emulator`, `assay`), without its descendants unless a probe says so.
 
     `children` is the group of what it starts: `containers` of tasks, `clients` of the cluster; empty: its own. `node`
     is the name of the node that it runs on; empty: the first one, or the machine that Assay runs on.

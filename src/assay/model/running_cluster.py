@@ -1,14 +1,15 @@
 """Running clusters, as their clients see them."""
 
 import socket
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from assay.model.base import Frozen
 from assay.model.doubt import Doubt
-from assay.model.node import Connect, Node
+from assay.model.errors import AssayError
+from assay.model.node import Connect, Node, Process
 
 
 class DaemonFacts(Frozen):
@@ -27,6 +28,33 @@ class ClusterNode(NamedTuple):
     container_logs: Path | None = None
 
 
+LAUNCHER = "launcher"
+"""The service that an engine's service needs if the engine has processes started on the nodes."""
+
+
+class Launched(Process, Protocol):
+    """A process that was started on a node for an engine; it ends with the cluster at the latest."""
+
+    log: Path
+    """All that it says."""
+
+
+StartOnNode = Callable[[str, Sequence[str], Mapping[str, str]], Launched]
+"""Starts a command on the node of a name, with some environment variables beside the node's own.
+
+It is within the bounds of its node (memory, processors, page cache) and watched by probes, as containers are. Raises
+AssayError where it can't be started.
+"""
+
+
+def no_launch(node: str, command: Sequence[str], _environment: Mapping[str, str]) -> Launched:
+    """Where nobody starts processes."""
+    raise AssayError(
+        f"{command[0]} can't be started on {node}: Assay starts processes only on nodes of its own, for an engine "
+        f"whose service needs the service {LAUNCHER!r}"
+    )
+
+
 @dataclass(frozen=True)
 class RunningCluster:
     """A healthy Hadoop cluster, as its clients see it.
@@ -39,7 +67,7 @@ class RunningCluster:
     `history` is a folder of job histories that are read instead of asking for them. `facts` and `doubts` are of what
     Assay made of it beside, such as the network between its nodes. Its servers answer `slower` times as slowly as
     others, so that waits for them are so much longer. `properties` are those of the first node of a cluster of Assay's
-    own.
+    own. `launch` starts further processes on its nodes.
     """
 
     hadoop: Path
@@ -58,3 +86,4 @@ class RunningCluster:
     doubts: tuple[Doubt, ...] = ()
     slower: int = 1
     properties: Mapping[str, str] = field(default_factory=dict)
+    launch: StartOnNode = no_launch

@@ -11,9 +11,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from assay.model.cluster import ClusterSpec
-from assay.model.errors import BadInputError
 from assay.model.existing import ExistingDaemon
-from assay.model.layout import Layout
+from assay.model.layout import Layout, Role, in_order
 from assay.model.value_bounds import ValueBounds
 
 
@@ -192,6 +191,8 @@ class Service(NamedTuple):
     """What a cluster of Assay's own starts for it, in order."""
     existing: tuple[ExistingDaemon, ...] = ()
     """Its daemons on an existing cluster; without any it can't be used there if it needs some."""
+    roles: tuple[Role, ...] = ()
+    """What its directories on a cluster of Assay's own are for."""
     properties: Callable[[NodeContext], Mapping[str, str]] = _none
     """What makes its daemons on a node part of one private cluster: addresses, directories, sizes. Nothing here touches
     what jobs are measured for."""
@@ -246,6 +247,11 @@ class Stack:
         return tuple(daemon for service in self.services for daemon in service.existing)
 
     @cached_property
+    def roles(self) -> tuple[Role, ...]:
+        """Of the directories of all services, each once: `input` first, `output` last."""
+        return in_order(role for service in self.services for role in service.roles)
+
+    @cached_property
     def sites(self) -> tuple[SiteFile, ...]:
         """Their configuration files of Hadoop's form."""
         return tuple(site for service in self.services for site in service.sites)
@@ -273,14 +279,10 @@ class Stack:
         for service in self.services:
             service.check(spec, properties, beside)
 
-    def check_programs(self, programs: Path) -> None:
-        """Raises BadInputError where the programs of a service are not in their folder."""
-        for service in self.services:
-            if service.programs and not any((programs / service.name / "lib").glob("*.jar")):
-                raise BadInputError(
-                    f"{service.name} needs programs that are not here: run `setup/prepare {service.name}`, which "
-                    "fetches them; what does not need it works without", "engine", "store",
-                )  # fmt: skip
+    def lacking(self, programs: Path) -> str | None:
+        """The first service whose programs are not in their folder; None where all are there."""
+        lack = (one for one in self.services if one.programs and not any((programs / one.name / "lib").glob("*.jar")))
+        return next((service.name for service in lack), None)
 
     def tasks_bytes(self, properties: Mapping[str, str], offered_mb: int, disk_bytes: int) -> int:
         """The memory of the tasks that run at once, all services' together."""

@@ -20,9 +20,9 @@ KnownClockTime = Annotated[float | None, Kind.CLOCK_TIME]
 Direction = Literal["read", "write"]
 DIRECTIONS: tuple[Direction, ...] = ("read", "write")
 
-AccessRole = Literal["input", "intermediate", "output", "other"]
-ACCESS_ROLES: tuple[AccessRole, ...] = ("input", "intermediate", "output", "other")
-"""`other` belonged to no file that was seen: the file system's own, and files gone before they were looked at."""
+OTHER = "other"
+"""The role of requests that belonged to no file that was seen: the file system's own, and those of files gone before
+they were looked at. The other roles are those of the cluster's directories."""
 
 OUTSIDE = "outside"
 """The phase in which no task attempt was running; the others are the engine's."""
@@ -36,8 +36,8 @@ Array: TypeAlias = np.ndarray[Any, Any]
 class Requests:
     """The requests that one medium got, one element each; of no order.
 
-    `arrived_ns` is since the epoch, `role` an index into ACCESS_ROLES, `kind` one of the four above, `offset` the first
-    byte on the device. `dropped` requests were seen and could not be kept.
+    `arrived_ns` is since the epoch, `role` an index into `roles`, of which OTHER is the last, `kind` one of the
+    four above, `offset` the first byte on the device. `dropped` requests were seen and could not be kept.
     """
 
     medium: str
@@ -48,6 +48,7 @@ class Requests:
     latency_ns: Array
     kind: Array
     role: Array
+    roles: tuple[str, ...]
     dropped: int = 0
 
 
@@ -63,7 +64,7 @@ class Counted:
     requests: dict[Direction, Array]
     bytes: dict[Direction, Array]
     latency_s: dict[Direction, Array]
-    role: AccessRole = "other"
+    role: str = OTHER
 
 
 class Access(Frozen):
@@ -83,7 +84,7 @@ class Access(Frozen):
     job: str
     phase: str
     medium: str
-    role: AccessRole
+    role: str
     direction: Direction
     basis: Basis = "measured"
     bytes: Annotated[float, Kind.BYTES]

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple, Protocol, runtime_checkable
 
 from assay.model.fault import Redundancy
-from assay.model.layout import DataDirectory, Layout, Role
+from assay.model.layout import Directory, Layout
 from assay.model.running_cluster import RunningCluster
 from assay.model.trial import Landed
 
@@ -17,7 +17,7 @@ _STORED = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:/")
 
 
 def names_store(path: str) -> bool:
-    """Whether a path says which store it is in (`hdfs:/logs`), instead of being one of this machine."""
+    """Whether a path says which store it is in (`SCHEME:/logs`), instead of being one of this machine."""
     return _STORED.match(path) is not None
 
 
@@ -77,7 +77,7 @@ class Placer(Protocol):
     def prepare(self, base: str, input_path: str) -> None:
         """Before anything is staged: what is written below `input_path` is input, all else below `base` output."""
 
-    def landed(self, role: Role, when: Literal["staged", "run"], path: str) -> Landed:
+    def landed(self, role: str, when: Literal["staged", "run"], path: str) -> Landed:
         """Where a path's bytes lie now, whatever was wanted; no bytes when it is not there."""
 
 
@@ -85,7 +85,7 @@ class Placer(Protocol):
 class Redundant(Protocol):
     """What a placer can do besides when its store keeps several copies of what it holds."""
 
-    def redundancy(self, lost: Sequence[DataDirectory]) -> Redundancy:
+    def redundancy(self, lost: Sequence[Directory]) -> Redundancy:
         """How many copies there are now, when those in some directories can't be had any more. Raises AssayError."""
 
 

@@ -74,6 +74,21 @@ class TaskAttempt(Frozen):
         """Its phases in order, and when each ended (ms; 0 if unknown): one, called as its stage, if nothing is said."""
         return [(self.stage, self.finished_ms)]
 
+    def phase_spans(self) -> list[tuple[str, int, int]]:
+        """Its phases that lasted at all, with begin and end (ms): one after the other, as long as they ended.
+
+        An attempt that failed or was killed within a phase has none after it. Engines whose phases overlap say here
+        when each was; an attempt then counts in each of its phases.
+        """
+        spans, began_ms = [], self.started_ms
+        for phase, phase_end_ms in self.phase_ends():
+            # A phase without an end of its own is the one in which the attempt ended.
+            ended_ms = min(phase_end_ms, self.finished_ms) if phase_end_ms > 0 else self.finished_ms
+            if 0 < began_ms < ended_ms:
+                spans.append((phase, began_ms, ended_ms))
+                began_ms = ended_ms
+        return spans
+
     def steps(self, seen: TaskPhases | None) -> list[TaskStep]:
         """All of its time in order, from its launch to its end; `seen` is what its log tells."""
         ends = self.phase_ends()

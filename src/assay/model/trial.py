@@ -21,7 +21,7 @@ from assay.model.dataset import DatasetSpec
 from assay.model.doubt import Doubt
 from assay.model.drive_profile import way_of
 from assay.model.fault import NO_FAULT, fault_level
-from assay.model.layout import ROLES, Role
+from assay.model.layout import INTERMEDIATE
 from assay.model.naming import size_of
 
 TOLERANCE_SHARE = 0.05
@@ -30,9 +30,9 @@ TOLERANCE_SHARE = 0.05
 SEEN_SHARE = 0.9
 """Less than this of what should have been found says too little about the rest."""
 
-SURE_SHARES = {"input": SEEN_SHARE, "intermediate": 0.5, "output": SEEN_SHARE}
-"""With less than this of a role's bytes in the folders of the media the rest lies elsewhere. The store's files stay to
-be counted; intermediates may be removed before they are seen."""
+SURE_SHARES = {INTERMEDIATE: 0.5}
+"""With less than this of a role's bytes in the folders of the media the rest lies elsewhere: SEEN_SHARE of files that
+stay to be counted; intermediates may be removed before they are seen."""
 
 MOST_DIRECTORIES = 20
 """Of one role, and so the most media that can share it."""
@@ -44,50 +44,52 @@ MATERIAL_BYTES = 1 << 20
 class Placement(Frozen):
     """For each role the fraction of its bytes on each medium, by the media's names.
 
-    Fractions are above 0 and add up to 1 per role. `intermediate` is what the NodeManager's local directories take
-    (spills, merges, map outputs); `input` and `output` lie in HDFS.
+    Fractions are above 0 and add up to 1 per role. The roles are further fields: those that the services of the trial's
+    stack declare, without those whose bytes are on no medium under test.
     """
 
+    model_config = ConfigDict(extra="allow")
+    __pydantic_extra__: dict[str, dict[str, float]] = Field(init=False)
+
     name: str
-    input: Mapping[str, float]
-    intermediate: Mapping[str, float]
-    output: Mapping[str, float]
+
+    @classmethod
+    def of_roles(cls, name: str, roles: Mapping[str, Mapping[str, float]]) -> "Placement":
+        """The placement of that name."""
+        return cls.model_validate({**roles, "name": name})
 
     @model_validator(mode="after")
     def _fractions_add_up(self) -> "Placement":
-        for role in ROLES:
-            fractions = self.of(role)
+        for role, fractions in self.roles.items():
             if not fractions or min(fractions.values()) <= 0 or abs(sum(fractions.values()) - 1) > 1e-6:
                 raise ValueError(f"{role}'s fractions must be above 0 and add up to 1, and they are {dict(fractions)}")
         return self
 
-    def of(self, role: Role) -> Mapping[str, float]:
-        """The fractions of one role."""
-        fractions: Mapping[str, float] = getattr(self, role)
-        return fractions
+    @property
+    def roles(self) -> Mapping[str, Mapping[str, float]]:
+        """The fractions of each role, the input first."""
+        return self.__pydantic_extra__
+
+    def of(self, role: str) -> Mapping[str, float]:
+        """The fractions of one role; none where its bytes are on no medium under test."""
+        return self.roles.get(role, {})
 
     @property
     def media(self) -> tuple[str, ...]:
         """The names of all media in use, in the order of the roles."""
-        return tuple(dict.fromkeys(name for role in ROLES for name in self.of(role)))
-
-
-def pure(medium: str) -> Placement:
-    """All of a trial's bytes on one medium."""
-    whole = {medium: 1.0}
-    return Placement(name=medium, input=whole, intermediate=whole, output=whole)
+        return tuple(dict.fromkeys(name for fractions in self.roles.values() for name in fractions))
 
 
 class Landed(Frozen):
     """Where the bytes of a role lay at one moment."""
 
-    role: Role
+    role: str
     """The role."""
     when: Literal["staged", "run"]
     """`staged`: before the jobs, of the input. `run`: after the jobs, of all roles."""
     bytes: int
     """Input and output: the role's block files in the DataNode's directories. Intermediate data: spills and map
-    outputs, as they were closed during the run."""
+    outputs, as they were closed during the run. Other roles: the files in their directories."""
     shares: Mapping[str, float]
     """The fraction of `bytes` on each medium; empty for 0 bytes."""
     of_bytes: int | None = None
@@ -105,7 +107,8 @@ class Landed(Frozen):
     @property
     def elsewhere(self) -> bool:
         """Whether bytes lie outside of the media's folders: they were looked for without trouble, and are not there."""
-        return self.unseen and self.trouble is None and self.bytes < SURE_SHARES[self.role] * (self.of_bytes or 0)
+        sure_share = SURE_SHARES.get(self.role, SEEN_SHARE)
+        return self.unseen and self.trouble is None and self.bytes < sure_share * (self.of_bytes or 0)
 
     def error(self, placement: Placement) -> float:
         """The largest difference between a landed and a wanted share, 0 to 1; 0 for less than MATERIAL_BYTES."""

@@ -32,7 +32,7 @@ RANGES = (IPv4Network("198.18.0.0/24"), IPv4Network("198.18.1.0/24"))
 """The first and the second network, among the addresses set apart for measuring networks (RFC 2544)."""
 
 DATA = "-data"
-"""Ends a node's name on the second network, which only HDFS data and the shuffle use."""
+"""Ends a node's name on the second network, which only the store's data and the shuffle use."""
 
 BUCKET_S, QUEUE_S = 0.002, 0.02
 """The seconds of its rate that a link sends at once, and keeps before it drops packets; a slowed link has the same

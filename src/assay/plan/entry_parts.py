@@ -8,6 +8,7 @@ from pydantic_core import CoreSchema, PydanticCustomError, PydanticKnownError, c
 
 from assay.host.yaml_file import NOT_SUPPORTED
 from assay.model.base import Whole
+from assay.model.naming import MOST_NAME_CHARACTERS
 from assay.model.network import MOST_NODES
 
 
@@ -33,6 +34,9 @@ Item = TypeVar("Item")
 Many = Annotated[list[Item], OneOrMany(), Field(min_length=1)]
 
 Worker = Annotated[Whole, Field(ge=1, le=MOST_NODES)]
+
+# A name becomes part of a folder's name.
+Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=MOST_NAME_CHARACTERS)]
 
 
 class OneOf:

@@ -16,11 +16,10 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError, PydanticKnownError
 
-from assay.model.base import Frozen, Number, Whole
+from assay.model.base import Frozen, Whole
 from assay.model.dataset import MOST_SEED, DatasetSpec
 from assay.model.errors import MistakeAt
 from assay.model.fault import NO_FAULT, Fault
-from assay.model.layout import ROLES
 from assay.model.medium import MediumKind, Options
 from assay.model.naming import MOST_NAME_CHARACTERS, nearest
 from assay.model.platform import PlatformKind
@@ -29,7 +28,6 @@ from assay.model.scale import DilationLevel
 from assay.model.trial import (
     DEFAULT_PROBES,
     DEFAULT_WORTH,
-    MOST_DIRECTORIES,
     NO_PROBES,
     USUAL_ENGINE,
     USUAL_STORE,
@@ -39,7 +37,8 @@ from assay.model.trial import (
     MemoryBound,
 )
 from assay.plan.cluster import ClusterEntry, OneCluster
-from assay.plan.entry_parts import Many, OneOf, Supported, Worker, alone, choice
+from assay.plan.entry_parts import Many, Name, OneOf, Supported, Worker, alone, choice
+from assay.plan.placement import PlacementEntry, placement_entry
 from assay.plan.settings import Profile, Prose, Text, without_control
 
 
@@ -100,17 +99,6 @@ def _refuse(key: str, value: object, error: str, context: dict[str, Any]) -> NoR
     )
 
 
-def placement_short(value: Any) -> Any:
-    """A medium's name alone, fractions for all roles, or a mapping of roles; a role's medium alone is all of it."""
-    if isinstance(value, str):
-        value = {value: 1.0}
-    if not isinstance(value, dict):
-        return value
-    if not set(value) & {*ROLES, "name"}:
-        value = dict.fromkeys(ROLES, value)
-    return {key: {part: 1.0} if key in ROLES and isinstance(part, str) else part for key, part in value.items()}
-
-
 def _fault(value: Any) -> Any:
     """No fault for its word; else as it stands, with one sentence on what can't be."""
     if value == NO_FAULT:
@@ -150,10 +138,6 @@ Percentage = Annotated[
         _percentage, json_schema_input_type=Annotated[str, Field(pattern=r"^[0-9]{1,3}([.][0-9]{1,6})? ?%$")]
     ),
 ]
-
-# A name becomes part of a folder's name.
-Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=MOST_NAME_CHARACTERS)]
-
 
 # A name of the user's choice that only tables show.
 Label = Annotated[str, Field(max_length=MOST_NAME_CHARACTERS), AfterValidator(without_control)]
@@ -239,42 +223,6 @@ class MediumEntry(_MediumWorkers):
     """The kind of medium. With `profile` it is `emulated`."""
 
 
-# A medium alone, or fractions.
-Shares = Annotated[
-    Mapping[str, Number], BeforeValidator(lambda value: value, json_schema_input_type=str | Mapping[str, float])
-]
-
-
-class PlacementEntry(Frozen):
-    """A placement: a medium's name, fractions of media, or a map with the media of each role."""
-
-    name: Name | None = None
-    """The name in tables; by default made from the names of its media."""
-    input: Annotated[Shares, Field(min_length=1)]
-    """Fractions by medium for the files that the jobs read, 0 or more, adding up to 1; a medium's name alone is all of
-    it."""
-    intermediate: Annotated[Shares, Field(min_length=1)]
-    """Fractions by medium for the spills, merges and map outputs in local directories, 0 or more, adding up to 1; a
-    medium's name alone is all of it."""
-    output: Annotated[Shares, Field(min_length=1)]
-    """Fractions by medium for the files that the jobs write, 0 or more, adding up to 1; a medium's name alone is all of
-    it."""
-
-    @model_validator(mode="after")
-    def _fractions_add_up(self) -> "PlacementEntry":
-        for role in ROLES:
-            fractions = getattr(self, role)
-            if len(fractions) > MOST_DIRECTORIES:
-                raise ValueError(
-                    f"{role} names {len(fractions)} media, and a role has at most {MOST_DIRECTORIES} directories; name "
-                    "fewer media"
-                )
-            if min(fractions.values()) < 0 or abs(sum(fractions.values()) - 1) > 1e-6:
-                shown = ", ".join(f"{medium}: {share:g}" for medium, share in fractions.items())
-                raise ValueError(f"the fractions of {role} ({shown}) must be 0 or more and add up to 1")
-        return self
-
-
 class DatasetEntry(DatasetSpec):
     """A dataset: a file's name alone, or a map with exactly one of `file`, `get` and `make`."""
 
@@ -302,7 +250,7 @@ OneWorkload = Annotated[WorkloadEntry, BeforeValidator(alone("name"), json_schem
 OneDataset = Annotated[DatasetEntry, BeforeValidator(alone("file"), json_schema_input_type=str | DatasetEntry)]
 OneMedium = Annotated[InstanceOf[ChosenMedium], BeforeValidator(medium_entry, json_schema_input_type=str | MediumEntry)]
 OnePlacement = Annotated[
-    PlacementEntry, BeforeValidator(placement_short, json_schema_input_type=str | PlacementEntry | Mapping[str, float])
+    PlacementEntry, BeforeValidator(placement_entry, json_schema_input_type=str | PlacementEntry | Mapping[str, float])
 ]
 Copies = Annotated[Whole, Field(ge=1, le=512)]
 Factors = Annotated[list[str], Field(min_length=2)]
@@ -331,7 +279,8 @@ class ExperimentFile(Frozen):
     media: Mapping[Name, OneMedium] = {}
     """The media, by names of your choice. Required on an embedded cluster, not allowed on an existing one."""
     placement: Many[OnePlacement] = []
-    """The medium of input, intermediate data and output; by default each medium takes all of them. Embedded only."""
+    """The media of input, intermediate data, output and other roles; by default each medium takes all of them. Embedded
+    only."""
     zero_delay_baseline: Annotated[bool, Field(strict=True)] = False
     """Whether each combination also runs on a drive without delays, as the placement `zero-delay`. The time above that
     is what storage costs ([below](#the-zero-delay-baseline)). Emulated drives only."""
@@ -473,9 +422,10 @@ class ExperimentFile(Frozen):
     def _one_word_for_copies_and_for_each_medium(self) -> "ExperimentFile":
         if self.replication and COPIES in self.hadoop:
             raise MistakeAt(["replication"], f"replication and {COPIES} (under hadoop) are the same; keep one of them")
-        named = ((role, medium) for entry in self.placement for role in ROLES for medium in getattr(entry, role))
+        named = ((role, medium) for entry in self.placement for role, media in entry.media.items() for medium in media)
         for role, medium in named:
             if medium not in self.media:
-                what = f"{role} names the medium {medium!r}, and media has {', '.join(self.media)}"
-                raise MistakeAt(["placement"], f"placement: {what}")
+                subject = f"placement: {role}" if role else "placement"
+                what = f"{subject} names the medium {medium!r}, and media has {', '.join(self.media)}"
+                raise MistakeAt(["placement"], what)
         return self

@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 
 from assay.model.errors import BadInputError
 from assay.model.naming import nearest
-from assay.model.trial import FACTORS, ZERO_DELAY, Plan, pure
+from assay.model.trial import FACTORS, ZERO_DELAY, Plan
+from assay.plan.placement import alone_on
 from assay.plan.source import Source
 
 WORKLOAD, DATASET, SETTINGS, PLACEMENT = "workload", "dataset", "settings", "placement"
@@ -97,7 +98,7 @@ def combinations(source: Source, axes: Sequence[Sequence[Axis]]) -> tuple[list[C
     # The baseline runs once for all combinations that differ in their placement alone; where that is one of several
     # changes, for those without another.
     others = {name: [text] for name, text in base.items() if name != PLACEMENT} if PLACEMENT in base else {}
-    baseline = Level(pure(ZERO_DELAY), {PLACEMENT: ZERO_DELAY})
+    baseline = Level(alone_on(ZERO_DELAY), {PLACEMENT: ZERO_DELAY})
     added = [Combination({**one.levels, PLACEMENT: baseline}) for one in found if _has(one.labels, others)]
     once = {tuple(one.labels.items()): one for one in added}.values()
     return [*found, *(one for one in once if not any(_has(one.labels, choice) for choice in excluded))], base

@@ -5,8 +5,10 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from assay.model.layout import ROLES
+from assay.model.layout import INPUT, INTERMEDIATE, OUTPUT
 
+ROLES = (INPUT, INTERMEDIATE, OUTPUT)
+"""What drives of a site's job are for."""
 NOW = "now"
 """The name of today's drive."""
 _WORDS_OF_YAML = frozenset({"true", "false", "yes", "no", "on", "off", "null", "y", "n"})

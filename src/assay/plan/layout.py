@@ -1,45 +1,44 @@
 """From a placement to directories: how many of them lie on which medium, and which roles each of them serves.
 
-HDFS and the NodeManager fill their directories in turn, so a medium's fraction of a role is its share of the role's
-directories, as in the hybrid study. Where input and output are placed differently, each has directories of its own, and
-the store keeps them apart.
-
-Jobs' files that are neither (job jars, splits, histories) go to a directory without a role on the neutral medium.
+Services fill their directories in turn, so a medium's fraction of a role is its share of the role's directories, as in
+the hybrid study. Where roles that may share directories are placed differently, each has directories of its
+own, and the service keeps them apart.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from assay.model.layout import DataDirectory, Layout, LocalDirectory, Role
+from assay.model.layout import NEUTRAL, Layout, Role, groups
 from assay.model.trial import MOST_DIRECTORIES, Placement
 
 CLOSE_ENOUGH_SHARE = 0.005
-NEUTRAL = "neutral"
 
 
-def lay_out(placement: Placement, places: Mapping[str, Mapping[str, Path]], neutral: Path) -> Layout:
+def lay_out(
+    placement: Placement, places: Mapping[str, Mapping[str, Path]], neutral: Path, roles: Sequence[Role]
+) -> Layout:
     """The directories of a trial; `places` are the attached media's, by node and name. Nothing is made here.
 
-    The node without a name is this machine alone.
+    The node without a name is this machine alone. `roles` are those of the trial's stack.
     """
-    nodes = {node: _of_node(placement, of_node, neutral / node) for node, of_node in places.items()}
+    nodes = {node: _of_node(placement, of_node, neutral / node, roles) for node, of_node in places.items()}
     if "" in nodes:
         return nodes[""]
     return Layout.together(neutral, nodes)
 
 
-def _of_node(placement: Placement, places: Mapping[str, Path], neutral: Path) -> Layout:
-    system = DataDirectory(path=neutral / "system", medium=NEUTRAL, roles=())
-    if placement.input == placement.output:
-        data = _data(placement.input, places, "data", ("input", "output"))
-    else:
-        data = _data(placement.input, places, "input", ("input",))
-        data += _data(placement.output, places, "output", ("output",))
-    local = [
-        LocalDirectory(path=places[medium] / f"local-{number}", medium=medium)
-        for number, medium in enumerate(in_turn(placement.intermediate))
-    ]
-    return Layout(neutral=neutral, data=(*data, system), local=tuple(local))
+def _of_node(placement: Placement, places: Mapping[str, Path], neutral: Path, roles: Sequence[Role]) -> Layout:
+    directories = []
+    for group in groups(roles, placement.of):
+        fractions = placement.of(group.roles[0].name)
+        if fractions:
+            directories += [
+                group.directory(places[medium] / f"{group.folder}-{number}", medium)
+                for number, medium in enumerate(in_turn(fractions))
+            ]
+        else:
+            directories.append(group.directory(neutral / group.folder, NEUTRAL))
+    return Layout(neutral=neutral, directories=tuple(directories))
 
 
 def unmet_share(fractions: Mapping[str, float]) -> float:
@@ -75,12 +74,3 @@ def _apportion(fractions: Mapping[str, float], total: int) -> dict[str, int]:
         name = max(open_names, key=lambda one: step * (fractions[one] * total - counts[one]))
         counts[name] += step
     return counts
-
-
-def _data(
-    fractions: Mapping[str, float], places: Mapping[str, Path], name: str, roles: tuple[Role, ...]
-) -> list[DataDirectory]:
-    return [
-        DataDirectory(path=places[medium] / f"{name}-{number}", medium=medium, roles=roles)
-        for number, medium in enumerate(in_turn(fractions))
-    ]

@@ -1,7 +1,7 @@
 """Makes the plan of an experiment: its combinations of levels, in an order in which all levels meet the same drift."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain, islice
+from itertools import chain, islice, product
 from itertools import count as counting
 from operator import attrgetter
 from typing import Any, NamedTuple
@@ -13,18 +13,20 @@ from assay.model.dataset import DATASET as THE_DATASET
 from assay.model.dataset import NO_DATASET, DatasetSpec
 from assay.model.doubt import Doubt
 from assay.model.errors import BadInputError, Mistakes
-from assay.model.layout import ROLES
+from assay.model.installed import stack_of
+from assay.model.layout import Role
 from assay.model.medium import Options
-from assay.model.naming import MOST_NAME_CHARACTERS, nearest
+from assay.model.naming import nearest
 from assay.model.node_source import NodeSourceSpec
 from assay.model.registry import NODE_SOURCES
 from assay.model.store import names_store
-from assay.model.trial import FACTORS, ZERO_DELAY, MediumSpec, Placement, Plan, SettingsSpec, Trial, WorkloadSpec, pure
+from assay.model.trial import FACTORS, ZERO_DELAY, MediumSpec, Plan, SettingsSpec, Trial, WorkloadSpec
 from assay.plan.cluster import ClusterEntry
 from assay.plan.experiment import COPIES, MIX, DatasetEntry, ExperimentFile, WorkloadEntry
 from assay.plan.grid import DATASET, PLACEMENT, SETTINGS, WORKLOAD, Axis, Combination, Level, axis, combinations
 from assay.plan.order import blocks
 from assay.plan.pairs import check_pairs
+from assay.plan.placement import PlacementLevel, alone_on, placement_level
 from assay.plan.properties import check_properties, single_copy
 from assay.plan.scale_model import check_scale_model, equally_slow
 from assay.plan.settings import resolve, shipped_profiles
@@ -75,13 +77,17 @@ class _Workload(NamedTuple):
 
 
 class _Resolved(NamedTuple):
-    """What an experiment names, with paths and profiles found. `properties` are those of Hadoop that are factors."""
+    """What an experiment names, with paths and profiles found.
+
+    `properties` are those of Hadoop that are factors, `roles` those of each store and engine together.
+    """
 
     workloads: Sequence[_Workload]
     datasets: Sequence[DatasetSpec]
     settings: Sequence[SettingsSpec]
     media: Mapping[str, MediumSpec]
-    placements: Sequence[Placement]
+    placements: Sequence[PlacementLevel]
+    roles: Mapping[tuple[str, str], Sequence[Role]]
     cluster: ClusterSpec
     properties: Sequence[str]
 
@@ -102,17 +108,18 @@ def _resolve(source: Source, vocabulary: Vocabulary) -> _Resolved:
     for at, dataset in enumerate(experiment.datasets):
         datasets += mistakes.attempt(lambda: [_dataset(source, dataset, at, vocabulary)], [])  # noqa: B023
     settings: list[SettingsSpec] = mistakes.attempt(lambda: _settings(source), [])
-    with source.at("placement"):
-        placements = _placements(experiment)
     if mistakes.sentences:
         raise mistakes.error()
+    pairs = product(experiment.store, experiment.engine)
+    roles = {(store, engine): stack_of(store, engine).roles for store, engine in pairs}
+    placements = _placements(source, roles)
     if experiment.datasets and not any(workload.needs_dataset for workload in workloads):
         raise source.error_at(
             ["datasets"], "'datasets' has no effect: all workloads generate their own input; leave it out"
         )
     entries = [experiment.hadoop, *(entry.hadoop for entry in experiment.workloads)]
     several = dict.fromkeys(name for entry in entries for name, levels in entry.items() if len(levels) > 1)
-    return _Resolved(workloads, datasets, settings, media, placements, _cluster(source), list(several))
+    return _Resolved(workloads, datasets, settings, media, placements, roles, _cluster(source), list(several))
 
 
 def _check_words(source: Source, vocabulary: Vocabulary) -> None:
@@ -241,31 +248,28 @@ def _elsewhere(name: str, other: str, experiment: ExperimentFile, media: Mapping
     return media[other]
 
 
-def _placements(experiment: ExperimentFile) -> list[Placement]:
-    """What the experiment compares: its placements, or each of its media alone."""
-    if own := experiment.platform.own_medium:
-        return [pure(own)]
-    if not experiment.placement:
-        return [pure(name) for name in experiment.media]
-    placements = []
-    for entry in experiment.placement:
-        roles = {role: {name: share for name, share in getattr(entry, role).items() if share > 0} for role in ROLES}
-        # `hdd`, `ssd25-hdd75`, or `input-hdd.intermediate-ssd.output-hdd` where the roles differ.
-        names = {
-            role: "-".join(name if len(shares) == 1 else f"{name}{share * 100:.3g}" for name, share in shares.items())
-            for role, shares in roles.items()
-        }
-        name = ".".join(f"{role}-{one}" for role, one in names.items())
-        if len(set(names.values())) == 1:
-            name = names["input"]
-        placement = Placement(name=entry.name or name, **roles)
-        if len(placement.name) > MOST_NAME_CHARACTERS:
-            raise BadInputError(
-                f"the placement of {len(placement.media)} media would be called {placement.name}, which is too long "
-                "for a folder's name; give it a `name`"
-            )
-        placements.append(placement)
-    return placements
+def _placements(source: Source, roles: Mapping[tuple[str, str], Sequence[Role]]) -> list[PlacementLevel]:
+    """What the experiment compares: its placements, or each of its media alone.
+
+    Raises BadInputError for a role that no stack has, and where a stack has one that has no media.
+    """
+    experiment = source.experiment
+    if own_medium := experiment.platform.own_medium:
+        return [alone_on(own_medium)]
+    known = list(dict.fromkeys(role.name for of_stack in roles.values() for role in of_stack))
+    levels = []
+    for at, entry in enumerate(experiment.placement):
+        for name in entry.roles:
+            if name not in known:
+                stacks = " or ".join(f"{store} with {engine}" for store, engine in roles)
+                why = f"no service of {stacks} has the role {name!r}; possible are {', '.join(known)}"
+                raise source.error_at(["placement", at, name], why)
+        with source.at("placement", at):
+            level = placement_level(entry)
+            for of_stack in roles.values():
+                level.among(of_stack)
+        levels.append(level)
+    return levels or [alone_on(name) for name in experiment.media]
 
 
 def _cluster(source: Source) -> ClusterSpec:
@@ -364,7 +368,7 @@ def _trial(
     """A repetition of 0 is a warm-up."""
     level: dict[str, Any] = {name: one.value for name, one in combination.levels.items()}
     workload: WorkloadSpec = level[WORKLOAD]
-    placement: Placement = level[PLACEMENT]
+    placement = level[PLACEMENT].among(resolved.roles[level["store"], level["engine"]])
     settings: SettingsSpec = level[SETTINGS]
     further = [*resolved.properties, *([REPLICATION] if REPLICATION in level else [])]
     given = {name: level[name] for name in resolved.properties if level[name] is not None}

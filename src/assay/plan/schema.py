@@ -15,9 +15,9 @@ from assay.plan.experiment import (
     DatasetEntry,
     ExperimentFile,
     MediumEntry,
-    PlacementEntry,
     WorkloadEntry,
 )
+from assay.plan.placement import PlacementEntry
 from assay.plan.settings import Profile, shipped_profiles
 from assay.plan.source import Vocabulary
 

@@ -4,7 +4,6 @@ from assay.model.drive_profile import ASSUMED_TIMES
 from assay.model.errors import BadInputError
 from assay.model.installation import Installation
 from assay.model.installed import kind_of
-from assay.model.layout import ROLES
 from assay.model.trial import MediumSpec, Placement, Plan, Trial
 
 FIRST = 900_001
@@ -40,8 +39,10 @@ def _varied(trial: Trial, way: str, installation: Installation) -> Trial | None:
     names = {before.name: medium.name for before, medium in zip(trial.media, media, strict=True)}
     if all(name == before for before, name in names.items()):
         return None
-    roles = {role: {names[name]: share for name, share in trial.placement.of(role).items()} for role in ROLES}
-    placement = Placement(name=f"{trial.placement.name}-{way}", **roles)
+    roles = {
+        role: {names[name]: share for name, share in shares.items()} for role, shares in trial.placement.roles.items()
+    }
+    placement = Placement.of_roles(f"{trial.placement.name}-{way}", roles)
     return trial.model_copy(update={"media": tuple(media), "placement": placement})
 
 

@@ -116,12 +116,13 @@ def _no_such_phase(fault: Fault, trial: Trial, asked: Mapping[str, str]) -> Iter
     phase = fault.phase
     if phase is None:
         return
-    kinds = ENGINES.find(trial.engine).stages
+    engine = ENGINES.find(trial.engine)
+    kinds = engine.stages
     stages = [stage.name for stage in kinds]
-    if phase.stage not in stages:
+    if phase.stage not in stages and not engine.makes_stages:
         hint = nearest(phase.stage, stages)
         yield f"the jobs of {trial.engine} have no phase {phase.stage!r} with a progress; {hint}"
-    if phase.stage == stages[-1] and phase.percent >= _ENDED_PERCENT:
+    if phase.stage in stages[-1:] and not engine.makes_stages and phase.percent >= _ENDED_PERCENT:
         yield f"at {fault.at} the job has ended; give less than 100%"
     absent_with = next((stage.absent_with for stage in kinds if stage.name == phase.stage), {})
     for name, value in absent_with.items():

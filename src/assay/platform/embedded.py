@@ -21,15 +21,15 @@ from assay.host.processors import bound_to, division, ranges_text
 from assay.model.cluster import MASTER, ClusterSpec
 from assay.model.errors import AssayError, BadInputError
 from assay.model.fault import NODE, worker_name, worker_number
-from assay.model.installed import stack_of
-from assay.model.layout import Layout, LocalDirectory
+from assay.model.installed import engines_without, stack_of
+from assay.model.layout import Layout
 from assay.model.limits import LimitUse
 from assay.model.network import NO_NETWORK, LinkSpec, links_of, links_on
 from assay.model.platform import PlatformKind
 from assay.model.probe import Scene
 from assay.model.progress import Progress
 from assay.model.registry import FACTS, PLATFORMS, STORES
-from assay.model.running_cluster import ClusterNode, RunningCluster
+from assay.model.running_cluster import ClusterNode, RunningCluster, no_launch
 from assay.model.scale import ScaleSeen
 from assay.model.service import NodeContext, Stack
 from assay.model.store import Placer, Store
@@ -44,6 +44,7 @@ from assay.platform.daemon import Daemon, PortTakenError
 from assay.platform.dilation import resolved, slowed
 from assay.platform.distribution import Distribution, Starts, starts_of
 from assay.platform.faults import FaultInjector, Killed
+from assay.platform.launching import DAEMON, Launchers
 from assay.platform.limits import Limits, check_limits, limits_of, used_together
 from assay.platform.scale import ScaleWatch
 from assay.platform.scene import build_scene
@@ -86,7 +87,6 @@ class EmbeddedCluster(Cluster):
 
     def check(self, properties: Mapping[str, str]) -> None:
         """Jobs fit beside its daemons, its limits into this machine, and it may have its nodes."""
-        self._stack.check_programs(self._programs)
         self._stack.check(self._spec, properties)
         longer(properties, self._slower, self._stack.timers)
         check_limits(self._spec, self._state)
@@ -159,7 +159,7 @@ class EmbeddedCluster(Cluster):
                 running = self._start_once(layout, properties, progress, lease)
             except PortTakenError:
                 self._end(lease)
-                for directory in filter(Path.is_dir, layout.directories):
+                for directory in filter(Path.is_dir, layout.paths):
                     for entry in directory.iterdir():
                         shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
                 if not left:
@@ -212,7 +212,7 @@ class EmbeddedCluster(Cluster):
             nodes=tuple(self._cluster_node(host) for host in hosts), extras=self._distribution.extras,
             settings={**settings, **self._stack.settings([host.context for host in hosts])}, properties=configured[0],
             connect=master.connect if lans else socket.create_connection, facts=facts, doubts=doubts,
-            slower=self._slower,
+            slower=self._slower, launch=Launchers(hosts).launch if DAEMON in daemons else no_launch,
         )  # fmt: skip
 
     def _make_hosts(self, layout: Layout, lease: Lease) -> tuple[list[Host], Sequence[Lan]]:
@@ -229,7 +229,7 @@ class EmbeddedCluster(Cluster):
         }
         lans = make_lans(names, self._slowed(links_of(self._spec.network)), network, lease, os.environ, links)
         home = layout.neutral / MASTER
-        of_master = Layout(neutral=home, data=(), local=(LocalDirectory(path=home / "local", medium="home"),))
+        of_master = Layout(neutral=home, directories=Layout.below(home, self._stack.roles).directories)
         layouts = {MASTER: of_master, **layout.nodes}
         return [
             Host(
@@ -344,6 +344,19 @@ def possible_here(spec: ClusterSpec) -> ClusterSpec:
     return spec.model_copy(update={"nodes": 1, "network": NO_NETWORK, "racks": (), "instead_of": asked})
 
 
+def check_programs(stack: Stack, parts: Path, store: str) -> None:
+    """Raises BadInputError where the programs of a service of a stack are not here, with the engines that need none."""
+    lacking = stack.lacking(parts)
+    if lacking is None:
+        return
+    engines = engines_without(lacking, store)
+    without = f"engine: {' or engine: '.join(engines)} works without" if engines else "another store works without"
+    raise BadInputError(
+        f"{lacking} needs programs that are not here: run `setup/prepare {lacking}`, which fetches them; {without}",
+        "engine", "store",
+    )  # fmt: skip
+
+
 class EmbeddedPlatform(HadoopPlatform):
     """A fresh cluster for the trial."""
 
@@ -396,6 +409,7 @@ class EmbeddedPlatform(HadoopPlatform):
                 "set it for all trials, under the experiment's `hadoop`",
                 of_jobs[0],
             )
+        check_programs(self._stack, self._installation.parts.resolve(), self._trial.store)
         super().check(properties)
 
     def _environment(self) -> Mapping[str, str]:

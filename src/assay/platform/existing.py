@@ -100,7 +100,11 @@ class ExistingCluster(Cluster):
         self._missed_s: list[float] = []
 
     def check(self, properties: Mapping[str, str]) -> None:
-        """Raises BadInputError where there is no ticket, or the user's Prometheus or a daemon does not answer."""
+        """Raises BadInputError where there is no ticket, or the user's Prometheus or a daemon does not answer.
+
+        So it does where two daemons would have the same port.
+        """
+        refuse_shared(self._conf_dir, self._masters, self._urls)
         if self.login is not None:
             _good(self.login)
         self._check_prometheus()
@@ -247,6 +251,19 @@ def _good(login: Login) -> Ticket:
         if login.renews:
             cure = "look whether `kinit -kt KEYTAB PRINCIPAL` says the same, and whether this machine's clock is right"
         raise BadInputError(f"{error}; {cure}", "kerberos", "conf_dir") from None
+
+
+def refuse_shared(conf_dir: Path, masters: Sequence[ExistingDaemon], urls: Mapping[str, Sequence[str]]) -> None:
+    """Raises BadInputError where the configuration has two daemons at the same address."""
+    owners: dict[str, ExistingDaemon] = {}
+    for master in masters:
+        for url in urls[master.role]:
+            other = owners.setdefault(url, master)
+            if other is not master:
+                raise BadInputError(
+                    f"{conf_dir} has the {other.name} and the {master.name} both at {url}, and a port has one daemon; "
+                    "correct the address of one of them there", "conf_dir",
+                )  # fmt: skip
 
 
 def worker_nodes(foreign: ForeignCluster) -> list[str]:

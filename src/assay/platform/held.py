@@ -9,6 +9,7 @@ from assay.model.base import Frozen
 from assay.model.cluster import ClusterSpec
 from assay.model.errors import AssayError
 from assay.model.installation import Installation
+from assay.model.installed import stack_of
 from assay.model.layout import Layout
 from assay.model.progress import Progress
 from assay.platform.distribution import check_paths, find_distribution
@@ -46,8 +47,8 @@ def up(
     lease = Lease(installation.state, PURPOSE)
     try:
         home = lease.make_directory(installation.parts / "work" / lease.id)
-        layout = Layout.below(home, spec.workers)
-        for directory in layout.directories:
+        layout = Layout.below(home, stack_of().roles, spec.workers)
+        for directory in layout.paths:
             directory.mkdir(parents=True)
         running = cluster.start(layout, properties, progress, lease)
         details = {

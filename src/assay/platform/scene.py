@@ -13,7 +13,7 @@ from pathlib import Path
 
 from assay.host.mounts import Mount, mounts
 from assay.model.errors import AssayError
-from assay.model.layout import DataDirectory, Layout, LocalDirectory
+from assay.model.layout import Layout
 from assay.model.medium import Medium, Watchable
 from assay.model.probe import CLIENTS, Scene, WatchedDisk, WatchedProcess
 from assay.model.running_cluster import RunningCluster
@@ -51,8 +51,7 @@ def build_scene(running: RunningCluster, layout: Layout, media: Sequence[Medium]
     below = [process for medium in media if isinstance(medium, Watchable) for process in medium.watched_processes()]
     directories: dict[tuple[str, str], list[Path]] = {}
     for node, own in (layout.nodes or {"": layout}).items():
-        used: tuple[DataDirectory | LocalDirectory, ...] = (*own.data, *own.local)
-        for directory in used:
+        for directory in own.directories:
             directories.setdefault((node, directory.medium), []).append(directory.path)
     watched = [medium.watched_disk(directories.get((medium.node, medium.spec.name), ())) for medium in media]
     disks = with_sharing([disk for disk in watched if disk is not None], layout)

@@ -21,10 +21,10 @@ from assay.model.probe import CannotMeasureError, Evaluation, ProbeKind, Scene
 from assay.model.quantity import Kind
 from assay.model.record import Amount, Part
 from assay.model.registry import PROBES
-from assay.model.signature import FLUSH_KIND, Counted, Requests
+from assay.model.signature import FLUSH_KIND, OTHER, Counted, Requests
 from assay.model.trial import Landed
 from assay.probe.sampler import Samples
-from assay.probe.trace.attribution import OTHER, STILL_THERE, Place, place_of
+from assay.probe.trace.attribution import STILL_THERE, Place, place_of
 from assay.probe.trace.kernel import KernelTrace, remove_left_overs, tracing
 from assay.probe.trace.medium import (
     FILE_MAP,
@@ -105,7 +105,7 @@ class BlockTrace:
             thread.start()
 
     def mark(self, part: Part | None) -> Sequence[Landed]:
-        """The part ends now; data files that are there at the end of staging are the input."""
+        """The part ends now; after the staging, directories of input and output take output."""
         looked = part is not None and self._look_at_files_until(part)
         self._look_at_counters()
         now_ns = time.monotonic_ns()
@@ -129,14 +129,15 @@ class BlockTrace:
             )
             marks = itertools.pairwise(self._marks)
             tally = Tally(
-                [Span(part, began, end) for (_, began), (part, end) in marks if part and end <= whole_until_ns]
+                [Span(part, began, end) for (_, began), (part, end) in marks if part and end <= whole_until_ns],
+                medium.roles,
             )
             traced = medium.requests(self.clock, self.tracepoints, tally, self._marks[0][1])
             if isinstance(traced, Requests):
                 requests.append(traced)
                 data = traced.kind < FLUSH_KIND
                 total = int(traced.bytes[data].sum())
-                other = int(traced.bytes[data & (traced.role == OTHER)].sum())
+                other = int(traced.bytes[data & (traced.role == traced.roles.index(OTHER))].sum())
                 if total and other > UNKNOWN_SHARE * total and len(set(traced.role.tolist())) > 1:
                     what = f"{100 * other / total:.0f} % of the bytes on medium {traced.medium!r} have no role"
                     self._doubts.append(TRACE_ROLES_UNKNOWN.doubt(what, traced.medium))

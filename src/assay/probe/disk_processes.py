@@ -4,7 +4,7 @@ The kernel counts for a process what it fetched from storage itself and which pa
 together, whoever writes the pages out later; pages that were thrown away before that are its `cancelled` bytes. When a
 process has ended and its parent has waited for it, its counts are added to the parent's (wait_task_zombie in
 kernel/exit.c): so a process' counts contain those of its ended children, and a tree sums up whole. Containers are
-therefore one group with the NodeManager that starts them: once they have ended nothing distinguishes the two. The
+therefore one group with the daemon that starts them: once they have ended nothing distinguishes the two. The
 counts of a process that was killed together with its parent go to no process of ours: its last ones are kept.
 """
 

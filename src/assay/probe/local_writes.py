@@ -1,9 +1,8 @@
-"""What tasks wrote into the NodeManagers' local directories: intermediates, by medium, counted as files are closed.
+"""What jobs wrote into files that are gone when they have ended: by role and medium, counted as files are closed.
 
-Tasks remove their spills themselves and the NodeManager the rest, so nothing is left to look at afterwards. The
-kernel tells of each file closed after writing (inotify(7)); its size is read then. A task renames its only spill at
-once, so a renamed file is followed. Only spills and `output` folders of applications count: localised jars are no
-intermediates.
+Tasks remove their spills themselves and daemons the rest, so nothing is left to look at afterwards. The kernel tells of
+each file closed after writing (inotify(7)); its size is read then. A task renames its only spill at once, so a renamed
+file is followed. Which files count, the role of a directory says (`passing`).
 """
 
 import re
@@ -14,6 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from assay.model.layout import Directory
 from assay.model.probe import Evaluated, ProbeKind, Scene
 from assay.model.record import Part
 from assay.model.registry import PROBES
@@ -22,13 +22,12 @@ from assay.model.trial import Landed
 if TYPE_CHECKING:
     from inotify_simple import INotify
 
-_INTERMEDIATE = re.compile(r"/appcache/application_[0-9_]+/(output/|attempt_[^/]+_spill_[0-9]+\.out)")
 _PATIENCE_MS = 100
 _PATIENCE_S = 10.0
 
 
 class LocalWrites(Evaluated):
-    """Where the bytes of intermediates were written while the jobs ran."""
+    """Where the bytes of passing files were written while the jobs ran."""
 
     name = "local-writes"
 
@@ -37,31 +36,33 @@ class LocalWrites(Evaluated):
         self._thread: threading.Thread | None = None
         self._stop = threading.Event()
         self._wanted, self._caught_up = threading.Event(), threading.Event()
-        self._bytes: Counter[str] = Counter()
-        self._before: Counter[str] = Counter()
-        self._watched: dict[int, tuple[Path, str]] = {}
+        self._bytes: Counter[tuple[str, str]] = Counter()
+        self._before: Counter[tuple[str, str]] = Counter()
+        self._roots: Sequence[Directory] = ()
+        self._watched: dict[int, tuple[Path, Directory]] = {}
         # Files that have been counted, whatever their names are now: device, inode and time of the last write.
         self._counted: set[tuple[int, int, int]] = set()
-        # Media and sizes of files that were there before their directory was watched: closed already, or still to be.
-        self._sizes_before: dict[tuple[int, int], tuple[str, int]] = {}
+        # Roles, media and sizes of files that were there before their folder was watched: closed, or still to be.
+        self._sizes_before: dict[tuple[int, int], tuple[tuple[str, str], int]] = {}
         self._trouble: str | None = None
 
     def attach(self, scene: Scene) -> None:
-        """Watch the local directories, which must be there. Raises OSError when the kernel has no watches left."""
-        if not scene.layout.local:
+        """Watch the directories of passing files, which must be there. Raises OSError where no watches are left."""
+        self._roots = [directory for directory in scene.layout.directories if directory.passing]
+        if not self._roots:
             return
         from inotify_simple import INotify
 
         self._kernel = INotify()
-        for directory in scene.layout.local:
-            self._watch(self._kernel, directory.path, directory.medium)
+        for directory in self._roots:
+            self._watch(self._kernel, directory.path, directory)
         self._thread = threading.Thread(
             target=self._follow, args=(self._kernel,), name="probe-local-writes", daemon=True
         )
         self._thread.start()
 
     def mark(self, part: Part | None) -> Sequence[Landed]:
-        """Where intermediates were written while the jobs ran; what other parts wrote is of no interest."""
+        """Where passing files were written while the jobs ran; what other parts wrote is of no interest."""
         if self._thread is None or part not in ("staging", "run"):
             return ()
         self._caught_up.clear()
@@ -69,15 +70,19 @@ class LocalWrites(Evaluated):
         if self._thread.is_alive() and not self._caught_up.wait(_PATIENCE_S):
             self._trouble = "the kernel's notices could not be read in time"
         written = Counter(self._bytes)
-        for medium, size in dict(self._sizes_before).values():
-            written[medium] += size
+        for place, size in dict(self._sizes_before).values():
+            written[place] += size
         before, self._before = self._before, written
-        own = written - before
         if part == "staging":
             return ()
-        total = own.total()
-        shares = {medium: size / total for medium, size in own.items()}
-        return (Landed(role="intermediate", when="run", bytes=total, shares=shares, trouble=self._trouble),)
+        roles = dict.fromkeys(directory.roles[0] for directory in self._roots)
+        return [self._landed(role, written - before) for role in roles]
+
+    def _landed(self, role: str, written: Counter[tuple[str, str]]) -> Landed:
+        sizes = {medium: size for (of_role, medium), size in written.items() if of_role == role}
+        total = sum(sizes.values())
+        shares = {medium: size / total for medium, size in sizes.items()}
+        return Landed(role=role, when="run", bytes=total, shares=shares, trouble=self._trouble)
 
     def close(self) -> None:
         """Watch no more."""
@@ -98,13 +103,13 @@ class LocalWrites(Evaluated):
                     if event.mask & flags.Q_OVERFLOW:
                         self._trouble = "the kernel's queue of notices ran over"
                     if event.wd in self._watched:
-                        directory, medium = self._watched[event.wd]
-                        path = directory / event.name
+                        folder, root = self._watched[event.wd]
+                        path = folder / event.name
                         if event.mask & flags.ISDIR:
                             if event.mask & flags.CREATE:
-                                self._watch(kernel, path, medium)
-                        elif _INTERMEDIATE.search(str(path)) and event.mask & (flags.CLOSE_WRITE | flags.MOVED_TO):
-                            self._count(path, medium)
+                                self._watch(kernel, path, root)
+                        elif event.mask & (flags.CLOSE_WRITE | flags.MOVED_TO) and counts(path, root):
+                            self._count(path, root)
                 if wanted:
                     self._wanted.clear()
                     self._caught_up.set()
@@ -112,7 +117,7 @@ class LocalWrites(Evaluated):
             self._trouble = f"the local directories could no longer be watched: {error}"
             self._caught_up.set()
 
-    def _count(self, path: Path, medium: str) -> None:
+    def _count(self, path: Path, root: Directory) -> None:
         """Add a file's size, once; one that was renamed before it was looked at counts under its new name."""
         with suppress(FileNotFoundError):
             status = path.stat()
@@ -120,24 +125,30 @@ class LocalWrites(Evaluated):
             self._sizes_before.pop(identity[:2], None)
             if identity not in self._counted:
                 self._counted.add(identity)
-                self._bytes[medium] += status.st_size
+                self._bytes[root.roles[0], root.medium] += status.st_size
 
-    def _watch(self, kernel: "INotify", directory: Path, medium: str) -> None:
+    def _watch(self, kernel: "INotify", folder: Path, root: Directory) -> None:
         """Watch a directory and what is in it already; one that is gone again is of no interest."""
         from inotify_simple import flags
 
         with suppress(FileNotFoundError, NotADirectoryError):
             events = flags.CREATE | flags.CLOSE_WRITE | flags.MOVED_TO | flags.ONLYDIR
-            self._watched[kernel.add_watch(directory, events)] = (directory, medium)
-            for entry in directory.iterdir():
+            self._watched[kernel.add_watch(folder, events)] = (folder, root)
+            for entry in folder.iterdir():
                 if entry.is_dir():
-                    self._watch(kernel, entry, medium)
-                elif _INTERMEDIATE.search(str(entry)):
+                    self._watch(kernel, entry, root)
+                elif counts(entry, root):
                     # Its file is closed, or a notice of that will come.
+                    place = root.roles[0], root.medium
                     with suppress(FileNotFoundError):
                         status = entry.stat()
                         if (status.st_dev, status.st_ino, status.st_mtime_ns) not in self._counted:
-                            self._sizes_before[status.st_dev, status.st_ino] = (medium, status.st_size)
+                            self._sizes_before[status.st_dev, status.st_ino] = (place, status.st_size)
+
+
+def counts(path: Path, root: Directory) -> bool:
+    """Whether a file below a directory is one of its passing files."""
+    return re.search(root.passing, str(path)) is not None
 
 
 PROBES.add(LocalWrites.name, ProbeKind(lambda _: LocalWrites(), needed=True), place=21)

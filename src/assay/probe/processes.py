@@ -1,12 +1,12 @@
 """Processor time and resident memory of each group of processes, from /proc/PID/stat (proc(5)).
 
-A watched process begins a group; what it starts belongs to the same, but that what the NodeManager starts is
-`containers` and what Assay starts, other than watched processes, is `clients`. A descendant stays in its group though
+A watched process begins a group; what it starts belongs to the same, but jobs' containers are `containers`, and what
+Assay starts, other than watched processes, `clients`. A descendant stays in its group though
 its parent ends first. A process that ends leaves its time with the parent that waits for it, so that a group's time is
 what its living processes tell of themselves and of the children that they have waited for.
 
-Groups are the daemons, `emulator`, `assay`, the NodeManager's `containers` together, Assay's `clients`, and, at marks
-only, the kernel's own threads. A process' time is exact (the scheduler's clock) where the machine's is in ticks.
+Groups are the daemons, `emulator`, `assay`, `containers` together, Assay's `clients`, and, at marks only,
+the kernel's own threads. A process' time is exact (the scheduler's clock) where the machine's is in ticks.
 What the machine was busy with besides is `other`: the machine's total without the groups, which holds the errors of
 both. Resident memory counts what processes share once for each; at marks `proportional_bytes` divides it among them.
 """
@@ -26,7 +26,7 @@ from assay.probe.cpu import STAT, TICKS_PER_S, busy_ticks, read_ticks, tick_gain
 from assay.probe.process_stat import PROC, OpenProcess, ProcessStat, Ticks, all_pids, kernel_ticks, stat_of
 
 NOTHING = Ticks()
-# As the NodeManager's scripts and the tasks' JVMs name it in their command lines (ContainerId of Hadoop).
+# As scripts that start containers and tasks' JVMs name it in their command lines (ContainerId of Hadoop).
 _CONTAINER = re.compile(r"container_(?:e\d+_)?\d+_\d+_\d+_\d+")
 _CORE = re.compile(r"^cpu\d", re.MULTILINE)
 _LOOKS_FOR_NAME = 4

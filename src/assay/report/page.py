@@ -196,6 +196,8 @@ def _panels(rows: Sequence[Row], records: Sequence[Record], filters: Sequence[Fi
 def _why(run: RunData, names: Sequence[str]) -> dict[str, Any]:
     engines = [engine_kind(name) for name in dict.fromkeys(one.record.trial.engine for one in run.detailed)]
     groups = detail_groups(run.detailed, [name for name in names if name != MACHINE])
+    seen = (phase for group in groups for one in group.all for phase in one.energy.phases)
+    phases = dict.fromkeys((*chain.from_iterable(kind.phases for kind in engines), *seen))
     return {
         "groups": groups,
         "several_nodes": any(one.nodes.uses for group in groups for one in group.all),
@@ -204,7 +206,7 @@ def _why(run: RunData, names: Sequence[str]) -> dict[str, Any]:
         "most_trials": MOST_TRIALS,
         "most_bins": MOST_BINS,
         "energy_parts": PARTS,
-        "energy_phases": (*dict.fromkeys(chain.from_iterable(kind.phases for kind in engines)), OUTSIDE),
+        "energy_phases": (*(phase for phase in phases if phase != OUTSIDE), OUTSIDE),
         "path_notes": [kind.path_note for kind in engines if kind.path_note],
         "figures_notes": [kind.figures_note for kind in engines if kind.figures_note],
         "bounds": f"{MOST_CORE_PERCENT} % of one core, {MOST_MIB} MiB and {MOST_MIB_PER_HOUR} MiB per hour",

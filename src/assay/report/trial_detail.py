@@ -182,12 +182,13 @@ def _group(factors: Mapping[str, str], detailed: Sequence[TrialTables], names: S
         )
         seen.append(detail)
     uneven = [(one.name, one.nodes.imbalances) for one in seen if one.nodes.imbalances]
+    spent = dict.fromkeys(kind for one in seen for path in one.paths for kind in path.seconds)
     firsts = list({one.tables.placement: one for one in reversed(seen)}.values())[::-1]
     return DetailGroup(
         title=", ".join([factors["workload"], *(factors[name] for name in names if name in factors)]),
         factors=factors,
         path_bars=path_bars([(one.name, one.tables, one.paths) for one in seen]),
-        kinds=[kind for kind in path_kinds(engine) if any(kind in path.seconds for one in seen for path in one.paths)],
+        kinds=[kind for kind in path_kinds(engine, spent) if kind in spent],
         figures=[figure.title for figure in engine_kind(engine).figures],
         power_boxes=power_boxes([(one.name, spread) for one in seen for spread in one.energy.spreads.values()]),
         firsts=firsts,

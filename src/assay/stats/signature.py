@@ -18,14 +18,13 @@ from typing import NamedTuple
 import numpy as np
 
 from assay.model.signature import (
-    ACCESS_ROLES,
     DIRECTIONS,
     DISCARD_KIND,
     FLUSH_KIND,
+    OTHER,
     READ_KIND,
     WRITE_KIND,
     Access,
-    AccessRole,
     Array,
     Counted,
     Direction,
@@ -197,7 +196,7 @@ class Arrivals(NamedTuple):
     depth: Array
     continues: Array
     run: Array
-    of: Mapping[tuple[Direction, AccessRole], Array]
+    of: Mapping[tuple[Direction, str], Array]
 
 
 def pieces(count: int) -> Iterator[slice]:
@@ -213,7 +212,7 @@ def arrivals(requests: Requests) -> Arrivals:
     answered.sort()
     depth, continues, run = np.empty(count, np.int32), np.zeros(count, bool), np.full(count, -1, np.int32)
     runs = {direction: Sequentiality() for direction in DIRECTIONS}
-    found: dict[tuple[Direction, AccessRole], list[Array]] = {}
+    found: dict[tuple[Direction, str], list[Array]] = {}
     for piece in pieces(count):
         at = order[piece]
         over = np.searchsorted(answered, requests.arrived_ns[at], side="right")
@@ -222,7 +221,7 @@ def arrivals(requests: Requests) -> Arrivals:
             own = at[requests.kind[at] == kind]
             offset, length = requests.offset[own].astype(np.int64), requests.bytes[own].astype(np.int64)
             continues[own], run[own] = runs[direction].see(offset, length)
-            for number, role in enumerate(ACCESS_ROLES):
+            for number, role in enumerate(requests.roles):
                 found.setdefault((direction, role), []).append(own[requests.role[own] == number])
     of = {key: np.concatenate(parts) for key, parts in found.items()}
     return Arrivals(requests, depth, continues, run, of)
@@ -400,7 +399,7 @@ def _estimated(counted: Counted, timeline: Timeline) -> Iterator[Access]:
 
 def _medium(requests: Requests) -> TracedMedium:
     data = (requests.kind == READ_KIND) | (requests.kind == WRITE_KIND)
-    other = data & (requests.role == ACCESS_ROLES.index("other"))
+    other = data & (requests.role == requests.roles.index(OTHER))
     total, other_bytes = (int(requests.bytes[some].sum(dtype=np.int64)) for some in (data, other))
     return TracedMedium(
         medium=requests.medium, source=requests.source, basis="measured", requests=int(data.sum()), bytes=total,
@@ -411,9 +410,8 @@ def _medium(requests: Requests) -> TracedMedium:
 
 def _counted_medium(counted: Counted) -> TracedMedium:
     total = float(sum(counted.bytes[direction].sum() for direction in DIRECTIONS))
-    role: AccessRole = counted.role
     return TracedMedium(
         medium=counted.medium, source="device counters", basis="estimated", bytes=total,
         requests=float(sum(counted.requests[direction].sum() for direction in DIRECTIONS)),
-        other_share=1.0 if role == "other" and total else 0.0,
+        other_share=1.0 if counted.role == OTHER and total else 0.0,
     )  # fmt: skip

@@ -14,7 +14,8 @@ import numpy as np
 
 from assay.model.energy import Span
 from assay.model.installed import engine_kind
-from assay.model.signature import OUTSIDE, AccessRole, Array, Direction, PhaseUse
+from assay.model.layout import OUTPUT
+from assay.model.signature import OUTSIDE, Array, Direction, PhaseUse
 from assay.model.task import TaskAttempt, covered_ms
 
 NS_PER_MS = 1_000_000
@@ -49,10 +50,10 @@ class Timeline:
         """Into which span between edges each time falls."""
         return np.searchsorted(self._edges_ms * NS_PER_MS, time_ns, side="right")
 
-    def weights(self, role: AccessRole, direction: Direction) -> Array:
+    def weights(self, role: str, direction: Direction) -> Array:
         """How requests of a role are shared out: a row for each span between edges, whose columns (phases) add to 1."""
         only = self._causes.get((role, direction))
-        in_one = self._of_one_phase if (role, direction) == ("output", "write") else frozenset()
+        in_one = self._of_one_phase if (role, direction) == (OUTPUT, "write") else frozenset()
         able = np.array([only is None or phase in only or job in in_one for job, phase in self.phases])
         counts = self._counts * able
         counts = np.where(counts.sum(axis=1, keepdims=True) > 0, counts, self._counts)
@@ -62,14 +63,8 @@ class Timeline:
 
 
 def spans(attempt: TaskAttempt) -> Iterator[PhaseSpan]:
-    """An attempt's phases that lasted at all; one that ended within a phase (failed, killed) has none after it."""
-    began = attempt.started_ms
-    for phase, phase_end_ms in attempt.phase_ends():
-        # A phase without an end of its own is the one in which the attempt ended.
-        ended = min(phase_end_ms, attempt.finished_ms) if phase_end_ms > 0 else attempt.finished_ms
-        if 0 < began < ended:
-            yield PhaseSpan(attempt.job, phase, began, ended)
-            began = ended
+    """An attempt's phases that lasted at all."""
+    return (PhaseSpan(attempt.job, *span) for span in attempt.phase_spans())
 
 
 def phase_uses(attempts: Sequence[TaskAttempt]) -> list[PhaseUse]:
@@ -80,10 +75,10 @@ def phase_uses(attempts: Sequence[TaskAttempt]) -> list[PhaseUse]:
             by_phase.setdefault((span.job, span.phase), []).append((span, attempt))
     uses = []
     for (job, phase), parts in by_phase.items():
-        # By time where a counter covers several phases. The counters begin after the task's start-up (Task.initialize
-        # of Hadoop): they leave out what each JVM's start took.
+        # By time where a counter covers several phases, by that of all together where they overlap. The counters begin
+        # after the task's start-up (Task.initialize of Hadoop): they leave out what each JVM's start took.
         cpu_ms = [
-            attempt.cpu_ms * (span.ended_ms - span.began_ms) / (attempt.finished_ms - attempt.started_ms)
+            attempt.cpu_ms * (span.ended_ms - span.began_ms) / _spent_ms(attempt)
             for span, attempt in parts
             if attempt.cpu_ms
         ]
@@ -94,10 +89,21 @@ def phase_uses(attempts: Sequence[TaskAttempt]) -> list[PhaseUse]:
             attempt_s=sum(span.ended_ms - span.began_ms for span, _ in parts) / 1000,
             elapsed_s=covered_ms((span.began_ms, span.ended_ms) for span, _ in parts) / 1000,
             cpu_s=sum(cpu_ms) / 1000 if cpu_ms else None,
-            cpu_basis="estimated" if any(len(one.phase_ends()) > 1 for _, one in parts) else "measured",
+            cpu_basis="estimated" if any(_has_several(attempt) for _, attempt in parts) else "measured",
         )
         uses.append(use)
     return uses
+
+
+def _has_several(attempt: TaskAttempt) -> bool:
+    """Whether its processor time is of more than one phase."""
+    return max(len(attempt.phase_ends()), len(attempt.phase_spans())) > 1
+
+
+def _spent_ms(attempt: TaskAttempt) -> int:
+    """Its time, or that of its phases together where they overlap."""
+    phases_ms = sum(ended_ms - began_ms for _, began_ms, ended_ms in attempt.phase_spans())
+    return max(attempt.finished_ms - attempt.started_ms, phases_ms)
 
 
 SAMPLE_MS = 500

@@ -9,7 +9,7 @@ from assay.model.engine import HISTORY_INCOMPLETE, JobReference
 from assay.model.errors import AssayError
 from assay.model.fault import FaultReport
 from assay.model.installed import counted_by_tasks, engine_kind, kind_of
-from assay.model.layout import ROLES
+from assay.model.layout import INTERMEDIATE
 from assay.model.limits import LimitUse
 from assay.model.record import Amount, DeviceReport, JobRecord, totals
 from assay.model.trial import TOLERANCE_SHARE, Landed, Trial
@@ -67,7 +67,8 @@ def unseen(trial: Trial, landings: Sequence[Landed], *, placed: bool) -> list[Do
             what = f"of {landed.role} {landed.bytes} of {landed.of_bytes} bytes were found ({landed.when})"
             missed.append(f"{what}: {landed.trouble}" if landed.trouble else what)
     looked_for = {landed.role for landed in landings if landed.when == "run"}
-    missed += [f"nothing saw where {role} landed (run)" for role in ROLES if placed and role not in looked_for]
+    places = trial.placement.roles if placed else ()
+    missed += [f"nothing saw where {role} landed (run)" for role in places if role not in looked_for]
     if missed and trial.strict_placement:
         raise AssayError(f"trial {trial.id}: {missed[0]}; so where they landed can't be told")
     return [LANDING_NOT_SEEN.doubt(f"{trial.placement.name}: {what}", trial.placement.name) for what in missed]
@@ -94,7 +95,7 @@ def counted(engine: str, landings: Sequence[Landed], jobs: Sequence[JobRecord]) 
         return list(landings)
     of_bytes = max(0, written - sum(job.tasks for job in jobs) * engine_kind(engine).uncounted_bytes)
     return [
-        landed.model_copy(update={"of_bytes": of_bytes}) if landed.role == "intermediate" else landed
+        landed.model_copy(update={"of_bytes": of_bytes}) if landed.role == INTERMEDIATE else landed
         for landed in landings
     ]
 

@@ -19,7 +19,7 @@ from assay.host.machine import user_name
 from assay.model.errors import AssayError
 from assay.model.fault import Redundancy
 from assay.model.host_names import same_host
-from assay.model.layout import DataDirectory, Layout, Role
+from assay.model.layout import INPUT, NEUTRAL, OUTPUT, Directory, Layout, Role
 from assay.model.node import Connect
 from assay.model.registry import SERVICES, STORES
 from assay.model.running_cluster import RunningCluster
@@ -222,6 +222,13 @@ class WebHdfs:
         raise AssayError(f"HDFS refused {operation} of {path}: {reason}")
 
 
+SYSTEM = "system"
+"""The role of jobs' own files."""
+_ROLES = (
+    Role(INPUT, "the files that the jobs read"),
+    Role(OUTPUT, "the files that the jobs write", beside=INPUT),
+    Role(SYSTEM, "the jobs' own files (job jars, splits, histories)", follows=NEUTRAL),
+)
 _DATA, _OUTPUT, _SYSTEM = "DISK", "SSD", "ARCHIVE"
 """The storage types that keep the directories of different roles apart. They name roles, not technologies: an emulated
 hard disk may serve the output under the type SSD."""
@@ -229,16 +236,20 @@ _POLICIES = {_DATA: "HOT", _OUTPUT: "ALL_SSD", _SYSTEM: "COLD"}
 """The storage policy that keeps a path's blocks on directories of one type (Hadoop's BlockStoragePolicySuite)."""
 
 
-def _storage_type(directory: DataDirectory) -> str:
-    if directory.roles == ("output",):
-        return _OUTPUT
-    return _DATA if directory.roles else _SYSTEM
+def _directories(layout: Layout) -> tuple[Directory, ...]:
+    """Those of its DataNodes."""
+    return layout.of(*(role.name for role in _ROLES))
+
+
+def _storage_type(directory: Directory) -> str:
+    types: dict[tuple[str, ...], str] = {(OUTPUT,): _OUTPUT, (SYSTEM,): _SYSTEM}
+    return types.get(directory.roles, _DATA)
 
 
 SYSTEM_PATH = "/tmp"  # noqa: S108 - in HDFS: where MapReduce stages jobs and keeps their histories
 
 
-def _block_files(directory: DataDirectory) -> list[Path]:
+def _block_files(directory: Directory) -> list[Path]:
     """Those of its blocks, below `finalized` and `rbw`, without their checksums."""
     files = directory.path.glob("current/BP-*/current/*/**/blk_*")
     return [file for file in files if file.suffix != ".meta"]
@@ -247,7 +258,7 @@ def _block_files(directory: DataDirectory) -> list[Path]:
 class HdfsPlacer:
     """See `model.store.Placer`; for a cluster whose DataNode's directories lie on this machine."""
 
-    def __init__(self, store: WebHdfs, directories: Sequence[DataDirectory]) -> None:
+    def __init__(self, store: WebHdfs, directories: Sequence[Directory]) -> None:
         self._store = store
         self._directories = directories
 
@@ -259,7 +270,7 @@ class HdfsPlacer:
         if apart:
             self._steer(input_path, _DATA)
 
-    def landed(self, role: Role, when: Literal["staged", "run"], path: str) -> Landed:
+    def landed(self, role: str, when: Literal["staged", "run"], path: str) -> Landed:
         """Bytes of the path's block files on each medium."""
         wanted = self._store.blocks(path)
         by_medium: dict[str, int] = {}
@@ -271,7 +282,7 @@ class HdfsPlacer:
         shares = {medium: size / total for medium, size in by_medium.items()}
         return Landed(role=role, when=when, bytes=total, shares=shares, of_bytes=sum(wanted.values()))
 
-    def redundancy(self, lost: Sequence[DataDirectory]) -> Redundancy:
+    def redundancy(self, lost: Sequence[Directory]) -> Redundancy:
         """By the block files in the lost directories, and by what the NameNode knows."""
         counted = self._store.name_system()
         try:
@@ -334,7 +345,7 @@ def _properties(node: NodeContext) -> Mapping[str, str]:
         "dfs.datanode.ipc.address": node.any_port,
         "dfs.datanode.hostname": node.host,
         "dfs.datanode.data.dir": ",".join(
-            f"[{_storage_type(directory)}]{directory.path}" for directory in node.layout.data
+            f"[{_storage_type(directory)}]{directory.path}" for directory in _directories(node.layout)
         ),
         _COPIES: "1",
     }
@@ -360,6 +371,7 @@ HDFS_SERVICE = Service(
     needs=("hadoop",),
     daemons=(DATANODE, NAMENODE),
     existing=EXISTING,
+    roles=_ROLES,
     properties=_properties,
     sites=(SiteFile("hdfs-site.xml", ("dfs.",)),),
     timers=(
@@ -432,7 +444,7 @@ class Hdfs:
 
     def open_own(self, cluster: RunningCluster, layout: Layout) -> tuple[Store, HdfsPlacer]:
         store = WebHdfs(cluster.addresses["namenode"], cluster.connect)
-        return store, HdfsPlacer(store, layout.data)
+        return store, HdfsPlacer(store, _directories(layout))
 
     def open_foreign(self, cluster: RunningCluster, environment: Mapping[str, str]) -> Store:
         """Through the user's own client, which has the user's rights."""

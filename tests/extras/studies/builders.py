@@ -5,11 +5,11 @@ from assay.model.cluster import MASTER, ClusterSpec
 from assay.model.dataset import DatasetSpec
 from assay.model.record import Amount, JobRecord, Output, Record, Step, totals
 from assay.model.scale import ScaleReport
-from assay.model.trial import MediumSpec, Placement, Plan, SettingsSpec, WorkloadSpec, pure
+from assay.model.trial import MediumSpec, Placement, Plan, SettingsSpec, WorkloadSpec
 from assay_extras.studies.comparison import StudyComparison, compare
 from assay_extras.studies.published import cells
 from assay_extras.studies.values import PHASES, Measured, Point
-from tests.builders import NO_PHASES, STAGES, a_record, a_trial, device_reports
+from tests.builders import NO_PHASES, STAGES, a_record, a_trial, device_reports, pure
 
 
 def the_published() -> Measured:

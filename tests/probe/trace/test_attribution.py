@@ -4,10 +4,11 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.model.signature import ACCESS_ROLES
 from assay.probe.trace.attribution import STILL_THERE, Attribution, Extent
 from assay.probe.trace.medium import Clock
 from assay.probe.trace.requests import FIELDS
+
+ROLES = ("input", "intermediate", "output", "other")
 
 
 def records(*pairs):
@@ -17,7 +18,7 @@ def records(*pairs):
 
 
 def told(rows, extents, shift=0):
-    return [ACCESS_ROLES[number] for number in Attribution(extents, shift).roles(records(*rows))]
+    return [ROLES[number] for number in Attribution(extents, ROLES, shift).roles(records(*rows))]
 
 
 def test_place_and_time_both_count():
@@ -36,7 +37,7 @@ def test_nothing_known_or_asked():
 
 
 span = st.tuples(st.integers(0, 30), st.integers(1, 10), st.integers(0, 30), st.integers(0, 10))
-role = st.sampled_from(ACCESS_ROLES[:3])
+role = st.sampled_from(ROLES[:3])
 
 
 @given(

@@ -2,7 +2,7 @@
 
 Polled: a directory is listed again when its time of change is another; a file is asked for its extents (FIEMAP) when it
 is new, while some of it has no place yet, and then ever more rarely until it is left alone. What comes and goes between
-two polls is not seen. A file keeps its identity, the inode, when it is renamed, as HDFS does with a finished block.
+two polls is not seen. A file keeps its identity, the inode, when a store renames it, as with a finished block.
 
 Looking must not disturb: nothing is written out (no FIEMAP_FLAG_SYNC: what is still to be allocated has no extent), no
 access time is changed, and files of the input, once placed, are not opened again: the medium stays as cold as it was.
@@ -12,15 +12,14 @@ import errno
 import fcntl
 import os
 import struct
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from assay.host.files import opened
-from assay.model.layout import Layout, Role
+from assay.model.layout import INPUT, Layout
 from assay.model.probe import WatchedDisk
-from assay.model.signature import ACCESS_ROLES
 from assay.node.devices import sysfs_name
 from assay.probe.disk import CLASS, SECTOR_BYTES
 from assay.probe.trace.requests import Records
@@ -68,8 +67,6 @@ def placed(path: Path, ask: Asking = fcntl.ioctl) -> Placed:
                 return Placed(tuple(ranges), delayed)
 
 
-FileRole = Role | Literal["data"]
-
 RACY_NS = 100_000_000
 """One that changed so shortly before it was listed may have changed again within its time stamp's resolution."""
 LONGEST_PAUSE = 8
@@ -80,10 +77,15 @@ STILL_THERE = (1 << 63) - 1
 
 
 class Root(NamedTuple):
-    """A directory and what the files below it are for; `data` is input or output, by the time they appear."""
+    """A directory and the role of the files below it; with `later`, that of files that appear after the staging.
+
+    Only a directory that serves two roles, such as input and output, needs that: paths do not tell there what the jobs
+    have written.
+    """
 
     path: Path
-    role: FileRole
+    role: str
+    later: str = ""
 
 
 class Extent(NamedTuple):
@@ -96,13 +98,13 @@ class Extent(NamedTuple):
     end: int
     since_ns: int
     until_ns: int
-    role: FileRole
+    role: str
 
 
 class _File:
     """A file that is there, where it was last found."""
 
-    def __init__(self, path: Path, role: FileRole, known_ns: int) -> None:
+    def __init__(self, path: Path, role: str, known_ns: int) -> None:
         self.path, self.role = path, role
         self.before_ns = known_ns
         """Until then it did not have what is found next: the last look at it, or the last poll without it."""
@@ -113,12 +115,13 @@ class _File:
 
     @property
     def is_settled(self) -> bool:
-        return self.role == "input" and self.looked and not self.delayed
+        """Whether it stays as it is, once the input has been staged."""
+        return self.role == INPUT and self.looked and not self.delayed
 
 
 @dataclass
 class _Directory:
-    role: FileRole
+    root: Root
     changed_ns: int = -1
     listed_ns: int = 0
     files: dict[str, int] = field(default_factory=dict)
@@ -130,18 +133,19 @@ class FileMap:
 
     def __init__(self, roots: Sequence[Root], ask: Callable[[Path], Placed] = placed) -> None:
         self._ask = ask
-        self._directories = {str(root.path): _Directory(root.role) for root in roots}
+        self._directories = {str(root.path): _Directory(root) for root in roots}
         self._files: dict[int, _File] = {}
         self._past: list[Extent] = []
         self._polls = 0
         self._polled_ns: int | None = None
+        self._staged = False
         self.unsupported: str | None = None
 
     def poll(self, now_ns: int, wall_ns: int) -> None:
         """Look what has changed. `now_ns` is of CLOCK_MONOTONIC, `wall_ns` of the clock that stamps directories."""
         self._polls += 1
         since_ns = self._polled_ns if self._polled_ns is not None else 0
-        appeared: dict[int, tuple[Path, FileRole]] = {}
+        appeared: dict[int, tuple[Path, str]] = {}
         lost: set[int] = set()
         for name in list(self._directories):
             if name in self._directories:
@@ -153,7 +157,8 @@ class FileMap:
                 self._files[inode] = _File(path, role, since_ns)
         for file in [self._files.pop(inode) for inode in lost - appeared.keys() if inode in self._files]:
             self._past += [Extent(*span, since, now_ns, file.role) for span, since in file.ranges.items()]
-        due = [file for file in self._files.values() if file.due <= self._polls and not file.is_settled]
+        open_files = (file for file in self._files.values() if not (self._staged and file.is_settled))
+        due = [file for file in open_files if file.due <= self._polls]
         for file in sorted(due, key=lambda file: file.due)[:MOST_LOOKS]:
             if self.unsupported is not None:
                 break
@@ -166,20 +171,17 @@ class FileMap:
         self._polled_ns = now_ns
 
     def staged(self) -> None:
-        """Data files that are there now are the input; those that come later are output."""
-        for file in self._files.values():
-            if file.role == "data":
-                file.role = "input"
-        self._past = [extent._replace(role="input") if extent.role == "data" else extent for extent in self._past]
+        """The input is there: what comes from now on has the role that its directory has later."""
+        self._staged = True
 
     def extents(self) -> list[Extent]:
-        """All that was seen, of files that are gone and that are there; data that never was input is output."""
+        """All that was seen, of files that are gone and that are there."""
         every = [*self._past]
         for file in self._files.values():
             every += [Extent(*span, since, STILL_THERE, file.role) for span, since in file.ranges.items()]
-        return [extent._replace(role="output") if extent.role == "data" else extent for extent in every]
+        return every
 
-    def _list(self, name: str, wall_ns: int, appeared: dict[int, tuple[Path, FileRole]], lost: set[int]) -> None:
+    def _list(self, name: str, wall_ns: int, appeared: dict[int, tuple[Path, str]], lost: set[int]) -> None:
         """List one directory if it may have changed, and those that are new in it."""
         directory = self._directories[name]
         try:
@@ -197,13 +199,16 @@ class FileMap:
             del self._directories[f"{name}/{folder}"]
         for file, inode in files.items():
             if directory.files.get(file) != inode:
-                appeared[inode] = (Path(name, file), directory.role)
+                appeared[inode] = (Path(name, file), self._role_now(directory.root))
         directory.changed_ns, directory.listed_ns = changed_ns, wall_ns
         fresh = folders - directory.folders
         directory.files, directory.folders = files, folders
         for folder in fresh:
-            self._directories[f"{name}/{folder}"] = _Directory(directory.role)
+            self._directories[f"{name}/{folder}"] = _Directory(directory.root)
             self._list(f"{name}/{folder}", wall_ns, appeared, lost)
+
+    def _role_now(self, root: Root) -> str:
+        return root.later if self._staged and root.later else root.role
 
     def _drop(self, name: str, lost: set[int]) -> None:
         """A directory below a root is no longer there, or no longer there by this name."""
@@ -262,15 +267,17 @@ def place_of(device: Path, folder: Path = CLASS) -> Place:
 
 
 def roots_of(layout: Layout, medium: str) -> tuple[Root, ...]:
-    """The cluster's directories on a medium; those of job files serve no role."""
-    data = [Root(folder.path, "data") for folder in layout.data if folder.medium == medium and folder.roles]
-    return (*data, *(Root(folder.path, "intermediate") for folder in layout.local if folder.medium == medium))
+    """The cluster's directories on a medium."""
+    return tuple(
+        Root(directory.path, directory.roles[0], later=directory.roles[1] if len(directory.roles) > 1 else "")
+        for directory in layout.directories
+        if directory.medium == medium
+    )
 
 
-def single_role(layout: Layout, medium: str) -> Role | None:
+def single_role(layout: Layout, medium: str) -> str | None:
     """The only role that a medium serves; None where it serves several."""
-    roles: set[Role] = {"intermediate" for folder in layout.local if folder.medium == medium}
-    roles |= {role for folder in layout.data if folder.medium == medium for role in folder.roles}
+    roles = {role for directory in layout.directories if directory.medium == medium for role in directory.roles}
     return next(iter(roles)) if len(roles) == 1 else None
 
 
@@ -289,8 +296,6 @@ def unmapped(disk: WatchedDisk, roots: Sequence[Root]) -> str | None:
     return None
 
 
-OTHER = ACCESS_ROLES.index("other")
-_ROLE_NUMBERS: Mapping[str, int] = {role: number for number, role in enumerate(ACCESS_ROLES)}
 _LAYER = [("begin", "i8"), ("end", "i8"), ("since_ns", "i8"), ("until_ns", "i8"), ("role", "u1")]
 
 
@@ -301,23 +306,22 @@ class Attribution:
     layer is searched for the requests that are still without a role.
     """
 
-    def __init__(self, extents: Sequence[Extent], shift_bytes: int = 0) -> None:
-        """`shift_bytes` is where the extents' file system begins."""
+    def __init__(self, extents: Sequence[Extent], roles: Sequence[str], shift_bytes: int = 0) -> None:
+        """`roles` are those of extents, and last that of no file; `shift_bytes` is where the file system begins."""
         import numpy as np
 
-        self._shift_bytes = shift_bytes
+        self._shift_bytes, self._none = shift_bytes, len(roles) - 1
+        numbers = {role: number for number, role in enumerate(roles)}
         self._layers: list[np.ndarray[Any, Any]] = []
         # The newest use of a place comes first where the same bytes begin two extents.
-        left = sorted(
-            (extent for extent in extents if extent.role != "data"), key=lambda extent: (extent.begin, -extent.since_ns)
-        )
+        left = sorted(extents, key=lambda extent: (extent.begin, -extent.since_ns))
         while left:
             layer: list[tuple[int, ...]] = []
             rest: list[Extent] = []
             upto = -1
             for extent in left:
                 if extent.begin >= upto:
-                    layer.append((*extent[:4], _ROLE_NUMBERS[extent.role]))
+                    layer.append((*extent[:4], numbers[extent.role]))
                     upto = extent.end
                 else:
                     rest.append(extent)
@@ -325,10 +329,10 @@ class Attribution:
             left = rest
 
     def roles(self, records: Records) -> "np.ndarray[Any, Any]":
-        """An index into ACCESS_ROLES for each request."""
+        """An index into the roles for each request."""
         import numpy as np
 
-        roles = np.full(len(records), OTHER, np.uint8)
+        roles = np.full(len(records), self._none, np.uint8)
         offset = records["offset"].astype(np.int64) - self._shift_bytes
         arrived = records["arrived_ns"].astype(np.int64)
         left = np.arange(len(records))

@@ -14,11 +14,10 @@ from assay.model.layout import Layout
 from assay.model.probe import WatchedDisk
 from assay.model.record import Amount, Basis, Part
 from assay.model.signature import (
-    ACCESS_ROLES,
     DIRECTIONS,
+    OTHER,
     READ_KIND,
     WRITE_KIND,
-    AccessRole,
     Array,
     Counted,
     Direction,
@@ -28,7 +27,7 @@ from assay.node.devices import sysfs_name
 from assay.node.local import KernelFile
 from assay.probe.disk import CLASS, Counters, Work, parse_counters
 from assay.probe.sampler import Samples
-from assay.probe.trace.attribution import OTHER, Attribution, FileMap, Place, roots_of, single_role, unmapped
+from assay.probe.trace.attribution import Attribution, FileMap, Place, roots_of, single_role, unmapped
 from assay.probe.trace.kernel import KernelTrace, Matcher, decode
 from assay.probe.trace.requests import Columns, EmulatorLog, Records, Spool
 
@@ -84,17 +83,18 @@ class Span(NamedTuple):
 class Tally:
     """Sums over one medium's requests as they pass by."""
 
-    def __init__(self, spans: Sequence[Span]) -> None:
-        self._spans = spans
-        self._parts: dict[tuple[Part, AccessRole, str], float] = defaultdict(float)
-        self._seconds: dict[tuple[AccessRole, Direction], Counter[int]] = defaultdict(Counter)
+    def __init__(self, spans: Sequence[Span], roles: Sequence[str]) -> None:
+        """`roles` are those that requests have the numbers of."""
+        self._spans, self._roles = spans, roles
+        self._parts: dict[tuple[Part, str, str], float] = defaultdict(float)
+        self._seconds: dict[tuple[str, Direction], Counter[int]] = defaultdict(Counter)
         self._basis: Basis = "measured"
 
     def add(self, arrived_ns: Array, time_of_day_ns: Array, size: Array, kind: Array, role: Array) -> None:
         """Some requests, one element each."""
         import numpy as np
 
-        for number, name in enumerate(ACCESS_ROLES):
+        for number, name in enumerate(self._roles):
             for direction in DIRECTIONS:
                 chosen = np.flatnonzero((role == number) & (kind == KINDS[direction]))
                 if len(chosen):
@@ -129,9 +129,7 @@ class Tally:
                 for each in range(second, upto):
                     samples.add(probe, (each + 1) * 1000, {series: sums.get(each, 0) / 1e6})
 
-    def _add_to_parts(
-        self, role: AccessRole, direction: Direction, time_ns: Array, sizes: Array, requests: Array
-    ) -> None:
+    def _add_to_parts(self, role: str, direction: Direction, time_ns: Array, sizes: Array, requests: Array) -> None:
         for span in self._spans:
             within = (time_ns >= span.began_ns) & (time_ns < span.ended_ns)
             self._parts[span.part, role, BYTES[direction]] += float(sizes[within].sum(dtype=float))
@@ -202,7 +200,7 @@ class CounterLog:
             if done is not None and (done.reads or done.writes):
                 self._gains.append((time.monotonic_ns(), done))
 
-    def counted(self, medium: str, role: AccessRole, since_ns: int) -> Counted:
+    def counted(self, medium: str, role: str, since_ns: int) -> Counted:
         """All since then, put down to one role; its times are of CLOCK_MONOTONIC."""
         import numpy as np
 
@@ -277,6 +275,8 @@ class Medium:
         self._is_first = True
         self._others: Sequence[Medium] = ()
         """On the same device: for the first one all others, for another one those before it."""
+        self.roles = (*layout.roles, OTHER)
+        """That its requests may have."""
         self._only_role = None if disk.shared else single_role(layout, disk.medium)
         self.log: EmulatorLog | None = None
         if disk.log is not None:
@@ -348,24 +348,24 @@ class Medium:
                 total = dropped + columns.count
                 what = f"{dropped} of {total} requests of medium {self.name!r} are missing from its log"
                 self.doubts.append(TRACE_DROPPED.doubt(what, self.name))
-            return columns.requests(self.name, "emulator log", dropped)
+            return columns.requests(self.name, "emulator log", self.roles, dropped)
         if tracepoints is not None and self.name in tracepoints.places:
             spool = tracepoints.spool(self.name)
             columns = Columns(spool.kept)
             begin = tracepoints.places[self.name].begin
             self._take(tracepoints.chunks(self.name), columns, clock, tally, since_ns, begin)
             if columns.count or self.counters is None or not self._is_first:
-                return columns.requests(self.name, "block tracepoints", spool.refused)
+                return columns.requests(self.name, "block tracepoints", self.roles, spool.refused)
             self.doubts.append(estimated(self.name, f"the kernel traces none of {self.disk.device}", "use its disk"))
         if self.counters is None or not self._is_first:
             return None
-        counted = self.counters.counted(self.name, self._only_role or "other", since_ns)
+        counted = self.counters.counted(self.name, self._only_role or OTHER, since_ns)
         tally.add_counted(counted)
         return replace(counted, time_ns=clock.time_of_day(counted.time_ns))
 
     def attribution(self, shift: int) -> Attribution | None:
         """The places of its files; None where they can't be told, and then all is its only role's, if it has one."""
-        return Attribution(self.files.extents(), shift) if self.files.unsupported is None else None
+        return Attribution(self.files.extents(), self.roles, shift) if self.files.unsupported is None else None
 
     def _take(
         self, chunks: Iterable[Records], columns: Columns, clock: Clock, tally: Tally, since_ns: int, shift: int = 0
@@ -385,13 +385,14 @@ class Medium:
                     why=f"all {instead}, the file system's own among them",
                 )
             )
-        only = ACCESS_ROLES.index(self._only_role or "other")
+        no_file = self.roles.index(OTHER)
+        only = self.roles.index(self._only_role or OTHER)
         for chunk in chunks:
             records = chunk[chunk["arrived_ns"] >= since_ns]
             roles = np.full(len(records), only, np.uint8) if own is None else own.roles(records)
             if self._others:
-                own_files = roles != OTHER
-                theirs = np.logical_or.reduce([other.roles(records) != OTHER for other in others])
+                own_files = roles != no_file
+                theirs = np.logical_or.reduce([places.roles(records) != no_file for places in others])
                 kept = own_files | ~theirs if self._is_first else own_files & ~theirs
                 records, roles = records[kept], roles[kept]
             arrived_ns = records["arrived_ns"].astype("i8")

@@ -159,6 +159,6 @@ class Columns:
         self._columns["role"][self.count : upto] = role
         self.count = upto
 
-    def requests(self, medium: str, source: str, dropped: int) -> Requests:
+    def requests(self, medium: str, source: str, roles: tuple[str, ...], dropped: int) -> Requests:
         filled = {name: column[: self.count] for name, column in self._columns.items()}
-        return Requests(medium=medium, source=source, dropped=dropped, **filled)
+        return Requests(medium=medium, source=source, roles=roles, dropped=dropped, **filled)

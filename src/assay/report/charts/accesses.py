@@ -4,9 +4,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from assay.model.installed import engine_kind
+from assay.model.layout import role_order
 from assay.model.naming import bytes_text
 from assay.model.record import Record
-from assay.model.signature import ACCESS_ROLES, DIRECTIONS, Access, Direction, Signature
+from assay.model.signature import DIRECTIONS, OTHER, Access, Direction, Signature
 from assay.report.charts import drawing as svg
 
 COLOURS: Mapping[Direction, str] = {"read": svg.BLUE, "write": svg.VERMILION}
@@ -143,12 +144,14 @@ def use_rows(signature: Signature, record: Record) -> list[tuple[str, ...]]:
     ]  # fmt: skip
 
 
-def _in_order(record: Record) -> Callable[[Access], tuple[int, int, int]]:
+def _in_order(record: Record) -> Callable[[Access], tuple[int, bool, int, str, int]]:
     """The engine's order of phases, then what is no phase of it; then roles and directions."""
     places = {phase: place for place, phase in enumerate(engine_kind(record.trial.engine).phases)}
     return lambda access: (
         places.get(access.phase, len(places)),
-        ACCESS_ROLES.index(access.role),
+        access.role == OTHER,
+        role_order(access.role),
+        access.role,
         DIRECTIONS.index(access.direction),
     )
 

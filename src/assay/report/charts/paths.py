@@ -1,6 +1,7 @@
 """What a trial's run was spent on: the jobs' critical paths, and the engine's figures of them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from typing import NamedTuple
 
 from assay.model.engine import TaskFigure
@@ -32,17 +33,29 @@ class PathKind(NamedTuple):
     colour: str
 
 
-def path_kinds(engine: str) -> dict[str, PathKind]:
-    """By name, in the order in which they happen; the last is the run's time outside its jobs."""
+_AROUND = {
+    "waits and starts": ("master", "container", "start"), "commit": ("task commit", "job commit"), "lost": ("lost",),
+    "unknown": ("unknown",),
+}  # fmt: skip
+"""What lies around the phases of any engine."""
+
+
+def path_kinds(engine: str, seen: Iterable[str] = ()) -> dict[str, PathKind]:
+    """By name, in the order in which they happen; the last is the run's time outside its jobs.
+
+    What was `seen` and is none of them, such as a phase of a stage that a job made itself, is a kind of its own.
+    """
     kind = engine_kind(engine)
-    path = kind.path or {phase: (phase,) for phase in kind.phases}
+    path = dict(kind.path) or {phase: (phase,) for phase in kind.phases}
+    known = {*path, *chain(*path.values()), *_AROUND, *chain(*_AROUND.values()), OUTSIDE}
+    path |= {name: (name,) for name in seen if name not in known}
     colours = phase_colours(engine, path)
     return {
-        "waits and starts": PathKind(("master", "container", "start"), svg.MIST),
+        "waits and starts": PathKind(_AROUND["waits and starts"], svg.MIST),
         **{name: PathKind(parts, colours[name]) for name, parts in path.items()},
-        "commit": PathKind(("task commit", "job commit"), svg.SLATE),
-        "lost": PathKind(("lost",), svg.VERMILION),
-        "unknown": PathKind(("unknown",), svg.PAPER),
+        "commit": PathKind(_AROUND["commit"], svg.SLATE),
+        "lost": PathKind(_AROUND["lost"], svg.VERMILION),
+        "unknown": PathKind(_AROUND["unknown"], svg.PAPER),
         OUTSIDE: PathKind((), svg.PALE),
     }
 
@@ -50,10 +63,11 @@ def path_kinds(engine: str) -> dict[str, PathKind]:
 def job_paths(tables: TrialTables) -> list[JobPath]:
     """Of each of the run's jobs."""
     engine = tables.record.trial.engine
-    kinds, figures = path_kinds(engine), engine_kind(engine).figures
+    figures = engine_kind(engine).figures
     paths = []
     for job in tables.record.jobs:
         parts = critical_path(job, tables.attempts, tables.phases).parts
+        kinds = path_kinds(engine, (part.kind for part in parts))
         found = {name: sum(part.seconds for part in parts if part.kind in kind.parts) for name, kind in kinds.items()}
         known = {kind: seconds for kind, seconds in found.items() if seconds}
         paths.append(JobPath(job, known, tuple(_figure(figure, job, tables) for figure in figures)))
@@ -62,13 +76,14 @@ def job_paths(tables: TrialTables) -> list[JobPath]:
 
 def path_bars(trials: Sequence[tuple[str, TrialTables, Sequence[JobPath]]]) -> str:
     """A bar for each trial, as long as its run: its jobs' paths added up by kind, then the time outside; or empty."""
-    kinds = {name: kind for _, tables, _ in trials for name, kind in path_kinds(tables.record.trial.engine).items()}
+    of_trials = [
+        path_kinds(tables.record.trial.engine, chain(*(path.seconds for path in paths))) for _, tables, paths in trials
+    ]
+    kinds = {name: kind for of_trial in of_trials for name, kind in of_trial.items()}
     colours = {name: kind.colour for name, kind in kinds.items()}
     rows = []
-    for name, tables, paths in trials:
-        own = {
-            kind: sum(path.seconds.get(kind, 0.0) for path in paths) for kind in path_kinds(tables.record.trial.engine)
-        }
+    for (name, tables, paths), of_trial in zip(trials, of_trials, strict=True):
+        own = {kind: sum(path.seconds.get(kind, 0.0) for path in paths) for kind in of_trial}
         step_s = sum(step.seconds for step in tables.record.steps if step.name == "run")
         # What is left of the step is the workload's own time, and the client's.
         rows.append((name, {**own, OUTSIDE: max(0.0, step_s - sum(own.values()))}))
