@@ -41,6 +41,12 @@ def in_folder(folder: Path, since_ms: int, progressed: Progressed) -> Histories:
     """
     if folder.is_file():
         return Histories(1, iter([_only(folder)]))
+    files, older = files_below(folder, since_ms, progressed)
+    return Histories(len(files), read_files(files), older)
+
+
+def files_below(folder: Path, since_ms: int, progressed: Progressed) -> tuple[list[Path], int]:
+    """The history files of jobs that ended since a time, by name, and how many are older. Raises BadInputError."""
     files: list[Path] = []
     looked_at = older = 0
     for entry in _files(folder):
@@ -53,7 +59,7 @@ def in_folder(folder: Path, since_ms: int, progressed: Progressed) -> Histories:
             else:
                 older += 1
     _check_count(str(folder), len(files), older, looked_at)
-    return Histories(len(files), read_files(sorted(files)), older)
+    return sorted(files), older
 
 
 def _only(file: Path) -> PastJob:

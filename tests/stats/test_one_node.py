@@ -1,0 +1,115 @@
+"""Proves that one node's tasks are compared with those of the same jobs elsewhere, and that its interval holds."""
+
+from math import exp
+
+import numpy as np
+import pytest
+
+from assay.engine.tasks import MapReduceAttempt
+from assay.model.task import TaskAttempt
+from assay.stats.one_node import compare_node, in_order
+
+NODES = [f"worker-{number}" for number in range(1, 13)]
+
+
+def task(job, node, took_ms, number=0, stage="map", began_ms=1000, state="SUCCEEDED"):
+    return TaskAttempt(
+        job=f"job_{job}", attempt=f"attempt_{job}_{stage}_{number}", stage=stage, node=node, state=state,
+        started_ms=began_ms, finished_ms=began_ms + round(took_ms),
+    )  # fmt: skip
+
+
+def tasks_of(source, effects, jobs=20, per_node=4, noise=0.3, began_ms=1000):
+    """Jobs of very different sizes; each node's tasks take its own times as long."""
+    return [
+        task(job, node, 20_000 * exp(size) * effect * exp(noise * source.standard_normal()), number, began_ms=began_ms)
+        for job, size in enumerate(source.standard_normal(jobs))
+        for number, (node, effect) in enumerate(effects.items())
+        for _ in range(source.integers(0, 2 * per_node))
+    ]
+
+
+def nodes_that_differ(source, first=1.0, spread=0.05):
+    times = {node: exp(spread * source.standard_normal()) for node in NODES}
+    return {**times, NODES[0]: times[NODES[0]] * first}
+
+
+def test_sizes_of_jobs_do_not_count():
+    effects = {**dict.fromkeys(NODES, 1.0), NODES[0]: 0.8}
+    tasks = tasks_of(np.random.default_rng(1), effects, noise=0.0)
+    (part,), names = compare_node(tasks, NODES[0])
+    assert names == sorted(NODES)
+    assert part.ratio == pytest.approx(0.8, rel=1e-4)
+    assert part.significant
+    assert part.interval.high < 0.81
+    assert (part.others, part.jobs) == (11, len({one.job for one in tasks if one.node == NODES[0]}))
+    assert part.tasks + part.other_tasks == len(tasks)
+
+
+def test_the_interval_holds_and_finds_nothing_where_nothing_is():
+    """Of 200 sites whose nodes differ by 5 % anyway: far from 5 % of the intervals would be too narrow by task counts."""
+    source = np.random.default_rng(2)
+    held = found = 0
+    for _ in range(200):
+        (part,), _ = compare_node(tasks_of(source, nodes_that_differ(source), jobs=8), NODES[0])
+        held += part.interval.low <= 1 <= part.interval.high
+        (part,), _ = compare_node(tasks_of(source, nodes_that_differ(source, 0.7), jobs=8), NODES[0])
+        found += part.significant and part.ratio < 1
+    assert held >= 0.91 * 200
+    assert found >= 0.95 * 200
+
+
+def test_a_node_with_few_tasks_has_a_wider_interval():
+    source = np.random.default_rng(3)
+    tasks = tasks_of(source, nodes_that_differ(source), jobs=40)
+    own = [one for one in tasks if one.node == NODES[0]]
+    (whole,), _ = compare_node(tasks, NODES[0])
+    (part,), _ = compare_node([one for one in tasks if one.node != NODES[0]] + own[:6], NODES[0])
+    assert part.tasks == 6
+    assert part.interval.high / part.interval.low > 1.3 * (whole.interval.high / whole.interval.low)
+
+
+def test_what_differed_before_the_change_does_not_count():
+    source = np.random.default_rng(4)
+    before = {**dict.fromkeys(NODES, 1.0), NODES[0]: 1.5}
+    after = {**before, NODES[0]: 1.5 * 0.8}
+    changed_ms = 10_000_000
+    tasks = tasks_of(source, before, noise=0.02)
+    tasks += [
+        one.model_copy(update={"job": f"later {one.job}"})
+        for one in tasks_of(source, after, noise=0.02, began_ms=changed_ms)
+    ]
+    (part,), _ = compare_node(tasks, NODES[0], changed_ms)
+    assert part.ratio == pytest.approx(0.8, abs=0.02)
+    assert part.significant
+    (whole,), _ = compare_node(tasks, NODES[0])
+    assert whole.ratio > 1.2
+    assert compare_node(tasks, NODES[0], 1)[0] == [], "nothing ran before"
+
+
+def test_phases_stand_below_their_stage():
+    attempts = [
+        MapReduceAttempt(
+            job="job_1", attempt=f"a{number}", stage="reduce", node=NODES[number % 3], state="SUCCEEDED",
+            started_ms=1000, shuffle_finished_ms=1000 + (4000 if number % 3 else 2000), merge_finished_ms=6000,
+            finished_ms=9000 if number % 3 else 8000,
+        )
+        for number in range(30)
+    ]  # fmt: skip
+    parts = in_order(compare_node(attempts, NODES[0])[0])
+    assert [(part.stage, part.phase) for part in parts] == [
+        ("reduce", ""), ("reduce", "shuffle"), ("reduce", "merge"), ("reduce", "reduce"),
+    ]  # fmt: skip
+    assert [part.ratio for part in parts[:2]] == pytest.approx([7 / 8, 1 / 2])
+
+
+def test_one_other_node_has_no_spread_and_few_tasks_no_comparison():
+    two = [task(1, node, 5000 if node == NODES[0] else 6000) for node in NODES[:2] for _ in range(5)]
+    (part,), _ = compare_node(two, NODES[0])
+    assert part.interval is None
+    assert part.ratio == pytest.approx(5 / 6)
+    assert not part.significant
+    assert compare_node(two[1:], NODES[0])[0] == []
+    failed = [one.model_copy(update={"state": "FAILED"}) for one in two]
+    assert compare_node(failed, NODES[0]) == ([], [])
+    assert compare_node([], NODES[0]) == ([], [])
