@@ -15,7 +15,8 @@ from assay.stats.blocked import (
     not_computing_share,
     unexplained,
 )
-from assay.stats.decision import blocked_above, decisions, estimates_apart
+from assay.stats.decision import decisions
+from assay.stats.two_estimates import blocked_above, estimates_apart
 from tests.builders import a_record
 from tests.stats.terasort import terasort_run
 

@@ -26,7 +26,7 @@ from assay.stats import blocked, instruments, run_doubts
 from assay.stats.breakdown import Breakdown, breakdowns
 from assay.stats.changes import CHANGE
 from assay.stats.comparison import Comparison, compare
-from assay.stats.decision import Decision, decisions, estimates_apart
+from assay.stats.decision import Decision, decisions
 from assay.stats.energy import part_spans
 from assay.stats.fault_cost import fault_costs
 from assay.stats.predicted import PredictedLevel, beside, with_predictions
@@ -34,6 +34,7 @@ from assay.stats.run_doubts import doubts_of
 from assay.stats.sample import MACHINE, PLACEMENT, Levels, Trials, counts, in_order, samples
 from assay.stats.sensitivity import Sensitivity, sensitivity_of
 from assay.stats.summary import Group, Row, outliers, summarise, varying
+from assay.stats.two_estimates import estimates_apart
 
 MOST_FILTER_LEVELS = 24
 """More boxes than that are longer than what they would hide."""

@@ -2,14 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
-from math import exp, hypot, log
+from math import exp, log
 from statistics import fmean
 
 import numpy as np
 from pydantic import Field
 
 from assay.model.base import Frozen
-from assay.model.doubt import Doubt, doubt_kind
 from assay.model.installed import kind_of
 from assay.model.record import Record
 from assay.model.trial import NOTHING_TO_CHOOSE, ZERO_DELAY, Plan
@@ -553,49 +552,3 @@ def _split(records: Sequence[Record], storage: Estimate | None) -> Split | None:
         start_up_s=jobs_s - stored_s - computing_s,
         between_jobs_s=max(0.0, whole_s - jobs_s),
     )
-
-
-STORAGE_ESTIMATES_DISAGREE = doubt_kind(
-    "storage-estimates-disagree", "run", instrument="blocked-time",
-    when="the intervals of the storage share and of blocked time above the zero-delay baseline do not overlap",
-    why="at least one of the two is not what storage costs here, so neither can be relied on",
-    cure="see when tasks were blocked (samples of blocked-time), and repeat on an idle machine",
-    severity=25,
-)  # fmt: skip
-
-
-def estimates_apart(decided: Sequence[Decision]) -> list[Doubt]:
-    """A doubt for each placement whose two estimates of the storage share contradict each other."""
-    found = []
-    placed = [(placement, decision.baseline) for decision in decided for placement in decision.placements]
-    for one, baseline in placed:
-        share, blocked = one.storage_share, blocked_above(one, baseline)
-        if share is None or blocked is None or None in (share.low, share.high, blocked.low, blocked.high):
-            continue
-        if max(share.low or 0.0, blocked.low or 0.0) > min(share.high or 0.0, blocked.high or 0.0):
-            what = (
-                f"by the zero-delay baseline storage takes {_interval_words(share)} of the time on {one.placement}, "
-                f"but above it tasks were blocked for {_interval_words(blocked)} of that time"
-            )
-            found.append(STORAGE_ESTIMATES_DISAGREE.doubt(what, one.placement))
-    return found
-
-
-def blocked_above(one: PlacementResult, baseline: PlacementResult | None) -> Estimate | None:
-    """Blocked seconds beyond those of the baseline, as a share of the placement's time, as `storage_share` is.
-
-    So both leave out what the emulator's own path costs. None where either was not measured.
-    """
-    if baseline is None or baseline.blocked is None or one.blocked is None:
-        return None
-    of_own = baseline.elapsed_s.value / one.elapsed_s.value
-    value = one.blocked.share - of_own * baseline.blocked.share
-    if one.blocked.half_width is None or baseline.blocked.half_width is None:
-        return Estimate(value=value)
-    # Both half-widths come of the same pooled variance and degrees of freedom, so that they add up as errors do.
-    half = hypot(one.blocked.half_width, of_own * baseline.blocked.half_width)
-    return Estimate(value=value, low=value - half, high=value + half)
-
-
-def _interval_words(one: Estimate) -> str:
-    return f"{100 * one.value:.0f} % ({100 * (one.low or 0.0):.0f} to {100 * (one.high or 0.0):.0f} %)"
