@@ -10,7 +10,7 @@ from assay.report.next_steps import next_steps
 from assay.report.page import run_page
 from assay.stats.caveats import MachineShared
 from assay.stats.decision import Verdict
-from tests.builders import a_plan, a_trial
+from tests.builders import a_plan, a_record, a_trial
 from tests.report.made_decisions import bounded, conditions, decision, not_worth_it, undecided
 from tests.report.made_runs import made_run, made_trials, write_run
 
@@ -42,15 +42,49 @@ def test_on_a_shared_machine_other_programs_are_closed_first():
 
 
 def test_what_can_not_be_decided_by_repeating_is_not_repeated():
-    assert not any(step.command for step in steps_of(undecided(repetitions=0)))
+    (step,) = steps_of(undecided(repetitions=0))
+    assert "--resume" not in step.command
+    assert "quieter machine" in step.words
 
 
-def test_where_the_question_was_not_asked_well_that_comes_next():
-    (step,) = steps_of(decision(conditions=conditions(read=0.2)))
-    assert "set a lower `memory`" in step.words
-    bounded = decision(conditions=conditions(read=0.2)).model_copy(update={"levels": {"page_cache": "64MiB"}})
-    (step,) = steps_of(bounded)
-    assert "set a lower `page_cache`" in step.words
+def a_small_job(moved_mb, size=None, **cluster):
+    """A run on an emulated drive whose jobs moved so many megabytes, and a decision whose drives were hardly used."""
+    medium = MediumSpec(name="hdd", kind="emulated")
+    trial = a_trial(1, "hdd", workload="terasort")
+    workload = trial.workload.model_copy(update={"options": {"size": size} if size else {}})
+    trial = trial.model_copy(
+        update={"media": (medium,), "workload": workload, "cluster": trial.cluster.model_copy(update=cluster)}
+    )
+    counters = {"org.apache.hadoop.mapreduce.FileSystemCounter": {"FILE_BYTES_READ": moved_mb * 10**6}}
+    record = a_record(trial)
+    record = record.model_copy(update={"totals": record.totals.model_copy(update={"counters": counters})})
+    own = decision(conditions=conditions(read=0.2)).model_copy(update={"levels": dict(trial.factors)})
+    return RunData(a_plan(trial), [record], [], []), [own]
+
+
+@pytest.mark.parametrize(
+    ("run", "words", "command"),
+    [
+        (a_small_job(2000, limit_memory_bytes=4 << 30), "within less memory, since the job moved 1.9 GiB", "--memory 1590MiB"),
+        (a_small_job(2000), "within less memory, since the job moved 1.9 GiB", "--memory 1590MiB"),
+        (a_small_job(100, "50MB", limit_memory_bytes=1 << 30), "an input 13 times as large, since the job moved 95.4 MiB", "--size 650MB"),
+        (a_small_job(100, limit_memory_bytes=1 << 30), "an input 13 times as large", ""),
+        (a_small_job(2000, page_cache_bytes=64 << 20), "run it with less page cache", "--page-cache 40MiB"),
+    ],
+)  # fmt: skip
+def test_where_the_question_was_not_asked_well_the_command_has_a_number_that_follows_from_the_job(run, words, command):
+    (step,) = next_steps(*run)
+    assert words in step.words
+    assert command in step.command
+    assert bool(step.command) == bool(command)
+
+
+def test_what_was_worth_it_is_asked_of_the_intermediate_data_alone():
+    trials = [a_trial(number, name) for number, name in enumerate(("hdd", "ssd"), 1)]
+    (step,) = steps_of(decision(), trials=tuple(trials))
+    assert step.command.endswith(
+        "--placement '[hdd, {name: intermediate-on-ssd, input: hdd, intermediate: ssd, output: hdd}]'"
+    )
 
 
 def test_a_trial_that_failed_is_mended_first():
@@ -82,17 +116,16 @@ def test_without_that_it_follows_from_the_verdict(one, words):
 @pytest.mark.parametrize(
     ("kind", "words"),
     [
-        ("existing", "give a Hadoop property or `settings` several levels"),
-        ("directory", "add another medium"),
-        ("emulated", "add another medium or `zero_delay_baseline: true`"),
+        ("existing", "--set hadoop.mapreduce.task.io.sort.mb=256"),
+        ("directory", "--set media.other=NAME"),
+        ("emulated", "--zero-delay-baseline true"),
     ],
 )
 def test_only_what_is_possible_on_the_media_is_proposed(kind, words):
     medium = MediumSpec(name="own", kind=kind)
     trial = a_trial().model_copy(update={"media": (medium,)})
     (step,) = steps_of(bounded(verdict=Verdict.NOT_KNOWN_YET), trials=(trial,))
-    assert words in step.words
-    assert ("zero_delay_baseline" in step.words) == (kind == "emulated")
+    assert words in step.command
 
 
 def test_a_run_without_trials_has_no_next_step():

@@ -7,15 +7,25 @@ from math import ceil
 from typing import NamedTuple
 
 from assay.model.installed import kind_of
+from assay.model.naming import bytes_text, size_of
 from assay.model.record import Status
 from assay.report.analysis import RunData
 from assay.report.words import about_text
 from assay.stats.caveats import MachineShared
 from assay.stats.decision import Decision, Question, Verdict
+from assay.stats.run_doubts import moved_bytes
+from assay.stats.sample import MACHINE, PLACEMENT, counts
 
 MARGIN = 1.2
 """So much longer than before repetitions may take, and still fit into the time that is asked for."""
 LEAST_MINUTES = 2
+MOVED_OVER_MEMORY = 1.2
+"""Where jobs move so many times the memory, most of what they read comes from the drives, as in the quickstart."""
+LEAST_MEMORY_BYTES = 1000 << 20
+"""The daemons and tasks of a node hardly live within less."""
+LESS = 0.9
+"""A bound of memory that is hardly lower changes nothing."""
+SORT_BUFFER = "hadoop.mapreduce.task.io.sort.mb=256"
 INTERMEDIATES_GUIDE = "docs/how-to/should-i-buy-ssds-for-yarn-local-directories.md"
 
 
@@ -52,11 +62,9 @@ def next_steps(run: RunData, decisions: Sequence[Decision]) -> list[NextStep]:
         most = about_text(60 * _minutes(seconds))
         words = f"To decide {what}, repeat the experiment for about {about_text(seconds)} (at most {most})"
         steps.append(NextStep(words, repeat_command(run, seconds)))
-    if any(not condition.met for decision in decisions for condition in decision.conditions):
-        cache_bounded = any(decision.levels.get("page_cache", "all") != "all" for decision in decisions)
-        key = "page_cache" if cache_bounded else "memory"
-        memory = f"set a lower `{key}` or use a larger input, and run the experiment again"
-        steps.append(NextStep(f"To make more of the data reach the drives, {memory}"))
+    unmet = next((one for one in decisions if not all(condition.met for condition in one.conditions)), None)
+    if unmet is not None:
+        steps.append(_reach_the_drives(run, unmet))
     if run.plan.next:
         steps.append(NextStep(run.plan.next.strip().rstrip(".")))
     elif not steps and decisions:
@@ -68,29 +76,84 @@ def _go_on(run: RunData, decisions: Sequence[Decision]) -> NextStep:
     """What follows from the verdicts, where the experiment itself does not say."""
     if decisions[0].question in OF_OTHER_QUESTIONS:
         return NextStep(OF_OTHER_QUESTIONS[decisions[0].question])
-    if any(one.verdict is Verdict.WORTH_IT for one in decisions):
-        return NextStep(
-            f"To learn whether the intermediate data alone gain as much, follow {INTERMEDIATES_GUIDE}; for a job of "
-            "your own docs/how-to/run-your-own-job.md"
-        )
+    worth = next((one for one in decisions if one.verdict is Verdict.WORTH_IT), None)
+    if worth is not None:
+        return _intermediates_alone(run, worth)
     if any(one.verdict is Verdict.NOT_WORTH_IT for one in decisions):
         return NextStep("To see what the job waits for instead of storage, open the page")
     if any(len(one.placements) > 1 for one in decisions):
-        return NextStep("To decide it, choose another threshold (`worth`), or measure on a quieter machine")
+        quieter = "More repetitions here would not decide it: run the experiment again on a quieter machine"
+        return NextStep(quieter, run_command(run))
+    return _compare_something(run, decisions)
+
+
+def _compare_something(run: RunData, decisions: Sequence[Decision]) -> NextStep:
+    """Where one thing alone ran: what else could."""
     media = [medium for trial in run.plan.trials for medium in trial.media]
     if not all(kind_of(medium).chosen for medium in media):
         return NextStep(
-            "To compare, give a Hadoop property or `settings` several levels; or change something, run the experiment "
-            "again, and compare both runs with `assay compare`"
+            "To compare, change something (here the sort buffer), run the experiment again, and compare both runs",
+            f"{run_command(run, '--set', SORT_BUFFER)} && {compare_command(run)}",
         )
-    has_baseline = any(decision.baseline is not None for decision in decisions)
-    can_have_one = not has_baseline and all(kind_of(medium).emulated for medium in media)
-    return NextStep(f"To compare, add another medium{' or `zero_delay_baseline: true`' if can_have_one else ''}")
+    if not any(one.baseline is not None for one in decisions) and all(kind_of(medium).emulated for medium in media):
+        words = "To learn what storage costs, run it with a zero-delay baseline too; to compare, add another medium"
+        return NextStep(words, run_command(run, "--zero-delay-baseline", "true"))
+    return NextStep("To compare, add another medium", run_command(run, "--set", "media.other=NAME"))
 
 
-def run_command(run: RunData) -> str:
-    """The command that makes this run again, in the folder where this one was started; the old one's file is used."""
-    return typed("run", _experiment(run), "--out", "runs/again", *run.plan.options)
+def _intermediates_alone(run: RunData, decision: Decision) -> NextStep:
+    """Whether a medium that is worth it is so for the intermediate data alone, which is less to buy."""
+    base, best = decision.placements[0].placement, decision.best
+    media = {medium.name for trial in run.plan.trials for medium in trial.media}
+    words = f"To learn whether the intermediate data alone gain as much, run it with only these on {best}"
+    if decision.factor != PLACEMENT or not {base, best} <= media:
+        return NextStep(f"To learn whether the intermediate data alone gain as much, follow {INTERMEDIATES_GUIDE}")
+    mixed = f"{{name: intermediate-on-{best}, input: {base}, intermediate: {best}, output: {base}}}"
+    return NextStep(words, run_command(run, "--placement", f"[{base}, {mixed}]"))
+
+
+def _reach_the_drives(run: RunData, decision: Decision) -> NextStep:
+    """Ask again with so little memory, or so much input, that the page cache can't serve most of what the jobs read."""
+    aim = "To make more of the data reach the drives"
+    bases = [placement.placement for placement in decision.placements[:1]]
+    levels = {name: level for name, level in decision.levels.items() if name != MACHINE}
+    own = [
+        record
+        for record in run.records
+        if counts(record)
+        and record.trial.placement.name in bases
+        and levels.items() <= dict(record.trial.factors).items()
+    ]
+    moved = max(map(moved_bytes, own), default=0)
+    if not moved or not all(kind_of(medium).chosen for medium in own[0].trial.media):
+        return NextStep(f"{aim}, use a larger input or less memory, and run the experiment again", run_command(run))
+    trial, since = own[0].trial, f"since the job moved {bytes_text(moved)}"
+    cluster, nodes = trial.cluster, trial.cluster.nodes or 1
+    if cluster.page_cache_bytes is not None:
+        fewer = _rounded(min(cluster.page_cache_bytes // 2, moved // nodes // 4))
+        return NextStep(f"{aim}, run it with less page cache, {since}", run_command(run, "--page-cache", fewer))
+    enough = max(LEAST_MEMORY_BYTES, int(moved / nodes / MOVED_OVER_MEMORY))
+    if cluster.limit_memory_bytes is None or enough < LESS * cluster.limit_memory_bytes:
+        return NextStep(f"{aim}, run it within less memory, {since}", run_command(run, "--memory", _rounded(enough)))
+    times = ceil(MOVED_OVER_MEMORY * nodes * cluster.limit_memory_bytes / moved)
+    size = size_of(trial.workload.options.get("size", ""))
+    larger = f"{aim}, use an input {max(2, times)} times as large, {since}"
+    if size is None:
+        return NextStep(f"{larger}, and run the experiment again")
+    return NextStep(larger, run_command(run, "--size", f"{max(2, times) * size / 1e6:.0f}MB"))
+
+
+def _rounded(count: int) -> str:
+    """A size in whole steps of 10 MiB, upwards."""
+    return f"{10 * ceil(count / (10 << 20))}MiB"
+
+
+def run_command(run: RunData, *changes: str) -> str:
+    """The command that makes this run again, in the folder where this one was started; the old one's file is used.
+
+    `changes` are further words, such as what is to be another way.
+    """
+    return typed("run", _experiment(run), "--out", "runs/again", *changes, *run.plan.options)
 
 
 def compare_command(run: RunData) -> str:

@@ -132,6 +132,13 @@ def read_share(record: Record) -> float | None:
     return _share(wanted, [run.reads for run in _run_reports(record)])
 
 
+def moved_bytes(record: Record) -> int:
+    """How many bytes the jobs read and wrote in all, in the store and in local directories; 0 where they don't say."""
+    counted = _counted(record)
+    local = counted["local_read_bytes"] + counted["local_written_bytes"]
+    return local + counted["store_read_bytes"] + counted["store_written_bytes"]
+
+
 def written_share(record: Record) -> float | None:
     """What was on the drives when the jobs ended, of all that the jobs wrote to the store and local directories."""
     counted = _counted(record)
