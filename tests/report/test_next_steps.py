@@ -116,7 +116,7 @@ def test_without_that_it_follows_from_the_verdict(one, words):
 @pytest.mark.parametrize(
     ("kind", "words"),
     [
-        ("existing", "--set hadoop.mapreduce.task.io.sort.mb=256"),
+        ("existing", "--out runs/again && assay compare RUN runs/again"),
         ("directory", "--set media.other=NAME"),
         ("emulated", "--zero-delay-baseline true"),
     ],

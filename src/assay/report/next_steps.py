@@ -25,7 +25,6 @@ LEAST_MEMORY_BYTES = 1000 << 20
 """The daemons and tasks of a node hardly live within less."""
 LESS = 0.9
 """A bound of memory that is hardly lower changes nothing."""
-SORT_BUFFER = "hadoop.mapreduce.task.io.sort.mb=256"
 INTERMEDIATES_GUIDE = "docs/how-to/should-i-buy-ssds-for-yarn-local-directories.md"
 
 
@@ -92,8 +91,8 @@ def _compare_something(run: RunData, decisions: Sequence[Decision]) -> NextStep:
     media = [medium for trial in run.plan.trials for medium in trial.media]
     if not all(kind_of(medium).chosen for medium in media):
         return NextStep(
-            "To compare, change something (here the sort buffer), run the experiment again, and compare both runs",
-            f"{run_command(run, '--set', SORT_BUFFER)} && {compare_command(run)}",
+            "To compare, change a property or the cluster, run the experiment again, and compare both runs",
+            f"{run_command(run)} && {compare_command(run)}",
         )
     if not any(one.baseline is not None for one in decisions) and all(kind_of(medium).emulated for medium in media):
         words = "To learn what storage costs, run it with a zero-delay baseline too; to compare, add another medium"

@@ -338,11 +338,11 @@ class _DecisionInputs:
             placements = (placements[0], *(placement.model_copy(update=none) for placement in placements[1:]))
         apart = self._not_the_drives(placements)
         if apart is not None:
+            unknown = {"verdict": Verdict.NOT_KNOWN_YET}
+            wrong = [one.placement in apart.of and one.verdict is Verdict.WORTH_IT for one in placements]
             placements = tuple(
-                one.model_copy(update={"verdict": Verdict.NOT_KNOWN_YET})
-                if one.placement in apart.of and one.verdict is Verdict.WORTH_IT
-                else one
-                for one in placements
+                one.model_copy(update=unknown) if is_wrong else one
+                for one, is_wrong in zip(placements, wrong, strict=True)
             )
         verdict = self._overall(placements, bound)
         of_drives = self.factor in {PLACEMENT, CHANGE} and bool(placements)
@@ -401,13 +401,9 @@ class _DecisionInputs:
         media = [medium for own in self._records.values() for medium in own[0].trial.media]
         if self.factor != PLACEMENT or not all(kind_of(medium).emulated for medium in media):
             return None
-        return not_the_drives([
-            DriveTime(
-                one.placement, one.elapsed_s.value, one.drives_busy_s,
-                one.blocked.share * one.elapsed_s.value if one.blocked else 0.0,
-            )
-            for one in placements
-        ])  # fmt: skip
+        blocked = [one.blocked.share * one.elapsed_s.value if one.blocked else 0.0 for one in placements]
+        times = zip(placements, blocked, strict=True)
+        return not_the_drives([DriveTime(one.placement, one.elapsed_s.value, one.drives_busy_s, s) for one, s in times])
 
     def _overall(self, placements: Sequence[PlacementResult], bound: float | None) -> Verdict:
         """Worth it where any placement is; not worth it where none is, or where one ran alone and no drive could be."""
