@@ -199,6 +199,15 @@ def test_options_are_listed_as_people_write_them():
     assert subject_of(decision(levels=levels)) == "terasort (arguments -a b, points 1,000,000, size 400MB)"
 
 
+def test_of_paths_a_subject_has_the_last_name():
+    levels = {
+        **LEVELS,
+        "workload": "command",
+        "options": "arguments={input} /x input=/data/my logs jar=/a/b.jar size=/",
+    }
+    assert subject_of(decision(levels=levels)) == "command (arguments {input} /x, input my logs, jar b.jar, size /)"
+
+
 def test_shares_are_rounded_to_what_can_be_used():
     assert [percent(share) for share in (0.333, 0.004, 0.0, -0.02)] == ["33 %", "under 1 %", "0 %", "-2 %"]
 

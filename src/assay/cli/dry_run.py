@@ -1,6 +1,5 @@
 """What a plan needs, before anything starts: the trials, their times, disk and memory, in words and as JSON."""
 
-import re
 from collections.abc import Mapping, Sequence
 
 from rich.console import Console
@@ -11,14 +10,13 @@ from assay.model.installed import kind_of
 from assay.model.naming import bytes_text
 from assay.model.trial import FACTORS, Estimate, Plan, Trial
 from assay.platform.dilation import slowness_lines
-from assay.report.words import duration_text, print_line
+from assay.report.words import duration_text, print_line, without_folders
 from assay.run import Needs
 
 # Levels that go without saying in a line about a trial, by factor.
 _USUAL = {
     "variant": {"paper"}, "options": {""}, "dataset": {"none"}, **{factor.name: factor.usual for factor in FACTORS},
 }  # fmt: skip
-_FOLDERS = re.compile(r"(?<==)/\S*/(?=[^/\s])")
 
 
 class PlannedTrial(Frozen):
@@ -133,7 +131,7 @@ def print_needs(plan: Plan, needs: Needs, budget_s: float | None, console: Conso
 
 def trial_line(trial: Trial, estimate: Estimate | None = None) -> str:
     """A trial's factors, but those that say nothing; of paths in options the last name; its time if records tell it."""
-    factors = {**trial.factors, "options": _FOLDERS.sub("", trial.factors["options"])}
+    factors = {**trial.factors, "options": without_folders(trial.factors["options"])}
     further = [f"{name}={level}" for name, level in trial.levels.items() if level != "default"]
     named = [value for name, value in factors.items() if name not in trial.levels and value not in _USUAL.get(name, ())]
     turn = "warm-up" if trial.warm_up else f"repetition {trial.repetition}"

@@ -20,7 +20,7 @@ from assay.report.caveats import (
     other_cause_notes,
     slowed_notes,
 )
-from assay.report.words import about_text, seconds_text
+from assay.report.words import about_text, seconds_text, without_folders
 from assay.stats.blocked import BlockedShare
 from assay.stats.caveats import MachineShared, NotTheDrives
 from assay.stats.changes import AS_IT_IS, CHANGE
@@ -160,7 +160,7 @@ def subject_of(decision: Decision, shared: Sequence[Decision] = ()) -> str:
     levels = decision.levels
     always = [levels["workload"]]
     if levels.get("options"):  # `points 1,000,000, k 10` for `points=1000000 k=10`
-        pairs = [one.partition("=") for one in re.split(r" (?=[\w.-]+=)", levels["options"])]
+        pairs = [one.partition("=") for one in re.split(r" (?=[\w.-]+=)", without_folders(levels["options"]))]
         options = (f"{name} {f'{int(value):,}' if value.isdigit() else value}" for name, _, value in pairs)
         always.append(f"({', '.join(options)})")
     if levels.get("dataset", "none") != "none":

@@ -1,5 +1,6 @@
 """Numbers and names as people read them, the same in every report."""
 
+import re
 from collections.abc import Sequence
 from math import floor, log10
 from typing import TYPE_CHECKING
@@ -87,3 +88,11 @@ def print_line(console: "Console", text: "str | Text", style: str | None = None)
 def print_text(console: "Console", text: "str | Text", style: str | None = None) -> None:
     """Print text on a terminal, broken at its width; names in it are no markup."""
     console.print(text, style=style, highlight=False, markup=False)
+
+
+_FOLDERS = re.compile(r"(?<==)/\S*/(?=[^/\s])")
+
+
+def without_folders(options: str) -> str:
+    """A workload's options in one line, of paths the last name: `input=logs` for `input=/data/2026/logs`."""
+    return _FOLDERS.sub("", options)
