@@ -11,7 +11,7 @@ import pytest
 from assay.engine.tasks import FILE_SYSTEM_COUNTERS, TASK_COUNTERS
 from assay.model.doubt import Outcome
 from assay.model.network import Pair
-from assay.stats.nodes import CONTROL, READ, REPLICATION, SHUFFLE, node_uses, transfers
+from assay.stats.nodes import CONTROL, node_uses, transfers
 
 pytestmark = [pytest.mark.it, pytest.mark.long]
 
@@ -113,7 +113,7 @@ def test_of_two_networks_each_carried_its_purposes_and_its_pairs_are_its_interfa
     for one in transfers(record):
         purposes[one.interface].update(one.bytes)
     assert set(purposes["eth0"]) == {CONTROL}
-    assert {READ, REPLICATION, SHUFFLE} <= purposes["eth1"].keys()
+    assert {"HDFS read", "replication", "shuffle"} <= purposes["eth1"].keys()
     # Tasks reach their application master by its node's name there.
     assert purposes["eth1"][CONTROL] < 0.05 * purposes["eth1"].total()
     for interface in purposes:

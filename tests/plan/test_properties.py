@@ -7,7 +7,9 @@ import pytest
 from assay.model.errors import BadInputError
 from assay.model.installation import Installation
 from assay.model.installed import stack_of
+from assay.model.registry import SERVICES
 from assay.model.renamed import renamed
+from assay.model.service import LeastSize, Service, Unverifiable
 from assay.plan.make import plan_and_more
 from assay.plan.properties import kind_of, located
 from assay.plan.settings import resolve, shipped_profiles
@@ -15,6 +17,7 @@ from assay.plan.source import Source
 from assay.platform.distribution import known_properties
 from tests.builders import make_plan
 from tests.plan.test_make import GOOD, WORDS, plan_of
+from tests.toys import plugged_in
 
 ROOT = Path(__file__).parents[2]
 KNOWN = WORDS._replace(
@@ -239,3 +242,43 @@ def test_a_container_without_room_is_refused_with_the_line_of_what_asks_for_it(t
     trial = next(one for one in trials if one.settings.name == "defaults")
     with pytest.raises(BadInputError, match=rf"demo.yaml, line {line}: {words}"), located(source):
         stack_of().check(trial.cluster, trial.settings.properties)
+
+
+TABLES = Service(
+    "tables",
+    least_sizes={"tables.split": LeastSize(1024, 2, "tables.least-split", "1k or more, an even number")},
+    unverifiable={"tables.encrypt": Unverifiable("true", "which reads plain text; leave it out")},
+    first_words=frozenset({"tables"}),
+    open_names=(r"tables\.of\..+",),
+)
+
+
+@pytest.mark.parametrize(
+    ("given", "problem"),
+    [
+        ("tables.split: 100", "tables.split is '100', and must be 1k or more, an even number"),
+        ("tables.split: 2k", None),
+        ("tables.split: 100\n  tables.least-split: 10", None),
+        ("tables.encrypt: true", "tables.encrypt can't be true for .*, which reads plain text; leave it out"),
+        ("tables.encrypt: false", None),
+    ],
+)
+def test_what_a_service_says_of_its_properties_holds(tmp_path, given, problem):
+    text = GOOD + f"hadoop:\n  {given}\n"
+    with plugged_in():
+        SERVICES.add("tables", TABLES)
+        if problem is None:
+            assert plan_of(tmp_path, text).trials
+            return
+        with pytest.raises(BadInputError, match=problem):
+            plan_of(tmp_path, text)
+
+
+def test_a_name_that_begins_as_a_services_own_do_is_doubted_unless_it_is_known_by_its_form(tmp_path):
+    file = tmp_path / "demo.yaml"
+    file.write_text(GOOD + "hadoop:\n  tables.spilt: 5\n  tables.of.mine: 6\n")
+    assert not make_plan(file, KNOWN).doubts
+    with plugged_in():
+        SERVICES.add("tables", TABLES)
+        (doubt,) = make_plan(file, KNOWN).doubts
+    assert doubt.what == "Hadoop has no property tables.spilt (line 11)"

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from assay.model.probe import CannotMeasureError, Moment, Quantity
+from assay.model.probe import CONTAINERS, CannotMeasureError, Moment, Quantity, WatchedProcess
 from assay.node.local import LocalNode
-from assay.probe.disk_processes import TREE, DiskProcessesInstrument, descendants, parse_io
+from assay.probe.disk_processes import DiskProcessesInstrument, descendants, parse_io
 from tests.probe.faking import PlacedNode, a_scene
 
 NOW = Moment(0, 0.0)
@@ -50,9 +50,24 @@ def test_groups_add_up_and_containers_go_with_the_node_manager(tmp_path):
     instrument.attach(scene(20, datanode=10, nodemanager=20))
     totals = instrument.totals()
     assert totals[Quantity("datanode", "written_bytes")] == 100
-    assert totals[Quantity(TREE, "read_bytes")] == 5
-    assert totals[Quantity(TREE, "written_bytes")] == 10
-    assert totals[Quantity(TREE, "cancelled_write_bytes")] == 2
+    assert totals[Quantity("nodemanager and containers", "read_bytes")] == 5
+    assert totals[Quantity("nodemanager and containers", "written_bytes")] == 10
+    assert totals[Quantity("nodemanager and containers", "cancelled_write_bytes")] == 2
+    instrument.close()
+
+
+def test_what_each_of_two_starts_goes_with_it(tmp_path):
+    process(tmp_path, 20, 1, written=1)
+    process(tmp_path, 21, 20, written=2)
+    process(tmp_path, 30, 1, written=4)
+    process(tmp_path, 31, 30, written=8)
+    instrument = DiskProcessesInstrument(at_place(tmp_path))
+    parents = {"nodemanager": 20, "launcher": 30}
+    processes = tuple(WatchedProcess(group=role, pid=pid, children=CONTAINERS) for role, pid in parents.items())
+    instrument.attach(scene(20)._replace(processes=processes))
+    totals = instrument.totals()
+    assert totals[Quantity("nodemanager and containers", "written_bytes")] == 3
+    assert totals[Quantity("launcher and containers", "written_bytes")] == 12
     instrument.close()
 
 
@@ -62,12 +77,12 @@ def test_a_total_never_goes_back_and_an_ended_process_keeps_its_last(tmp_path):
     process(tmp_path, 10, 1, written=9)
     instrument = DiskProcessesInstrument(at_place(tmp_path), lambda _seconds: None)
     instrument.attach(scene(20, nodemanager=20, datanode=10))
-    assert instrument.totals()[Quantity(TREE, "written_bytes")] == 50
+    assert instrument.totals()[Quantity("nodemanager and containers", "written_bytes")] == 50
     process(tmp_path, 21, 1, written=50)
     (tmp_path / "10" / "io").write_text("")
     instrument.sample(NOW)
     totals = instrument.totals()
-    assert totals[Quantity(TREE, "written_bytes")] == 50
+    assert totals[Quantity("nodemanager and containers", "written_bytes")] == 50
     assert totals[Quantity("datanode", "written_bytes")] == 9
     instrument.close()
 
@@ -79,7 +94,7 @@ def test_what_a_parent_takes_a_moment_to_inherit_is_waited_for(tmp_path):
     instrument.attach(scene(20, nodemanager=20))
     instrument.totals()
     process(tmp_path, 21, 1)
-    assert instrument.totals()[Quantity(TREE, "written_bytes")] == 58
+    assert instrument.totals()[Quantity("nodemanager and containers", "written_bytes")] == 58
     assert instrument.doubts() == ()
     instrument.close()
 
@@ -92,11 +107,11 @@ def test_a_killed_container_that_nobody_inherits_hides_no_later_bytes(tmp_path):
     instrument.totals()
     process(tmp_path, 21, 1)
     process(tmp_path, 22, 20, written=30)
-    assert instrument.totals()[Quantity(TREE, "written_bytes")] == 50
+    assert instrument.totals()[Quantity("nodemanager and containers", "written_bytes")] == 50
     process(tmp_path, 22, 20, written=45)
     totals = instrument.totals()
-    assert totals[Quantity(TREE, "written_bytes")] == 65
-    assert totals[Quantity(TREE, "read_bytes")] == 7
+    assert totals[Quantity("nodemanager and containers", "written_bytes")] == 65
+    assert totals[Quantity("nodemanager and containers", "read_bytes")] == 7
     (doubt,) = instrument.doubts()
     assert (doubt.kind, doubt.what.startswith("20 bytes")) == ("disk-processes-orphaned", True)
     instrument.close()

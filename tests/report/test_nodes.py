@@ -24,7 +24,7 @@ from assay.report.nodes import (
     pair_columns,
 )
 from assay.report.terminal import MOST_PAIRS, print_nodes
-from assay.stats.nodes import PURPOSES, RESOURCES, Imbalance, transfers
+from assay.stats.nodes import RESOURCES, Imbalance, purposes, transfers
 from tests.builders import a_plan
 from tests.report.made_nodes import MIB, a_cluster_record, cluster_tables
 from tests.report.made_runs import page
@@ -79,7 +79,7 @@ class TestTheMatrix:
             assert all(cell["x"] < one["x"] and one["x"] + one["width"] < cell["x"] + cell["width"] for one in bars)
         lengths = {
             title.text.partition(":")[0]: sum(
-                float(part.get("width")) for part in group.iter(f"{SVG}rect") if part.get("fill") in COLOURS.values()
+                float(part.get("width")) for part in group.iter(f"{SVG}rect") if part.get("fill") in COLOURS
             )
             for group in figure.iter(f"{SVG}g")
             for title in group.iter(f"{SVG}title")
@@ -133,7 +133,7 @@ class TestTables:
         every = table(pair_columns(nodes))
         assert len(every) == len(nodes.transfers) == 24
         assert {row["network"] for row in every} == {"control", "data"}
-        assert set(PURPOSES) < every[0].keys()
+        assert set(purposes()) < every[0].keys()
         few = [float(row["all"]) for row in table(pair_columns(nodes, 5))]
         assert few == sorted(few, reverse=True)
         assert few[0] == max(float(row["all"]) for row in every)

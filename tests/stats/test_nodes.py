@@ -4,14 +4,13 @@ import pytest
 
 from assay.model.energy import PowerModel
 from assay.model.record import Amount, Sample
+from assay.model.registry import SERVICES
 from assay.model.scale import ScaleReport
+from assay.model.service import Service
+from assay.report.nodes import drawn_networks, nodes_in
 from assay.stats.energy import JOBS, counted, energy_account, node_spreads
 from assay.stats.nodes import (
     CONTROL,
-    READ,
-    REPLICATION,
-    SHUFFLE,
-    WRITE,
     NodeUse,
     imbalances,
     node_uses,
@@ -20,6 +19,9 @@ from assay.stats.nodes import (
 )
 from tests.builders import a_record, series_of
 from tests.report.made_nodes import MIB, a_cluster_record, traffic
+from tests.toys import plugged_in
+
+READ, WRITE, REPLICATION, SHUFFLE = "HDFS read", "HDFS write", "replication", "shuffle"
 
 
 def amounts(*own):
@@ -51,6 +53,16 @@ def test_bytes_between_two_nodes_are_told_by_purpose():
     assert found["n1", "n2", ""] == {purpose: mib * MIB for purpose, mib in told.items()}
     assert found["n3", "n1", ""] == {CONTROL: 2 * MIB}
     assert set(found) == {("n1", "n2", ""), ("n3", "n1", "")}, "of what did not pass nothing is told"
+
+
+def test_a_services_traffic_has_the_name_that_it_gives():
+    record = amounts(traffic("n1", "n2", "values_to_server", 3), traffic("n1", "n2", "other", 1))
+    assert passed(record) == {("n1", "n2", ""): {CONTROL: 4 * MIB}}
+    with plugged_in():
+        SERVICES.add("key-value", Service("key-value", traffic={"values_to_server": "values"}))
+        assert passed(record) == {("n1", "n2", ""): {"values": 3 * MIB, CONTROL: 1 * MIB}}
+        (matrix,) = drawn_networks(nodes_in(record), "gigabit")
+    assert "values 3.0 MiB" in matrix
 
 
 def test_only_what_jobs_and_their_writing_out_sent_to_other_nodes_counts():

@@ -12,7 +12,7 @@ from assay.model.cluster import ClusterSpec
 from assay.model.layout import INTERMEDIATE
 from assay.model.naming import lettered_size
 from assay.model.registry import SERVICES
-from assay.model.service import ContainerStarts, Costs, DaemonKind, NodeContext, Service, SiteFile, Timer
+from assay.model.service import ContainerStarts, Costs, DaemonKind, NodeContext, Service, SiteFile, Timer, Unverifiable
 from assay.model.value_bounds import ValueBounds
 
 _MASTER = ("yarn.app.mapreduce.am.resource.mb", 1536)
@@ -61,6 +61,12 @@ _BOUNDS = {
     "mapreduce.reduce.input.buffer.percent": ValueBounds(0, 1, whole=False),  # MergeManagerImpl
     "mapreduce.job.reduce.slowstart.completedmaps": ValueBounds(0, 1, whole=False),  # above, reducers wait for ever
 }  # fmt: skip
+
+_COMPRESSED = Unverifiable(
+    "true",
+    "whose verification reads outputs that aren't compressed; leave it out (mapreduce.map.output.compress compresses "
+    "what is shuffled)",
+)
 
 
 def _properties(node: NodeContext) -> Mapping[str, str]:
@@ -160,8 +166,16 @@ MAPREDUCE_SERVICE = Service(
     commands={"job": "org.apache.hadoop.mapred.JobClient"},
     variables=("MAPRED_",),
     bounds=_BOUNDS,
+    unverifiable={
+        "mapreduce.output.fileoutputformat.compress": _COMPRESSED,
+        "mapred.output.compress": _COMPRESSED,  # the name that Hadoop 1 had for it, which is still understood
+        _REDUCERS: Unverifiable("0", "which is done by its reducers; give 1 or more"),
+    },
+    first_words=frozenset({"mapreduce", "mapred"}),
+    open_names=(r"mapreduce\.job\.(map|reduce|combine|partitioner|inputformat|outputformat)\.class\..+",),
     reserved=frozenset({"mapreduce.cluster.local.dir", "mapreduce.framework.name"}),
     property_jars=("hadoop-mapreduce-client-core-[0-9]*.jar",),
     folders=("mapreduce",),
+    extras="mapreduce",
 )
 SERVICES.add(MAPREDUCE_SERVICE.name, MAPREDUCE_SERVICE, place=4)

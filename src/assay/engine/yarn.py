@@ -207,7 +207,7 @@ _DAEMONS = (
         sign="clusterResource: <memory:", page=METRICS_PAGE, ready=offers_memory,
         heartbeats=Heartbeats(
             "/jmx?qry=Hadoop:service=ResourceManager,name=RpcDetailedActivityForPort*", "NodeHeartbeatNumOps",
-            _HEARTBEAT, 1e-3,
+            _HEARTBEAT, 1e-3, "nodemanager",
         ),
     ),
     DaemonKind(
@@ -282,6 +282,9 @@ YARN = Service(
             "yarn.nodemanager.container-executor.class",
         }
     ),
+    first_words=frozenset({"yarn"}),
+    open_names=(r"yarn\.(scheduler\.capacity|nodemanager\.(aux-services|resource-plugins))\..+",),
+    traffic={"shuffle_to_server": "shuffle", "shuffle_from_server": "shuffle"},
     read_by_daemons=("yarn.nodemanager.", "yarn.resourcemanager.", "yarn.scheduler."),
     variables=("YARN_",),
     property_jars=("hadoop-yarn-api-[0-9]*.jar",),

@@ -23,7 +23,7 @@ HISTORY_INCOMPLETE = doubt_kind(
     "job",
     when="the job history lacks a job or tasks of it",
     why="figures by task, skew and the critical path are those of the other tasks only",
-    cure="look for the JobHistoryServer's warnings about this job; its history file may be cut short",
+    cure="look for the history server's warnings about this job; its history file may be cut short",
     instrument="job-history",
     severity=50,
 )

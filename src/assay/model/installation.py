@@ -11,7 +11,7 @@ class Installation(Frozen):
     """The places of one copy of Assay.
 
     `root` is the checkout; `parts` holds what set-up made (`hadoop/` jars and class-data archives, `venv/`);
-    `jobs_jar` the MapReduce jobs; `cache` what can be made or downloaded again (datasets); `state` the leases
+    `jobs_jar` the jobs; `cache` what can be made or downloaded again (datasets); `state` the leases
     of what is held on this machine; `hadoop_home` an installed Hadoop to be used instead of the bundled jars.
     """
 

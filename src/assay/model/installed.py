@@ -111,6 +111,17 @@ def engines_without(service: str, store: str) -> list[str]:
     return names
 
 
+def heartbeat_sender(role: str) -> str | None:
+    """The role of the daemons whose heartbeats a master's daemon counts; None where it counts none."""
+    daemons = (daemon for service in SERVICES.values() for daemon in service.daemons if daemon.role == role)
+    return next((daemon.heartbeats.sender for daemon in daemons if daemon.heartbeats), None)
+
+
+def traffic_names() -> Mapping[str, str]:
+    """What reports call the traffic of all services, by the series of the probe `network` without their unit."""
+    return {series: name for service in SERVICES.values() for series, name in service.traffic.items()}
+
+
 def _with_needed(name: str, user: str, above: tuple[str, ...], known: Mapping[str, Service]) -> Iterator[Service]:
     if name in above:
         circle = ", ".join((*above[above.index(name) :], name))

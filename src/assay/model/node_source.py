@@ -11,7 +11,7 @@ FROM_YARN = "from YARN"
 
 
 def _hosts(value: Any) -> Any:
-    """Those that YARN names are none here; a single one may stand alone."""
+    """The cluster's own workers are none here; a single one may stand alone."""
     return [] if value == FROM_YARN else [value] if isinstance(value, str) else value
 
 

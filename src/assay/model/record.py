@@ -29,18 +29,15 @@ class Stage(Frozen):
     """A stage of a job: tasks that do the same to different parts of the data."""
 
     name: str
-    """The engine's name for it; MapReduce has `map` and `reduce`."""
+    """The engine's name for it, such as `map`."""
     tasks: int
-    """Number of tasks (MapReduce: `mapsTotal`, `reducesTotal`)."""
+    """Number of tasks."""
     failed_attempts: int = 0
-    """Number of failed attempts (MapReduce: `failedMapAttempts`, `failedReduceAttempts`)."""
+    """Number of failed attempts."""
 
 
 class JobRecord(Frozen):
-    """A job, from the engine's history. Times are milliseconds since the epoch.
-
-    MapReduce's is of `/ws/v1/history/mapreduce/jobs/ID`.
-    """
+    """A job, from the engine's history. Times are milliseconds since the epoch."""
 
     name: str
     """The job's name within its workload, such as `triads`."""

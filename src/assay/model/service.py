@@ -50,14 +50,15 @@ class NodeContext(NamedTuple):
 class Heartbeats(NamedTuple):
     """What a master counts of its workers' heartbeats.
 
-    The beans of its JMX `page` have a `counter` of them. Workers send one each time that the `timer` says, a property
-    whose value is in units of `unit_s` seconds where it has none of its own.
+    The beans of its JMX `page` have a `counter` of them. The `sender`, the role of a worker's daemon, sends one each
+    time that the `timer` says, a property whose value is in units of `unit_s` seconds where it has none of its own.
     """
 
     page: str
     counter: str
     timer: str
     unit_s: float
+    sender: str
 
 
 class DaemonKind(NamedTuple):
@@ -153,6 +154,25 @@ class ContainerStarts(NamedTuple):
     processors: int | None = None
 
 
+class LeastSize(NamedTuple):
+    """The least size in bytes that a service takes for a property, in steps of `step_bytes`, unless `set_by` is set.
+
+    `text` says so after "must be". It holds on a cluster of Assay's own: nobody knows how another's daemons are set.
+    """
+
+    least_bytes: int
+    step_bytes: int
+    set_by: str
+    text: str
+
+
+class Unverifiable(NamedTuple):
+    """A value of a property with which no output can be verified; `why` goes on after the workload's name."""
+
+    value: str
+    why: str
+
+
 class Costs(NamedTuple):
     """What a service takes of this machine, beside its jobs' tasks: estimates, by which plans are refused in time.
 
@@ -215,6 +235,16 @@ class Service(NamedTuple):
     all nodes, and the bytes of data."""
     bounds: Mapping[str, ValueBounds] = {}
     """What its properties may be set to, where not to anything."""
+    least_sizes: Mapping[str, LeastSize] = {}
+    """What its daemons take for some of them, as Assay configures them."""
+    unverifiable: Mapping[str, Unverifiable] = {}
+    """Properties with a value that makes an output which can't be verified."""
+    first_words: frozenset[str] = frozenset()
+    """What names of its properties have before their first dot: names of others belong to somebody's job."""
+    open_names: tuple[str, ...] = ()
+    """Patterns of properties that it knows by their form: a part stands for a queue, a service, a host or a class."""
+    traffic: Mapping[str, str] = {}
+    """What reports call the traffic at its ports, by the series of the probe `network` without their unit."""
     reserved: frozenset[str] = frozenset()
     """Properties that no experiment may set on a cluster of Assay's own, besides addresses: they say where bytes lie
     and how daemons run."""
@@ -228,6 +258,8 @@ class Service(NamedTuple):
     """Patterns of the names of Hadoop's jars that tell which properties there are."""
     folders: tuple[str, ...] = ()
     """Where an installed Hadoop has its jars, below `share/hadoop`."""
+    extras: str = ""
+    """Where it has jars of further programs, below `share/hadoop`."""
 
 
 @dataclass(frozen=True)

@@ -104,8 +104,8 @@ class Access(Frozen):
 class PhaseUse(Frozen):
     """One phase of one job: its attempts' time added up, when any of them ran, and processor time.
 
-    `cpu_s` is from the attempts' counters. MapReduce's (CPU_MILLISECONDS) begin after the task's start-up: what its
-    JVM needs until the task is initialised is in no counter, and is most of a short attempt's processor time. It is
+    `cpu_s` is from the attempts' counters. Hadoop's (CPU_MILLISECONDS) begin after the task's start-up: what its JVM
+    needs until the task is initialised is in no counter, and is most of a short attempt's processor time. It is
     measured for attempts of one phase, such as maps; one of several, such as a reduce, has one counter for all, which
     is shared out by their times, and so estimated.
     `bytes` are those of all its lines.

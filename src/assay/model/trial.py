@@ -88,12 +88,12 @@ class Landed(Frozen):
     when: Literal["staged", "run"]
     """`staged`: before the jobs, of the input. `run`: after the jobs, of all roles."""
     bytes: int
-    """Input and output: the role's block files in the DataNode's directories. Intermediate data: spills and map
+    """Input and output: the role's files in the store's directories. Intermediate data: spills and map
     outputs, as they were closed during the run. Other roles: the files in their directories."""
     shares: Mapping[str, float]
     """The fraction of `bytes` on each medium; empty for 0 bytes."""
     of_bytes: int | None = None
-    """What `bytes` should be: the blocks' lengths by the NameNode, or the jobs' counter `FILE_BYTES_WRITTEN` less
+    """What `bytes` should be: the files' lengths by the store, or the jobs' counter `FILE_BYTES_WRITTEN` less
     300,000 bytes per task for the job's configuration. Null if nothing counted it."""
     trouble: str | None = None
     """Why the measurement is incomplete, or null."""

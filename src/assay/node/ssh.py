@@ -63,8 +63,8 @@ class SshOptions(Frozen):
     """How the nodes of an existing cluster are read over SSH."""
 
     hosts: Hosts = []
-    """The nodes, by the names or addresses that your `ssh` knows; by default, and with `from YARN`, those with a
-    NodeManager."""
+    """The nodes, by the names or addresses that your `ssh` knows; by default, and with `from YARN`, those on
+    which tasks run."""
     user: Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.@\\-]*$")] | None = None
     """The user there; by default the one of your SSH configuration."""
     port: Annotated[Whole, Field(ge=1, le=65535)] | None = None
@@ -201,7 +201,7 @@ class SshNodes:
         known_hosts: Callable[[], Sequence[str]],
         command: Callable[[SshOptions, str], Sequence[str]] = ssh_command,
     ) -> None:
-        """`known_hosts` gives those that YARN names, asked for where the description names none."""
+        """`known_hosts` gives the cluster's own workers, asked for where the description names none."""
         self._spec = spec
         self._environment = environment
         self._known_hosts = known_hosts

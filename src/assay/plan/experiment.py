@@ -297,8 +297,8 @@ class ExperimentFile(Frozen):
     hadoop: Mapping[str, Levels] = {}
     """Hadoop properties for all trials. They override the profiles. A list of levels makes a property a factor."""
     replication: Many[Copies] = []
-    """Copies that HDFS keeps of each block (`dfs.replication`), by default 1 on an embedded cluster. It keeps at most
-    one on each worker; asking for more raises a doubt."""
+    """Copies that the store keeps of each block (`dfs.replication`), by default 1 on an embedded cluster. It keeps at
+    most one on each worker; asking for more raises a doubt."""
     store: Many[Store] = [USUAL_STORE]
     """The storage subsystem that holds the data: `hdfs`. Several levels make it a factor."""
     engine: Many[Engine] = [USUAL_ENGINE]

@@ -22,18 +22,12 @@ from assay.model.errors import BadInputError
 from assay.model.naming import lettered_size, nearest
 from assay.model.registry import SERVICES, WORKLOADS
 from assay.model.renamed import renamed
+from assay.model.service import LeastSize
 from assay.model.value_bounds import MOST_INT, MOST_LONG, ValueBounds
 from assay.plan.experiment import COPIES, ExperimentFile, WorkloadEntry
 from assay.plan.source import Source, Vocabulary
 
 _ADDRESSES = re.compile(r"(fs\.defaultFS|fs\.default\.name|.*([.-]address|\.bind-host|\.hostname|\.port))")
-# The second is the name that Hadoop 1 had for it, which is still understood.
-_COMPRESSED_OUTPUT = ("mapreduce.output.fileoutputformat.compress", "mapred.output.compress")
-_REDUCERS = "mapreduce.job.reduces"
-
-_BLOCK = "dfs.blocksize"
-_LEAST_BLOCK = "dfs.namenode.fs-limits.min-block-size"
-_CHECKSUM_BYTES = 512
 _NUMBER = re.compile(r"-?\d+(\.\d+)?([kmgtpe]|ns|us|ms|s|h|d|%)?", re.IGNORECASE)
 """With a size's prefix or a time's unit, of which `m` is both."""
 # What a name or value of Hadoop's can't hold: its files are XML.
@@ -85,18 +79,6 @@ _YAMLS_TRUTH = frozenset({"yes", "no", "on", "off", "y", "n"})
 _OPTION = re.compile(r"""(?:^|\s)["']?-D\s*["']?([^\s=]+)=("[^"]*"|'[^']*'|[^\s"']*)""")
 
 
-# Hadoop knows names like these by their form: a part stands for a queue, a service, a host or a class.
-_BY_FORM = re.compile(
-    r"(yarn\.scheduler\.capacity|yarn\.nodemanager\.aux-services|yarn\.nodemanager\.resource-plugins|hadoop\.proxyuser"
-    r"|hadoop\.security|fs\.[a-z0-9]+\.impl|ipc\.\d+|dfs\.(namenode|datanode|ha|nameservices?|journalnode)"
-    r"|mapreduce\.job\.(map|reduce|combine|partitioner|inputformat|outputformat)\.class)\..+|.*\.impl"
-)  # fmt: skip
-_OWN_WORDS = frozenset({
-    "mapreduce", "mapred", "yarn", "dfs", "io", "fs", "hadoop", "ipc", "ha", "net", "file", "ftp", "s3", "tfile",
-})  # fmt: skip
-"""Beginnings of Hadoop's own names: any other belongs to somebody's job."""
-
-
 class Property(NamedTuple):
     """A Hadoop property in an experiment: its levels, its place in the file, and the workloads that it holds for."""
 
@@ -141,22 +123,26 @@ def check_properties(source: Source, vocabulary: Vocabulary) -> list[Doubt]:
     known = vocabulary.properties
     given = list(properties_of(source.experiment))
     own_cluster = source.experiment.platform.ours
-    any_block = not own_cluster or any(entry.name == _LEAST_BLOCK for entry in given)
+    least_sizes = _least_sizes([entry.name for entry in given]) if own_cluster else {}
+    services = SERVICES.values()
+    first_words = {word for service in services for word in service.first_words}
+    by_form = re.compile("|".join(form for service in services for form in service.open_names))
     for argument in _arguments(source.experiment):
         if (misread := _misread(argument, known)) is not None:
             raise source.error_at(argument.keys, misread)
     for entry in given:
         verified = next((name for name in entry.workloads if name not in vocabulary.any_output), "")
-        mistake = next(_mistakes(entry, verified, own_cluster=own_cluster, any_block=any_block), _misread(entry, known))
+        mistakes = _mistakes(entry, verified, least_sizes.get(entry.name), own_cluster=own_cluster)
+        mistake = next(mistakes, _misread(entry, known))
         if mistake is not None:
             raise source.error_at(entry.keys, mistake)
         doubts |= {doubt.what: doubt for doubt in _yamls_truth(entry, known, source)}
         line = f"line {source.line(entry.keys)}"
         default = known.get(entry.name, "")
-        ours = entry.name.split(".", maxsplit=1)[0] in _OWN_WORDS
+        of_service = entry.name.split(".", maxsplit=1)[0] in first_words
         of_workloads = {WORKLOADS[workload].output_replication for workload in entry.workloads if workload in WORKLOADS}
         read = entry.name in {*known, *of_workloads}
-        if known and ours and not read and not _BY_FORM.fullmatch(entry.name):
+        if known and of_service and not read and not by_form.fullmatch(entry.name):
             close = nearest(entry.name, sorted(known))
             hint = f"; {close}" if close.startswith("did") else ""
             problem = f"Hadoop has no property {entry.name} ({line}){hint}"
@@ -168,44 +154,40 @@ def check_properties(source: Source, vocabulary: Vocabulary) -> list[Doubt]:
     return list(doubts.values())
 
 
-def _mistakes(entry: Property, verified: str, *, own_cluster: bool, any_block: bool) -> Iterator[str]:
-    """Say what is wrong with a property of jobs whose output the workload `verified` verifies.
+def _least_sizes(given: Sequence[str]) -> Mapping[str, LeastSize]:
+    """Those that no given property sets, by the property that they hold for."""
+    sizes = {name: size for service in SERVICES.values() for name, size in service.least_sizes.items()}
+    return {name: size for name, size in sizes.items() if size.set_by not in given}
 
-    With `any_block` the NameNode's least size of blocks is not the default.
-    """
-    name = entry.name
+
+def _mistakes(entry: Property, verified: str, least: LeastSize | None, *, own_cluster: bool) -> Iterator[str]:
+    """Say what is wrong with a property of jobs whose output the workload `verified` verifies."""
+    name, services = entry.name, SERVICES.values()
     if not _NAME.fullmatch(name):
         yield f"{name!r} is not the name of a property; write one without spaces, quotes, < > and &"
     # Read when a daemon starts, so that a workload's jobs can't have one of their own.
-    of_daemons = tuple(prefix for service in SERVICES.values() for prefix in service.read_by_daemons)
+    of_daemons = tuple(prefix for service in services for prefix in service.read_by_daemons)
     if entry.keys[0] == "workloads" and name.startswith(of_daemons):
         yield (
             f"{name} is read by the cluster's daemons, not by {entry.workloads[0]}'s jobs; give it under the "
             "experiment's own `hadoop`"
         )
-    reserved = {name for service in SERVICES.values() for name in service.reserved}
+    reserved = {name for service in services for name in service.reserved}
     if own_cluster and (name in reserved or _ADDRESSES.fullmatch(name)):
         yield (
             f"{name} can't be set on an embedded cluster: the media decide where bytes lie, and Assay how its daemons "
             "run and listen; leave it out"
         )
+    unverifiable = next((service.unverifiable[name] for service in services if name in service.unverifiable), None)
     spellings: dict[str, str] = {}
     for value in entry.levels:
         text, size = value.strip().lower(), lettered_size(value.strip())
         if name in bounds() and not bounds()[name].hold(value.strip()):
             yield f"{name} is {value!r}, and must be {bounds()[name]}"
-        if name == _BLOCK and not any_block and ((size or 0) < 1 << 20 or (size or 0) % _CHECKSUM_BYTES):
-            yield (
-                f"{_BLOCK} is {value!r}, and must be 1m or more, a multiple of {_CHECKSUM_BYTES} bytes "
-                f"({_LEAST_BLOCK} is the least that a NameNode takes)"
-            )
-        if verified and name in _COMPRESSED_OUTPUT and text == "true":
-            yield (
-                f"{name} can't be true for {verified}, whose verification reads outputs that aren't compressed; leave "
-                "it out (mapreduce.map.output.compress compresses what is shuffled)"
-            )
-        if verified and name == _REDUCERS and text == "0":
-            yield f"{name} can't be 0 for {verified}, which is done by its reducers; give 1 or more"
+        if least is not None and ((size or 0) < least.least_bytes or (size or 0) % least.step_bytes):
+            yield f"{name} is {value!r}, and must be {least.text}"
+        if verified and unverifiable is not None and text == unverifiable.value:
+            yield f"{name} can't be {text} for {verified}, {unverifiable.why}"
         other = spellings.setdefault(text if size is None else str(float(size)), value)
         if entry.levels.count(value) > 1:
             yield f"{name} has {value!r} twice; leave one out"
@@ -289,7 +271,7 @@ REPLICATION_UNMET = doubt_kind(
     "replication-unmet",
     "run",
     when="more copies of each block were asked for than the cluster has workers",
-    why="HDFS keeps at most one copy on each, so such levels of replication are the same",
+    why="a worker keeps at most one copy of a block, so such levels of replication are the same",
     cure="give the cluster as many `nodes` as there are copies, or ask for fewer copies",
 )
 
@@ -301,6 +283,6 @@ def single_copy(experiment: ExperimentFile) -> list[Doubt]:
     least = min(experiment.cluster.nodes, default=1)
     if most <= least or not experiment.platform.ours:
         return []
-    problem = f"{most} copies of each block were asked for, and Assay's own cluster has {least} DataNode"
+    problem = f"{most} copies of each block were asked for, and Assay's own cluster has {least} worker"
     problem += "s" * (least > 1)
     return [REPLICATION_UNMET.doubt(problem)]

@@ -132,10 +132,11 @@ def find_distribution(installation: Installation, environment: Mapping[str, str]
             f"HADOOP_HOME is {home}: Hadoop {version} can't be used, only Hadoop 3; unset it to use the bundled one"
         )
     parts = [share / folder for service in SERVICES.values() for folder in service.folders]
+    extras = next((service.extras for service in SERVICES.values() if service.extras), "")
     # Web pages are folders beside the jars, so what has these is an entry of its own.
     web = (str(part) for part in parts if (part / "webapps").is_dir())
     return Distribution(
-        version=version, java=java, home=home, extras=share / "mapreduce",
+        version=version, java=java, home=home, extras=share / extras,
         classpath=(*web, *(f"{part}/*" for part in parts)),
         archive_note="an installed Hadoop is used: class-data archives are made for the bundled jars only",
     )  # fmt: skip

@@ -64,6 +64,8 @@ HADOOP = Service(
     starts=_starts,
     bounds={"io.file.buffer.size": ValueBounds(1)},
     reserved=frozenset({"hadoop.tmp.dir"}),
+    first_words=frozenset({"io", "fs", "hadoop", "ipc", "ha", "net", "file", "ftp", "s3", "tfile"}),
+    open_names=(r"(hadoop\.(proxyuser|security)|fs\.[a-z0-9]+\.impl|ipc\.\d+)\..+", r".*\.impl"),
     commands={
         "jar": "org.apache.hadoop.util.RunJar",
         "fs": "org.apache.hadoop.fs.FsShell",

@@ -30,7 +30,6 @@ from assay.model.quantity import Kind
 from assay.model.registry import PROBES
 from assay.probe.process_stat import PROC, all_pids, stat_of
 
-TREE = "nodemanager and containers"
 _SERIES = {"read_bytes": "read_bytes", "write_bytes": "written_bytes", "cancelled_write_bytes": "cancelled_write_bytes"}
 LOOKS, PAUSE_S = 3, 0.01
 """How often a sum that is short is looked at again: the JVM waits for a child at once."""
@@ -122,9 +121,10 @@ class DiskProcessesInstrument:
         sums: dict[str, Counter[str]] = defaultdict(Counter, {group: +lost for group, lost in self._orphaned.items()})
         for process in self._files:
             sums[_group(process)] += self._last.get(process, Counter())
-        for pid in descendants(self._node, [file.pid for file in self._files if file.children == CONTAINERS]):
-            with suppress(OSError, ValueError):  # ended since it was listed
-                sums[TREE] += parse_io(self._node.read(PROC / str(pid) / "io"))
+        for process in self._files:
+            for pid in descendants(self._node, [process.pid]) if process.children == CONTAINERS else ():
+                with suppress(OSError, ValueError):  # ended since it was listed
+                    sums[_group(process)] += parse_io(self._node.read(PROC / str(pid) / "io"))
         return sums
 
     def _short(self, sums: Mapping[str, Counter[str]]) -> dict[str, Counter[str]]:
@@ -132,7 +132,7 @@ class DiskProcessesInstrument:
 
 
 def _group(process: WatchedProcess) -> str:
-    return TREE if process.children == CONTAINERS else process.group
+    return f"{process.group} and {CONTAINERS}" if process.children == CONTAINERS else process.group
 
 
 def descendants(node: Node, pids: Iterable[int]) -> list[int]:

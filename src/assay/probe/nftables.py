@@ -91,7 +91,7 @@ Run = Callable[[str, tuple[str, ...]], str]
 NETWORK_PURPOSES_UNKNOWN = doubt_kind(
     "network-purposes-unknown", "trial", instrument="network",
     when="there is no nftables, or no right to use it",
-    why="shuffle, HDFS and RPC are not separated; instead there is the loopback interface's whole traffic, which "
+    why="traffic is not separated by daemons' ports; instead there is the loopback interface's whole traffic, which "
         "other programs use too",
     cure="run as root with nftables installed (Debian, Ubuntu: apt-get install nftables)",
 )  # fmt: skip

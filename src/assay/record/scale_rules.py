@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from assay.model.doubt import Doubt, doubt_kind
 from assay.model.fault import NODE
+from assay.model.installed import heartbeat_sender
 from assay.model.record import DeviceReport, Record
 from assay.model.scale import (
     CheckId,
@@ -361,9 +362,6 @@ def heartbeat_check(heartbeats: Mapping[str, HeartbeatsSeen]) -> ScaleCheck:
     return ScaleCheck(id=CheckId.HEARTBEATS, value=ratios[worst], limit=BEAT_RATIO, passed=passed, detail=detail)
 
 
-SENDERS = {"resourcemanager": "nodemanager", "namenode": "datanode"}
-
-
 def around_strike(strike: StrikeSeen) -> dict[str, HeartbeatsSeen]:
     """Heartbeats of a run in which a daemon or a node was killed: of those that could send any."""
     found = {}
@@ -371,7 +369,7 @@ def around_strike(strike: StrikeSeen) -> dict[str, HeartbeatsSeen]:
         parts = [strike.before[role]] if role in strike.before else []
         if role in strike.after:
             after = strike.after[role]
-            lost = strike.killed in {NODE, SENDERS.get(role)}
+            lost = strike.killed in {NODE, heartbeat_sender(role)}
             parts.append(after.model_copy(update={"nodes": after.nodes - lost}))
         if seconds := sum(part.seconds for part in parts):
             nodes = sum(part.nodes * part.seconds for part in parts) / seconds

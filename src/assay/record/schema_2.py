@@ -84,7 +84,7 @@ def _medium(medium: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _job(job: Mapping[str, Any]) -> dict[str, Any]:
-    """MapReduce's two stages by name."""
+    """Its two stages by name."""
     if not {"maps", "reduces"} <= job.keys():
         return _with_phases(job)
     old = {f"{way}{stage}s" for stage in STAGES for way in ("", "failed_")}

@@ -155,7 +155,7 @@ def _sum(of: Mapping[tuple[str, str], list[tuple[str, float]]], probe: str, colu
         value
         for series in column.series
         for subject, value in of.get((probe, series), ())
-        if column.subject in {"", subject, subject.partition(" ")[0]}  # `datanode 9864` where a machine has several
+        if column.subject in {"", subject, subject.partition(" ")[0]}  # with its port where a machine has several
     ]
     return sum(values) if values else None
 

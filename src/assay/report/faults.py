@@ -104,7 +104,7 @@ def _losses(
     """What was lost, of what is known and not nothing."""
     for count, words in (
         (attempts, "task attempts lost"), (repeated, "tasks ran again"), (copies, "copies of blocks lost"),
-        (under, "blocks with too few copies by the NameNode's count"), (missing, "blocks without any copy"),
+        (under, "blocks with too few copies by the store's count"), (missing, "blocks without any copy"),
     ):  # fmt: skip
         if count:
             yield f"{count} {words}"

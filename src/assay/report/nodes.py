@@ -12,15 +12,13 @@ from assay.report.charts.matrix import matrices
 from assay.report.columns import Column
 from assay.report.words import seconds_text, significant_text
 from assay.stats.nodes import (
-    CONTROL,
-    PURPOSES,
     RESOURCES,
-    WRITE,
     Imbalance,
     NodeUse,
     Transfer,
     imbalances,
     node_uses,
+    purposes,
     transfers,
 )
 
@@ -40,7 +38,7 @@ CONCLUSIONS: Mapping[str, str] = {
 }
 
 
-_RANKS = {WRITE: 2, CONTROL: 1, "memory": 1}
+_RANKS = {"memory": 1}
 """What a narrow terminal does without."""
 
 
@@ -76,7 +74,7 @@ def network_lines(nodes: TrialNodes, network: str) -> list[str]:
     lines = []
     for interface, title in _titles(nodes, network).items():
         carried = [transfer for transfer in nodes.transfers if transfer.interface == interface]
-        sums = {purpose: sum(transfer.bytes.get(purpose, 0.0) for transfer in carried) for purpose in PURPOSES}
+        sums = {purpose: sum(transfer.bytes.get(purpose, 0.0) for transfer in carried) for purpose in purposes()}
         listed = [f"{purpose} {bytes_text(count)}" for purpose, count in sums.items() if count]
         lines.append(f"{_capital(title)}: {', '.join(listed) or 'nothing'}")
     return lines
@@ -114,7 +112,10 @@ def pair_columns(nodes: TrialNodes, most: int | None = None) -> list[Column]:
         shown = sorted(shown, key=lambda transfer: -transfer.total)[:most]
     named = [nodes.networks.get(transfer.interface, transfer.interface).partition(" ")[0] for transfer in shown]
     network = [Column("network", named, name=True)]
-    known = [purpose for purpose in PURPOSES if any(transfer.bytes.get(purpose) for transfer in nodes.transfers)]
+    totals = {purpose: sum(transfer.bytes.get(purpose, 0.0) for transfer in nodes.transfers) for purpose in purposes()}
+    known = [purpose for purpose, total in totals.items() if total]
+    # A narrow terminal does without those of which least passed.
+    ranks = {purpose: rank for rank, purpose in enumerate(sorted(known, key=lambda purpose: -totals[purpose]))}
     return [
         Column("from", [transfer.sender for transfer in shown], name=True),
         Column("to", [transfer.receiver for transfer in shown], name=True),
@@ -124,7 +125,7 @@ def pair_columns(nodes: TrialNodes, most: int | None = None) -> list[Column]:
                 purpose,
                 [_mib(transfer.bytes.get(purpose, 0.0)) for transfer in shown],
                 unit="MiB",
-                rank=_RANKS.get(purpose, 0),
+                rank=ranks[purpose],
             )
             for purpose in known
         ),

@@ -9,22 +9,22 @@ from typing import NamedTuple
 
 from assay.model.energy import Efficiency, Energy, PowerModel, Ranged
 from assay.model.host_names import HostNames
-from assay.model.installed import kind_of, series_kind
+from assay.model.installed import kind_of, series_kind, traffic_names
 from assay.model.network import Pair
 from assay.model.quantity import Kind
 from assay.model.record import Amount, Record
 from assay.stats.energy import INSTRUMENTS, JOBS, NO_ENERGY, NODE, counted, energy_account, weakest
 
-READ, WRITE, REPLICATION, SHUFFLE, CONTROL = "HDFS read", "HDFS write", "replication", "shuffle", "control"
-PURPOSES = (READ, WRITE, REPLICATION, SHUFFLE, CONTROL)
-"""Of traffic; `control` is all that is none of the others: RPC, heartbeats, web interfaces, tasks' reports."""
-_PURPOSE_OF = {
-    "hdfs_data_from_server": READ, "hdfs_data_to_server": WRITE, "replication_to_server": REPLICATION,
-    "shuffle_to_server": SHUFFLE, "shuffle_from_server": SHUFFLE,
-}  # fmt: skip
+CONTROL = "control"
+"""The purpose of all traffic that no service names: RPC, heartbeats, web interfaces, tasks' reports."""
 _BYTES = "_bytes"
 _ALL = "all_bytes"
 """Stands in where purposes could not be told; whom it went to is not known then either."""
+
+
+def purposes() -> tuple[str, ...]:
+    """Of traffic, as the services name it, in their order."""
+    return (*dict.fromkeys(traffic_names().values()), CONTROL)
 
 
 class Transfer(NamedTuple):
@@ -99,16 +99,17 @@ def transfers(record: Record) -> tuple[Transfer, ...]:
     """What passed between every two nodes, in their order; nothing where it was not counted by pair."""
     nodes = nodes_of(record)
     passed: dict[Pair, dict[str, float]] = {}
+    names = traffic_names()
     for amount in record.amounts:
         pair = Pair.of(amount.subject) if _is_traffic(amount) else None
         if pair is not None and {pair.sender, pair.receiver} <= set(nodes) and amount.value:
-            purpose = _PURPOSE_OF.get(amount.series.removesuffix(_BYTES), CONTROL)
-            purposes = passed.setdefault(pair, {})
-            purposes[purpose] = purposes.get(purpose, 0.0) + amount.value
-    places = {node: place for place, node in enumerate(nodes)}
+            purpose = names.get(amount.series.removesuffix(_BYTES), CONTROL)
+            by_purpose = passed.setdefault(pair, {})
+            by_purpose[purpose] = by_purpose.get(purpose, 0.0) + amount.value
+    places, in_order = {node: place for place, node in enumerate(nodes)}, purposes()
     order = sorted(passed, key=lambda pair: (pair.interface, places[pair.sender], places[pair.receiver]))
     return tuple(
-        Transfer(*pair, bytes={purpose: passed[pair][purpose] for purpose in PURPOSES if purpose in passed[pair]})
+        Transfer(*pair, bytes={purpose: passed[pair][purpose] for purpose in in_order if purpose in passed[pair]})
         for pair in order
     )
 

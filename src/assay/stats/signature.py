@@ -4,11 +4,10 @@ Hours of a trial have millions of requests: what has to be known of all of them 
 else is worked out in pieces.
 
 How a request is put down to a phase. It belongs to the phases that have an attempt running when it arrives at the
-device, in proportion to their numbers of attempts. First come those that can have caused it, as the engine says: in
-MapReduce reads of input and of earlier jobs' output belong to maps, writes of output to reduces (to maps where a job
-has no reduces), writes of intermediates to maps, shuffles and merges. Where none of these runs, it is shared between
-all that run; where nothing runs it is `outside`. The kernel writes out later than a program writes: a write belongs to
-the phase in which the device got it.
+device, in proportion to their numbers of attempts. First come those that can have caused it, as the engine says: reads
+of input may belong to the phases of a job's first stage, and writes of output to those of its last. Where none of these
+runs, it is shared between all that run; where nothing runs it is `outside`. The kernel writes out later than a program
+writes: a write belongs to the phase in which the device got it.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,7 @@
 """A job's critical path, and how unevenly its tasks work.
 
 It is followed backwards. Before the job's end lies its commit, before that the attempt that ended last. A step that
-waits for an earlier stage (MapReduce: a shuffle, for maps) ends when that stage's last task has ended: if that was
+waits for an earlier stage (a shuffle, for maps) ends when that stage's last task has ended: if that was
 after the attempt was ready for it, the path goes on with that task, else with the attempt's own start. Before an
 attempt's start lies the end of what it waited for:
 the attempt of its own task that failed or was killed, or else the attempt that ended last before it, whose container

@@ -153,7 +153,7 @@ def unremembered(job: JobReference, error: AssayError) -> Doubt:
         f"the job history lacks {job.name} ({job.id}): {error}",
         job.id,
         why="its time, counters and tasks are in no figure; without the times of all jobs a trial has no totals",
-        cure="look for the JobHistoryServer's warnings on this job, and run the trial again",
+        cure="look for the history server's warnings on this job, and run the trial again",
     )
 
 

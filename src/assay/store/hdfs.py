@@ -28,6 +28,7 @@ from assay.model.service import (
     Costs,
     DaemonKind,
     Heartbeats,
+    LeastSize,
     NodeContext,
     Service,
     SiteFile,
@@ -302,6 +303,7 @@ class HdfsPlacer:
 
 _RPC = "dfs.namenode.rpc-address"
 _COPIES = "dfs.replication"
+_LEAST_BLOCK = "dfs.namenode.fs-limits.min-block-size"
 _HEARTBEAT = "dfs.heartbeat.interval"
 # The lines of Hadoop 3's HttpServer2, DataXceiverServer, IPC server and DatanodeHttpServer.
 _JETTY = {r"Jetty bound to port (\d+)": "web"}
@@ -324,6 +326,7 @@ NAMENODE = DaemonKind(
     formats=("-format", "-nonInteractive", "-force"),
     heartbeats=Heartbeats(
         "/jmx?qry=Hadoop:service=NameNode,name=RpcDetailedActivityForPort*", "SendHeartbeatNumOps", _HEARTBEAT, 1.0,
+        "datanode",
     ),
 )  # fmt: skip
 
@@ -407,8 +410,23 @@ HDFS_SERVICE = Service(
     bounds={
         "dfs.bytes-per-checksum": ValueBounds(1),
         "dfs.blocksize": ValueBounds(1, MOST_LONG, size=True),
-        "dfs.namenode.fs-limits.min-block-size": ValueBounds(0, MOST_LONG, size=True),
+        _LEAST_BLOCK: ValueBounds(0, MOST_LONG, size=True),
         _COPIES: ValueBounds(1, 512),  # dfs.replication.max
+    },
+    least_sizes={
+        "dfs.blocksize": LeastSize(
+            1 << 20,
+            512,
+            _LEAST_BLOCK,
+            f"1m or more, a multiple of 512 bytes ({_LEAST_BLOCK} is the least that a NameNode takes)",
+        )
+    },
+    first_words=frozenset({"dfs"}),
+    open_names=(r"dfs\.(namenode|datanode|ha|nameservices?|journalnode)\..+",),
+    traffic={
+        "hdfs_data_from_server": "HDFS read",
+        "hdfs_data_to_server": "HDFS write",
+        "replication_to_server": "replication",
     },
     reserved=frozenset(
         {

@@ -2,15 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 from html import escape
+from itertools import cycle
 
 from assay.model.naming import bytes_text
 from assay.report.charts import drawing as svg
 from assay.report.words import number_text
-from assay.stats.nodes import CONTROL, PURPOSES, READ, REPLICATION, SHUFFLE, WRITE, Transfer
+from assay.stats.nodes import CONTROL, Transfer, purposes
 
-COLOURS: Mapping[str, str] = {
-    READ: svg.BLUE, WRITE: svg.VERMILION, REPLICATION: svg.GREEN, SHUFFLE: svg.ORANGE, CONTROL: svg.SLATE,
-}  # fmt: skip
+COLOURS = (svg.BLUE, svg.VERMILION, svg.GREEN, svg.ORANGE, svg.PINK, svg.YELLOW, svg.SILVER)
+"""Of the purposes that services name, in their order; of further ones again. Control has its own."""
 WIDEST_PX, NARROWEST_PX, CELLS_PX, CELL_HEIGHT_PX, SUM_PX = 104, 52, 780, 40, 72
 TITLE_PX, LEGEND_PX, UNIT_PX, RECEIVERS_PX, BAR_PX, INSET_PX = 24, 20, 22, 30, 9, 7
 LEAST_WIDTH_PX = 470
@@ -35,6 +35,7 @@ class _Matrix:
         self._nodes = nodes
         self._title = title
         self._most = most_bytes
+        self._colours = dict(zip(purposes(), cycle(COLOURS), strict=False)) | {CONTROL: svg.SLATE}
         self._cells = {(transfer.sender, transfer.receiver): transfer for transfer in transfers}
         self._scale, self._unit = _unit_of(most_bytes)
         self._numbered = len(nodes) <= MOST_NUMBERED
@@ -80,8 +81,10 @@ class _Matrix:
 
     def _legend_entries(self) -> list[tuple[str, str]]:
         transfers = self._cells.values()
-        totals = {purpose: sum(each.bytes.get(purpose, 0.0) for each in transfers) for purpose in PURPOSES}
-        return [(f"{purpose} {bytes_text(count)}", COLOURS[purpose]) for purpose, count in totals.items() if count]
+        totals = {purpose: sum(each.bytes.get(purpose, 0.0) for each in transfers) for purpose in self._colours}
+        return [
+            (f"{purpose} {bytes_text(count)}", self._colours[purpose]) for purpose, count in totals.items() if count
+        ]
 
     def _legend(self) -> str:
         """Draw each row as one text, whose distances the browser sets, and the figure's unit below them."""
@@ -119,8 +122,8 @@ class _Matrix:
             parts.append(svg.text(left + self._wide - INSET_PX, top + 18, number, 'text-anchor="end"'))
         if self._numbered and transfer is not None:
             parts += self._bar(transfer, left + INSET_PX, top + self._high - BAR_PX - 6)
-        purposes = [f"{purpose} {bytes_text(count)}" for purpose, count in transfer.bytes.items()] if transfer else []
-        tooltip = f"{sender} to {receiver}: {', '.join([bytes_text(total), *purposes]) if transfer else 'nothing'}"
+        sizes = [f"{purpose} {bytes_text(count)}" for purpose, count in transfer.bytes.items()] if transfer else []
+        tooltip = f"{sender} to {receiver}: {', '.join([bytes_text(total), *sizes]) if transfer else 'nothing'}"
         return f'<g data-levels=""><title>{escape(tooltip)}</title>{"".join(parts)}</g>'
 
     def _bar(self, transfer: Transfer, left: float, top: float) -> list[str]:
@@ -130,7 +133,7 @@ class _Matrix:
         for purpose, count in transfer.bytes.items():
             length = count / self._most * room
             if length >= 0.3:
-                parts.append(svg.rect(left, top, length, BAR_PX, COLOURS[purpose]))
+                parts.append(svg.rect(left, top, length, BAR_PX, self._colours[purpose]))
             left += length
         return parts
 
