@@ -38,6 +38,9 @@ settings: small
         assert {stage.name for job in tez.jobs for stage in job.stages} == {"initialmap", "finalreduce"}
         # Where each task read and what it counted is known, whatever ran it.
         assert tez.outputs[0].summary == usual.outputs[0].summary
+        assert "programs.tez.version" not in usual.facts
+        assert tez.facts["programs.tez.version"] == "0.10.5"
+        assert len(tez.facts["programs.tez.sha256"]) == 64
     assert records["triangles", "tez"].outputs[0].summary["triangles"] == counted(TEXT).triangles
     page = (place.home / "run" / "report.html").read_text()
     assert "initialmap" in page

@@ -26,6 +26,7 @@ from assay.probe.processes import ProcessProbe
 from assay.record.folder import RunFolder
 from assay.report.analysis import read_tables
 from assay.report.charts.paths import job_paths
+from assay.stats.nodes import CONTROL, transfers
 from assay.stats.timeline import running_tasks
 from tests.it.driving import a_place, assay_command, wait_for
 from tests.toys import plugged_in
@@ -136,9 +137,13 @@ def test_requests_are_put_down_to_the_role_of_their_directory(place, records):
     assert "log write" in page
 
 
-def test_what_passes_between_nodes_goes_by_their_ports(records):
+def test_what_passes_between_nodes_goes_by_their_ports_and_has_their_services_name(place, records):
     for record in records:
         assert any("values" in amount.series for amount in record.amounts if amount.probe == "network")
+        with plugged_in("store", "engine"):
+            purposes = {purpose for transfer in transfers(record) for purpose in transfer.bytes}
+        assert purposes - {CONTROL} == {"values put"}
+    assert "values put" in (place.home / "run" / "report.html").read_text()
 
 
 def test_a_run_leaves_nothing(place, records):

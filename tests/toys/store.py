@@ -85,6 +85,7 @@ SERVICE = Service(
     roles=ROLES,
     files=configuration,
     properties=lambda node: {ADDRESS: f"{node.host}:{node.addresses[ADDRESS].rpartition(':')[2]}"},
+    traffic={"values_to_server": "values put", "values_from_server": "values got"},
 )
 SERVICES.add(SERVICE.name, SERVICE)
 

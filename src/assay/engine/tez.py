@@ -80,7 +80,7 @@ def _starts(starts: ContainerStarts, _chosen: Mapping[str, str]) -> Mapping[str,
 TEZ = Service(
     "tez",
     needs=("mapreduce",),
-    programs=True,
+    programs="tez-api-*.jar",
     properties=_properties,
     timers=(
         Timer(_MOST_BEATS, "1000", "TezConfiguration"),

@@ -205,8 +205,9 @@ class Service(NamedTuple):
     name: str
     needs: tuple[str, ...] = ()
     """The names of the services that it can't do without; they come before it."""
-    programs: bool = False
-    """Whether it brings programs beside Hadoop's: jars in `NAME/lib`, which `setup/prepare NAME` fetches."""
+    programs: str = ""
+    """Of a service that brings programs beside Hadoop's, the name of the jar that tells their version, which `*` stands
+    for. All are jars in `NAME/lib`, which `setup/prepare NAME` fetches."""
     daemons: tuple[DaemonKind, ...] = ()
     """What a cluster of Assay's own starts for it, in order."""
     existing: tuple[ExistingDaemon, ...] = ()
@@ -310,11 +311,6 @@ class Stack:
         beside = [daemon for daemon in self.daemons if daemon.on_workers or not spec.workers]
         for service in self.services:
             service.check(spec, properties, beside)
-
-    def lacking(self, programs: Path) -> str | None:
-        """The first service whose programs are not in their folder; None where all are there."""
-        lack = (one for one in self.services if one.programs and not any((programs / one.name / "lib").glob("*.jar")))
-        return next((service.name for service in lack), None)
 
     def tasks_bytes(self, properties: Mapping[str, str], offered_mb: int, disk_bytes: int) -> int:
         """The memory of the tasks that run at once, all services' together."""

@@ -21,7 +21,7 @@ from assay.host.processors import bound_to, division, ranges_text
 from assay.model.cluster import MASTER, ClusterSpec
 from assay.model.errors import AssayError, BadInputError
 from assay.model.fault import NODE, worker_name, worker_number
-from assay.model.installed import engines_without, stack_of
+from assay.model.installed import stack_of
 from assay.model.layout import Layout
 from assay.model.limits import LimitUse
 from assay.model.network import NO_NETWORK, LinkSpec, links_of, links_on
@@ -46,6 +46,7 @@ from assay.platform.distribution import Distribution, Starts, starts_of
 from assay.platform.faults import FaultInjector, Killed
 from assay.platform.launching import DAEMON, Launchers
 from assay.platform.limits import Limits, check_limits, limits_of, used_together
+from assay.platform.programs import check_programs, program_facts
 from assay.platform.scale import ScaleWatch
 from assay.platform.scene import build_scene
 from assay.platform.startup import Host, Startup
@@ -344,19 +345,6 @@ def possible_here(spec: ClusterSpec) -> ClusterSpec:
     return spec.model_copy(update={"nodes": 1, "network": NO_NETWORK, "racks": (), "instead_of": asked})
 
 
-def check_programs(stack: Stack, parts: Path, store: str) -> None:
-    """Raises BadInputError where the programs of a service of a stack are not here, with the engines that need none."""
-    lacking = stack.lacking(parts)
-    if lacking is None:
-        return
-    engines = engines_without(lacking, store)
-    without = f"engine: {' or engine: '.join(engines)} works without" if engines else "another store works without"
-    raise BadInputError(
-        f"{lacking} needs programs that are not here: run `setup/prepare {lacking}`, which fetches them; {without}",
-        "engine", "store",
-    )  # fmt: skip
-
-
 class EmbeddedPlatform(HadoopPlatform):
     """A fresh cluster for the trial."""
 
@@ -364,8 +352,12 @@ class EmbeddedPlatform(HadoopPlatform):
     def _cluster(self) -> EmbeddedCluster:
         return EmbeddedCluster(
             self._distribution, self._spec, self._installation.state, self._user_environment, self._stack,
-            programs=self._installation.parts.resolve(),
+            programs=self._parts,
         )  # fmt: skip
+
+    @property
+    def _parts(self) -> Path:
+        return self._installation.parts.resolve()
 
     @cached_property
     def _spec(self) -> ClusterSpec:
@@ -390,7 +382,9 @@ class EmbeddedPlatform(HadoopPlatform):
         processors = {f"processors.{name}": ranges_text(own) for name, own in parts._asdict().items()} if parts else {}
         if self._spec.dilation is not None:
             processors["dilation"] = str(self._slower)
-        return {**super().facts(), **{name: value for facts in further for name, value in facts.items()}, **processors}
+        programs = program_facts(self._stack, self._parts)
+        of_machine = {name: value for facts in further for name, value in facts.items()}
+        return {**super().facts(), **of_machine, **processors, **programs}
 
     def check(self, properties: Mapping[str, str]) -> None:
         """Of divided processors only the cluster's count."""
@@ -409,7 +403,7 @@ class EmbeddedPlatform(HadoopPlatform):
                 "set it for all trials, under the experiment's `hadoop`",
                 of_jobs[0],
             )
-        check_programs(self._stack, self._installation.parts.resolve(), self._trial.store)
+        check_programs(self._stack, self._parts, self._trial.store)
         super().check(properties)
 
     def _environment(self) -> Mapping[str, str]:

@@ -1,0 +1,43 @@
+"""The programs that services bring beside Hadoop's: whether they are here, and which they are."""
+
+import hashlib
+from collections.abc import Mapping
+from pathlib import Path
+
+from assay.model.errors import BadInputError
+from assay.model.installed import engines_without
+from assay.model.service import Service, Stack
+
+
+def jars_of(service: Service, parts: Path) -> list[Path]:
+    """The jars that `setup/prepare` fetched for a service, by name."""
+    return sorted((parts / service.name / "lib").glob("*.jar"))
+
+
+def check_programs(stack: Stack, parts: Path, store: str) -> None:
+    """Raises BadInputError where the programs of a service of a stack are not here, with the engines that need none."""
+    services = (service for service in stack.services if service.programs and not jars_of(service, parts))
+    lacking = next((service.name for service in services), None)
+    if lacking is None:
+        return
+    engines = engines_without(lacking, store)
+    without = f"engine: {' or engine: '.join(engines)} works without" if engines else "another store works without"
+    raise BadInputError(
+        f"{lacking} needs programs that are not here: run `setup/prepare {lacking}`, which fetches them; {without}",
+        "engine", "store",
+    )  # fmt: skip
+
+
+def program_facts(stack: Stack, parts: Path) -> Mapping[str, str]:
+    """The version of each service's programs, and a SHA-256 of all their jars."""
+    facts: dict[str, str] = {}
+    for service in (service for service in stack.services if service.programs):
+        jars = jars_of(service, parts)
+        before, _, after = service.programs.partition("*")
+        named = [jar.name.removeprefix(before).removesuffix(after) for jar in jars if jar.match(service.programs)]
+        digest = hashlib.sha256()
+        for jar in jars:
+            digest.update(jar.name.encode() + b"\0" + hashlib.sha256(jar.read_bytes()).digest())
+        facts[f"programs.{service.name}.version"] = ", ".join(named) or "unknown"
+        facts[f"programs.{service.name}.sha256"] = digest.hexdigest()
+    return facts
