@@ -55,14 +55,27 @@ def a_record(trial: Trial | None = None, elapsed_s: float = 10.0, outcome: Outco
     record = Record(
         trial=trial or a_trial(),
         status=Status.FINISHED,
-        facts={"cpu": "test", "cores": "2", "memory_bytes": "1", "kernel": "6", "medium.disk.device": "/dev/x"},
+        facts={"cpu": "test", "cores": 2, "memory_bytes": 1, "kernel": "6"},
+        media_facts={"disk": {"device": "/dev/x"}},
         steps=(Step(name="run", started_ms=0, seconds=12.5),),
         jobs=jobs,
         totals=totals(jobs, ()),
         outputs=(Output(path="/out", bytes=2048, summary={"triangles": 7}),),
         verdicts=(Verdict(check="triangles equal", outcome=outcome, detail="7 found"),),
     )
-    return record.model_copy(update=changes)
+    facts = changes.pop("facts", None)
+    record = record.model_copy(update=changes)
+    return record if facts is None else with_facts(record.model_copy(update={"facts": {}, "media_facts": {}}), facts)
+
+
+def with_facts(record, facts):
+    """A record with these facts beside its others; those of media are named `medium.MEDIUM.FACT`."""
+    others = {name: fact for name, fact in facts.items() if not name.startswith("medium.")}
+    media = dict(record.media_facts)
+    for name in facts.keys() - others.keys():
+        medium, _, fact = name.removeprefix("medium.").rpartition(".")
+        media[medium] = {**media.get(medium, {}), fact: facts[name]}
+    return record.model_copy(update={"facts": {**record.facts, **others}, "media_facts": media})
 
 
 def make_plan(path, vocabulary):

@@ -149,7 +149,7 @@ def test_a_failed_trial_keeps_the_logs_once_nothing_writes_them_any_more():
 def test_a_failed_trial_keeps_the_parts_that_it_reached():
     record = run_trial(a_trial(), fake_setup(Script(fail_at="run answer"), a_trial()), Silent()).record
     assert record.dataset is not None
-    assert (record.facts["assay"], record.facts["medium.disk.kind"], record.facts["hadoop"]) == ("fake", "fake", "fake")
+    assert (record.facts["assay"], record.facts_of("disk")["kind"], record.facts["hadoop"]) == ("fake", "fake", "fake")
     assert [(landed.role, landed.when) for landed in record.landed] == [("input", "staged")]
     assert beats(record) == ["staging"]
     assert [step.name for step in record.steps][-2:] == ["run", "stop cluster"]

@@ -20,6 +20,7 @@ from assay.model.doubt import Doubt, Outcome, Verdict, doubt_kind
 from assay.model.energy import Span
 from assay.model.engine import Engine, JobReference
 from assay.model.errors import AssayError
+from assay.model.fact import whole_number
 from assay.model.fault import DRIVE, Fault, FaultReport, worker_number
 from assay.model.installed import stack_of
 from assay.model.layout import INPUT, OUTPUT, Directory, Layout
@@ -160,9 +161,9 @@ def _attached(medium: Medium, before: Attached, fault: Fault | None) -> Iterator
     usual = before.usual if slowed else {name: spec, **before.usual}
     owner = name if not slowed and spec == usual[name] else f"{name}.{node}"
     with medium.attached() as place:
-        facts = {f"medium.{owner}.{fact}": value for fact, value in medium.facts().items()}
+        facts = before.facts if owner in before.facts else {**before.facts, owner: medium.facts()}
         places = {**before.places, node: {**before.places.get(node, {}), name: place}}
-        yield Attached(places, {**before.facts, **facts, **before.facts}, usual)  # the first one's stand
+        yield Attached(places, facts, usual)
 
 
 @contextmanager
@@ -393,12 +394,13 @@ def _checked(running: RunningPlatform, media: Sequence[Medium], parts: TrialPart
     """All that the parts so far say about the metrics. Raises AssayError for bytes that lie elsewhere."""
     trial, landed, facts, remembered = parts.trial, parts.landed, parts.facts, parts.remembered
     use, placed = running.limit_use(), running.placer is not None
+    memory_bytes = whole_number(facts.get("memory_bytes")) or 0
     refuse_elsewhere(trial, landed)
     return [
         *misplaced(trial, landed),
         *unseen(trial, landed, placed=placed),
-        *(cached(trial, remembered.jobs, facts, parts.devices) if remembered.whole else ()),
-        *of_media(trial, facts),
+        *(cached(trial, remembered.jobs, memory_bytes, parts.devices) if remembered.whole else ()),
+        *of_media(trial, parts.attached.facts),
         *given_back(facts),
         *dropped(facts, remembered.jobs),
         *out_of_memory(use),

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from assay.model.dataset import GraphFacts
 from assay.model.doubt import Doubt, Verdict
+from assay.model.fact import Fact
 from assay.model.fault import FaultReport
 from assay.model.limits import LimitUse
 from assay.model.progress import Progress
@@ -45,14 +46,14 @@ class Attached(NamedTuple):
     """
 
     places: Mapping[str, Mapping[str, Path]] = {}
-    facts: Mapping[str, str] = {}
+    facts: Mapping[str, Mapping[str, Fact]] = {}
     usual: Mapping[str, MediumSpec] = {}
 
 
 class Started(NamedTuple):
     """What a platform that has started says of itself."""
 
-    facts: Mapping[str, str] = {}
+    facts: Mapping[str, Fact] = {}
     settings: Mapping[str, str] = {}
     doubts: Sequence[Doubt] = ()
 
@@ -135,7 +136,7 @@ class TrialParts:
     """
 
     trial: Trial
-    platform_facts: Mapping[str, str] = field(default_factory=dict)
+    platform_facts: Mapping[str, Fact] = field(default_factory=dict)
     dataset: GraphFacts | None = None
     steps: list[Step] = field(default_factory=list)
     intervals: list[IntervalEnd] = field(default_factory=list)
@@ -152,9 +153,9 @@ class TrialParts:
     logs: bytes = b""
 
     @property
-    def facts(self) -> dict[str, str]:
-        """Of machine, media and cluster."""
-        return {**self.platform_facts, **self.attached.facts, **self.started.facts}
+    def facts(self) -> dict[str, Fact]:
+        """Of machine and cluster."""
+        return {**self.platform_facts, **self.started.facts}
 
     @property
     def devices(self) -> dict[str, dict[str, DeviceReport]]:
@@ -204,6 +205,7 @@ class TrialParts:
             status=Status.FINISHED if error is None else Status.FAILED,
             error=error,
             facts=self.facts,
+            media_facts=self.attached.facts,
             settings={**self.started.settings, **self.ran.settings},
             dataset=self.dataset,
             steps=tuple(self.steps),

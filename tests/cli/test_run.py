@@ -38,7 +38,7 @@ media: {hdd: directory, ssd: memory}
 repetitions: 2
 warm_up: 1
 """
-MACHINE = {"kernel": "6.1", "memory_bytes": str(8 << 30)}
+MACHINE = {"kernel": "6.1", "memory_bytes": 8 << 30}
 TRIALS = 1 + 2 * 2 * 2
 
 

@@ -101,7 +101,7 @@ def test_what_a_group_leaves_is_what_is_available(monkeypatch):
     monkeypatch.setattr(doctor, "memory_limit_bytes", lambda: 1500 * MIB)
     assert (available_memory_bytes(), machine_bytes()) == (5 * MIB, 1500 * MIB)
     facts = machine.machine_facts()
-    assert (facts["memory_bytes"], facts["cpu_quota"]) == (str(1500 * MIB), "0.25")
+    assert (facts["memory_bytes"], facts["cpu_quota"]) == (1500 * MIB, 0.25)
     monkeypatch.setattr(machine, "memory_left_bytes", lambda: 1 << 60)
     assert available_memory_bytes() < 1 << 60
 

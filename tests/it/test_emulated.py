@@ -89,7 +89,7 @@ def test_a_scope_mounts_a_drive_and_leaves_nothing(place, file_system):
         (directory / "file").write_bytes(bytes(8 * MIB))
         facts = drive.facts()
         assert facts["mount_options"].startswith("rw")
-        assert facts["rotational"] == "yes"
+        assert facts["rotational"] is True
         queue = Path("/sys/block") / Path(facts["device"]).name / "queue"
         assert (queue / "rotational").read_text() == "1\n"
         assert "[mq-deadline]" in (queue / "scheduler").read_text()

@@ -38,7 +38,7 @@ media:
     check_answer(record)
     check_jobs(record)
     check_rows(record, place.home / "run" / "trials" / record.trial.id)
-    assert record.facts["medium.disk.place"] == str(place.disk.resolve())
+    assert record.facts_of("disk")["place"] == str(place.disk.resolve())
     assert record.dataset.wedges_by_id == COUNTS.wedges
     if workload == "triangles":
         assert record.totals.counters[TRIANGLES]["WEDGES"] == COUNTS.wedges

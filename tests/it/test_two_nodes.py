@@ -95,7 +95,7 @@ def amounts(record, part="run", **which):
 
 def test_its_daemons_and_their_tasks_are_watched_on_each_node(records):
     for record in records:
-        assert record.facts["nodes"] == "2"
+        assert record.facts["nodes"] == 2
         assert amounts(record, probe="processes", subject="shard", series="user_s").keys() == WORKERS
         assert amounts(record, probe="processes", subject="scanner", series="user_s").keys() == WORKERS
         tasks = amounts(record, probe="processes", subject="containers", series="user_s")

@@ -29,7 +29,7 @@ def test_a_directory_knows_its_device_and_space(tmp_path, lease):
     facts = medium.facts()
     assert facts["place"] == str(tmp_path)
     assert facts["file_system"] not in {"", "proc"}
-    assert facts["rotational"] in {"yes", "no", "unknown"}
+    assert facts["rotational"] in {True, False, "unknown"}
     assert 0 < medium.space().free_bytes <= medium.space().total_bytes
 
 
@@ -106,14 +106,14 @@ def sysfs(tmp_path):
 
 
 def test_a_partition_has_its_disks_facts(sysfs):
-    wanted = {"rotational": "yes", "drive": "WDC WD10EZEX-08W", "scheduler": "mq-deadline", "read_ahead_kb": "128"}
+    wanted = {"rotational": True, "drive": "WDC WD10EZEX-08W", "scheduler": "mq-deadline", "read_ahead_kb": 128}
     assert directory.disk_facts("8:0", sysfs) == wanted
     assert directory.disk_facts("8:1", sysfs) == wanted
 
 
 def test_a_volume_has_the_model_of_its_first_drive(sysfs):
     facts = directory.disk_facts("253:0", sysfs)
-    assert (facts["drive"], facts["rotational"]) == ("WDC WD10EZEX-08W", "yes")
+    assert (facts["drive"], facts["rotational"]) == ("WDC WD10EZEX-08W", True)
     assert facts["read_ahead_kb"] == "unknown"
 
 
@@ -132,7 +132,7 @@ def memory_of(size, lease, monkeypatch, *, root):
 def test_memory_of_a_size_is_a_tmpfs_of_its_own(lease, monkeypatch):
     medium, system = memory_of(64 << 20, lease, monkeypatch, root=True)
     assert medium.space().free_bytes == medium.space().total_bytes == 64 << 20
-    assert medium.facts()["size_bytes"] == str(64 << 20)
+    assert medium.facts()["size_bytes"] == 64 << 20
     with medium.attached() as place:
         assert system.log == ["mount"]
     assert system.log == ["mount", f"unmount {place.name}"]

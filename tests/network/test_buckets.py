@@ -42,7 +42,7 @@ def test_links_that_can_not_be_measured_are_a_doubt(monkeypatch):
     )
     assert doubt.kind == "links-not-measured"
     assert doubt.what.endswith("was to be made: timed out")
-    assert facts == {"network.rate_bits_per_s": "100000000"}
+    assert facts == {"network.rate_bits_per_s": 100_000_000}
 
 
 @pytest.mark.parametrize(("nodes", "rounds"), [(2, 2), (3, 3), (4, 3), (14, 3), (15, 3)])

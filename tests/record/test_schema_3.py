@@ -46,13 +46,35 @@ def test_no_sample_of_a_real_run_is_lost(name, tmp_path):
             assert column == "series" or after[column].to_pylist() == before[column].to_pylist()
 
 
+FACTS = {
+    "cpu": "4 of 5", "cores": 2, "cpu_quota": 0.5, "nodes": 2, "free_memory": "stays", "dilation": 3,
+    "network.data.worker-1.rate_bits_per_s": 10**9, "medium.disk.rotational": True, "medium.disk.device": "/dev/x",
+    "medium.disk.read_ahead_kb": "unknown", "medium.disk.worker-2.rotational": False,
+    "medium.disk.worker-2.size_bytes": 7,
+}  # fmt: skip
+
+
+def test_a_fact_is_what_it_says_and_a_mediums_are_apart():
+    record = a_record(facts=FACTS)
+    content = {**json.loads(record.model_dump_json(exclude={"media_facts"})), "schema_version": 3}
+    assert set(record.media_facts) == {"disk", "disk.worker-2"}
+    assert whole_record(json.dumps({**content, "facts": record.facts_shown})) == record
+
+
+def test_how_many_parameters_are_assumed_becomes_two_numbers():
+    facts = {"medium.disk.assumed_figures": "15 of 19"}
+    content = {**json.loads(a_record(facts={}).model_dump_json()), "schema_version": 3, "facts": facts}
+    assert whole_record(json.dumps(content)).facts_of("disk") == {"assumed_parameters": 15, "parameters": 19}
+
+
 def test_a_record_and_its_samples_are_read_as_those_of_this_schema(tmp_path):
     folder = RunFolder(tmp_path / "run")
     folder.create(a_plan(a_trial()))
     plan = json.loads((folder.path / "plan.json").read_text())
     (folder.path / "plan.json").write_text(json.dumps({**plan, "schema_version": 3}))
     record = a_record()
-    text = json.dumps({**json.loads(record.model_dump_json()), "schema_version": 3})
+    content = json.loads(record.model_dump_json(exclude={"media_facts"}))
+    text = json.dumps({**content, "facts": record.facts_shown, "schema_version": 3})
     place = folder.path / "trials" / record.trial.id
     place.mkdir()
     (place / "record.json").write_text(text)

@@ -94,7 +94,7 @@ def test_a_record_that_cannot_be_read_whatever_is_left_out_is_that_of_a_failed_t
 def test_a_file_s_name_that_is_not_utf_8_becomes_an_escape(folder):
     record = a_record(facts={"medium.disk.place": "/mnt/\udce4"}, error="/mnt/\udce4: no")
     read = folder.write(TrialResult(record))
-    assert (read.facts, read.error, read.doubts) == ({"medium.disk.place": "/mnt/\\udce4"}, "/mnt/\\udce4: no", ())
+    assert (read.media_facts, read.error, read.doubts) == ({"disk": {"place": "/mnt/\\udce4"}}, "/mnt/\\udce4: no", ())
 
 
 def test_a_record_of_numbers_is_written_as_it_is():

@@ -7,12 +7,12 @@ from assay.model.trial import ZERO_DELAY, SettingsSpec
 from assay.record.folder import RunFolder
 from assay.report.analysis import RunData, analyse, ids_shown
 from assay.report.page import run_page
-from tests.builders import a_job, a_plan, a_record, a_trial
+from tests.builders import a_job, a_plan, a_record, a_trial, with_facts
 
 TIMES = {"hdd": 60.0, "ssd": 40.0, "memory": 39.0, ZERO_DELAY: 37.0}
 DRIVES = {
-    "medium.hdd.rotational": "yes", "medium.hdd.model": "WD10EZEX",
-    "medium.ssd.rotational": "no", "medium.ssd.model": "840 EVO",
+    "medium.hdd.rotational": True, "medium.hdd.model": "WD10EZEX",
+    "medium.ssd.rotational": False, "medium.ssd.model": "840 EVO",
 }  # fmt: skip
 
 
@@ -37,7 +37,7 @@ def made_run(trials, noise=0.03, seed=1, times=TIMES, facts=None):
     for trial in trials:
         work = 1 + sum(map(ord, trial.workload.name + trial.settings.name)) % 7 / 3
         record = a_record(trial, elapsed_s=times[trial.placement.name] * work * chance.lognormvariate(0, noise))
-        records.append(record if facts is None else record.model_copy(update={"facts": {**record.facts, **facts}}))
+        records.append(record if facts is None else with_facts(record, facts))
     return a_plan(*trials), records
 
 
@@ -47,7 +47,7 @@ def decided_run(workloads=("terasort",), settings=("defaults",), repetitions=3, 
     told = []
     for record in records:
         trial = record.trial.model_copy(update={"zero_delay": record.trial.placement.name == ZERO_DELAY})
-        told.append(record.model_copy(update={"trial": trial, **two_jobs(record), "facts": {**record.facts, **DRIVES}}))
+        told.append(with_facts(record.model_copy(update={"trial": trial, **two_jobs(record)}), DRIVES))
     placements = ("hdd", "ssd")
     return plan.model_copy(update={"trials": tuple(one.trial for one in told), "placements": placements}), told
 

@@ -105,7 +105,7 @@ def a_record(number=1, medium="hdd", length_s=40.0, repetition=1, **changes):
     record = Record(
         trial=trial.model_copy(update={"media": (MediumSpec(name=medium, kind="emulated", profile="p"),)}),
         status=Status.FINISHED,
-        facts={"cores": "2", "memory_bytes": str(1 << 30), "host": "vm"},
+        facts={"cores": 2, "memory_bytes": 1 << 30, "host": "vm"},
         steps=(
             Step(name="stage", started_ms=ms(-10), seconds=9),
             Step(name="run", started_ms=ms(0), seconds=length_s),

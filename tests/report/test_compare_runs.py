@@ -8,6 +8,7 @@ from assay.report.analysis import RunData
 from assay.report.compare_runs import agreements, compare_runs, compared_values, differing_facts
 from assay.report.compare_views import comparison_markdown, comparison_page
 from assay.stats.summary import summarise
+from tests.builders import with_facts
 from tests.report.made_runs import made_run, made_trials
 
 SLOW = {"hdd": 90.0, "ssd": 99.0, "memory": 50.0}
@@ -77,10 +78,7 @@ def test_values_name_run_and_machine(runs):
 
 def test_a_run_of_two_machines_is_two_columns_of_times():
     plan, records = made_run(made_trials(repetitions=4))
-    records = [
-        record if place % 4 < 2 else record.model_copy(update={"facts": {**record.facts, "kernel": "7"}})
-        for place, record in enumerate(records)
-    ]
+    records = [record if place % 4 < 2 else with_facts(record, {"kernel": "7"}) for place, record in enumerate(records)]
     compared = compare_runs({"mixed": RunData(plan, records, [], []), "whole": a_run(2)})
     assert [len(names) for names in compared.machines.values()] == [2, 1]
     assert sum(row.combination.trials for row in compared.rows if row.run == "mixed") == 8

@@ -22,7 +22,7 @@ from assay.report.trial_detail import cost_of, detail_groups
 from assay.report.values import energy_of, trial_values
 from assay.stats.timeline import binned, running_tasks
 from tests import builders
-from tests.builders import a_plan
+from tests.builders import a_plan, with_facts
 from tests.report.made_runs import page
 from tests.report.made_trials import SIGNATURE, a_record, the_tables
 
@@ -275,7 +275,7 @@ def test_what_the_instruments_took_from_the_jobs_is_taken_off_unless_they_had_pr
     (row,) = trial_values([record])
     assert row["instruments_cpu_s"] == 4.0
     assert row["elapsed_without_instruments_s"] == pytest.approx(10 - 4 / 2), "on two cores"
-    own = record.model_copy(update={"facts": {**record.facts, "processors.instruments": "3"}})
+    own = with_facts(record, {"processors.instruments": "3"})
     assert cost_of(own, 0).elapsed_s is None
     assert cost_of(own, 0).instruments_s == 4.0
 

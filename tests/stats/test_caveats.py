@@ -66,16 +66,16 @@ def test_slowed_drives_are_told_with_the_largest_factor():
     assert caveats_of(by_level, dict.fromkeys(by_level, True), "", repeated=True) == (SlowedDrives(times_slower=9),)
 
 
-@pytest.mark.parametrize("counts", ["0 of 19", "", "unknown"])
-def test_a_profile_without_assumptions_is_no_caveat(counts):
-    assert of_trials(on_drive(profile="wd10ezex", assumed_figures=counts)) == ()
+@pytest.mark.parametrize("count", [0, "unknown"])
+def test_a_profile_without_assumptions_is_no_caveat(count):
+    assert of_trials(on_drive(profile="wd10ezex", assumed_parameters=count, parameters=19)) == ()
 
 
 def test_assumed_parameters_are_counted_for_each_profile_once():
     known = AssumedParameters(profile="wd10ezex", assumed=14, parameters=19)
-    record = on_drive(profile="wd10ezex", assumed_figures="14 of 19")
+    record = on_drive(profile="wd10ezex", assumed_parameters=14, parameters=19)
     assert caveats_of({"one": [record], "two": [record]}, {"one": True, "two": True}, "", repeated=True) == (known,)
-    zero = {"one": [record], "zero-delay": [on_drive(profile="none", assumed_figures="1 of 2")]}
+    zero = {"one": [record], "zero-delay": [on_drive(profile="none", assumed_parameters=1, parameters=2)]}
     assert caveats_of(zero, dict.fromkeys(zero, True), "", repeated=True) == (known,)
 
 

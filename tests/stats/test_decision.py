@@ -9,7 +9,7 @@ from assay.stats.caveats import AssumedParameters, MachineShared, NotTheDrives, 
 from assay.stats.decision import Verdict, decisions
 from assay.stats.summary import summarise
 from assay.stats.trial_doubts import MACHINE_SHARED
-from tests.builders import a_trial
+from tests.builders import a_trial, with_facts
 from tests.stats.terasort import mirrored_run, terasort_run, timed
 
 MIRRORED = [("hdd", 47.2), ("ssd", 35.3), (ZERO_DELAY, 34.3), ("ssd", 29.0), ("hdd", 46.9)]
@@ -53,9 +53,9 @@ def test_the_terasort_is_decided_and_its_shares_follow_from_the_times():
 def test_a_decision_knows_how_many_parameters_of_its_emulated_drives_are_assumed():
     """Of each profile once; a profile without an assumption, a record without the fact and a real drive say nothing."""
     plan, records = terasort_run()
-    facts = {"medium.hdd.profile": "wd10ezex", "medium.hdd.assumed_figures": "14 of 19"}
-    sure = {"medium.ssd.profile": "calibrated", "medium.ssd.assumed_figures": "0 of 18"}
-    told = [one.model_copy(update={"facts": {**one.facts, **facts, **sure}}) for one in records]
+    hdd = {"medium.hdd.profile": "wd10ezex", "medium.hdd.assumed_parameters": 14, "medium.hdd.parameters": 19}
+    ssd = {"medium.ssd.profile": "calibrated", "medium.ssd.assumed_parameters": 0, "medium.ssd.parameters": 18}
+    told = [with_facts(record, {**hdd, **ssd}) for record in records]
     assumed = AssumedParameters(profile="wd10ezex", assumed=14, parameters=19)
     assert decision_of((plan, told)).caveats == (assumed,)
     assert decision_of((plan, records)).caveats == ()
@@ -256,10 +256,7 @@ def test_drives_can_not_be_busy_for_longer_than_the_jobs_took():
 
 def test_trials_of_another_machine_are_not_said_to_have_failed():
     plan, records = terasort_run(2, {"hdd": (47.2, 46.9), "ssd": (35.3, 29.0)})
-    moved = [
-        one.model_copy(update={"facts": {**one.facts, "kernel": "7"}}) if one.trial.placement.name == "ssd" else one
-        for one in records
-    ]
+    moved = [with_facts(one, {"kernel": "7"}) if one.trial.placement.name == "ssd" else one for one in records]
     first, second = decisions(plan, moved)
     assert first.caveats == (RanElsewhere(of=("ssd",)),)
     assert second.caveats == (RanElsewhere(of=("hdd",)),)
@@ -306,7 +303,7 @@ def test_the_parts_of_the_time_add_up():
 
 def test_drives_go_by_their_models_and_kinds():
     plan, records = terasort_run()
-    facts = {"medium.hdd.rotational": "yes", "medium.hdd.model": "WD10EZEX", "medium.hdd.drive": "Western Digital",
-             "medium.ssd.rotational": "no", "medium.ssd.drive": "Samsung 840"}  # fmt: skip
-    found = decision_of((plan, [one.model_copy(update={"facts": {**one.facts, **facts}}) for one in records]))
+    facts = {"medium.hdd.rotational": True, "medium.hdd.model": "WD10EZEX", "medium.hdd.drive": "Western Digital",
+             "medium.ssd.rotational": False, "medium.ssd.drive": "Samsung 840"}  # fmt: skip
+    found = decision_of((plan, [with_facts(record, facts) for record in records]))
     assert [(one.kind, one.drives) for one in found.placements] == [("hard disk", "WD10EZEX"), ("SSD", "Samsung 840")]

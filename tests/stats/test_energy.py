@@ -36,8 +36,8 @@ STEPS = (
     Step(name="verify", started_ms=132_000, seconds=8.0),
 )
 FACTS = {
-    "host": "here", "cores": "4", "memory_bytes": str(8 * 2**30), "medium.disk.device": "/dev/sda",
-    "medium.disk.rotational": "yes",
+    "host": "here", "cores": 4, "memory_bytes": 8 * 2**30, "medium.disk.device": "/dev/sda",
+    "medium.disk.rotational": True,
 }  # fmt: skip
 
 

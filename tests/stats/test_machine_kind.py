@@ -11,7 +11,7 @@ from assay.stats.run_doubts import different_machines
 from assay.stats.sample import Trials, in_order, samples, varying_factors
 from tests.builders import a_record, a_trial
 
-FACTS = {"cpu": "test", "cores": "2", "memory_bytes": str(8 << 30), "kernel": "6.1", "jobs_jar_sha256": "f" * 64}
+FACTS = {"cpu": "test", "cores": 2, "memory_bytes": 8 << 30, "kernel": "6.1", "jobs_jar_sha256": "f" * 64}
 
 
 def names(*facts):
@@ -86,8 +86,8 @@ def test_twin_hosts_are_two_machines():
 
 def test_kinds_are_named_by_the_facts_that_tell_them_apart():
     assert names({}, {"kernel": "6.2"}) == ["A (kernel 6.1)", "B (kernel 6.2)"]
-    assert names({}, {"memory_bytes": str(16 << 30)}) == ["A (memory 8.0 GiB)", "B (memory 16.0 GiB)"]
-    assert names({}, {"kernel": "6.2"}, {"cores": "4"}) == [
+    assert names({}, {"memory_bytes": 16 << 30}) == ["A (memory 8.0 GiB)", "B (memory 16.0 GiB)"]
+    assert names({}, {"kernel": "6.2"}, {"cores": 4}) == [
         "A (cores 2, kernel 6.1)", "B (cores 2, kernel 6.2)", "C (cores 4)",
     ]  # fmt: skip
     assert names({}, {"jobs_jar_sha256": "a" * 64}) == ["A (jobs fffffff)", "B (jobs aaaaaaa)"]

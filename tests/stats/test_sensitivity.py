@@ -5,12 +5,12 @@ import pytest
 from assay.model.trial import ZERO_DELAY, MediumSpec
 from assay.stats.decision import Verdict, decisions
 from assay.stats.sensitivity import Sensitivity, sensitivity_of
-from tests.builders import a_trial
+from tests.builders import a_trial, with_facts
 from tests.stats.terasort import terasort_run, timed
 
 FACTS = {
-    "cpu": "a processor", "cores": "2", "bzip2_mb_s": "14.0", "medium.hdd.assumed_figures": "13 of 19",
-    "medium.ssd.assumed_figures": "0 of 20",
+    "cpu": "a processor", "cores": 2, "bzip2_mb_s": 14.0, "medium.hdd.assumed_parameters": 13, "medium.hdd.parameters": 19,
+    "medium.ssd.assumed_parameters": 0, "medium.ssd.parameters": 20,
 }  # fmt: skip
 TIMES = {"levels": {}, "base": "hdd", "other": "ssd", "worth": 0.1, "base_s": 34.0, "other_s": 16.0, "zero_s": 14.0}
 
@@ -21,7 +21,7 @@ def emulated(record, **facts):
         for one in record.trial.media
     )
     trial = record.trial.model_copy(update={"media": media})
-    return record.model_copy(update={"trial": trial, "facts": {**record.facts, **FACTS, **facts}})
+    return with_facts(record.model_copy(update={"trial": trial}), {**FACTS, **facts})
 
 
 def varied(number, drive, way, seconds):
@@ -158,8 +158,8 @@ def test_its_trials_with_other_drives_are_reckoned_to_take_as_long():
 @pytest.mark.parametrize(
     ("facts", "cores"),
     [
-        ({"cores": "8", "cpu_quota": "2"}, 2.0), ({"cores": "2", "cpu_quota": "2.5"}, 2.0),
-        ({"cores": "4", "cpu_quota": "0.5"}, 0.5), ({"cores": "8"}, 8.0), ({"cores": "unknown"}, None),
+        ({"cores": 8, "cpu_quota": 2.0}, 2.0), ({"cores": 2, "cpu_quota": 2.5}, 2.0),
+        ({"cores": 4, "cpu_quota": 0.5}, 0.5), ({"cores": 8}, 8.0), ({"cores": "unknown"}, None),
     ],
 )  # fmt: skip
 def test_a_quota_bounds_the_processor_time_that_there_was(facts, cores):

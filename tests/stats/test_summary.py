@@ -11,7 +11,7 @@ from assay.stats.decision import decisions
 from assay.stats.run_doubts import doubts_of
 from assay.stats.sample import samples
 from assay.stats.summary import summarise, varying
-from tests.builders import a_plan, a_record, a_trial
+from tests.builders import a_plan, a_record, a_trial, with_facts
 
 
 def runs(medium, times, first=1):
@@ -108,7 +108,7 @@ def test_wrong_outputs_count_in_no_time_and_are_a_doubt():
 
 def test_a_medium_that_changed_is_a_doubt_and_never_pooled():
     def on_drive(records, drive):
-        return [one.model_copy(update={"facts": {**one.facts, "medium.memory.drive": drive}}) for one in records]
+        return [with_facts(one, {"medium.memory.drive": drive}) for one in records]
 
     changed = [*on_drive(runs("memory", [5] * 3, 11), "evo"), *on_drive(runs("memory", [1] * 2, 14), "mx")]
     records = [*runs("disk", [10] * 5), *changed]

@@ -14,7 +14,7 @@ from tests.builders import a_job, a_trial, device_reports
 
 MIB = 1 << 20
 ROOT = Path(__file__).parents[2]
-FACTS = {"memory_bytes": str(8 << 30)}
+MEMORY_BYTES = 8 << 30
 
 
 def job(read=0, written=0):
@@ -35,18 +35,18 @@ def seen(read):
 
 
 def test_an_emulated_drive_that_was_read_is_not_hidden():
-    assert cached(on("emulated"), [job(read=100 * MIB)], FACTS, seen(150 * MIB)) == []
+    assert cached(on("emulated"), [job(read=100 * MIB)], MEMORY_BYTES, seen(150 * MIB)) == []
 
 
 def test_an_emulated_drive_that_was_hardly_read_is_hidden():
-    (doubt,) = cached(on("emulated"), [job(read=100 * MIB)], FACTS, seen(2 * MIB))
+    (doubt,) = cached(on("emulated"), [job(read=100 * MIB)], MEMORY_BYTES, seen(2 * MIB))
     assert doubt.kind == "page-cache-hides-medium"
     assert "only 1 % of what the jobs read on disk came from its drives" in doubt.what
 
 
 def test_of_a_directory_only_the_room_in_memory_is_known():
-    assert cached(on("directory"), [job(written=9 << 30)], FACTS, {}) == []
-    assert [doubt.kind for doubt in cached(on("directory"), [job(written=1 << 30)], FACTS, {})] == [
+    assert cached(on("directory"), [job(written=9 << 30)], MEMORY_BYTES, {}) == []
+    assert [doubt.kind for doubt in cached(on("directory"), [job(written=1 << 30)], MEMORY_BYTES, {})] == [
         "page-cache-hides-medium"
     ]
 
@@ -54,13 +54,13 @@ def test_of_a_directory_only_the_room_in_memory_is_known():
 def test_of_a_directory_a_budget_of_the_page_cache_is_the_room():
     trial = on("directory")
     held = trial.model_copy(update={"cluster": trial.cluster.model_copy(update={"page_cache_bytes": 64 * MIB})})
-    assert cached(held, [job(written=65 * MIB)], FACTS, {}) == []
-    (doubt,) = cached(held, [job(written=64 * MIB)], FACTS, {})
+    assert cached(held, [job(written=65 * MIB)], MEMORY_BYTES, {}) == []
+    (doubt,) = cached(held, [job(written=64 * MIB)], MEMORY_BYTES, {})
     assert "less than the page cache it may use" in doubt.what
 
 
 def test_memory_can_not_hide_memory():
-    assert cached(on("memory"), [job()], FACTS, {}) == []
+    assert cached(on("memory"), [job()], MEMORY_BYTES, {}) == []
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from pathlib import Path
 from pydantic import Field
 
 from assay.model.doubt import Doubt, doubt_kind
+from assay.model.fact import Fact
 from assay.model.installation import Holder, Installation
 from assay.model.medium import Medium, MediumKind, Options, Space
 from assay.model.probe import WatchedDisk
@@ -34,8 +35,8 @@ class TapeMedium:
         self._lease = lease
         self._reels = TAPE.options_of(spec).reels
 
-    def facts(self) -> Mapping[str, str]:
-        return {"kind": self.spec.kind, "drive": "TapeWorm 9", "reels": str(self._reels), "rotational": "yes"}
+    def facts(self) -> Mapping[str, Fact]:
+        return {"kind": self.spec.kind, "drive": "TapeWorm 9", "reels": self._reels, "rotational": True}
 
     def space(self) -> Space:
         return Space(free_bytes=self._reels << 40, total_bytes=self._reels << 40)
@@ -65,7 +66,7 @@ class TapeKind(MediumKind[TapeOptions]):
     def described(self, spec: MediumSpec) -> str:
         return f"{self.options_of(spec).reels} reels of tape"
 
-    def doubts(self, spec: MediumSpec, facts: Mapping[str, str]) -> tuple[Doubt, ...]:
+    def doubts(self, spec: MediumSpec, facts: Mapping[str, Fact]) -> tuple[Doubt, ...]:
         return (WORN.doubt(f"a tape of {spec.name} is worn", spec.name),) if self.options_of(spec).reels > 1 else ()
 
 

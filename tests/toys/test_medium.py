@@ -50,7 +50,7 @@ def test_its_options_are_in_the_plan_and_its_facts_and_doubts_in_the_records(out
     records = [json.loads(file.read_text()) for file in outside.home.glob("run/trials/*/record.json")]
     (record, _) = [one for one in records if one["trial"]["placement"]["name"] == "archive"]
     assert record["status"] == "finished", record["error"]
-    assert record["facts"]["medium.archive.drive"] == "TapeWorm 9"
+    assert record["media_facts"]["archive"]["drive"] == "TapeWorm 9"
     assert [doubt["kind"] for doubt in record["doubts"]] == ["tape-worn"]
 
 

@@ -19,6 +19,7 @@ from assay.host.files import replace_text
 from assay.model.base import Frozen
 from assay.model.doubt import Doubt
 from assay.model.drive_profile import Figure, QueueSettings
+from assay.model.fact import Fact
 
 SCHEMA_VERSION: Literal[2] = 2
 
@@ -118,7 +119,7 @@ class Calibration(Frozen):
 
     schema_version: Literal[2] = SCHEMA_VERSION
     medium: str
-    facts: Mapping[str, str]
+    facts: Mapping[str, Fact]
     fio_version: str
     taken: str
     form: Form = "brief"
@@ -140,12 +141,12 @@ class CalibrationFolder:
         self._folder = cache / "calibrations"
         self.said: list[str] = []
 
-    def file(self, medium: str, facts: Mapping[str, str]) -> Path:
+    def file(self, medium: str, facts: Mapping[str, Fact]) -> Path:
         """Where a calibration of a medium with these facts lies, whether it is there or not."""
         digest = hashlib.sha256(json.dumps(dict(facts), sort_keys=True).encode()).hexdigest()[:16]
         return self._folder / f"{_file_name(medium)}-{digest}.json"
 
-    def load(self, medium: str, facts: Mapping[str, str]) -> Calibration | None:
+    def load(self, medium: str, facts: Mapping[str, Fact]) -> Calibration | None:
         """The stored calibration; None when there is none for these facts, or it had to be set aside."""
         file = self.file(medium, facts)
         try:

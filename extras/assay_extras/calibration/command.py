@@ -25,6 +25,7 @@ from assay.media.emulated.profile import find_profile, profile_names, read_profi
 from assay.model.base import Frozen, json_text
 from assay.model.doubt import Doubt, doubt_kind
 from assay.model.errors import BadInputError
+from assay.model.fact import Fact
 from assay.model.installation import Installation
 from assay.model.installed import kind_of
 from assay.model.progress import Progress
@@ -72,7 +73,7 @@ class KneePlan(Frozen):
     doubt: Doubt | None = None
 
 
-def facts_of(spec: MediumSpec, installation: Installation) -> dict[str, str]:
+def facts_of(spec: MediumSpec, installation: Installation) -> dict[str, Fact]:
     """What a calibration holds for: the medium, the machine, and for an emulated drive the emulator.
 
     Raises BadInputError where the medium can't be used.
@@ -82,7 +83,7 @@ def facts_of(spec: MediumSpec, installation: Installation) -> dict[str, str]:
         medium.space()
         lasting = {name: value for name, value in medium.facts().items() if name not in _PASSING}
     machine = {name: value for name, value in machine_facts().items() if name in {"cpu", "cores", "kernel"}}
-    return {**lasting, **{f"machine_{name}": str(value) for name, value in machine.items()}}
+    return {**lasting, **{f"machine_{name}": value for name, value in machine.items()}}
 
 
 class Calibrator(NamedTuple):
@@ -93,22 +94,22 @@ class Calibrator(NamedTuple):
     installation: Installation
     progress: Progress
 
-    def calibrate(self, spec: MediumSpec, facts: Mapping[str, str]) -> Calibration:
+    def calibrate(self, spec: MediumSpec, facts: Mapping[str, Fact]) -> Calibration:
         """One medium, whose facts these are, now. Raises AssayError when it, or fio, fails."""
         self.progress.step(f"calibrate {spec.name}")
         if kind_of(spec).emulated:
             return self._emulated(EmulatedMedium(spec, self.installation), facts)
         return self._directory(spec, facts)
 
-    def _directory(self, spec: MediumSpec, facts: Mapping[str, str]) -> Calibration:
+    def _directory(self, spec: MediumSpec, facts: Mapping[str, Fact]) -> Calibration:
         device = block_device(facts)
         readable = device is not None and device.readable
         with Lease(self.installation.state, "calibrate") as lease:
             ground = Ground(
-                directory=lease.make_directory(Path(facts["place"]) / f"assay-{lease.id}"),
+                directory=lease.make_directory(Path(str(facts["place"])) / f"assay-{lease.id}"),
                 device=device.path if device and readable else None,
                 device_bytes=device.bytes if device and readable else 0,
-                rotational=facts.get("rotational") == "yes",
+                rotational=facts.get("rotational") is True,
             )
             accesses = plan_accesses(ground, self.wish.form)
             measured = measure(ground, accesses, self.meter, self.wish.seconds, self.progress)
@@ -116,7 +117,7 @@ class Calibrator(NamedTuple):
         queue = queue_settings(device.path) if device else None
         return made.model_copy(update={"knee": measured.knee, "behaviour": measured.behaviour, "queue": queue})
 
-    def _emulated(self, medium: EmulatedMedium, facts: Mapping[str, str]) -> Calibration:
+    def _emulated(self, medium: EmulatedMedium, facts: Mapping[str, Fact]) -> Calibration:
         plan = _plan_knee(medium, self.wish)
         size_bytes = int(facts["size_bytes"])
         raw, knee, raw_doubts = self._raw(medium, size_bytes, plan)
@@ -158,7 +159,7 @@ class Calibrator(NamedTuple):
         return measured, knee, doubts
 
     def _calibration(
-        self, medium: str, facts: Mapping[str, str], measured: Sequence[Measured], device_bytes: int | None
+        self, medium: str, facts: Mapping[str, Fact], measured: Sequence[Measured], device_bytes: int | None
     ) -> Calibration:
         return Calibration(
             medium=medium,
@@ -300,7 +301,7 @@ def spec_of(medium: str, installation: Installation) -> MediumSpec:
 
 
 def _stored(
-    spec: MediumSpec, facts: Mapping[str, str], wish: Wish, folder: CalibrationFolder, console: Console
+    spec: MediumSpec, facts: Mapping[str, Fact], wish: Wish, folder: CalibrationFolder, console: Console
 ) -> Calibration | None:
     """What is stored for these facts, if it is as fine and took as long as what is wished for now."""
     if wish.again:

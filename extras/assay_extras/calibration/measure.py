@@ -28,6 +28,7 @@ from assay.model.base import Frozen
 from assay.model.doubt import Doubt, doubt_kind
 from assay.model.drive_profile import QueueSettings
 from assay.model.errors import AssayError, BadInputError
+from assay.model.fact import Fact
 from assay.model.progress import Progress
 from assay.node.devices import sysfs_name
 from assay_extras.calibration.behaviour import PROBES_S, measure_behaviour
@@ -55,9 +56,9 @@ class BlockDevice(Frozen):
         return True
 
 
-def block_device(facts: Mapping[str, str], sys: Path = Path("/sys/class/block")) -> BlockDevice | None:
+def block_device(facts: Mapping[str, Fact], sys: Path = Path("/sys/class/block")) -> BlockDevice | None:
     """The device that a medium's facts name; None where the file system has none of its own (tmpfs, overlay, nfs)."""
-    path = Path(facts.get("device", ""))
+    path = Path(str(facts.get("device", "")))
     if not path.is_absolute() or not path.exists():
         return None
     folder = sys / sysfs_name(path.resolve())
@@ -73,7 +74,7 @@ def block_device(facts: Mapping[str, str], sys: Path = Path("/sys/class/block"))
         path=path,
         bytes=sectors * _SECTOR_BYTES,
         model=model.read_text(encoding="utf-8").strip() if model.exists() else "",
-        rotational=facts.get("rotational") == "yes",
+        rotational=facts.get("rotational") is True,
     )
 
 

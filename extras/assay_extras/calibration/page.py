@@ -11,6 +11,7 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
+from assay.model.fact import fact_text
 from assay.model.naming import bytes_text
 from assay.report.charts.drawing import (
     BLUE,
@@ -224,6 +225,7 @@ def calibration_page(calibration: Calibration) -> str:
     """One self-contained HTML page: no script, no address but its own."""
     html: str = template("calibration.html.j2", "assay_extras.calibration").render(
         calibration=calibration,
+        facts={name: fact_text(fact) for name, fact in calibration.facts.items()},
         lines=lines(calibration.points),
         comparisons=comparison_lines(compare(calibration)),
         block_plots=block_plots(calibration.points),
@@ -272,7 +274,7 @@ def _short_how(point: Point) -> str:
 
 
 def _table(calibration: Calibration) -> Table:
-    places = [calibration.facts.get(name, "") for name in ("drive", "device", "file_system")]
+    places = [str(calibration.facts.get(name, "")) for name in ("drive", "device", "file_system")]
     table = Table(
         title=" ".join([f"{calibration.medium}:", *(part for part in places if part not in {"", "unknown"})]),
         title_justify="left",

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from assay.cli.context import find_installation, open_console
+from assay.model.fact import Fact
 from assay.model.registry import COMMANDS, FACTS, FINDINGS, Command
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ def _release() -> None:
     open_console().print("released" if let_go(find_installation().state) else "no memory is held")
 
 
-def _facts(installation: "Installation") -> Mapping[str, str]:
+def _facts(installation: "Installation") -> Mapping[str, Fact]:
     from assay_extras.held_memory.holding import memory_facts
 
     return memory_facts(installation.state)

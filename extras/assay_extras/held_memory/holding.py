@@ -16,6 +16,7 @@ from assay.host.lease import Lease, leases, uninterrupted
 from assay.host.machine import FREE_MEMORY, GOES_BACK, HELD, STAYS, memory_bytes
 from assay.host.mounts import mount_of
 from assay.model.errors import AssayError, BadInputError
+from assay.model.fact import Fact
 from assay.model.installation import Installation
 from assay.model.naming import bytes_text
 from assay_extras.held_memory.holder import READY
@@ -70,7 +71,7 @@ def let_go(state: Path) -> bool:
     return bool(stale)
 
 
-def memory_facts(state: Path) -> dict[str, str]:
+def memory_facts(state: Path) -> dict[str, Fact]:
     """What becomes of memory that lies free."""
     return {FREE_MEMORY: HELD if held_bytes(state) else GOES_BACK if goes_back() else STAYS}
 

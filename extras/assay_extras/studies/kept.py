@@ -14,6 +14,7 @@ from pydantic import Field, ValidationError, field_serializer
 from assay.host.files import UnreadableFileError, read_bytes, replace_text
 from assay.model.base import Frozen, Number
 from assay.model.errors import BadInputError
+from assay.model.fact import Fact, whole_number
 from assay.model.naming import bytes_text
 from assay.model.record import Record
 from assay.model.trial import Plan
@@ -90,11 +91,11 @@ def study_run(plan: Plan, records: Sequence[Record]) -> StudyRun | None:
     )
 
 
-def _machine(facts: Mapping[str, str]) -> str:
+def _machine(facts: Mapping[str, Fact]) -> str:
     """`AMD EPYC 7763, 2 cores, 24 GiB`."""
-    memory = facts.get("memory_bytes", "")
+    memory = whole_number(facts.get("memory_bytes"))
     cores = facts.get("cores", "?")
-    return ", ".join([facts.get("cpu", "unknown"), f"{cores} cores", bytes_text(int(memory)) if memory else "? memory"])
+    return ", ".join([str(facts.get("cpu", "unknown")), f"{cores} cores", bytes_text(memory) if memory else "? memory"])
 
 
 def merged(sources: Sequence[Sequence[StudyRun]]) -> list[StudyRun]:

@@ -204,7 +204,7 @@ def print_media(files: tuple[str, ...], installation: Installation, console: Con
         Column("profile", [profile.name for profile in profiles], name=True),
         Column("drive", [profile.title or profile.kind for profile in profiles], name=True, rank=1),
         Column("size", [f"{size / 1e9:,.0f} GB" if size else "-" for size in sizes]),
-        Column("assumed", [profile.assumed for profile in profiles], rank=1),
+        Column("assumed", [f"{profile.assumed} of {len(profile.figures)}" for profile in profiles], rank=1),
         *(
             Column(
                 heading,
@@ -231,7 +231,7 @@ def print_profile(name: str, installation: Installation, console: Console) -> No
     """Print every figure of a drive with its unit and source; figures that the profile leaves out have defaults."""
     shown = profile_json(name, installation)
     print_line(console, f"{shown['name']}: {shown['title']} ({shown['kind']}), {shown['file']}")
-    print_line(console, f"{shown['assumed']} figures are assumed")
+    print_line(console, f"{shown['assumed']} of {len(shown['figures'])} figures are assumed")
     for heading in ("figures", "expected"):
         rows = shown[heading]
         columns = [

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from assay.host.control_groups import memory_left_bytes, memory_limit_bytes, processor_quota
 from assay.model.errors import BadInputError
+from assay.model.fact import Fact
 from assay.version import version
 
 FREE_MEMORY = "free_memory"
@@ -45,7 +46,7 @@ def compressed_mb_s() -> float:
     return len(text) / min(times_s) / 1e6
 
 
-def machine_facts() -> Mapping[str, str]:
+def machine_facts() -> Mapping[str, Fact]:
     """Collect the processor, cores, memory, kernel, distribution and Assay's version."""
     try:
         distribution = platform.freedesktop_os_release()["PRETTY_NAME"]
@@ -60,14 +61,14 @@ def machine_facts() -> Mapping[str, str]:
     return {
         "assay": version(),
         "cpu": model[1] if model else platform.machine(),
-        "cores": str(len(os.sched_getaffinity(0))),
-        **({} if (quota := processor_quota()) is None else {QUOTA: f"{quota:g}"}),
-        "memory_bytes": str(machine_bytes()),
+        "cores": len(os.sched_getaffinity(0)),
+        **({} if (quota := processor_quota()) is None else {QUOTA: quota}),
+        "memory_bytes": machine_bytes(),
         "kernel": platform.release(),
         "distribution": distribution,
         "host": platform.node(),
         "write_back": write_back(),
-        **({} if dropped_s is None else {UNUSED_CACHE: f"{dropped_s:g}"}),
+        **({} if dropped_s is None else {UNUSED_CACHE: dropped_s}),
     }
 
 

@@ -15,6 +15,7 @@ from assay.media.page_cache import CACHE_NOT_QUITE_COLD, forget_files, write_out
 from assay.model.base import UserPath
 from assay.model.doubt import Doubt, doubt_kind
 from assay.model.errors import BadInputError
+from assay.model.fact import Fact
 from assay.model.installation import Holder, Installation
 from assay.model.installed import kind_of
 from assay.model.medium import UNKNOWN_DRIVE, Medium, MediumKind, Options, Space
@@ -44,7 +45,7 @@ class DirectoryMedium:
         self._place = (kind_of(spec).options_of(spec).path or default).resolve()
         self._directory: Path | None = None
 
-    def facts(self) -> Mapping[str, str]:
+    def facts(self) -> Mapping[str, Fact]:
         """Place, device, file system, mount options, free bytes, and what the kernel knows of the drive."""
         mount = mount_of(self._place)
         return {
@@ -53,7 +54,7 @@ class DirectoryMedium:
             "device": mount.source,
             "file_system": mount.file_system,
             "mount_options": mount.options,
-            "free_bytes": str(shutil.disk_usage(self._place).free),
+            "free_bytes": shutil.disk_usage(self._place).free,
             **disk_facts(mount.device_number),
         }
 
@@ -101,7 +102,7 @@ class DirectoryMedium:
         disk = WatchedDisk(medium=self.spec.name, place=place, node=self.node)
         with suppress(OSError, ValueError):
             mount = mount_of(place)
-            rotational = disk_facts(mount.device_number)["rotational"] == "yes"
+            rotational = disk_facts(mount.device_number)["rotational"] is True
             return disk.model_copy(update={"device": block_device(mount), "rotational": rotational})
         return disk
 
@@ -120,7 +121,7 @@ def block_device(mount: Mount, sys: Path = SYS) -> Path | None:
     return Path(mount.source) if mount.source.startswith("/dev/") and Path(mount.source).is_block_device() else None
 
 
-def disk_facts(device_number: str, sys: Path = SYS) -> dict[str, str]:
+def disk_facts(device_number: str, sys: Path = SYS) -> dict[str, Fact]:
     """What sysfs tells of the drive that holds a file system (`major:minor`): model, rotational, scheduler, read-ahead.
 
     A partition has its disk's; a volume (device mapper, RAID) that of the first drive in it. What isn't told is
@@ -129,14 +130,14 @@ def disk_facts(device_number: str, sys: Path = SYS) -> dict[str, str]:
     device = (sys / "dev/block" / device_number).resolve()
     if (device / "partition").exists():
         device = device.parent
-    rotates = _setting(device / "queue/rotational")
+    rotates, ahead_kb = (_setting(device / "queue" / name) for name in ("rotational", "read_ahead_kb"))
     return {
-        "rotational": {"1": "yes", "0": "no"}.get(rotates, "unknown"),
+        "rotational": {"1": True, "0": False}.get(rotates, "unknown"),
         "drive": _model(device),
         "scheduler": next(
             (word.strip("[]") for word in _setting(device / "queue/scheduler").split() if "[" in word), "unknown"
         ),
-        "read_ahead_kb": _setting(device / "queue/read_ahead_kb"),
+        "read_ahead_kb": int(ahead_kb) if ahead_kb.isdecimal() else ahead_kb,
     }
 
 
@@ -170,8 +171,9 @@ class PlacedKind(MediumKind[PlacedT]):
             raise BadInputError(f"medium {name!r}: {place} is not a directory; make it or name another")
         return options.model_copy(update={"path": place})
 
-    def drive(self, spec: MediumSpec, facts: Mapping[str, str]) -> str:
-        return {"yes": "hard disk", "no": "SSD"}.get(facts.get(f"medium.{spec.name}.rotational", ""), UNKNOWN_DRIVE)
+    def drive(self, spec: MediumSpec, facts: Mapping[str, Fact]) -> str:
+        rotational = facts.get("rotational")
+        return ("hard disk" if rotational else "SSD") if isinstance(rotational, bool) else UNKNOWN_DRIVE
 
 
 MEDIUM_IS_NO_DISK = doubt_kind(
@@ -197,9 +199,9 @@ class DirectoryKind(PlacedKind[DirectoryOptions]):
     def described(self, spec: MediumSpec) -> str:
         return "a disk of the machine"
 
-    def doubts(self, spec: MediumSpec, facts: Mapping[str, str]) -> tuple[Doubt, ...]:
+    def doubts(self, spec: MediumSpec, facts: Mapping[str, Fact]) -> tuple[Doubt, ...]:
         """One where it lies on something that is no disk of this machine."""
-        file_system = facts.get(f"medium.{spec.name}.file_system", "")
+        file_system = str(facts.get("file_system", ""))
         if not file_system.startswith(NO_DISKS):
             return ()
         return (MEDIUM_IS_NO_DISK.doubt(f"{spec.name} is on {file_system}", spec.name),)

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from assay.model.doubt import Doubt, doubt_kind
+from assay.model.fact import Fact
 from assay.model.installation import Holder, Installation
 from assay.model.medium import Medium, MediumKind, Options, Space
 from assay.model.registry import MEDIA
@@ -32,7 +33,7 @@ class ExistingMedium:
         self._lease = lease
         self._scratch = scratch
 
-    def facts(self) -> Mapping[str, str]:
+    def facts(self) -> Mapping[str, Fact]:
         return {"kind": self.spec.kind, "device": "unknown: an existing cluster's own"}
 
     def space(self) -> Space:

@@ -15,6 +15,7 @@ from assay.media.emulated.emulator import System
 from assay.model.base import Bytes, UserPath
 from assay.model.doubt import Doubt, doubt_kind
 from assay.model.errors import BadInputError
+from assay.model.fact import Fact
 from assay.model.installation import Holder, Installation
 from assay.model.medium import Medium, Space
 from assay.model.naming import bytes_text
@@ -82,9 +83,9 @@ class MemoryMedium(DirectoryMedium):
         """Whether a new tmpfs is wanted, and can be mounted."""
         return self._size_bytes is not None and may_mount()
 
-    def facts(self) -> Mapping[str, str]:
-        size = f"{self._size_bytes}" if self._own else "that of the tmpfs it lies on"
-        return {**super().facts(), "size_bytes": size}
+    def facts(self) -> Mapping[str, Fact]:
+        size = self._size_bytes if self._own else None
+        return {**super().facts(), "size_bytes": "that of the tmpfs it lies on" if size is None else size}
 
     def space(self) -> Space:
         """Measure the space: the requested size, the tmpfs' limit or the available memory, whichever is least."""
@@ -151,7 +152,7 @@ class MemoryKind(PlacedKind[MemoryOptions]):
         size = (spec.model_extra or {}).get("size_bytes")
         return f"memory of {bytes_text(size)}" if isinstance(size, int) and size else "memory"
 
-    def drive(self, spec: MediumSpec, facts: Mapping[str, str]) -> str:
+    def drive(self, spec: MediumSpec, facts: Mapping[str, Fact]) -> str:
         return self.name
 
 

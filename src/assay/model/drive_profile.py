@@ -13,6 +13,8 @@ from assay.model.naming import MOST_NAME_CHARACTERS
 
 Basis = Literal["data-sheet", "review", "assumption", "calibration", "not stated"]
 Evidence = Literal["published", "measured", "assumed"]
+ASSUMED, PARAMETERS = "assumed_parameters", "parameters"
+"""The facts of an emulated drive that say how many of its parameters are assumed, and how many there are."""
 
 ASSUMED_TIMES: Mapping[str, float] = {"slower": 1.25, "faster": 0.8}
 """By what the times of a drive are multiplied where all that is assumed of its speed is a fifth worse, or better."""
@@ -103,9 +105,9 @@ class DriveProfile(Frozen):
         return {name: figure.value for name, figure in self.figures.items()}
 
     @property
-    def assumed(self) -> str:
-        """How many of the figures are assumed: `15 of 19`."""
-        return f"{sum(figure.evidence == 'assumed' for figure in self.figures.values())} of {len(self.figures)}"
+    def assumed(self) -> int:
+        """How many of its parameters are assumed."""
+        return sum(figure.evidence == "assumed" for figure in self.figures.values())
 
     @property
     def speed_is_assumed(self) -> bool:

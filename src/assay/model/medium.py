@@ -10,6 +10,7 @@ from pydantic import ConfigDict, ValidationError
 from assay.model.base import Frozen
 from assay.model.doubt import Doubt
 from assay.model.errors import BadInputError
+from assay.model.fact import Fact
 from assay.model.installation import Holder, Installation
 from assay.model.probe import WatchedDisk, WatchedProcess
 from assay.model.trial import MediumSpec
@@ -37,7 +38,7 @@ class Medium(Protocol):
     node: str
     """The worker that it is attached on; empty: this machine, which is then the only node."""
 
-    def facts(self) -> Mapping[str, str]:
+    def facts(self) -> Mapping[str, Fact]:
         """What it is: device, file system, mount options, rotational or not."""
 
     def space(self) -> Space:
@@ -172,12 +173,12 @@ class MediumKind(Generic[OptionsT]):
         """What it is, in a few words, whatever a record says of it."""
         return self.title.lower() or self.name
 
-    def drive(self, spec: MediumSpec, facts: Mapping[str, str]) -> str:
+    def drive(self, spec: MediumSpec, facts: Mapping[str, Fact]) -> str:
         """What a decision calls it: `hard disk`, `SSD`, `UNKNOWN_DRIVE`, or the kind's name."""
         return self.name
 
-    def doubts(self, spec: MediumSpec, facts: Mapping[str, str]) -> tuple[Doubt, ...]:
-        """What the trial's facts say against it."""
+    def doubts(self, spec: MediumSpec, facts: Mapping[str, Fact]) -> tuple[Doubt, ...]:
+        """What the facts of the medium say against it."""
         return ()
 
     def without_delays(self, options: OptionsT) -> OptionsT | None:

@@ -9,6 +9,7 @@ from typing import NamedTuple, Protocol
 from assay.model.cluster import ClusterSpec
 from assay.model.doubt import Doubt
 from assay.model.engine import Engine
+from assay.model.fact import Fact
 from assay.model.fault import Injector
 from assay.model.installation import Holder, Installation
 from assay.model.layout import Layout
@@ -36,7 +37,7 @@ class RunningPlatform:
     it is none.
     """
 
-    facts: Mapping[str, str]
+    facts: Mapping[str, Fact]
     settings: Mapping[str, str]
     store: Store
     engine: Engine
@@ -53,7 +54,7 @@ class RunningPlatform:
 class Platform(Protocol):
     """What a trial runs on, as one object: its nodes, media, store and engine."""
 
-    def facts(self) -> Mapping[str, str]:
+    def facts(self) -> Mapping[str, Fact]:
         """Collect facts of the machine and the software."""
 
     def media(self) -> tuple[Medium, ...]:

@@ -10,6 +10,7 @@ from pydantic import ConfigDict
 from assay.model.base import Frozen
 from assay.model.dataset import GraphFacts
 from assay.model.doubt import Doubt, Outcome, Verdict, overall
+from assay.model.fact import Fact, fact_text, whole_number
 from assay.model.fault import FaultReport
 from assay.model.limits import LimitUse
 from assay.model.quantity import ClockTimeS, KnownClockTimeS, MomentMs
@@ -243,6 +244,10 @@ class Machine(NamedTuple):
     memory_bytes: int
 
 
+OF_MEDIA = "medium."
+"""How the names of media's facts begin where they are shown beside others."""
+
+
 class Record(Frozen):
     """All that a trial left."""
 
@@ -255,8 +260,10 @@ class Record(Frozen):
     `error` says why."""
     error: str | None = None
     """One sentence, or null."""
-    facts: Mapping[str, str]
-    """The machine, the media and the cluster."""
+    facts: Mapping[str, Fact]
+    """The machine, the software and the cluster."""
+    media_facts: Mapping[str, Mapping[str, Fact]] = {}
+    """What each medium says of itself; on a node whose drive differs, by `MEDIUM.NODE`."""
     settings: Mapping[str, str] = {}
     """The effective Hadoop properties."""
     dataset: GraphFacts | None = None
@@ -291,12 +298,25 @@ class Record(Frozen):
     @cached_property
     def machine(self) -> Machine:
         """What its facts say of this machine, for those who reckon with it."""
-        cores, memory = (self.facts.get(name, "") for name in ("cores", "memory_bytes"))
         return Machine(
-            host=self.facts.get("host", ""),
-            cores=int(cores) if cores.isdigit() else 0,
-            memory_bytes=int(memory) if memory.isdigit() else 0,
+            host=str(self.facts.get("host", "")),
+            cores=whole_number(self.facts.get("cores")) or 0,
+            memory_bytes=whole_number(self.facts.get("memory_bytes")) or 0,
         )
+
+    def facts_of(self, medium: str) -> Mapping[str, Fact]:
+        """What a medium says of itself; empty where the trial failed before it was attached."""
+        return self.media_facts.get(medium, {})
+
+    @property
+    def facts_shown(self) -> dict[str, str]:
+        """All facts as people read them; a medium's are named `medium.MEDIUM.FACT`."""
+        media = {
+            f"{OF_MEDIA}{medium}.{name}": fact
+            for medium, facts in self.media_facts.items()
+            for name, fact in facts.items()
+        }
+        return {name: fact_text(fact) for name, fact in {**self.facts, **media}.items()}
 
     @property
     def drives(self) -> list[DriveReports]:

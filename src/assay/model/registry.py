@@ -6,6 +6,7 @@ Plug-ins import this file while they are found: it imports nothing that takes lo
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from assay.model.fact import Fact
 from assay.model.plugins import Registry
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ NODE_SOURCES: "Registry[NodeSourceKind]" = Registry("way to read nodes", "assay.
 PROBES: "Registry[ProbeKind]" = Registry("probe", "assay.probe", parts=("make", "charts"))
 PROBE_SETS: "Registry[Callable[[ProbeContext], Sequence[Probe]]]" = Registry("set of probes", parts=("__call__",))
 """Levels of an experiment's `probes`: probes that replace the default ones of the same name, or come on top."""
-FACTS: "Registry[Callable[[Installation], Mapping[str, str]]]" = Registry("source of facts", parts=("__call__",))
+FACTS: "Registry[Callable[[Installation], Mapping[str, Fact]]]" = Registry("source of facts", parts=("__call__",))
 """Facts of this machine, for the records of trials on it."""
 FINDINGS: "Registry[Callable[[Installation], Finding]]" = Registry("finding", parts=("__call__",))
 """Lines of `assay doctor`."""

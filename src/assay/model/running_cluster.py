@@ -9,6 +9,7 @@ from typing import NamedTuple, Protocol
 from assay.model.base import Frozen
 from assay.model.doubt import Doubt
 from assay.model.errors import AssayError
+from assay.model.fact import Fact
 from assay.model.node import Connect, Node, Process
 
 
@@ -82,7 +83,7 @@ class RunningCluster:
     ca_file: Path | None = None
     authorize: Callable[[str], str] | None = None
     history: str | None = None
-    facts: Mapping[str, str] = field(default_factory=dict)
+    facts: Mapping[str, Fact] = field(default_factory=dict)
     doubts: tuple[Doubt, ...] = ()
     slower: int = 1
     properties: Mapping[str, str] = field(default_factory=dict)

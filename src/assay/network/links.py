@@ -24,6 +24,7 @@ from typing import Literal, NamedTuple
 from assay.host.lease import Lease
 from assay.model.doubt import Doubt, doubt_kind
 from assay.model.errors import AssayError
+from assay.model.fact import Fact
 from assay.model.network import ETHERNET_MTU, INTERFACES, LinkSpec
 from assay.model.progress import Progress
 from assay.node.namespace import NamespaceNode, hold
@@ -251,18 +252,18 @@ def doubts_of(lan: Lan, reached: Mapping[tuple[str, str], float]) -> tuple[Doubt
     return (*lan.doubts, LINK_TOO_SLOW.doubt(shortfall))
 
 
-def network_facts(lans: Sequence[Lan], progress: Progress) -> tuple[dict[str, str], tuple[Doubt, ...]]:
+def network_facts(lans: Sequence[Lan], progress: Progress) -> tuple[dict[str, Fact], tuple[Doubt, ...]]:
     """Measure what the networks between the nodes reach before anything else runs there."""
-    facts: dict[str, str] = {}
+    facts: dict[str, Fact] = {}
     doubts: tuple[Doubt, ...] = ()
     for name, lan in zip(("network", "network.data"), lans, strict=False):
         reached: Mapping[tuple[str, str], float] = {}
         if lan.link is not None:
-            facts[f"{name}.rate_bits_per_s"] = f"{lan.link.carried_bits_per_s:.0f}"
+            facts[f"{name}.rate_bits_per_s"] = round(lan.link.carried_bits_per_s)
         for node, host in zip(lan.nodes, lan.hosts, strict=True):
             link = lan.links[host]
             if link is not None and link != lan.link:
-                facts[f"{name}.{node.name}.rate_bits_per_s"] = f"{link.carried_bits_per_s:.0f}"
+                facts[f"{name}.{node.name}.rate_bits_per_s"] = round(link.carried_bits_per_s)
         if any(link is not None for link in lan.links.values()):
             progress.detail("measuring the links")
             try:
@@ -270,7 +271,7 @@ def network_facts(lans: Sequence[Lan], progress: Progress) -> tuple[dict[str, st
             except OSError as error:
                 doubts += (LINKS_NOT_MEASURED.doubt(f"a short transfer over each link was to be made: {error}"),)
             else:
-                facts[f"{name}.least_reached_bits_per_s"] = str(round(min(reached.values())))
+                facts[f"{name}.least_reached_bits_per_s"] = round(min(reached.values()))
         doubts += doubts_of(lan, reached)
     return facts, doubts
 

@@ -13,6 +13,7 @@ from stat import S_ISREG
 from assay.host.machine import SPEED, compressed_mb_s, machine_facts, user_name
 from assay.model.engine import Engine, EngineContext, EngineKind, unheard
 from assay.model.errors import BadInputError
+from assay.model.fact import Fact
 from assay.model.fault import worker_number
 from assay.model.installed import kind_of, medium_of, stack_of
 from assay.model.layout import Layout
@@ -86,11 +87,11 @@ class HadoopPlatform(ABC):
     def _scene(self, cluster: RunningCluster, layout: Layout) -> Scene:
         """What probes may see."""
 
-    def facts(self) -> Mapping[str, str]:
+    def facts(self) -> Mapping[str, Fact]:
         """The machine's, and digests of the measuring code and of the jobs' jar, Java."""
         return {
             **machine_facts(),
-            SPEED: f"{compressed_mb_s():.1f}",
+            SPEED: round(compressed_mb_s(), 1),
             "code_sha256": measuring_code_sha256(),
             "jobs_jar_sha256": hashlib.sha256(self._installation.jobs_jar.read_bytes()).hexdigest(),
             "java": self._distribution.java.version,
@@ -159,7 +160,7 @@ class HadoopPlatform(ABC):
             yield RunningPlatform(
                 facts={
                     "hadoop": cluster.version,
-                    "nodes": str(self._trial.cluster.nodes or len(cluster.nodes)),
+                    "nodes": self._trial.cluster.nodes or len(cluster.nodes),
                     **cluster.facts,
                 },
                 settings=cluster.settings,

@@ -20,6 +20,7 @@ from assay.host.processes import children_of, end_processes
 from assay.host.processors import bound_to, division, ranges_text
 from assay.model.cluster import MASTER, ClusterSpec
 from assay.model.errors import AssayError, BadInputError
+from assay.model.fact import Fact
 from assay.model.fault import NODE, worker_name, worker_number
 from assay.model.installed import stack_of
 from assay.model.layout import Layout
@@ -376,15 +377,15 @@ class EmbeddedPlatform(HadoopPlatform):
         with ScaleWatch(self._slower, self._cluster.lans, cluster, self._stack).watching() as watch:
             yield watch.seen
 
-    def facts(self) -> Mapping[str, str]:
+    def facts(self) -> Mapping[str, Fact]:
         further = [facts(self._installation) for facts in FACTS.values()]
         parts = division()
-        processors = {f"processors.{name}": ranges_text(own) for name, own in parts._asdict().items()} if parts else {}
-        if self._spec.dilation is not None:
-            processors["dilation"] = str(self._slower)
+        named = parts._asdict() if parts else {}
+        processors = {f"processors.{name}": ranges_text(numbers) for name, numbers in named.items()}
+        dilation = {} if self._spec.dilation is None else {"dilation": self._slower}
+        known = {name: value for facts in further for name, value in facts.items()}
         programs = program_facts(self._stack, self._parts)
-        of_machine = {name: value for facts in further for name, value in facts.items()}
-        return {**super().facts(), **of_machine, **processors, **programs}
+        return {**super().facts(), **known, **processors, **dilation, **programs}
 
     def check(self, properties: Mapping[str, str]) -> None:
         """Of divided processors only the cluster's count."""

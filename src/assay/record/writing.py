@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel
 
 from assay.model.doubt import doubt_kind
+from assay.model.fact import Fact
 from assay.model.naming import first_few
 from assay.model.record import Record, Status, totals
 from assay.record.reading import Unreadable, whole_record
@@ -61,8 +62,16 @@ def readable_text(record: Record, lost: Collection[str] = ()) -> tuple[Record, s
         whole_record(text)
     except ValueError as error:  # Unreadable is one, and so is what JSON can't hold
         reason = f"its record could not be read: {error}"
-        facts = {name: _encodable(value) for name, value in record.facts.items()}
-        whole = Record(trial=record.trial, status=Status.FAILED, error=_encodable(reason), facts=facts, steps=())
+        facts = _encodable_facts(record.facts)
+        media_facts = {medium: _encodable_facts(own) for medium, own in record.media_facts.items()}
+        whole = Record(
+            trial=record.trial,
+            status=Status.FAILED,
+            error=_encodable(reason),
+            facts=facts,
+            media_facts=media_facts,
+            steps=(),
+        )
         text = whole.model_dump_json(indent=1)
     return whole, text
 
@@ -118,6 +127,10 @@ def _fit_model(value: BaseModel, place: str, lost: list[str]) -> Any:
         if after is not before:
             changed[name] = after
     return value.model_copy(update=changed) if changed else value
+
+
+def _encodable_facts(facts: Mapping[str, Fact]) -> dict[str, Fact]:
+    return {name: _encodable(fact) if isinstance(fact, str) else fact for name, fact in facts.items()}
 
 
 def _encodable(text: str) -> str:

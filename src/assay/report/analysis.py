@@ -71,7 +71,7 @@ def fact_values(records: Sequence[Record]) -> dict[str, list[str]]:
     """Each fact of records with its different values."""
     values: dict[str, dict[str, None]] = {}
     for record in records:
-        for fact, value in record.facts.items():
+        for fact, value in record.facts_shown.items():
             values.setdefault(fact, {})[value] = None
     return {fact: list(own) for fact, own in values.items()}
 

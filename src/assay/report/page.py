@@ -8,7 +8,7 @@ from math import log
 from typing import Any, NamedTuple
 
 from assay.model.installed import engine_kind
-from assay.model.record import Record, Status
+from assay.model.record import OF_MEDIA, Record, Status
 from assay.model.signature import OUTSIDE
 from assay.model.trial import ZERO_DELAY
 from assay.report.analysis import (
@@ -53,7 +53,6 @@ MOST_ANSWERS, MOST_DETAILS, MOST_VALUES, MOST_JOBS = 12, 40, 4, 40
 """Workloads of a run without a decision, sentences, values of one fact, and jobs of one trial."""
 SHARED_FACTORS = ("dataset", "settings", "memory", "page_cache", "cpus", "cache")
 """Told once where they are the same in all rows."""
-OF_MEDIA = "medium."
 MOST_OTHERS = 40
 """Comparisons of other factors that are listed; the rest is in the CSV."""
 MOST_CARRIED = 2000

@@ -6,6 +6,8 @@ from typing import Annotated, Literal, NamedTuple
 from pydantic import Field
 
 from assay.model.base import Frozen
+from assay.model.drive_profile import ASSUMED, PARAMETERS
+from assay.model.fact import whole_number
 from assay.model.installed import kind_of
 from assay.model.record import Record
 from assay.model.scale import CheckId
@@ -157,8 +159,9 @@ def _assumed(records: Iterable[Record]) -> list[AssumedParameters]:
     by_profile = {}
     for record in records:
         for medium in record.trial.media:
-            name = record.facts.get(f"medium.{medium.name}.profile", "")
-            assumed, _, all_ = record.facts.get(f"medium.{medium.name}.assumed_figures", "").partition(" of ")
-            if name and assumed.isdigit() and all_.isdigit() and int(assumed):
-                by_profile[name] = AssumedParameters(profile=name, assumed=int(assumed), parameters=int(all_))
+            facts = record.facts_of(medium.name)
+            name, assumed = str(facts.get("profile", "")), whole_number(facts.get(ASSUMED)) or 0
+            parameters = whole_number(facts.get(PARAMETERS)) or 0
+            if name and assumed:
+                by_profile[name] = AssumedParameters(profile=name, assumed=assumed, parameters=parameters)
     return [by_profile[profile] for profile in sorted(by_profile)]

@@ -9,6 +9,7 @@ import numpy as np
 from pydantic import Field
 
 from assay.model.base import Frozen
+from assay.model.fact import whole_number
 from assay.model.installed import kind_of
 from assay.model.record import Record
 from assay.model.trial import NOTHING_TO_CHOOSE, ZERO_DELAY, Plan
@@ -347,7 +348,7 @@ class _DecisionInputs:
         verdict = self._overall(placements, bound)
         of_drives = self.factor in {PLACEMENT, CHANGE} and bool(placements)
         real = {level: own for level, own in self._records.items() if level != ZERO_DELAY}
-        nodes = self._records[self.base][0].facts.get("nodes", "")  # none where Assay started none
+        nodes = self._records[self.base][0].facts.get("nodes")  # none where Assay started none
         return Decision(
             levels=dict(self.levels),
             factor=self.factor,
@@ -360,7 +361,7 @@ class _DecisionInputs:
             conditions=conditions(real, self.base) if of_drives else (),
             more=self._more(placements, together) if verdict is Verdict.NOT_KNOWN_YET else None,
             corrected=together,
-            nodes=int(nodes) or None if nodes.isdigit() else None,
+            nodes=whole_number(nodes) or None,
             caveats=(
                 *([apart] if apart is not None else []),
                 *caveats_of(
@@ -423,11 +424,11 @@ class _DecisionInputs:
         beside_baseline = self._baseline and level != ZERO_DELAY and self._differs_in_placement(level)
         share = self._saving(ZERO_DELAY, level) if beside_baseline else None
         storage = share.times(elapsed.value) if share is not None else None
-        media, facts = own[0].trial.media, own[0].facts
-        kinds = {"" if medium.on else kind_of(medium).drive(medium, facts) for medium in media}
+        media = own[0].trial.media
+        kinds = {"" if medium.on else kind_of(medium).drive(medium, own[0].facts_of(medium.name)) for medium in media}
         models: dict[str, None] = {}  # each once
         for medium in media:
-            named = [facts.get(f"medium.{medium.name}.{fact}", "") for fact in ("model", "drive")]
+            named = [str(own[0].facts_of(medium.name).get(fact, "")) for fact in ("model", "drive")]
             models |= dict.fromkeys([name for name in named if name not in {"", "unknown"}][:1])
         against_base = level not in {self.base, ZERO_DELAY}
         return PlacementResult(

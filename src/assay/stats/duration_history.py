@@ -9,6 +9,7 @@ from pydantic import ValidationError
 
 from assay.host.files import UnreadableFileError, read_bytes
 from assay.model.doubt import Outcome
+from assay.model.fact import Fact
 from assay.model.record import Status
 from assay.model.trial import Trial
 from assay.record.reading import content_of
@@ -27,7 +28,7 @@ class TrialDuration(NamedTuple):
     trial: Trial
     seconds: float
     elapsed_s: float | None = None
-    facts: Mapping[str, str] = {}
+    facts: Mapping[str, Fact] = {}
     run: str = ""
 
 

@@ -288,9 +288,9 @@ class _Trial:
         devices: dict[str, str] = {}
         for medium in record.trial.media:
             if kind_of(medium).energy == "by busy time":
-                devices.setdefault(record.facts.get(f"medium.{medium.name}.device", medium.name), medium.name)
+                devices.setdefault(str(record.facts_of(medium.name).get("device", medium.name)), medium.name)
         self.drives = {
-            medium: model.hdd if record.facts.get(f"medium.{medium}.rotational") == "yes" else model.ssd
+            medium: model.hdd if record.facts_of(medium).get("rotational") is True else model.ssd
             for medium in devices.values()
         }
         self._cpu_power = self._power_of_cpu()

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from assay.model.fact import Fact
 from assay.model.signature import Array
 from assay.model.trial import SHIPPED_PRIOR, NoisePrior
 from assay.stats.duration_history import TrialDuration
@@ -236,7 +237,7 @@ SAME_MACHINE = ("host", "cpu", "cores")
 """Software may differ: it changes little in how much equal trials differ."""
 
 
-def prior_of(took: Iterable[TrialDuration], facts: Mapping[str, str], clusters: Collection[str]) -> NoisePrior:
+def prior_of(took: Iterable[TrialDuration], facts: Mapping[str, Fact], clusters: Collection[str]) -> NoisePrior:
     """From repeated trials of the machine with these facts, on these kinds of clusters (`embedded`, `existing`).
 
     Each run's repetitions are blocks of their own. The shipped prior where these are too few.

@@ -5,10 +5,10 @@ those of its own media only, so that trials on different media of one machine ar
 """
 
 import re
-from collections.abc import Iterable, Sequence
-from functools import lru_cache
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from assay.model.fact import Fact, fact_text
 from assay.model.installed import kind_of
 from assay.model.record import Record, Status
 
@@ -32,7 +32,7 @@ Facts = tuple[str | None, ...]
 def machine_of(record: Record) -> Machine:
     """The values of `FIELDS`; version 1 and 2 of control groups bound a trial's memory differently."""
     limits = record.limits.interface if record.limits else None
-    return (*map(record.facts.get, MACHINE_FACTS), limits)
+    return (*_known(record.facts, MACHINE_FACTS), limits)
 
 
 def machines_of(records: Sequence[Record]) -> list[Machine]:
@@ -91,15 +91,17 @@ Media = dict[tuple[str, str], Facts]
 def medium_facts(record: Record) -> dict[str, Facts]:
     """The values of `MEDIUM_FACTS` of each of the trial's media, by its name."""
     return {
-        medium.name: tuple(map(record.facts.get, _keys(medium.name, kind_of(medium).passing_facts)))
+        medium.name: _known(
+            record.facts_of(medium.name),
+            ("" if name in kind_of(medium).passing_facts else name for name in MEDIUM_FACTS),
+        )
         for medium in record.trial.media
     }
 
 
-@lru_cache(maxsize=256)
-def _keys(medium: str, passing: frozenset[str]) -> tuple[str, ...]:
-    """The names of `MEDIUM_FACTS` in a record; one that no record has for what says nothing."""
-    return tuple("" if name in passing else f"medium.{medium}.{name}" for name in MEDIUM_FACTS)
+def _known(facts: Mapping[str, Fact], names: Iterable[str]) -> Facts:
+    """Facts as texts, in the order of their names; None for those that a record lacks, and for no name."""
+    return tuple(None if (fact := facts.get(name)) is None else fact_text(fact) for name in names)
 
 
 def sets_of_media(

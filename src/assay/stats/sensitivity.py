@@ -7,13 +7,13 @@ check it.
 """
 
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from math import exp, log
 from statistics import fmean, median
 
 from assay.model.base import Frozen
 from assay.model.doubt import Outcome
-from assay.model.drive_profile import ASSUMED_TIMES
+from assay.model.drive_profile import ASSUMED, ASSUMED_TIMES
+from assay.model.fact import Fact
 from assay.model.installed import kind_of
 from assay.model.record import Record
 from assay.stats.decision import Decision, Estimate, PlacementResult, Question, Verdict
@@ -163,7 +163,7 @@ def sensitivity_of(decision: Decision, records: Sequence[Record], cpu_speed: flo
         halves=known,
         assumed=tuple(placement.placement for placement in (base, other) if _assumes(placement, counted)),
         cores=_cores(counted),
-        processor=counted[0].facts.get("cpu", ""),
+        processor=str(counted[0].facts.get("cpu", "")),
         processor_mb_s=median(speeds) if speeds else None,
         cpu_speed=cpu_speed,
     )
@@ -191,12 +191,7 @@ def _half(share: Estimate) -> float | None:
 def _assumes(placement: PlacementResult, records: Sequence[Record]) -> bool:
     """Whether any figure of the drives of a placement is assumed."""
     trials = [record for record in records if record.trial.placement.name == placement.placement][:1]
-    counts_ = [
-        record.facts.get(f"medium.{medium.name}.assumed_figures", "0 of 0")
-        for record in trials
-        for medium in record.trial.media
-    ]
-    return any(not count.startswith("0 ") for count in counts_)
+    return any(record.facts_of(medium.name).get(ASSUMED) for record in trials for medium in record.trial.media)
 
 
 def _cores(records: Sequence[Record]) -> float | None:
@@ -205,12 +200,10 @@ def _cores(records: Sequence[Record]) -> float | None:
     return known.pop() if len(known) == 1 else None
 
 
-def _machine_cpus(facts: Mapping[str, str]) -> float | None:
+def _machine_cpus(facts: Mapping[str, Fact]) -> float | None:
     """Of how many processors Assay could use the time: those that there were for it, or less by a quota."""
     bounds = [facts[name] for name in ("cores", QUOTA_FACT) if name in facts]
-    with suppress(ValueError):  # a fact such as "unknown"
-        return min(map(float, bounds), default=None)
-    return None
+    return min((float(bound) for bound in bounds if not isinstance(bound, str)), default=None)
 
 
 def _varied(sensitivity: Sensitivity, records: Sequence[Record]) -> list[VariedTrial]:

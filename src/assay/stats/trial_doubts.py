@@ -2,11 +2,13 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from math import inf
 
 from assay.host.machine import FREE_MEMORY, GOES_BACK, UNUSED_CACHE
 from assay.model.doubt import Doubt, doubt_kind
 from assay.model.engine import HISTORY_INCOMPLETE, JobReference
 from assay.model.errors import AssayError
+from assay.model.fact import Fact
 from assay.model.fault import FaultReport
 from assay.model.installed import counted_by_tasks, engine_kind, kind_of
 from assay.model.layout import INTERMEDIATE
@@ -118,7 +120,7 @@ PAGE_CACHE_HIDES_MEDIUM = doubt_kind(
 
 
 def cached(
-    trial: Trial, jobs: Sequence[JobRecord], facts: Mapping[str, str], devices: Mapping[str, Mapping[str, DeviceReport]]
+    trial: Trial, jobs: Sequence[JobRecord], memory_bytes: int, devices: Mapping[str, Mapping[str, DeviceReport]]
 ) -> list[Doubt]:
     """A doubt where the page cache stood between the jobs and their media.
 
@@ -137,7 +139,7 @@ def cached(
         cluster = trial.cluster
         nodes = cluster.nodes or 1
         room = {
-            "memory": nodes * cluster.limit_memory_bytes if cluster.limit_memory_bytes else int(facts["memory_bytes"]),
+            "memory": nodes * cluster.limit_memory_bytes if cluster.limit_memory_bytes else memory_bytes,
             "page cache": nodes * (cluster.page_cache_bytes or 1 << 62),
         }
         least = min(room, key=room.__getitem__)
@@ -275,7 +277,7 @@ MEMORY_GOES_BACK = doubt_kind(
 )
 
 
-def given_back(facts: Mapping[str, str]) -> list[Doubt]:
+def given_back(facts: Mapping[str, Fact]) -> list[Doubt]:
     """A doubt where memory that lay free has to be had from the host of this virtual machine again."""
     what = "this virtual machine returns its free memory to its host (free page reporting)"
     return [MEMORY_GOES_BACK.doubt(what)] if facts.get(FREE_MEMORY) == GOES_BACK else []
@@ -296,17 +298,17 @@ PAGE_CACHE_DROPPED = doubt_kind(
 )
 
 
-def dropped(facts: Mapping[str, str], jobs: Sequence[JobRecord]) -> list[Doubt]:
+def dropped(facts: Mapping[str, Fact], jobs: Sequence[JobRecord]) -> list[Doubt]:
     """A doubt where the jobs ran for longer than the kernel keeps page cache that nobody uses."""
-    after_s = float(facts.get(UNUSED_CACHE, "inf"))
+    after_s = float(facts.get(UNUSED_CACHE, inf))
     took_s = (max(job.finished_ms for job in jobs) - min(job.submitted_ms for job in jobs)) / 1000 if jobs else 0.0
     what = f"the kernel drops page cache that has not been used for {after_s:g} s, and the jobs took {took_s:.0f} s"
     return [PAGE_CACHE_DROPPED.doubt(what)] if took_s > after_s else []
 
 
-def of_media(trial: Trial, facts: Mapping[str, str]) -> list[Doubt]:
-    """The doubts of each medium's kind, by the trial's facts."""
-    return [doubt for medium in trial.media for doubt in kind_of(medium).doubts(medium, facts)]
+def of_media(trial: Trial, facts: Mapping[str, Mapping[str, Fact]]) -> list[Doubt]:
+    """The doubts of each medium's kind, by what each says of itself."""
+    return [doubt for medium in trial.media for doubt in kind_of(medium).doubts(medium, facts.get(medium.name, {}))]
 
 
 FAULT_DID_NOT_STRIKE = doubt_kind(

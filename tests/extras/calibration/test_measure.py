@@ -238,7 +238,7 @@ def test_the_device_of_a_medium_is_found_by_its_facts(tmp_path):
     sys = tmp_path / "sys"
     (sys / "sdz1").mkdir(parents=True)
     (sys / "sdz1" / "size").write_text("2048\n")
-    found = block_device({"device": str(device), "rotational": "yes"}, sys)
+    found = block_device({"device": str(device), "rotational": True}, sys)
     assert found is not None
     assert (found.bytes, found.rotational, found.readable) == (1 << 20, True, True)
 

@@ -153,7 +153,7 @@ def test_the_nearest_of_the_same_kind_lends(tmp_path):
 
 
 def test_what_rotates_is_told_by_its_random_reads():
-    flash = FLASH.model_copy(update={"facts": {"rotational": "yes"}})
+    flash = FLASH.model_copy(update={"facts": {"rotational": True}})
     assert kind_of(flash, named_figures(flash)) == "ssd"
     assert kind_of(DISK, named_figures(DISK)) == "hdd"
 

@@ -35,8 +35,9 @@ from assay.media.emulated.profile import find_profile
 from assay.media.page_cache import CACHE_NOT_QUITE_COLD, make_cold, write_out
 from assay.model.base import Bytes, UserPath
 from assay.model.doubt import Doubt, doubt_kind
-from assay.model.drive_profile import DriveProfile, varied_name, way_of
+from assay.model.drive_profile import ASSUMED, PARAMETERS, DriveProfile, varied_name, way_of
 from assay.model.errors import AssayError, BadInputError
+from assay.model.fact import Fact
 from assay.model.installation import Holder, Installation
 from assay.model.medium import Medium, Space
 from assay.model.naming import nearest
@@ -277,7 +278,7 @@ class EmulatedMedium:
         """The directory that the backing file goes to."""
         return (self._options.path or self._installation.parts / "work").resolve()
 
-    def facts(self) -> Mapping[str, str]:
+    def facts(self) -> Mapping[str, Fact]:
         queue = queue_of(self.profile)
         title, slowdown = self.profile.title or self.profile.name, self.profile.slowdown
         scheduler = queue.scheduler
@@ -286,21 +287,22 @@ class EmulatedMedium:
         else:  # the one that it will be, as far as a free loop device tells
             with suppress(BadInputError):
                 scheduler = scheduler_to_use(scheduler, schedulers(check_loop_devices()))
-        known = {
+        known: dict[str, Fact] = {
             "kind": self.spec.kind,
             "profile": self.profile.name,
             "profile_digest": self.profile.digest,
-            "assumed_figures": self.profile.assumed,
+            ASSUMED: self.profile.assumed,
+            PARAMETERS: len(self.profile.figures),
             "emulator_digest": self._emulator.digest,
             "drive": title if slowdown == 1 else f"{title}, {slowdown} times slower",
             **({"model": self.profile.model} if self.profile.model and slowdown == 1 else {}),
-            "size_bytes": str(self._size()),
+            "size_bytes": self._size(),
             "file_system": self._options.file_system,
-            "rotational": "yes" if queue.rotational else "no",
+            "rotational": queue.rotational,
             "scheduler": scheduler,
-            "read_ahead_kb": str(queue.read_ahead_kb),
-            "queue_depth": str(queue.depth),
-            **{name: str(value) for name, value in queue.further.items()},
+            "read_ahead_kb": queue.read_ahead_kb,
+            "queue_depth": queue.depth,
+            **queue.further,
         }
         if scheduler != queue.scheduler:
             known["scheduler_of_drive"] = f"{queue.scheduler}, which this kernel does not offer"
@@ -310,10 +312,10 @@ class EmulatedMedium:
         if (ceiling := known_ceiling(self._installation, self._emulator)) is not None:
             known["path_ceiling"] = ceiling.fact
         if self._attached is not None:
-            known["seed"] = str(self._attached.drive.seed)
+            known["seed"] = self._attached.drive.seed
             known["device"] = str(self._attached.device)
             if self._dirty_limited and self._options.dirty_limit_bytes is not None:
-                known["dirty_limit_bytes"] = str(self._options.dirty_limit_bytes)
+                known["dirty_limit_bytes"] = self._options.dirty_limit_bytes
             known["mount_options"] = mount_of(self._attached.mount_point).options
             known["path_cost"] = ", ".join(
                 f"{name} {line['base_ns'] / 1000:.0f} us + {line['ns_per_byte']:.2f} ns/byte"
