@@ -474,7 +474,7 @@ def _claimed_parts(scenario: Scenario, part_noises: Array) -> float:
         ]
         changes = [
             change
-            for one in breakdowns(parted, decisions(plan, parted))
+            for one in breakdowns(plan, parted, decisions(plan, parted))
             for part in one.parts
             for time_of in part.times
             for change in (time_of.storage_share, time_of.saving)
