@@ -45,7 +45,7 @@ def first_time(folder):
 
 
 def test_the_terminal_marks_it_and_gives_its_interval(folder):
-    text, seconds = " ".join(report(folder).split()), first_time(folder)
+    text, seconds = " ".join(report(folder, "--verbose").split()), first_time(folder)
     low, half, high = (seconds_text(seconds * share) for share in (0.4, 0.5, 0.625))
     assert f"predicted by coin: terasort, nvme: {half} s ({low} to {high})" in text
     assert "predicted by coin" in text.partition("Seconds. elapsed")[0]  # the table

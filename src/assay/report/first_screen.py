@@ -67,12 +67,11 @@ def ran_text(records: Sequence[Record]) -> str:
     days = sorted(
         {f"{datetime.fromtimestamp(when / 1000, UTC):%Y-%m-%d}" for one in records if (when := began_ms(one))}
     )
-    facts = [(one.facts.get("cpu"), one.facts.get("cores"), one.facts.get("memory_bytes")) for one in records]
     machines = []
-    for cpu, cores, memory in dict.fromkeys(facts):
-        size = bytes_text(int(memory)) if memory and memory.isdigit() else None
-        parts = [cpu, f"{cores} core{'' if cores == '1' else 's'}" if cores else None, size]
-        if any(parts):
+    for cpu, machine in dict.fromkeys((str(record.facts.get("cpu", "")), record.machine) for record in records):
+        cores = f"{machine.cores} core{'' if machine.cores == 1 else 's'}" if machine.cores else ""
+        size = bytes_text(machine.memory_bytes) if machine.memory_bytes else ""
+        if any(parts := (cpu, cores, size)):
             machines.append(", ".join(filter(None, parts)))
     begun = " to ".join(dict.fromkeys((days[0], days[-1]))) if days else ""
     on = f"on {first_few(machines, '; ', most=2)}" if machines else ""
