@@ -2,7 +2,7 @@
 
 from rich.console import Console
 
-from assay.cli.dry_run import print_needs, trial_line
+from assay.cli.dry_run import print_needs, trial_line, why_undecided
 from assay.model.cluster import ClusterSpec
 from assay.model.trial import Estimate, MediumSpec, WorkloadSpec
 from assay.run import Needs
@@ -12,6 +12,7 @@ GIB = 1 << 30
 
 
 def needs_of(*estimates, disk=None, media=(), cluster=None):
+    """What is printed; the last line, that a plan without repetitions decides nothing, is left out."""
     trials = [a_trial(number) for number, _ in enumerate(estimates, 1)]
     changes = [{"media": tuple(media) or trial.media, "cluster": cluster or trial.cluster} for trial in trials]
     trials = [trial.model_copy(update=change) for trial, change in zip(trials, changes, strict=True)]
@@ -26,7 +27,8 @@ def needs_of(*estimates, disk=None, media=(), cluster=None):
     console = Console(width=200)
     with console.capture() as printed:
         print_needs(a_plan(*trials), needs, None, console)
-    return printed.get().splitlines()
+    lines = printed.get().splitlines()
+    return [line for line in lines if "can decide nothing" not in line]
 
 
 def test_times_add_up_and_of_disk_and_memory_the_worst_counts():
@@ -76,3 +78,11 @@ def test_a_dilation_that_is_chosen_here_is_said_with_the_cluster_that_it_is_for(
     lines = needs_of(need, cluster=ClusterSpec(nodes=3, dilation="auto", auto_for=(13, 1.0)))
     (said,) = (line for line in lines if "dilation auto" in line)
     assert said.endswith(" here, for 13 nodes and their master of 1 core each")
+
+
+def test_a_plan_that_can_decide_nothing_is_said_to_be_one():
+    once = [a_trial(1, "hdd"), a_trial(2, "ssd")]
+    again = [a_trial(3, "hdd", 2), a_trial(4, "ssd", 2)]
+    assert "each combination runs once" in why_undecided(a_plan(*once))
+    assert why_undecided(a_plan(*once, *again)) == ""
+    assert "compares nothing" in why_undecided(a_plan(once[0], again[0]))

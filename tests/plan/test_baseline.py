@@ -14,6 +14,7 @@ media:
   hdd: wd10ezex
   ssd: nvme
 """
+ONCE = "order: interleaved\nrepetitions: 1\n"
 BASELINE = DRIVES + "zero_delay_baseline: true\n"
 
 
@@ -22,7 +23,7 @@ def placements(plan):
 
 
 def test_each_combination_gets_one_baseline(tmp_path):
-    plan = plan_of(tmp_path, BASELINE + "settings: [defaults, customs]\nrepetitions: 2\n")
+    plan = plan_of(tmp_path, BASELINE + "settings: [defaults, customs]\norder: interleaved\nrepetitions: 2\n")
     assert len(plan.trials) == 2 * 2 * 3
     marked = [trial for trial in plan.trials if trial.zero_delay]
     assert {(one.settings.name, one.repetition) for one in marked} == {
@@ -41,21 +42,21 @@ def test_the_baseline_lies_where_the_other_drives_lie(tmp_path):
 
 
 def test_without_it_a_plan_is_what_it_was(tmp_path):
-    plan = plan_of(tmp_path, DRIVES)
+    plan = plan_of(tmp_path, f"{DRIVES}{ONCE}zero_delay_baseline: false\n")
     assert sorted(placements(plan)) == ["hdd", "ssd"]
     assert not any(trial.zero_delay for trial in plan.trials)
     assert (plan.worth, plan.placements) == (0.1, ("hdd", "ssd"))
 
 
 def test_the_baseline_is_no_level_that_zip_or_exclude_must_count(tmp_path):
-    plan = plan_of(tmp_path, BASELINE + "memory: [2GiB, 4GiB]\nzip: [placement, memory]\n")
+    plan = plan_of(tmp_path, BASELINE + ONCE + "memory: [2GiB, 4GiB]\nzip: [placement, memory]\n")
     assert sorted((one.placement.name, one.factors["memory"]) for one in plan.trials) == [
         ("hdd", "2GiB"), ("ssd", "4GiB"), (ZERO_DELAY, "2GiB"), (ZERO_DELAY, "4GiB"),
     ]  # fmt: skip
 
 
 def test_a_combination_can_do_without_its_baseline(tmp_path):
-    text = BASELINE + "settings: [defaults, customs]\nexclude: [{settings: customs, placement: zero-delay}]\n"
+    text = BASELINE + ONCE + "settings: [defaults, customs]\nexclude: [{settings: customs, placement: zero-delay}]\n"
     plan = plan_of(tmp_path, text)
     assert len(plan.trials) == 5
     assert [trial.settings.name for trial in plan.trials if trial.zero_delay] == ["defaults"]
@@ -79,7 +80,10 @@ def test_a_mirrored_repetition_goes_there_and_back_around_the_baseline(tmp_path)
 
 
 def test_mirrored_without_a_baseline_and_with_other_factors(tmp_path):
-    plan = plan_of(tmp_path, DRIVES + "order: mirrored\nsettings: [defaults, customs]\n")
+    plan = plan_of(
+        tmp_path,
+        DRIVES + "zero_delay_baseline: false\nrepetitions: 1\norder: mirrored\nsettings: [defaults, customs]\n",
+    )
     assert placements(plan) == ["hdd", "ssd", "ssd", "hdd"] * 2
     assert [trial.settings.name for trial in plan.trials] in (
         ["defaults"] * 4 + ["customs"] * 4, ["customs"] * 4 + ["defaults"] * 4,
@@ -120,3 +124,26 @@ def test_impossible_baselines_are_refused_with_the_reason(tmp_path, before, afte
     with pytest.raises(BadInputError, match=words) as caught:
         plan_of(tmp_path, BASELINE.replace(before, after))
     assert "\n" not in str(caught.value)
+
+
+def test_by_default_emulated_drives_get_what_an_answer_needs(tmp_path):
+    plan = plan_of(tmp_path, DRIVES)
+    hdd_first = ["hdd", "ssd", ZERO_DELAY, "ssd", "hdd"]
+    assert placements(plan) == [*hdd_first, "ssd", "hdd", ZERO_DELAY, "hdd", "ssd"]
+    assert {trial.repetition for trial in plan.trials} == {1, 2}
+
+
+def test_what_the_file_says_stays_and_other_media_get_none_of_it(tmp_path):
+    assert placements(plan_of(tmp_path, f"{DRIVES}zero_delay_baseline: false\nrepetitions: 1\n")) == [
+        "hdd", "ssd", "ssd", "hdd",
+    ]  # fmt: skip
+    real = DRIVES.replace("hdd: wd10ezex", "hdd: directory").replace("ssd: nvme", "ssd: memory")
+    assert sorted(placements(plan_of(tmp_path, real))) == ["hdd", "ssd"]
+
+
+def test_what_a_fault_costs_is_asked_without_a_baseline(tmp_path):
+    plan = plan_of(
+        tmp_path, f"{DRIVES}replication: 2\ncluster: {{nodes: 3}}\nfault: [none, {{kill: node, on: 2, at: map 50%}}]\n"
+    )
+    assert not any(trial.zero_delay for trial in plan.trials)
+    assert {trial.repetition for trial in plan.trials} == {1, 2}

@@ -30,7 +30,7 @@ def test_an_experiment_of_the_how_to_makes_a_plan(tmp_path, text, trials):
     [
         ("tutorial.md", 5),
         ("how-to/test-a-drive-you-own.md", 2 * (2 + 2) * 2),
-        ("how-to/test-a-drive-you-do-not-own.md", 2 * (3 + 1 + 3)),
+        ("how-to/test-a-drive-you-do-not-own.md", 2 * 2 * (3 + 1 + 3)),
         ("how-to/use-an-existing-cluster.md", 2 * 5),
         ("how-to/measure-a-fault.md", 3 * 3),
     ],

@@ -1,5 +1,6 @@
 """What a plan needs, before anything starts: the trials, their times, disk and memory, in words and as JSON."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from rich.console import Console
@@ -10,8 +11,9 @@ from assay.model.installed import kind_of
 from assay.model.naming import bytes_text
 from assay.model.trial import FACTORS, Estimate, Plan, Trial
 from assay.platform.dilation import slowness_lines
-from assay.report.words import duration_text, print_line, without_folders
+from assay.report.words import duration_text, print_line, print_text, without_folders
 from assay.run import Needs
+from assay.stats.sample import WORK
 
 # Levels that go without saying in a line about a trial, by factor.
 _USUAL = {
@@ -62,6 +64,8 @@ class DryRun(Frozen):
     """The memory that is available on this machine now."""
     doubts: tuple[Doubt, ...]
     """The doubts that are known before anything starts."""
+    undecided: str
+    """Why the plan can decide nothing without more repetitions; empty where it can."""
 
 
 def dry_run_of(plan: Plan, needs: Needs, doubts: Sequence[Doubt]) -> DryRun:
@@ -77,6 +81,7 @@ def dry_run_of(plan: Plan, needs: Needs, doubts: Sequence[Doubt]) -> DryRun:
         memory_bytes=needs.memory_bytes,
         available_memory_bytes=needs.available_memory_bytes,
         doubts=tuple(doubts),
+        undecided=why_undecided(plan),
     )
 
 
@@ -124,9 +129,26 @@ def print_needs(plan: Plan, needs: Needs, budget_s: float | None, console: Conso
         space = f"at most about {bytes_text(disk)} of disk and {memory} of memory at once"
     basis = from_records or "a rough estimate for quick drives"
     print_line(console, f"  in all: {time}, {basis} (the longest trial, {longest.id}, {seconds}); {space}")
+    if budget_s is None and (why := why_undecided(plan)):
+        print_text(console, f"  {why}", "yellow")
     if budget_s is not None:
         rest = "the time that trials leave is used for further repetitions"
         print_line(console, f"  for {duration_text(budget_s)}: {rest}")
+
+
+def why_undecided(plan: Plan) -> str:
+    """Say why a plan can't decide anything, and what would mend that; nothing where it can."""
+    trials = [trial for trial in plan.trials if not (trial.warm_up or trial.varied)]
+    combined = Counter(tuple(trial.factors.items()) for trial in trials)
+    if max(combined.values(), default=0) < 2:
+        return (
+            "this plan can decide nothing: each combination runs once, so nobody knows how much equal trials differ; "
+            "add --repetitions 2, or --for 1h"
+        )
+    works = [tuple(level for name, level in factors if name in WORK) for factors in combined]
+    if len(set(works)) == len(works):
+        return "this plan can decide nothing: it compares nothing with anything; name a second medium or level"
+    return ""
 
 
 def trial_line(trial: Trial, estimate: Estimate | None = None) -> str:

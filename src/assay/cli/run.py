@@ -293,6 +293,7 @@ def _clean_left_overs(installation: Installation, console: Console) -> None:
     "--set", "values", multiple=True, metavar="KEY=VALUE",
     help="Set a key of the experiment, such as cluster.nodes=3; may be repeated. The value is YAML, such as [1, 2].",
 )  # fmt: skip
+@click.option("--quick", is_flag=True, help="Run each combination once: the least that shows anything.")
 @click.option(
     "--sensitivity",
     is_flag=True,
@@ -306,7 +307,7 @@ def _clean_left_overs(installation: Installation, console: Console) -> None:
 @output_options
 def run(
     experiment: Path, out: Path | None, only: tuple[str, ...], budget_s: float | None, *, overrides: Sequence[Override],
-    resume: bool, dry_run: bool, sensitivity: bool, output: Output,
+    resume: bool, dry_run: bool, quick: bool, sensitivity: bool, output: Output,
 ) -> int:  # fmt: skip
     """Run the trials of an experiment. Each is recorded as soon as it ends.
 
@@ -320,7 +321,8 @@ def run(
               assay run local-directories --media hdd=wd10ezex,ssd=crucial-mx100-512gb --size 2GB
     """
     installation = find_installation()
+    once = [Override("repetitions", 1, ("--repetitions", "1"))] if quick else []
     return run_experiment(
         find_experiment(experiment, installation), out, installation, output, resume=resume, dry_run=dry_run,
-        levels=only, budget_s=budget_s, sensitivity=sensitivity, overrides=overrides,
+        levels=only, budget_s=budget_s, sensitivity=sensitivity, overrides=[*overrides, *once],
     )  # fmt: skip

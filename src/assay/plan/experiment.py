@@ -121,6 +121,8 @@ def one_list_or_many(value: Any) -> Any:
 
 
 MOST_WORTH = 90
+DECIDING = {"zero_delay_baseline": True, "order": "mirrored", "repetitions": 2}
+"""The defaults of emulated drives."""
 
 
 def _percentage(value: Any) -> Any:
@@ -283,7 +285,7 @@ class ExperimentFile(Frozen):
     only."""
     zero_delay_baseline: Annotated[bool, Field(strict=True)] = False
     """Whether each combination also runs on a drive without delays, as the placement `zero-delay`. The time above that
-    is what storage costs ([below](#the-zero-delay-baseline)). Emulated drives only."""
+    is what storage costs ([below](#the-zero-delay-baseline)). Emulated drives only, where it is `true` by default."""
     worth: Annotated[Percentage, Field(json_schema_extra={"default": f"{DEFAULT_WORTH:.0%}"})] = DEFAULT_WORTH
     """Your threshold: how much of the time a placement must save to be worth it, as a percentage between 0 and 90, such
     as `10%`."""
@@ -337,16 +339,28 @@ class ExperimentFile(Frozen):
     exclude: Many[Combined] = []
     """Combinations to leave out: those with all levels of one of these maps; of a list of levels any one will do."""
     repetitions: Annotated[Whole, Field(ge=1, le=10_000)] = 1
-    """How often each combination runs. With 1, in the interleaved order, nothing can be significant."""
+    """How often each combination runs; by default twice on emulated drives. With 1, in the interleaved order, nothing
+    can be significant."""
     warm_up: Annotated[Whole, Field(ge=0, le=1000)] = 0
     """The number of trials that run before all others, to warm up the machine. They are recorded and marked, and count
     in no figure."""
     order: Literal["interleaved", "mirrored"] = "interleaved"
     """With `mirrored` each repetition runs the placements in one order and then in reverse, with the zero-delay
-    baseline once in the middle (hdd, ssd, zero-delay, ssd, hdd), so that steady drift of the machine cancels. See
-    [below](#order)."""
+    baseline once in the middle (hdd, ssd, zero-delay, ssd, hdd), so that steady drift of the machine cancels: the
+    default on emulated drives. See [below](#order)."""
     seed: Annotated[Whole, Field(ge=0, le=MOST_SEED)] = 1
     """The seed of the order of the trials."""
+
+    def deciding(self) -> "ExperimentFile":
+        """Return it with what an answer needs where it does not say otherwise and all drives are emulated.
+
+        These are the mirrored order, the zero-delay baseline and two repetitions; of faults the repetitions alone.
+        """
+        emulated = bool(self.media) and all(medium.kind.emulated for medium in self.media.values())
+        missing = {name: value for name, value in DECIDING.items() if name not in self.model_fields_set}
+        if self.fault:  # what a fault costs is no question about drives, and a drive without delays can't be slow
+            missing = {name: value for name, value in missing.items() if name == "repetitions"}
+        return self.model_copy(update=missing) if emulated else self
 
     @property
     def platform(self) -> PlatformKind:

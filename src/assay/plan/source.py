@@ -68,7 +68,7 @@ class Source(YamlFile):
         if not isinstance(self.tree, dict):
             raise BadInputError(f"{path} must be a mapping that starts with `experiment: NAME`")
         self._set = [(override, apply(override, self.tree)) for override in overrides]
-        self.experiment = self.validated(ExperimentFile)
+        self.experiment = self.validated(ExperimentFile).deciding()
         with self.at("folder"):
             self.folder = absolute(path.parent, self.experiment.folder or Path())
 

@@ -31,9 +31,9 @@ def the_view():
     return study_view(compare(*the_run()))
 
 
-def test_the_page_has_it_between_the_table_and_the_doubts():
+def test_the_page_has_it_before_the_method():
     html = page(*the_run(), [])
-    assert html.index('id="combinations"') < html.index('id="study"') < html.index('id="doubts"')
+    assert html.index('class="believe"') < html.index('id="study"') < html.index('id="method"')
     assert 'id="study"' not in page(a_plan(), [a_record()], [])
 
 
