@@ -193,8 +193,8 @@ def claims(plan: Plan, pairs: Sequence[Pair]) -> Claims:
     decided = decisions(plan, records, compared)
     changes = [
         time.saving
-        for one in breakdowns(plan, records, decided)
-        for part in one.parts
+        for breakdown in breakdowns(plan, records, decided)
+        for part in breakdown.parts
         for time in part.times
         if time.saving
     ]
@@ -202,7 +202,7 @@ def claims(plan: Plan, pairs: Sequence[Pair]) -> Claims:
         designs=1,
         ratios=int(any(one.significant for one in compared)),
         verdicts=int(any(one.verdict is Verdict.WORTH_IT for one in decided)),
-        parts=int(any(one.significant for one in changes)),
+        parts=int(any(change.significant for change in changes)),
     )
 
 
@@ -229,7 +229,7 @@ def show_noise(pairs: Mapping[str, Sequence[Pair]]) -> dict[str, dict[str, float
     """Each workload's and all together; gives the parameters of each workload."""
     say("\nnoise of pairs' log ratios (standard deviation with its 95 % interval), and of single trials")
     found = {name: _noise(name, own) for name, own in pairs.items() if len(own) >= LEAST_PAIRS}
-    every = [one for own in pairs.values() for one in log_ratios(own)]
+    every = [ratio for own in pairs.values() for ratio in log_ratios(own)]
     if len(every) >= LEAST_PAIRS:
         low, high = deviation_interval(every)
         say(f"  all pairs: {stdev(every):.1%} ({low:.1%} to {high:.1%}), excess kurtosis {kurtosis(every):+.1f}")
@@ -260,7 +260,7 @@ def _noise(name: str, own: Sequence[Pair]) -> dict[str, float]:
     say(
         f"    excess kurtosis of ratios {kurtosis(ratios):+.1f}; drift {drift:+.2%} per trial; "
         "autocorrelation of trials "
-        + ", ".join(f"{one:+.2f}" for one in correlations)
+        + ", ".join(f"{correlation:+.2f}" for correlation in correlations)
         + f" (chance: up to {2 / len(trials) ** 0.5:.2f}); {strength}: slow by {states.slow_log:.1%} in "
         f"{states.slow_share:.0%} of trials, difference of the criterion {states.evidence:+.1f}"
     )
@@ -454,7 +454,7 @@ def seconds_of(folder: RunFolder, record: Record) -> dict[tuple[str, str], float
         if job.active_s is not None:
             found["jobs' edges", f"{label} without any task"] = job.elapsed_s - job.active_s
         for stage in job.stages:
-            own = [one for one in attempts if one.job == job.id and one.stage == stage.name]
+            own = [attempt for attempt in attempts if attempt.job == job.id and attempt.stage == stage.name]
             if own:
                 tasks = f"{label} {stage.name}"
                 starts = [one.started_ms for one in own]
@@ -478,11 +478,11 @@ def correlations(records: Sequence[Record]) -> list[tuple[str, float]]:
     """Of the elapsed time with everything that probes counted while the jobs ran, the strongest first (Spearman)."""
     from scipy.stats import spearmanr
 
-    logs = [elapsed_log(one) for one in records]
+    logs = [elapsed_log(record) for record in records]
     values = [_counted(one) for one in records]
     found = []
     for label in sorted(set.intersection(*map(set, values))):
-        own = [one[label] for one in values]
+        own = [value[label] for value in values]
         if len(set(own)) > 2:
             found.append((label, float(spearmanr(own, logs).statistic)))
     return sorted(found, key=lambda one: -abs(one[1]))
@@ -491,9 +491,9 @@ def correlations(records: Sequence[Record]) -> list[tuple[str, float]]:
 def _counted(record: Record) -> dict[str, float]:
     media = {medium.name: "drive" for medium in record.trial.media}
     found = {
-        f"{one.probe} {media.get(one.subject, one.subject)} {one.series}": one.value
-        for one in record.amounts
-        if one.part == "run"
+        f"{amount.probe} {media.get(amount.subject, amount.subject)} {amount.series}": amount.value
+        for amount in record.amounts
+        if amount.part == "run"
     }
     return found | {"trial started (order in run)": float(record.steps[0].started_ms)}
 

@@ -79,8 +79,10 @@ def _job(levels: Mapping[str, str], varied: Sequence[str]) -> str:
 
 def _amount(record: Record, series: str) -> float:
     return sum(
-        one.value for one in record.amounts if (one.probe, one.series, one.part) == (PROBE, series, "run")
-    )  # fmt: skip
+        amount.value
+        for amount in record.amounts
+        if (amount.probe, amount.series, amount.part) == (PROBE, series, "run")
+    )
 
 
 def _shares(folder: RunFolder, records: Sequence[Record]) -> Iterator[str]:

@@ -30,7 +30,9 @@ def main() -> int:
             run = read_run(RunFolder(place), details=False)
         except BadInputError as error:
             sys.exit(f"cpu_speed_scaling: {error}")
-        compared = list(comparisons([one for one in analyse(run.plan, run.records).sensitivities if one]))
+        compared = list(
+            comparisons([sensitivity for sensitivity in analyse(run.plan, run.records).sensitivities if sensitivity])
+        )
         if not compared:
             sys.exit(f"cpu_speed_scaling: {place} has no placements that were compared at several `cpus`")
         kept[place.name] = compared

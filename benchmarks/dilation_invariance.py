@@ -63,7 +63,7 @@ def main() -> None:
 def show(records: Trials) -> None:
     """Times, equivalences, and verdicts of some trials."""
     sys.stdout.write(times(summarise(records)) + "\n\n")
-    made = [one for name, prior in NOISES.items() for one in equivalences(records.samples, name, prior)]
+    made = [equivalence for name, prior in NOISES.items() for equivalence in equivalences(records.samples, name, prior)]
     if made:
         sys.stdout.write(table(made) + "\n")
     for line in judged(made):

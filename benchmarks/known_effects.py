@@ -183,7 +183,7 @@ def main() -> int:
     tables["shares"] = {one.name: _covered(one, plans // 2) for one in (QUICKSTART, QUICKSTART_TWICE, SCENARIOS[3])}
     held += [1 - own[name] <= most for own in tables["shares"].values() for name in ("saving", "storage share")]
     say("jobs and phases without any effect:")
-    tables["parts"] = {one.name: _parts_judged(one, plans // 2) for one in SCENARIOS[:4]}
+    tables["parts"] = {scenario.name: _parts_judged(scenario, plans // 2) for scenario in SCENARIOS[:4]}
     held += [own["mixed"] <= most for own in tables["parts"].values()]
     say(f"a true effect of {EFFECT - 1:.0%} at a noise of 5% of each trial:")
     tables["found"] = {"two placements": _found(TWO, 1, plans), "four placements": _found(FOUR, 6, plans // 8)}
@@ -357,7 +357,7 @@ def _with_history(scenario: Scenario, plans: int) -> Rates:
     for seed, noise in enumerate(noises(plans, 3)):
         like = [float(one) for one in noise * np.exp(0.2 * source.standard_normal(7))]
         earlier = made(before, like[:6], 1_000_000 + 6 * seed)
-        prior = fit_prior([one for own in earlier for one in residuals(own, PLACEMENT).values()])
+        prior = fit_prior([residual for own in earlier for residual in residuals(own, PLACEMENT).values()])
         judged += [compare(own, prior=prior) for own in made(scenario, like[6:], seed)]
     return _rates(judged)
 
@@ -474,8 +474,8 @@ def _claimed_parts(scenario: Scenario, part_noises: Array) -> float:
         ]
         changes = [
             change
-            for one in breakdowns(plan, parted, decisions(plan, parted))
-            for part in one.parts
+            for breakdown in breakdowns(plan, parted, decisions(plan, parted))
+            for part in breakdown.parts
             for time_of in part.times
             for change in (time_of.storage_share, time_of.saving)
         ]

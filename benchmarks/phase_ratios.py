@@ -65,7 +65,7 @@ def read(run: Path) -> dict[tuple[str, str], dict[Levels, dict[int, float]]]:
     records = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(run.glob("trials/*/record.json"))]
     records = [record for record in records if counts(record)]
     levels = [factors(record) for record in records]
-    varied = [name for name in levels[0] if len({one[name] for one in levels}) > 1] if levels else []
+    varied = [name for name in levels[0] if len({level[name] for level in levels}) > 1] if levels else []
     times: dict[tuple[str, str], dict[Levels, dict[int, float]]] = {}
     for record, own in zip(records, levels, strict=True):
         key = tuple((name, own[name]) for name in varied)

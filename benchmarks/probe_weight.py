@@ -168,7 +168,7 @@ def _interval(ratios: list[float]) -> tuple[float, float]:
 
 def _amount(record: Record, series: str) -> float:
     """Of the whole trial."""
-    return sum(one.value for one in record.amounts if (one.probe, one.series) == ("own-cost", series))
+    return sum(amount.value for amount in record.amounts if (amount.probe, amount.series) == ("own-cost", series))
 
 
 if __name__ == "__main__":

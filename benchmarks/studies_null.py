@@ -81,10 +81,12 @@ def design(run: StudyRun) -> Design:
         groups.setdefault(point._replace(medium="", settings=""), []).append(point)
     alike = {place: median(median(measured.of(one).values()) for one in group) for place, group in groups.items()}
     scored = {
-        (one.first, one.second): None
+        (contrast.first, contrast.second): None
         for table in tables(experiment.study, measured)
-        for one in table.contrasts
-        if one.agreement in {*POSSIBLE, "published tie"} and one.measured and one.measured.pairs >= LEAST_PAIRS
+        for contrast in table.contrasts
+        if contrast.agreement in {*POSSIBLE, "published tie"}
+        and contrast.measured
+        and contrast.measured.pairs >= LEAST_PAIRS
     }
     return Design(
         run.experiment,

@@ -104,22 +104,22 @@ def check_needs(plan: Plan, set_up: SetUp, progress: Progress, expected: Expecte
                     )
             # The jobs have these besides; those of the daemons are the settings' alone.
             setup.platform.check({**trial.settings.properties, **trial.workload.hadoop})
-    found: dict[Key, Estimate] = {}
+    estimates_by_key: dict[Key, Estimate] = {}
     disk: dict[str, int] = {}
     free: dict[str, int] = {}
     progress.step("preparing inputs")
     for key, trial in distinct.items():
         with set_up(trial) as setup:
             spaces = {medium.spec.name: medium.space() for medium in setup.platform.media()}
-            found[key] = _estimate(trial, setup, progress)
-            if lack := _lack(trial, found[key], spaces):
+            estimates_by_key[key] = _estimate(trial, setup, progress)
+            if lack := _lack(trial, estimates_by_key[key], spaces):
                 cure = f"free some space, name a place on another disk, or take {_smaller(trial)}"
                 raise BadInputError(f"{lack}; {cure}", "media")
         several = (trial.cluster.nodes or 1) > 1
         free |= {name: (several and space.shared_free_bytes) or space.free_bytes for name, space in spaces.items()}
-        for name, wanted in _disk(trial, found[key]).items():
-            disk[name] = max(disk.get(name, 0), wanted)
-    estimates = {trial.id: found[_key(trial)] for trial in plan.trials}
+        for name, needed_bytes in _disk(trial, estimates_by_key[key]).items():
+            disk[name] = max(disk.get(name, 0), needed_bytes)
+    estimates = {trial.id: estimates_by_key[_key(trial)] for trial in plan.trials}
     for trial in plan.trials:
         if expected is not None and (earlier := expected.of(trial)) is not None:
             estimates[trial.id] = estimates[trial.id].model_copy(update=earlier._asdict())
@@ -127,12 +127,12 @@ def check_needs(plan: Plan, set_up: SetUp, progress: Progress, expected: Expecte
         estimates=estimates,
         disk_bytes=disk,
         free_bytes=free,
-        memory_bytes=max(estimate.memory_bytes for estimate in found.values()),
+        memory_bytes=max(estimate.memory_bytes for estimate in estimates_by_key.values()),
         available_memory_bytes=available_memory_bytes(),
         seconds=sum(estimate.seconds for estimate in estimates.values()),
     )
     if needs.memory_bytes > needs.available_memory_bytes:
-        largest = max(distinct, key=lambda key: found[key].memory_bytes)
+        largest = max(distinct, key=lambda key: estimates_by_key[key].memory_bytes)
         fewer = ""
         if (distinct[largest].cluster.nodes or 1) > 1:
             most = _nodes_that_fit(distinct[largest], set_up, progress, needs.available_memory_bytes)
@@ -224,17 +224,17 @@ def lack_of_room(trial: Trial, setup: TrialSetup) -> str | None:
 def _lack(trial: Trial, estimate: Estimate, spaces: Mapping[str, Space]) -> str | None:
     """Which medium has less free than is wanted there, or which media on one disk don't fit there together."""
     disk, nodes = _disk(trial, estimate), trial.cluster.nodes or 1
-    for name, wanted in disk.items():  # each node has a drive of that name, with its share
-        if wanted // nodes > (free := spaces[name].free_bytes):
-            return f"medium {name!r} has {bytes_text(free)} free, and about {bytes_text(wanted)} are needed"
+    for name, needed_bytes in disk.items():  # each node has a drive of that name, with its share
+        if needed_bytes // nodes > (free := spaces[name].free_bytes):
+            return f"medium {name!r} has {bytes_text(free)} free, and about {bytes_text(needed_bytes)} are needed"
     for shared in {space.shared for space in spaces.values() if space.shared is not None}:
         names = [name for name, space in spaces.items() if space.shared == shared]
-        wanted = min(sum(disk[name] for name in names), estimate.disk_bytes)
+        needed_bytes = min(sum(disk[name] for name in names), estimate.disk_bytes)
         free = max(spaces[name].shared_free_bytes or spaces[name].free_bytes for name in names)
-        if (len(names) > 1 or nodes > 1) and wanted > free:
+        if (len(names) > 1 or nodes > 1) and needed_bytes > free:
             of = "" if nodes == 1 else f" of {nodes} nodes"
             media = f"the media {', '.join(names)}{of} lie on one disk with {bytes_text(free)} free"
-            return f"{media}, and about {bytes_text(wanted)} are needed there"
+            return f"{media}, and about {bytes_text(needed_bytes)} are needed there"
     return None
 
 
@@ -277,8 +277,8 @@ class Budget:
             self._took_s += seconds
 
     def _expected_s(self, trial: Trial) -> float:
-        if (found := self._expected.of(trial)) is not None:
-            return found.seconds
+        if (expectation := self._expected.of(trial)) is not None:
+            return expectation.seconds
         factor = self._took_s / self._estimated_s if self._estimated_s else 1.0
         return self._estimates_s.get(_levels_of(trial), 0.0) * factor
 
@@ -305,41 +305,41 @@ class RepetitionSchedule:
         self._decided = decided or (lambda records: decided_work(plan, records))
         self._repetitions: list[tuple[Trial, ...]] = []
 
-    def next_round(self, held: Collection[str], records: Sequence[Record], allows: Allows) -> tuple[Trial, ...]:
+    def next_round(self, known_trials: Collection[str], records: Sequence[Record], allows: Allows) -> tuple[Trial, ...]:
         """The next round, of what `allows` says still fits; empty where nothing does, or where all is decided.
 
-        `held` are the ids of the trials that the run has already: no round has one of theirs. `records` are all that
+        `known_trials` are the ids of the trials that the run has already: no round has them. `records` are all that
         there are. Combinations that never finish are left out: repeating them tells nothing.
         """
         # What an earlier machine knew is not pooled with what that of the last trial will.
         places = list(zip(records, machines_of(records), strict=True))
-        last = max(places, key=lambda place: began_ms(place[0]), default=None)
+        last = max(places, key=lambda entry: began_ms(entry[0]), default=None)
         here = [record for record, machine in places if last is not None and machine == last[1]]
         decided = self._decided(here)
-        ran = {_levels_of(one.trial) for one in here if not one.trial.warm_up}
-        wanted = self._wanted - (ran - {_levels_of(one.trial) for one in here if counts(one)})
+        ran = {_levels_of(record.trial) for record in here if not record.trial.warm_up}
+        open_levels = self._wanted - (ran - {_levels_of(record.trial) for record in here if counts(record)})
 
         def open_work(trial: Trial) -> bool:
-            return _levels_of(trial) in wanted and work_of(trial) not in decided
+            return _levels_of(trial) in open_levels and work_of(trial) not in decided
 
-        whole = self._free(held, open_work)
+        whole = self._free(known_trials, open_work)
         if not whole or allows(whole):
             return whole
         for work in dict.fromkeys(map(work_of, whole)):
-            own = self._free(held, lambda trial: open_work(trial) and work_of(trial) == work)  # noqa: B023
-            if allows(own):
-                return own
+            repetition = self._free(known_trials, lambda trial: open_work(trial) and work_of(trial) == work)  # noqa: B023
+            if allows(repetition):
+                return repetition
         return ()
 
-    def _free(self, held: Collection[str], is_wanted: Callable[[Trial], bool]) -> tuple[Trial, ...]:
+    def _free(self, known_trials: Collection[str], is_wanted: Callable[[Trial], bool]) -> tuple[Trial, ...]:
         """The wanted trials of the first repetition of which none has run: what began on another day stays apart."""
-        for place in count():
-            if place == len(self._repetitions):
+        for index in count():
+            if index == len(self._repetitions):
                 self._repetitions.append(next(self._more))
-            own = tuple(filter(is_wanted, self._repetitions[place]))
-            if not any(trial.id in held for trial in own):
+            repetition = tuple(filter(is_wanted, self._repetitions[index]))
+            if not any(trial.id in known_trials for trial in repetition):
                 break
-        return own
+        return repetition
 
 
 def work_of(trial: Trial) -> Work:
@@ -358,17 +358,19 @@ def decided_work(plan: Plan, records: Sequence[Record]) -> set[Work]:
     A decision is made once its verdict is that a placement is worth it, or that none is, and surer than a report has to
     be: this is asked again and again.
     """
-    found: dict[Work, bool] = {}
+    decided_by_work: dict[Work, bool] = {}
     records = Trials.of(records)
     compared = compare(records.samples, prior=plan.prior, orders={PLACEMENT: plan.placements})
     for decision in decisions(plan, records, compared, STOP_ALPHA):
         if len(decision.placements) > 1:
             work = tuple(decision.levels[name] for name in WORK)
-            found[work] = found.get(work, True) and decision.verdict is not Verdict.NOT_KNOWN_YET
-    for one in compared if not found else ():
-        work = tuple(dict(one.others)[name] for name in WORK)
-        found[work] = found.get(work, True) and one.significant and (one.p_adjusted or 0.0) <= STOP_ALPHA
-    return {work for work, decided in found.items() if decided}
+            decided_by_work[work] = decided_by_work.get(work, True) and decision.verdict is not Verdict.NOT_KNOWN_YET
+    for comparison in compared if not decided_by_work else ():
+        work = tuple(dict(comparison.others)[name] for name in WORK)
+        decided_by_work[work] = (
+            decided_by_work.get(work, True) and comparison.significant and (comparison.p_adjusted or 0.0) <= STOP_ALPHA
+        )
+    return {work for work, decided in decided_by_work.items() if decided}
 
 
 def _levels_of(trial: Trial) -> Levels:

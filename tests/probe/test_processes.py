@@ -59,7 +59,7 @@ def test_a_line_of_hadoops_nodemanager_is_read_as_the_kernel_means_it():
 
 def test_a_name_with_blanks_and_brackets_does_not_shift_the_fields():
     stat = parse_stat("7 (a) b (c)) S 3 0 0 0 -1 0 0 0 0 0 11 12 13 14 20 0 1 0 0 0 5 0 0\n")
-    assert (stat.parent, stat.own, stat.reaped) == (3, Ticks(11, 12), Ticks(13, 14))
+    assert (stat.parent, stat.own_ticks, stat.reaped) == (3, Ticks(11, 12), Ticks(13, 14))
 
 
 @pytest.mark.parametrize("text", ["", "7 (java) S 3", "7 (java) S x " + "0 " * 30])

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from assay.model.energy import Span
-from assay.stats.timeline import Pieces, added, binned, running_tasks, sampled, within
+from assay.stats.timeline import Pieces, added, binned, clip, running_tasks, sampled
 from tests.stats.attempts import an_attempt, at
 
 SPAN = Span(begin_ms=1_000, end_ms=101_000)
@@ -35,7 +35,7 @@ def any_pieces(draw):
 
 @given(any_pieces(), some.integers(1, 40))
 def test_bins_keep_the_extremes_and_the_mean(pieces, most):
-    own, bins = within(pieces, SPAN), binned(pieces, SPAN, most)
+    own, bins = clip(pieces, SPAN), binned(pieces, SPAN, most)
     assert len(bins.mean) <= most
     if not len(own.values):
         assert not len(bins.mean)

@@ -9,7 +9,7 @@ import pytest
 import statsmodels.formula.api as smf
 
 from assay.model.trial import NoisePrior
-from assay.stats.fit import fits, within
+from assay.stats.fit import fits, noise_by_combination
 from assay.stats.sample import MACHINE, RUN, Sample, combinations
 
 ALMOST_NONE = NoisePrior(deviation=0.1, freedom=1e-9, source="assumption")
@@ -104,7 +104,7 @@ def test_drift_between_repetitions_is_no_noise():
     fit = only(fits(found, "placement", ALMOST_NONE))
     assert fit.noise.deviation < 1e-5
     assert fit.contrast("ssd", "hdd").ratio == pytest.approx(0.7)
-    assert within(combinations(found))[found[0].factors].deviation > 0.3
+    assert noise_by_combination(combinations(found))[found[0].factors].deviation > 0.3
 
 
 def test_noise_is_pooled_over_all_combinations_of_a_workload_and_of_no_other():

@@ -228,7 +228,7 @@ def test_a_quantile_is_that_of_the_sorted_values(pairs, share, at_once):
     values, weight = np.array([value for value, _ in pairs], np.int64), np.array([own for _, own in pairs])
     quantile = Quantile(share, int(values.max()))
     passes = 0
-    while not quantile.found:
+    while not quantile.is_found:
         for begin in range(0, len(values), at_once):
             quantile.see(values[begin : begin + at_once], weight[begin : begin + at_once])
         quantile.end_pass()

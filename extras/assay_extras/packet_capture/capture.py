@@ -199,7 +199,7 @@ class Pipeline:
     def busy_s(self) -> float:
         """Processor time of both so far; after their end as it was told last."""
         stats = [stat for process in self._open if (stat := process.read()) is not None]
-        ticks = sum(stat.own.user + stat.own.system for stat in stats)
+        ticks = sum(stat.own_ticks.user + stat.own_ticks.system for stat in stats)
         self._busy_s = max(self._busy_s, ticks / os.sysconf("SC_CLK_TCK"))
         return self._busy_s
 

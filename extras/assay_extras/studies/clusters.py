@@ -119,10 +119,12 @@ def _bytes(record: Record, base: Point, parts: tuple[Part, ...], input_bytes: fl
             found |= {f"mean {metric}": mean(known)}
             if metric != "disk":
                 found |= {metric: sum(known), f"most {metric}": max(known)}
-    own = [one for one in record.amounts if one.node == MASTER and one.part in parts and _is_a_daemons(one)]
+    own = [
+        amount for amount in record.amounts if amount.node == MASTER and amount.part in parts and _is_a_daemons(amount)
+    ]
     found |= {"master's disk": sum(one.value for one in own)} if own else {}
     pairs = [one for one in record.amounts if one.part in parts and _is_between(one, {MASTER, *workers})]
-    found |= {"network": sum(one.value for one in pairs)} if pairs else {}
+    found |= {"network": sum(pair.value for pair in pairs)} if pairs else {}
     for metric, value in found.items():
         yield base.at("metric", metric), value / input_bytes
 
@@ -131,10 +133,14 @@ def _drives(record: Record, node: str, parts: Collection[Part], sides: Collectio
     """Bytes by the reports of a node's drives, else by its machine's counters; None where there are neither."""
     reports = [report for name, own in record.devices.items() if name.startswith(f"{node}/") for report in own.items()]
     requests = [getattr(report, side) for part, report in reports if part in parts for side in sides]
-    found = [float(one.bytes) for one in requests if one is not None]
+    found = [float(request.bytes) for request in requests if request is not None]
     if not reports:
-        of_disks = [one for one in record.amounts if (one.probe, one.node) == ("disk", node) and one.part in parts]
-        found = [one.value for one in of_disks if one.series in {_COUNTED[side] for side in sides}]
+        of_disks = [
+            amount
+            for amount in record.amounts
+            if (amount.probe, amount.node) == ("disk", node) and amount.part in parts
+        ]
+        found = [disk.value for disk in of_disks if disk.series in {_COUNTED[side] for side in sides}]
     return sum(found) if found else None
 
 

@@ -102,14 +102,14 @@ def read_speed_runs(folder: Path) -> SpeedRuns | None:
 def at_speeds(runs: SpeedRuns) -> list[AtSpeed]:
     """Each factor, judged by itself."""
     found = []
-    for one in runs.runs:
-        compared, experiment = overview([one.run]), study_experiment(one.run.experiment)
+    for run in runs.runs:
+        compared, experiment = overview([run.run]), study_experiment(run.run.experiment)
         if compared is None or compared.score is None or experiment is None:
             continue
         error = ratio_error("all", [other for other in compared.comparisons if other.published_direction])
         if error is not None:
-            verdicts = _verdicts(experiment, one.run)
-            found.append(AtSpeed(one.slowdown, compared.comparisons, compared.score, error, verdicts))
+            verdicts = _verdicts(experiment, run.run)
+            found.append(AtSpeed(run.slowdown, compared.comparisons, compared.score, error, verdicts))
     return found
 
 
@@ -121,7 +121,7 @@ def _verdicts(experiment: StudyExperiment, run: StudyRun) -> dict[str, Verdict]:
 def speed_tables(found: Sequence[AtSpeed]) -> list[ScoreTable]:
     """Ratios and agreement by the factor; and statements whose verdict depends on it."""
     places = list(dict.fromkeys(one.place for at in found for one in at.comparisons if one.published_direction))
-    published = {one.place: one.published_ratio for at in found for one in at.comparisons}
+    published = {comparison.place: comparison.published_ratio for at in found for comparison in at.comparisons}
     rows = [
         (str(at.slowdown), *(_ratio(at, place) for place in places), *_agreement(at), f"{at.error.factor:.2f}")
         for at in found
@@ -139,9 +139,11 @@ def speed_tables(found: Sequence[AtSpeed]) -> list[ScoreTable]:
 
 
 def _ratio(at: AtSpeed, place: str) -> str:
-    for one in at.comparisons:
-        if one.place == place and one.measured_ratio is not None:
-            return f"{one.measured_ratio:.2f}" + ("" if one.low is None else f" ({one.low:.2f} to {one.high:.2f})")
+    for comparison in at.comparisons:
+        if comparison.place == place and comparison.measured_ratio is not None:
+            return f"{comparison.measured_ratio:.2f}" + (
+                "" if comparison.low is None else f" ({comparison.low:.2f} to {comparison.high:.2f})"
+            )
     return "-"
 
 
@@ -221,7 +223,9 @@ class _Axes:
             parts.append(f'<path d="M{LEFT_PX},{y:.1f}H{WIDTH_PX - RIGHT_PX}" stroke="{stroke}"/>')
             parts.append(text(LEFT_PX - 8, y + 4, f"{tick:g}", 'text-anchor="end"'))
         y = TOP_PX + PLOT_PX + 18
-        return "".join([*parts, *(text(self.x(one), y, str(one), 'text-anchor="middle"') for one in self.factors)])
+        return "".join(
+            [*parts, *(text(self.x(factor), y, str(factor), 'text-anchor="middle"') for factor in self.factors)]
+        )
 
 
 def _values(shown: Iterable[Compared]) -> list[float]:

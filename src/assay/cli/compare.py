@@ -22,10 +22,10 @@ PAGE = Path("comparison.html")
 
 
 def run_names(folders: Sequence[Path]) -> list[str]:
-    """The last parts of the folders' paths, as many as tell them apart. Raises BadInputError where one comes twice."""
+    """Name each run by the last parts of its path, as few as tell all apart. Raises BadInputError for repetitions."""
     whole = [folder.resolve() for folder in folders]
     if len(set(whole)) < len(whole):
-        twice = next(folder for place, folder in enumerate(folders) if whole[place] in whole[:place])
+        twice = next(folder for index, folder in enumerate(folders) if whole[index] in whole[:index])
         raise BadInputError(f"{twice} is named twice; a run can't be compared with itself")
     longest = max(len(path.parts) for path in whole)
     every = (["/".join(path.parts[-count:]) for path in whole] for count in range(1, longest + 1))
@@ -35,8 +35,8 @@ def run_names(folders: Sequence[Path]) -> list[str]:
 def _json_lines(folders: dict[str, Path]) -> Iterator[str]:
     """Each run's own document, by its name."""
     yield "{"
-    for place, (name, folder) in enumerate(folders.items()):
-        yield f"{',' if place else ''}{json.dumps(name)}:"
+    for index, (name, folder) in enumerate(folders.items()):
+        yield f"{',' if index else ''}{json.dumps(name)}:"
         run = read_run(RunFolder(folder), details=False)
         yield from json_lines(run, analyse(run.plan, run.records, predictions=run.predicted))
     yield "}"
@@ -83,7 +83,7 @@ def compare(folders: tuple[Path, ...], form: Form | None, out: Path | None, fail
 
 
 def _slower(compared: ComparedRuns, above: float) -> Slowdowns:
-    """Raises BadInputError where no run has anything to compare with the first: that must not pass for "as fast"."""
+    """Find what is slower. Raises BadInputError where no run can be compared: that must not pass for "as fast"."""
     slower = slowdowns(compared, above)
     if not slower.tested:
         raise BadInputError(
@@ -94,7 +94,7 @@ def _slower(compared: ComparedRuns, above: float) -> Slowdowns:
 
 
 def _judge(slower: Slowdowns, console: Console) -> int:
-    """Say what is slower; the exit code."""
+    """Print what is slower, and return the exit code."""
     for line in slowdown_words(slower):
         print_text(console, line)
     return FAILED if slower.shown else 0

@@ -69,7 +69,7 @@ class DryRun(Frozen):
 
 
 def dry_run_of(plan: Plan, needs: Needs, doubts: Sequence[Doubt]) -> DryRun:
-    """Of a plan that was checked; `doubts` are those that are known by then."""
+    """Describe a checked plan; `doubts` are those that are known before it runs."""
     return DryRun(
         experiment=plan.experiment,
         trials=tuple(_planned(trial, needs.estimates[trial.id]) for trial in plan.trials),
@@ -93,8 +93,11 @@ def _planned(trial: Trial, estimate: Estimate) -> PlannedTrial:
 
 
 def print_needs(plan: Plan, needs: Needs, budget_s: float | None, console: Console) -> None:
-    """Head, each trial, each medium, memory, and in the last line the sum of times with the worst disk and memory."""
-    time, known = f"about {duration_text(needs.seconds)}", sum(bool(one.records) for one in needs.estimates.values())
+    """Print each trial, the space on each medium and the memory; the last line has the total time and needs."""
+    time, known = (
+        f"about {duration_text(needs.seconds)}",
+        sum(bool(estimate.records) for estimate in needs.estimates.values()),
+    )
     from_records = "from earlier records" if known == len(needs.estimates) else ""
     count = f"{len(plan.trials)} trial{'' if len(plan.trials) == 1 else 's'}"
     print_line(console, f"{plan.experiment}: {count}, {time}, {from_records or 'more on slow drives'}")
@@ -107,10 +110,10 @@ def print_needs(plan: Plan, needs: Needs, budget_s: float | None, console: Conso
         reckoned = f"; the other {others} are rough estimates" if others else ""
         times = f"times of {known} trial{'s' if known > 1 else ''} are medians of earlier records"
         print_line(console, f"  {times}{reckoned}")
-    for name, wanted in needs.disk_bytes.items():
-        if wanted:
+    for name, needed_bytes in needs.disk_bytes.items():
+        if needed_bytes:
             free = bytes_text(needs.free_bytes[name])
-            print_line(console, f"  {name}: at most about {bytes_text(wanted)} at once, {free} free")
+            print_line(console, f"  {name}: at most about {bytes_text(needed_bytes)} at once, {free} free")
     memory, available = bytes_text(needs.memory_bytes), bytes_text(needs.available_memory_bytes)
     if needs.memory_bytes:
         print_line(console, f"  this machine: at most about {memory} of memory, {available} available")

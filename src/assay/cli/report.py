@@ -37,7 +37,7 @@ from assay.report.words import print_line, print_text
 
 @contextmanager
 def uncollected() -> Iterator[None]:
-    """Without garbage collection, a tenth to a quarter of a large report's time; its memory stays the same."""
+    """Turn garbage collection off, which takes 10 to 25 % of a large report's time; memory stays the same."""
     enabled = gc.isenabled()
     gc.disable()
     try:
@@ -52,7 +52,7 @@ LONGEST_S = 180
 
 
 def find_browser() -> str:
-    """The path of a browser that prints. Raises BadInputError when there is none."""
+    """Find a browser that can print. Raises BadInputError where there is none."""
     browser = next((path for name in BROWSERS if (path := shutil.which(name))), None)
     if browser is None:
         raise BadInputError(
@@ -63,7 +63,7 @@ def find_browser() -> str:
 
 
 def browser_command(browser: str, profile: Path) -> list[str]:
-    """How it is started without a screen; root has no sandbox of its own to run in."""
+    """Return the command that starts a browser without a screen, and for root without a sandbox."""
     sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []
     quiet = ["--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-component-update"]
     return [browser, "--headless=new", *sandbox, *quiet, f"--user-data-dir={profile}"]
@@ -71,11 +71,11 @@ def browser_command(browser: str, profile: Path) -> list[str]:
 
 def print_page(html: str, target: Path, browser: str) -> None:
     """Write a page as PDF. Raises AssayError when the browser does not."""
-    with TemporaryDirectory(prefix="assay-pdf-") as place:
-        page, printed = Path(place) / "page.html", Path(place) / "page.pdf"
+    with TemporaryDirectory(prefix="assay-pdf-") as directory:
+        page, printed = Path(directory) / "page.html", Path(directory) / "page.pdf"
         page.write_text(html, encoding="utf-8")
         options = ["--no-pdf-header-footer", f"--print-to-pdf={printed}", page.as_uri()]
-        command = [*browser_command(browser, Path(place) / "profile"), *options]
+        command = [*browser_command(browser, Path(directory) / "profile"), *options]
         try:
             done = subprocess.run(
                 command, capture_output=True, encoding="utf-8", errors="replace", timeout=LONGEST_S, check=False
@@ -169,7 +169,7 @@ def write_page(html: str, target: Path, browser: str, console: Console) -> None:
 
 
 def csv_of(run: RunData, analysis: RunAnalysis, rows: Rows) -> Iterator[str]:
-    """One line per combination or trial, with what its jobs took of energy; per placement; or per job and phase."""
+    """Yield a CSV line for each combination or trial (with energy), each placement, or each job and phase."""
     if rows == "placements":
         foretold = zip(analysis.decisions, analysis.predicted, strict=True)
         return values.csv_lines([line for one, levels in foretold for line in values.placement_values(one, levels)])
@@ -190,12 +190,12 @@ def csv_of(run: RunData, analysis: RunAnalysis, rows: Rows) -> Iterator[str]:
         several = values.of_rows(analysis.rows, run.records, uneven)
     spread = map(values.imbalance_values, several)
     return values.csv_lines(
-        [{**line, **energy, **own} for line, energy, own in zip(lines, energies, spread, strict=True)]
+        [{**line, **energy, **imbalance} for line, energy, imbalance in zip(lines, energies, spread, strict=True)]
     )
 
 
 def emit(lines: Iterator[str], out: Path | None) -> None:
-    """To a file, or to standard output."""
+    """Write lines to a file, or to standard output."""
     if out is None:
         shown = printable if sys.stdout.isatty() else str
         for line in lines:
@@ -205,22 +205,23 @@ def emit(lines: Iterator[str], out: Path | None) -> None:
 
 
 def json_lines(run: RunData, analysis: RunAnalysis) -> Iterator[str]:
-    """One JSON document in lines, a record at a time: a large run does not fit into memory.
+    """Yield one JSON document in lines, a record at a time, since a large run does not fit into memory.
 
-    `energy` is by trial, and so is `nodes` of those that had several.
+    `energy` has an entry for each trial, `nodes` for each trial with several nodes.
     """
     energies: list[str] = []
     nodes: list[str] = []
     yield f'{{"plan": {run.plan.model_dump_json(ensure_ascii=True)},\n"records": ['
-    for place, record in enumerate(run.whole_records()):
-        yield f"{',' if place else ''}{record.model_dump_json(ensure_ascii=True)}"
+    for index, record in enumerate(run.whole_records()):
+        yield f"{',' if index else ''}{record.model_dump_json(ensure_ascii=True)}"
         energies.append(f"{json.dumps(record.trial.id)}: {json_text(values.energy_json(record))}")
         if of_nodes := values.nodes_json(record):
             nodes.append(f"{json.dumps(record.trial.id)}: {json_text(of_nodes)}")
     left_out = [{"folder": str(damaged.folder), "reason": damaged.reason} for damaged in run.damaged]
     parts = {"decisions": analysis.decisions, "breakdowns": analysis.breakdowns, "other_comparisons": analysis.others}
     known = ",".join(
-        "null" if one is None else one.model_dump_json(ensure_ascii=True) for one in analysis.sensitivities
+        "null" if sensitivity is None else sensitivity.model_dump_json(ensure_ascii=True)
+        for sensitivity in analysis.sensitivities
     )
     worked_out = f',\n"sensitivities": [{known}]' + "".join(
         f',\n"{name}": [{",".join(row.model_dump_json(ensure_ascii=True) for row in rows)}]'

@@ -28,7 +28,7 @@ _MIB = 1 << 20
 
 
 def resourcemanagers(site: Site) -> tuple[str, ...]:
-    """One address, or with high availability those of all ResourceManagers; without it their ids mean nothing."""
+    """Return the addresses of all ResourceManagers; without high availability there is one, whatever ids are listed."""
     secure = _is_secure(site)
     scheme, port, key = ("https", 8090, "webapp.https.address") if secure else ("http", 8088, "webapp.address")
     available = site.get("yarn.resourcemanager.ha.enabled").lower() == "true"
@@ -50,12 +50,12 @@ def historyservers(site: Site) -> tuple[str, ...]:
 
 
 def nodemanagers(answer: Any, site: Site, _by_name: bool) -> Iterator[WorkerDaemon]:  # noqa: FBT001 - see WorkerList
-    """Those that are there, also where they are unhealthy."""
+    """List the NodeManagers that are there, unhealthy ones too."""
     scheme = "https" if _is_secure(site) else "http"
     for node in (answer["nodes"] or {}).get("node") or ():
         if node["state"] not in _GONE and node.get("nodeHTTPAddress"):
-            place = node["nodeHTTPAddress"]
-            url = f"{scheme}://{in_url(host_of(place))}:{place.rpartition(':')[2]}"
+            address = node["nodeHTTPAddress"]
+            url = f"{scheme}://{in_url(host_of(address))}:{address.rpartition(':')[2]}"
             yield WorkerDaemon(node["nodeHostName"], "", "nodemanager", url)
 
 

@@ -81,7 +81,7 @@ def _properties(node: NodeContext) -> Mapping[str, str]:
 
 
 def _starts(starts: ContainerStarts, chosen: Mapping[str, str]) -> Mapping[str, str]:
-    """Not what would undo a trial's choice: a job's classes before Hadoop's, its own notification."""
+    """Return how containers start, but for what would undo a trial's choice: its class order, its notification."""
     properties: dict[str, str] = {}
     tasks, master = [_TASK_OPTIONS], list[str]()
     if starts.brisk:
@@ -106,7 +106,7 @@ def _check(spec: ClusterSpec, properties: Mapping[str, str], daemons: Sequence[D
 
 
 def _tasks_bytes(properties: Mapping[str, str], offered_mb: int, disk_bytes: int) -> int:
-    """As many tasks as fit beside the master's container, no more than blocks or reducers."""
+    """Estimate the memory of as many tasks as fit beside the master's container, up to the blocks or reducers."""
 
     def number(name: str, default: int) -> int:
         size = lettered_size(properties.get(name, "").strip())

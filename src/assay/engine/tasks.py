@@ -185,7 +185,7 @@ class MapReduceAttempt(TaskAttempt):
 
     @property
     def output_lost(self) -> bool:
-        """By what Hadoop says of the end of such an attempt."""
+        """Whether its output was lost, as Hadoop's reason for its end says."""
         return self.reason.startswith(_OUTPUT_LOST)
 
     @property
@@ -194,7 +194,7 @@ class MapReduceAttempt(TaskAttempt):
         return (self.finished_ms - self.merge_finished_ms) / 1000 if self.merge_finished_ms else None
 
     def phase_ends(self) -> Sequence[tuple[str, int]]:
-        """Of a map it is one phase."""
+        """List the ends of its phases; a map has one phase."""
         if self.stage == "map":
             return super().phase_ends()
         return [
@@ -203,10 +203,10 @@ class MapReduceAttempt(TaskAttempt):
             ("reduce", self.finished_ms),
         ]
 
-    def steps(self, seen: TaskPhases | None) -> list[TaskStep]:
+    def steps(self, phases: TaskPhases | None) -> list[TaskStep]:
         """A shuffle waits for the maps; a log tells the spills of a map, and when a task commits."""
-        steps = super().steps(seen)
-        log = seen if isinstance(seen, MapReducePhases) else None
+        steps = super().steps(phases)
+        log = phases if isinstance(phases, MapReducePhases) else None
         commit = TaskStep("task commit", self.finished_ms)
         if self.stage == "map" and log and log.map_s is not None:
             start = steps[0]

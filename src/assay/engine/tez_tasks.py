@@ -82,14 +82,14 @@ class TezAttempt(TaskAttempt):
         return (self.finished_ms - self.started_ms - self.merged_ms) / 1000 if self.merged_ms else None
 
     def phase_ends(self) -> Sequence[tuple[str, int]]:
-        """Of a map it is one phase."""
+        """List the ends of its phases; a map has one phase."""
         if self.stage != REDUCE:
             return [("map", self.finished_ms)]
         fetched_ms = min(self.started_ms + self.shuffle_ms, self.finished_ms) if self.shuffle_ms else 0
         merged_ms = min(self.started_ms + max(self.merged_ms, self.shuffle_ms), self.finished_ms)
         return [("shuffle", fetched_ms), ("merge", merged_ms if self.merged_ms else 0), ("reduce", self.finished_ms)]
 
-    def steps(self, seen: TaskPhases | None) -> list[TaskStep]:
+    def steps(self, phases: TaskPhases | None) -> list[TaskStep]:
         """A shuffle waits for the maps."""
-        steps = super().steps(seen)
+        steps = super().steps(phases)
         return [step._replace(waits_for=MAP) if step.kind == "shuffle" else step for step in steps]

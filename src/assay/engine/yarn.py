@@ -106,12 +106,12 @@ def check_containers(
     # What the scheduler allows one container at most, against what the jobs' containers ask for.
     most = (_MOST, _asked(properties, (_MOST, offered_mb(spec))), " MiB")
     cores = (_MOST_CORES, _asked(properties, (_MOST_CORES, min(spec.vcores, MOST_CORES))), "")
-    wanted = [(of, most) for of in (_STEP, of_job.master, *of_job.tasks) if _MOST in properties]
-    for of, (bound, allowed, unit) in (*wanted, *(((name, 1), cores) for name in of_job.cores)):
-        if (size := _asked(properties, of)) > allowed:
+    bounded = [(request, most) for request in (_STEP, of_job.master, *of_job.tasks) if _MOST in properties]
+    for request, (bound, allowed, unit) in (*bounded, *(((name, 1), cores) for name in of_job.cores)):
+        if (size := _asked(properties, request)) > allowed:
             raise BadInputError(
-                f"{of[0]} is {size}{unit}, and {bound} allows {allowed}{unit}: no such container could start; give at "
-                f"most {allowed}{unit}, or allow more", of[0], bound, "settings",
+                f"{request[0]} is {size}{unit}, and {bound} allows {allowed}{unit}: no such container could start; "
+                f"give at most {allowed}{unit}, or allow more", request[0], bound, "settings",
             )  # fmt: skip
     offered = _asked(properties, (_OFFERED, offered_mb(spec)))
     if offered < at_once:

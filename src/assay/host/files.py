@@ -48,7 +48,7 @@ _KINDS = (
 
 @contextmanager
 def opened(path: Path, flags: int = os.O_RDONLY) -> Iterator[int]:
-    """A descriptor, which no child inherits, for the time of a scope. Raises OSError."""
+    """Open a descriptor, which no child inherits, for the time of a scope. Raises OSError."""
     descriptor = os.open(path, flags | os.O_CLOEXEC)
     try:
         yield descriptor
@@ -76,7 +76,7 @@ def bytes_below(folder: Path) -> int:
 
 
 def read_bytes(file: Path, most_bytes: int = MOST_RECORDED_BYTES) -> bytes:
-    """All of a regular file of at most `most_bytes`. Raises UnreadableFileError, at once, for anything else."""
+    """Read a regular file of at most `most_bytes`. Raises UnreadableFileError, at once, for anything else."""
     try:
         # Without O_NONBLOCK the opening of a pipe would wait for its writer.
         with opened(file, os.O_NONBLOCK | os.O_NOCTTY) as descriptor:
@@ -91,7 +91,7 @@ def read_bytes(file: Path, most_bytes: int = MOST_RECORDED_BYTES) -> bytes:
 
 
 def read_text(file: Path, most_bytes: int = MOST_WRITTEN_BYTES) -> str:
-    """The text of such a file, without a byte order mark. Raises UnreadableFileError, also where it isn't UTF-8."""
+    """Read the text of such a file, without a byte order mark. Raises UnreadableFileError, also for other encodings."""
     content = read_bytes(file, most_bytes)
     try:
         return content.decode("utf-8-sig").replace("\r\n", "\n")
@@ -101,7 +101,7 @@ def read_text(file: Path, most_bytes: int = MOST_WRITTEN_BYTES) -> str:
 
 
 def whole_number_in(file: Path) -> int | None:
-    """The number that is all that a file of the kernel's holds; None where it is not there, or holds anything else."""
+    """Read a file of the kernel that holds a whole number; None where it does not exist, or holds anything else."""
     try:
         return int(file.read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -110,7 +110,7 @@ def whole_number_in(file: Path) -> int | None:
 
 @contextmanager
 def whole(file: Path) -> Iterator[Path]:
-    """A path to write to, which becomes `file` by one rename if the block ends well, and goes away otherwise.
+    """Give a path to write to, which becomes `file` by one rename if the block ends well, and is removed otherwise.
 
     A pipe or a device, such as /dev/stdout, is written to itself. Raises OSError with the name of `file`.
     """
@@ -134,7 +134,7 @@ def whole(file: Path) -> Iterator[Path]:
 
 
 def replace_text(file: Path, text: str | Iterable[str]) -> None:
-    """Write a text, or its pieces, as the whole of a file: on disk before it replaces what was there. Raises OSError.
+    """Write a text, or its pieces, as a file, which is on disk before it replaces an earlier file. Raises OSError.
 
     A character of a file's name that is not UTF-8 becomes an escape.
     """
@@ -146,7 +146,7 @@ def replace_text(file: Path, text: str | Iterable[str]) -> None:
 
 
 def refuse_irregular(file: Path) -> None:
-    """Raises UnreadableFileError for what is there and is no regular file: for readers that open it themselves."""
+    """Raise UnreadableFileError for anything but a regular file, for readers that open the file themselves."""
     try:
         mode = file.stat().st_mode
     except FileNotFoundError:
@@ -163,14 +163,14 @@ def _check_regular(file: Path, mode: int) -> None:
 
 
 def irregular(mode: int) -> str | None:
-    """What a file is that is no regular one, by its mode (stat(2)); None for a regular one."""
+    """Say what an irregular file is, by its mode (stat(2)); None for a regular file."""
     if stat.S_ISREG(mode):
         return None
-    return next((words for is_kind, words in _KINDS if is_kind(mode)), "no regular file")
+    return next((description for is_kind, description in _KINDS if is_kind(mode)), "no regular file")
 
 
 def absolute(folder: Path, path: Path) -> Path:
-    """A path as a user writes it, from a folder: `~` is their home. Raises BadInputError where it can't be a path."""
+    """Resolve a user's path, relative to a folder; `~` is their home. Raises BadInputError where it can't be a path."""
     try:
         at_home = path.expanduser()
     except RuntimeError:
@@ -187,7 +187,7 @@ def absolute(folder: Path, path: Path) -> Path:
 
 
 def possible(path: Path) -> Path:
-    """The path itself. Raises BadInputError where nothing can be there: NUL, a circle of links, too long a name."""
+    """Return the path. Raises BadInputError where no file can be there: NUL, a circle of links, too long a name."""
     try:
         path.stat()
     except (FileNotFoundError, PermissionError):
@@ -201,19 +201,19 @@ PLAIN_CHARACTERS = "/._-=@~+"
 """What may stand in a path that Hadoop gets, besides letters and digits of any script."""
 
 
-def plain(path: Path, what: str, *, but: str = "") -> Path:
-    """The path itself. Raises BadInputError where it has a character that Hadoop, a JVM or a shell takes for a sign.
+def plain(path: Path, subject: str, *, but: str = "") -> Path:
+    """Return the path. Raises BadInputError for a character that means something to Hadoop, a JVM or a shell.
 
     Hadoop's directories stand in lists with commas, with a type in brackets before them, and are read as URIs (`#`,
-    `%`); containers are started by scripts that split at blanks; class paths have `:` and `*`. What becomes of such a
-    path is another one, or a failure long after the start. Of the plain characters `but` are none here.
+    `%`); containers are started by scripts that split at blanks; class paths have `:` and `*`. Such a path
+    would become another one, or fail long after the start. `but` are plain characters that are not allowed here.
     """
     allowed = set(PLAIN_CHARACTERS) - set(but)
     odd = next((sign for sign in str(path) if not _is_plain(sign, allowed)), None)
     if odd is not None:
         shown = "a blank" if odd == " " else repr(odd) if odd.isprintable() else f"U+{ord(odd):04X}"
         raise BadInputError(
-            f"{what} {path} can't be used: Hadoop can't take a path with {shown}; use one of letters, digits and "
+            f"{subject} {path} can't be used: Hadoop can't take a path with {shown}; use one of letters, digits and "
             f"{' '.join(sign for sign in PLAIN_CHARACTERS if sign in allowed)}"
         )
     return path
@@ -224,12 +224,12 @@ def _is_plain(sign: str, allowed: set[str]) -> bool:
 
 
 def why(error: OSError | ValueError) -> str:
-    """Why a file can't be used, in words and without a number."""
+    """Say why a file can't be used, in words and without an error number."""
     if isinstance(error, OSError):
         return (_REASONS | _OTHER_REASONS).get(error.errno or 0, error.strerror or str(error))
     return "its name has a NUL character or one that no file name can have"
 
 
 def is_of_the_path(error: OSError) -> bool:
-    """Whether another path would have been the cure, and not more room or a healthy disk."""
+    """Tell whether another path would cure the error, rather than more room or a healthy disk."""
     return error.errno in _OF_THE_PATH and error.filename is not None

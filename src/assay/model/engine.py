@@ -212,7 +212,7 @@ class EngineKind(NamedTuple):
 
 
 def amounts_in(counters: Counters, places: Mapping[Counted, tuple[str, str]]) -> dict[Counted, int]:
-    """Those amounts that these counters have; `places` name the group and the counter of each."""
+    """Read the amounts that these counters have; `places` name the group and the counter of each."""
     return {
         amount: counters[group][name] for amount, (group, name) in places.items() if name in counters.get(group, {})
     }

@@ -19,9 +19,9 @@ _PLACE = re.compile(
 )
 
 
-def host_and_port(place: str) -> tuple[str, str]:
+def host_and_port(address: str) -> tuple[str, str]:
     """The parts of `HOST:PORT` as Hadoop writes it, with or without a scheme; an IPv6 address without its brackets."""
-    match = _PLACE.fullmatch(place.strip())
+    match = _PLACE.fullmatch(address.strip())
     return (match["six"] or match["host"] or "", match["port"] or "") if match else ("", "")
 
 
@@ -50,8 +50,8 @@ class Site:
         Raises BadInputError where it is no address, or nothing names a host.
         """
         value = self.get(key)
-        place = _PLACE.fullmatch(value)
-        if place is None or int(place["port"] or 0) > _LAST_PORT:
+        match = _PLACE.fullmatch(value)
+        if match is None or int(match["port"] or 0) > _LAST_PORT:
             raise BadInputError(
                 f"{self.conf_dir} does not say where the cluster is: {key} is {value!r}, and must be HOST:PORT; an "
                 "IPv6 address stands in brackets, as in [::1]:9870"

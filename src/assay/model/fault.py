@@ -61,10 +61,10 @@ class Fault(Frozen):
     @property
     def phase(self) -> Phase | None:
         """When a kill strikes; None of what is slow all the time, and where `at` says no such thing."""
-        found = _PHASE.fullmatch(self.at)
-        if found is None or int(found["percent"]) > 100:
+        match = _PHASE.fullmatch(self.at)
+        if match is None or int(match["percent"]) > 100:
             return None
-        return Phase(found["job"] or "", found["stage"], int(found["percent"]))
+        return Phase(match["job"] or "", match["stage"], int(match["percent"]))
 
     @property
     def worker(self) -> str:
@@ -73,14 +73,14 @@ class Fault(Frozen):
 
     @property
     def level(self) -> str:
-        """As tables show it: `kill node on 2 at map 50%`, `slow drive on 2 by 4`."""
+        """Its text in tables: `kill node on 2 at map 50%`, `slow drive on 2 by 4`."""
         if self.kill:
             return f"kill {self.kill} on {self.on} at {self.at}"
         return f"slow {self.slow} on {self.on} by {self.factor}"
 
-    def slows(self, what: str, worker: int) -> int:
+    def slows(self, target: str, worker: int) -> int:
         """How many times slower it makes the drives or links of a worker; 1 where it does not."""
-        return self.factor if (self.slow, self.on) == (what, worker) else 1
+        return self.factor if (self.slow, self.on) == (target, worker) else 1
 
 
 def worker_name(number: int) -> str:
@@ -150,7 +150,7 @@ class Injector(Protocol):
     """What makes a trial's fault happen."""
 
     def arm(self) -> None:
-        """From now on its phase counts: the jobs that are measured begin."""
+        """Begin to watch for its phase, as the measured jobs begin."""
 
     def report(self) -> FaultReport:
         """What it has done so far; what only history and store can tell is left out."""

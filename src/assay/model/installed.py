@@ -77,10 +77,11 @@ def medium_of(spec: MediumSpec, worker: int, fault: Fault | None = None) -> Medi
 
 def described(spec: MediumSpec) -> str:
     """What a medium is, in a few words, also where workers have different ones."""
-    words = kind_of(spec).described(spec)
+    description = kind_of(spec).described(spec)
     if spec.elsewhere is None:
-        return words
-    return f"{words} on {', '.join(map(str, spec.on))}, elsewhere {kind_of(spec.elsewhere).described(spec.elsewhere)}"
+        return description
+    elsewhere = kind_of(spec.elsewhere).described(spec.elsewhere)
+    return f"{description} on {', '.join(map(str, spec.on))}, elsewhere {elsewhere}"
 
 
 def stack_of(store: str = USUAL_STORE, engine: str | None = USUAL_ENGINE) -> Stack:

@@ -128,7 +128,7 @@ class Layout(Frozen):
 
     @property
     def container_logs(self) -> Path:
-        """Where a node's containers keep their logs."""
+        """The folder of a node's container logs."""
         return self.neutral / "logs" / "containers"
 
     @property

@@ -70,7 +70,7 @@ class Watchable(Protocol):
     """What a medium can do besides when it works by processes of its own."""
 
     def watched_processes(self) -> tuple[WatchedProcess, ...]:
-        """Those processes while it is attached."""
+        """Return the ids of processes to watch while it is attached."""
 
 
 @runtime_checkable
@@ -78,7 +78,7 @@ class Dilated(Protocol):
     """What a medium can do besides when it can be part of a scale model."""
 
     def dilate(self, dilation: int) -> None:
-        """All it does takes so many times as long from when it is attached; beside a slowdown of its own."""
+        """Slow down all it does by this factor from when it is attached, beyond its own slowdown."""
 
 
 @runtime_checkable
@@ -150,9 +150,9 @@ class MediumKind(Generic[OptionsT]):
         Raises BadInputError for one that can't be.
         """
         fields = spec.model_extra or {}
-        own = {name: fields[name] for name in self.options.model_fields if name in fields}
+        known = {name: fields[name] for name in self.options.model_fields if name in fields}
         try:
-            return self.options.model_validate(own, by_alias=False, by_name=True)
+            return self.options.model_validate(known, by_alias=False, by_name=True)
         except ValidationError as error:
             first = error.errors()[0]
             where = ".".join(str(part) for part in first["loc"])

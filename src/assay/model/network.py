@@ -29,14 +29,14 @@ class Pair(NamedTuple):
 
     @property
     def subject(self) -> str:
-        """As amounts name it: `worker-1 > worker-2`, or `worker-1 > worker-2 by eth1`."""
+        """Its name in amounts: `worker-1 > worker-2`, or `worker-1 > worker-2 by eth1`."""
         return f"{self.sender} > {self.receiver}" + (f" by {self.interface}" if self.interface else "")
 
     @classmethod
     def of(cls, subject: str) -> "Pair | None":
         """The pair that an amount is of; None where it is of something else, such as traffic within a node."""
-        found = _PAIR.fullmatch(subject)
-        return None if found is None else cls(found[1], found[2], found[3] or "")
+        match = _PAIR.fullmatch(subject)
+        return None if match is None else cls(match[1], match[2], match[3] or "")
 
 
 _PAIR = re.compile(r"(\S+) > (\S+)(?: by (\S+))?")
@@ -93,7 +93,7 @@ def network_level(given: Any) -> str:
 
 
 def _level_of(given: Mapping[str, Any]) -> str:
-    """Of a map of one network, or of two. Raises ValueError, with the key that is wrong."""
+    """Write the level of a map of one network or two. Raises ValueError, with the key that is wrong."""
     two = any(kind in given for kind in KINDS)
     keys = KINDS if two else (*_EXAMPLES, "on", "elsewhere")
     if unknown := [key for key in given if key not in keys]:
@@ -107,13 +107,13 @@ def _level_of(given: Mapping[str, Any]) -> str:
         return BESIDE.join(_level_at(key, given[key]) for key in KINDS)
     if re.fullmatch(r"[0-9.]+", latency := str(given.get("latency"))):
         raise ValueError(f"latency {latency} has no unit; write {latency}us or {latency}ms")
-    own = ",".join(str(given[key]).replace(" ", "") for key in _EXAMPLES if key in given)
+    rate = ",".join(str(given[key]).replace(" ", "") for key in _EXAMPLES if key in given)
     if "on" not in given:
-        return own
+        return rate
     if "elsewhere" not in given:
         raise ValueError("a network `on` some workers needs `elsewhere`, that of the other nodes, such as gigabit")
     on = given["on"] if isinstance(given["on"], list) else [given["on"]]
-    return f"{own} on {' '.join(map(str, on))} else {_level_at('elsewhere', given['elsewhere'])}"
+    return f"{rate} on {' '.join(map(str, on))} else {_level_at('elsewhere', given['elsewhere'])}"
 
 
 def _level_at(key: str, given: Any) -> str:
@@ -132,7 +132,7 @@ def links_of(level: str, worker: int = 0) -> tuple[LinkSpec | None, ...]:
     levels = level.split(BESIDE)
     if len(levels) > 2:
         raise ValueError(f"a node has at most two networks, and {level!r} are {len(levels)}")
-    return tuple(_link_on(one, worker) for one in levels)
+    return tuple(_link_on(network, worker) for network in levels)
 
 
 def links_on(level: str, worker: int, fault: Fault | None) -> tuple[LinkSpec | None, ...]:
@@ -146,16 +146,16 @@ def links_on(level: str, worker: int, fault: Fault | None) -> tuple[LinkSpec | N
 
 def workers_named(level: str) -> set[int]:
     """The numbers of the workers that a network names."""
-    found = [_PLACED.fullmatch(one) for one in level.split(BESIDE)]
-    return {int(number) for one in found if one for number in one["on"].split()}
+    matches = [_PLACED.fullmatch(network) for network in level.split(BESIDE)]
+    return {int(number) for match in matches if match for number in match["on"].split()}
 
 
 def _link_on(level: str, worker: int) -> LinkSpec | None:
     placed = _PLACED.fullmatch(level)
     if placed is None:
         return _link_of(level)
-    own, other = _link_of(placed["own"]), _link_of(placed["other"])
-    return own if str(worker) in placed["on"].split() else other
+    link, other = _link_of(placed["own"]), _link_of(placed["other"])
+    return link if str(worker) in placed["on"].split() else other
 
 
 def networks_of(level: str) -> dict[str, str]:
@@ -164,7 +164,8 @@ def networks_of(level: str) -> dict[str, str]:
     if len(levels) == 1:
         return {}
     return {
-        interface: f"{kind} network ({own})" for interface, kind, own in zip(INTERFACES, KINDS, levels, strict=False)
+        interface: f"{kind} network ({network})"
+        for interface, kind, network in zip(INTERFACES, KINDS, levels, strict=False)
     }
 
 

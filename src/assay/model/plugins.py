@@ -26,8 +26,8 @@ class Registry(Mapping[str, Kind], Generic[Kind]):
     by which a kind of this sort is told from anything else.
     """
 
-    def __init__(self, what: str, *homes: str, parts: Sequence[str] = ()) -> None:
-        self.what = what
+    def __init__(self, label: str, *homes: str, parts: Sequence[str] = ()) -> None:
+        self.label = label
         self._homes = homes
         self._parts = parts
         self._kinds: dict[str, Kind] = {}
@@ -40,20 +40,20 @@ class Registry(Mapping[str, Kind], Generic[Kind]):
         A kind with a method `mistake` says there what is wrong with itself, in words that follow its name, or nothing.
         """
         if not isinstance(name, str) or not name.strip() or not name.isprintable():
-            raise BadInputError(f"the name of a {self.what} is {name!r}, and must be a printable text")
+            raise BadInputError(f"the name of a {self.label} is {name!r}, and must be a printable text")
         if not isinstance(place, int):
-            raise BadInputError(f"the place of the {self.what} {name!r} is {place!r}, and must be a whole number")
+            raise BadInputError(f"the place of the {self.label} {name!r} is {place!r}, and must be a whole number")
         for part in self._parts:
             try:
                 attrgetter(part)(kind)
             except AttributeError:
-                what = f"the {self.what} {name!r} is of type {type(kind).__name__} and has no `{part}`"
+                what = f"the {self.label} {name!r} is of type {type(kind).__name__} and has no `{part}`"
                 raise BadInputError(f"{what}; docs/how-to/add-a-kind.md shows such kinds") from None
         look = getattr(kind, "mistake", None)
         if look is not None and (mistake := look()):
-            raise BadInputError(f"the {self.what} {name!r} {mistake}")
+            raise BadInputError(f"the {self.label} {name!r} {mistake}")
         if self._kinds.setdefault(name, kind) is not kind:
-            raise BadInputError(f"there are two kinds of {self.what} with the name {name!r}; rename one")
+            raise BadInputError(f"there are two kinds of {self.label} with the name {name!r}; rename one")
         self._places[name] = place
 
     def add_late(self, name: str, make: Callable[[], Kind], place: int = LAST) -> None:
@@ -63,7 +63,7 @@ class Registry(Mapping[str, Kind], Generic[Kind]):
     def find(self, name: str) -> Kind:
         """The kind of that name. Raises BadInputError with the nearest name where there is none."""
         if name not in self:
-            raise BadInputError(f"there is no {self.what} {name!r}; {nearest(name, list(self))}")
+            raise BadInputError(f"there is no {self.label} {name!r}; {nearest(name, list(self))}")
         return self[name]
 
     def __getitem__(self, name: str) -> Kind:

@@ -246,7 +246,7 @@ class Interval(Generic[ReadingT]):
         self._began: tuple[float, ReadingT] | None = None
 
     def ended(self, now: Moment, reading: ReadingT) -> tuple[float, ReadingT] | None:
-        """Its seconds and its first reading, and the next one begins; None at the first time and while it is short."""
+        """End the interval: return its seconds and first reading; None at the first call and while it is short."""
         began = self._began
         if began is not None and now.clock_s - began[0] < SHORTEST_S:
             return None
@@ -274,9 +274,9 @@ Values = Mapping[tuple[str, str], float]
 class CannotMeasureError(Exception):
     """Raised by a probe that can't work here: what is missing, why that matters, and what the user can do."""
 
-    def __init__(self, what: str, why: str, cure: str) -> None:
-        super().__init__(what)
-        self.what, self.why, self.cure = what, why, cure
+    def __init__(self, problem: str, why: str, cure: str) -> None:
+        super().__init__(problem)
+        self.problem, self.why, self.cure = problem, why, cure
 
 
 class ChildResult(NamedTuple):
@@ -344,7 +344,7 @@ class Sampled(Probe, Protocol):
         """
 
     def totals(self) -> Mapping[Quantity, float]:
-        """All quantities as they are after the last sample; asked after `attach` and at each part's end.
+        """Return all quantities after the last sample; asked after `attach` and at each part's end.
 
         Counters may begin anywhere, but never go back. One that appears later counts from 0.
         """
@@ -370,7 +370,7 @@ class Evaluated(Probe, Protocol):
         """
 
     def evaluate(self) -> Evaluation:
-        """All that was seen; asked once, after the last part and before `doubts`."""
+        """Return all that was measured; asked once, after the last part and before `doubts`."""
         return Evaluation()
 
 
@@ -451,6 +451,6 @@ class ProbeKind(NamedTuple):
     def mistake(self) -> str:
         """Whether a chart or a column shows a series that it does not declare."""
         drawn = [one.series for chart in self.charts for panel in chart.panels for one in panel.series]
-        shown = (name for one in self.columns for name in one.series)
+        shown = (name for column in self.columns for name in column.series)
         undeclared = [name for name in (*drawn, *shown) if kind_among(self.series, name) is None]
         return f"shows {undeclared[0]!r}, which it does not declare in `series`" if undeclared else ""

@@ -82,7 +82,7 @@ class JobRecord(Frozen):
 
     def tasks_in(self, stage: str) -> int:
         """Number of tasks in a stage; 0 where the job has no such stage."""
-        return sum(one.tasks for one in self.stages if one.name == stage)
+        return sum(counts.tasks for counts in self.stages if counts.name == stage)
 
 
 class Sample(Frozen):

@@ -43,7 +43,7 @@ class NodeContext(NamedTuple):
 
     @property
     def conf_dir(self) -> Path:
-        """Where the configuration files of all services lie."""
+        """The folder of all services' configuration files."""
         return self.layout.neutral / "conf"
 
 
@@ -101,7 +101,7 @@ class DaemonKind(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Its class, without the package, or else its role."""
+        """The class without its package, else the role."""
         return self.main_class.rpartition(".")[2] or self.role
 
     @property
@@ -271,12 +271,12 @@ class Stack:
 
     @cached_property
     def daemons(self) -> tuple[DaemonKind, ...]:
-        """Of all services, in order."""
+        """The daemons of all services, in order."""
         return tuple(daemon for service in self.services for daemon in service.daemons)
 
     @cached_property
     def existing(self) -> tuple[ExistingDaemon, ...]:
-        """All that is known of their daemons on an existing cluster."""
+        """What is known of the services' daemons on an existing cluster."""
         return tuple(daemon for service in self.services for daemon in service.existing)
 
     @cached_property
@@ -295,7 +295,7 @@ class Stack:
         return {timer.name: timer.default for service in self.services for timer in service.timers}
 
     def properties(self, node: NodeContext) -> dict[str, str]:
-        """Those of all services on a node; a later service's go first."""
+        """Return the properties of all services on a node; a later service's win."""
         return {name: value for service in self.services for name, value in service.properties(node).items()}
 
     def starts(self, starts: ContainerStarts, chosen: Mapping[str, str]) -> dict[str, str]:
@@ -323,7 +323,7 @@ class Stack:
 
     @property
     def costs(self) -> Costs:
-        """Of all services together."""
+        """The costs of all services together."""
         return Costs(*map(sum, zip(*(service.costs for service in self.services), strict=True)))
 
     def memory_bytes(self, workers: int = 1) -> int:

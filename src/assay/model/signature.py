@@ -122,7 +122,7 @@ class PhaseUse(Frozen):
 
     @property
     def cpu_s_per_byte(self) -> float | None:
-        """None where there was no I/O or no counter."""
+        """Processor seconds for each byte; None where there was no I/O or no counter."""
         return self.cpu_s / self.bytes if self.cpu_s is not None and self.bytes else None
 
 

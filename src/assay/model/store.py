@@ -101,7 +101,7 @@ class StoreKind(Protocol):
         """How many copies of each byte a cluster of Assay's own keeps, with these properties on so many nodes."""
 
     def open_own(self, cluster: RunningCluster, layout: Layout) -> tuple[Store, Placer | None]:
-        """On a cluster of Assay's own, whose directories lie on its nodes."""
+        """Open it on a cluster that Assay started, whose directories lie on its nodes."""
 
     def open_foreign(self, cluster: RunningCluster, environment: Mapping[str, str]) -> Store:
-        """On somebody else's cluster, with the rights that a client has in this environment."""
+        """Open it on an existing cluster, with the rights that a client has in this environment."""

@@ -114,9 +114,9 @@ class Landed(Frozen):
         """The largest difference between a landed and a wanted share, 0 to 1; 0 for less than MATERIAL_BYTES."""
         if self.bytes < MATERIAL_BYTES:
             return 0.0
-        wanted = placement.of(self.role)
-        names = {*wanted, *self.shares}
-        return max(abs(self.shares.get(name, 0.0) - wanted.get(name, 0.0)) for name in names)
+        intended = placement.of(self.role)
+        names = {*intended, *self.shares}
+        return max(abs(self.shares.get(name, 0.0) - intended.get(name, 0.0)) for name in names)
 
 
 class NoisePrior(Frozen):
@@ -173,7 +173,7 @@ class WorkloadSpec(Frozen):
         return self.own_but(())
 
     def own_but(self, factors: Collection[str]) -> str:
-        """The same without the Hadoop properties that are factors of their own."""
+        """Return the options' text without Hadoop properties that are factors themselves."""
         hadoop = {name: value for name, value in self.hadoop.items() if name not in factors}
         at_once = {"concurrent": str(self.concurrent)} if self.concurrent > 1 else {}
         mixed = {"together": "+".join(spec.short for spec in self.together)} if self.together else {}
@@ -204,8 +204,8 @@ class MediumSpec(Frozen):
     @model_serializer(mode="wrap")
     def _on_all_goes_without_saying(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
         """A medium of all workers is kept as its kind's own fields alone."""
-        kept: dict[str, Any] = handler(self)
-        return kept if self.on else {name: one for name, one in kept.items() if name not in {"on", "elsewhere"}}
+        fields: dict[str, Any] = handler(self)
+        return fields if self.on else {name: value for name, value in fields.items() if name not in {"on", "elsewhere"}}
 
     def of_worker(self, number: int) -> "MediumSpec":
         """What a worker has under this name."""
@@ -266,7 +266,7 @@ class Trial(Frozen):
 
     @property
     def number(self) -> int:
-        """Its number in the plan's order, from 1, with which its id begins."""
+        """The trial's number in the plan's order, from 1, with which its id begins."""
         return int(self.id.partition("-")[0])
 
     @property
@@ -328,7 +328,7 @@ def dilation_level(dilation: Dilation | None) -> str:
 
 
 def dilation_of(text: str) -> Dilation | None:
-    """The same from what tables show. Raises ValueError for what is no whole number."""
+    """Read a dilation from its text in tables. Raises ValueError for what is no whole number."""
     if text == AUTO:
         return "auto"
     return None if text == "none" else int(text)

@@ -35,7 +35,7 @@ class Cost(Frozen):
     fixed_memory_bytes: int = 0
 
     def estimate(self, size: Amounts, jobs: float | None = None) -> Estimate:
-        """For an input of this size; `jobs` where there are others than usual."""
+        """Estimate for an input of this size; `jobs` replaces the usual number of jobs."""
         count = self.jobs if jobs is None else jobs
         return Estimate(
             disk_bytes=int(max(self.disk_bytes.of(size), self.other_disk_bytes.of(size))),

@@ -129,11 +129,11 @@ class _Connection:
     def overdue(self) -> bool:
         return bool(self._asked) and time.monotonic() - self._asked[0].clock_s > PATIENCE_S
 
-    def ask(self, asked: _Asked) -> None:
+    def ask(self, question: _Asked) -> None:
         if self.lost is None:
-            self._asked.append(asked)
+            self._asked.append(question)
             try:
-                self._questions.write(b"%d\n" % asked.ends)
+                self._questions.write(b"%d\n" % question.ends)
             except OSError:  # it has ended: what it said is read next
                 self._asked.pop()
 
@@ -147,16 +147,16 @@ class _Connection:
             self.lose(self._reason())
             return []
         *lines, self._rest = (self._rest + content).split(b"\n")
-        found = []
-        for line in (one.decode(errors="replace") for one in lines):
+        answers = []
+        for line in (line_bytes.decode(errors="replace") for line_bytes in lines):
             if line.startswith("@ "):
                 self._head_s = at_s
             raw = self.parser.take(line)
             if raw is not None and self._asked:
-                asked = self._asked.popleft()
+                question = self._asked.popleft()
                 self._count()
-                found.append((raw, asked, self.clock.add(asked.at_s, self._head_s, raw.time_s, raw.step_s)))
-        return found
+                answers.append((raw, question, self.clock.add(question.at_s, self._head_s, raw.time_s, raw.step_s)))
+        return answers
 
     def _count(self) -> None:
         clock_s = time.monotonic()
@@ -224,8 +224,8 @@ class SshNodes:
             try:
                 self._connections.append(_Connection(host, self._command(self._spec, host), self._environment))
             except OSError as error:
-                what = f"no node was read over SSH: ssh can't be started ({error})"
-                self._trouble.append(NODES_UNREAD.doubt(what, cure="install OpenSSH's client (openssh-client)"))
+                detail = f"no node was read over SSH: ssh can't be started ({error})"
+                self._trouble.append(NODES_UNREAD.doubt(detail, cure="install OpenSSH's client (openssh-client)"))
                 break
         if not self._connections:
             return
@@ -233,21 +233,23 @@ class SshNodes:
         self._thread.start()
         deadline_s = time.monotonic() + CONNECT_S
         while time.monotonic() < deadline_s and any(
-            one.lost is None and one.answers < COMPARISONS for one in self._connections
+            connection.lost is None and connection.answers < COMPARISONS for connection in self._connections
         ):
             time.sleep(0.02)
-        for one in self._connections:
-            if one.answers < COMPARISONS:
-                one.lose(f"it did not answer within {CONNECT_S:.0f} s")
+        for connection in self._connections:
+            if connection.answers < COMPARISONS:
+                connection.lose(f"it did not answer within {CONNECT_S:.0f} s")
 
     def mark(self, part: Part | None) -> None:
         with self._lock:
-            for one in self._connections:
-                one.ask(_asked(ends=True, part=part))
+            for connection in self._connections:
+                connection.ask(_asked(ends=True, part=part))
 
     def end(self) -> Sequence[Amount]:
         deadline_s = time.monotonic() + PATIENCE_S
-        while time.monotonic() < deadline_s and any(one.waits and one.lost is None for one in self._connections):
+        while time.monotonic() < deadline_s and any(
+            connection.waits and connection.lost is None for connection in self._connections
+        ):
             time.sleep(0.02)
         self._stop()
         return ()
@@ -256,17 +258,20 @@ class SshNodes:
         unread: dict[str, list[str]] = {}
         ended: dict[str, list[str]] = {}
         sparse = []
-        for one in self._connections:
-            if one.lost is not None and one.answers < COMPARISONS:
-                unread.setdefault(one.lost, []).append(one.host)
-            elif one.lost is not None:
-                ended.setdefault(f"at {one.lost_at}: {one.lost}", []).append(one.host)
-            elif one.longest_gap_s > GAP_S:
-                sparse.append(NODES_SPARSE.doubt(f"{one.host} once took {one.longest_gap_s:.1f} s to answer"))
+        for connection in self._connections:
+            if connection.lost is not None and connection.answers < COMPARISONS:
+                unread.setdefault(connection.lost, []).append(connection.host)
+            elif connection.lost is not None:
+                ended.setdefault(f"at {connection.lost_at}: {connection.lost}", []).append(connection.host)
+            elif connection.longest_gap_s > GAP_S:
+                gap = f"{connection.host} once took {connection.longest_gap_s:.1f} s to answer"
+                sparse.append(NODES_SPARSE.doubt(gap))
         clocks = [
-            NODE_CLOCK_SET.doubt(f"the clock of {one.host} was set by {one.clock.set_by_s:.1f} s during the trial")
-            for one in self._connections
-            if one.clock.set_by_s
+            NODE_CLOCK_SET.doubt(
+                f"the clock of {connection.host} was set by {connection.clock.set_by_s:.1f} s during the trial"
+            )
+            for connection in self._connections
+            if connection.clock.set_by_s
         ]
         return (
             *self._trouble,
@@ -279,10 +284,10 @@ class SshNodes:
     def close(self) -> None:
         self._stop()
         connections, self._connections = self._connections, []
-        for one in connections:
-            one.hang_up()
-        for one in connections:
-            one.close()
+        for connection in connections:
+            connection.hang_up()
+        for connection in connections:
+            connection.close()
 
     def _stop(self) -> None:
         self._ended.set()
@@ -293,15 +298,15 @@ class SshNodes:
         try:
             self._keep_asking()
         except Exception as error:  # a thread that dies in silence would leave figures that look whole
-            for one in self._connections:
-                one.lose(f"the thread that reads it ended with {type(error).__name__}: {error}")
+            for connection in self._connections:
+                connection.lose(f"the thread that reads it ended with {type(error).__name__}: {error}")
 
     def _keep_asking(self) -> None:
         interval_s = max(INTERVAL_S, len(self._connections) / MOST_READINGS_S)
         next_s = time.monotonic()
         with selectors.DefaultSelector() as selector:
-            for one in self._connections:
-                selector.register(one.output, selectors.EVENT_READ, one)
+            for connection in self._connections:
+                selector.register(connection.output, selectors.EVENT_READ, connection)
             while not self._ended.is_set():
                 for key, _ in selector.select(min(0.1, max(0.0, next_s - time.monotonic()))):
                     self._take(key.data)
@@ -314,21 +319,21 @@ class SshNodes:
 
     def _ask_all(self) -> None:
         with self._lock:
-            for one in self._connections:
-                if one.overdue:
-                    one.lose(f"it did not answer within {PATIENCE_S:.0f} s")
-                elif not one.waits:
-                    one.ask(_asked())
+            for connection in self._connections:
+                if connection.overdue:
+                    connection.lose(f"it did not answer within {PATIENCE_S:.0f} s")
+                elif not connection.waits:
+                    connection.ask(_asked())
 
-    def _take(self, one: _Connection) -> None:
-        for raw, asked, clock in one.received():
-            if one.answers < COMPARISONS:
+    def _take(self, connection: _Connection) -> None:
+        for raw, question, clock in connection.received():
+            if connection.answers < COMPARISONS:
                 with self._lock:
-                    one.ask(_asked())
-            elif one.lost is None:
-                ended = (asked.part,) if asked.ends else ()
+                    connection.ask(_asked())
+            elif connection.lost is None:
+                ended = (question.part,) if question.ends else ()
                 at = moment(raw.time_s, clock)
-                self._receive(Reading(one.host, at, clock, raw.files, one.parser.listing, ended))
+                self._receive(Reading(connection.host, at, clock, raw.files, connection.parser.listing, ended))
 
 
 def _asked(*, ends: bool = False, part: Part | None = None) -> _Asked:

@@ -77,7 +77,7 @@ def medium_entry(value: Any) -> ChosenMedium:
         _refuse("kind", name, "literal_error", {"expected": choice(list(kinds))})
     entry = _MediumWorkers.model_validate({key: value[key] for key in _MediumWorkers.model_fields if key in value})
     kind = kinds[name]
-    options = {key: one for key, one in value.items() if key not in {"kind", *_MediumWorkers.model_fields}}
+    options = {key: option for key, option in value.items() if key not in {"kind", *_MediumWorkers.model_fields}}
     for key in options.keys() - {*kind.options.names()}:
         owners = [name for name, other in kinds.items() if key in other.options.names()]
         known = ["kind", *kind.options.names(), *_MediumWorkers.model_fields]
@@ -117,7 +117,7 @@ Probes = Annotated[str, OneOf(lambda: [DEFAULT_PROBES, *PROBE_SETS, NO_PROBES])]
 
 def one_list_or_many(value: Any) -> Any:
     """A single list of names where lists are expected."""
-    return [value] if isinstance(value, list) and value and all(isinstance(one, str) for one in value) else value
+    return [value] if isinstance(value, list) and value and all(isinstance(item, str) for item in value) else value
 
 
 MOST_WORTH = 90
@@ -212,7 +212,7 @@ def _options_of_all_kinds(schema: dict[str, Any]) -> None:
             text = f"{kind.title}: {option['description']}"
             described = {**option, "description": text if before is None else f"{before['description']} {text}"}
             schema["properties"][key] = {
-                name: one for name, one in described.items() if name != "title" and (name, one) != ("default", "")
+                name: value for name, value in described.items() if name != "title" and (name, value) != ("default", "")
             }
 
 
@@ -236,8 +236,8 @@ class DatasetEntry(DatasetSpec):
     def _exactly_one_source(self) -> "DatasetEntry":
         given = [key for key in ("file", "get", "make") if getattr(self, key) is not None]
         if len(given) != 1:
-            found = f"{' and '.join(given)} are" if given else "none is"
-            raise ValueError(f"a dataset needs exactly one of file, get and make, and {found} given")
+            given_text = f"{' and '.join(given)} are" if given else "none is"
+            raise ValueError(f"a dataset needs exactly one of file, get and make, and {given_text} given")
         for key in ("format", "header_lines", "columns", "seed", "scale"):
             source = "make" if key in {"seed", "scale"} else "file"
             if key in self.model_fields_set and source != given[0]:
@@ -375,8 +375,8 @@ class ExperimentFile(Frozen):
         if not self.platform.ours:
             for key in ("media", "placement", "memory", "page_cache", "cpus", "dilation", "fault"):
                 if getattr(self, key):
-                    what = f"{key} can't be chosen on an existing cluster: its data, limits and daemons are its own"
-                    raise MistakeAt([key], f"{what}; leave {key} out")
+                    problem = f"{key} can't be chosen on an existing cluster: its data, limits and daemons are its own"
+                    raise MistakeAt([key], f"{problem}; leave {key} out")
             if "placement_check" in self.model_fields_set:
                 raise MistakeAt(
                     ["placement_check"],
@@ -384,8 +384,8 @@ class ExperimentFile(Frozen):
                     "land; leave placement_check out",
                 )
             if level := next((probe for probe in self.probes if probe in PROBE_SETS), None):
-                what = f"probes: {level} needs a cluster of Assay's own, and this one exists already"
-                raise MistakeAt(["probes"], f"{what}; leave probes out")
+                problem = f"probes: {level} needs a cluster of Assay's own, and this one exists already"
+                raise MistakeAt(["probes"], f"{problem}; leave probes out")
         for name, other in PLATFORMS.items():
             keys = other.own_keys if other.ours else {*other.own_keys, *NODE_SOURCES}
             for key in sorted(keys & given) if name != kind else ():
@@ -397,11 +397,11 @@ class ExperimentFile(Frozen):
                 )
         sources = [name for name in NODE_SOURCES if name in self.cluster.node_sources]
         if len(sources) > 1:
-            what = f"cluster: {sources[1]} reads what {sources[0]} reads too"
-            raise MistakeAt(["cluster", sources[1]], f"{what}; leave one of them out")
-        for key, what in self.platform.needed_keys.items():
+            problem = f"cluster: {sources[1]} reads what {sources[0]} reads too"
+            raise MistakeAt(["cluster", sources[1]], f"{problem}; leave one of them out")
+        for key, reason in self.platform.needed_keys.items():
             if key not in given:
-                raise MistakeAt(["cluster"], f"an {kind} cluster needs {key}, {what}")
+                raise MistakeAt(["cluster"], f"an {kind} cluster needs {key}, {reason}")
         return self
 
     @model_validator(mode="after")

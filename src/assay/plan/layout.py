@@ -71,6 +71,6 @@ def _apportion(fractions: Mapping[str, float], total: int) -> dict[str, int]:
     while (left := total - sum(counts.values())) != 0:
         step = 1 if left > 0 else -1
         open_names = [name for name in counts if step > 0 or counts[name] > 1]
-        name = max(open_names, key=lambda one: step * (fractions[one] * total - counts[one]))
+        name = max(open_names, key=lambda candidate: step * (fractions[candidate] * total - counts[candidate]))
         counts[name] += step
     return counts

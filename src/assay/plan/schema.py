@@ -38,7 +38,7 @@ def schema(vocabulary: Vocabulary) -> Schema:
         keys = definitions.get(model.__name__, whole)["properties"]
         for key, text in field_docs(model).items():
             keys[key]["description"] = text
-    for part in _within(whole):
+    for part in _parts_of(whole):
         if isinstance(part.get("title"), str):
             del part["title"]
     _name_workloads(whole, vocabulary.workloads)
@@ -66,7 +66,7 @@ def schema(vocabulary: Vocabulary) -> Schema:
 
 
 def _add_node_sources(definitions: Schema) -> None:
-    """Each way to read nodes is a key of a cluster, and the model of its options a definition."""
+    """Make each way to read nodes a key of a cluster, with its options' model as a definition."""
     cluster = definitions["ClusterEntry"]
     cluster["additionalProperties"] = False
     for name, kind in NODE_SOURCES.items():
@@ -77,7 +77,7 @@ def _add_node_sources(definitions: Schema) -> None:
 
 
 def _name_workloads(whole: Schema, workloads: Mapping[str, Sequence[str]]) -> None:
-    """Only these names, and of each only its variants."""
+    """Allow only these names, each with its variants."""
     names = {"enum": list(workloads)}
     entry = whole["$defs"]["WorkloadEntry"]
     entry["properties"]["name"] = {**names, "description": entry["properties"]["name"]["description"]}
@@ -88,17 +88,17 @@ def _name_workloads(whole: Schema, workloads: Mapping[str, Sequence[str]]) -> No
         }
         for name, variants in workloads.items()
     ]
-    for part in _within(whole["properties"]["workloads"]):
+    for part in _parts_of(whole["properties"]["workloads"]):
         if part.get("type") == "string":
             del part["type"]
             part.update(names)
 
 
-def _within(part: Any) -> Iterator[Schema]:
-    """All maps of a schema, itself too."""
+def _parts_of(part: Any) -> Iterator[Schema]:
+    """Yield all maps of a schema, the schema too."""
     if isinstance(part, dict):
         yield part
         part = list(part.values())
     if isinstance(part, list):
-        for one in part:
-            yield from _within(one)
+        for item in part:
+            yield from _parts_of(item)

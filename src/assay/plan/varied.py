@@ -20,15 +20,15 @@ def with_varied_drives(plan: Plan, installation: Installation) -> Plan:
         if not (trial.warm_up or trial.zero_delay):
             firsts.setdefault(tuple(trial.factors.items()), trial)
     ways = ((trial, way) for trial in firsts.values() for way in ASSUMED_TIMES)
-    varied = [own for trial, way in ways if (own := _varied(trial, way, installation)) is not None]
+    varied = [varied_trial for trial, way in ways if (varied_trial := _varied(trial, way, installation)) is not None]
     if not varied:
         raise BadInputError(
             "--sensitivity varies the assumed figures of emulated drives, and no drive of this experiment has any; "
             "leave it out"
         )
     numbered = [
-        own.model_copy(update={"id": f"{number}-{own.workload.name}-{own.placement.name}"})
-        for number, own in enumerate(varied, FIRST)
+        trial.model_copy(update={"id": f"{number}-{trial.workload.name}-{trial.placement.name}"})
+        for number, trial in enumerate(varied, FIRST)
     ]
     return plan.model_copy(update={"trials": (*plan.trials, *numbered)})
 

@@ -35,7 +35,7 @@ class Processors(NamedTuple):
 
 
 def processors_here() -> Processors:
-    """Of this machine, as far as this process may use it."""
+    """Return how many processors of this machine the process may use."""
     parts = division()
     number = len(parts.cluster) if parts else len(os.sched_getaffinity(0))
     return Processors(min(number, processor_quota() or number), shared=parts is None)
@@ -94,7 +94,7 @@ def slowness_lines(clusters: Sequence[ClusterSpec]) -> Iterator[str]:
 
 
 def resolved(spec: ClusterSpec) -> ClusterSpec:
-    """With a number for its dilation, and cores for its nodes. Raises BadInputError where there can be none."""
+    """Fill in the dilation and the nodes' cores. Raises BadInputError where they are impossible here."""
     dilation = chosen(spec)
     if dilation is None:
         return spec

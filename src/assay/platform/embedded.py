@@ -97,7 +97,7 @@ class EmbeddedCluster(Cluster):
 
     @contextmanager
     def running(self, layout: Layout, properties: Mapping[str, str], progress: Progress) -> Iterator[RunningCluster]:
-        """At the scope's end all is killed: the directories are thrown away."""
+        """Run the cluster for the time of a scope; at its end all is killed, since the directories are thrown away."""
         with Lease(self._state, "cluster") as lease:
             try:
                 parts = division()
@@ -115,19 +115,19 @@ class EmbeddedCluster(Cluster):
         # First, as it is the reason for what else is found dead.
         return self._killed() or next((failure for daemon in alive if (failure := daemon.failure())), None)
 
-    def strike(self, what: str, worker: str) -> Killed:
+    def strike(self, target: str, worker: str) -> Killed:
         """Kill a worker's daemon of this role, or all of its `node`: links, daemons, containers. Nobody misses them.
 
         Raises AssayError where there is nothing to be killed.
         """
         on_it = [daemon for daemon in self._daemons if daemon.node.name == worker]
-        daemons = [daemon for daemon in on_it if what in {NODE, daemon.kind.role}]
+        daemons = [daemon for daemon in on_it if target in {NODE, daemon.kind.role}]
         if not daemons or any(daemon.process.poll() is not None for daemon in daemons):
-            raise AssayError(f"there is no running {what} on {worker} to be killed")
+            raise AssayError(f"there is no running {target} on {worker} to be killed")
         self._struck += daemons
-        containers = [pid for one in on_it if one.kind.children for pid in children_of(one.process.pid)]
+        containers = [pid for daemon in on_it if daemon.kind.children for pid in children_of(daemon.process.pid)]
         node, lease = daemons[0].node, self._lease
-        if what == NODE and isinstance(node, NamespaceNode) and lease is not None:
+        if target == NODE and isinstance(node, NamespaceNode) and lease is not None:
             unplug(node)
             end_processes(lambda: list(filter(node.runs, lease.processes())), grace_s=0.0)
         else:
@@ -137,7 +137,7 @@ class EmbeddedCluster(Cluster):
         return Killed(daemons, len(containers))
 
     def limit_use(self) -> LimitUse | None:
-        """None without limits; also after the end."""
+        """Return how the limits were used; None without limits. It may be asked after the end."""
         return self._use or used_together([limits.use() for limits in self._limits.values() if limits.any])
 
     def start(self, layout: Layout, properties: Mapping[str, str], progress: Progress, lease: Lease) -> RunningCluster:
@@ -339,11 +339,11 @@ def check_namespaces() -> None:
 
 
 def possible_here(spec: ClusterSpec) -> ClusterSpec:
-    """One node without a network where there can be no namespaces; a fault needs what it is about, and stays."""
+    """Reduce a cluster to one node without a network where there can be no namespaces, unless it has a fault."""
     if not spec.workers or spec.fault is not None or not lacking_namespaces():
         return spec
-    asked = f"{spec.nodes} node{'s' if spec.nodes != 1 else ''} with the network {spec.network}"
-    return spec.model_copy(update={"nodes": 1, "network": NO_NETWORK, "racks": (), "instead_of": asked})
+    requested = f"{spec.nodes} node{'s' if spec.nodes != 1 else ''} with the network {spec.network}"
+    return spec.model_copy(update={"nodes": 1, "network": NO_NETWORK, "racks": (), "instead_of": requested})
 
 
 class EmbeddedPlatform(HadoopPlatform):
@@ -362,7 +362,7 @@ class EmbeddedPlatform(HadoopPlatform):
 
     @cached_property
     def _spec(self) -> ClusterSpec:
-        """With the dilation that was chosen for this machine."""
+        """The description with the dilation that was chosen for this machine."""
         return resolved(self._trial.cluster)
 
     @property
@@ -388,7 +388,7 @@ class EmbeddedPlatform(HadoopPlatform):
         return {**super().facts(), **known, **processors, **dilation, **programs}
 
     def check(self, properties: Mapping[str, str]) -> None:
-        """Of divided processors only the cluster's count."""
+        """Check the description; of divided processors only the cluster's count."""
         parts, cpus = division(), self._trial.cluster.limit_cpus
         if parts and cpus is not None and self._trial.cluster.dilation is None and cpus > len(parts.cluster):
             raise BadInputError(

@@ -39,8 +39,8 @@ CONF_DIR = "the directory of its Hadoop configuration"
 
 def login_of(spec: ClusterSpec, site: Mapping[str, str], environment: Mapping[str, str]) -> Login | None:
     """What its configuration wants, or the experiment says; None where neither does. Raises BadInputError."""
-    wanted = site.get("hadoop.security.authentication", "simple").lower() == "kerberos"
-    given = spec.kerberos or (KerberosSpec() if wanted else None)
+    is_secure = site.get("hadoop.security.authentication", "simple").lower() == "kerberos"
+    given = spec.kerberos or (KerberosSpec() if is_secure else None)
     return None if given is None else Login(given, environment)
 
 
@@ -60,7 +60,7 @@ def ticket_doubts(spec: ClusterSpec, seconds: float) -> Sequence[Doubt]:
     ticket = _good(login)
     if ticket.left_s >= seconds:
         return ()
-    left, takes = (f"{max(1, round(one / 60))} min" for one in (ticket.left_s, seconds))
+    left, takes = (f"{max(1, round(seconds_left / 60))} min" for seconds_left in (ticket.left_s, seconds))
     return (TICKET_ENDS.doubt(f"the ticket of {ticket.principal} ends in {left}, and the run takes about {takes}"),)
 
 
@@ -188,7 +188,7 @@ class ExistingCluster(Cluster):
     def _is_alive(self, master: ExistingDaemon) -> bool:
         """Whether any of those of its role answers, the one in use first."""
         assert master.alive is not None  # noqa: S101 - no other is asked
-        for url in sorted(self._urls[master.role], key=lambda one: one != self._in_use[master.role]):
+        for url in sorted(self._urls[master.role], key=lambda address: address != self._in_use[master.role]):
             try:
                 if master.alive.is_good(self.web.ask(url + master.alive.page)):
                     return True
@@ -243,7 +243,7 @@ class ExistingCluster(Cluster):
 
 
 def _good(login: Login) -> Ticket:
-    """Its ticket. Raises BadInputError where there is none."""
+    """Return the login's ticket. Raises BadInputError where there is none."""
     try:
         return login.ticket()
     except NoTicketError as error:
@@ -319,7 +319,7 @@ class ExistingPlatform(HadoopPlatform):
         return None
 
     def _store(self, cluster: RunningCluster, layout: Layout) -> tuple[Store, Placer | None]:
-        """It keeps its bytes as it is set up to."""
+        """Open the cluster's store, which places bytes as it is configured to."""
         environment = self._lease.environment(self._environment())
         return STORES.find(self._trial.store).open_foreign(cluster, environment), None
 

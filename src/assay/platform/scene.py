@@ -95,10 +95,10 @@ def with_sharing(
     return tuple(marked)
 
 
-def _number_of(place: Path) -> str:
+def _number_of(path: Path) -> str:
     """The number of the device that a path, or what is there above it, lies on; empty when that can't be told."""
     with suppress(OSError):
-        here = next(above for above in (place, *place.parents) if above.exists()).stat()
+        here = next(above for above in (path, *path.parents) if above.exists()).stat()
         number = here.st_rdev if stat.S_ISBLK(here.st_mode) else here.st_dev
         return f"{os.major(number)}:{os.minor(number)}"
     return ""

@@ -139,8 +139,8 @@ class BlockTrace:
                 total = int(traced.bytes[data].sum())
                 other = int(traced.bytes[data & (traced.role == traced.roles.index(OTHER))].sum())
                 if total and other > UNKNOWN_SHARE * total and len(set(traced.role.tolist())) > 1:
-                    what = f"{100 * other / total:.0f} % of the bytes on medium {traced.medium!r} have no role"
-                    self._doubts.append(TRACE_ROLES_UNKNOWN.doubt(what, traced.medium))
+                    shortfall = f"{100 * other / total:.0f} % of the bytes on medium {traced.medium!r} have no role"
+                    self._doubts.append(TRACE_ROLES_UNKNOWN.doubt(shortfall, traced.medium))
             elif traced is not None:
                 counted.append(traced)
             amounts += tally.amounts(self.name, medium.name)
@@ -176,9 +176,9 @@ class BlockTrace:
         if not places:
             return None
         try:
-            trace = self._scope.enter_context(self._tracing(sorted({place.disk for place in places.values()})))
+            trace = self._scope.enter_context(self._tracing(sorted({partition.disk for partition in places.values()})))
         except CannotMeasureError as error:
-            self._doubts += [estimated(name, error.what, error.cure) for name in places]
+            self._doubts += [estimated(name, error.problem, error.cure) for name in places]
             return None
         return Tracepoints(trace, places, scene.layout.neutral)
 
@@ -199,8 +199,8 @@ class BlockTrace:
     def _look_at_files_until(self, part: Part) -> bool:
         """A last look at the end of a part; whether that worked."""
         if not self._mapping.acquire(timeout=PATIENCE_S):
-            what = f"the addresses of files could not be read at the end of {part!r}"
-            self._doubts.append(TRACE_FILES_LATE.doubt(what))
+            gap = f"the addresses of files could not be read at the end of {part!r}"
+            self._doubts.append(TRACE_FILES_LATE.doubt(gap))
             return False
         try:
             self._look_at_files()
@@ -220,7 +220,7 @@ class BlockTrace:
                 medium.counters.look()
 
     def _reach(self, thread: str, now_ns: int) -> None:
-        """All up to then has been seen by one of the probe's threads."""
+        """Wait until one of the probe's threads has read all up to then."""
         if thread not in self._stopped:
             self._reached_ns[thread] = now_ns
 

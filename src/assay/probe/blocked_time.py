@@ -64,7 +64,7 @@ class TaskStates(NamedTuple):
 
     @property
     def blocked(self) -> int:
-        """In the kernel, where only what they wait for wakes them; I/O waits that a signal may end are apart."""
+        """Seconds in uninterruptible waits in the kernel; I/O waits that a signal may end are counted apart."""
         return self.uninterruptible + self.io_wait
 
 
@@ -154,7 +154,7 @@ class Shares(NamedTuple):
     running_s: float = 0.0
 
     def after(self, states: TaskStates, processors: float, elapsed_s: float) -> "Shares":
-        """With some more time in which the group's threads were in these states."""
+        """Add some time in which the group's threads were in these states."""
         running = min(states.runnable, processors)
         waiting, blocked = states.runnable - running, min(states.blocked, processors - running)
         threads = running + waiting + blocked
@@ -253,8 +253,11 @@ class BlockedTime(Sampled):
                 self._sampler = StateSampler(self._states, processors_of(self._node, pids[0], groups))
                 self._sampler.start()
                 break
-        own = [group.directory for group in groups if group.version == 2]
-        for path, of in (*((directory / "io.pressure", "cluster") for directory in own), (PRESSURE / "io", "machine")):
+        directories = [group.directory for group in groups if group.version == 2]
+        for path, of in (
+            *((directory / "io.pressure", "cluster") for directory in directories),
+            (PRESSURE / "io", "machine"),
+        ):
             with suppress(OSError):
                 self._node.read(path)
                 self._pressure, self._pressure_of = path, of
@@ -295,8 +298,8 @@ class BlockedTime(Sampled):
 
     def doubts(self) -> tuple[Doubt, ...]:
         if self._sampler is not None and self._sampler.failure is not None:
-            what = f"the states of the cluster's tasks could not be read any more: {self._sampler.failure}"
-            return (*self._doubts, BLOCKED_TIME_INCOMPLETE.doubt(what))
+            loss = f"the states of the cluster's tasks could not be read any more: {self._sampler.failure}"
+            return (*self._doubts, BLOCKED_TIME_INCOMPLETE.doubt(loss))
         return tuple(self._doubts)
 
     def close(self) -> None:

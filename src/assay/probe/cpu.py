@@ -180,7 +180,7 @@ class PressureProbe(Sampled):
 def stalls_us(text: str) -> dict[str, int]:
     """`some avg10=0.00 avg60=0.00 avg300=0.00 total=123`: the totals by the line's first word."""
     lines = (line.split() for line in text.splitlines())
-    return {words[0]: int(words[-1].removeprefix("total=")) for words in lines if words}
+    return {fields[0]: int(fields[-1].removeprefix("total=")) for fields in lines if fields}
 
 
 _STATES = (

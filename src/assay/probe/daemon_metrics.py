@@ -77,7 +77,7 @@ class _Daemon:
         self.reason = ""
 
     def heard(self, reason: str = "") -> None:
-        """It answered, or why not."""
+        """Note that the daemon answered, or why it did not."""
         self.asked += 1
         self.refused += isinstance(reason, _NoLogin)
         self.silent += bool(reason)
@@ -141,7 +141,7 @@ class DaemonMetrics(Evaluated):
         self._thread.start()
 
     def mark(self, part: Part | None) -> Sequence[Landed]:
-        """All daemons are asked; one that is silent or slow costs its own figures, and a few seconds.
+        """Ask all daemons; one that is silent or slow costs its figures, and a few seconds.
 
         The trial waits for that, so nothing of it is counted between the end of the part and the answers.
         """
@@ -166,45 +166,45 @@ class DaemonMetrics(Evaluated):
         self._end()
         with self._lock:
             amounts = [
-                one if one.part in AWAITED else one.model_copy(update={"basis": "estimated"})
-                for one in self._readings.amounts(self._times.parts)
+                amount if amount.part in AWAITED else amount.model_copy(update={"basis": "estimated"})
+                for amount in self._readings.amounts(self._times.parts)
             ]
             return Evaluation(samples=list(self._readings.samples()), amounts=[*amounts, *self._request_counts])
 
     def doubts(self) -> tuple[Doubt, ...]:
-        """Of each machine with a silent daemon one; of many machines one for all but the first."""
-        found: list[Doubt] = []
+        """Doubt each silent daemon; of many daemons, doubt the first few apart and the rest together."""
+        doubts: list[Doubt] = []
         silent = [daemon for daemon in self._daemons if daemon.silent > daemon.refused]
         if refused := [daemon for daemon in self._daemons if daemon.refused]:
             where = first_few(sorted({daemon.node for daemon in refused}))
             times = sum(daemon.refused for daemon in refused)
-            what = f"{len(refused)} daemons on {where} were not read {times} times together: {refused[-1].reason}"
-            found.append(LOGIN_LOST.doubt(what))
-        found += [
+            refusal = f"{len(refused)} daemons on {where} were not read {times} times together: {refused[-1].reason}"
+            doubts.append(LOGIN_LOST.doubt(refusal))
+        doubts += [
             DAEMON_SILENT.doubt(
-                f"the {one.kind.name} of {one.node} gave no answer {one.silent} of {one.asked} times "
-                f"({one.url}: {one.reason})",
-                one.node,
+                f"the {daemon.kind.name} of {daemon.node} gave no answer {daemon.silent} of {daemon.asked} times "
+                f"({daemon.url}: {daemon.reason})",
+                daemon.node,
             )
-            for one in silent[:MOST_NAMED]
+            for daemon in silent[:MOST_NAMED]
         ]
         if others := silent[MOST_NAMED:]:
             nodes = sorted({daemon.node for daemon in others})
-            found.append(DAEMON_SILENT.doubt(f"{len(others)} more daemons gave no answer, on {first_few(nodes)}"))
+            doubts.append(DAEMON_SILENT.doubt(f"{len(others)} more daemons gave no answer, on {first_few(nodes)}"))
         if away := sorted(node for node, states in self._away_states.items() if states):
             states = ", ".join(sorted(set().union(*(self._away_states[node] for node in away))))
-            master = " and ".join(dict.fromkeys(one.kind.name for one in self._daemons if one.kind.uses))
-            found.append(MACHINES_CHANGED.doubt(f"the {master} had {first_few(away)} as {states} for a time"))
+            master = " and ".join(dict.fromkeys(daemon.kind.name for daemon in self._daemons if daemon.kind.uses))
+            doubts.append(MACHINES_CHANGED.doubt(f"the {master} had {first_few(away)} as {states} for a time"))
         known = {daemon.node for daemon in self._daemons if daemon.kind.runs_tasks}
         if joined := sorted(set(self._away_states) - known) if known else []:
-            found.append(MACHINES_CHANGED.doubt(f"{first_few(joined)} joined the cluster while the trial ran"))
+            doubts.append(MACHINES_CHANGED.doubt(f"{first_few(joined)} joined the cluster while the trial ran"))
         if broken := self._readings.broken():
-            found.append(DAEMON_RESTARTED.doubt(f"counters began anew or fell: {first_few(broken)}"))
+            doubts.append(DAEMON_RESTARTED.doubt(f"counters began anew or fell: {first_few(broken)}"))
         if odd := self._readings.not_numbers():
-            found.append(DAEMON_SILENT.doubt(f"readings that are no numbers were left out: {first_few(odd)}"))
+            doubts.append(DAEMON_SILENT.doubt(f"readings that are no numbers were left out: {first_few(odd)}"))
         for why in self._cluster.overlooked if self._cluster else ():
-            found.append(MACHINES_OVERLOOKED.doubt(f"not all machines are known: {why}"))
-        return tuple(found)
+            doubts.append(MACHINES_OVERLOOKED.doubt(f"not all machines are known: {why}"))
+        return tuple(doubts)
 
     def close(self) -> None:
         self._end()
@@ -228,22 +228,24 @@ class DaemonMetrics(Evaluated):
             self._counted_s = time.monotonic()
         assert self._cluster is not None  # noqa: S101 - attached before it is asked
         ask = self._cluster.ask
-        asked = [
-            one for one in self._daemons
-            if whole or (one.silent_in_turn < GIVEN_UP_AFTER and (due or one.kind.uses))
+        due_daemons = [
+            daemon for daemon in self._daemons
+            if whole or (daemon.silent_in_turn < GIVEN_UP_AFTER and (due or daemon.kind.uses))
         ]  # fmt: skip
-        with ThreadPoolExecutor(min(AT_ONCE, max(1, len(asked))), thread_name_prefix="probe-daemons") as threads:
-            for daemon, found in zip(asked, threads.map(lambda one: _read(ask, one, whole=whole), asked), strict=True):
+        with ThreadPoolExecutor(min(AT_ONCE, max(1, len(due_daemons))), thread_name_prefix="probe-daemons") as threads:
+            for daemon, answer in zip(
+                due_daemons, threads.map(lambda daemon: _read(ask, daemon, whole=whole), due_daemons), strict=True
+            ):
                 self._requests += 1 + whole + (daemon.kind.uses is not None)
-                if isinstance(found, str):
-                    daemon.heard(found)
+                if isinstance(answer, str):
+                    daemon.heard(answer)
                     continue
                 daemon.heard()
-                time_ms = found.time_ms if marked_ms is None else marked_ms
-                for series, value in found.counted.items():
+                time_ms = answer.time_ms if marked_ms is None else marked_ms
+                for series, value in answer.counted.items():
                     self._readings.count(daemon.node, daemon.subject, series, time_ms, value)
                 workers: dict[str, list[WorkerUse]] = {}
-                for worker in found.workers:
+                for worker in answer.workers:
                     workers.setdefault(self._names.find([worker.host]) or worker.host, []).append(worker)
                 for node, of_node in workers.items():
                     self._take_machine(time_ms, node, of_node)
@@ -338,7 +340,7 @@ MACHINES_OVERLOOKED = doubt_kind(
 
 
 def _kind() -> ProbeKind:
-    """With a column for each series that the daemons of a service give a title."""
+    """Make the kind, with a column for each series that the daemons of a service give a title."""
     counted = [
         NodeColumn(title, "bytes", (series,), daemon.role)
         for service in SERVICES.values()

@@ -66,11 +66,11 @@ _PLACES = {
 
 
 def parse_counters(text: str) -> Counters:
-    """One line of a stat file; what an older kernel does not count is 0. Raises ValueError when it is no such line."""
+    """Parse a line of a stat file; what an older kernel does not count is 0. Raises ValueError for any other line."""
     fields = [int(word) for word in text.split()]
     if len(fields) < FEWEST_FIELDS:
         raise ValueError(f"the device's counters are {text.strip()[:60]!r}")
-    known = {name: fields[place] for name, place in _PLACES.items() if place < len(fields)}
+    known = {name: fields[index] for name, index in _PLACES.items() if index < len(fields)}
     for name in _BYTES:
         known[name] = known.get(name, 0) * SECTOR_BYTES
     return Counters(**known)
@@ -158,12 +158,13 @@ class DiskInstrument:
                     self._doubts.append(_uncounted(disk.medium, "there is no block device of its own below it"))
                 continue
             if (other := first.setdefault(disk.device.resolve(), disk.medium)) != disk.medium:
-                what = f"media {disk.medium!r} and {other!r} are both on {disk.device}: only {other!r} has its figures"
-                self._doubts.append(MEDIA_SHARE_DEVICE.doubt(what, disk.medium))
+                conflict = f"media {disk.medium!r} and {other!r} are both on {disk.device}"
+                conflict += f": only {other!r} has its figures"
+                self._doubts.append(MEDIA_SHARE_DEVICE.doubt(conflict, disk.medium))
                 continue
             if disk.shared:
-                what = f"{disk.device}, the device of medium {disk.medium!r}, is used by others too"
-                self._doubts.append(DISK_SHARED.doubt(what, disk.medium))
+                conflict = f"{disk.device}, the device of medium {disk.medium!r}, is used by others too"
+                self._doubts.append(DISK_SHARED.doubt(conflict, disk.medium))
             try:
                 self._devices.append(_Device(disk, self._node))
             except OSError as error:
@@ -177,7 +178,7 @@ class DiskInstrument:
         return values
 
     def totals(self) -> Mapping[Quantity, float]:
-        """Of each medium whose device is still there."""
+        """Return the totals of each medium whose device is still there."""
         quantities: dict[Quantity, float] = {}
         for medium, total in ((device.medium, device.total) for device in self._devices if device.gone is None):
             series = {
@@ -200,11 +201,11 @@ class DiskInstrument:
         for device in self._devices:
             counters = f"the counters of {device.name} (medium {device.medium!r})"
             if device.gone is not None:
-                what = f"{counters} could no longer be read: {device.gone}"
-                vanished.append(DISK_VANISHED.doubt(what, device.medium))
+                loss = f"{counters} could no longer be read: {device.gone}"
+                vanished.append(DISK_VANISHED.doubt(loss, device.medium))
             if device.resets:
-                what = f"{counters} began again from zero {device.resets} times"
-                reset.append(DISK_COUNTERS_RESET.doubt(what, device.medium))
+                loss = f"{counters} began again from zero {device.resets} times"
+                reset.append(DISK_COUNTERS_RESET.doubt(loss, device.medium))
         return (*self._doubts, *vanished, *reset)
 
     def close(self) -> None:

@@ -81,7 +81,7 @@ class DiskProcessesInstrument:
         return {}
 
     def totals(self) -> Mapping[Quantity, float]:
-        """By group. A sum that is read while a child's counts move to its parent is short for a moment.
+        """Return the totals by group. While a child's counts move to its parent a sum is too small for a moment.
 
         What stays missing nobody inherited: it is added from then on, so that it hides nothing that comes later.
         """
@@ -105,12 +105,12 @@ class DiskProcessesInstrument:
     def doubts(self) -> tuple[Doubt, ...]:
         doubts = []
         if self._refused and self._files:
-            what = f"the bytes of {', '.join(self._refused)} could not be read: {next(iter(self._refused.values()))}"
-            doubts.append(DISK_PROCESSES_UNREAD.doubt(what))
+            loss = f"the bytes of {', '.join(self._refused)} could not be read: {next(iter(self._refused.values()))}"
+            doubts.append(DISK_PROCESSES_UNREAD.doubt(loss))
         for group, lost in self._orphaned.items():
             size = lost["read_bytes"] + lost["written_bytes"]
-            what = f"{size} bytes of {group} were of processes that ended without their parents"
-            doubts.append(DISK_PROCESSES_ORPHANED.doubt(what, group))
+            loss = f"{size} bytes of {group} were of processes that ended without their parents"
+            doubts.append(DISK_PROCESSES_ORPHANED.doubt(loss, group))
         return tuple(doubts)
 
     def close(self) -> None:
@@ -136,7 +136,7 @@ def _group(process: WatchedProcess) -> str:
 
 
 def descendants(node: Node, pids: Iterable[int]) -> list[int]:
-    """All processes below some, by their parents."""
+    """Find all descendants of some processes."""
     children: dict[int, list[int]] = {}
     for pid in all_pids(node):
         with suppress(OSError, ValueError):

@@ -43,9 +43,9 @@ class _Host:
             WatchedDisk(medium=name, place=device_path(name), device=device_path(name), node=first.node)
             for name in sorted(names)
         )
-        own = Scene(layout=scene.layout, disks=disks)
+        node_scene = Scene(layout=scene.layout, disks=disks)
         makers = [kind.of_files for kind in PROBES.values() if kind.of_files is not None]
-        self._guests = [Guest(make(self._node), own, first.node) for make in makers]
+        self._guests = [Guest(make(self._node), node_scene, first.node) for make in makers]
         for guest in self._guests:
             guest.attach()
 
@@ -60,7 +60,7 @@ class _Host:
             for guest in self._guests:
                 self.amounts += guest.total(part)
 
-    def told(self) -> Iterator[Amount]:
+    def all_amounts(self) -> Iterator[Amount]:
         """The totals, and how far the node's clock was off at the end."""
         yield from self.amounts
         for series, value in zip(("offset_s", "uncertainty_s"), self.clock, strict=True):
@@ -101,8 +101,8 @@ class FromAfar(Evaluated):
 
     def evaluate(self) -> Evaluation:
         costs = [amount for source in self._sources for amount in source.end()]
-        told = [amount for host in self._hosts.values() for amount in host.told()]
-        return Evaluation(samples=self._samples, amounts=[*told, *costs])
+        amounts = [amount for host in self._hosts.values() for amount in host.all_amounts()]
+        return Evaluation(samples=self._samples, amounts=[*amounts, *costs])
 
     def doubts(self) -> tuple[Doubt, ...]:
         """The sources', and the probes': what several nodes say alike is said once."""

@@ -45,7 +45,7 @@ class MemoryProbe:
     name = "memory"
 
     def __init__(self, node: NodeFiles, *, sees_machine: bool = True) -> None:
-        """With `sees_machine` the machine's memory too, not only that of the node's group."""
+        """`sees_machine` adds the machine's memory to that of the node's group."""
         self._sees_machine = sees_machine
         self._node = node
         self._meminfo: OpenFile | None = None
@@ -67,8 +67,8 @@ class MemoryProbe:
                 self._group_stat = self._node.open(group.directory / "memory.stat")
                 self._version = group.version
             except OSError as error:
-                what = f"the cluster's control group does not show its memory: {error}"
-                self._doubts.append(CLUSTER_MEMORY_UNTOLD.doubt(what))
+                problem = f"the cluster's control group does not show its memory: {error}"
+                self._doubts.append(CLUSTER_MEMORY_UNTOLD.doubt(problem))
 
     def sample(self, _now: Moment) -> Values:
         assert self._meminfo is not None  # noqa: S101 - for the type checker: begun before it is ticked
@@ -118,15 +118,15 @@ class MemoryProbe:
         except (OSError, ValueError) as error:
             self._group_stat.close()
             self._group_stat = None
-            what = f"the cluster's control group no longer shows its memory: {error}"
-            self._doubts.append(CLUSTER_MEMORY_LOST.doubt(what))
+            problem = f"the cluster's control group no longer shows its memory: {error}"
+            self._doubts.append(CLUSTER_MEMORY_LOST.doubt(problem))
             return {}
 
 
 def machine_bytes(meminfo: str) -> dict[str, int]:
     """Bytes by what they are used for. Raises ValueError when /proc/meminfo lacks a line."""
     lines = (line.split() for line in meminfo.splitlines())
-    kib = {words[0]: int(words[1]) for words in lines if len(words) >= 2}
+    kib = {fields[0]: int(fields[1]) for fields in lines if len(fields) >= 2}
     try:
         return {
             "available": kib["MemAvailable:"] * 1024,

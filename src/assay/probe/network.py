@@ -59,7 +59,7 @@ class Interface(NamedTuple):
 
 
 def parse_interfaces(dev: str) -> dict[str, Interface]:
-    """All interfaces in /proc/net/dev; a name may have a colon in it."""
+    """Parse the interfaces in /proc/net/dev, whose names may have a colon."""
     counters = {}
     for line in dev.splitlines():
         name, _, numbers = line.strip().rpartition(":")
@@ -184,8 +184,8 @@ def interfaces_to(node: ReadableNode, addresses: Iterable[str]) -> dict[str, str
     networks: dict[IPv4Network, str] = {}
     for fields in map(str.split, _text(node, NET / "route").splitlines()[1:]):
         if len(fields) > 7 and fields[0] in node.interfaces:
-            own, mask = (int.from_bytes(bytes.fromhex(fields[place]), sys.byteorder) for place in (1, 7))
-            networks[IPv4Network((own, mask.bit_count()))] = fields[0]
+            own_address, mask = (int.from_bytes(bytes.fromhex(fields[column]), sys.byteorder) for column in (1, 7))
+            networks[IPv4Network((own_address, mask.bit_count()))] = fields[0]
     return {
         address: interface
         for address in addresses
@@ -327,13 +327,13 @@ class Network:
             return {}
         sums: dict[Quantity, float] = {}
         for flow, count in flows.items():
-            for what, value in self._names.quantities(flow, count):
-                sums[what] = sums.get(what, 0.0) + value
+            for quantity, value in self._names.quantities(flow, count):
+                sums[quantity] = sums.get(quantity, 0.0) + value
         self._paused = False
         if self._base is None:
             self._base = sums
             return {}
-        return {what: value - self._base.get(what, 0.0) for what, value in sums.items()}
+        return {quantity: value - self._base.get(quantity, 0.0) for quantity, value in sums.items()}
 
     def _flow_rates(self, now_s: float) -> Values:
         """By purpose since the last time; after a failure not before a mark has found that the table can be read."""

@@ -35,7 +35,7 @@ class Flow(NamedTuple):
 
     @property
     def direction(self) -> str:
-        """As the names of series have it."""
+        """The direction in the names of series."""
         return "to_server" if self.to_server else "from_server"
 
 
@@ -44,7 +44,7 @@ REST = 0
 
 
 class Count(NamedTuple):
-    """What has passed."""
+    """Bytes and packets that have passed."""
 
     bytes: int
     packets: int
@@ -65,17 +65,17 @@ class FlowCounter(Protocol):
         """Everything that has passed from `make` until now."""
 
     def glance(self) -> dict[Flow, Count]:
-        """The same for rates: what passed within the last second may be missing."""
+        """Read the counts for rates, in which the last second may be missing."""
         return self.read()
 
     def remove(self) -> None:
         """Stop counting; nothing is left."""
 
     def doubt(self, reasons: Sequence[str], *, counted: bool) -> Doubt:
-        """What it means that `make` failed, or `read` at the ends of some parts, one reason for each."""
+        """Doubt the metrics where `make` failed, or `read` at the ends of some parts, for these reasons."""
 
     def doubts(self) -> tuple[Doubt, ...]:
-        """What makes the counts doubtful; asked last, the counting may end for it."""
+        """Return what makes the counts doubtful; asked last, since the counting may end for it."""
         return ()
 
 
@@ -84,8 +84,8 @@ NFT_PLACES = "/usr/sbin:/sbin:/usr/local/sbin"
 
 PATIENCE_S = 5.0
 
-Run = Callable[[str, tuple[str, ...]], str]
-"""Runs nft with a script on its input and some arguments; what it printed. Raises FlowsError."""
+RunNft = Callable[[str, tuple[str, ...]], str]
+"""Runs nft with a script on its input and arguments; returns its output. Raises FlowsError."""
 
 
 NETWORK_PURPOSES_UNKNOWN = doubt_kind(
@@ -108,7 +108,7 @@ class CountingTable(FlowCounter):
 
     has_stand_in = True
 
-    def __init__(self, ports: Iterable[int], run: "Run | None" = None) -> None:
+    def __init__(self, ports: Iterable[int], run: "RunNft | None" = None) -> None:
         self._run = run or run_nft
         self._ports = sorted(set(ports))
         self._name: str | None = None
@@ -183,7 +183,7 @@ def parse(listing: str) -> Iterator[tuple[Flow, Count]]:
         raise FlowsError(f"nft printed something unknown: {type(error).__name__} {error}") from None
 
 
-def remove_left_overs(run: "Run | None" = None) -> list[str]:
+def remove_left_overs(run: "RunNft | None" = None) -> list[str]:
     """Remove the tables of processes that are gone, which it names. Raises FlowsError."""
     run = run or run_nft
     try:

@@ -91,7 +91,7 @@ def memory_file(name: str) -> IO[bytes]:
 
 
 def content_of(file: IO[bytes]) -> str:
-    """All that was written into it."""
+    """Return what was written into a file."""
     file.seek(0)
     return file.read().decode(errors="replace")
 

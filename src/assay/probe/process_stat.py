@@ -25,19 +25,19 @@ class Ticks(NamedTuple):
     system: int = 0
 
     def plus(self, other: "Ticks") -> "Ticks":
-        """Both together."""
+        """Add both."""
         return Ticks(self.user + other.user, self.system + other.system)
 
 
 class ProcessStat(NamedTuple):
-    """One reading. `own` is the process' time, all threads; `reaped` that of its ended and waited-for children.
+    """One reading. `own_ticks` is the process' time, all threads; `reaped` that of its ended and waited-for children.
 
     `reaped` has what these had reaped themselves, so that no time of theirs is lost. A process that has ended and that
     nobody has waited for yet still tells its time.
     """
 
     parent: int
-    own: Ticks
+    own_ticks: Ticks
     reaped: Ticks
     resident_bytes: int
 
@@ -49,14 +49,14 @@ def parse_stat(text: str) -> ProcessStat:
         raise ValueError(f"/proc/PID/stat says {text[:60]!r}")
     return ProcessStat(
         parent=int(fields[_PARENT]),
-        own=Ticks(int(fields[_USER]), int(fields[_SYSTEM])),
+        own_ticks=Ticks(int(fields[_USER]), int(fields[_SYSTEM])),
         reaped=Ticks(int(fields[_CHILDREN_USER]), int(fields[_CHILDREN_SYSTEM])),
         resident_bytes=int(fields[_RESIDENT]) * PAGE_BYTES,
     )
 
 
 def stat_of(node: Node, pid: int) -> ProcessStat:
-    """One reading of a process that is not kept open. Raises OSError or ValueError when it has ended."""
+    """Read a process' stat once. Raises OSError or ValueError where it has ended."""
     return parse_stat(node.read(PROC / str(pid) / "stat"))
 
 
@@ -70,7 +70,7 @@ class OpenProcess:
         self.close = self._file.close
 
     def read(self) -> ProcessStat | None:
-        """As it is now; None when it has ended."""
+        """Read it as it is now; None where the process has ended."""
         try:
             return parse_stat(self._file.read(_ENOUGH_BYTES))
         except (OSError, ValueError):  # an ended one says "no such process", or nothing
@@ -103,5 +103,5 @@ def kernel_ticks(node: Node) -> dict[int, int]:
         with suppress(OSError, ValueError):
             stat = stat_of(node, pid)
             if _KTHREADD in (pid, stat.parent):
-                ticks[pid] = sum(stat.own)
+                ticks[pid] = sum(stat.own_ticks)
     return ticks

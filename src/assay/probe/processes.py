@@ -47,14 +47,14 @@ class Member:
 
     @property
     def resident_bytes(self) -> int:
-        """Its memory; none for what may still be between fork and exec, where it shows its parent's as its own."""
+        """Its memory; 0 between fork and exec, where a process shows its parent's memory."""
         unsure = self.group == CONTAINERS and self.container is None and self.looks_for_name < _LOOKS_FOR_NAME
         return 0 if unsure else self.stat.resident_bytes
 
     @property
     def ticks(self) -> int:
-        """All of its time, with that of the children it has waited for."""
-        return sum(self.stat.own) + sum(self.stat.reaped)
+        """Its processor time, with that of the children it has waited for."""
+        return sum(self.stat.own_ticks) + sum(self.stat.reaped)
 
 
 class Account:
@@ -113,7 +113,7 @@ class ProcessGroups:
                 member.stat = stat
         sums = dict.fromkeys(self.accounts, NOTHING)
         for member in self.members.values():
-            sums[member.group] = sums[member.group].plus(member.stat.own)
+            sums[member.group] = sums[member.group].plus(member.stat.own_ticks)
             sums[member.reaped_group] = sums[member.reaped_group].plus(member.stat.reaped)
             self._name(member)
         for group, account in self.accounts.items():
@@ -164,7 +164,7 @@ class ProcessGroups:
             return
         if waiting is None and pid not in self._watched:
             return  # its parent ended before it: what is short then is found by the account
-        for group, ticks in ((member.group, stat.own), (member.reaped_group, stat.reaped)):
+        for group, ticks in ((member.group, stat.own_ticks), (member.reaped_group, stat.reaped)):
             self.accounts[group].leave(ticks)
             if waiting is not None:
                 self.accounts[waiting].leave(ticks, -1)
@@ -261,7 +261,7 @@ class ProcessProbe:
     name = "processes"
 
     def __init__(self, node: Node, cores: int | None = None) -> None:
-        """All cores that the node has, unless they are given."""
+        """`cores` are by default all cores of the node."""
         self._node, self._cores = node, cores
         self._processes: ProcessGroups | None = None
         self._peaks: dict[str, int] = {}
@@ -339,8 +339,8 @@ class ProcessProbe:
 
     def doubts(self) -> tuple[Doubt, ...]:
         gone = () if self._processes is None else dict.fromkeys(self._processes.gone)
-        what = "was gone before the trial's end, or at its beginning"
-        ended = (WATCHED_PROCESS_ENDED.doubt(f"a process of {group} {what}", group) for group in gone)
+        event = "was gone before the trial's end, or at its beginning"
+        ended = (WATCHED_PROCESS_ENDED.doubt(f"a process of {group} {event}", group) for group in gone)
         return (*self._doubts, *ended)
 
     def close(self) -> None:

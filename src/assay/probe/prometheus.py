@@ -208,7 +208,7 @@ class Prometheus(Evaluated):
         lost: dict[str, list[str]] = {}
         with _noting(lost, ""):
             self._offset_s = self._clock_offset_s()
-            jobs_end_s = max((one.end_ms for one in parts if one.part != "collect"), default=parts[-1].end_ms) / 1000
+            jobs_end_s = max((part.end_ms for part in parts if part.part != "collect"), default=parts[-1].end_ms) / 1000
             self._wait_for(jobs_end_s)
             scraped = self._scrapes(parts[0].begin_ms / 1000, self._now())
             for group in GROUPS:

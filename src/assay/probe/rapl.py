@@ -108,12 +108,12 @@ class Rapl:
     def totals(self) -> Mapping[Quantity, float]:
         sums: dict[Quantity, float] = {}
         for counter in self._counters:
-            what = Quantity(counter.component, "energy_j")
-            sums[what] = sums.get(what, 0.0) + counter.counted_uj / 1e6
+            quantity = Quantity(counter.component, "energy_j")
+            sums[quantity] = sums.get(quantity, 0.0) + counter.counted_uj / 1e6
         return sums
 
     def doubts(self) -> tuple[Doubt, ...]:
-        """One at most: counters that may have wrapped unseen."""
+        """Doubt counters that may have wrapped unseen."""
         return tuple(self._doubts[:1])
 
     def close(self) -> None:
@@ -158,8 +158,8 @@ def zones(node: Node) -> Iterator[Zone]:
             yield Zone(component, POWERCAP / name / "energy_uj", range_uj)
 
 
-def _cannot(what: str, cure: str) -> CannotMeasureError:
-    return CannotMeasureError(what, "the energy of processor and memory can only be modelled from their use", cure)
+def _cannot(problem: str, cure: str) -> CannotMeasureError:
+    return CannotMeasureError(problem, "the energy of processor and memory can only be modelled from their use", cure)
 
 
 ENERGY_COUNTER_MAY_HAVE_WRAPPED = doubt_kind(

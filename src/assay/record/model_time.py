@@ -72,7 +72,7 @@ class ModelClock(NamedTuple):
 
 
 def clock_of(record: Record) -> ModelClock:
-    """That of a trial's scale model, for what was recorded beside the record."""
+    """Return the clock of a trial's scale model, for what was recorded beside the record."""
     if record.scale is None or not record.steps:
         return ModelClock()
     return ModelClock(min(step.started_ms for step in record.steps), record.scale.dilation)
@@ -83,7 +83,7 @@ def in_model_time(record: Record) -> Record:
     if record.scale is None or record.scale.clock == "model":
         return record
     clock = clock_of(record)
-    jobs, staging = (tuple(_job(job, clock) for job in own) for own in (record.jobs, record.staging_jobs))
+    jobs, staging = (tuple(_job(job, clock) for job in jobs) for jobs in (record.jobs, record.staging_jobs))
     return record.model_copy(
         update={
             "scale": record.scale.model_copy(update={"clock": "model"}),

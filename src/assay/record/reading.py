@@ -43,7 +43,7 @@ class Unreadable(ValueError):  # noqa: N818 - what it is, in the words of those 
 
 
 def whole_record(text: str | bytes) -> Record:
-    """All of a record. Raises Unreadable."""
+    """Read a whole record. Raises Unreadable."""
     return _agreeing(read_as(Record, text))
 
 
@@ -55,8 +55,8 @@ def record_outline(text: str | bytes, amounts: Collection[AmountsOf] = ()) -> Re
     """
     content = content_of(text)
     content.update(NOT_IN_OUTLINE)
-    reports = {name: _reports(one) for name, one in _map(content.get("devices")).items()}
-    content["devices"] = {name: own for name, own in reports.items() if own}
+    reports = {name: _reports(device_reports) for name, device_reports in _map(content.get("devices")).items()}
+    content["devices"] = {name: kept_reports for name, kept_reports in reports.items() if kept_reports}
     content["amounts"] = [
         amount
         for amount in _list(content.get("amounts"))
@@ -76,9 +76,9 @@ def read_as(kind: type[Kind], text: str | bytes) -> Kind:
 def first_of(error: ValidationError) -> str:
     """The first thing that is wrong, and where."""
     first = error.errors()[0]
-    place = ".".join(str(part) for part in first["loc"])
-    words = _WORDS.get(first["type"], str(first["msg"]))
-    return f"{place}: {words}" if place else words
+    keys = ".".join(str(part) for part in first["loc"])
+    mistake = _WORDS.get(first["type"], str(first["msg"]))
+    return f"{keys}: {mistake}" if keys else mistake
 
 
 def content_of(text: str | bytes) -> dict[str, Any]:
@@ -138,21 +138,23 @@ def _agreeing(record: Record) -> Record:
 
 
 def _kept(counters: object) -> dict[str, dict[str, object]]:
-    """Of a job's counters those that an outline has: the amounts that an engine counts."""
-    kept: dict[str, dict[str, object]] = {}
-    for group, name in (place for kind in ENGINES.values() for place in kind.counters.values()):
-        own = _map(_map(counters).get(group))
-        if name in own:
-            kept.setdefault(group, {})[name] = own[name]
-    return kept
+    """Select the counters of a job that an outline has: the amounts that an engine counts."""
+    outline: dict[str, dict[str, object]] = {}
+    for group, name in (counter for kind in ENGINES.values() for counter in kind.counters.values()):
+        counted = _map(_map(counters).get(group))
+        if name in counted:
+            outline.setdefault(group, {})[name] = counted[name]
+    return outline
 
 
 def _reports(reports: object) -> dict[str, dict[str, object]]:
-    """Of a device's reports those figures that an outline has; of requests their bytes alone."""
-    own = _map(_map(reports).get("run"))
-    known = {name: one for name in KEPT_OF_RUN if (one := own.get(name)) is not None}
-    kept = {name: {"bytes": one.get("bytes")} if isinstance(one, dict) else one for name, one in known.items()}
-    return {"run": kept} if kept else {}
+    """Select the values of a device's reports that an outline has; requests have their bytes alone."""
+    run_report = _map(_map(reports).get("run"))
+    known = {name: value for name in KEPT_OF_RUN if (value := run_report.get(name)) is not None}
+    outline = {
+        name: {"bytes": value.get("bytes")} if isinstance(value, dict) else value for name, value in known.items()
+    }
+    return {"run": outline} if outline else {}
 
 
 def _map(value: object) -> dict[str, Any]:

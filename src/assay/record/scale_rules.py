@@ -135,22 +135,22 @@ def in_force(record: Record) -> Rules:
     if record.scale is not None and record.scale.rules is not None:
         return RULES[record.scale.rules - 1]
     began_ms = min((step.started_ms for step in record.steps), default=0)
-    return next((one for one in reversed(RULES) if one.since.timestamp() * 1000 <= began_ms), RULES[0])
+    return next((rules for rules in reversed(RULES) if rules.since.timestamp() * 1000 <= began_ms), RULES[0])
 
 
 def judged(report: ScaleReport, rules: Rules = RULES[-1]) -> ScaleReport:
     """A report with all checks by one version of the rules; one that kept no more than verdicts as it is."""
-    seen = report.seen
-    if seen is None:
+    observed = report.seen
+    if observed is None:
         return report
-    heartbeats = seen.heartbeats
-    if rules.without_killed and seen.strike is not None:
-        heartbeats = around_strike(seen.strike)
+    heartbeats = observed.heartbeats
+    if rules.without_killed and observed.strike is not None:
+        heartbeats = around_strike(observed.strike)
     checks = (
-        idle_check(seen.idle_shares),
-        wake_check(seen.late_us, seen.dilation if rules.model_clock else 1),
-        drive_check(seen.drives, rules.late),
-        link_check(seen.links, len(seen.idle_shares), rules.link_run_share),
+        idle_check(observed.idle_shares),
+        wake_check(observed.late_us, observed.dilation if rules.model_clock else 1),
+        drive_check(observed.drives, rules.late),
+        link_check(observed.links, len(observed.idle_shares), rules.link_run_share),
         heartbeat_check(heartbeats),
     )
     return report.model_copy(update={"checks": checks, "rules": rules.version})
@@ -166,7 +166,9 @@ def with_verdicts(record: Record) -> Record:
     if record.scale is None or record.scale.seen is None:
         return record
     scale = judged(record.scale)
-    others = [one for one in record.doubts if one.kind not in {SCALE_MODEL_NOT_KEPT.name, SCALE_MODEL_NOT_SEEN.name}]
+    others = [
+        doubt for doubt in record.doubts if doubt.kind not in {SCALE_MODEL_NOT_KEPT.name, SCALE_MODEL_NOT_SEEN.name}
+    ]
     return record.model_copy(update={"scale": scale, "doubts": (*others, *scale_doubts(scale))})
 
 
@@ -220,23 +222,27 @@ def _by_value(check: ScaleCheck, dilation: int, then: Rules, now: Rules, *, kill
 
 def scale_doubts(report: ScaleReport) -> list[Doubt]:
     """Why the trial's times are excluded, and what could not be told of them."""
-    found = [SCALE_MODEL_NOT_KEPT.doubt(f"{one.id.heading}: {one.detail}", one.id.heading) for one in report.failed]
-    unseen = [one for one in report.checks if one.passed is None and one.value is None and one.id in NEEDED]
+    doubts = [
+        SCALE_MODEL_NOT_KEPT.doubt(f"{check.id.heading}: {check.detail}", check.id.heading) for check in report.failed
+    ]
+    unseen = [check for check in report.checks if check.passed is None and check.value is None and check.id in NEEDED]
     troubles = report.seen.troubles if report.seen else ()
     why = f" ({'; '.join(troubles)})" if troubles else ""
-    found += [SCALE_MODEL_NOT_SEEN.doubt(f"{one.id.heading}: {one.detail}{why}", one.id.heading) for one in unseen]
-    return found
+    doubts += [
+        SCALE_MODEL_NOT_SEEN.doubt(f"{check.id.heading}: {check.detail}{why}", check.id.heading) for check in unseen
+    ]
+    return doubts
 
 
 def drives_seen(devices: Mapping[str, Mapping[str, DeviceReport]]) -> dict[str, DriveSeen]:
     """What is kept of the drives' reports of the run; of those alone that tell how late they were."""
-    found = {}
+    drives = {}
     for name, reports in devices.items():
         report = reports.get("run")
         further = (report.model_extra or {}) if report else {}
         late_s = further.get("late_otherwise_seconds", further.get("late_seconds"))
         if report is not None and report.elapsed_seconds and isinstance(late_s, int | float):
-            found[name] = DriveSeen(
+            drives[name] = DriveSeen(
                 elapsed_s=report.elapsed_seconds,
                 busy_s=report.busy_seconds,
                 late_s=late_s,
@@ -244,11 +250,11 @@ def drives_seen(devices: Mapping[str, Mapping[str, DeviceReport]]) -> dict[str, 
                 late_before_driver_s=further.get("late_before_driver_seconds", 0.0),
                 flush_alone=further.get("flush_alone", True),
             )
-    return found
+    return drives
 
 
 def idle_check(shares: Sequence[float]) -> ScaleCheck:
-    """Of windows of a second: idle for at least 10 % of the time in 99 % of them."""
+    """Check windows of a second: 99 % of them must be idle for at least 10 % of the time."""
     if not shares:
         return _unseen(CheckId.IDLE, IDLE_WINDOWS, "the run took less than a second")
     enough = sum(share >= IDLE_SHARE for share in shares) / len(shares)
@@ -342,13 +348,19 @@ def heartbeat_check(heartbeats: Mapping[str, HeartbeatsSeen]) -> ScaleCheck:
 
     Means, since daemons count heartbeats and do not tell of each.
     """
-    known = {role: seen for role, seen in heartbeats.items() if seen.seconds / seen.interval_s >= BEAT_LEAST}
-    silent = [role for role, seen in known.items() if not seen.beats]
+    known = {
+        role: beats_seen
+        for role, beats_seen in heartbeats.items()
+        if beats_seen.seconds / beats_seen.interval_s >= BEAT_LEAST
+    }
+    silent = [role for role, beats_seen in known.items() if not beats_seen.beats]
     if silent:
         detail = f"no heartbeat reached the {silent[0]}"
         return ScaleCheck(id=CheckId.HEARTBEATS, value=None, limit=BEAT_RATIO, passed=False, detail=detail)
     ratios = {
-        role: seen.seconds * seen.nodes / seen.beats / seen.interval_s for role, seen in known.items() if seen.nodes
+        role: beats_seen.seconds * beats_seen.nodes / beats_seen.beats / beats_seen.interval_s
+        for role, beats_seen in known.items()
+        if beats_seen.nodes
     }
     if not ratios:
         return _unseen(CheckId.HEARTBEATS, BEAT_RATIO, f"the run was shorter than {BEAT_LEAST} intervals")
@@ -364,7 +376,7 @@ def heartbeat_check(heartbeats: Mapping[str, HeartbeatsSeen]) -> ScaleCheck:
 
 def around_strike(strike: StrikeSeen) -> dict[str, HeartbeatsSeen]:
     """Heartbeats of a run in which a daemon or a node was killed: of those that could send any."""
-    found = {}
+    heartbeats = {}
     for role in {**strike.before, **strike.after}:
         parts = [strike.before[role]] if role in strike.before else []
         if role in strike.after:
@@ -373,10 +385,10 @@ def around_strike(strike: StrikeSeen) -> dict[str, HeartbeatsSeen]:
             parts.append(after.model_copy(update={"nodes": after.nodes - lost}))
         if seconds := sum(part.seconds for part in parts):
             nodes = sum(part.nodes * part.seconds for part in parts) / seconds
-            found[role] = HeartbeatsSeen(
+            heartbeats[role] = HeartbeatsSeen(
                 beats=sum(part.beats for part in parts), nodes=nodes, seconds=seconds, interval_s=parts[0].interval_s
             )
-    return found
+    return heartbeats
 
 
 def _unseen(check: CheckId, limit: float, why: str) -> ScaleCheck:

@@ -49,17 +49,17 @@ _OF_A_PROBE = re.compile(r"probe-(?P<instrument>.+)-(?P<event>missing|stopped|un
 
 def converted(content: Mapping[str, Any]) -> dict[str, Any]:
     """A record's or plan's JSON of schema 2 in the form of schema 3; what is not of schema 2 is left as it is."""
-    found = {**content, "schema_version": 3}
+    content_3 = {**content, "schema_version": 3}
     if isinstance(content.get("trial"), dict):
-        found["trial"] = _trial(content["trial"])
+        content_3["trial"] = _trial(content["trial"])
     if isinstance(content.get("trials"), list):
-        found["trials"] = [_trial(one) if isinstance(one, dict) else one for one in content["trials"]]
+        content_3["trials"] = [_trial(item) if isinstance(item, dict) else item for item in content["trials"]]
     for name, convert in (("doubts", _doubt), ("jobs", _job), ("staging_jobs", _job)):
         if isinstance(content.get(name), list):
-            found[name] = [convert(one) if isinstance(one, dict) else one for one in content[name]]
+            content_3[name] = [convert(item) if isinstance(item, dict) else item for item in content[name]]
     if isinstance(content.get("totals"), dict):
-        found["totals"] = _with_phases(content["totals"])
-    return found
+        content_3["totals"] = _with_phases(content["totals"])
+    return content_3
 
 
 def renamed(table: "pyarrow.Table") -> "pyarrow.Table":
@@ -68,18 +68,18 @@ def renamed(table: "pyarrow.Table") -> "pyarrow.Table":
 
 
 def _trial(trial: Mapping[str, Any]) -> dict[str, Any]:
-    """Its media without the fields of other kinds that said nothing; an existing cluster's nodes were not known."""
-    found, media, cluster = dict(trial), trial.get("media"), trial.get("cluster")
+    """Convert a trial: its media lose the other kinds' fields; an existing cluster's nodes were not known."""
+    trial_3, media, cluster = dict(trial), trial.get("media"), trial.get("cluster")
     if isinstance(media, list):
-        found["media"] = [_medium(medium) if isinstance(medium, dict) else medium for medium in media]
+        trial_3["media"] = [_medium(medium) if isinstance(medium, dict) else medium for medium in media]
     if isinstance(cluster, dict) and cluster.get("kind") == "existing":
-        found["cluster"] = {"nodes": None, **cluster}
-    return found
+        trial_3["cluster"] = {"nodes": None, **cluster}
+    return trial_3
 
 
 def _medium(medium: Mapping[str, Any]) -> dict[str, Any]:
-    own = MEDIUM_FIELDS.get(str(medium.get("kind")), tuple(MEDIUM_DEFAULTS))
-    silent = {name for name, value in MEDIUM_DEFAULTS.items() if name not in own and medium.get(name) == value}
+    fields = MEDIUM_FIELDS.get(str(medium.get("kind")), tuple(MEDIUM_DEFAULTS))
+    silent = {name for name, value in MEDIUM_DEFAULTS.items() if name not in fields and medium.get(name) == value}
     return {name: value for name, value in medium.items() if name not in silent}
 
 

@@ -72,7 +72,7 @@ class Run:
 
         Predicted trials are the last, with source `predicted`, their predictor and the interval of their time.
         """
-        return _table(chain(map(_trial_row, self.records), (one.columns() for one in self.predictions)))
+        return _table(chain(map(_trial_row, self.records), (prediction.columns() for prediction in self.predictions)))
 
     @cached_property
     def jobs(self) -> Any:

@@ -1,7 +1,7 @@
-"""What becomes of a record that could not be read as it is: no number is written that no reader takes.
+"""Leaves out of a record the numbers that no reader takes, so that every record that is written can be read.
 
-JSON has neither NaN nor infinity, and whole numbers of Java and Parquet have 64 bits. A figure that is none of these is
-left out, with whatever can't be without it, and a doubt names it: the rest of the trial stands.
+JSON has neither NaN nor infinity, and whole numbers of Java and Parquet have 64 bits. A number beyond these is left
+out, with whatever requires it, and a doubt names it: the rest of the trial stands.
 """
 
 from collections.abc import Collection, Iterator, Mapping
@@ -20,7 +20,7 @@ Row = TypeVar("Row", bound=BaseModel)
 MOST = 2.0**63
 MOST_NAMED = 5
 _NAMED_BY = ("node", "probe", "subject", "name", "medium", "series")
-"""Fields that tell which of several a figure is of."""
+"""Fields that tell to which of several things a number belongs."""
 
 LEFT_OUT = doubt_kind(
     "figures-left-out", "trial",
@@ -31,21 +31,21 @@ LEFT_OUT = doubt_kind(
 
 
 class _Nothing:
-    """What stands for a value that is left out."""
+    """The type of `_GONE`, which stands for a value that is left out."""
 
 
 _GONE = _Nothing()
 
 
 def is_number(value: float) -> bool:
-    """Whether a record can hold it; false for NaN too."""
+    """Tell whether a record can hold a number; False for NaN too."""
     return abs(value) < MOST
 
 
 def readable_text(record: Record, lost: Collection[str] = ()) -> tuple[Record, str]:
-    """The record as it can be read, and its JSON. `lost` are figures that are missing beside it.
+    """Return the record as it can be read, and its JSON. `lost` are numbers that are missing in the trial's tables.
 
-    Where it can't be read whatever is left out, a record of the same trial says so, as one that failed.
+    Where it can't be read whatever is left out, a record of a failed trial says so.
     """
     names = [*lost]
     try:
@@ -77,7 +77,7 @@ def readable_text(record: Record, lost: Collection[str] = ()) -> tuple[Record, s
 
 
 def fit_rows(rows: Collection[Row], lost: list[str]) -> Iterator[Row]:
-    """Rows of a table, without those that lack a number which each must have; `lost` gets the names of such figures."""
+    """Yield a table's rows, without those whose required numbers are gone; adds the names of such numbers to `lost`."""
     for row in rows:
         if all(is_number(value) for value in row.__dict__.values() if isinstance(value, int | float)):
             yield row
@@ -86,39 +86,39 @@ def fit_rows(rows: Collection[Row], lost: list[str]) -> Iterator[Row]:
 
 
 def fit(value: Row, lost: list[str]) -> Row | None:
-    """A value whose numbers all are some; None where it can't be without one; `lost` gets the names of such figures."""
+    """Drop a value's unreadable numbers, adding their names to `lost`; None where it requires one of them."""
     whole = _fit(value, "", lost)
     return None if whole is _GONE else whole
 
 
-def _fit(value: Any, place: str, lost: list[str]) -> Any:
-    """The value itself where nothing in it changes."""
+def _fit(value: Any, path: str, lost: list[str]) -> Any:
+    """Drop unreadable numbers; `_GONE` where the value requires one, the value itself where nothing changes."""
     if isinstance(value, int | float) and not is_number(value):
-        lost.append(place)
+        lost.append(path)
         return _GONE
     if isinstance(value, str) and not value.isascii():
         return _encodable(value)
     if isinstance(value, BaseModel):
-        return _fit_model(value, place, lost)
+        return _fit_model(value, path, lost)
     if isinstance(value, Mapping):
-        parts = {key: _fit(part, f"{place}.{key}", lost) for key, part in value.items()}
+        parts = {key: _fit(part, f"{path}.{key}", lost) for key, part in value.items()}
         if any(parts[key] is not part for key, part in value.items()):
             return {key: part for key, part in parts.items() if part is not _GONE}
     if isinstance(value, tuple | list):
-        items = [_fit(part, place, lost) for part in value]
+        items = [_fit(part, path, lost) for part in value]
         if any(item is not part for item, part in zip(items, value, strict=True)):
             return type(value)(item for item in items if item is not _GONE)
     return value
 
 
-def _fit_model(value: BaseModel, place: str, lost: list[str]) -> Any:
-    """A field that may be null is null then, another takes its model with it."""
+def _fit_model(value: BaseModel, path: str, lost: list[str]) -> Any:
+    """Drop them in a model: a field that may be null becomes null, any other takes the model with it."""
     fields = {**{name: getattr(value, name) for name in type(value).model_fields}, **(value.model_extra or {})}
-    own = [text for name in _NAMED_BY if isinstance(text := fields.get(name), str) and text]
-    place = " ".join([*([place] if place else []), *own])
+    names = [text for name in _NAMED_BY if isinstance(text := fields.get(name), str) and text]
+    path = " ".join([*([path] if path else []), *names])
     changed: dict[str, Any] = {}
     for name, before in fields.items():
-        after = _fit(before, f"{place}.{name}".strip("."), lost)
+        after = _fit(before, f"{path}.{name}".strip("."), lost)
         if after is _GONE:
             field = type(value).model_fields.get(name)
             if field is not None and (field.is_required() or field.default is not None):
@@ -134,5 +134,5 @@ def _encodable_facts(facts: Mapping[str, Fact]) -> dict[str, Fact]:
 
 
 def _encodable(text: str) -> str:
-    """A text as UTF-8 can have it: what is left of a file's name that was not UTF-8 becomes an escape."""
+    """Make a text valid UTF-8: bytes of a file's name that were not UTF-8 become escapes."""
     return text.encode("utf-8", "backslashreplace").decode()

@@ -68,12 +68,12 @@ def by_combination(records: Sequence[Record]) -> dict[Levels, list[Record]]:
 
 
 def fact_values(records: Sequence[Record]) -> dict[str, list[str]]:
-    """Each fact of records with its different values."""
+    """Collect each fact of records with its different values."""
     values: dict[str, dict[str, None]] = {}
     for record in records:
         for fact, value in record.facts_shown.items():
             values.setdefault(fact, {})[value] = None
-    return {fact: list(own) for fact, own in values.items()}
+    return {fact: list(levels) for fact, levels in values.items()}
 
 
 def filters_of(rows: Sequence[Row]) -> list[Filter]:
@@ -81,16 +81,16 @@ def filters_of(rows: Sequence[Row]) -> list[Filter]:
     every = [levels_of(row) for row in rows]
     names = ("workload", *varying(rows), "placement")
     several = [(name, in_order(levels.get(name, "") for levels in every)) for name in names]
-    kept = [(name, levels) for name, levels in several if 1 < len(levels) <= MOST_FILTER_LEVELS]
-    return [Filter(number, name, tuple(levels)) for number, (name, levels) in enumerate(kept)]
+    filterable = [(name, levels) for name, levels in several if 1 < len(levels) <= MOST_FILTER_LEVELS]
+    return [Filter(number, name, tuple(levels)) for number, (name, levels) in enumerate(filterable)]
 
 
 def marks_of(filters: Sequence[Filter], levels: Mapping[str, str]) -> str:
     """What filters know a part of the page by: `f0-1 f2-0`, a factor's number and its level's."""
     return " ".join(
-        f"f{one.number}-{one.levels.index(levels[one.name])}"
-        for one in filters
-        if one.name in levels and levels[one.name] in one.levels
+        f"f{filter_.number}-{filter_.levels.index(levels[filter_.name])}"
+        for filter_ in filters
+        if filter_.name in levels and levels[filter_.name] in filter_.levels
     )
 
 
@@ -125,7 +125,7 @@ class TrialTables(NamedTuple):
 
     @property
     def placement(self) -> str:
-        """Its placement's name."""
+        """The placement's name."""
         return self.record.trial.placement.name
 
     @property
@@ -141,45 +141,46 @@ class TrialTables(NamedTuple):
         if self.record.trial.probes == NO_PROBES:
             return "the trial ran without probes"
         doubts = self.record.doubts
-        own = [one for name in instruments for one in doubts if one.instrument == name]
-        own = sorted(
-            (one for one in own if not subject or one.subject in {subject, ""}), key=lambda one: not one.subject
+        relevant = [doubt for name in instruments for doubt in doubts if doubt.instrument == name]
+        relevant = sorted(
+            (doubt for doubt in relevant if not subject or doubt.subject in {subject, ""}),
+            key=lambda doubt: not doubt.subject,
         )
-        own += [doubt for doubt in doubts if doubt.instrument == ALL_INSTRUMENTS]
-        reasons = [*(one.what for one in own), *self.unreadable]
+        relevant += [doubt for doubt in doubts if doubt.instrument == ALL_INSTRUMENTS]
+        reasons = [*(doubt.what for doubt in relevant), *self.unreadable]
         return reasons[0] if reasons else "the record has nothing of it"
 
 
 def trials_in_detail(records: Sequence[Record]) -> list[Record]:
-    """At most so many trials that count: the first of each combination of factors, then their repetitions."""
+    """Choose trials that count: the first of each combination of factors, then repetitions, up to a bound."""
     firsts: list[Record] = []
     others: list[Record] = []
-    seen: set[tuple[tuple[str, str], ...]] = set()
+    combinations: set[tuple[tuple[str, str], ...]] = set()
     for record in records:
         if not counts(record):
             continue
         factors = tuple(sorted(record.trial.factors.items()))
-        (others if factors in seen else firsts).append(record)
-        seen.add(factors)
+        (others if factors in combinations else firsts).append(record)
+        combinations.add(factors)
     return [*firsts, *others][:MOST_TRIALS]
 
 
 def read_tables(run: RunFolder, record: Record) -> TrialTables:
     """Read a trial's tables; one that is damaged is named and left out."""
     trial = record.trial
-    found: dict[str, Any] = {}
+    tables: dict[str, Any] = {}
     unreadable: list[str] = []
-    tables: Mapping[str, Callable[[], Any]] = {
+    readers: Mapping[str, Callable[[], Any]] = {
         "attempts": partial(run.attempts, trial), "phases": partial(run.phases, trial),
         "series": partial(run.series, trial.id), "signature": partial(run.signature, trial.id),
         "samples_bytes": partial(run.samples_bytes, trial.id),
     }  # fmt: skip
-    for name, read in tables.items():
+    for name, read in readers.items():
         try:
-            found[name] = read()
+            tables[name] = read()
         except BadInputError as error:
             unreadable.append(str(error))
-    return TrialTables(record, **found, unreadable=tuple(unreadable))
+    return TrialTables(record, **tables, unreadable=tuple(unreadable))
 
 
 MOST_ROWS = 150
@@ -190,7 +191,7 @@ MOST_OF_A_KIND = 10
 
 
 def rows_shown(rows: Sequence[Row], most: int = MOST_ROWS) -> list[Row]:
-    """At most so many, whole groups, in their order.
+    """Choose whole groups of rows, up to a bound, in their order.
 
     Of each workload in turn the group that tells most: with a failure, then with the largest significant difference,
     then with the largest at all. A group that is larger than all the room is cut.
@@ -201,22 +202,22 @@ def rows_shown(rows: Sequence[Row], most: int = MOST_ROWS) -> list[Row]:
     for row in rows:
         groups.setdefault(row.group, []).append(row)
     telling = {}
-    for group, own in groups.items():
-        distances = [(abs(log(row.ratio)), row) for row in own if row.ratio]
+    for group, group_rows in groups.items():
+        distances = [(abs(log(row.ratio)), row) for row in group_rows if row.ratio]
         significant = [far for far, row in distances if row.comparison and row.comparison.significant]
-        failed = any(row.outcome is Outcome.FAIL for row in own)
+        failed = any(row.outcome is Outcome.FAIL for row in group_rows)
         telling[group] = (failed, max(significant, default=0.0), max((far for far, _ in distances), default=0.0))
     by_work: dict[tuple[str, str], list[Group]] = {}
-    for group in sorted(groups, key=lambda one: telling[one], reverse=True):
+    for group in sorted(groups, key=lambda group: telling[group], reverse=True):
         by_work.setdefault((group.workload, group.dataset), []).append(group)
-    kept: set[Group] = set()
+    shown: set[Group] = set()
     room = most
     for rank in range(max(map(len, by_work.values()))):
         for ranked in by_work.values():
             if rank < len(ranked) and len(groups[ranked[rank]]) <= room:
-                kept.add(ranked[rank])
+                shown.add(ranked[rank])
                 room -= len(groups[ranked[rank]])
-    return [row for row in rows if row.group in kept] or list(rows[:most])
+    return [row for row in rows if row.group in shown] or list(rows[:most])
 
 
 def trials_shown(
@@ -227,9 +228,14 @@ def trials_shown(
     if len(ids) <= most:
         return ids
     failed = [record.trial.id for record in records if record.outcome is not Outcome.PASS]
-    wanted = [*[one for one in ids if one in close], *failed, *[one for one in ids if one in odd], *ids]
-    kept = set(list(dict.fromkeys(wanted))[:most])
-    return [one for one in ids if one in kept]
+    preferred = [
+        *[trial_id for trial_id in ids if trial_id in close],
+        *failed,
+        *[trial_id for trial_id in ids if trial_id in odd],
+        *ids,
+    ]
+    shown = set(list(dict.fromkeys(preferred))[:most])
+    return [trial_id for trial_id in ids if trial_id in shown]
 
 
 def by_kind(doubts: Sequence[Doubt]) -> list[tuple[Doubt, list[Doubt], int]]:
@@ -237,7 +243,9 @@ def by_kind(doubts: Sequence[Doubt]) -> list[tuple[Doubt, list[Doubt], int]]:
     kinds: dict[tuple[str, str], list[Doubt]] = {}
     for doubt in doubts:
         kinds.setdefault((doubt.kind, doubt.instrument), []).append(doubt)
-    return [(own[0], own[1 : MOST_OF_A_KIND + 1], max(0, len(own) - 1 - MOST_OF_A_KIND)) for own in kinds.values()]
+    return [
+        (alike[0], alike[1 : MOST_OF_A_KIND + 1], max(0, len(alike) - 1 - MOST_OF_A_KIND)) for alike in kinds.values()
+    ]
 
 
 WHOLE_UP_TO = 200
@@ -271,10 +279,10 @@ class RunData(NamedTuple):
         return whole and all(record.outcome is Outcome.PASS for record in self.records)
 
     def whole_records(self) -> Iterator[Record]:
-        """All records with all that they hold, one at a time: of a large run only outlines are in `records`."""
+        """Read whole records, one at a time: of a large run only outlines are in `records`."""
         if self.folder is None or len(self.records) + len(self.damaged) <= WHOLE_UP_TO:
             return iter(self.records)
-        return (one for one in RunFolder(self.folder).each(self.plan) if isinstance(one, Record))
+        return (record for record in RunFolder(self.folder).each(self.plan) if isinstance(record, Record))
 
 
 def read_run(folder: RunFolder, *, details: bool = True) -> RunData:
@@ -296,13 +304,13 @@ def read_run(folder: RunFolder, *, details: bool = True) -> RunData:
                 del whole[trial]
                 damaged.append(Damaged(folder.file(trial, ""), str(error)))
         records = [record for record in records if record.trial.id in whole]
-    drawn = [one for one in trials_in_detail(records) if one.trial.id in shown] if details else []
+    drawn = [record for record in trials_in_detail(records) if record.trial.id in shown] if details else []
     return RunData(
         plan,
         Trials.of(records),
         damaged,
         shown=[whole[trial] for trial in shown if trial in whole],
-        detailed=[read_tables(folder, whole[one.trial.id]) for one in drawn],
+        detailed=[read_tables(folder, whole[record.trial.id]) for record in drawn],
         folder=folder.path,
         experiment=folder.experiment,
         predicted=predictions_of(plan, records, folder.signature),
@@ -374,7 +382,7 @@ def analyse(
 
 
 def _with_notes(answer: Answer, decision: Decision, depends: Sensitivity | None, *, first: bool) -> Answer:
-    """With what it depends on, last; where storage was hardly used that is noise."""
+    """Add last what the answer depends on, unless storage was hardly used: then that is noise."""
     if depends is None or (decision.storage_hardly_used and depends.cpu_speed is None):
         return answer
     restated = tuple(restated_notes(depends))  # what was asked for, so it stands with what could change the answer
@@ -389,4 +397,4 @@ def _times(rows: Sequence[Row]) -> dict[Levels, float]:
         if row.elapsed_s is not None:
             levels = {name: level for name, level in levels_of(row).items() if name != MACHINE}
             times.setdefault(levels_key(levels), []).append(row.elapsed_s)
-    return {levels: own[0] for levels, own in times.items() if len(own) == 1}
+    return {levels: seconds[0] for levels, seconds in times.items() if len(seconds) == 1}

@@ -388,7 +388,7 @@ def _changes_headline(decision: Decision, _: Mapping[str, str]) -> str:
     changes = sorted(decision.placements[1:], key=lambda one: one.elapsed_s.value)
     pieces = []
     for verdict in Verdict:
-        of_verdict = [one for one in changes if one.verdict is verdict]
+        of_verdict = [change for change in changes if change.verdict is verdict]
         if of_verdict:
             shown = (
                 f"{one.placement} ({percent(one.saving.value)} less time)"

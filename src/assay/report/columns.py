@@ -44,13 +44,13 @@ class Column(NamedTuple):
 
 def fitted(columns: Sequence[Column], width: int) -> Iterator[str]:
     """The head and a line for each row, names first. Where even columns of rank 0 are too wide, names stand above."""
-    kept = [column for column in columns if column.rank is not None]
-    while _width(kept) > width and any(one.rank for one in kept):
-        kept.remove(max(kept, key=lambda one: one.rank or 0))
-    stacked = _width(kept) > width
-    for row in zip(*((one.head, *one.cells) for one in kept), strict=True):
-        names = [f"{cell:{one.width}}" for one, cell in zip(kept, row, strict=True) if one.name]
-        figures = [f"{cell:>{one.width}}" for one, cell in zip(kept, row, strict=True) if not one.name]
+    shown = [column for column in columns if column.rank is not None]
+    while _width(shown) > width and any(column.rank for column in shown):
+        shown.remove(max(shown, key=lambda column: column.rank or 0))
+    stacked = _width(shown) > width
+    for row in zip(*((column.head, *column.cells) for column in shown), strict=True):
+        names = [f"{cell:{column.width}}" for column, cell in zip(shown, row, strict=True) if column.name]
+        figures = [f"{cell:>{column.width}}" for column, cell in zip(shown, row, strict=True) if not column.name]
         if stacked:
             above = GAP + GAP.join(name.rstrip() for name in names)
             yield f"{above}\n{GAP}{GAP.join(['', *figures])}".rstrip()
@@ -74,8 +74,8 @@ def with_intervals(columns: Sequence[Column]) -> Iterator[Column]:
 
 def grid(columns: Sequence[Column]) -> str:
     """A table in Markdown, intervals in brackets after their figures."""
-    heads = [one.title for one in columns]
-    rules = ["---" if one.name else "--:" for one in columns]
+    heads = [column.title for column in columns]
+    rules = ["---" if column.name else "--:" for column in columns]
     cells = [
         [
             f"{cell} ({interval})" if interval else cell
@@ -89,9 +89,9 @@ def grid(columns: Sequence[Column]) -> str:
     return "\n".join("| " + " | ".join(line) + " |" for line in (heads, rules, *lines))
 
 
-def escaped(words: str) -> str:
+def escaped(text: str) -> str:
     """Within one cell and one line of Markdown."""
-    return words.replace("|", "\\|").replace("\n", " ")
+    return text.replace("|", "\\|").replace("\n", " ")
 
 
 def interval_words(interval: Interval | None, as_text: Callable[[float], str]) -> str:
@@ -121,10 +121,10 @@ def time_columns(rows: Sequence[Row]) -> list[Column]:
     )
     significant = Column(
         "significant",
-        ["" if one is None else "yes" if one.significant else "no" for one in compared],
+        ["" if comparison is None else "yes" if comparison.significant else "no" for comparison in compared],
         rank=None,
         words=True,
-        classes=["" if one is None else "sure" if one.significant else "open" for one in compared],
+        classes=["" if comparison is None else "sure" if comparison.significant else "open" for comparison in compared],
     )
     against = [ratio_column("ratio", ratios)] if any(ratios) else []
     against += [significant] if any(compared) else []
@@ -168,7 +168,7 @@ def output_column(rows: Sequence[Row]) -> Column:
 def combination_columns(rows: Sequence[Row], factors: Sequence[str] = ()) -> list[Column]:
     """Of a run's combinations: names, time and ratio, the phases of an average task, the output."""
     phases = [
-        Column(name, [seconds_text((row.phases or {}).get(name)) for row in rows], rank=2 + place, unit="s")
-        for place, name in enumerate(phases_of(rows))
+        Column(name, [seconds_text((row.phases or {}).get(name)) for row in rows], rank=2 + index, unit="s")
+        for index, name in enumerate(phases_of(rows))
     ]
     return [*name_columns(rows, factors), *time_columns(rows), *phases, output_column(rows)]

@@ -29,18 +29,18 @@ PLACES = frozenset({"path", "file", "conf_dir", "ca_file", "prometheus", "histor
 
 
 def configurations(records: Trials, of_run: Sequence[str]) -> list[Configuration]:
-    """Of each record what its trial had under its names; `of_run` names the run that each record is of.
+    """Return for each record what its trial had under its names; `of_run` names the run of each record.
 
     What a real drive is counts among records of one machine only: elsewhere it is another in any case.
     """
     known: dict[tuple[object, ...], Configuration] = {}
-    found = []
+    result = []
     for record, run, change in zip(records, of_run, records.media_changes, strict=True):
         key = (run, change, *record.trial.factors.items())
         if key not in known:
             known[key] = tuple(sorted(_configuration(record, change)))
-        found.append(known[key])
-    return found
+        result.append(known[key])
+    return result
 
 
 def _configuration(record: Record, change: Changed | None) -> Iterator[tuple[str, str, str]]:
@@ -56,10 +56,10 @@ def _configuration(record: Record, change: Changed | None) -> Iterator[tuple[str
         options = dict(medium.model_extra or {})  # as recorded, also of a kind that is not installed
         if kind.known_by in options:  # a file's folder says nothing
             options[kind.known_by] = Path(str(options[kind.known_by])).name
-        own = {"kind": medium.kind, **options, "profile_digest": digest}
+        recorded = {"kind": medium.kind, **options, "profile_digest": digest}
         if medium.elsewhere is not None:
-            own["workers"] = described(medium)
-        yield from _flat(f"medium {medium.name}", own)
+            recorded["workers"] = described(medium)
+        yield from _flat(f"medium {medium.name}", recorded)
     if change is not None:
         yield f"the {change.fact} of {change.medium}", "", change.after
 
@@ -126,21 +126,23 @@ def compare_runs(runs: Mapping[str, RunData]) -> ComparedRuns:
     apart: dict[tuple[str, str], list[Record]] = {}
     for name, machine, record in zip(of_run, every.machines, every, strict=True):
         apart.setdefault((name, machine), []).append(record)
-    found = configurations(every, of_run)
-    known = dict(zip(map(id, every), found, strict=True))
+    configured = configurations(every, of_run)
+    known = dict(zip(map(id, every), configured, strict=True))
     prior = next((run.plan.prior for run in runs.values()), SHIPPED_PRIOR)
-    between = _between(every, of_run, found, prior)
+    between = _between(every, of_run, configured, prior)
     taken = {name: efficiencies(run) for name, run in runs.items()}
     by_key: dict[Levels, list[ComparedRow]] = {}
     for (name, machine), records in apart.items():
-        own = {levels_key(record.trial.factors): known[id(record)] for record in records}
+        configurations_of = {levels_key(record.trial.factors): known[id(record)] for record in records}
         plan = runs[name].plan
         rows = summarise(records, prior=plan.prior, placements=plan.placements)
         for row, energy in zip(rows, row_energies(rows, records, taken[name]), strict=True):
             levels = levels_of(row)
             key = levels_key({factor: level for factor, level in levels.items() if factor != MACHINE})
-            against = between.get((name, own[key], levels_key({**levels, MACHINE: machine})))
-            by_key.setdefault(key, []).append(ComparedRow(name, machine, key, row, own[key], against, energy))
+            against = between.get((name, configurations_of[key], levels_key({**levels, MACHINE: machine})))
+            by_key.setdefault(key, []).append(
+                ComparedRow(name, machine, key, row, configurations_of[key], against, energy)
+            )
     return ComparedRuns(
         runs=runs,
         machines={name: tuple(machine for run, machine in apart if run == name) for name in runs},
@@ -154,18 +156,21 @@ def _between(
     every: Trials, of_run: Sequence[str], known: Sequence[Configuration], prior: NoisePrior
 ) -> dict[tuple[str, Configuration, Levels], Comparison]:
     """Comparisons of trials of several runs that had the same under the same names, by the run and all else."""
-    by_number = {str(number): own for number, own in enumerate(dict.fromkeys(known))}
-    numbers = {own: number for number, own in by_number.items()}
-    own_numbers = {(one.trial.id, run): numbers[own] for one, run, own in zip(every, of_run, known, strict=True)}
-    found = [
+    by_number = {str(number): configuration for number, configuration in enumerate(dict.fromkeys(known))}
+    numbers = {configuration: number for number, configuration in by_number.items()}
+    own_numbers = {
+        (record.trial.id, run): numbers[configuration]
+        for record, run, configuration in zip(every, of_run, known, strict=True)
+    }
+    compared_samples = [
         sample._replace(factors=(*sample.factors, (CONFIGURATION, own_numbers[sample.trial, sample.level(RUN)])))
         for sample in every.samples
     ]
     between = {}
-    for one in compare(found, [RUN], prior, {RUN: of_run}):
-        others = dict(one.others)
-        own = by_number[others.pop(CONFIGURATION)]
-        between[one.level, own, levels_key(others)] = one
+    for comparison in compare(compared_samples, [RUN], prior, {RUN: of_run}):
+        others = dict(comparison.others)
+        configuration = by_number[others.pop(CONFIGURATION)]
+        between[comparison.level, configuration, levels_key(others)] = comparison
     return between
 
 
@@ -176,24 +181,24 @@ def _doubts(
     by_key: Mapping[Levels, Sequence[ComparedRow]],
 ) -> list[Doubt]:
     """Each run's own, that machines differ, and that runs have other things under the same names; each once."""
-    found = [doubt for run in runs.values() for doubt in run.plan.doubts]
-    found += [doubt for records in apart.values() for doubt in doubts_of(records)]
-    found += different_machines(every)
+    doubts = [doubt for run in runs.values() for doubt in run.plan.doubts]
+    doubts += [doubt for records in apart.values() for doubt in doubts_of(records)]
+    doubts += different_machines(every)
     for key, rows in by_key.items():
-        own = dict.fromkeys(row.configuration for row in rows)
-        every_one = [{(name, of): value for name, of, value in one} for one in own]
+        configurations_seen = dict.fromkeys(row.configuration for row in rows)
+        settings = [{(name, of): value for name, of, value in configuration} for configuration in configurations_seen]
         differing = []
-        for name, of in dict.fromkeys(place for one in every_one for place in one):
+        for name, of in dict.fromkeys(setting for configuration in settings for setting in configuration):
             missing = "not given" if of else "what it was at first"
-            values = dict.fromkeys(one.get((name, of), missing) for one in every_one)
+            values = dict.fromkeys(configuration.get((name, of), missing) for configuration in settings)
             if len(values) > 1:
                 differing.append(f"{f'{name}: {of}' if of else name} is {' or '.join(values)}")
         if differing:
             levels = dict(key)
             title = [levels["workload"], *(levels[name] for name in ("settings", PLACEMENT) if levels.get(name))]
-            what = f"the runs have different things under the same names in {' '.join(title)}"
-            found.append(SAME_NAMES_FOR_OTHER_THINGS.doubt(f"{what}: {first_few(differing, '; ', '; and')}"))
-    return list({doubt.model_dump_json(): doubt for doubt in found}.values())
+            conflict = f"the runs have different things under the same names in {' '.join(title)}"
+            doubts.append(SAME_NAMES_FOR_OTHER_THINGS.doubt(f"{conflict}: {first_few(differing, '; ', '; and')}"))
+    return list({doubt.model_dump_json(): doubt for doubt in doubts}.values())
 
 
 class Slowdowns(NamedTuple):
@@ -230,7 +235,7 @@ def slowdowns(compared: ComparedRuns, above: float) -> Slowdowns:
 
 
 def slowdown_words(slower: Slowdowns) -> Iterator[str]:
-    """Each that is shown in a line, then how many there are."""
+    """Phrase each slowdown that is shown in a line, then how many there are."""
     for row, against in slower.shown:
         low, high = (f"{100 * (end - 1):.0f}" for end in (against.interval.low, against.interval.high))
         more = f"{100 * (against.ratio - 1):.0f} % more time than in {against.base} (95 % interval {low} to {high} %)"
@@ -247,45 +252,50 @@ def _title(row: ComparedRow, names: Sequence[str]) -> str:
 
 
 def shown_rows(compared: ComparedRuns) -> list[ComparedRow]:
-    """Those that tell most, where there are many; each combination in all its runs."""
-    kept = {(one.group, one.placement) for one in rows_shown([one.combination for one in compared.rows])}
-    return [row for row in compared.rows if (row.combination.group, row.combination.placement) in kept]
+    """Choose the rows that tell most, where there are many; each combination in all its runs."""
+    shown = {(row.group, row.placement) for row in rows_shown([row.combination for row in compared.rows])}
+    return [row for row in compared.rows if (row.combination.group, row.combination.placement) in shown]
 
 
 def agreements(compared: ComparedRuns, names: Sequence[str]) -> list[Agreement]:
-    """One for each comparison of placements that at least two runs make with the same things under the same names."""
+    """List the agreements on each comparison of placements that two runs or more make with the same things by name."""
     configurations_of = {(row.run, row.machine, row.key): row.configuration for row in compared.rows}
     grouped: dict[tuple[Levels, str, tuple[Configuration, ...]], list[tuple[str, Comparison]]] = {}
     for row in compared.rows:
-        one = row.combination.comparison
-        if one is not None:
+        comparison = row.combination.comparison
+        if comparison is not None:
             where = row.run if len(compared.machines[row.run]) == 1 else f"{row.run} on {row.machine}"
-            base = configurations_of[row.run, row.machine, levels_key({**dict(row.key), PLACEMENT: one.base})]
-            grouped.setdefault((row.key, one.base, (base, row.configuration)), []).append((where, one))
-    return [_agreement(dict(key), base, own, names) for (key, base, _), own in grouped.items() if len(own) > 1]
+            base = configurations_of[row.run, row.machine, levels_key({**dict(row.key), PLACEMENT: comparison.base})]
+            grouped.setdefault((row.key, comparison.base, (base, row.configuration)), []).append((where, comparison))
+    return [
+        _agreement(dict(key), base, labelled, names)
+        for (key, base, _), labelled in grouped.items()
+        if len(labelled) > 1
+    ]
 
 
 def _agreement(
-    levels: Mapping[str, str], base: str, own: Sequence[tuple[str, Comparison]], names: Sequence[str]
+    levels: Mapping[str, str], base: str, labelled: Sequence[tuple[str, Comparison]], names: Sequence[str]
 ) -> Agreement:
-    faster = [where for where, one in own if one.significant and one.ratio < 1]
-    slower = [where for where, one in own if one.significant and one.ratio > 1]
+    faster = [where for where, comparison in labelled if comparison.significant and comparison.ratio < 1]
+    slower = [where for where, comparison in labelled if comparison.significant and comparison.ratio > 1]
     level = levels[PLACEMENT]
-    low, high = (f"{chosen(one.ratio for _, one in own):.2f}" for chosen in (min, max))
+    low, high = (f"{chosen(comparison.ratio for _, comparison in labelled):.2f}" for chosen in (min, max))
     ratios = f"{low} to {high}" if low != high else low
     if faster and slower:
         headline = f"the runs disagree: {level} is faster in {', '.join(faster)} and slower in {', '.join(slower)}"
     elif faster or slower:
         count = len(faster or slower)
-        headline = f"{level} is {'faster' if faster else 'slower'} than {base} in {count} of {len(own)} comparisons"
+        direction = "faster" if faster else "slower"
+        headline = f"{level} is {direction} than {base} in {count} of {len(labelled)} comparisons"
     else:
-        headline = f"no significant difference of {level} from {base} in {len(own)} comparisons"
+        headline = f"no significant difference of {level} from {base} in {len(labelled)} comparisons"
     count = len(faster) + len(slower)
-    significant: Share = "all" if count == len(own) else "some" if count else "none"
+    significant: Share = "all" if count == len(labelled) else "some" if count else "none"
     dataset = levels.get("dataset", "none")
     of = [levels["workload"] if dataset == "none" else f"{levels['workload']} on {dataset}"]
     of += [levels[name] for name in names if levels.get(name) and name != "dataset"]
-    return Agreement(", ".join(of), f"{headline} ({ratios} times as long)", significant, tuple(own))
+    return Agreement(", ".join(of), f"{headline} ({ratios} times as long)", significant, tuple(labelled))
 
 
 def compared_values(row: ComparedRow) -> dict[str, Value]:
@@ -308,8 +318,8 @@ def compared_values(row: ComparedRow) -> dict[str, Value]:
 def differing_facts(runs: Mapping[str, RunData]) -> dict[str, list[str]]:
     """Facts of which runs have different values: those of each run, in their order."""
     values = [fact_values(run.records) for run in runs.values()]
-    found = {
-        fact: [first_few(own.get(fact, []), "; ") or "-" for own in values]
-        for fact in dict.fromkeys(fact for own in values for fact in own)
+    by_fact = {
+        fact: [first_few(values_of_run.get(fact, []), "; ") or "-" for values_of_run in values]
+        for fact in dict.fromkeys(fact for values_of_run in values for fact in values_of_run)
     }
-    return {fact: own for fact, own in found.items() if len(set(own)) > 1}
+    return {fact: values_of_run for fact, values_of_run in by_fact.items() if len(set(values_of_run)) > 1}

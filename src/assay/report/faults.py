@@ -38,8 +38,8 @@ class FaultsView(NamedTuple):
     def summary_html(self) -> str:
         """A link to the section, and how many faults did not strike."""
         missed = sum(cost.trials - cost.struck for cost in self.costs)
-        words = f"; {missed} did not strike, and count in no figure" if missed else ""
-        return f'<a href="#faults">What the faults cost</a> is below{words}.'
+        note = f"; {missed} did not strike, and count in no figure" if missed else ""
+        return f'<a href="#faults">What the faults cost</a> is below{note}.'
 
     def html(self) -> str:
         """The costs, a table of the trials, and the last words of what was killed."""
@@ -48,21 +48,21 @@ class FaultsView(NamedTuple):
 
     def text(self) -> str:
         """The costs."""
-        lines = (line for words in self.sentences() for line in wrap(f"{words}.", WIDTH, subsequent_indent="  "))
+        lines = (line for sentence in self.sentences() for line in wrap(f"{sentence}.", WIDTH, subsequent_indent="  "))
         return "\n".join([f"{HEAD}:", *(f"  {line}" for line in lines)])
 
     def markdown(self) -> str:
         """The costs."""
-        return "\n".join([f"## {HEAD}", "", *(f"- {escaped(words)}." for words in self.sentences())])
+        return "\n".join([f"## {HEAD}", "", *(f"- {escaped(sentence)}." for sentence in self.sentences())])
 
     def json(self) -> str:
         """The costs."""
         return json_text([cost.model_dump(mode="json") for cost in self.costs])
 
     def sentences(self) -> Iterator[str]:
-        """One for each fault, with the levels in which the faults' trials differ."""
+        """Yield a sentence for each fault, with the levels in which the faults' trials differ."""
         every = [dict(cost.others) for cost in self.costs]
-        varies = [name for name in every[0] if len({one.get(name) for one in every}) > 1]
+        varies = [name for name in every[0] if len({levels.get(name) for levels in every}) > 1]
         for cost, others in zip(self.costs, every, strict=True):
             of = ", ".join(f"{name} {others[name]}" if name not in _USUAL else others[name] for name in varies)
             yield f"{cost.level}{f' ({of})' if of else ''}: {'; '.join(_parts(cost))}"
@@ -102,12 +102,12 @@ def _losses(
     attempts: int | None, repeated: int | None, copies: int | None, under: int | None, missing: int | None
 ) -> Iterator[str]:
     """What was lost, of what is known and not nothing."""
-    for count, words in (
+    for count, noun in (
         (attempts, "task attempts lost"), (repeated, "tasks ran again"), (copies, "copies of blocks lost"),
         (under, "blocks with too few copies by the store's count"), (missing, "blocks without any copy"),
     ):  # fmt: skip
         if count:
-            yield f"{count} {words}"
+            yield f"{count} {noun}"
 
 
 def struck_trial(record: Record) -> StruckTrial:

@@ -37,7 +37,7 @@ class Overview(NamedTuple):
 
 
 def overview(plan: Plan, records: Sequence[Record], damaged: Sequence[Damaged], doubts: Sequence[Doubt]) -> Overview:
-    """Of all readable records of a run."""
+    """Summarise all readable records of a run."""
     counted = [record for record in records if not record.trial.warm_up]
     passed = sum(record.outcome is Outcome.PASS for record in counted)
     failed = sum(record.outcome is Outcome.FAIL for record in counted)
@@ -83,8 +83,8 @@ def _compared(records: Sequence[Record], planned: Sequence[str]) -> tuple[tuple[
 
     The zero-delay baseline is named by itself, as it is nothing to choose.
     """
-    baseline = [("baseline", BASELINE)] if any(one.trial.zero_delay for one in records) else []
-    records = [one for one in records if not (one.trial.zero_delay or one.trial.varied)]
+    baseline = [("baseline", BASELINE)] if any(record.trial.zero_delay for record in records) else []
+    records = [record for record in records if not (record.trial.zero_delay or record.trial.varied)]
     if not records:
         return tuple(baseline)
     media = {medium.name: described(medium) for record in records for medium in record.trial.media}
@@ -93,12 +93,12 @@ def _compared(records: Sequence[Record], planned: Sequence[str]) -> tuple[tuple[
         for name, level in record.trial.factors.items():
             levels.setdefault(name, []).append(level)
     levels["dataset"] = [level for level in levels["dataset"] if level != "none"]
-    different = {name: in_order(filter(None, own)) for name, own in levels.items()}
+    different = {name: in_order(filter(None, names)) for name, names in levels.items()}
     different[PLACEMENT] = in_plan_order(levels[PLACEMENT], planned)
     always = (PLACEMENT, "workload", "dataset")
     of_work = {record.trial.workload.name: record.trial.factors for record in records}
     pairs = [(of_work[record.trial.workload.name], record.trial.factors) for record in records]
-    vary = {name for name in levels if any(one.get(name) != other.get(name) for one, other in pairs)}
+    vary = {name for name in levels if any(levels.get(name) != other.get(name) for levels, other in pairs)}
     others = [name for name in levels if name in vary and name not in always]
     rest = [(name, _listed(different[name])) for name in ("dataset", *others) if different[name]]
     placements, on = _listed(different[PLACEMENT], media), ("on", _listed(different["workload"]))
@@ -220,7 +220,7 @@ def first_screen(
     """
     few = len(decisions) <= MOST_FIRST
     shown = carded(decisions)
-    labels = [[line.label for line in answers[place].lines] for place in shown]
+    labels = [[line.label for line in answers[index].lines] for index in shown]
     addresses: list[str] = []
     for one in answers:
         addresses.append(address(f"answer {one.subject}", addresses))
@@ -228,10 +228,11 @@ def first_screen(
     charts = dict(zip(shown, split_charts([decisions[place] for place in shown], labels, foretold), strict=True))
     views = [
         DecisionView(
-            name, one, answer, OUTCOMES[one.question][answer.verdict], next(iter(one.placements), None), telling(one),
-            _change(one), marks_of(filters, one.levels), place in charts, charts.get(place, ""),
+            name, decision, answer, OUTCOMES[decision.question][answer.verdict],
+            next(iter(decision.placements), None), telling(decision),
+            _change(decision), marks_of(filters, decision.levels), index in charts, charts.get(index, ""),
         )
-        for place, (name, one, answer) in enumerate(zip(addresses, decisions, answers, strict=True))
+        for index, (name, decision, answer) in enumerate(zip(addresses, decisions, answers, strict=True))
     ]  # fmt: skip
     cards = [view for view in views if view.carded]
     rows = [] if few else views
@@ -271,7 +272,7 @@ def caveats_of(answers: Sequence[Answer], doubts: Sequence[Doubt]) -> tuple[list
 
 def _base_words(views: Sequence[DecisionView]) -> str:
     """`on hdd`, or of other factors `with settings small`, `without a fault`."""
-    first = next((one for one in views if one.base), None)
+    first = next((view for view in views if view.base), None)
     if first is None or first.base is None:
         return ""
     label = first.answer.lines[0].label
@@ -284,42 +285,42 @@ def carded(decisions: Sequence[Decision]) -> list[int]:
     if len(decisions) <= MOST_CARDS:
         return list(range(len(decisions)))
     by_work: dict[tuple[str, str], list[int]] = {}
-    for place, one in enumerate(decisions):
-        by_work.setdefault(_work(one), []).append(place)
+    for index, decision in enumerate(decisions):
+        by_work.setdefault(_work(decision), []).append(index)
     changes = [_change(decision) for decision in decisions]
-    saved = [one.value if one else 0.0 for one in changes]
-    for own in by_work.values():
-        own.sort(key=lambda place: -abs(saved[place]))
-    turns = (place for turn in zip_longest(*by_work.values()) for place in turn if place is not None)
+    saved = [change.value if change else 0.0 for change in changes]
+    for indexes in by_work.values():
+        indexes.sort(key=lambda index: -abs(saved[index]))
+    turns = (index for turn in zip_longest(*by_work.values()) for index in turn if index is not None)
     return sorted(islice(turns, MOST_CARDS))
 
 
-def _work(one: Decision) -> tuple[str, str]:
-    return one.levels["workload"], one.levels.get("dataset", "none")
+def _work(decision: Decision) -> tuple[str, str]:
+    return decision.levels["workload"], decision.levels.get("dataset", "none")
 
 
-def _change(one: Decision) -> Estimate | None:
+def _change(decision: Decision) -> Estimate | None:
     """The share of time that the telling placement saves, or where costs are asked for, takes more."""
-    other = telling(one)
+    other = telling(decision)
     if other is None or other.saving is None:
         return None
-    return other.saving if one.question is Question.WORTH else more_time(other)
+    return other.saving if decision.question is Question.WORTH else more_time(other)
 
 
 def _headline(views: Sequence[DecisionView]) -> str:
     """`triangles, components on brightkite-like: worth it in 3 of 8 combinations, not known yet in 5`."""
     decisions = [view.decision for view in views]
-    works = list(dict.fromkeys(one.levels["workload"] for one in decisions))
+    works = list(dict.fromkeys(decision.levels["workload"] for decision in decisions))
     sets = [
         name
         for name in dict.fromkeys(decision.levels.get("dataset", "none") for decision in decisions)
         if name != "none"
     ]
-    what = ", ".join(works) if len(works) <= MOST_FIRST else f"{len(works)} workloads"
+    subject = ", ".join(works) if len(works) <= MOST_FIRST else f"{len(works)} workloads"
     on = f" on {', '.join(sets) if len(sets) <= MOST_FIRST else f'{len(sets)} data sets'}" if sets else ""
     parts = [f"{name} in {count}" for name, count in _counts(views).items() if count]
     parts[0] += f" of {len(decisions)} combinations"
-    return f"{what}{on}: {', '.join(parts)}"
+    return f"{subject}{on}: {', '.join(parts)}"
 
 
 def _counts(views: Sequence[DecisionView]) -> dict[str, int]:
@@ -334,12 +335,12 @@ def _workloads(rows: Sequence[DecisionView], filters: Sequence[Filter]) -> list[
     return [
         WorkloadRow(
             subject=work if dataset == "none" else f"{work} on {dataset}",
-            counts=_counts(own),
-            changes=_spread([row.change for row in own]),
-            storage=_spread([row.base.storage_share for row in own if row.base]),
-            marks=marks_of(filters, dict(set.intersection(*(set(row.decision.levels.items()) for row in own)))),
+            counts=_counts(work_rows),
+            changes=_spread([row.change for row in work_rows]),
+            storage=_spread([row.base.storage_share for row in work_rows if row.base]),
+            marks=marks_of(filters, dict(set.intersection(*(set(row.decision.levels.items()) for row in work_rows)))),
         )
-        for (work, dataset), own in grouped.items()
+        for (work, dataset), work_rows in grouped.items()
     ]
 
 

@@ -31,12 +31,12 @@ MOST_OTHERS = 40
 
 
 def markdown(run: RunData, analysis: RunAnalysis) -> str:
-    """All of it."""
+    """Write the whole report as Markdown."""
     rows, doubts = analysis.rows, analysis.doubts
-    seen = overview(run.plan, run.records, run.damaged, doubts)
+    head = overview(run.plan, run.records, run.damaged, doubts)
     parts = [f"# {escaped(run.plan.experiment)}", escaped(run.plan.description)]
-    parts.append("\n".join(f"- {name}: {escaped(words)}" for name, words in seen.compared))
-    parts.append("; ".join(part for part in (seen.checked, seen.missing, seen.doubted) if part) + ".")
+    parts.append("\n".join(f"- {name}: {escaped(text)}" for name, text in head.compared))
+    parts.append("; ".join(part for part in (head.checked, head.missing, head.doubted) if part) + ".")
     for answer in analysis.answers:
         lines = [["", "time", ""], ["---"] * 3, *([line.where, line.time, line.words] for line in answer.lines)]
         table = "\n".join("| " + " | ".join(map(escaped, line)) + " |" for line in lines)
@@ -54,18 +54,18 @@ def markdown(run: RunData, analysis: RunAnalysis) -> str:
         parts += [
             grid(scale),
             f"{SCALE_NOTE}.",
-            "\n".join(f"- {escaped(one)}" for one in struck_out_words(run.records)),
+            "\n".join(f"- {escaped(sentence)}" for sentence in struck_out_words(run.records)),
         ]
     parts += [section.markdown() for section in analysis.sections.values()]
     parts += _nodes(run.detailed)
     parts.append(_costs(run.detailed))
     doubted = []
-    for one, others, rest in by_kind(doubts):
+    for doubt, others, rest in by_kind(doubts):
         more = f" and {len(others) + rest} more of this kind" if others else ""
-        reason = f"{escaped(one.why)}.{bias_text(one.kind)}"
-        doubted.append(f"- **{escaped(one.what)}** (`{one.kind}`){more}: {reason} Cure: {escaped(one.cure)}.")
+        reason = f"{escaped(doubt.why)}.{bias_text(doubt.kind)}"
+        doubted.append(f"- **{escaped(doubt.what)}** (`{doubt.kind}`){more}: {reason} Cure: {escaped(doubt.cure)}.")
     parts.append("\n".join(doubted))
-    parts.append("\n".join(f"- left out: {one.folder.name}: {escaped(one.reason)}" for one in run.damaged))
+    parts.append("\n".join(f"- left out: {damage.folder.name}: {escaped(damage.reason)}" for damage in run.damaged))
     return "\n\n".join(part for part in parts if part)
 
 
@@ -77,25 +77,25 @@ def rows_table(rows: Sequence[Row]) -> str:
 
 
 def _nodes(detailed: Sequence[TrialTables]) -> list[str]:
-    """Of the first trial of each combination with several nodes: what each did, and what passed between them."""
+    """Describe what the nodes did and exchanged in the first trial of each combination with several nodes."""
     firsts: dict[tuple[tuple[str, str], ...], TrialTables] = {}
-    for one in detailed:
-        firsts.setdefault(levels_key(one.record.trial.factors), one)
+    for tables in detailed:
+        firsts.setdefault(levels_key(tables.record.trial.factors), tables)
     parts = []
-    for one in firsts.values():
-        nodes = nodes_in(one.record)
+    for tables in firsts.values():
+        nodes = nodes_in(tables.record)
         if not nodes.uses:
             continue
-        trial, network = one.record.trial.id, one.record.trial.cluster.network
+        trial, network = tables.record.trial.id, tables.record.trial.cluster.network
         parts += [f"Nodes of {escaped(trial)}. {disks_note(nodes.uses)}.", grid(node_columns(nodes))]
         if nodes.imbalances:
             parts += [
                 f"{IMBALANCE_HEAD}:",
                 grid(imbalance_columns([(trial, nodes.imbalances)])),
             ]
-            parts += [f"{escaped(words)}." for words in imbalance_words([nodes.imbalances])]
+            parts += [f"{escaped(sentence)}." for sentence in imbalance_words([nodes.imbalances])]
         if nodes.transfers:
-            parts += [f"{escaped(words)}." for words in network_lines(nodes, network)]
+            parts += [f"{escaped(sentence)}." for sentence in network_lines(nodes, network)]
             parts += [f"{PAIRS_HEAD} of {escaped(trial)}:", grid(pair_columns(nodes))]
     return parts
 
@@ -103,19 +103,20 @@ def _nodes(detailed: Sequence[TrialTables]) -> list[str]:
 def _costs(detailed: Sequence[TrialTables]) -> str:
     """Energy and the probes' own cost of the trials that were looked at, by workload and placement."""
     grouped: dict[tuple[str, str], list[TrialTables]] = {}
-    for one in detailed:
-        if one.record.amounts:
-            grouped.setdefault((one.record.trial.workload.name, one.placement), []).append(one)
+    for tables in detailed:
+        if tables.record.amounts:
+            grouped.setdefault((tables.record.trial.workload.name, tables.placement), []).append(tables)
     if not grouped:
         return ""
     cases = sorted(grouped.items())
-    costs = [[cost_of(one.record, one.samples_bytes) for one in own] for _, own in cases]
-    cores = [known_median(cost.core_percent for cost in own) for own in costs]
-    growths = [known_median(cost.growth_bytes for cost in own) for own in costs]
+    costs = [[cost_of(tables.record, tables.samples_bytes) for tables in case_tables] for _, case_tables in cases]
+    cores = [known_median(cost.core_percent for cost in case_costs) for case_costs in costs]
+    growths = [known_median(cost.growth_bytes for cost in case_costs) for case_costs in costs]
+    energies = [energy_values([energy_of(tables).whole for tables in case_tables]) for _, case_tables in cases]
     return grid([
         Column("workload", [workload for (workload, _), _ in cases], name=True),
         Column("placement", [placement for (_, placement), _ in cases], name=True),
-        *energy_columns([energy_values([energy_of(one).whole for one in own]) for _, own in cases]),
+        *energy_columns(energies),
         Column("the probes' own cost (% of one core)", list(map(number_text, cores))),
         Column("(MiB)", [number_text(None if growth is None else growth / MIB) for growth in growths]),
     ])  # fmt: skip

@@ -51,7 +51,7 @@ def next_steps(run: RunData, decisions: Sequence[Decision]) -> list[NextStep]:
                 f"Mend the cause of {trials} (the reason is above), and run the experiment again", run_command(run)
             )
         )
-    of_worth = [one for one in decisions if one.question is Question.WORTH]
+    of_worth = [decision for decision in decisions if decision.question is Question.WORTH]
     undecided = [one for one in of_worth if one.verdict is Verdict.NOT_KNOWN_YET and one.more is not None]
     if any(one.has(MachineShared) for one in undecided):
         steps.append(NextStep("Close other programs and run the experiment again", run_command(run)))
@@ -75,7 +75,7 @@ def _go_on(run: RunData, decisions: Sequence[Decision]) -> NextStep:
     """What follows from the verdicts, where the experiment itself does not say."""
     if decisions[0].question in OF_OTHER_QUESTIONS:
         return NextStep(OF_OTHER_QUESTIONS[decisions[0].question])
-    worth = next((one for one in decisions if one.verdict is Verdict.WORTH_IT), None)
+    worth = next((decision for decision in decisions if decision.verdict is Verdict.WORTH_IT), None)
     if worth is not None:
         return _intermediates_alone(run, worth)
     if any(one.verdict is Verdict.NOT_WORTH_IT for one in decisions):
@@ -94,7 +94,9 @@ def _compare_something(run: RunData, decisions: Sequence[Decision]) -> NextStep:
             "To compare, change a property or the cluster, run the experiment again, and compare both runs",
             f"{run_command(run)} && {compare_command(run)}",
         )
-    if not any(one.baseline is not None for one in decisions) and all(kind_of(medium).emulated for medium in media):
+    if not any(decision.baseline is not None for decision in decisions) and all(
+        kind_of(medium).emulated for medium in media
+    ):
         words = "To learn what storage costs, run it with a zero-delay baseline too; to compare, add another medium"
         return NextStep(words, run_command(run, "--zero-delay-baseline", "true"))
     return NextStep("To compare, add another medium", run_command(run, "--set", "media.other=NAME"))

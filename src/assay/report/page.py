@@ -65,8 +65,8 @@ def run_page(run: RunData, analysis: RunAnalysis) -> str:
     names = varying(rows)
     table = _table(rows, run.records)
     facts = {
-        name: [*own[:MOST_VALUES], *([f"and {len(own) - MOST_VALUES} more"] if len(own) > MOST_VALUES else [])]
-        for name, own in fact_values(run.records).items()
+        name: [*levels[:MOST_VALUES], *([f"and {len(levels) - MOST_VALUES} more"] if len(levels) > MOST_VALUES else [])]
+        for name, levels in fact_values(run.records).items()
     }
     html = template(
         "page.html.j2"
@@ -82,14 +82,14 @@ def run_page(run: RunData, analysis: RunAnalysis) -> str:
         steps=next_steps(run, analysis.decisions),
         breakdowns=[
             (
-                own,
-                analysis.answers[place].subject,
-                marks_of(table["filters"], own.levels),
-                list(blocked_lines(analysis.decisions[place])),
+                breakdown,
+                analysis.answers[index].subject,
+                marks_of(table["filters"], breakdown.levels),
+                list(blocked_lines(analysis.decisions[index])),
             )
-            for place in carded(analysis.decisions)
-            if not analysis.decisions[place].of_twin  # whose own section has its jobs and phases
-            for own in [analysis.breakdowns[place]]
+            for index in carded(analysis.decisions)
+            if not analysis.decisions[index].of_twin  # whose own section has its jobs and phases
+            for breakdown in [analysis.breakdowns[index]]
         ],
         blocked_head=BLOCKED_HEAD,
         zero_delay=ZERO_DELAY,
@@ -138,13 +138,13 @@ def factor_rows(
     comparisons: Sequence[Comparison], names: Sequence[str], filters: Sequence[Filter]
 ) -> tuple[list[FactorRow], int]:
     """The significant first, then by the size of the difference; and how many are left out."""
-    ordered = sorted(comparisons, key=lambda one: (not one.significant, -abs(log(one.ratio))))
+    ordered = sorted(comparisons, key=lambda comparison: (not comparison.significant, -abs(log(comparison.ratio))))
     rows = []
-    for one in ordered[:MOST_OTHERS]:
-        others: Mapping[str, str] = dict(one.others)
+    for comparison in ordered[:MOST_OTHERS]:
+        others: Mapping[str, str] = dict(comparison.others)
         levels = [others.get(name) for name in ("workload", "dataset", *names, "placement")]
-        words = ", ".join(dict.fromkeys(level for level in levels if level and level != "none"))
-        rows.append(FactorRow(one, words, marks_of(filters, others)))
+        level_text = ", ".join(dict.fromkeys(level for level in levels if level and level != "none"))
+        rows.append(FactorRow(comparison, level_text, marks_of(filters, others)))
     return rows, max(0, len(ordered) - MOST_OTHERS)
 
 
@@ -166,7 +166,7 @@ def _table(rows: Sequence[Row], records: Sequence[Record]) -> dict[str, Any]:
         "all_rows": len(rows),
         "filters": filters,
         "marks": partial(marks_of, filters),
-        "shared": {name: own.pop() for name, own in of_shared.items() if len(own) == 1},
+        "shared": {name: level_names.pop() for name, level_names in of_shared.items() if len(level_names) == 1},
         "any_ratio": any(row.comparison for row in shown),
         "base": base_text(rows),
         "charts": elapsed_charts(panels),
@@ -193,13 +193,13 @@ def _panels(rows: Sequence[Row], records: Sequence[Record], filters: Sequence[Fi
 
 
 def _why(run: RunData, names: Sequence[str]) -> dict[str, Any]:
-    engines = [engine_kind(name) for name in dict.fromkeys(one.record.trial.engine for one in run.detailed)]
+    engines = [engine_kind(name) for name in dict.fromkeys(tables.record.trial.engine for tables in run.detailed)]
     groups = detail_groups(run.detailed, [name for name in names if name != MACHINE])
     seen = (phase for group in groups for one in group.all for phase in one.energy.phases)
     phases = dict.fromkeys((*chain.from_iterable(kind.phases for kind in engines), *seen))
     return {
         "groups": groups,
-        "several_nodes": any(one.nodes.uses for group in groups for one in group.all),
+        "several_nodes": any(detail.nodes.uses for group in groups for detail in group.all),
         "detailed": len(run.detailed),
         "finished": sum(record.status is Status.FINISHED for record in run.records),
         "most_trials": MOST_TRIALS,
@@ -209,7 +209,7 @@ def _why(run: RunData, names: Sequence[str]) -> dict[str, Any]:
         "path_notes": [kind.path_note for kind in engines if kind.path_note],
         "figures_notes": [kind.figures_note for kind in engines if kind.figures_note],
         "bounds": f"{MOST_CORE_PERCENT} % of one core, {MOST_MIB} MiB and {MOST_MIB_PER_HOUR} MiB per hour",
-        "cost_reason": next((one.reason("own-cost") for one in run.detailed if not one.record.amounts), ""),
+        "cost_reason": next((tables.reason("own-cost") for tables in run.detailed if not tables.record.amounts), ""),
     }
 
 
@@ -225,6 +225,6 @@ def _settings(shown: Sequence[Record]) -> dict[str, Any]:
             values.setdefault(name, {}).setdefault(record.settings.get(name, ""), []).append(record.trial.id)
     return {
         "trials": len(known),
-        "shared": {name: next(iter(own)) for name, own in values.items() if len(own) == 1},
-        "differing": {name: own for name, own in values.items() if len(own) > 1},
+        "shared": {name: next(iter(by_trial)) for name, by_trial in values.items() if len(by_trial) == 1},
+        "differing": {name: by_trial for name, by_trial in values.items() if len(by_trial) > 1},
     }

@@ -120,7 +120,7 @@ def _print_predicted(rows: Sequence[Row], names: Sequence[str], console: Console
 
 def _print_scale(records: Sequence[Record], console: Console) -> None:
     """The checks of scale models."""
-    if any(one.scale for one in records):
+    if any(record.scale for record in records):
         for row in fitted(scale_columns(records), console.width):
             print_line(console, row)
         print_text(console, f"{SCALE_NOTE}.", "dim")

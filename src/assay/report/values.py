@@ -325,8 +325,8 @@ def nodes_json(record: Record) -> dict[str, object]:
         seen.append({**own, **(energy_values([energy]) if energy is not None else {})})
     return {
         "nodes": seen,
-        "transfers": [one._asdict() for one in transfers(record)],
-        "imbalances": [one._asdict() for one in imbalances(uses)],
+        "transfers": [transfer._asdict() for transfer in transfers(record)],
+        "imbalances": [imbalance._asdict() for imbalance in imbalances(uses)],
     }
 
 

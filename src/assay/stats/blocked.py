@@ -23,7 +23,7 @@ from assay.model.installed import counted_by_tasks, engine_kind
 from assay.model.record import Amount, Part, Record, Sample
 from assay.model.signature import OUTSIDE
 from assay.model.task import TaskAttempt
-from assay.stats.timeline import running, sampled, spans, within
+from assay.stats.timeline import clip, running, sampled, spans
 
 PROBE = "blocked-time"
 AMOUNTS_READ: frozenset[tuple[str, Part]] = frozenset({(PROBE, "run"), ("cpu", "run")})
@@ -51,12 +51,12 @@ class ClockShares(Frozen):
 
     @property
     def left_over_share(self) -> float:
-        """Of the clock."""
+        """The share of wall-clock time that is not explained."""
         return self.left_over_s / self.step_s if self.step_s else 0.0
 
 
 def clock_shares(record: Record) -> ClockShares | None:
-    """None where the probe did not see the states of the cluster's tasks."""
+    """Divide the wall-clock time by state; None where the probe did not see the states of the cluster's tasks."""
     amounts = _cluster_amounts(record)
     step_s = next((step.seconds for step in record.steps if step.name == "run"), 0.0)
     if "running_s" not in amounts or not step_s:
@@ -97,7 +97,7 @@ _NOT_BUSY = {"idle_s", "iowait_s"}
 
 
 def _machine_busy_s(record: Record) -> float:
-    """Of all processors, with what the host took away."""
+    """Return the busy time of all processors, with what the host took away."""
     return sum(
         amount.value for amount in record.amounts
         if (amount.probe, amount.part, amount.subject) == ("cpu", "run", "machine") and amount.series not in _NOT_BUSY
@@ -125,7 +125,7 @@ def by_phase(samples: Iterable[Sample], attempts: Sequence[TaskAttempt], jobs: I
     """
     blocked = [sample for sample in samples if (sample.probe, sample.series) == (PROBE, "blocked_percent")]
     intervals = sampled([sample.time_ms for sample in blocked], [sample.value for sample in blocked])
-    parts = [within(intervals, job) for job in jobs]
+    parts = [clip(intervals, job) for job in jobs]
     if not any(len(part.values) for part in parts):
         return
     begin_ms, end_ms, values = (np.concatenate(columns) for columns in zip(*parts, strict=True))
@@ -158,7 +158,7 @@ BLOCKED_BEYOND_PRESSURE = doubt_kind(
 
 
 def unexplained(records: Sequence[Record]) -> list[Doubt]:
-    """For either check a doubt about the trial that misses it by most, if that is too much."""
+    """Doubt, for each of two checks, the trial that misses it by most, if that is too much."""
     clocks = [(record.trial.id, shares.left_over_share) for record in records if (shares := clock_shares(record))]
     beyond = [(record.trial.id, by) for record in records if (by := beyond_pressure_share(record)) is not None]
     return [*_of_worst(CLOCK_UNEXPLAINED, clocks, _CLOCK), *_of_worst(BLOCKED_BEYOND_PRESSURE, beyond, _PRESSURE)]
@@ -180,9 +180,9 @@ def _of_worst(kind: DoubtKind, missed: Sequence[tuple[str, float]], sentences: M
     if not bad:
         return []
     trial, worst = max(bad, key=lambda pair: abs(pair[1]))
-    what = sentences[worst > 0].format(share=f"{100 * abs(worst):.0f} %", trial=trial)
+    sentence = sentences[worst > 0].format(share=f"{100 * abs(worst):.0f} %", trial=trial)
     more = len(bad) - 1
-    return [kind.doubt(f"{what} (and in {more} more trial{'' if more == 1 else 's'})" if more else what)]
+    return [kind.doubt(f"{sentence} (and in {more} more trial{'' if more == 1 else 's'})" if more else sentence)]
 
 
 def not_computing_share(records: Sequence[Record]) -> float | None:
@@ -224,30 +224,30 @@ class BlockedShare(Frozen):
 
 
 def blocked_shares(by_placement: Mapping[str, Sequence[Record]]) -> dict[str, BlockedShare]:
-    """Of each placement that was measured; their trials' variance is pooled, since few trials say little of it."""
+    """Return the blocked share of each measured placement; the trials' variance is pooled, since trials are few."""
     from scipy.special import stdtrit
 
     known = {
-        level: [(record, seconds / record.totals.elapsed_s, seconds) for record in own
+        level: [(record, seconds / record.totals.elapsed_s, seconds) for record in records
                 if record.totals and record.totals.elapsed_s and (seconds := blocked_s(record)) is not None]
-        for level, own in by_placement.items()
+        for level, records in by_placement.items()
     }  # fmt: skip
-    known = {level: own for level, own in known.items() if own}
-    means = {level: fmean(share for _, share, _ in own) for level, own in known.items()}
-    freedom = sum(len(own) - 1 for own in known.values())
-    squares = sum((share - means[level]) ** 2 for level, own in known.items() for _, share, _ in own)
+    known = {level: measured for level, measured in known.items() if measured}
+    means = {level: fmean(share for _, share, _ in measured) for level, measured in known.items()}
+    freedom = sum(len(measured) - 1 for measured in known.values())
+    squares = sum((share - means[level]) ** 2 for level, measured in known.items() for _, share, _ in measured)
     shares = {}
-    for level, own in known.items():
-        half_width = float(stdtrit(freedom, 0.975)) * (squares / freedom / len(own)) ** 0.5 if freedom else None
-        phases = [blocked_phases(record) for record, _, _ in own]
+    for level, measured in known.items():
+        half_width = float(stdtrit(freedom, 0.975)) * (squares / freedom / len(measured)) ** 0.5 if freedom else None
+        phases = [blocked_phases(record) for record, _, _ in measured]
         names = dict.fromkeys(name for trial_phases in phases for name in trial_phases)
         shares[level] = BlockedShare(
             share=means[level],
             low=None if half_width is None else max(0.0, means[level] - half_width),
             high=None if half_width is None else min(1.0, means[level] + half_width),
-            seconds=fmean(seconds for _, _, seconds in own),
+            seconds=fmean(seconds for _, _, seconds in measured),
             phases={name: fmean(trial_phases.get(name, 0.0) for trial_phases in phases) for name in names},
-            measured=all(clock_shares(record) is not None for record, _, _ in own),
+            measured=all(clock_shares(record) is not None for record, _, _ in measured),
             half_width=half_width,
         )
     return shares

@@ -28,7 +28,7 @@ class Change(Frozen):
 
     @property
     def significant(self) -> bool:
-        """At a false discovery rate of 5 %."""
+        """Whether it is significant at a false discovery rate of 5 %."""
         return self.p_adjusted <= ALPHA
 
     @property
@@ -83,9 +83,15 @@ def breakdowns(plan: Plan, records: Sequence[Record], decided: Sequence[Decision
     factor, counted = question_of(plan, samples(records))
     trials = {levels: sum(map(len, own.values())) for levels, own in by_other_factors(counted, factor).items()}
     tested = [
-        (kind, name, fits(own, factor, PART_PRIOR))
+        (kind, name, fits(part_samples, factor, PART_PRIOR))
         for kind, name, seconds in _parts(records)
-        if (own := [one._replace(elapsed_s=seconds[one.trial]) for one in counted if seconds.get(one.trial, 0) > 0])
+        if (
+            part_samples := [
+                sample._replace(elapsed_s=seconds[sample.trial])
+                for sample in counted
+                if seconds.get(sample.trial, 0) > 0
+            ]
+        )
     ]
     tests: dict[tuple[str, Levels, str, str], Contrast] = {}
     for _, name, fitted in tested:
@@ -99,11 +105,13 @@ def breakdowns(plan: Plan, records: Sequence[Record], decided: Sequence[Decision
                 for level, against in (*pairs, *((level, base) for level in real if level != base and base in real)):
                     tests[name, levels, level, against] = fitted[levels].contrast(level, against)
     adjusted = dict(zip(tests, benjamini_hochberg([test.p() for test in tests.values()]), strict=True))
-    changes = {key: Change(share=saved_share(one), p_adjusted=adjusted[key]) for key, one in tests.items()}
-    found = []
+    changes = {key: Change(share=saved_share(contrast), p_adjusted=adjusted[key]) for key, contrast in tests.items()}
+    result = []
     for decision in decided:
         levels = tuple(decision.levels.items())
-        placements = [one.placement for one in (*decision.placements, decision.baseline) if one is not None]
+        placements = [
+            placement.placement for placement in (*decision.placements, decision.baseline) if placement is not None
+        ]
         base = placements[0] if placements else ZERO_DELAY
         parts = tuple(
             JobPart(
@@ -114,7 +122,7 @@ def breakdowns(plan: Plan, records: Sequence[Record], decided: Sequence[Decision
                     PartTime(
                         placement=level,
                         seconds=_median(fitted[levels], level),
-                        trials=len(fitted[levels].own[level]),
+                        trials=len(fitted[levels].trials[level]),
                         storage_share=changes.get((name, levels, ZERO_DELAY, level)),
                         saving=changes.get((name, levels, level, base)),
                     )
@@ -125,21 +133,21 @@ def breakdowns(plan: Plan, records: Sequence[Record], decided: Sequence[Decision
             for kind, name, fitted in tested
             if levels in fitted
         )
-        found.append(Breakdown(levels=decision.levels, parts=parts))
-    return found
+        result.append(Breakdown(levels=decision.levels, parts=parts))
+    return result
 
 
 def _parts(records: Sequence[Record]) -> Iterator[tuple[Kind, str, Mapping[str, float]]]:
-    """Each job of workloads with several, and each phase, with its seconds in the trials that have it."""
+    """Yield each job of workloads with several, and each phase, with its seconds in the trials that have it."""
     jobs: dict[tuple[int, str], dict[str, float]] = {}
     phases: dict[str, dict[str, float]] = {}
     for record in records:
-        for place, job in enumerate(record.jobs if len(record.jobs) > 1 else ()):
-            jobs.setdefault((place, job.name), {})[record.trial.id] = job.elapsed_s
+        for index, job in enumerate(record.jobs if len(record.jobs) > 1 else ()):
+            jobs.setdefault((index, job.name), {})[record.trial.id] = job.elapsed_s
         for name, seconds in (record.totals.phases if record.totals else {}).items():
             phases.setdefault(name, {})[record.trial.id] = seconds
-    for (place, name), times in sorted(jobs.items()):
-        yield "job", f"{place + 1} {name}", times
+    for (index, name), times in sorted(jobs.items()):
+        yield "job", f"{index + 1} {name}", times
     for name, times in phases.items():
         yield "phase", name, times
 
@@ -147,8 +155,8 @@ def _parts(records: Sequence[Record]) -> Iterator[tuple[Kind, str, Mapping[str, 
 def _can_be_tested(fit: Fit, trials: int) -> bool:
     """Whether a part is in all of so many trials, is not too short, and has noise of its own."""
     long = max(_median(fit, level) for level in fit.levels) >= LEAST_SECONDS
-    return long and fit.noise.own_freedom > 0 and sum(map(len, fit.own.values())) == trials
+    return long and fit.noise.own_freedom > 0 and sum(map(len, fit.trials.values())) == trials
 
 
 def _median(fit: Fit, level: str) -> float:
-    return median(one.elapsed_s for one in fit.own[level])
+    return median(trial.elapsed_s for trial in fit.trials[level])

@@ -104,13 +104,13 @@ class DriveTime(NamedTuple):
 def not_the_drives(times: Sequence[DriveTime]) -> NotTheDrives | None:
     """Which times differ from the first by more than any drive was busy; None where none does, or nobody knows."""
     levels: dict[str, float] = {}
-    for one in times[1:]:
-        both = (times[0], one)
+    for time in times[1:]:
+        both = (times[0], time)
         known = [place.busy_s for place in both if place.busy_s is not None]
         most_s = BUSY_MARGIN * max([*known, *(place.blocked_s for place in both)])
-        difference_s = abs(one.elapsed_s - times[0].elapsed_s)
+        difference_s = abs(time.elapsed_s - times[0].elapsed_s)
         if len(known) == len(both) and difference_s > max(most_s, LEAST_DIFFERENCE * times[0].elapsed_s):
-            levels[one.level] = max(known)
+            levels[time.level] = max(known)
     return NotTheDrives(of=tuple(levels), busy_s=max(levels.values())) if levels else None
 
 

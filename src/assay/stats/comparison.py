@@ -85,17 +85,17 @@ class _Tested:
         self.factor, self.others, self.fit, self.base, self.level = factor, others, fit, base, level
         self.contrast: Contrast = fit.contrast(level, base)
         self.noise = fit.noise_of(level, base)
-        first, second = _by_turn(fit.own[base]), _by_turn(fit.own[level])
+        first, second = _by_turn(fit.trials[base]), _by_turn(fit.trials[level])
         # Logarithms of ratios within repetitions; where one has several of both, in their turn.
         pairs = first.keys() & second.keys() if fit.blocked else ()
         self.differences = [log(second[turn] / first[turn]) for turn in first if turn in pairs]
-        long = max(median(one.elapsed_s for one in fit.own[name]) for name in (base, level)) >= LEAST_SECONDS
+        long = max(median(trial.elapsed_s for trial in fit.trials[name]) for name in (base, level)) >= LEAST_SECONDS
         self.p = self.contrast.p() if long and self.noise.own_freedom > 0 else None
         self.picked_from = 0  # placements that a headline is the fastest of
 
 
 def compare(
-    found: Sequence[Sample],
+    finished: Sequence[Sample],
     factors: Iterable[str] | None = None,
     prior: NoisePrior = SHIPPED_PRIOR,
     orders: Mapping[str, Sequence[str]] = {},
@@ -110,26 +110,26 @@ def compare(
     Raises KeyError where a sample has no such factor.
     """
     if factors is None:
-        factors = [name for name in varying_factors(found) if name not in (*WORK, MACHINE)]
+        factors = [name for name in varying_factors(finished) if name not in (*WORK, MACHINE)]
     every = [
         _Tested(factor, others, fit, base, level)
         for factor in factors
-        for others, fit in fits(found, factor, prior).items()
+        for others, fit in fits(finished, factor, prior).items()
         for base, level in _pairs(fit.levels, factor, orders.get(factor, BASES.get(factor, ())))
     ]
     placements: dict[Levels, list[_Tested]] = {}
-    for one in every:
-        if one.factor == PLACEMENT:
-            placements.setdefault(one.others, []).append(one)
-    for own in placements.values():
-        to_base = [one for one in own if one.base == own[0].base]
-        min(to_base, key=lambda one: one.contrast.log).picked_from = len(to_base)
-    head = [one for one in every if one.picked_from]
-    rest = [one for one in every if not one.picked_from]
-    both = bool([one for one in head if one.p is not None]) and bool([one for one in rest if one.p is not None])
+    for test in every:
+        if test.factor == PLACEMENT:
+            placements.setdefault(test.others, []).append(test)
+    for alike in placements.values():
+        to_base = [test for test in alike if test.base == alike[0].base]
+        min(to_base, key=lambda test: test.contrast.log).picked_from = len(to_base)
+    head = [test for test in every if test.picked_from]
+    rest = [test for test in every if not test.picked_from]
+    both = bool([test for test in head if test.p is not None]) and bool([test for test in rest if test.p is not None])
     share = HEADLINE_SHARE if both else 1.0
     corrected = _corrected(head, holm, share) | _corrected(rest, benjamini_hochberg, 1 - share if both else 1.0)
-    return [_comparison(one, *corrected[id(one)]) for one in every]
+    return [_comparison(test, *corrected[id(test)]) for test in every]
 
 
 def holm(chances: Sequence[float]) -> list[float]:
@@ -140,9 +140,9 @@ def holm(chances: Sequence[float]) -> list[float]:
     """
     corrected = [0.0] * len(chances)
     greatest = 0.0
-    for rank, place in enumerate(sorted(range(len(chances)), key=chances.__getitem__)):
-        greatest = max(greatest, min(1.0, (len(chances) - rank) * chances[place]))
-        corrected[place] = greatest
+    for rank, index in enumerate(sorted(range(len(chances)), key=chances.__getitem__)):
+        greatest = max(greatest, min(1.0, (len(chances) - rank) * chances[index]))
+        corrected[index] = greatest
     return corrected
 
 
@@ -153,7 +153,7 @@ def benjamini_hochberg(chances: Sequence[float]) -> list[float]:
     """
     from scipy.stats import false_discovery_control
 
-    return [float(one) for one in false_discovery_control(chances)] if chances else []
+    return [float(p) for p in false_discovery_control(chances)] if chances else []
 
 
 def sign_flip_p(differences: Sequence[float]) -> float | None:
@@ -170,7 +170,7 @@ def sign_flip_p(differences: Sequence[float]) -> float | None:
 
 @lru_cache(maxsize=16)
 def _signs(count: int) -> Array:
-    """All signs of so many values, or 10,000 random ones, always the same; what was seen is the first."""
+    """Return all signs of so many values, or 10,000 random ones, always the same; the observed signs come first."""
     if count <= MOST_EXACT:
         return np.array(list(product((1.0, -1.0), repeat=count)))
     signs = np.random.default_rng(SEED).integers(0, 2, (FLIPS, count)) * 2.0 - 1
@@ -187,36 +187,37 @@ def _pairs(levels: Sequence[str], factor: str, order: Sequence[str]) -> Iterable
 
 
 def _corrected(
-    own: Sequence[_Tested], correct: Callable[[Sequence[float]], list[float]], share: float
+    tests: Sequence[_Tested], correct: Callable[[Sequence[float]], list[float]], share: float
 ) -> dict[int, tuple[float | None, int, bool]]:
     """By each one's id: its adjusted p-value, how many it was corrected for, and whether it is a headline.
 
     `share` is this family's part of the false claims that may be made.
     """
-    tested = [one for one in own if one.p is not None]
-    raw = [min(1.0, (one.p or 0.0) * max(1, one.picked_from) / share) for one in tested]
+    tested = [test for test in tests if test.p is not None]
+    raw = [min(1.0, (test.p or 0.0) * max(1, test.picked_from) / share) for test in tested]
     adjusted = dict(zip(map(id, tested), correct(raw), strict=True))
-    count = sum(max(1, one.picked_from) for one in tested)
-    return {id(one): (adjusted.get(id(one)), count, bool(one.picked_from)) for one in own}
+    count = sum(max(1, test.picked_from) for test in tested)
+    return {id(test): (adjusted.get(id(test)), count, bool(test.picked_from)) for test in tests}
 
 
-def _comparison(one: _Tested, adjusted: float | None, comparisons: int, headline: bool) -> Comparison:  # noqa: FBT001
-    fit, flipped, own = one.fit, sign_flip_p(one.differences), one.fit.own_contrast(one.level, one.base)
+def _comparison(test: _Tested, adjusted: float | None, comparisons: int, headline: bool) -> Comparison:  # noqa: FBT001
+    fit, flipped, own_contrast = test.fit, sign_flip_p(test.differences), test.fit.own_contrast(test.level, test.base)
     return Comparison(
-        factor=one.factor, base=one.base, level=one.level, others=one.others,
-        base_runs=len(fit.own[one.base]), runs=len(fit.own[one.level]), pairs=len(one.differences),
-        ratio=one.contrast.ratio, interval=one.contrast.interval(), own_interval=own and own.interval(),
-        p=one.p, p_adjusted=adjusted,
+        factor=test.factor, base=test.base, level=test.level, others=test.others,
+        base_runs=len(fit.trials[test.base]), runs=len(fit.trials[test.level]), pairs=len(test.differences),
+        ratio=test.contrast.ratio, interval=test.contrast.interval(),
+        own_interval=own_contrast and own_contrast.interval(),
+        p=test.p, p_adjusted=adjusted,
         comparisons=max(1, comparisons), family="headline" if headline else "further",
         significant=adjusted is not None and adjusted <= ALPHA and (flipped is None or flipped <= ALPHA),
-        noise=one.noise, sign_flip_p=flipped, needed=repetitions_needed(one.noise, comparisons=max(1, comparisons)),
+        noise=test.noise, sign_flip_p=flipped, needed=repetitions_needed(test.noise, comparisons=max(1, comparisons)),
     )  # fmt: skip
 
 
-def _by_turn(own: Sequence[Sample]) -> dict[tuple[int, int], float]:
+def _by_turn(level_trials: Sequence[Sample]) -> dict[tuple[int, int], float]:
     turns: dict[int, int] = {}
     times = {}
-    for one in own:
-        turns[one.repetition] = turns.get(one.repetition, 0) + 1
-        times[one.repetition, turns[one.repetition]] = one.elapsed_s
+    for trial in level_trials:
+        turns[trial.repetition] = turns.get(trial.repetition, 0) + 1
+        times[trial.repetition, turns[trial.repetition]] = trial.elapsed_s
     return times

@@ -26,7 +26,7 @@ from assay.stats.changes import (
 )
 from assay.stats.comparison import Comparison, compare, holm
 from assay.stats.fault_cost import FAULT
-from assay.stats.fit import Contrast, Fit, fits, within
+from assay.stats.fit import Contrast, Fit, fits, noise_by_combination
 from assay.stats.noise import ALPHA, Noise, repetitions_to_decide
 from assay.stats.run_doubts import BUSY, READ, Condition, busy_seconds, conditions
 from assay.stats.sample import (
@@ -213,7 +213,9 @@ class Decision(Frozen):
         if not asks or not self.placements or alone_and_open:
             return False
         base = self.placements[0]
-        shares = {one.kind: one.share for one in self.conditions if one.subject == base.placement}
+        shares = {
+            condition.kind: condition.share for condition in self.conditions if condition.subject == base.placement
+        }
         read, busy = shares.get(READ), shares.get(BUSY)
         if self.busy_bound_s is not None:
             busy = self.busy_bound_s / base.elapsed_s.value
@@ -244,7 +246,7 @@ def decisions(
         compared = compare(counted, [CHANGE], plan.prior, {CHANGE: change_order(plan)})
     found = fits(counted, factor, plan.prior)
     known = {(one.others, one.base, one.level): one for one in compared if one.factor == factor}
-    noises = within(combinations(counted), plan.prior)
+    noises = noise_by_combination(combinations(counted), plan.prior)
     drafts = [_DecisionInputs(plan, factor, others, fit, by_id, known, noises) for others, fit in found.items()]
     verdicts = _verdicts(drafts, plan.worth, alpha)
     together = sum(len(one.others_than_base) for one in drafts)
@@ -314,7 +316,7 @@ class _DecisionInputs:
         self.factor, self.levels, self.fit, self.known = factor, levels, fit, known
         self._worth, self._noises = plan.worth, noises
         self._of_twin = factor == PLACEMENT and compares_twin(plan)
-        self._records = {level: [by_id[one.trial] for one in own] for level, own in fit.own.items()}
+        self._records = {level: [by_id[one.trial] for one in own] for level, own in fit.trials.items()}
         self._blocked = blocked_shares(self._records)
         order = change_order(plan) if factor == CHANGE else BASES.get(factor, plan.placements)
         self._changed_from = plan.base if factor == CHANGE else {}
@@ -381,7 +383,7 @@ class _DecisionInputs:
         in_memory = all(kind_of(medium).in_memory for medium in base[0].trial.media)
         if self._baseline or not busy or self.factor != PLACEMENT or in_memory:
             return None
-        bound = min(max(busy), max(one.elapsed_s for one in self.fit.own[self.base]))
+        bound = min(max(busy), max(trial.elapsed_s for trial in self.fit.trials[self.base]))
         sure = [
             placement.saving.low
             for placement in placements[1:]
@@ -402,7 +404,10 @@ class _DecisionInputs:
         media = [medium for own in self._records.values() for medium in own[0].trial.media]
         if self.factor != PLACEMENT or not all(kind_of(medium).emulated for medium in media):
             return None
-        blocked = [one.blocked.share * one.elapsed_s.value if one.blocked else 0.0 for one in placements]
+        blocked = [
+            placement.blocked.share * placement.elapsed_s.value if placement.blocked else 0.0
+            for placement in placements
+        ]
         times = zip(placements, blocked, strict=True)
         return not_the_drives([DriveTime(one.placement, one.elapsed_s.value, one.drives_busy_s, s) for one, s in times])
 
@@ -459,8 +464,8 @@ class _DecisionInputs:
 
         Unlike a ratio it has all the drift between repetitions in it, and so has its interval.
         """
-        own = [log(one.elapsed_s) for one in self.fit.own[level]]
-        noise = self._noises[self.fit.own[level][0].factors]
+        own = [log(trial.elapsed_s) for trial in self.fit.trials[level]]
+        noise = self._noises[self.fit.trials[level][0].factors]
         if not noise.own_freedom:
             return Estimate(value=exp(fmean(own)))
         mean = Contrast(fmean(own), noise.deviation / len(own) ** 0.5, noise.freedom)
@@ -491,7 +496,7 @@ class _DecisionInputs:
 
     def _more(self, placements: Sequence[PlacementResult], together: int) -> More | None:
         """What would decide all that is open among so many verdicts, if the ratios stay as they are."""
-        have = len({one.repetition for own in self.fit.own.values() for one in own})
+        have = len({one.repetition for own in self.fit.trials.values() for one in own})
         open_ = [placement.placement for placement in placements[1:] if placement.verdict is Verdict.NOT_KNOWN_YET]
         needed = [
             repetitions_to_decide(

@@ -102,7 +102,7 @@ def by_half_second(series: PowerSeries, span: Span) -> Pieces:
 
 
 def _series(points: Points, begin_ms: int | None = None) -> PowerSeries:
-    """Each value is of the time since the one before it; values whose time does not go on are left out."""
+    """Make a series in which each value is for the time since the last; values whose time stands still are left out."""
     edges = [begin_ms if begin_ms is not None else points[0][0] - SAMPLE_MS] if points else []
     watts: list[float] = []
     for time_ms, value in points:
@@ -145,15 +145,17 @@ def energy_account(
         machine = list(trial.stood_for(part, span) if record.modelled else trial.machine(part, span, parts_of_it))
         # Another node's meter knows nothing of this machine.
         metered = any(same_host(energy.node, trial.home) for energy in nodes)
-        within = {"within": NODE} if metered else {}
+        held_by = {"within": NODE} if metered else {}
         energies += nodes + [
-            energy.model_copy(update=within if energy.within is None and energy.node == trial.home else {})
+            energy.model_copy(update=held_by if energy.within is None and energy.node == trial.home else {})
             for energy in machine
         ]
         drives = list(trial.emulated(part, span))
         energies += drives
-        own = [one.component for one in (*machine, *drives) if record.modelled or one.node == trial.home]
-        known = {component.rpartition("/")[2] for component in own}  # a node's drive is NODE/MEDIUM
+        components = [
+            energy.component for energy in (*machine, *drives) if record.modelled or energy.node == trial.home
+        ]
+        known = {component.rpartition("/")[2] for component in components}  # a node's drive is NODE/MEDIUM
         if not metered and "platform" not in known:
             missing += [f"{name} in {part}" for name in ("cpu", "memory", *trial.drives) if name not in known]
         silent += [f"{name} in {part}" for name in emulated if name not in known]
@@ -161,31 +163,35 @@ def energy_account(
 
 
 def counted(energies: Iterable[Energy]) -> list[Energy]:
-    """Those that may be added up: none lies within another."""
+    """Choose the energies that may be added up: none is contained in another."""
     return [energy for energy in energies if energy.within is None]
 
 
 def efficiency(account: EnergyAccount) -> Efficiency | None:
-    """All joules of the jobs' own parts against their time, as in the HPC study; None if nothing is known of them."""
-    own = [energy for energy in counted(account.energies) if energy.part in JOBS]
-    if not own:
+    """Relate the joules of the jobs' parts to their time, as in the HPC study; None if nothing is known of them."""
+    jobs_energies = [energy for energy in counted(account.energies) if energy.part in JOBS]
+    if not jobs_energies:
         return None
     seconds = sum(span.seconds for part, span in account.spans.items() if part in JOBS)
-    return Efficiency(energy_j=sum((energy.energy_j for energy in own), NO_ENERGY), seconds=seconds, basis=weakest(own))
+    return Efficiency(
+        energy_j=sum((energy.energy_j for energy in jobs_energies), NO_ENERGY),
+        seconds=seconds,
+        basis=weakest(jobs_energies),
+    )
 
 
 def phase_efficiency(account: EnergyAccount, attempts: Sequence[TaskAttempt]) -> dict[str, Efficiency]:
-    """All joules of each phase of the jobs' own parts against the time in which a task was in it.
+    """Relate the joules of each phase of the jobs' parts to the time in which a task was in it.
 
     Over the phases, with `outside` for the time in which no task ran, they add up to the parts' own.
     """
-    every = [own for attempt in attempts for own in spans(attempt)]
-    edges_ms, phases, counts = running(every, [own.phase for own in every])
+    every = [span for attempt in attempts for span in spans(attempt)]
+    edges_ms, phases, counts = running(every, [span.phase for span in every])
     energies: dict[str, list[Energy]] = {}
     seconds: dict[str, float] = {}
     for part, span in account.spans.items():
-        own = [energy for energy in counted(account.energies) if energy.part == part]
-        if part not in JOBS or not own:
+        part_energies = [energy for energy in counted(account.energies) if energy.part == part]
+        if part not in JOBS or not part_energies:
             continue
         inside = edges_ms[(edges_ms > span.begin_ms) & (edges_ms < span.end_ms)]
         times = numpy.unique([span.begin_ms, *inside, span.end_ms])
@@ -193,48 +199,53 @@ def phase_efficiency(account: EnergyAccount, attempts: Sequence[TaskAttempt]) ->
         none = tasks.sum(axis=1, keepdims=True) == 0
         shares = numpy.append(tasks, none, axis=1) / (tasks.sum(axis=1, keepdims=True) + none)
         lengths_s = numpy.diff(times) / 1000
-        for place, phase in enumerate((*phases, OUTSIDE)):
-            if shares[:, place].any() or (phase == OUTSIDE and not len(lengths_s)):
-                seconds[phase] = seconds.get(phase, 0.0) + float(lengths_s @ (shares[:, place] > 0))
-                for energy in own:
+        for index, phase in enumerate((*phases, OUTSIDE)):
+            if shares[:, index].any() or (phase == OUTSIDE and not len(lengths_s)):
+                seconds[phase] = seconds.get(phase, 0.0) + float(lengths_s @ (shares[:, index] > 0))
+                for energy in part_energies:
                     taken = lengths_s  # by time alone where the component's power over time is not known
                     if energy.power is not None and joules(energy.power, span) > 0:
                         taken = numpy.diff(numpy.interp(times, energy.power.edges_ms, cumulated(energy.power)))
-                    share = float(taken @ shares[:, place] / taken.sum()) if len(taken) else 1.0
+                    share = float(taken @ shares[:, index] / taken.sum()) if len(taken) else 1.0
                     in_phase = energy.model_copy(update={"energy_j": energy.energy_j.times(share)})
                     energies.setdefault(phase, []).append(in_phase)
     return {
         phase: Efficiency(
-            energy_j=sum((one.energy_j for one in own), NO_ENERGY), seconds=seconds[phase], basis=weakest(own)
+            energy_j=sum((energy.energy_j for energy in phase_energies), NO_ENERGY),
+            seconds=seconds[phase],
+            basis=weakest(phase_energies),
         )
-        for phase, own in energies.items()
+        for phase, phase_energies in energies.items()
     }
 
 
 def power_over_time(account: EnergyAccount, span: Span) -> dict[tuple[str, str], Pieces]:
     """Watts of each node's components over a span, as the mean of each half second; only those that may be added up."""
-    found: dict[tuple[str, str], list[Pieces]] = {}
+    pieces_by_component: dict[tuple[str, str], list[Pieces]] = {}
     for energy in counted(account.energies):
         part = account.spans[energy.part]
         begin, end = max(part.begin_ms, span.begin_ms), min(part.end_ms, span.end_ms)
         if energy.power is not None and begin < end:
-            own = by_half_second(energy.power, Span(begin_ms=begin, end_ms=end))
-            found.setdefault((energy.node, energy.component), []).append(own)
-    return {of: Pieces(*(numpy.concatenate(column) for column in zip(*own, strict=True))) for of, own in found.items()}
+            pieces = by_half_second(energy.power, Span(begin_ms=begin, end_ms=end))
+            pieces_by_component.setdefault((energy.node, energy.component), []).append(pieces)
+    return {
+        of: Pieces(*(numpy.concatenate(column) for column in zip(*pieces, strict=True)))
+        for of, pieces in pieces_by_component.items()
+    }
 
 
 def node_spreads(account: EnergyAccount) -> dict[str, Spread]:
     """How each node's power, of all that may be added up, was spread over the half seconds of the run."""
     span = account.spans.get("run")
     components: dict[str, list[Pieces]] = {}
-    for (node, _), own in (power_over_time(account, span) if span is not None else {}).items():
-        components.setdefault(node, []).append(own)
-    watts = {node: added(own).values for node, own in components.items()}
+    for (node, _), pieces in (power_over_time(account, span) if span is not None else {}).items():
+        components.setdefault(node, []).append(pieces)
+    watts = {node: added(pieces).values for node, pieces in components.items()}
     # Quartiles are linear between neighbours.
     return {
-        node: Spread(node, *map(float, numpy.percentile(own, [0, 25, 50, 75, 100])))
-        for node, own in watts.items()
-        if own.size
+        node: Spread(node, *map(float, numpy.percentile(samples, [0, 25, 50, 75, 100])))
+        for node, samples in watts.items()
+        if samples.size
     }
 
 
@@ -343,8 +354,8 @@ class _Trial:
         threads, watts = spec.limit_cpus or DEFAULT_CPUS, self._model.memory_watts_per_gib
         busy_s: dict[str, float] = {}
         for amount in self._record.amounts:
-            own = (amount.probe, amount.part) == ("processes", part) and amount.subject not in INSTRUMENTS
-            if own and amount.node is not None and amount.series in {"user_s", "system_s"}:
+            is_work = (amount.probe, amount.part) == ("processes", part) and amount.subject not in INSTRUMENTS
+            if is_work and amount.node is not None and amount.series in {"user_s", "system_s"}:
                 busy_s[amount.node] = busy_s.get(amount.node, 0.0) + amount.value
         for node, seconds in busy_s.items():
             thread_s = span.seconds * threads
@@ -399,7 +410,7 @@ class _Trial:
             )  # fmt: skip
 
     def _cpu(self, part: Part, span: Span) -> tuple[Ranged, PowerSeries | None] | None:
-        """By its busy time but for the emulator's; None where that was not counted."""
+        """Model the processor's energy by its busy time without the emulator's; None where that was not counted."""
         states = [
             self._totals.get(("cpu", "machine", f"{state}_s", part)) for state in ("user", "system", "irq", "softirq")
         ]
@@ -414,7 +425,7 @@ class _Trial:
         return self._model.cpu_idle_watts.times(thread_s - busy_s) + self._model.cpu_busy_watts.times(busy_s)
 
     def _power_of_cpu(self) -> PowerSeries | None:
-        """By its use but for the emulator's: user and system time of all hardware threads; None without samples."""
+        """Model the processor's power by user and system time without the emulator's; None without samples."""
         users, systems, emulator, emulator_system = (
             dict(self._points(probe, subject, name))
             for probe, subject in (("cpu", ""), ("processes", "emulator"))
@@ -422,11 +433,13 @@ class _Trial:
         )  # fmt: skip
         if not users or not self._threads:
             return None
-        idle, most = (one.value * self._threads for one in (self._model.cpu_idle_watts, self._model.cpu_busy_watts))
+        idle, most = (watts.value * self._threads for watts in (self._model.cpu_idle_watts, self._model.cpu_busy_watts))
         watts = []
         for time_ms, user in users.items():
-            own = emulator.get(time_ms, 0.0) + emulator_system.get(time_ms, 0.0)
-            watts.append((time_ms, idle + (most - idle) * max(0.0, user + systems.get(time_ms, 0.0) - own) / 100))
+            instruments_share = emulator.get(time_ms, 0.0) + emulator_system.get(time_ms, 0.0)
+            watts.append(
+                (time_ms, idle + (most - idle) * max(0.0, user + systems.get(time_ms, 0.0) - instruments_share) / 100)
+            )
         return _series(watts)
 
     def _drive(self, medium: str, drive: DiskPower, part: Part, span: Span) -> tuple[Ranged, PowerSeries | None] | None:

@@ -53,7 +53,7 @@ class Fit(NamedTuple):
     """Levels of one factor, all else equal. `logs` are the levels' log times up to one constant that they share.
 
     `covariance` is theirs in units of the noise's variance, `counts` are the trials of each level in each block,
-    (blocks, levels), `own` each level's trials. `noise` is pooled over all levels, `spreads` has that of any two.
+    (blocks, levels), `trials` each level's trials. `noise` is pooled over all levels, `spreads` has that of any two.
     `blocked` says whether the model has a term for each block.
     """
 
@@ -62,21 +62,21 @@ class Fit(NamedTuple):
     covariance: Array
     counts: Array
     noise: Noise
-    own: Mapping[str, Sequence[Sample]]
+    trials: Mapping[str, Sequence[Sample]]
     blocked: bool
     spreads: PairSpreads
 
     def contrast(self, level: str, base: str) -> Contrast:
-        """Of a level's time over the base's. Raises ValueError for a level that is not there."""
+        """Contrast a level's time with the base's. Raises ValueError for a level that is not there."""
         return self._contrast(level, base, self.noise_of(level, base))
 
     def own_contrast(self, level: str, base: str) -> Contrast | None:
-        """The same by this run's repetitions alone, nothing borrowed; None where neither level ran twice in a block."""
+        """Contrast them by this run's repetitions alone; None where neither level ran twice in a block."""
         noise = self.noise_of(level, base, self.noise.prior.model_copy(update={"freedom": 0.0}))
         return self._contrast(level, base, noise) if noise.own_freedom else None
 
     def noise_of(self, level: str, base: str, prior: NoisePrior | None = None) -> Noise:
-        """That of the two levels' own trials; that of all levels where these two have no residual of their own."""
+        """Return the noise of the two levels' trials, or that of all levels where these two have no residuals."""
         spread = self.spreads.of(base, level)
         if not spread.freedom:
             return self.noise if prior is None else moderated(0.0, 0, prior)
@@ -91,9 +91,9 @@ class Fit(NamedTuple):
         For intervals of what these ratios make up. The variances are those of the contrasts between any two.
         """
         contrasts = [self.contrast(level, base) for level in levels]
-        covariance = np.diag([one.error**2 for one in contrasts])
-        for (row, one), (column, other) in combinations(enumerate(levels), 2):
-            apart = self.contrast(one, other).error ** 2
+        covariance = np.diag([contrast.error**2 for contrast in contrasts])
+        for (row, level), (column, other_level) in combinations(enumerate(levels), 2):
+            apart = self.contrast(level, other_level).error ** 2
             covariance[row, column] = covariance[column, row] = (
                 covariance[row, row] + covariance[column, column] - apart
             ) / 2
@@ -101,40 +101,44 @@ class Fit(NamedTuple):
         values, vectors = np.linalg.eigh(covariance)
         root = vectors * np.sqrt(np.clip(values, 0, None))
         normal = source.standard_normal((count, len(levels))) @ root.T
-        freedom = min(one.freedom for one in contrasts)
-        drawn: Array = [one.log for one in contrasts] + normal * np.sqrt(
+        freedom = min(contrast.freedom for contrast in contrasts)
+        drawn: Array = [contrast.log for contrast in contrasts] + normal * np.sqrt(
             freedom / source.chisquare(freedom, (count, 1))
         )
         return drawn
 
     def _contrast(self, level: str, base: str, noise: Noise) -> Contrast:
-        one, other = self.levels.index(level), self.levels.index(base)
-        scale = self.covariance[one, one] + self.covariance[other, other] - 2 * self.covariance[one, other]
+        index, base_index = self.levels.index(level), self.levels.index(base)
+        scale = (
+            self.covariance[index, index]
+            + self.covariance[base_index, base_index]
+            - 2 * self.covariance[index, base_index]
+        )
         error = noise.deviation * max(0.0, float(scale)) ** 0.5
-        return Contrast(float(self.logs[one] - self.logs[other]), error, noise.freedom)
+        return Contrast(float(self.logs[index] - self.logs[base_index]), error, noise.freedom)
 
     def _weights(self, level: str, base: str) -> Array:
         """How much of each trial's log time is in the ratio, (blocks, levels): all of a cell weigh the same."""
         used = self.covariance[self.levels.index(level)] - self.covariance[self.levels.index(base)]
-        within: Array = used - (self.counts @ used / self.counts.sum(axis=1))[:, None]
-        return within
+        centred: Array = used - (self.counts @ used / self.counts.sum(axis=1))[:, None]
+        return centred
 
 
-def fits(found: Sequence[Sample], factor: str, prior: NoisePrior = SHIPPED_PRIOR) -> dict[Levels, Fit]:
-    """One fit for each set of samples that are equal in all other factors, by the levels of those.
+def fits(finished: Sequence[Sample], factor: str, prior: NoisePrior = SHIPPED_PRIOR) -> dict[Levels, Fit]:
+    """Fit each set of samples that are equal in all other factors, by the levels of those.
 
     Their noise is pooled over all that do the same work on one machine. Raises KeyError where a sample has no such
     factor.
     """
-    solved = {others: _solve(own) for others, own in by_other_factors(found, factor).items()}
+    solved = {others: _solve(trials_by_level) for others, trials_by_level in by_other_factors(finished, factor).items()}
     noises = [
         pooled({others: left for others, (fit, left) in solved.items() if fit.blocked is blocked}, prior)
         for blocked in (False, True)
     ]
     alike: dict[tuple[Levels, bool], list[Mapping[str, Sequence[Sample]]]] = {}
     for others, (fit, _) in solved.items():
-        alike.setdefault((work_of(others), fit.blocked), []).append(fit.own)
-    spreads = {key: PairSpreads(own, blocked=key[1]) for key, own in alike.items()}
+        alike.setdefault((work_of(others), fit.blocked), []).append(fit.trials)
+    spreads = {key: PairSpreads(alike_trials, blocked=key[1]) for key, alike_trials in alike.items()}
     return {
         others: fit._replace(noise=noises[fit.blocked][others], spreads=spreads[work_of(others), fit.blocked])
         for others, (fit, _) in solved.items()
@@ -144,16 +148,16 @@ def fits(found: Sequence[Sample], factor: str, prior: NoisePrior = SHIPPED_PRIOR
 def pooled(residuals: Mapping[Levels, Residual], prior: NoisePrior = SHIPPED_PRIOR) -> dict[Levels, Noise]:
     """The noise of each: that of all residuals of the same work and machine together."""
     sums = residuals_of_works(residuals)
-    noises = {work: moderated(one.squares, one.freedom, prior) for work, one in sums.items()}
+    noises = {work: moderated(residual.squares, residual.freedom, prior) for work, residual in sums.items()}
     return {levels: noises[work_of(levels)] for levels in residuals}
 
 
 def residuals_of_works(residuals: Mapping[Levels, Residual]) -> dict[Levels, Residual]:
     """Added up by work and machine."""
     sums: dict[Levels, Residual] = {}
-    for levels, one in residuals.items():
+    for levels, residual in residuals.items():
         work = work_of(levels)
-        sums[work] = sums[work].plus(one) if work in sums else one
+        sums[work] = sums[work].plus(residual) if work in sums else residual
     return sums
 
 
@@ -162,32 +166,40 @@ def work_of(levels: Levels) -> Levels:
     return tuple(item for item in levels if item[0] in OF_WORK)
 
 
-def within(found: Mapping[Levels, Sequence[Sample]], prior: NoisePrior = SHIPPED_PRIOR) -> dict[Levels, Noise]:
+def noise_by_combination(
+    trials_by_levels: Mapping[Levels, Sequence[Sample]], prior: NoisePrior = SHIPPED_PRIOR
+) -> dict[Levels, Noise]:
     """The noise of each combination's times themselves, drift between repetitions included: for medians.
 
     A combination that ran once has that of all others of the same work and machine.
     """
-    spreads = {levels: spread([[one.elapsed_s for one in own]]) for levels, own in found.items()}
+    spreads = {levels: spread([[trial.elapsed_s for trial in trials]]) for levels, trials in trials_by_levels.items()}
     noises = pooled(spreads, prior)
-    own = {levels: moderated(one.squares, one.freedom, prior) for levels, one in spreads.items() if one.freedom}
-    return noises | own
+    own_noises = {
+        levels: moderated(residual.squares, residual.freedom, prior)
+        for levels, residual in spreads.items()
+        if residual.freedom
+    }
+    return noises | own_noises
 
 
-def residuals(found: Sequence[Sample], factor: str) -> dict[Levels, Residual]:
+def residuals(finished: Sequence[Sample], factor: str) -> dict[Levels, Residual]:
     """What is left of each work's log times within blocks: all that a prior is fitted from."""
-    return residuals_of_works({others: _solve(own)[1] for others, own in by_other_factors(found, factor).items()})
+    return residuals_of_works(
+        {others: _solve(trials_by_level)[1] for others, trials_by_level in by_other_factors(finished, factor).items()}
+    )
 
 
-def by_other_factors(found: Sequence[Sample], factor: str) -> dict[Levels, dict[str, list[Sample]]]:
+def by_other_factors(finished: Sequence[Sample], factor: str) -> dict[Levels, dict[str, list[Sample]]]:
     """Samples by the levels of all other factors, then by the level of this one."""
     groups: dict[Levels, dict[str, list[Sample]]] = {}
-    for sample in found:
+    for sample in finished:
         others = tuple(item for item in sample.factors if item[0] != factor)
         groups.setdefault(others, {}).setdefault(sample.level(factor), []).append(sample)
     return groups
 
 
-def _solve(own: Mapping[str, Sequence[Sample]]) -> tuple[Fit, Residual]:
+def _solve(trials: Mapping[str, Sequence[Sample]]) -> tuple[Fit, Residual]:
     """Least squares with the blocks' terms projected out, which leaves an equation for each level.
 
     Noise and spreads are those of its own trials, to be replaced by what is pooled.
@@ -195,9 +207,9 @@ def _solve(own: Mapping[str, Sequence[Sample]]) -> tuple[Fit, Residual]:
     Blocks have terms where they join all levels and most trials share theirs with another level; else there is one
     constant, and drift stays in the noise.
     """
-    levels = tuple(in_order(own))
-    level = np.repeat(np.arange(len(levels)), [len(own[name]) for name in levels])
-    samples = [one for name in levels for one in own[name]]
+    levels = tuple(in_order(trials))
+    level = np.repeat(np.arange(len(levels)), [len(trials[name]) for name in levels])
+    samples = [trial for name in levels for trial in trials[name]]
     block = block_numbers(samples)
     logs = np.log([sample.elapsed_s for sample in samples])
     counts = _counts(block, level, len(levels))
@@ -212,12 +224,12 @@ def _solve(own: Mapping[str, Sequence[Sample]]) -> tuple[Fit, Residual]:
     centred = logs - means[block]
     products = np.bincount(level, centred)
     inverse = np.linalg.pinv(squares, hermitian=True)
-    found = inverse @ products
-    left = max(0.0, float(centred @ centred - found @ products))
+    solution = inverse @ products
+    left = max(0.0, float(centred @ centred - solution @ products))
     freedom = len(samples) - len(counts) - (len(levels) - 1)
     residual = Residual(left, freedom, len(samples))
-    spreads = PairSpreads([own], blocked=bool(blocked))
-    return Fit(levels, found, inverse, counts, moderated(left, freedom), own, bool(blocked), spreads), residual
+    spreads = PairSpreads([trials], blocked=bool(blocked))
+    return Fit(levels, solution, inverse, counts, moderated(left, freedom), trials, bool(blocked), spreads), residual
 
 
 def _counts(block: Array, level: Array, levels: int) -> Array:
@@ -242,18 +254,18 @@ def prior_of(took: Iterable[TrialDuration], facts: Mapping[str, Fact], clusters:
 
     Each run's repetitions are blocks of their own. The shipped prior where these are too few.
     """
-    found = [
+    finished = [
         Sample(
-            trial=one.trial.id,
-            factors=(*one.trial.factors.items(), (RUN, one.run), (MACHINE, "")),
-            repetition=one.trial.repetition,
-            elapsed_s=one.elapsed_s,
+            trial=duration.trial.id,
+            factors=(*duration.trial.factors.items(), (RUN, duration.run), (MACHINE, "")),
+            repetition=duration.trial.repetition,
+            elapsed_s=duration.elapsed_s,
         )
-        for one in took
-        if one.elapsed_s
-        and not one.trial.warm_up
-        and not one.trial.varied
-        and one.trial.cluster.kind in clusters
-        and all(name in one.facts and one.facts[name] == facts.get(name) for name in SAME_MACHINE)
+        for duration in took
+        if duration.elapsed_s
+        and not duration.trial.warm_up
+        and not duration.trial.varied
+        and duration.trial.cluster.kind in clusters
+        and all(name in duration.facts and duration.facts[name] == facts.get(name) for name in SAME_MACHINE)
     ]
-    return fit_prior(list(residuals(found, PLACEMENT).values()))
+    return fit_prior(list(residuals(finished, PLACEMENT).values()))

@@ -40,7 +40,7 @@ class Transfer(NamedTuple):
 
     @property
     def total(self) -> float:
-        """All purposes together."""
+        """The sum of all purposes."""
         return sum(self.bytes.values())
 
 
@@ -115,7 +115,7 @@ def transfers(record: Record) -> tuple[Transfer, ...]:
 
 
 def node_uses(record: Record) -> tuple[NodeUse, ...]:
-    """Of each node; none where there is one only."""
+    """Return the use of each node; none where there is only one."""
     nodes = nodes_of(record)
     workers = record.trial.cluster.workers or nodes
     seconds = {node: _processor_s(record, node) for node in nodes}
@@ -145,7 +145,7 @@ def node_uses(record: Record) -> tuple[NodeUse, ...]:
 
 
 def imbalances(uses: Sequence[NodeUse]) -> tuple[Imbalance, ...]:
-    """Of each resource that was counted on all workers and used at all; none for fewer than two workers."""
+    """Return the imbalance of each resource that all workers counted and any used; none for fewer than two workers."""
     workers = [use for use in uses if use.is_worker]
     ratios = []
     for resource, used in RESOURCES.items():
@@ -170,7 +170,7 @@ def _within(of_node: Sequence[Amount], node: str) -> float | None:
 
 
 def _sum(values: Sequence[float | None]) -> float | None:
-    """Of those that are known."""
+    """Sum the values that are known."""
     known = [value for value in values if value is not None]
     return sum(known) if known else None
 
@@ -196,8 +196,8 @@ def _disk_bytes(record: Record, node: str, of_node: Sequence[Amount]) -> tuple[f
         return _added(disks, "read_bytes"), _added(disks, "written_bytes"), False
     processes = [amount for amount in of_node if amount.probe == "disk-processes" and amount.subject not in INSTRUMENTS]
     written, cancelled = _added(processes, "written_bytes"), _added(processes, "cancelled_write_bytes")
-    kept = None if written is None else max(0.0, written - (cancelled or 0.0))
-    return _added(processes, "read_bytes"), kept, True
+    written_out = None if written is None else max(0.0, written - (cancelled or 0.0))
+    return _added(processes, "read_bytes"), written_out, True
 
 
 def _one_machine(record: Record) -> bool:
@@ -206,7 +206,7 @@ def _one_machine(record: Record) -> bool:
 
 
 def _processor_s(record: Record, node: str) -> float | None:
-    """Of a node that is a machine all of its processors' busy time, else that of its processes."""
+    """Return the processors' busy time of a node that is a machine, else that of its processes."""
     of_node = [amount for amount in record.amounts if amount.node == node]
     machine = [amount for amount in of_node if (amount.probe, amount.subject) == ("cpu", "machine")]
     if machine:

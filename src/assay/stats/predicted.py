@@ -63,7 +63,10 @@ def _on_machines(records: Sequence[Record], predictions: Sequence[Prediction]) -
     """Each with all its levels, the kind of machine of the trial that it is like too."""
     trials = Trials.of(records)
     machines = {record.trial.id: machine for record, machine in zip(trials, trials.machines, strict=True)}
-    return [(one, (*one.factors.items(), (MACHINE, machines[one.trial.like]))) for one in predictions]
+    return [
+        (prediction, (*prediction.factors.items(), (MACHINE, machines[prediction.trial.like])))
+        for prediction in predictions
+    ]
 
 
 def _base(rows: Sequence[Row]) -> Row | None:

@@ -52,7 +52,7 @@ def processors_varied(records: Sequence[Record]) -> list[Doubt]:
         if used_s >= LEAST_S:
             key = (machine_of(record), *sorted(record.trial.factors.items()))
             combined.setdefault(key, []).append((used_s, record.trial.id))
-    extremes = [(min(own), max(own)) for own in combined.values()]
+    extremes = [(min(processor_s), max(processor_s)) for processor_s in combined.values()]
     if not extremes:
         return []
     (least_s, least), (most_s, most) = max(extremes, key=lambda pair: pair[1][0] / pair[0][0])
@@ -90,18 +90,20 @@ class Condition(Frozen):
 
 
 def conditions(by_placement: Mapping[str, Sequence[Record]], base: str) -> tuple[Condition, ...]:
-    """Of the trials of each placement but the baseline, by the median; none where drives are not emulated."""
-    every = [record for own in by_placement.values() for record in own]
+    """Return the conditions of each placement but the baseline, by the median; none where drives are not emulated."""
+    every = [record for records in by_placement.values() for record in records]
     if not all(
         kind_of(medium).emulated and record.reports_of(medium.name) for record in every for medium in record.trial.media
     ):
         return ()
-    found = []
-    for placement, own in by_placement.items():
-        found.append(Condition(kind=READ, subject=placement, share=_median(own, read_share), least=READ_SHARE))
-        found.append(Condition(kind=WRITTEN, subject=placement, share=_median(own, written_share), least=WRITTEN_SHARE))
+    results = []
+    for placement, records in by_placement.items():
+        results.append(Condition(kind=READ, subject=placement, share=_median(records, read_share), least=READ_SHARE))
+        results.append(
+            Condition(kind=WRITTEN, subject=placement, share=_median(records, written_share), least=WRITTEN_SHARE)
+        )
     busy = _median(by_placement.get(base, ()), busy_share)
-    return (*found, Condition(kind=BUSY, subject=base, share=busy, least=BUSY_SHARE))
+    return (*results, Condition(kind=BUSY, subject=base, share=busy, least=BUSY_SHARE))
 
 
 AMOUNTS_READ: frozenset[tuple[str, Part]] = frozenset({("disk", "run")})
@@ -128,8 +130,8 @@ def busy_seconds(record: Record) -> float | None:
 def read_share(record: Record) -> float | None:
     """What came from the drives of all that the jobs read: from the store, local directories and in the shuffle."""
     counted = _counted(record)
-    wanted = counted["local_read_bytes"] + counted["store_read_bytes"] + counted["shuffled_bytes"]
-    return _share(wanted, [run.reads for run in _run_reports(record)])
+    read_bytes = counted["local_read_bytes"] + counted["store_read_bytes"] + counted["shuffled_bytes"]
+    return _share(read_bytes, [run.reads for run in _run_reports(record)])
 
 
 def moved_bytes(record: Record) -> int:
@@ -142,8 +144,8 @@ def moved_bytes(record: Record) -> int:
 def written_share(record: Record) -> float | None:
     """What was on the drives when the jobs ended, of all that the jobs wrote to the store and local directories."""
     counted = _counted(record)
-    wanted = counted["local_written_bytes"] + counted["store_written_bytes"]
-    return _share(wanted, [run.writes for run in _run_reports(record)])
+    written_bytes = counted["local_written_bytes"] + counted["store_written_bytes"]
+    return _share(written_bytes, [run.writes for run in _run_reports(record)])
 
 
 def _counted(record: Record) -> Counter[Counted]:
@@ -151,8 +153,8 @@ def _counted(record: Record) -> Counter[Counted]:
     return Counter(counted_by_tasks(record.trial.engine, record.totals.counters if record.totals else {}))
 
 
-def _share(wanted: int, requests: Sequence[DeviceRequests | None]) -> float | None:
-    return min(1.0, sum(request.bytes for request in requests if request) / wanted) if wanted else None
+def _share(counted_bytes: int, requests: Sequence[DeviceRequests | None]) -> float | None:
+    return min(1.0, sum(request.bytes for request in requests if request) / counted_bytes) if counted_bytes else None
 
 
 def busy_share(record: Record) -> float | None:
@@ -180,7 +182,7 @@ MOST_TIMES_APART = 2.0
 def doubts_of(records: Sequence[Record]) -> list[Doubt]:
     """The run's doubts, each once: those of its trials, and those that only the whole run shows."""
     records = Trials.of(records)
-    found = {doubt.model_dump_json(): doubt for record in records for doubt in record.doubts}
+    trial_doubts = {doubt.model_dump_json(): doubt for record in records for doubt in record.doubts}
     of_run = (
         wrong_outputs,
         few_repetitions,
@@ -192,7 +194,7 @@ def doubts_of(records: Sequence[Record]) -> list[Doubt]:
         media_changed,
         unexplained,
     )
-    return [*found.values(), *(doubt for look in of_run for doubt in look(records))]
+    return [*trial_doubts.values(), *(doubt for look in of_run for doubt in look(records))]
 
 
 FEW_REPETITIONS = doubt_kind(
@@ -210,8 +212,8 @@ def few_repetitions(records: Sequence[Record]) -> list[Doubt]:
     works: dict[Levels, list[Sample]] = {}
     for sample in samples(records):
         works.setdefault(work_of(sample.factors), []).append(sample)
-    once = [own for own in works.values() if max(map(len, combinations(own).values())) < 2]
-    named = first_few(list(dict.fromkeys(own[0].level("workload") for own in once)))
+    once = [work_samples for work_samples in works.values() if max(map(len, combinations(work_samples).values())) < 2]
+    named = first_few(list(dict.fromkeys(work_samples[0].level("workload") for work_samples in once)))
     return [FEW_REPETITIONS.doubt(f"no trial of {named} was repeated")] if once else []
 
 
@@ -226,8 +228,8 @@ OUTLIERS = doubt_kind(
 
 def outlying_trials(records: Sequence[Record]) -> list[Doubt]:
     """Outliers, the farthest first."""
-    outlying = sorted(outliers(samples(records)), key=lambda one: -abs(one.times - 1))
-    named = first_few([one.words for one in outlying], "; ", "; and")
+    outlying = sorted(outliers(samples(records)), key=lambda outlier: -abs(outlier.times - 1))
+    named = first_few([outlier.words for outlier in outlying], "; ", "; and")
     are = " is an outlier" if len(outlying) == 1 else "s are outliers"
     return [OUTLIERS.doubt(f"{len(outlying)} trial{are}: {named}")] if outlying else []
 
@@ -248,8 +250,8 @@ EMULATED_BESIDE_REAL = doubt_kind(
 def emulated_beside_real(records: Sequence[Record]) -> list[Doubt]:
     """A doubt where some media are emulated and some are not."""
     kinds = {kind_of(medium).emulated for record in records for medium in record.trial.media}
-    what = "the run has emulated drives and media of this machine"
-    return [EMULATED_BESIDE_REAL.doubt(what)] if len(kinds) > 1 else []
+    finding = "the run has emulated drives and media of this machine"
+    return [EMULATED_BESIDE_REAL.doubt(finding)] if len(kinds) > 1 else []
 
 
 WRONG_OUTPUTS = doubt_kind(
@@ -266,8 +268,8 @@ def wrong_outputs(records: Sequence[Record]) -> list[Doubt]:
     """A doubt where trials ended with a wrong output; else none."""
     wrong = [record.trial.id for record in records if is_wrong(record)]
     trials = f"{len(wrong)} trial{'' if len(wrong) == 1 else 's'}"
-    what = f"{trials} ended with a wrong output: {first_few(wrong)}"
-    return [WRONG_OUTPUTS.doubt(what)] if wrong else []
+    finding = f"{trials} ended with a wrong output: {first_few(wrong)}"
+    return [WRONG_OUTPUTS.doubt(finding)] if wrong else []
 
 
 DIFFERENT_MACHINES = doubt_kind(
@@ -286,8 +288,8 @@ DIFFERENT_MACHINES = doubt_kind(
 def different_machines(records: Sequence[Record]) -> list[Doubt]:
     """A doubt where trials ran on machines of several kinds, which it names; else none."""
     names = machine_names(machines_of(records))
-    what = f"the trials ran on {len(names)} different machines, or with different software"
-    return [DIFFERENT_MACHINES.doubt(f"{what}: {', '.join(names.values())}")] if len(names) > 1 else []
+    finding = f"the trials ran on {len(names)} different machines, or with different software"
+    return [DIFFERENT_MACHINES.doubt(f"{finding}: {', '.join(names.values())}")] if len(names) > 1 else []
 
 
 MEDIUM_CHANGED = doubt_kind(
@@ -337,7 +339,7 @@ def parts_apart(records: Sequence[Record]) -> list[Doubt]:
         if counts(record):
             key = (machine_of(record), *(factors[name] for name in WORK))
             began.setdefault((repetition, key), []).append(began_ms(record))
-    apart_s = [(repetition, (max(own) - min(own)) / 1000) for (repetition, _), own in began.items()]
+    apart_s = [(repetition, (max(starts_ms) - min(starts_ms)) / 1000) for (repetition, _), starts_ms in began.items()]
     far = {repetition: seconds for repetition, seconds in apart_s if seconds > MOST_TIMES_APART * whole_s[repetition]}
     if not far:
         return []

@@ -44,10 +44,10 @@ class Sample(NamedTuple):
         return dict(self.factors)[factor]
 
 
-def block_numbers(found: Sequence[Sample]) -> Array:
-    """Which block each trial is of, numbered from 0: a block is one repetition of one run on one machine."""
-    turns = [(*map(dict(one.factors).get, (RUN, MACHINE)), one.repetition) for one in found]
-    places = {turn: place for place, turn in enumerate(dict.fromkeys(turns))}
+def block_numbers(finished: Sequence[Sample]) -> Array:
+    """Number each trial's block from 0: a block is one repetition of one run on one machine."""
+    turns = [(*map(dict(sample.factors).get, (RUN, MACHINE)), sample.repetition) for sample in finished]
+    places = {turn: index for index, turn in enumerate(dict.fromkeys(turns))}
     return np.array([places[turn] for turn in turns])
 
 
@@ -106,11 +106,11 @@ class Trials(list[Record]):
         known, places = sets_of_media(self, self._runs)
         names = machine_names(known)
         kinds = []
-        for machine, place in places:
+        for machine, variant in places:
             name = names[machine]
-            if place:
-                other = first_difference(known[machine][0], known[machine][place])
-                name = f"{name.partition(' ')[0]}{place + 1} ({other.medium} {other.fact} {other.after})"
+            if variant:
+                other = first_difference(known[machine][0], known[machine][variant])
+                name = f"{name.partition(' ')[0]}{variant + 1} ({other.medium} {other.fact} {other.after})"
             kinds.append(name)
         return kinds
 
@@ -119,7 +119,8 @@ class Trials(list[Record]):
         """For each record how a medium of its trial's is another than the first of its name on that machine."""
         known, places = sets_of_media(self, ())
         return [
-            first_difference(known[machine][0], known[machine][place]) if place else None for machine, place in places
+            first_difference(known[machine][0], known[machine][variant]) if variant else None
+            for machine, variant in places
         ]
 
     @cached_property
@@ -143,50 +144,50 @@ def samples(records: Sequence[Record], runs: Sequence[str] = ()) -> list[Sample]
     return Trials.of(records, runs).samples
 
 
-def combinations(found: Sequence[Sample]) -> dict[Levels, list[Sample]]:
+def combinations(finished: Sequence[Sample]) -> dict[Levels, list[Sample]]:
     """Samples by all their factors: the repetitions of each combination, on one kind of machine."""
     by_levels: dict[Levels, list[Sample]] = {}
-    for sample in found:
+    for sample in finished:
         by_levels.setdefault(sample.factors, []).append(sample)
     return by_levels
 
 
-def varying_factors(found: Sequence[Sample]) -> list[str]:
-    """Those with more than one level, in the order in which the trials name them."""
-    seen: dict[str, set[str]] = {}
-    for one in found:
-        for name, level in one.factors:
-            seen.setdefault(name, set()).add(level)
-    return [name for name, levels in seen.items() if len(levels) > 1]
+def varying_factors(finished: Sequence[Sample]) -> list[str]:
+    """List the factors with more than one level, in the order in which the trials name them."""
+    levels_by_factor: dict[str, set[str]] = {}
+    for sample in finished:
+        for name, level in sample.factors:
+            levels_by_factor.setdefault(name, set()).add(level)
+    return [name for name, levels in levels_by_factor.items() if len(levels) > 1]
 
 
 _SIZE = re.compile(r"\b\d+(?:\.\d+)?[KMGT]iB\b")
 
 
 def in_order(levels: Iterable[str]) -> list[str]:
-    """Each once, sorted as people do: `2` before `10`, `ssd25` before `ssd100`, `512MiB` before `1GiB`."""
+    """Sort levels as people do, each once: `2` before `10`, `ssd25` before `ssd100`, `512MiB` before `1GiB`."""
     parts = {level: re.split(r"(\d+)", _SIZE.sub(lambda size: str(size_of(size[0])), level)) for level in levels}
-    return sorted(parts, key=lambda one: [(int(part) if part.isdigit() else -1, part) for part in parts[one]])
+    return sorted(parts, key=lambda level: [(int(part) if part.isdigit() else -1, part) for part in parts[level]])
 
 
-def by_levels(found: Iterable[Levels]) -> list[Levels]:
+def by_levels(unordered: Iterable[Levels]) -> list[Levels]:
     """Combinations, each once, sorted by their first factor, then by the next: its base before all other levels."""
-    every = list(dict.fromkeys(found))
+    every = list(dict.fromkeys(unordered))
     names = dict.fromkeys(name for levels in every for name, _ in levels)
     known = [dict(levels) for levels in every]
     places = {
-        (name, level): place
+        (name, level): rank
         for name in names
-        for place, level in enumerate(in_plan_order({one.get(name, "") for one in known}, BASES.get(name, ())))
+        for rank, level in enumerate(in_plan_order({levels.get(name, "") for levels in known}, BASES.get(name, ())))
     }
     return sorted(every, key=lambda levels: [places[name, dict(levels).get(name, "")] for name in names])
 
 
 def in_plan_order(levels: Iterable[str], planned: Sequence[str]) -> list[str]:
-    """Each once: those of a plan in its order, then all others as `in_order` sorts them, zero storage delay last.
+    """Order levels, each once: a plan's in its order, then others by `in_order`, zero storage delay last.
 
     The first of those that have times is the base that all others are compared with.
     """
-    places = {name: place for place, name in enumerate(dict.fromkeys(planned))}
-    own = in_order(levels)
-    return sorted(own, key=lambda one: (one == ZERO_DELAY, places.get(one, len(places))))
+    places = {name: rank for rank, name in enumerate(dict.fromkeys(planned))}
+    ordered = in_order(levels)
+    return sorted(ordered, key=lambda level: (level == ZERO_DELAY, places.get(level, len(places))))

@@ -43,7 +43,7 @@ _LEAST = 1 - 1e-12
 class Quantile:
     """The least of some whole numbers, none below 0, up to which a share of their weight lies.
 
-    All values are shown in pieces, again and again, until it is `found`: each pass finds one digit of 11 bits, the
+    All values are shown in pieces, again and again, until `is_found`: each pass finds one digit of 11 bits, the
     highest first. `greatest` is the greatest of them.
     """
 
@@ -54,16 +54,16 @@ class Quantile:
         self._below = 0.0
         self._wanted: float | None = None
         self._weights = np.zeros(_DIGITS)
-        self.found = False
+        self.is_found = False
 
     @property
     def value(self) -> int:
-        """Once it is found."""
+        """The quantile, once it is found."""
         return self._prefix
 
     def see(self, values: Array, weight: Array) -> None:
         """Some of the values, with their weights."""
-        if self.found:
+        if self.is_found:
             return
         digits = values >> self._shift
         if self._wanted is not None:
@@ -72,8 +72,8 @@ class Quantile:
         self._weights += np.bincount(digits & (_DIGITS - 1), weights=weight, minlength=_DIGITS)
 
     def end_pass(self) -> None:
-        """All values have been shown."""
-        if self.found:
+        """End a pass, in which all values have been shown."""
+        if self.is_found:
             return
         upto = self._below + np.cumsum(self._weights)
         if self._wanted is None:
@@ -83,7 +83,7 @@ class Quantile:
         digit = min(max(digit, int(some[0])), int(some[-1])) if len(some) else 0
         self._below = float(upto[digit] - self._weights[digit])
         self._prefix = self._prefix << DIGIT_BITS | digit
-        self.found = self._shift == 0
+        self.is_found = self._shift == 0
         self._shift -= DIGIT_BITS
         self._weights[:] = 0
 
@@ -106,32 +106,32 @@ class Sequentiality:
         self._ends = [-1] * REMEMBERED_ENDS
         self._run_at = [0] * REMEMBERED_ENDS
         # The places at which each end is held, as bits: two runs may end alike, and then the first place is taken.
-        self._held: dict[int, int] = {}
+        self._runs_by_end: dict[int, int] = {}
         self._begun = 0
 
     def see(self, offset: Array, length: Array) -> tuple[Array, Array]:
         """Which of the next requests are sequential, and the runs that they belong to, numbered from 0."""
-        ends, run_at, held, begun = self._ends, self._run_at, self._held, self._begun
+        ends, run_at, runs_by_end, begun = self._ends, self._run_at, self._runs_by_end, self._begun
         sequential, runs = bytearray(len(offset)), [0] * len(offset)
         for number, (begin, end) in enumerate(zip(offset.tolist(), (offset + length).tolist(), strict=True)):
-            places = held.pop(begin, 0)
+            places = runs_by_end.pop(begin, 0)
             if places:
                 bit = places & -places
-                place = bit.bit_length() - 1
+                index = bit.bit_length() - 1
                 if places != bit:
-                    held[begin] = places ^ bit
+                    runs_by_end[begin] = places ^ bit
                 sequential[number] = 1
             else:
-                place = begun % REMEMBERED_ENDS
-                bit = 1 << place
-                left = held.pop(ends[place], 0) & ~bit
+                index = begun % REMEMBERED_ENDS
+                bit = 1 << index
+                left = runs_by_end.pop(ends[index], 0) & ~bit
                 if left:
-                    held[ends[place]] = left
-                run_at[place] = begun
+                    runs_by_end[ends[index]] = left
+                run_at[index] = begun
                 begun += 1
-            ends[place] = end
-            held[end] = held.get(end, 0) | bit
-            runs[number] = run_at[place]
+            ends[index] = end
+            runs_by_end[end] = runs_by_end.get(end, 0) | bit
+            runs[number] = run_at[index]
         self._begun = begun
         return np.frombuffer(sequential, bool), np.array(runs, np.int32)
 
@@ -199,7 +199,7 @@ class Arrivals(NamedTuple):
 
 
 def pieces(count: int) -> Iterator[slice]:
-    """So many things, some at a time."""
+    """Divide a number of things into slices."""
     yield from (slice(begin, min(count, begin + AT_ONCE)) for begin in range(0, count, AT_ONCE))
 
 
@@ -260,23 +260,23 @@ def figures(arrived: Arrivals, at: Array, segment: Array, weights: Array) -> dic
         return {}
     by_count, by_bytes = Quantile(0.5, sums.most_bytes), Quantile(0.5, sums.most_bytes)
     latency, gap = Quantile(0.99, sums.most_latency_ns), Quantile(0.5, sums.most_gap_ns)
-    while not all(one.found for one in (by_count, by_bytes, latency, gap)):
+    while not all(quantile.is_found for quantile in (by_count, by_bytes, latency, gap)):
         for piece in parts():
             by_count.see(piece.size, piece.weight)
             by_bytes.see(piece.size, piece.weight * piece.size)
             latency.see(piece.latency_ns, piece.weight)
             gap.see(piece.gap_ns, piece.gap_weight)
-        for one in (by_count, by_bytes, latency, gap):
-            one.end_pass()
-    found = {
+        for quantile in (by_count, by_bytes, latency, gap):
+            quantile.end_pass()
+    result = {
         **sums.figures(),
         "median_request_bytes": float(by_count.value),
         "typical_request_bytes": float(by_bytes.value),
         "latency_ms_p99": latency.value / 1e6,
     }
     if sums.count > 1:
-        found["gap_ms_median"] = gap.value / 1e6
-    return found
+        result["gap_ms_median"] = gap.value / 1e6
+    return result
 
 
 def _line(arrived: Arrivals, at: Array, segment: Array, weights: Array) -> Iterator[Piece]:
@@ -285,15 +285,15 @@ def _line(arrived: Arrivals, at: Array, segment: Array, weights: Array) -> Itera
         weight = weights[segment[piece]]
         some = weight > 0
         if some.any():
-            own, weight = at[piece][some], weight[some]
-            arrived_ns = arrived.requests.arrived_ns[own].astype(np.int64)
+            chosen, weight = at[piece][some], weight[some]
+            arrived_ns = arrived.requests.arrived_ns[chosen].astype(np.int64)
             gap_weight = weight.copy()
             gap_weight[:1] *= last_ns is not None
             gap_ns = np.diff(arrived_ns, prepend=arrived_ns[0] if last_ns is None else last_ns)
             last_ns = int(arrived_ns[-1])
-            size = arrived.requests.bytes[own].astype(np.int64)
-            latency_ns = arrived.requests.latency_ns[own].astype(np.int64)
-            yield Piece(own, weight, arrived_ns, size, latency_ns, gap_ns, gap_weight)
+            size = arrived.requests.bytes[chosen].astype(np.int64)
+            latency_ns = arrived.requests.latency_ns[chosen].astype(np.int64)
+            yield Piece(chosen, weight, arrived_ns, size, latency_ns, gap_ns, gap_weight)
 
 
 class _Sums:
@@ -326,7 +326,7 @@ class _Sums:
         self.most_gap_ns = max(self.most_gap_ns, int(piece.gap_ns.max()))
 
     def figures(self) -> dict[str, float]:
-        found = {
+        result = {
             "bytes": self._bytes,
             "requests": self._weight,
             "sequential_share": min(1.0, self._sequential / self._bytes) if self._bytes else 0.0,
@@ -336,8 +336,8 @@ class _Sums:
             "active_s": self._windows * WINDOW_NS / 1e9,
         }
         if self.count > 1:
-            found["gap_ms_mean"] = self._gap_ns / 1e6 / self._gap_weight
-        return found
+            result["gap_ms_mean"] = self._gap_ns / 1e6 / self._gap_weight
+        return result
 
 
 def signature(
@@ -346,7 +346,7 @@ def signature(
     """The signature of all jobs that the attempts are of."""
     timeline = Timeline(attempts, engine)
     accesses = [access for request in requests for access in _traced(request, timeline)]
-    accesses += [access for one in counted for access in _estimated(one, timeline)]
+    accesses += [access for counted_requests in counted for access in _estimated(counted_requests, timeline)]
     bytes_of: dict[tuple[str, str], float] = {}
     for access in accesses:
         key = (access.job, access.phase)
@@ -366,25 +366,25 @@ def _traced(requests: Requests, timeline: Timeline) -> Iterator[Access]:
         for piece in pieces(len(at)):
             segment[piece] = timeline.segment_of(requests.arrived_ns[at[piece]])
         weights = timeline.weights(role, direction)
-        for place, (job, phase) in enumerate(timeline.phases):
+        for index, (job, phase) in enumerate(timeline.phases):
             # Segments rise with the time of arrival: what a phase has no part of is passed over at both ends.
-            shared = np.flatnonzero(weights[:, place])
+            shared = np.flatnonzero(weights[:, index])
             if not len(shared):
                 continue
             begin, end = np.searchsorted(segment, shared[0]), np.searchsorted(segment, shared[-1], side="right")
-            line = figures(arrived, at[begin:end], segment[begin:end], weights[:, place])
+            line = figures(arrived, at[begin:end], segment[begin:end], weights[:, index])
             if line:
                 yield Access(job=job, phase=phase, medium=requests.medium, role=role, direction=direction, **line)
 
 
 def _estimated(counted: Counted, timeline: Timeline) -> Iterator[Access]:
-    """Each interval's gains go to the phases that ran at its end."""
+    """Attribute each interval's gains to the phases that ran at its end."""
     segment = timeline.segment_of(counted.time_ns)
     for direction in DIRECTIONS:
         weights = timeline.weights(counted.role, direction)[segment]
         bytes_, requests = counted.bytes[direction], counted.requests[direction]
-        for place, (job, phase) in enumerate(timeline.phases):
-            weight = weights[:, place]
+        for index, (job, phase) in enumerate(timeline.phases):
+            weight = weights[:, index]
             total = float(np.dot(weight, requests))
             if total:
                 active = (weight > 0) & (requests > 0)

@@ -15,7 +15,7 @@ from assay.model.doubt import Outcome
 from assay.model.record import Phases, Record, Source
 from assay.model.trial import SHIPPED_PRIOR, NoisePrior
 from assay.stats.comparison import Comparison, compare
-from assay.stats.fit import within
+from assay.stats.fit import noise_by_combination
 from assay.stats.noise import EFFECT, Interval, Median, Noise, median_of
 from assay.stats.sample import (
     MACHINE,
@@ -247,7 +247,7 @@ def summarise(
     for outlier in outliers(found):
         odd.setdefault(_combination(outlier.factors), []).append(outlier)
     own_times = combinations(found)
-    noises = within(own_times, prior)
+    noises = noise_by_combination(own_times, prior)
     middles = {
         _combination(levels): median_of([one.elapsed_s for one in own], noises[levels])
         for levels, own in own_times.items()
@@ -324,5 +324,5 @@ def _row(
 
 
 def _median_known(seconds: Sequence[float | None]) -> float | None:
-    known = [one for one in seconds if one is not None]
+    known = [second for second in seconds if second is not None]
     return median(known) if known else None

@@ -40,10 +40,10 @@ class Timeline:
         self._causes = engine_kind(engine).causes
         every = [span for attempt in attempts for span in spans(attempt)]
         every.sort(key=lambda span: span.began_ms)
-        self._edges_ms, own, counts = running(every, [(span.job, span.phase) for span in every])
-        self.phases: list[tuple[str, str]] = [*own, ("", OUTSIDE)]
+        self._edges_ms, keys, counts = running(every, [(span.job, span.phase) for span in every])
+        self.phases: list[tuple[str, str]] = [*keys, ("", OUTSIDE)]
         self._counts = np.append(counts, np.zeros((len(counts), 1)), axis=1)
-        phases_of = Counter(job for job, _ in own)
+        phases_of = Counter(job for job, _ in keys)
         self._of_one_phase = {job for job, phases in phases_of.items() if phases == 1}
 
     def segment_of(self, time_ns: Array) -> Array:
@@ -68,9 +68,9 @@ def spans(attempt: TaskAttempt) -> Iterator[PhaseSpan]:
 
 
 def phase_uses(attempts: Sequence[TaskAttempt]) -> list[PhaseUse]:
-    """Each phase's attempts, time and processor time; in the order of their beginning."""
+    """Sum each phase's attempts, time and processor time, in the order of their beginning."""
     by_phase: dict[tuple[str, str], list[tuple[PhaseSpan, TaskAttempt]]] = {}
-    for attempt in sorted(attempts, key=lambda one: one.started_ms):
+    for attempt in sorted(attempts, key=lambda attempt: attempt.started_ms):
         for span in spans(attempt):
             by_phase.setdefault((span.job, span.phase), []).append((span, attempt))
     uses = []
@@ -147,10 +147,10 @@ def sampled(times_ms: Sequence[int], values: Sequence[float]) -> Pieces:
 def added(series: Sequence[Pieces]) -> Pieces:
     """The sum of some series where all of them have a piece with the same ends; nothing elsewhere."""
     ends = series[0].end_ms
-    for one in series[1:]:
-        ends = np.intersect1d(ends, one.end_ms, assume_unique=True)
-    places = [np.searchsorted(one.end_ms, ends) for one in series]
-    values = sum((one.values[place] for one, place in zip(series, places, strict=True)), np.zeros(len(ends)))
+    for pieces in series[1:]:
+        ends = np.intersect1d(ends, pieces.end_ms, assume_unique=True)
+    places = [np.searchsorted(pieces.end_ms, ends) for pieces in series]
+    values = sum((pieces.values[index] for pieces, index in zip(series, places, strict=True)), np.zeros(len(ends)))
     return Pieces(series[0].begin_ms[places[0]], ends, values)
 
 
@@ -165,11 +165,11 @@ def running(every: Sequence[PhaseSpan], keys: Sequence[Key]) -> tuple[Array, lis
     """
     times = np.array([(span.began_ms, span.ended_ms) for span in every], np.int64).reshape(-1, 2)
     edges_ms = np.unique(times)
-    places = {key: place for place, key in enumerate(dict.fromkeys(keys))}
-    own = np.array([places[key] for key in keys], np.int64)
+    places = {key: index for index, key in enumerate(dict.fromkeys(keys))}
+    columns = np.array([places[key] for key in keys], np.int64)
     changes = np.zeros((len(edges_ms) + 1, len(places)))
-    np.add.at(changes, (np.searchsorted(edges_ms, times[:, 0]) + 1, own), 1)
-    np.add.at(changes, (np.searchsorted(edges_ms, times[:, 1]) + 1, own), -1)
+    np.add.at(changes, (np.searchsorted(edges_ms, times[:, 0]) + 1, columns), 1)
+    np.add.at(changes, (np.searchsorted(edges_ms, times[:, 1]) + 1, columns), -1)
     return edges_ms, list(places), np.cumsum(changes, axis=0)
 
 
@@ -177,34 +177,42 @@ def running_tasks(attempts: Iterable[TaskAttempt]) -> dict[str, Pieces]:
     """How many attempts were in each phase, from the first's beginning to the last's end; of phases with any."""
     every = [span for attempt in attempts for span in spans(attempt)]
     edges_ms, phases, counts = running(every, [span.phase for span in every])
-    return {phase: Pieces(edges_ms[:-1], edges_ms[1:], counts[1:-1, place]) for place, phase in enumerate(phases)}
+    return {phase: Pieces(edges_ms[:-1], edges_ms[1:], counts[1:-1, column]) for column, phase in enumerate(phases)}
 
 
-def within(pieces: Pieces, span: Span) -> Pieces:
-    """Only what lies in a span."""
+def clip(pieces: Pieces, span: Span) -> Pieces:
+    """Clip pieces to a span."""
     begin, end = np.maximum(pieces.begin_ms, span.begin_ms), np.minimum(pieces.end_ms, span.end_ms)
     some = begin < end
     return Pieces(begin[some], end[some], pieces.values[some])
 
 
 def binned(pieces: Pieces, span: Span, most: int) -> Bins:
-    """At most so many bins: each piece by itself where they are no more, else equal stretches of the span."""
-    own = within(pieces, span)
-    if len(own.values) <= most:
-        return Bins(own.begin_ms, own.end_ms, own.end_ms - own.begin_ms, own.values, own.values, own.values, whole=True)
+    """Divide pieces into at most so many bins: each piece by itself, else equal stretches of the span."""
+    clipped = clip(pieces, span)
+    if len(clipped.values) <= most:
+        return Bins(
+            clipped.begin_ms,
+            clipped.end_ms,
+            clipped.end_ms - clipped.begin_ms,
+            clipped.values,
+            clipped.values,
+            clipped.values,
+            whole=True,
+        )
     edges = np.linspace(span.begin_ms, span.end_ms, most + 1).round().astype(np.int64)
     # Until each edge: how much time has a value, and the values added up over it.
-    lengths = own.end_ms - own.begin_ms
-    knots = np.stack((own.begin_ms, own.end_ms), axis=1).ravel() - span.begin_ms
+    lengths = clipped.end_ms - clipped.begin_ms
+    knots = np.stack((clipped.begin_ms, clipped.end_ms), axis=1).ravel() - span.begin_ms
     known_ms, sums = (
         np.diff(np.interp(edges - span.begin_ms, knots, np.repeat(np.append(0, np.cumsum(gains)), 2)[1:-1]))
-        for gains in (lengths, lengths * own.values)
+        for gains in (lengths, lengths * clipped.values)
     )
     some = np.flatnonzero(known_ms)
-    first = np.searchsorted(own.end_ms, edges[:-1], side="right")
-    last = np.searchsorted(own.begin_ms, edges[1:], side="left")
-    inside = [own.values[first[place] : last[place]] for place in some]
-    least, greatest = np.array([one.min() for one in inside]), np.array([one.max() for one in inside])
+    first = np.searchsorted(clipped.end_ms, edges[:-1], side="right")
+    last = np.searchsorted(clipped.begin_ms, edges[1:], side="left")
+    inside = [clipped.values[first[index] : last[index]] for index in some]
+    least, greatest = np.array([values.min() for values in inside]), np.array([values.max() for values in inside])
     # A mean lies between the two but for the rounding of sums.
     mean = np.clip(sums[some] / known_ms[some], least, greatest)
     return Bins(edges[:-1][some], edges[1:][some], known_ms[some], least, mean, greatest, whole=False)

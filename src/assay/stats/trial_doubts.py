@@ -41,11 +41,12 @@ def misplaced(trial: Trial, landings: Sequence[Landed]) -> list[Doubt]:
     for landed in landings:
         if landed.error(trial.placement) <= TOLERANCE_SHARE:
             continue
-        wanted = _percent(trial.placement.of(landed.role))
-        what = f"of {landed.role} {_percent(landed.shares)} landed where {wanted} was wanted ({landed.when})"
+        intended = _percent(trial.placement.of(landed.role))
+        landing = f"of {landed.role} {_percent(landed.shares)} landed where {intended} was wanted ({landed.when})"
         if trial.strict_placement:
-            raise AssayError(f"trial {trial.id}: {what}; write more and smaller blocks, or see that no medium is full")
-        doubts.append(PLACEMENT_MISSED.doubt(f"{trial.placement.name}: {what}", trial.placement.name))
+            cure = "write more and smaller blocks, or see that no medium is full"
+            raise AssayError(f"trial {trial.id}: {landing}; {cure}")
+        doubts.append(PLACEMENT_MISSED.doubt(f"{trial.placement.name}: {landing}", trial.placement.name))
     return doubts
 
 
@@ -66,14 +67,14 @@ def unseen(trial: Trial, landings: Sequence[Landed], *, placed: bool) -> list[Do
     missed = []
     for landed in landings:
         if landed.unseen or landed.trouble is not None:
-            what = f"of {landed.role} {landed.bytes} of {landed.of_bytes} bytes were found ({landed.when})"
-            missed.append(f"{what}: {landed.trouble}" if landed.trouble else what)
+            gap = f"of {landed.role} {landed.bytes} of {landed.of_bytes} bytes were found ({landed.when})"
+            missed.append(f"{gap}: {landed.trouble}" if landed.trouble else gap)
     looked_for = {landed.role for landed in landings if landed.when == "run"}
     places = trial.placement.roles if placed else ()
     missed += [f"nothing saw where {role} landed (run)" for role in places if role not in looked_for]
     if missed and trial.strict_placement:
         raise AssayError(f"trial {trial.id}: {missed[0]}; so where they landed can't be told")
-    return [LANDING_NOT_SEEN.doubt(f"{trial.placement.name}: {what}", trial.placement.name) for what in missed]
+    return [LANDING_NOT_SEEN.doubt(f"{trial.placement.name}: {gap}", trial.placement.name) for gap in missed]
 
 
 def refuse_elsewhere(trial: Trial, landings: Sequence[Landed]) -> None:
@@ -130,11 +131,12 @@ def cached(
         return []
     amounts = Counter(counted_by_tasks(trial.engine, totals(tuple(jobs), ()).counters))
     if devices and all(kind_of(medium).emulated for medium in trial.media):
-        wanted = amounts["local_read_bytes"] + amounts["store_read_bytes"] + amounts["shuffled_bytes"]
+        read_bytes = amounts["local_read_bytes"] + amounts["store_read_bytes"] + amounts["shuffled_bytes"]
         read = sum(reads.bytes for reports in devices.values() if (reads := reports["run"].reads))
-        if read >= FROM_DRIVES_SHARE * wanted:
+        if read >= FROM_DRIVES_SHARE * read_bytes:
             return []
-        what = f"only {100 * read / wanted:.0f} % of what the jobs read on {trial.placement.name} came from its drives"
+        share = f"{100 * read / read_bytes:.0f} %"
+        finding = f"only {share} of what the jobs read on {trial.placement.name} came from its drives"
     else:
         cluster = trial.cluster
         nodes = cluster.nodes or 1
@@ -145,8 +147,8 @@ def cached(
         least = min(room, key=room.__getitem__)
         if amounts["local_written_bytes"] + amounts["store_written_bytes"] > room[least]:
             return []
-        what = f"a trial on {trial.placement.name} wrote less than the {least} it may use"
-    return [PAGE_CACHE_HIDES_MEDIUM.doubt(what, trial.placement.name)]
+        finding = f"a trial on {trial.placement.name} wrote less than the {least} it may use"
+    return [PAGE_CACHE_HIDES_MEDIUM.doubt(finding, trial.placement.name)]
 
 
 def unremembered(job: JobReference, error: AssayError) -> Doubt:
@@ -172,8 +174,8 @@ OUT_OF_MEMORY = doubt_kind(
 def out_of_memory(use: LimitUse | None) -> list[Doubt]:
     """A doubt where the kernel ended processes of the cluster, and the jobs came through all the same."""
     kills = use.out_of_memory_kills if use else 0
-    what = f"the kernel ended {kills} of the cluster's processes at its memory limit"
-    return [OUT_OF_MEMORY.doubt(what)] if kills else []
+    finding = f"the kernel ended {kills} of the cluster's processes at its memory limit"
+    return [OUT_OF_MEMORY.doubt(finding)] if kills else []
 
 
 PAGE_CACHE_OFF_BUDGET = doubt_kind(
@@ -219,21 +221,21 @@ def off_budget(use: LimitUse | None, jobs: Sequence[JobRecord]) -> list[Doubt]:
         return []
     doubts = []
     if cache.trouble is not None:
-        what = f"the page cache could no longer be held at its budget: {cache.trouble}"
-        doubts.append(PAGE_CACHE_NOT_HELD.doubt(what))
+        loss = f"the page cache could no longer be held at its budget: {cache.trouble}"
+        doubts.append(PAGE_CACHE_NOT_HELD.doubt(loss))
     if cache.full_s >= _LEAST_FULL_S and cache.above_s + cache.below_s > _OFF_SHARE * cache.full_s:
         off = [(cache.above_s, "above"), (cache.below_s, "below")]
         parts = " and ".join(
             f"for {seconds:.1f} s more than 10 % {side} its budget" for seconds, side in off if seconds >= 0.05
         )
         share = (cache.above_s + cache.below_s) / cache.full_s
-        what = f"the page cache was full for {cache.full_s:.1f} s, and {parts} ({share:.0%} of that time)"
-        doubts.append(PAGE_CACHE_OFF_BUDGET.doubt(what))
+        deviation = f"the page cache was full for {cache.full_s:.1f} s, and {parts} ({share:.0%} of that time)"
+        doubts.append(PAGE_CACHE_OFF_BUDGET.doubt(deviation))
     failed = sum(stage.failed_attempts for job in jobs for stage in job.stages)
     if failed and "version 1" in (use.interface or ""):
         attempts = f"{failed} task attempt{'' if failed == 1 else 's'}"
-        what = f"{attempts} failed while the page cache was held at its budget"
-        doubts.append(ATTEMPTS_FAILED_AT_BUDGET.doubt(what))
+        failures = f"{attempts} failed while the page cache was held at its budget"
+        doubts.append(ATTEMPTS_FAILED_AT_BUDGET.doubt(failures))
     return doubts
 
 
@@ -253,13 +255,13 @@ MACHINE_SHARED = doubt_kind(
 def crowded(placement: str, amounts: Iterable[Amount]) -> list[Doubt]:
     """A doubt where other programs, or the host's other guests, kept processors busy while the jobs ran."""
     run = [amount for amount in amounts if amount.part == "run"]
-    all_s = sum(one.value for one in run if (one.probe, one.subject) == ("cpu", "machine"))
+    all_s = sum(amount.value for amount in run if (amount.probe, amount.subject) == ("cpu", "machine"))
     others = {("processes", "other", "busy_s"), ("cpu", "machine", "steal_s")}
-    others_s = sum(one.value for one in run if (one.probe, one.subject, one.series) in others)
+    others_s = sum(amount.value for amount in run if (amount.probe, amount.subject, amount.series) in others)
     if others_s <= CROWDED_SHARE * all_s:
         return []
-    what = f"in a trial on {placement} other processes used {others_s:.0f} s of processor time while the jobs ran"
-    return [MACHINE_SHARED.doubt(f"{what}, {100 * others_s / all_s:.0f} % of all", placement)]
+    finding = f"in a trial on {placement} other processes used {others_s:.0f} s of processor time while the jobs ran"
+    return [MACHINE_SHARED.doubt(f"{finding}, {100 * others_s / all_s:.0f} % of all", placement)]
 
 
 MEMORY_GOES_BACK = doubt_kind(
@@ -279,8 +281,8 @@ MEMORY_GOES_BACK = doubt_kind(
 
 def given_back(facts: Mapping[str, Fact]) -> list[Doubt]:
     """A doubt where memory that lay free has to be had from the host of this virtual machine again."""
-    what = "this virtual machine returns its free memory to its host (free page reporting)"
-    return [MEMORY_GOES_BACK.doubt(what)] if facts.get(FREE_MEMORY) == GOES_BACK else []
+    finding = "this virtual machine returns its free memory to its host (free page reporting)"
+    return [MEMORY_GOES_BACK.doubt(finding)] if facts.get(FREE_MEMORY) == GOES_BACK else []
 
 
 PAGE_CACHE_DROPPED = doubt_kind(
@@ -302,8 +304,8 @@ def dropped(facts: Mapping[str, Fact], jobs: Sequence[JobRecord]) -> list[Doubt]
     """A doubt where the jobs ran for longer than the kernel keeps page cache that nobody uses."""
     after_s = float(facts.get(UNUSED_CACHE, inf))
     took_s = (max(job.finished_ms for job in jobs) - min(job.submitted_ms for job in jobs)) / 1000 if jobs else 0.0
-    what = f"the kernel drops page cache that has not been used for {after_s:g} s, and the jobs took {took_s:.0f} s"
-    return [PAGE_CACHE_DROPPED.doubt(what)] if took_s > after_s else []
+    finding = f"the kernel drops page cache that has not been used for {after_s:g} s, and the jobs took {took_s:.0f} s"
+    return [PAGE_CACHE_DROPPED.doubt(finding)] if took_s > after_s else []
 
 
 def of_media(trial: Trial, facts: Mapping[str, Mapping[str, Fact]]) -> list[Doubt]:
@@ -329,8 +331,8 @@ def fault_missed(trial: Trial, report: FaultReport | None) -> list[Doubt]:
     fault = trial.cluster.fault
     if fault is None or (report is not None and report.struck_ms is not None):
         return []
-    what = f"the fault {fault.level} did not strike: the jobs were not seen at {fault.at} before they ended"
-    return [FAULT_DID_NOT_STRIKE.doubt(what, trial.placement.name)]
+    finding = f"the fault {fault.level} did not strike: the jobs were not seen at {fault.at} before they ended"
+    return [FAULT_DID_NOT_STRIKE.doubt(finding, trial.placement.name)]
 
 
 FEWER_NODES = doubt_kind(
@@ -348,6 +350,6 @@ FEWER_NODES = doubt_kind(
 
 def fewer_nodes(trial: Trial) -> list[Doubt]:
     """A doubt where the trial ran on one node in place of what its experiment says."""
-    asked = trial.cluster.instead_of
-    what = f"one node without a network ran in place of {asked}: there can be no namespaces here"
-    return [FEWER_NODES.doubt(what)] if asked else []
+    requested = trial.cluster.instead_of
+    finding = f"one node without a network ran in place of {requested}: there can be no namespaces here"
+    return [FEWER_NODES.doubt(finding)] if requested else []

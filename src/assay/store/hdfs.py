@@ -90,18 +90,18 @@ class WebHdfs:
 
     def list_files(self, path: str) -> list[StoredFile]:
         statuses = self._call("GET", path, op="LISTSTATUS")["FileStatuses"]["FileStatus"]
-        found = []
-        for status in sorted(statuses, key=lambda one: one["pathSuffix"]):
+        files = []
+        for status in sorted(statuses, key=lambda status: status["pathSuffix"]):
             name = status["pathSuffix"]
             if not name.startswith(("_", ".")) and status["type"] == "FILE":
-                found.append(StoredFile(f"{path.rstrip('/')}/{name}" if name else path, int(status["length"])))
-        return found
+                files.append(StoredFile(f"{path.rstrip('/')}/{name}" if name else path, int(status["length"])))
+        return files
 
     def pieces(self, path: str, offset: int = 0, size: int | None = None) -> Iterator[bytes]:
-        """Straight from a DataNode that has the first of these bytes, and that can be reached."""
-        wanted = {"offset": str(offset), **({} if size is None else {"length": str(size)})}
+        """Read from a DataNode that has the first of these bytes and can be reached."""
+        range_parameters = {"offset": str(offset), **({} if size is None else {"length": str(size)})}
         try:
-            connection, request = self._reached(path, wanted)
+            connection, request = self._reached(path, range_parameters)
         except OSError as error:
             raise AssayError(f"reading {path} from HDFS failed: {error}") from error
         try:
@@ -118,8 +118,8 @@ class WebHdfs:
         finally:
             connection.close()
 
-    def _reached(self, path: str, wanted: Mapping[str, str]) -> tuple[NodeConnection, str]:
-        """A connection to a DataNode, and what to ask it for.
+    def _reached(self, path: str, range_parameters: Mapping[str, str]) -> tuple[NodeConnection, str]:
+        """Connect to a DataNode; return the connection and what to ask for.
 
         The NameNode counts a dead DataNode as alive for minutes, and sends clients there: those that can't be reached
         are excluded then, as Hadoop's own client does. Raises OSError for the last one.
@@ -127,7 +127,7 @@ class WebHdfs:
         excluded: list[str] = []
         while True:
             more = {"excludedatanodes": ",".join(excluded)} if excluded else {}
-            answer = self._call("GET", path, op="OPEN", noredirect="true", **wanted, **more)
+            answer = self._call("GET", path, op="OPEN", noredirect="true", **range_parameters, **more)
             location = urlsplit(answer["Location"])
             # Not by httpx, which takes three times the processor time for a long body.
             connection = NodeConnection(location.netloc, _PATIENCE_S, self._connect)
@@ -135,7 +135,7 @@ class WebHdfs:
                 connection.connect()
             except OSError:
                 connection.close()
-                address = self._address_of(location.hostname or "", path, wanted["offset"])
+                address = self._address_of(location.hostname or "", path, range_parameters["offset"])
                 if address is None or address in excluded:
                     raise
                 excluded.append(address)
@@ -145,11 +145,11 @@ class WebHdfs:
     def _address_of(self, host: str, path: str, offset: str) -> str | None:
         """The IP address of a DataNode with a block of a file, which is what it is excluded by."""
         located = self._call("GET", path, op="GET_BLOCK_LOCATIONS", offset=offset, length="1")["LocatedBlocks"]
-        places = [place for block in located["locatedBlocks"] for place in block["locations"]]
+        replicas = [replica for block in located["locatedBlocks"] for replica in block["locations"]]
         return next(
             (
-                str(place["ipAddr"]) for place in places
-                if same_host(host, place["hostName"]) or same_host(host, place["ipAddr"])
+                str(replica["ipAddr"]) for replica in replicas
+                if same_host(host, replica["hostName"]) or same_host(host, replica["ipAddr"])
             ),
             None,
         )  # fmt: skip
@@ -165,7 +165,7 @@ class WebHdfs:
         self._call("DELETE", path, op="DELETE", recursive="true")
 
     def make_directory(self, path: str) -> None:
-        """With its parents; no error when it is there."""
+        """Make a directory and its parents; one that exists is fine."""
         self._call("PUT", path, op="MKDIRS")
 
     def set_policy(self, path: str, policy: str) -> None:
@@ -181,12 +181,15 @@ class WebHdfs:
         status = answer.json()["FileStatus"]
         if status["type"] == "FILE":
             located = self._call("GET", path, op="GET_BLOCK_LOCATIONS")["LocatedBlocks"]["locatedBlocks"]
-            return {int(one["block"]["blockId"]): one["block"]["numBytes"] * len(one["locations"]) for one in located}
+            return {
+                int(block["block"]["blockId"]): block["block"]["numBytes"] * len(block["locations"])
+                for block in located
+            }
         statuses = self._call("GET", path, op="LISTSTATUS")["FileStatuses"]["FileStatus"]
-        found: dict[int, int] = {}
+        blocks: dict[int, int] = {}
         for status in statuses:
-            found |= self.blocks(f"{path.rstrip('/')}/{status['pathSuffix']}")
-        return found
+            blocks |= self.blocks(f"{path.rstrip('/')}/{status['pathSuffix']}")
+        return blocks
 
     def name_system(self) -> Mapping[str, Any]:
         """What the NameNode counts of blocks and DataNodes: its JMX beans FSNamesystem and FSNamesystemState."""
@@ -273,15 +276,15 @@ class HdfsPlacer:
 
     def landed(self, role: str, when: Literal["staged", "run"], path: str) -> Landed:
         """Bytes of the path's block files on each medium."""
-        wanted = self._store.blocks(path)
+        expected = self._store.blocks(path)
         by_medium: dict[str, int] = {}
-        for directory in self._directories if wanted else ():
-            blocks = [file for file in _block_files(directory) if int(file.name.removeprefix("blk_")) in wanted]
+        for directory in self._directories if expected else ():
+            blocks = [file for file in _block_files(directory) if int(file.name.removeprefix("blk_")) in expected]
             if size := sum(file.stat().st_size for file in blocks):
                 by_medium[directory.medium] = by_medium.get(directory.medium, 0) + size
         total = sum(by_medium.values())
         shares = {medium: size / total for medium, size in by_medium.items()}
-        return Landed(role=role, when=when, bytes=total, shares=shares, of_bytes=sum(wanted.values()))
+        return Landed(role=role, when=when, bytes=total, shares=shares, of_bytes=sum(expected.values()))
 
     def redundancy(self, lost: Sequence[Directory]) -> Redundancy:
         """By the block files in the lost directories, and by what the NameNode knows."""
@@ -457,7 +460,7 @@ class Hdfs:
     services: tuple[str, ...] = (HDFS_SERVICE.name,)
 
     def copies(self, properties: Mapping[str, str], nodes: int) -> int:
-        """Of a block at most one on each DataNode."""
+        """Return the copies of a block: at most one on each DataNode."""
         return min(int(properties.get(_COPIES, "1")), nodes)
 
     def open_own(self, cluster: RunningCluster, layout: Layout) -> tuple[Store, HdfsPlacer]:
@@ -465,7 +468,7 @@ class Hdfs:
         return store, HdfsPlacer(store, _directories(layout))
 
     def open_foreign(self, cluster: RunningCluster, environment: Mapping[str, str]) -> Store:
-        """Through the user's own client, which has the user's rights."""
+        """Open the store through the user's client, which has the user's rights."""
         return HadoopFs(cluster.hadoop, environment)
 
 

@@ -23,7 +23,7 @@ _RPC_PORT = "8020"
 
 
 def namenodes(site: Site) -> tuple[str, ...]:
-    """One address, or with high availability those of all NameNodes of the default name service.
+    """Return the NameNode's address, or with high availability those of all NameNodes of the default name service.
 
     In a federation the default file system's NameNode is that of the service with its address. Raises BadInputError
     where the default file system is no HDFS.
@@ -37,8 +37,8 @@ def namenodes(site: Site) -> tuple[str, ...]:
     try:
         authority = urlsplit(default_fs).netloc.rpartition("@")[2]
     except ValueError as error:
-        what = f"fs.defaultFS is {default_fs!r}, and must be hdfs://HOST:PORT"
-        raise BadInputError(f"{site.conf_dir} names no HDFS: {what}") from error
+        problem = f"fs.defaultFS is {default_fs!r}, and must be hdfs://HOST:PORT"
+        raise BadInputError(f"{site.conf_dir} names no HDFS: {problem}") from error
     host = host_and_port(authority)[0]
     suffixes = [f".{host}.{member}" for member in _members(site, host)] or [_suffix(site, authority)]
     urls = []
@@ -71,8 +71,8 @@ def _suffix(site: Site, authority: str) -> str:
 
 def datanodes(answer: Any, _site: Site, by_name: bool) -> Iterator[WorkerDaemon]:  # noqa: FBT001 - see WorkerList
     """A certificate is of a name, as is a login; otherwise the address does, and needs no name server."""
-    for place, node in json.loads(jmx_bean(answer)["LiveNodes"]).items():
-        name, address, port = host_of(place), host_of(node["infoAddr"]), node["infoAddr"].rpartition(":")[2]
+    for host_port, node in json.loads(jmx_bean(answer)["LiveNodes"]).items():
+        name, address, port = host_of(host_port), host_of(node["infoAddr"]), node["infoAddr"].rpartition(":")[2]
         secure_port = node.get("infoSecureAddr", ":0").rpartition(":")[2]
         if port not in {"", "0"}:
             yield WorkerDaemon(name, address, "datanode", f"http://{in_url(name if by_name else address)}:{port}")

@@ -1,4 +1,4 @@
-"""What workloads share: their options, command lines, estimates, and the base of their classes."""
+"""Shared parts of workloads: options, command lines, estimates, and their base class."""
 
 import math
 from abc import abstractmethod
@@ -22,7 +22,7 @@ from assay.model.trial import Estimate, WorkloadSpec
 from assay.model.workload import Cost, Option, RunsOn, Variant
 
 MOST_DIGITS = 18
-"""What Java's `long` holds, whatever the digits are."""
+"""Any number of so many digits fits into Java's `long`."""
 
 _TRUE, _FALSE = {"true", "yes", ""}, {"false", "no"}
 
@@ -43,14 +43,14 @@ class WorkloadOptions:
         return self._texts[name]
 
     def count(self, name: str, least: int = 1) -> int:
-        """A whole number, at least `least`. Raises BadInputError."""
+        """Read a whole number, at least `least`. Raises BadInputError."""
         text = self._texts[name]
         if not (text.isascii() and text.isdecimal() and len(text) <= MOST_DIGITS) or int(text) < least:
             raise self.refusal(name, f"a whole number from {least} on")
         return int(text)
 
     def number(self, name: str, low: float, high: float) -> float:
-        """A number above `low` and below `high`. Raises BadInputError."""
+        """Read a number above `low` and below `high`. Raises BadInputError."""
         try:
             value = float(self._texts[name])
         except ValueError:
@@ -60,14 +60,14 @@ class WorkloadOptions:
         return value
 
     def size_bytes(self, name: str) -> int:
-        """A size in bytes, at least one. Raises BadInputError."""
+        """Read a size in bytes, at least one. Raises BadInputError."""
         size = size_of(self._texts[name])
         if not size:
             raise self.refusal(name, "a size such as 128MiB (1024s) or 800MB (1000s)")
         return size
 
     def file_size(self) -> tuple[int, int]:
-        """The options `files`, and bytes of each by `size`, at least one. Raises BadInputError."""
+        """Read the number of files (`files`) and the bytes of each (`size`), at least one. Raises BadInputError."""
         files = self.count("files")
         file_bytes = self.size_bytes("size") // files
         if not file_bytes:
@@ -75,15 +75,15 @@ class WorkloadOptions:
         return files, file_bytes
 
     def flag(self, name: str) -> bool:
-        """Whether it is on. Raises BadInputError."""
+        """Read whether an option is on. Raises BadInputError."""
         text = self._texts[name].lower()
         if text not in _TRUE | _FALSE:
             raise self.refusal(name, "true or false")
         return text in _TRUE
 
-    def refusal(self, name: str, wanted: str) -> BadInputError:
-        """What is wrong with an option, in a sentence."""
-        return BadInputError(f"workload {self._workload}: {name} is {self._texts[name]!r}, and must be {wanted}")
+    def refusal(self, name: str, requirement: str) -> BadInputError:
+        """Make an error that says in a sentence what is wrong with an option."""
+        return BadInputError(f"workload {self._workload}: {name} is {self._texts[name]!r}, and must be {requirement}")
 
 
 MIB = 1 << 20
@@ -95,7 +95,7 @@ RECORD_S = 1.6e-6
 
 
 def hadoop_cost(jobs: int, byte_s: float, copies: float, memory_bytes: int = 64 * MIB) -> Cost:
-    """Of Hadoop's own jobs, by the bytes of their input: the seconds of each, and how many copies there are at once."""
+    """Return the cost of Hadoop's own jobs by their input's bytes: seconds for a byte, and copies held at once."""
     return Cost(
         jobs=jobs, start_s=HADOOP_JOB_S, seconds=Amounts(bytes=byte_s), disk_bytes=Amounts(bytes=copies),
         fixed_memory_bytes=memory_bytes,
@@ -103,7 +103,7 @@ def hadoop_cost(jobs: int, byte_s: float, copies: float, memory_bytes: int = 64 
 
 
 class BaseWorkload:
-    """A workload by its description: its class attributes say all that a `WorkloadKind` has to.
+    """A workload described by class attributes, which say all that a `WorkloadKind` has to.
 
     Its `input` is the experiment's dataset, or what `read_options` makes of its options. `stage` stages that, and
     `run` is the variant's command of the jobs jar, with the options: one that is `true` or `false` by default as
@@ -137,13 +137,13 @@ class BaseWorkload:
     def read_options(self) -> None:
         """Read the options' values, and make the input that they describe. Raises BadInputError."""
 
-    def error(self, what: str) -> BadInputError:
-        """What is wrong with the options together, in a sentence."""
-        return BadInputError(f"workload {self.spec.name}: {what}")
+    def error(self, problem: str) -> BadInputError:
+        """Make an error that says in a sentence what is wrong with the options together."""
+        return BadInputError(f"workload {self.spec.name}: {problem}")
 
     @property
     def variant(self) -> Variant:
-        """The one that the spec names."""
+        """The variant that the spec names."""
         return self.variants[self.spec.variant]
 
     @property
@@ -155,19 +155,19 @@ class BaseWorkload:
         return f"{self.base}/output{self.part}"
 
     def estimate(self) -> Estimate:
-        """By the variant's declared cost."""
+        """Estimate by the variant's declared cost."""
         assert self.variant.cost is not None  # noqa: S101 - one without estimates by itself
         return self.variant.cost.estimate(self.input.size(), self.likely_jobs())
 
     def likely_jobs(self) -> float | None:
-        """How many jobs, where the options bound them; None: as declared."""
+        """Return the number of jobs where the options bound them; None for the declared number."""
         return None
 
     def stage(self, store: Store, engine: Engine, progress: Progress) -> LaunchReport:
         return self.input.stage(self.input_path, store, engine, progress)
 
     def run(self, engine: Engine, progress: Progress) -> LaunchReport:
-        """The variant's own command on what was staged."""
+        """Run the variant's command on what was staged."""
         launch = Launch(
             command=self.variant.command, input=self.input_path, output=self.output_path,
             options=self.command_options(), properties=self.spec.hadoop,
@@ -175,14 +175,14 @@ class BaseWorkload:
         return engine.run(launch, progress)
 
     def command_options(self) -> tuple[str, ...]:
-        """The options that the spec gives, as words of the command."""
-        words: list[str] = []
+        """Return the options that the spec gives, as arguments of the command."""
+        arguments: list[str] = []
         for name, value in self.spec.options.items():
             if not self._is_flag(name):
-                words.append(f"--{name}={value}")
+                arguments.append(f"--{name}={value}")
             elif self.options.flag(name):
-                words.append(f"--{name}")
-        return tuple(words)
+                arguments.append(f"--{name}")
+        return tuple(arguments)
 
     def _is_flag(self, name: str) -> bool:
         return self.known_options[name].default in {"true", "false"}
@@ -192,7 +192,7 @@ class BaseWorkload:
 
 
 def counters_agree(report: LaunchReport, expected: Mapping[str, int], check: str = "counters are right") -> Verdict:
-    """Whether the jobs counted what the other computation has."""
+    """Judge whether the jobs' counters equal the other computation's."""
     counted = {name: report.result.get(name) for name in expected}
     wrong = [
         f"{name} is {counted[name]} instead of {expected[name]}" for name in expected if counted[name] != expected[name]
@@ -205,14 +205,14 @@ _LINES = 128  # that are read together; more would not stay in the processor's c
 
 
 def whole(field: bytes) -> int:
-    """A whole number of at most 63 bits. Raises ValueError for anything else."""
+    """Parse a whole number of at most 63 bits. Raises ValueError for anything else."""
     if not field.isdigit() or (number := int(field)) >> 63:
         raise ValueError
     return number
 
 
 def output_rows(lines: Iterable[bytes], name: str, **columns: Callable[[bytes], Any]) -> Iterator[tuple[Any, ...]]:
-    """The fields of each line of a workload's output, apart by tabs, each as its column reads it.
+    """Yield the fields of each line of a workload's output, apart by tabs, each as its column reads it.
 
     The last column gets the rest of the line. Raises AssayError for a line that has fewer fields, or one of which a
     column raises ValueError.
@@ -230,7 +230,7 @@ def output_rows(lines: Iterable[bytes], name: str, **columns: Callable[[bytes], 
 
 
 def output_table(lines: Iterable[bytes], name: str, **columns: Callable[[bytes], Any]) -> NDArray[np.void]:
-    """The same with numbers alone, as an array with these columns: doubles by `float`, else int64; by the first."""
+    """Read output of numbers into an array with these columns, sorted by the first: doubles for `float`, else int64."""
     types = np.dtype([(column, np.float64 if read is float else np.int64) for column, read in columns.items()])
     left, tables = iter(lines), [np.empty(0, types)]
     while some := list(islice(left, _LINES)):
@@ -247,6 +247,6 @@ def output_table(lines: Iterable[bytes], name: str, **columns: Callable[[bytes],
 
 
 def each_once(vertices: NDArray[np.int64], expected: NDArray[np.int64]) -> Verdict:
-    """Whether an output has each of a graph's vertices once; both ascend."""
+    """Judge whether an output has each of a graph's vertices once; both ascend."""
     detail = f"{len(vertices)} lines for {len(expected)} vertices"
     return verdict("every vertex appears exactly once", passed=np.array_equal(vertices, expected), detail=detail)

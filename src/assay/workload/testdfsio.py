@@ -75,7 +75,7 @@ class TestDfsIo(BaseWorkload):
 
     @property
     def _home(self) -> str:
-        """TestDFSIO's own base: the files are the input of a read and the output of a write."""
+        """Return TestDFSIO's base directory: its files are the input of a read and the output of a write."""
         return self.input_path if self.spec.variant == "read" else self.output_path
 
     def stage(self, store: Store, engine: Engine, progress: Progress) -> LaunchReport:
@@ -137,7 +137,7 @@ class TestDfsIo(BaseWorkload):
         )
 
     def _samples(self, store: Store, files: Sequence[StoredFile]) -> tuple[list[str], set[str]]:
-        """Where start, middle or end of a file are not what TestDFSIO writes, and the kinds that the others are.
+        """Check start, middle and end of each file: return those that TestDFSIO does not write, and the others' kinds.
 
         Those are zeros as Hadoop 3 writes them, or the digits that its buffer was meant to hold: the writer fills it
         with `'0' + i % 50`, but before it has got its size. With Hadoop 3 it stays empty.
@@ -157,7 +157,7 @@ class TestDfsIo(BaseWorkload):
 
 
 def read_result(text: str) -> dict[str, int | float]:
-    """The figures of a result file, whose decimal sign is that of the client's locale.
+    """Read the figures of a result file, whose decimal sign is that of the client's locale.
 
     Raises AssayError when one is missing.
     """

@@ -49,9 +49,9 @@ def test_credentials_may_come_from_the_environment(tmp_path):
     ],
 )
 def test_a_file_that_cannot_be_used_is_refused_without_its_secrets(tmp_path, content, mode, said):
-    with pytest.raises(CannotMeasureError, match=said) as found:
+    with pytest.raises(CannotMeasureError, match=said) as refusal:
         read_controllers(written(tmp_path, content, mode))
-    assert "hunter2" not in found.value.what + found.value.cure
+    assert "hunter2" not in refusal.value.problem + refusal.value.cure
 
 
 def test_a_file_that_is_not_there(tmp_path):

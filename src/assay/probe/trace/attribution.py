@@ -55,8 +55,8 @@ def placed(path: Path, ask: Asking = fcntl.ioctl) -> Placed:
             _HEADER.pack_into(buffer, 0, start, (1 << 64) - 1 - start, 0, 0, _AT_ONCE, 0)
             ask(descriptor, FS_IOC_FIEMAP, buffer)
             count, flags = _HEADER.unpack_from(buffer)[3], 0
-            for place in range(_HEADER.size, _HEADER.size + count * _EXTENT.size, _EXTENT.size):
-                logical, physical, length, _, _, flags, *_ = _EXTENT.unpack_from(buffer, place)
+            for offset in range(_HEADER.size, _HEADER.size + count * _EXTENT.size, _EXTENT.size):
+                logical, physical, length, _, _, flags, *_ = _EXTENT.unpack_from(buffer, offset)
                 start = logical + length
                 if flags & _DELAYED:
                     delayed = True
@@ -255,7 +255,7 @@ class Place(NamedTuple):
 
 
 def place_of(device: Path, folder: Path = CLASS) -> Place:
-    """Of a partition or a whole disk. Raises OSError or ValueError where sysfs does not tell."""
+    """Find the place of a partition or a whole disk. Raises OSError or ValueError where sysfs does not tell."""
     here = (folder / sysfs_name(device.resolve())).resolve()
     is_partition = (here / "partition").exists()
     begin = int((here / "start").read_text(encoding="utf-8")) * SECTOR_BYTES if is_partition else 0

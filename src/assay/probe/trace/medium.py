@@ -99,8 +99,8 @@ class Tally:
                 chosen = np.flatnonzero((role == number) & (kind == KINDS[direction]))
                 if len(chosen):
                     self._add_to_parts(name, direction, arrived_ns[chosen], size[chosen], np.ones(len(chosen)))
-                    second, place = np.unique(time_of_day_ns[chosen] // SECOND_NS, return_inverse=True)
-                    sums = np.bincount(place, weights=size[chosen])
+                    second, index = np.unique(time_of_day_ns[chosen] // SECOND_NS, return_inverse=True)
+                    sums = np.bincount(index, weights=size[chosen])
                     self._seconds[name, direction].update(dict(zip(second.tolist(), sums.tolist(), strict=True)))
 
     def add_counted(self, counted: Counted) -> None:
@@ -111,7 +111,7 @@ class Tally:
             self._add_to_parts(counted.role, direction, counted.time_ns, sizes, requests)
 
     def amounts(self, probe: str, medium: str) -> Iterator[Amount]:
-        """Of each part, for each role that had any: what arrived at the device in it. The subject is `MEDIUM/ROLE`."""
+        """Return what arrived at the device by part and role. The subject is `MEDIUM/ROLE`."""
         for (part, role, series), value in self._parts.items():
             if value:
                 yield Amount(
@@ -131,9 +131,9 @@ class Tally:
 
     def _add_to_parts(self, role: str, direction: Direction, time_ns: Array, sizes: Array, requests: Array) -> None:
         for span in self._spans:
-            within = (time_ns >= span.began_ns) & (time_ns < span.ended_ns)
-            self._parts[span.part, role, BYTES[direction]] += float(sizes[within].sum(dtype=float))
-            self._parts[span.part, role, f"{direction}_requests"] += float(requests[within].sum())
+            inside = (time_ns >= span.began_ns) & (time_ns < span.ended_ns)
+            self._parts[span.part, role, BYTES[direction]] += float(sizes[inside].sum(dtype=float))
+            self._parts[span.part, role, f"{direction}_requests"] += float(requests[inside].sum())
 
 
 MARGIN_NS = 1_000_000
@@ -146,7 +146,7 @@ class Tracepoints:
     def __init__(self, trace: KernelTrace, places: Mapping[str, Place], folder: Path) -> None:
         self.trace, self.places = trace, places
         self._matcher = Matcher()
-        self._spools = {disk: Spool(folder) for disk in {place.disk for place in places.values()}}
+        self._spools = {disk: Spool(folder) for disk in {partition.disk for partition in places.values()}}
 
     def drain(self, *, last: bool = False) -> int:
         """Take the requests that were traced so far; gives up to when they are complete (CLOCK_MONOTONIC, ns).
@@ -166,14 +166,14 @@ class Tracepoints:
         return until_ns
 
     def spool(self, medium: str) -> Spool:
-        """All requests of the disk that a medium is on or is a part of."""
+        """Return the requests of the disk that a medium is on, or is a part of."""
         return self._spools[self.places[medium].disk]
 
     def chunks(self, medium: str) -> Iterator[Records]:
         """Requests within a medium's part of its disk, some at a time."""
-        place = self.places[medium]
+        partition = self.places[medium]
         for records in self.spool(medium).chunks():
-            yield records[(records["offset"] >= place.begin) & (records["offset"] < place.end)]
+            yield records[(records["offset"] >= partition.begin) & (records["offset"] < partition.end)]
 
     def close(self) -> None:
         for spool in self._spools.values():
@@ -206,7 +206,7 @@ class CounterLog:
 
         gains = [(now_ns, done) for now_ns, done in self._gains if now_ns >= since_ns]
         numbers = np.array([done for _, done in gains], np.float64).reshape(-1, len(Counters._fields))
-        column = {name: numbers[:, place] for place, name in enumerate(Counters._fields)}
+        column = {name: numbers[:, index] for index, name in enumerate(Counters._fields)}
         return Counted(
             medium=medium,
             time_ns=np.array([now_ns for now_ns, _ in gains], np.int64),
@@ -304,16 +304,16 @@ class Medium:
 
         `all_there` are all media of the device, this one among them, in the same order for each.
         """
-        place = all_there.index(self)
-        self._is_first, self._others = place == 0, all_there[:place] or all_there[1:]
+        position = all_there.index(self)
+        self._is_first, self._others = position == 0, all_there[:position] or all_there[1:]
         self._only_role = None
         if not self._is_first:
             both = f"media {self.name!r} and {all_there[0].name!r} are both on {self.disk.device}"
-            what = f"{both}: a request counts for the medium that holds its file"
-            self.doubts.append(TRACE_SHARES_DEVICE.doubt(what, self.name))
+            sharing = f"{both}: a request counts for the medium that holds its file"
+            self.doubts.append(TRACE_SHARES_DEVICE.doubt(sharing, self.name))
 
     def finish(self) -> None:
-        """All was asked of the device; its log may still have to be written."""
+        """Note that the device gets no more requests; its log may still have to be written."""
         if self.counters is not None:
             self.counters.close()
         if self.log is not None:
@@ -323,8 +323,8 @@ class Medium:
                 self._doubt_log(error)
                 return
             if not whole:
-                what = f"the log of medium {self.name!r} was not complete when the trial ended"
-                self.doubts.append(TRACE_INCOMPLETE.doubt(what, self.name))
+                loss = f"the log of medium {self.name!r} was not complete when the trial ended"
+                self.doubts.append(TRACE_INCOMPLETE.doubt(loss, self.name))
 
     def close(self) -> None:
         if self.log is not None:
@@ -335,7 +335,7 @@ class Medium:
     def requests(
         self, clock: Clock, tracepoints: Tracepoints | None, tally: Tally, since_ns: int
     ) -> Requests | Counted | None:
-        """All requests since then, which the tally gets too; None where there are neither requests nor counters."""
+        """Return all requests since then, also adding them to the tally; None without requests and counters."""
         if self.log is not None:
             try:
                 columns = Columns(self.log.most())
@@ -370,12 +370,12 @@ class Medium:
     def _take(
         self, chunks: Iterable[Records], columns: Columns, clock: Clock, tally: Tally, since_ns: int, shift: int = 0
     ) -> None:
-        """Put down to roles what is this medium's, portion by portion: all at once would take the memory twice."""
+        """Attribute this medium's requests to roles, portion by portion: all at once would take the memory twice."""
         import numpy as np
 
-        own = self.attribution(shift)
+        attribution = self.attribution(shift)
         others = [places for other in self._others if (places := other.attribution(shift)) is not None]
-        if own is None:
+        if attribution is None:
             role = self._only_role
             instead = f"its requests count as {role}, the only role it serves" if role else "its requests are `other`"
             self.doubts.append(
@@ -389,7 +389,7 @@ class Medium:
         only = self.roles.index(self._only_role or OTHER)
         for chunk in chunks:
             records = chunk[chunk["arrived_ns"] >= since_ns]
-            roles = np.full(len(records), only, np.uint8) if own is None else own.roles(records)
+            roles = np.full(len(records), only, np.uint8) if attribution is None else attribution.roles(records)
             if self._others:
                 own_files = roles != no_file
                 theirs = np.logical_or.reduce([places.roles(records) != no_file for places in others])

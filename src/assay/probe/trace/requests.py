@@ -61,7 +61,7 @@ class EmulatorLog:
         self.header: Header | None = None
 
     def read_header(self) -> Header:
-        """As it is now. Raises OSError or ValueError, also once it has been closed."""
+        """Read the log's header as it is now. Raises OSError or ValueError, also once it has been closed."""
         self._file.seek(0)
         return parse_header(self._file.read(HEADER_BYTES))
 
@@ -113,7 +113,7 @@ class Spool:
         self.refused += max(0, len(records) - room)
 
     def chunks(self) -> Iterator[Records]:
-        """All of them, some at a time; none may be added meanwhile."""
+        """Yield all requests, some at a time; none may be added meanwhile."""
         import numpy as np
 
         self._file.seek(0)

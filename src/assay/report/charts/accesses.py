@@ -51,28 +51,30 @@ USE_HEAD = (
 
 
 def flows(signature: Signature, record: Record) -> list[Flow]:
-    """In the order of the phases, roles and directions; staging comes first, what no task ran for last."""
+    """Sum accesses by phase, role and direction, in this order; staging comes first, what no task ran for last."""
     staging = {job.id for job in record.staging_jobs}
     grouped: dict[tuple[bool, str, str, Direction, str], list[Access]] = {}
     for access in sorted(signature.accesses, key=_in_order(record)):
         staged = access.job in staging and access.phase != OUTSIDE
         key = (staged, access.phase, access.role, access.direction, access.medium)
         grouped.setdefault(key, []).append(access)
-    found = []
-    for place, lines in grouped.items():
-        known = [one.bytes * (1 - one.sequential_share) for one in lines if one.sequential_share is not None]
-        requests = [one.typical_request_bytes for one in lines if one.typical_request_bytes is not None]
-        streams = [(one.streams, one.active_s) for one in lines if one.streams is not None]
+    result = []
+    for group, lines in grouped.items():
+        known = [
+            access.bytes * (1 - access.sequential_share) for access in lines if access.sequential_share is not None
+        ]
+        requests = [access.typical_request_bytes for access in lines if access.typical_request_bytes is not None]
+        streams = [(access.streams, access.active_s) for access in lines if access.streams is not None]
         active_s = sum(seconds for _, seconds in streams)
         flow = Flow(
-            *place, bytes=sum(one.bytes for one in lines),
+            *group, bytes=sum(access.bytes for access in lines),
             random_bytes=sum(known) if len(known) == len(lines) else None,
             request_bytes=(min(requests), max(requests)) if requests else None,
-            streams=sum(one * seconds for one, seconds in streams) / active_s if active_s else None,
+            streams=sum(count * seconds for count, seconds in streams) / active_s if active_s else None,
             estimated=any(line.basis != "measured" for line in lines),
         )  # fmt: skip
-        found.append(flow)
-    return sorted(found, key=lambda flow: not flow.staging)
+        result.append(flow)
+    return sorted(result, key=lambda flow: not flow.staging)
 
 
 def flow_picture(flows: Sequence[Flow], most_bytes: float, label: str, colours: Mapping[str, str]) -> str:
@@ -93,10 +95,10 @@ def flow_picture(flows: Sequence[Flow], most_bytes: float, label: str, colours: 
         top = HEAD_PX + row * ROW_PX
         if (flow.staging, flow.phase) != last:
             colour = colours.get(flow.phase, svg.PAPER)
-            words = _phase_words(flow.phase, staging=flow.staging)
+            phase_text = _phase_words(flow.phase, staging=flow.staging)
             parts += [
                 svg.rect(PHASE_X + 0.5, top + 4, 10, 10, colour, edge=svg.SOFT if colour == svg.PAPER else ""),
-                svg.text(PHASE_X + 16, top + 14, words, 'font-weight="600"'),
+                svg.text(PHASE_X + 16, top + 14, phase_text, 'font-weight="600"'),
             ]
         last = flow.staging, flow.phase
         parts += [
@@ -105,8 +107,8 @@ def flow_picture(flows: Sequence[Flow], most_bytes: float, label: str, colours: 
         ]
     left = total - sum(flow.bytes for flow in shown)
     if left:
-        words = f"and {bytes_text(left)} in others of less than {100 * SMALL_SHARE:g} % each"
-        parts.append(svg.text(BAR_X, HEAD_PX + len(shown) * ROW_PX + 15, words, f'fill="{svg.SOFT}"'))
+        rest_text = f"and {bytes_text(left)} in others of less than {100 * SMALL_SHARE:g} % each"
+        parts.append(svg.text(BAR_X, HEAD_PX + len(shown) * ROW_PX + 15, rest_text, f'fill="{svg.SOFT}"'))
     return svg.figure(HEAD_PX + len(shown) * ROW_PX + 24, parts, label)
 
 
@@ -117,17 +119,19 @@ def access_rows(signature: Signature, record: Record) -> list[tuple[str, ...]]:
     large = [access for access in signature.accesses if access.bytes >= SMALL_SHARE * total]
     rows: list[tuple[str, ...]] = [
         (
-            name(one.job), _phase_words(one.phase, staging=one.job in staging), one.role, one.direction, one.medium,
-            bytes_text(one.bytes),
-            _figure(None if one.sequential_share is None else 100 * one.sequential_share, "{:.1f} %"),
-            "-" if one.typical_request_bytes is None else _size(one.typical_request_bytes),
-            _figure(one.streams), _figure(one.latency_ms_mean, "{:.2f}"), one.basis,
+            name(access.job), _phase_words(access.phase, staging=access.job in staging), access.role,
+            access.direction, access.medium, bytes_text(access.bytes),
+            _figure(None if access.sequential_share is None else 100 * access.sequential_share, "{:.1f} %"),
+            "-" if access.typical_request_bytes is None else _size(access.typical_request_bytes),
+            _figure(access.streams), _figure(access.latency_ms_mean, "{:.2f}"), access.basis,
         )
-        for one in sorted(large, key=lambda one: (one.job == "", one.job, order(one)))
+        for access in sorted(large, key=lambda access: (access.job == "", access.job, order(access)))
     ]  # fmt: skip
     if len(large) < len(signature.accesses):
-        words = f"{len(signature.accesses) - len(large)} rows of less than {100 * SMALL_SHARE:g} % each"
-        rows.append((words, "", "", "", "", bytes_text(total - sum(one.bytes for one in large)), "", "", "", "", ""))
+        rest_text = f"{len(signature.accesses) - len(large)} rows of less than {100 * SMALL_SHARE:g} % each"
+        rows.append(
+            (rest_text, "", "", "", "", bytes_text(total - sum(access.bytes for access in large)), "", "", "", "", "")
+        )
     return rows
 
 
@@ -146,7 +150,7 @@ def use_rows(signature: Signature, record: Record) -> list[tuple[str, ...]]:
 
 def _in_order(record: Record) -> Callable[[Access], tuple[int, bool, int, str, int]]:
     """The engine's order of phases, then what is no phase of it; then roles and directions."""
-    places = {phase: place for place, phase in enumerate(engine_kind(record.trial.engine).phases)}
+    places = {phase: index for index, phase in enumerate(engine_kind(record.trial.engine).phases)}
     return lambda access: (
         places.get(access.phase, len(places)),
         access.role == OTHER,
@@ -161,19 +165,19 @@ def _phase_words(phase: str, *, staging: bool) -> str:
 
 
 def _bar(flow: Flow, top: float, most_bytes: float, *, several: bool) -> list[str]:
-    """Its words follow it, whatever its length."""
+    """Draw a flow's bar, followed by its label."""
     width = max(1.0, flow.bytes / most_bytes * BAR_PX) if most_bytes else 1.0
     random = width if flow.random_bytes is None else width * flow.random_bytes / flow.bytes
     colour = COLOURS[flow.direction]
     parts = [svg.rect(BAR_X, top + 3, width - random, 14, colour)] if random < width else []
     if random > 0:
         parts.append(svg.rect(BAR_X + width - random, top + 3, random, 14, colour, PALE, edge=colour))
-    words = [f"{flow.medium}: {bytes_text(flow.bytes)}" if several else bytes_text(flow.bytes)]
-    words += [] if flow.random_bytes is None else [f"{100 * (1 - flow.random_bytes / flow.bytes):.0f} % sequential"]
-    words += [] if flow.request_bytes is None else [" to ".join(dict.fromkeys(map(_size, flow.request_bytes)))]
-    words += [] if flow.streams is None else [f"{flow.streams:.1f} streams"]
-    words += ["estimated"] if flow.estimated else []
-    said = ", ".join(words)
+    labels = [f"{flow.medium}: {bytes_text(flow.bytes)}" if several else bytes_text(flow.bytes)]
+    labels += [] if flow.random_bytes is None else [f"{100 * (1 - flow.random_bytes / flow.bytes):.0f} % sequential"]
+    labels += [] if flow.request_bytes is None else [" to ".join(dict.fromkeys(map(_size, flow.request_bytes)))]
+    labels += [] if flow.streams is None else [f"{flow.streams:.1f} streams"]
+    labels += ["estimated"] if flow.estimated else []
+    said = ", ".join(labels)
     room = (svg.WIDTH - BAR_X - width - 8) / svg.LETTER_PX
     return [
         *parts,
@@ -188,7 +192,7 @@ def _size(count: float) -> str:
 def _names(record: Record) -> Callable[[str], str]:
     """A job's name; its number among those of the same name where there are several."""
     jobs = [*record.staging_jobs, *record.jobs]
-    several = {job.name for job in jobs if [one.name for one in jobs].count(job.name) > 1}
+    several = {job.name for job in jobs if [job.name for job in jobs].count(job.name) > 1}
     names = {job.id: f"{job.name} {job.id.rpartition('_')[2]}" if job.name in several else job.name for job in jobs}
     return lambda job: names.get(job, job)
 

@@ -14,7 +14,7 @@ from assay.model.trial import MediumSpec
 from assay.report.analysis import TrialTables
 from assay.report.charts import drawing as svg
 from assay.report.charts.phases import phase_colours
-from assay.stats.timeline import Bins, Pieces, added, binned, running_tasks, sampled, within
+from assay.stats.timeline import Bins, Pieces, added, binned, clip, running_tasks, sampled
 
 Power = Mapping[tuple[str, str], Pieces]
 """Watts by node and component."""
@@ -50,7 +50,7 @@ def scale_of(detailed: Sequence[TrialTables]) -> Scale:
         if panel.greatest is None
     ]  # fmt: skip
     tasks = [
-        float(sum(within(pieces, span).values for pieces in running.values()).max(initial=0.0))  # type: ignore[union-attr]
+        float(sum(clip(pieces, span).values for pieces in running.values()).max(initial=0.0))  # type: ignore[union-attr]
         for tables, span in runs
         if (running := running_tasks(tables.attempts))
     ]
@@ -66,7 +66,7 @@ def _most(probe: str, chart: Chart, panel: ChartPanel, runs: Sequence[tuple[Tria
     most = [
         max(
             (
-                float(within(sampled(*points), span).values.max(initial=0.0))
+                float(clip(sampled(*points), span).values.max(initial=0.0))
                 for tables, span in runs
                 for place in _places(tables, probe, chart)
                 if (points := _points(tables, probe, one, place)) is not None
@@ -240,7 +240,7 @@ class _Timeline:
             series = {}  # those that have anything to show
             for one in panel.series:
                 points = _points(self._tables, probe, one, place)
-                pieces = None if points is None else within(sampled(*points), self._span)
+                pieces = None if points is None else clip(sampled(*points), self._span)
                 if pieces is not None and len(pieces.values) and pieces.values.max() >= one.from_value:
                     series[one] = pieces
             found.append((panel, series))
