@@ -20,7 +20,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from assay.host.lease import release_stale
-from assay.model.cluster import ClusterSpec
+from assay.model.cluster import EmbeddedSpec
 from assay.model.installed import stack_of
 from assay.model.layout import Layout
 from assay.model.progress import Silent
@@ -46,7 +46,7 @@ def main() -> None:
     arguments = parser.parse_args()
     distribution = bundled(arguments.hadoop.resolve(), find_java(os.environ))
     dilation = arguments.dilation and ("auto" if arguments.dilation == "auto" else int(arguments.dilation))
-    spec = ClusterSpec(nodes=arguments.nodes, network=arguments.network, dilation=dilation)
+    spec = EmbeddedSpec(nodes=arguments.nodes, network=arguments.network, dilation=dilation)
     rounds = []
     for number in range(arguments.rounds):
         # The order alternates too: the second of a pair finds warmer caches.
@@ -57,7 +57,7 @@ def main() -> None:
     sys.stdout.write(json.dumps(rounds, indent=1) + "\n" if arguments.json else _table(rounds, arguments.kinds))
 
 
-def _round(distribution: Distribution, spec: ClusterSpec, jobs: int) -> dict[str, float]:
+def _round(distribution: Distribution, spec: EmbeddedSpec, jobs: int) -> dict[str, float]:
     with tempfile.TemporaryDirectory(prefix="assay-starts-") as scratch:
         home = Path(scratch)
         layout = Layout.below(home, stack_of().roles, spec.workers)

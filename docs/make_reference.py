@@ -12,7 +12,7 @@ from enum import StrEnum
 from inspect import cleandoc, getdoc
 from pathlib import Path
 from types import UnionType
-from typing import Any, Literal, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import click
 
@@ -218,7 +218,9 @@ def _type(annotation: Any, anchors: Mapping[str, str]) -> str:
         case None:
             return _class(annotation, anchors)
         case origin if origin in (Union, UnionType):
-            words = " or ".join("null" if one is type(None) else _type(one, anchors) for one in inner)
+            words = " or ".join(dict.fromkeys("null" if one is type(None) else _type(one, anchors) for one in inner))
+        case origin if origin is Annotated:
+            words = _type(inner[0], anchors)
         case origin if origin is Literal:
             words = ", ".join(f"`{one}`" for one in inner)
         case origin if origin is tuple:

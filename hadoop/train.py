@@ -14,7 +14,7 @@ from pathlib import Path
 
 from assay.host.http import fetch_json
 from assay.host.lease import Lease
-from assay.model.cluster import ClusterSpec
+from assay.model.cluster import EmbeddedSpec
 from assay.model.errors import AssayError
 from assay.model.installed import stack_of
 from assay.model.layout import Layout
@@ -58,7 +58,7 @@ def _train(distribution: Distribution, scratch: Path, lists: Path) -> Path:
     for directory in layout.paths:
         directory.mkdir()
     starts = training_starts(distribution, lists)
-    cluster = EmbeddedCluster(distribution, ClusterSpec(), scratch, os.environ, starts=starts)
+    cluster = EmbeddedCluster(distribution, EmbeddedSpec(), scratch, os.environ, starts=starts)
     with Lease(scratch, "training") as lease:
         running = cluster.start(layout, {}, Silent(), lease)
         _jobs(distribution, running, scratch)

@@ -1,6 +1,6 @@
 """Values that many tests start from."""
 
-from assay.model.cluster import ClusterSpec
+from assay.model.cluster import EmbeddedSpec
 from assay.model.dataset import DatasetSpec
 from assay.model.doubt import Outcome, Verdict
 from assay.model.record import DeviceReport, JobRecord, Output, Record, Series, SeriesKey, Stage, Status, Step, totals
@@ -32,7 +32,7 @@ def a_trial(number: int = 1, medium: str = "disk", repetition: int = 1, workload
         media=(MediumSpec(name=medium, kind="directory"),),
         placement=pure(medium),
         settings=SettingsSpec(name="defaults", properties={"mapreduce.job.reduces": "2"}),
-        cluster=ClusterSpec(),
+        cluster=EmbeddedSpec(),
         cache="cold",
         repetition=repetition,
     )

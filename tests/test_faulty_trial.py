@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from assay.model.cluster import ClusterSpec
+from assay.model.cluster import EmbeddedSpec
 from assay.model.doubt import Outcome
 from assay.model.fault import Fault, FaultReport
 from assay.model.installed import medium_of
@@ -18,7 +18,7 @@ from assay_extras.testing.fakes import FakePlatform, Script, fake_setup
 from tests.builders import a_plan, a_trial
 
 FAULT = Fault(kill="nodemanager", on=2, at="map 50%")
-TRIAL = a_trial().model_copy(update={"cluster": ClusterSpec(nodes=3, fault=FAULT)})
+TRIAL = a_trial().model_copy(update={"cluster": EmbeddedSpec(nodes=3, fault=FAULT)})
 ENDS_MS = 10**13
 """After any strike of these tests."""
 
@@ -88,7 +88,7 @@ def test_a_slow_drive_is_its_workers_alone():
 
 def several(**cluster):
     trial = a_trial()
-    return trial.model_copy(update={"cluster": ClusterSpec(nodes=3, network="gigabit", **cluster)})
+    return trial.model_copy(update={"cluster": EmbeddedSpec(nodes=3, network="gigabit", **cluster)})
 
 
 @pytest.fixture
@@ -114,7 +114,7 @@ def test_without_namespaces_a_plan_runs_on_one_node_and_each_record_says_so(no_n
     [
         [a_trial(2)],
         [several(fault=FAULT)],
-        [several().model_copy(update={"cluster": ClusterSpec(nodes=5, network="gigabit")})],
+        [several().model_copy(update={"cluster": EmbeddedSpec(nodes=5, network="gigabit")})],
         [several().model_copy(update={"levels": {"replication": level}}) for level in ("1", "3")],
     ],
 )

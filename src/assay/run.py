@@ -17,6 +17,7 @@ from typing import Protocol
 
 from assay.host.machine import available_memory_bytes
 from assay.model.base import Frozen
+from assay.model.cluster import ExistingSpec
 from assay.model.errors import AssayError, BadInputError
 from assay.model.installed import stack_of
 from assay.model.medium import Space
@@ -185,18 +186,19 @@ def _estimate(trial: Trial, setup: TrialSetup, progress: Progress) -> Estimate:
     workload = setup.workload()
     workload.input.prepare(progress)
     estimate = workload.estimate()
-    if not PLATFORMS.find(trial.cluster.kind).ours:
+    spec = trial.cluster
+    if isinstance(spec, ExistingSpec) or not PLATFORMS.find(spec.kind).ours:
         return Estimate(disk_bytes=0, memory_bytes=0, seconds=estimate.seconds)
-    nodes = trial.cluster.nodes or 1
-    slower = 1 if trial.cluster.dilation is None else int(setup.platform.facts()["dilation"])
+    nodes = spec.nodes
+    slower = 1 if spec.dilation is None else int(setup.platform.facts()["dilation"])
     copies = STORES.find(trial.store).copies(trial.settings.properties, nodes)
     stack = stack_of(trial.store, trial.engine)
     costs = stack.costs
     disk = copies * estimate.disk_bytes + nodes * costs.disk_mb * MIB
     in_memory = disk if any(medium.space().in_memory for medium in setup.platform.media()) else 0
-    bound = (trial.cluster.limit_memory_bytes or 1 << 56) * nodes
+    bound = (spec.limit_memory_bytes or 1 << 56) * nodes
     properties = {**trial.settings.properties, **trial.workload.hadoop}
-    tasks_bytes = stack.tasks_bytes(properties, min(nodes * trial.cluster.memory_mb, bound // MIB), estimate.disk_bytes)
+    tasks_bytes = stack.tasks_bytes(properties, min(nodes * spec.memory_mb, bound // MIB), estimate.disk_bytes)
     # Tasks are gone when the output is verified, and the cluster is not; what is bounded takes no more than that.
     cluster = stack.memory_bytes(nodes)
     at_work = min(cluster + tasks_bytes, bound)

@@ -3,7 +3,7 @@
 from rich.console import Console
 
 from assay.cli.dry_run import print_needs, trial_line, why_undecided
-from assay.model.cluster import ClusterSpec
+from assay.model.cluster import EmbeddedSpec
 from assay.model.trial import Estimate, MediumSpec, WorkloadSpec
 from assay.run import Needs
 from tests.builders import a_plan, a_trial
@@ -54,7 +54,7 @@ def test_a_time_says_where_it_is_from():
     assert lines[0] == "test: 1 trial, about 1:00 min, more on slow drives"
     assert lines[-1].startswith("  in all: about 1:00 min, a rough estimate for quick drives (the longest trial, ")
     assert lines[-2] == "  no `memory` or `page_cache` limit: the page cache may answer instead of the emulated drives"
-    held = needs_of(reckoned, media=[drive], cluster=ClusterSpec(page_cache_bytes=64 << 20))
+    held = needs_of(reckoned, media=[drive], cluster=EmbeddedSpec(page_cache_bytes=64 << 20))
     assert not [line for line in held if "the page cache may answer" in line]
     seen = needs_of(reckoned.model_copy(update={"records": 3}), media=[drive])
     assert seen[0] == "test: 1 trial, about 1:00 min, from earlier records"
@@ -75,7 +75,7 @@ def test_of_paths_in_options_the_last_name_is_told():
 
 def test_a_dilation_that_is_chosen_here_is_said_with_the_cluster_that_it_is_for():
     need = Estimate(disk_bytes=0, memory_bytes=GIB, seconds=30)
-    lines = needs_of(need, cluster=ClusterSpec(nodes=3, dilation="auto", auto_for=(13, 1.0)))
+    lines = needs_of(need, cluster=EmbeddedSpec(nodes=3, dilation="auto", auto_for=(13, 1.0)))
     (said,) = (line for line in lines if "dilation auto" in line)
     assert said.endswith(" here, for 13 nodes and their master of 1 core each")
 

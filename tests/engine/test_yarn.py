@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from assay.engine.yarn import YARN, offered_mb
-from assay.model.cluster import ClusterSpec
+from assay.model.cluster import EmbeddedSpec
 from assay.model.errors import BadInputError
 from assay.model.installed import stack_of
 from assay.model.layout import Layout
@@ -19,9 +19,9 @@ def check(spec, properties):
 
 
 def test_the_nodemanager_never_offers_more_than_the_whole_limit():
-    assert offered_mb(ClusterSpec()) == 8192
-    assert offered_mb(ClusterSpec(limit_memory_bytes=3 * GIB)) == 3072
-    assert offered_mb(ClusterSpec(memory_mb=2048, limit_memory_bytes=3 * GIB)) == 2048
+    assert offered_mb(EmbeddedSpec()) == 8192
+    assert offered_mb(EmbeddedSpec(limit_memory_bytes=3 * GIB)) == 3072
+    assert offered_mb(EmbeddedSpec(memory_mb=2048, limit_memory_bytes=3 * GIB)) == 2048
 
 
 @pytest.mark.parametrize(
@@ -38,7 +38,7 @@ def test_the_nodemanager_never_offers_more_than_the_whole_limit():
     ],
 )  # fmt: skip
 def test_a_limit_leaves_room_for_a_job(gib, properties, reason):
-    spec = ClusterSpec(limit_memory_bytes=int(gib * GIB))
+    spec = EmbeddedSpec(limit_memory_bytes=int(gib * GIB))
     if reason is None:
         check(spec, properties)
         return
@@ -48,7 +48,7 @@ def test_a_limit_leaves_room_for_a_job(gib, properties, reason):
 
 @pytest.mark.parametrize(
     ("spec", "properties"),
-    [(ClusterSpec(memory_mb=700), {}), (ClusterSpec(), {"yarn.nodemanager.resource.memory-mb": "700"})],
+    [(EmbeddedSpec(memory_mb=700), {}), (EmbeddedSpec(), {"yarn.nodemanager.resource.memory-mb": "700"})],
 )
 def test_a_node_manager_that_offers_too_little_is_refused_without_a_limit_too(spec, properties):
     with pytest.raises(
@@ -73,20 +73,20 @@ def test_a_node_manager_that_offers_too_little_is_refused_without_a_limit_too(sp
 )  # fmt: skip
 def test_a_container_larger_than_the_scheduler_allows_is_refused(properties, reason):
     if reason is None:
-        check(ClusterSpec(), properties)
+        check(EmbeddedSpec(), properties)
         return
     with pytest.raises(BadInputError, match=reason):
-        check(ClusterSpec(), properties)
+        check(EmbeddedSpec(), properties)
 
 
 def test_jobs_at_once_need_a_master_each():
     small = {"yarn.scheduler.minimum-allocation-mb": "96"}
-    check(ClusterSpec(memory_mb=2 * 1536 + 1056, jobs_at_once=2), small)
+    check(EmbeddedSpec(memory_mb=2 * 1536 + 1056, jobs_at_once=2), small)
     with pytest.raises(BadInputError, match=r"offers 4000 MiB, and 2 application masters and one task take 4128 MiB"):
-        check(ClusterSpec(memory_mb=4000, jobs_at_once=2), small)
+        check(EmbeddedSpec(memory_mb=4000, jobs_at_once=2), small)
 
 
 @pytest.mark.parametrize(("jobs", "share"), [(1, None), (2, "1.0")])
 def test_masters_may_take_all_memory_where_jobs_run_at_once(jobs, share):
-    node = NodeContext(ClusterSpec(jobs_at_once=jobs), Layout(neutral=Path("/n")), "127.0.0.1", "127.0.0.1")
+    node = NodeContext(EmbeddedSpec(jobs_at_once=jobs), Layout(neutral=Path("/n")), "127.0.0.1", "127.0.0.1")
     assert YARN.properties(node).get("yarn.scheduler.capacity.maximum-am-resource-percent") == share

@@ -13,7 +13,7 @@ from pathlib import Path
 from assay.engine.yarn import CAPACITY_SCHEDULER
 from assay.host.lease import Lease
 from assay.host.processes import MARK
-from assay.model.cluster import ClusterSpec
+from assay.model.cluster import EmbeddedSpec
 from assay.model.installation import Installation
 from assay.model.installed import stack_of
 from assay.model.layout import Layout
@@ -342,7 +342,7 @@ class SecuredCluster:
     def _start(self, kind):
         for host in WORKERS if kind.on_workers else [MASTER]:
             layout = Layout(neutral=self.home / host)
-            node = NodeContext(ClusterSpec(), layout, host, MASTER)
+            node = NodeContext(EmbeddedSpec(), layout, host, MASTER)
             environment = {**self._environment, "HADOOP_CONF_DIR": str(node.conf_dir)}
             command = daemon_command(kind, self.distribution, self._starts(), node)
             after = command.index("-cp") + 1

@@ -7,7 +7,7 @@ import pytest
 
 from assay.host.lease import Lease
 from assay.media.emulated.medium import EMULATED
-from assay.model.cluster import ClusterSpec
+from assay.model.cluster import EmbeddedSpec
 from assay.model.installed import stack_of
 from assay.model.layout import Layout
 from assay.model.progress import Silent
@@ -41,7 +41,7 @@ def test_all_of_a_cluster_is_slower_by_the_same_factor(tmp_path):
     with a_place(tmp_path) as place:
         installation = place.installation
         distribution = find_distribution(installation, os.environ)
-        spec = ClusterSpec(nodes=3, network="gigabit", memory_mb=3072, vcores=2, dilation=2)
+        spec = EmbeddedSpec(nodes=3, network="gigabit", memory_mb=3072, vcores=2, dilation=2)
         cluster = EmbeddedCluster(distribution, spec, installation.state, os.environ)
         layout = Layout.below(tmp_path / "home", stack_of().roles, spec.workers)
         for directory in layout.paths:

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from assay.model.cluster import ClusterSpec
+from assay.model.cluster import EmbeddedSpec
 from assay.model.doubt import Outcome
 from assay.model.errors import BadInputError
 from assay.model.record import Status
@@ -22,7 +22,7 @@ def bound(place):
     """`memory` and `cpus` where this machine and user can have them."""
     cpus = min(2, len(os.sched_getaffinity(0)))
     try:
-        check_limits(ClusterSpec(limit_memory_bytes=3 * GIB, limit_cpus=cpus), place.home / "state")
+        check_limits(EmbeddedSpec(limit_memory_bytes=3 * GIB, limit_cpus=cpus), place.home / "state")
     except BadInputError:
         return ""
     return f"memory: 3GiB\ncpus: {cpus}\n"

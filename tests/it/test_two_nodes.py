@@ -13,7 +13,7 @@ import pytest
 
 import assay
 from assay.host.processes import start_time
-from assay.model.cluster import ClusterSpec
+from assay.model.cluster import EmbeddedSpec
 from assay.model.doubt import Outcome
 from assay.model.installed import stack_of
 from assay.model.layout import Layout
@@ -199,7 +199,7 @@ def test_an_engine_whose_service_needs_one_that_is_not_there_is_refused_before_a
 
 
 def test_what_an_engine_launches_is_bounded_watched_and_ended_with_the_cluster(place, tmp_path):
-    spec = ClusterSpec(nodes=2, limit_memory_bytes=512 * MIB, limit_cpus=1, page_cache_bytes=64 * MIB)
+    spec = EmbeddedSpec(nodes=2, limit_memory_bytes=512 * MIB, limit_cpus=1, page_cache_bytes=64 * MIB)
     distribution = find_distribution(place.installation, os.environ)
     with plugged_in("store", "engine"):
         stack = stack_of("key-value", "scanner")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from assay.model.cluster import ClusterSpec
+from assay.model.cluster import EmbeddedSpec, ExistingSpec
 from assay.model.network import LINKS, LinkSpec, Pair, links_of, network_level, networks_of
 
 
@@ -64,10 +64,10 @@ def test_a_network_of_data_beside_that_of_control():
 
 
 def test_one_node_without_a_network_is_this_machine_alone():
-    assert ClusterSpec().workers == ()
-    assert ClusterSpec(nodes=None).workers == ()
-    assert ClusterSpec(network="gigabit").workers == ("worker-1",)
-    assert ClusterSpec(nodes=3).workers == ("worker-1", "worker-2", "worker-3")
+    assert EmbeddedSpec().workers == ()
+    assert ExistingSpec(conf_dir="/conf").workers == ()
+    assert EmbeddedSpec(network="gigabit").workers == ("worker-1",)
+    assert EmbeddedSpec(nodes=3).workers == ("worker-1", "worker-2", "worker-3")
 
 
 @pytest.mark.parametrize("pair", [Pair("master", "worker-1"), Pair("worker-1", "master", "eth1")])

@@ -2,7 +2,7 @@
 
 import pytest
 
-from assay.model.cluster import ClusterSpec
+from assay.model.cluster import EmbeddedSpec
 from assay.model.engine import EngineKind
 from assay.model.errors import BadInputError
 from assay.model.installed import stack_of
@@ -73,8 +73,8 @@ def test_jobs_are_checked_beside_the_daemons_of_one_node():
     seen = []
     daemons = (DaemonKind("head"), DaemonKind("hand", on_workers=True))
     stack = Stack((Service("body", daemons=daemons, check=lambda *given: seen.append([one.role for one in given[2]])),))
-    stack.check(ClusterSpec(), {})
-    stack.check(ClusterSpec(nodes=2), {})
+    stack.check(EmbeddedSpec(), {})
+    stack.check(EmbeddedSpec(nodes=2), {})
     assert seen == [["head", "hand"], ["hand"]]
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from assay.host.processes import MARK
-from assay.model.cluster import ClusterSpec
+from assay.model.cluster import EmbeddedSpec
 from assay.model.installed import stack_of
 from assay.model.layout import Directory, Layout
 from assay.model.service import NodeContext
@@ -26,7 +26,7 @@ ADDRESSES = {
     name: f"127.0.0.1:{20000 + at}" for at, name in enumerate(name for kind in STACK.daemons for name in kind.ports)
 }
 
-USUAL = ClusterSpec()
+USUAL = EmbeddedSpec()
 
 
 def a_node(spec=USUAL, layout=LAYOUT, host="127.0.0.1", master="127.0.0.1", addresses=ADDRESSES):
@@ -35,7 +35,7 @@ def a_node(spec=USUAL, layout=LAYOUT, host="127.0.0.1", master="127.0.0.1", addr
 
 @pytest.fixture
 def properties():
-    return {**ADDRESSES, **STACK.properties(a_node(ClusterSpec(memory_mb=3000, vcores=3)))}
+    return {**ADDRESSES, **STACK.properties(a_node(EmbeddedSpec(memory_mb=3000, vcores=3)))}
 
 
 def test_every_address_is_on_the_loopback_interface(properties):
@@ -54,7 +54,7 @@ def test_no_default_port_is_left(properties):
 
 def test_nodes_have_the_same_port_for_the_same_purpose():
     """So a port alone tells what passes between any two of them."""
-    spec, hosts = ClusterSpec(nodes=2), ("worker-1", "worker-2")
+    spec, hosts = EmbeddedSpec(nodes=2), ("worker-1", "worker-2")
     addresses = {name: address.replace("127.0.0.1", "master") for name, address in ADDRESSES.items()}
     one, other = (
         with_fixed_ports(

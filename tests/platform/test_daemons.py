@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from hadoop.train import merge
 
-from assay.model.cluster import ClusterSpec
+from assay.model.cluster import EmbeddedSpec
 from assay.model.errors import AssayError
 from assay.model.installed import stack_of
 from assay.model.layout import Layout
@@ -27,7 +27,7 @@ from assay.store.hdfs import DATANODE, NAMENODE
 
 LOGS = Path(__file__).parents[1] / "fixtures" / "cluster"
 STACK = stack_of()
-NODE = NodeContext(ClusterSpec(), Layout(neutral=Path("/n")), "127.0.0.1", "127.0.0.1")
+NODE = NodeContext(EmbeddedSpec(), Layout(neutral=Path("/n")), "127.0.0.1", "127.0.0.1")
 
 
 def properties_of(starts, chosen=None):

@@ -3,7 +3,7 @@
 import pytest
 
 from assay.host.lease import Lease
-from assay.model.cluster import ClusterSpec
+from assay.model.cluster import EmbeddedSpec
 from assay.model.errors import BadInputError
 from assay.model.installed import stack_of
 from assay.platform.dilation import Processors, auto_text, chosen, node_cpus, resolved, slowed
@@ -21,35 +21,35 @@ TWO, MANY = Processors(2, shared=True), Processors(24, shared=False)
 )
 def test_auto_is_the_least_with_which_all_nodes_can_be_busy(nodes, cpus, here, dilation):
     """The master's node too; two shared processors have 1.5 for them, 24 of the nodes' own 21.6."""
-    spec = ClusterSpec(nodes=nodes, limit_cpus=cpus, dilation="auto")
+    spec = EmbeddedSpec(nodes=nodes, limit_cpus=cpus, dilation="auto")
     assert chosen(spec, here) == dilation
 
 
 def test_auto_is_that_of_the_plans_largest_cluster():
-    spec = ClusterSpec(nodes=3, dilation="auto", auto_for=(13, 1.0))
-    assert chosen(spec, TWO) == chosen(ClusterSpec(nodes=13, dilation="auto"), TWO) == 10
+    spec = EmbeddedSpec(nodes=3, dilation="auto", auto_for=(13, 1.0))
+    assert chosen(spec, TWO) == chosen(EmbeddedSpec(nodes=13, dilation="auto"), TWO) == 10
     assert auto_text(spec, TWO) == "dilation auto: 10 here, for 13 nodes and their master of 1 core each"
-    assert ClusterSpec.model_validate_json(spec.model_dump_json()) == spec
+    assert EmbeddedSpec.model_validate_json(spec.model_dump_json()) == spec
 
 
 def test_a_number_is_taken_as_it_is_and_none_is_no_scale_model():
-    assert chosen(ClusterSpec(nodes=12, dilation=2), TWO) == 2
-    assert chosen(ClusterSpec(nodes=3), TWO) is None
-    assert resolved(ClusterSpec(nodes=3)) == ClusterSpec(nodes=3)
-    made = resolved(ClusterSpec(nodes=3, dilation=4))
+    assert chosen(EmbeddedSpec(nodes=12, dilation=2), TWO) == 2
+    assert chosen(EmbeddedSpec(nodes=3), TWO) is None
+    assert resolved(EmbeddedSpec(nodes=3)) == EmbeddedSpec(nodes=3)
+    made = resolved(EmbeddedSpec(nodes=3, dilation=4))
     assert (made.dilation, made.limit_cpus, slowed(made), node_cpus(made)) == (4, 1.0, 4, 1.0)
-    assert slowed(ClusterSpec(nodes=3)) == 1
+    assert slowed(EmbeddedSpec(nodes=3)) == 1
 
 
 def test_one_node_that_is_this_machine_can_be_no_scale_model():
     with pytest.raises(BadInputError, match="needs nodes of their own"):
-        chosen(ClusterSpec(nodes=1, dilation=2), TWO)
-    assert chosen(ClusterSpec(nodes=1, network="gigabit", dilation=2), TWO) == 2
+        chosen(EmbeddedSpec(nodes=1, dilation=2), TWO)
+    assert chosen(EmbeddedSpec(nodes=1, network="gigabit", dilation=2), TWO) == 2
 
 
 def test_a_node_of_more_cores_than_this_machine_can_stand_for_is_refused():
     with pytest.raises(BadInputError, match="give a dilation of 4 or more, or fewer cpus"):
-        chosen(ClusterSpec(nodes=3, limit_cpus=8, dilation=2), TWO)
+        chosen(EmbeddedSpec(nodes=3, limit_cpus=8, dilation=2), TWO)
 
 
 @pytest.mark.parametrize("version", [1, 2])
@@ -90,7 +90,7 @@ def test_a_node_has_its_processor_for_equally_long_at_every_dilation():
 
 
 def test_a_share_too_small_for_the_kernel_is_refused(tmp_path):
-    spec = resolved(ClusterSpec(nodes=3, dilation=64, limit_cpus=0.5))
+    spec = resolved(EmbeddedSpec(nodes=3, dilation=64, limit_cpus=0.5))
     with Lease(tmp_path, "limits") as lease, pytest.raises(BadInputError, match="cpus is not possible"):
         limits_of(spec, lease)
 

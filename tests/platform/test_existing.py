@@ -12,7 +12,7 @@ import pytest
 
 from assay.engine.existing import historyservers, resourcemanagers
 from assay.host.kerberos import NoTicketError, Ticket
-from assay.model.cluster import ClusterSpec
+from assay.model.cluster import ExistingSpec
 from assay.model.engine import EngineKind
 from assay.model.errors import AssayError, BadInputError
 from assay.model.existing import Site
@@ -397,7 +397,7 @@ def test_an_unnamed_service_is_refused_before_anything_is_asked(site, tmp_path):
 def a_cluster(conf_dir, tmp_path, store="hdfs", engine="mapreduce"):
     java = Java(home=tmp_path, feature=17, version="17", fingerprint="x")
     distribution = Distribution(version="3.4.2", java=java, classpath=())
-    return ExistingCluster(distribution, ClusterSpec(kind="existing", conf_dir=conf_dir), store, engine)
+    return ExistingCluster(distribution, ExistingSpec(conf_dir=conf_dir), store, engine)
 
 
 def test_only_the_daemons_of_the_trials_own_store_and_engine_are_looked_for(site, tmp_path):
@@ -426,7 +426,7 @@ def test_a_daemon_that_no_configuration_names_is_refused_before_anything_is_aske
 def with_own(conf_dir, tmp_path, **own):
     java = Java(home=tmp_path, feature=17, version="17", fingerprint="x")
     distribution = Distribution(version="3.4.2", java=java, classpath=())
-    return ExistingCluster(distribution, ClusterSpec(kind="existing", conf_dir=conf_dir, **own), "hdfs", "mapreduce")
+    return ExistingCluster(distribution, ExistingSpec(conf_dir=conf_dir, **own), "hdfs", "mapreduce")
 
 
 def a_site(site):
@@ -533,7 +533,7 @@ class Fading:
 def test_a_ticket_is_looked_at_before_the_run_and_between_trials(site, tmp_path, monkeypatch):
     login = Fading()
     monkeypatch.setattr(existing, "login_of", lambda *_: login)
-    spec = ClusterSpec(kind="existing", conf_dir=a_site(site))
+    spec = ExistingSpec(conf_dir=a_site(site))
     assert ticket_doubts(spec, 90) == ()
     (doubt,) = ticket_doubts(spec, 7200)
     assert (doubt.kind, doubt.what) == (
@@ -558,9 +558,7 @@ def test_its_nodes_are_read_as_the_experiment_says_and_otherwise_not(site, tmp_p
     lease = SimpleNamespace(id="trial-1", environment=dict)
 
     def platform(**spec):
-        trial = SimpleNamespace(
-            cluster=ClusterSpec(kind="existing", conf_dir=conf_dir, **spec), store="hdfs", engine=""
-        )
+        trial = SimpleNamespace(cluster=ExistingSpec(conf_dir=conf_dir, **spec), store="hdfs", engine="")
         installation = SimpleNamespace(root=tmp_path)
         return ExistingPlatform(PlatformContext(trial, installation, lease, {"PATH": str(tmp_path)}))
 

@@ -7,7 +7,7 @@ from contextlib import suppress
 
 import pytest
 
-from assay.model.cluster import ClusterSpec
+from assay.model.cluster import EmbeddedSpec
 from assay.model.errors import AssayError
 from assay.model.fault import Fault, StageProgress
 from assay.model.service import DaemonKind
@@ -126,7 +126,7 @@ def cluster(tmp_path):
     java = Java(home=tmp_path, feature=17, version="17", fingerprint="x")
     distribution = Distribution(version="3", java=java, classpath=("/lib/*",))
     starts = Starts(name="stock")
-    return EmbeddedCluster(distribution, ClusterSpec(nodes=2, fault=KILL), tmp_path, {}, starts=starts)
+    return EmbeddedCluster(distribution, EmbeddedSpec(nodes=2, fault=KILL), tmp_path, {}, starts=starts)
 
 
 def test_a_struck_daemon_is_dead_and_nobody_misses_it_but_others_are_missed(cluster, daemon):
@@ -151,11 +151,11 @@ def test_what_is_not_there_can_not_be_killed(cluster, daemon):
 
 def test_without_namespaces_one_node_takes_the_place_of_several(monkeypatch):
     monkeypatch.setattr(embedded, "lacking_namespaces", lambda: "unshare failed: Operation not permitted")
-    asked = ClusterSpec(nodes=3, network="gigabit", racks=((1, 2), (3,)))
+    asked = EmbeddedSpec(nodes=3, network="gigabit", racks=((1, 2), (3,)))
     got = possible_here(asked)
     assert (got.nodes, got.network, got.racks, got.workers) == (1, "none", (), ())
     assert got.instead_of == "3 nodes with the network gigabit"
-    alone = ClusterSpec()
+    alone = EmbeddedSpec()
     assert possible_here(alone) == alone
     faulty = asked.model_copy(update={"fault": KILL})
     assert possible_here(faulty) == faulty, "what it is about would not be there"
@@ -163,5 +163,5 @@ def test_without_namespaces_one_node_takes_the_place_of_several(monkeypatch):
 
 def test_with_namespaces_all_stays_as_asked(monkeypatch):
     monkeypatch.setattr(embedded, "lacking_namespaces", lambda: "")
-    asked = ClusterSpec(nodes=3, network="gigabit")
+    asked = EmbeddedSpec(nodes=3, network="gigabit")
     assert possible_here(asked) == asked

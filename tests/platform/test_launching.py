@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from assay.host.processes import children_of, end_processes
-from assay.model.cluster import ClusterSpec
+from assay.model.cluster import EmbeddedSpec
 from assay.model.errors import AssayError, BadInputError
 from assay.model.installed import stack_of
 from assay.model.layout import Layout
@@ -25,7 +25,7 @@ from tests.toys import plugged_in
 def launcher(tmp_path):
     """A host and the process of its launcher."""
     (tmp_path / "logs").mkdir()
-    context = NodeContext(ClusterSpec(), Layout(neutral=tmp_path), "127.0.0.1", "127.0.0.1")
+    context = NodeContext(EmbeddedSpec(), Layout(neutral=tmp_path), "127.0.0.1", "127.0.0.1")
     process = subprocess.Popen(
         DAEMON.program(context), stdout=subprocess.PIPE, env={**os.environ, "OF_THE_NODE": "yes"}
     )

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from assay.host.lease import Lease, leases, release_stale
-from assay.model.cluster import ClusterSpec
+from assay.model.cluster import EmbeddedSpec
 from assay.model.errors import BadInputError
 from assay.model.limits import LimitUse
 from assay.platform.limits import (
@@ -171,7 +171,7 @@ def test_each_node_has_groups_of_its_own(tmp_path, version):
 
 def test_without_bounds_there_is_nothing(tmp_path):
     with Lease(tmp_path, "cluster") as lease:
-        limits = limits_of(ClusterSpec(), lease)
+        limits = limits_of(EmbeddedSpec(), lease)
         assert not limits.any
         assert limits.entering(["java", "-version"]) == ["java", "-version"]
         assert lease.groups == []
@@ -195,7 +195,7 @@ def test_without_bounds_there_is_nothing(tmp_path):
 )
 def test_a_bound_beyond_the_machine_is_refused(tmp_path, spec, reason):
     with pytest.raises(BadInputError, match=reason):
-        check_limits(ClusterSpec(**spec), tmp_path)
+        check_limits(EmbeddedSpec(**spec), tmp_path)
     assert leases(tmp_path) == []
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from assay.host.lease import leases, release_stale
 from assay.host.processes import MARK
-from assay.model.cluster import ClusterSpec
+from assay.model.cluster import EmbeddedSpec, ExistingSpec
 from assay.model.errors import AssayError, BadInputError
 from assay.model.installation import Installation
 from assay.model.installed import stack_of
@@ -85,7 +85,7 @@ def test_a_life_of_a_cluster(distribution, tmp_path):
     """Up; a file by WebHDFS; a marked job through the shim; its history; a death is noticed; nothing stays."""
     state = tmp_path / "state"
     layout = layout_in(tmp_path / "layout")
-    cluster = EmbeddedCluster(distribution, ClusterSpec(), state, os.environ)
+    cluster = EmbeddedCluster(distribution, EmbeddedSpec(), state, os.environ)
     with cluster.running(layout, {"mapreduce.task.io.sort.mb": "64"}, Silent()) as running:
         daemons = {daemon.role: daemon for node in running.nodes for daemon in node.daemons}
         assert len(daemons) == 5
@@ -153,7 +153,7 @@ def check_history(running, job_id):
 
 def check_the_existing_cluster(distribution, running, tmp_path):
     """The same cluster is found through its configuration, and its client works."""
-    spec = ClusterSpec(kind="existing", conf_dir=running.conf_dir)
+    spec = ExistingSpec(conf_dir=running.conf_dir)
     existing = ExistingCluster(distribution, spec, "hdfs", "mapreduce")
     with existing.running(layout_in(tmp_path / "client"), {"mapreduce.job.reduces": "2"}, Silent()) as found:
         assert found.addresses["namenode"] == running.addresses["namenode"]
@@ -169,7 +169,7 @@ def wait_for(condition, patience_s=30):
 
 
 def test_a_broken_setting_is_answered_with_the_daemons_own_line(distribution, tmp_path):
-    cluster = EmbeddedCluster(distribution, ClusterSpec(), tmp_path / "state", os.environ)
+    cluster = EmbeddedCluster(distribution, EmbeddedSpec(), tmp_path / "state", os.environ)
     broken = {"dfs.datanode.data.dir": "/proc/nowhere"}
     with (
         pytest.raises(AssayError, match=r"the DataNode ended with exit code 1: .*Too many failed volumes.*\(log: "),
@@ -187,13 +187,13 @@ from pathlib import Path
 sys.path[:0] = [{str(ROOT / "src")!r}, {str(ROOT)!r}]
 from assay.platform.distribution import find_distribution
 from assay.platform.embedded import EmbeddedCluster
-from assay.model.cluster import ClusterSpec
+from assay.model.cluster import EmbeddedSpec
 from assay.model.installation import Installation
 from assay.model.progress import Silent
 from tests.platform.test_real_cluster import layout_in
 installation = Installation.model_validate_json({installation.model_dump_json()!r})
 hadoop = find_distribution(installation, os.environ)
-cluster = EmbeddedCluster(hadoop, ClusterSpec(), Path({str(tmp_path)!r}), os.environ)
+cluster = EmbeddedCluster(hadoop, EmbeddedSpec(), Path({str(tmp_path)!r}), os.environ)
 with cluster.running(layout_in(Path({str(tmp_path / "layout")!r})), {{}}, Silent()):
     os.kill(os.getpid(), 9)
 """
@@ -209,7 +209,7 @@ with cluster.running(layout_in(Path({str(tmp_path / "layout")!r})), {{}}, Silent
 
 @pytest.mark.long
 def test_a_kept_cluster_is_listed_and_goes_when_told(distribution, installation):
-    kept = keeping.up(installation, ClusterSpec(), os.environ, {}, Silent())
+    kept = keeping.up(installation, EmbeddedSpec(), os.environ, {}, Silent())
     assert kept.state == "kept"
     assert len(kept.processes) == 5
     assert not release_stale(installation.state)

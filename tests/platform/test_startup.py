@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from assay.model.cluster import ClusterSpec
+from assay.model.cluster import EmbeddedSpec
 from assay.model.errors import AssayError
 from assay.model.installed import stack_of
 from assay.model.layout import Layout
@@ -33,7 +33,7 @@ exec sleep 60
 
 
 def a_context(home):
-    return NodeContext(ClusterSpec(), Layout(neutral=home), "127.0.0.1", "127.0.0.1")
+    return NodeContext(EmbeddedSpec(), Layout(neutral=home), "127.0.0.1", "127.0.0.1")
 
 
 class Telling(Silent):

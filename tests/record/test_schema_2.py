@@ -6,6 +6,7 @@ import tarfile
 import pytest
 
 from assay.cli.run import resumed
+from assay.model.cluster import EmbeddedSpec, ExistingSpec
 from assay.model.doubt import DOUBTS
 from assay.record.folder import RunFolder
 from assay.record.reading import whole_record
@@ -19,6 +20,14 @@ OF_OTHER_KINDS = {
     "existing": {"path": None, "size_bytes": None, "profile": None, "file_system": "ext4", "slowdown": 1},
 }
 """What a medium may lose: fields of other kinds, which all media had with these values, and which said nothing."""
+
+OF_OTHER_CLUSTERS = {
+    "embedded": dict.fromkeys(ExistingSpec.model_fields, None),
+    "existing": {
+        **EmbeddedSpec().model_dump(exclude={"kind"}), "nodes": None,
+    },
+}  # fmt: skip
+"""What a cluster may lose: fields of the other type, which all clusters had with these values."""
 
 
 @pytest.fixture(scope="module")
@@ -55,6 +64,9 @@ def test_nothing_of_a_record_is_lost(runs, name):
         for number, medium in enumerate(before["trial"]["media"]):
             for field, silent in OF_OTHER_KINDS.get(medium["kind"], {}).items():
                 assert lost.pop(("trial", "media", number, field)) == silent
+        of_clusters = OF_OTHER_CLUSTERS[before["trial"]["cluster"]["kind"]]
+        for *above, field in [place for place in lost if place[:2] == ("trial", "cluster")]:
+            assert lost.pop((*above, field)) == of_clusters[field]
         for place, leaf in lost.items():
             assert after[moved(place)] == leaf, place
 

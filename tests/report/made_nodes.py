@@ -1,6 +1,6 @@
 """Trials on several nodes, made up of amounts as probes leave them, about those of a small TeraSort."""
 
-from assay.model.cluster import MASTER, ClusterSpec
+from assay.model.cluster import MASTER, EmbeddedSpec
 from assay.model.network import INTERFACES, Pair
 from assay.model.record import Amount, Step
 from tests.builders import a_record, device_reports
@@ -87,7 +87,7 @@ def on_cluster(record, workers=3, network="gigabit", emulated=True):
     medium = record.trial.media[0]
     trial = record.trial.model_copy(
         update={
-            "cluster": ClusterSpec(nodes=workers, network=network),
+            "cluster": EmbeddedSpec(nodes=workers, network=network),
             "media": (medium.model_copy(update={"kind": "emulated" if emulated else "directory"}),),
         }
     )

@@ -2,7 +2,7 @@
 
 import json
 
-from assay.model.cluster import ClusterSpec
+from assay.model.cluster import EmbeddedSpec, ExistingSpec
 from assay.model.doubt import Doubt
 from assay.model.record import Amount
 from assay.report.cluster_machines import _machines
@@ -17,7 +17,8 @@ def amount(node, what, value, part="run"):
 
 
 def view(*amounts, doubts=(), kind="existing"):
-    trial = a_trial().model_copy(update={"cluster": ClusterSpec(kind=kind, nodes=None)})
+    spec = ExistingSpec(conf_dir="/conf") if kind == "existing" else EmbeddedSpec()
+    trial = a_trial().model_copy(update={"cluster": spec})
     return _machines(a_plan(trial), [a_record(trial, amounts=amounts, doubts=doubts)])
 
 

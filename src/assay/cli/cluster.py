@@ -7,7 +7,7 @@ import click
 
 from assay.cli.console import ConsoleDisplay, Output
 from assay.cli.context import find_installation, json_option, open_console, open_output, output_options, print_json
-from assay.model.cluster import ClusterSpec, even_racks
+from assay.model.cluster import EmbeddedSpec, even_racks
 from assay.model.errors import BadInputError
 from assay.model.installation import Installation
 from assay.model.naming import nearest
@@ -63,7 +63,7 @@ def up(settings: str, nodes: int, network: str, racks: int, *, output: Output) -
     with closing(ConsoleDisplay(output.progress, verbose=output.verbose)) as display, interruptible():
         display.step("start cluster")
         properties = resolve(settings, profiles).properties
-        spec = ClusterSpec(nodes=nodes, network=network, racks=even_racks(racks, nodes))
+        spec = EmbeddedSpec(nodes=nodes, network=network, racks=even_racks(racks, nodes))
         started = held.up(installation, spec, os.environ, properties, display)
     print_line(console, f"Hadoop {started.details['hadoop_version']} is running; `assay cluster down` stops it.")
     if spec.workers:

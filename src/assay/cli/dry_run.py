@@ -118,8 +118,8 @@ def print_needs(plan: Plan, needs: Needs, budget_s: float | None, console: Conso
     if needs.memory_bytes:
         print_line(console, f"  this machine: at most about {memory} of memory, {available} available")
     drives = [trial for trial in plan.trials if any(kind_of(medium).emulated for medium in trial.media)]
-    clusters = [trial.cluster for trial in drives]
-    if any(cluster.limit_memory_bytes is None and cluster.page_cache_bytes is None for cluster in clusters):
+    used = [trial.cluster for trial in drives]
+    if any(cluster.limit_memory_bytes is None and cluster.page_cache_bytes is None for cluster in used):
         print_line(
             console, "  no `memory` or `page_cache` limit: the page cache may answer instead of the emulated drives"
         )

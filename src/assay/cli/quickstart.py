@@ -9,7 +9,7 @@ from assay.cli.context import OUT_HELP, UserPath, find_installation, output_opti
 from assay.cli.run import run_experiment
 from assay.media.emulated.attachment import missing
 from assay.media.memory import backing_fits_into_memory
-from assay.model.cluster import ClusterSpec
+from assay.model.cluster import EmbeddedSpec
 from assay.model.doubt import doubt_kind
 from assay.model.errors import BadInputError
 from assay.platform.limits import check_limits
@@ -49,7 +49,7 @@ def quickstart(out: Path | None, *, output: Output) -> int:
     experiments = installation.root / "experiments"
     lacking = list(missing(installation))
     try:
-        check_limits(ClusterSpec(limit_memory_bytes=SMALL_BYTES), installation.state)
+        check_limits(EmbeddedSpec(limit_memory_bytes=SMALL_BYTES), installation.state)
     except BadInputError as error:  # memory can't be bounded
         lacking.append(str(error))
     if not lacking:

@@ -23,7 +23,7 @@ from assay.engine.past.job import PastJob
 from assay.engine.past.server import from_server
 from assay.host.files import replace_text
 from assay.host.http import Authorize, BoundedWeb, Bounds
-from assay.model.cluster import ClusterSpec
+from assay.model.cluster import ExistingSpec
 from assay.model.errors import BadInputError
 from assay.model.store import names_store
 from assay.model.trial import DEFAULT_WORTH
@@ -183,7 +183,7 @@ def login_for(cluster: Path | None) -> Authorize | None:
     """The login that the cluster's configuration wants, if any."""
     if cluster is None:
         return None
-    login = login_of(ClusterSpec(conf_dir=cluster), read_site(cluster), os.environ)
+    login = login_of(ExistingSpec(conf_dir=cluster), read_site(cluster), os.environ)
     return None if login is None else login.authorization
 
 

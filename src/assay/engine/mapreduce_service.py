@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from assay.engine.existing import HISTORY_PAGE, OF_MAPREDUCE, has_history
 from assay.engine.yarn import MIB, JobContainers, check_containers
-from assay.model.cluster import ClusterSpec
+from assay.model.cluster import EmbeddedSpec
 from assay.model.layout import INTERMEDIATE
 from assay.model.naming import lettered_size
 from assay.model.registry import SERVICES
@@ -100,7 +100,7 @@ def _starts(starts: ContainerStarts, chosen: Mapping[str, str]) -> Mapping[str, 
     return properties
 
 
-def _check(spec: ClusterSpec, properties: Mapping[str, str], daemons: Sequence[DaemonKind]) -> None:
+def _check(spec: EmbeddedSpec, properties: Mapping[str, str], daemons: Sequence[DaemonKind]) -> None:
     in_master = properties.get(_IN_MASTER, "false").lower() == "true"
     check_containers(spec, properties, daemons, JobContainers(_MASTER, _TASKS, _CORES, in_master))
 

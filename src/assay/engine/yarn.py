@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from assay.engine.existing import METRICS_PAGE, OF_YARN, offers_memory
 from assay.host.processes import MARK
-from assay.model.cluster import ClusterSpec
+from assay.model.cluster import EmbeddedSpec
 from assay.model.errors import BadInputError
 from assay.model.layout import INTERMEDIATE, Role
 from assay.model.probe import CONTAINERS
@@ -59,7 +59,7 @@ CAPACITY_SCHEDULER = {
 }
 
 
-def offered_mb(spec: ClusterSpec) -> int:
+def offered_mb(spec: EmbeddedSpec) -> int:
     """What the NodeManager offers to containers: as asked for, but no more than the limit leaves to the whole cluster.
 
     The daemons' own memory is not taken off, as Hadoop takes nothing off on a machine of that size: what a container
@@ -83,7 +83,7 @@ class JobContainers(NamedTuple):
 
 
 def check_containers(
-    spec: ClusterSpec, properties: Mapping[str, str], daemons: Sequence[DaemonKind], of_job: JobContainers
+    spec: EmbeddedSpec, properties: Mapping[str, str], daemons: Sequence[DaemonKind], of_job: JobContainers
 ) -> None:
     """Raises BadInputError when a job with these properties has no room beside the daemons, or in the NodeManager."""
     daemons_mb = sum(daemon.memory_mb for daemon in daemons)

@@ -2,9 +2,9 @@
 
 from itertools import pairwise
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
-from pydantic import Field, model_validator
+from pydantic import Discriminator, Field, Tag, model_validator
 
 from assay.model.base import Frozen
 from assay.model.fault import Fault, worker_name
@@ -16,10 +16,8 @@ from assay.model.scale import DEFAULT_CPUS
 MOST_WHOLE = 2**31 - 1
 """What Hadoop takes for a whole number in most places."""
 
-
-EXISTING = "existing"
-"""The level of what an existing cluster has of its own, such as the number of its nodes."""
-
+EMBEDDED, EXISTING = "embedded", "existing"
+"""The kinds of clusters; EXISTING is also the level of what such a one has of its own, as its number of nodes."""
 
 MASTER = "master"
 """The node of the daemons that a cluster has once; clients run there too."""
@@ -49,37 +47,28 @@ class ModelledNodes(NamedTuple):
         return (self.workers + 1) * self.cpus
 
 
-class ClusterSpec(Frozen):
-    """Which cluster a trial runs on.
+class EmbeddedSpec(Frozen):
+    """A cluster of Assay's own, which a trial starts.
 
-    `kind` is the name of one in PLATFORMS, and `conf_dir` the Hadoop configuration of one that is there already. There
-    `ca_file` has the certificates that its web interfaces are trusted by, `prometheus` is the address of a server that
-    knows its machines, and `history` the folder of its job histories, if they are to be read from there.
-    `starts` names how much start-up waiting is cut (`brisk`) or left as Hadoop ships it (`stock`);
-    `memory_mb` and `vcores` are what each worker offers to containers (Hadoop's own defaults).
-    `nodes` is how many workers there are (None: an existing cluster has its own), `network` the one that Assay emulates
-    between them (`none`: nothing is shaped; see `model.network`). `limit_memory_bytes` bounds what all daemons and
-    containers of a node together may use, page cache included, `page_cache_bytes` the page cache apart from what
-    processes need for themselves, and `limit_cpus` how many cores' worth of time; None is no bound. `fault` is what
-    goes wrong on one worker, `racks` are the workers' numbers of each rack (none: all are in one). `instead_of` says
-    what the experiment asked for where this machine can't have several nodes. With a `dilation` the cluster is a scale
-    model (docs/research/scale-model.md): its nodes have `limit_cpus` cores, by default one, of machines that are so
-    many times faster than what they get here. `auto_for` is the plan's largest cluster whose dilation is `auto`, where
-    that is not this one: what is compared has to run at one dilation, and the largest needs most.
-    `node_source` says how the nodes of an existing cluster are read; without it they are not read.
-    `kerberos` is the login there; without it that of the environment, if the cluster's configuration wants one.
-    `jobs_at_once` is how many jobs it must be able to run at the same time.
+    `kind` is the name of one in PLATFORMS. `starts` names how much start-up waiting is cut (`brisk`) or left as Hadoop
+    ships it (`stock`); `memory_mb` and `vcores` are what each worker offers to containers (Hadoop's own defaults).
+    `nodes` is how many workers there are, `network` the one that Assay emulates between them (`none`: nothing is
+    shaped; see `model.network`). `limit_memory_bytes` bounds what all daemons and containers of a node together may
+    use, page cache included, `page_cache_bytes` the page cache apart from what processes need for themselves, and
+    `limit_cpus` how many cores' worth of time; None is no bound. `fault` is what goes wrong on one worker, `racks` are
+    the workers' numbers of each rack (none: all are in one). `instead_of` says what the experiment asked for where this
+    machine can't have several nodes. With a `dilation` the cluster is a scale model (docs/research/scale-model.md):
+    its nodes have `limit_cpus` cores, by default one, of machines that are so many times faster than what they get
+    here. `auto_for` is the plan's largest cluster whose dilation is `auto`, where that is not this one: what is
+    compared has to run at one dilation, and the largest needs most. `jobs_at_once` is how many jobs it must be able to
+    run at the same time.
     """
 
-    kind: str = "embedded"
-    conf_dir: Path | None = None
-    ca_file: Path | None = None
-    prometheus: str | None = None
-    history: str | None = None
+    kind: str = EMBEDDED
     starts: Literal["brisk", "stock"] = "brisk"
     memory_mb: int = Field(default=8192, ge=1, le=MOST_WHOLE)
     vcores: int = Field(default=8, ge=1, le=MOST_WHOLE)
-    nodes: int | None = Field(default=1, ge=1)
+    nodes: int = Field(default=1, ge=1)
     network: str = NO_NETWORK
     limit_memory_bytes: int | None = None
     limit_cpus: float | None = None
@@ -87,23 +76,17 @@ class ClusterSpec(Frozen):
     fault: Fault | None = None
     racks: tuple[tuple[int, ...], ...] = ()
     instead_of: str = ""
-    node_source: NodeSourceSpec | None = None
-    kerberos: KerberosSpec | None = None
     dilation: Dilation | None = None
     auto_for: ModelledNodes | None = None
     jobs_at_once: Annotated[int, Field(exclude_if=lambda count: count == 1)] = 1
 
     @model_validator(mode="before")
     @classmethod
-    def _node_source_was_a_key_of_its_own(cls, given: Any) -> Any:
-        """Read older records, in which each way to read nodes is a key by its name, null where it was not taken."""
-        further = given.keys() - cls.model_fields.keys() if isinstance(given, dict) else ()
-        sources = {name: given[name] for name in further if given[name] is None or isinstance(given[name], dict)}
-        taken = [{"name": name, **options} for name, options in sources.items() if options is not None]
-        if not sources or len(taken) > 1:
+    def _older_records_have_the_keys_of_every_cluster(cls, given: Any) -> Any:
+        """Null where they belong to existing ones."""
+        if not isinstance(given, dict):
             return given
-        fields = {name: value for name, value in given.items() if name not in sources}
-        return {**fields, "node_source": taken[0]} if taken else fields
+        return {name: value for name, value in given.items() if name in cls.model_fields or value is not None}
 
     @property
     def modelled_nodes(self) -> ModelledNodes:
@@ -113,8 +96,72 @@ class ClusterSpec(Frozen):
     @property
     def workers(self) -> tuple[str, ...]:
         """The names of the workers, where nodes are hosts of their own with a master beside them; else none."""
-        alone = self.nodes is None or (self.nodes == 1 and self.network == NO_NETWORK)
-        return () if alone else tuple(map(worker_name, range(1, (self.nodes or 0) + 1)))
+        alone = self.nodes == 1 and self.network == NO_NETWORK
+        return () if alone else tuple(map(worker_name, range(1, self.nodes + 1)))
+
+
+class ExistingSpec(Frozen):
+    """A cluster that is there already. What it has of its own no experiment chooses.
+
+    `kind` is the name of one in PLATFORMS, and `conf_dir` its Hadoop configuration. `ca_file` has the certificates that
+    its web interfaces are trusted by, `prometheus` is the address of a server that knows its machines, and `history`
+    the folder of its job histories, if they are to be read from there. `node_source` says how its nodes are read;
+    without it they are not read. `kerberos` is the login there; without it that of the environment, if the cluster's
+    configuration wants one.
+    """
+
+    kind: str = EXISTING
+    conf_dir: Path
+    ca_file: Path | None = None
+    prometheus: str | None = None
+    history: str | None = None
+    node_source: NodeSourceSpec | None = None
+    kerberos: KerberosSpec | None = None
+
+    nodes: ClassVar[None] = None
+    network: ClassVar[str] = NO_NETWORK
+    limit_memory_bytes: ClassVar[None] = None
+    limit_cpus: ClassVar[None] = None
+    page_cache_bytes: ClassVar[None] = None
+    fault: ClassVar[None] = None
+    racks: ClassVar[tuple[tuple[int, ...], ...]] = ()
+    instead_of: ClassVar[str] = ""
+    dilation: ClassVar[None] = None
+    workers: ClassVar[tuple[str, ...]] = ()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _older_records_have_the_keys_of_every_cluster(cls, given: Any) -> Any:
+        """Those of Assay's own say nothing here; each way to read nodes was a key, null where it was not taken."""
+        if not isinstance(given, dict):
+            return given
+        fields = {name: value for name, value in given.items() if name not in _OF_ALL - cls.model_fields.keys()}
+        further = fields.keys() - cls.model_fields.keys()
+        sources = {name: fields.pop(name) for name in further if _is_source(fields[name])}
+        taken = [{"name": name, **options} for name, options in sources.items() if options is not None]
+        if len(taken) > 1:
+            return given
+        return {**fields, "node_source": taken[0]} if taken else fields
+
+
+_OF_ALL = EmbeddedSpec.model_fields.keys()
+
+
+def _is_source(value: object) -> bool:
+    return value is None or isinstance(value, dict)
+
+
+def _which(value: Any) -> str:
+    """Which of the two types JSON or a value is."""
+    if isinstance(value, dict):
+        return EXISTING if value.get("kind") == EXISTING or value.get("conf_dir") is not None else EMBEDDED
+    return EXISTING if isinstance(value, ExistingSpec) else EMBEDDED
+
+
+ClusterSpec = Annotated[
+    Annotated[EmbeddedSpec, Tag(EMBEDDED)] | Annotated[ExistingSpec, Tag(EXISTING)], Discriminator(_which)
+]
+"""Which cluster a trial runs on."""
 
 
 def even_racks(racks: int, nodes: int) -> tuple[tuple[int, ...], ...]:

@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from assay.model.cluster import ClusterSpec
+from assay.model.cluster import EmbeddedSpec
 from assay.model.existing import ExistingDaemon
 from assay.model.layout import Layout, Role, in_order
 from assay.model.value_bounds import ValueBounds
@@ -26,7 +26,7 @@ class NodeContext(NamedTuple):
     each line; None where all are in one. `programs` has a folder of each service that brings programs beside Hadoop's.
     """
 
-    spec: ClusterSpec
+    spec: EmbeddedSpec
     layout: Layout
     host: str
     master: str
@@ -191,7 +191,7 @@ def _none(*_: object) -> Mapping[str, str]:
     return {}
 
 
-def _no_check(_spec: ClusterSpec, _properties: Mapping[str, str], _daemons: Sequence[DaemonKind]) -> None:
+def _no_check(_spec: EmbeddedSpec, _properties: Mapping[str, str], _daemons: Sequence[DaemonKind]) -> None:
     return
 
 
@@ -226,7 +226,7 @@ class Service(NamedTuple):
     cluster or on one that has lost a node (heartbeats, polls, time-outs, retries)."""
     starts: Callable[[ContainerStarts, Mapping[str, str]], Mapping[str, str]] = _none
     """Properties for a way to start things, where those that the trial chose leave room for it."""
-    check: Callable[[ClusterSpec, Mapping[str, str], Sequence[DaemonKind]], None] = _no_check
+    check: Callable[[EmbeddedSpec, Mapping[str, str], Sequence[DaemonKind]], None] = _no_check
     """Raises BadInputError where a job can't run with the trial's properties, beside the daemons of one node."""
     settings: Callable[[Sequence[NodeContext]], Mapping[str, str]] = _none
     """What a record has to say of its configuration on all nodes."""
@@ -306,7 +306,7 @@ class Stack:
         """What a record has to say of all services."""
         return {name: value for service in self.services for name, value in service.settings(nodes).items()}
 
-    def check(self, spec: ClusterSpec, properties: Mapping[str, str]) -> None:
+    def check(self, spec: EmbeddedSpec, properties: Mapping[str, str]) -> None:
         """Raises BadInputError where jobs can't run with these properties beside the daemons of any node."""
         beside = [daemon for daemon in self.daemons if daemon.on_workers or not spec.workers]
         for service in self.services:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from assay.host.files import irregular
 from assay.host.yaml_file import Place
-from assay.model.cluster import ClusterSpec, even_racks
+from assay.model.cluster import ClusterSpec, EmbeddedSpec, ExistingSpec, even_racks
 from assay.model.dataset import DATASET as THE_DATASET
 from assay.model.dataset import NO_DATASET, DatasetSpec
 from assay.model.doubt import Doubt
@@ -21,7 +21,6 @@ from assay.model.node_source import NodeSourceSpec
 from assay.model.registry import NODE_SOURCES
 from assay.model.store import names_store
 from assay.model.trial import FACTORS, ZERO_DELAY, MediumSpec, Plan, SettingsSpec, Trial, WorkloadSpec
-from assay.plan.cluster import ClusterEntry
 from assay.plan.experiment import COPIES, MIX, DatasetEntry, ExperimentFile, WorkloadEntry
 from assay.plan.grid import DATASET, PLACEMENT, SETTINGS, WORKLOAD, Axis, Combination, Level, axis, combinations
 from assay.plan.order import blocks
@@ -290,11 +289,13 @@ def _cluster(source: Source) -> ClusterSpec:
             if not ca_file.is_file():
                 cure = "name a file of certificates (PEM), or leave it out"
                 raise BadInputError(f"ca_file {ca_file} is not there; {cure}")
-    nodes = 1 if source.experiment.platform.ours else None
+    if conf_dir is None:
+        return EmbeddedSpec(**entry.model_dump(include={"kind", "starts", "memory_mb", "vcores"}))
     kerberos = None if entry.kerberos is None else entry.kerberos.located(source.absolute)
-    own: dict[str, Any] = {"conf_dir": conf_dir, "ca_file": ca_file, "nodes": nodes, "kerberos": kerberos}
-    as_written = entry.model_dump(include=ClusterEntry.model_fields.keys() - {*own, "network", "racks"})
-    return ClusterSpec(**as_written, **own, node_source=_node_source(source))
+    return ExistingSpec(
+        kind=entry.kind, conf_dir=conf_dir, ca_file=ca_file, prometheus=entry.prometheus, history=entry.history,
+        node_source=_node_source(source), kerberos=kerberos,
+    )  # fmt: skip
 
 
 def _node_source(source: Source) -> NodeSourceSpec | None:
@@ -383,6 +384,9 @@ def _trial(
     racks = experiment.cluster.racks
     chosen["cluster"]["jobs_at_once"] = workload.jobs_at_once
     chosen["cluster"]["racks"] = even_racks(racks, level["nodes"] or 0) if isinstance(racks, int) else racks
+    cluster = resolved.cluster
+    if isinstance(cluster, EmbeddedSpec):
+        cluster = cluster.model_copy(update=chosen["cluster"])
     return Trial(
         id=f"{number}-{workload.name}-{placement.name}",
         workload=workload.model_copy(update={"hadoop": {**workload.hadoop, **own}}) if own else workload,
@@ -391,7 +395,7 @@ def _trial(
         placement=placement,
         strict_placement=experiment.placement_check == "error",
         settings=settings.model_copy(update={"properties": {**settings.properties, **properties}}),
-        cluster=resolved.cluster.model_copy(update=chosen["cluster"]),
+        cluster=cluster,
         repetition=repetition,
         levels={name: combination.labels[name] for name in further},
         warm_up=repetition == 0,

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from itertools import chain
 from operator import attrgetter
 
-from assay.model.cluster import AUTO
+from assay.model.cluster import AUTO, EmbeddedSpec, ExistingSpec
 from assay.model.network import NO_NETWORK
 from assay.model.trial import Trial
 from assay.plan.source import Source
@@ -33,12 +33,15 @@ def check_scale_model(source: Source) -> None:
 def equally_slow(repetitions: Iterator[tuple[Trial, ...]]) -> Iterator[tuple[Trial, ...]]:
     """The trials with the largest cluster of those whose dilation is chosen where they run; the first block has all."""
     first = next(repetitions)
-    chosen_there = [trial.cluster.modelled_nodes for trial in first if trial.cluster.dilation == AUTO]
+    clusters = [trial.cluster for trial in first if isinstance(trial.cluster, EmbeddedSpec)]
+    chosen_there = [cluster.modelled_nodes for cluster in clusters if cluster.dilation == AUTO]
     largest = max(chosen_there, key=attrgetter("cores"), default=None)
 
     def fit(trial: Trial) -> Trial:
         cluster = trial.cluster
-        if largest is None or cluster.dilation != AUTO or cluster.modelled_nodes.cores == largest.cores:
+        if largest is None or isinstance(cluster, ExistingSpec) or cluster.dilation != AUTO:
+            return trial
+        if cluster.modelled_nodes.cores == largest.cores:
             return trial
         return trial.model_copy(update={"cluster": cluster.model_copy(update={"auto_for": largest})})
 

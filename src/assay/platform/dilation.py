@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from assay.host.control_groups import processor_quota
 from assay.host.processors import division
-from assay.model.cluster import AUTO, ClusterSpec
+from assay.model.cluster import AUTO, ClusterSpec, EmbeddedSpec
 from assay.model.errors import BadInputError
 
 IDLE_SHARE = 0.1
@@ -41,12 +41,12 @@ def processors_here() -> Processors:
     return Processors(min(number, processor_quota() or number), shared=parts is None)
 
 
-def node_cpus(spec: ClusterSpec) -> float:
+def node_cpus(spec: EmbeddedSpec) -> float:
     """Cores that a node of a scale model stands for."""
     return spec.modelled_nodes.cpus
 
 
-def chosen(spec: ClusterSpec, processors: Processors | None = None) -> int | None:
+def chosen(spec: EmbeddedSpec, processors: Processors | None = None) -> int | None:
     """The dilation of a cluster; None for one that is no scale model.
 
     `auto` is the least with which all nodes, the master's too, can be busy at once, of the plan's largest cluster.
@@ -76,7 +76,7 @@ def chosen(spec: ClusterSpec, processors: Processors | None = None) -> int | Non
     return dilation
 
 
-def auto_text(spec: ClusterSpec, processors: Processors | None = None) -> str:
+def auto_text(spec: EmbeddedSpec, processors: Processors | None = None) -> str:
     """What an `auto` is on this machine, and for which cluster. Raises BadInputError where there can be none."""
     workers, cpus = spec.auto_for or spec.modelled_nodes
     nodes = "1 node and its master" if workers == 1 else f"{workers} nodes and their master"
@@ -86,14 +86,14 @@ def auto_text(spec: ClusterSpec, processors: Processors | None = None) -> str:
 
 def slowness_lines(clusters: Sequence[ClusterSpec]) -> Iterator[str]:
     """What a plan's times here are, where some clusters are scale models. Raises BadInputError as `auto_text`."""
-    chosen_here = [spec for spec in clusters if spec.dilation == AUTO]
+    chosen_here = [spec for spec in clusters if isinstance(spec, EmbeddedSpec) and spec.dilation == AUTO]
     if chosen_here:
         yield auto_text(chosen_here[0])
     if any(spec.dilation not in {None, 1} for spec in clusters):
         yield "times here are this machine's; those of the results are divided by the dilation"
 
 
-def resolved(spec: ClusterSpec) -> ClusterSpec:
+def resolved(spec: EmbeddedSpec) -> EmbeddedSpec:
     """Fill in the dilation and the nodes' cores. Raises BadInputError where they are impossible here."""
     dilation = chosen(spec)
     if dilation is None:
@@ -101,6 +101,6 @@ def resolved(spec: ClusterSpec) -> ClusterSpec:
     return spec.model_copy(update={"dilation": dilation, "limit_cpus": node_cpus(spec)})
 
 
-def slowed(spec: ClusterSpec) -> int:
+def slowed(spec: EmbeddedSpec) -> int:
     """The dilation of a resolved cluster, 1 for what is no scale model."""
     return spec.dilation if isinstance(spec.dilation, int) else 1

@@ -18,7 +18,7 @@ from pathlib import Path
 from assay.host.lease import Lease, uninterrupted
 from assay.host.processes import children_of, end_processes
 from assay.host.processors import bound_to, division, ranges_text
-from assay.model.cluster import MASTER, ClusterSpec
+from assay.model.cluster import MASTER, ClusterSpec, EmbeddedSpec, ExistingSpec
 from assay.model.errors import AssayError, BadInputError
 from assay.model.fact import Fact
 from assay.model.fault import NODE, worker_name, worker_number
@@ -60,7 +60,7 @@ class EmbeddedCluster(Cluster):
     """A cluster that Assay starts and stops."""
 
     def __init__(
-        self, distribution: Distribution, spec: ClusterSpec, state: Path, environment: Mapping[str, str],
+        self, distribution: Distribution, spec: EmbeddedSpec, state: Path, environment: Mapping[str, str],
         stack: Stack | None = None, starts: Starts | None = None, programs: Path = Path(),
     ) -> None:  # fmt: skip
         """`state` keeps the leases; `environment` is the user's, of which Hadoop's own variables are left out.
@@ -289,7 +289,7 @@ class EmbeddedCluster(Cluster):
         self._daemons, self._struck = [], []
 
 
-def write_racks(spec: ClusterSpec, lans: Sequence[Lan], home: Path) -> Path | None:
+def write_racks(spec: EmbeddedSpec, lans: Sequence[Lan], home: Path) -> Path | None:
     """Write a table of the racks of the nodes' names and addresses, on either network, into `home`; None without racks.
 
     The master is in the first rack.
@@ -340,7 +340,7 @@ def check_namespaces() -> None:
 
 def possible_here(spec: ClusterSpec) -> ClusterSpec:
     """Reduce a cluster to one node without a network where there can be no namespaces, unless it has a fault."""
-    if not spec.workers or spec.fault is not None or not lacking_namespaces():
+    if isinstance(spec, ExistingSpec) or not spec.workers or spec.fault is not None or not lacking_namespaces():
         return spec
     requested = f"{spec.nodes} node{'s' if spec.nodes != 1 else ''} with the network {spec.network}"
     return spec.model_copy(update={"nodes": 1, "network": NO_NETWORK, "racks": (), "instead_of": requested})
@@ -361,9 +361,11 @@ class EmbeddedPlatform(HadoopPlatform):
         return self._installation.parts.resolve()
 
     @cached_property
-    def _spec(self) -> ClusterSpec:
+    def _spec(self) -> EmbeddedSpec:
         """The description with the dilation that was chosen for this machine."""
-        return resolved(self._trial.cluster)
+        spec = self._trial.cluster
+        assert isinstance(spec, EmbeddedSpec)  # noqa: S101 - its kind is this platform's
+        return resolved(spec)
 
     @property
     def _slower(self) -> int:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from assay.host.http import BoundedWeb
 from assay.host.kerberos import Login, NoTicketError, Ticket
-from assay.model.cluster import EXISTING, ClusterSpec
+from assay.model.cluster import EXISTING, ClusterSpec, ExistingSpec
 from assay.model.doubt import Doubt, doubt_kind
 from assay.model.errors import AssayError, BadInputError, NoAnswerError, NoLoginError
 from assay.model.existing import ExistingDaemon, Site
@@ -37,7 +37,7 @@ GONE_AFTER_S, GONE_AFTER_MISSES = 60.0, 4
 CONF_DIR = "the directory of its Hadoop configuration"
 
 
-def login_of(spec: ClusterSpec, site: Mapping[str, str], environment: Mapping[str, str]) -> Login | None:
+def login_of(spec: ExistingSpec, site: Mapping[str, str], environment: Mapping[str, str]) -> Login | None:
     """What its configuration wants, or the experiment says; None where neither does. Raises BadInputError."""
     is_secure = site.get("hadoop.security.authentication", "simple").lower() == "kerberos"
     given = spec.kerberos or (KerberosSpec() if is_secure else None)
@@ -54,7 +54,7 @@ TICKET_ENDS = doubt_kind(
 
 def ticket_doubts(spec: ClusterSpec, seconds: float) -> Sequence[Doubt]:
     """Whether the login lasts for a run of so many seconds. Raises BadInputError where there is none."""
-    login = login_of(spec, read_site(spec.conf_dir), os.environ) if spec.conf_dir is not None else None
+    login = login_of(spec, read_site(spec.conf_dir), os.environ) if isinstance(spec, ExistingSpec) else None
     if login is None or login.renews:
         return ()
     ticket = _good(login)
@@ -74,15 +74,13 @@ class ExistingCluster(Cluster):
     """
 
     def __init__(
-        self, distribution: Distribution, spec: ClusterSpec, store: str, engine: str,
+        self, distribution: Distribution, spec: ExistingSpec, store: str, engine: str,
         environment: Mapping[str, str] = os.environ,
     ) -> None:  # fmt: skip
         """Raises BadInputError when the configuration is missing or does not say where the cluster is.
 
         So it does for a file of certificates that has none, and for a login that can't be.
         """
-        if spec.conf_dir is None:
-            raise BadInputError(f"an existing cluster needs conf_dir, {CONF_DIR}")
         self._conf_dir = spec.conf_dir.resolve()
         self._spec = spec
         self._distribution = distribution
@@ -296,10 +294,16 @@ def daemons_of(stack: Stack, conf_dir: Path) -> tuple[ExistingDaemon, ...]:
 class ExistingPlatform(HadoopPlatform):
     """Somebody else's cluster, used as its clients do."""
 
+    @property
+    def _spec(self) -> ExistingSpec:
+        spec = self._trial.cluster
+        assert isinstance(spec, ExistingSpec)  # noqa: S101 - its kind is this platform's
+        return spec
+
     @cached_property
     def _cluster(self) -> ExistingCluster:
         trial = self._trial
-        return ExistingCluster(self._distribution, trial.cluster, trial.store, trial.engine, self._user_environment)
+        return ExistingCluster(self._distribution, self._spec, trial.store, trial.engine, self._user_environment)
 
     def _environment(self) -> Mapping[str, str]:
         login = self._cluster.login
@@ -325,7 +329,7 @@ class ExistingPlatform(HadoopPlatform):
 
     def check(self, properties: Mapping[str, str]) -> None:
         """Raises BadInputError also where its nodes can't be read as the experiment says."""
-        source = self._trial.cluster.node_source
+        source = self._spec.node_source
         if source is not None:
             NODE_SOURCES.find(source.name).check(self._user_environment, self._installation)
         super().check(properties)
@@ -336,10 +340,10 @@ class ExistingPlatform(HadoopPlatform):
         return Scene(layout=layout, foreign=foreign, sources=self._sources(cluster, layout, foreign))
 
     def _sources(self, cluster: RunningCluster, layout: Layout, foreign: ForeignCluster) -> tuple[NodeSource, ...]:
-        spec = self._trial.cluster.node_source
-        if spec is None:
+        source = self._spec.node_source
+        if source is None:
             return ()
-        kind = NODE_SOURCES.find(spec.name)
+        kind = NODE_SOURCES.find(source.name)
         context = NodeSourceContext(
             hadoop=cluster.hadoop,
             installation=self._installation,
@@ -348,7 +352,7 @@ class ExistingPlatform(HadoopPlatform):
             scratch=layout.neutral,
             workers=partial(worker_nodes, foreign),
         )
-        return (kind.open(kind.options.model_validate(spec.options), context),)
+        return (kind.open(kind.options.model_validate(source.options), context),)
 
 
 PLATFORMS.add(

@@ -6,7 +6,7 @@ from typing import Literal
 
 from assay.host.lease import Lease, leases, release_all, uninterrupted
 from assay.model.base import Frozen
-from assay.model.cluster import ClusterSpec
+from assay.model.cluster import EmbeddedSpec
 from assay.model.errors import AssayError
 from assay.model.installation import Installation
 from assay.model.installed import stack_of
@@ -33,7 +33,7 @@ class Held(Frozen):
 
 
 def up(
-    installation: Installation, spec: ClusterSpec, environment: Mapping[str, str], properties: Mapping[str, str],
+    installation: Installation, spec: EmbeddedSpec, environment: Mapping[str, str], properties: Mapping[str, str],
     progress: Progress,
 ) -> Held:  # fmt: skip
     """Start an embedded cluster, with all its directories among Assay's own parts, and leave it running.

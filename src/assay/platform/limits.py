@@ -16,7 +16,7 @@ from assay.host.control_groups import NO_LIMIT_BYTES, SELF, Hierarchy, find_hier
 from assay.host.files import whole_number_in
 from assay.host.lease import Lease
 from assay.host.machine import machine_bytes, usable_processors
-from assay.model.cluster import ClusterSpec
+from assay.model.cluster import EmbeddedSpec
 from assay.model.errors import AssayError, BadInputError
 from assay.model.limits import LimitUse
 from assay.model.naming import bytes_text
@@ -190,13 +190,13 @@ def short_period_us(cpus: float) -> int:
     return min(_LONGEST_PERIOD_US, max(_BURST_US, ceil(_BURST_US / cpus)))
 
 
-def check_limits(spec: ClusterSpec, state: Path) -> None:
+def check_limits(spec: EmbeddedSpec, state: Path) -> None:
     """Raises BadInputError when a cluster can't be bounded as asked on this machine: tried, and undone at once."""
     with Lease(state, "limits") as lease:
         limits_of(spec, lease).hold_processors()
 
 
-def limits_of(spec: ClusterSpec, lease: Lease, node: str = "") -> Limits:
+def limits_of(spec: EmbeddedSpec, lease: Lease, node: str = "") -> Limits:
     """The limits of a cluster's node. Raises BadInputError when they are beyond the machine or can't be had.
 
     Of a scale model's node, whose dilation is a number here, the processors are bounded when it says so.

@@ -1,7 +1,7 @@
 """Runs of the studies' experiments, made up so that every figure of them is known."""
 
 from assay.engine.tasks import FILE_SYSTEM_COUNTERS
-from assay.model.cluster import MASTER, ClusterSpec
+from assay.model.cluster import MASTER, EmbeddedSpec
 from assay.model.dataset import DatasetSpec
 from assay.model.record import Amount, JobRecord, Output, Record, Step, totals
 from assay.model.scale import ScaleReport
@@ -92,7 +92,7 @@ def a_cluster_trial(number, elapsed_s=10.0, *, workload="terasort", variant="sto
         update={
             "workload": WorkloadSpec(name=workload, variant=variant, options=options or {}),
             "media": (MediumSpec(name=medium, kind="emulated", profile="wd10ezex", slowdown=slowdown),),
-            "cluster": ClusterSpec(nodes=nodes - 1, network=network, dilation="auto"),
+            "cluster": EmbeddedSpec(nodes=nodes - 1, network=network, dilation="auto"),
         }
     )
     jobs = (a_graph_job("job", (1.0, 0.0, 0.0, reduce_s), elapsed_s),)
