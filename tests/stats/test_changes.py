@@ -38,7 +38,7 @@ def records_of(plan, seconds=SECONDS):
 
 @pytest.fixture
 def plan(tmp_path):
-    return plan_of(tmp_path, ("repetitions: 1", "repetitions: 2"))
+    return plan_of(tmp_path)
 
 
 def test_changes_run_together_there_and_back_and_the_baseline_once(plan):
@@ -81,6 +81,8 @@ def test_the_answer_says_the_changes_by_their_verdicts(plan):
         "With zero storage delay",
     ]  # fmt: skip
     assert answer.lines[0].words.startswith("of which storage: 45 s, 45 % (")
+    assert f"{SSD} wins back" in answer.lines[-1].words
+    assert not any("on as it is" in text for text in (*answer.notes, *(line.words for line in answer.lines)))
 
 
 def test_no_change_is_told_a_second_time_with_another_significance(plan):
@@ -109,7 +111,7 @@ def test_two_workloads_have_their_own_verdicts(tmp_path):
         "  - {name: terasort, options: {size: 400MB}}\n  - word-count",
     )
     plan = plan_of(tmp_path, two)
-    assert len(plan.trials) == 26
+    assert len(plan.trials) == 52
     found = decisions(plan, records_of(plan))
     assert [(one.factor, one.levels["workload"], len(one.placements)) for one in found] == [
         (CHANGE, "terasort", 6), (CHANGE, "word-count", 6),

@@ -188,7 +188,9 @@ def interval_text(one: Estimate) -> str:
 def _names(decision: Decision) -> Mapping[str, str]:
     """`the hard disk` where only one placement is on one; else the placement's own name, or the factor's level."""
     if decision.factor == CHANGE:
-        return {one.placement: one.placement for one in decision.placements}
+        return {
+            one.placement: "the base" if one.placement == AS_IT_IS else one.placement for one in decision.placements
+        }
     if decision.factor != PLACEMENT:
         return {one.placement: f"{decision.factor} {one.placement}" for one in decision.placements}
     if decision.question is Question.LIKENESS:
