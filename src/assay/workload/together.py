@@ -45,25 +45,33 @@ class _Inputs(Input):
         return next(filter(None, (one.facts() for one in self._inputs)), None)
 
 
-class _Numbered:
-    """Tells the progress of one of several workloads, under its number."""
+class _Named:
+    """Tells the progress of one of several workloads, under its name."""
 
-    def __init__(self, progress: Progress, number: int) -> None:
-        self._progress, self._number = progress, number
+    def __init__(self, progress: Progress, name: str) -> None:
+        self._progress, self._name = progress, name
 
     def step(self, name: str) -> None:
-        self._progress.step(f"{self._number}: {name}")
+        self._progress.step(f"{self._name}: {name}")
 
     def detail(self, text: str) -> None:
-        self._progress.detail(f"{self._number}: {text}")
+        self._progress.detail(f"{self._name}: {text}")
+
+
+def _names(workloads: Sequence[str]) -> list[str]:
+    """A name for each: `word-count`, and `terasort 1` and `terasort 2` where there are several."""
+    return [
+        f"{name} {workloads[: place + 1].count(name)}" if workloads.count(name) > 1 else name
+        for place, name in enumerate(workloads)
+    ]
 
 
 class Together:
-    """Workloads that share a base and start at once; jobs, results and verdicts have each one's number."""
+    """Workloads that share a base and start at once; jobs, results and verdicts have each one's name before theirs."""
 
     def __init__(self, spec: WorkloadSpec, base: str, parts: Sequence[Workload]) -> None:
         self.spec, self.base = spec, base
-        self._parts = parts
+        self._parts, self._names = parts, _names([part.spec.name for part in parts])
         self._reports: Sequence[LaunchReport] = ()
         self.input: Input = _Inputs([part.input for part in parts])
 
@@ -87,15 +95,18 @@ class Together:
     def stage(self, store: Store, engine: Engine, progress: Progress) -> LaunchReport:
         """One after the other."""
         return self._report(
-            [part.stage(store, engine, _Numbered(progress, number)) for number, part in enumerate(self._parts, 1)]
+            [
+                part.stage(store, engine, _Named(progress, name))
+                for name, part in zip(self._names, self._parts, strict=True)
+            ]
         )
 
     def run(self, engine: Engine, progress: Progress) -> LaunchReport:
         """All at once. Where one fails, or the run is interrupted, the others are ended too."""
         with ThreadPoolExecutor(len(self._parts)) as threads:
             running = [
-                threads.submit(part.run, engine, _Numbered(progress, number))
-                for number, part in enumerate(self._parts, 1)
+                threads.submit(part.run, engine, _Named(progress, name))
+                for name, part in zip(self._names, self._parts, strict=True)
             ]
             try:
                 done, _ = wait(running, return_when=FIRST_EXCEPTION)
@@ -111,20 +122,18 @@ class Together:
     def verify(self, store: Store, report: LaunchReport) -> tuple[Verdict, ...]:
         """Each one's own check; one that breaks makes no other unknown."""
         verdicts: list[Verdict] = []
-        for number, (part, own) in enumerate(zip(self._parts, self._reports, strict=True), 1):
+        for name, part, own in zip(self._names, self._parts, self._reports, strict=True):
             try:
                 judged = part.verify(store, own)
             except Exception as error:  # as the trial itself takes it: neither pass nor the end of the others' checks
                 detail = f"{type(error).__name__}: {error}"
                 judged = (Verdict(check="verification", outcome=Outcome.UNKNOWN, detail=detail),)
-            name = f"{number} {part.spec.name}"
             verdicts += [one.model_copy(update={"check": f"{name}: {one.check}"}) for one in judged]
         return tuple(verdicts)
 
     def _report(self, reports: Sequence[LaunchReport]) -> LaunchReport:
         """All of them in one."""
-        names = [f"{number} {part.spec.name}" for number, part in enumerate(self._parts, 1)]
-        named = list(zip(names, reports, strict=True))
+        named = list(zip(self._names, reports, strict=True))
         return LaunchReport(
             jobs=tuple(
                 JobReference(name=f"{name}: {job.name}", id=job.id) for name, report in named for job in report.jobs
