@@ -29,6 +29,8 @@ cluster: {{nodes: {nodes}, network: gigabit, memory_mb: 2048, vcores: 2}}
 memory: 2GiB
 settings: small
 repetitions: 2
+order: interleaved
+zero_delay_baseline: false
 """
 
 

@@ -36,6 +36,9 @@ workloads:
   - {{name: testdfsio, variant: write, options: {{files: 1, file_size: 2GB}}}}
   - {{name: testdfsio, variant: read, options: {{files: 1, file_size: 2GB}}}}
 media: {media}
+order: interleaved
+zero_delay_baseline: false
+repetitions: 1
 memory: 1600MiB
 settings: small
 hadoop: {{dfs.blocksize: 512m, dfs.bytes-per-checksum: 4096}}

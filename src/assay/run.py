@@ -19,7 +19,7 @@ from assay.host.machine import available_memory_bytes
 from assay.model.base import Frozen
 from assay.model.cluster import ExistingSpec
 from assay.model.errors import AssayError, BadInputError
-from assay.model.installed import stack_of
+from assay.model.installed import kind_of, stack_of
 from assay.model.medium import Space
 from assay.model.naming import bytes_text
 from assay.model.platform import TrialSetup
@@ -39,6 +39,8 @@ from assay.stats.sample import PLACEMENT, WORK, Levels, Trials, counts
 from assay.trial import run_trial
 
 MIB = 1 << 20
+QUICK_DRIVES_FACTOR = 2.5
+"""A workload's own estimate is for quick drives: plans took two to three times as long on hard disks."""
 
 SetUp = Callable[[Trial], AbstractContextManager[TrialSetup]]
 Key = tuple[str, ...]
@@ -82,6 +84,21 @@ class Needs(Frozen):
     memory_bytes: int
     available_memory_bytes: int
     seconds: float
+
+    @property
+    def known(self) -> bool:
+        """Whether all of its times are."""
+        return all(one.known for one in self.estimates.values())
+
+    @property
+    def least_s(self) -> float:
+        """The least time that all trials are likely to take together."""
+        return sum(one.seconds if one.least_s is None else one.least_s for one in self.estimates.values())
+
+    @property
+    def most_s(self) -> float:
+        """The most."""
+        return sum(one.seconds if one.most_s is None else one.most_s for one in self.estimates.values())
 
 
 def check_needs(plan: Plan, set_up: SetUp, progress: Progress, expected: Expected | None = None) -> Needs:
@@ -188,7 +205,10 @@ def _estimate(trial: Trial, setup: TrialSetup, progress: Progress) -> Estimate:
     estimate = workload.estimate()
     spec = trial.cluster
     if isinstance(spec, ExistingSpec) or not PLATFORMS.find(spec.kind).ours:
-        return Estimate(disk_bytes=0, memory_bytes=0, seconds=estimate.seconds)
+        most_s = QUICK_DRIVES_FACTOR * estimate.seconds
+        return Estimate(
+            disk_bytes=0, memory_bytes=0, seconds=estimate.seconds, most_s=most_s, known=estimate.known
+        )  # fmt: skip
     nodes = spec.nodes
     slower = 1 if spec.dilation is None else int(setup.platform.facts()["dilation"])
     copies = STORES.find(trial.store).copies(trial.settings.properties, nodes)
@@ -203,10 +223,18 @@ def _estimate(trial: Trial, setup: TrialSetup, progress: Progress) -> Estimate:
     cluster = stack.memory_bytes(nodes)
     at_work = min(cluster + tasks_bytes, bound)
     verifying = min(cluster, bound) + estimate.memory_bytes
+    starts_s = costs.cluster_s + (nodes - 1) * costs.worker_s
     return Estimate(
         disk_bytes=disk, memory_bytes=max(at_work, verifying) + in_memory,
-        seconds=slower * estimate.seconds + costs.cluster_s + (nodes - 1) * costs.worker_s,
+        seconds=slower * estimate.seconds + starts_s, known=estimate.known,
+        most_s=_slow_drives(trial) * slower * estimate.seconds + starts_s,
     )  # fmt: skip
+
+
+def _slow_drives(trial: Trial) -> float:
+    """How many times as long as on quick drives the jobs may take: more where drives are slowed down."""
+    slowdown = max((kind_of(medium).slowdown(medium) for medium in trial.media), default=1)
+    return QUICK_DRIVES_FACTOR + (slowdown - 1) / 2
 
 
 def _disk(trial: Trial, estimate: Estimate) -> dict[str, int]:

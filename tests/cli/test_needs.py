@@ -35,14 +35,14 @@ def test_times_add_up_and_of_disk_and_memory_the_worst_counts():
     small = Estimate(disk_bytes=GIB, memory_bytes=3 * GIB, seconds=30)
     large = Estimate(disk_bytes=40 * GIB, memory_bytes=2 * GIB, seconds=8970)
     lines = needs_of(small, large, disk={"hdd": 40 * GIB})
-    assert lines[0] == "test: 2 trials, about 2 h 30 min, more on slow drives"
+    assert lines[0] == "test: 2 trials, about 2 h 30 min"
     assert lines[1] == "  0001-triangles-disk: triangles, tiny, disk, defaults, cold, repetition 1"
     assert lines[3:] == [
         "  hdd: at most about 40.0 GiB at once, 70.0 GiB free",
         "  this machine: at most about 3.0 GiB of memory, 20.0 GiB available",
         (
-            "  in all: about 2 h 30 min, a rough estimate for quick drives (the longest trial, 0002-triangles-disk, "
-            "2 h 29 min); at most about 40.0 GiB of disk and 3.0 GiB of memory at once"
+            "  in all: about 2 h 30 min, a rough estimate (the longest trial, 0002-triangles-disk, "
+            "2 h 29 min or more); at most about 40.0 GiB of disk and 3.0 GiB of memory at once"
         ),
     ]
 
@@ -51,8 +51,8 @@ def test_a_time_says_where_it_is_from():
     drive = MediumSpec(name="hdd", kind="emulated", profile="wd10ezex")
     reckoned = Estimate(disk_bytes=GIB, memory_bytes=GIB, seconds=60)
     lines = needs_of(reckoned, media=[drive])
-    assert lines[0] == "test: 1 trial, about 1:00 min, more on slow drives"
-    assert lines[-1].startswith("  in all: about 1:00 min, a rough estimate for quick drives (the longest trial, ")
+    assert lines[0] == "test: 1 trial, about 1:00 min"
+    assert lines[-1].startswith("  in all: about 1:00 min, a rough estimate (the longest trial, ")
     assert lines[-2] == "  no `memory` or `page_cache` limit: the page cache may answer instead of the emulated drives"
     held = needs_of(reckoned, media=[drive], cluster=EmbeddedSpec(page_cache_bytes=64 << 20))
     assert not [line for line in held if "the page cache may answer" in line]
@@ -63,7 +63,7 @@ def test_a_time_says_where_it_is_from():
 
 def test_on_an_existing_cluster_it_is_said_what_is_not_known():
     lines = needs_of(Estimate(disk_bytes=0, memory_bytes=0, seconds=60))
-    assert lines[-1].endswith("1:00 min); disk and memory of the cluster are its own and not estimated")
+    assert lines[-1].endswith("1:00 min or more); disk and memory of the cluster are its own and not estimated")
     assert len(lines) == 3
 
 
@@ -86,3 +86,12 @@ def test_a_plan_that_can_decide_nothing_is_said_to_be_one():
     assert "each combination runs once" in why_undecided(a_plan(*once))
     assert why_undecided(a_plan(*once, *again)) == ""
     assert "compares nothing" in why_undecided(a_plan(once[0], again[0]))
+
+
+def test_a_time_is_a_range_and_that_of_a_jar_is_unknown():
+    reckoned = Estimate(disk_bytes=GIB, memory_bytes=GIB, seconds=60, most_s=180)
+    seen = Estimate(disk_bytes=GIB, memory_bytes=GIB, seconds=60, records=2, least_s=50, most_s=70)
+    assert needs_of(reckoned, seen)[0] == "test: 2 trials, 1:50 min to 4:10 min"
+    lines = needs_of(reckoned, seen.model_copy(update={"known": False}))
+    assert lines[0] == "test: 2 trials, time unknown (a jar that has not run here)"
+    assert lines[-1].startswith("  in all: time unknown (a jar that has not run here); at most")

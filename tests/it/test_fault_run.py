@@ -13,6 +13,7 @@ EXPERIMENT = """
 experiment: faults
 workloads: {name: terasort, options: {size: 60MB}, hadoop: {mapreduce.terasort.output.replication: 2}}
 media: {hdd: {profile: wd10ezex, path: /dev/shm, size: 2GiB}}
+repetitions: 1
 cluster: {nodes: 3, network: gigabit, memory_mb: 3072, vcores: 4, racks: [[1], [2, 3]]}
 replication: 2
 settings: small

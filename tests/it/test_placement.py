@@ -21,6 +21,9 @@ media:
 placement:
 {placements}
 placement_check: error
+order: interleaved
+zero_delay_baseline: false
+repetitions: 1
 memory: 1600MiB
 settings: small
 hadoop:

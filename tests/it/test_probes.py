@@ -20,6 +20,9 @@ workloads: {name: terasort, options: {size: 200MB}}
 media: {ssd: samsung-840-evo-120gb}
 memory: 1600MiB
 settings: small
+order: interleaved
+zero_delay_baseline: false
+repetitions: 1
 hadoop: {mapreduce.job.reduces: 2, dfs.replication: 1}
 """
 PARTS = ("staging", "run", "write out", "collect")

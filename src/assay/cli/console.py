@@ -59,7 +59,8 @@ class ConsoleDisplay:
     ) -> None:
         self._console = console
         self._verbose = verbose
-        self._estimates = dict(estimates or {})
+        known = all(estimate.known for estimate in (estimates or {}).values())
+        self._estimates = dict(estimates or {}) if known else {}
         self._left = [trial.id for trial in plan.trials] if plan else []
         self._expected_s = self._took_s = 0.0
         self._head = self._step = ""

@@ -56,6 +56,12 @@ class DryRun(Frozen):
     """All trials, in the order in which they would run."""
     seconds: float
     """How long all of them are expected to take."""
+    least_s: float
+    """The least that they are likely to take."""
+    most_s: float
+    """The most."""
+    time_known: bool
+    """Whether these times mean anything; not where a jar has not run on this machine."""
     media: Mapping[str, Room]
     """The space on each medium, by its name."""
     memory_bytes: int
@@ -74,6 +80,9 @@ def dry_run_of(plan: Plan, needs: Needs, doubts: Sequence[Doubt]) -> DryRun:
         experiment=plan.experiment,
         trials=tuple(_planned(trial, needs.estimates[trial.id]) for trial in plan.trials),
         seconds=needs.seconds,
+        least_s=needs.least_s,
+        most_s=needs.most_s,
+        time_known=needs.known,
         media={
             name: Room(needed_bytes=needed, free_bytes=needs.free_bytes[name])
             for name, needed in needs.disk_bytes.items()
@@ -94,13 +103,10 @@ def _planned(trial: Trial, estimate: Estimate) -> PlannedTrial:
 
 def print_needs(plan: Plan, needs: Needs, budget_s: float | None, console: Console) -> None:
     """Print each trial, the space on each medium and the memory; the last line has the total time and needs."""
-    time, known = (
-        f"about {duration_text(needs.seconds)}",
-        sum(bool(estimate.records) for estimate in needs.estimates.values()),
-    )
+    time, known = time_text(needs), sum(bool(estimate.records) for estimate in needs.estimates.values())
     from_records = "from earlier records" if known == len(needs.estimates) else ""
     count = f"{len(plan.trials)} trial{'' if len(plan.trials) == 1 else 's'}"
-    print_line(console, f"{plan.experiment}: {count}, {time}, {from_records or 'more on slow drives'}")
+    print_line(console, f"{plan.experiment}: {count}, {time}{f', {from_records}' if from_records else ''}")
     for trial in plan.trials:
         print_line(console, trial_line(trial, needs.estimates[trial.id]), "dim")
     for line in slowness_lines([trial.cluster for trial in plan.trials]):
@@ -130,8 +136,9 @@ def print_needs(plan: Plan, needs: Needs, budget_s: float | None, console: Conso
     space = "disk and memory of the cluster are its own and not estimated"
     if disk:
         space = f"at most about {bytes_text(disk)} of disk and {memory} of memory at once"
-    basis = from_records or "a rough estimate for quick drives"
-    print_line(console, f"  in all: {time}, {basis} (the longest trial, {longest.id}, {seconds}); {space}")
+    basis = from_records or "a rough estimate"
+    longest_text = f", {basis} (the longest trial, {longest.id}, {seconds} or more)" if needs.known else ""
+    print_line(console, f"  in all: {time}{longest_text}; {space}")
     if budget_s is None and (why := why_undecided(plan)):
         print_text(console, f"  {why}", "yellow")
     if budget_s is not None:
@@ -152,6 +159,14 @@ def why_undecided(plan: Plan) -> str:
     if len(set(works)) == len(works):
         return "this plan can decide nothing: it compares nothing with anything; name a second medium or level"
     return ""
+
+
+def time_text(needs: Needs) -> str:
+    """`3:30 to 8:10 min`; of a jar that has not run on this machine, that nobody knows."""
+    if not needs.known:
+        return "time unknown (a jar that has not run here)"
+    least, most = duration_text(needs.least_s), duration_text(needs.most_s)
+    return f"about {least}" if least == most else f"{least} to {most}"
 
 
 def trial_line(trial: Trial, estimate: Estimate | None = None) -> str:

@@ -64,7 +64,7 @@ from assay.run import (
     repeat,
 )
 from assay.stats.duration_history import Expected, read_history
-from assay.stats.fit import prior_of
+from assay.stats.fit import may_be_of, prior_of
 from assay.stats.trial_doubts import fewer_nodes
 from assay.workload.together import open_workload
 
@@ -170,11 +170,13 @@ def run_experiment(
     with closing(_display(output)) as display, interruptible(), located(source):
         histories = [read_history(parent) for parent in sorted({folder.path.parent.resolve(), RUNS.resolve()})]
         durations = [duration for history in histories for duration in history.durations]
-        expected = Expected((duration.trial, duration.seconds) for duration in durations)
+        facts = machine_facts()
+        here = [duration for duration in durations if may_be_of(duration, facts)]
+        expected = Expected((duration.trial, duration.seconds) for duration in here)
         needs = check_needs(plan, set_up, display, expected)
     _print_damaged([file for history in histories for file in history.damaged], folder, console)
     kinds = {trial.cluster.kind for trial in plan.trials}
-    prior = whole.prior if resume else prior_of(durations, machine_facts(), kinds)
+    prior = whole.prior if resume else prior_of(durations, facts, kinds)
     lasting = _lasting(plan, max(needs.seconds, budget_s or 0.0), console)
     whole, plan = (
         part.model_copy(update={"prior": prior, "doubts": (*part.doubts, *lasting)}) for part in (whole, plan)

@@ -435,10 +435,15 @@ class Plan(Frozen):
 class Estimate(Frozen):
     """What a trial is expected to need. Bytes on the medium, resident memory, seconds of elapsed time.
 
-    `records` is of how many earlier trials like it the time is the median; 0 where it was reckoned.
+    `records` is of how many earlier trials like it the time is the median; 0 where it was reckoned. It is likely to
+    lie between `least_s` and `most_s`, `seconds` where these are null. Where the time is not `known`, as of a jar that
+    nobody has run here, all of them say nothing.
     """
 
     disk_bytes: int
     memory_bytes: int
     seconds: float
     records: int = 0
+    least_s: float | None = None
+    most_s: float | None = None
+    known: bool = True

@@ -75,13 +75,18 @@ def _changed(folder: Path) -> float:
 
 
 Key = tuple[str, ...]
+SINGLE_SPREAD = 0.2
+"""By how much equal trials may differ where one alone ran."""
 
 
 class Expectation(NamedTuple):
-    """Seconds: the median over so many earlier trials."""
+    """Seconds: the median over so many earlier trials, and the least and the most of them."""
 
     seconds: float
     records: int
+    least_s: float
+    most_s: float
+    known: bool = True
 
 
 class Expected:
@@ -101,7 +106,10 @@ class Expected:
         """Return what a trial can be expected to take; None where no earlier trial is like it."""
         for key in _keys(trial):
             if seconds := self._seconds.get(key):
-                return Expectation(median(seconds), len(seconds))
+                spread = SINGLE_SPREAD if len(seconds) == 1 else 0.0
+                return Expectation(
+                    median(seconds), len(seconds), (1 - spread) * min(seconds), (1 + spread) * max(seconds)
+                )
         return None
 
 

@@ -249,6 +249,11 @@ SAME_MACHINE = ("host", "cpu", "cores")
 """Software may differ: it changes little in how much equal trials differ."""
 
 
+def may_be_of(duration: TrialDuration, facts: Mapping[str, Fact]) -> bool:
+    """Whether an earlier trial may have run on the machine with these facts: nothing that is known of it differs."""
+    return all(duration.facts.get(name, facts.get(name)) == facts.get(name) for name in SAME_MACHINE)
+
+
 def prior_of(took: Iterable[TrialDuration], facts: Mapping[str, Fact], clusters: Collection[str]) -> NoisePrior:
     """From repeated trials of the machine with these facts, on these kinds of clusters (`embedded`, `existing`).
 

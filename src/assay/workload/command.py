@@ -29,6 +29,7 @@ from assay.model.naming import nearest
 from assay.model.progress import Progress
 from assay.model.registry import WORKLOADS
 from assay.model.store import Store, names_store
+from assay.model.trial import Estimate
 from assay.model.workload import Option, Variant
 from assay.workload.base import BYTES_S, BaseWorkload, WorkloadOptions, hadoop_cost
 
@@ -262,6 +263,10 @@ class Command(BaseWorkload):
             requirement = f"a command whose program is on the PATH, and {program} is not (./{program}?)"
         if requirement:
             raise self.options.refusal("verify", requirement)
+
+    def estimate(self) -> Estimate:
+        """Its bytes alone: nobody knows how long a jar runs."""
+        return super().estimate().model_copy(update={"known": False})
 
     def run(self, engine: Engine, progress: Progress) -> LaunchReport:
         """Run the jar's client; a job that failed counts although the jar ends well."""

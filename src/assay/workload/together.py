@@ -90,6 +90,7 @@ class Together:
             disk_bytes=sum(one.disk_bytes for one in each),
             memory_bytes=max(one.memory_bytes for one in each),
             seconds=sum(one.seconds for one in each),
+            known=all(one.known for one in each),
         )
 
     def stage(self, store: Store, engine: Engine, progress: Progress) -> LaunchReport:
