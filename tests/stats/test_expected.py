@@ -19,9 +19,9 @@ def with_settings(trial, **properties):
 def test_trials_with_all_the_same_levels_count_before_others():
     trial, other = a_trial(1), with_settings(a_trial(2), a="1")
     expected = Expected([(trial, 10.0), (trial, 14.0), (other, 100.0)])
-    assert expected.of(a_trial(7, repetition=3)) == (12.0, 2)
-    assert expected.of(other) == (100.0, 1)
-    assert expected.of(with_settings(a_trial(3), a="2")) == (14.0, 3)
+    assert expected.of(a_trial(7, repetition=3)) == (12.0, 2, 10.0, 14.0, True)
+    assert expected.of(other) == (100.0, 1, 80.0, 120.0, True), "a single one tells little of the range"
+    assert expected.of(with_settings(a_trial(3), a="2")) == (14.0, 3, 10.0, 100.0, True)
 
 
 def test_another_medium_dataset_or_option_is_no_likeness():

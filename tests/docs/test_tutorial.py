@@ -1,0 +1,74 @@
+"""Proves that the tutorial's way from a history to one job tested can be walked: its own commands, as they are typed."""
+
+import re
+import shlex
+import zipfile
+from pathlib import Path
+
+import pytest
+from benchmarks.triage_example import answer
+from click.testing import CliRunner
+
+from assay.cli import cli
+from assay.cli.context import find_installation, vocabulary
+from assay.media import memory
+from assay.plan.make import plan_and_more
+from assay.plan.source import Source
+
+ROOT = Path(__file__).parents[2]
+TEXT = (ROOT / "docs" / "tutorial.md").read_text(encoding="utf-8")
+COMMANDS = [
+    shlex.split(line)[1:] for line in TEXT.splitlines() if line.startswith(("./assay triage", "./assay run-job"))
+]
+
+
+@pytest.fixture
+def walker(tmp_path, monkeypatch):
+    """Who types commands: in a folder with the made history, a text, and stand-ins for the jars."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(memory, "available_memory_bytes", lambda: 64 << 30)
+    for name in ("HADOOP_HOME", "HADOOP_CONF_DIR"):
+        monkeypatch.delenv(name, raising=False)
+
+    def type_in(words):
+        done = CliRunner().invoke(cli, words, standalone_mode=False)
+        assert done.exception is None, done.exception
+        assert done.return_value in {0, None}
+        return done.output
+
+    return type_in
+
+
+def a_jar(file):
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with zipfile.ZipFile(file, "w") as jar:
+        jar.writestr("META-INF/MANIFEST.MF", "Manifest-Version: 1.0\nMain-Class: Stand\n")
+        jar.writestr("Stand.class", "")
+
+
+def test_the_history_says_which_jobs_decide(walker, tmp_path):
+    (tmp_path / "my-history").mkdir()
+    answer(tmp_path / "my-history")
+    (triage,) = [words for words in COMMANDS if words[:3] == ["triage", "--history", "my-history"]]
+    first = walker(triage).splitlines()[0]
+    said = re.search(r"The first line is the result: \*(.*?)\*", TEXT)[1]
+    assert first == f"{said}."
+
+
+def test_both_jobs_become_an_experiment_that_can_decide(walker, tmp_path):
+    (tmp_path / "my-history").mkdir()
+    answer(tmp_path / "my-history")
+    (tmp_path / "my-text").mkdir()
+    (tmp_path / "my-text" / "words.txt").write_text("one two three four five\n" * 8_000_000)
+    jobs = [words for words in COMMANDS if words[0] == "run-job"]
+    assert len(jobs) == 2
+    for number, words in enumerate(jobs):
+        a_jar(tmp_path / words[1])
+        written = tmp_path / f"job-{number}.yaml"
+        place = words.index("--input") + 1
+        local = [*words[:place], "my-text", *words[place + 1 :]]  # no HDFS is here
+        end = local.index("--") if "--" in local else len(local)
+        walker([*local[:end], "--write", str(written), *local[end:]])
+        plan = plan_and_more(Source(written), vocabulary(find_installation()))[0]
+        assert {trial.repetition for trial in plan.trials} == {1, 2}
+        assert any(trial.zero_delay for trial in plan.trials)
