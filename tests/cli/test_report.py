@@ -15,6 +15,7 @@ from assay.cli.compare import run_names
 from assay.cli.report import find_browser
 from assay.model.doubt import Outcome
 from assay.model.errors import BadInputError
+from assay.record.folder import RunFolder
 from assay.stats.summary import summarise
 from tests.builders import a_record
 from tests.extras.studies.test_view import the_run
@@ -56,8 +57,8 @@ def test_csv_keeps_the_placement_where_another_factor_is_asked_about(tmp_path, r
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (("--rows", "trials"), "--rows is of --format csv alone"),
-        (("--rows", "trials", "--format", "md"), "--rows is of --format csv alone"),
+        (("--rows", "trials"), "--rows requires --format csv"),
+        (("--rows", "trials", "--format", "md"), "--rows requires --format csv"),
         (("--out", "page.html"), "--out is the file for --format"),
         (("--cpu-speed", "2x", "--format", "csv"), "--cpu-speed changes nothing in a CSV"),
     ],
@@ -240,3 +241,9 @@ def test_a_limit_on_runs_that_share_nothing_is_refused(made, tmp_path):
     write_run(tmp_path / "elsewhere", plan, records)
     with pytest.raises(BadInputError, match="--fail-above has nothing to judge"):
         assay("compare", made[0], tmp_path / "elsewhere", "--fail-above", "5%")
+
+
+def test_a_mistyped_run_folder_gets_a_suggestion(tmp_path):
+    write_run(tmp_path / "quickstart", *made_run(made_trials(repetitions=1)))
+    with pytest.raises(BadInputError, match="is not a run folder: it has no plan.json; did you mean 'quickstart'"):
+        RunFolder(tmp_path / "quickstrat").plan()

@@ -73,7 +73,7 @@ def _finding(installation: "Installation") -> "Finding":
     if goes_back():
         detail = "the host takes back free memory, so times vary; run `assay memory hold` before measuring"
         return Finding(what="free memory", state="lacking", detail=detail)
-    return Finding(what="free memory", state="good", detail="not taken back by the host, as far as can be seen")
+    return Finding(what="free memory", state="good", detail="no memory reclaim by the host detected")
 
 
 FACTS.add("held_memory", _facts)

@@ -273,7 +273,7 @@ def report(
     folder = folder or last_run()
     form = form or ("json" if as_json else None)
     if rows and form != "csv":
-        raise click.UsageError("--rows is of --format csv alone; add that, or leave it out")
+        raise click.UsageError("--rows requires --format csv")
     if cpu_speed is not None and form == "csv":
         raise click.UsageError("--cpu-speed changes nothing in a CSV; leave it out, or take another format")
     if form:

@@ -28,6 +28,7 @@ from assay.model.base import Frozen
 from assay.model.dataset import DatasetSpec, GraphFacts, StagedFile
 from assay.model.doubt import Outcome, Verdict, verdict
 from assay.model.errors import BadInputError
+from assay.model.naming import nearest
 from assay.model.progress import Progress
 
 _CHUNK = 1 << 20
@@ -108,7 +109,7 @@ def published(name: str, wanted_by: str) -> Published:
     """Find the graph that the field `wanted_by` (`get` or `make`) names. Raises BadInputError where there is none."""
     graphs = all_published()
     if name not in graphs:
-        raise BadInputError(f"`{wanted_by}: {name}`: there is no such graph; there are {', '.join(graphs)}.")
+        raise BadInputError(f"`{wanted_by}: {name}`: there is no such graph; {nearest(name, list(graphs))}")
     return graphs[name]
 
 

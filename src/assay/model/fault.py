@@ -124,7 +124,7 @@ class FaultReport(Frozen):
 
     struck_ms: Annotated[int | None, Kind.MOMENT] = None
     """When it struck, in milliseconds since the epoch; of what is slow all the time the beginning of the run. Null if
-    the jobs never got to its phase: the trial then counts in no figure."""
+    the jobs never got to its phase: the trial then is excluded from all results."""
     job: str = ""
     """The job that it struck."""
     progress: Mapping[str, int] = {}

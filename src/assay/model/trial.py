@@ -260,7 +260,7 @@ class Trial(Frozen):
     """Levels of Hadoop properties that have several, and of `replication`. They are among the trial's properties
     too."""
     warm_up: bool = False
-    """Whether it only warmed up the machine, and counts in no figure."""
+    """Whether it only warmed up the machine, and is excluded from all results."""
     zero_delay: bool = False
     """Whether it is the zero-delay baseline: all roles on a drive without delays."""
 

@@ -342,8 +342,8 @@ class ExperimentFile(Frozen):
     """How often each combination runs; by default twice on emulated drives. With 1, in the interleaved order, nothing
     can be significant."""
     warm_up: Annotated[Whole, Field(ge=0, le=1000)] = 0
-    """The number of trials that run before all others, to warm up the machine. They are recorded and marked, and count
-    in no figure."""
+    """The number of trials that run before all others, to warm up the machine. They are recorded and marked, and are
+    excluded from all results."""
     order: Literal["interleaved", "mirrored"] = "interleaved"
     """With `mirrored` each repetition runs the placements in one order and then in reverse, with the zero-delay
     baseline once in the middle (hdd, ssd, zero-delay, ssd, hdd), so that steady drift of the machine cancels: the

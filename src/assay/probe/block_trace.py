@@ -53,7 +53,7 @@ TRACE_FILES_LATE = doubt_kind(
 )  # fmt: skip
 TRACE_ROLES_UNKNOWN = doubt_kind(
     "trace-roles-unknown", "medium", instrument="block-trace",
-    when="more than 20 % of a medium's bytes have no role",
+    when="more than 20 % of a medium's bytes could not be attributed to a role",
     why="they belong to the file system itself, to other users of the disk, or to files that existed only briefly",
     cure="give the medium a disk of its own; requests of very short-lived files can't be assigned",
 )  # fmt: skip
@@ -139,7 +139,8 @@ class BlockTrace:
                 total = int(traced.bytes[data].sum())
                 other = int(traced.bytes[data & (traced.role == traced.roles.index(OTHER))].sum())
                 if total and other > UNKNOWN_SHARE * total and len(set(traced.role.tolist())) > 1:
-                    shortfall = f"{100 * other / total:.0f} % of the bytes on medium {traced.medium!r} have no role"
+                    share = f"{100 * other / total:.0f} % of the bytes on medium {traced.medium!r}"
+                    shortfall = f"{share} could not be attributed to a role"
                     self._doubts.append(TRACE_ROLES_UNKNOWN.doubt(shortfall, traced.medium))
             elif traced is not None:
                 counted.append(traced)

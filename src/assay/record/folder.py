@@ -39,6 +39,7 @@ from assay.host.files import (
 )
 from assay.model.errors import BadInputError
 from assay.model.installed import engine_kind
+from assay.model.naming import did_you_mean, similar
 from assay.model.record import READ_FROM_AFAR, Record, Sample, Series, SeriesKey
 from assay.model.result import TrialResult
 from assay.model.signature import Signature
@@ -207,7 +208,10 @@ class RunFolder:
         except UnreadableFileError as error:
             if not error.missing:
                 raise
-            raise BadInputError(f"{self.path} is not a run folder: it has no plan.json") from None
+            runs = sorted(plan.parent.name for plan in self.path.absolute().parent.glob("*/plan.json"))
+            close = similar(self.path.name, runs)
+            hint = f"; {did_you_mean(close)}" if close else ""
+            raise BadInputError(f"{self.path} is not a run folder: it has no plan.json{hint}") from None
         except Unreadable as error:
             raise BadInputError(f"{file} can't be read: {error}") from None
 

@@ -38,7 +38,7 @@ class FaultsView(NamedTuple):
     def summary_html(self) -> str:
         """A link to the section, and how many faults did not strike."""
         missed = sum(cost.trials - cost.struck for cost in self.costs)
-        note = f"; {missed} did not strike, and count in no figure" if missed else ""
+        note = f"; {missed} did not strike, and are excluded from all results" if missed else ""
         return f'<a href="#faults">What the faults cost</a> is below{note}.'
 
     def html(self) -> str:
@@ -71,7 +71,7 @@ class FaultsView(NamedTuple):
 def _parts(cost: FaultCost) -> Iterator[str]:
     yield _time_words(cost)
     if cost.struck < cost.trials:
-        yield f"it struck in {cost.struck} of {cost.trials} trials, and the others count in no figure"
+        yield f"it struck in {cost.struck} of {cost.trials} trials, and the others are excluded from all results"
     if cost.failed:
         yield f"{cost.failed} of {cost.struck} trials failed by it"
     if cost.wrong:

@@ -22,6 +22,7 @@ from assay.stats.run_doubts import began_ms
 from assay.stats.sample import PLACEMENT, in_order, in_plan_order
 
 MOST_NAMED = 5
+BLOCKED_TIME = "blocked-time"
 BASELINE = "zero storage delay: what no drive can beat, not a drive to buy"
 
 
@@ -261,12 +262,15 @@ def first_screen(
 def caveats_of(answers: Sequence[Answer], doubts: Sequence[Doubt]) -> tuple[list[str], int]:
     """The few that could change the answers most, each once, and how many more caveats and doubts there are."""
     sentences = list(dict.fromkeys(words for answer in answers for words in answer.caveats))
+    has_baseline = any(line.baseline for answer in answers for line in answer.lines)
+    # Beside a baseline no answer rests on blocked time.
+    worst = decisive(doubt for doubt in doubts if not (has_baseline and doubt.instrument == BLOCKED_TIME))
     decisive_doubts = [
         f"Doubt: {doubt.what}{f' (and {count - 1} more of this kind)' if count > 1 else ''}.{bias_text(doubt.kind)}"
-        for doubt, count in decisive(doubts)
+        for doubt, count in worst
     ]
     shown = [*sentences, *decisive_doubts][:MOST_CAVEATS]
-    of_doubts = sum(count for _, count in decisive(doubts)[: max(0, MOST_CAVEATS - len(sentences))])
+    of_doubts = sum(count for _, count in worst[: max(0, MOST_CAVEATS - len(sentences))])
     return shown, max(0, len(sentences) - MOST_CAVEATS) + len(doubts) - of_doubts
 
 

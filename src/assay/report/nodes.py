@@ -30,7 +30,7 @@ RESOURCE_WORDS: Mapping[str, str] = {
     "disk": "disk bytes", "network_in": "received", "network_out": "sent", "processor": "processor", "memory": "memory",
 }  # fmt: skip
 CONCLUSIONS: Mapping[str, str] = {
-    "disk": "Its drives have most to do: more blocks lie there, or its tasks spill more",
+    "disk": "Its drives are busiest: it holds more blocks, or its tasks spill more",
     "network_in": "Its link has most to carry: maps read from others, reducers get more, or it holds more copies",
     "network_out": "Its link has most to carry: it holds blocks or map outputs that other nodes read",
     "processor": "It ran more tasks than the others, or larger ones",

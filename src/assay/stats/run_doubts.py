@@ -258,7 +258,7 @@ WRONG_OUTPUTS = doubt_kind(
     "wrong-outputs",
     "run",
     when="an output was judged wrong",
-    why="a job that loses records ends sooner, so these trials count in no time",
+    why="a job that loses records ends sooner, so these trials are excluded from all times",
     cure="read their verdicts, correct the cause, and run them again",
     severity=210,
 )

@@ -317,7 +317,7 @@ FAULT_DID_NOT_STRIKE = doubt_kind(
     "fault-did-not-strike",
     "trial",
     when="the jobs ended before they got to the phase of the trial's fault, as far as their client heard",
-    why="nothing went wrong, so it is no trial of that fault; it counts in no figure",
+    why="nothing went wrong, so it is no trial of that fault; it is excluded from all results",
     cure=(
         "choose an earlier phase, or more data: Hadoop's client hears of progress once a second, ten times a second "
         "with brisk starts, and tasks tell theirs every 3 seconds"

@@ -33,7 +33,7 @@ class ChartRow(NamedTuple):
 
     @property
     def wrong(self) -> list[float]:
-        """Seconds of trials that count in no figure, as their output is wrong."""
+        """Seconds of trials that are excluded from all results, as their output is wrong."""
         return [record.totals.elapsed_s for record in self.records if is_wrong(record) and record.totals]
 
 
