@@ -52,3 +52,16 @@ def test_the_folder_is_an_absolute_path(tmp_path):
     (tmp_path / "demo.yaml").write_text("folder: media\n" + GOOD)
     with pytest.raises(BadInputError, match="line 1: folder is 'media': must be an absolute path"):
         Source(tmp_path / "demo.yaml")
+
+
+def test_the_kept_copy_states_the_defaults_of_emulated_drives_and_an_older_one_has_none(tmp_path):
+    text = "experiment: demo\nworkloads: terasort\nmedia: {hdd: wd10ezex}\n"
+    (tmp_path / "demo.yaml").write_text(text)
+    kept = Source(tmp_path / "demo.yaml").portable()
+    assert 'zero_delay_baseline: true\norder: "mirrored"\nrepetitions: 2\n' in kept
+    (tmp_path / "kept.yaml").write_text(kept)
+    now, again = (Source(tmp_path / name).experiment for name in ("demo.yaml", "kept.yaml"))
+    chosen = ("zero_delay_baseline", "order", "repetitions")
+    assert [getattr(now, name) for name in chosen] == [getattr(again, name) for name in chosen]
+    (tmp_path / "old.yaml").write_text(f"folder: {tmp_path}\n{text}")
+    assert Source(tmp_path / "old.yaml").experiment.repetitions == 1

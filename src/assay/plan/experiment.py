@@ -354,9 +354,11 @@ class ExperimentFile(Frozen):
     def deciding(self) -> "ExperimentFile":
         """Return it with what an answer needs where it does not say otherwise and all drives are emulated.
 
-        These are the mirrored order, the zero-delay baseline and two repetitions; of faults the repetitions alone.
+        These are the mirrored order, the zero-delay baseline and two repetitions; of faults the repetitions alone. The
+        copy that a run keeps, which names its `folder`, says all itself.
         """
-        emulated = bool(self.media) and all(medium.kind.emulated for medium in self.media.values())
+        asked = bool(self.media) and self.folder is None
+        emulated = asked and all(medium.kind.emulated for medium in self.media.values())
         missing = {name: value for name, value in DECIDING.items() if name not in self.model_fields_set}
         if self.fault:  # what a fault costs is no question about drives, and a drive without delays can't be slow
             missing = {name: value for name, value in missing.items() if name == "repetitions"}

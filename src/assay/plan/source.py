@@ -1,5 +1,6 @@
 """Reads an experiment file, once; every mistake in it becomes one sentence with the line and the nearest valid word."""
 
+import json
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -10,7 +11,7 @@ from assay.model.dataset import DATASET, DatasetSpec
 from assay.model.errors import BadInputError
 from assay.model.naming import nearest
 from assay.model.trial import USUAL_ENGINE, USUAL_STORE, WorkloadSpec
-from assay.plan.experiment import ExperimentFile
+from assay.plan.experiment import DECIDING, ExperimentFile
 from assay.plan.overrides import Override, apply, lies_within
 
 # The option of a workload that may name any input, the experiment's dataset too.
@@ -68,7 +69,9 @@ class Source(YamlFile):
         if not isinstance(self.tree, dict):
             raise BadInputError(f"{path} must be a mapping that starts with `experiment: NAME`")
         self._set = [(override, apply(override, self.tree)) for override in overrides]
-        self.experiment = self.validated(ExperimentFile).deciding()
+        experiment = self.validated(ExperimentFile)
+        kept_with_a_run = (path.parent / "plan.json").is_file()  # which makes that plan again, whatever defaults become
+        self.experiment = experiment if kept_with_a_run else experiment.deciding()
         with self.at("folder"):
             self.folder = absolute(path.parent, self.experiment.folder or Path())
 
@@ -98,7 +101,10 @@ class Source(YamlFile):
         return absolute(self.folder, Path(path))
 
     def portable(self) -> str:
-        """The file's text with what was set, and the folder from which its paths count, so that it may be moved."""
+        """The file's text with what was set, and the folder from which its paths count, so that it may be moved.
+
+        Defaults that depend on the drives are stated, so that it makes the same plan whatever they become.
+        """
         text = text_of(self.tree) if self._set else self.text
         if self.experiment.folder is not None:
             return text
@@ -108,5 +114,10 @@ class Source(YamlFile):
         lines = text.split("\n")
         between = ", " if tree.fa.flow_style() else "\n" + " " * column
         quoted = "'" + str(self.folder).replace("'", "''") + "'"
-        lines[row] = f"{lines[row][:column]}folder: {quoted}{between}{lines[row][column:]}"
+        stated = "".join(
+            f"{name}: {json.dumps(getattr(self.experiment, name))}{between}"
+            for name in DECIDING
+            if name not in tree and getattr(self.experiment, name) != ExperimentFile.model_fields[name].default
+        )
+        lines[row] = f"{lines[row][:column]}folder: {quoted}{between}{stated}{lines[row][column:]}"
         return "\n".join(lines)
