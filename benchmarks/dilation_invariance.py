@@ -23,7 +23,7 @@ from assay.report.columns import Column, grid
 from assay.report.words import seconds_text
 from assay.stats.fit import Contrast, fits
 from assay.stats.noise import ALPHA
-from assay.stats.sample import Levels, Sample, Trials, in_order
+from assay.stats.sample import Levels, Trials, TrialSample, in_order
 from assay.stats.summary import Row, summarise
 
 DILATION = "dilation"
@@ -75,7 +75,7 @@ def unchecked(record: Record) -> Record:
     return record.model_copy(update={"scale": record.scale and record.scale.model_copy(update={"checks": ()})})
 
 
-def equivalences(samples: Sequence[Sample], noise: str, prior: NoisePrior) -> Iterator[Equivalence]:
+def equivalences(samples: Sequence[TrialSample], noise: str, prior: NoisePrior) -> Iterator[Equivalence]:
     """Each dilation against the least of those that are equal in all else; none where no noise is known."""
     for others, fit in fits(samples, DILATION, prior).items():
         base, *levels = in_order(fit.levels)

@@ -51,7 +51,7 @@ from assay.stats.comparison import Comparison, compare
 from assay.stats.decision import Decision, Estimate, Verdict, decisions
 from assay.stats.fit import residuals
 from assay.stats.noise import fit_prior, moderated, repetitions_needed
-from assay.stats.sample import PLACEMENT, Sample, samples
+from assay.stats.sample import PLACEMENT, TrialSample, samples
 from assay.stats.summary import outliers
 from assay_extras.factor_effects.effects import effects
 
@@ -325,7 +325,7 @@ def noises(plans: int, seed: int) -> list[float]:
 
 def made(
     scenario: Scenario, pair_noises: Sequence[float], first_seed: int = 0, level_noises: Mapping[str, float] = {}
-) -> Iterator[list[Sample]]:
+) -> Iterator[list[TrialSample]]:
     """A plan's trials for each of some noises; every other one has two states. Some levels have noises of their own."""
     for seed, noise in enumerate(pair_noises, first_seed):
         fake = FakeTimes(
@@ -392,7 +392,7 @@ def _found(factors: Factors, comparisons: int, plans: int) -> Table:
     return {"repetitions": repetitions, "found": round(share, 4), "covered": round(intervals, 4)}
 
 
-def run_of(found: Sequence[Sample]) -> tuple[Plan, list[Record]]:
+def run_of(found: Sequence[TrialSample]) -> tuple[Plan, list[Record]]:
     """The plan and records of some trials, with the first placement as base."""
     records = []
     for number, one in enumerate(found, 1):

@@ -24,7 +24,7 @@ from assay.cli.schema import schema_text
 from assay.cli.workloads import workload_json
 from assay.model.base import Frozen, field_docs
 from assay.model.dataset import GraphFacts
-from assay.model.doubt import DOUBTS, Doubt, DoubtKind, Verdict
+from assay.model.doubt import DOUBTS, CheckResult, Doubt, DoubtKind
 from assay.model.fault import FaultReport, Redundancy
 from assay.model.limits import CacheUse, LimitUse
 from assay.model.record import (
@@ -180,7 +180,7 @@ _MODELS: Mapping[str, type[Frozen]] = {
         Amount, AnswerSummary, Batch, CacheUse, CheaperChange, CheckedDataset, DeviceReport, DeviceRequests, Doubt,
         DriveSeen, DriveUse, DryRun, FaultReport, GraphFacts, HeartbeatsSeen, JobRecord, JobRow, Landed, LimitUse, LinkSeen, NoisePrior, Output, Plan,
         PlannedTrial, Record, Redundancy, Room, RunSummary, Sample, ScaleCheck, ScaleReport, ScaleSeen, Stage, Step,
-        StrikeSeen, Totals, Trial, Verdict,
+        StrikeSeen, Totals, Trial, CheckResult,
         *(model for kind in ENGINES.values() for model in (kind.attempt, kind.log)),
     )
 }  # fmt: skip

@@ -2,11 +2,11 @@
 
 from assay.model.cluster import EmbeddedSpec
 from assay.model.dataset import DatasetSpec
-from assay.model.doubt import Outcome, Verdict
+from assay.model.doubt import CheckResult, Outcome
 from assay.model.record import DeviceReport, JobRecord, Output, Record, Series, SeriesKey, Stage, Status, Step, totals
 from assay.model.trial import MediumSpec, Placement, Plan, SettingsSpec, Trial, WorkloadSpec
 from assay.plan.make import plan_and_more
-from assay.plan.source import Source
+from assay.plan.source import ExperimentSource
 
 STAGES = (Stage(name="map", tasks=2), Stage(name="reduce", tasks=1))
 NO_PHASES = dict.fromkeys(("map", "shuffle", "merge", "reduce"), 0.0)
@@ -61,7 +61,7 @@ def a_record(trial: Trial | None = None, elapsed_s: float = 10.0, outcome: Outco
         jobs=jobs,
         totals=totals(jobs, ()),
         outputs=(Output(path="/out", bytes=2048, summary={"triangles": 7}),),
-        verdicts=(Verdict(check="triangles equal", outcome=outcome, detail="7 found"),),
+        verdicts=(CheckResult(check="triangles equal", outcome=outcome, detail="7 found"),),
     )
     facts = changes.pop("facts", None)
     record = record.model_copy(update=changes)
@@ -80,7 +80,7 @@ def with_facts(record, facts):
 
 def make_plan(path, vocabulary):
     """The plan of an experiment file."""
-    return plan_and_more(Source(path), vocabulary)[0]
+    return plan_and_more(ExperimentSource(path), vocabulary)[0]
 
 
 def series_of(samples):

@@ -6,7 +6,7 @@ from itertools import count
 import pytest
 
 from assay.model.progress import Silent
-from assay.model.trial import Estimate
+from assay.model.trial import ResourceEstimate
 from assay.record.folder import RunFolder
 from assay.run import Budget, RepetitionSchedule, execute, repeat
 from assay_extras.testing.fakes import Script, fake_setup
@@ -45,7 +45,7 @@ def parts_of(clock):
 
 
 def budget_of(seconds, plan, clock, each_s=10):
-    estimates = {trial.id: Estimate(disk_bytes=0, memory_bytes=0, seconds=each_s) for trial in plan.trials}
+    estimates = {trial.id: ResourceEstimate(disk_bytes=0, memory_bytes=0, seconds=each_s) for trial in plan.trials}
     return Budget(seconds, plan, estimates, clock)
 
 

@@ -26,7 +26,7 @@ from assay.model.platform import TrialSetup
 from assay.model.progress import Progress, Silent
 from assay.model.record import Record, Status
 from assay.model.registry import PLATFORMS, STORES
-from assay.model.trial import MOST_DIRECTORIES, TOLERANCE_SHARE, Estimate, Plan, Trial
+from assay.model.trial import MOST_DIRECTORIES, TOLERANCE_SHARE, Plan, ResourceEstimate, Trial
 from assay.plan.layout import unmet_share
 from assay.record.folder import RunFolder
 from assay.record.model_time import in_model_time
@@ -78,7 +78,7 @@ def _compared(trial: Trial) -> Levels:
 class Needs(Frozen):
     """What a plan needs at its worst moment, and what there is."""
 
-    estimates: Mapping[str, Estimate]
+    estimates: Mapping[str, ResourceEstimate]
     disk_bytes: Mapping[str, int]
     free_bytes: Mapping[str, int]
     memory_bytes: int
@@ -122,7 +122,7 @@ def check_needs(plan: Plan, set_up: SetUp, progress: Progress, expected: Expecte
                     )
             # The jobs have these besides; those of the daemons are the settings' alone.
             setup.platform.check({**trial.settings.properties, **trial.workload.hadoop})
-    estimates_by_key: dict[Key, Estimate] = {}
+    estimates_by_key: dict[Key, ResourceEstimate] = {}
     disk: dict[str, int] = {}
     free: dict[str, int] = {}
     progress.step("preparing inputs")
@@ -198,7 +198,7 @@ def _key(trial: Trial) -> Key:
     return (trial.workload.model_dump_json(), *names, str(trial.cluster), str(trial.settings))
 
 
-def _estimate(trial: Trial, setup: TrialSetup, progress: Progress) -> Estimate:
+def _estimate(trial: Trial, setup: TrialSetup, progress: Progress) -> ResourceEstimate:
     """The workload's own estimate and what the cluster needs beside it."""
     workload = setup.workload()
     workload.input.prepare(progress)
@@ -206,7 +206,7 @@ def _estimate(trial: Trial, setup: TrialSetup, progress: Progress) -> Estimate:
     spec = trial.cluster
     if isinstance(spec, ExistingSpec) or not PLATFORMS.find(spec.kind).ours:
         most_s = QUICK_DRIVES_FACTOR * estimate.seconds
-        return Estimate(
+        return ResourceEstimate(
             disk_bytes=0, memory_bytes=0, seconds=estimate.seconds, most_s=most_s, known=estimate.known
         )  # fmt: skip
     nodes = spec.nodes
@@ -224,7 +224,7 @@ def _estimate(trial: Trial, setup: TrialSetup, progress: Progress) -> Estimate:
     at_work = min(cluster + tasks_bytes, bound)
     verifying = min(cluster, bound) + estimate.memory_bytes
     starts_s = costs.cluster_s + (nodes - 1) * costs.worker_s
-    return Estimate(
+    return ResourceEstimate(
         disk_bytes=disk, memory_bytes=max(at_work, verifying) + in_memory,
         seconds=slower * estimate.seconds + starts_s, known=estimate.known,
         most_s=_slow_drives(trial) * slower * estimate.seconds + starts_s,
@@ -237,7 +237,7 @@ def _slow_drives(trial: Trial) -> float:
     return QUICK_DRIVES_FACTOR + (slowdown - 1) / 2
 
 
-def _disk(trial: Trial, estimate: Estimate) -> dict[str, int]:
+def _disk(trial: Trial, estimate: ResourceEstimate) -> dict[str, int]:
     """Bytes on each medium: its largest share of any role, of all the trial's bytes (no role is known alone)."""
     placement = trial.placement
     shares = placement.roles.values()
@@ -251,7 +251,7 @@ def lack_of_room(trial: Trial, setup: TrialSetup) -> str | None:
     return _lack(trial, estimate, {medium.spec.name: medium.space() for medium in setup.platform.media()})
 
 
-def _lack(trial: Trial, estimate: Estimate, spaces: Mapping[str, Space]) -> str | None:
+def _lack(trial: Trial, estimate: ResourceEstimate, spaces: Mapping[str, Space]) -> str | None:
     """Which medium has less free than is wanted there, or which media on one disk don't fit there together."""
     disk, nodes = _disk(trial, estimate), trial.cluster.nodes or 1
     for name, needed_bytes in disk.items():  # each node has a drive of that name, with its share
@@ -275,7 +275,7 @@ class Budget:
     """
 
     def __init__(
-        self, seconds: float, plan: Plan, estimates: Mapping[str, Estimate],
+        self, seconds: float, plan: Plan, estimates: Mapping[str, ResourceEstimate],
         clock: Callable[[], float] = time.monotonic, *, fill: bool = False,
     ) -> None:  # fmt: skip
         """`estimates` of the plan's trials, by their ids, hold for their repetitions too; `clock` tells seconds.

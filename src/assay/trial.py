@@ -16,7 +16,7 @@ from threading import Event, Thread
 from typing import Literal
 
 from assay.host.files import bytes_below
-from assay.model.doubt import Doubt, Outcome, Verdict, doubt_kind
+from assay.model.doubt import CheckResult, Doubt, Outcome, doubt_kind
 from assay.model.energy import Span
 from assay.model.engine import Engine, JobReference
 from assay.model.errors import AssayError
@@ -409,11 +409,11 @@ def _checked(running: RunningPlatform, media: Sequence[Medium], parts: TrialPart
     ]
 
 
-def _verdicts(check: Callable[[], tuple[Verdict, ...]]) -> tuple[Verdict, ...]:
+def _verdicts(check: Callable[[], tuple[CheckResult, ...]]) -> tuple[CheckResult, ...]:
     """A check that crashes is unknown, never pass; an output that can't even be read in its own form is a fail."""
     try:
         return check()
     except AssayError as error:
-        return (Verdict(check="the output can be read", outcome=Outcome.FAIL, detail=str(error)),)
+        return (CheckResult(check="the output can be read", outcome=Outcome.FAIL, detail=str(error)),)
     except Exception as error:  # whatever a check trips over must neither pass nor stop the plan
-        return (Verdict(check="verification", outcome=Outcome.UNKNOWN, detail=f"{type(error).__name__}: {error}"),)
+        return (CheckResult(check="verification", outcome=Outcome.UNKNOWN, detail=f"{type(error).__name__}: {error}"),)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from assay.model.dataset import GraphFacts
-from assay.model.doubt import Doubt, Verdict
+from assay.model.doubt import CheckResult, Doubt
 from assay.model.fact import Fact
 from assay.model.fault import FaultReport
 from assay.model.limits import LimitUse
@@ -107,7 +107,7 @@ class Verified(NamedTuple):
     """The outputs, and what their checks say."""
 
     outputs: Sequence[Output] = ()
-    verdicts: Sequence[Verdict] = ()
+    verdicts: Sequence[CheckResult] = ()
 
 
 class IntervalEnd(NamedTuple):

@@ -4,7 +4,7 @@ from rich.console import Console
 
 from assay.cli.dry_run import print_needs, trial_line, why_undecided
 from assay.model.cluster import EmbeddedSpec
-from assay.model.trial import Estimate, MediumSpec, WorkloadSpec
+from assay.model.trial import MediumSpec, ResourceEstimate, WorkloadSpec
 from assay.run import Needs
 from tests.builders import a_plan, a_trial
 
@@ -32,8 +32,8 @@ def needs_of(*estimates, disk=None, media=(), cluster=None):
 
 
 def test_times_add_up_and_of_disk_and_memory_the_worst_counts():
-    small = Estimate(disk_bytes=GIB, memory_bytes=3 * GIB, seconds=30)
-    large = Estimate(disk_bytes=40 * GIB, memory_bytes=2 * GIB, seconds=8970)
+    small = ResourceEstimate(disk_bytes=GIB, memory_bytes=3 * GIB, seconds=30)
+    large = ResourceEstimate(disk_bytes=40 * GIB, memory_bytes=2 * GIB, seconds=8970)
     lines = needs_of(small, large, disk={"hdd": 40 * GIB})
     assert lines[0] == "test: 2 trials, about 2 h 30 min"
     assert lines[1] == "  0001-triangles-disk: triangles, tiny, disk, defaults, cold, repetition 1"
@@ -49,7 +49,7 @@ def test_times_add_up_and_of_disk_and_memory_the_worst_counts():
 
 def test_a_time_says_where_it_is_from():
     drive = MediumSpec(name="hdd", kind="emulated", profile="wd10ezex")
-    reckoned = Estimate(disk_bytes=GIB, memory_bytes=GIB, seconds=60)
+    reckoned = ResourceEstimate(disk_bytes=GIB, memory_bytes=GIB, seconds=60)
     lines = needs_of(reckoned, media=[drive])
     assert lines[0] == "test: 1 trial, about 1:00 min"
     assert lines[-1].startswith("  in all: about 1:00 min, a rough estimate (the longest trial, ")
@@ -62,7 +62,7 @@ def test_a_time_says_where_it_is_from():
 
 
 def test_on_an_existing_cluster_it_is_said_what_is_not_known():
-    lines = needs_of(Estimate(disk_bytes=0, memory_bytes=0, seconds=60))
+    lines = needs_of(ResourceEstimate(disk_bytes=0, memory_bytes=0, seconds=60))
     assert lines[-1].endswith("1:00 min or more); disk and memory of the cluster are its own and not estimated")
     assert len(lines) == 3
 
@@ -74,7 +74,7 @@ def test_of_paths_in_options_the_last_name_is_told():
 
 
 def test_a_dilation_that_is_chosen_here_is_said_with_the_cluster_that_it_is_for():
-    need = Estimate(disk_bytes=0, memory_bytes=GIB, seconds=30)
+    need = ResourceEstimate(disk_bytes=0, memory_bytes=GIB, seconds=30)
     lines = needs_of(need, cluster=EmbeddedSpec(nodes=3, dilation="auto", auto_for=(13, 1.0)))
     (said,) = (line for line in lines if "dilation auto" in line)
     assert said.endswith(" here, for 13 nodes and their master of 1 core each")
@@ -89,8 +89,8 @@ def test_a_plan_that_can_decide_nothing_is_said_to_be_one():
 
 
 def test_a_time_is_a_range_and_that_of_a_jar_is_unknown():
-    reckoned = Estimate(disk_bytes=GIB, memory_bytes=GIB, seconds=60, most_s=180)
-    seen = Estimate(disk_bytes=GIB, memory_bytes=GIB, seconds=60, records=2, least_s=50, most_s=70)
+    reckoned = ResourceEstimate(disk_bytes=GIB, memory_bytes=GIB, seconds=60, most_s=180)
+    seen = ResourceEstimate(disk_bytes=GIB, memory_bytes=GIB, seconds=60, records=2, least_s=50, most_s=70)
     assert needs_of(reckoned, seen)[0] == "test: 2 trials, 1:50 min to 4:10 min"
     lines = needs_of(reckoned, seen.model_copy(update={"known": False}))
     assert lines[0] == "test: 2 trials, time unknown (a jar that has not run here)"

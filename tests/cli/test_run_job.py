@@ -11,7 +11,7 @@ from assay.input.sample import MANIFEST
 from assay.media import memory
 from assay.model.errors import BadInputError
 from assay.plan.make import plan_and_more
-from assay.plan.source import Source
+from assay.plan.source import ExperimentSource
 from assay_extras.testing.job_histories import MadeJob, write_history
 from tests.serving import serving
 
@@ -48,7 +48,7 @@ def written(home, file="exp/mine.yaml"):
 
 
 def plan_of(file):
-    return plan_and_more(Source(file), vocabulary(find_installation()))[0]
+    return plan_and_more(ExperimentSource(file), vocabulary(find_installation()))[0]
 
 
 def test_a_sample_and_an_experiment_that_can_run(home):

@@ -13,7 +13,7 @@ from assay.cli import cli
 from assay.cli.context import find_installation, vocabulary
 from assay.media import memory
 from assay.plan.make import plan_and_more
-from assay.plan.source import Source
+from assay.plan.source import ExperimentSource
 
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "docs" / "tutorial.md").read_text(encoding="utf-8")
@@ -69,6 +69,6 @@ def test_both_jobs_become_an_experiment_that_can_decide(walker, tmp_path):
         local = [*words[:place], "my-text", *words[place + 1 :]]  # no HDFS is here
         end = local.index("--") if "--" in local else len(local)
         walker([*local[:end], "--write", str(written), *local[end:]])
-        plan = plan_and_more(Source(written), vocabulary(find_installation()))[0]
+        plan = plan_and_more(ExperimentSource(written), vocabulary(find_installation()))[0]
         assert {trial.repetition for trial in plan.trials} == {1, 2}
         assert any(trial.zero_delay for trial in plan.trials)

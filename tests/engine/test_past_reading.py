@@ -9,7 +9,7 @@ import tracemalloc
 import pytest
 
 from assay.engine.past.job import MAP, REDUCE
-from assay.engine.past.reading import CUT_SHORT, NO_COUNTERS, Span, overlap, read_file, read_job
+from assay.engine.past.reading import CUT_SHORT, NO_COUNTERS, ReadSpan, overlap, read_file, read_job
 from assay_extras.testing.job_histories import MadeJob, events, history, write_history
 
 MIB = 1 << 20
@@ -60,10 +60,10 @@ def test_reducers_that_wait_for_maps_save_nothing_then():
 
 
 def test_a_straggler_counts_for_all_of_its_time():
-    spans = [Span(0, 10, 10), Span(0, 10, 10), Span(0, 30, 10)]
+    spans = [ReadSpan(0, 10, 10), ReadSpan(0, 10, 10), ReadSpan(0, 30, 10)]
     seen = overlap(spans)
     assert (seen.elapsed_ms, seen.peak, seen.waiting_ms) == (30, 3, 20)
-    assert overlap([Span(0, 10, 5), Span(20, 30, 5)]) == (20, 1, 10)
+    assert overlap([ReadSpan(0, 10, 5), ReadSpan(20, 30, 5)]) == (20, 1, 10)
     assert overlap([]) == (0, 0, 0)
 
 
@@ -77,7 +77,7 @@ def test_no_schedule_in_the_same_order_gets_shorter_by_more():
             slot = number % slots
             length = draw.randint(1, 50)
             computed = draw.randint(0, length)
-            spans.append(Span(free[slot], free[slot] + length, computed))
+            spans.append(ReadSpan(free[slot], free[slot] + length, computed))
             free[slot] += length
             free_short[slot] += computed
             short.append(computed)

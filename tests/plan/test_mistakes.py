@@ -5,7 +5,7 @@ import os
 import pytest
 
 from assay.model.errors import BadInputError, SeveralMistakesError
-from assay.plan.source import Source
+from assay.plan.source import ExperimentSource
 from tests.builders import make_plan
 from tests.plan.test_make import WORDS, plan_of
 
@@ -111,7 +111,7 @@ def test_a_mistake_elsewhere(tmp_path, before, after, words):
 
 def test_a_folder_is_no_experiment(tmp_path):
     with pytest.raises(BadInputError, match="can.t be read: it is a folder, and a regular file is needed"):
-        Source(tmp_path)
+        ExperimentSource(tmp_path)
 
 
 THIRTY = ", ".join(f"m{number}" for number in range(30))

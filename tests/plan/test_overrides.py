@@ -5,7 +5,7 @@ from ruamel.yaml import YAML
 
 from assay.model.errors import BadInputError
 from assay.plan.overrides import lies_within, override_of
-from assay.plan.source import Source
+from assay.plan.source import ExperimentSource
 
 EXPERIMENT = """\
 # What is asked.
@@ -29,7 +29,7 @@ def read(tmp_path):
     file.write_text(EXPERIMENT)
 
     def source(*texts):
-        return Source(file, [override_of(text) for text in texts])
+        return ExperimentSource(file, [override_of(text) for text in texts])
 
     return source
 
@@ -62,7 +62,7 @@ def test_a_property_of_hadoop_has_dots_and_so_may_a_medium(read):
 def test_an_only_item_of_a_list_needs_no_number(tmp_path):
     file = tmp_path / "demo.yaml"
     file.write_text("experiment: demo\nworkloads: [{name: terasort}]\nmedia: {hdd: directory}\n")
-    source = Source(file, [override_of("workloads.options.size=3MB")])
+    source = ExperimentSource(file, [override_of("workloads.options.size=3MB")])
     assert source.experiment.workloads[0].options == {"size": "3MB"}
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from assay.model.errors import BadInputError
-from assay.plan.source import Source
+from assay.plan.source import ExperimentSource
 from tests.builders import make_plan
 from tests.plan.test_make import GOOD, WORDS
 
@@ -31,7 +31,7 @@ def kept_elsewhere(tmp_path, text):
     (home / "media").symlink_to(tmp_path / "media")  # no medium may lie at a path with a blank
     (home / "graph.txt").write_text("1 2\n")
     (home / "demo.yaml").write_text(text)
-    (away / "experiment.yaml").write_text(kept := Source(home / "demo.yaml").portable())
+    (away / "experiment.yaml").write_text(kept := ExperimentSource(home / "demo.yaml").portable())
     return make_plan(home / "demo.yaml", WORDS), make_plan(away / "experiment.yaml", WORDS), kept
 
 
@@ -39,7 +39,7 @@ def kept_elsewhere(tmp_path, text):
 def test_the_kept_file_makes_the_same_plan_and_is_kept_as_it_is(tmp_path, text):
     here, there, kept = kept_elsewhere(tmp_path, text)
     assert there == here
-    assert Source(tmp_path / "away" / "experiment.yaml").portable() == kept
+    assert ExperimentSource(tmp_path / "away" / "experiment.yaml").portable() == kept
 
 
 def test_only_the_folder_is_added(tmp_path):
@@ -51,17 +51,17 @@ def test_only_the_folder_is_added(tmp_path):
 def test_the_folder_is_an_absolute_path(tmp_path):
     (tmp_path / "demo.yaml").write_text("folder: media\n" + GOOD)
     with pytest.raises(BadInputError, match="line 1: folder is 'media': must be an absolute path"):
-        Source(tmp_path / "demo.yaml")
+        ExperimentSource(tmp_path / "demo.yaml")
 
 
 def test_the_kept_copy_states_the_defaults_of_emulated_drives_and_an_older_one_has_none(tmp_path):
     text = "experiment: demo\nworkloads: terasort\nmedia: {hdd: wd10ezex}\n"
     (tmp_path / "demo.yaml").write_text(text)
-    kept = Source(tmp_path / "demo.yaml").portable()
+    kept = ExperimentSource(tmp_path / "demo.yaml").portable()
     assert 'zero_delay_baseline: true\norder: "mirrored"\nrepetitions: 2\n' in kept
     (tmp_path / "kept.yaml").write_text(kept)
-    now, again = (Source(tmp_path / name).experiment for name in ("demo.yaml", "kept.yaml"))
+    now, again = (ExperimentSource(tmp_path / name).experiment for name in ("demo.yaml", "kept.yaml"))
     chosen = ("zero_delay_baseline", "order", "repetitions")
     assert [getattr(now, name) for name in chosen] == [getattr(again, name) for name in chosen]
     (tmp_path / "old.yaml").write_text(f"folder: {tmp_path}\n{text}")
-    assert Source(tmp_path / "old.yaml").experiment.repetitions == 1
+    assert ExperimentSource(tmp_path / "old.yaml").experiment.repetitions == 1

@@ -13,7 +13,7 @@ from assay.model.service import LeastSize, Service, Unverifiable
 from assay.plan.make import plan_and_more
 from assay.plan.properties import kind_of, located
 from assay.plan.settings import resolve, shipped_profiles
-from assay.plan.source import Source
+from assay.plan.source import ExperimentSource
 from assay.platform.distribution import known_properties
 from tests.builders import make_plan
 from tests.plan.test_make import GOOD, WORDS, plan_of
@@ -237,7 +237,7 @@ def test_hadoops_own_values_are_of_their_kinds():
 )
 def test_a_container_without_room_is_refused_with_the_line_of_what_asks_for_it(tmp_path, more, line, words):
     (tmp_path / "demo.yaml").write_text(GOOD + more + "\n")
-    source = Source(tmp_path / "demo.yaml")
+    source = ExperimentSource(tmp_path / "demo.yaml")
     trials = plan_and_more(source, WORDS)[0].trials
     trial = next(one for one in trials if one.settings.name == "defaults")
     with pytest.raises(BadInputError, match=rf"demo.yaml, line {line}: {words}"), located(source):

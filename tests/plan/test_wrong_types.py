@@ -22,7 +22,7 @@ from assay.host.yaml_file import plain, tree_of
 from assay.media.emulated.profile import read_profile
 from assay.model.errors import BadInputError
 from assay.model.existing import Site
-from assay.plan.source import Source
+from assay.plan.source import ExperimentSource
 from assay.platform.configuration import read_site, to_xml
 from assay.store.hdfs_existing import namenodes
 from tests.builders import make_plan
@@ -106,7 +106,7 @@ def test_the_kind_of_a_medium_is_a_name(tmp_path: Path, kind: object) -> None:
     file = tmp_path / "mine.yaml"
     file.write_text(json.dumps({"experiment": "x", "workloads": ["triangles"], "media": {"mem": {"kind": kind}}}))
     with pytest.raises(BadInputError, match=r"mine.yaml, line 1: media.mem.kind is "):
-        Source(file)
+        ExperimentSource(file)
 
 
 def refusal(read: Callable[[], object]) -> str | None:

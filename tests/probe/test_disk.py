@@ -6,7 +6,7 @@ import pytest
 
 from assay.model.layout import Layout
 from assay.model.probe import Moment, Quantity, Scene, WatchedDisk
-from assay.probe.disk import CLASS, Counters, DiskInstrument, Work, figures, parse_counters
+from assay.probe.disk import CLASS, DiskCounters, DiskInstrument, DiskWork, figures, parse_counters
 from tests.probe.faking import PlacedNode
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "probe" / "disk"
@@ -15,7 +15,7 @@ AFTER = "300 5 10192 450 20 0 16800 120 3 700 570 2 0 64 1 3 9"
 
 
 def gained(before, now):
-    return Work(before).done(now)
+    return DiskWork(before).done(now)
 
 
 def disk(medium="hdd", device="/dev/loop9", **changes):
@@ -39,7 +39,7 @@ def sys(tmp_path):
 
 def test_all_seventeen_fields_are_read():
     counters = parse_counters("  1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17\n")
-    assert counters == Counters(1, 3 * 512, 4, 5, 7 * 512, 8, 10, 11, 12, 14 * 512, 16, 17)
+    assert counters == DiskCounters(1, 3 * 512, 4, 5, 7 * 512, 8, 10, 11, 12, 14 * 512, 16, 17)
 
 
 def test_older_kernels_count_less_and_a_line_that_is_none_is_refused():
@@ -67,25 +67,25 @@ def test_figures_of_an_interval():
             "request_kib": 24192 / 2 / 210, "latency_ms": 500 / 210,
         }
     )  # fmt: skip
-    assert "latency_ms" not in figures(Counters(), 0.5)
-    assert figures(Counters(busy_ms=504), 0.5)["busy_percent"] == 100
+    assert "latency_ms" not in figures(DiskCounters(), 0.5)
+    assert figures(DiskCounters(busy_ms=504), 0.5)["busy_percent"] == 100
 
 
 def test_milliseconds_run_over_and_a_counter_that_goes_back_is_no_figure():
-    near = Counters(read_ms=(1 << 32) - 10)
-    assert gained(near, Counters(read_ms=90)).read_ms == 100
-    assert gained(Counters(reads=5), Counters(reads=4)) is None
-    assert gained(Counters(read_ms=(1 << 31)), Counters(read_ms=0)) is None
+    near = DiskCounters(read_ms=(1 << 32) - 10)
+    assert gained(near, DiskCounters(read_ms=90)).read_ms == 100
+    assert gained(DiskCounters(reads=5), DiskCounters(reads=4)) is None
+    assert gained(DiskCounters(read_ms=(1 << 31)), DiskCounters(read_ms=0)) is None
 
 
 def test_requests_of_a_kernel_of_32_bits_run_over_too():
-    near = Counters(reads=(1 << 32) - 2, read_bytes=((1 << 32) - 8) * 512)
-    assert gained(near, Counters(reads=1, read_bytes=8 * 512)) == Counters(reads=3, read_bytes=16 * 512)
+    near = DiskCounters(reads=(1 << 32) - 2, read_bytes=((1 << 32) - 8) * 512)
+    assert gained(near, DiskCounters(reads=1, read_bytes=8 * 512)) == DiskCounters(reads=3, read_bytes=16 * 512)
 
 
 def test_time_that_steps_back_a_little_is_no_new_beginning():
-    work = Work(Counters(busy_ms=9_880))
-    assert [work.done(Counters(busy_ms=now)).busy_ms for now in (9_872, 9_880, 9_884)] == [0, 0, 4]
+    work = DiskWork(DiskCounters(busy_ms=9_880))
+    assert [work.done(DiskCounters(busy_ms=now)).busy_ms for now in (9_872, 9_880, 9_884)] == [0, 0, 4]
 
 
 def test_a_device_with_a_slash_in_its_name_is_found_in_sysfs(sys):

@@ -9,7 +9,7 @@ from assay.model.layout import Layout
 from assay.model.probe import Moment, Scene
 from assay.node.local import LocalNode
 from assay.probe.network import Interface, Names, Network, Traffic, interfaces_to, parse_interfaces
-from assay.probe.nftables import Count, CountingTable, Flow, FlowsError
+from assay.probe.nftables import Count, CountedFlow, CountingTable, FlowsError
 from tests.probe.faking import PlacedNode, amounts_of, measuring
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "probe" / "network"
@@ -158,11 +158,11 @@ def test_on_one_node_traffic_is_told_by_the_daemon_that_listens(network, table, 
     network.attach(ONE_NODE)
     here = "127.0.0.1"
     table.flows = {
-        Flow(here, here, 9866, to_server=True): Count(700, 7),
-        Flow(here, here, 9866, to_server=False): Count(900, 9),
-        Flow("127.0.0.1", "127.0.1.1", 13562, to_server=True): Count(50, 5),
-        Flow("192.0.2.2", here, 13562, to_server=False): Count(6000, 6),
-        Flow(here, here, 8020, to_server=True): Count(10, 1),
+        CountedFlow(here, here, 9866, to_server=True): Count(700, 7),
+        CountedFlow(here, here, 9866, to_server=False): Count(900, 9),
+        CountedFlow("127.0.0.1", "127.0.1.1", 13562, to_server=True): Count(50, 5),
+        CountedFlow("192.0.2.2", here, 13562, to_server=False): Count(6000, 6),
+        CountedFlow(here, here, 8020, to_server=True): Count(10, 1),
     }
     assert told(network) == {
         ("127.0.0.1: clients > datanode", "hdfs_data_to_server_bytes"): 700,
@@ -179,10 +179,10 @@ def test_between_nodes_what_goes_to_a_datanode_is_told_as_replication_by_its_sen
     network = a_network(proc, table, "n1")
     network.attach(ONE_NODE._replace(nodes=(a_node(proc, "n1"), a_node(proc, "n2"))))
     table.flows = {
-        Flow("192.0.2.2", "192.0.2.9", 9866, to_server=True): Count(700, 7),
-        Flow("192.0.2.9", "192.0.2.2", 9866, to_server=False): Count(900, 9),
-        Flow("192.0.2.2", "192.0.2.9", 13562, to_server=False): Count(6000, 6),
-        Flow("198.51.100.5", "192.0.2.2", 9866, to_server=True): Count(80, 8),
+        CountedFlow("192.0.2.2", "192.0.2.9", 9866, to_server=True): Count(700, 7),
+        CountedFlow("192.0.2.9", "192.0.2.2", 9866, to_server=False): Count(900, 9),
+        CountedFlow("192.0.2.2", "192.0.2.9", 13562, to_server=False): Count(6000, 6),
+        CountedFlow("198.51.100.5", "192.0.2.2", 9866, to_server=True): Count(80, 8),
     }
     assert told(network) == {
         ("n1 > n2", "replication_to_server_bytes"): 700,
@@ -212,10 +212,10 @@ def test_of_two_networks_the_receivers_address_tells_which_carried_it(proc, tabl
     network = Network(nodes[0], lambda ports: table, addresses.__getitem__)
     network.attach(ONE_NODE._replace(nodes=tuple(nodes)))
     table.flows = {
-        Flow("198.18.0.1", "198.18.0.2", 8020, to_server=True): Count(700, 7),
-        Flow("198.18.1.1", "198.18.1.2", 13562, to_server=False): Count(6000, 6),
-        Flow("198.18.0.1", "198.18.1.2", 13562, to_server=False): Count(50, 1),
-        Flow("198.18.1.1", "203.0.113.7", 13562, to_server=False): Count(80, 8),
+        CountedFlow("198.18.0.1", "198.18.0.2", 8020, to_server=True): Count(700, 7),
+        CountedFlow("198.18.1.1", "198.18.1.2", 13562, to_server=False): Count(6000, 6),
+        CountedFlow("198.18.0.1", "198.18.1.2", 13562, to_server=False): Count(50, 1),
+        CountedFlow("198.18.1.1", "203.0.113.7", 13562, to_server=False): Count(80, 8),
     }
     assert told(network) == {
         ("n1 > n2 by eth0", "hdfs_rpc_to_server_bytes"): 700,
@@ -238,18 +238,18 @@ def test_what_a_node_without_a_datanode_sends_to_one_is_a_first_copy():
     names = Names(
         {"a": "n1", "b": "n2"}, {9866: "hdfs data", 0: "other"}, {}, frozenset({"n1", "n2"}), "n1", copied=COPIED
     )
-    sent = names.quantities(Flow("a", "b", 9866, to_server=True), Count(700, 7))
+    sent = names.quantities(CountedFlow("a", "b", 9866, to_server=True), Count(700, 7))
     assert [(what.subject, what.series) for what, _ in sent] == [
         ("n1 > n2", "hdfs_data_to_server_bytes"), ("n1 > n2", "hdfs_data_to_server_packets")
     ]  # fmt: skip
-    rest = names.quantities(Flow("a", "b", 0, to_server=True), Count(30, 3))
+    rest = names.quantities(CountedFlow("a", "b", 0, to_server=True), Count(30, 3))
     assert [what.series for what, _ in rest] == ["other_bytes", "other_packets"]
 
 
 def test_flows_of_several_ports_of_one_purpose_add_up():
     names = Names({"a": "n1", "b": "n2"}, {1: "yarn rpc", 2: "yarn rpc"}, {}, frozenset({"n1", "n2"}), "n1")
     (first, _), (second, _) = (
-        list(names.quantities(Flow("a", "b", port, to_server=True), Count(1, 1))) for port in (1, 2)
+        list(names.quantities(CountedFlow("a", "b", port, to_server=True), Count(1, 1))) for port in (1, 2)
     )
     assert first == second
 
@@ -261,7 +261,7 @@ def test_rates_are_told_at_each_tick_and_those_of_purposes_every_5_s(network, ta
     assert network.sample(at(100.5)) == {
         ("lo", "received_bytes_per_s"): 1000, ("lo", "sent_bytes_per_s"): 2000, ("eth0", "received_bytes_per_s"): 0, ("eth0", "sent_bytes_per_s"): 0,
     }  # fmt: skip
-    table.flows = {Flow("127.0.0.1", "127.0.0.1", 13562, to_server=False): Count(6000, 6)}
+    table.flows = {CountedFlow("127.0.0.1", "127.0.0.1", 13562, to_server=False): Count(6000, 6)}
     assert network.sample(at(105))["shuffle", "from_server_bytes_per_s"] == 1200
     assert network.sample(at(105.05)) == {}, "the tick before a mark is told with the next one"
     assert ("shuffle", "from_server_bytes_per_s") not in network.sample(at(106))
@@ -298,7 +298,7 @@ class TestATableThatCanNotBeRead:
 
     @staticmethod
     def count(table, size):
-        table.flows = {Flow("127.0.0.1", "127.0.0.1", 13562, to_server=False): Count(size, size // 1000)}
+        table.flows = {CountedFlow("127.0.0.1", "127.0.0.1", 13562, to_server=False): Count(size, size // 1000)}
 
     def test_once_costs_the_parts_on_both_sides_of_that_mark(self, network, table):
         with measuring(network, scene=ONE_NODE) as reading:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.probe.nftables import NFT_PLACES, Count, CountingTable, Flow, FlowsError, parse, ruleset, run_nft
+from assay.probe.nftables import NFT_PLACES, Count, CountedFlow, CountingTable, FlowsError, parse, ruleset, run_nft
 
 LISTING = (Path(__file__).parents[1] / "fixtures" / "probe" / "network" / "listing.json").read_text()
 SENT, ANSWERED = 5_000_000, 200_000
@@ -21,10 +21,10 @@ HEADER_BYTES = 20 + 32
 
 def test_a_listing_of_a_real_kernel_is_read_flow_by_flow():
     assert dict(parse(LISTING)) == {
-        Flow("127.0.0.1", "127.0.0.1", 19866, to_server=True): Count(5_002_816, 54),
-        Flow("10.231.7.2", "10.231.7.1", 19866, to_server=True): Count(5_004_844, 93),
-        Flow("127.0.0.1", "127.0.0.1", 19866, to_server=False): Count(201_828, 35),
-        Flow("10.231.7.1", "10.231.7.2", 19866, to_server=False): Count(201_984, 38),
+        CountedFlow("127.0.0.1", "127.0.0.1", 19866, to_server=True): Count(5_002_816, 54),
+        CountedFlow("10.231.7.2", "10.231.7.1", 19866, to_server=True): Count(5_004_844, 93),
+        CountedFlow("127.0.0.1", "127.0.0.1", 19866, to_server=False): Count(201_828, 35),
+        CountedFlow("10.231.7.1", "10.231.7.2", 19866, to_server=False): Count(201_984, 38),
     }
 
 
@@ -110,7 +110,9 @@ def test_known_bytes_over_loopback_are_all_seen():
         finally:
             table.remove()
     # The slower the receiver, the smaller and more the packets are: their headers are taken off.
-    sent, answered = (seen[Flow("127.0.0.1", "127.0.0.1", port, to_server=to_server)] for to_server in (True, False))
+    sent, answered = (
+        seen[CountedFlow("127.0.0.1", "127.0.0.1", port, to_server=to_server)] for to_server in (True, False)
+    )
     assert 0.99 * SENT < sent.bytes - HEADER_BYTES * sent.packets < 1.1 * SENT
     assert 0.99 * ANSWERED < answered.bytes - HEADER_BYTES * answered.packets < 1.5 * ANSWERED
     with pytest.raises(FlowsError):
@@ -158,7 +160,10 @@ def test_bytes_from_another_host_are_counted_as_they_arrive_and_answers_as_they_
             seen = table.read()
         finally:
             table.remove()
-    sent, answered = seen[Flow(other, own, port, to_server=True)], seen[Flow(own, other, port, to_server=False)]
+    sent, answered = (
+        seen[CountedFlow(other, own, port, to_server=True)],
+        seen[CountedFlow(own, other, port, to_server=False)],
+    )
     # What is sent again on a busy machine arrives again: none is missing, and a few segments of 64 KiB may be there twice.
     assert 0.99 * SENT < sent.bytes - HEADER_BYTES * sent.packets < 1.1 * SENT
     assert 0.99 * ANSWERED < answered.bytes - HEADER_BYTES * answered.packets < 1.5 * ANSWERED

@@ -17,7 +17,7 @@ from assay.probe.process_stat import (
     kernel_ticks,
     parse_stat,
 )
-from assay.probe.processes import Cluster, ProcessGroups, ProcessProbe
+from assay.probe.processes import ClusterProcesses, ProcessGroups, ProcessProbe
 from tests.probe.faking import FIXTURES, FakeProc, a_scene, at, named
 
 JAVA = "/usr/bin/java -Dyarn.app.container.log.dir=/logs/application_1_0001/container_1_0001_01_000002 YarnChild"
@@ -269,7 +269,7 @@ def test_a_control_group_of_the_clusters_own_is_the_exact_total_and_less_seen_is
         (proc.home / str(pid) / "cgroup").write_text("0::/assay-1\n")
     (proc.home / str(ASSAY) / "cgroup").write_text("0::/user\n")
     (group / "cpu.stat").write_text("usage_usec 1000000\nuser_usec 900000\nsystem_usec 100000\n")
-    cluster, doubts = Cluster(proc.node, scene()), []
+    cluster, doubts = ClusterProcesses(proc.node, scene()), []
     groups = {"assay": Ticks(9, 9), "containers": Ticks(50, 0), "namenode": Ticks(50, 0), "nodemanager": Ticks()}
     assert named(cluster.totals(groups, doubts)) == {("cluster", "control_group_s"): 1.0}
     (group / "cpu.stat").write_text("usage_usec 5000000\n")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from assay.model.base import Frozen
 from assay.plan.grid import Combination, Level
 from assay.plan.order import blocks
-from assay.stats.sample import MACHINE, Sample
+from assay.stats.sample import MACHINE, TrialSample
 
 if TYPE_CHECKING:
     from numpy.random import Generator
@@ -43,7 +43,7 @@ class FakeTimes(Frozen):
     machine: str = "A"
     mirrored: bool = False
 
-    def samples(self, repetitions: int, seed: int) -> list[Sample]:
+    def samples(self, repetitions: int, seed: int) -> list[TrialSample]:
         """The trials in the order in which they ran; the same seed gives the same ones, whatever their number."""
         import numpy as np
 
@@ -52,7 +52,7 @@ class FakeTimes(Frozen):
             Combination({name: Level(level, {name: level}) for name, level in zip(self.factors, levels, strict=True)})
             for levels in product(*self.factors.values())
         ]
-        found: list[Sample] = []
+        found: list[TrialSample] = []
         before = self._usual(source) if self.autocorrelation else 0.0
         for repetition, block in enumerate(
             islice(blocks(combinations, seed, mirrored=self.mirrored), repetitions), start=1
@@ -65,7 +65,7 @@ class FakeTimes(Frozen):
                 times = self.disturbed_times if source.random() < self.disturbed else 1.0
                 factors = (*zip(self.factors, levels, strict=True), (MACHINE, self.machine))
                 elapsed_s = self.base_s * self._effect(levels) * times * float(np.exp(log))
-                found.append(Sample(f"{len(found) + 1:04d}", factors, repetition, elapsed_s))
+                found.append(TrialSample(f"{len(found) + 1:04d}", factors, repetition, elapsed_s))
         return found
 
     def _usual(self, source: "Generator") -> float:

@@ -6,7 +6,7 @@ import pytest
 
 from assay.cli.context import find_installation, vocabulary
 from assay.plan.make import plan_and_more
-from assay.plan.source import Source
+from assay.plan.source import ExperimentSource
 from assay.report.analysis import analyse
 from assay.report.answer import answer_of
 from assay.stats.changes import AS_IT_IS, CHANGE, change_order, change_text
@@ -25,7 +25,7 @@ def plan_of(tmp_path, *changed):
         assert before in text
         text = text.replace(before, after)
     (tmp_path / "it.yaml").write_text(text)
-    return plan_and_more(Source(tmp_path / "it.yaml"), vocabulary(find_installation()))[0]
+    return plan_and_more(ExperimentSource(tmp_path / "it.yaml"), vocabulary(find_installation()))[0]
 
 
 def records_of(plan, seconds=SECONDS):

@@ -9,8 +9,8 @@ from statsmodels.stats.multitest import multipletests
 
 from assay.model.trial import SHIPPED_PRIOR, NoisePrior
 from assay.stats.comparison import benjamini_hochberg, compare, holm, sign_flip_p
-from assay.stats.noise import Interval
-from assay.stats.sample import MACHINE, RUN, Sample, samples
+from assay.stats.noise import ConfidenceInterval
+from assay.stats.sample import MACHINE, RUN, TrialSample, samples
 from assay.stats.summary import in_words, noise_words
 from tests.stats.fake_times import FakeTimes
 from tests.stats.terasort import terasort_run
@@ -26,7 +26,7 @@ TERASORT = {
 
 def trials(placement, times, machine="A", **factors):
     levels = tuple({"workload": "sort", "placement": placement, **factors, MACHINE: machine}.items())
-    return [Sample(f"{placement}-{n}", levels, n, time) for n, time in enumerate(times, 1) if time]
+    return [TrialSample(f"{placement}-{n}", levels, n, time) for n, time in enumerate(times, 1) if time]
 
 
 def noisy(base, count, shift=0):
@@ -172,7 +172,7 @@ def test_levels_that_took_no_turns_are_compared_and_that_is_said():
 
 def test_runs_take_no_turns_and_are_compared_with_the_first_only():
     found = [
-        Sample(str(n), (("placement", "hdd"), (RUN, run), (MACHINE, "A")), n, time)
+        TrialSample(str(n), (("placement", "hdd"), (RUN, run), (MACHINE, "A")), n, time)
         for run, times in (("a", noisy(10, 6)), ("b", noisy(8, 6)), ("c", noisy(8, 6)))
         for n, time in enumerate(times)
     ]
@@ -242,7 +242,7 @@ def test_an_interval_is_shown_only_where_it_says_the_same_as_the_significance():
         return one.model_copy(update=changes).shown_interval
 
     one = next(iter(compare(samples(terasort_run()[1]))))
-    apart, around = Interval(low=1.16, high=2.01), Interval(low=0.9, high=1.2)
+    apart, around = ConfidenceInterval(low=1.16, high=2.01), ConfidenceInterval(low=0.9, high=1.2)
     assert seen(one, interval=apart, significant=True, p=0.01) == apart
     assert seen(one, interval=apart, significant=False, p=0.04) is None, "significant alone, not after correction"
     assert seen(one, interval=apart, significant=False, p=None) is None, "not tested"

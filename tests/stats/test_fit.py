@@ -10,7 +10,7 @@ import statsmodels.formula.api as smf
 
 from assay.model.trial import NoisePrior
 from assay.stats.fit import fits, noise_by_combination
-from assay.stats.sample import MACHINE, RUN, Sample, combinations
+from assay.stats.sample import MACHINE, RUN, TrialSample, combinations
 
 ALMOST_NONE = NoisePrior(deviation=0.1, freedom=1e-9, source="assumption")
 SEED = np.random.default_rng(7)
@@ -18,7 +18,7 @@ SEED = np.random.default_rng(7)
 
 def trial(level, repetition, seconds, **more):
     levels = {"workload": "sort", "placement": level, MACHINE: "A"} | more
-    return Sample(f"{level}-{repetition}", tuple(levels.items()), repetition, seconds)
+    return TrialSample(f"{level}-{repetition}", tuple(levels.items()), repetition, seconds)
 
 
 def random_trials(cells):

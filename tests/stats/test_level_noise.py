@@ -9,7 +9,7 @@ from assay.stats.comparison import compare
 from assay.stats.fit import fits
 from assay.stats.level_noise import PairSpreads, pair_noise, pair_spread
 from assay.stats.noise import moderated
-from assay.stats.sample import MACHINE, Sample, block_numbers
+from assay.stats.sample import MACHINE, TrialSample, block_numbers
 from tests.stats.fake_times import FakeTimes
 
 LEVELS = {"hdd": 1.0, "nvme": 1.0, "ssd": 1.0}
@@ -20,7 +20,7 @@ def trials(level, blocks, deviation=0.1, seed=1):
     source = np.random.default_rng([seed, *level.encode()])
     factors = (("workload", "sort"), ("placement", level), (MACHINE, "A"))
     return [
-        Sample(f"{level}-{place}", factors, block, float(np.exp(deviation * source.standard_normal())))
+        TrialSample(f"{level}-{place}", factors, block, float(np.exp(deviation * source.standard_normal())))
         for place, block in enumerate(blocks)
     ]
 
@@ -96,7 +96,7 @@ def test_a_pair_is_worked_out_once():
 
 def test_equal_times_have_the_priors_noise_alone():
     factors = (("workload", "sort"), (MACHINE, "A"))
-    found = [Sample(f"{name}{n}", (*factors, ("placement", name)), n, 2.0) for name in LEVELS for n in range(3)]
+    found = [TrialSample(f"{name}{n}", (*factors, ("placement", name)), n, 2.0) for name in LEVELS for n in range(3)]
     (fit,) = fits(found, "placement").values()
     assert fit.contrast("ssd", "hdd").ratio == pytest.approx(1)
     assert fit.contrast("ssd", "hdd").error == pytest.approx(SHIPPED_PRIOR.deviation * (3 / 5 * 2 / 3) ** 0.5)

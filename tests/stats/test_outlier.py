@@ -1,12 +1,12 @@
 """Proves that odd trials are marked, plain ones are not, and that nothing is dropped."""
 
 from assay.stats.comparison import compare
-from assay.stats.sample import Sample
+from assay.stats.sample import TrialSample
 from assay.stats.summary import outliers
 
 
 def combination(*times, placement="hdd"):
-    return [Sample(f"{placement}-{n}", (("placement", placement),), n, time) for n, time in enumerate(times, 1)]
+    return [TrialSample(f"{placement}-{n}", (("placement", placement),), n, time) for n, time in enumerate(times, 1)]
 
 
 def test_a_disturbed_trial_is_marked_and_says_how_far_off_it_is():

@@ -4,7 +4,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from assay.model.dataset import Amounts, InputKind
-from assay.model.doubt import Verdict, verdict
+from assay.model.doubt import CheckResult, verdict
 from assay.model.engine import LaunchReport
 from assay.model.input import Input
 from assay.model.progress import Progress
@@ -53,7 +53,7 @@ class LineCount(BaseWorkload):
     def read_options(self) -> None:
         self.input = Lines(self.options.count("lines"))
 
-    def verify(self, store: Store, report: LaunchReport) -> tuple[Verdict, ...]:
+    def verify(self, store: Store, report: LaunchReport) -> tuple[CheckResult, ...]:
         counted = list(store.lines(self.output_path))
         right = counted == [str(self.input.count).encode()]
         return (verdict("all lines are counted", passed=right, detail=f"{counted} of {self.input.count}"),)

@@ -12,7 +12,7 @@ from assay.cli import cli
 from assay.cli.context import find_installation, vocabulary
 from assay.model.errors import BadInputError
 from assay.plan.make import plan_and_more
-from assay.plan.source import Source
+from assay.plan.source import ExperimentSource
 from assay_extras.testing.job_histories import MadeJob, write_history
 
 MIB, GIB = 1 << 20, 1 << 30
@@ -112,7 +112,7 @@ def test_an_experiment_is_one_that_runs_once_its_jar_and_sample_are_there(site, 
         jar.writestr("META-INF/MANIFEST.MF", "Manifest-Version: 1.0\nMain-Class: My\n")
         jar.writestr("My.class", "")
     (tmp_path / "SAMPLE").write_text("a b\n")
-    plan, _ = plan_and_more(Source(tmp_path / "nightly-sort.yaml"), vocabulary(find_installation()))[:2]
+    plan, _ = plan_and_more(ExperimentSource(tmp_path / "nightly-sort.yaml"), vocabulary(find_installation()))[:2]
     assert {trial.placement.name for trial in plan.trials} == {"now", "ssd", "intermediate-on-ssd", "zero-delay"}
 
 

@@ -16,7 +16,7 @@ from assay.model.engine import History, JobReference, LaunchReport
 from assay.model.errors import AssayError, BadInputError
 from assay.model.progress import Silent
 from assay.model.trial import WorkloadSpec
-from assay.workload.command import Command
+from assay.workload.command import CommandWorkload
 from assay_extras.testing.fake_hadoop import FakeEngine, FakeStore, Script
 from tests.builders import a_trial
 
@@ -73,7 +73,7 @@ def options(tmp_path):
 
 def a_command(options, hadoop=None, dataset=None, **more):
     spec = WorkloadSpec(name="command", variant="own", options={**options, **more}, hadoop=hadoop or {})
-    return Command(spec, "/base", dataset)
+    return CommandWorkload(spec, "/base", dataset)
 
 
 def program_of(command):

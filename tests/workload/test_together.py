@@ -4,13 +4,13 @@ from threading import Barrier, Event
 
 import pytest
 
-from assay.model.doubt import Outcome, Verdict
+from assay.model.doubt import CheckResult, Outcome
 from assay.model.engine import JobReference, LaunchReport
 from assay.model.errors import AssayError
 from assay.model.input import Input
 from assay.model.progress import Silent
 from assay.model.registry import WORKLOADS
-from assay.model.trial import Estimate, WorkloadSpec
+from assay.model.trial import ResourceEstimate, WorkloadSpec
 from assay.workload.together import Together, open_workload
 
 SORT = WorkloadSpec(name="terasort", variant="stock", options={"size": "10MB"})
@@ -28,7 +28,7 @@ class Part:
         self._run, self._check = run, check
 
     def estimate(self):
-        return Estimate(disk_bytes=10, memory_bytes=5, seconds=3)
+        return ResourceEstimate(disk_bytes=10, memory_bytes=5, seconds=3)
 
     def stage(self, store, engine, progress):
         return LaunchReport(jobs=(JobReference(name="make", id=f"staging-{self.spec.name}"),), result={})
@@ -39,7 +39,7 @@ class Part:
 
     def verify(self, store, report):
         assert [job.id for job in report.jobs] == [self.spec.name], "its own report"
-        return (Verdict(check="sorted", outcome=self._check(), detail=""),)
+        return (CheckResult(check="sorted", outcome=self._check(), detail=""),)
 
 
 class EndingEngine:
@@ -102,7 +102,7 @@ def test_each_is_judged_by_itself():
 
 
 def test_needs_add_up():
-    assert together(Part("a"), Part("b")).estimate() == Estimate(disk_bytes=20, memory_bytes=5, seconds=6)
+    assert together(Part("a"), Part("b")).estimate() == ResourceEstimate(disk_bytes=20, memory_bytes=5, seconds=6)
     assert [job.name for job in together(Part("a"), Part("b")).stage(None, None, Silent()).jobs] == [
         "a: make", "b: make",
     ]  # fmt: skip

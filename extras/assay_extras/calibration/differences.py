@@ -14,8 +14,8 @@ from assay.report.columns import Column, fitted, grid
 from assay.report.templates import template
 from assay.stats.comparison import compare
 from assay.stats.decision import REAL, TWIN
-from assay.stats.noise import Interval
-from assay.stats.sample import PLACEMENT, Sample, counts, samples
+from assay.stats.noise import ConfidenceInterval
+from assay.stats.sample import PLACEMENT, TrialSample, counts, samples
 
 TITLE = "The emulated drive against the real one"
 WIDTH, LEAST_SHOWN_S = 100, 0.5
@@ -38,8 +38,8 @@ class Difference(Frozen):
     real_s: float
     twin_s: float
     ratio: float
-    interval: Interval
-    own_interval: Interval | None = None
+    interval: ConfidenceInterval
+    own_interval: ConfidenceInterval | None = None
     goal: float | None
 
     @property
@@ -72,7 +72,7 @@ def differences(plan: Plan, records: Sequence[Record]) -> list[Difference]:
 
 
 def _difference(
-    plan: Plan, name: tuple[str, str, str], known: Sequence[Sample], seconds: Mapping[str, float]
+    plan: Plan, name: tuple[str, str, str], known: Sequence[TrialSample], seconds: Mapping[str, float]
 ) -> Difference | None:
     """The comparison of these times instead of the trials' own."""
     timed = [sample._replace(elapsed_s=seconds[sample.trial]) for sample in known if seconds[sample.trial] > 0]
@@ -97,7 +97,7 @@ def _difference(
     )  # fmt: skip
 
 
-def _change(interval: Interval | None) -> str:
+def _change(interval: ConfidenceInterval | None) -> str:
     return "-" if interval is None else f"{interval.low - 1:+.0%} to {interval.high - 1:+.0%}"
 
 

@@ -17,8 +17,8 @@ import numpy as np
 from assay.model.base import Frozen
 from assay.model.signature import Array
 from assay.model.trial import SHIPPED_PRIOR, ZERO_DELAY, NoisePrior
-from assay.stats.noise import LEVEL, Interval, moderated
-from assay.stats.sample import APART, MACHINE, PLACEMENT, Sample, in_order, varying_factors
+from assay.stats.noise import LEVEL, ConfidenceInterval, moderated
+from assay.stats.sample import APART, MACHINE, PLACEMENT, TrialSample, in_order, varying_factors
 
 MOST_COLUMNS = 400
 """Beyond this a fit takes longer than anyone reads of it."""
@@ -33,7 +33,7 @@ class LevelEffect(Frozen):
 
     levels: tuple[str, ...]
     times: float
-    interval: Interval | None
+    interval: ConfidenceInterval | None
 
 
 class Effect(Frozen):
@@ -74,7 +74,7 @@ class _Term(NamedTuple):
 
 
 def effects(
-    finished: Sequence[Sample], within: Sequence[str] = (MACHINE,), prior: NoisePrior = SHIPPED_PRIOR
+    finished: Sequence[TrialSample], within: Sequence[str] = (MACHINE,), prior: NoisePrior = SHIPPED_PRIOR
 ) -> list[Effects]:
     """One for each kind of machine, and each level of what else is `within` (such as `workload`).
 
@@ -82,13 +82,13 @@ def effects(
     """
     finished = [trial for trial in finished if dict(trial.factors).get(PLACEMENT) != ZERO_DELAY]
     apart = [name for name in dict.fromkeys((*APART, *within)) if finished and name in dict(finished[0].factors)]
-    groups: dict[tuple[tuple[str, str], ...], list[Sample]] = {}
+    groups: dict[tuple[tuple[str, str], ...], list[TrialSample]] = {}
     for trial in finished:
         groups.setdefault(tuple((name, trial.level(name)) for name in apart), []).append(trial)
     return [_effects(group, levels, prior) for levels, group in groups.items()]
 
 
-def _effects(finished: Sequence[Sample], within: tuple[tuple[str, str], ...], prior: NoisePrior) -> Effects:
+def _effects(finished: Sequence[TrialSample], within: tuple[tuple[str, str], ...], prior: NoisePrior) -> Effects:
     from scipy.special import stdtrit
 
     blocks, block = np.unique([trial.repetition for trial in finished], return_inverse=True)
@@ -152,7 +152,7 @@ def _candidates(mains: Sequence[_Term], accepted: Sequence[tuple[_Term, slice]])
         yield both, why if missing else ""
 
 
-def _main(name: str, finished: Sequence[Sample]) -> _Term:
+def _main(name: str, finished: Sequence[TrialSample]) -> _Term:
     values = [trial.level(name) for trial in finished]
     levels = in_order(values)
     contrasts = np.vstack([np.eye(len(levels) - 1), -np.ones((1, len(levels) - 1))])
@@ -173,7 +173,9 @@ def _effect(term: _Term, fitted: Array, inverse: Array, width: float | None, tot
             LevelEffect(
                 levels=levels,
                 times=exp(log),
-                interval=Interval(low=exp(log - width * error), high=exp(log + width * error)) if width else None,
+                interval=ConfidenceInterval(low=exp(log - width * error), high=exp(log + width * error))
+                if width
+                else None,
             )
             for levels, log, error in zip(term.levels, logs, errors, strict=True)
         ),

@@ -27,7 +27,7 @@ from typing import IO, NamedTuple
 from assay.model.doubt import Doubt, doubt_kind
 from assay.model.probe import ProbeContext
 from assay.node.local import LocalNode
-from assay.probe.nftables import NETWORK_PURPOSES_LOST, Count, Flow, FlowsError
+from assay.probe.nftables import NETWORK_PURPOSES_LOST, Count, CountedFlow, FlowsError
 from assay.probe.own_cost import content_of, memory_file
 from assay.probe.process_stat import OpenProcess
 
@@ -62,11 +62,11 @@ class Tally:
     def __init__(self, ports: Iterable[int], fence_port: int) -> None:
         self._ports = frozenset(ports)
         self._fence_port = fence_port
-        self._sums: dict[Flow, Count] = {}
+        self._sums: dict[CountedFlow, Count] = {}
         self._rest = b""
         self.strange_lines = 0
         self.fence = 0
-        self.at_fence: Mapping[Flow, Count] = {}
+        self.at_fence: Mapping[CountedFlow, Count] = {}
 
     def take(self, piece: bytes) -> None:
         """Count the lines that a piece of the output completes."""
@@ -80,7 +80,7 @@ class Tally:
                 self.fence, self.at_fence = Line.parse(line).frame_bytes - _UDP_BYTES, self.sums()
         self._add(lines[since:])
 
-    def sums(self) -> dict[Flow, Count]:
+    def sums(self) -> dict[CountedFlow, Count]:
         """All that was counted so far."""
         return dict(self._sums)
 
@@ -97,12 +97,12 @@ class Tally:
                 size = (packet.frame_bytes - ETHERNET_BYTES) * times
                 self._sums[flow] = Count(before.bytes + size, before.packets + times)
 
-    def _flows(self, packet: Line) -> Iterable[Flow]:
+    def _flows(self, packet: Line) -> Iterable[CountedFlow]:
         """Both, where a listening port talks to a listening port."""
         if packet.receiver_port in self._ports:
-            yield Flow(packet.sender, packet.receiver, packet.receiver_port, to_server=True)
+            yield CountedFlow(packet.sender, packet.receiver, packet.receiver_port, to_server=True)
         if packet.sender_port in self._ports:
-            yield Flow(packet.sender, packet.receiver, packet.sender_port, to_server=False)
+            yield CountedFlow(packet.sender, packet.receiver, packet.sender_port, to_server=False)
 
 
 PLACES = "/usr/bin:/usr/sbin:/usr/local/bin:/usr/local/sbin"
@@ -291,13 +291,13 @@ class Capture:
             self.remove()
             raise FlowsError(str(error)) from None
 
-    def read(self) -> dict[Flow, Count]:
+    def read(self) -> dict[CountedFlow, Count]:
         """See `nftables.FlowCounter.read`; waits until tshark has seen all that has passed."""
         self._wait_for_fence(PATIENCE_S)
         with self._seen:
             return dict(self._tally.at_fence)
 
-    def glance(self) -> dict[Flow, Count]:
+    def glance(self) -> dict[CountedFlow, Count]:
         """See `nftables.FlowCounter.glance`."""
         with self._seen:
             if self._over:

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from assay.model.dataset import Graph, GraphFacts
-from assay.model.doubt import Doubt, Outcome, Verdict
+from assay.model.doubt import CheckResult, Doubt, Outcome
 from assay.model.engine import Engine, EngineContext, Launch, LaunchReport
 from assay.model.errors import AssayError
 from assay.model.input import GraphInput
@@ -25,7 +25,7 @@ from assay.model.record import Part
 from assay.model.registry import ENGINES, STORES
 from assay.model.running_cluster import ClusterNode, DaemonFacts, RunningCluster
 from assay.model.store import Placer, Store
-from assay.model.trial import Estimate, Landed, MediumSpec, Trial, WorkloadSpec
+from assay.model.trial import Landed, MediumSpec, ResourceEstimate, Trial, WorkloadSpec
 from assay_extras.testing.fake_hadoop import MIB, FakeEngine, FakePlacer, FakeStore, Script
 
 
@@ -187,9 +187,9 @@ class FakeWorkload:
         self.input = FakeInput(script)
         self._script = script
 
-    def estimate(self) -> Estimate:
+    def estimate(self) -> ResourceEstimate:
         """A little of each."""
-        return Estimate(disk_bytes=14, memory_bytes=1, seconds=1)
+        return ResourceEstimate(disk_bytes=14, memory_bytes=1, seconds=1)
 
     def stage(self, store: Store, engine: Engine, progress: Progress) -> LaunchReport:
         """Put the dataset's file."""
@@ -200,12 +200,12 @@ class FakeWorkload:
         """One launch."""
         return engine.run(Launch(command="answer", input="/fake/input", output=self.output_path), progress)
 
-    def verify(self, store: Store, report: LaunchReport) -> tuple[Verdict, ...]:
+    def verify(self, store: Store, report: LaunchReport) -> tuple[CheckResult, ...]:
         """The output says 1."""
         self._script.note("verify")
         found = list(store.lines(self.output_path))
         outcome = Outcome.PASS if found == [b"1"] else Outcome.FAIL
-        return (Verdict(check="the answer is 1", outcome=outcome, detail=repr(found)),)
+        return (CheckResult(check="the answer is 1", outcome=outcome, detail=repr(found)),)
 
 
 class FakeProcess:

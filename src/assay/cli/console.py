@@ -11,7 +11,7 @@ from rich.status import Status as Spinner
 
 from assay.model.naming import printable
 from assay.model.record import Record
-from assay.model.trial import Estimate, Plan, Trial
+from assay.model.trial import Plan, ResourceEstimate, Trial
 from assay.report.words import duration_text, print_line, seconds_text
 
 
@@ -53,7 +53,7 @@ class ConsoleDisplay:
         self,
         console: Console,
         plan: Plan | None = None,
-        estimates: Mapping[str, Estimate] | None = None,
+        estimates: Mapping[str, ResourceEstimate] | None = None,
         *,
         verbose: bool = False,
     ) -> None:

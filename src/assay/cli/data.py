@@ -24,7 +24,7 @@ from assay.input.columns import MOST_DIGITS
 from assay.input.graph_file import GraphFile
 from assay.model.base import Frozen
 from assay.model.dataset import DatasetSpec, GraphFacts
-from assay.model.doubt import Outcome, Verdict
+from assay.model.doubt import CheckResult, Outcome
 from assay.model.errors import BadInputError
 from assay.model.naming import bytes_text, printable
 from assay.report.columns import Column, fitted
@@ -46,7 +46,7 @@ class CheckedDataset(Frozen):
     """The counts of the simple graph."""
     read: Mapping[str, int]
     """How many lines the file has, and of what kinds, by their names."""
-    verdicts: tuple[Verdict, ...]
+    verdicts: tuple[CheckResult, ...]
     """One on each count that is known from elsewhere."""
 
 

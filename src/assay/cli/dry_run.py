@@ -9,7 +9,7 @@ from assay.model.base import Frozen
 from assay.model.doubt import Doubt
 from assay.model.installed import kind_of
 from assay.model.naming import bytes_text
-from assay.model.trial import FACTORS, Estimate, Plan, Trial
+from assay.model.trial import FACTORS, Plan, ResourceEstimate, Trial
 from assay.platform.dilation import slowness_lines
 from assay.report.words import duration_text, print_line, print_text, without_folders
 from assay.run import Needs
@@ -94,7 +94,7 @@ def dry_run_of(plan: Plan, needs: Needs, doubts: Sequence[Doubt]) -> DryRun:
     )
 
 
-def _planned(trial: Trial, estimate: Estimate) -> PlannedTrial:
+def _planned(trial: Trial, estimate: ResourceEstimate) -> PlannedTrial:
     return PlannedTrial(
         trial=trial.id, factors=trial.factors, repetition=trial.repetition, warm_up=trial.warm_up,
         seconds=estimate.seconds, records=estimate.records,
@@ -169,7 +169,7 @@ def time_text(needs: Needs) -> str:
     return f"about {least}" if least == most else f"{least} to {most}"
 
 
-def trial_line(trial: Trial, estimate: Estimate | None = None) -> str:
+def trial_line(trial: Trial, estimate: ResourceEstimate | None = None) -> str:
     """A trial's factors, but those that say nothing; of paths in options the last name; its time if records tell it."""
     factors = {**trial.factors, "options": without_folders(trial.factors["options"])}
     further = [f"{name}={level}" for name, level in trial.levels.items() if level != "default"]

@@ -39,13 +39,13 @@ from assay.model.naming import did_you_mean, similar
 from assay.model.platform import PlatformContext, TrialSetup
 from assay.model.probe import Probe, ProbeContext
 from assay.model.registry import PLATFORMS
-from assay.model.trial import Estimate, Plan, Trial
+from assay.model.trial import Plan, ResourceEstimate, Trial
 from assay.model.workload import Workload
 from assay.plan.grid import only
 from assay.plan.make import plan_and_more
 from assay.plan.overrides import Override
 from assay.plan.properties import located
-from assay.plan.source import Source
+from assay.plan.source import ExperimentSource
 from assay.plan.varied import with_varied_drives
 from assay.probe.sampler import probes_of, remove_left_overs
 from assay.record.folder import RunFolder
@@ -156,7 +156,7 @@ def run_experiment(
     """
     began_s, console = time.monotonic(), output.progress
     options = _options(levels, None if fill else budget_s, sensitivity=sensitivity)
-    source = Source(experiment, overrides)
+    source = ExperimentSource(experiment, overrides)
     full, more = fitted(*plan_and_more(source, vocabulary(installation)))
     full = with_varied_drives(full, installation) if sensitivity else full
     for doubt in known_doubts(full):
@@ -208,7 +208,7 @@ def run_experiment(
 
 
 def _display(
-    output: Output, plan: Plan | None = None, estimates: Mapping[str, Estimate] | None = None
+    output: Output, plan: Plan | None = None, estimates: Mapping[str, ResourceEstimate] | None = None
 ) -> ConsoleDisplay:
     return ConsoleDisplay(output.progress, plan, estimates, verbose=output.verbose)
 

@@ -17,7 +17,7 @@ from assay.engine.past.job import SUCCEEDED, PastJob
 from assay.engine.past.taken_over import container_bytes, for_sample
 from assay.host.files import replace_text, why
 from assay.host.http import BoundedWeb
-from assay.input.sample import Sample, Source, ThisMachine, choose, write_sample
+from assay.input.sample import InputSample, SampleSource, ThisMachine, choose, write_sample
 from assay.media.emulated.profile import find_profile
 from assay.media.memory import SHARED_MEMORY, backing_fits_into_memory
 from assay.model.errors import BadInputError, NoAnswerError
@@ -111,7 +111,7 @@ def run_job(
         **({"verify": verify} if verify else {}), "folder": str(Path.cwd()),
     }  # fmt: skip
     WORKLOADS.find("command")(WorkloadSpec(name="command", variant="own", options=options), "/")
-    source: Source = hadoop_client(f"--input {place}", cluster) if names_store(place) else ThisMachine()
+    source: SampleSource = hadoop_client(f"--input {place}", cluster) if names_store(place) else ThisMachine()
     chosen = choose(place, source, sample)
     known = Known()
     if memory is None or history or cluster:
@@ -121,7 +121,7 @@ def run_job(
     links = chosen.is_all and not names_store(place)
     text = JobExperiment(
         name=title, description=f"{jar.name}: {role} on {against} in place of {now}",
-        comments=[f"Written by `assay run-job`. Sample: {chosen.text}.", f"Memory: {how}."],
+        comments=[f"Written by `assay run-job`. InputSample: {chosen.text}.", f"Memory: {how}."],
         options={**options, "input": place if links else str(folder.resolve())},
         now=drives[0], other=(experiment_name(against), drives[1]), role=role,
         worth=f"{100 * worth:g}%", memory=lines,
@@ -168,7 +168,7 @@ def _write(file: Path, text: str) -> None:
 
 
 def _known(
-    sample: Sample, cluster: Path | None, history: str | None, job: str | None, said: SiteNode, nodes: int | None,
+    sample: InputSample, cluster: Path | None, history: str | None, job: str | None, said: SiteNode, nodes: int | None,
     output: Output,
 ) -> Known:  # fmt: skip
     """What options, a past run of the job, and the cluster say; the former first."""
@@ -220,7 +220,7 @@ def _past(history: str, job: str | None, cluster: Path | None, output: Output) -
     return max(of_name, key=lambda past: past.finished_ms)
 
 
-def _memory(sample: Sample, known: Known, ratio: float | None, memory: int | None) -> tuple[str, Sequence[str]]:
+def _memory(sample: InputSample, known: Known, ratio: float | None, memory: int | None) -> tuple[str, Sequence[str]]:
     """How the trials' memory was chosen, and the experiment's lines for it."""
     if memory is not None:
         return f"{bytes_text(memory)}, as --memory says", [f"memory: {memory}"]

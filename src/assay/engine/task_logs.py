@@ -90,7 +90,7 @@ def in_utc(lines: Sequence[LogLine], started_ms: int) -> list[LogLine]:
     return [line._replace(time_ms=line.time_ms - offset_ms) for line in lines]
 
 
-Interval = tuple[int, int]
+PhaseInterval = tuple[int, int]
 
 _FREED = re.compile(r".* freed by \S+ in (\d+)ms")
 _LOST_HOST = re.compile(r"Failed to connect to .* with (\d+) map outputs")
@@ -161,7 +161,7 @@ def _reduce(attempt: MapReduceAttempt, lines: Sequence[LogLine]) -> MapReducePha
     })  # fmt: skip
 
 
-def covered_s(intervals: Iterable[Interval], window: Interval) -> float:
+def covered_s(intervals: Iterable[PhaseInterval], window: PhaseInterval) -> float:
     """Seconds of a window (both in ms) in which at least one of the intervals was under way."""
     return covered_ms((max(begin, window[0]), min(end, window[1])) for begin, end in intervals) / 1000
 
@@ -191,7 +191,7 @@ def _passes(lines: Sequence[LogLine]) -> list[tuple[int, int]]:
     return merges
 
 
-def _background_merges(lines: Sequence[LogLine]) -> list[Interval]:
+def _background_merges(lines: Sequence[LogLine]) -> list[PhaseInterval]:
     begun: dict[str, int] = {}
     intervals = []
     for line in lines:

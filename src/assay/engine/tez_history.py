@@ -21,7 +21,7 @@ from assay.model.record import Counters, JobRecord, Stage
 
 RECORD_END = "\x01"
 
-Record = Mapping[str, Any]
+TezRecord = Mapping[str, Any]
 
 
 def file_prefix(job: str) -> str:
@@ -133,7 +133,7 @@ def _counters(info: Mapping[str, Any]) -> Counters:
     }
 
 
-def _records(text: str) -> Iterator[Record]:
+def _records(text: str) -> Iterator[TezRecord]:
     """The whole records; what follows the last end of a record is one that is still being written."""
     for record in text.split(RECORD_END)[:-1]:
         if record.strip():

@@ -26,7 +26,7 @@ from assay.input.graph_file import GraphFile, UserGraph
 from assay.input.reading import Known, ReadCounts, checksum, load, save, write_canonical
 from assay.model.base import Frozen
 from assay.model.dataset import DatasetSpec, GraphFacts, StagedFile
-from assay.model.doubt import Outcome, Verdict, verdict
+from assay.model.doubt import CheckResult, Outcome, verdict
 from assay.model.errors import BadInputError
 from assay.model.naming import nearest
 from assay.model.progress import Progress
@@ -141,7 +141,7 @@ class PublishedGraph(UserGraph):
             )
         return super().file(progress)
 
-    def verdicts(self) -> tuple[Verdict, ...]:
+    def verdicts(self) -> tuple[CheckResult, ...]:
         problem = mismatch(self.published.counts, self.facts(), self.counts())
         detail = problem or "nodes and edges are as published"
         return (verdict("published counts", passed=not problem, detail=detail),)
@@ -234,7 +234,7 @@ class GeneratedGraph(GraphFile):
         self._known(progress)
         return StagedFile(path=self._path, name=self._path.name, bytes=self._path.stat().st_size, canonical=True)
 
-    def verdicts(self) -> tuple[Verdict, ...]:
+    def verdicts(self) -> tuple[CheckResult, ...]:
         """Check that the size is exact, and that wedges and triangles are near those of the preset."""
         facts, aim = self.facts(), self.shape
         size = verdict(
@@ -261,9 +261,9 @@ class GeneratedGraph(GraphFile):
         return known
 
 
-def _near(check: str, count: int | None, target: int) -> Verdict:
+def _near(check: str, count: int | None, target: int) -> CheckResult:
     if count is None:
-        return Verdict(check=check, outcome=Outcome.UNKNOWN, detail="too many to be counted quickly")
+        return CheckResult(check=check, outcome=Outcome.UNKNOWN, detail="too many to be counted quickly")
     near = target / _NEAR <= count <= target * _NEAR
     return verdict(check, passed=near, detail=f"{count:,}; {target:,} aimed at, within a factor of {_NEAR:g}")
 

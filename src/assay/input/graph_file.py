@@ -9,7 +9,7 @@ from assay.input.formats import FileLayout, recognise
 from assay.input.graph import all_facts, as_graph
 from assay.input.reading import Known, ReadCounts, checksum, load, read, save, write_edges
 from assay.model.dataset import Amounts, DatasetSpec, Graph, GraphFacts, StagedFile
-from assay.model.doubt import Verdict
+from assay.model.doubt import CheckResult
 from assay.model.engine import Engine, Launch, LaunchReport
 from assay.model.errors import BadInputError
 from assay.model.input import GraphInput
@@ -54,7 +54,7 @@ class GraphFile(GraphInput):
         """The counts of the file's parts: comments, self-loops, duplicates and so on."""
         return self._known(Silent()).counts
 
-    def verdicts(self) -> tuple[Verdict, ...]:
+    def verdicts(self) -> tuple[CheckResult, ...]:
         """Judge each count that is known from elsewhere; of a user's file none is."""
         return ()
 

@@ -26,7 +26,7 @@ _MOST_OVER = 2.0
 """A file that can't be cut makes a sample at most so many times larger than it was meant to be."""
 
 
-class Source(Protocol):
+class SampleSource(Protocol):
     """Where a sample is taken from."""
 
     def list_below(self, path: str) -> list[FoundFile]:
@@ -64,7 +64,7 @@ class ThisMachine:
                 yield piece
 
 
-class Sample(NamedTuple):
+class InputSample(NamedTuple):
     """Which files of an input make a sample, and how much of a last one, which is cut behind a line."""
 
     source: str
@@ -97,7 +97,7 @@ class Sample(NamedTuple):
         return f"{bytes_text(self.bytes)} of the {bytes_text(self.of_bytes)} of {self.source}: {parts}"
 
 
-def choose(place: str, source: Source, size_bytes: int) -> Sample:
+def choose(place: str, source: SampleSource, size_bytes: int) -> InputSample:
     """A sample of so many bytes of the files below a place. Raises BadInputError where none can be taken."""
     found = [file for file in source.list_below(place) if file.bytes and not _is_hidden(place, file.path)]
     if not found:
@@ -120,10 +120,10 @@ def choose(place: str, source: Source, size_bytes: int) -> Sample:
             f"--sample {bytes_text(size_bytes)} is less than half of each file of {place}, and these are no text that "
             f"could be cut; take a sample of at least {bytes_text(least)}"
         )
-    return Sample(place, tuple(whole), cut, cut_bytes, len(found), sum(file.bytes for file in found))
+    return InputSample(place, tuple(whole), cut, cut_bytes, len(found), sum(file.bytes for file in found))
 
 
-def write_sample(sample: Sample, source: Source, folder: Path) -> None:
+def write_sample(sample: InputSample, source: SampleSource, folder: Path) -> None:
     """Put a sample into a folder, unless it is there already. Raises AssayError, or BadInputError for another one's."""
     manifest = json.dumps(
         {
@@ -186,7 +186,7 @@ def _is_hidden(place: str, path: str) -> bool:
     return any(part[0] in "._" for part in PurePosixPath(_name(place, path)).parts)
 
 
-def _is_text(source: Source, path: str, most_bytes: int) -> bool:
+def _is_text(source: SampleSource, path: str, most_bytes: int) -> bool:
     """Whether its beginning has lines and no zero byte, which compressed and binary files have."""
     head = b"".join(source.pieces(path, 0, min(_HEAD_BYTES, most_bytes)))
     return b"\n" in head and b"\0" not in head

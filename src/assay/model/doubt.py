@@ -91,7 +91,7 @@ class Outcome(StrEnum):
     FAIL = "fail"
 
 
-class Verdict(Frozen):
+class CheckResult(Frozen):
     """The result of a check of an output."""
 
     check: str
@@ -102,11 +102,11 @@ class Verdict(Frozen):
     """What was seen."""
 
 
-def verdict(check: str, *, passed: bool, detail: str) -> Verdict:
+def verdict(check: str, *, passed: bool, detail: str) -> CheckResult:
     """Pass or fail with what was seen."""
-    return Verdict(check=check, outcome=Outcome.PASS if passed else Outcome.FAIL, detail=detail)
+    return CheckResult(check=check, outcome=Outcome.PASS if passed else Outcome.FAIL, detail=detail)
 
 
-def overall(verdicts: tuple[Verdict, ...]) -> Outcome:
+def overall(verdicts: tuple[CheckResult, ...]) -> Outcome:
     """The worst of several verdicts; none at all is `unknown`."""
     return max((verdict.outcome for verdict in verdicts), key=list(Outcome).index, default=Outcome.UNKNOWN)

@@ -11,7 +11,7 @@ from pydantic import Field, field_validator
 from assay.model.base import Frozen, Number
 from assay.model.naming import MOST_NAME_CHARACTERS
 
-Basis = Literal["data-sheet", "review", "assumption", "calibration", "not stated"]
+ParameterBasis = Literal["data-sheet", "review", "assumption", "calibration", "not stated"]
 Evidence = Literal["published", "measured", "assumed"]
 ASSUMED, PARAMETERS = "assumed_parameters", "parameters"
 """The facts of an emulated drive that say how many of its parameters are assumed, and how many there are."""
@@ -20,7 +20,11 @@ ASSUMED_TIMES: Mapping[str, float] = {"slower": 1.25, "faster": 0.8}
 """By what the times of a drive are multiplied where all that is assumed of its speed is a fifth worse, or better."""
 _TIMES, _RATES = ("_ms", "_us"), ("_mb_s", "_per_s", "_iops", "_rpm")
 
-EVIDENCE: Mapping[Basis, Evidence] = {"data-sheet": "published", "review": "published", "calibration": "measured"}
+EVIDENCE: Mapping[ParameterBasis, Evidence] = {
+    "data-sheet": "published",
+    "review": "published",
+    "calibration": "measured",
+}
 """How far a figure can be trusted, by its basis; any other is assumed."""
 
 
@@ -47,7 +51,7 @@ class Figure(Frozen):
     """One figure of a drive; its unit is in its name. `basis` and `source` tell how far it can be trusted."""
 
     value: Number
-    basis: Basis = "not stated"
+    basis: ParameterBasis = "not stated"
     source: str = ""
 
     @property

@@ -37,7 +37,7 @@ def give_or_take(value: float, share: float) -> Ranged:
     return Ranged(value=value, low=value * (1 - share), high=value * (1 + share))
 
 
-class Figure(Ranged):
+class PowerFigure(Ranged):
     """One input of the model of power: its range, whether that was published or is assumed, and where it is from."""
 
     basis: Literal["published", "assumption"]
@@ -66,25 +66,25 @@ class PowerModel(Frozen):
     `measured_share` by how much a meter's may be.
     """
 
-    cpu_idle_watts: Ranged = Figure(
+    cpu_idle_watts: Ranged = PowerFigure(
         value=0.74, low=0.40, high=1.7, basis="published",
         source=f"{_CARBON}: the mean over Amazon's machines; from EPYC of 2019 to Coffee Lake",
     )  # fmt: skip
-    cpu_busy_watts: Ranged = Figure(
+    cpu_busy_watts: Ranged = PowerFigure(
         value=3.5, low=1.7, high=7.8, basis="published",
         source=f"{_CARBON}: the mean over Amazon's machines; from EPYC of 2019 to Coffee Lake",
     )  # fmt: skip
-    memory_watts_per_gib: Ranged = Figure(
+    memory_watts_per_gib: Ranged = PowerFigure(
         value=0.42, low=0.21, high=0.63, basis="assumption",
         source="0.392 W/GB as Cloud Carbon Footprint has it from two makers of memory; half of it to either side",
     )  # fmt: skip
     hdd: DiskPower = DiskPower(
-        idle_watts=Figure(value=6.1, low=3.5, high=8.0, basis="assumption", source=_SHEETS),
-        active_watts=Figure(value=6.8, low=5.0, high=10.0, basis="assumption", source=_SHEETS),
+        idle_watts=PowerFigure(value=6.1, low=3.5, high=8.0, basis="assumption", source=_SHEETS),
+        active_watts=PowerFigure(value=6.8, low=5.0, high=10.0, basis="assumption", source=_SHEETS),
     )
     ssd: DiskPower = DiskPower(
-        idle_watts=Figure(value=0.1, low=0.03, high=1.0, basis="assumption", source=_SHEETS),
-        active_watts=Figure(value=3.0, low=1.5, high=5.0, basis="assumption", source=_SHEETS),
+        idle_watts=PowerFigure(value=0.1, low=0.03, high=1.0, basis="assumption", source=_SHEETS),
+        active_watts=PowerFigure(value=3.0, low=1.5, high=5.0, basis="assumption", source=_SHEETS),
     )
     emulated_share: float = 0.3
     measured_share: float = 0.05

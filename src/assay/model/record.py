@@ -9,7 +9,7 @@ from pydantic import ConfigDict
 
 from assay.model.base import Frozen
 from assay.model.dataset import GraphFacts
-from assay.model.doubt import Doubt, Outcome, Verdict, overall
+from assay.model.doubt import CheckResult, Doubt, Outcome, overall
 from assay.model.fact import Fact, fact_text, whole_number
 from assay.model.fault import FaultReport
 from assay.model.limits import LimitUse
@@ -290,7 +290,7 @@ class Record(Frozen):
     """What the media's own devices did, by medium and interval; on several nodes by `NODE/MEDIUM`."""
     amounts: tuple[Amount, ...] = ()
     """What probes counted, by interval; see [probes](probes.md). Empty with `probes: none`."""
-    verdicts: tuple[Verdict, ...] = ()
+    verdicts: tuple[CheckResult, ...] = ()
     """The result of each check of the outputs."""
     doubts: tuple[Doubt, ...] = ()
     """What limits the figures."""

@@ -432,7 +432,7 @@ class Plan(Frozen):
     Left out of other plans."""
 
 
-class Estimate(Frozen):
+class ResourceEstimate(Frozen):
     """What a trial is expected to need. Bytes on the medium, resident memory, seconds of elapsed time.
 
     `records` is of how many earlier trials like it the time is the median; 0 where it was reckoned. It is likely to

@@ -5,13 +5,13 @@ from typing import NamedTuple, Protocol
 
 from assay.model.base import Frozen
 from assay.model.dataset import Amounts, InputKind
-from assay.model.doubt import Verdict
+from assay.model.doubt import CheckResult
 from assay.model.engine import HADOOP_JOBS, Engine, LaunchReport
 from assay.model.input import GraphInput, Input
 from assay.model.progress import Progress
 from assay.model.quantity import Kind
 from assay.model.store import FILES, Store
-from assay.model.trial import Estimate, WorkloadSpec
+from assay.model.trial import ResourceEstimate, WorkloadSpec
 
 JOB_S = 9.0
 """What starting a job takes, roughly."""
@@ -34,10 +34,10 @@ class Cost(Frozen):
     memory_bytes: Amounts = Amounts()
     fixed_memory_bytes: int = 0
 
-    def estimate(self, size: Amounts, jobs: float | None = None) -> Estimate:
+    def estimate(self, size: Amounts, jobs: float | None = None) -> ResourceEstimate:
         """Estimate for an input of this size; `jobs` replaces the usual number of jobs."""
         count = self.jobs if jobs is None else jobs
-        return Estimate(
+        return ResourceEstimate(
             disk_bytes=int(max(self.disk_bytes.of(size), self.other_disk_bytes.of(size))),
             memory_bytes=int(self.memory_bytes.of(size)) + self.fixed_memory_bytes,
             seconds=count * self.start_s + (count if self.iterated else 1) * self.seconds.of(size),
@@ -130,7 +130,7 @@ class Workload(Protocol):
     def input(self) -> Input:
         """What it is fed with."""
 
-    def estimate(self) -> Estimate:
+    def estimate(self) -> ResourceEstimate:
         """What one run on this input needs at most on the medium, and roughly how long it takes."""
 
     def stage(self, store: Store, engine: Engine, progress: Progress) -> LaunchReport:
@@ -139,7 +139,7 @@ class Workload(Protocol):
     def run(self, engine: Engine, progress: Progress) -> LaunchReport:
         """The computation itself, on what was staged."""
 
-    def verify(self, store: Store, report: LaunchReport) -> tuple[Verdict, ...]:
+    def verify(self, store: Store, report: LaunchReport) -> tuple[CheckResult, ...]:
         """Judge the output against an independent computation. May raise: the runner makes that an unknown."""
 
     @property

@@ -9,7 +9,7 @@ from assay.model.errors import BadInputError
 from assay.model.naming import nearest
 from assay.model.trial import FACTORS, ZERO_DELAY, Plan
 from assay.plan.placement import alone_on
-from assay.plan.source import Source
+from assay.plan.source import ExperimentSource
 
 WORKLOAD, DATASET, SETTINGS, PLACEMENT = "workload", "dataset", "settings", "placement"
 # The keys of an experiment whose factor tables call otherwise.
@@ -55,7 +55,9 @@ class Combination(NamedTuple):
         return {name: text for level in self.levels.values() for name, text in level.labels.items()}
 
 
-def combinations(source: Source, axes: Sequence[Sequence[Axis]]) -> tuple[list[Combination], Mapping[str, str]]:
+def combinations(
+    source: ExperimentSource, axes: Sequence[Sequence[Axis]]
+) -> tuple[list[Combination], Mapping[str, str]]:
     """All that an experiment asks for, each once, and the base of one that changes one factor at a time.
 
     `axes` are each workload's, itself first. Raises BadInputError.

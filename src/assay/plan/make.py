@@ -29,13 +29,13 @@ from assay.plan.placement import PlacementLevel, alone_on, placement_level
 from assay.plan.properties import check_properties, single_copy
 from assay.plan.scale_model import check_scale_model, equally_slow
 from assay.plan.settings import resolve, shipped_profiles
-from assay.plan.source import INPUT, Source, Vocabulary
+from assay.plan.source import INPUT, ExperimentSource, Vocabulary
 from assay.plan.workers import check_workers
 
 REPLICATION = "replication"
 
 
-def plan_and_more(source: Source, vocabulary: Vocabulary) -> tuple[Plan, Iterator[tuple[Trial, ...]]]:
+def plan_and_more(source: ExperimentSource, vocabulary: Vocabulary) -> tuple[Plan, Iterator[tuple[Trial, ...]]]:
     """The plan, and further repetitions that it would go on with, without end. Raises BadInputError."""
     experiment = source.experiment
     mistakes = Mistakes()
@@ -91,7 +91,7 @@ class _Resolved(NamedTuple):
     properties: Sequence[str]
 
 
-def _resolve(source: Source, vocabulary: Vocabulary) -> _Resolved:
+def _resolve(source: ExperimentSource, vocabulary: Vocabulary) -> _Resolved:
     experiment = source.experiment
     mistakes, workloads = Mistakes(), list[_Workload]()
     for at, entry in enumerate(experiment.workloads):
@@ -121,7 +121,7 @@ def _resolve(source: Source, vocabulary: Vocabulary) -> _Resolved:
     return _Resolved(workloads, datasets, settings, media, placements, roles, _cluster(source), list(several))
 
 
-def _check_words(source: Source, vocabulary: Vocabulary) -> None:
+def _check_words(source: ExperimentSource, vocabulary: Vocabulary) -> None:
     """Raise BadInputError for a level that is none of its factor's."""
     for factor in FACTORS:
         texts = [factor.text(level) for level in factor.levels_in(source.experiment)]
@@ -132,7 +132,7 @@ def _check_words(source: Source, vocabulary: Vocabulary) -> None:
                 raise source.error_at([*factor.key.split("."), at], words)
 
 
-def _workload(source: Source, entry: WorkloadEntry, place: Place, vocabulary: Vocabulary) -> _Workload:
+def _workload(source: ExperimentSource, entry: WorkloadEntry, place: Place, vocabulary: Vocabulary) -> _Workload:
     if entry.together:
         parts = [
             _workload(source, part, [*place, "together", at], vocabulary) for at, part in enumerate(entry.together)
@@ -170,7 +170,7 @@ def _workload(source: Source, entry: WorkloadEntry, place: Place, vocabulary: Vo
     return _Workload(spec, {name: all_ for name, all_ in entry.hadoop.items() if len(all_) > 1}, needs_dataset)
 
 
-def _dataset(source: Source, entry: DatasetEntry, at: int, vocabulary: Vocabulary) -> DatasetSpec:
+def _dataset(source: ExperimentSource, entry: DatasetEntry, at: int, vocabulary: Vocabulary) -> DatasetSpec:
     place = ["datasets", at]
     if entry.make is not None:
         source.check_word([*place, "make"], "preset", entry.make, vocabulary.presets)
@@ -194,7 +194,7 @@ def _dataset(source: Source, entry: DatasetEntry, at: int, vocabulary: Vocabular
     return spec
 
 
-def _settings(source: Source) -> list[SettingsSpec]:
+def _settings(source: ExperimentSource) -> list[SettingsSpec]:
     experiment = source.experiment
     profiles = shipped_profiles() | dict(experiment.profiles)
     for name, profile in experiment.profiles.items():
@@ -211,7 +211,7 @@ def _settings(source: Source) -> list[SettingsSpec]:
     return settings
 
 
-def _media(source: Source, vocabulary: Vocabulary) -> dict[str, MediumSpec]:
+def _media(source: ExperimentSource, vocabulary: Vocabulary) -> dict[str, MediumSpec]:
     """By name; the zero-delay baseline's drive too."""
     experiment = source.experiment
     if own := experiment.platform.own_medium:
@@ -247,7 +247,7 @@ def _elsewhere(name: str, other: str, experiment: ExperimentFile, media: Mapping
     return media[other]
 
 
-def _placements(source: Source, roles: Mapping[tuple[str, str], Sequence[Role]]) -> list[PlacementLevel]:
+def _placements(source: ExperimentSource, roles: Mapping[tuple[str, str], Sequence[Role]]) -> list[PlacementLevel]:
     """What the experiment compares: its placements, or each of its media alone.
 
     Raises BadInputError for a role that no stack has, and where a stack has one that has no media.
@@ -271,7 +271,7 @@ def _placements(source: Source, roles: Mapping[tuple[str, str], Sequence[Role]])
     return levels or [alone_on(name) for name in experiment.media]
 
 
-def _cluster(source: Source) -> ClusterSpec:
+def _cluster(source: ExperimentSource) -> ClusterSpec:
     """Without the levels that trials choose."""
     entry = source.experiment.cluster
     conf_dir = entry.conf_dir
@@ -298,7 +298,7 @@ def _cluster(source: Source) -> ClusterSpec:
     )  # fmt: skip
 
 
-def _node_source(source: Source) -> NodeSourceSpec | None:
+def _node_source(source: ExperimentSource) -> NodeSourceSpec | None:
     """The way to read the nodes of an existing cluster, with whole paths; None where they are not read."""
     for name, options in source.experiment.cluster.node_sources.items():
         with source.at("cluster", name):
@@ -329,7 +329,7 @@ def _axes(experiment: ExperimentFile, resolved: _Resolved, workload: _Workload) 
     return [*axes, axis(PLACEMENT, ((placement, placement.name) for placement in resolved.placements))]
 
 
-def _refuse_repeated(source: Source, resolved: _Resolved, axes: Sequence[Axis]) -> None:
+def _refuse_repeated(source: ExperimentSource, resolved: _Resolved, axes: Sequence[Axis]) -> None:
     """Levels that come twice; those of Hadoop's properties have been checked."""
     rename = "leave one out, or give it another name"
     workloads = [

@@ -5,10 +5,10 @@ from collections.abc import Iterable
 from assay.model.installed import working_pairs
 from assay.model.registry import WORKLOADS
 from assay.model.trial import Trial
-from assay.plan.source import Source
+from assay.plan.source import ExperimentSource
 
 
-def check_pairs(source: Source, trials: Iterable[Trial]) -> None:
+def check_pairs(source: ExperimentSource, trials: Iterable[Trial]) -> None:
     """Raises BadInputError, with its line, for the first workload that does not run on its trial's engine and store."""
     key = next((name for name in ("engine", "store") if name in source.experiment.model_fields_set), "workloads")
     named = ((spec.name, trial.engine, trial.store) for trial in trials for spec in trial.workload.each)

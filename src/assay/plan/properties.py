@@ -25,7 +25,7 @@ from assay.model.renamed import renamed
 from assay.model.service import LeastSize
 from assay.model.value_bounds import MOST_INT, MOST_LONG, ValueBounds
 from assay.plan.experiment import COPIES, ExperimentFile, WorkloadEntry
-from assay.plan.source import Source, Vocabulary
+from assay.plan.source import ExperimentSource, Vocabulary
 
 _ADDRESSES = re.compile(r"(fs\.defaultFS|fs\.default\.name|.*([.-]address|\.bind-host|\.hostname|\.port))")
 _NUMBER = re.compile(r"-?\d+(\.\d+)?([kmgtpe]|ns|us|ms|s|h|d|%)?", re.IGNORECASE)
@@ -102,7 +102,7 @@ def properties_of(experiment: ExperimentFile) -> Iterator[Property]:
 
 
 @contextmanager
-def located(source: Source) -> Iterator[None]:
+def located(source: ExperimentSource) -> Iterator[None]:
     """A mistake that is met meanwhile gets the file, and the line of the first of its keys that stands there."""
     try:
         yield
@@ -113,7 +113,7 @@ def located(source: Source) -> Iterator[None]:
         raise error if keys is None else source.error_at(keys, str(error)) from None
 
 
-def check_properties(source: Source, vocabulary: Vocabulary) -> list[Doubt]:
+def check_properties(source: ExperimentSource, vocabulary: Vocabulary) -> list[Doubt]:
     """Doubts about properties that Hadoop does not know, and levels that are no number where Hadoop's own is one.
 
     Raises BadInputError with the line for what can't be a property or its value, for what an embedded cluster decides
@@ -232,7 +232,7 @@ def _misread(entry: Property, known: Mapping[str, str]) -> str | None:
     return None
 
 
-def _yamls_truth(entry: Property, known: Mapping[str, str], source: Source) -> Iterator[Doubt]:
+def _yamls_truth(entry: Property, known: Mapping[str, str], source: ExperimentSource) -> Iterator[Doubt]:
     """A doubt for each word that other files' readers take for a truth value, where nobody knows what reads it."""
     for value in entry.levels if kind_of(entry.name, known) is None else ():
         if value.strip().lower() in _YAMLS_TRUTH:

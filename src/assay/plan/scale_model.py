@@ -7,10 +7,10 @@ from operator import attrgetter
 from assay.model.cluster import AUTO, EmbeddedSpec, ExistingSpec
 from assay.model.network import NO_NETWORK
 from assay.model.trial import Trial
-from assay.plan.source import Source
+from assay.plan.source import ExperimentSource
 
 
-def check_scale_model(source: Source) -> None:
+def check_scale_model(source: ExperimentSource) -> None:
     """Raises BadInputError where there is a dilation, and no nodes of their own or a medium that can't be slower."""
     experiment = source.experiment
     if not experiment.dilation:

@@ -52,7 +52,7 @@ class Vocabulary(NamedTuple):
         return names_dataset or workload not in self.own_input
 
 
-class Source(YamlFile):
+class ExperimentSource(YamlFile):
     """An experiment file, read once: what it says, and in which line, with what a command sets in its place."""
 
     def __init__(self, path: Path, overrides: Sequence[Override] = ()) -> None:

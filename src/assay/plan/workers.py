@@ -12,12 +12,12 @@ from assay.model.registry import ENGINES, STORES, WORKLOADS
 from assay.model.service import DaemonKind
 from assay.model.trial import Trial
 from assay.plan.experiment import ExperimentFile
-from assay.plan.source import Source
+from assay.plan.source import ExperimentSource
 
 _ENDED_PERCENT = 100
 
 
-def check_workers(source: Source, trials: Iterable[Trial]) -> None:
+def check_workers(source: ExperimentSource, trials: Iterable[Trial]) -> None:
     """Raises BadInputError, with its line, for the first thing that a trial's workers can't have."""
     experiment = source.experiment
     if not experiment.platform.ours:

@@ -28,7 +28,7 @@ LINKS_EVERY_S, IDLE_EVERY_S, HEARTBEATS_EVERY_S = 0.05, 1.0, 10.0
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 _UNITS_S = {"ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
 
-Window = tuple[int, int]
+ScaleWindow = tuple[int, int]
 """Its begin and end, in milliseconds since the epoch."""
 
 
@@ -41,9 +41,9 @@ class ScaleWatch:
         self._cluster = cluster
         self._masters = {daemon.role: daemon.heartbeats for daemon in stack.daemons if daemon.heartbeats is not None}
         self._timers = stack.timers
-        self._idle: list[tuple[Window, float]] = []
+        self._idle: list[tuple[ScaleWindow, float]] = []
         self._late: deque[tuple[int, array[int]]] = deque()
-        self._links: list[tuple[Window, str, LinkSeen]] = []
+        self._links: list[tuple[ScaleWindow, str, LinkSeen]] = []
         self._beats: dict[str, list[tuple[int, int]]] = {}
         self._troubles: dict[str, None] = {}
         self._ended = Event()

@@ -24,7 +24,7 @@ from assay.model.registry import PROBES
 from assay.model.signature import FLUSH_KIND, OTHER, Counted, Requests
 from assay.model.trial import Landed
 from assay.probe.sampler import Samples
-from assay.probe.trace.attribution import STILL_THERE, Place, place_of
+from assay.probe.trace.attribution import STILL_THERE, BlockPlace, place_of
 from assay.probe.trace.kernel import KernelTrace, remove_left_overs, tracing
 from assay.probe.trace.medium import (
     FILE_MAP,
@@ -33,9 +33,9 @@ from assay.probe.trace.medium import (
     TRACE_INCOMPLETE,
     Clock,
     Medium,
-    Span,
     Tally,
     Tracepoints,
+    TraceSpan,
     estimated,
 )
 
@@ -129,7 +129,7 @@ class BlockTrace:
             )
             marks = itertools.pairwise(self._marks)
             tally = Tally(
-                [Span(part, began, end) for (_, began), (part, end) in marks if part and end <= whole_until_ns],
+                [TraceSpan(part, began, end) for (_, began), (part, end) in marks if part and end <= whole_until_ns],
                 medium.roles,
             )
             traced = medium.requests(self.clock, self.tracepoints, tally, self._marks[0][1])
@@ -167,7 +167,7 @@ class BlockTrace:
 
     def _trace(self, scene: Scene) -> Tracepoints | None:
         """The kernel's trace of media that have no log of their own; None where there are none, or it can't be had."""
-        places: dict[str, Place] = {}
+        places: dict[str, BlockPlace] = {}
         for medium in self.media:
             if medium.log is None and medium.disk.device is not None:
                 try:

@@ -54,7 +54,7 @@ MS_32_BITS = Wrap(WORD, 3_600_000)
 """Milliseconds of /proc/diskstats, which are 32 bits wide on any kernel."""
 
 
-class Step(NamedTuple):
+class CounterStep(NamedTuple):
     """What a counter gained since its last reading, and the value that the next reading is compared with.
 
     `restarted` says that it began anew, `fell` that it lost a part of its value for no known reason: what it counted
@@ -67,23 +67,25 @@ class Step(NamedTuple):
     fell: bool = False
 
 
-def step(highest: float, now: float, *, per_s: float = 0.0, wrap: Wrap | None = None, rebooted: bool = False) -> Step:
+def step(
+    highest: float, now: float, *, per_s: float = 0.0, wrap: Wrap | None = None, rebooted: bool = False
+) -> CounterStep:
     """The step of a counter from its highest value so far to a reading, in the counter's unit.
 
     `per_s` is how many of that unit are a second; 0 for one that counts no time. `rebooted` says that its machine was
     started since the last reading. A counter that steps back a little gains nothing until it is past its highest value.
     """
     if rebooted:
-        return Step(now, now, restarted=True)
+        return CounterStep(now, now, restarted=True)
     if now >= highest:
-        return Step(now - highest, now)
+        return CounterStep(now - highest, now)
     if wrap is not None and (over := wrap.gained(highest, now)) is not None:
-        return Step(over, now)
+        return CounterStep(over, now)
     if highest - now <= max(STEP_BACK_S * per_s, STEP_BACK_SHARE * highest):
-        return Step(0, highest)
+        return CounterStep(0, highest)
     if now < NEAR_NOTHING_SHARE * highest:
-        return Step(now, now, restarted=True)
-    return Step(0, now, fell=True)
+        return CounterStep(now, now, restarted=True)
+    return CounterStep(0, now, fell=True)
 
 
 class Gains:
@@ -142,7 +144,7 @@ class _Counter:
         if self.times_ms and time_ms <= self.times_ms[-1]:
             return
         rebooted = 0 < self._began_s < began_s - LATER_S
-        first = Step(0.0, value)
+        first = CounterStep(0.0, value)
         done = step(self._highest, value, per_s=self._per_s, wrap=wrap, rebooted=rebooted) if self.times_ms else first
         if done.restarted or done.fell:
             self.broken_ms.append(time_ms)

@@ -34,7 +34,7 @@ SECTOR_BYTES = 512
 FEWEST_FIELDS = 11
 
 
-class Counters(NamedTuple):
+class DiskCounters(NamedTuple):
     """What a device has done since it was made; times are added up over requests, but for `busy_ms`."""
 
     reads: int = 0
@@ -56,7 +56,7 @@ _BYTES = ("read_bytes", "written_bytes", "discarded_bytes")
 SECTORS_32_BITS = Wrap(COUNT_32_BITS.range * SECTOR_BYTES, COUNT_32_BITS.most * SECTOR_BYTES)
 """A kernel of 32 bits keeps sectors and requests in one word."""
 _WRAPS = {
-    **dict.fromkeys(Counters._fields, COUNT_32_BITS), **dict.fromkeys(_BYTES, SECTORS_32_BITS),
+    **dict.fromkeys(DiskCounters._fields, COUNT_32_BITS), **dict.fromkeys(_BYTES, SECTORS_32_BITS),
     **dict.fromkeys(_MS, MS_32_BITS),
 }  # fmt: skip
 _PLACES = {
@@ -65,7 +65,7 @@ _PLACES = {
 }  # fmt: skip
 
 
-def parse_counters(text: str) -> Counters:
+def parse_counters(text: str) -> DiskCounters:
     """Parse a line of a stat file; what an older kernel does not count is 0. Raises ValueError for any other line."""
     fields = [int(word) for word in text.split()]
     if len(fields) < FEWEST_FIELDS:
@@ -73,22 +73,22 @@ def parse_counters(text: str) -> Counters:
     known = {name: fields[index] for name, index in _PLACES.items() if index < len(fields)}
     for name in _BYTES:
         known[name] = known.get(name, 0) * SECTOR_BYTES
-    return Counters(**known)
+    return DiskCounters(**known)
 
 
-class Work:
+class DiskWork:
     """What a device did from reading to reading."""
 
-    def __init__(self, first: Counters) -> None:
+    def __init__(self, first: DiskCounters) -> None:
         self._gains = Gains(first._asdict(), dict.fromkeys(_MS, 1000), _WRAPS)
 
-    def done(self, now: Counters) -> Counters | None:
+    def done(self, now: DiskCounters) -> DiskCounters | None:
         """Since the last reading; None when a counter began anew or fell, as after a device was made anew."""
         gained, broken = self._gains.add(now._asdict())
-        return None if broken else Counters(**gained)
+        return None if broken else DiskCounters(**gained)
 
 
-def figures(done: Counters, seconds: float) -> Mapping[str, float]:
+def figures(done: DiskCounters, seconds: float) -> Mapping[str, float]:
     """The figures of one interval; sizes and latencies only where requests ended in it."""
     values = {
         "read_mb_s": done.read_bytes / 1e6 / seconds,
@@ -114,9 +114,9 @@ class _Device:
         self.name = sysfs_name(disk.device.resolve())
         self._file = node.open(CLASS / self.name / "stat")
         self.close = self._file.close
-        self._work: Work | None = None
-        self._interval = Interval[Counters]()
-        self.total = Counters()
+        self._work: DiskWork | None = None
+        self._interval = Interval[DiskCounters]()
+        self.total = DiskCounters()
         self.resets = 0
         self.gone: str | None = None
         self.read(None)
@@ -129,14 +129,14 @@ class _Device:
             self.gone = str(error)
             return {}
         if self._work is None:
-            self._work = Work(counters)
+            self._work = DiskWork(counters)
         done = self._work.done(counters)
         if done is None:
             self.resets += 1
-            self._interval, done = Interval(), Counters()
-        self.total = Counters(*map(add, self.total, done))
+            self._interval, done = Interval(), DiskCounters()
+        self.total = DiskCounters(*map(add, self.total, done))
         ended = self._interval.ended(now, self.total) if now is not None else None
-        return {} if ended is None else figures(Counters(*map(sub, self.total, ended[1])), ended[0])
+        return {} if ended is None else figures(DiskCounters(*map(sub, self.total, ended[1])), ended[0])
 
 
 class DiskInstrument:

@@ -46,7 +46,16 @@ from assay.model.registry import PROBES
 from assay.node.devices import LOOPBACK, Choice, devices_by_name, interfaces_by_name
 from assay.node.devices import interfaces as hardware_interfaces
 from assay.probe.counters import COUNT_32_BITS, Gains, step
-from assay.probe.nftables import REST, Count, CountingTable, Flow, FlowCounter, FlowsError, remove_left_overs, run_nft
+from assay.probe.nftables import (
+    REST,
+    Count,
+    CountedFlow,
+    CountingTable,
+    FlowCounter,
+    FlowsError,
+    remove_left_overs,
+    run_nft,
+)
 
 
 class Interface(NamedTuple):
@@ -372,7 +381,7 @@ class Names(NamedTuple):
     copied: frozenset[str] = frozenset()
     """As in the scene."""
 
-    def quantities(self, flow: Flow, count: Count) -> Iterator[tuple[Quantity, float]]:
+    def quantities(self, flow: CountedFlow, count: Count) -> Iterator[tuple[Quantity, float]]:
         """A flow's bytes and packets, by name; without those that another node of the cluster sends and reports."""
         sender, receiver = self._node(flow.sender), self._node(flow.receiver)
         if sender != self.home and sender in self.cluster:

@@ -25,7 +25,7 @@ class FlowsError(OSError):
     """Flows can't be counted, or what was counted can't be read: the reason (nft is missing, not permitted, ...)."""
 
 
-class Flow(NamedTuple):
+class CountedFlow(NamedTuple):
     """A direction of traffic: from one address to another, to or from the server that listens on a port."""
 
     sender: str
@@ -61,10 +61,10 @@ class FlowCounter(Protocol):
     def make(self) -> None:
         """Begin to count."""
 
-    def read(self) -> dict[Flow, Count]:
+    def read(self) -> dict[CountedFlow, Count]:
         """Everything that has passed from `make` until now."""
 
-    def glance(self) -> dict[Flow, Count]:
+    def glance(self) -> dict[CountedFlow, Count]:
         """Read the counts for rates, in which the last second may be missing."""
         return self.read()
 
@@ -120,7 +120,7 @@ class CountingTable(FlowCounter):
         self._run(ruleset(name, self._ports), ("-f", "-"))
         self._name = name
 
-    def read(self) -> dict[Flow, Count]:
+    def read(self) -> dict[CountedFlow, Count]:
         """Raises FlowsError, also when somebody else removed the table."""
         return dict(parse(self._run("", ("-j", "list", "table", "inet", str(self._name)))))
 
@@ -168,7 +168,7 @@ def ruleset(name: str, ports: Iterable[int]) -> str:
     )
 
 
-def parse(listing: str) -> Iterator[tuple[Flow, Count]]:
+def parse(listing: str) -> Iterator[tuple[CountedFlow, Count]]:
     """The flows in what `nft -j list table` prints (libnftables-json(5)). Raises FlowsError when it is not that."""
     try:
         for entry in json.loads(listing)["nftables"]:
@@ -178,7 +178,7 @@ def parse(listing: str) -> Iterator[tuple[Flow, Count]]:
                     sender, receiver, *port = element["val"]["concat"]
                     count = Count(int(element["counter"]["bytes"]), int(element["counter"]["packets"]))
                     known_port = int(port[0]) if port else REST
-                    yield Flow(str(sender), str(receiver), known_port, not name.startswith("from_")), count
+                    yield CountedFlow(str(sender), str(receiver), known_port, not name.startswith("from_")), count
     except (ValueError, KeyError, TypeError) as error:
         raise FlowsError(f"nft printed something unknown: {type(error).__name__} {error}") from None
 

@@ -218,7 +218,7 @@ class Remainder:
         }
 
 
-class Cluster:
+class ClusterProcesses:
     """The cluster's control group, where it has one that counts time: all that daemons and containers ever took."""
 
     def __init__(self, node: Node, scene: Scene) -> None:
@@ -267,12 +267,12 @@ class ProcessProbe:
         self._peaks: dict[str, int] = {}
         self._interval = Interval[tuple[Mapping[str, Ticks], Mapping[str, int], int]]()
         self._remainder: Remainder | None = None
-        self._cluster: Cluster | None = None
+        self._cluster: ClusterProcesses | None = None
         self._doubts: list[Doubt] = []
 
     def attach(self, scene: Scene) -> None:
         self._processes = ProcessGroups(self._node, scene)
-        self._cluster = Cluster(self._node, scene)
+        self._cluster = ClusterProcesses(self._node, scene)
         self._cores = self._cores or len(_CORE.findall(self._node.read(STAT)))
         groups = self._processes.look()
         self._remainder = Remainder(self._node, sum(map(sum, groups.values())))

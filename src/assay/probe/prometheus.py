@@ -78,7 +78,7 @@ class Wanted(NamedTuple):
         return self.kind is Kind.LEVEL
 
 
-class Group(NamedTuple):
+class TargetGroup(NamedTuple):
     """What is lost without any of these series; `devices` says of which devices they are."""
 
     lost: str
@@ -97,7 +97,7 @@ def _counters(
 
 
 GROUPS = (
-    Group(
+    TargetGroup(
         "what each machine's drives read and wrote", "node_disk_*",
         (
             *_counters("disk {}", "device", _EACH, Kind.BYTES, {
@@ -109,14 +109,14 @@ GROUPS = (
         ),
         devices="drives",
     ),
-    Group(
+    TargetGroup(
         "what each machine's network interfaces carried", "node_network_*",
         _counters("interface {}", "device", _EACH, Kind.BYTES, {
             "node_network_receive_bytes_total": "received_bytes", "node_network_transmit_bytes_total": "sent_bytes",
         }, COUNT_32_BITS),
         devices="interfaces",
     ),
-    Group(
+    TargetGroup(
         "what the processors did", "node_cpu_seconds_total",
         (
             Wanted(
@@ -125,7 +125,7 @@ GROUPS = (
             ),
         ),
     ),
-    Group(
+    TargetGroup(
         "how much memory and page cache were in use", "node_memory_*",
         tuple(
             Wanted(f"max by (instance) ({query})", "memory", series, Kind.LEVEL)
@@ -136,7 +136,7 @@ GROUPS = (
             }.items()
         ),
     ),
-    Group(
+    TargetGroup(
         "how long tasks waited for processors, memory and drives", "node_pressure_* (Linux with PSI)",
         _counters("pressure", "", "{$instances}", Kind.CLOCK_TIME, {
             f"node_pressure_{what}_{how}_seconds_total": f"{what}_{word}_s"
@@ -276,7 +276,7 @@ class Prometheus(Evaluated):
                 known_s[one["metric"]["instance"]] = {float(at): float(value) for at, value in one["values"]}
         return scrapes
 
-    def _take(self, group: Group, scrapes: "_Scrapes", readings: Readings) -> None:
+    def _take(self, group: TargetGroup, scrapes: "_Scrapes", readings: Readings) -> None:
         seen: set[str] = set()
         devices = self._devices(group)
         every = chosen(sorted(set().union(*devices.values())), "device")
@@ -305,7 +305,7 @@ class Prometheus(Evaluated):
             if (scraped_s := times_s.get(float(at))) is not None:
                 yield float(at), round(1000 * (scraped_s - self._offset_s)), float(value)
 
-    def _devices(self, group: Group) -> Mapping[str, frozenset[str]]:
+    def _devices(self, group: TargetGroup) -> Mapping[str, frozenset[str]]:
         """What of each instance counts for itself among the devices that were ever in use; none for other groups."""
         if not group.devices:
             return {}

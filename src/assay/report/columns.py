@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from assay.report.words import phases_of, seconds_text
 from assay.stats.comparison import Comparison
-from assay.stats.noise import Interval
+from assay.stats.noise import ConfidenceInterval
 from assay.stats.summary import PredictedRatio, Row, in_words
 
 GAP = "  "
@@ -94,7 +94,7 @@ def escaped(text: str) -> str:
     return text.replace("|", "\\|").replace("\n", " ")
 
 
-def interval_words(interval: Interval | None, as_text: Callable[[float], str]) -> str:
+def interval_words(interval: ConfidenceInterval | None, as_text: Callable[[float], str]) -> str:
     """`60.1 to 63.0`, or nothing."""
     return f"{as_text(interval.low)} to {as_text(interval.high)}" if interval else ""
 

@@ -32,7 +32,7 @@ PROBE = "own-cost"
 MIB = 2**20
 
 
-class Cost(NamedTuple):
+class ProbeCost(NamedTuple):
     """Percent of one core and growth of memory while the jobs ran, and what the samples take on disk.
 
     None is what the record does not tell. The growth is Assay's own while they ran, an estimate of the probes' part.
@@ -47,11 +47,11 @@ class Cost(NamedTuple):
     elapsed_s: float | None
 
 
-def cost_of(record: Record, samples_bytes: int) -> Cost:
+def cost_of(record: Record, samples_bytes: int) -> ProbeCost:
     """From the own-cost amounts of the run part; samples are those of the whole trial, staging included."""
     busy_s, elapsed_s = _in_the_run(record, "busy_s"), _in_the_run(record, "elapsed_s")
     covered_s = sum(amount.value for amount in record.amounts if (amount.probe, amount.series) == (PROBE, "elapsed_s"))
-    return Cost(
+    return ProbeCost(
         core_percent=100 * busy_s / elapsed_s if busy_s is not None and elapsed_s else None,
         growth_bytes=_in_the_run(record, "resident_growth_bytes"),
         samples_bytes=samples_bytes,
@@ -95,7 +95,7 @@ class TrialDetail(NamedTuple):
     accesses: list[tuple[str, ...]]
     uses: list[tuple[str, ...]]
     energy: TrialEnergy
-    cost: Cost
+    cost: ProbeCost
     missing: tuple[str, ...]
     nodes: TrialNodes
     matrices: list[str]

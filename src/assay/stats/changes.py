@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from assay.model.trial import ZERO_DELAY, Plan
-from assay.stats.sample import PLACEMENT, WORK, Levels, Sample, in_order, in_plan_order
+from assay.stats.sample import PLACEMENT, WORK, Levels, TrialSample, in_order, in_plan_order
 
 CHANGE, AS_IT_IS = "change", "as it is"
 """The factor, and its base."""
@@ -36,7 +36,7 @@ def levels_beside(factors: Levels, base: Mapping[str, str]) -> Levels:
     return tuple(item for item in factors if item[0] not in base)
 
 
-def as_changes(found: Sequence[Sample], base: Mapping[str, str]) -> list[Sample]:
+def as_changes(found: Sequence[TrialSample], base: Mapping[str, str]) -> list[TrialSample]:
     """Samples with the factor `change` in place of all that the base names."""
     return [
         one._replace(

@@ -16,8 +16,18 @@ from assay.model.base import Frozen
 from assay.model.signature import Array
 from assay.model.trial import SHIPPED_PRIOR, ZERO_DELAY, NoisePrior
 from assay.stats.fit import Contrast, Fit, fits
-from assay.stats.noise import ALPHA, Interval, Noise, repetitions_needed
-from assay.stats.sample import APART, BASES, MACHINE, PLACEMENT, WORK, Levels, Sample, in_plan_order, varying_factors
+from assay.stats.noise import ALPHA, ConfidenceInterval, Noise, repetitions_needed
+from assay.stats.sample import (
+    APART,
+    BASES,
+    MACHINE,
+    PLACEMENT,
+    WORK,
+    Levels,
+    TrialSample,
+    in_plan_order,
+    varying_factors,
+)
 
 MOST_PAIRED = 4
 """Of so many levels each is compared with each other, of more with the base only."""
@@ -51,8 +61,8 @@ class Comparison(Frozen):
     runs: int
     pairs: int
     ratio: float
-    interval: Interval
-    own_interval: Interval | None
+    interval: ConfidenceInterval
+    own_interval: ConfidenceInterval | None
     p: float | None
     p_adjusted: float | None
     comparisons: int
@@ -63,7 +73,7 @@ class Comparison(Frozen):
     needed: int | None
 
     @property
-    def shown_interval(self) -> Interval | None:
+    def shown_interval(self) -> ConfidenceInterval | None:
         """The interval, where it says the same as `significant`.
 
         None where it was not tested, or excludes 1 although the difference is not significant: by the run's own
@@ -95,7 +105,7 @@ class _Tested:
 
 
 def compare(
-    finished: Sequence[Sample],
+    finished: Sequence[TrialSample],
     factors: Iterable[str] | None = None,
     prior: NoisePrior = SHIPPED_PRIOR,
     orders: Mapping[str, Sequence[str]] = {},
@@ -214,7 +224,7 @@ def _comparison(test: _Tested, adjusted: float | None, comparisons: int, headlin
     )  # fmt: skip
 
 
-def _by_turn(level_trials: Sequence[Sample]) -> dict[tuple[int, int], float]:
+def _by_turn(level_trials: Sequence[TrialSample]) -> dict[tuple[int, int], float]:
     turns: dict[int, int] = {}
     times = {}
     for trial in level_trials:

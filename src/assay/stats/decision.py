@@ -35,7 +35,7 @@ from assay.stats.sample import (
     PLACEMENT,
     WORK,
     Levels,
-    Sample,
+    TrialSample,
     by_levels,
     combinations,
     counts,
@@ -261,7 +261,7 @@ def decisions(
     return [draft.decision(verdicts, ran, together) for draft in drafts]
 
 
-def question_of(plan: Plan, found: Sequence[Sample]) -> tuple[str, Sequence[Sample]]:
+def question_of(plan: Plan, found: Sequence[TrialSample]) -> tuple[str, Sequence[TrialSample]]:
     """The factor that a run asks about, and the samples with that factor.
 
     It is the change, where one factor is changed at a time; else the placement; where there is but one, the first other

@@ -16,8 +16,8 @@ from assay.model.signature import Array
 from assay.model.trial import SHIPPED_PRIOR, NoisePrior
 from assay.stats.duration_history import TrialDuration
 from assay.stats.level_noise import PairSpreads, pair_noise
-from assay.stats.noise import LEVEL, Interval, Noise, Residual, fit_prior, moderated, spread
-from assay.stats.sample import MACHINE, PLACEMENT, RUN, WORK, Levels, Sample, block_numbers, in_order
+from assay.stats.noise import LEVEL, ConfidenceInterval, Noise, Residual, fit_prior, moderated, spread
+from assay.stats.sample import MACHINE, PLACEMENT, RUN, WORK, Levels, TrialSample, block_numbers, in_order
 
 OF_WORK = (*WORK, "variant", MACHINE)
 """Noise is pooled over all combinations that are equal in these."""
@@ -35,12 +35,12 @@ class Contrast(NamedTuple):
         """How many times as long."""
         return exp(self.log)
 
-    def interval(self, level: float = LEVEL) -> Interval:
+    def interval(self, level: float = LEVEL) -> ConfidenceInterval:
         """The ratio's confidence interval."""
         from scipy.special import stdtrit
 
         half = float(stdtrit(self.freedom, (1 + level) / 2)) * self.error
-        return Interval(low=exp(self.log - half), high=exp(self.log + half))
+        return ConfidenceInterval(low=exp(self.log - half), high=exp(self.log + half))
 
     def p(self, log: float = 0.0) -> float:
         """Two-sided: how often chance alone gives a ratio as far from that of this logarithm; 0 is a ratio of 1."""
@@ -62,7 +62,7 @@ class Fit(NamedTuple):
     covariance: Array
     counts: Array
     noise: Noise
-    trials: Mapping[str, Sequence[Sample]]
+    trials: Mapping[str, Sequence[TrialSample]]
     blocked: bool
     spreads: PairSpreads
 
@@ -124,7 +124,7 @@ class Fit(NamedTuple):
         return centred
 
 
-def fits(finished: Sequence[Sample], factor: str, prior: NoisePrior = SHIPPED_PRIOR) -> dict[Levels, Fit]:
+def fits(finished: Sequence[TrialSample], factor: str, prior: NoisePrior = SHIPPED_PRIOR) -> dict[Levels, Fit]:
     """Fit each set of samples that are equal in all other factors, by the levels of those.
 
     Their noise is pooled over all that do the same work on one machine. Raises KeyError where a sample has no such
@@ -135,7 +135,7 @@ def fits(finished: Sequence[Sample], factor: str, prior: NoisePrior = SHIPPED_PR
         pooled({others: left for others, (fit, left) in solved.items() if fit.blocked is blocked}, prior)
         for blocked in (False, True)
     ]
-    alike: dict[tuple[Levels, bool], list[Mapping[str, Sequence[Sample]]]] = {}
+    alike: dict[tuple[Levels, bool], list[Mapping[str, Sequence[TrialSample]]]] = {}
     for others, (fit, _) in solved.items():
         alike.setdefault((work_of(others), fit.blocked), []).append(fit.trials)
     spreads = {key: PairSpreads(alike_trials, blocked=key[1]) for key, alike_trials in alike.items()}
@@ -167,7 +167,7 @@ def work_of(levels: Levels) -> Levels:
 
 
 def noise_by_combination(
-    trials_by_levels: Mapping[Levels, Sequence[Sample]], prior: NoisePrior = SHIPPED_PRIOR
+    trials_by_levels: Mapping[Levels, Sequence[TrialSample]], prior: NoisePrior = SHIPPED_PRIOR
 ) -> dict[Levels, Noise]:
     """The noise of each combination's times themselves, drift between repetitions included: for medians.
 
@@ -183,23 +183,23 @@ def noise_by_combination(
     return noises | own_noises
 
 
-def residuals(finished: Sequence[Sample], factor: str) -> dict[Levels, Residual]:
+def residuals(finished: Sequence[TrialSample], factor: str) -> dict[Levels, Residual]:
     """What is left of each work's log times within blocks: all that a prior is fitted from."""
     return residuals_of_works(
         {others: _solve(trials_by_level)[1] for others, trials_by_level in by_other_factors(finished, factor).items()}
     )
 
 
-def by_other_factors(finished: Sequence[Sample], factor: str) -> dict[Levels, dict[str, list[Sample]]]:
+def by_other_factors(finished: Sequence[TrialSample], factor: str) -> dict[Levels, dict[str, list[TrialSample]]]:
     """Samples by the levels of all other factors, then by the level of this one."""
-    groups: dict[Levels, dict[str, list[Sample]]] = {}
+    groups: dict[Levels, dict[str, list[TrialSample]]] = {}
     for sample in finished:
         others = tuple(item for item in sample.factors if item[0] != factor)
         groups.setdefault(others, {}).setdefault(sample.level(factor), []).append(sample)
     return groups
 
 
-def _solve(trials: Mapping[str, Sequence[Sample]]) -> tuple[Fit, Residual]:
+def _solve(trials: Mapping[str, Sequence[TrialSample]]) -> tuple[Fit, Residual]:
     """Least squares with the blocks' terms projected out, which leaves an equation for each level.
 
     Noise and spreads are those of its own trials, to be replaced by what is pooled.
@@ -260,7 +260,7 @@ def prior_of(took: Iterable[TrialDuration], facts: Mapping[str, Fact], clusters:
     Each run's repetitions are blocks of their own. The shipped prior where these are too few.
     """
     finished = [
-        Sample(
+        TrialSample(
             trial=duration.trial.id,
             factors=(*duration.trial.factors.items(), (RUN, duration.run), (MACHINE, "")),
             repetition=duration.trial.repetition,

@@ -18,7 +18,7 @@ import numpy as np
 from assay.model.signature import Array
 from assay.model.trial import NoisePrior
 from assay.stats.noise import Noise, moderated
-from assay.stats.sample import Sample, block_numbers
+from assay.stats.sample import TrialSample, block_numbers
 
 LEVELS_FREEDOM = 6.0
 """How alike two levels' variances are taken to be: standard deviations that differ by a factor of 1.5, usually."""
@@ -48,7 +48,7 @@ class PairSpread(NamedTuple):
 NO_SPREAD = PairSpread(np.zeros(2), np.zeros((2, 2)))
 
 
-def pair_spread(first: Sequence[Sample], second: Sequence[Sample], *, blocked: bool) -> PairSpread:
+def pair_spread(first: Sequence[TrialSample], second: Sequence[TrialSample], *, blocked: bool) -> PairSpread:
     """Spread two levels' trials in one combination of all else, with a term for each block or one constant."""
     samples = [*first, *second]
     level = np.repeat([0, 1], [len(first), len(second)])
@@ -76,7 +76,7 @@ def pair_spread(first: Sequence[Sample], second: Sequence[Sample], *, blocked: b
 class PairSpreads:
     """The spread of any two levels, added up over combinations that do the same work; each worked out once."""
 
-    def __init__(self, combinations: Sequence[Mapping[str, Sequence[Sample]]], *, blocked: bool) -> None:
+    def __init__(self, combinations: Sequence[Mapping[str, Sequence[TrialSample]]], *, blocked: bool) -> None:
         """`combinations` have each level's trials."""
         self._combinations, self._blocked = combinations, blocked
         self._known: dict[tuple[str, str], PairSpread] = {}

@@ -25,17 +25,17 @@ MEDIUM_FACTS = (
 FIELDS = (*MACHINE_FACTS, "control groups")
 MOST_LETTERS = 24
 
-Machine = tuple[str | None, ...]
+MachineFacts = tuple[str | None, ...]
 Facts = tuple[str | None, ...]
 
 
-def machine_of(record: Record) -> Machine:
+def machine_of(record: Record) -> MachineFacts:
     """The values of `FIELDS`; version 1 and 2 of control groups bound a trial's memory differently."""
     limits = record.limits.interface if record.limits else None
     return (*_known(record.facts, MACHINE_FACTS), limits)
 
 
-def machines_of(records: Sequence[Record]) -> list[Machine]:
+def machines_of(records: Sequence[Record]) -> list[MachineFacts]:
     """Find each trial's machine; a trial that failed before its facts were known is on any that fits what is known."""
     machines = list(map(machine_of, records))
     trials = list(zip(machines, records, strict=True))
@@ -51,7 +51,7 @@ def _fits(facts: Facts, known: Facts) -> bool:
     return all(fact in (None, of_known) for fact, of_known in zip(facts, known, strict=True))
 
 
-def machine_names(machines: Iterable[Machine]) -> dict[Machine, str]:
+def machine_names(machines: Iterable[MachineFacts]) -> dict[MachineFacts, str]:
     """A short name for each kind of machine but for its media, in the order in which they come.
 
     A letter, and the first fact that tells it apart from all others, or as many facts as that takes: `A (kernel 6.1)`.
@@ -106,7 +106,7 @@ def _known(facts: Mapping[str, Fact], names: Iterable[str]) -> Facts:
 
 def sets_of_media(
     records: Sequence[Record], runs: Sequence[str]
-) -> tuple[dict[Machine, list[Media]], list[tuple[Machine, int]]]:
+) -> tuple[dict[MachineFacts, list[Media]], list[tuple[MachineFacts, int]]]:
     """Each machine's sets of media that go together, and for each record its machine and the first set that it fits.
 
     A trial that failed before its facts were known fits any, and tells nothing of a medium.
@@ -114,8 +114,8 @@ def sets_of_media(
     Where `runs` names each record's run, media are distinguished within a run only. Raises ValueError where their
     numbers differ.
     """
-    known: dict[Machine, list[Media]] = {}
-    known_sets: dict[tuple[Machine, tuple[tuple[tuple[str, str], Facts], ...]], int] = {}
+    known: dict[MachineFacts, list[Media]] = {}
+    known_sets: dict[tuple[MachineFacts, tuple[tuple[tuple[str, str], Facts], ...]], int] = {}
     places = []
     machines = machines_of(records)
     for record, machine, run in zip(records, machines, runs or [""] * len(records), strict=True):

@@ -164,7 +164,7 @@ def repetitions_to_decide(
 LEVEL = 0.95
 
 
-class Interval(Frozen):
+class ConfidenceInterval(Frozen):
     """A 95 % confidence interval, in the unit of its figure."""
 
     low: float
@@ -180,7 +180,7 @@ class Median(Frozen):
 
     value: float
     values: int
-    interval: Interval | None
+    interval: ConfidenceInterval | None
 
 
 def median_of(values: Sequence[float], noise: Noise) -> Median:
@@ -194,5 +194,7 @@ def median_of(values: Sequence[float], noise: Noise) -> Median:
     wider = (pi / 2) ** 0.5 if count > 2 else 1.0
     half = float(stdtrit(noise.freedom, (1 + LEVEL) / 2)) * noise.deviation * wider / count**0.5
     return Median(
-        value=middle, values=count, interval=Interval(low=exp(log(middle) - half), high=exp(log(middle) + half))
+        value=middle,
+        values=count,
+        interval=ConfidenceInterval(low=exp(log(middle) - half), high=exp(log(middle) + half)),
     )

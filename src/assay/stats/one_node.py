@@ -15,7 +15,7 @@ import numpy as np
 from assay.model.base import Frozen
 from assay.model.signature import Array
 from assay.model.task import TaskAttempt
-from assay.stats.noise import LEVEL, Interval
+from assay.stats.noise import LEVEL, ConfidenceInterval
 
 SUCCEEDED = "SUCCEEDED"
 LEAST_TASKS = 5
@@ -42,7 +42,7 @@ class NodePart(Frozen):
     others: int
     """Other nodes with at least 5 tasks."""
     ratio: float
-    interval: Interval | None
+    interval: ConfidenceInterval | None
     spread: float | None
 
     @property
@@ -123,7 +123,7 @@ def _part(stage: str, phase: str, times: _Times, node: int, *, changed: bool) ->
         own_chance = max(0.0, float(variances[node] - variances[others].mean()))
         error = (spread**2 * (1 + 1 / len(apart)) + own_chance) ** 0.5
         half = float(stdtrit(len(apart) - 1, (1 + LEVEL) / 2)) * error
-        interval = Interval(low=exp(difference - half), high=exp(difference + half))
+        interval = ConfidenceInterval(low=exp(difference - half), high=exp(difference + half))
     there = times.node == node
     shared = np.intersect1d(times.job[there], times.job[~there])
     return NodePart(

@@ -12,7 +12,7 @@ from assay.model.prediction import PredictedTrial, Prediction
 from assay.model.record import Record
 from assay.model.trial import ZERO_DELAY
 from assay.stats.decision import Decision, Estimate
-from assay.stats.noise import Interval, Median
+from assay.stats.noise import ConfidenceInterval, Median
 from assay.stats.sample import MACHINE, PLACEMENT, Levels, Trials
 from assay.stats.summary import Group, PredictedRatio, Row, group_of
 
@@ -89,7 +89,9 @@ def _row(group: Group, placement: str, prediction: Prediction, base: Row | None)
         struck_out=0,
         struck_s=None,
         elapsed_s=trial.elapsed_s,
-        elapsed=Median(value=trial.elapsed_s, values=0, interval=Interval(low=trial.low_s, high=trial.high_s)),
+        elapsed=Median(
+            value=trial.elapsed_s, values=0, interval=ConfidenceInterval(low=trial.low_s, high=trial.high_s)
+        ),
         run_s=None,
         durable_s=None,
         phases=None,
@@ -109,7 +111,7 @@ def _level(prediction: Prediction, level: str, decision: Decision) -> PredictedL
         base = decision.placements[0].elapsed_s
         known = base.low is not None and base.high is not None
         ratio, interval = _ratio(
-            trial, base.value, Interval(low=base.low or 0.0, high=base.high or 0.0) if known else None
+            trial, base.value, ConfidenceInterval(low=base.low or 0.0, high=base.high or 0.0) if known else None
         )
         saving = Estimate(
             value=1 - ratio, low=1 - interval.high if interval else None, high=1 - interval.low if interval else None
@@ -123,11 +125,13 @@ def _level(prediction: Prediction, level: str, decision: Decision) -> PredictedL
     )
 
 
-def _ratio(trial: PredictedTrial, base_s: float, base: Interval | None) -> tuple[float, Interval | None]:
+def _ratio(
+    trial: PredictedTrial, base_s: float, base: ConfidenceInterval | None
+) -> tuple[float, ConfidenceInterval | None]:
     """A predicted time over a measured one, and its interval: the two errors, of logarithms, are independent."""
     ratio = trial.elapsed_s / base_s
     if base is None:
         return ratio, None
     below = hypot(log(trial.elapsed_s / trial.low_s), log(base.high / base_s))
     above = hypot(log(trial.high_s / trial.elapsed_s), log(base_s / base.low))
-    return ratio, Interval(low=ratio * exp(-below), high=ratio * exp(above))
+    return ratio, ConfidenceInterval(low=ratio * exp(-below), high=ratio * exp(above))

@@ -17,7 +17,7 @@ from assay.model.record import DeviceReport, DeviceRequests, Part, Record
 from assay.stats.blocked import unexplained
 from assay.stats.fit import work_of
 from assay.stats.machine_kind import machine_names, machine_of, machines_of
-from assay.stats.sample import WORK, Levels, Sample, Trials, combinations, counts, is_wrong, samples
+from assay.stats.sample import WORK, Levels, Trials, TrialSample, combinations, counts, is_wrong, samples
 from assay.stats.summary import outliers
 from assay.stats.trial_doubts import FROM_DRIVES_SHARE
 
@@ -209,7 +209,7 @@ FEW_REPETITIONS = doubt_kind(
 
 def few_repetitions(records: Sequence[Record]) -> list[Doubt]:
     """A doubt where some work ran only once in each combination: then nothing says how much equal trials differ."""
-    works: dict[Levels, list[Sample]] = {}
+    works: dict[Levels, list[TrialSample]] = {}
     for sample in samples(records):
         works.setdefault(work_of(sample.factors), []).append(sample)
     once = [work_samples for work_samples in works.values() if max(map(len, combinations(work_samples).values())) < 2]

@@ -28,7 +28,7 @@ BASES: Mapping[str, Sequence[str]] = {"fault": (NO_FAULT,)}
 Levels = tuple[tuple[str, str], ...]
 
 
-class Sample(NamedTuple):
+class TrialSample(NamedTuple):
     """One finished trial. `factors` are all that tells it from others: the plan's, its run and its machine's kind.
 
     `repetition` numbers the blocks in which all combinations of a run take turns; `elapsed_s` is above 0.
@@ -44,7 +44,7 @@ class Sample(NamedTuple):
         return dict(self.factors)[factor]
 
 
-def block_numbers(finished: Sequence[Sample]) -> Array:
+def block_numbers(finished: Sequence[TrialSample]) -> Array:
     """Number each trial's block from 0: a block is one repetition of one run on one machine."""
     turns = [(*map(dict(sample.factors).get, (RUN, MACHINE)), sample.repetition) for sample in finished]
     places = {turn: index for index, turn in enumerate(dict.fromkeys(turns))}
@@ -124,11 +124,11 @@ class Trials(list[Record]):
         ]
 
     @cached_property
-    def samples(self) -> list[Sample]:
+    def samples(self) -> list[TrialSample]:
         """The trials that count, in their order, each with its machine's kind."""
         runs: Sequence[Levels] = [((RUN, run),) for run in self._runs] or [()] * len(self)
         return [
-            Sample(
+            TrialSample(
                 trial=record.trial.id,
                 factors=(*record.trial.factors.items(), *run, (MACHINE, machine)),
                 repetition=record.trial.repetition,
@@ -139,20 +139,20 @@ class Trials(list[Record]):
         ]
 
 
-def samples(records: Sequence[Record], runs: Sequence[str] = ()) -> list[Sample]:
+def samples(records: Sequence[Record], runs: Sequence[str] = ()) -> list[TrialSample]:
     """The trials that count, in their order, each with its machine's kind; see `Trials`."""
     return Trials.of(records, runs).samples
 
 
-def combinations(finished: Sequence[Sample]) -> dict[Levels, list[Sample]]:
+def combinations(finished: Sequence[TrialSample]) -> dict[Levels, list[TrialSample]]:
     """Samples by all their factors: the repetitions of each combination, on one kind of machine."""
-    by_levels: dict[Levels, list[Sample]] = {}
+    by_levels: dict[Levels, list[TrialSample]] = {}
     for sample in finished:
         by_levels.setdefault(sample.factors, []).append(sample)
     return by_levels
 
 
-def varying_factors(finished: Sequence[Sample]) -> list[str]:
+def varying_factors(finished: Sequence[TrialSample]) -> list[str]:
     """List the factors with more than one level, in the order in which the trials name them."""
     levels_by_factor: dict[str, set[str]] = {}
     for sample in finished:

@@ -16,13 +16,13 @@ from assay.model.record import Phases, Record, Source
 from assay.model.trial import SHIPPED_PRIOR, NoisePrior
 from assay.stats.comparison import Comparison, compare
 from assay.stats.fit import noise_by_combination
-from assay.stats.noise import EFFECT, Interval, Median, Noise, median_of
+from assay.stats.noise import EFFECT, ConfidenceInterval, Median, Noise, median_of
 from assay.stats.sample import (
     MACHINE,
     PLACEMENT,
     Levels,
-    Sample,
     Trials,
+    TrialSample,
     by_levels,
     combinations,
     counts,
@@ -57,7 +57,7 @@ class Outlier(Frozen):
         return f"{self.trial} took {self.times:.2f} times its combination's median, {off}"
 
 
-def outliers(found: Sequence[Sample]) -> list[Outlier]:
+def outliers(found: Sequence[TrialSample]) -> list[Outlier]:
     """In the order of the samples' combinations; of combinations with fewer than 5 trials none are known."""
     marked = []
     for levels, own in combinations(found).items():
@@ -165,10 +165,10 @@ class PredictedRatio(Frozen):
 
     base: str
     ratio: float
-    interval: Interval | None
+    interval: ConfidenceInterval | None
 
     @property
-    def shown_interval(self) -> Interval | None:
+    def shown_interval(self) -> ConfidenceInterval | None:
         """The interval: what is predicted is not tested."""
         return self.interval
 

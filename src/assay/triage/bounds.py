@@ -13,12 +13,12 @@ from assay.model.naming import bytes_text
 from assay.stats.caveats import BUSY_MARGIN
 from assay.triage.drives import Direction, Drives
 
-Basis = Literal["busy drives", "bytes", "time"]
+BoundBasis = Literal["busy drives", "bytes", "time"]
 _START_ACCESSES = 10
 """Of a task's start: its launch script, tokens, configuration and directories, each with its own entry on the drive."""
 
 
-class Part(NamedTuple):
+class BoundPart(NamedTuple):
     """A phase's use of the drives of one role: the most seconds that a node's drives take for it."""
 
     phase: str
@@ -44,9 +44,9 @@ class Bound(NamedTuple):
     """
 
     seconds: float
-    basis: Basis
+    basis: BoundBasis
     stages: tuple[StageBound, ...]
-    parts: tuple[Part, ...]
+    parts: tuple[BoundPart, ...]
     beside_s: float = 0.0
     processors_s: float = 0.0
 
@@ -99,7 +99,7 @@ def bound_of(
     return Bound(seconds, _basis(stages), tuple(stages), tuple(parts), beside_s, processors_s)
 
 
-def _basis(stages: Sequence[StageBound]) -> Basis:
+def _basis(stages: Sequence[StageBound]) -> BoundBasis:
     """What the larger part of the bound rests on."""
     if not stages:
         return "time"
@@ -118,7 +118,7 @@ def drive_seconds(job: PastJob, drives: Mapping[str, Drives], sites_nodes: int) 
     return spread * sum(part.seconds for stage in job.stages for part in parts_of(job, stage, drives))
 
 
-def parts_of(job: PastJob, stage: StageSums, drives: Mapping[str, Drives]) -> Iterator[Part]:
+def parts_of(job: PastJob, stage: StageSums, drives: Mapping[str, Drives]) -> Iterator[BoundPart]:
     """Each phase's use of the drives of a role, on the node that moves most, at the drives' lowest rates."""
     busiest, whole, nodes = stage.busiest, stage.whole, max(1, len(job.nodes))
     copies = job.copies if nodes > 1 else 1.0
@@ -150,23 +150,23 @@ def parts_of(job: PastJob, stage: StageSums, drives: Mapping[str, Drives]) -> It
 def _part(
     role: str, phase: str, direction: Direction, moved: float, request: float | None, purpose: str, drives: Drives,
     together: float,
-) -> Part:  # fmt: skip
+) -> BoundPart:  # fmt: skip
     at_once = busy_at_once(drives.number, together)
     seconds = drives.seconds(direction, moved, request) / at_once
     how = (
         f"{purpose}: {bytes_text(moved)} on the busiest node at {drives.rate_text(direction, request)} a drive, "
         f"{at_once:.3g} of its drives at once"
     )
-    return Part(phase, role, seconds, how)
+    return BoundPart(phase, role, seconds, how)
 
 
-def _starts(stage: str, tasks: int, drives: Drives, together: float) -> Part:
+def _starts(stage: str, tasks: int, drives: Drives, together: float) -> BoundPart:
     accesses, at_once = tasks * _START_ACCESSES, busy_at_once(drives.number, together)
     how = (
         f"starts of {tasks:,} task{'' if tasks == 1 else 's'} on the busiest node: {accesses:,} accesses of "
         f"{1000 * drives.read_access_s:.3g} ms"
     )
-    return Part(MAP if stage == MAP else "shuffle", "intermediate", accesses * drives.read_access_s / at_once, how)
+    return BoundPart(MAP if stage == MAP else "shuffle", "intermediate", accesses * drives.read_access_s / at_once, how)
 
 
 def tasks_at_once(stage: StageSums, nodes: int) -> float:

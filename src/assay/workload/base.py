@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.model.dataset import Amounts, InputKind
-from assay.model.doubt import Verdict, verdict
+from assay.model.doubt import CheckResult, verdict
 from assay.model.engine import Engine, Launch, LaunchReport
 from assay.model.errors import AssayError, BadInputError
 from assay.model.input import GraphInput, Input
@@ -18,7 +18,7 @@ from assay.model.naming import nearest, size_of
 from assay.model.progress import Progress
 from assay.model.quantity import Kind
 from assay.model.store import Store
-from assay.model.trial import Estimate, WorkloadSpec
+from assay.model.trial import ResourceEstimate, WorkloadSpec
 from assay.model.workload import Cost, Option, RunsOn, Variant
 
 MOST_DIGITS = 18
@@ -154,7 +154,7 @@ class BaseWorkload:
     def output_path(self) -> str:
         return f"{self.base}/output{self.part}"
 
-    def estimate(self) -> Estimate:
+    def estimate(self) -> ResourceEstimate:
         """Estimate by the variant's declared cost."""
         assert self.variant.cost is not None  # noqa: S101 - one without estimates by itself
         return self.variant.cost.estimate(self.input.size(), self.likely_jobs())
@@ -188,10 +188,10 @@ class BaseWorkload:
         return self.known_options[name].default in {"true", "false"}
 
     @abstractmethod
-    def verify(self, store: Store, report: LaunchReport) -> tuple[Verdict, ...]: ...
+    def verify(self, store: Store, report: LaunchReport) -> tuple[CheckResult, ...]: ...
 
 
-def counters_agree(report: LaunchReport, expected: Mapping[str, int], check: str = "counters are right") -> Verdict:
+def counters_agree(report: LaunchReport, expected: Mapping[str, int], check: str = "counters are right") -> CheckResult:
     """Judge whether the jobs' counters equal the other computation's."""
     counted = {name: report.result.get(name) for name in expected}
     wrong = [
@@ -246,7 +246,7 @@ def output_table(lines: Iterable[bytes], name: str, **columns: Callable[[bytes],
     return table[np.argsort(table[next(iter(columns))], kind="stable")]
 
 
-def each_once(vertices: NDArray[np.int64], expected: NDArray[np.int64]) -> Verdict:
+def each_once(vertices: NDArray[np.int64], expected: NDArray[np.int64]) -> CheckResult:
     """Judge whether an output has each of a graph's vertices once; both ascend."""
     detail = f"{len(vertices)} lines for {len(expected)} vertices"
     return verdict("every vertex appears exactly once", passed=np.array_equal(vertices, expected), detail=detail)

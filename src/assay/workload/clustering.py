@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.model.dataset import Amounts
-from assay.model.doubt import Outcome, Verdict, verdict
+from assay.model.doubt import CheckResult, Outcome, verdict
 from assay.model.engine import LaunchReport
 from assay.model.registry import WORKLOADS
 from assay.model.store import Store
@@ -47,7 +47,7 @@ class ClusteringCoefficient(GraphWorkload):
         )
     }  # fmt: skip
 
-    def verify(self, store: Store, report: LaunchReport) -> tuple[Verdict, ...]:
+    def verify(self, store: Store, report: LaunchReport) -> tuple[CheckResult, ...]:
         output_lines = store.lines(self.output_path)
         lines = output_table(
             output_lines, self.spec.name, vertex=whole, degree=whole, triangles=whole, coefficient=float
@@ -69,7 +69,7 @@ class ClusteringCoefficient(GraphWorkload):
         return (once, *vertices, *averages, degree_order_counters(oracle, report))
 
 
-def _judge_vertices(lines: NDArray[np.void], oracle: Oracle) -> tuple[Verdict, ...]:
+def _judge_vertices(lines: NDArray[np.void], oracle: Oracle) -> tuple[CheckResult, ...]:
     """Judge line by line, once the lines are known to be those of the graph's vertices."""
     local = oracle.local_clustering
     degrees = int((lines["degree"] != oracle.degrees).sum())

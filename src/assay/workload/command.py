@@ -21,7 +21,7 @@ from assay.input.files import LocalFiles, StoredFiles
 from assay.input.reading import write_edges
 from assay.input.staging import scratch_directory
 from assay.model.dataset import DATASET, InputKind
-from assay.model.doubt import Outcome, Verdict
+from assay.model.doubt import CheckResult, Outcome
 from assay.model.engine import Engine, LaunchReport, Program
 from assay.model.errors import AssayError, BadInputError
 from assay.model.input import GraphInput, Input
@@ -29,7 +29,7 @@ from assay.model.naming import nearest
 from assay.model.progress import Progress
 from assay.model.registry import WORKLOADS
 from assay.model.store import Store, names_store
-from assay.model.trial import Estimate
+from assay.model.trial import ResourceEstimate
 from assay.model.workload import Option, Variant
 from assay.workload.base import BYTES_S, BaseWorkload, WorkloadOptions, hadoop_cost
 
@@ -142,7 +142,7 @@ _LINE_CHARACTERS = 300
 _ROOM_BYTES = 64 << 20
 
 
-def judge(command: Sequence[str], folder: Path, seconds: float) -> Verdict:
+def judge(command: Sequence[str], folder: Path, seconds: float) -> CheckResult:
     """Run a command in a folder: exit code 0 passes, any other fails with its last lines.
 
     The verdict is unknown where it can't be started or does not end in time; then it and its children are killed.
@@ -154,12 +154,14 @@ def judge(command: Sequence[str], folder: Path, seconds: float) -> Verdict:
                 start_new_session=True,
             )  # fmt: skip
         except OSError as error:
-            return Verdict(check=CHECK, outcome=Outcome.UNKNOWN, detail=f"{shlex.join(command)} can't be run: {error}")
+            return CheckResult(
+                check=CHECK, outcome=Outcome.UNKNOWN, detail=f"{shlex.join(command)} can't be run: {error}"
+            )
         try:
             code = process.wait(timeout=seconds)
         except subprocess.TimeoutExpired:
             detail = f"{command[0]} did not end within {seconds:g} s; the option verify_seconds gives it more"
-            return Verdict(check=CHECK, outcome=Outcome.UNKNOWN, detail=detail)
+            return CheckResult(check=CHECK, outcome=Outcome.UNKNOWN, detail=detail)
         finally:
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
@@ -169,7 +171,7 @@ def judge(command: Sequence[str], folder: Path, seconds: float) -> Verdict:
     lines = [line.rstrip()[:_LINE_CHARACTERS] for line in text.splitlines() if line.strip()]
     detail = ": ".join(filter(None, (f"exit code {code}", "\n  ".join(lines[-LAST_LINES:]))))
     outcome = Outcome.PASS if code == 0 else Outcome.FAIL
-    return Verdict(check=CHECK, outcome=outcome, detail=detail)
+    return CheckResult(check=CHECK, outcome=outcome, detail=detail)
 
 
 def fetch(store: Store, path: str, folder: Path) -> None:
@@ -194,7 +196,7 @@ _ERROR_LINES = 8
 _COST = hadoop_cost(2, 5 / BYTES_S, copies=5)
 
 
-class Command(BaseWorkload):
+class CommandWorkload(BaseWorkload):
     """Any jar, on a file or folder of this machine, the experiment's dataset, what is in the store, or nothing."""
 
     takes = InputKind.FILES
@@ -264,7 +266,7 @@ class Command(BaseWorkload):
         if requirement:
             raise self.options.refusal("verify", requirement)
 
-    def estimate(self) -> Estimate:
+    def estimate(self) -> ResourceEstimate:
         """Its bytes alone: nobody knows how long a jar runs."""
         return super().estimate().model_copy(update={"known": False})
 
@@ -293,11 +295,11 @@ class Command(BaseWorkload):
                 )
         return report
 
-    def verify(self, store: Store, report: LaunchReport) -> tuple[Verdict, ...]:
+    def verify(self, store: Store, report: LaunchReport) -> tuple[CheckResult, ...]:
         if not self._verify:
             store.list_files(self.output_path)
             how = 'no command judges this output; add one to the options, e.g. verify: "python3 check.py {output}"'
-            return (Verdict(check=CHECK, outcome=Outcome.UNKNOWN, detail=how),)
+            return (CheckResult(check=CHECK, outcome=Outcome.UNKNOWN, detail=how),)
         with scratch_directory() as scratch:
             output = scratch / "output"
             output.mkdir()
@@ -314,4 +316,4 @@ class Command(BaseWorkload):
             return (judge(command, self._folder, self._verify_s),)
 
 
-WORKLOADS.add("command", Command, place=17)
+WORKLOADS.add("command", CommandWorkload, place=17)

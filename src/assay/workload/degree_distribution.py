@@ -3,7 +3,7 @@
 import numpy as np
 
 from assay.model.dataset import Amounts
-from assay.model.doubt import Verdict, verdict
+from assay.model.doubt import CheckResult, verdict
 from assay.model.engine import LaunchReport
 from assay.model.registry import WORKLOADS
 from assay.model.store import Store
@@ -33,7 +33,7 @@ class DegreeDistribution(GraphWorkload):
         )
     }  # fmt: skip
 
-    def verify(self, store: Store, report: LaunchReport) -> tuple[Verdict, ...]:
+    def verify(self, store: Store, report: LaunchReport) -> tuple[CheckResult, ...]:
         graph = self.input.graph()
         vertices, degrees = np.unique(graph.edges, return_counts=True)
         values, numbers = np.unique(degrees, return_counts=True)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.model.dataset import Amounts, Graph, InputKind
-from assay.model.doubt import Outcome, Verdict, verdict
+from assay.model.doubt import CheckResult, Outcome, verdict
 from assay.model.engine import LaunchReport
 from assay.model.errors import AssayError
 from assay.model.input import GraphInput
@@ -84,7 +84,7 @@ class VertexValues(GraphWorkload):
     def expected(self, oracle: "Oracle") -> Values:
         """Compute in another way what the output must have."""
 
-    def verify(self, store: Store, report: LaunchReport) -> tuple[Verdict, ...]:
+    def verify(self, store: Store, report: LaunchReport) -> tuple[CheckResult, ...]:
         oracle = Oracle(self.input.graph())
         expected = self.expected(oracle)
         lines = output_table(filter(None, store.lines(self.output_path)), self.spec.name, vertex=whole, value=_value)
@@ -246,7 +246,7 @@ class Oracle:
         return float(self._kit.community.Modularity().getQuality(partition, self._network))
 
 
-def degree_order_counters(oracle: Oracle, report: LaunchReport) -> Verdict:
+def degree_order_counters(oracle: Oracle, report: LaunchReport) -> CheckResult:
     """The jobs' counters of vertices, edges, open triads in degree order and triangles equal those of the graph."""
     low, high, degree = oracle.sources.astype(np.int64), oracle.targets.astype(np.int64), oracle.degrees
     leaving = np.bincount(np.where(degree[low] <= degree[high], low, high))

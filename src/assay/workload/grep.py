@@ -13,13 +13,13 @@ from itertools import pairwise
 from assay.input.staging import example
 from assay.input.text import RandomText, Text
 from assay.model.dataset import InputKind
-from assay.model.doubt import Verdict, verdict
+from assay.model.doubt import CheckResult, verdict
 from assay.model.engine import Engine, LaunchReport
 from assay.model.errors import AssayError
 from assay.model.progress import Progress
 from assay.model.registry import WORKLOADS
 from assay.model.store import Store
-from assay.model.trial import Estimate
+from assay.model.trial import ResourceEstimate
 from assay.model.workload import Option, Variant
 from assay.workload.base import BYTES_S, MIB, BaseWorkload, hadoop_cost, output_rows, whole
 from assay.workload.text import (
@@ -211,7 +211,7 @@ class Grep(BaseWorkload):
             raise self.error(f"pattern {self.options.text('pattern')!r} {error}") from None
         self.input = user_text(self.options, self.spec, strict=True) or RandomText(*self.options.file_size())
 
-    def estimate(self) -> Estimate:
+    def estimate(self) -> ResourceEstimate:
         """Estimate by the text, which is written, read, and searched again in Python; matches are held in memory."""
         size = self.input.size()
         memory_bytes = 128 * MIB + most_held_bytes(int(size.bytes))
@@ -231,7 +231,7 @@ class Grep(BaseWorkload):
             raise AssayError(f"Grep failed: {state}")
         return with_counts(report, histories[0], "matches", self.input)
 
-    def verify(self, store: Store, report: LaunchReport) -> tuple[Verdict, ...]:
+    def verify(self, store: Store, report: LaunchReport) -> tuple[CheckResult, ...]:
         matches: TextCounter[str] = TextCounter()
         try:
             for line in lines_of_text(store, self.input_path):

@@ -17,13 +17,13 @@ from numpy.typing import NDArray
 from assay.input.points import FilePoints, Floats, GeneratedPoints, Points, drawn, write_points
 from assay.input.staging import scratch_directory
 from assay.model.dataset import InputKind
-from assay.model.doubt import Verdict, verdict
+from assay.model.doubt import CheckResult, verdict
 from assay.model.engine import Engine, Launch, LaunchReport
 from assay.model.errors import AssayError
 from assay.model.progress import Progress
 from assay.model.registry import WORKLOADS
 from assay.model.store import Store
-from assay.model.trial import Estimate
+from assay.model.trial import ResourceEstimate
 from assay.model.workload import Option, Variant
 from assay.workload.base import HADOOP_JOB_S, MIB, RECORD_S, BaseWorkload, counters_agree, output_rows, whole
 
@@ -212,13 +212,13 @@ class KMeans(BaseWorkload):
         if not file and not centres:
             self._check_k(self._k, generated.count)
 
-    def estimate(self) -> Estimate:
+    def estimate(self) -> ResourceEstimate:
         """Estimate by the points and the part spilled and shuffled at once. Raises BadInputError for wrong files."""
         k, points = self._centres_count(), self.input
         shuffled = points.count * (_RECORD_BYTES + _NUMBER_BYTES * points.attributes)
         spilled = _SPILLS * shuffled if self.spec.variant == "paper" else shuffled
         seconds = points.count * (RECORD_S + points.attributes * (_NUMBER_S + k * _DISTANCE_S))
-        return Estimate(
+        return ResourceEstimate(
             disk_bytes=int(points.size().bytes) * (3 if self._assign else 1) + spilled,
             memory_bytes=256 * MIB + points.held_bytes(),
             seconds=self._most * (HADOOP_JOB_S + seconds),
@@ -241,7 +241,7 @@ class KMeans(BaseWorkload):
         )  # fmt: skip
         return engine.run(launch, progress)
 
-    def verify(self, store: Store, report: LaunchReport) -> tuple[Verdict, ...]:
+    def verify(self, store: Store, report: LaunchReport) -> tuple[CheckResult, ...]:
         done = report.result.get("iterations")
         if not isinstance(done, int) or not 1 <= done <= self._most:
             return (verdict("the iterations are within their bound", passed=False, detail=f"{done} of {self._most}"),)
@@ -325,7 +325,7 @@ class KMeans(BaseWorkload):
         if k > count:
             raise self.error(f"k is {k}, and there are only {count} points; take a smaller k")
 
-    def _clusters(self, store: Store, centres: Floats, report: LaunchReport) -> tuple[Verdict, ...]:
+    def _clusters(self, store: Store, centres: Floats, report: LaunchReport) -> tuple[CheckResult, ...]:
         """Judge that each of the given points is assigned once, to the nearest of these centres.
 
         The points are compared as a whole, by their number and the sum of their lines' CRC-32 checksums. Raises

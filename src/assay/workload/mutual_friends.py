@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.model.dataset import Amounts
-from assay.model.doubt import Verdict, verdict
+from assay.model.doubt import CheckResult, verdict
 from assay.model.engine import LaunchReport
 from assay.model.registry import WORKLOADS
 from assay.model.store import Store
@@ -80,7 +80,7 @@ class MutualFriends(GraphWorkload):
         if self.spec.variant != "paper" and "literal-loops" in self.spec.options:
             raise self.error(f"literal-loops is an option of variant paper; leave it out of {self.spec.variant}")
 
-    def verify(self, store: Store, report: LaunchReport) -> tuple[Verdict, ...]:
+    def verify(self, store: Store, report: LaunchReport) -> tuple[CheckResult, ...]:
         oracle = Oracle(graph := self.input.graph())
         expected = oracle.common_friends
         lengths = np.zeros(len(expected), dtype=np.int64)

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from assay.input.directed import MOST_SCALE, Directed, DirectedInput
 from assay.model.dataset import Amounts, InputKind
-from assay.model.doubt import Outcome, Verdict, verdict
+from assay.model.doubt import CheckResult, Outcome, verdict
 from assay.model.engine import LaunchReport
 from assay.model.registry import WORKLOADS
 from assay.model.store import Store
@@ -148,7 +148,7 @@ class PageRank(BaseWorkload):
         options = {"damping": self._damping, "tolerance": self._tolerance, "iterations": self._most}
         return tuple(f"--{name}={value!r}" for name, value in options.items())
 
-    def verify(self, store: Store, report: LaunchReport) -> tuple[Verdict, ...]:
+    def verify(self, store: Store, report: LaunchReport) -> tuple[CheckResult, ...]:
         done = report.result.get("iterations")
         if not isinstance(done, int) or not 1 <= done <= self._most:
             return (verdict("the iterations are within their bound", passed=False, detail=f"{done} of {self._most}"),)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from assay.input.pairs import RandomPairs, read_pairs
 from assay.input.staging import example
 from assay.model.dataset import InputKind
-from assay.model.doubt import Verdict, verdict
+from assay.model.doubt import CheckResult, verdict
 from assay.model.engine import Engine, LaunchReport
 from assay.model.errors import AssayError
 from assay.model.progress import Progress
@@ -138,7 +138,7 @@ class Sort(BaseWorkload):
         settings = {**self.input.properties, **report.settings, _REDUCES: str(reduce_tasks)}
         return report.model_copy(update={"result": result, "settings": settings})
 
-    def verify(self, store: Store, report: LaunchReport) -> tuple[Verdict, ...]:
+    def verify(self, store: Store, report: LaunchReport) -> tuple[CheckResult, ...]:
         staged, sorted_ = digest(store, self.input_path), digest(store, self.output_path)
         falls = sorted_.falls + (sorted_.across if self.spec.variant == "total-order" else 0)
         return (

@@ -13,7 +13,7 @@ import numpy as np
 from assay.input.records import RECORD_BYTES, TERASORT, RecordDigest, Rows, TeraRecords
 from assay.input.staging import ahead, example
 from assay.model.dataset import InputKind
-from assay.model.doubt import Verdict, verdict
+from assay.model.doubt import CheckResult, verdict
 from assay.model.engine import Engine, LaunchReport, Program
 from assay.model.errors import AssayError
 from assay.model.progress import Progress
@@ -79,7 +79,7 @@ class TeraSort(BaseWorkload):
         settings = {_REPLICATION: "1", **report.settings}
         return report.model_copy(update={"result": generated, "settings": settings})
 
-    def verify(self, store: Store, report: LaunchReport) -> tuple[Verdict, ...]:
+    def verify(self, store: Store, report: LaunchReport) -> tuple[CheckResult, ...]:
         digest = RecordDigest()
         for rows in ahead(_records(store, self._sorted)):
             digest.add(rows)

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from assay.input.files import LocalFiles
 from assay.model.dataset import InputKind
-from assay.model.doubt import Verdict, verdict
+from assay.model.doubt import CheckResult, verdict
 from assay.model.engine import Engine, LaunchReport, Program
 from assay.model.errors import AssayError
 from assay.model.progress import Progress
@@ -90,7 +90,7 @@ class TestDfsIo(BaseWorkload):
         moved = counted.get("store_read_bytes" if self.spec.variant == "read" else "store_written_bytes", 0)
         return report.model_copy(update={"result": {**figures, "moved_bytes": moved}})
 
-    def verify(self, store: Store, report: LaunchReport) -> tuple[Verdict, ...]:
+    def verify(self, store: Store, report: LaunchReport) -> tuple[CheckResult, ...]:
         files = store.list_files(f"{self._home}/io_data")
         # What the job's reducer wrote: `type:name<TAB>sum`, times in milliseconds.
         lines = (line.decode().partition("\t") for line in store.lines(f"{self._home}/io_{self.spec.variant}"))

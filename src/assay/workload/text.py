@@ -13,7 +13,7 @@ from typing import Generic, TypeVar
 
 from assay.input.files import stream_of
 from assay.input.text import Text, UserText
-from assay.model.doubt import Outcome, Verdict, verdict
+from assay.model.doubt import CheckResult, Outcome, verdict
 from assay.model.engine import History, LaunchReport
 from assay.model.errors import AssayError, BadInputError
 from assay.model.store import Store
@@ -42,9 +42,9 @@ class TooManyTextsError(Exception):
         )
 
     @property
-    def verdict(self) -> Verdict:
+    def verdict(self) -> CheckResult:
         """The verdict that nothing is known of the output."""
-        return Verdict(check=COUNTS, outcome=Outcome.UNKNOWN, detail=str(self))
+        return CheckResult(check=COUNTS, outcome=Outcome.UNKNOWN, detail=str(self))
 
 
 class TextCounter(Generic[PieceT]):
@@ -94,7 +94,7 @@ def lines_of_text(store: Store, path: str) -> Iterator[str]:
 
 def judge_counts(
     expected: Counter[str], counts: Iterable[tuple[str, int]], report: LaunchReport, counted_name: str, least: int = 0
-) -> tuple[Verdict, ...]:
+) -> tuple[CheckResult, ...]:
     """Judge that an output has each expected count once, in any order, and that sum and the jobs' counters are right.
 
     The jobs' counters are `counted_name` and `distinct_` before that name. `expected` is used up.

@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 
 from assay.model.dataset import DATASET, GraphFacts, InputKind
-from assay.model.doubt import Outcome, Verdict
+from assay.model.doubt import CheckResult, Outcome
 from assay.model.engine import Ending, Engine, JobReference, LaunchReport
 from assay.model.input import GraphInput, Input
 from assay.model.progress import Progress
 from assay.model.registry import WORKLOADS
 from assay.model.store import Store
-from assay.model.trial import Estimate, WorkloadSpec
+from assay.model.trial import ResourceEstimate, WorkloadSpec
 from assay.model.workload import Workload
 
 
@@ -83,10 +83,10 @@ class Together:
     def output_path(self) -> str:
         return f"{self.base}/output"
 
-    def estimate(self) -> Estimate:
+    def estimate(self) -> ResourceEstimate:
         """As if they ran one after the other, and were checked so."""
         each = [part.estimate() for part in self._parts]
-        return Estimate(
+        return ResourceEstimate(
             disk_bytes=sum(one.disk_bytes for one in each),
             memory_bytes=max(one.memory_bytes for one in each),
             seconds=sum(one.seconds for one in each),
@@ -120,15 +120,15 @@ class Together:
                 raise
         return self._report(self._reports)
 
-    def verify(self, store: Store, report: LaunchReport) -> tuple[Verdict, ...]:
+    def verify(self, store: Store, report: LaunchReport) -> tuple[CheckResult, ...]:
         """Each one's own check; one that breaks makes no other unknown."""
-        verdicts: list[Verdict] = []
+        verdicts: list[CheckResult] = []
         for name, part, own in zip(self._names, self._parts, self._reports, strict=True):
             try:
                 judged = part.verify(store, own)
             except Exception as error:  # as the trial itself takes it: neither pass nor the end of the others' checks
                 detail = f"{type(error).__name__}: {error}"
-                judged = (Verdict(check="verification", outcome=Outcome.UNKNOWN, detail=detail),)
+                judged = (CheckResult(check="verification", outcome=Outcome.UNKNOWN, detail=detail),)
             verdicts += [one.model_copy(update={"check": f"{name}: {one.check}"}) for one in judged]
         return tuple(verdicts)
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from assay.model.dataset import Amounts
-from assay.model.doubt import Verdict, verdict
+from assay.model.doubt import CheckResult, verdict
 from assay.model.engine import LaunchReport
 from assay.model.errors import AssayError
 from assay.model.registry import WORKLOADS
@@ -64,7 +64,7 @@ class Triangles(GraphWorkload):
         ),
     }
 
-    def verify(self, store: Store, report: LaunchReport) -> tuple[Verdict, ...]:
+    def verify(self, store: Store, report: LaunchReport) -> tuple[CheckResult, ...]:
         lines = [line.strip() for line in store.lines(self.output_path) if line]
         by_id = self.spec.variant == "paper"
         if not lines or (by_id and len(lines) != 1) or not all(line.isdigit() for line in lines):

@@ -9,7 +9,7 @@ from collections import Counter
 from assay.input.staging import example
 from assay.input.text import RandomText
 from assay.model.dataset import InputKind
-from assay.model.doubt import Verdict
+from assay.model.doubt import CheckResult
 from assay.model.engine import Engine, LaunchReport
 from assay.model.progress import Progress
 from assay.model.registry import WORKLOADS
@@ -51,7 +51,7 @@ class WordCount(BaseWorkload):
         report = engine.run_program(program, progress)
         return with_counts(report, engine.history(report.jobs[0]), "words", self.input)
 
-    def verify(self, store: Store, report: LaunchReport) -> tuple[Verdict, ...]:
+    def verify(self, store: Store, report: LaunchReport) -> tuple[CheckResult, ...]:
         counted: Counter[bytes] = Counter()
         for pieces in pieces_of_text(store, self.input_path):
             counted.update(pieces)

@@ -9,11 +9,11 @@ from collections import Counter
 
 from assay.input.text import GeneratedText, Text
 from assay.model.dataset import InputKind
-from assay.model.doubt import Verdict
+from assay.model.doubt import CheckResult
 from assay.model.engine import LaunchReport
 from assay.model.registry import WORKLOADS
 from assay.model.store import Store
-from assay.model.trial import Estimate
+from assay.model.trial import ResourceEstimate
 from assay.model.workload import Option, Variant
 from assay.workload.base import BYTES_S, MIB, BaseWorkload, hadoop_cost
 from assay.workload.text import (
@@ -73,7 +73,7 @@ class WordFrequency(BaseWorkload):
         """Pass no options: they are about the text."""
         return ()
 
-    def estimate(self) -> Estimate:
+    def estimate(self) -> ResourceEstimate:
         """Estimate by the text, what `plain` spills, and the counts; verification holds different pieces and words."""
         size = self.input.size()
         copies = 1 + (_SHIPPED_COPIES if self.spec.variant == "plain" else 1)
@@ -81,7 +81,7 @@ class WordFrequency(BaseWorkload):
         verification_bytes = 2 * most_held_bytes(int(size.bytes), self.input.distinct)
         return hadoop_cost(1, byte_s, copies, 128 * MIB + verification_bytes).estimate(size)
 
-    def verify(self, store: Store, report: LaunchReport) -> tuple[Verdict, ...]:
+    def verify(self, store: Store, report: LaunchReport) -> tuple[CheckResult, ...]:
         """Count what ASCII's white space separates as it stands, and find the words in the different ones alone."""
         separated: TextCounter[bytes] = TextCounter()
         try:

@@ -12,7 +12,7 @@ from assay.model.installation import Installation
 from assay.report.analysis import analyse
 from assay.report.terminal import print_report
 from assay.stats.decision import compares_twin
-from assay.stats.noise import Interval
+from assay.stats.noise import ConfidenceInterval
 from assay_extras.calibration import twin
 from assay_extras.calibration.differences import Difference, DifferencesView, differences, rows_of
 from assay_extras.calibration.twin import Request, busy_share, check_jobs, check_place, write_experiment
@@ -183,7 +183,7 @@ def test_drives_of_these_names_that_are_both_emulated_are_a_choice():
 )
 def test_a_goal_is_met_only_where_all_of_the_interval_is_within_it(low, high, verdict):
     one = Difference(
-        workload="x", job="sort", pairs=3, real_s=20, twin_s=20, ratio=1.0, interval=Interval(low=low, high=high),
+        workload="x", job="sort", pairs=3, real_s=20, twin_s=20, ratio=1.0, interval=ConfidenceInterval(low=low, high=high),
         goal=0.1,
     )  # fmt: skip
     assert one.verdict == verdict

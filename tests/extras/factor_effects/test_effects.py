@@ -8,7 +8,7 @@ import statsmodels.formula.api as smf
 from statsmodels.stats.anova import anova_lm
 
 from assay.model.trial import NoisePrior
-from assay.stats.sample import MACHINE, Sample
+from assay.stats.sample import MACHINE, TrialSample
 from assay_extras.factor_effects.effects import effects
 from assay_extras.factor_effects.view import effects_view, levels_text
 from tests.report.made_runs import made_run, made_trials, page
@@ -119,7 +119,7 @@ def test_one_factor_at_a_time_has_main_effects_and_refuses_pairs():
 
 def test_factors_that_vary_together_are_not_told_apart():
     found = [
-        Sample(str(n), (("memory", memory), ("cpus", cpus), (MACHINE, "A")), n, time)
+        TrialSample(str(n), (("memory", memory), ("cpus", cpus), (MACHINE, "A")), n, time)
         for n in range(4)
         for memory, cpus, time in (("1GiB", "1", 10), ("2GiB", "2", 6))
     ]
@@ -146,7 +146,7 @@ def test_single_trials_leave_nothing_to_tell_chance_by():
 
 def test_nothing_varies():
     assert effects([]) == []
-    (found,) = effects([Sample("1", (("placement", "hdd"), (MACHINE, "A")), 1, 10.0)])
+    (found,) = effects([TrialSample("1", (("placement", "hdd"), (MACHINE, "A")), 1, 10.0)])
     assert found.effects == ()
 
 

@@ -13,7 +13,7 @@ from assay.model.layout import Layout
 from assay.model.probe import ProbeContext, Scene
 from assay.node.local import LocalNode
 from assay.probe.network import Network
-from assay.probe.nftables import Count, Flow, FlowsError
+from assay.probe.nftables import Count, CountedFlow, FlowsError
 from assay.probe.own_cost import Children
 from assay_extras.packet_capture import capture
 from assay_extras.packet_capture.capture import (
@@ -50,10 +50,10 @@ class TestTally:
     def test_frames_become_ip_bytes_by_flow(self):
         tally = tallied()
         # Each IPv4 packet has 20 + 32 bytes of headers, but a connection's first one in each direction: 20 + 40.
-        assert tally.sums()[Flow(HERE, HERE, 23562, to_server=True)] == Count(300_000 + 11 * 52 + 8, 11)
-        assert tally.sums()[Flow(TWO, HERE, 23566, to_server=True)] == Count(5_000 + 6 * 52 + 8, 6)
-        assert tally.sums()[Flow(HERE, TWO, 23566, to_server=False)] == Count(100 + 4 * 52 + 8, 4)
-        by_ipv6 = tally.sums()[Flow("::1", "::1", 23566, to_server=False)]
+        assert tally.sums()[CountedFlow(HERE, HERE, 23562, to_server=True)] == Count(300_000 + 11 * 52 + 8, 11)
+        assert tally.sums()[CountedFlow(TWO, HERE, 23566, to_server=True)] == Count(5_000 + 6 * 52 + 8, 6)
+        assert tally.sums()[CountedFlow(HERE, TWO, 23566, to_server=False)] == Count(100 + 4 * 52 + 8, 4)
+        by_ipv6 = tally.sums()[CountedFlow("::1", "::1", 23566, to_server=False)]
         assert by_ipv6 == Count(200_000 + by_ipv6.packets * 72 + 8, by_ipv6.packets)
         assert sum(count.packets for count in tally.sums().values()) == PACKETS.count(b"\n") - 2, "fences are not told"
         assert tally.strange_lines == 0
@@ -78,7 +78,7 @@ class TestTally:
         tally = Tally((1, 2), 9)
         tally.take(b"114\ta\t1\tb\t2\n")
         assert tally.sums() == {
-            Flow("a", "b", 2, to_server=True): Count(100, 1), Flow("a", "b", 1, to_server=False): Count(100, 1),
+            CountedFlow("a", "b", 2, to_server=True): Count(100, 1), CountedFlow("a", "b", 1, to_server=False): Count(100, 1),
         }  # fmt: skip
 
     @pytest.mark.parametrize(
@@ -144,7 +144,7 @@ class TestCapture:
         pipeline.prints.append(b"1014\ta\t13562\tb\t5\n")
         while not made.glance():
             pass
-        assert made.read() == {Flow("a", "b", 13562, to_server=False): Count(1000, 1)}
+        assert made.read() == {CountedFlow("a", "b", 13562, to_server=False): Count(1000, 1)}
 
     def test_nothing_lost_is_no_doubt(self, made):
         assert made.doubts() == ()

@@ -3,7 +3,7 @@
 import pytest
 
 from assay.model.dataset import DatasetSpec
-from assay.model.doubt import Outcome, Verdict
+from assay.model.doubt import CheckResult, Outcome
 from assay.model.record import Status
 from assay_extras.studies.comparison import compare
 from assay_extras.studies.published import study_experiment
@@ -212,7 +212,7 @@ def test_iterations_are_added_up_and_the_first_stands_apart():
 def test_trials_that_say_nothing_are_named():
     good = a_graph_trial(1, {"closing": HDD})
     failed = a_graph_trial(2, {"closing": HDD}, repetition=2, status=Status.FAILED, error="no space")
-    wrong = Verdict(check="triangles", outcome=Outcome.FAIL, detail="6 found")
+    wrong = CheckResult(check="triangles", outcome=Outcome.FAIL, detail="6 found")
     broken = a_graph_trial(3, {"closing": HDD}, repetition=3, verdicts=(wrong,))
     foreign = a_graph_trial(4, {"closing": HDD}, dataset=DatasetSpec(name="mine", file="/mine.txt"))
     again = a_graph_trial(5, {"closing": HDD})

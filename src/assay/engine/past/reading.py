@@ -264,7 +264,7 @@ def counted(stage: str, count: int, task_ms: int, files: Mapping[str, int], task
 
 def stage_of(name: str, attempts: list[Attempt], begin_ms: int, nodes: list[Work]) -> StageSums:
     """A stage's sums. What its attempts did before `begin_ms`, they did while the job waited for another stage."""
-    spans: list[Span] = []
+    spans: list[ReadSpan] = []
     early_ms, rest_ms = 0, 0
     phases_ms: dict[str, int] = {}
     for attempt in attempts:
@@ -276,7 +276,7 @@ def stage_of(name: str, attempts: list[Attempt], begin_ms: int, nodes: list[Work
         # Of a reducer's processor time no one knows how much was early: then it is taken to be even.
         share = length_ms / (attempt.end_ms - attempt.begin_ms)
         computed_ms = min(length_ms, round(max(attempt.cpu_ms, attempt.gc_ms) * share))
-        spans.append(Span(begun_ms, attempt.end_ms, computed_ms))
+        spans.append(ReadSpan(begun_ms, attempt.end_ms, computed_ms))
         rest_ms += computed_ms
         for phase, end_ms in _phases(name, attempt):
             if end_ms > begun_ms:
@@ -306,7 +306,7 @@ def _phases(name: str, attempt: Attempt) -> Iterator[tuple[str, int]]:
         yield (MAP if name == MAP else REDUCE), attempt.end_ms
 
 
-class Span(NamedTuple):
+class ReadSpan(NamedTuple):
     """When a task ran, and how much of that it computed."""
 
     begin_ms: int
@@ -322,7 +322,7 @@ class Overlap(NamedTuple):
     waiting_ms: int
 
 
-def overlap(spans: list[Span]) -> Overlap:
+def overlap(spans: list[ReadSpan]) -> Overlap:
     """At each time the task counts that waits for the largest share of its own time."""
     elapsed_ms, peak, waiting = 0, 0, 0.0
     running: list[tuple[float, int]] = []

@@ -246,7 +246,7 @@ def _content(name: str) -> tuple[dict[str, int], set[str]]:
     return files, folders
 
 
-class Place(NamedTuple):
+class BlockPlace(NamedTuple):
     """A range of a whole disk: the disk's number as tracepoints write it, first byte, byte after the last."""
 
     disk: int
@@ -254,7 +254,7 @@ class Place(NamedTuple):
     end: int
 
 
-def place_of(device: Path, folder: Path = CLASS) -> Place:
+def place_of(device: Path, folder: Path = CLASS) -> BlockPlace:
     """Find the place of a partition or a whole disk. Raises OSError or ValueError where sysfs does not tell."""
     here = (folder / sysfs_name(device.resolve())).resolve()
     is_partition = (here / "partition").exists()
@@ -263,7 +263,7 @@ def place_of(device: Path, folder: Path = CLASS) -> Place:
         (here.parent if is_partition else here).joinpath("dev").read_text(encoding="utf-8").strip().split(":")
     )
     end = begin + int((here / "size").read_text(encoding="utf-8")) * SECTOR_BYTES
-    return Place(int(major) << 20 | int(minor), begin, end)
+    return BlockPlace(int(major) << 20 | int(minor), begin, end)
 
 
 def roots_of(layout: Layout, medium: str) -> tuple[Root, ...]:

@@ -40,7 +40,7 @@ _KINDS = {"R": READ, "W": WRITE, "F": FLUSH, "D": DISCARD}
 _ISSUE, _COMPLETE = 0, 1
 
 
-class Layout(NamedTuple):
+class EventLayout(NamedTuple):
     """Where an event's fields are, as its format file tells: its number, and byte offsets."""
 
     number: int
@@ -58,7 +58,7 @@ EVENTS = [
 Events: TypeAlias = "np.ndarray[Any, Any]"
 
 
-def parse_format(text: str) -> Layout:
+def parse_format(text: str) -> EventLayout:
     """Raises ValueError when the format lacks a field that is needed, or has it where it can't be read from."""
     number = re.search(r"^ID: (\d+)$", text, re.MULTILINE)
     fields = {name: (int(offset), int(size)) for name, offset, size in _FIELD.findall(text)}
@@ -67,7 +67,7 @@ def parse_format(text: str) -> Layout:
     if number is None or wrong or "rwbs" not in fields:
         raise ValueError(f"the kernel's block events have another form: {', '.join(wrong) or 'no number or no rwbs'}")
     places = (fields[name][0] for name in ("dev", "sector", "nr_sector", "rwbs"))
-    return Layout(int(number[1]), *places)
+    return EventLayout(int(number[1]), *places)
 
 
 def positions(page: bytes) -> tuple[list[int], list[int]]:
@@ -97,7 +97,7 @@ def positions(page: bytes) -> tuple[list[int], list[int]]:
     return places, stamps
 
 
-def decode(pages: Sequence[bytes], issue: Layout, complete: Layout) -> Events:
+def decode(pages: Sequence[bytes], issue: EventLayout, complete: EventLayout) -> Events:
     """The block events of some pages, whatever processor they are of."""
     import numpy as np
 
@@ -187,7 +187,7 @@ _WHY = "without it requests to real disks are not seen one by one, and the I/O s
 class KernelTrace:
     """A running trace; made by `tracing`."""
 
-    def __init__(self, instance: Path, issue: Layout, complete: Layout) -> None:
+    def __init__(self, instance: Path, issue: EventLayout, complete: EventLayout) -> None:
         self.instance, self.issue, self.complete = instance, issue, complete
         self._cpus = sorted((instance / "per_cpu").glob("cpu*"), key=lambda cpu: int(cpu.name[3:]))
         self._pipes: list[int] = []

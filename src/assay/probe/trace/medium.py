@@ -25,9 +25,9 @@ from assay.model.signature import (
 )
 from assay.node.devices import sysfs_name
 from assay.node.local import KernelFile
-from assay.probe.disk import CLASS, Counters, Work, parse_counters
+from assay.probe.disk import CLASS, DiskCounters, DiskWork, parse_counters
 from assay.probe.sampler import Samples
-from assay.probe.trace.attribution import Attribution, FileMap, Place, roots_of, single_role, unmapped
+from assay.probe.trace.attribution import Attribution, BlockPlace, FileMap, roots_of, single_role, unmapped
 from assay.probe.trace.kernel import KernelTrace, Matcher, decode
 from assay.probe.trace.requests import Columns, EmulatorLog, Records, Spool
 
@@ -72,7 +72,7 @@ KINDS: dict[Direction, int] = {"read": READ_KIND, "write": WRITE_KIND}
 BYTES: dict[Direction, str] = {"read": "read_bytes", "write": "written_bytes"}
 
 
-class Span(NamedTuple):
+class TraceSpan(NamedTuple):
     """A part of the trial, in nanoseconds of CLOCK_MONOTONIC."""
 
     part: Part
@@ -83,7 +83,7 @@ class Span(NamedTuple):
 class Tally:
     """Sums over one medium's requests as they pass by."""
 
-    def __init__(self, spans: Sequence[Span], roles: Sequence[str]) -> None:
+    def __init__(self, spans: Sequence[TraceSpan], roles: Sequence[str]) -> None:
         """`roles` are those that requests have the numbers of."""
         self._spans, self._roles = spans, roles
         self._parts: dict[tuple[Part, str, str], float] = defaultdict(float)
@@ -143,7 +143,7 @@ MARGIN_NS = 1_000_000
 class Tracepoints:
     """All traced disks' requests, each disk's in a spool of its own."""
 
-    def __init__(self, trace: KernelTrace, places: Mapping[str, Place], folder: Path) -> None:
+    def __init__(self, trace: KernelTrace, places: Mapping[str, BlockPlace], folder: Path) -> None:
         self.trace, self.places = trace, places
         self._matcher = Matcher()
         self._spools = {disk: Spool(folder) for disk in {partition.disk for partition in places.values()}}
@@ -184,13 +184,13 @@ class CounterLog:
     """One device's counters over time, for where nothing better can be had. Raises OSError when they can't be read."""
 
     def __init__(self, device: Path, folder: Path = CLASS) -> None:
-        self._gains: list[tuple[int, Counters]] = []
+        self._gains: list[tuple[int, DiskCounters]] = []
         # The trial's thread looks when a part ends, the probe's now and then.
         self._one_at_a_time = threading.Lock()
         with ExitStack() as scope:
             self._file = KernelFile(folder / sysfs_name(device.resolve()) / "stat")
             scope.callback(self._file.close)
-            self._work = Work(parse_counters(self._file.read()))
+            self._work = DiskWork(parse_counters(self._file.read()))
             self.close = scope.pop_all().close
 
     def look(self) -> None:
@@ -205,8 +205,8 @@ class CounterLog:
         import numpy as np
 
         gains = [(now_ns, done) for now_ns, done in self._gains if now_ns >= since_ns]
-        numbers = np.array([done for _, done in gains], np.float64).reshape(-1, len(Counters._fields))
-        column = {name: numbers[:, index] for index, name in enumerate(Counters._fields)}
+        numbers = np.array([done for _, done in gains], np.float64).reshape(-1, len(DiskCounters._fields))
+        column = {name: numbers[:, index] for index, name in enumerate(DiskCounters._fields)}
         return Counted(
             medium=medium,
             time_ns=np.array([now_ns for now_ns, _ in gains], np.int64),

@@ -20,7 +20,7 @@ Power = Mapping[tuple[str, str], Pieces]
 """Watts by node and component."""
 
 
-class Place(NamedTuple):
+class ChartPlace(NamedTuple):
     """What a chart is of: a drive, or (empty) the machine, on a node, or (empty) the first one or the only one."""
 
     node: str = ""
@@ -78,7 +78,7 @@ def _most(probe: str, chart: Chart, panel: ChartPanel, runs: Sequence[tuple[Tria
     return sum(most) if panel.form == "stack" else max(most, default=0.0)
 
 
-def _points(tables: TrialTables, probe: str, one: ChartSeries, place: Place) -> Series | None:
+def _points(tables: TrialTables, probe: str, one: ChartSeries, place: ChartPlace) -> Series | None:
     return tables.series.get(SeriesKey(probe, place.drive or one.subject, one.series, place.node))
 
 
@@ -86,30 +86,30 @@ def _is_afar(tables: TrialTables, node: str) -> bool:
     return SeriesKey(READ_FROM_AFAR, "", CLOCK_SERIES, node) in tables.series
 
 
-def _places(tables: TrialTables, probe: str, chart: Chart) -> list[Place]:
+def _places(tables: TrialTables, probe: str, chart: Chart) -> list[ChartPlace]:
     """What a chart is drawn for: the machine, or each one that was read from afar; each drive."""
     if chart.of == "machine":
         first = chart.panels[0].series[0]
         shown = (probe, first.subject, first.series)
         nodes = sorted({key.node for key in tables.series if key[:3] == shown and _is_afar(tables, key.node)})
-        return [Place(node) for node in nodes[:MOST_PANELS]] or [Place()]
+        return [ChartPlace(node) for node in nodes[:MOST_PANELS]] or [ChartPlace()]
     return [place for medium in tables.record.trial.media for place in _drives(tables, probe, medium)]
 
 
-def _drives(tables: TrialTables, probe: str, medium: MediumSpec) -> list[Place]:
+def _drives(tables: TrialTables, probe: str, medium: MediumSpec) -> list[ChartPlace]:
     """A medium's drives as a probe's series name them: on each node the medium.
 
     Of the nodes of an existing cluster the drives that were busy the longest.
     """
     if medium.kind == EXISTING:
         busy = {
-            Place(key.node, key.subject): sum(points.values)
+            ChartPlace(key.node, key.subject): sum(points.values)
             for key, points in tables.series.items()
             if (key.probe, key.series) == (probe, BUSY)
         }
-        return sorted(busy, key=lambda place: -busy[place])[:MOST_PANELS] or [Place(drive=medium.name)]
+        return sorted(busy, key=lambda place: -busy[place])[:MOST_PANELS] or [ChartPlace(drive=medium.name)]
     nodes = {key.node for key in tables.series if (key.probe, key.subject) == (probe, medium.name) and key.node}
-    return [Place(node, medium.name) for node in sorted(nodes)] or [Place(drive=medium.name)]
+    return [ChartPlace(node, medium.name) for node in sorted(nodes)] or [ChartPlace(drive=medium.name)]
 
 
 def most_watts(powers: Iterable[Power]) -> float:
@@ -234,7 +234,7 @@ class _Timeline:
             for phase, path in paths.items()
         )
 
-    def _chart(self, probe: str, chart: Chart, place: Place, medium: MediumSpec | None = None) -> None:
+    def _chart(self, probe: str, chart: Chart, place: ChartPlace, medium: MediumSpec | None = None) -> None:
         found: list[tuple[ChartPanel, dict[ChartSeries, Pieces]]] = []
         for panel in chart.panels:
             series = {}  # those that have anything to show
@@ -253,7 +253,7 @@ class _Timeline:
                 reason = "it is memory, there is no device"
             self._missing(f"{place.name}: {chart.name}" if place.name else chart.name, reason)
 
-    def _draw(self, shown: ChartPanel, series: Mapping[ChartSeries, Pieces], name: str, place: Place) -> None:
+    def _draw(self, shown: ChartPanel, series: Mapping[ChartSeries, Pieces], name: str, place: ChartPlace) -> None:
         greatest = shown.greatest if shown.greatest is not None else self._scale.greatest[shown]
         panel = self._panel(shown.height_px, greatest)
         # The facts are of this machine; a host that was read from afar has processors of its own.
