@@ -64,7 +64,7 @@ def combinations(
     """
     experiment = source.experiment
     workloads = Axis(WORKLOAD, [own[0].levels[0] for own in axes])
-    every = [workloads, *(one for own in axes for one in own)]
+    every = [workloads, *(axis for own in axes for axis in own)]
     with source.at("zip"):
         zipped = _zipped(experiment.zip, every)
     grids = [_Grid(own, zipped, at) for at, own in enumerate(axes)]
@@ -78,21 +78,23 @@ def combinations(
                 "`design: one-at-a-time` needs a base: the factors to change, each with the level at which it stays "
                 "otherwise, such as base: {settings: defaults}"
             )
-        known = _levels_of(level.labels for one in every for level in one.levels)
+        known = _levels_of(level.labels for axis in every for level in axis.levels)
         base = {name: levels[-1] for name, levels in _choice(experiment.base, known).items()}
         if one_at_a_time:
-            swept = (one for grid in grids for one in grid.one_at_a_time(base))
+            swept = (combination for grid in grids for combination in grid.one_at_a_time(base))
             found = list(islice(swept, MOST_TRIALS + 1))
             _refuse_many(len(found) * experiment.repetitions)
         else:
             _refuse_many(sum(prod(map(len, grid.joints)) for grid in grids) * experiment.repetitions)
             found = [one for grid in grids for one in _product(grid.joints)]
     with source.at("exclude"):
-        known = _levels_of(one.labels for one in found)
+        known = _levels_of(combination.labels for combination in found)
         if experiment.zero_delay_baseline:
             known[PLACEMENT] = [*known[PLACEMENT], ZERO_DELAY]
         excluded = [_choice(words, known) for words in experiment.exclude]
-        found = [one for one in found if not any(_has(one.labels, choice) for choice in excluded)]
+        found = [
+            combination for combination in found if not any(_has(combination.labels, choice) for choice in excluded)
+        ]
         if not found:
             raise BadInputError("exclude leaves no combination; give fewer, or more levels in each")
     if not experiment.zero_delay_baseline:
@@ -101,9 +103,16 @@ def combinations(
     # changes, for those without another.
     others = {name: [text] for name, text in base.items() if name != PLACEMENT} if PLACEMENT in base else {}
     baseline = Level(alone_on(ZERO_DELAY), {PLACEMENT: ZERO_DELAY})
-    added = [Combination({**one.levels, PLACEMENT: baseline}) for one in found if _has(one.labels, others)]
-    once = {tuple(one.labels.items()): one for one in added}.values()
-    return [*found, *(one for one in once if not any(_has(one.labels, choice) for choice in excluded))], base
+    added = [
+        Combination({**combination.levels, PLACEMENT: baseline})
+        for combination in found
+        if _has(combination.labels, others)
+    ]
+    once = {tuple(combination.labels.items()): combination for combination in added}.values()
+    return [
+        *found,
+        *(combination for combination in once if not any(_has(combination.labels, choice) for choice in excluded)),
+    ], base
 
 
 def only(plan: Plan, wanted: Sequence[str]) -> Plan:
@@ -131,12 +140,12 @@ class _Grid:
 
     def __init__(self, axes: Sequence[Axis], zipped: Sequence[Sequence[str]], workload: int) -> None:
         """`workload` is the workload's position among all: axes that are zipped with it stay at the same one."""
-        by_name = {one.name: one for one in axes}
+        by_name = {axis.name: axis for axis in axes}
         free = by_name.keys() - {name for group in zipped for name in group}
-        self.joints = [[Combination({one.name: level}) for level in one.levels] for one in axes if one.name in free]
+        self.joints = [[Combination({axis.name: level}) for level in axis.levels] for axis in axes if axis.name in free]
         for group in zipped:
             members = [by_name[name] for name in group if name in by_name]
-            positions: Sequence[int] = range(max((len(one.levels) for one in members), default=1))
+            positions: Sequence[int] = range(max((len(axis.levels) for axis in members), default=1))
             # First with first; an axis of one level (no dataset, a workload's own value) goes with all.
             self.joints.append(
                 [
@@ -154,9 +163,11 @@ class _Grid:
         """
         swept, homes, crossed = [], [], []
         for joint in self.joints:
-            labels = [one.labels.items() for one in joint]
+            labels = [combination.labels.items() for combination in joint]
             wanted = dict(item for item in base.items() if any(item in own for own in labels))
-            home = next((one for one, own in zip(joint, labels, strict=True) if wanted.items() <= own), None)
+            home = next(
+                (combination for combination, own in zip(joint, labels, strict=True) if wanted.items() <= own), None
+            )
             if home is None:
                 together = ", ".join(f"{name}: {text}" for name, text in wanted.items())
                 raise BadInputError(f"base: the levels {together} don't occur together")
@@ -169,7 +180,7 @@ class _Grid:
         if any(base.get(name, text) != text for name, text in self._workload.items()):
             return
         for at, joint in enumerate(swept):
-            away = [one for one in joint if one is not homes[at][0]]
+            away = [combination for combination in joint if combination is not homes[at][0]]
             yield from _product([*homes[:at], away, *homes[at + 1 :], *crossed])
 
 
@@ -181,8 +192,8 @@ def _product(joints: Sequence[Sequence[Combination]]) -> Iterator[Combination]:
 def _zipped(groups: Sequence[Sequence[str]], axes: Sequence[Axis]) -> list[list[str]]:
     """The axes of each zipped list, which have equally many levels."""
     lengths: dict[str, int] = {}
-    for one in axes:
-        lengths[one.name] = max(lengths.get(one.name, 0), len(one.levels))
+    for axis in axes:
+        lengths[axis.name] = max(lengths.get(axis.name, 0), len(axis.levels))
     zipped: list[list[str]] = []
     for group in groups:
         names = [_factor(word, list(lengths)) for word in group]
@@ -226,7 +237,7 @@ def _choice(words: Mapping[str, str | Sequence[str]], known: Mapping[str, Sequen
     for factor, levels in words.items():
         name = _factor(factor, list(known))
         for word in [levels] if isinstance(levels, str) else levels:
-            text = next((one.as_shown(word) for one in FACTORS if one.name == name), word)
+            text = next((factor.as_shown(word) for factor in FACTORS if factor.name == name), word)
             if text not in known[name]:
                 raise BadInputError(f"{name} has no level {word!r}; {nearest(text, known[name])}")
             choice.setdefault(name, []).append(text)

@@ -237,8 +237,8 @@ class Prometheus(Evaluated):
         """The name of the cluster's machine that an instance is of: by its host, or by what uname(2) says there."""
         called: dict[str, set[str]] = {}
         for metric in (_SCRAPE, "node_uname_info"):
-            for one in self._query(metric):
-                labels = one["metric"]
+            for result in self._query(metric):
+                labels = result["metric"]
                 host = host_of(labels["instance"])
                 called.setdefault(labels["instance"], set()).update({host, labels.get("nodename", host)})
         found = {instance: hosts.find(sorted(names, key=is_loopback)) for instance, names in called.items()}
@@ -259,8 +259,8 @@ class Prometheus(Evaluated):
         deadline_s = self._now() + self._wait_s
         while self._now() < deadline_s:
             times = [
-                float(one["value"][1]) - self._offset_s for one in self._query(f"timestamp({_OWN})")
-                if one["metric"]["instance"] in self._nodes
+                float(result["value"][1]) - self._offset_s for result in self._query(f"timestamp({_OWN})")
+                if result["metric"]["instance"] in self._nodes
             ]  # fmt: skip
             if min(times, default=0.0) >= end_s:
                 return
@@ -272,8 +272,8 @@ class Prometheus(Evaluated):
         begin_s = end_s - step_s * math.ceil((end_s - begin_s) / step_s)  # so that the last step is the end
         scrapes = _Scrapes(begin_s + self._offset_s, end_s + self._offset_s, step_s, {}, {})
         for query, known_s in ((f"timestamp({_OWN})", scrapes.times_s), (_OWN, scrapes.boots_s)):
-            for one in self._range(f"max by (instance) ({query})", scrapes):
-                known_s[one["metric"]["instance"]] = {float(at): float(value) for at, value in one["values"]}
+            for result in self._range(f"max by (instance) ({query})", scrapes):
+                known_s[result["metric"]["instance"]] = {float(at): float(value) for at, value in result["values"]}
         return scrapes
 
     def _take(self, group: TargetGroup, scrapes: "_Scrapes", readings: Readings) -> None:
@@ -281,14 +281,14 @@ class Prometheus(Evaluated):
         devices = self._devices(group)
         every = chosen(sorted(set().union(*devices.values())), "device")
         for wanted in group.wanted:
-            for one in self._range(wanted.query.replace(_DEVICES, every), scrapes):
-                instance, label = one["metric"].get("instance", ""), one["metric"].get(wanted.by, "")
+            for result in self._range(wanted.query.replace(_DEVICES, every), scrapes):
+                instance, label = result["metric"].get("instance", ""), result["metric"].get(wanted.by, "")
                 node = self._nodes.get(instance)
                 if node is None or (group.devices and label not in devices.get(instance, ())):
                     continue
                 seen.add(node)
                 subject, series = wanted.subject.format(label), wanted.series.format(label)
-                for at_s, time_ms, value in self._scraped(one["values"], scrapes.times_s.get(instance, {})):
+                for at_s, time_ms, value in self._scraped(result["values"], scrapes.times_s.get(instance, {})):
                     if wanted.level:
                         readings.level(node, subject, series, time_ms, value)
                     else:
@@ -311,10 +311,10 @@ class Prometheus(Evaluated):
             return {}
         used: dict[str, set[str]] = {}
         for wanted in group.wanted:
-            for one in self._query(wanted.query.replace(_DEVICES, 'device!=""')):
-                instance = one["metric"].get("instance", "")
-                if instance in self._nodes and float(one["value"][1]) > 0:
-                    used.setdefault(instance, set()).add(one["metric"].get("device", ""))
+            for result in self._query(wanted.query.replace(_DEVICES, 'device!=""')):
+                instance = result["metric"].get("instance", "")
+                if instance in self._nodes and float(result["value"][1]) > 0:
+                    used.setdefault(instance, set()).add(result["metric"].get("device", ""))
         if group.devices == "drives":
             choices = {instance: drives_by_name(names) for instance, names in used.items()}
         else:
@@ -331,8 +331,8 @@ class Prometheus(Evaluated):
         above: dict[str, set[str]] = {}
         own: dict[str, dict[str, float]] = {}
         below: dict[str, dict[str, float]] = {}
-        for one in self._query(_ABOVE_OTHERS):
-            labels, value = one["metric"], float(one["value"][1])
+        for result in self._query(_ABOVE_OTHERS):
+            labels, value = result["metric"], float(result["value"][1])
             instance, metric = labels.get("instance", ""), labels.get("__name__")
             if metric == "node_bonding_slaves" and value > 0:
                 above.setdefault(instance, set()).add(labels.get("master", ""))

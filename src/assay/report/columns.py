@@ -152,10 +152,10 @@ def ratio_column(head: str, compared: Sequence[Comparison | PredictedRatio | Non
     """Ratios of elapsed times; a dash for what is not compared."""
     return Column(
         head,
-        ["-" if one is None else RATIO(one.ratio) for one in compared],
-        intervals=[interval_words(one.shown_interval if one else None, RATIO) for one in compared],
-        values=[one.ratio if one else None for one in compared],
-        titles=[in_words(one) if isinstance(one, Comparison) else "" for one in compared],
+        ["-" if comparison is None else RATIO(comparison.ratio) for comparison in compared],
+        intervals=[interval_words(comparison.shown_interval if comparison else None, RATIO) for comparison in compared],
+        values=[comparison.ratio if comparison else None for comparison in compared],
+        titles=[in_words(comparison) if isinstance(comparison, Comparison) else "" for comparison in compared],
     )
 
 

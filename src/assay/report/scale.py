@@ -25,15 +25,15 @@ def scale_columns(records: Sequence[Record]) -> list[Column]:
         return []
     made = {check.id for _, scale in own for check in scale.checks}
     checks = []
-    for rank, check in enumerate([one for one in CheckId if one in made], 3):
-        found = [next((one for one in scale.checks if one.id is check), None) for _, scale in own]
-        of_windows = any(one is not None and one.lowest is not None for one in found)
+    for rank, check in enumerate([check_id for check_id in CheckId if check_id in made], 3):
+        found = [next((seen_check for seen_check in scale.checks if seen_check.id is check), None) for _, scale in own]
+        of_windows = any(seen_check is not None and seen_check.lowest is not None for seen_check in found)
         checks.append(
             Column(
                 f"{check.heading}, lowest second" if of_windows else check.heading,
                 list(map(_seen, found)),
                 rank=rank,
-                titles=[one.detail if one else "" for one in found],
+                titles=[seen_check.detail if seen_check else "" for seen_check in found],
             )
         )
     times = [

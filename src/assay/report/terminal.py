@@ -129,20 +129,22 @@ def _print_scale(records: Sequence[Record], console: Console) -> None:
 def print_answers(analysis: RunAnalysis, console: Console, *, verbose: bool = False) -> None:
     """Each answer with its lines; with `verbose` its notes, and of few answers what storage costs in each part."""
     answers = analysis.answers
-    for one, breakdown, decision in zip(answers[:MOST_ANSWERS], analysis.breakdowns, analysis.decisions, strict=False):
+    for answer, breakdown, decision in zip(
+        answers[:MOST_ANSWERS], analysis.breakdowns, analysis.decisions, strict=False
+    ):
         console.print()
-        headline = Text(f"{one.subject}: ", style="bold")
-        kind = OUTCOMES[decision.question][one.verdict]
-        headline.append(one.headline, OUTCOME_COLOURS.get(kind, "bold"))
+        headline = Text(f"{answer.subject}: ", style="bold")
+        kind = OUTCOMES[decision.question][answer.verdict]
+        headline.append(answer.headline, OUTCOME_COLOURS.get(kind, "bold"))
         console.print(headline, highlight=False)
-        for line in answer_lines(one, console.width):
+        for line in answer_lines(answer, console.width):
             print_line(console, line)
         if not verbose:
             continue
         if len(answers) <= MOST_BROKEN_DOWN and not decision.of_twin:  # whose own section has its jobs and phases
             for line in breakdown_lines(breakdown, decision, console.width):
                 print_line(console, line, "dim")
-        for note in one.notes:
+        for note in answer.notes:
             print_text(console, note)
     if len(answers) > MOST_ANSWERS:
         print_text(console, f"and {len(answers) - MOST_ANSWERS} more answers on the page")
@@ -154,7 +156,7 @@ def print_answers(analysis: RunAnalysis, console: Console, *, verbose: bool = Fa
 
 def print_nodes(detailed: Sequence[TrialTables], console: Console) -> None:
     """What the nodes of the first trial with several did, and what passed between them; the page has all trials."""
-    known = ((one.record.trial, nodes_in(one.record)) for one in detailed)
+    known = ((tables.record.trial, nodes_in(tables.record)) for tables in detailed)
     trial, nodes = next(((trial, nodes) for trial, nodes in known if nodes.uses), (None, None))
     if trial is None or nodes is None:
         return
@@ -202,12 +204,12 @@ def breakdown_lines(breakdown: Breakdown, decision: Decision, width: int) -> Ite
     for name, head, change in ((base, "storage share", "storage_share"), (best, "time saved", "saving")):
         own = [next((time_ for time_ in part.times if time_.placement == name), None) for part in known]
         shares = [getattr(one, change, None) for one in own]
-        columns.append(Column(name, [f"{seconds_text(one.seconds)} s" if one else "" for one in own]))
+        columns.append(Column(name, [f"{seconds_text(change.seconds)} s" if change else "" for change in own]))
         columns.append(Column(head, list(map(_change, shares))))
         changes += shares
     if known:
         yield from fitted([column for column in columns if any(column.cells)], width)
-        if any(one and not one.significant for one in changes):
+        if any(change and not change.significant for change in changes):
             yield f"{GAP}In square brackets: not significant."
     short = [one.name for one in breakdown.parts if not one.tested]
     if short:
@@ -219,13 +221,13 @@ def breakdown_lines(breakdown: Breakdown, decision: Decision, width: int) -> Ite
         yield from _wrapped(line, width, 2 * GAP)
 
 
-def _change(one: Change | None) -> str:
+def _change(change: Change | None) -> str:
     """A share with its interval; in brackets where it is not significant."""
-    if one is None:
+    if change is None:
         return ""
-    share = one.shown_share
+    share = change.shown_share
     words = percent(share.value) if share.low is None else f"{percent(share.value)} ({interval_text(share)})"
-    return words if one.significant else f"[{words}]"
+    return words if change.significant else f"[{words}]"
 
 
 def table_lines(rows: Sequence[Row], width: int) -> Iterator[Text]:

@@ -155,7 +155,7 @@ def _group(factors: Mapping[str, str], detailed: Sequence[TrialTables], names: S
     scale = scale_of(detailed)._replace(watts=most_watts(energy.power for energy in energies.values()))
     found = {tables.record.trial.id: flows(tables.signature, tables.record) for tables in detailed if tables.signature}
     most_bytes = max((flow.bytes for own in found.values() for flow in own), default=0.0)
-    ordered = sorted(detailed, key=lambda one: (one.placement, one.record.trial.id))
+    ordered = sorted(detailed, key=lambda tables: (tables.placement, tables.record.trial.id))
     names_of = _names(ordered)
     seen = []
     for one in ordered:
@@ -181,18 +181,20 @@ def _group(factors: Mapping[str, str], detailed: Sequence[TrialTables], names: S
             matrices=drawn_networks(nodes, trial.cluster.network),
         )
         seen.append(detail)
-    uneven = [(one.name, one.nodes.imbalances) for one in seen if one.nodes.imbalances]
-    spent = dict.fromkeys(kind for one in seen for path in one.paths for kind in path.seconds)
-    firsts = list({one.tables.placement: one for one in reversed(seen)}.values())[::-1]
+    uneven = [(detail.name, detail.nodes.imbalances) for detail in seen if detail.nodes.imbalances]
+    spent = dict.fromkeys(kind for detail in seen for path in detail.paths for kind in path.seconds)
+    firsts = list({detail.tables.placement: detail for detail in reversed(seen)}.values())[::-1]
     return DetailGroup(
         title=", ".join([factors["workload"], *(factors[name] for name in names if name in factors)]),
         factors=factors,
-        path_bars=path_bars([(one.name, one.tables, one.paths) for one in seen]),
+        path_bars=path_bars([(detail.name, detail.tables, detail.paths) for detail in seen]),
         kinds=[kind for kind in path_kinds(engine, spent) if kind in spent],
         figures=[figure.title for figure in engine_kind(engine).figures],
-        power_boxes=power_boxes([(one.name, spread) for one in seen for spread in one.energy.spreads.values()]),
+        power_boxes=power_boxes(
+            [(detail.name, spread) for detail in seen for spread in detail.energy.spreads.values()]
+        ),
         firsts=firsts,
-        others=[one for one in seen if one not in firsts],
+        others=[detail for detail in seen if detail not in firsts],
         imbalances=imbalance_columns(uneven) if uneven else [],
         uneven=imbalance_words([own for _, own in uneven]),
     )
@@ -200,7 +202,7 @@ def _group(factors: Mapping[str, str], detailed: Sequence[TrialTables], names: S
 
 def _names(detailed: Sequence[TrialTables]) -> dict[str, str]:
     """What each trial is called beside the others, by its id: as little as tells them apart."""
-    trials = [one.record.trial for one in detailed]
+    trials = [tables.record.trial for tables in detailed]
     placements = Counter(trial.placement.name for trial in trials)
     turns = Counter((trial.placement.name, trial.repetition) for trial in trials)
     names = {}

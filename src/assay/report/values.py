@@ -76,33 +76,35 @@ def placement_values(decision: Decision, predicted: Sequence[PredictedLevel] = (
     Below them stand the levels that are `predicted`, each with its predictor. `level` is that level; `placement` is the
     real placement, also where another factor is the decision's.
     """
-    for one in (*decision.placements, decision.baseline):
-        if one is not None:
+    for placement in (*decision.placements, decision.baseline):
+        if placement is not None:
             yield {
                 **decision.levels,
-                decision.factor: one.placement,
+                decision.factor: placement.placement,
                 "factor": decision.factor,
-                "level": one.placement,
-                "drives": one.drives,
+                "level": placement.placement,
+                "drives": placement.drives,
                 "base": decision.placements[0].placement if decision.placements else None,
-                "trials": one.trials,
-                **_estimate("elapsed", one.elapsed_s, "_s"),
-                **_estimate("storage", one.storage_s, "_s"),
-                **_estimate("storage_share", one.storage_share),
-                **_own_interval("storage_share", one.storage_share),
-                **_estimate("saving", one.saving),
-                **_own_interval("saving", one.saving),
-                **_estimate("won_back", one.won_back),
-                "blocked_share": one.blocked.share if one.blocked else None,
-                "blocked_share_low": one.blocked.low if one.blocked else None,
-                "blocked_share_high": one.blocked.high if one.blocked else None,
-                "not_computing_share": one.not_computing,
-                "computing_s": one.split.computing_s if one.split else None,
-                "start_up_s": one.split.start_up_s if one.split else None,
-                "between_jobs_s": one.split.between_jobs_s if one.split else None,
-                "busy_bound_s": decision.busy_bound_s if one == decision.placements[0] else None,
+                "trials": placement.trials,
+                **_estimate("elapsed", placement.elapsed_s, "_s"),
+                **_estimate("storage", placement.storage_s, "_s"),
+                **_estimate("storage_share", placement.storage_share),
+                **_own_interval("storage_share", placement.storage_share),
+                **_estimate("saving", placement.saving),
+                **_own_interval("saving", placement.saving),
+                **_estimate("won_back", placement.won_back),
+                "blocked_share": placement.blocked.share if placement.blocked else None,
+                "blocked_share_low": placement.blocked.low if placement.blocked else None,
+                "blocked_share_high": placement.blocked.high if placement.blocked else None,
+                "not_computing_share": placement.not_computing,
+                "computing_s": placement.split.computing_s if placement.split else None,
+                "start_up_s": placement.split.start_up_s if placement.split else None,
+                "between_jobs_s": placement.split.between_jobs_s if placement.split else None,
+                "busy_bound_s": decision.busy_bound_s if placement == decision.placements[0] else None,
                 "worth": decision.worth,
-                "verdict": str(one.verdict) if one.verdict and decision.question is Question.WORTH else None,
+                "verdict": str(placement.verdict)
+                if placement.verdict and decision.question is Question.WORTH
+                else None,
             }
     for foretold in predicted:
         yield {
@@ -144,14 +146,17 @@ def part_values(breakdown: Breakdown, factor: str) -> Iterator[dict[str, Value]]
             }
 
 
-def _estimate(name: str, one: Estimate | None, unit: str = "") -> dict[str, Value]:
-    known = (one.value, one.low, one.high) if one else (None, None, None)
+def _estimate(name: str, estimate: Estimate | None, unit: str = "") -> dict[str, Value]:
+    known = (estimate.value, estimate.low, estimate.high) if estimate else (None, None, None)
     return dict(zip((f"{name}{unit}", f"{name}_low{unit}", f"{name}_high{unit}"), known, strict=True))
 
 
-def _own_interval(name: str, one: Estimate | None) -> dict[str, Value]:
+def _own_interval(name: str, estimate: Estimate | None) -> dict[str, Value]:
     """By the run's own repetitions alone."""
-    return {f"{name}_own_low": one.own_low if one else None, f"{name}_own_high": one.own_high if one else None}
+    return {
+        f"{name}_own_low": estimate.own_low if estimate else None,
+        f"{name}_own_high": estimate.own_high if estimate else None,
+    }
 
 
 def trial_values(records: Sequence[Record], predictions: Sequence[Prediction] = ()) -> Iterator[dict[str, Value]]:
@@ -203,9 +208,9 @@ def csv_lines(rows: Sequence[Mapping[str, Value]]) -> Iterator[str]:
 
 PARTS: tuple[Part, ...] = ("staging", "run", "write out", "collect")
 _PRODUCTS: tuple[tuple[str, str, Callable[[Efficiency], Ranged]], ...] = (
-    ("energy", "j", lambda one: one.energy_j),
-    ("edp", "js", lambda one: one.edp_js),
-    ("ed2p", "js2", lambda one: one.ed2p_js2),
+    ("energy", "j", lambda account: account.energy_j),
+    ("edp", "js", lambda account: account.edp_js),
+    ("ed2p", "js2", lambda account: account.ed2p_js2),
 )
 _ENDS = {"value": "", "low": "_low", "high": "_high"}
 
@@ -256,14 +261,14 @@ def ranged_text(figure: Ranged) -> str:
 
 def energy_values(found: Sequence[Efficiency | None]) -> dict[str, Value]:
     """Medians over trials, with units in the names: joules, EDP and ED2P with their ranges, and how they are known."""
-    known = [one for one in found if one is not None]
+    known = [account for account in found if account is not None]
     values: dict[str, Value] = {}
     for name, unit, of in _PRODUCTS:
-        ranges = [of(one) for one in known]
+        ranges = [of(account) for account in known]
         for end, key in _ENDS.items():
-            values[f"{name}{key}_{unit}"] = median(getattr(one, end) for one in ranges) if known else None
-    values["energy_seconds"] = median(one.seconds for one in known) if known else None
-    values["energy_basis"] = ", ".join(sorted({one.basis for one in known})) or None
+            values[f"{name}{key}_{unit}"] = median(getattr(ranged, end) for ranged in ranges) if known else None
+    values["energy_seconds"] = median(account.seconds for account in known) if known else None
+    values["energy_basis"] = ", ".join(sorted({account.basis for account in known})) or None
     return values
 
 
@@ -272,8 +277,11 @@ def energy_columns(values: Sequence[Mapping[str, Value]]) -> list[Column]:
     heads = (("energy", "J", 0), ("EDP", "J s", 1), ("ED2P", "J s^2", 2))
     columns = []
     for (head, words, rank), (name, unit, _) in zip(heads, _PRODUCTS, strict=True):
-        ends = [{end: one[f"{name}{key}_{unit}"] for end, key in _ENDS.items()} for one in values]
-        cells = ["-" if one["value"] is None else ranged_text(Ranged.model_validate(one)) for one in ends]
+        ends = [{end: row_values[f"{name}{key}_{unit}"] for end, key in _ENDS.items()} for row_values in values]
+        cells = [
+            "-" if end_values["value"] is None else ranged_text(Ranged.model_validate(end_values))
+            for end_values in ends
+        ]
         columns.append(Column(f"{head} ({words})", cells, rank=rank))
     return [*columns, Column("basis", [str(value["energy_basis"] or "missing") for value in values], words=True)]
 

@@ -18,10 +18,10 @@ def open_workload(spec: WorkloadSpec, base: str, dataset: GraphInput | None) -> 
     """The workload of a spec, or all that it has at once. Raises BadInputError for options that can't be."""
     if spec.jobs_at_once == 1:
         return WORKLOADS.find(spec.name)(spec, base, dataset)
-    alone = [one.model_copy(update={"concurrent": 1}) for one in spec.each]
+    alone = [copy.model_copy(update={"concurrent": 1}) for copy in spec.each]
     parts = [
-        WORKLOADS.find(one.name)(one, base, dataset if _takes_dataset(one) else None, f"/{number}")
-        for number, one in enumerate(alone * spec.concurrent, 1)
+        WORKLOADS.find(copy.name)(copy, base, dataset if _takes_dataset(copy) else None, f"/{number}")
+        for number, copy in enumerate(alone * spec.concurrent, 1)
     ]
     return Together(spec, base, parts)
 
@@ -37,12 +37,12 @@ class _Inputs(Input):
         self._inputs = inputs
 
     def prepare(self, progress: Progress) -> None:
-        for one in self._inputs:
-            one.prepare(progress)
+        for copy_input in self._inputs:
+            copy_input.prepare(progress)
 
     def facts(self) -> GraphFacts | None:
         """The counts of the one dataset that they share."""
-        return next(filter(None, (one.facts() for one in self._inputs)), None)
+        return next(filter(None, (copy_input.facts() for copy_input in self._inputs)), None)
 
 
 class _Named:
@@ -87,10 +87,10 @@ class Together:
         """As if they ran one after the other, and were checked so."""
         each = [part.estimate() for part in self._parts]
         return ResourceEstimate(
-            disk_bytes=sum(one.disk_bytes for one in each),
-            memory_bytes=max(one.memory_bytes for one in each),
-            seconds=sum(one.seconds for one in each),
-            known=all(one.known for one in each),
+            disk_bytes=sum(estimate.disk_bytes for estimate in each),
+            memory_bytes=max(estimate.memory_bytes for estimate in each),
+            seconds=sum(estimate.seconds for estimate in each),
+            known=all(estimate.known for estimate in each),
         )
 
     def stage(self, store: Store, engine: Engine, progress: Progress) -> LaunchReport:
@@ -111,9 +111,9 @@ class Together:
             ]
             try:
                 done, _ = wait(running, return_when=FIRST_EXCEPTION)
-                for one in done:
-                    one.result()  # raises what the first one that failed did
-                self._reports = [one.result() for one in running]
+                for future in done:
+                    future.result()  # raises what the first one that failed did
+                self._reports = [future.result() for future in running]
             except BaseException:
                 if isinstance(engine, Ending):
                     engine.end()
@@ -129,7 +129,7 @@ class Together:
             except Exception as error:  # as the trial itself takes it: neither pass nor the end of the others' checks
                 detail = f"{type(error).__name__}: {error}"
                 judged = (CheckResult(check="verification", outcome=Outcome.UNKNOWN, detail=detail),)
-            verdicts += [one.model_copy(update={"check": f"{name}: {one.check}"}) for one in judged]
+            verdicts += [result.model_copy(update={"check": f"{name}: {result.check}"}) for result in judged]
         return tuple(verdicts)
 
     def _report(self, reports: Sequence[LaunchReport]) -> LaunchReport:

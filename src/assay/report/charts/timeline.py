@@ -69,17 +69,17 @@ def _most(probe: str, chart: Chart, panel: ChartPanel, runs: Sequence[tuple[Tria
                 float(clip(sampled(*points), span).values.max(initial=0.0))
                 for tables, span in runs
                 for place in _places(tables, probe, chart)
-                if (points := _points(tables, probe, one, place)) is not None
+                if (points := _points(tables, probe, chart_series, place)) is not None
             ),
             default=0.0,
         )
-        for one in panel.series
+        for chart_series in panel.series
     ]
     return sum(most) if panel.form == "stack" else max(most, default=0.0)
 
 
-def _points(tables: TrialTables, probe: str, one: ChartSeries, place: ChartPlace) -> Series | None:
-    return tables.series.get(SeriesKey(probe, place.drive or one.subject, one.series, place.node))
+def _points(tables: TrialTables, probe: str, chart_series: ChartSeries, place: ChartPlace) -> Series | None:
+    return tables.series.get(SeriesKey(probe, place.drive or chart_series.subject, chart_series.series, place.node))
 
 
 def _is_afar(tables: TrialTables, node: str) -> bool:
@@ -238,11 +238,11 @@ class _Timeline:
         found: list[tuple[ChartPanel, dict[ChartSeries, Pieces]]] = []
         for panel in chart.panels:
             series = {}  # those that have anything to show
-            for one in panel.series:
-                points = _points(self._tables, probe, one, place)
+            for chart_series in panel.series:
+                points = _points(self._tables, probe, chart_series, place)
                 pieces = None if points is None else clip(sampled(*points), self._span)
-                if pieces is not None and len(pieces.values) and pieces.values.max() >= one.from_value:
-                    series[one] = pieces
+                if pieces is not None and len(pieces.values) and pieces.values.max() >= chart_series.from_value:
+                    series[chart_series] = pieces
             found.append((panel, series))
         if all(panel.series[0] in series for panel, series in found):
             for panel, series in found:
@@ -259,8 +259,8 @@ class _Timeline:
         # The facts are of this machine; a host that was read from afar has processors of its own.
         afar = _is_afar(self._tables, place.node)
         words = shown.title.format(cores="its" if afar else self._tables.record.machine.cores or "?")
-        legend = [(one.words, svg.COLOURS[one.colour]) for one in series]
-        names = [svg.SeriesLabel(place.name or name, one.words, shown.unit) for one in series]
+        legend = [(chart_series.words, svg.COLOURS[chart_series.colour]) for chart_series in series]
+        names = [svg.SeriesLabel(place.name or name, chart_series.words, shown.unit) for chart_series in series]
         heading = svg.title(
             panel.top, f"{place.name}: {words}" if place.name else words, legend if shown.form != "level" else ()
         )
