@@ -23,6 +23,7 @@ from assay.report.values import energy_of, trial_values
 from assay.stats.timeline import binned, running_tasks
 from tests import builders
 from tests.builders import a_plan, with_facts
+from tests.report.made_nodes import a_cluster_record
 from tests.report.made_runs import page
 from tests.report.made_trials import SIGNATURE, a_record, the_tables
 
@@ -127,6 +128,17 @@ def test_a_long_trial_is_put_together_and_keeps_its_extremes():
     assert svg.count('fill-opacity="0.28"') == 3  # read, written, busy
     assert svg.count(f'stroke="{PAPER}"') == 1  # the least of the processor's states together
     assert len(svg) < 150_000
+
+
+def test_why_a_node_s_drive_was_not_measured_is_said_by_its_name():
+    doubts = [
+        DOUBTS["disk-uncounted"].doubt(f"the disk of medium {name!r} was not measured: {reason}", name)
+        for name, reason in (("ssd", "no device"), ("disk", "it vanished"))
+    ]
+    record = a_cluster_record(emulated=False, doubts=tuple(doubts), amounts=(), devices={})
+    tables = the_tables(series={}, signature=None, phases=(), record=record)
+    assert tables.reason("disk", subjects={"worker-2/disk", "disk", "worker-2"}) == doubts[1].what
+    assert doubts[1].what in " ".join(words(timeline(tables, scale_of([tables]))))
 
 
 def test_what_no_probe_saw_is_said_and_not_drawn():

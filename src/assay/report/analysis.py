@@ -136,14 +136,14 @@ class TrialTables(NamedTuple):
             return None
         return Span(begin_ms=spans["run"].begin_ms, end_ms=spans.get("write out", spans["run"]).end_ms)
 
-    def reason(self, *instruments: str, subject: str = "") -> str:
-        """Why such instruments' figures are missing, of a subject where one is named: what their first doubt says."""
+    def reason(self, *instruments: str, subjects: Collection[str] = ()) -> str:
+        """Why such instruments' metrics are missing, of subjects where some are named: what their first doubt says."""
         if self.record.trial.probes == NO_PROBES:
             return "the trial ran without probes"
         doubts = self.record.doubts
         relevant = [doubt for name in instruments for doubt in doubts if doubt.instrument == name]
         relevant = sorted(
-            (doubt for doubt in relevant if not subject or doubt.subject in {subject, ""}),
+            (doubt for doubt in relevant if not subjects or doubt.subject in {*subjects, ""}),
             key=lambda doubt: not doubt.subject,
         )
         relevant += [doubt for doubt in doubts if doubt.instrument == ALL_INSTRUMENTS]

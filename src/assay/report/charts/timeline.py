@@ -248,7 +248,7 @@ class _Timeline:
             for panel, series in found:
                 self._draw(panel, series, chart.name, place)
         elif chart.expected or any(doubt.instrument == probe for doubt in self._tables.record.doubts):
-            reason = self._tables.reason(probe, subject=place.name)
+            reason = self._tables.reason(probe, subjects=set(filter(None, (place.name, place.drive, place.node))))
             if medium is not None and kind_of(medium).in_memory:
                 reason = "it is memory, there is no device"
             self._missing(f"{place.name}: {chart.name}" if place.name else chart.name, reason)
