@@ -24,9 +24,18 @@ from benchmarks.cpu_speed_scaling import comparisons, lines
 from benchmarks.dilation_invariance import NO_PRIOR, equivalences, unchecked
 from benchmarks.known_effects import markdown
 from benchmarks.triage_example import answer
-from benchmarks.triage_truth import SAVED_COLUMNS, VERDICT_COLUMNS, Case, looseness_rows, outcome, verdict_rows
+from benchmarks.triage_truth import (
+    SAVED_COLUMNS,
+    VERDICT_COLUMNS,
+    Case,
+    excluded,
+    looseness_rows,
+    outcome,
+    verdict_rows,
+)
 from docs.make_studies import BLOCKS, documents
 
+from assay.model.trial import DEFAULT_WORTH
 from assay.record.folder import RunFolder
 from assay.report.analysis import analyse, read_run
 from assay.report.answer import interval_text
@@ -187,11 +196,11 @@ def against_k1() -> str:
 
 
 def model_error() -> str:
-    """By how much the model took longer than the cluster, checks or no checks."""
+    """By how much the model took longer than the cluster at each dilation, checks or no checks."""
     with unpacked("scale-model-against-k1") as folder:
         trials = Trials([unchecked(record) for record in RunFolder(folder).records()[0]])
         parts = [
-            f"{100 * (compared.contrast.ratio - 1):.0f} % longer than the cluster at K = {compared.level} "
+            f"{100 * (compared.contrast.ratio - 1):.0f} % longer than the cluster when all ran {compared.level} times slower "
             f"({100 * (interval.low - 1):.0f} to {100 * (interval.high - 1):.0f} %)"
             for compared in equivalences(trials.samples, "", NO_PRIOR)
             for interval in [compared.contrast.interval()]
@@ -229,6 +238,16 @@ def triage_truth() -> str:
     return f"{sentence[0].upper()}{sentence[1:]}.\n\n{_table([*VERDICT_COLUMNS], verdict_rows(cases))}"
 
 
+def triage_bound() -> str:
+    """How often the bounds held, and how many verdicts *cannot matter* that rests on."""
+    cases = _triage_cases()
+    holding, without = sum(case.holds for case in cases), len(excluded(cases, DEFAULT_WORTH))
+    return (
+        f"held in {holding} of {len(cases)} cases; few exclusions have been tested, at a threshold of "
+        f"{100 * DEFAULT_WORTH:.0f} % only {without}"
+    )
+
+
 def triage_looseness() -> str:
     """How loose the bounds of triage are."""
     return _table([*SAVED_COLUMNS], looseness_rows(_triage_cases()))
@@ -262,6 +281,7 @@ RESULT_TEXTS: Mapping[str, Callable[[], str]] = {
     "quickstart with half the processor time": half_cpu,
     "known effects": known_effects,
     "triage truth": triage_truth,
+    "triage bound": triage_bound,
     "triage looseness": triage_looseness,
     "triage example": triage_example,
     **BLOCKS,

@@ -12,6 +12,7 @@ from click.testing import CliRunner
 from assay.cli import cli
 from assay.cli.context import find_installation, vocabulary
 from assay.media import memory
+from assay.media.emulated.profile import profile_names
 from assay.plan.make import plan_and_more
 from assay.plan.source import ExperimentSource
 
@@ -72,3 +73,7 @@ def test_both_jobs_become_an_experiment_that_can_decide(walker, tmp_path):
         plan = plan_and_more(ExperimentSource(written), vocabulary(find_installation()))[0]
         assert {trial.repetition for trial in plan.trials} == {1, 2}
         assert any(trial.zero_delay for trial in plan.trials)
+
+
+def test_doctors_sample_counts_the_shipped_profiles():
+    assert f"{len(profile_names(ROOT / 'emulator' / 'profiles'))} profiles" in TEXT

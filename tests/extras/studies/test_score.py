@@ -14,7 +14,7 @@ from assay_extras.studies.kept import read_kept
 from assay_extras.studies.overview import overview
 from assay_extras.studies.published import experiments, statements
 from assay_extras.studies.score import Judgeable, cohens_kappa, scored
-from assay_extras.studies.score_view import headline, score_tables
+from assay_extras.studies.score_view import headline, score_tables, short_headline
 from assay_extras.studies.values import Measured, Point, difference
 
 ROOT = Path(__file__).parents[3]
@@ -145,3 +145,10 @@ def test_the_headline_has_the_guesses_beside_the_count():
     titles = [shown.title for shown in score_tables(found)]
     assert titles[0] == "Published and measured classes"
     assert [row[0] for row in score_tables(found)[-1].rows] == [*STUDIES, "all", "*not run*"]
+
+
+def test_the_short_headline_says_which_guess_would_have_been_right_more_often():
+    found = overview(read_kept(ROOT / "docs" / "results"))
+    runs, guess, _ = found.score.forecasts
+    assert guess.decided_agree > runs.decided_agree
+    assert f"right more often ({guess.decided_agree} of {found.score.decided})" in short_headline(found)
