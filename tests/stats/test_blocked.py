@@ -129,6 +129,16 @@ def test_only_time_within_the_jobs_is_blocked_time_of_theirs():
     assert list(by_phase(samples, [], [])) == []
 
 
+def test_time_in_which_jobs_ran_at_once_is_blocked_once():
+    """Blocked throughout 10 s, of which two jobs ran at once from 1 to 6 s: one till 4 s, the other from 2 s."""
+    samples = [
+        Sample(probe=PROBE, series="blocked_percent", time_ms=time_ms, value=100) for time_ms in range(500, 10500, 500)
+    ]
+    jobs = [Span(begin_ms=2000, end_ms=6000), Span(begin_ms=1000, end_ms=4000)]
+    blocked = {amount.subject: amount.value for amount in by_phase(samples, [attempt(1, 1, 4), attempt(2, 2, 6)], jobs)}
+    assert blocked == pytest.approx({"map": 5.0, "outside": 0.0}, abs=0.002)
+
+
 def blocked_for(record, seconds):
     """So many of the jobs' own seconds; the step `run` has 3 more."""
     own = (*amounts(blocked_s=seconds + 3.0, running_s=1.0, computing_s=1.0, waiting_s=0.0, idle_s=0.0),

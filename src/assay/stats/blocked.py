@@ -23,7 +23,7 @@ from assay.model.installed import counted_by_tasks, engine_kind
 from assay.model.record import Amount, Part, Record, Sample
 from assay.model.signature import OUTSIDE
 from assay.model.task import TaskAttempt
-from assay.stats.timeline import clip, running, sampled, spans
+from assay.stats.timeline import clip, merged, running, sampled, spans
 
 PROBE = "blocked-time"
 AMOUNTS_READ: frozenset[tuple[str, Part]] = frozenset({(PROBE, "run"), ("cpu", "run")})
@@ -121,11 +121,11 @@ def blocked_phases(record: Record) -> Mapping[str, float]:
 def by_phase(samples: Iterable[Sample], attempts: Sequence[TaskAttempt], jobs: Iterable[Span]) -> Iterator[Amount]:
     """Each interval's blocked time within the jobs, shared out equally among the attempts that ran then, by phases.
 
-    The time before, between and after the jobs is in none, as in their elapsed time.
+    The time before, between and after the jobs is in none, and that of jobs at once counts once, as in elapsed time.
     """
     blocked = [sample for sample in samples if (sample.probe, sample.series) == (PROBE, "blocked_percent")]
     intervals = sampled([sample.time_ms for sample in blocked], [sample.value for sample in blocked])
-    parts = [clip(intervals, job) for job in jobs]
+    parts = [clip(intervals, span) for span in merged(jobs)]
     if not any(len(part.values) for part in parts):
         return
     begin_ms, end_ms, values = (np.concatenate(columns) for columns in zip(*parts, strict=True))

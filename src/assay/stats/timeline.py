@@ -180,6 +180,18 @@ def running_tasks(attempts: Iterable[TaskAttempt]) -> dict[str, Pieces]:
     return {phase: Pieces(edges_ms[:-1], edges_ms[1:], counts[1:-1, column]) for column, phase in enumerate(phases)}
 
 
+def merged(spans_of_time: Iterable[Span]) -> list[Span]:
+    """The stretches in which at least one of some spans lasted, in the order of time; none overlap."""
+    stretches: list[Span] = []
+    for span in sorted(spans_of_time, key=lambda span: span.begin_ms):
+        if stretches and span.begin_ms <= stretches[-1].end_ms:
+            end_ms = max(stretches[-1].end_ms, span.end_ms)
+            stretches[-1] = stretches[-1].model_copy(update={"end_ms": end_ms})
+        else:
+            stretches.append(span)
+    return stretches
+
+
 def clip(pieces: Pieces, span: Span) -> Pieces:
     """Clip pieces to a span."""
     begin, end = np.maximum(pieces.begin_ms, span.begin_ms), np.minimum(pieces.end_ms, span.end_ms)
