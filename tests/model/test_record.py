@@ -48,3 +48,25 @@ def test_elapsed_is_the_time_in_which_at_least_one_job_ran():
     assert totals((job(5, 30), job(1, 20)), ()).elapsed_s == 29, "at once: the batch"
     assert totals((job(1, 40), job(2, 3), job(50, 60)), ()).elapsed_s == 49
     assert totals((), ()).elapsed_s == 0
+
+
+def test_jobs_at_once_are_submitted_for_as_long_as_any_of_them_and_leave_time_outside():
+    """Two jobs from 10 to 25 s and from 12 to 28 s, of a step of 20 s: 18 s, not 31."""
+
+    def job(submitted_s, ended_s):
+        return a_job().model_copy(
+            update={
+                "submitted_ms": 1000 * submitted_s,
+                "started_ms": 1000 * submitted_s + 500,
+                "finished_ms": 1000 * ended_s,
+            }
+        )
+
+    at_once, in_turn = (job(12, 28), job(10, 25)), (job(10, 15), job(15, 28))
+    known = totals(at_once, at_once)
+    assert known.submitted_s == known.staging_submitted_s == 18
+    assert totals(in_turn, ()).submitted_s == 18
+    record = a_record(steps=(Step(name="run", started_ms=9_000, seconds=20.0),), jobs=at_once, totals=known)
+    assert record.outside_jobs_s == pytest.approx(2)
+    assert record.jobs_overlap
+    assert not record.model_copy(update={"jobs": in_turn}).jobs_overlap

@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as some
 from pyarrow import parquet
 
-from assay.model.record import SCHEMA_VERSION, SeriesKey
+from assay.model.record import SCHEMA_VERSION, SeriesKey, totals
 from assay.record.folder import RunFolder, read_table
-from assay.record.reading import whole_record
+from assay.record.reading import Unreadable, record_outline, whole_record
 from assay.record.schema_3 import with_subjects
-from tests.builders import a_plan, a_record, a_trial
+from tests.builders import a_job, a_plan, a_record, a_trial
 from tests.golden.making import RUNS
 
 names = some.text("abc/ >", max_size=6)
@@ -93,3 +93,18 @@ def test_a_record_and_its_samples_are_read_as_those_of_this_schema(tmp_path):
         SeriesKey("disk", "hdd", "read_mb_s", "worker-2"): [3.0],
         SeriesKey("block-trace", "hdd/input", "read_mb_s"): [4.0],
     }
+
+
+@pytest.mark.parametrize("read", [whole_record, record_outline])
+def test_added_up_times_of_jobs_at_once_become_the_time_of_the_batch_and_altered_ones_are_refused(read):
+    """Two jobs that ran at once from 1 to 11 s, submitted at 0 s, had 20 and 22 s in totals of schema 3."""
+    jobs = (a_job(), a_job().model_copy(update={"id": "job_1_0002"}))
+    record = a_record(jobs=jobs, totals=totals(jobs, jobs), staging_jobs=jobs)
+    content = json.loads(record.model_dump_json(exclude={"media_facts"}))
+    added_up = {"elapsed_s": 20.0, "submitted_s": 22.0, "staging_submitted_s": 22.0}
+    old = {**content, "facts": record.facts_shown, "schema_version": 3, "totals": {**content["totals"], **added_up}}
+    batch = read(json.dumps(old)).totals
+    assert (batch.elapsed_s, batch.submitted_s, batch.staging_submitted_s) == (10, 11, 11)
+    for name, value in added_up.items():
+        with pytest.raises(Unreadable, match="its totals are not those of its jobs: it was altered"):
+            read(json.dumps({**old, "totals": {**old["totals"], name: 0.9 * value}}))

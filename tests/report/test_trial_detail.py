@@ -253,6 +253,18 @@ def test_paths_add_up_to_the_jobs_and_the_bar_to_the_step():
     assert "hdd: 40.0 s" in words(path_bars([("hdd", seen, [path])]))
 
 
+def test_paths_of_jobs_at_once_are_not_added_up():
+    tables = the_tables()
+    job = tables.record.jobs[0]
+    jobs = (job, job.model_copy(update={"id": "job_1_0003", "submitted_ms": job.submitted_ms + 1000}))
+    at_once = tables._replace(record=tables.record.model_copy(update={"jobs": jobs}))
+    paths = job_paths(at_once)
+    assert path_bars([("at once", at_once, paths)]) == ""
+    bars = words(path_bars([("in turn", tables, paths[:1]), ("at once", at_once, paths)]))
+    assert "in turn: 40.0 s" in bars
+    assert not any("at once" in text for text in bars)
+
+
 def test_power_is_labelled_measured_or_modelled(html):
     assert "Power of each node over the run, modelled<" in html
     assert html.count("power, W (modelled)") == 3

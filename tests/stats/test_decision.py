@@ -301,6 +301,17 @@ def test_the_parts_of_the_time_add_up():
     assert split.between_jobs_s == pytest.approx(1.0)
 
 
+def test_jobs_that_ran_at_once_have_no_parts_that_add_up():
+    """Of a single workload, such as a jar that submits the next job before the last has ended."""
+    plan, records = terasort_run()
+    at_once = [
+        record.model_copy(update={"jobs": (*record.jobs, record.jobs[0].model_copy(update={"id": "job_1_0009"}))})
+        for record in records
+    ]
+    assert decision_of((plan, records)).placements[0].split is not None
+    assert decision_of((plan, at_once)).placements[0].split is None
+
+
 def test_drives_go_by_their_models_and_kinds():
     plan, records = terasort_run()
     facts = {"medium.hdd.rotational": True, "medium.hdd.model": "WD10EZEX", "medium.hdd.drive": "Western Digital",

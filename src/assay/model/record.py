@@ -1,8 +1,9 @@
 """Records: all that a trial left. Judging and reporting read nothing else."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from functools import cached_property
+from itertools import pairwise
 from typing import Literal, NamedTuple
 
 from pydantic import ConfigDict
@@ -201,7 +202,8 @@ class Totals(Frozen):
     """The time in which at least one of the jobs ran, which is what reports call *elapsed*: of jobs one after the other
     their elapsed times added up, of jobs at once that of the batch."""
     submitted_s: float
-    """The jobs' times from submission to end, which include the wait for the application master."""
+    """The time in which at least one of the jobs was submitted and had not ended, which includes the wait for the
+    application master: of jobs one after the other their times from submission to end added up."""
     staging_submitted_s: float
     """The same of the staging jobs."""
     phases: Phases
@@ -355,6 +357,12 @@ class Record(Frozen):
         return self.scale is not None and bool(self.scale.failed)
 
     @property
+    def jobs_overlap(self) -> bool:
+        """Whether a job was submitted before another had ended, so that the times of single jobs don't add up."""
+        jobs = sorted(self.jobs, key=lambda job: job.submitted_ms)
+        return any(later.submitted_ms < earlier.finished_ms for earlier, later in pairwise(jobs))
+
+    @property
     def outside_jobs_s(self) -> float | None:
         """Seconds from the first step's start to the last one's end, without those of the workload's own jobs.
 
@@ -400,15 +408,19 @@ class Record(Frozen):
         return Outcome.FAIL if self.status is Status.FAILED else overall(self.verdicts)
 
 
-def _apart(jobs: Sequence[JobRecord]) -> Iterator[float]:
-    """How long at least one of the jobs ran, by stretches: of jobs one after the other, each one's time."""
+def _stretches_s(intervals: Iterable[tuple[int, int]]) -> Iterator[float]:
+    """The stretches in which at least one of some intervals (ms) lasted: of those one after the other, each one's."""
     began_ms = ended_ms = 0
-    for job in sorted(jobs, key=lambda job: job.started_ms):
-        if job.started_ms >= ended_ms:
+    for begin_ms, end_ms in sorted(intervals):
+        if begin_ms >= ended_ms:
             yield (ended_ms - began_ms) / 1000
-            began_ms = job.started_ms
-        ended_ms = max(ended_ms, job.finished_ms)
+            began_ms = begin_ms
+        ended_ms = max(ended_ms, end_ms)
     yield (ended_ms - began_ms) / 1000
+
+
+def _submitted_s(jobs: Iterable[JobRecord]) -> float:
+    return sum(_stretches_s((job.submitted_ms, job.finished_ms) for job in jobs))
 
 
 def totals(jobs: tuple[JobRecord, ...], staging_jobs: tuple[JobRecord, ...]) -> Totals:
@@ -423,9 +435,9 @@ def totals(jobs: tuple[JobRecord, ...], staging_jobs: tuple[JobRecord, ...]) -> 
             for name, value in values.items():
                 into[name] = into.get(name, 0) + value
     return Totals(
-        elapsed_s=sum(_apart(jobs)),
-        submitted_s=sum(job.submitted_s for job in jobs),
-        staging_submitted_s=sum(job.submitted_s for job in staging_jobs),
+        elapsed_s=sum(_stretches_s((job.started_ms, job.finished_ms) for job in jobs)),
+        submitted_s=_submitted_s(jobs),
+        staging_submitted_s=_submitted_s(staging_jobs),
         phases=phases,
         counters=counters,
     )

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 from pydantic_core import from_json
 
-from assay.model.record import SCHEMA_VERSION, Part, Record, totals
+from assay.model.record import SCHEMA_VERSION, Part, Record, Totals, totals
 from assay.model.registry import ENGINES
 from assay.record import schema_2, schema_3
 from assay.record.scale_rules import RULES
@@ -126,8 +126,8 @@ def _checked(kind: type[Kind], content: dict[str, Any]) -> Kind:
 
 def _agreeing(record: Record) -> Record:
     """A record whose parts agree (one of which a figure was changed does not), by known rules. Raises Unreadable."""
-    if record.totals is not None and record.totals != totals(record.jobs, record.staging_jobs):
-        raise Unreadable("its totals are not those of its jobs: it was altered after it was written")
+    if record.totals is not None:
+        record = _with_totals(record, record.totals)
     rules = record.scale.rules if record.scale is not None else None
     if rules is not None and rules > RULES[-1].version:
         raise Unreadable(
@@ -135,6 +135,23 @@ def _agreeing(record: Record) -> Record:
             f"a newer Assay ({record.facts.get('assay', 'of unknown version')}) wrote it; read it with that"
         )
     return record
+
+
+def _with_totals(record: Record, stored: Totals) -> Record:
+    """A record with its jobs' totals. Raises Unreadable where those that are stored are others.
+
+    Earlier records have the times of single jobs added up, which are others where jobs ran at once.
+    """
+    worked_out = totals(record.jobs, record.staging_jobs)
+    added_up = {
+        "elapsed_s": sum(job.elapsed_s for job in record.jobs),
+        "submitted_s": sum(job.submitted_s for job in record.jobs),
+        "staging_submitted_s": sum(job.submitted_s for job in record.staging_jobs),
+    }
+    earlier = {name: getattr(worked_out, name) for name, value in added_up.items() if getattr(stored, name) == value}
+    if stored.model_copy(update=earlier) != worked_out:
+        raise Unreadable("its totals are not those of its jobs: it was altered after it was written")
+    return record.model_copy(update={"totals": worked_out})
 
 
 def _kept(counters: object) -> dict[str, dict[str, object]]:

@@ -534,9 +534,7 @@ def _split(records: Sequence[Record], storage: Estimate | None) -> Split | None:
     known = [
         record
         for record in records
-        if record.jobs
-        and record.trial.workload.jobs_at_once == 1
-        and all(job.active_s is not None for job in record.jobs)
+        if record.jobs and not record.jobs_overlap and all(job.active_s is not None for job in record.jobs)
     ]
     if not known:
         return None

@@ -75,7 +75,11 @@ def job_paths(tables: TrialTables) -> list[JobPath]:
 
 
 def path_bars(trials: Sequence[tuple[str, TrialTables, Sequence[JobPath]]]) -> str:
-    """A bar for each trial, as long as its run: its jobs' paths added up by kind, then the time outside; or empty."""
+    """A bar for each trial, as long as its run: its jobs' paths added up by kind, then the time outside; or empty.
+
+    A trial whose jobs ran at once has none: their paths don't add up.
+    """
+    trials = [trial for trial in trials if not trial[1].record.jobs_overlap]
     of_trials = [
         path_kinds(tables.record.trial.engine, chain(*(path.seconds for path in paths))) for _, tables, paths in trials
     ]
