@@ -4,6 +4,7 @@ import os
 import signal
 import time
 from contextlib import suppress
+from threading import Thread
 
 import pytest
 
@@ -102,6 +103,24 @@ def test_it_does_not_strike_at_another_time(fault, progress):
     found.arm()
     found.progressed(progress)
     assert not struck
+
+
+def test_it_strikes_once_while_several_jobs_run_at_once():
+    struck = []
+
+    def kill():
+        struck.append(KILL)
+        time.sleep(0.2)  # as killing takes a while, in which the other jobs' clients call too
+        return Killed((), containers=2)
+
+    injector = FaultInjector(KILL, kill)
+    injector.arm()
+    clients = [Thread(target=injector.progressed, args=(so_far(52, job=f"job {number}"),)) for number in range(4)]
+    for client in clients:
+        client.start()
+    for client in clients:
+        client.join()
+    assert struck == [KILL]
 
 
 def test_it_does_not_strike_in_staging():

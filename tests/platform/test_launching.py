@@ -1,6 +1,7 @@
 """Proves that processes are started by a launcher as its children, with their log and environment, and refused clearly."""
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -49,6 +50,18 @@ def test_a_launched_process_is_a_child_of_the_launcher_and_tells_its_end(launche
     assert sleeper.log != task.log
     with pytest.raises(subprocess.TimeoutExpired):
         sleeper.wait(0.05)
+
+
+def test_a_process_whose_launcher_was_killed_ends_when_it_is_gone(launcher):
+    host, process = launcher
+    sleeper = Launchers([host]).launch("127.0.0.1", ["sleep", "60"], {})
+    try:
+        process.kill()
+        process.wait()
+        assert sleeper.poll() is None, "it still runs"
+    finally:
+        os.kill(sleeper.pid, signal.SIGKILL)
+    assert sleeper.wait(10) == sleeper.poll() == -signal.SIGKILL
 
 
 def test_a_long_command_arrives_whole(launcher):

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from threading import Lock
 from typing import NamedTuple
 
 from assay.model.fault import Fault, FaultReport, StageProgress
@@ -27,6 +28,7 @@ class FaultInjector:
         """`kill` does what the fault says at once. Raises AssayError."""
         self._fault, self._kill = fault, kill
         self._armed = False
+        self._one_at_a_time = Lock()
         self._report = FaultReport()
         self._daemons: Sequence[Daemon] = ()
 
@@ -36,14 +38,23 @@ class FaultInjector:
             self._report = FaultReport(struck_ms=_now_ms())
 
     def progressed(self, progress: StageProgress) -> None:
-        """A running job is so far: strikes if that is its phase. Raises AssayError where it can't."""
+        """A running job is so far: strikes if that is its phase. Raises AssayError where it can't.
+
+        Clients of jobs at once call it from their own threads; it strikes once.
+        """
+        with self._one_at_a_time:
+            if self._is_due(progress):
+                self._strike(progress)
+
+    def _is_due(self, progress: StageProgress) -> bool:
         phase, percent = self._fault.phase, progress.percent
         if phase is None or not self._armed or self._report.struck_ms is not None:
-            return
+            return False
         if phase.job not in {"", progress.job} or percent.get(phase.stage, -1) < phase.percent:
-            return
-        if min(percent.values()) >= DONE_PERCENT:  # the job has ended: it can't be struck any more
-            return
+            return False
+        return min(percent.values()) < DONE_PERCENT  # else the job has ended: it can't be struck any more
+
+    def _strike(self, progress: StageProgress) -> None:
         killed = self._kill()
         self._daemons = killed.daemons
         self._report = FaultReport(

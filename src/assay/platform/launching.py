@@ -7,14 +7,17 @@ reach what it starts as they reach containers.
 import itertools
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from threading import Lock
 from typing import BinaryIO
 
+from assay.host.processes import start_time
 from assay.model.errors import AssayError
 from assay.model.probe import CONTAINERS
 from assay.model.registry import SERVICES
@@ -44,7 +47,10 @@ SERVICES.add(SERVICE.name, SERVICE, place=5)
 
 
 class LaunchedProcess:
-    """See `model.running_cluster.Launched`; what the launcher says of it is in files."""
+    """See `model.running_cluster.Launched`; what the launcher says of it is in files.
+
+    Where its launcher was killed nobody learns its exit code: it counts as killed once it is gone too.
+    """
 
     def __init__(self, pid: int, log: Path, ended: Path) -> None:
         self.pid = pid
@@ -52,7 +58,17 @@ class LaunchedProcess:
         self._ended = ended
 
     def poll(self) -> int | None:
-        return int(self._ended.read_text(encoding="utf-8")) if self._ended.exists() else None
+        # Looked for before the file: a launcher that ended in between left it.
+        is_lost = start_time(self.pid) is None and not self._has_launcher()
+        if self._ended.exists():
+            return int(self._ended.read_text(encoding="utf-8"))
+        return -signal.SIGKILL if is_lost else None
+
+    def _has_launcher(self) -> bool:
+        """Whether the launcher still reads its pipe."""
+        with suppress(OSError), opened_for_writing(self._ended.parent / program.REQUESTS):
+            return True
+        return False
 
     def wait(self, timeout: float | None = None) -> int:
         deadline = None if timeout is None else time.monotonic() + timeout
