@@ -16,7 +16,7 @@ from assay.model.trial import DEFAULT_WORTH
 from assay.triage.drives import drives_by_role, drives_text
 from assay.triage.folder import in_folder
 from assay.triage.ranking import Site, triage
-from assay.triage.views import print_triage
+from assay.triage.views import next_step, print_triage
 from assay_extras.testing.job_histories import MadeJob, write_history
 
 NODES, DRIVES, CORES = 12, "12xhdd", 16
@@ -66,7 +66,9 @@ def answer(folder: Path) -> str:
     jobs = list(in_folder(folder, 0, lambda _: None).jobs)
     text = StringIO()
     console = Console(file=text, width=110)
-    print_triage(triage(jobs, Site(by_role, CORES), DEFAULT_WORTH, drives_text(by_role), 0, []), console)
+    ranked = triage(jobs, Site(by_role, CORES), DEFAULT_WORTH, drives_text(by_role), 0, [])
+    _, _, words = next_step(ranked, ["--history", "my-history"], drives_assumed=False).partition(" ")
+    print_triage(ranked, console, f"./assay {words}")
     return "\n".join(line.rstrip() for line in text.getvalue().splitlines())
 
 

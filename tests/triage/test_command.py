@@ -27,6 +27,7 @@ def site(tmp_path, monkeypatch):
     """A folder `done` with a heavy job that ran twice, three light ones and one that was killed."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "120")
+    monkeypatch.delenv("ASSAY_COMMAND", raising=False)
     done = tmp_path / "done"
     done.mkdir()
     write_history(done, HEAVY, settings={"mapreduce.task.io.sort.mb": "100", "mapreduce.job.reduces": "2"})
@@ -53,10 +54,11 @@ def test_one_screen_and_a_page(site, tmp_path):
     code, text = assay("triage", "--history", site)
     lines = text.splitlines()
     assert code == 0
-    assert lines[0] == "1 job decides, 3 cannot matter, 1 not known."
+    assert lines[0] == "1 job is worth a test, 3 cannot matter, 1 is not known."
     assert "5 jobs, 6 runs, " in lines[1]
     assert "Nine tenths of what may matter: nightly sort." in text
-    assert "may matter: test it" in text
+    assert "may matter " in text
+    assert "Next: say what drives a node has" in text
     assert "mapreduce.task.io.sort.mb from 100 to " in text
     assert "Not known: export: missing: a good end: the job was killed" in text.replace("\n", " ")
     assert "Assumed: each node has one hard disk" in text.replace("\n", " ")
@@ -66,6 +68,19 @@ def test_one_screen_and_a_page(site, tmp_path):
     assert "<b>list" not in page
     assert page.count('<details id="job-') == 5
     assert "監査" in page
+
+
+def test_at_eighty_columns_the_role_and_the_amount_stay(site, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    _, text = assay("triage", "--history", site)
+    (head,) = [line.split() for line in text.splitlines() if line.startswith("  job ")]
+    assert head == ["job", "verdict", "role", "at", "most", "that", "is", "all", "runs", "runs"]
+
+
+def test_where_the_drives_are_known_the_next_step_tests_the_job_that_could_save_most(site, tmp_path):
+    _, text = assay("triage", "--history", site, "--drives", "4xhdd")
+    assert f"Next: assay run-job JAR --input INPUT --history {site} --job 'nightly sort'" in text.splitlines()
+    assert "assay run-job JAR" in (tmp_path / "triage.html").read_text()
 
 
 def test_csv_and_json_have_all_digits(site):

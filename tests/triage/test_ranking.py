@@ -11,7 +11,7 @@ from assay.triage.busy import Busy
 from assay.triage.drives import drives_by_role
 from assay.triage.names import NAMELESS, numbered, recurring
 from assay.triage.ranking import Site, TriageVerdict, deciding, judge, triage
-from assay.triage.views import headline, sums
+from assay.triage.views import columns, headline, sums
 from assay_extras.testing.job_histories import MadeJob, events, history
 
 MIB, GIB = 1 << 20, 1 << 30
@@ -87,9 +87,12 @@ def test_a_job_is_too_short_where_waits_between_polls_decide():
     assert row.reason.startswith("too short to judge: it takes 5.5 s a run, of which 2.5 s are starts and commits, and")
     assert "may come to 4.0 s more or less" in row.reason
     assert (summary.short, summary.short_s) == (1, 11.0)
-    assert headline(summary) == "No other drive could save 10 % of the time of 1 job, 1 not known"
+    assert headline(summary) == "Another drive saves less than 10 % of the time of 1 job, 1 is not known"
     assert summary.short_bound_s == pytest.approx(row.bound_s + 8)
-    assert "1 job is too short to judge: of 11 s in all, other drives could save at most 8 s" in " ".join(sums(summary))
+    assert (
+        "1 job is too short to judge: of 11 s in all, other drives could save, with Hadoop's own waits, up to 8 s"
+        in " ".join(sums(summary))
+    )
 
 
 def test_waits_between_polls_are_those_of_each_stage_at_the_masters_heartbeats():
@@ -173,6 +176,26 @@ def test_the_fewest_jobs_that_hold_most_decide():
     assert " in the 1 job that may matter" in next(sums(answer.summary))
     assert answer.summary.most_at_once == 1
     assert sum(answer.summary.verdicts.values()) == 5
+
+
+def test_a_sum_names_no_part_that_is_larger_than_itself():
+    others = [made(HEAVY._replace(number=n, name=f"other {chr(97 + n)}")) for n in range(4)]
+    row = next(row for row in judge([made(HEAVY), *others], site(), 0.1) if row.job == "nightly sort")
+    assert row.beside_s > row.elapsed_s
+    assert f"what it and the jobs beside it moved takes the drives at most {row.by_bytes_s:.1f} s" in row.how
+
+
+def test_what_kernels_may_miss_is_counted_as_the_bound_counts_it():
+    (row,) = judge([made(HEAVY)], site(busy=lambda job: Busy({"map": 2.0, "reduce": 1.0}, GIB)), 0.1)
+    assert row.bound_s == pytest.approx(1.5 * row.busy_s)
+    assert "busy for 3.0 s, counted 1.5 times since kernels may miss short requests" in row.how
+
+
+def test_times_of_several_runs_say_how_many():
+    again = HEAVY._replace(number=2, submitted_ms=HEAVY.submitted_ms + 86_400_000)
+    (row,) = rows = judge([made(HEAVY), made(again)], site(), 0.1)
+    assert " s over 2 runs, " in row.how
+    assert "over 2 runs" in [column.head for column in columns(rows, ["x"])]
 
 
 def test_nothing_but_broken_histories():

@@ -37,7 +37,7 @@ from assay.triage.experiment import write_experiments
 from assay.triage.folder import in_folder, in_hadoop
 from assay.triage.ranking import Site, Triage, TriageVerdict
 from assay.triage.ranking import triage as ranked
-from assay.triage.views import anonymous, csv_rows, page, print_triage
+from assay.triage.views import anonymous, csv_rows, next_step, page, print_triage
 
 PAGE = Path("triage.html")
 ASSUMED_DRIVES = "1xhdd"
@@ -130,7 +130,9 @@ def triage(
         else [f"each node has one hard disk, the slowest that it may have: say what it has with --drives ({HOW})"]
     )
     answer = ranked(jobs, site, worth, drives_text(by_role), histories.older, assumed)
-    _show(anonymous(answer) if nameless else answer, form, out, output)
+    places = ["--history", history, *(["--cluster", str(cluster)] if cluster else [])]
+    following = "" if nameless else next_step(answer, places, drives_assumed=drives is None)
+    _show(anonymous(answer) if nameless else answer, following, form, out, output)
     if experiments is not None:
         _write(answer, jobs, by_role, worth, experiments, open_console(error=True) if form else output.progress)
     return 0
@@ -155,16 +157,16 @@ def _check_targets(out: Path | None, experiments: Path | None) -> None:
         raise BadInputError(f"--write-experiment {experiments} is a file; name a folder, which may be new")
 
 
-def _show(answer: Triage, form: Form | None, out: Path | None, output: Output) -> None:
+def _show(answer: Triage, following: str, form: Form | None, out: Path | None, output: Output) -> None:
     if form == "json" or (form is None and output.as_json):
         emit(iter([answer.model_dump_json(indent=1)]), out)
     elif form == "csv":
         emit(csv_rows(answer), out)
     else:
         if form is None:
-            print_triage(answer, output.results, verbose=output.verbose)
+            print_triage(answer, output.results, following, verbose=output.verbose)
         target = out or PAGE
-        replace_text(target, page(answer))
+        replace_text(target, page(answer, following))
         print_line(output.results, f"page: {target}")
 
 

@@ -11,6 +11,7 @@ from assay.model.base import Frozen
 from assay.model.naming import bytes_text, first_few
 from assay.report.answer import percent
 from assay.report.words import seconds_text
+from assay.stats.caveats import BUSY_MARGIN
 from assay.triage.bounds import Bound, StageBound, beside, bound_of, concurrency, drive_seconds
 from assay.triage.busy import Busy
 from assay.triage.drives import Drives
@@ -111,7 +112,7 @@ class JobRow(Frozen):
     """How long the busiest node's drives were busy, where a Prometheus says so of all runs. It takes the place of the
     bytes, half as much again: kernels may miss short requests."""
     beside_s: float
-    """Of the bound by bytes, what the drives did for the jobs beside it."""
+    """What a node's drives did at most for the jobs beside it; the bound by bytes counts what fits into its time."""
     polls_s: float
     """What its waits between Hadoop's own polls may come to, which the bound does not hold: where these decide, the job
     is too short to judge."""
@@ -322,15 +323,17 @@ def _how(bounded: Sequence[_BoundedRun], bound_s: float, elapsed_s: float) -> st
     by_time = "processor time is not known" if time_s is None else f"tasks did not compute in {seconds_text(time_s)} s"
     busy_s = _total(stage.busy_s for stage in stages)
     if busy_s is None:
-        others = f", {seconds_text(beside_s)} s of it for jobs beside it" if beside_s >= 0.05 else ""
-        by_drives = f"what it moved takes the drives at most {seconds_text(bytes_s)} s{others}"
+        movers = "it and the jobs beside it" if beside_s >= 0.05 else "it"
+        by_drives = f"what {movers} moved takes the drives at most {seconds_text(bytes_s)} s"
     else:
         by_drives = (
-            f"the drives of the busiest node were busy for {seconds_text(busy_s)} s, of which kernels may miss a third"
+            f"the drives of the busiest node were busy for {seconds_text(busy_s)} s, counted "
+            f"{BUSY_MARGIN:g} times since kernels may miss short requests"
         )
     limited = " (no more, since its computing alone keeps the processors busy)" if _by_processors(bounded) else ""
     smaller = f"stage by stage the smaller is {seconds_text(bound_s)} s{limited}"
-    return f"of {seconds_text(elapsed_s)} s, {by_time}, and {by_drives}: {smaller}"
+    runs = f" over {len(bounded)} runs" if len(bounded) > 1 else ""
+    return f"of {seconds_text(elapsed_s)} s{runs}, {by_time}, and {by_drives}: {smaller}"
 
 
 def _by_processors(bounded: Sequence[_BoundedRun]) -> bool:

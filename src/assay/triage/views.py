@@ -1,5 +1,6 @@
 """The ranked list for people and scripts: one screen on a terminal, a page that sorts, CSV; with names or numbers."""
 
+import shlex
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import NamedTuple
@@ -9,6 +10,7 @@ from rich.console import Console
 from assay.model.naming import bytes_text
 from assay.report.answer import percent
 from assay.report.columns import Column, fitted
+from assay.report.next_steps import typed
 from assay.report.templates import template
 from assay.report.values import Value, csv_lines
 from assay.report.words import duration_text, print_line, print_text, seconds_text
@@ -20,6 +22,10 @@ SHOWN = 12
 """Rows on a terminal, of which the page has all."""
 MOST_ROWS, MOST_DETAILED = 2000, 300
 """Rows of the page, and those of them that are explained in full."""
+LEGEND = (
+    "At most, that is: what faster drives for everything could save, of all runs together. Role: the part of a job's "
+    "data for which that is most."
+)
 _NAME_CHARACTERS = 36
 _MOST_NAMED = 5
 _MOST_ADVICE = 3
@@ -40,16 +46,20 @@ def headline(summary: Batch) -> str:
     """The answer in a sentence, without a full stop."""
     cannot, unknown = summary.verdicts[TriageVerdict.CANNOT_MATTER], summary.verdicts[TriageVerdict.NOT_KNOWN]
     if not summary.runs > summary.not_counted:
-        return f"Nothing can be said of {_count(summary.runs, 'run')}: their histories lack what a bound needs"
+        return f"No job can be judged: the histories of {_count(summary.runs, 'run')} lack what a bound needs"
     if summary.verdicts[TriageVerdict.MAY_MATTER]:
         count = len(summary.deciding)
-        decisive = f"{_count(count, 'job')} {'decides' if count == 1 else 'decide'}"
+        decisive = f"{_count(count, 'job')} {'is' if count == 1 else 'are'} worth a test"
     elif cannot:
-        decisive = f"No other drive could save {percent(summary.worth)} of the time of {_count(cannot, 'job')}"
+        each = "" if cannot == 1 else "each of "
+        decisive = (
+            f"Another drive saves less than {percent(summary.worth)} of the time of {each}{_count(cannot, 'job')}"
+        )
         cannot = 0
     else:
-        decisive = "Nothing can be said of any job"
-    rest = (f"{cannot:,} cannot matter" if cannot else "", f"{unknown:,} not known" if unknown else "")
+        return f"The histories do not tell what another drive could save of {_count(unknown, 'job')}"
+    verb = "is" if unknown == 1 else "are"
+    rest = (f"{cannot:,} cannot matter" if cannot else "", f"{unknown:,} {verb} not known" if unknown else "")
     return ", ".join(filter(None, (decisive, *rest)))
 
 
@@ -74,7 +84,8 @@ def sums(summary: Batch) -> Iterator[str]:
         verb, share = "is" if summary.short == 1 else "are", percent(summary.short_bound_s / summary.elapsed_s)
         yield (
             f"{_count(summary.short, 'job')} {verb} too short to judge: of {duration_text(summary.short_s)} in all, "
-            f"other drives could save at most {duration_text(summary.short_bound_s)} ({share} of all jobs' time)."
+            f"other drives could save, with Hadoop's own waits, up to {duration_text(summary.short_bound_s)} "
+            f"({share} of all jobs' time)."
         )
     if summary.not_counted or summary.older or summary.copies:
         count = summary.not_counted
@@ -121,23 +132,23 @@ def columns(rows: Sequence[JobRow], names: Sequence[str]) -> list[Column]:
     return [
         Column("job", names, name=True),
         Column(
-            "verdict", [str(row.verdict) for row in rows], name=True,
+            "verdict", [str(row.verdict).partition(":")[0] for row in rows], name=True,
             classes=[f"verdict {_CLASSES[row.verdict]}" for row in rows], titles=[row.reason for row in rows],
         ),
-        Column("role", [_role(row) for row in rows], rank=2, name=True),
+        Column("role", [_role(row) for row in rows], rank=1, name=True),
         Column(
-            "saves at most", ["-" if row.bound_share is None else percent(row.bound_share) for row in rows],
+            "at most", ["-" if row.bound_share is None else percent(row.bound_share) for row in rows],
             values=[row.bound_share for row in rows], titles=[row.how for row in rows],
         ),
         Column(
-            "that is", ["-" if row.bound_s is None else duration_text(row.bound_s) for row in rows], rank=3,
+            "that is", ["-" if row.bound_s is None else duration_text(row.bound_s) for row in rows], rank=2,
             values=[row.bound_s for row in rows], titles=[row.how for row in rows],
         ),
         Column(
-            "elapsed", [duration_text(row.elapsed_s) if row.counted else "-" for row in rows],
+            _runs_heading(rows), [duration_text(row.elapsed_s) if row.counted else "-" for row in rows],
             values=[row.elapsed_s if row.counted else None for row in rows],
         ),
-        Column("runs", [f"{row.runs:,}" for row in rows], rank=1, values=[row.runs for row in rows]),
+        Column("runs", [f"{row.runs:,}" for row in rows], rank=3, values=[row.runs for row in rows]),
         Column("task time", [percent(row.task_share) for row in rows], rank=4, values=[row.task_share for row in rows]),
         *(
             Column(head, [bytes_text(value) for value in values], rank=rank, values=[float(value) for value in values])
@@ -150,12 +161,33 @@ def columns(rows: Sequence[JobRow], names: Sequence[str]) -> list[Column]:
     ]  # fmt: skip
 
 
+def _runs_heading(rows: Sequence[JobRow]) -> str:
+    """What times are sums over: the number of runs where all jobs have the same."""
+    counts = {row.counted for row in rows if row.counted}
+    if counts == {1}:
+        return "elapsed"
+    return f"over {counts.pop():,} runs" if len(counts) == 1 else "all runs"
+
+
+def next_step(answer: Triage, places: Sequence[str], *, drives_assumed: bool) -> str:
+    """What to do next about the job that could save most, without a full stop; nothing where no job may matter.
+
+    `places` are the options with which the command that tests a job finds the histories.
+    """
+    if not answer.summary.deciding:
+        return ""
+    if drives_assumed:
+        return "say what drives a node has, such as --drives 12xhdd: it tightens the bounds"
+    job = answer.summary.deciding[0]
+    return f"{typed('run-job')} JAR --input INPUT {shlex.join([*places, '--job', job])}"
+
+
 def _role(row: JobRow) -> str:
     return row.role if row.verdict is TriageVerdict.MAY_MATTER else "-"
 
 
-def print_triage(answer: Triage, console: Console, *, verbose: bool = False) -> None:
-    """One screen: the answer, the first jobs, what is cheaper than a drive, and what was assumed.
+def print_triage(answer: Triage, console: Console, following: str = "", *, verbose: bool = False) -> None:
+    """One screen: the answer, the first jobs, what is cheaper than a drive, what was assumed, and what to do next.
 
     With `verbose` all jobs, all that is cheaper, and all that is not known.
     """
@@ -168,6 +200,7 @@ def print_triage(answer: Triage, console: Console, *, verbose: bool = False) -> 
         print_line(console, line)
     if len(shown) < len(answer.rows):
         print_line(console, f"  and {_count(len(answer.rows) - len(shown), 'more job')}, all on the page")
+    print_text(console, LEGEND)
     advised = [(row, advice) for row in answer.rows if row.verdict is TriageVerdict.MAY_MATTER for advice in row.advice]
     if advised:
         print_line(console, "\nCheaper than a drive, and worth trying first:")
@@ -178,6 +211,8 @@ def print_triage(answer: Triage, console: Console, *, verbose: bool = False) -> 
         print_text(console, f"Not known: {_short(row.job)}: {row.reason}.")
     for assumption in summary.assumed:
         print_text(console, f"Assumed: {assumption}.")
+    if following:
+        print_line(console, f"Next: {following}")
 
 
 class _Detail(NamedTuple):
@@ -186,7 +221,7 @@ class _Detail(NamedTuple):
     roles: str
 
 
-def page(answer: Triage) -> str:
+def page(answer: Triage, following: str = "") -> str:
     """The page's HTML: the answer, one row for each job, and how each bound comes about."""
     from markupsafe import Markup, escape
 
@@ -207,6 +242,7 @@ def page(answer: Triage) -> str:
         headline=headline(answer.summary),
         sums=list(sums(answer.summary)),
         summary=answer.summary,
+        following=following,
         columns=columns(rows, names),
         marked=[("", "")] * len(rows),
         details=details,
