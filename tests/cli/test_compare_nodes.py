@@ -1,16 +1,21 @@
 """Proves the command: a folder of histories, or a run, to a sentence and a table, and what it refuses."""
 
+import gzip
 import json
+import shutil
 
 import click
 import pytest
 from click.testing import CliRunner
 
 from assay.cli import cli
+from assay.cli.compare_nodes import next_step, sentence
 from assay.engine.tasks import MapReduceAttempt
 from assay.model.errors import BadInputError
 from assay.model.result import TrialResult
 from assay.record.folder import RunFolder
+from assay.stats.noise import ConfidenceInterval
+from assay.stats.one_node import NodePart
 from assay_extras.testing.job_histories import MadeJob, write_history
 from tests.builders import a_plan, a_record, a_trial
 
@@ -34,8 +39,10 @@ def compare_nodes(*words):
 
 def test_a_sentence_for_each_stage_and_a_table(done):
     text = compare_nodes("worker-1", "--history", done)
-    assert text.startswith("Map tasks on worker-1 took 0 % less time than on the 3 others (95 % interval 0 to 0 % less")
+    assert text.startswith("Map tasks on worker-1 took as long as on the 3 others: no difference found.\n")
     lines = [line.split() for line in text.splitlines()]
+    header = next(line for line in text.splitlines() if line.split()[:1] == ["stage"])
+    assert " ".join(header.split()) == "stage jobs tasks on worker-1 on others other nodes ratio interval"
     assert ["map", "6", "24", "72", "3", "1.00", "1.00", "to", "1.00"] in lines
     assert ["shuffle", "6", "6", "18", "3", "1.00", "1.00", "to", "1.00"] in lines
 
@@ -52,7 +59,148 @@ def test_histories_that_are_not_whole_are_left_out_and_said(done):
     file = next(iter(done.glob("*.jhist")))
     file.write_bytes(file.read_bytes()[:2000])
     text = compare_nodes("worker-1", "--history", done)
-    assert "left out: the history file of job_" in text.replace("\n", " ")
+    assert f"left out: {file}: it is cut short or garbled" in joined(text)
+
+
+def joined(text):
+    """The text without the ends of its lines, which cut long paths anywhere."""
+    return " ".join(text.split())
+
+
+@pytest.fixture
+def own_form(tmp_path):
+    """A folder for a history that is damaged, and the whole history of a job as JSON."""
+    folder = tmp_path / "own"
+    folder.mkdir()
+    return write_history(folder, MadeJob(maps=32, reduces=4, nodes=4, slots=4), "json")
+
+
+def reason(file):
+    with pytest.raises(
+        BadInputError, match="has no task that ended well and whose node is known; left out: "
+    ) as raised:
+        compare_nodes("worker-1", "--history", file.parent)
+    text = str(raised.value)
+    assert "Error" not in text, "no names of Python's classes"
+    return text.partition("left out: ")[2]
+
+
+def test_a_damaged_gzip_file_is_left_out(own_form):
+    packed = bytearray(gzip.compress(own_form.read_bytes()))
+    own_form.write_bytes(packed[: len(packed) // 2])
+    assert reason(own_form).startswith(f"{own_form}: it is cut short or garbled (Compressed file ended")
+    for at in range(len(packed) // 3, len(packed) // 3 + 40):
+        packed[at] ^= 0xFF
+    own_form.write_bytes(packed)
+    assert reason(own_form).startswith(f"{own_form}: ")
+    own_form.write_bytes(packed[:10] + b"\xff" * 100)
+    assert reason(own_form) == f"{own_form}: its compressed content is damaged; copy the file again"
+
+
+def test_a_broken_line_is_named(own_form):
+    lines = own_form.read_bytes().splitlines(keepends=True)
+    at = next(at for at, line in enumerate(lines) if at > 1 and b"MAP_ATTEMPT_FINISHED" in line)
+    own_form.write_bytes(b"".join([*lines[:at], lines[at][:60] + b"\n", *lines[at + 1 :]]))
+    assert f"(line {at + 1} can't be read: " in reason(own_form)
+    own_form.write_bytes(b"".join([*lines[:at], lines[at][:60]]))
+    assert f"(line {at + 1} is cut short: " in reason(own_form)
+    own_form.write_bytes(b"".join([lines[0], b"no schema\n", *lines[2:]]))
+    assert "(its second line is not the schema of its events)" in reason(own_form)
+
+
+@pytest.mark.parametrize(
+    ("event", "message"),
+    [
+        (b"JOB_FINISHED", "(the end of the job is missing)"),
+        (b"JOB_SUBMITTED", "(the beginning of the job is missing)"),
+        (b"JOB_INITED", "(it lacks times or states that Hadoop writes)"),
+    ],
+)
+def test_a_history_without_an_event_of_its_job_is_left_out(own_form, event, message):
+    form, schema, *events = own_form.read_bytes().splitlines(keepends=True)
+    own_form.write_bytes(b"".join([form, schema, *(line for line in events if event not in line)]))
+    assert message in reason(own_form)
+
+
+def test_a_damaged_binary_file_says_which_event(tmp_path):
+    file = write_history(tmp_path, MadeJob(maps=16, reduces=4, nodes=4, slots=4), "binary")
+    content = file.read_bytes()
+    file.write_bytes(content[: len(content) // 2])
+    assert "(it ends in its event " in reason(file)
+    file.write_bytes(content[: len(content) // 2] + b"\xff" * 2000)
+    assert "its event " in reason(file)
+    file.write_bytes(b'Avro-Binary\n{"type": "record"}\n' + content[-3000:])
+    assert "(its second line is not the schema of its events)" in reason(file)
+
+
+@pytest.mark.parametrize("name", ["nightly.jhist", "job_1_0001.jhist"])
+def test_a_renamed_file_tells_of_the_job_in_it(own_form, name):
+    own_form = own_form.rename(own_form.with_name(name))
+    assert "Map tasks on worker-1 took" in compare_nodes("worker-1", "--history", own_form)
+
+
+def test_of_very_many_reasons_the_first_are_named(done):
+    for file in done.glob("*.jhist"):
+        file.write_bytes(file.read_bytes()[:2000])
+    text = reason(next(iter(done.glob("*.jhist"))))
+    assert text.count("left out: ") == 3
+    assert text.endswith("left out: 3 more histories")
+
+
+def test_copies_count_once(done):
+    text = compare_nodes("worker-1", "--history", done)
+    shutil.copytree(done, done / "done_intermediate" / "somebody")
+    assert compare_nodes("worker-1", "--history", done) == text
+
+
+@pytest.mark.parametrize(
+    ("ratio", "interval", "text", "next_text"),
+    [
+        (0.8, (0.7, 0.9), "took 20 % less time than on the 3 others (95 % interval 10 to 30 % less).", "assay triage"),
+        (
+            1.2,
+            (1.1, 1.3),
+            "took 20 % more time than on the 3 others (95 % interval 10 to 30 % more).",
+            "look what slows",
+        ),
+        (1.2, (0.9, 1.6), "(95 % interval -10 to 60 % more, so it may be chance).", "a second node"),
+        (1.0, (0.98, 1.02), "no difference found (95 % interval -2 to 2 % less).", "leave the other nodes as they are"),
+        (1.0, (0.8, 1.25), "no difference found (95 % interval -25 to 20 % less).", "with --changed DATE"),
+        (0.8, None, "can't be told with fewer than 2 other nodes.", "at least 2 other nodes"),
+    ],
+)
+def test_what_each_answer_says_and_what_to_do_with_it(ratio, interval, text, next_text):
+    bounds = interval and ConfidenceInterval(low=interval[0], high=interval[1])
+    part = NodePart(
+        stage="map", phase="", jobs=4, tasks=20, other_tasks=60, others=3, ratio=ratio, interval=bounds, spread=0.1
+    )
+    assert sentence(part, "worker-1", changed=False).endswith(text)
+    assert next_text in next_step([part], "worker-1", changed=False)
+
+
+def test_the_last_line_says_what_to_do(done):
+    last = compare_nodes("worker-1", "--history", done).rpartition("Next: ")[2]
+    assert (
+        joined(last)
+        == "leave the other nodes as they are: what differs on worker-1 saves less than 5 % of tasks' time."
+    )
+
+
+def test_jobs_that_share_no_node_can_t_be_compared(tmp_path):
+    trials = [a_trial(1), a_trial(2)]
+    run = RunFolder(tmp_path / "run")
+    run.create(a_plan(*trials))
+    for number, trial in enumerate(trials):
+        attempts = [
+            MapReduceAttempt(
+                job="job_1_0001", attempt=f"attempt_{at}", stage="map", node=f"node-{number}", state="SUCCEEDED",
+                started_ms=1000, finished_ms=5000,
+            )
+            for at in range(12)
+        ]  # fmt: skip
+        run.write(TrialResult(a_record(trial), attempts, []))
+    with pytest.raises(BadInputError, match="no job ran on node-0 and on another node too"):
+        compare_nodes("node-0", "--run", run.path)
 
 
 def test_a_run_s_trials_are_jobs_of_their_own(tmp_path, monkeypatch):
@@ -83,7 +231,8 @@ def test_a_run_s_trials_are_jobs_of_their_own(tmp_path, monkeypatch):
     [
         (["worker-7"], "no task of these jobs ran on a node 'worker-7'; did you mean"),
         (["worker-1", "--since", "2099-01-01"], "all 6 job histories .* are from before --since"),
-        (["worker-1", "--changed", "2020-01-01"], "too few tasks .* before and after the change: at least 5 on each"),
+        (["worker-1", "--changed", "2020-01-01"], "the change lies before all jobs"),
+        (["worker-1", "--changed", "2099-01-01"], "the change lies after all jobs"),
     ],
 )
 def test_what_can_t_be_compared_is_said(done, words, message):
@@ -96,3 +245,17 @@ def test_jobs_come_from_one_place(done):
         compare_nodes("worker-1")
     with pytest.raises(click.UsageError, match="either"):
         compare_nodes("worker-1", "--history", done, "--run", "x")
+
+
+@pytest.mark.parametrize("place", ["hdfs:/history/done", "hdfs://nn:8020/history/done", "http://history:19888"])
+def test_a_place_that_is_not_of_this_machine_is_refused_with_what_to_do(place):
+    with pytest.raises(BadInputError, match=f"--history {place} is .* copy the histories .*here with `hadoop fs -get"):
+        compare_nodes("worker-1", "--history", place)
+
+
+def test_since_chooses_among_the_files_of_a_folder_alone(done):
+    file = next(iter(done.glob("*.jhist")))
+    assert "Map tasks" in compare_nodes("worker-1", "--history", f"file:{done}")
+    for place in (["--history", file], ["--run", "x"]):
+        with pytest.raises(click.UsageError, match="--since chooses among the histories of a folder"):
+            compare_nodes("worker-1", *place, "--since", "7d")

@@ -8,28 +8,33 @@ import click
 from assay.cli.context import UserPath, json_option, open_console, print_json
 from assay.cli.triage import Since
 from assay.engine.past.attempts import attempts_of
+from assay.engine.past.histories import NAME_THE_FOLDER
+from assay.host.files import possible
 from assay.model.errors import AssayError, BadInputError
 from assay.model.naming import nearest
+from assay.model.store import names_store
 from assay.model.task import TaskAttempt
 from assay.record.folder import RunFolder
 from assay.report.columns import Column, fitted
 from assay.report.words import print_line
-from assay.stats.one_node import LEAST_OTHERS, LEAST_TASKS, NodePart, compare_node, in_order
+from assay.stats.one_node import LEAST_OTHERS, LEAST_TASKS, NodeComparison, NodePart, compare_node, in_order
 from assay.stats.sample import counts
 from assay.triage.folder import files_below
 
 MOST_NAMED = 3
+_WORTH = 0.05
+"""A change that saves less of tasks' time for sure is not worth doing on more nodes."""
 
 
 @click.command("compare-nodes")
 @click.argument("node")
-@click.option("--history", type=UserPath(), metavar="FOLDER", help="The folder of the job histories.")
+@click.option("--history", metavar="FOLDER", help="The folder of the job histories, on this machine.")
 @click.option("--run", "run_folder", type=UserPath(), metavar="RUN", help="A run of Assay's, in place of histories.")
-@click.option("--since", type=Since(), default=0, help="Only jobs that ended since then: 7d, 36h, 2w or a date.")
+@click.option("--since", type=Since(), help="Only jobs that ended since then: 7d, 36h, 2w or a date.")
 @click.option("--changed", type=Since(), help="When the node was changed: what differed before does not count.")
 @json_option()
 def compare_nodes(
-    node: str, history: Path | None, run_folder: Path | None, since: int, changed: int | None, *, as_json: bool
+    node: str, history: str | None, run_folder: Path | None, since: int | None, changed: int | None, *, as_json: bool
 ) -> None:
     """Compare the tasks that ran on one node, such as one with an SSD, with those on the others.
 
@@ -43,19 +48,15 @@ def compare_nodes(
     if (history is None) == (run_folder is None):
         raise click.UsageError("name the jobs with either --history FOLDER or --run RUN")
     left_out: list[str] = []
-    attempts = _of_histories(history, since, left_out) if history is not None else _of_run(run_folder or Path())
-    found, nodes = compare_node(attempts, node, changed)
-    if not nodes:
-        raise BadInputError(f"{history or run_folder} has no task that ended well and whose node is known")
-    if node not in nodes:
-        raise BadInputError(f"no task of these jobs ran on a node {node!r}; {nearest(node, nodes)}")
-    if not found:
-        raise BadInputError(
-            f"too few tasks of the same jobs ran on {node} and on another node"
-            f"{' before and after the change' if changed else ''}: at least {LEAST_TASKS} on each are needed; take "
-            "more jobs, such as --since 14d"
-        )
-    parts = in_order(found)
+    if run_folder is not None:
+        if since is not None:
+            raise click.UsageError("--since chooses among the histories of a folder; leave it out with --run")
+        attempts = _of_run(run_folder)
+    else:
+        attempts = _of_histories(_history_files(history or "", since), left_out)
+    comparison = compare_node(attempts, node, changed)
+    _check(comparison, node, changed, history or str(run_folder), left_out)
+    parts = in_order(comparison.parts)
     if as_json:
         print_json({"node": node, "parts": [part.model_dump(mode="json") for part in parts], "left_out": left_out})
         return
@@ -70,20 +71,77 @@ def compare_nodes(
         "Other nodes' reducers fetch from this node too: what its drive saves them is not in these times. Interval: "
         "95 %, by how much the other nodes differ among themselves.",
     )
-    for reason in left_out[:MOST_NAMED]:
+    for reason in _most_named(left_out):
         print_line(console, f"left out: {reason}")
+    print_line(console, f"Next: {next_step(parts, node, changed=changed is not None)}")
+
+
+def _check(comparison: NodeComparison, node: str, changed: int | None, source: str, left_out: list[str]) -> None:
+    """Raises BadInputError where nothing can be compared, and says why."""
+    if not comparison.nodes:
+        reasons = "".join(f"; left out: {reason}" for reason in _most_named(left_out))
+        raise BadInputError(f"{source} has no task that ended well and whose node is known{reasons}")
+    if node not in comparison.nodes:
+        raise BadInputError(f"no task of these jobs ran on a node {node!r}; {nearest(node, comparison.nodes)}")
+    if not comparison.shared:
+        raise BadInputError(
+            f"no job ran on {node} and on another node too, so there is nothing to compare; take jobs of more tasks"
+        )
+    if changed is not None and changed > comparison.last_ms:
+        raise BadInputError("the change lies after all jobs; give --changed the time of the change, before the last")
+    if changed is not None and changed <= comparison.first_ms:
+        raise BadInputError("the change lies before all jobs; take older jobs too, or leave out --changed")
+    if not comparison.parts:
+        raise BadInputError(
+            f"too few tasks of the same jobs ran on {node} and on another node"
+            f"{' before and after the change' if changed else ''}: at least {LEAST_TASKS} on each are needed; take "
+            "more jobs"
+        )
+
+
+def _most_named(left_out: list[str]) -> Iterator[str]:
+    """The first reasons, and how many more there are."""
+    yield from left_out[:MOST_NAMED]
     if len(left_out) > MOST_NAMED:
-        print_line(console, f"and {len(left_out) - MOST_NAMED} more histories were left out")
+        yield f"{len(left_out) - MOST_NAMED} more histories"
 
 
-def _of_histories(folder: Path, since_ms: int, left_out: list[str]) -> Iterator[TaskAttempt]:
-    """The attempts of all whole histories; why others are not among them goes to `left_out`."""
-    files = [folder] if folder.is_file() else files_below(folder, since_ms, lambda _: None)[0]
+def _history_files(history: str, since_ms: int | None) -> list[Path]:
+    """The files that `--history` names. Raises BadInputError, also for a place that is not of this machine."""
+    if history.startswith(("http://", "https://")):
+        raise BadInputError(
+            f"--history {history} is a server, which takes minutes to tell of all tasks; copy the histories "
+            f"here with `hadoop fs -get`, and {NAME_THE_FOLDER}"
+        )
+    if names_store(history) and not history.startswith("file:"):
+        raise BadInputError(
+            f"--history {history} is not on this machine; copy the histories here with `hadoop fs -get {history} .`, "
+            "and name that folder"
+        )
+    if not history:
+        raise click.UsageError("--history is empty; name the folder of the job histories")
+    path = possible(Path(history.removeprefix("file://").removeprefix("file:")))
+    if not path.is_file():
+        return files_below(path, since_ms or 0, lambda _: None)[0]
+    if since_ms is not None:
+        raise click.UsageError(f"--since chooses among the histories of a folder, and {path} is one file; leave it out")
+    return [path]
+
+
+def _of_histories(files: list[Path], left_out: list[str]) -> Iterator[TaskAttempt]:
+    """The attempts of all whole histories, each once; why others are not among them goes to `left_out`.
+
+    While the server moves a history from done_intermediate to done, both hold it.
+    """
+    names: set[str] = set()
     for file in files:
         try:
-            yield from attempts_of(file)
+            attempts = [attempt for attempt in attempts_of(file) if attempt.attempt not in names]
         except AssayError as error:
             left_out.append(str(error))
+            continue
+        names.update(attempt.attempt for attempt in attempts)
+        yield from attempts
 
 
 def _of_run(folder: Path) -> Iterator[TaskAttempt]:
@@ -97,23 +155,54 @@ def _of_run(folder: Path) -> Iterator[TaskAttempt]:
 
 def sentence(part: NodePart, node: str, *, changed: bool) -> str:
     """What whole tasks of a stage say."""
-    less = 1 - part.ratio
-    took = f"{abs(less):.0%} {'less' if less >= 0 else 'more'} time".replace("%", " %")
     others = f"the {part.others} others" if part.others > 1 else "the other node"
-    than = f"than on {others}" + (", beyond what differed before the change" if changed else "")
-    said = f"{part.stage.capitalize()} tasks on {node} took {took} {than}"
+    beyond = ", beyond what differed before the change" if changed else ""
+    if is_alike(part):
+        took = f"as long as on {others}{beyond}: no difference found"
+    else:
+        less = 1 - part.ratio
+        took = f"{abs(less):.0%} {'less' if less >= 0 else 'more'} time than on {others}{beyond}".replace("%", " %")
+    statement = f"{part.stage.capitalize()} tasks on {node} took {took}"
     if part.interval is None:
-        return f"{said}; how sure that is can't be told with fewer than {LEAST_OTHERS} other nodes."
-    sure = "" if part.significant else ", so it may be chance"
-    return f"{said} ({_less(part)}{sure})."
+        return f"{statement}; how sure that is can't be told with fewer than {LEAST_OTHERS} other nodes."
+    bounds = [round(100 * (1 - bound)) for bound in (part.interval.high, part.interval.low)]
+    if is_alike(part) and bounds == [0, 0]:
+        return f"{statement}."
+    if part.ratio > 1 and not is_alike(part):
+        interval = f"{-bounds[1]} to {-bounds[0]} % more"
+    else:
+        interval = f"{bounds[0]} to {bounds[1]} % less"
+    doubt = "" if part.significant or is_alike(part) else ", so it may be chance"
+    return f"{statement} (95 % interval {interval}{doubt})."
 
 
-def _less(part: NodePart) -> str:
-    """`9 to 26 % less`."""
-    if part.interval is None:
-        return "not known"
-    low, high = round(100 * (1 - part.interval.high)), round(100 * (1 - part.interval.low))
-    return f"95 % interval {low} to {high} % less"
+def is_alike(part: NodePart) -> bool:
+    """Whether the difference is none in whole percent."""
+    return round(100 * (1 - part.ratio)) == 0
+
+
+def next_step(parts: list[NodePart], node: str, *, changed: bool) -> str:
+    """What to do with the answer."""
+    stages = [part for part in parts if not part.phase] or parts
+    differing = [part for part in stages if part.significant and not is_alike(part)]
+    if any(part.ratio < 1 for part in differing):
+        return (
+            "`assay triage --history FOLDER` ranks your jobs by what another drive in all nodes could save of their "
+            "time at most."
+        )
+    if differing:
+        return f"look what slows {node}, such as a worn drive or other services, before you change more nodes."
+    if all(part.interval is None for part in stages):
+        return f"compare jobs that run on at least {LEAST_OTHERS} other nodes."
+    if all(part.interval is not None and part.interval.low > 1 - _WORTH for part in stages):
+        worth = round(100 * _WORTH)
+        return f"leave the other nodes as they are: what differs on {node} saves less than {worth} % of tasks' time."
+    if not changed:
+        return (
+            f"if you know when {node} was changed, take out what differed before with --changed DATE; else change a "
+            "second node. More tasks alone do not make the interval narrower."
+        )
+    return "change a second node too; more tasks alone do not make the interval narrower."
 
 
 def columns_of(parts: list[NodePart], node: str) -> list[Column]:
@@ -123,7 +212,7 @@ def columns_of(parts: list[NodePart], node: str) -> list[Column]:
         Column("jobs", [str(part.jobs) for part in parts]),
         Column(f"tasks on {node}", [str(part.tasks) for part in parts]),
         Column("on others", [str(part.other_tasks) for part in parts]),
-        Column("nodes", [str(part.others) for part in parts]),
+        Column("other nodes", [str(part.others) for part in parts]),
         Column("ratio", [f"{part.ratio:.2f}" for part in parts]),
         Column(
             "interval",

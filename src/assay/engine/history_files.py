@@ -41,6 +41,10 @@ PATIENCE_S, POLL_S = 30.0, 1.0
 HADOOP_S = 120.0
 _READ_BYTES = 1 << 18
 _JSON, _BINARY = "Avro-Json", "Avro-Binary"
+_FIRST_LINE = 3
+"""Of the events: the form and the schema stand before them."""
+_UNLIKE = (ValueError, LookupError, TypeError, AttributeError, OverflowError, StopIteration)
+"""What reading and taking events raises where they are not as Hadoop writes them."""
 _TYPE = re.compile(rb'\s*\{\s*"type"\s*:\s*"(\w+)"')
 # Each has all counters of its task once more.
 _UNUSED = {"TASK_STARTED", "TASK_FINISHED", "TASK_UPDATED", "NORMALIZED_RESOURCE"}
@@ -105,15 +109,18 @@ def _folders(job: str, today: date) -> Iterator[str]:
 
 
 def read_history(file: BinaryIO, job: JobReference) -> History:
-    """What a history file tells of its job. Raises AssayError for one that is none, of another job, or cut short."""
+    """What a history file tells of its job; with no id in `job`, of whichever job it is.
+
+    Raises AssayError for one that is none, of another job, or cut short.
+    """
     made = _Made(job)
     try:
         for kind, event in events(file):
             made.take(kind, event)
         return made.history()
-    except (LookupError, TypeError, AttributeError, ValueError, EOFError) as error:
-        why = f"{type(error).__name__}: {error}".splitlines()[0]
-        raise AssayError(f"the history file of {job.id} is cut short or garbled ({why})") from error
+    except (ValueError, EOFError) as error:
+        subject = f"the history file of {job.id}" if job.id else "it"
+        raise AssayError(f"{subject} is cut short or garbled ({error})") from error
 
 
 def events(file: BinaryIO, garbled: Callable[[bytes], object] | None = None) -> Iterator[Event]:
@@ -123,19 +130,23 @@ def events(file: BinaryIO, garbled: Callable[[bytes], object] | None = None) -> 
     that is given.
     """
     form = file.readline().decode(errors="replace").strip()
-    schema = json.loads(file.readline() or b"null") if form in {_JSON, _BINARY} else None
-    if schema is None:
+    if form not in {_JSON, _BINARY}:
         raise ValueError(f"it begins with {form[:40]!r} and not with {_JSON} or {_BINARY}")
+    try:
+        schema = json.loads(file.readline())
+    except ValueError:
+        raise ValueError("its second line is not the schema of its events") from None
     return _json_events(file, garbled) if form == _JSON else _binary_events(file, schema)
 
 
 def _json_events(file: BinaryIO, garbled: Callable[[bytes], object] | None) -> Iterator[Event]:
-    for line in file:
+    for number, line in enumerate(file, _FIRST_LINE):
         try:
             event = _json_event(line)
         except (ValueError, LookupError, TypeError, AttributeError):
             if garbled is None:
-                raise
+                what = "can't be read" if line.endswith(b"\n") else "is cut short"
+                raise ValueError(f"line {number} {what}: {line[:40].decode(errors='replace')!r}") from None
             garbled(line)
             continue
         if event is not None:
@@ -163,33 +174,51 @@ def _json_event(line: bytes) -> Event | None:
 
 def _binary_events(file: BinaryIO, schema: Any) -> Iterator[Event]:
     from fastavro import parse_schema, schemaless_reader
+    from fastavro.schema import SchemaParseException
 
-    parsed, content = parse_schema(schema), io.BufferedReader(cast(io.RawIOBase, file), _READ_BYTES)
+    try:
+        parsed = parse_schema(schema)
+    except (SchemaParseException, *_UNLIKE):
+        raise ValueError("its second line is not the schema of its events") from None
+    content = io.BufferedReader(cast(io.RawIOBase, file), _READ_BYTES)
+    number = 0
     while content.peek(1):
-        event = cast(dict[str, Any], schemaless_reader(content, parsed, None))
-        if event["type"] not in _UNUSED:
-            yield event["type"], event["event"]
+        number += 1
+        try:
+            event = cast(dict[str, Any], schemaless_reader(content, parsed, None))
+            kind, fields = event["type"], event["event"]
+        except EOFError:
+            raise EOFError(f"it ends in its event {number}") from None
+        except _UNLIKE:
+            raise ValueError(f"its event {number} can't be read") from None
+        if kind not in _UNUSED:
+            yield kind, fields
 
 
 class _Made:
     """A job as its events have told it so far, in the words of the JobHistoryServer's REST interface."""
 
     def __init__(self, job: JobReference) -> None:
-        self._reference = job
-        self._job: dict[str, Any] = {"id": job.id}
+        self._name = job.name
+        self._id = job.id
+        self._job: dict[str, Any] = {}
         self._counters: list[dict[str, Any]] = []
         self._attempts: dict[str, dict[str, Any]] = {}
         self._groups: dict[str, list[dict[str, Any]]] = {}
 
     def take(self, kind: str, event: Mapping[str, Any]) -> None:
-        """Take one more event."""
+        """Take one more event. Raises ValueError for one that is not as Hadoop writes it."""
+        try:
+            self._take(kind, event)
+        except _UNLIKE:
+            raise ValueError(f"its event {kind} is not as Hadoop writes it") from None
+
+    def _take(self, kind: str, event: Mapping[str, Any]) -> None:
         subject, _, how = kind.rpartition("_")
         if subject in {"MAP_ATTEMPT", "REDUCE_ATTEMPT"}:
             self._take_attempt(subject.partition("_")[0], how, event)
         elif kind == "JOB_SUBMITTED":
-            if event["jobid"] != self._reference.id:
-                raise ValueError(f"it is of {event['jobid']}")
-            self._job["submitTime"] = event["submitTime"]
+            self._job |= {"id": event["jobid"], "submitTime": event["submitTime"]}
         elif kind == "JOB_INITED":
             self._job |= {
                 "startTime": event["launchTime"], "mapsTotal": event["totalMaps"],
@@ -218,10 +247,22 @@ class _Made:
         self._groups[name] = _groups(event.get("counters"), _OF_ATTEMPTS)
 
     def history(self) -> History:
-        """Return the whole history. Raises LookupError where the job's beginning or end is missing."""
+        """Return the whole history. Raises ValueError where it is another job's, or its beginning or end is missing."""
+        if "id" not in self._job:
+            raise ValueError("the beginning of the job is missing")
+        if self._id not in {"", self._job["id"]}:
+            raise ValueError(f"it is of {self._job['id']}")
+        if "finishTime" not in self._job:
+            raise ValueError("the end of the job is missing")
+        try:
+            return self._history()
+        except _UNLIKE:
+            raise ValueError("it lacks times or states that Hadoop writes") from None
+
+    def _history(self) -> History:
         # Attempts without an end ran when the job ended: the server does not tell of their counters, either.
         attempts = [
-            task_attempt(self._reference.id, {"state": "KILLED", **attempt}, self._groups.get(name, []))
+            task_attempt(self._job["id"], {"state": "KILLED", **attempt}, self._groups.get(name, []))
             for name, attempt in self._attempts.items()
         ]
         averages = _averages(attempts)
@@ -231,7 +272,7 @@ class _Made:
             )
             for stage in ("map", "reduce")
         }
-        record = job_record(self._reference.name, {**self._job, **averages, **failed}, self._counters)
+        record = job_record(self._name, {**self._job, **averages, **failed}, self._counters)
         return with_attempts(record, attempts)
 
 

@@ -94,7 +94,7 @@ def read_job(content: BinaryIO, settings: Mapping[str, str], name: str = "", sou
             except (LookupError, TypeError, AttributeError, ValueError):  # an event without its fields
                 garbled.append(kind.encode())
     except _BROKEN as error:
-        made.broken = f"{type(error).__name__}: {error}".splitlines()[0][:100]
+        made.broken = (str(error).splitlines() or ["its content is damaged"])[0][:100]
     made.garbled = len(garbled)
     return made.job(settings)
 
