@@ -19,7 +19,7 @@ from assay.stats.caveats import (
     SlowedDrives,
     TimesModelled,
 )
-from assay.stats.decision import Verdict
+from assay.stats.decision import More, Verdict
 from tests.report.made_decisions import (
     HDD,
     LEVELS,
@@ -283,3 +283,9 @@ def test_a_difference_that_no_drive_can_have_made_is_called_that():
     assert answer.headline == "this difference cannot come from the drives (busy for 0.2 s); repeat"
     assert answer.lines[1].words == "33 % less time, but not because of the drives"
     assert answer.caveats[0].startswith("The difference on ssd cannot come from the drives")
+    assert "on an idle machine, or with larger data" in answer.caveats[0]
+    assert not any("repetitions" in note for note in answer.notes), "repetitions would show the same difference"
+    nvme = SSD.model_copy(update={"placement": "nvme", "verdict": Verdict.NOT_KNOWN_YET})
+    more = More(repetitions=3, seconds=380)
+    both = decision(HDD, ssd, nvme, verdict=Verdict.NOT_KNOWN_YET, caveats=(apart,), more=more)
+    assert any("would decide nvme, if" in note for note in answer_of(both).notes)

@@ -8,7 +8,7 @@ from assay.report.analysis import RunData, analyse, read_run
 from assay.report.markdown import markdown
 from assay.report.next_steps import next_steps
 from assay.report.page import run_page
-from assay.stats.caveats import MachineShared
+from assay.stats.caveats import MachineShared, NotTheDrives
 from assay.stats.decision import Verdict
 from tests.builders import a_plan, a_record, a_trial
 from tests.report.made_decisions import bounded, conditions, decision, not_worth_it, undecided
@@ -45,6 +45,14 @@ def test_what_can_not_be_decided_by_repeating_is_not_repeated():
     (step,) = steps_of(undecided(repetitions=0))
     assert "--resume" not in step.command
     assert "quieter machine" in step.words
+
+
+def test_what_no_drive_made_is_looked_for_on_an_idle_machine_and_not_repeated():
+    apart = {"caveats": (NotTheDrives(of=("ssd",), busy_s=0.2),)}
+    (step,) = steps_of(undecided(repetitions=0).model_copy(update=apart))
+    assert step.words.startswith("To rule out what slowed trials down besides the drives")
+    assert "on an idle machine, or with larger data" in step.words
+    assert "--resume" not in step.command
 
 
 def a_small_job(moved_mb, size=None, **cluster):

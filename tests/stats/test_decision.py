@@ -213,6 +213,7 @@ def test_a_difference_beyond_what_drives_were_busy_for_is_not_theirs_and_decides
     assert NotTheDrives(of=("mx100",), busy_s=0.2) in found.caveats
     assert result(found, "mx100").verdict is not Verdict.WORTH_IT
     assert found.verdict is not Verdict.WORTH_IT
+    assert (found.more, found.of_other_cause) == (None, ("mx100",)), "repetitions would show the same difference"
     busy = decision_of(emulated(busy_run(times, 20.0, repetitions=3)))
     assert not busy.has(NotTheDrives)
     assert busy.verdict is Verdict.WORTH_IT

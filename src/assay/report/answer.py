@@ -432,7 +432,9 @@ def _caveats(decision: Decision, names: Mapping[str, str]) -> Iterator[str]:
     yield from islice(_not_met(decision, names), 1)
     of_worth = decision.question is Question.WORTH
     open_ = decision.verdict is Verdict.NOT_KNOWN_YET if of_worth else not decision.repeated
-    if open_ and len(decision.placements) > 1:
+    open_levels = [result.placement for result in decision.placements[1:] if result.verdict is Verdict.NOT_KNOWN_YET]
+    undecided = [level for level in open_levels if level not in decision.of_other_cause]
+    if open_ and len(decision.placements) > 1 and (undecided or not decision.of_other_cause):
         more = decision.more
         if not decision.repeated:
             yield NO_REPETITIONS
@@ -443,7 +445,8 @@ def _caveats(decision: Decision, names: Mapping[str, str]) -> Iterator[str]:
                 f"{more.repetitions} more repetition{'' if more.repetitions == 1 else 's'} ({about_text(more.seconds)})"
             )
             corrected = f", corrected for {decision.corrected} verdicts" if decision.corrected > 1 else ""
-            yield f"About {times} would decide it{corrected}, if the times vary as they did so far."
+            subject = ", ".join(undecided) if decision.of_other_cause else "it"
+            yield f"About {times} would decide {subject}{corrected}, if the times vary as they did so far."
     yield from model_notes(decision)
     yield from slowed_notes(decision)
 

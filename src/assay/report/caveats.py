@@ -37,7 +37,8 @@ def other_cause_notes(decision: Decision) -> Iterator[str]:
         if isinstance(caveat, NotTheDrives):
             yield (
                 f"The difference on {', '.join(caveat.of)} cannot come from the drives, which were busy for "
-                f"{seconds_text(caveat.busy_s)} s at most: something else slowed trials down. Repeat the experiment."
+                f"{seconds_text(caveat.busy_s)} s at most: something else slowed trials down. "
+                "Repeat the experiment on an idle machine, or with larger data, so that the drives matter more."
             )
 
 

@@ -26,7 +26,10 @@ LEAST_MEMORY_BYTES = 1000 << 20
 LESS = 0.9
 """A bound of memory that is hardly lower changes nothing."""
 INTERMEDIATES_GUIDE = "docs/how-to/should-i-buy-ssds-for-yarn-local-directories.md"
-
+OTHER_CAUSE = (
+    "To rule out what slowed trials down besides the drives, run the experiment again on an idle machine, "
+    "or with larger data"
+)
 
 OF_OTHER_QUESTIONS = {
     Question.COST: "To see what the faults did to tasks and blocks, open the page",
@@ -61,6 +64,8 @@ def next_steps(run: RunData, decisions: Sequence[Decision]) -> list[NextStep]:
         most = about_text(60 * _minutes(seconds))
         words = f"To decide {what}, repeat the experiment for about {about_text(seconds)} (at most {most})"
         steps.append(NextStep(words, repeat_command(run, seconds)))
+    if any(decision.of_other_cause for decision in of_worth):
+        steps.append(NextStep(OTHER_CAUSE, run_command(run)))
     unmet = next((one for one in decisions if not all(condition.met for condition in one.conditions)), None)
     if unmet is not None:
         steps.append(_reach_the_drives(run, unmet))

@@ -196,6 +196,13 @@ class Decision(Frozen):
         return any(isinstance(caveat, kind) for caveat in self.caveats)
 
     @property
+    def of_other_cause(self) -> tuple[str, ...]:
+        """The levels that are not known yet since no drive can have made their difference: repetitions decide none."""
+        levels = [level for caveat in self.caveats if isinstance(caveat, NotTheDrives) for level in caveat.of]
+        open_ = {result.placement for result in self.placements[1:] if result.verdict is Verdict.NOT_KNOWN_YET}
+        return tuple(level for level in levels if level in open_)
+
+    @property
     def baseline_slower(self) -> bool:
         """Whether zero storage delay took longer than the base: noise exceeds what storage costs; that is no limit."""
         if self.baseline is None or not self.placements:
@@ -361,7 +368,7 @@ class _DecisionInputs:
             verdict=verdict,
             busy_bound_s=bound,
             conditions=conditions(real, self.base) if of_drives else (),
-            more=self._more(placements, together) if verdict is Verdict.NOT_KNOWN_YET else None,
+            more=self._more(placements, together, apart) if verdict is Verdict.NOT_KNOWN_YET else None,
             corrected=together,
             nodes=whole_number(nodes) or None,
             caveats=(
@@ -494,10 +501,17 @@ class _DecisionInputs:
         value = self._saving(level, self.base).value / (1 - cost.ratio)
         return Estimate(value=value, low=float(low), high=float(high))
 
-    def _more(self, placements: Sequence[PlacementResult], together: int) -> More | None:
-        """What would decide all that is open among so many verdicts, if the ratios stay as they are."""
+    def _more(self, placements: Sequence[PlacementResult], together: int, apart: NotTheDrives | None) -> More | None:
+        """What would decide all that is open among so many verdicts, if the ratios stay as they are.
+
+        A difference that no drive made stays open however often it is seen.
+        """
         have = len({one.repetition for own in self.fit.trials.values() for one in own})
-        open_ = [placement.placement for placement in placements[1:] if placement.verdict is Verdict.NOT_KNOWN_YET]
+        open_ = [
+            placement.placement
+            for placement in placements[1:]
+            if placement.verdict is Verdict.NOT_KNOWN_YET and not (apart and placement.placement in apart.of)
+        ]
         needed = [
             repetitions_to_decide(
                 one.log, one.error, self.fit.noise_of(level, self.base), have, self._worth, ALPHA / together
