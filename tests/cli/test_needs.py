@@ -86,6 +86,8 @@ def test_a_plan_that_can_decide_nothing_is_said_to_be_one():
     assert "each combination runs once" in why_undecided(a_plan(*once))
     assert why_undecided(a_plan(*once, *again)) == ""
     assert "compares nothing" in why_undecided(a_plan(once[0], again[0]))
+    assert why_undecided(a_plan(*once), budget_s=3600) == "", "the time is used for repetitions"
+    assert "compares nothing" in why_undecided(a_plan(once[0]), budget_s=3600)
 
 
 def test_a_time_is_a_range_and_that_of_a_jar_is_unknown():

@@ -372,6 +372,17 @@ def test_a_dry_run_as_json_has_the_trials_and_what_they_need(command, capsys):
     assert not command.out.exists()
 
 
+@pytest.mark.parametrize(("budget_s", "reason"), [(None, "each combination runs once"), (3600.0, "")])
+def test_a_dry_run_as_json_says_that_nothing_is_decided_only_where_no_time_for_repetitions_is_given(
+    command, capsys, budget_s, reason
+):
+    once = [Override("repetitions", 1, ("--repetitions", "1"))]
+    assert command.run(as_json=True, dry_run=True, overrides=once, budget_s=budget_s)[0] == 0
+    undecided = json.loads(capsys.readouterr().out)["undecided"]
+    assert reason in undecided
+    assert bool(undecided) == bool(reason)
+
+
 def test_values_that_are_set_count_and_are_kept_with_the_run(command):
     several = [override_of("workloads=triangles"), Override("repetitions", 3, ("--repetitions", "3"))]
     assert command.run(overrides=several)[0] == 0

@@ -5,12 +5,15 @@ from pathlib import Path
 import pytest
 
 from assay.cli.context import find_installation, vocabulary
+from assay.model.prediction import PredictedTrial, Prediction
 from assay.plan.make import plan_and_more
 from assay.plan.source import ExperimentSource
 from assay.report.analysis import analyse
 from assay.report.answer import answer_of
+from assay.report.predicted import predicted_lines
 from assay.stats.changes import AS_IT_IS, CHANGE, change_order, change_text
 from assay.stats.decision import Verdict, decisions
+from assay.stats.predicted import beside
 from tests.builders import a_record
 
 SHIPPED = Path(__file__).parents[2] / "experiments" / "before-you-buy.yaml"
@@ -83,6 +86,26 @@ def test_the_answer_says_the_changes_by_their_verdicts(plan):
     assert answer.lines[0].words.startswith("of which storage: 45 s, 45 % (")
     assert f"{SSD} wins back" in answer.lines[-1].words
     assert not any("on as it is" in text for text in (*answer.notes, *(line.words for line in answer.lines)))
+
+
+def test_what_is_predicted_of_a_change_stands_beside_the_decision(plan):
+    records = records_of(plan)
+    as_it_is = next(record for record in records if change_text(record.trial.factors, plan.base) == AS_IT_IS)
+    trial = PredictedTrial(
+        like=as_it_is.trial.id,
+        levels={"mapreduce.task.io.sort.mb": "300"},
+        elapsed_s=80,
+        low_s=75,
+        high_s=85,
+        basis="b",
+    )
+    prediction = Prediction("p", "toy", trial, {**as_it_is.trial.factors, **trial.levels})
+    decided = decisions(plan, records)
+    ((level,),) = beside(plan, decided, records, [prediction])
+    assert (level.level, level.elapsed_s.value) == ("mapreduce.task.io.sort.mb 300", 80)
+    assert level.saving.value == pytest.approx(0.2, abs=0.01)
+    (line,) = predicted_lines(decided[0], [level])
+    assert line.label == "With mapreduce.task.io.sort.mb 300, predicted"
 
 
 def test_no_change_is_told_a_second_time_with_another_significance(plan):

@@ -34,7 +34,7 @@ def test_without_repetitions_the_ratio_has_no_interval():
     plan, records = made_run(made_trials(repetitions=1))
     prediction = a_prediction(records[0], placement="nvme")
     assert with_predictions(summarise(records), records, [prediction])[-1].predicted.interval is None
-    ((level,),) = beside(decisions(plan, records), records, [prediction])
+    ((level,),) = beside(plan, decisions(plan, records), records, [prediction])
     assert (level.elapsed_s.low, level.elapsed_s.high, level.saving.low) == (16, 30, None)
 
 
@@ -45,7 +45,9 @@ def test_it_stands_in_its_own_group_and_beside_the_decision_that_has_all_other_f
     places = [(row.group.workload, row.placement) for row in rows]
     assert places.index((last.trial.workload.name, "nvme")) == places.index((last.trial.workload.name, "ssd")) + 1
     decided = decisions(plan, records)
-    levels = beside(decided, records, [a_prediction(last, placement="nvme"), a_prediction(last, settings="tuned")])
+    levels = beside(
+        plan, decided, records, [a_prediction(last, placement="nvme"), a_prediction(last, settings="tuned")]
+    )
     of = {one.levels["workload"]: [level.level for level in own] for one, own in zip(decided, levels, strict=True)}
     assert of == {last.trial.workload.name: ["nvme"], records[0].trial.workload.name: []}
     (row,) = (

@@ -74,8 +74,8 @@ class DryRun(Frozen):
     """Why the plan can decide nothing without more repetitions; empty where it can."""
 
 
-def dry_run_of(plan: Plan, needs: Needs, doubts: Sequence[Doubt]) -> DryRun:
-    """Describe a checked plan; `doubts` are those that are known before it runs."""
+def dry_run_of(plan: Plan, needs: Needs, doubts: Sequence[Doubt], budget_s: float | None = None) -> DryRun:
+    """Describe a checked plan; `doubts` are those that are known before it runs, `budget_s` is the time for it."""
     return DryRun(
         experiment=plan.experiment,
         trials=tuple(_planned(trial, needs.estimates[trial.id]) for trial in plan.trials),
@@ -90,7 +90,7 @@ def dry_run_of(plan: Plan, needs: Needs, doubts: Sequence[Doubt]) -> DryRun:
         memory_bytes=needs.memory_bytes,
         available_memory_bytes=needs.available_memory_bytes,
         doubts=tuple(doubts),
-        undecided=why_undecided(plan),
+        undecided=why_undecided(plan, budget_s),
     )
 
 
@@ -139,18 +139,21 @@ def print_needs(plan: Plan, needs: Needs, budget_s: float | None, console: Conso
     basis = from_records or "a rough estimate"
     longest_text = f", {basis} (the longest trial, {longest.id}, {seconds} or more)" if needs.known else ""
     print_line(console, f"  in all: {time}{longest_text}; {space}")
-    if budget_s is None and (why := why_undecided(plan)):
+    if why := why_undecided(plan, budget_s):
         print_text(console, f"  {why}", "yellow")
     if budget_s is not None:
         rest = "the time that trials leave is used for further repetitions"
         print_line(console, f"  for {duration_text(budget_s)}: {rest}")
 
 
-def why_undecided(plan: Plan) -> str:
-    """Say why a plan can't decide anything, and what would mend that; nothing where it can."""
+def why_undecided(plan: Plan, budget_s: float | None = None) -> str:
+    """Say why a plan can't decide anything, and what would mend that; nothing where it can.
+
+    Within a budget of seconds the time that trials leave is used for repetitions.
+    """
     trials = [trial for trial in plan.trials if not (trial.warm_up or trial.varied)]
     combined = Counter(tuple(trial.factors.items()) for trial in trials)
-    if max(combined.values(), default=0) < 2:
+    if budget_s is None and max(combined.values(), default=0) < 2:
         return (
             "this plan can decide nothing: each combination runs once, so nobody knows how much equal trials differ; "
             "add --repetitions 2, or --for 1h"

@@ -184,7 +184,7 @@ def run_experiment(
     if dry_run:
         print_needs(plan, needs, budget_s, output.results)
         if output.as_json:
-            print_json(dry_run_of(plan, needs, known_doubts(plan)).model_dump(mode="json"))
+            print_json(dry_run_of(plan, needs, known_doubts(plan), budget_s).model_dump(mode="json"))
         return 0
     print_needs(plan, needs, budget_s, console)
     _know_ceiling(plan, installation, output)

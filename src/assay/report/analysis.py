@@ -355,7 +355,7 @@ def analyse(
     compared = compare(records.samples, prior=plan.prior, orders={PLACEMENT: plan.placements})
     decided = decisions(plan, records, compared)
     depends = [(one, sensitivity_of(one, records, cpu_speed)) for one in decided]
-    predicted = beside(decided, records, predictions)
+    predicted = beside(plan, decided, records, predictions)
     factor = decided[0].factor if decided else PLACEMENT
     rows = summarise(records, compared, plan.prior, plan.placements)
     sections: dict[str, SectionView] = {}

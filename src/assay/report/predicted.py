@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from assay.model.prediction import Prediction
 from assay.report.answer import AnswerLine, interval_text, percent
 from assay.report.words import seconds_text
+from assay.stats.changes import CHANGE
 from assay.stats.decision import Decision
 from assay.stats.predicted import PredictedLevel
 from assay.stats.sample import MACHINE, PLACEMENT
@@ -37,8 +38,9 @@ def predicted_words(rows: Sequence[Row], names: Sequence[str]) -> list[str]:
 def predicted_lines(decision: Decision, predicted: Sequence[PredictedLevel]) -> list[AnswerLine]:
     """Lines of an answer that stand below those of what ran."""
     lines = []
+    before = {PLACEMENT: "On", CHANGE: "With"}.get(decision.factor, f"With {decision.factor}")
     for one in predicted:
-        label = f"{'On' if decision.factor == PLACEMENT else f'With {decision.factor}'} {one.level}, predicted"
+        label = f"{before} {one.level}, predicted"
         low, high = seconds_text(one.elapsed_s.low), seconds_text(one.elapsed_s.high)
         words = f"by {one.predictor}, {low} to {high} s"
         if one.saving is not None:

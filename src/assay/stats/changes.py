@@ -36,6 +36,13 @@ def levels_beside(factors: Levels, base: Mapping[str, str]) -> Levels:
     return tuple(item for item in factors if item[0] not in base)
 
 
+def others_and_level(factors: Levels, factor: str, base: Mapping[str, str]) -> tuple[Levels, str]:
+    """The levels of all factors but a question's, and that one's; the base's levels tell which change it is."""
+    if factor == CHANGE:
+        return levels_beside(factors, base), change_text(dict(factors), base)
+    return tuple(item for item in factors if item[0] != factor), dict(factors)[factor]
+
+
 def as_changes(found: Sequence[TrialSample], base: Mapping[str, str]) -> list[TrialSample]:
     """Samples with the factor `change` in place of all that the base names."""
     return [

@@ -20,9 +20,8 @@ from assay.stats.changes import (
     as_changes,
     asks_of_changes,
     change_order,
-    change_text,
     changes_of,
-    levels_beside,
+    others_and_level,
 )
 from assay.stats.comparison import Comparison, compare, holm
 from assay.stats.fault_cost import FAULT
@@ -262,7 +261,7 @@ def decisions(
     ran: dict[Levels, dict[str, bool]] = {}
     for record in records:
         if not (record.trial.warm_up or record.trial.varied):
-            others, level = _asked(plan, factor, record)
+            others, level = others_and_level(tuple(record.trial.factors.items()), factor, plan.base)
             own = ran.setdefault(others, {})
             own[level] = own.get(level, False) or counts(record)
     return [draft.decision(verdicts, ran, together) for draft in drafts]
@@ -279,14 +278,6 @@ def question_of(plan: Plan, found: Sequence[TrialSample]) -> tuple[str, Sequence
         return CHANGE, as_changes(found, plan.base)
     others = [name for name in varies if name not in {*WORK, "variant", MACHINE, PLACEMENT, *NOTHING_TO_CHOOSE}]
     return (others[0] if PLACEMENT not in varies and others else PLACEMENT), found
-
-
-def _asked(plan: Plan, factor: str, record: Record) -> tuple[Levels, str]:
-    """A record's levels of all factors but the question's, and that one's."""
-    factors = record.trial.factors
-    if factor == CHANGE:
-        return levels_beside(tuple(factors.items()), plan.base), change_text(factors, plan.base)
-    return tuple(item for item in factors.items() if item[0] != factor), factors[factor]
 
 
 def _verdicts(drafts: Sequence["_DecisionInputs"], worth: float, alpha: float) -> Mapping[tuple[Levels, str], Verdict]:

@@ -10,7 +10,8 @@ from math import exp, hypot, log
 from assay.model.base import Frozen
 from assay.model.prediction import PredictedTrial, Prediction
 from assay.model.record import Record
-from assay.model.trial import ZERO_DELAY
+from assay.model.trial import ZERO_DELAY, Plan
+from assay.stats.changes import others_and_level
 from assay.stats.decision import Decision, Estimate
 from assay.stats.noise import ConfidenceInterval, Median
 from assay.stats.sample import MACHINE, PLACEMENT, Levels, Trials
@@ -45,18 +46,23 @@ def with_predictions(rows: Sequence[Row], records: Sequence[Record], predictions
 
 
 def beside(
-    decisions: Sequence[Decision], records: Sequence[Record], predictions: Sequence[Prediction]
+    plan: Plan, decisions: Sequence[Decision], records: Sequence[Record], predictions: Sequence[Prediction]
 ) -> list[tuple[PredictedLevel, ...]]:
     """For each decision what is predicted of its factor, with all other factors as they are there."""
-    placed = [(prediction, dict(levels)) for prediction, levels in _on_machines(records, predictions)]
-    return [
-        tuple(
-            _level(prediction, levels[decision.factor], decision)
-            for prediction, levels in placed
-            if {**levels, decision.factor: ""} == {**decision.levels, decision.factor: ""}
+    placed = _on_machines(records, predictions)
+    predicted = []
+    for decision in decisions:
+        levels = [
+            (prediction, *others_and_level(factors, decision.factor, plan.base)) for prediction, factors in placed
+        ]
+        predicted.append(
+            tuple(
+                _level(prediction, level, decision)
+                for prediction, others, level in levels
+                if dict(others) == decision.levels
+            )
         )
-        for decision in decisions
-    ]
+    return predicted
 
 
 def _on_machines(records: Sequence[Record], predictions: Sequence[Prediction]) -> list[tuple[Prediction, Levels]]:
