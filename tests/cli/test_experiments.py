@@ -7,10 +7,13 @@ import pytest
 from click.testing import CliRunner
 
 from assay.cli import cli
+from assay.cli.context import find_installation, vocabulary
 from assay.cli.experiment_keys import OF_THE_FILE, KeyOption, key_options
 from assay.model.errors import BadInputError
 from assay.plan.experiment import ExperimentFile
+from assay.plan.make import plan_and_more
 from assay.plan.overrides import Override
+from assay.plan.source import ExperimentSource
 
 ROOT = Path(__file__).parents[2]
 
@@ -82,3 +85,29 @@ def test_a_value_is_a_list_a_map_or_yaml(words, sets):
 def test_a_value_that_is_no_yaml_is_refused_by_its_option():
     with pytest.raises(BadInputError, match="--memory"):
         overrides_of("--memory", "[1GiB")
+
+
+def test_a_map_s_key_without_a_value_is_refused_with_one():
+    with pytest.raises(BadInputError, match="--media hdd=: hdd has no value; write hdd=wd10ezex"):
+        overrides_of("--media", "hdd=")
+
+
+def test_media_that_an_option_replaces_are_named_with_how_to_keep_them():
+    file = ROOT / "experiments" / "local-directories.yaml"
+    with pytest.raises(BadInputError) as refused:
+        ExperimentSource(file, [Override("media", {"hdd": "wd10ezex"}, ("--media", "hdd=wd10ezex"))])
+    assert "placement: intermediate names the medium 'ssd'" in str(refused.value)
+    assert str(refused.value).endswith("; --media replaces all media: write hdd=wd10ezex,ssd=samsung-840-evo-120gb")
+
+
+def test_quick_runs_each_combination_once_and_contradicts_what_it_sets(monkeypatch):
+    taken = []
+    monkeypatch.setattr("assay.cli.run.run_experiment", lambda file, *_, **more: taken.append((file, more)) or 0)
+    CliRunner().invoke(cli, ["run", "local-directories", "--quick"], standalone_mode=False, catch_exceptions=False)
+    ((file, more),) = taken
+    plan = plan_and_more(ExperimentSource(file, more["overrides"]), vocabulary(find_installation()))[0]
+    placements = [trial.placement.name for trial in plan.trials]
+    assert sorted(placements) == ["hdd", "local-directories-on-ssd", "zero-delay"]
+    for option, value in (("--repetitions", "5"), ("--order", "mirrored")):
+        done = CliRunner().invoke(cli, ["run", "local-directories", "--quick", option, value])
+        assert f"--quick and {option} {value} contradict each other" in done.output

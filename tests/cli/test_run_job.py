@@ -10,6 +10,7 @@ from assay.cli.context import find_installation, vocabulary
 from assay.input.sample import MANIFEST
 from assay.media import memory
 from assay.model.errors import BadInputError
+from assay.plan.job_experiment import TRIALS
 from assay.plan.make import plan_and_more
 from assay.plan.source import ExperimentSource
 from assay_extras.testing.job_histories import MadeJob, write_history
@@ -111,9 +112,9 @@ def test_the_ratio_and_the_settings_of_a_past_run(home):
     with pytest.raises(BadInputError, match="has no job 'nightly'"):
         run_job("--input", "in", "--history", "done", "--job", "nightly", "--node-memory", "8GiB")
     _, text = run_job("--input", "in", "--history", "done", "--job", "nightly sort", "--node-memory", "8GiB")
-    assert "a node reads 2 times what it has left for files: a node reads 4.0 GiB of the input" in text.replace(
-        "\n", " "
-    )
+    text = text.replace("\n", " ")
+    assert "a node reads 2 times what it has left for files: a node reads 4.0 GiB of the input" in text
+    assert "assumed" not in text
     experiment = written(home)
     assert experiment["page_cache"] == "47MiB"
     # 100 MB of 8 GiB need a tenth of a reducer, and there is no less than one.
@@ -195,7 +196,7 @@ def test_drives_whose_bytes_do_not_fit_into_memory_lie_on_disk(home, monkeypatch
 def test_an_experiment_is_never_overwritten(home):
     run_job("--input", "in", "--ratio", "1")
     run_job("--input", "in", "--ratio", "1")
-    with pytest.raises(BadInputError, match=r"exp/mine.yaml is there already and says something else"):
+    with pytest.raises(BadInputError, match=r"exp/mine.yaml is there already and says .* another --write FILE"):
         run_job("--input", "in", "--ratio", "1.2")
 
 
@@ -206,6 +207,7 @@ def test_an_experiment_is_never_overwritten(home):
         (["--input", "in", "--ratio", "1", "--class", "Their"], "class is 'Their'"),
         (["--input", "in", "--ratio", "1", "--", "{input}"], r"must be a text with \{output\}"),
         (["--input", "in", "--ratio", "1", "--against", "disc"], "--against disc: .*short names are hdd, ssd, nvme"),
+        (["--input", "in", "--ratio", "1", "--now", "ssd"], "--now ssd and --against ssd are the same drive; .* nvme"),
         (["--input", "in"], "not known; say how much memory a node has"),
         (["--input", "in", "--ratio", "9"], "take a sample of at least 288.0 MiB"),
         (["--input", "hdfs:/logs", "--ratio", "1"], "--input hdfs:/logs needs Hadoop's client"),
@@ -221,3 +223,62 @@ def test_what_can_t_be_is_refused_before_anything_is_written(home, monkeypatch, 
 def test_a_ratio_and_memory_contradict_each_other(home):
     with pytest.raises(click.UsageError, match="contradict"):
         run_job("--input", "in", "--ratio", "1", "--memory", "2GiB")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--worth", "95%"], "'95%' is more than 90 %"),
+        (["--sample", "2"], "'2' is 2 bytes; did you mean 2GB?"),
+        (["--sample", "500"], "did you mean 500MB?"),
+        (["--nodes", "many"], "'many' is no number; write a number such as 4"),
+        (["--nodes", "1.5"], "'1.5' is no whole number"),
+        (["--ratio", "nan"], "'nan' is no number; write a number such as 4"),
+    ],
+)
+def test_values_that_no_experiment_has_are_refused_at_once(home, words, message):
+    with pytest.raises(click.BadParameter) as refused:
+        run_job("--input", "in", *words)
+    assert message in refused.value.message
+    assert not (home / "exp").exists()
+
+
+def test_a_dry_run_prints_what_it_would_do_and_writes_nothing(home):
+    done = CliRunner().invoke(
+        cli, ["run-job", "my job.jar", "--input", "in", "--sample", "80MB", "--ratio", "1", "--dry-run"]
+    )
+    text = " ".join(done.output.split())
+    assert "sample: 76.3 MiB of the 95.4 MiB" in text
+    assert "time: at least 7 minutes for 14 trials" in text  # 14 x (24 + 5 x 80 / 80) s
+    assert {path.name for path in home.iterdir()} == {"my job.jar", "in"}
+
+
+def test_what_was_written_says_how_to_run_it(home, monkeypatch):
+    monkeypatch.setenv("ASSAY_COMMAND", "./assay")
+    _, text = run_job("--input", "in", "--ratio", "1")
+    assert "run it with: ./assay run exp/mine.yaml" in text
+    assert len(plan_of(home / "exp" / "mine.yaml").trials) == TRIALS
+
+
+def test_nodes_with_several_drives_gain_less_than_the_test_shows(home):
+    _, text = run_job("--input", "in", "--ratio", "1", "--now", "12xhdd")
+    caveat = "Your nodes have 12 such drives for this, and the test has one, so it shows more than you"
+    assert f"{caveat} would gain" in " ".join(text.split())
+    assert f"# {caveat}\n" in (home / "exp" / "mine.yaml").read_text()
+    assert written(home)["media"]["now"]["profile"] == "seagate-constellation-es3-4tb"
+
+
+def test_an_input_that_nodes_hold_in_memory_gains_nothing_from_drives(home):
+    sized = ["--nodes", "1", "--node-memory", "400GiB", "--container-memory", "100GiB"]
+    _, text = run_job("--input", "in", "--sample", "20MB", *sized)
+    held = "your nodes hold this input in memory: expect no gain from drives (a node has 3,221 times its part"
+    assert held in " ".join(text.split())
+    assert held in (home / "exp" / "mine.yaml").read_text()
+    assert written(home)["page_cache"] == "all"
+
+
+def test_what_containers_may_take_is_said_to_be_assumed(home):
+    (home / "done").mkdir()
+    write_history(home / "done", MadeJob(name="sort", read_bytes=8 * GIB), settings={"mapreduce.job.reduces": "6"})
+    _, text = run_job("--input", "in", "--history", "done", "--node-memory", "16GiB")
+    assert "containers may take 8.0 GiB (assumed: Hadoop's default" in " ".join(text.split())

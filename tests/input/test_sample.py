@@ -115,3 +115,37 @@ def test_a_file_that_goes_meanwhile_is_said(logs, tmp_path):
     (logs / "part-1").unlink()
     with pytest.raises(AssayError, match=r"part-1 can't be read, or changed"):
         write_sample(sample, ThisMachine(), tmp_path / "sample")
+
+
+def test_a_sample_that_was_interrupted_is_taken_again(logs, tmp_path):
+    sample, folder = choose(str(logs), ThisMachine(), 3000), tmp_path / "sample"
+
+    class Interrupted(ThisMachine):
+        def get(self, paths, folder):
+            super().get(paths[:1], folder)
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        write_sample(sample, Interrupted(), folder)
+    assert not folder.exists()
+    write_sample(sample, ThisMachine(), folder)
+    assert (folder / MANIFEST).is_file()
+    assert sum(file.stat().st_size for file in folder.rglob("part-*")) == 3000
+    assert [path.name for path in tmp_path.glob("sample*")] == ["sample"]
+
+
+def test_few_files_are_looked_at_for_lines(tmp_path):
+    folder = tmp_path / "packed"
+    folder.mkdir()
+    for number in range(50):
+        (folder / f"{number}.gz").write_bytes(b"\0\n" * 2000)
+    seen = []
+
+    class Counted(ThisMachine):
+        def pieces(self, path, offset=0, size=None):
+            seen.append(path)
+            return super().pieces(path, offset, size)
+
+    with pytest.raises(BadInputError, match="none of the first 8 is a text"):
+        choose(str(folder), Counted(), 100)
+    assert len(seen) == 8

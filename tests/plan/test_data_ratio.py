@@ -3,7 +3,7 @@
 import pytest
 
 from assay.model.errors import BadInputError
-from assay.plan.data_ratio import SiteNode, cache_bytes
+from assay.plan.data_ratio import SiteNode, cache_bytes, times_text
 
 GIB = 1 << 30
 LEAST = 32 << 20
@@ -42,6 +42,23 @@ def test_a_sample_s_page_cache():
     assert cache_bytes(2 * GIB, 4, LEAST) == GIB // 2
     assert cache_bytes(2 * GIB, 0.25, LEAST) == 8 * GIB
     assert cache_bytes(2 * GIB, 0.2, LEAST) is None
+
+
+def test_ample_memory_needs_no_least_sample():
+    assert cache_bytes(1 << 20, 0.2, LEAST) is None
+
+
+def test_containers_that_were_assumed_are_said_to_be():
+    assert SiteNode(128 * GIB, 8 * GIB, 64.0 * GIB, usual_containers=True).text.endswith(
+        "containers may take 8.0 GiB (assumed: Hadoop's default; --container-memory says another)"
+    )
+    with pytest.raises(BadInputError, match=r"8.0 GiB \(assumed: Hadoop's default.* leaves no memory"):
+        SiteNode(8 * GIB, 8 * GIB, 1.0, usual_containers=True).ratio()
+
+
+@pytest.mark.parametrize(("count", "text"), [(0.25, "0.25"), (4, "4"), (66.666, "66.7"), (3280.4, "3,280")])
+def test_times_are_readable(count, text):
+    assert times_text(count) == text
 
 
 def test_a_sample_that_is_too_small_is_refused_with_one_that_is_not():

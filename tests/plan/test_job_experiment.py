@@ -3,7 +3,7 @@
 import pytest
 from ruamel.yaml import YAML
 
-from assay.plan.job_experiment import JobExperiment, experiment_name, quoted
+from assay.plan.job_experiment import JobExperiment, experiment_name, of_several, quoted
 
 
 @pytest.mark.parametrize("text", ["on", "1e3", "a: b", "#", "'\"", "監査", "- x", "{input} {output}", "", "/a/b.jar"])
@@ -28,3 +28,23 @@ def test_the_drive_is_in_the_role_alone_and_in_all():
     assert YAML(typ="safe").load(experiment.text)["placement"] == [
         "now", {"name": "input-on-nvme", "input": "nvme", "intermediate": "now", "output": "now"}, "nvme",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["2024", "1e5", "true", "null", "1.5", "2024-11-25"])
+def test_a_name_that_yaml_reads_as_another_type_is_quoted(name):
+    experiment = JobExperiment(
+        name=name, description="x", comments=[], options={"jar": "a.jar"}, now="wd10ezex",
+        other=(name, "intel-p4500-1tb"), role="input", worth="5%", memory=[],
+    )  # fmt: skip
+    tree = YAML(typ="safe").load(experiment.text)
+    assert tree["experiment"] == name
+    assert list(tree["media"]) == ["now", name]
+    assert tree["placement"][1]["input"] == tree["placement"][2] == name
+
+
+def test_nodes_with_several_drives_are_told_that_the_test_has_one():
+    assert of_several(1) == []
+    assert " ".join(of_several(12)).startswith(
+        "Your nodes have 12 such drives for this, and the test has one, so it shows more than you would gain: take a "
+        "sample of about 1/12 of"
+    )

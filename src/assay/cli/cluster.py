@@ -6,7 +6,15 @@ from contextlib import closing
 import click
 
 from assay.cli.console import ConsoleDisplay, Output
-from assay.cli.context import find_installation, json_option, open_console, open_output, output_options, print_json
+from assay.cli.context import (
+    WholeNumber,
+    find_installation,
+    json_option,
+    open_console,
+    open_output,
+    output_options,
+    print_json,
+)
 from assay.model.cluster import EmbeddedSpec, even_racks
 from assay.model.errors import BadInputError
 from assay.model.installation import Installation
@@ -41,9 +49,9 @@ def cluster() -> None:
 
 @cluster.command("up")
 @click.option("--settings", default="stock", show_default=True, help="A shipped settings profile, such as defaults.")
-@click.option("--nodes", type=click.IntRange(1, MOST_NODES), default=1, show_default=True, help="Workers.")
+@click.option("--nodes", type=WholeNumber(1, MOST_NODES), default=1, show_default=True, help="Workers.")
 @click.option("--network", default=NO_NETWORK, show_default=True, help="Between nodes, such as gigabit or 200Mbit.")
-@click.option("--racks", type=click.IntRange(1, MOST_NODES), default=1, show_default=True, help="Of the workers.")
+@click.option("--racks", type=WholeNumber(1, MOST_NODES), default=1, show_default=True, help="Of the workers.")
 @output_options
 def up(settings: str, nodes: int, network: str, racks: int, *, output: Output) -> None:
     """Start a Hadoop on this machine, and leave it running: on free loopback ports, or on nodes of their own.

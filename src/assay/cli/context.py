@@ -198,22 +198,28 @@ class Speed(click.ParamType[float]):
         return speed
 
 
-_MOST_PERCENT = 1000
-
-
 class Percentage(click.ParamType[float]):
-    """A percentage such as `5%`, from 0 to 1000 %; its value is a share."""
+    """A percentage such as `5%`, from 0 to `most` %; its value is a share."""
 
     name = "percentage"
+
+    def __init__(self, most: int = 1000) -> None:
+        self._most = most
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         """Fails on anything else."""
         if isinstance(value, float):
             return value
         share = re.fullmatch(rf"{_NUMBER} ?%", str(value).strip())
-        if share is None or float(share[1]) > _MOST_PERCENT:
+        if share is None:
             self.fail(f"{value!r} is not a percentage; write it as 5%", param, ctx)
+        if float(share[1]) > self._most:
+            self.fail(f"{value!r} is more than {self._most} %, which is the most that it may be", param, ctx)
         return float(share[1]) / 100
+
+
+_LEAST_BARE_BYTES = 1 << 20
+"""A number without a unit that is less was hardly meant to be bytes."""
 
 
 class Size(click.ParamType[int]):
@@ -228,7 +234,40 @@ class Size(click.ParamType[int]):
         size = value if isinstance(value, int) else size_of(str(value))
         if not size:
             self.fail(f"{value!r} is no size; write {HOW}", param, ctx)
+        if str(value).strip() == str(size) and size < _LEAST_BARE_BYTES and not isinstance(value, int):
+            meant = f"{size}{'GB' if size < 100 else 'MB'}"
+            self.fail(f"{value!r} is {size} byte{'' if size == 1 else 's'}; did you mean {meant}?", param, ctx)
         return size
+
+
+def _check_number(
+    kind: click.ParamType[Any], value: Any, param: click.Parameter | None, ctx: click.Context | None
+) -> None:
+    """Fails on what is no finite number; ranges are click's to check."""
+    with suppress(ValueError):
+        if math.isfinite(float(value)):
+            return
+    kind.fail(f"{value!r} is no number; write a number such as 4", param, ctx)
+
+
+class WholeNumber(click.IntRange):
+    """A whole number within bounds."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Fails on anything else."""
+        _check_number(self, value, param, ctx)
+        if not str(value).strip().lstrip("+-").isdecimal():
+            self.fail(f"{value!r} is no whole number; write a number such as 4", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+class BoundedNumber(click.FloatRange):
+    """A number within bounds."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Fails on anything else."""
+        _check_number(self, value, param, ctx)
+        return super().convert(value, param, ctx)
 
 
 class Number(click.ParamType[float]):

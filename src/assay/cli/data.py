@@ -12,6 +12,7 @@ from assay.cli.context import (
     FAILED,
     Number,
     UserPath,
+    WholeNumber,
     find_installation,
     json_option,
     open_console,
@@ -109,7 +110,7 @@ def data_get(name: str, to: Path | None, *, output: Output) -> int:
 @data.command("make")
 @click.argument("preset")
 @click.option(
-    "--seed", type=click.IntRange(0, 2**31 - 1), default=1, show_default=True,
+    "--seed", type=WholeNumber(0, 2**31 - 1), default=1, show_default=True,
     help="Seed of the graph; each seed makes another graph of the same kind.",
 )  # fmt: skip
 @click.option(
@@ -131,7 +132,7 @@ def data_make(preset: str, seed: int, scale: float, to: Path | None, *, output: 
 @click.argument("name_or_file")
 @click.option("--format", "form", type=click.Choice(FORMATS), default="auto", show_default=True)
 @click.option(
-    "--header-lines", type=click.IntRange(min=0), help="Number of lines before the first edge, if it is not clear."
+    "--header-lines", type=WholeNumber(min=0), help="Number of lines before the first edge, if it is not clear."
 )
 @click.option(
     "--columns", metavar="A,B", help="The two columns that hold the ends of an edge, by name or by number from 1."

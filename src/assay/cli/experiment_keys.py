@@ -9,6 +9,7 @@ import click
 
 from assay.host.yaml_file import tree_of
 from assay.model.base import field_docs
+from assay.model.errors import BadInputError
 from assay.plan.entry_parts import OneOrMany
 from assay.plan.experiment import ExperimentFile
 from assay.plan.overrides import OPEN, Override, override_of
@@ -19,6 +20,7 @@ SIZE = "workloads.options.size"
 _PLAIN = r"[^,={}\[\]'\"]+"
 _PAIRS = re.compile(rf"{_PLAIN}={_PLAIN}(?:,{_PLAIN}={_PLAIN})*")
 _ITEMS = re.compile(rf"{_PLAIN}(?:,{_PLAIN})+")
+_EMPTY = re.compile(rf"(?:^|,)({_PLAIN})=\s*(?:,|$)")
 _LINK = re.compile(r" ?\(\[(?:below|see below)\]\([^)]*\)\)|\[([^\]]*)\]\([^)]*\)")
 
 
@@ -92,6 +94,9 @@ def _first_sentence(text: str) -> str:
 def _overrides(key: str, text: str) -> list[Override]:
     """Return what a text sets. Raises BadInputError for what is neither a shorthand nor YAML."""
     option = f"--{key.rpartition('.')[2].replace('_', '-')}"
+    if empty := _EMPTY.search(text):
+        example = "wd10ezex" if key == "media" else "VALUE"
+        raise BadInputError(f"{option} {text}: {empty[1]} has no value; write {empty[1]}={example}")
     if _PAIRS.fullmatch(text) and key != SIZE:
         pairs = [pair.partition("=") for pair in text.split(",")]
         values = {name.strip(): tree_of(value, f"{option} {name.strip()}") for name, _, value in pairs}

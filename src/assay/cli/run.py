@@ -285,6 +285,18 @@ def _clean_left_overs(installation: Installation, console: Console) -> None:
         say(f"removed what a killed run left behind ({leftover})")
 
 
+def _once(overrides: Sequence[Override]) -> list[Override]:
+    """What `--quick` sets. Raises click.UsageError where an option sets the same."""
+    once = [
+        Override("repetitions", 1, ("--repetitions", "1")),
+        Override("order", "interleaved", ("--order", "interleaved")),
+    ]
+    for override in overrides:
+        if override.key in {setting.key for setting in once}:
+            raise click.UsageError(f"--quick and {override.option} contradict each other; leave one out")
+    return once
+
+
 @click.command(cls=KeysCommand)
 @click.argument("experiment", type=UserPath())
 @click.option("--out", type=UserPath(), help=OUT_HELP)
@@ -295,7 +307,11 @@ def _clean_left_overs(installation: Installation, console: Console) -> None:
     "--set", "values", multiple=True, metavar="KEY=VALUE",
     help="Set a key of the experiment, such as cluster.nodes=3; may be repeated. The value is YAML, such as [1, 2].",
 )  # fmt: skip
-@click.option("--quick", is_flag=True, help="Run each combination once: the least that shows anything.")
+@click.option(
+    "--quick",
+    is_flag=True,
+    help="Run each combination once, in interleaved order: the least that shows anything.",
+)
 @click.option(
     "--sensitivity",
     is_flag=True,
@@ -323,7 +339,7 @@ def run(
               assay run local-directories --media hdd=wd10ezex,ssd=crucial-mx100-512gb --size 2GB
     """
     installation = find_installation()
-    once = [Override("repetitions", 1, ("--repetitions", "1"))] if quick else []
+    once = _once(overrides) if quick else []
     return run_experiment(
         find_experiment(experiment, installation), out, installation, output, resume=resume, dry_run=dry_run,
         levels=only, budget_s=budget_s, sensitivity=sensitivity, overrides=[*overrides, *once],

@@ -1,5 +1,6 @@
 """`assay run-job`: from a jar and its input to the experiment that decides about another drive, and its answer."""
 
+import math
 import re
 import shlex
 from collections.abc import Mapping, Sequence
@@ -9,17 +10,27 @@ from typing import NamedTuple
 import click
 
 from assay.cli.console import Output
-from assay.cli.context import OUT_HELP, Percentage, Size, UserPath, find_installation, output_options
+from assay.cli.context import (
+    OUT_HELP,
+    BoundedNumber,
+    Percentage,
+    Size,
+    UserPath,
+    WholeNumber,
+    find_installation,
+    output_options,
+)
 from assay.cli.run import run_experiment
 from assay.cli.triage import find_histories, hadoop_client, login_for, reading_progress
 from assay.engine.nodes_memory import ask_nodes
 from assay.engine.past.job import SUCCEEDED, PastJob
-from assay.engine.past.taken_over import container_bytes, for_sample
+from assay.engine.past.taken_over import USUAL_CONTAINER_BYTES, container_bytes, for_sample
 from assay.host.files import replace_text, why
 from assay.host.http import BoundedWeb
 from assay.input.sample import InputSample, SampleSource, ThisMachine, choose, write_sample
 from assay.media.emulated.profile import find_profile
 from assay.media.memory import SHARED_MEMORY, backing_fits_into_memory
+from assay.model.dataset import Amounts
 from assay.model.errors import BadInputError, NoAnswerError
 from assay.model.existing import Site
 from assay.model.installation import Installation
@@ -27,18 +38,23 @@ from assay.model.naming import bytes_text, nearest
 from assay.model.registry import WORKLOADS
 from assay.model.store import names_store
 from assay.model.trial import DEFAULT_WORTH, WorkloadSpec
-from assay.plan.data_ratio import SiteNode, cache_bytes
-from assay.plan.job_experiment import ROLES, JobExperiment, experiment_name
+
+from assay.plan.data_ratio import SiteNode, cache_bytes, times_text
+from assay.plan.experiment import MOST_WORTH
+from assay.plan.job_experiment import ROLES, TRIALS, JobExperiment, experiment_name, of_several
 from assay.platform.configuration import read_site
 from assay.platform.page_cache_budget import LEAST_BUDGET_BYTES
+from assay.report.next_steps import typed
 from assay.report.words import print_line
 from assay.triage.drives import SHORT_NAMES
 from assay.triage.names import recurring
+from assay.workload.command import COST
 
 FOLDER = Path("my-jobs")
 """Where experiments and samples of jobs lie unless `--write` says otherwise, from the working directory."""
 _MOST_COPIES = 8
 """Of its input a job that sorts has at once about five on its drives; others may have more."""
+_COUNTED = re.compile(r"([1-9][0-9]{0,2})x(.+)")
 _PLAIN = re.compile(r"[\w@%+=:,./{}-]+")
 
 
@@ -65,29 +81,36 @@ class Known(NamedTuple):
     "--history", metavar="PLACE", help="Histories of the job: a file or folder, hdfs:/FOLDER or http address."
 )
 @click.option("--job", metavar="NAME", help="Which job of --history it is, as assay triage calls it.")
-@click.option("--nodes", type=click.IntRange(1, 100_000), help="How many nodes share the input.")
+@click.option("--nodes", type=WholeNumber(1, 100_000), help="How many nodes share the input.")
 @click.option("--node-memory", type=Size(), help="Memory of a node.")
 @click.option("--container-memory", type=Size(), help="How much of that containers may take.")
 @click.option(
-    "--ratio", type=click.FloatRange(0, 1e6, min_open=True),
+    "--ratio", type=BoundedNumber(0, 1e6, min_open=True),
     help="Bytes of the input that a node reads for each byte of memory that it has left for files.",
 )  # fmt: skip
 @click.option("--memory", type=Size(), help="A bound on the trials' memory, in place of a ratio.")
-@click.option("--now", default="hdd", show_default=True, metavar="DRIVE", help="The drive of today.")
+@click.option(
+    "--now",
+    default="hdd",
+    show_default=True,
+    metavar="DRIVE",
+    help="The drive of today; 12xhdd where a node has so many.",
+)
 @click.option("--against", default="ssd", show_default=True, metavar="DRIVE", help="The drive that you may buy.")
 @click.option("--role", type=click.Choice(ROLES), default="intermediate", show_default=True, help="What it is for.")
 @click.option(
-    "--worth", type=Percentage(), default=DEFAULT_WORTH, show_default="10%",
+    "--worth", type=Percentage(MOST_WORTH), default=DEFAULT_WORTH, show_default="10%",
     help="How much of the job's time the drive must save to be worth it.",
 )  # fmt: skip
 @click.option("--write", type=UserPath(), metavar="FILE", help="Only write the experiment, and its sample.")
+@click.option("--dry-run", is_flag=True, help="Only print the sample, the memory and the least time; write nothing.")
 @click.option("--out", type=UserPath(), help=OUT_HELP)
 @output_options
 def run_job(
     jar: Path, arguments: tuple[str, ...], place: str, sample: int, main_class: str | None, verify: str | None,
     name: str | None, cluster: Path | None, history: str | None, job: str | None, nodes: int | None,
     node_memory: int | None, container_memory: int | None, ratio: float | None, memory: int | None, now: str,
-    against: str, role: str, worth: float, write: Path | None, out: Path | None, *, output: Output,
+    against: str, role: str, worth: float, write: Path | None, out: Path | None, *, dry_run: bool, output: Output,
 ) -> int:  # fmt: skip
     """Run a job of your own, on a sample of its input, to see whether another drive would shorten it.
 
@@ -103,13 +126,10 @@ def run_job(
     installation = find_installation()
     title = experiment_name(name or jar.stem)
     file = write or FOLDER / f"{title}.yaml"
-    drives = [_profile(option, word, installation) for option, word in (("--now", now), ("--against", against))]
+    count, now = _count_of(now)
+    drives = _drives(now, against, installation)
     place = place if names_store(place) else str(Path(place).expanduser().resolve())
-    options = {
-        "jar": str(jar.resolve()), **({"class": main_class} if main_class else {}),
-        "arguments": " ".join(map(_word, arguments)) or "{input} {output}", "input": place,
-        **({"verify": verify} if verify else {}), "folder": str(Path.cwd()),
-    }  # fmt: skip
+    options = _options(jar, main_class, arguments, place, verify)
     WORKLOADS.find("command")(WorkloadSpec(name="command", variant="own", options=options), "/")
     source: SampleSource = hadoop_client(f"--input {place}", cluster) if names_store(place) else ThisMachine()
     chosen = choose(place, source, sample)
@@ -121,20 +141,65 @@ def run_job(
     links = chosen.is_all and not names_store(place)
     text = JobExperiment(
         name=title, description=f"{jar.name}: {role} on {against} in place of {now}",
-        comments=[f"Written by `assay run-job`. InputSample: {chosen.text}.", f"Memory: {how}."],
+        comments=[f"Written by `assay run-job`. Sample: {chosen.text}.", f"Memory: {how}.", *of_several(count)],
         options={**options, "input": place if links else str(folder.resolve())},
         now=drives[0], other=(experiment_name(against), drives[1]), role=role,
-        worth=f"{100 * worth:g}%", memory=lines,
+        worth=f"{100 * worth:.6f}".rstrip("0").rstrip(".") + "%", memory=lines,
         properties=for_sample(known.settings, chosen.bytes, known.reduces_per_byte),
         backing=str(SHARED_MEMORY) if backing_fits_into_memory(_MOST_COPIES * chosen.bytes) else "",
     ).text  # fmt: skip
-    _write(file, text)
-    print_line(output.progress, f"sample: {chosen.text}")
+    caveat = " ".join(of_several(count))
+    for fact in filter(None, (f"sample: {chosen.text}", f"memory: {how}", caveat, _least_time(chosen.bytes))):
+        print_line(output.results if dry_run else output.progress, fact)
+    if dry_run:
+        return 0
+    _write(file, text, "--write FILE" if write else "--name")
     if not links:
         write_sample(chosen, source, folder)
-    print_line(output.progress, f"memory: {how}")
     print_line(output.progress, f"experiment: {file}")
-    return 0 if write else run_experiment(file, out, installation, output)
+    if write:
+        print_line(output.progress, f"run it with: {typed('run', str(file))}")
+        return 0
+    code = run_experiment(file, out, installation, output)
+    if caveat:
+        print_line(output.results, caveat)
+    return code
+
+
+def _count_of(now: str) -> tuple[int, str]:
+    """How many drives of today a node has, and what each is: `12xhdd`, or `hdd` for one."""
+    counted = _COUNTED.fullmatch(now)
+    return (int(counted[1]), counted[2]) if counted else (1, now)
+
+
+def _drives(now: str, against: str, installation: Installation) -> tuple[str, str]:
+    """The profiles of both drives. Raises BadInputError for an unknown one, and where they are the same."""
+    of_now, of_other = (
+        _profile(option, word, installation) for option, word in (("--now", now), ("--against", against))
+    )
+    if of_now == of_other:
+        raise BadInputError(
+            f"--now {now} and --against {against} are the same drive; name the one that you may buy, such as "
+            f"--against {'ssd' if of_now == SHORT_NAMES['nvme'] else 'nvme'}"
+        )
+    return of_now, of_other
+
+
+def _least_time(sample_bytes: int) -> str:
+    """What the trials take at least, by what any jar is guessed to take before it has run here."""
+    seconds = TRIALS * COST.estimate(Amounts(bytes=sample_bytes)).seconds
+    return f"time: at least {math.ceil(seconds / 60)} minutes for {TRIALS} trials, by a guess: your jar may take longer"
+
+
+def _options(
+    jar: Path, main_class: str | None, arguments: Sequence[str], place: str, verify: str | None
+) -> dict[str, str]:
+    """Those of the workload `command`."""
+    return {
+        "jar": str(jar.resolve()), **({"class": main_class} if main_class else {}),
+        "arguments": " ".join(map(_word, arguments)) or "{input} {output}", "input": place,
+        **({"verify": verify} if verify else {}), "folder": str(Path.cwd()),
+    }  # fmt: skip
 
 
 def _word(word: str) -> str:
@@ -152,14 +217,17 @@ def _profile(option: str, word: str, installation: Installation) -> str:
     return profile
 
 
-def _write(file: Path, text: str) -> None:
-    """Write an experiment. Raises BadInputError where the file has another one already, which may have been edited."""
+def _write(file: Path, text: str, other: str) -> None:
+    """Write an experiment. Raises BadInputError where the file has another one already, which may have been edited.
+
+    `other` is the option that names another file.
+    """
     try:
         before = file.read_text(encoding="utf-8") if file.exists() else text
         if before != text:
             raise BadInputError(
                 f"{file} is there already and says something else; run it with `assay run {file}`, remove it, or "
-                "choose another --name"
+                f"choose another {other}"
             )
         file.parent.mkdir(parents=True, exist_ok=True)
         replace_text(file, text)
@@ -187,13 +255,16 @@ def _known(
             print_line(output.progress, f"the cluster of {cluster} was not asked: {error}")
         finally:
             web.close()
+    usual = False
     if of_containers is None and settings:
         of_containers = container_bytes(settings)
+        usual = of_containers is None
+        of_containers = of_containers or USUAL_CONTAINER_BYTES
     read_bytes = sample.of_bytes / nodes if nodes else None
     if past is not None:
         of_busiest = [stage.busiest for stage in past.stages]
         read_bytes = float(sum(work.store_read + work.remote_read for work in of_busiest)) or read_bytes
-    node = SiteNode(memory_bytes, of_containers, read_bytes)
+    node = SiteNode(memory_bytes, of_containers, read_bytes, usual)
     whole = 0 if past is None else past.whole.store_read + past.whole.remote_read
     return Known(node, settings, past.reduces / whole if past is not None and past.reduces and whole else None)
 
@@ -228,5 +299,7 @@ def _memory(sample: InputSample, known: Known, ratio: float | None, memory: int 
     ratio = ratio or known.node.ratio()
     budget = cache_bytes(sample.bytes, ratio, LEAST_BUDGET_BYTES)
     if budget is None:
-        return f"a node has {1 / ratio:.3g} times its part of the input left for files{how}", ["page_cache: all"]
-    return f"a node reads {ratio:.3g} times what it has left for files{how}", [f"page_cache: {budget >> 20}MiB"]
+        held = "your nodes hold this input in memory: expect no gain from drives"
+        times = times_text(1 / ratio) if ratio else "any number of"
+        return f"{held} (a node has {times} times its part of the input left for files{how})", ["page_cache: all"]
+    return f"a node reads {times_text(ratio)} times what it has left for files{how}", [f"page_cache: {budget >> 20}MiB"]

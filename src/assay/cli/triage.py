@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from assay.cli.console import Output
-from assay.cli.context import Percentage, UserPath, find_installation, open_console, output_options
+from assay.cli.context import Percentage, UserPath, WholeNumber, find_installation, open_console, output_options
 from assay.cli.report import emit
 from assay.engine.past.histories import Histories
 from assay.engine.past.job import PastJob
@@ -27,6 +27,7 @@ from assay.model.cluster import ExistingSpec
 from assay.model.errors import BadInputError
 from assay.model.store import names_store
 from assay.model.trial import DEFAULT_WORTH
+from assay.plan.experiment import MOST_WORTH
 from assay.platform.configuration import read_site
 from assay.platform.existing import login_of
 from assay.report.words import print_line
@@ -80,9 +81,9 @@ class Since(click.ParamType[int]):
     help="The cluster's Hadoop configuration, for its file systems and logins.",
 )
 @click.option("--drives", metavar="COUNTxDRIVE", help=f"The drives of each node: {HOW}. By default {ASSUMED_DRIVES}.")
-@click.option("--cores", type=click.IntRange(1, 10_000), help="Processors of each node, if no Prometheus says so.")
+@click.option("--cores", type=WholeNumber(1, 10_000), help="Processors of each node, if no Prometheus says so.")
 @click.option(
-    "--worth", type=Percentage(), default=DEFAULT_WORTH, show_default="10%",
+    "--worth", type=Percentage(MOST_WORTH), default=DEFAULT_WORTH, show_default="10%",
     help="How much of a job's time a drive must save to be worth it.",
 )  # fmt: skip
 @click.option("--anonymous", "nameless", is_flag=True, help="Numbers instead of the names of jobs, users and queues.")

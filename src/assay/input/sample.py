@@ -6,6 +6,7 @@ same names give the same sample anywhere.
 
 import json
 import os
+import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from hashlib import sha256
@@ -22,6 +23,8 @@ from assay.model.store import FoundFile
 MANIFEST = ".sample.json"
 """What a sample was taken from, beside its files. Hadoop and Assay leave out files with a dot before their names."""
 _HEAD_BYTES = 64 << 10
+_MOST_TRIES = 8
+"""Files that are looked at for lines: each costs a start of Hadoop's client where the input is in HDFS."""
 _MOST_OVER = 2.0
 """A file that can't be cut makes a sample at most so many times larger than it was meant to be."""
 
@@ -103,28 +106,33 @@ def choose(place: str, source: SampleSource, size_bytes: int) -> InputSample:
     if not found:
         raise BadInputError(f"--input {place} has nothing in it (hidden and empty files are left out)")
     whole: list[FoundFile] = []
-    taken, cut, cut_bytes = 0, None, 0
+    taken, cut, cut_bytes, tries = 0, None, 0, 0
     for file in sorted(found, key=lambda file: sha256(_name(place, file.path).encode()).digest()):
         left = size_bytes - taken
         if left <= 0:
             break
-        if file.bytes > left and _is_text(source, file.path, left):
-            cut, cut_bytes = file, left
-            break
+        if file.bytes > left and tries < _MOST_TRIES:
+            tries += 1
+            if _is_text(source, file.path, left):
+                cut, cut_bytes = file, left
+                break
         if taken + file.bytes <= _MOST_OVER * size_bytes:
             whole.append(file)
             taken += file.bytes
     if not whole and cut is None:
         least = min(file.bytes for file in found)
         raise BadInputError(
-            f"--sample {bytes_text(size_bytes)} is less than half of each file of {place}, and these are no text that "
-            f"could be cut; take a sample of at least {bytes_text(least)}"
+            f"--sample {bytes_text(size_bytes)} is less than half of each file of {place}, and none of the first "
+            f"{tries} is a text that could be cut; take a sample of at least {bytes_text(least)}"
         )
     return InputSample(place, tuple(whole), cut, cut_bytes, len(found), sum(file.bytes for file in found))
 
 
 def write_sample(sample: InputSample, source: SampleSource, folder: Path) -> None:
-    """Put a sample into a folder, unless it is there already. Raises AssayError, or BadInputError for another one's."""
+    """Put a sample into a folder, unless it is there already. Raises AssayError, or BadInputError for another one's.
+
+    The folder appears once the sample is whole: until then it grows in FOLDER.part, which a later call begins again.
+    """
     manifest = json.dumps(
         {
             "source": sample.source,
@@ -138,11 +146,16 @@ def write_sample(sample: InputSample, source: SampleSource, folder: Path) -> Non
             if (folder / MANIFEST).read_text(encoding="utf-8") == manifest:
                 return
         raise BadInputError(
-            f"{folder} is there and holds something else than this sample; remove it, or choose another --name"
+            f"{folder} is there and holds something else than this sample; remove it, or choose another --name or "
+            "--write FILE"
         )
+    part = folder.with_name(f"{folder.name}.part")
+    if part.exists():
+        shutil.rmtree(part)
+    part.mkdir(parents=True)
     ordered = sorted(sample.files, key=lambda file: _name(sample.source, file.path))
     for parent, files in groupby(ordered, key=lambda file: str(PurePosixPath(_name(sample.source, file.path)).parent)):
-        into, together = folder / parent, list(files)
+        into, together = part / parent, list(files)
         into.mkdir(parents=True, exist_ok=True)
         source.get([file.path for file in together], into)
         for file in together:
@@ -150,13 +163,14 @@ def write_sample(sample: InputSample, source: SampleSource, folder: Path) -> Non
             if not copy.is_file() or copy.stat().st_size != file.bytes:
                 raise AssayError(f"{file.path} can't be read, or changed while it was copied; look at its permissions")
     if sample.cut is not None:
-        into = folder / _name(sample.source, sample.cut.path)
+        into = part / _name(sample.source, sample.cut.path)
         into.parent.mkdir(parents=True, exist_ok=True)
         with into.open("w+b") as beginning:
             for piece in source.pieces(sample.cut.path, 0, sample.cut_bytes):
                 beginning.write(piece)
             beginning.truncate(_behind_last_line(beginning))
-    (folder / MANIFEST).write_text(manifest, encoding="utf-8")
+    (part / MANIFEST).write_text(manifest, encoding="utf-8")
+    part.rename(folder)
 
 
 def _behind_last_line(content: BinaryIO) -> int:

@@ -15,12 +15,14 @@ AMPLE = 4
 class SiteNode(NamedTuple):
     """Bytes of a node of a site, None where they are not known.
 
-    Its memory, what containers may take of that, and what it reads of a job's input.
+    Its memory, what containers may take of that, and what it reads of a job's input. `usual_containers` tells that
+    containers may take what Hadoop gives them where nobody says anything.
     """
 
     memory_bytes: int | None
     container_bytes: int | None
     read_bytes: float | None
+    usual_containers: bool = False
 
     def ratio(self) -> float:
         """What it reads for each byte of memory that containers leave to files. Raises BadInputError."""
@@ -42,7 +44,7 @@ class SiteNode(NamedTuple):
         free = self.memory_bytes - self.container_bytes
         if free <= 0:
             raise BadInputError(
-                f"containers may take {bytes_text(self.container_bytes)} of a node's "
+                f"containers may take {bytes_text(self.container_bytes)}{self._assumed} of a node's "
                 f"{bytes_text(self.memory_bytes)}, which leaves no memory for files; say with --ratio 4 how many bytes "
                 "of the input a node reads for each byte that it has left in fact"
             )
@@ -54,8 +56,17 @@ class SiteNode(NamedTuple):
         return (
             f"a node reads {bytes_text(self.read_bytes or 0)} of the input, and has "
             f"{bytes_text(self.memory_bytes or 0)} of memory, of which containers may take "
-            f"{bytes_text(self.container_bytes or 0)}"
+            f"{bytes_text(self.container_bytes or 0)}{self._assumed}"
         )
+
+    @property
+    def _assumed(self) -> str:
+        return " (assumed: Hadoop's default; --container-memory says another)" if self.usual_containers else ""
+
+
+def times_text(count: float) -> str:
+    """Three digits, and all digits of what has more: `0.25`, `4`, `3,280`."""
+    return f"{count:,.0f}" if count >= 100 else f"{count:.3g}"
 
 
 def cache_bytes(sample_bytes: int, ratio: float, least_bytes: int) -> int | None:
@@ -63,11 +74,13 @@ def cache_bytes(sample_bytes: int, ratio: float, least_bytes: int) -> int | None
 
     Raises BadInputError for a sample that is too small.
     """
+    if ratio * AMPLE < 1:
+        return None
     budget = round(sample_bytes / ratio)
     if budget < least_bytes:
         raise BadInputError(
-            f"a sample of {bytes_text(sample_bytes)} with a ratio of {ratio:.3g} leaves {bytes_text(budget)} to the "
-            f"page cache, and no cluster runs with less than {bytes_text(least_bytes)}; take a sample of at least "
+            f"a sample of {bytes_text(sample_bytes)} with a ratio of {times_text(ratio)} leaves "
+            f"{bytes_text(budget)} to the page cache, and no cluster runs with less than {bytes_text(least_bytes)}; take a sample of at least "
             f"{bytes_text(least_bytes * ratio)}"
         )
-    return None if ratio * AMPLE < 1 else budget
+    return budget

@@ -11,6 +11,8 @@ ROLES = (INPUT, INTERMEDIATE, OUTPUT)
 """What drives of a site's job are for."""
 NOW = "now"
 """The name of today's drive."""
+TRIALS = 14
+"""How many its plan has: three placements there and back and the baseline between, twice."""
 _WORDS_OF_YAML = frozenset({"true", "false", "yes", "no", "on", "off", "null", "y", "n"})
 
 
@@ -37,11 +39,11 @@ class JobExperiment(NamedTuple):
     @property
     def text(self) -> str:
         """The file."""
-        name, profile = self.other
+        name, profile = quoted(self.other[0]), self.other[1]
         roles = ", ".join(f"{role}: {name if role == self.role else NOW}" for role in ROLES)
         lines = [
             *(f"# {comment}" for comment in self.comments),
-            f"experiment: {self.name}",
+            f"experiment: {quoted(self.name)}",
             f"description: {quoted(self.description)}",
             "workloads:",
             "  - name: command",
@@ -52,7 +54,7 @@ class JobExperiment(NamedTuple):
             f"  {name}: {self._drive(profile)}",
             "placement:",
             f"  - {NOW}",
-            f"  - {{name: {self.role}-on-{name}, {roles}}}",
+            f"  - {{name: {self.role}-on-{self.other[0]}, {roles}}}",
             f"  - {name}",
             "zero_delay_baseline: true",
             "order: mirrored",
@@ -73,6 +75,20 @@ def quoted(text: str) -> str:
     """A text as YAML, whatever is in it."""
     plain = re.fullmatch(r"[A-Za-z/][\w./-]*", text) and text.lower() not in _WORDS_OF_YAML
     return text if plain else json.dumps(text, ensure_ascii=False)
+
+
+def of_several(count: int) -> list[str]:
+    """Say in sentences what a test on one drive does not show of nodes with several; nothing for nodes with one.
+
+    A node's drives share its work, and a sample is small.
+    """
+    if count == 1:
+        return []
+    return [
+        f"Your nodes have {count} such drives for this, and the test has one, so it shows more than you",
+        f"would gain: take a sample of about 1/{count} of what a node reads, or name several media as",
+        "experiments/node-with-several-drives.yaml does.",
+    ]
 
 
 def experiment_name(job: str) -> str:

@@ -58,6 +58,7 @@ class ExperimentSource(YamlFile):
     def __init__(self, path: Path, overrides: Sequence[Override] = ()) -> None:
         """Raises BadInputError for what is no experiment."""
         self._set: list[tuple[Override, Place]] = []
+        self._media: Mapping[str, object] = {}
         try:
             super().__init__(path)
         except UnreadableFileError as error:
@@ -68,6 +69,8 @@ class ExperimentSource(YamlFile):
             ) from None
         if not isinstance(self.tree, dict):
             raise BadInputError(f"{path} must be a mapping that starts with `experiment: NAME`")
+        media = self.tree.get("media")
+        self._media = dict(media) if isinstance(media, dict) else {}
         self._set = [(override, apply(override, self.tree)) for override in overrides]
         experiment = self.validated(ExperimentFile)
         kept_with_a_run = (path.parent / "plan.json").is_file()  # which makes that plan again, whatever defaults become
@@ -83,7 +86,22 @@ class ExperimentSource(YamlFile):
         parts = [override for override, set_at in self._set if keys and lies_within(set_at, keys)]
         if parts:  # it may come from the file, or from what was set in a part of it
             message = f"with {parts[-1].option}, {message}"
+        if list(keys[:1]) == ["placement"]:
+            message += self._lost_media(message)
         return super().error_at(keys, message)
+
+    def _lost_media(self, message: str) -> str:
+        """A hint for a placement that names media of the file, where an option replaced them all."""
+        replaced = [override for override, _ in self._set if override.key == "media"]
+        if not replaced or not isinstance(replaced[-1].value, dict):
+            return ""
+        media = replaced[-1].value
+        lost = {name: drive for name, drive in self._media.items() if name not in media}
+        if not any(repr(name) in message for name in lost):
+            return ""
+        named = {name: drive if isinstance(drive, str) else "..." for name, drive in (media | lost).items()}
+        option, _ = replaced[-1].words
+        return f"; {option} replaces all media: write {','.join(f'{name}={drive}' for name, drive in named.items())}"
 
     def check_word(self, keys: Place, kind: str, word: str, known: Sequence[str]) -> None:
         """Raises BadInputError for a word that is none of these."""

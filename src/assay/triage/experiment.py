@@ -5,7 +5,7 @@ from pathlib import Path
 
 from assay.engine.past.job import PastJob
 from assay.model.naming import bytes_text
-from assay.plan.job_experiment import JobExperiment, experiment_name
+from assay.plan.job_experiment import JobExperiment, experiment_name, of_several
 from assay.report.answer import percent
 from assay.triage.drives import SHORT_NAMES, Drives
 from assay.triage.ranking import JobRow
@@ -26,7 +26,7 @@ def experiment_text(row: JobRow, job: PastJob, base: Drives, worth: float) -> st
             f"{row.how}.",
             "Fill in the jar, its arguments and a sample of its input, or let `assay run-job` do all of that:",
             "docs/how-to/run-your-own-job.md.",
-            *_several(base),
+            *of_several(base.number),
         ],
         options={"jar": "JOB.jar", "arguments": "{input} {output}", "input": "SAMPLE"},
         now=base.profile,
@@ -39,17 +39,6 @@ def experiment_text(row: JobRow, job: PastJob, base: Drives, worth: float) -> st
         ],
         properties=job.taken_over,
     ).text
-
-
-def _several(base: Drives) -> list[str]:
-    """A node's drives share its work, and a sample is small: what the test does not show."""
-    if base.number == 1:
-        return []
-    return [
-        f"Your nodes have {base.number} such drives for this, and the test has one, so it shows more than you",
-        f"would gain: take a sample of about 1/{base.number} of what a node reads, or name several media as",
-        "experiments/node-with-several-drives.yaml does.",
-    ]
 
 
 def write_experiments(

@@ -193,7 +193,7 @@ def fetch(store: Store, path: str, folder: Path) -> None:
 _ERROR_LINES = 8
 # What a job does that nobody knows: as much as a sort, which is more than most do. What is in the store already, or
 # made by the jar, is not counted.
-_COST = hadoop_cost(2, 5 / BYTES_S, copies=5)
+COST = hadoop_cost(2, 5 / BYTES_S, copies=5)
 
 
 class CommandWorkload(BaseWorkload):
@@ -208,7 +208,7 @@ class CommandWorkload(BaseWorkload):
         "`verify` runs without a shell: exit code 0 passes, any other fails with its last 5 lines; unknown without "
         "`verify`, or if it can't be started or takes longer than `verify_seconds`"
     )
-    variants = {"own": Variant(about="the jar's jobs; JAR is the name of its file", jobs=("JAR 1", "..."), cost=_COST)}
+    variants = {"own": Variant(about="the jar's jobs; JAR is the name of its file", jobs=("JAR 1", "..."), cost=COST)}
     plain_output = False
     known_options = {
         "jar": Option("", "the jar's file; required", is_path=True, example="my-job.jar"),

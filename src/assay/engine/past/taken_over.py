@@ -8,7 +8,7 @@ _BLOCK_SIZE, _SORT_MB, _REDUCES = "dfs.blocksize", "mapreduce.task.io.sort.mb", 
 _MOST_SORT_MB = 512
 """Of the heap of a map in a container of Hadoop's own size."""
 _CONTAINERS_MB = "yarn.nodemanager.resource.memory-mb"
-_USUAL_CONTAINERS_MB = 8192
+USUAL_CONTAINER_BYTES = 8 << 30
 """What yarn-default.xml offers where the site says nothing, or says -1 without looking for the machine's memory."""
 
 
@@ -24,7 +24,7 @@ def for_sample(settings: Mapping[str, str], sample_bytes: int, reduces_per_byte:
     return taken
 
 
-def container_bytes(settings: Mapping[str, str]) -> int:
-    """How much of a node's memory containers may take."""
-    offered = settings.get(_CONTAINERS_MB, "-1")
-    return (int(offered) if offered.isdecimal() else _USUAL_CONTAINERS_MB) << 20
+def container_bytes(settings: Mapping[str, str]) -> int | None:
+    """How much of a node's memory containers may take; None where the settings don't say it."""
+    offered = settings.get(_CONTAINERS_MB, "")
+    return int(offered) << 20 if offered.isdecimal() else None
