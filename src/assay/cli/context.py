@@ -214,7 +214,7 @@ class Percentage(click.ParamType[float]):
         if share is None:
             self.fail(f"{value!r} is not a percentage; write it as 5%", param, ctx)
         if float(share[1]) > self._most:
-            self.fail(f"{value!r} is more than {self._most} %, which is the most that it may be", param, ctx)
+            self.fail(f"{value!r} is more than {self._most} %, the most that it may be; write it as 5%", param, ctx)
         return float(share[1]) / 100
 
 

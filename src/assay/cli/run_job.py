@@ -38,7 +38,6 @@ from assay.model.naming import bytes_text, nearest
 from assay.model.registry import WORKLOADS
 from assay.model.store import names_store
 from assay.model.trial import DEFAULT_WORTH, WorkloadSpec
-
 from assay.plan.data_ratio import SiteNode, cache_bytes, times_text
 from assay.plan.experiment import MOST_WORTH
 from assay.plan.job_experiment import ROLES, TRIALS, JobExperiment, experiment_name, of_several

@@ -79,8 +79,8 @@ def cache_bytes(sample_bytes: int, ratio: float, least_bytes: int) -> int | None
     budget = round(sample_bytes / ratio)
     if budget < least_bytes:
         raise BadInputError(
-            f"a sample of {bytes_text(sample_bytes)} with a ratio of {times_text(ratio)} leaves "
-            f"{bytes_text(budget)} to the page cache, and no cluster runs with less than {bytes_text(least_bytes)}; take a sample of at least "
-            f"{bytes_text(least_bytes * ratio)}"
+            f"a sample of {bytes_text(sample_bytes)} with a ratio of {times_text(ratio)} leaves {bytes_text(budget)} "
+            f"to the page cache, and no cluster runs with less than {bytes_text(least_bytes)}; take a sample of at "
+            f"least {bytes_text(least_bytes * ratio)}"
         )
     return budget
