@@ -166,3 +166,11 @@ def test_percentages(text, share):
 def test_no_percentages(text):
     with pytest.raises(click.BadParameter, match="write it as 5%"):
         Percentage().convert(text, None, None)
+
+
+def test_help_as_a_word_is_the_option():
+    def shown(*words):
+        return click.testing.CliRunner().invoke(cli, words, prog_name="assay", catch_exceptions=False).output
+
+    assert shown("help") == shown("--help")
+    assert shown("help", "media", "list") == shown("media", "list", "--help")

@@ -45,6 +45,23 @@ def test_json_has_all_of_them():
     assert {one["study"] for one in listed} == {True, False}
 
 
+def test_one_of_them_is_described(monkeypatch):
+    monkeypatch.delenv("ASSAY_COMMAND", raising=False)
+    lines = said("three-drives").splitlines()
+    assert " ".join(lines).startswith("How do a hard disk and two SSDs differ in plain reading and writing, and")
+    assert "file: experiments/three-drives.yaml" in lines
+    assert "12 trials, on evo, hdd, mx100" in lines
+    assert lines[-2:] == [
+        "time, disk and memory on this machine: assay run three-drives --dry-run", "run it: assay run three-drives",
+    ]  # fmt: skip
+    assert json.loads(said("three-drives", "--json"))["name"] == "three-drives"
+
+
+def test_an_unknown_name_is_answered_with_the_nearest():
+    with pytest.raises(BadInputError, match="did you mean 'three-drives'"):
+        CliRunner().invoke(cli, ["experiments", "tree-drives"], catch_exceptions=False, standalone_mode=False)
+
+
 def overrides_of(*words):
     """What options set."""
 

@@ -62,6 +62,21 @@ def test_no_cell_is_cut_on_a_narrow_terminal(installation, width):
     assert "WD Blue desktop data sheet" in " ".join(said.split())
 
 
+def test_a_note_explains_only_what_is_shown_and_short_names_are_told(installation):
+    wide, narrow = (Console(file=io.StringIO(), width=width) for width in (200, 80))
+    for shown in (wide, narrow):
+        print_media((), installation, shown)
+        assert "short names: hdd for seagate-constellation-es3-4tb, ssd for" in shown.file.getvalue().replace("\n", " ")
+    assert wide.file.getvalue().count("assumed") == 2
+    assert "assumed" not in narrow.file.getvalue()
+
+
+def test_a_short_name_shows_its_drive(installation, monkeypatch):
+    monkeypatch.setattr("assay.cli.media.find_installation", lambda: installation)
+    answer = CliRunner().invoke(cli, ["media", "show", "hdd", "--json"], catch_exceptions=False)
+    assert json.loads(answer.output)["name"] == "seagate-constellation-es3-4tb"
+
+
 def test_the_same_as_data(installation, tmp_path, monkeypatch):
     monkeypatch.setattr("assay.cli.media.find_installation", lambda: installation)
     answer = CliRunner().invoke(cli, ["media", "list", str(tmp_path / "own.yaml"), "--json"])

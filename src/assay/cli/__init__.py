@@ -24,7 +24,7 @@ SUMMARIES = {
     "compare-nodes": "Compare the tasks that ran on one node, such as one with an SSD, with those on the others.",
     "data": "List, download, generate and check graphs.",
     "doctor": "Show what this machine has, what it lacks, and what killed runs left behind.",
-    "experiments": "List the shipped experiments, each with the question that it answers.",
+    "experiments": "List the shipped experiments, each with the question that it answers, or describe one of them.",
     "media": "List, attach and calibrate storage media and emulated drives.",
     "quickstart": "Answer in five minutes whether an SSD is worth it for one job.",
     "report": "Print a run's answer and write its page, or write another form of the report.",
@@ -36,6 +36,7 @@ SUMMARIES = {
     "workloads": "List and describe the workloads.",
 }
 """The core's commands, each a module of this package with a click command of its name, and its help's first line."""
+HELP = "help"
 LONGEST_SENTENCE = 1000
 MOST_MISTAKES = 20
 
@@ -130,7 +131,12 @@ class _Commands(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Return the command; where there is none the error suggests a name, which click alone can't know."""
+        """Return the command; `help` is --help. An unknown command's error suggests a name, which click can't know."""
+        if args[0] == HELP:
+            if len(args) == 1:
+                click.echo(ctx.get_help(), color=ctx.color)
+                ctx.exit()
+            args = [*args[1:], "--help"]
         try:
             return super().resolve_command(ctx, args)
         except click.exceptions.NoSuchCommand as error:
@@ -159,7 +165,8 @@ def cli(context: click.Context) -> None:
     """
     command = context.invoked_subcommand or ""
     measures = command in NEEDS_CHECKOUT or (command in COMMANDS and COMMANDS[command].needs_checkout)
-    if measures and not is_checkout() and not {"-h", "--help"} & set(sys.argv):
+    asks_for_help = sys.argv[1:2] == [HELP] or {"-h", "--help"} & set(sys.argv)
+    if measures and not is_checkout() and not asks_for_help:
         from assay.model.errors import BadInputError
 
         raise BadInputError(

@@ -1,13 +1,19 @@
 """`assay experiments`: the shipped experiments, each with the question that it answers."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
-from assay.cli.context import find_installation, json_option, open_console, print_json
+from assay.cli.context import find_installation, json_option, open_console, print_json, vocabulary
 from assay.host.yaml_file import YamlFile, plain
 from assay.model.base import Frozen
+from assay.model.errors import BadInputError
 from assay.model.installation import Installation
+from assay.model.naming import nearest
+from assay.plan.make import plan_and_more
+from assay.plan.source import ExperimentSource
+from assay.report.next_steps import typed
 from assay.report.words import print_line, print_text
 
 STUDIES = "studies"
@@ -41,17 +47,22 @@ def described(file: Path, installation: Installation) -> Shipped:
 
 
 @click.command()
+@click.argument("name", required=False)
 @click.option("--studies", is_flag=True, help="List those that repeat published studies or test Assay itself instead.")
 @json_option("Print all of them as JSON.")
-def experiments(*, studies: bool, as_json: bool) -> None:
-    """List the shipped experiments, each with the question that it answers.
+def experiments(name: str | None, *, studies: bool, as_json: bool) -> None:
+    """List the shipped experiments, each with the question that it answers, or describe one of them.
 
     \b
     Example:  assay experiments
+              assay experiments three-drives
               assay run local-directories --dry-run
     """
     installation = find_installation()
     files = shipped_experiments(installation)
+    if name is not None:
+        _describe(_shipped(name, files), installation, as_json=as_json)
+        return
     wanted = files if as_json else [file for file in files if (file.parent.name == STUDIES) == studies]
     shown = [described(file, installation) for file in wanted]
     if as_json:
@@ -65,3 +76,29 @@ def experiments(*, studies: bool, as_json: bool) -> None:
     if not studies:
         others = len(files) - len(shown)
         print_text(console, f"{others} more repeat published studies or test Assay itself: assay experiments --studies")
+
+
+def _shipped(name: str, files: Sequence[Path]) -> Path:
+    """The shipped experiment of a name. Raises BadInputError, with the nearest name."""
+    for file in files:
+        if file.stem == name:
+            return file
+    raise BadInputError(
+        f"there is no shipped experiment {name!r}; {nearest(name, [file.stem for file in files], most=3)}"
+    )
+
+
+def _describe(file: Path, installation: Installation, *, as_json: bool) -> None:
+    """Print an experiment's question, its file, its trials, and the command that says how long they take here."""
+    about = described(file, installation)
+    if as_json:
+        print_json(about.model_dump(mode="json"))
+        return
+    console = open_console()
+    plan, _ = plan_and_more(ExperimentSource(file), vocabulary(installation))[:2]
+    media = ", ".join(sorted({trial.placement.name for trial in plan.trials}))
+    print_text(console, about.question)
+    print_line(console, f"file: {about.file}")
+    print_text(console, f"{len(plan.trials)} trials, on {media}")
+    print_line(console, f"time, disk and memory on this machine: {typed('run', about.name, '--dry-run')}")
+    print_line(console, f"run it: {typed('run', about.name)}")

@@ -22,8 +22,9 @@ from assay.model.errors import AssayError, BadInputError
 from assay.model.installation import Installation
 from assay.model.naming import HOW, bytes_text, size_of
 from assay.report.columns import Column, fitted
-from assay.report.words import print_line
+from assay.report.words import print_line, print_text
 from assay.run import interruptible
+from assay.triage.drives import SHORT_NAMES
 
 INDENT = "      "
 WIDEST_FIGURE = 60
@@ -36,10 +37,9 @@ MAIN = (
     ("random_read_4k_iops_depth1", "reads"),
     ("random_read_4k_iops_depth32", "depth 32"),
 )
-TITLE = (
-    "assumed: figures that no publication or measurement gives; read and write sequentially: MB/s; reads of 4 KiB at "
-    "random: per second, also at depth 32"
-)
+ASSUMED = "assumed"
+OF_ASSUMED = "assumed: figures that no publication or measurement gives; "
+OF_MAIN = "read and write sequentially: MB/s; reads of 4 KiB at random: per second, also at depth 32"
 
 
 @click.group()
@@ -74,10 +74,11 @@ def media_show(profile: str, *, as_json: bool) -> None:
     \b
     Example:  assay media show wd10ezex
     """
+    name = SHORT_NAMES.get(profile, profile)
     if as_json:
-        print_json(profile_json(profile, find_installation()))
+        print_json(profile_json(name, find_installation()))
     else:
-        print_profile(profile, find_installation(), open_console())
+        print_profile(name, find_installation(), open_console())
 
 
 @media.command("attach")
@@ -98,6 +99,7 @@ def media_attach(
     size_bytes = None if size is None else size_of(size)
     if size is not None and (size_bytes is None or size_bytes < LEAST_BYTES):
         raise BadInputError(f"--size is {size!r}, and must be {HOW}, at least 1MiB")
+    profile = SHORT_NAMES.get(profile, profile)
     options = EmulatedOptions(profile=profile, size_bytes=size_bytes, file_system=file_system, path=backing)
     installation = find_installation()
     with closing(ConsoleDisplay(open_console(error=as_json))) as display, interruptible():
@@ -204,7 +206,7 @@ def print_media(files: tuple[str, ...], installation: Installation, console: Con
         Column("profile", [profile.name for profile in profiles], name=True),
         Column("drive", [profile.title or profile.kind for profile in profiles], name=True, rank=1),
         Column("size", [f"{size / 1e9:,.0f} GB" if size else "-" for size in sizes]),
-        Column("assumed", [f"{profile.assumed} of {len(profile.figures)}" for profile in profiles], rank=1),
+        Column(ASSUMED, [f"{profile.assumed} of {len(profile.figures)}" for profile in profiles], rank=1),
         *(
             Column(
                 heading,
@@ -213,9 +215,11 @@ def print_media(files: tuple[str, ...], installation: Installation, console: Con
             for name, heading in MAIN
         ),
     ]
-    for line in fitted(columns, console.width):
+    table = list(fitted(columns, console.width))
+    for line in table:
         print_line(console, line)
-    print_line(console, TITLE)
+    print_text(console, f"{OF_ASSUMED if ASSUMED in table[0].split() else ''}{OF_MAIN}")
+    print_text(console, f"short names: {', '.join(f'{short} for {name}' for short, name in SHORT_NAMES.items())}")
     attached = drives(installation)
     for drive in attached:
         where = f" at {drive.mount_point}" if drive.mount_point else ""
