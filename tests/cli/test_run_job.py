@@ -13,6 +13,7 @@ from assay.model.errors import BadInputError
 from assay.plan.job_experiment import TRIALS
 from assay.plan.make import plan_and_more
 from assay.plan.source import ExperimentSource
+from assay.report.words import print_line
 from assay_extras.testing.job_histories import MadeJob, write_history
 from tests.serving import serving
 
@@ -282,3 +283,13 @@ def test_what_containers_may_take_is_said_to_be_assumed(home):
     write_history(home / "done", MadeJob(name="sort", read_bytes=8 * GIB), settings={"mapreduce.job.reduces": "6"})
     _, text = run_job("--input", "in", "--history", "done", "--node-memory", "16GiB")
     assert "containers may take 8.0 GiB (assumed: Hadoop's default" in " ".join(text.split())
+
+
+def test_the_answer_is_followed_by_what_nodes_with_several_drives_gain(home, monkeypatch):
+    def answer(_file, _out, _installation, output):
+        print_line(output.results, "the answer")
+        return 0
+
+    monkeypatch.setattr("assay.cli.run_job.run_experiment", answer)
+    done = CliRunner().invoke(cli, ["run-job", "my job.jar", "--input", "in", "--ratio", "1", "--now", "4xhdd", "-q"])
+    assert done.output.startswith("the answer\nYour nodes have 4 such drives for this, and the test has one")
