@@ -147,6 +147,13 @@ def test_a_baseline_slower_than_the_drives_is_no_limit():
     assert answer.lines[2].words == "slower than the hard disk: noise, so this is no limit"
 
 
+def test_a_drive_that_is_faster_than_no_delay_is_a_caveat():
+    caveats = answer_of(decision(HDD, SSD, baseline=placed("zero-delay", "SSD", "", 40.0))).caveats
+    assert any("No drive can be faster than without delay, so this is noise" in caveat for caveat in caveats)
+    near = answer_of(decision(HDD, SSD, baseline=placed("zero-delay", "SSD", "", SSD.elapsed_s.value + 0.5))).caveats
+    assert not any("No drive can be faster" in caveat for caveat in near)
+
+
 def test_on_a_shared_machine_other_programs_are_the_reason_for_an_idle_drive():
     shared = (MachineShared(trials=1),)
     (note, _) = answer_of(decision(conditions=conditions(busy=0.3), caveats=shared)).notes

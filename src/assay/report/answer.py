@@ -22,7 +22,7 @@ from assay.report.caveats import (
 )
 from assay.report.words import about_text, seconds_text, without_folders
 from assay.stats.blocked import BlockedShare
-from assay.stats.caveats import MachineShared, NotTheDrives
+from assay.stats.caveats import LEAST_DIFFERENCE, MachineShared, NotTheDrives
 from assay.stats.changes import AS_IT_IS, CHANGE
 from assay.stats.decision import REAL, TWIN, Decision, Estimate, PlacementResult, Question, Verdict
 from assay.stats.fault_cost import FAULT
@@ -429,6 +429,7 @@ def _caveats(decision: Decision, names: Mapping[str, str]) -> Iterator[str]:
     """What could change the answer, and what would decide it."""
     yield from left_out_notes(decision)
     yield from other_cause_notes(decision)
+    yield from _beyond_the_limit_notes(decision, names)
     yield from islice(_not_met(decision, names), 1)
     of_worth = decision.question is Question.WORTH
     open_ = decision.verdict is Verdict.NOT_KNOWN_YET if of_worth else not decision.repeated
@@ -449,6 +450,20 @@ def _caveats(decision: Decision, names: Mapping[str, str]) -> Iterator[str]:
             yield f"About {times} would decide {subject}{corrected}, if the times vary as they did so far."
     yield from model_notes(decision)
     yield from slowed_notes(decision)
+
+
+def _beyond_the_limit_notes(decision: Decision, names: Mapping[str, str]) -> Iterator[str]:
+    """Which drives were clearly faster than zero storage delay, the limit of what a drive can do."""
+    if decision.baseline is None or not decision.placements or decision.baseline_slower:
+        return
+    margin_s = LEAST_DIFFERENCE * decision.placements[0].elapsed_s.value
+    for placement in decision.placements[1:]:
+        if decision.baseline.elapsed_s.value - placement.elapsed_s.value > margin_s:
+            yield (
+                f"With zero storage delay the job took {_time(decision.baseline)}, longer than on "
+                f"{names[placement.placement]} ({_time(placement)}). No drive can be faster than without delay, so "
+                "this is noise: what storage costs is uncertain. Repeat the experiment."
+            )
 
 
 def _details(decision: Decision, names: Mapping[str, str]) -> Iterator[str]:
