@@ -28,7 +28,7 @@ from assay.model.installation import Installation
 from assay.model.progress import Silent
 from assay.model.registry import WORKLOADS
 from assay.plan.make import plan_and_more
-from assay.plan.source import Source
+from assay.plan.source import ExperimentSource
 from assay.record.folder import RunFolder
 from assay.run import execute
 from assay_extras.testing.fakes import Script, fake_setup
@@ -44,7 +44,7 @@ def set_up(trial):
 
 here = Path.cwd()
 installation = Installation(root=Path(sys.argv[1]), parts=here, jobs_jar=here, cache=here, state=here)
-plan = plan_and_more(Source(here / "toys.yaml"), vocabulary(installation))[0]
+plan = plan_and_more(ExperimentSource(here / "toys.yaml"), vocabulary(installation))[0]
 folder = RunFolder(here / "run")
 folder.create(plan)
 execute(plan, folder, set_up, Quiet())
