@@ -50,12 +50,14 @@ def test_an_outline_keeps_the_amounts_that_were_asked_for_and_what_conditions_ar
     kept = {"FILE_BYTES_READ": 1, "HDFS_BYTES_READ": 2, "FILE_BYTES_WRITTEN": 3, "HDFS_BYTES_WRITTEN": 4}
     counters = {**kept, "FILE_READ_OPS": 5}
     job = a_record().jobs[0].model_copy(update={"counters": {FILE_SYSTEM_COUNTERS: counters}})
+    read = busy.model_copy(update={"series": "read_bytes"})
     record = a_record(
-        jobs=(job,), totals=totals((job,), ()), amounts=(AMOUNT, staged, busy),
+        jobs=(job,), totals=totals((job,), ()), amounts=(AMOUNT, staged, busy, read),
         devices=device_reports({"hdd": {"staging": report, "run": report, "write out": report}}),
     )  # fmt: skip
-    outline = record_outline(record.model_dump_json(), {("disk", "run")})
+    outline = record_outline(record.model_dump_json(), {("disk", "run", "busy_s")})
     assert outline.amounts == (busy,)
+    assert record_outline(record.model_dump_json(), {("disk", "run", "")}).amounts == (busy, read)
     assert outline.devices == device_reports(
         {"hdd": {"run": {"reads": {"bytes": 5}, "writes": {"bytes": 7}, "busy_seconds": 1.5}}}
     )

@@ -28,8 +28,8 @@ NOT_IN_OUTLINE: Mapping[str, object] = {"settings": {}, "landed": ()}
 
 KEPT_OF_RUN = ("reads", "writes", "busy_seconds")
 
-AmountsOf = tuple[str, Part]
-"""The amounts of a probe in a part of a trial."""
+AmountsOf = tuple[str, Part, str]
+"""The amounts of a probe in a part of a trial, of one series or (empty) of all."""
 
 _WORDS = {
     "missing": "is missing", "model_type": "must be an object", "dict_type": "must be an object",
@@ -60,7 +60,8 @@ def record_outline(text: str | bytes, amounts: Collection[AmountsOf] = ()) -> Re
     content["amounts"] = [
         amount
         for amount in _list(content.get("amounts"))
-        if isinstance(amount, dict) and (amount.get("probe"), amount.get("part")) in amounts
+        if isinstance(amount, dict)
+        and any((amount.get("probe"), amount.get("part"), series) in amounts for series in (amount.get("series"), ""))
     ]
     for part in (*_list(content.get("jobs")), *_list(content.get("staging_jobs")), content.get("totals")):
         if isinstance(part, dict) and "counters" in part:

@@ -103,15 +103,15 @@ def answer_of(decision: Decision, shared: Sequence[Decision] = ()) -> Answer:
     )
 
 
-def _unchanged(decision: Decision, one: PlacementResult) -> str:
+def _unchanged(decision: Decision, placement: PlacementResult) -> str:
     """How a line about a base without a fault, or without a change, begins; empty for any other."""
-    if _is_no_fault(decision, one):
+    if _is_no_fault(decision, placement):
         return "Without a fault"
-    return "As it is" if (decision.factor, one.placement) == (CHANGE, AS_IT_IS) else ""
+    return "As it is" if (decision.factor, placement.placement) == (CHANGE, AS_IT_IS) else ""
 
 
-def _is_no_fault(decision: Decision, one: PlacementResult) -> bool:
-    return (decision.factor, one.placement) == (FAULT, NO_FAULT)
+def _is_no_fault(decision: Decision, placement: PlacementResult) -> bool:
+    return (decision.factor, placement.placement) == (FAULT, NO_FAULT)
 
 
 _UNKNOWN = str(Verdict.NOT_KNOWN_YET)
@@ -143,16 +143,16 @@ def outcome_of(decision: Decision) -> str:
 def telling(decision: Decision) -> PlacementResult | None:
     """Of all beside the base the one that the answer is about: the fastest, of faults the slowest; None without any."""
     pick = max if decision.question is Question.COST else min
-    return pick(decision.placements[1:], key=lambda one: one.elapsed_s.value, default=None)
+    return pick(decision.placements[1:], key=lambda placement: placement.elapsed_s.value, default=None)
 
 
-def more_time(one: PlacementResult) -> Estimate:
+def more_time(placement: PlacementResult) -> Estimate:
     """The share of the base's time that it takes more."""
-    return (one.saving or Estimate(value=0.0)).times(-1)
+    return (placement.saving or Estimate(value=0.0)).times(-1)
 
 
-def _costs(one: PlacementResult) -> bool:
-    return one.comparison is not None and one.comparison.significant and more_time(one).value > 0
+def _costs(placement: PlacementResult) -> bool:
+    return placement.comparison is not None and placement.comparison.significant and more_time(placement).value > 0
 
 
 def subject_of(decision: Decision, shared: Sequence[Decision] = ()) -> str:
@@ -160,7 +160,7 @@ def subject_of(decision: Decision, shared: Sequence[Decision] = ()) -> str:
     levels = decision.levels
     always = [levels["workload"]]
     if levels.get("options"):  # `points 1,000,000, k 10` for `points=1000000 k=10`
-        pairs = [one.partition("=") for one in re.split(r" (?=[\w.-]+=)", without_folders(levels["options"]))]
+        pairs = [pair.partition("=") for pair in re.split(r" (?=[\w.-]+=)", without_folders(levels["options"]))]
         options = (f"{name} {f'{int(value):,}' if value.isdigit() else value}" for name, _, value in pairs)
         always.append(f"({', '.join(options)})")
     if levels.get("dataset", "none") != "none":
@@ -168,7 +168,7 @@ def subject_of(decision: Decision, shared: Sequence[Decision] = ()) -> str:
     rest = [
         f"{name} {level}"
         for name, level in levels.items()
-        if name not in {"workload", "options", "dataset"} and len({one.levels.get(name) for one in shared}) > 1
+        if name not in {"workload", "options", "dataset"} and len({answer.levels.get(name) for answer in shared}) > 1
     ]
     return ", ".join([" ".join(always), *rest])
 
@@ -178,21 +178,22 @@ def percent(share: float) -> str:
     return "under 1 %" if 0 < abs(share) < 0.005 else f"{round(100 * share):d} %"
 
 
-def interval_text(one: Estimate) -> str:
+def interval_text(estimate: Estimate) -> str:
     """`25 to 40 %`, of shares."""
-    if one.low is None or one.high is None:
+    if estimate.low is None or estimate.high is None:
         return "not known without repetitions"
-    return f"{round(100 * one.low):d} to {round(100 * one.high):d} %"
+    return f"{round(100 * estimate.low):d} to {round(100 * estimate.high):d} %"
 
 
 def _names(decision: Decision) -> Mapping[str, str]:
     """`the hard disk` where only one placement is on one; else the placement's own name, or the factor's level."""
     if decision.factor == CHANGE:
         return {
-            one.placement: "the base" if one.placement == AS_IT_IS else one.placement for one in decision.placements
+            placement.placement: "the base" if placement.placement == AS_IT_IS else placement.placement
+            for placement in decision.placements
         }
     if decision.factor != PLACEMENT:
-        return {one.placement: f"{decision.factor} {one.placement}" for one in decision.placements}
+        return {placement.placement: f"{decision.factor} {placement.placement}" for placement in decision.placements}
     if decision.question is Question.LIKENESS:
         return {REAL: "the real drive", TWIN: "its twin"}
     kinds = [placement.kind for placement in decision.placements]
@@ -206,57 +207,60 @@ def _names(decision: Decision) -> Mapping[str, str]:
     return names
 
 
-def _time(one: PlacementResult) -> str:
-    return f"{seconds_text(one.elapsed_s.value) if one.elapsed_s.value < 9.95 else round(one.elapsed_s.value)} s"
+def _time(placement: PlacementResult) -> str:
+    seconds = placement.elapsed_s.value
+    return f"{seconds_text(seconds) if seconds < 9.95 else round(seconds)} s"
 
 
-def _words(decision: Decision, one: PlacementResult) -> str:
-    if one.saving is not None and decision.question is not Question.WORTH:
-        return (_fault_words if decision.question is Question.COST else _twin_words)(decision, one)
-    if one.saving is not None:
-        return _saving_words(decision, one, one.saving)
-    if one.storage_s is None:
-        return _without_baseline(decision, one)
-    if one.storage_share is None:
+def _words(decision: Decision, placement: PlacementResult) -> str:
+    if placement.saving is not None and decision.question is not Question.WORTH:
+        return (_fault_words if decision.question is Question.COST else _twin_words)(decision, placement)
+    if placement.saving is not None:
+        return _saving_words(decision, placement, placement.saving)
+    if placement.storage_s is None:
+        return _without_baseline(decision, placement)
+    if placement.storage_share is None:
         return ""
-    if one.storage_share.low is not None and one.storage_share.low <= 0:
-        return f"no significant storage share (at most {percent(max(0.0, one.storage_share.high or 0.0))})"
-    seconds = f"{one.storage_s.value:.1f}" if one.storage_s.value < 9.95 else f"{one.storage_s.value:.0f}"
-    return f"of which storage: {seconds} s, {percent(one.storage_share.value)} ({interval_text(one.storage_share)})"
+    if placement.storage_share.low is not None and placement.storage_share.low <= 0:
+        return f"no significant storage share (at most {percent(max(0.0, placement.storage_share.high or 0.0))})"
+    share, storage_s = placement.storage_share, placement.storage_s.value
+    seconds = f"{storage_s:.1f}" if storage_s < 9.95 else f"{storage_s:.0f}"
+    return f"of which storage: {seconds} s, {percent(share.value)} ({interval_text(share)})"
 
 
-def _saving_words(decision: Decision, one: PlacementResult, saving: Estimate) -> str:
+def _saving_words(decision: Decision, placement: PlacementResult, saving: Estimate) -> str:
     change = f"{percent(abs(saving.value))} {'less' if saving.value >= 0 else 'more'} time"
-    if _not_the_drives(decision, one) is not None:
+    if _not_the_drives(decision, placement) is not None:
         return f"{change}, but not because of the drives"
-    return f"{change}: {one.verdict} (threshold {percent(decision.worth)}; {_certainty(decision, one, saving)})"
+    certainty = _certainty(decision, placement, saving)
+    return f"{change}: {placement.verdict} (threshold {percent(decision.worth)}; {certainty})"
 
 
-def _certainty(decision: Decision, one: PlacementResult, saving: Estimate) -> str:
+def _certainty(decision: Decision, placement: PlacementResult, saving: Estimate) -> str:
     """The interval of a saving, where it says the same as the verdict, which is corrected for all of a report's."""
     low, high = saving.low, saving.high
-    decided = one.verdict is not Verdict.NOT_KNOWN_YET or low is None or high is None
+    decided = placement.verdict is not Verdict.NOT_KNOWN_YET or low is None or high is None
     if not decided and not (low or 0.0) <= decision.worth <= (high or 0.0):
         return f"not sure after correction for {decision.corrected} verdicts"
     return f"95 % interval {interval_text(saving)}"
 
 
-def _fault_words(decision: Decision, one: PlacementResult) -> str:
+def _fault_words(decision: Decision, placement: PlacementResult) -> str:
     """What a fault costs against the base, which is no fault where that ran, and whether that is significant."""
-    more_s, more = one.elapsed_s.value - decision.placements[0].elapsed_s.value, more_time(one)
+    more_s, more = placement.elapsed_s.value - decision.placements[0].elapsed_s.value, more_time(placement)
     cost = f"costs {seconds_text(more_s)} s, {percent(more.value)} more time" if more_s > 0 else "costs no time"
     cost += _than(decision)
     if more.low is None:
         return f"{cost}; how far that is chance is not known without repetitions"
-    if one.comparison is None or not one.comparison.significant:
-        alike = one.comparison is None or one.comparison.shown_interval is not None
+    if placement.comparison is None or not placement.comparison.significant:
+        alike = placement.comparison is None or placement.comparison.shown_interval is not None
         return f"{cost} (not significant{f'; 95 % interval {interval_text(more)}' if alike else ''})"
     return f"{cost} (significant; 95 % interval {interval_text(more)})"
 
 
 def _fault_headline(decision: Decision, names: Mapping[str, str]) -> str:
     """What the worst fault costs."""
-    worst = max(decision.placements[1:], key=lambda one: one.elapsed_s.value)
+    worst = max(decision.placements[1:], key=lambda placement: placement.elapsed_s.value)
     if _costs(worst):
         return f"the {names[worst.placement]} costs {percent(more_time(worst).value)} more time{_than(decision)}"
     if len(decision.placements) > 2:
@@ -270,12 +274,12 @@ def _than(decision: Decision) -> str:
     return "" if _is_no_fault(decision, base) else f" against {decision.factor} {base.placement}"
 
 
-def _twin_words(decision: Decision, one: PlacementResult) -> str:
+def _twin_words(decision: Decision, placement: PlacementResult) -> str:
     """How far the twin is from the drive, and whether that is within the goal."""
-    goal, more, outcome = percent(decision.worth), more_time(one), outcome_of(decision)
+    goal, more, outcome = percent(decision.worth), more_time(placement), outcome_of(decision)
     near = f"not known yet whether within {goal}" if outcome == _UNKNOWN else f"{outcome} of {goal}"
     interval = "" if more.low is None else f" (95 % interval {interval_text(more)})"
-    return f"{_more_words(one)}: {near}{interval}"
+    return f"{_more_words(placement)}: {near}{interval}"
 
 
 def _twin_headline(decision: Decision, _: Mapping[str, str]) -> str:
@@ -286,42 +290,42 @@ def _twin_headline(decision: Decision, _: Mapping[str, str]) -> str:
     return f"{took}, {said.get(outcome_of(decision), f'and whether that is within {goal} is not known yet')}"
 
 
-def _more_words(one: PlacementResult) -> str:
+def _more_words(placement: PlacementResult) -> str:
     """`4 % more time`, or less."""
-    more = more_time(one).value
+    more = more_time(placement).value
     return f"{percent(abs(more))} {'more' if more >= 0 else 'less'} time"
 
 
-def _without_baseline(decision: Decision, one: PlacementResult) -> str:
-    if one.blocked is not None:
-        about = "about " if one.blocked.measured else ""
-        return f"blocked on storage for {about}{_blocked_words(one.blocked)}, an estimate"
-    if decision.busy_bound_s is None and one.drives_busy_s is not None:
-        return f"its drives were busy for {seconds_text(one.drives_busy_s)} s, all of them added up"
-    if decision.busy_bound_s is None and one.not_computing is None:
+def _without_baseline(decision: Decision, placement: PlacementResult) -> str:
+    if placement.blocked is not None:
+        about = "about " if placement.blocked.measured else ""
+        return f"blocked on storage for {about}{_blocked_words(placement.blocked)}, an estimate"
+    if decision.busy_bound_s is None and placement.drives_busy_s is not None:
+        return f"its drives were busy for {seconds_text(placement.drives_busy_s)} s, all of them added up"
+    if decision.busy_bound_s is None and placement.not_computing is None:
         return "what storage costs was not measured"
     if decision.busy_bound_s is None:
-        most = percent(one.not_computing or 0)
+        most = percent(placement.not_computing or 0)
         return (
             f"storage: at most about {most} of the tasks' time; for the rest they used a processor, by their counters"
         )
     return f"drives busy for {seconds_text(decision.busy_bound_s)} s"
 
 
-def _blocked_words(one: BlockedShare) -> str:
+def _blocked_words(blocked: BlockedShare) -> str:
     """`12 s, 34 % (30 to 38 %)`: seconds and their share of the time, with its interval where that is known."""
-    words = f"{'' if one.measured else 'at least '}{seconds_text(one.seconds)} s, {percent(one.share)}"
-    interval = Estimate(value=one.share, low=one.low, high=one.high)
-    return words if one.low is None else f"{words} ({interval_text(interval)})"
+    words = f"{'' if blocked.measured else 'at least '}{seconds_text(blocked.seconds)} s, {percent(blocked.share)}"
+    interval = Estimate(value=blocked.share, low=blocked.low, high=blocked.high)
+    return words if blocked.low is None else f"{words} ({interval_text(interval)})"
 
 
 def blocked_lines(decision: Decision) -> Iterator[str]:
     """A sentence for each placement whose blocked time was measured, with the phases that it was in."""
-    for one in (*decision.placements, decision.baseline):
-        if one is not None and one.blocked is not None:
-            parts = [(name, value) for name, value in one.blocked.phases.items() if value >= LEAST_BLOCKED_S]
+    for placement in (*decision.placements, decision.baseline):
+        if placement is not None and placement.blocked is not None:
+            parts = [(name, value) for name, value in placement.blocked.phases.items() if value >= LEAST_BLOCKED_S]
             within = ", ".join(f"{seconds_text(value)} s in {_PHASES.get(name, name)}" for name, value in parts)
-            yield f"{one.placement}: {_blocked_words(one.blocked)}{f'; {within}' if within else ''}."
+            yield f"{placement.placement}: {_blocked_words(placement.blocked)}{f'; {within}' if within else ''}."
 
 
 BLOCKED_HEAD = "Blocked on storage while a processor was idle (an estimate that needs no baseline)"
@@ -364,12 +368,12 @@ _HARDLY_USED = "storage was hardly used with this much memory: this says nothing
 def _headline(decision: Decision, names: Mapping[str, str]) -> str:
     """The verdict in a sentence without its end."""
     base = names[decision.placements[0].placement]
-    worth = [one for one in decision.placements if one.verdict is Verdict.WORTH_IT]
+    worth = [placement for placement in decision.placements if placement.verdict is Verdict.WORTH_IT]
     if worth:
-        best = min(worth, key=lambda one: one.elapsed_s.value)
+        best = min(worth, key=lambda placement: placement.elapsed_s.value)
         less = f"{percent(best.saving.value)} less time" if best.saving else ""
         return f"{names[best.placement]} is worth it: {less} than {base}"
-    best = min(decision.placements[1:], key=lambda one: one.elapsed_s.value)
+    best = min(decision.placements[1:], key=lambda placement: placement.elapsed_s.value)
     if decision.verdict is Verdict.NOT_WORTH_IT:
         if decision.storage_too_small:
             return _alone(decision, names)
@@ -387,25 +391,25 @@ def _headline(decision: Decision, names: Mapping[str, str]) -> str:
 
 def _changes_headline(decision: Decision, _: Mapping[str, str]) -> str:
     """The changes by their verdicts, those that save most first."""
-    changes = sorted(decision.placements[1:], key=lambda one: one.elapsed_s.value)
+    changes = sorted(decision.placements[1:], key=lambda placement: placement.elapsed_s.value)
     pieces = []
     for verdict in Verdict:
         of_verdict = [change for change in changes if change.verdict is verdict]
         if of_verdict:
             shown = (
-                f"{one.placement} ({percent(one.saving.value)} less time)"
-                if verdict is Verdict.WORTH_IT and one.saving
-                else one.placement
-                for one in of_verdict
+                f"{placement.placement} ({percent(placement.saving.value)} less time)"
+                if verdict is Verdict.WORTH_IT and placement.saving
+                else placement.placement
+                for placement in of_verdict
             )
             pieces.append(f"{verdict}: {', '.join(shown)}")
     return "; ".join(pieces)
 
 
-def _not_the_drives(decision: Decision, one: PlacementResult) -> NotTheDrives | None:
+def _not_the_drives(decision: Decision, placement: PlacementResult) -> NotTheDrives | None:
     """The caveat that says so of this placement."""
     caveats = (caveat for caveat in decision.caveats if isinstance(caveat, NotTheDrives))
-    return next((caveat for caveat in caveats if one.placement in caveat.of), None)
+    return next((caveat for caveat in caveats if placement.placement in caveat.of), None)
 
 
 def _alone(decision: Decision, names: Mapping[str, str]) -> str:
@@ -496,8 +500,10 @@ def scope_of(decision: Decision) -> str:
 
 def _noise_notes(decision: Decision, names: Mapping[str, str]) -> Iterator[str]:
     """How much of the intervals is borrowed, and what they are by the run's own repetitions where that differs."""
-    asked = [one for one in (*decision.placements[1:], *decision.placements[:1]) if one.noise is not None]
-    shown = [(one, one.saving or one.storage_share) for one in asked]
+    asked = [
+        placement for placement in (*decision.placements[1:], *decision.placements[:1]) if placement.noise is not None
+    ]
+    shown = [(placement, placement.saving or placement.storage_share) for placement in asked]
     noises = [one.noise for one, share in shown if one.noise and share is not None and share.low is not None]
     if not noises:
         return
@@ -529,7 +535,7 @@ def _not_met(decision: Decision, names: Mapping[str, str]) -> Iterator[str]:
     for kind, words in says.items():
         missed = [condition for condition in decision.conditions if condition.kind == kind and not condition.met]
         if missed:
-            worst = min(missed, key=lambda one: one.share or 0.0)
+            worst = min(missed, key=lambda condition: condition.share or 0.0)
             share = "an unknown share" if worst.share is None else f"only {percent(worst.share)}"
             subject = names.get(worst.subject, worst.subject)
             said = words.format(share=share, subject=subject, least=percent(worst.least))

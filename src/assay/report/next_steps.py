@@ -55,18 +55,22 @@ def next_steps(run: RunData, decisions: Sequence[Decision]) -> list[NextStep]:
             )
         )
     of_worth = [decision for decision in decisions if decision.question is Question.WORTH]
-    undecided = [one for one in of_worth if one.verdict is Verdict.NOT_KNOWN_YET and one.more is not None]
-    if any(one.has(MachineShared) for one in undecided):
+    undecided = [
+        decision for decision in of_worth if decision.verdict is Verdict.NOT_KNOWN_YET and decision.more is not None
+    ]
+    if any(decision.has(MachineShared) for decision in undecided):
         steps.append(NextStep("Close other programs and run the experiment again", run_command(run)))
     if undecided:
-        seconds = sum(one.more.seconds for one in undecided if one.more)
+        seconds = sum(decision.more.seconds for decision in undecided if decision.more)
         what = "it" if len(undecided) == 1 else f"the {len(undecided)} that are open"
         most = about_text(60 * _minutes(seconds))
         words = f"To decide {what}, repeat the experiment for about {about_text(seconds)} (at most {most})"
         steps.append(NextStep(words, repeat_command(run, seconds)))
     if any(decision.of_other_cause for decision in of_worth):
         steps.append(NextStep(OTHER_CAUSE, run_command(run)))
-    unmet = next((one for one in decisions if not all(condition.met for condition in one.conditions)), None)
+    unmet = next(
+        (decision for decision in decisions if not all(condition.met for condition in decision.conditions)), None
+    )
     if unmet is not None:
         steps.append(_reach_the_drives(run, unmet))
     if run.plan.next:
@@ -83,9 +87,9 @@ def _go_on(run: RunData, decisions: Sequence[Decision]) -> NextStep:
     worth = next((decision for decision in decisions if decision.verdict is Verdict.WORTH_IT), None)
     if worth is not None:
         return _intermediates_alone(run, worth)
-    if any(one.verdict is Verdict.NOT_WORTH_IT for one in decisions):
+    if any(decision.verdict is Verdict.NOT_WORTH_IT for decision in decisions):
         return NextStep("To see what the job waits for instead of storage, open the page")
-    if any(len(one.placements) > 1 for one in decisions):
+    if any(len(decision.placements) > 1 for decision in decisions):
         quieter = "More repetitions here would not decide it: run the experiment again on a quieter machine"
         return NextStep(quieter, run_command(run))
     return _compare_something(run, decisions)

@@ -26,8 +26,8 @@ from assay.model.task import TaskAttempt
 from assay.stats.timeline import clip, merged, running, sampled, spans
 
 PROBE = "blocked-time"
-AMOUNTS_READ: frozenset[tuple[str, Part]] = frozenset({(PROBE, "run"), ("cpu", "run")})
-"""The probes and parts whose amounts this module reads of every record."""
+AMOUNTS_READ: frozenset[tuple[str, Part, str]] = frozenset({(PROBE, "run", ""), ("cpu", "run", "")})
+"""The probes and parts whose amounts this module reads of every record, of all series."""
 TOLERATED_SHARE = 0.05
 """By how much of the step's time either check may be missed."""
 

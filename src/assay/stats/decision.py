@@ -251,11 +251,15 @@ def decisions(
     if factor == CHANGE:  # against all as it is, where `compared` are the levels of each factor
         compared = compare(counted, [CHANGE], plan.prior, {CHANGE: change_order(plan)})
     found = fits(counted, factor, plan.prior)
-    known = {(one.others, one.base, one.level): one for one in compared if one.factor == factor}
+    known = {
+        (comparison.others, comparison.base, comparison.level): comparison
+        for comparison in compared
+        if comparison.factor == factor
+    }
     noises = noise_by_combination(combinations(counted), plan.prior)
     drafts = [_DecisionInputs(plan, factor, others, fit, by_id, known, noises) for others, fit in found.items()]
     verdicts = _verdicts(drafts, plan.worth, alpha)
-    together = sum(len(one.others_than_base) for one in drafts)
+    together = sum(len(draft.others_than_base) for draft in drafts)
     order = {levels: place for place, levels in enumerate(by_levels(found))}
     drafts.sort(key=lambda draft: order[draft.levels])
     ran: dict[Levels, dict[str, bool]] = {}
@@ -285,7 +289,7 @@ def _verdicts(drafts: Sequence["_DecisionInputs"], worth: float, alpha: float) -
     threshold = log(1 - worth)
     asked = [(draft, level) for draft in drafts for level in draft.others_than_base]
     contrasts = [draft.fit.contrast(level, draft.base) for draft, level in asked]
-    corrected = holm([one.p(threshold) for one in contrasts])
+    corrected = holm([contrast.p(threshold) for contrast in contrasts])
     found = {}
     for (draft, level), contrast, p in zip(asked, contrasts, corrected, strict=True):
         verdict = Verdict.NOT_KNOWN_YET
@@ -314,7 +318,7 @@ class _DecisionInputs:
         self.factor, self.levels, self.fit, self.known = factor, levels, fit, known
         self._worth, self._noises = plan.worth, noises
         self._of_twin = factor == PLACEMENT and compares_twin(plan)
-        self._records = {level: [by_id[one.trial] for one in own] for level, own in fit.trials.items()}
+        self._records = {level: [by_id[sample.trial] for sample in own] for level, own in fit.trials.items()}
         self._blocked = blocked_shares(self._records)
         order = change_order(plan) if factor == CHANGE else BASES.get(factor, plan.placements)
         self._changed_from = plan.base if factor == CHANGE else {}
@@ -340,10 +344,12 @@ class _DecisionInputs:
         apart = self._not_the_drives(placements)
         if apart is not None:
             unknown = {"verdict": Verdict.NOT_KNOWN_YET}
-            wrong = [one.placement in apart.of and one.verdict is Verdict.WORTH_IT for one in placements]
+            wrong = [
+                placement.placement in apart.of and placement.verdict is Verdict.WORTH_IT for placement in placements
+            ]
             placements = tuple(
-                one.model_copy(update=unknown) if is_wrong else one
-                for one, is_wrong in zip(placements, wrong, strict=True)
+                placement.model_copy(update=unknown) if is_wrong else placement
+                for placement, is_wrong in zip(placements, wrong, strict=True)
             )
         verdict = self._overall(placements, bound)
         of_drives = self.factor in {PLACEMENT, CHANGE} and bool(placements)
@@ -355,7 +361,9 @@ class _DecisionInputs:
             worth=self._worth,
             placements=placements,
             baseline=self._result(ZERO_DELAY, None) if self._baseline else None,
-            best=min(placements, key=lambda one: one.elapsed_s.value).placement if placements else ZERO_DELAY,
+            best=min(placements, key=lambda placement: placement.elapsed_s.value).placement
+            if placements
+            else ZERO_DELAY,
             verdict=verdict,
             busy_bound_s=bound,
             conditions=conditions(real, self.base) if of_drives else (),
@@ -407,7 +415,9 @@ class _DecisionInputs:
             for placement in placements
         ]
         times = zip(placements, blocked, strict=True)
-        return not_the_drives([DriveTime(one.placement, one.elapsed_s.value, one.drives_busy_s, s) for one, s in times])
+        return not_the_drives(
+            [DriveTime(result.placement, result.elapsed_s.value, result.drives_busy_s, s) for result, s in times]
+        )
 
     def _overall(self, placements: Sequence[PlacementResult], bound: float | None) -> Verdict:
         """Worth it where any placement is; not worth it where none is, or where one ran alone and no drive could be."""
@@ -415,7 +425,7 @@ class _DecisionInputs:
         if Verdict.WORTH_IT in own:
             return Verdict.WORTH_IT
         if own:
-            none = all(one is Verdict.NOT_WORTH_IT for one in own)
+            none = all(verdict is Verdict.NOT_WORTH_IT for verdict in own)
             return Verdict.NOT_WORTH_IT if none else Verdict.NOT_KNOWN_YET
         share = placements[0].storage_share if placements else None
         little = share is not None and share.high is not None and share.high < self._worth
@@ -497,7 +507,7 @@ class _DecisionInputs:
 
         A difference that no drive made stays open however often it is seen.
         """
-        have = len({one.repetition for own in self.fit.trials.values() for one in own})
+        have = len({sample.repetition for own in self.fit.trials.values() for sample in own})
         open_ = [
             placement.placement
             for placement in placements[1:]

@@ -2,10 +2,12 @@
 
 from assay.model.record import Part, Record
 
-AMOUNTS_READ: frozenset[tuple[str, Part]] = frozenset({("processes", "run"), ("own-cost", "run")})
-"""The probes and parts whose amounts this module reads of every record."""
 _INSTRUMENTS = {("processes", "emulator"), ("own-cost", "probes")}
 _BUSY = {"user_s", "system_s", "busy_s"}
+AMOUNTS_READ: frozenset[tuple[str, Part, str]] = frozenset(
+    (probe, "run", series) for probe, _ in _INSTRUMENTS for series in _BUSY
+)
+"""The probes, parts and series whose amounts this module reads of every record."""
 
 
 def instruments_s(record: Record) -> float | None:

@@ -106,8 +106,9 @@ def conditions(by_placement: Mapping[str, Sequence[Record]], base: str) -> tuple
     return (*results, Condition(kind=BUSY, subject=base, share=busy, least=BUSY_SHARE))
 
 
-AMOUNTS_READ: frozenset[tuple[str, Part]] = frozenset({("disk", "run")})
-"""The probes and parts whose amounts this module reads of every record."""
+BUSY_TIME: tuple[str, Part, str] = ("disk", "run", "busy_s")
+AMOUNTS_READ = frozenset({BUSY_TIME})
+"""The probes, parts and series whose amounts this module reads of every record."""
 
 
 def busy_seconds(record: Record) -> float | None:
@@ -115,7 +116,7 @@ def busy_seconds(record: Record) -> float | None:
     seconds = 0.0
     measured: dict[str, float] = {}  # over all nodes
     for amount in record.amounts:
-        if (amount.probe, amount.part, amount.series) == ("disk", "run", "busy_s"):
+        if (amount.probe, amount.part, amount.series) == BUSY_TIME:
             measured[amount.subject] = measured.get(amount.subject, 0.0) + amount.value
     for medium in record.trial.media:
         if every := record.reports_of(medium.name):

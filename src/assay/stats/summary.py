@@ -63,52 +63,53 @@ def outliers(found: Sequence[TrialSample]) -> list[Outlier]:
     for levels, own in combinations(found).items():
         if len(own) < LEAST_VALUES:
             continue
-        logs = np.log([one.elapsed_s for one in own])
+        logs = np.log([sample.elapsed_s for sample in own])
         distance = logs - np.median(logs)
         # The median of few distances is too small.
         scale = float(np.median(np.abs(distance)) * NORMAL * len(own) / (len(own) - 0.8))
-        for one, off in zip(own, distance, strict=True):
+        for sample, off in zip(own, distance, strict=True):
             if abs(off) > MOST_DEVIATIONS * scale:
                 marked.append(
                     Outlier(
-                        trial=one.trial, factors=levels, elapsed_s=one.elapsed_s, times=float(np.exp(off)),
+                        trial=sample.trial, factors=levels, elapsed_s=sample.elapsed_s, times=float(np.exp(off)),
                         deviations=float(abs(off) / scale) if scale else None,
                     )
                 )  # fmt: skip
     return marked
 
 
-def in_words(one: Comparison) -> str:
+def in_words(comparison: Comparison) -> str:
     """One sentence without its full stop: the ratio, its interval, and whether it is significant."""
-    took = f"{one.level} took {one.ratio:.2f} times as long as {one.base}"
-    if one.p is None:
-        why = "there are no repetitions" if one.noise.own_freedom < 1 else "both take less than half a second"
+    took = f"{comparison.level} took {comparison.ratio:.2f} times as long as {comparison.base}"
+    if comparison.p is None:
+        why = "there are no repetitions" if comparison.noise.own_freedom < 1 else "both take less than half a second"
         return f"{took}, not tested: {why}"
-    borrowed, own = (span and f"{span.low:.2f} to {span.high:.2f}" for span in (one.interval, one.own_interval))
+    intervals = (comparison.interval, comparison.own_interval)
+    borrowed, own = (interval and f"{interval.low:.2f} to {interval.high:.2f}" for interval in intervals)
     alone = f", {own} by this run's repetitions alone" if own and own != borrowed else ""
-    interval = f"95 % interval {borrowed}{alone}; {basis(one)}" if one.shown_interval else basis(one)
-    if one.significant:
-        return f"{took} ({interval})"
+    interval = f"95 % interval {borrowed}{alone}; " if comparison.shown_interval else ""
+    if comparison.significant:
+        return f"{took} ({interval}{basis(comparison)})"
     remedy = "; too noisy for a practical number of repetitions"
-    if one.needed is not None:
-        more = one.needed - one.repetitions
+    if comparison.needed is not None:
+        more = comparison.needed - comparison.repetitions
         would = f"more repetition{'' if more == 1 else 's'} would detect {100 * EFFECT:.0f} %"
         remedy = f"; {more} {would}" if more > 0 else ""
-    return f"{took}, not significant ({interval}{remedy})"
+    return f"{took}, not significant ({interval}{basis(comparison)}{remedy})"
 
 
-def basis(one: Comparison) -> str:
+def basis(comparison: Comparison) -> str:
     """The trials that it comes from."""
-    if one.pairs:
-        return f"{one.pairs} pair{'' if one.pairs == 1 else 's'}"
-    return f"{one.runs} against {one.base_runs} trials that took no turns"
+    if comparison.pairs:
+        return f"{comparison.pairs} pair{'' if comparison.pairs == 1 else 's'}"
+    return f"{comparison.runs} against {comparison.base_runs} trials that took no turns"
 
 
 def noise_words(noises: Sequence[Noise]) -> str:
     """A sentence: how much equal trials differ, and how much of that is borrowed from where; empty where none are."""
     if not noises:
         return ""
-    differ, borrowed = _percents([one.deviation for one in noises]), _percents([noise.borrowed for noise in noises])
+    differ, borrowed = _percents([noise.deviation for noise in noises]), _percents([noise.borrowed for noise in noises])
     where = prior_words(noises[0].prior)
     return f"Equal trials differ by about {differ}; {borrowed} of the weight of that figure is borrowed from {where}."
 
@@ -240,16 +241,19 @@ def summarise(
     every = compare(found, prior=prior, orders={PLACEMENT: placements}) if comparisons is None else comparisons
     bases: dict[Group, str] = {}
     compared: dict[Combination, Comparison] = {}
-    for one in every:
-        if one.factor == PLACEMENT and bases.setdefault(group := group_of(one.others), one.base) == one.base:
-            compared[group, one.level] = one
+    for comparison in every:
+        if (
+            comparison.factor == PLACEMENT
+            and bases.setdefault(group := group_of(comparison.others), comparison.base) == comparison.base
+        ):
+            compared[group, comparison.level] = comparison
     odd: dict[Combination, list[Outlier]] = {}
     for outlier in outliers(found):
         odd.setdefault(_combination(outlier.factors), []).append(outlier)
     own_times = combinations(found)
     noises = noise_by_combination(own_times, prior)
     middles = {
-        _combination(levels): median_of([one.elapsed_s for one in own], noises[levels])
+        _combination(levels): median_of([sample.elapsed_s for sample in own], noises[levels])
         for levels, own in own_times.items()
     }
     return [_row(key, own, middles.get(key), compared.get(key), odd.get(key, [])) for key, own in combined.items()]
@@ -301,7 +305,7 @@ def _row(
 ) -> Row:
     finished = [record for record in records if counts(record)]
     phases = [record.totals.phases for record in finished if record.totals]
-    names = dict.fromkeys(name for one in phases for name in one)
+    names = dict.fromkeys(name for averages in phases for name in averages)
     return Row(
         group=key[0],
         placement=key[1],
@@ -310,7 +314,9 @@ def _row(
         wrong=sum(map(is_wrong, records)),
         source="modelled" if any(record.modelled for record in records) else "measured",
         struck_out=sum(map(is_struck_out, records)),
-        struck_s=_median_known([one.totals.elapsed_s for one in records if is_struck_out(one) and one.totals]),
+        struck_s=_median_known(
+            [record.totals.elapsed_s for record in records if is_struck_out(record) and record.totals]
+        ),
         elapsed_s=middle.value if middle else None,
         elapsed=middle,
         run_s=_median_known([record.run_s for record in finished]),
