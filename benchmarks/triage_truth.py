@@ -28,10 +28,11 @@ from assay.engine.tasks import MapReduceAttempt
 from assay.media.emulated.profile import find_profile
 from assay.model.record import JobRecord, Record
 from assay.model.trial import DEFAULT_WORTH, Trial
+from assay.plan.job_experiment import ROLES
 from assay.record.folder import RunFolder
 from assay.report.columns import Column, fitted
 from assay.triage.bounds import bound_of
-from assay.triage.drives import ROLES, Drives, drives_of
+from assay.triage.drives import Drives, drives_of
 from assay_extras.testing.job_histories import history
 
 THRESHOLDS = (0.05, 0.1, 0.2, 0.3, 0.5)

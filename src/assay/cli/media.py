@@ -15,7 +15,7 @@ from assay.media.emulated.attachment import missing
 from assay.media.emulated.ceiling import WORDS, Ceiling, known_ceiling, measure_ceiling
 from assay.media.emulated.emulator import Emulator, FigureSpec
 from assay.media.emulated.medium import EMULATED, EmulatedMedium, EmulatedOptions
-from assay.media.emulated.profile import find_profile, profile_names
+from assay.media.emulated.profile import SHORT_NAMES, find_profile, profile_names
 from assay.model.base import LEAST_BYTES
 from assay.model.drive_profile import DriveProfile, Figure
 from assay.model.errors import AssayError, BadInputError
@@ -24,7 +24,6 @@ from assay.model.naming import HOW, bytes_text, size_of
 from assay.report.columns import Column, fitted
 from assay.report.words import print_line, print_text
 from assay.run import interruptible
-from assay.triage.drives import SHORT_NAMES
 
 INDENT = "      "
 WIDEST_FIGURE = 60

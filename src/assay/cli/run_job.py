@@ -28,7 +28,7 @@ from assay.engine.past.taken_over import USUAL_CONTAINER_BYTES, container_bytes,
 from assay.host.files import replace_text, why
 from assay.host.http import BoundedWeb
 from assay.input.sample import InputSample, SampleSource, ThisMachine, choose, write_sample
-from assay.media.emulated.profile import find_profile
+from assay.media.emulated.profile import SHORT_NAMES, find_profile
 from assay.media.memory import SHARED_MEMORY, backing_fits_into_memory
 from assay.model.dataset import Amounts
 from assay.model.errors import BadInputError, NoAnswerError
@@ -45,7 +45,6 @@ from assay.platform.configuration import read_site
 from assay.platform.page_cache_budget import LEAST_BUDGET_BYTES
 from assay.report.next_steps import typed
 from assay.report.words import print_line
-from assay.triage.drives import SHORT_NAMES
 from assay.triage.names import recurring
 from assay.workload.command import COST
 

@@ -10,13 +10,14 @@ the nine digits of their number (Hadoop: JobHistoryUtils). It moves them there e
 `done_intermediate/USER/`.
 """
 
+import gzip
 import io
 import json
 import re
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from datetime import date, timedelta
 from pathlib import Path
 from typing import Any, BinaryIO, cast
@@ -28,6 +29,8 @@ from assay.engine.tasks import FILE_SYSTEM_COUNTERS, TASK_COUNTERS, MapReduceAtt
 from assay.model.doubt import doubt_kind
 from assay.model.engine import History, JobReference
 from assay.model.errors import AssayError
+
+_GZIP = b"\x1f\x8b"
 
 HISTORY_FILE_UNREAD = doubt_kind(
     "history-file-unread", "job", instrument="job-history",
@@ -106,6 +109,15 @@ def _folders(job: str, today: date) -> Iterator[str]:
     serial = job.rpartition("_")[2].zfill(9)[:6]
     days = [f"{today + timedelta(day):%Y/%m/%d}/{serial}/" for day in (0, -1, 1)]
     yield from ("", "*/", "done_intermediate/*/", *days, *(f"done/{day}" for day in days))
+
+
+@contextmanager
+def opened(file: Path) -> Iterator[BinaryIO]:
+    """Open what a history file holds, unpacked where it is gzip. Raises OSError."""
+    with file.open("rb") as plain:
+        packed = plain.peek(2)[:2] == _GZIP
+        with cast(BinaryIO, gzip.open(plain)) if packed else plain as content:
+            yield content
 
 
 def read_history(file: BinaryIO, job: JobReference) -> History:

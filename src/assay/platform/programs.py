@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 
 from assay.model.errors import BadInputError
@@ -35,9 +36,15 @@ def program_facts(stack: Stack, parts: Path) -> Mapping[str, str]:
         jars = jars_of(service, parts)
         before, _, after = service.programs.partition("*")
         named = [jar.name.removeprefix(before).removesuffix(after) for jar in jars if jar.match(service.programs)]
-        digest = hashlib.sha256()
-        for jar in jars:
-            digest.update(jar.name.encode() + b"\0" + hashlib.sha256(jar.read_bytes()).digest())
         facts[f"programs.{service.name}.version"] = ", ".join(named) or "unknown"
-        facts[f"programs.{service.name}.sha256"] = digest.hexdigest()
+        facts[f"programs.{service.name}.sha256"] = _sha256(tuple(jars))
     return facts
+
+
+@cache
+def _sha256(jars: tuple[Path, ...]) -> str:
+    """A digest of files and their names, read once for all trials."""
+    digest = hashlib.sha256()
+    for jar in jars:
+        digest.update(jar.name.encode() + b"\0" + hashlib.sha256(jar.read_bytes()).digest())
+    return digest.hexdigest()

@@ -17,36 +17,36 @@ STORAGE_ESTIMATES_DISAGREE = doubt_kind(
 
 def estimates_apart(decided: Sequence[Decision]) -> list[Doubt]:
     """A doubt for each placement whose two estimates of the storage share contradict each other."""
-    found = []
+    doubts = []
     placed = [(placement, decision.baseline) for decision in decided for placement in decision.placements]
-    for one, baseline in placed:
-        share, blocked = one.storage_share, blocked_above(one, baseline)
+    for placement, baseline in placed:
+        share, blocked = placement.storage_share, blocked_above(placement, baseline)
         if share is None or blocked is None or None in (share.low, share.high, blocked.low, blocked.high):
             continue
         if max(share.low or 0.0, blocked.low or 0.0) > min(share.high or 0.0, blocked.high or 0.0):
             what = (
-                f"by the zero-delay baseline storage takes {_interval_words(share)} of the time on {one.placement}, "
-                f"but above it tasks were blocked for {_interval_words(blocked)} of that time"
+                f"by the zero-delay baseline storage takes {_interval_words(share)} of the time on "
+                f"{placement.placement}, but above it tasks were blocked for {_interval_words(blocked)} of that time"
             )
-            found.append(STORAGE_ESTIMATES_DISAGREE.doubt(what, one.placement))
-    return found
+            doubts.append(STORAGE_ESTIMATES_DISAGREE.doubt(what, placement.placement))
+    return doubts
 
 
-def blocked_above(one: PlacementResult, baseline: PlacementResult | None) -> Estimate | None:
+def blocked_above(placement: PlacementResult, baseline: PlacementResult | None) -> Estimate | None:
     """Blocked seconds beyond those of the baseline, as a share of the placement's time, as `storage_share` is.
 
     So both leave out what the emulator's own path costs. None where either was not measured.
     """
-    if baseline is None or baseline.blocked is None or one.blocked is None:
+    if baseline is None or baseline.blocked is None or placement.blocked is None:
         return None
-    of_own = baseline.elapsed_s.value / one.elapsed_s.value
-    value = one.blocked.share - of_own * baseline.blocked.share
-    if one.blocked.half_width is None or baseline.blocked.half_width is None:
+    of_own = baseline.elapsed_s.value / placement.elapsed_s.value
+    value = placement.blocked.share - of_own * baseline.blocked.share
+    if placement.blocked.half_width is None or baseline.blocked.half_width is None:
         return Estimate(value=value)
     # Both half-widths come of the same pooled variance and degrees of freedom, so that they add up as errors do.
-    half = hypot(one.blocked.half_width, of_own * baseline.blocked.half_width)
+    half = hypot(placement.blocked.half_width, of_own * baseline.blocked.half_width)
     return Estimate(value=value, low=value - half, high=value + half)
 
 
-def _interval_words(one: Estimate) -> str:
-    return f"{100 * one.value:.0f} % ({100 * (one.low or 0.0):.0f} to {100 * (one.high or 0.0):.0f} %)"
+def _interval_words(estimate: Estimate) -> str:
+    return f"{100 * estimate.value:.0f} % ({100 * (estimate.low or 0.0):.0f} to {100 * (estimate.high or 0.0):.0f} %)"

@@ -4,10 +4,11 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from assay.engine.past.job import PastJob
+from assay.media.emulated.profile import SHORT_NAMES
 from assay.model.naming import bytes_text
 from assay.plan.job_experiment import JobExperiment, experiment_name, of_several
 from assay.report.answer import percent
-from assay.triage.drives import SHORT_NAMES, Drives
+from assay.triage.drives import Drives
 from assay.triage.ranking import JobRow
 
 

@@ -8,13 +8,13 @@ from typing import NamedTuple
 from rich.console import Console
 
 from assay.model.naming import bytes_text
+from assay.plan.job_experiment import ROLES
 from assay.report.answer import percent
 from assay.report.columns import Column, fitted
 from assay.report.next_steps import typed
 from assay.report.templates import template
 from assay.report.values import Value, csv_lines
 from assay.report.words import duration_text, print_line, print_text, seconds_text
-from assay.triage.drives import ROLES
 from assay.triage.names import numbered
 from assay.triage.ranking import Batch, JobRow, Triage, TriageVerdict
 

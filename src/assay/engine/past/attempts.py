@@ -4,24 +4,19 @@ import gzip
 import zlib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import BinaryIO, cast
 
-from assay.engine.history_files import read_history
+from assay.engine.history_files import opened, read_history
 from assay.host.files import why
 from assay.model.engine import JobReference
 from assay.model.errors import AssayError
 from assay.model.task import TaskAttempt
 
-_GZIP = b"\x1f\x8b"
-
 
 def attempts_of(file: Path) -> Sequence[TaskAttempt]:
     """All attempts of a file's job, which its events name. Raises AssayError for one that can't be read whole."""
     try:
-        with file.open("rb") as plain:
-            packed = plain.peek(2)[:2] == _GZIP
-            with cast(BinaryIO, gzip.open(plain)) if packed else plain as content:
-                return read_history(content, JobReference(name="", id="")).attempts
+        with opened(file) as content:
+            return read_history(content, JobReference(name="", id="")).attempts
     except (zlib.error, gzip.BadGzipFile):
         raise AssayError(f"{file}: its compressed content is damaged; copy the file again") from None
     except OSError as error:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, cast
 from xml.etree import ElementTree as ET
 
-from assay.engine.history_files import events
+from assay.engine.history_files import events, opened
 from assay.engine.past.histories import SETTINGS_ENDING, job_id
 from assay.engine.past.job import MAP, REDUCE, SETTINGS, SUCCEEDED, PastJob, StageSums, Work
 from assay.host.files import why
@@ -22,7 +22,6 @@ _FILES, _TASKS = ("FileSystemCounter", "FileSystemCounters"), ("TaskCounter", "T
 _OF_STORE = ("HDFS", "VIEWFS", "WEBHDFS", "SWEBHDFS", "O3FS", "OFS")
 _FORMS = (b"Avro-Json", b"Avro-Binary")
 _MOST_PREFACE_LINES, _LONGEST_PREFACE_LINE = 64, 1 << 12
-_GZIP = b"\x1f\x8b"
 _BROKEN = (
     ValueError, LookupError, TypeError, AttributeError, EOFError, OSError, OverflowError, StopIteration, zlib.error,
 )  # fmt: skip
@@ -45,10 +44,8 @@ def read_file(file: Path) -> PastJob:
     """
     name = job_id(file.name)
     try:
-        with file.open("rb") as plain:
-            packed = plain.peek(2)[:2] == _GZIP
-            with cast(BinaryIO, gzip.open(plain)) if packed else plain as content:
-                return read_job(content, settings_beside(file, name), name, str(file))
+        with opened(file) as content:
+            return read_job(content, settings_beside(file, name), name, str(file))
     except OSError as error:
         return _unread(name, str(file), why(error))
 
