@@ -37,14 +37,16 @@ def program_facts(stack: Stack, parts: Path) -> Mapping[str, str]:
         before, _, after = service.programs.partition("*")
         named = [jar.name.removeprefix(before).removesuffix(after) for jar in jars if jar.match(service.programs)]
         facts[f"programs.{service.name}.version"] = ", ".join(named) or "unknown"
-        facts[f"programs.{service.name}.sha256"] = _sha256(tuple(jars))
+        states = [(jar, jar.stat()) for jar in jars]
+        digest = _sha256(tuple((jar, state.st_size, state.st_mtime_ns) for jar, state in states))
+        facts[f"programs.{service.name}.sha256"] = digest
     return facts
 
 
 @cache
-def _sha256(jars: tuple[Path, ...]) -> str:
-    """A digest of files and their names, read once for all trials."""
+def _sha256(jars: tuple[tuple[Path, int, int], ...]) -> str:
+    """A digest of files and their names, read again only when a file's size or time of change is another."""
     digest = hashlib.sha256()
-    for jar in jars:
+    for jar, _size, _changed in jars:
         digest.update(jar.name.encode() + b"\0" + hashlib.sha256(jar.read_bytes()).digest())
     return digest.hexdigest()
