@@ -14,7 +14,7 @@ from assay.report.predicted import predicted_lines
 from assay.stats.changes import AS_IT_IS, CHANGE, change_order, change_text
 from assay.stats.decision import Verdict, decisions
 from assay.stats.predicted import beside
-from tests.builders import a_record
+from tests.builders import a_record, device_reports
 
 SHIPPED = Path(__file__).parents[2] / "experiments" / "before-you-buy.yaml"
 SSD, DISK, MEMORY = "local-directories-on-ssd", "a-second-disk", "memory 2100MiB"
@@ -71,6 +71,16 @@ def test_storage_shares_are_of_what_differs_from_the_baseline_in_its_drives_alon
     with_share = {one.placement for one in decision.placements if one.storage_share is not None}
     assert with_share == {AS_IT_IS, SSD, DISK}
     assert {one.placement for one in decision.placements if one.won_back is not None} == {SSD, DISK}
+
+
+def test_more_memory_may_read_less_from_its_drives_and_the_answer_stands(plan):
+    ran = {"run": {"reads": {"bytes": 700}, "writes": {"bytes": 900}, "busy_seconds": 60.0}}
+    records = [
+        record.model_copy(update={"devices": device_reports({medium.name: ran for medium in record.trial.media})})
+        for record in records_of(plan)
+    ]
+    (decision,) = decisions(plan, records)
+    assert {condition.subject for condition in decision.conditions} == {AS_IT_IS, SSD, DISK}
 
 
 def test_the_answer_says_the_changes_by_their_verdicts(plan):

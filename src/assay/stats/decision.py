@@ -353,7 +353,8 @@ class _DecisionInputs:
             )
         verdict = self._overall(placements, bound)
         of_drives = self.factor in {PLACEMENT, CHANGE} and bool(placements)
-        real = {level: own for level, own in self._records.items() if level != ZERO_DELAY}
+        placed = [level for level in self._records if level != ZERO_DELAY and self._differs_in_placement(level)]
+        real = {level: self._records[level] for level in placed}
         nodes = self._records[self.base][0].facts.get("nodes")  # none where Assay started none
         return Decision(
             levels=dict(self.levels),
