@@ -125,16 +125,22 @@ def quickstart() -> str:
     return _listing(printed("quickstart", *REPORT))
 
 
-def _quickstart_decision() -> list[str]:
-    lines = printed("quickstart", *REPORT)
-    answer = next(place for place, line in enumerate(lines) if line.startswith("k-means ("))
-    validity = next(place for place, line in enumerate(lines) if line.startswith("This holds for"))
+def _decision(name: str) -> list[str]:
+    """The headline of a kept run and a line for each of its placements or changes, alone."""
+    lines = printed(name, *REPORT)
+    answer = lines.index("") + 1
+    validity = next(number for number, line in enumerate(lines) if line.startswith("This holds for"))
     return lines[answer:validity]
 
 
 def quickstart_decision() -> str:
-    """The headline and a line for each placement, alone."""
-    return _listing(_quickstart_decision())
+    """What the quickstart decides."""
+    return _listing(_decision("quickstart"))
+
+
+def before_you_buy() -> str:
+    """What an SSD competes with, and what each change saves."""
+    return _listing(_decision("before-you-buy"))
 
 
 def quickstart_answer() -> str:
@@ -142,7 +148,7 @@ def quickstart_answer() -> str:
     lines = printed("quickstart", *REPORT)
     validity = next(place for place, line in enumerate(lines) if line.startswith("This holds for"))
     verified = next(place for place, line in enumerate(lines) if line.startswith("All outputs verified"))
-    return _listing([*_quickstart_decision(), *lines[validity : verified + 1], "..."])
+    return _listing([*_decision("quickstart"), *lines[validity : verified + 1], "..."])
 
 
 def quickstart_ratio() -> str:
@@ -273,6 +279,7 @@ RESULT_TEXTS: Mapping[str, Callable[[], str]] = {
     "quickstart answer": quickstart_answer,
     "quickstart decision": quickstart_decision,
     "quickstart ratio": quickstart_ratio,
+    "before you buy": before_you_buy,
     "quickstart by memory": by_memory,
     "scale model against K = 1": against_k1,
     "scale model error": model_error,
