@@ -88,6 +88,13 @@ def test_without_a_baseline_computing_and_storage_are_one_part_and_without_tasks
     assert lengths(plain, 50) == [45.0]
 
 
+def test_a_change_without_a_zero_delay_trial_of_its_own_is_not_called_computing():
+    memory = placed(seconds=30.0).model_copy(update={"split": SPLIT.model_copy(update={"storage_s": None})})
+    spoken = chart(decision(HDD.model_copy(update={"split": SPLIT}), memory), ["as it is", "memory", "zero"])
+    assert "; memory: computing and storage 24" in spoken.get("aria-label")
+    assert "as it is: computing 2" in spoken.get("aria-label")
+
+
 def test_all_charts_share_an_axis_unless_one_could_not_be_read():
     small = decision(placed(seconds=4.0), baseline=None)
     medium = decision(placed(seconds=20.0), baseline=None)

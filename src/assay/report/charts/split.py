@@ -31,8 +31,8 @@ class Segment(NamedTuple):
 
 COMPUTING, STORAGE = Segment("computing", svg.SKY, svg.ON_BRIGHT), Segment("storage", svg.VERMILION, svg.PAPER)
 START_UP = Segment("start-up", svg.MIST, svg.ON_BRIGHT)
-TOGETHER = Segment("computing and storage", svg.SKY, svg.ON_BRIGHT)
-"""Without a zero-delay baseline they can't be told apart."""
+TOGETHER = Segment("computing and storage", svg.GREEN, svg.PAPER)
+"""Without a zero-delay trial that differs in nothing but the drives they can't be told apart."""
 WHOLE = Segment("jobs", svg.SLATE, svg.PAPER)
 """Of a run whose record does not say when its tasks ran."""
 PREDICTED = Segment("predicted", svg.PALE, svg.INK)
@@ -96,8 +96,9 @@ def _bar(one: PlacementResult, label: str, decision: Decision) -> Bar:
         parts = {WHOLE: elapsed.value}
     else:
         storage_s = max(0.0, split.storage_s.value) if split.storage_s else 0.0
+        told_apart = one is decision.baseline or split.storage_s is not None
         parts = {
-            COMPUTING if decision.baseline and not decision.baseline_slower else TOGETHER: split.computing_s,
+            COMPUTING if told_apart and not decision.baseline_slower else TOGETHER: split.computing_s,
             STORAGE: storage_s,
             START_UP: split.start_up_s,
         }
