@@ -14,6 +14,7 @@ from assay.model.engine import EngineContext, JobReference, Launch
 from assay.model.errors import AssayError
 from assay.model.progress import Silent
 from assay.model.running_cluster import RunningCluster
+from assay_extras.testing.fake_hadoop import FakeStore, Script
 
 REPORT = {
     "schema": 1, "workload": "triangles", "variant": "paper", "succeeded": True, "error": None,
@@ -35,16 +36,17 @@ def engine_with(tmp_path):
     """Makes an engine whose `hadoop` is a shell script with the given body; `$report` is the report's file."""
     with Lease(tmp_path / "state", "test") as lease:
 
-        def make(body, failure=lambda: None):
+        def make(body, failure=lambda: None, store=None, jars=(), **more):
             hadoop = tmp_path / "hadoop"
             hadoop.write_text(f'#!/bin/bash\necho "$@" >{tmp_path}/arguments\nreport="${{@: -1}}"\n{body}\n')
             hadoop.chmod(hadoop.stat().st_mode | stat.S_IXUSR)
             cluster = RunningCluster(
-                hadoop=hadoop, conf_dir=tmp_path, addresses={"historyserver": "http://127.0.0.1:9"}, version="3"
-            )
-            return MapReduce(
-                EngineContext(cluster, None, Path("/jobs.jar"), tmp_path, lease.environment(os.environ), failure)
-            )
+                hadoop=hadoop, conf_dir=tmp_path, addresses={"historyserver": "http://127.0.0.1:9"}, version="3",
+                **more,
+            )  # fmt: skip
+            store, environment = store or FakeStore(Script()), lease.environment(os.environ)
+            context = EngineContext(cluster, store, Path("/jobs.jar"), tmp_path, environment, failure)
+            return MapReduce(context._replace(further_jars=jars))
 
         yield make
 
@@ -60,6 +62,31 @@ def test_a_launch_is_a_hadoop_jar_command_and_its_report(engine_with, tmp_path):
     assert words[:-1] == ["jar", "/jobs.jar", "triangles", "-Da.b=c", "/in", "/out", "--x", "1", "--report"]
     assert report.jobs == (JobReference(name="triads", id="job_1_0001"),)
     assert report.result == {"triangles": 7}
+
+
+class Tables(FakeStore):
+    """Its locations name tables."""
+
+    def location(self, path):
+        return f"table:{path}"
+
+
+WHOLE = f"cat >\"$report\" <<'J'\n{json.dumps(REPORT)}\nJ"
+
+
+def test_jobs_get_the_locations_of_what_the_store_holds(engine_with, tmp_path):
+    engine_with(WHOLE, store=Tables(Script())).run(LAUNCH, Silent())
+    assert (tmp_path / "arguments").read_text().split()[4:6] == ["table:/in", "table:/out"]
+
+
+def test_further_jars_are_on_the_clients_class_path_and_go_with_jobs_to_nodes_that_lack_them(engine_with, tmp_path):
+    body = f'echo "$HADOOP_CLASSPATH" >{tmp_path}/classpath\n{WHOLE}'
+    jars = (Path("/formats.jar"), Path("/client.jar"))
+    engine_with(body, jars=jars).run(LAUNCH, Silent())
+    assert (tmp_path / "classpath").read_text().strip().startswith("/formats.jar:/client.jar")
+    assert "tmpjars" not in (tmp_path / "arguments").read_text()
+    engine_with(body, jars=jars, outlives=True).run(LAUNCH, Silent())
+    assert "-Dtmpjars=file:///formats.jar,file:///client.jar" in (tmp_path / "arguments").read_text().split()
 
 
 def test_progress_lines_are_passed_on_as_they_come(engine_with):

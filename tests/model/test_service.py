@@ -9,7 +9,6 @@ from assay.model.installed import stack_of
 from assay.model.layout import Role
 from assay.model.registry import ENGINES, SERVICES
 from assay.model.service import Costs, DaemonKind, Service, Stack, Timer
-from assay.platform.programs import check_programs, program_facts
 from tests.toys import plugged_in
 
 
@@ -86,35 +85,3 @@ def test_roles_are_those_of_all_services_the_input_first_and_the_output_last():
     assert [(role.name, role.holds) for role in roles] == [
         ("input", "tables"), ("log", "its own log"), ("shuffle", "what is fetched"), ("output", "results"),
     ]  # fmt: skip
-
-
-def test_a_service_whose_programs_are_not_there_is_named_with_what_works_without(engine, tmp_path):
-    SERVICES.add("brain", Service("brain", programs="brain-*.jar"))
-    engine("thinker", "brain")
-    stack = stack_of("hdfs", "thinker")
-    with pytest.raises(BadInputError) as caught:
-        check_programs(stack, tmp_path, "hdfs")
-    assert str(caught.value) == (
-        "brain needs programs that are not here: run `setup/prepare brain`, which fetches them; engine: mapreduce or "
-        "engine: tez works without"
-    )
-    (tmp_path / "brain" / "lib").mkdir(parents=True)
-    (tmp_path / "brain" / "lib" / "brain-1.5.jar").touch()
-    check_programs(stack, tmp_path, "hdfs")
-
-
-def test_records_have_the_version_and_the_digest_of_programs(engine, tmp_path):
-    SERVICES.add("brain", Service("brain", programs="brain-*.jar"))
-    engine("thinker", "brain")
-    stack = stack_of("hdfs", "thinker")
-    jars = tmp_path / "brain" / "lib"
-    jars.mkdir(parents=True)
-    (jars / "brain-1.5.jar").write_text("thinks")
-    (jars / "nerves-3.jar").write_text("feels")
-    first = program_facts(stack, tmp_path)
-    assert first.keys() == {"programs.brain.version", "programs.brain.sha256"}
-    assert first["programs.brain.version"] == "1.5"
-    assert program_facts(stack, tmp_path) == first
-    (jars / "nerves-3.jar").write_text("feels more")
-    assert program_facts(stack, tmp_path)["programs.brain.sha256"] != first["programs.brain.sha256"]
-    assert program_facts(stack_of(), tmp_path) == {}

@@ -72,6 +72,11 @@ def test_nodes_have_the_same_port_for_the_same_purpose():
     assert all(one[name] == address for name, address in addresses.items())
 
 
+def test_jobs_have_the_jars_that_services_bring_on_their_class_path():
+    of_node = STACK.properties(a_node()._replace(job_jars=(Path("/programs/formats.jar"),)))
+    assert of_node["mapreduce.application.classpath"] == "/jars/*,/programs/formats.jar"
+
+
 def test_roles_go_to_their_directories(properties):
     assert properties["dfs.datanode.data.dir"] == "[DISK]/d1,[SSD]/d2"
     assert properties["yarn.nodemanager.local-dirs"] == "/l1,/l2"

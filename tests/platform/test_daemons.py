@@ -12,7 +12,7 @@ from assay.model.cluster import EmbeddedSpec
 from assay.model.errors import AssayError
 from assay.model.installed import stack_of
 from assay.model.layout import Layout
-from assay.model.service import NodeContext
+from assay.model.service import DaemonKind, NodeContext
 from assay.node.local import LocalNode
 from assay.platform.daemon import (
     Daemon,
@@ -141,6 +141,13 @@ def test_without_an_archive_brisk_says_so(distribution):
 def test_the_class_path_begins_with_what_the_archive_was_made_for(distribution):
     command = daemon_command(DATANODE, distribution, starts_of("brisk", distribution), NODE)
     assert command[command.index("-cp") + 1] == "/hadoop/hadoop.jar:/n/conf"
+
+
+def test_a_main_class_that_hadoop_does_not_have_is_on_its_own_class_path(distribution):
+    kind = DaemonKind("brain", "org.example.Brain", classpath=lambda node: (f"{node.programs}/brain/lib/*",))
+    node = NODE._replace(programs=Path("/programs"))
+    command = daemon_command(kind, distribution, starts_of("brisk", distribution), node)
+    assert command[command.index("-cp") + 1 :] == ["/n/conf:/programs/brain/lib/*", "org.example.Brain"]
 
 
 def test_workers_among_many_have_a_smaller_heap_and_the_record_says_so(distribution):

@@ -28,9 +28,9 @@ settings = json.loads(Path(sys.argv[1]).read_text())
 
 class Scanner(BaseHTTPRequestHandler):
     def do_GET(self):
-        # Which values the shard beside it has of those whose keys begin with the path.
+        # Which values the shard beside it has of those whose keys begin with the path of a location (values:/lines).
         shard = HTTPConnection(settings["shard"])
-        shard.request("GET", self.path + "*")
+        shard.request("GET", self.path.partition(":")[2] + "*")
         keys = list(json.loads(shard.getresponse().read()))
         body = json.dumps({"shard": settings["shard"], "keys": keys}).encode()
         self.send_response(200)
@@ -114,7 +114,7 @@ class Scanner:
         for number, (node, address) in enumerate(self._scanners, 1):
             stage = "scan" if number == 1 else f"scan_{number}"
             started_ms = now_ms()
-            seen = self._scan(node, self._work(address, launch.input))
+            seen = self._scan(node, self._work(address, self._store.location(launch.input)))
             attempt = self._attempt(job, stage, node, started_ms, now_ms(), seen["bytes"])
             self._starts_s[attempt.attempt] = seen["reads_s"] - started_ms / 1000
             attempts.append(attempt)
@@ -164,13 +164,13 @@ class Scanner:
             raise AssayError(f"a scan on {node} ended with exit code {code}: {text}")
         return json.loads(text)
 
-    def _work(self, address, path):
+    def _work(self, address, location):
         """Which values a task on the scanner's worker is to read."""
         host, _, port = address.rpartition(":")
         connection = HTTPConnection(host, int(port))
         connection.sock = self._cluster.connect((host, int(port)), 60)
         try:
-            connection.request("GET", quote(path))
+            connection.request("GET", f"/{quote(location, safe='/:')}")
             return json.loads(connection.getresponse().read())
         finally:
             connection.close()

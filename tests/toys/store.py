@@ -1,4 +1,4 @@
-"""A store of key and value: on each worker a daemon keeps its share in files. A value lies whole on one worker."""
+"""A store of key and value: on each worker a daemon keeps its share, all values in one file that only it can read."""
 
 import json
 import re
@@ -9,9 +9,10 @@ from urllib.parse import quote
 from assay.model.layout import INPUT, OUTPUT, Role
 from assay.model.registry import SERVICES, STORES
 from assay.model.service import DaemonKind, Service
-from assay.model.store import StoredFile
 from assay.model.trial import Landed
 
+SCHEME = "values"
+"""What the locations of values begin with, which jobs get."""
 ADDRESS = "key-value.address"
 LOG = "log"
 ROLES = (
@@ -23,37 +24,37 @@ SHARD = """
 import json, os, sys
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from urllib.parse import quote, unquote
+from urllib.parse import unquote
 
 settings = json.loads(Path(sys.argv[1]).read_text())
 folder, logs = Path(settings["folder"]), Path(settings["logs"])
 for directory in (folder, logs):
     directory.mkdir(parents=True, exist_ok=True)
-log = (logs / "values.log").open("ab", buffering=0)
+log, values = ((place / name).open("a+b", buffering=0) for place, name in ((logs, "values.log"), (folder, "values")))
+places = {}
 
 class Shard(BaseHTTPRequestHandler):
     def do_GET(self):
         # A value, or the sizes of all values whose keys begin with what stands before an asterisk.
         if not self.path.endswith("*"):
-            return self.answer(self.file().read_bytes())
-        sizes = {unquote(file.name): file.stat().st_size for file in folder.iterdir()}
+            offset, size = places[unquote(self.path)]
+            return self.answer(os.pread(values.fileno(), size, offset))
         begin = unquote(self.path)[:-1]
-        self.answer(json.dumps({key: size for key, size in sizes.items() if key.startswith(begin)}).encode())
+        self.answer(json.dumps({key: size for key, (_, size) in places.items() if key.startswith(begin)}).encode())
 
     def do_PUT(self):
-        # Before its file may be lost in the page cache, a value is in the log.
-        value = self.rfile.read(int(self.headers["Content-Length"]))
+        # Before it may be lost in the page cache, a value is in the log.
+        key, value = unquote(self.path), self.rfile.read(int(self.headers["Content-Length"]))
         log.write(value)
         os.fsync(log.fileno())
-        self.file().write_bytes(value)
+        head = json.dumps([key, len(value)]).encode() + b"\\n"
+        places[key] = (os.fstat(values.fileno()).st_size + len(head), len(value))
+        values.write(head + value)
         self.answer(b"")
 
     def do_DELETE(self):
-        self.file().unlink()
+        del places[unquote(self.path)]
         self.answer(b"")
-
-    def file(self):
-        return folder / quote(unquote(self.path), safe="")
 
     def answer(self, body):
         self.send_response(200)
@@ -113,26 +114,23 @@ def ask(cluster, address, path, method="GET", body=None):
 
 
 class KeyValueStore:
-    """See `assay.model.store.Store`; a value is a file's bytes."""
+    """See `assay.model.store.Store`; what is put is a value, and its path the key."""
 
     def __init__(self, cluster):
         self._cluster = cluster
         self._shards = addresses(cluster, "shard")
 
     def _keys(self, path):
-        """The keys that begin with a path: the shard of each and the size of its value."""
-        return {
+        """The keys that begin with a path, in order: the shard of each and the size of its value."""
+        kept = {
             key: (shard, size)
             for shard in self._shards.values()
             for key, size in json.loads(ask(self._cluster, shard, f"{path}*")).items()
         }
+        return dict(sorted(kept.items()))
 
-    def list_files(self, path):
-        return sorted(StoredFile(key, size) for key, (_, size) in self._keys(path).items())
-
-    def pieces(self, path, offset=0, size=None):
-        (shard, _) = self._keys(path)[path]
-        yield ask(self._cluster, shard, path)[offset : None if size is None else offset + size]
+    def location(self, path):
+        return f"{SCHEME}:{path}"
 
     def put(self, source, path):
         self.write(path, [source.read_bytes()])
@@ -144,12 +142,11 @@ class KeyValueStore:
         ask(self._cluster, emptiest, path, "PUT", b"".join(pieces))
 
     def lines(self, path):
-        for file in self.list_files(path):
-            for piece in self.pieces(file.path):
-                yield from piece.splitlines()
+        for key, (shard, _) in self._keys(path).items():
+            yield from ask(self._cluster, shard, key).splitlines()
 
     def size_bytes(self, path):
-        return sum(file.bytes for file in self.list_files(path))
+        return sum(size for _, size in self._keys(path).values())
 
     def delete(self, path):
         for key, (shard, _) in self._keys(path).items():
@@ -168,11 +165,19 @@ class ShardPlacer:
     def landed(self, role, when, path):
         sizes = {}
         for directory in self._layout.of(INPUT):
-            files = directory.path.glob(f"{quote(path, safe='')}*")
-            sizes[directory.medium] = sizes.get(directory.medium, 0) + sum(file.stat().st_size for file in files)
+            lying = sum(size for key, size in lying_in(directory.path / "values") if key.startswith(path))
+            sizes[directory.medium] = sizes.get(directory.medium, 0) + lying
         total = sum(sizes.values())
         shares = {medium: size / total for medium, size in sizes.items() if size}
         return Landed(role=role, when=when, bytes=total, shares=shares, of_bytes=self._store.size_bytes(path))
+
+
+def lying_in(file):
+    """The keys of the values in a shard's file, and how many bytes of each are there."""
+    with file.open("rb") as values:
+        while head := values.readline():
+            key, size = json.loads(head)
+            yield key, len(values.read(size))
 
 
 class KeyValue:

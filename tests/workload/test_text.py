@@ -23,6 +23,14 @@ def stored(**contents):
     return store
 
 
+def test_a_store_without_files_has_no_text_to_be_read():
+    class Tables:
+        """Holds lines that no path reaches."""
+
+    with pytest.raises(TypeError, match="Tables holds no files"):
+        list(lines_of_text(Tables(), "/in"))
+
+
 def test_pieces_are_what_white_space_separates():
     store = stored(a="Ünd so\u00a0weiter,\r\n-- \ufeffx".encode(), b=b"last", c=b"", d=b"\xffa\x0b\xe2\x82 b\n")
     found = [piece for pieces in pieces_of_text(store, "/in") for piece in pieces]

@@ -67,6 +67,10 @@ class FakeStore:
         body = self.contents[path][offset : None if size is None else offset + size]
         yield from (body[at : at + PIECE_BYTES] for at in range(0, len(body), PIECE_BYTES))
 
+    def location(self, path: str) -> str:
+        """The path itself."""
+        return path
+
     def put(self, source: Path, path: str) -> None:
         """Keep the path; the source is not read."""
         self._script.note("put")

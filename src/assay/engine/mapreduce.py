@@ -212,10 +212,11 @@ def find_jar(program: Program, extras: Path | None) -> Path:
     return jars[-1]
 
 
-def with_classpath(environment: Mapping[str, str], jars: str) -> dict[str, str]:
+def with_classpath(environment: Mapping[str, str], jars: Sequence[str]) -> dict[str, str]:
     """A client's environment with these jars on its class path, before what is there already."""
     others = environment.get("HADOOP_CLASSPATH")
-    return {**environment, "HADOOP_CLASSPATH": os.pathsep.join([jars, *([others] if others else [])])}
+    classpath = os.pathsep.join([*jars, *([others] if others else [])])
+    return {**environment, **({"HADOOP_CLASSPATH": classpath} if classpath else {})}
 
 
 REPORT_SCHEMA = 1
@@ -233,7 +234,11 @@ class MapReduce:
 
     def __init__(self, context: EngineContext) -> None:
         self._cluster, self._jar, self._scratch = context.cluster, context.jobs_jar, context.scratch
-        self._environment, self._cluster_failure = context.environment, context.failure
+        self._store, self._cluster_failure = context.store, context.failure
+        self._environment = with_classpath(context.environment, list(map(str, context.further_jars)))
+        # Nodes of Assay's own have them; those of another cluster get them with each job, as by Hadoop's `-libjars`.
+        sent = ",".join(jar.as_uri() for jar in context.further_jars) if context.cluster.outlives else ""
+        self._sends: Mapping[str, str] = {"tmpjars": sent} if sent else {}
         self._progressed = context.progressed
         self._history = HistoryServer(
             self._cluster.addresses["historyserver"], connect=self._cluster.connect, ca_file=self._cluster.ca_file,
@@ -256,9 +261,10 @@ class MapReduce:
                 if match := _JOB_DONE.match(line):
                     self._progressed(_stage_progress(match["job"], match, self.stages))
 
-        properties = [f"-D{name}={value}" for name, value in launch.properties.items()]
-        command = [str(self._cluster.hadoop), "jar", str(self._jar), launch.command, *properties]
-        command += [launch.input, launch.output, *launch.options, "--report", str(report)]
+        properties = [f"-D{name}={value}" for name, value in {**self._sends, **launch.properties}.items()]
+        places = [self._store.location(path) for path in (launch.input, launch.output)]
+        command = [str(self._cluster.hadoop), "jar", str(self._jar), launch.command, *properties, *places]
+        command += [*launch.options, "--report", str(report)]
         try:
             code = run_client(command, self._environment, log, self._failure, tell)
         except BaseException:
@@ -289,9 +295,9 @@ class MapReduce:
         if program.main_class is None:
             command.append(str(jar))
         else:  # its jar goes on the client's class path, before what the user has put there
-            environment = with_classpath(environment, str(jar))
+            environment = with_classpath(environment, [str(jar)])
         # Generic options come first, as Hadoop's ToolRunner wants them.
-        command += [f"-D{name}={value}" for name, value in program.properties.items()]
+        command += [f"-D{name}={value}" for name, value in {**self._sends, **program.properties}.items()]
         command += [argument.replace(SCRATCH, str(files)) for argument in program.arguments]
         try:
             code = run_client(

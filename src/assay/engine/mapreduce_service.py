@@ -75,7 +75,7 @@ def _properties(node: NodeContext) -> Mapping[str, str]:
         "mapreduce.jobhistory.admin.address": f"{node.master}:0",
         "mapreduce.cluster.local.dir": ",".join(str(directory.path) for directory in node.layout.of(INTERMEDIATE)),
         "mapreduce.framework.name": "yarn",
-        "mapreduce.application.classpath": ",".join(node.classpath),
+        "mapreduce.application.classpath": ",".join((*node.classpath, *map(str, node.job_jars))),
         "yarn.nodemanager.aux-services": "mapreduce_shuffle",
     }
 

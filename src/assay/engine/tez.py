@@ -31,7 +31,7 @@ class Tez(MapReduce):
     stages: Mapping[str, str] = VERTICES
 
     def __init__(self, context: EngineContext) -> None:
-        environment = with_classpath(context.environment, context.cluster.properties[_CLASSPATH])
+        environment = with_classpath(context.environment, [context.cluster.properties[_CLASSPATH]])
         super().__init__(context._replace(environment=environment))
         self._store = context.store
         self._patience_s = PATIENCE_S * context.cluster.slower
@@ -65,7 +65,9 @@ def _properties(node: NodeContext) -> Mapping[str, str]:
         # All nodes have the folder: Tez need not be copied from the store, nor its archive be made.
         "tez.ignore.lib.uris": "true",
         "tez.use.cluster.hadoop-libs": "false",
-        _CLASSPATH: ":".join((str(node.conf_dir), *node.classpath, f"{node.programs}/{TEZ.name}/lib/*")),
+        _CLASSPATH: ":".join(
+            (str(node.conf_dir), *node.classpath, *map(str, node.job_jars), f"{node.programs}/{TEZ.name}/lib/*")
+        ),
         "tez.simple.history.logging.dir": HISTORY_FOLDER,
         # Guice, in the application master, opens a package of Java's own.
         "yarn.nodemanager.admin-env":

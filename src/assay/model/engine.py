@@ -30,7 +30,7 @@ HISTORY_INCOMPLETE = doubt_kind(
 
 
 class Launch(Frozen):
-    """One command of the jobs jar: `name input output options`."""
+    """One command of the jobs jar: `name input output options`; input and output are paths in the trial's store."""
 
     command: str
     input: str
@@ -125,9 +125,10 @@ def unheard(progress: StageProgress) -> None:
 class EngineContext(NamedTuple):
     """What an engine is opened with.
 
-    `store` holds the trial's data. The engine writes its own files into `scratch`, which lives as long as the trial,
-    and starts its clients with `environment`. `failure` tells whether something has died that a job would wait for;
-    `progressed` wants to know at once how far a running job is.
+    `store` holds the trial's data; `further_jars` are those that jobs have on their class path beside the jobs' jar,
+    as services of the stack bring them. The engine writes its own files into `scratch`, which lives as long as the
+    trial, and starts its clients with `environment`. `failure` tells whether something has died that a job would wait
+    for; `progressed` wants to know at once how far a running job is.
     """
 
     cluster: RunningCluster
@@ -137,6 +138,7 @@ class EngineContext(NamedTuple):
     environment: Mapping[str, str]
     failure: Callable[[], str | None]
     progressed: Callable[[StageProgress], None] = unheard
+    further_jars: tuple[Path, ...] = ()
 
 
 class StageKind(NamedTuple):

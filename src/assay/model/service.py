@@ -23,7 +23,8 @@ class NodeContext(NamedTuple):
     carries data where there are two; `master` is the node of the daemons that a cluster has once. `addresses`
     (`host:port`) are those of all daemons' `ports`, which are set anyway. `classpath` is Hadoop's; `bundled` says that
     it is the one that Assay brings. `racks` is a table of the workers' racks: a host's name or address and its rack on
-    each line; None where all are in one. `programs` has a folder of each service that brings programs beside Hadoop's.
+    each line; None where all are in one. `programs` has a folder of each service that brings programs beside Hadoop's,
+    and `job_jars` are the jars of these that jobs need.
     """
 
     spec: EmbeddedSpec
@@ -35,6 +36,7 @@ class NodeContext(NamedTuple):
     bundled: bool = False
     racks: Path | None = None
     programs: Path = Path()
+    job_jars: tuple[Path, ...] = ()
 
     @property
     def any_port(self) -> str:
@@ -64,14 +66,16 @@ class Heartbeats(NamedTuple):
 class DaemonKind(NamedTuple):
     """A daemon that a service brings to a cluster of Assay's own.
 
-    It is a `main_class` of the Hadoop distribution, or the command line that `program` gives for a node. It has started
-    when its log says `sign`, or when its web interface (with `asked`, that of another role) answers `page` with JSON
+    It is a `main_class`, of the Hadoop distribution or on its own `classpath`, or the command line that `program` gives
+    for a node. It has started when its log says `sign`, or when its web interface (with `asked`, that of another role) answers `page` with JSON
     that is `ready`. Without a sign nobody waits for it.
     """
 
     role: str
     main_class: str = ""
     program: Callable[[NodeContext], Sequence[str]] | None = None
+    classpath: Callable[[NodeContext], Sequence[str]] | None = None
+    """Where a `main_class` is that Hadoop does not have: jars, or `directory/*`."""
     heap_mb: int = 256
     """The largest heap of a `main_class`."""
     memory_mb: int = 128
@@ -208,6 +212,8 @@ class Service(NamedTuple):
     programs: str = ""
     """Of a service that brings programs beside Hadoop's, the name of the jar that tells their version, which `*` stands
     for. All are jars in `NAME/lib`, which `setup/prepare NAME` fetches."""
+    job_jars: tuple[str, ...] = ()
+    """Patterns of those of its programs that jobs need on their class path to use it (`lib/formats-*.jar`)."""
     daemons: tuple[DaemonKind, ...] = ()
     """What a cluster of Assay's own starts for it, in order."""
     existing: tuple[ExistingDaemon, ...] = ()

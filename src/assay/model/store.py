@@ -11,7 +11,9 @@ from assay.model.running_cluster import RunningCluster
 from assay.model.trial import Landed
 
 FILES = "files"
-"""What a store may hold: files, which Hadoop's clients reach by their paths."""
+"""What a store may hold: files, which Hadoop's clients reach by their paths. Such a store has `Files` too."""
+TABLES = "tables"
+"""What a store may hold: tables of lines, which jobs reach by input and output formats of the store's own."""
 
 _STORED = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:/")
 
@@ -37,8 +39,9 @@ class FoundFile(NamedTuple):
     bytes: int
 
 
+@runtime_checkable
 class Files(Protocol):
-    """A storage subsystem's files as bytes. Paths are absolute within the store."""
+    """What a store also has that holds files: their bytes. Paths are absolute within the store."""
 
     def list_files(self, path: str) -> list[StoredFile]:
         """The files directly in a directory (or the file itself) that are not hidden, by name. Raises AssayError."""
@@ -47,20 +50,34 @@ class Files(Protocol):
         """The bytes of one file from `offset` on, `size` of them or all; ends early where the file does."""
 
 
-class Store(Files, Protocol):
-    """A storage subsystem as a client sees it. Paths are absolute within the store."""
+class Store(Protocol):
+    """A storage subsystem as workloads see it: it takes lines, gives them to jobs, and gives back what these left.
+
+    A path begins with a slash and names what is stored, wherever the store keeps that: jobs get its location. What was
+    put below a path (`/run/input/part-1`) belongs to it (`/run/input`): jobs read all of that together.
+    """
+
+    def location(self, path: str) -> str:
+        """What jobs take as an argument for a path, to read or to write there: itself, or `SCHEME:/points`."""
 
     def put(self, source: Path, path: str) -> None:
-        """Copy a local file into the store; parents are made. Raises AssayError when it can't be done."""
+        """Take the lines of a local file. Raises AssayError when it can't be done."""
 
     def lines(self, path: str) -> Iterator[bytes]:
-        """The lines of all files of a directory (or of one file), without their ends, in no promised order of files."""
+        """All lines at and below a path, without their ends, in no promised order."""
 
     def size_bytes(self, path: str) -> int:
-        """Bytes of all files under a path, one replica each; 0 when it is not there."""
+        """Bytes of all that is at and below a path, one copy each; 0 when nothing is there."""
 
     def delete(self, path: str) -> None:
-        """Remove a path with all below it; no error when it is not there."""
+        """Remove all that is at and below a path; no error when nothing is there."""
+
+
+def files_of(store: Store) -> Files:
+    """The store's files. Raises TypeError where it holds none: a workload that needs them says so (`RunsOn`)."""
+    if not isinstance(store, Files):
+        raise TypeError(f"{type(store).__name__} holds no files")
+    return store
 
 
 @runtime_checkable
@@ -68,7 +85,7 @@ class Streaming(Protocol):
     """What a store also is that takes bytes from this machine as quickly as from jobs: its disks are here."""
 
     def write(self, path: str, pieces: Iterable[bytes]) -> None:
-        """Make a file of these bytes; parents are made. Raises AssayError when it can't be done."""
+        """Take these bytes as `Store.put` takes those of a file. Raises AssayError when it can't be done."""
 
 
 class Placer(Protocol):
@@ -93,7 +110,7 @@ class StoreKind(Protocol):
     """A kind of store, as registered in STORES."""
 
     holds: frozenset[str]
-    """The sorts of data that it holds, such as FILES: a workload needs one of them."""
+    """The sorts of data that it holds, such as FILES or TABLES: a workload needs one of them."""
     services: tuple[str, ...]
     """The names of the services that keep its bytes."""
 

@@ -29,6 +29,7 @@ from assay.model.service import Stack
 from assay.model.store import Placer, Store
 from assay.platform.distribution import Distribution, check_paths, find_distribution
 from assay.platform.faults import FaultInjector
+from assay.platform.programs import job_jars
 from assay.version import measuring_code_sha256
 
 LOG_NAMES = ("*.log", "stdout", "stderr", "syslog", "prelaunch.*")
@@ -69,6 +70,10 @@ class HadoopPlatform(ABC):
     def _stack(self) -> Stack:
         """The services that the trial needs. Raises BadInputError where one is not there."""
         return stack_of(self._trial.store, self._trial.engine)
+
+    @property
+    def _parts(self) -> Path:
+        return self._installation.parts.resolve()
 
     @property
     @abstractmethod
@@ -155,6 +160,7 @@ class HadoopPlatform(ABC):
             context = EngineContext(
                 cluster, store, self._installation.jobs_jar, layout.neutral, environment, self._failure,
                 progressed=injector.progressed if injector else unheard,
+                further_jars=job_jars(self._stack, self._parts),
             )  # fmt: skip
             kind = ENGINES.find(self._trial.engine)
             yield RunningPlatform(

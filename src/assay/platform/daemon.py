@@ -57,13 +57,14 @@ def clean_environment(environment: Mapping[str, str], distribution: Distribution
 
 
 def java_command(
-    distribution: Distribution, options: tuple[str, ...], conf_dir: Path, main: str, arguments: tuple[str, ...] = ()
-) -> list[str]:
-    """Run a main class of Hadoop's with this configuration."""
+    distribution: Distribution, options: tuple[str, ...], conf_dir: Path, main: str, arguments: tuple[str, ...] = (),
+    other_classpath: Sequence[str] = (),
+) -> list[str]:  # fmt: skip
+    """Run a main class of Hadoop's, or on another class path, with this configuration."""
     # The jars first (else a class-data archive is not used), then the configuration: no jar has site files.
     classpath = f"{distribution.pathing_jar}:{conf_dir}"
-    if distribution.pathing_jar is None:
-        classpath = ":".join((str(conf_dir), *distribution.classpath))
+    if other_classpath or distribution.pathing_jar is None:
+        classpath = ":".join((str(conf_dir), *(other_classpath or distribution.classpath)))
     return [
         str(distribution.java.command), *_OPEN_MODULES, *options,
         f"-Dlog4j.configuration=file:{conf_dir}/log4j.properties",
@@ -80,7 +81,8 @@ def daemon_command(kind: DaemonKind, distribution: Distribution, starts: Starts,
     scratch = f"-Djava.io.tmpdir={node.layout.neutral / 'tmp'}"
     heap_mb = (starts.data_heap_mb if kind.on_workers else None) or kind.heap_mb
     options = (f"-Dproc_{kind.role}", f"-Xmx{heap_mb}m", scratch, *by_kind)
-    return java_command(distribution, options, node.conf_dir, kind.main_class)
+    classpath = () if kind.classpath is None else kind.classpath(node)
+    return java_command(distribution, options, node.conf_dir, kind.main_class, other_classpath=classpath)
 
 
 def write_hadoop_command(

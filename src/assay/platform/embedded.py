@@ -47,7 +47,7 @@ from assay.platform.distribution import Distribution, Starts, starts_of
 from assay.platform.faults import FaultInjector, Killed
 from assay.platform.launching import DAEMON, Launchers
 from assay.platform.limits import Limits, check_limits, limits_of, used_together
-from assay.platform.programs import check_programs, program_facts
+from assay.platform.programs import check_programs, job_jars, program_facts
 from assay.platform.scale import ScaleWatch
 from assay.platform.scene import build_scene
 from assay.platform.startup import Host, Startup
@@ -254,6 +254,7 @@ class EmbeddedCluster(Cluster):
             classpath=self._distribution.classpath,
             bundled=bundled,
             programs=self._programs,
+            job_jars=job_jars(self._stack, self._programs),
         )
 
     def _slowed(self, links: Sequence[LinkSpec | None]) -> list[LinkSpec | None]:
@@ -355,10 +356,6 @@ class EmbeddedPlatform(HadoopPlatform):
             self._distribution, self._spec, self._installation.state, self._user_environment, self._stack,
             programs=self._parts,
         )  # fmt: skip
-
-    @property
-    def _parts(self) -> Path:
-        return self._installation.parts.resolve()
 
     @cached_property
     def _spec(self) -> EmbeddedSpec:

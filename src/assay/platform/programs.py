@@ -15,6 +15,12 @@ def jars_of(service: Service, parts: Path) -> list[Path]:
     return sorted((parts / service.name / "lib").glob("*.jar"))
 
 
+def job_jars(stack: Stack, parts: Path) -> tuple[Path, ...]:
+    """The jars that the services of a stack bring for jobs, service by service."""
+    patterns = [(service, pattern) for service in stack.services for pattern in service.job_jars]
+    return tuple(jar for service, pattern in patterns for jar in sorted((parts / service.name).glob(pattern)))
+
+
 def check_programs(stack: Stack, parts: Path, store: str) -> None:
     """Raises BadInputError where the programs of a service of a stack are not here, with the engines that need none."""
     services = (service for service in stack.services if service.programs and not jars_of(service, parts))

@@ -25,6 +25,10 @@ class HadoopFs:
         self._hadoop = hadoop
         self._environment = dict(os.environ if environment is None else environment)
 
+    def location(self, path: str) -> str:
+        """Return the path, which Hadoop's clients take as it is."""
+        return path
+
     def put(self, source: Path, path: str) -> None:
         """Make the parent (`-mkdir -p`) and put the file's content (`-put -`); an existing file is refused.
 

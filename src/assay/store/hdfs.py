@@ -60,6 +60,10 @@ class WebHdfs:
         self._broken = httpx.HTTPError
         self._user = user_name()
 
+    def location(self, path: str) -> str:
+        """Return the path, which Hadoop's clients take as it is."""
+        return path
+
     def put(self, source: Path, path: str) -> None:
         with source.open("rb") as file:
             self.write(path, iter(partial(file.read, PIECE_BYTES), b""))

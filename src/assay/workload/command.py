@@ -28,7 +28,7 @@ from assay.model.input import GraphInput, Input
 from assay.model.naming import nearest
 from assay.model.progress import Progress
 from assay.model.registry import WORKLOADS
-from assay.model.store import Store, names_store
+from assay.model.store import Store, files_of, names_store
 from assay.model.trial import ResourceEstimate
 from assay.model.workload import Option, Variant
 from assay.workload.base import BYTES_S, BaseWorkload, WorkloadOptions, hadoop_cost
@@ -179,14 +179,15 @@ def fetch(store: Store, path: str, folder: Path) -> None:
 
     Raises AssayError when nothing is there, OSError when they don't fit.
     """
-    files = store.list_files(path)
+    stored = files_of(store)
+    files = stored.list_files(path)
     output_bytes = sum(file.bytes for file in files)
     free = shutil.disk_usage(folder).free
     if output_bytes + _ROOM_BYTES > free:
         raise OSError(f"the output has {output_bytes} bytes, and {folder} {free} free; TMPDIR names another directory")
     for file in files:
         with (folder / Path(file.path).name).open("wb") as copy:
-            for piece in store.pieces(file.path) if file.bytes else ():
+            for piece in stored.pieces(file.path) if file.bytes else ():
                 copy.write(piece)
 
 
@@ -297,7 +298,7 @@ class CommandWorkload(BaseWorkload):
 
     def verify(self, store: Store, report: LaunchReport) -> tuple[CheckResult, ...]:
         if not self._verify:
-            store.list_files(self.output_path)
+            files_of(store).list_files(self.output_path)
             how = 'no command judges this output; add one to the options, e.g. verify: "python3 check.py {output}"'
             return (CheckResult(check=CHECK, outcome=Outcome.UNKNOWN, detail=how),)
         with scratch_directory() as scratch:

@@ -15,7 +15,7 @@ from assay.model.engine import Engine, LaunchReport
 from assay.model.errors import AssayError
 from assay.model.progress import Progress
 from assay.model.registry import WORKLOADS
-from assay.model.store import Store
+from assay.model.store import Store, files_of
 from assay.model.workload import Option, Variant
 from assay.workload.base import BYTES_S, BaseWorkload, counters_agree, hadoop_cost
 
@@ -162,10 +162,11 @@ def digest(store: Store, path: str) -> Digest:
     """Digest all files of a directory, in the order of their names. Raises AssayError for other files than pairs."""
     files = pairs = checksum = falls = across = 0
     last: bytes | None = None
-    for file in store.list_files(path):
+    stored = files_of(store)
+    for file in stored.list_files(path):
         files += 1
         first = True
-        for key, value in read_pairs(store.pieces(file.path), file.path, _CLASS, _CLASS):
+        for key, value in read_pairs(stored.pieces(file.path), file.path, _CLASS, _CLASS):
             if int.from_bytes(key[:_LENGTH_BYTES], "big") != len(key) - _LENGTH_BYTES:
                 raise AssayError(f"{file.path} is damaged: a key's length is not that of its bytes")
             # With the key's length before it, no other pair has the same bytes.

@@ -18,7 +18,7 @@ from assay.model.engine import Engine, LaunchReport, Program
 from assay.model.errors import AssayError
 from assay.model.progress import Progress
 from assay.model.registry import WORKLOADS
-from assay.model.store import Store
+from assay.model.store import Store, files_of
 from assay.model.workload import Option, Variant
 from assay.workload.base import BYTES_S, BaseWorkload, hadoop_cost
 
@@ -123,9 +123,10 @@ class TeraSort(BaseWorkload):
 
 def _records(store: Store, path: str) -> Iterator[Rows]:
     """Yield whole records of all files in the order of names. Raises AssayError where a file ends within a record."""
-    for file in store.list_files(path):
+    files = files_of(store)
+    for file in files.list_files(path):
         rest = b""
-        for piece in store.pieces(file.path) if file.bytes else ():
+        for piece in files.pieces(file.path) if file.bytes else ():
             whole = rest + piece
             end = len(whole) - len(whole) % RECORD_BYTES
             yield np.frombuffer(whole[:end], np.uint8).reshape(-1, RECORD_BYTES)

@@ -15,7 +15,7 @@ from assay.model.errors import AssayError
 from assay.model.progress import Progress
 from assay.model.quantity import Kind
 from assay.model.registry import WORKLOADS
-from assay.model.store import Store, StoredFile
+from assay.model.store import Files, Store, StoredFile, files_of
 from assay.model.workload import Option, Variant
 from assay.workload.base import MIB, BaseWorkload, hadoop_cost
 
@@ -91,11 +91,12 @@ class TestDfsIo(BaseWorkload):
         return report.model_copy(update={"result": {**figures, "moved_bytes": moved}})
 
     def verify(self, store: Store, report: LaunchReport) -> tuple[CheckResult, ...]:
-        files = store.list_files(f"{self._home}/io_data")
+        stored = files_of(store)
+        files = stored.list_files(f"{self._home}/io_data")
         # What the job's reducer wrote: `type:name<TAB>sum`, times in milliseconds.
         lines = (line.decode().partition("\t") for line in store.lines(f"{self._home}/io_{self.spec.variant}"))
         summed = {name.partition(":")[2]: float(value) for name, _, value in lines}
-        wrong, kinds = self._samples(store, files)
+        wrong, kinds = self._samples(stored, files)
         content = f"wrong: {', '.join(wrong[:3])}" if wrong else f"samples of all files are {', '.join(kinds)}"
         # The throughput is all bytes over the tasks' times added up; two digits are reported.
         shown, moved = report.result["throughput_mib_s"], report.result["moved_bytes"]
@@ -136,7 +137,7 @@ class TestDfsIo(BaseWorkload):
             jobs=(kind,),
         )
 
-    def _samples(self, store: Store, files: Sequence[StoredFile]) -> tuple[list[str], set[str]]:
+    def _samples(self, stored: Files, files: Sequence[StoredFile]) -> tuple[list[str], set[str]]:
         """Check start, middle and end of each file: return those that TestDFSIO does not write, and the others' kinds.
 
         Those are zeros as Hadoop 3 writes them, or the digits that its buffer was meant to hold: the writer fills it
@@ -146,7 +147,7 @@ class TestDfsIo(BaseWorkload):
         kinds: set[str] = set()
         for file in files:
             for offset in sorted({0, file.bytes // 2, max(0, file.bytes - SAMPLE_BYTES)}):
-                piece = b"".join(store.pieces(file.path, offset, SAMPLE_BYTES))
+                piece = b"".join(stored.pieces(file.path, offset, SAMPLE_BYTES))
                 size = min(SAMPLE_BYTES, file.bytes - offset)
                 digits = bytes(ord("0") + (offset + at) % self._buffer_bytes % 50 for at in range(size))
                 if piece in (bytes(size), digits):

@@ -16,7 +16,7 @@ from assay.input.text import Text, UserText
 from assay.model.doubt import CheckResult, Outcome, verdict
 from assay.model.engine import History, LaunchReport
 from assay.model.errors import AssayError, BadInputError
-from assay.model.store import Store
+from assay.model.store import Store, files_of
 from assay.model.trial import WorkloadSpec
 from assay.workload.base import WorkloadOptions, counters_agree
 
@@ -73,9 +73,10 @@ def most_held_bytes(text_bytes: int, distinct: int | None = None) -> int:
 
 def pieces_of_text(store: Store, path: str) -> Iterator[list[bytes]]:
     """Split all files of a directory at ASCII's white space, about a MB at a time; no piece goes across files."""
-    for file in store.list_files(path):
+    files = files_of(store)
+    for file in files.list_files(path):
         rest = b""
-        for read in store.pieces(file.path) if file.bytes else ():
+        for read in files.pieces(file.path) if file.bytes else ():
             block = rest + read
             pieces = block.split()
             rest = pieces.pop() if block and not block[-1:].isspace() else b""
@@ -86,8 +87,9 @@ def pieces_of_text(store: Store, path: str) -> Iterator[list[bytes]]:
 
 def lines_of_text(store: Store, path: str) -> Iterator[str]:
     """Yield the lines of all files of a directory as TextInputFormat cuts them: at LF, CR and CR LF, without a BOM."""
-    for file in store.list_files(path):
-        stream = stream_of(store.pieces(file.path) if file.bytes else iter(()))
+    files = files_of(store)
+    for file in files.list_files(path):
+        stream = stream_of(files.pieces(file.path) if file.bytes else iter(()))
         text = io.TextIOWrapper(stream, encoding="utf-8-sig", errors="replace", newline=None)
         yield from (line.removesuffix("\n") for line in text)
 

@@ -1,0 +1,59 @@
+"""Proves what is known of the programs that services bring: whether they are here, and which they are."""
+
+import pytest
+
+from assay.model.engine import EngineKind
+from assay.model.errors import BadInputError
+from assay.model.installed import stack_of
+from assay.model.registry import ENGINES, SERVICES
+from assay.model.service import Service, Stack
+from assay.platform.programs import check_programs, job_jars, program_facts
+from tests.toys import plugged_in
+
+
+@pytest.fixture
+def engine():
+    """Adds an engine of this name that needs these services."""
+    with plugged_in("store"):
+        yield lambda name, *services: ENGINES.add(name, EngineKind(open=None, services=services))
+
+
+def test_a_service_whose_programs_are_not_there_is_named_with_what_works_without(engine, tmp_path):
+    SERVICES.add("brain", Service("brain", programs="brain-*.jar"))
+    engine("thinker", "brain")
+    stack = stack_of("hdfs", "thinker")
+    with pytest.raises(BadInputError) as caught:
+        check_programs(stack, tmp_path, "hdfs")
+    assert str(caught.value) == (
+        "brain needs programs that are not here: run `setup/prepare brain`, which fetches them; engine: mapreduce or "
+        "engine: tez works without"
+    )
+    (tmp_path / "brain" / "lib").mkdir(parents=True)
+    (tmp_path / "brain" / "lib" / "brain-1.5.jar").touch()
+    check_programs(stack, tmp_path, "hdfs")
+
+
+def test_records_have_the_version_and_the_digest_of_programs(engine, tmp_path):
+    SERVICES.add("brain", Service("brain", programs="brain-*.jar"))
+    engine("thinker", "brain")
+    stack = stack_of("hdfs", "thinker")
+    jars = tmp_path / "brain" / "lib"
+    jars.mkdir(parents=True)
+    (jars / "brain-1.5.jar").write_text("thinks")
+    (jars / "nerves-3.jar").write_text("feels")
+    first = program_facts(stack, tmp_path)
+    assert first.keys() == {"programs.brain.version", "programs.brain.sha256"}
+    assert first["programs.brain.version"] == "1.5"
+    assert program_facts(stack, tmp_path) == first
+    (jars / "nerves-3.jar").write_text("feels more")
+    assert program_facts(stack, tmp_path)["programs.brain.sha256"] != first["programs.brain.sha256"]
+    assert program_facts(stack_of(), tmp_path) == {}
+
+
+def test_jobs_need_some_of_a_services_jars(tmp_path):
+    lib = tmp_path / "brain" / "lib"
+    lib.mkdir(parents=True)
+    for name in ("formats-2.jar", "formats-1.jar", "server.jar"):
+        (lib / name).touch()
+    stack = Stack((Service("body"), Service("brain", job_jars=("lib/formats-*.jar",))))
+    assert job_jars(stack, tmp_path) == (lib / "formats-1.jar", lib / "formats-2.jar")
