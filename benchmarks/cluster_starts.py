@@ -60,10 +60,11 @@ def main() -> None:
 def _round(distribution: Distribution, spec: EmbeddedSpec, jobs: int) -> dict[str, float]:
     with tempfile.TemporaryDirectory(prefix="assay-starts-") as scratch:
         home = Path(scratch)
-        layout = Layout.below(home, stack_of().roles, spec.workers)
+        stack = stack_of()
+        layout = Layout.below(home, stack.roles, spec.workers)
         for directory in layout.paths:
             directory.mkdir(parents=True)
-        cluster = EmbeddedCluster(distribution, spec, home / "state", os.environ)
+        cluster = EmbeddedCluster(distribution, spec, stack, home / "state", os.environ)
         try:
             return _measure(cluster, layout, distribution, jobs)
         finally:

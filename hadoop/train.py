@@ -54,11 +54,12 @@ def merge(lists: Iterable[str]) -> str:
 
 def _train(distribution: Distribution, scratch: Path, lists: Path) -> Path:
     """Run a cluster and some jobs that write class lists; returns the names as they were right after formatting."""
-    layout = Layout.below(scratch, stack_of().roles)
+    stack = stack_of()
+    layout = Layout.below(scratch, stack.roles)
     for directory in layout.paths:
         directory.mkdir()
     starts = training_starts(distribution, lists)
-    cluster = EmbeddedCluster(distribution, EmbeddedSpec(), scratch, os.environ, starts=starts)
+    cluster = EmbeddedCluster(distribution, EmbeddedSpec(), stack, scratch, os.environ, starts=starts)
     with Lease(scratch, "training") as lease:
         running = cluster.start(layout, {}, Silent(), lease)
         _jobs(distribution, running, scratch)

@@ -8,7 +8,9 @@ import pytest
 from assay.model.cluster import EmbeddedSpec
 from assay.model.doubt import Outcome
 from assay.model.fault import Fault, FaultReport
-from assay.model.installed import medium_of
+from assay.model.installed import possible
+from assay.model.medium import medium_of
+from assay.model.registry import MEDIA
 from assay.model.progress import Silent
 from assay.model.record import Status
 from assay.model.trial import MediumSpec
@@ -82,8 +84,8 @@ def test_jobs_that_end_before_it_mark_the_trial(struck_ms):
 def test_a_slow_drive_is_its_workers_alone():
     hdd = MediumSpec(name="hdd", kind="emulated", profile="wd10ezex")
     slow = Fault(slow="drive", on=2, factor=4)
-    assert [medium_of(hdd, worker, slow).model_extra["slowdown"] for worker in (2,)] == [4]
-    assert medium_of(hdd, 1, slow) == medium_of(hdd, 1) == hdd.of_worker(1)
+    assert medium_of(hdd, 2, MEDIA, slow).model_extra["slowdown"] == 4
+    assert medium_of(hdd, 1, MEDIA, slow) == medium_of(hdd, 1, MEDIA) == hdd.of_worker(1)
 
 
 def several(**cluster):
@@ -99,7 +101,7 @@ def no_namespaces(monkeypatch):
 
 
 def test_without_namespaces_a_plan_runs_on_one_node_and_each_record_says_so(no_namespaces):
-    plan, more = fitted(a_plan(several()), iter([(several(),)]))
+    plan, more = fitted(a_plan(several()), iter([(several(),)]), possible)
     (trial,) = plan.trials
     assert trial.factors["nodes"] == "1"
     assert trial.factors["network"] == "none"
@@ -120,4 +122,4 @@ def test_without_namespaces_a_plan_runs_on_one_node_and_each_record_says_so(no_n
 )
 def test_levels_that_would_become_one_are_not_run_as_if_they_differed(no_namespaces, others):
     plan = a_plan(several(), *others)
-    assert fitted(plan, iter(()))[0] == plan
+    assert fitted(plan, iter(()), possible)[0] == plan

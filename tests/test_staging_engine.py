@@ -34,7 +34,8 @@ def lived():
 
         def live(staged_by):
             trial = a_trial().model_copy(update={"engine": "thinker", "store": "head"})
-            memory = SimpleNamespace(services=(), open_own=lambda *_: (FakeStore(script), FakePlacer(script, trial)))
+            store, placer = FakeStore(script), FakePlacer(script, trial)
+            memory = SimpleNamespace(services=(), open=lambda _: store, placer=lambda *_: placer)
             STORES.add("head", memory)
             for name, engine in (("thinker", Thinker), ("porter", FakeEngine)):
                 opened = EngineKind(open=lambda context, engine=engine: engine(script, trial, context.store))

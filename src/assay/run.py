@@ -17,15 +17,14 @@ from typing import Protocol
 
 from assay.host.machine import available_memory_bytes
 from assay.model.base import Frozen
-from assay.model.cluster import ExistingSpec
+from assay.model.cluster import ClusterSpec, ExistingSpec
 from assay.model.errors import AssayError, BadInputError
-from assay.model.installed import kind_of, stack_of
 from assay.model.medium import Space
 from assay.model.naming import bytes_text
-from assay.model.platform import TrialSetup
+from assay.model.platform import TrialKinds, TrialSetup
 from assay.model.progress import Progress, Silent
 from assay.model.record import Record, Status
-from assay.model.registry import PLATFORMS, STORES
+from assay.model.service import Stack
 from assay.model.trial import MOST_DIRECTORIES, TOLERANCE_SHARE, Plan, ResourceEstimate, Trial
 from assay.plan.layout import unmet_share
 from assay.record.folder import RunFolder
@@ -49,16 +48,16 @@ Key = tuple[str, ...]
 Blocks = Iterator[tuple[Trial, ...]]
 
 
-def fitted(plan: Plan, more: Blocks) -> tuple[Plan, Blocks]:
+def fitted(plan: Plan, more: Blocks, possible: Callable[[ClusterSpec], ClusterSpec]) -> tuple[Plan, Blocks]:
     """The plan as this machine can run it, and its further repetitions.
 
-    A trial gets what there can be in place of its cluster only where it stays a trial of its own, and no two levels
+    A trial gets what is `possible` in place of its cluster only where it stays a trial of its own, and no two levels
     that are compared become one; else all stays as it is, and the platform refuses what it can't have.
     """
 
     def fit(trial: Trial) -> Trial:
-        possible = PLATFORMS.find(trial.cluster.kind).possible(trial.cluster)
-        return trial if possible == trial.cluster else trial.model_copy(update={"cluster": possible})
+        cluster = possible(trial.cluster)
+        return trial if cluster == trial.cluster else trial.model_copy(update={"cluster": cluster})
 
     trials = tuple(map(fit, plan.trials))
     changed = [trial for trial in trials if trial.cluster.instead_of]
@@ -123,13 +122,14 @@ def check_needs(plan: Plan, set_up: SetUp, progress: Progress, expected: Expecte
             # The jobs have these besides; those of the daemons are the settings' alone.
             setup.platform.check({**trial.settings.properties, **trial.workload.hadoop})
     estimates_by_key: dict[Key, ResourceEstimate] = {}
+    stacks: dict[Key, Stack] = {}
     disk: dict[str, int] = {}
     free: dict[str, int] = {}
     progress.step("preparing inputs")
     for key, trial in distinct.items():
         with set_up(trial) as setup:
             spaces = {medium.spec.name: medium.space() for medium in setup.platform.media()}
-            estimates_by_key[key] = _estimate(trial, setup, progress)
+            estimates_by_key[key], stacks[key] = _estimate(trial, setup, progress), setup.kinds.stack
             if lack := _lack(trial, estimates_by_key[key], spaces):
                 cure = f"free some space, name a place on another disk, or take {_smaller(trial)}"
                 raise BadInputError(f"{lack}; {cure}", "media")
@@ -157,8 +157,8 @@ def check_needs(plan: Plan, set_up: SetUp, progress: Progress, expected: Expecte
             fewer = f"at most {most} nodes, " if most > 1 else "one node, "
         raise BadInputError(
             f"this machine has {bytes_text(needs.available_memory_bytes)} of memory available, and the largest trial "
-            f"needs about {bytes_text(needs.memory_bytes)}{_sum(distinct[largest], needs.memory_bytes)}; close other "
-            "programs, or take "
+            f"needs about {bytes_text(needs.memory_bytes)}"
+            f"{_sum(distinct[largest], stacks[largest], needs.memory_bytes)}; close other programs, or take "
             f"{fewer}{_smaller(distinct[largest])} or a medium on disk",
             *(["nodes", "cluster"] if fewer else []),
             "media",
@@ -177,10 +177,10 @@ def _nodes_that_fit(trial: Trial, set_up: SetUp, progress: Progress, available_b
     return bisect_right(range(2, trial.cluster.nodes or 2), available_bytes, key=needs_bytes) + 1
 
 
-def _sum(trial: Trial, memory_bytes: int) -> str:
+def _sum(trial: Trial, stack: Stack, memory_bytes: int) -> str:
     """What the memory of a trial on several nodes is made of."""
     nodes = trial.cluster.nodes or 1
-    daemons = min(memory_bytes, stack_of(trial.store, trial.engine).memory_bytes(nodes))
+    daemons = min(memory_bytes, stack.memory_bytes(nodes))
     if nodes == 1:
         return ""
     rest = memory_bytes - daemons
@@ -204,15 +204,15 @@ def _estimate(trial: Trial, setup: TrialSetup, progress: Progress) -> ResourceEs
     workload.input.prepare(progress)
     estimate = workload.estimate()
     spec = trial.cluster
-    if isinstance(spec, ExistingSpec) or not PLATFORMS.find(spec.kind).ours:
+    if isinstance(spec, ExistingSpec) or not setup.kinds.platform.ours:
         most_s = QUICK_DRIVES_FACTOR * estimate.seconds
         return ResourceEstimate(
             disk_bytes=0, memory_bytes=0, seconds=estimate.seconds, most_s=most_s, known=estimate.known
         )  # fmt: skip
     nodes = spec.nodes
     slower = 1 if spec.dilation is None else int(setup.platform.facts()["dilation"])
-    copies = STORES.find(trial.store).copies(trial.settings.properties, nodes)
-    stack = stack_of(trial.store, trial.engine)
+    copies = setup.kinds.store.copies(trial.settings.properties, nodes)
+    stack = setup.kinds.stack
     costs = stack.costs
     disk = copies * estimate.disk_bytes + nodes * costs.disk_mb * MIB
     in_memory = disk if any(medium.space().in_memory for medium in setup.platform.media()) else 0
@@ -227,13 +227,13 @@ def _estimate(trial: Trial, setup: TrialSetup, progress: Progress) -> ResourceEs
     return ResourceEstimate(
         disk_bytes=disk, memory_bytes=max(at_work, verifying) + in_memory,
         seconds=slower * estimate.seconds + starts_s, known=estimate.known,
-        most_s=_slow_drives(trial) * slower * estimate.seconds + starts_s,
+        most_s=_slow_drives(trial, setup.kinds) * slower * estimate.seconds + starts_s,
     )  # fmt: skip
 
 
-def _slow_drives(trial: Trial) -> float:
+def _slow_drives(trial: Trial, kinds: TrialKinds) -> float:
     """How many times as long as on quick drives the jobs may take: more where drives are slowed down."""
-    slowdown = max((kind_of(medium).slowdown(medium) for medium in trial.media), default=1)
+    slowdown = max((kinds.media[medium.kind].slowdown(medium) for medium in trial.media), default=1)
     return QUICK_DRIVES_FACTOR + (slowdown - 1) / 2
 
 

@@ -22,7 +22,6 @@ from assay.model.engine import Engine, JobReference
 from assay.model.errors import AssayError
 from assay.model.fact import whole_number
 from assay.model.fault import DRIVE, Fault, FaultReport, worker_number
-from assay.model.installed import stack_of
 from assay.model.layout import INPUT, OUTPUT, Directory, Layout
 from assay.model.medium import Device, Doubtful, Medium
 from assay.model.platform import Platform, RunningPlatform, TrialSetup
@@ -32,6 +31,7 @@ from assay.model.record import DeviceReport, JobRecord, Output, Part
 from assay.model.result import TrialResult
 from assay.model.scale import ScaleReport, StrikeSeen
 from assay.model.signature import Signature
+from assay.model.service import Stack
 from assay.model.store import Placer, Redundant, Store
 from assay.model.task import TaskAttempt
 from assay.model.trial import Landed, Trial
@@ -96,7 +96,7 @@ def _live(setup: TrialSetup, parts: TrialParts, progress: Progress) -> None:
         with step("attach media"):
             for medium in media:
                 parts.attached = scopes.enter_context(_attached(medium, parts.attached, trial.cluster.fault))
-        layout = lay_out(trial.placement, parts.attached.places, neutral, stack_of(trial.store, trial.engine).roles)
+        layout = lay_out(trial.placement, parts.attached.places, neutral, setup.kinds.stack.roles)
         running = scopes.enter_context(_started(platform, layout, parts, progress))
         scopes.enter_context(_tidied(running.store, workload.base, parts, progress))
         mark = scopes.enter_context(_measured(setup, running.scene(), parts))
@@ -130,7 +130,8 @@ def _live(setup: TrialSetup, parts: TrialParts, progress: Progress) -> None:
                 parts.remembered = _remembered(running, staging.jobs, report.jobs)
                 paths = {INPUT: workload.input_path, OUTPUT: workload.output_path}
                 landed = _landings(running.placer, "run", paths)
-                parts.settled = Settled([*landed, *_lying(trial, layout, landed)], _losses(running, layout, parts))
+                losses = _losses(running, layout, parts, setup.kinds.stack_of_store)
+                parts.settled = Settled([*landed, *_lying(trial, layout, landed)], losses)
                 parts.checked = _checked(running, media, parts)
             with step("verify"):
                 size = running.store.size_bytes(workload.output_path)
@@ -375,14 +376,16 @@ def _histories(engine: Engine, references: Sequence[JobReference]) -> Histories:
     return Histories(jobs, attempts, doubts)
 
 
-def _losses(running: RunningPlatform, layout: Layout, parts: TrialParts) -> FaultReport | None:
+def _losses(
+    running: RunningPlatform, layout: Layout, parts: TrialParts, stack_of_store: Stack
+) -> FaultReport | None:
     """What history and store tell of the fault; one that struck when the jobs had ended did not strike."""
     fault, planned, remembered = parts.ran.fault, parts.trial.cluster.fault, parts.remembered
     if fault is None or planned is None:
         return fault
     if remembered.whole:
         fault = with_losses(fault, planned, remembered.jobs, remembered.attempts)
-    of_store = {daemon.role for daemon in stack_of(parts.trial.store, None).daemons}
+    of_store = {daemon.role for daemon in stack_of_store.daemons}
     if of_store & fault.processes.keys() and isinstance(running.placer, Redundant):
         lost = layout.nodes[planned.worker].directories
         with suppress(AssayError):  # who can't be asked is one of the fault's victims

@@ -42,10 +42,9 @@ def engine_with(tmp_path):
             hadoop.chmod(hadoop.stat().st_mode | stat.S_IXUSR)
             cluster = RunningCluster(
                 hadoop=hadoop, conf_dir=tmp_path, addresses={"historyserver": "http://127.0.0.1:9"}, version="3",
-                **more,
+                environment=lease.environment(os.environ), **more,
             )  # fmt: skip
-            store, environment = store or FakeStore(Script()), lease.environment(os.environ)
-            context = EngineContext(cluster, store, Path("/jobs.jar"), tmp_path, environment, failure)
+            context = EngineContext(cluster, store or FakeStore(Script()), Path("/jobs.jar"), tmp_path, failure)
             return MapReduce(context._replace(further_jars=jars))
 
         yield make

@@ -77,10 +77,9 @@ def engine_with(tmp_path, history_url):
             hadoop.chmod(0o755)
             cluster = RunningCluster(
                 hadoop=hadoop, conf_dir=tmp_path, addresses={"historyserver": history_url}, version="3",
-                extras=extras, **more,
+                extras=extras, environment=lease.environment({**os.environ, "HADOOP_CLASSPATH": "/mine.jar"}), **more,
             )  # fmt: skip
-            environment = lease.environment({**os.environ, "HADOOP_CLASSPATH": "/mine.jar"})
-            context = EngineContext(cluster, None, tmp_path / "jobs.jar", tmp_path, environment, failure, progressed)
+            context = EngineContext(cluster, None, tmp_path / "jobs.jar", tmp_path, failure, progressed)
             return MapReduce(context)
 
         yield make

@@ -42,7 +42,7 @@ def test_all_of_a_cluster_is_slower_by_the_same_factor(tmp_path):
         installation = place.installation
         distribution = find_distribution(installation, os.environ)
         spec = EmbeddedSpec(nodes=3, network="gigabit", memory_mb=3072, vcores=2, dilation=2)
-        cluster = EmbeddedCluster(distribution, spec, installation.state, os.environ)
+        cluster = EmbeddedCluster(distribution, spec, stack_of(), installation.state, os.environ)
         layout = Layout.below(tmp_path / "home", stack_of().roles, spec.workers)
         for directory in layout.paths:
             directory.mkdir(parents=True)

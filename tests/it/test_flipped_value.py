@@ -13,7 +13,7 @@ from assay.model.registry import STORES
 from assay.record.folder import RunFolder
 from assay.report.analysis import read_run
 from assay.run import execute
-from assay.store.hdfs import Hdfs, HdfsPlacer, WebHdfs
+from assay.store.hdfs import Hdfs, WebHdfs
 from tests.builders import make_plan
 from tests.it.driving import IN_ONE_CONTAINER
 from tests.it.handwritten import TEXT, counted
@@ -34,9 +34,8 @@ class FlippedStore(WebHdfs):
 class Flipping(Hdfs):
     """HDFS, but for what is read from it."""
 
-    def open_own(self, cluster, layout):
-        store = FlippedStore(cluster.addresses["namenode"])
-        return store, HdfsPlacer(store, layout.of("input", "output", "system"))
+    def open(self, cluster):
+        return FlippedStore(cluster.addresses["namenode"])
 
 
 class Unwatched(Silent):

@@ -203,7 +203,7 @@ def test_what_an_engine_launches_is_bounded_watched_and_ended_with_the_cluster(p
     distribution = find_distribution(place.installation, os.environ)
     with plugged_in("store", "engine"):
         stack = stack_of("key-value", "scanner")
-        cluster = EmbeddedCluster(distribution, spec, place.installation.state, os.environ, stack)
+        cluster = EmbeddedCluster(distribution, spec, stack, place.installation.state, os.environ)
         layout = Layout.below(tmp_path, stack.roles, spec.workers)
         for directory in layout.paths:
             directory.mkdir(parents=True)

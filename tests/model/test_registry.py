@@ -149,7 +149,7 @@ def test_a_workload_outside_the_package_is_listed_after_the_core_s_and_is_one_th
         ("WORKLOADS.add('mine', type('Mine', (Grep,), {'variants': 7}))", "has no `variants.items`"),
         ("WORKLOADS.add(['mine'], Grep)", "the name of a workload is ['mine'], and must be a printable text"),
         ("WORKLOADS.add('mine', type('Mine', (Grep,), {}), place='first')", "'mine' is 'first', and must be a whole"),
-        ("STORES.add('hdfs', STORES)", "the store 'hdfs' is of type Registry and has no `open_own`"),
+        ("STORES.add('hdfs', STORES)", "the store 'hdfs' is of type Registry and has no `open`"),
         ("COMMANDS.add('mine', Command('echo'))", "the command 'mine' is of type Command and has no"),
         ("[registry.add('x', None) for registry in (PROBES,)]", "the probe 'x' is of type NoneType and has no `make`"),
         ("SECTIONS.add('x', 'y'); FACTS.add('x', 7)", "the section 'x' is of type str and has no `__call__`"),

@@ -16,7 +16,7 @@ from assay.model.cluster import ExistingSpec
 from assay.model.engine import EngineKind
 from assay.model.errors import AssayError, BadInputError
 from assay.model.existing import Site
-from assay.model.installed import stack_of
+from assay.model.installed import kinds_of, stack_of
 from assay.model.kerberos import KerberosSpec
 from assay.model.layout import Layout
 from assay.model.node_source import NodeSourceSpec
@@ -34,6 +34,7 @@ from assay.platform.distribution import Distribution, Java
 from assay.platform.existing import ExistingCluster, ExistingPlatform, daemons_of, ticket_doubts, worker_nodes
 from assay.store.hdfs_existing import namenodes
 from assay_extras.yarn_sampler.sampler import YarnSampler
+from tests.builders import a_trial
 from tests.serving import serving
 from tests.toys import plugged_in
 
@@ -397,13 +398,13 @@ def test_an_unnamed_service_is_refused_before_anything_is_asked(site, tmp_path):
 def a_cluster(conf_dir, tmp_path, store="hdfs", engine="mapreduce"):
     java = Java(home=tmp_path, feature=17, version="17", fingerprint="x")
     distribution = Distribution(version="3.4.2", java=java, classpath=())
-    return ExistingCluster(distribution, ExistingSpec(conf_dir=conf_dir), store, engine)
+    return ExistingCluster(distribution, ExistingSpec(conf_dir=conf_dir), stack_of(store, engine))
 
 
 def test_only_the_daemons_of_the_trials_own_store_and_engine_are_looked_for(site, tmp_path):
     with plugged_in():
         ENGINES.add("thinker", EngineKind(open=None))
-        STORES.add("head", SimpleNamespace(services=(), open_own=None))
+        STORES.add("head", SimpleNamespace(services=(), open=None))
         hdfs = site(core={"fs.defaultFS": "hdfs://127.0.0.1:1"})
         (port,) = LocalNode().free_ports(1)
         site(hdfs={"dfs.namenode.http-address": f"127.0.0.1:{port}"})
@@ -426,7 +427,7 @@ def test_a_daemon_that_no_configuration_names_is_refused_before_anything_is_aske
 def with_own(conf_dir, tmp_path, **own):
     java = Java(home=tmp_path, feature=17, version="17", fingerprint="x")
     distribution = Distribution(version="3.4.2", java=java, classpath=())
-    return ExistingCluster(distribution, ExistingSpec(conf_dir=conf_dir, **own), "hdfs", "mapreduce")
+    return ExistingCluster(distribution, ExistingSpec(conf_dir=conf_dir, **own), stack_of())
 
 
 def a_site(site):
@@ -540,7 +541,7 @@ def test_a_ticket_is_looked_at_before_the_run_and_between_trials(site, tmp_path,
         "ticket-ends", "the ticket of me/host@EXAMPLE.COM ends in 2 min, and the run takes about 120 min"
     )  # fmt: skip
     trial = SimpleNamespace(cluster=spec)
-    platform = ExistingPlatform(PlatformContext(trial, None, None, {"PATH": str(tmp_path)}))
+    platform = ExistingPlatform(PlatformContext(trial, None, None, None, {"PATH": str(tmp_path)}))
     monkeypatch.setattr(ExistingPlatform, "_cluster", SimpleNamespace(login=login))
     assert (platform.user(), platform.hindrance()) == ("me", None)
     assert platform._environment() == {"PATH": str(tmp_path), "KRB5CCNAME": "mine"}
@@ -558,9 +559,9 @@ def test_its_nodes_are_read_as_the_experiment_says_and_otherwise_not(site, tmp_p
     lease = SimpleNamespace(id="trial-1", environment=dict)
 
     def platform(**spec):
-        trial = SimpleNamespace(cluster=ExistingSpec(conf_dir=conf_dir, **spec), store="hdfs", engine="")
+        trial = a_trial().model_copy(update={"cluster": ExistingSpec(conf_dir=conf_dir, **spec)})
         installation = SimpleNamespace(root=tmp_path)
-        return ExistingPlatform(PlatformContext(trial, installation, lease, {"PATH": str(tmp_path)}))
+        return ExistingPlatform(PlatformContext(trial, kinds_of(trial), installation, lease, {"PATH": str(tmp_path)}))
 
     hosts = (ForeignHost("a", web={"nodemanager": ("http://a:8042",)}), ForeignHost("b"))
     foreign = ForeignCluster(hosts, None, daemons=stack_of().existing)

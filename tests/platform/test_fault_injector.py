@@ -11,6 +11,7 @@ import pytest
 from assay.model.cluster import EmbeddedSpec
 from assay.model.errors import AssayError
 from assay.model.fault import Fault, StageProgress
+from assay.model.installed import stack_of
 from assay.model.service import DaemonKind
 from assay.node.local import LocalNode
 from assay.platform import embedded
@@ -145,7 +146,7 @@ def cluster(tmp_path):
     java = Java(home=tmp_path, feature=17, version="17", fingerprint="x")
     distribution = Distribution(version="3", java=java, classpath=("/lib/*",))
     starts = Starts(name="stock")
-    return EmbeddedCluster(distribution, EmbeddedSpec(nodes=2, fault=KILL), tmp_path, {}, starts=starts)
+    return EmbeddedCluster(distribution, EmbeddedSpec(nodes=2, fault=KILL), stack_of(), tmp_path, {}, starts=starts)
 
 
 def test_a_struck_daemon_is_dead_and_nobody_misses_it_but_others_are_missed(cluster, daemon):

@@ -85,7 +85,7 @@ def test_a_life_of_a_cluster(distribution, tmp_path):
     """Up; a file by WebHDFS; a marked job through the shim; its history; a death is noticed; nothing stays."""
     state = tmp_path / "state"
     layout = layout_in(tmp_path / "layout")
-    cluster = EmbeddedCluster(distribution, EmbeddedSpec(), state, os.environ)
+    cluster = EmbeddedCluster(distribution, EmbeddedSpec(), stack_of(), state, os.environ)
     with cluster.running(layout, {"mapreduce.task.io.sort.mb": "64"}, Silent()) as running:
         daemons = {daemon.role: daemon for node in running.nodes for daemon in node.daemons}
         assert len(daemons) == 5
@@ -154,7 +154,7 @@ def check_history(running, job_id):
 def check_the_existing_cluster(distribution, running, tmp_path):
     """The same cluster is found through its configuration, and its client works."""
     spec = ExistingSpec(conf_dir=running.conf_dir)
-    existing = ExistingCluster(distribution, spec, "hdfs", "mapreduce")
+    existing = ExistingCluster(distribution, spec, stack_of())
     with existing.running(layout_in(tmp_path / "client"), {"mapreduce.job.reduces": "2"}, Silent()) as found:
         assert found.addresses["namenode"] == running.addresses["namenode"]
         assert found.version == distribution.version
@@ -169,7 +169,7 @@ def wait_for(condition, patience_s=30):
 
 
 def test_a_broken_setting_is_answered_with_the_daemons_own_line(distribution, tmp_path):
-    cluster = EmbeddedCluster(distribution, EmbeddedSpec(), tmp_path / "state", os.environ)
+    cluster = EmbeddedCluster(distribution, EmbeddedSpec(), stack_of(), tmp_path / "state", os.environ)
     broken = {"dfs.datanode.data.dir": "/proc/nowhere"}
     with (
         pytest.raises(AssayError, match=r"the DataNode ended with exit code 1: .*Too many failed volumes.*\(log: "),
@@ -189,11 +189,12 @@ from assay.platform.distribution import find_distribution
 from assay.platform.embedded import EmbeddedCluster
 from assay.model.cluster import EmbeddedSpec
 from assay.model.installation import Installation
+from assay.model.installed import stack_of
 from assay.model.progress import Silent
 from tests.platform.test_real_cluster import layout_in
 installation = Installation.model_validate_json({installation.model_dump_json()!r})
 hadoop = find_distribution(installation, os.environ)
-cluster = EmbeddedCluster(hadoop, EmbeddedSpec(), Path({str(tmp_path)!r}), os.environ)
+cluster = EmbeddedCluster(hadoop, EmbeddedSpec(), stack_of(), Path({str(tmp_path)!r}), os.environ)
 with cluster.running(layout_in(Path({str(tmp_path / "layout")!r})), {{}}, Silent()):
     os.kill(os.getpid(), 9)
 """

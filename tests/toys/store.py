@@ -86,6 +86,7 @@ SERVICE = Service(
     roles=ROLES,
     files=configuration,
     properties=lambda node: {ADDRESS: f"{node.host}:{node.addresses[ADDRESS].rpartition(':')[2]}"},
+    client=lambda cluster: KeyValueStore(cluster),
     traffic={"values_to_server": "values put", "values_from_server": "values got"},
 )
 SERVICES.add(SERVICE.name, SERVICE)
@@ -189,12 +190,11 @@ class KeyValue:
     def copies(self, properties, nodes):
         return 1
 
-    def open_own(self, cluster, layout):
-        store = KeyValueStore(cluster)
-        return store, ShardPlacer(store, layout)
+    def open(self, cluster):
+        return cluster.client(SERVICE.name, KeyValueStore)
 
-    def open_foreign(self, cluster, environment):
-        return KeyValueStore(cluster)
+    def placer(self, cluster, layout):
+        return ShardPlacer(self.open(cluster), layout)
 
 
 STORES.add("key-value", KeyValue())

@@ -16,13 +16,13 @@ from assay.model.doubt import CheckResult, Doubt, Outcome
 from assay.model.engine import Engine, EngineContext, Launch, LaunchReport
 from assay.model.errors import AssayError
 from assay.model.input import GraphInput
+from assay.model.installed import kinds_of
 from assay.model.layout import INTERMEDIATE, Layout
 from assay.model.medium import Space
 from assay.model.platform import RunningPlatform, TrialSetup
 from assay.model.probe import CONTAINERS, Evaluation, Moment, Quantity, Scene, Values, WatchedDisk, WatchedProcess
 from assay.model.progress import Progress
 from assay.model.record import Part
-from assay.model.registry import ENGINES, STORES
 from assay.model.running_cluster import ClusterNode, DaemonFacts, RunningCluster
 from assay.model.store import Placer, Store
 from assay.model.trial import Landed, MediumSpec, ResourceEstimate, Trial, WorkloadSpec
@@ -365,12 +365,14 @@ class FakePlatform:
             ClusterNode(node, (DaemonFacts(role="worker", pid=pid, log=NOWHERE / "worker.log"),), NOWHERE / "logs")
             for pid, node in enumerate(self.nodes, 1)
         )
-        cluster = RunningCluster(NOWHERE / "hadoop", layout.neutral, "fake", addresses={}, nodes=nodes)
-        store, placer = STORES.find(self.trial.store).open_own(cluster, layout)
-        context = EngineContext(cluster, store, NOWHERE / "jobs.jar", layout.neutral, {}, lambda: None)
-        kind = ENGINES.find(self.trial.engine)
-        stager = ENGINES.find(kind.staged_by).open(context) if kind.staged_by else None
-        return store, kind.open(context), placer, stager
+        kinds = kinds_of(self.trial)
+        cluster = RunningCluster(
+            NOWHERE / "hadoop", layout.neutral, "fake", addresses={}, nodes=nodes, clients=kinds.stack.clients
+        )
+        store = kinds.store.open(cluster)
+        context = EngineContext(cluster, store, NOWHERE / "jobs.jar", layout.neutral, lambda: None)
+        stager = kinds.stager.open(context) if kinds.stager else None
+        return store, kinds.engine.open(context), kinds.store.placer(cluster, layout), stager
 
 
 def fake_setup(
@@ -378,6 +380,7 @@ def fake_setup(
 ) -> TrialSetup:
     """The setup of one trial, all fake; for `registered` see `FakePlatform`."""
     return TrialSetup(
+        kinds=kinds_of(trial),
         platform=FakePlatform(script, trial, free_bytes, nodes=nodes, registered=registered),
         workload=lambda: FakeWorkload(script, trial.workload),
         probes=lambda context: (FakeProbe(script, trial, sees_writes=context.is_first),),

@@ -34,7 +34,7 @@ from assay.media.emulated.ceiling import known_ceiling, measure_ceiling
 from assay.model.doubt import Doubt
 from assay.model.errors import AssayError, BadInputError
 from assay.model.installation import Installation
-from assay.model.installed import kind_of
+from assay.model.installed import kind_of, kinds_of, possible
 from assay.model.naming import did_you_mean, similar
 from assay.model.platform import PlatformContext, TrialSetup
 from assay.model.probe import Probe, ProbeContext
@@ -124,10 +124,10 @@ def find_experiment(experiment: Path, installation: Installation) -> Path:
 @contextmanager
 def open_trial(trial: Trial, installation: Installation) -> Iterator[TrialSetup]:
     """Set up one trial for the time of a scope; its lease releases what it takes of this machine."""
-    kind = PLATFORMS.find(trial.cluster.kind)
+    kinds = kinds_of(trial)
     with Lease(installation.state, "trial") as lease:
         environment = dict(os.environ)
-        platform = kind.open(PlatformContext(trial, installation, lease, environment))
+        platform = kinds.platform.open(PlatformContext(trial, kinds, installation, lease, environment))
 
         @cache  # of points in a file it has read all: once is enough for what it needs and for the trial
         def workload() -> Workload:
@@ -137,9 +137,9 @@ def open_trial(trial: Trial, installation: Installation) -> Iterator[TrialSetup]
 
         def probes(context: ProbeContext) -> Sequence[Probe]:
             context = context._replace(environment=lease.environment(environment))
-            return probes_of(trial.probes, context, foreign=not kind.ours)
+            return probes_of(trial.probes, context, foreign=not kinds.platform.ours)
 
-        yield TrialSetup(platform, workload, probes)
+        yield TrialSetup(kinds, platform, workload, probes)
 
 
 def run_experiment(
@@ -157,7 +157,7 @@ def run_experiment(
     began_s, console = time.monotonic(), output.progress
     options = _options(levels, None if fill else budget_s, sensitivity=sensitivity)
     source = ExperimentSource(experiment, overrides)
-    full, more = fitted(*plan_and_more(source, vocabulary(installation)))
+    full, more = fitted(*plan_and_more(source, vocabulary(installation)), possible)
     full = with_varied_drives(full, installation) if sensitivity else full
     for doubt in known_doubts(full):
         print_doubt(doubt, console)

@@ -235,7 +235,7 @@ class MapReduce:
     def __init__(self, context: EngineContext) -> None:
         self._cluster, self._jar, self._scratch = context.cluster, context.jobs_jar, context.scratch
         self._store, self._cluster_failure = context.store, context.failure
-        self._environment = with_classpath(context.environment, list(map(str, context.further_jars)))
+        self._environment = with_classpath(self._cluster.environment, list(map(str, context.further_jars)))
         # Nodes of Assay's own have them; those of another cluster get them with each job, as by Hadoop's `-libjars`.
         sent = ",".join(jar.as_uri() for jar in context.further_jars) if context.cluster.outlives else ""
         self._sends: Mapping[str, str] = {"tmpjars": sent} if sent else {}

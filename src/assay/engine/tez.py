@@ -6,6 +6,7 @@ the store, outside of what a trial measures.
 
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from assay.engine.mapreduce import MapReduce, with_classpath
@@ -16,6 +17,7 @@ from assay.model.engine import HADOOP_JOBS, EngineContext, EngineKind, History, 
 from assay.model.errors import AssayError
 from assay.model.registry import ENGINES, SERVICES
 from assay.model.service import ContainerStarts, NodeContext, Service, Timer
+from assay.model.store import Files
 from assay.model.task import TaskAttempt, TaskHistory
 
 PATIENCE_S, POLL_S = 30.0, 0.1
@@ -31,23 +33,24 @@ class Tez(MapReduce):
     stages: Mapping[str, str] = VERTICES
 
     def __init__(self, context: EngineContext) -> None:
-        environment = with_classpath(context.environment, [context.cluster.properties[_CLASSPATH]])
-        super().__init__(context._replace(environment=environment))
-        self._store = context.store
-        self._patience_s = PATIENCE_S * context.cluster.slower
+        cluster = context.cluster
+        environment = with_classpath(cluster.environment, [cluster.properties[_CLASSPATH]])
+        super().__init__(context._replace(cluster=replace(cluster, environment=environment)))
+        self._stored = cluster.client("hdfs", Files)
+        self._patience_s = PATIENCE_S * cluster.slower
 
     def history(self, job: JobReference) -> History:
         """Read its history file, after a wait: the file is whole when the application master has ended."""
         deadline_s = time.monotonic() + self._patience_s
         prefix = file_prefix(job.id)
         while True:
-            for file in reversed(self._store.list_files(HISTORY_FOLDER)):
+            for file in reversed(self._stored.list_files(HISTORY_FOLDER)):
                 if Path(file.path).name.startswith(prefix):
-                    text = b"".join(self._store.pieces(file.path)).decode(errors="replace")
+                    text = b"".join(self._stored.pieces(file.path)).decode(errors="replace")
                     if is_whole(text):
                         return read_history(text, job)
             if time.monotonic() > deadline_s:
-                raise AssayError(f"no whole history file of {job.id} is in {HISTORY_FOLDER} in the store")
+                raise AssayError(f"no whole history file of {job.id} is in {HISTORY_FOLDER} of HDFS")
             time.sleep(POLL_S)
 
     def phases(self, attempts: Sequence[TaskAttempt]) -> TaskHistory:  # noqa: ARG002 - the history has all there is

@@ -127,15 +127,14 @@ class EngineContext(NamedTuple):
 
     `store` holds the trial's data; `further_jars` are those that jobs have on their class path beside the jobs' jar,
     as services of the stack bring them. The engine writes its own files into `scratch`, which lives as long as the
-    trial, and starts its clients with `environment`. `failure` tells whether something has died that a job would wait
-    for; `progressed` wants to know at once how far a running job is.
+    trial. `failure` tells whether something has died that a job would wait for; `progressed` wants to know at once how
+    far a running job is.
     """
 
     cluster: RunningCluster
     store: Store
     jobs_jar: Path
     scratch: Path
-    environment: Mapping[str, str]
     failure: Callable[[], str | None]
     progressed: Callable[[StageProgress], None] = unheard
     further_jars: tuple[Path, ...] = ()

@@ -4,15 +4,26 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
+from assay.model.cluster import ClusterSpec, ExistingSpec
 from assay.model.engine import Counted, Engine, EngineContext, EngineKind, amounts_in
 from assay.model.errors import AssayError, BadInputError
-from assay.model.fault import DRIVE, Fault
 from assay.model.medium import MediumKind, Options
+from assay.model.platform import TrialKinds
 from assay.model.quantity import Kind, kind_among
 from assay.model.record import Counters, Phases
-from assay.model.registry import ENGINES, MEDIA, PROBES, SERVICES, STORES, WORKLOADS
+from assay.model.registry import (
+    ENGINES,
+    FACTS,
+    MEDIA,
+    NODE_SOURCES,
+    PLATFORMS,
+    PROBES,
+    SERVICES,
+    STORES,
+    WORKLOADS,
+)
 from assay.model.service import Service, Stack
-from assay.model.trial import USUAL_ENGINE, USUAL_STORE, MediumSpec
+from assay.model.trial import USUAL_ENGINE, USUAL_STORE, MediumSpec, Trial
 from assay.model.workload import WorkloadKind
 
 
@@ -59,22 +70,6 @@ def kind_of(spec: MediumSpec) -> MediumKind[Any]:
     return MEDIA.get(spec.kind) or UnknownKind(spec.kind)
 
 
-def medium_of(spec: MediumSpec, worker: int, fault: Fault | None = None) -> MediumSpec:
-    """What a worker has as a medium: its own part of it, slower where a fault makes it so.
-
-    Raises BadInputError for a medium that can't be slower.
-    """
-    of_worker = spec.of_worker(worker)
-    kind, factor = kind_of(of_worker), 1 if fault is None else fault.slows(DRIVE, worker)
-    slower = of_worker if factor == 1 else kind.changed(of_worker, lambda options: kind.slower(options, factor))
-    if slower is None:
-        raise BadInputError(
-            f"medium {spec.name!r} can't be {factor} times slower: only emulated drives with delays can, up to a "
-            "hundred times with their `slowdown`"
-        )
-    return slower
-
-
 def described(spec: MediumSpec) -> str:
     """What a medium is, in a few words, also where workers have different ones."""
     description = kind_of(spec).described(spec)
@@ -100,6 +95,30 @@ def stack_of(store: str = USUAL_STORE, engine: str | None = USUAL_ENGINE) -> Sta
         for name in names:
             services |= {service.name: service for service in _with_needed(name, user, (), services)}
     return Stack(tuple(services.values()))
+
+
+def kinds_of(trial: Trial) -> TrialKinds:
+    """What the names in a trial stand for. Raises BadInputError for a name that stands for nothing here."""
+    engine = ENGINES.find(trial.engine)
+    source = trial.cluster.node_source if isinstance(trial.cluster, ExistingSpec) else None
+    specs = [spec for medium in trial.media for spec in (medium, medium.elsewhere) if spec is not None]
+    return TrialKinds(
+        platform=PLATFORMS.find(trial.cluster.kind),
+        store=STORES.find(trial.store),
+        engine=engine,
+        stager=ENGINES.find(engine.staged_by) if engine.staged_by else None,
+        stack=stack_of(trial.store, trial.engine),
+        stack_of_store=stack_of(trial.store, None),
+        media={spec.kind: kind_of(spec) for spec in specs},
+        workloads={spec.name: WORKLOADS[spec.name] for spec in trial.workload.each if spec.name in WORKLOADS},
+        node_source=NODE_SOURCES.find(source.name) if source is not None else None,
+        facts=tuple(FACTS.values()),
+    )
+
+
+def possible(spec: ClusterSpec) -> ClusterSpec:
+    """What this machine can have in place of a cluster."""
+    return PLATFORMS.find(spec.kind).possible(spec)
 
 
 def engines_without(service: str, store: str) -> list[str]:

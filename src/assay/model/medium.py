@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import ClassVar, Generic, Literal, Protocol, TypeVar, runtime_checkable
+from typing import Any, ClassVar, Generic, Literal, Protocol, TypeVar, runtime_checkable
 
 from pydantic import ConfigDict, ValidationError
 
@@ -11,6 +11,7 @@ from assay.model.base import Frozen
 from assay.model.doubt import Doubt
 from assay.model.errors import BadInputError
 from assay.model.fact import Fact
+from assay.model.fault import DRIVE, Fault
 from assay.model.installation import Holder, Installation
 from assay.model.probe import WatchedDisk, WatchedProcess
 from assay.model.trial import MediumSpec
@@ -207,6 +208,24 @@ class MediumKind(Generic[OptionsT]):
     def spec(self, name: str, options: OptionsT) -> MediumSpec:
         """A medium of this kind, as data."""
         return MediumSpec(name=name, kind=self.name, **options.model_dump(mode="json"))
+
+
+def medium_of(
+    spec: MediumSpec, worker: int, kinds: Mapping[str, MediumKind[Any]], fault: Fault | None = None
+) -> MediumSpec:
+    """What a worker has as a medium of one of these kinds: its own part of it, slower where a fault makes it so.
+
+    Raises BadInputError for a medium that can't be slower.
+    """
+    of_worker = spec.of_worker(worker)
+    kind, factor = kinds[of_worker.kind], 1 if fault is None else fault.slows(DRIVE, worker)
+    slower = of_worker if factor == 1 else kind.changed(of_worker, lambda options: kind.slower(options, factor))
+    if slower is None:
+        raise BadInputError(
+            f"medium {spec.name!r} can't be {factor} times slower: only emulated drives with delays can, up to a "
+            "hundred times with their `slowdown`"
+        )
+    return slower
 
 
 UNKNOWN_DRIVE = "disk"

@@ -4,23 +4,24 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from assay.model.cluster import ClusterSpec
 from assay.model.doubt import Doubt
-from assay.model.engine import Engine
+from assay.model.engine import Engine, EngineKind
 from assay.model.fact import Fact
 from assay.model.fault import Injector
 from assay.model.installation import Holder, Installation
 from assay.model.layout import Layout
 from assay.model.limits import LimitUse
-from assay.model.medium import Medium
-from assay.model.probe import Probe, ProbeContext, Scene
+from assay.model.medium import Medium, MediumKind
+from assay.model.probe import NodeSourceKind, Probe, ProbeContext, Scene
 from assay.model.progress import Progress
 from assay.model.scale import ScaleSeen
-from assay.model.store import Placer, Store
+from assay.model.service import Stack
+from assay.model.store import Placer, Store, StoreKind
 from assay.model.trial import Trial
-from assay.model.workload import Workload
+from assay.model.workload import Workload, WorkloadKind
 
 
 @dataclass(frozen=True)
@@ -91,6 +92,7 @@ class PlatformContext(NamedTuple):
     """What a platform is made with: what it holds on this machine goes with the trial's lease."""
 
     trial: Trial
+    kinds: "TrialKinds"
     installation: Installation
     lease: Holder
     environment: Mapping[str, str]
@@ -125,9 +127,31 @@ class PlatformKind(NamedTuple):
     lasting: Callable[[ClusterSpec, float], Sequence[Doubt]] = for_ever
 
 
+@dataclass(frozen=True)
+class TrialKinds:
+    """What the names in a trial stand for here.
+
+    `stack` has the services of its store and engine, `stack_of_store` those of the store alone. `stager` is the engine
+    that stages its input, None where that is the jobs' own. `media` and `workloads` are by their names, `node_source`
+    reads the nodes of a cluster that is there already, and `facts` tell of this machine.
+    """
+
+    platform: PlatformKind
+    store: StoreKind
+    engine: EngineKind
+    stager: EngineKind | None
+    stack: Stack
+    stack_of_store: Stack
+    media: Mapping[str, MediumKind[Any]]
+    workloads: Mapping[str, WorkloadKind]
+    node_source: NodeSourceKind | None
+    facts: Sequence[Callable[[Installation], Mapping[str, Fact]]]
+
+
 class TrialSetup(NamedTuple):
     """What one trial is made of; `workload` gives the same one each time."""
 
+    kinds: TrialKinds
     platform: Platform
     workload: Callable[[], Workload]
     probes: Callable[[ProbeContext], Sequence[Probe]]

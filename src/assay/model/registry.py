@@ -43,7 +43,7 @@ WORKLOADS: "Registry[WorkloadKind]" = Registry(
 MEDIA: "Registry[MediumKind[Any]]" = Registry("kind of medium", "assay.media", parts=("options.names", "open"))
 PLATFORMS: "Registry[PlatformKind]" = Registry("kind of cluster", "assay.platform", parts=("open", "ours"))
 SERVICES: "Registry[Service]" = Registry("service", "assay.platform", "assay.store", "assay.engine")
-STORES: "Registry[StoreKind]" = Registry("store", "assay.store", parts=("open_own",))
+STORES: "Registry[StoreKind]" = Registry("store", "assay.store", parts=("open", "services"))
 ENGINES: "Registry[EngineKind]" = Registry("engine", "assay.engine", parts=("open", "services"))
 COMMANDS: Registry[Command] = Registry("command", parts=("command.get_short_help_str",))
 SECTIONS: "Registry[Callable[[Plan, Sequence[Record]], SectionView | None]]" = Registry(

@@ -4,7 +4,7 @@ import socket
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, TypeVar
 
 from assay.model.base import Frozen
 from assay.model.doubt import Doubt
@@ -56,6 +56,9 @@ def no_launch(node: str, command: Sequence[str], _environment: Mapping[str, str]
     )
 
 
+Client = TypeVar("Client")
+
+
 @dataclass(frozen=True)
 class RunningCluster:
     """A healthy Hadoop cluster, as its clients see it.
@@ -68,7 +71,8 @@ class RunningCluster:
     `history` is a folder of job histories that are read instead of asking for them. `facts` and `doubts` are of what
     Assay made of it beside, such as the network between its nodes. Its servers answer `slower` times as slowly as
     others, so that waits for them are so much longer. `properties` are those of the first node of a cluster of Assay's
-    own. `launch` starts further processes on its nodes.
+    own. `launch` starts further processes on its nodes. `clients` make the client of a service by its name, which may
+    start programs with `environment`.
     """
 
     hadoop: Path
@@ -88,3 +92,21 @@ class RunningCluster:
     slower: int = 1
     properties: Mapping[str, str] = field(default_factory=dict)
     launch: StartOnNode = no_launch
+    clients: Mapping[str, Callable[["RunningCluster"], object]] = field(default_factory=dict)
+    environment: Mapping[str, str] = field(default_factory=dict)
+    _made: dict[str, object] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    def client(self, service: str, kind: type[Client]) -> Client:
+        """The client of a service, the same one each time.
+
+        Raises AssayError where the cluster has no such service, or its client is of another kind.
+        """
+        if service not in self._made:
+            if service not in self.clients:
+                services = ", ".join(self.clients) or "none"
+                raise AssayError(f"the service {service} has no client here; services that have one: {services}")
+            self._made[service] = self.clients[service](self)
+        client = self._made[service]
+        if not isinstance(client, kind):
+            raise AssayError(f"the client of {service} is a {type(client).__name__}, which is no {kind.__name__}")
+        return client

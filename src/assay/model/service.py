@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from assay.model.cluster import EmbeddedSpec
 from assay.model.existing import ExistingDaemon
 from assay.model.layout import Layout, Role, in_order
+from assay.model.running_cluster import RunningCluster
 from assay.model.value_bounds import ValueBounds
 
 
@@ -218,6 +219,8 @@ class Service(NamedTuple):
     """What a cluster of Assay's own starts for it, in order."""
     existing: tuple[ExistingDaemon, ...] = ()
     """Its daemons on an existing cluster; without any it can't be used there if it needs some."""
+    client: Callable[[RunningCluster], object] | None = None
+    """Makes what uses it on a running cluster, for stores, engines and services that need it."""
     roles: tuple[Role, ...] = ()
     """What its directories on a cluster of Assay's own are for."""
     properties: Callable[[NodeContext], Mapping[str, str]] = _none
@@ -284,6 +287,11 @@ class Stack:
     def existing(self) -> tuple[ExistingDaemon, ...]:
         """What is known of the services' daemons on an existing cluster."""
         return tuple(daemon for service in self.services for daemon in service.existing)
+
+    @cached_property
+    def clients(self) -> Mapping[str, Callable[[RunningCluster], object]]:
+        """What makes the services' clients, by their names."""
+        return {service.name: service.client for service in self.services if service.client is not None}
 
     @cached_property
     def roles(self) -> tuple[Role, ...]:

@@ -50,6 +50,7 @@ class Files(Protocol):
         """The bytes of one file from `offset` on, `size` of them or all; ends early where the file does."""
 
 
+@runtime_checkable
 class Store(Protocol):
     """A storage subsystem as workloads see it: it takes lines, gives them to jobs, and gives back what these left.
 
@@ -117,8 +118,8 @@ class StoreKind(Protocol):
     def copies(self, properties: Mapping[str, str], nodes: int) -> int:
         """How many copies of each byte a cluster of Assay's own keeps, with these properties on so many nodes."""
 
-    def open_own(self, cluster: RunningCluster, layout: Layout) -> tuple[Store, Placer | None]:
-        """Open it on a cluster that Assay started, whose directories lie on its nodes."""
+    def open(self, cluster: RunningCluster) -> Store:
+        """Open it by the clients of its services."""
 
-    def open_foreign(self, cluster: RunningCluster, environment: Mapping[str, str]) -> Store:
-        """Open it on an existing cluster, with the rights that a client has in this environment."""
+    def placer(self, cluster: RunningCluster, layout: Layout) -> Placer | None:
+        """What steers its bytes on a cluster of Assay's own, whose directories lie on its nodes."""

@@ -13,7 +13,7 @@ from assay.model.dataset import DATASET as THE_DATASET
 from assay.model.dataset import NO_DATASET, DatasetSpec
 from assay.model.doubt import Doubt
 from assay.model.errors import BadInputError, Mistakes
-from assay.model.installed import stack_of
+from assay.model.installed import kinds_of, stack_of
 from assay.model.layout import Role
 from assay.model.medium import Options
 from assay.model.naming import nearest
@@ -51,7 +51,7 @@ def plan_and_more(source: ExperimentSource, vocabulary: Vocabulary) -> tuple[Pla
     repetitions = equally_slow(_repetitions(experiment, resolved, planned, base))
     first = next(repetitions)
     check_pairs(source, first)
-    check_workers(source, first)
+    check_workers(source, first, kinds_of)
     repetitions = chain([first], repetitions)
     plan = Plan(
         experiment=experiment.experiment,

@@ -1,14 +1,14 @@
 """What an experiment says of single workers: they are there, and a fault on one is possible and leaves the data."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from assay.host.yaml_file import Place
 from assay.model.errors import BadInputError
 from assay.model.fault import DRIVE, LINK, NODE, Fault
-from assay.model.installed import medium_of, stack_of
+from assay.model.medium import medium_of
 from assay.model.naming import nearest
 from assay.model.network import LEAST_RATE, links_of, workers_named
-from assay.model.registry import ENGINES, STORES, WORKLOADS
+from assay.model.platform import TrialKinds
 from assay.model.service import DaemonKind
 from assay.model.trial import Trial
 from assay.plan.experiment import ExperimentFile
@@ -17,7 +17,9 @@ from assay.plan.source import ExperimentSource
 _ENDED_PERCENT = 100
 
 
-def check_workers(source: ExperimentSource, trials: Iterable[Trial]) -> None:
+def check_workers(
+    source: ExperimentSource, trials: Iterable[Trial], kinds_of: Callable[[Trial], TrialKinds]
+) -> None:
     """Raises BadInputError, with its line, for the first thing that a trial's workers can't have."""
     experiment = source.experiment
     if not experiment.platform.ours:
@@ -27,12 +29,14 @@ def check_workers(source: ExperimentSource, trials: Iterable[Trial]) -> None:
         key = (trial.cluster, trial.placement.name, trial.settings.name, *trial.levels.items(), str(trial.workload))
         if key not in seen:
             seen.add(key)
-            mistake = next(_mistakes(experiment, trial), None)
+            mistake = next(_mistakes(experiment, trial, kinds_of), None)
             if mistake is not None:
                 raise source.error_at(*mistake)
 
 
-def _mistakes(experiment: ExperimentFile, trial: Trial) -> Iterator[tuple[Place, str]]:
+def _mistakes(
+    experiment: ExperimentFile, trial: Trial, kinds_of: Callable[[Trial], TrialKinds]
+) -> Iterator[tuple[Place, str]]:
     nodes, network, fault = trial.cluster.nodes or 1, trial.cluster.network, trial.cluster.fault
     for medium in trial.media:
         if wrong := _unknown(medium.on, nodes):
@@ -47,7 +51,7 @@ def _mistakes(experiment: ExperimentFile, trial: Trial) -> Iterator[tuple[Place,
         yield ["cluster", "racks"], f"racks: worker {min(missing)} of {nodes} is in none; put each worker into one rack"
     if fault is not None:
         place = ["fault", experiment.fault.index(fault)]
-        yield from ((place, f"{fault.level}: {words}") for words in _impossible(fault, trial, nodes))
+        yield from ((place, f"{fault.level}: {words}") for words in _impossible(fault, trial, kinds_of(trial)))
 
 
 def _unknown(numbers: Iterable[int], nodes: int) -> str:
@@ -57,11 +61,11 @@ def _unknown(numbers: Iterable[int], nodes: int) -> str:
     return "" if wrong is None else f"there is no worker {wrong}; the cluster has {there}"
 
 
-def _impossible(fault: Fault, trial: Trial, nodes: int) -> Iterator[str]:
+def _impossible(fault: Fault, trial: Trial, kinds: TrialKinds) -> Iterator[str]:
     """Why a trial can't have its fault."""
-    store, daemons = STORES.find(trial.store), stack_of(trial.store, None).daemons
+    nodes, store, daemons = trial.cluster.nodes or 1, kinds.store, kinds.stack_of_store.daemons
     of_store = [daemon.role for daemon in daemons if daemon.on_workers]
-    roles = [*(daemon.role for daemon in stack_of(trial.store, trial.engine).daemons if daemon.on_workers), NODE]
+    roles = [*(daemon.role for daemon in kinds.stack.daemons if daemon.on_workers), NODE]
     if fault.kill and fault.kill not in roles:
         yield f"no worker has a {fault.kill!r} to be killed; {nearest(fault.kill, roles)}"
     if wrong := _unknown([fault.on], nodes):
@@ -70,13 +74,13 @@ def _impossible(fault: Fault, trial: Trial, nodes: int) -> Iterator[str]:
     if nodes == 1:
         yield _on_the_only_node(fault, daemons, loses_data=loses_data)
     asked = {**trial.settings.properties, **trial.workload.hadoop}
-    if loses_data and min(store.copies(one, nodes) for one in (trial.settings.properties, asked)) == 1:
+    if loses_data and min(store.copies(properties, nodes) for properties in (trial.settings.properties, asked)) == 1:
         yield (
             f"with one copy of each block the data of worker {fault.on} would be lost with it, and no job could go on; "
             "say replication: 2, or more"
         )
     for spec in trial.workload.each if loses_data else ():
-        workload = WORKLOADS.get(spec.name)
+        workload = kinds.workloads.get(spec.name)
         own_copies = workload.output_replication if workload else ""
         if not own_copies or {**asked, **spec.hadoop}.get(own_copies, "1") != "1":
             continue
@@ -84,11 +88,11 @@ def _impossible(fault: Fault, trial: Trial, nodes: int) -> Iterator[str]:
             f"the output of {spec.name} has one copy whatever `replication` is, and would be lost with "
             f"worker {fault.on}; give the workload hadoop: {{{own_copies}: 2}}, or more"
         )
-    yield from _no_such_phase(fault, trial, asked)
+    yield from _no_such_phase(fault, trial, kinds, asked)
     if fault.slow == DRIVE:
         for medium in trial.media:
             try:
-                medium_of(medium, fault.on, fault)
+                medium_of(medium, fault.on, kinds.media, fault)
             except BadInputError as error:
                 yield str(error)
     if fault.slow == LINK:
@@ -111,27 +115,26 @@ def _on_the_only_node(fault: Fault, of_store: Iterable[DaemonKind], *, loses_dat
     return f"a cluster of one node has no link that its jobs use; {more}"
 
 
-def _no_such_phase(fault: Fault, trial: Trial, asked: Mapping[str, str]) -> Iterator[str]:
+def _no_such_phase(fault: Fault, trial: Trial, kinds: TrialKinds, asked: Mapping[str, str]) -> Iterator[str]:
     """Why the workload's jobs have no such phase, where that is known before they run."""
     phase = fault.phase
     if phase is None:
         return
-    engine = ENGINES.find(trial.engine)
-    kinds = engine.stages
-    stages = [stage.name for stage in kinds]
+    engine = kinds.engine
+    stages = [stage.name for stage in engine.stages]
     if phase.stage not in stages and not engine.makes_stages:
         hint = nearest(phase.stage, stages)
         yield f"the jobs of {trial.engine} have no phase {phase.stage!r} with a progress; {hint}"
     if phase.stage in stages[-1:] and not engine.makes_stages and phase.percent >= _ENDED_PERCENT:
         yield f"at {fault.at} the job has ended; give less than 100%"
-    absent_with = next((stage.absent_with for stage in kinds if stage.name == phase.stage), {})
+    absent_with = next((stage.absent_with for stage in engine.stages if stage.name == phase.stage), {})
     for name, value in absent_with.items():
         if asked.get(name) == value:
             others = " or ".join(stage for stage in stages if stage != phase.stage)
             yield f"the jobs have no phase {phase.stage!r}, as {name} is {value}; choose {others}"
     if not phase.job:
         return
-    kinds_of_work = [(spec.variant, kind) for spec in trial.workload.each if (kind := WORKLOADS.get(spec.name))]
-    jobs = [job for variant, kind in kinds_of_work for job in kind.variants[variant].jobs]
+    variants = [(spec.variant, kind) for spec in trial.workload.each if (kind := kinds.workloads.get(spec.name))]
+    jobs = [job for variant, kind in variants for job in kind.variants[variant].jobs]
     if jobs and "..." not in jobs and phase.job not in jobs:
         yield f"{trial.workload.name} has no job {phase.job!r}; {nearest(phase.job, jobs)}"

@@ -6,27 +6,26 @@ import tarfile
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from stat import S_ISREG
 
 from assay.host.machine import SPEED, compressed_mb_s, machine_facts, user_name
-from assay.model.engine import Engine, EngineContext, EngineKind, unheard
+from assay.model.engine import Engine, EngineContext, unheard
 from assay.model.errors import BadInputError
 from assay.model.fact import Fact
 from assay.model.fault import worker_number
-from assay.model.installed import kind_of, medium_of, stack_of
 from assay.model.layout import Layout
 from assay.model.limits import LimitUse
-from assay.model.medium import Device, Dilated, Medium
+from assay.model.medium import Device, Dilated, Medium, medium_of
 from assay.model.platform import PlatformContext, RunningPlatform
 from assay.model.probe import Scene
 from assay.model.progress import Progress
-from assay.model.registry import ENGINES
 from assay.model.running_cluster import RunningCluster
 from assay.model.scale import ScaleSeen
 from assay.model.service import Stack
-from assay.model.store import Placer, Store
+from assay.model.store import Placer
 from assay.platform.distribution import Distribution, check_paths, find_distribution
 from assay.platform.faults import FaultInjector
 from assay.platform.programs import job_jars
@@ -60,16 +59,16 @@ class HadoopPlatform(ABC):
     """See `model.platform.Platform`."""
 
     def __init__(self, context: PlatformContext) -> None:
-        self._trial, self._installation, self._lease, self._user_environment = context
+        self._trial, self._kinds, self._installation, self._lease, self._user_environment = context
 
     @cached_property
     def _distribution(self) -> Distribution:
         return find_distribution(self._installation, self._user_environment)
 
-    @cached_property
+    @property
     def _stack(self) -> Stack:
-        """The services that the trial needs. Raises BadInputError where one is not there."""
-        return stack_of(self._trial.store, self._trial.engine)
+        """The services that the trial needs."""
+        return self._kinds.stack
 
     @property
     def _parts(self) -> Path:
@@ -85,8 +84,8 @@ class HadoopPlatform(ABC):
         """The environment of the cluster's clients."""
 
     @abstractmethod
-    def _store(self, cluster: RunningCluster, layout: Layout) -> tuple[Store, Placer | None]:
-        """The trial's store, and what steers its bytes."""
+    def _placer(self, cluster: RunningCluster, layout: Layout) -> Placer | None:
+        """What steers the bytes of the trial's store."""
 
     @abstractmethod
     def _scene(self, cluster: RunningCluster, layout: Layout) -> Scene:
@@ -109,11 +108,13 @@ class HadoopPlatform(ABC):
     def _media(self) -> tuple[Medium, ...]:
         """Open each node's media. Raises BadInputError for a medium that can't be part of a scale model."""
         specs = (
-            (medium_of(spec, worker_number(node), self._trial.cluster.fault), node)
+            (medium_of(spec, worker_number(node), self._kinds.media, self._trial.cluster.fault), node)
             for node in self._trial.cluster.workers or ("",)
             for spec in self._trial.media
         )
-        media = tuple(kind_of(spec).open(spec, self._lease, self._installation, node) for spec, node in specs)
+        media = tuple(
+            self._kinds.media[spec.kind].open(spec, self._lease, self._installation, node) for spec, node in specs
+        )
         for medium in media if self._slower > 1 else ():
             if not isinstance(medium, Dilated):
                 raise BadInputError(
@@ -153,16 +154,16 @@ class HadoopPlatform(ABC):
 
     @contextmanager
     def running(self, layout: Layout, properties: Mapping[str, str], progress: Progress) -> Iterator[RunningPlatform]:
-        with self._cluster.running(layout, properties, progress) as cluster, self._scale(cluster) as scale:
-            store, placer = self._store(cluster, layout)
+        with self._cluster.running(layout, properties, progress) as started, self._scale(started) as scale:
             environment = self._lease.environment(self._environment())
+            cluster = replace(started, clients=self._stack.clients, environment=environment)
+            store = self._kinds.store.open(cluster)
             injector = self._injector()
             context = EngineContext(
-                cluster, store, self._installation.jobs_jar, layout.neutral, environment, self._failure,
+                cluster, store, self._installation.jobs_jar, layout.neutral, self._failure,
                 progressed=injector.progressed if injector else unheard,
                 further_jars=job_jars(self._stack, self._parts),
             )  # fmt: skip
-            kind = ENGINES.find(self._trial.engine)
             yield RunningPlatform(
                 facts={
                     "hadoop": cluster.version,
@@ -171,9 +172,9 @@ class HadoopPlatform(ABC):
                 },
                 settings=cluster.settings,
                 store=store,
-                engine=kind.open(context),
-                stager=self._stager(kind, context),
-                placer=placer,
+                engine=self._kinds.engine.open(context),
+                stager=self._stager(context),
+                placer=self._placer(cluster, layout),
                 failure=self._failure,
                 limit_use=self._cluster.limit_use,
                 scene=lambda: self._scene(cluster, layout),
@@ -182,14 +183,13 @@ class HadoopPlatform(ABC):
                 scale=scale,
             )
 
-    @staticmethod
-    def _stager(kind: EngineKind, context: EngineContext) -> Engine | None:
+    def _stager(self, context: EngineContext) -> Engine | None:
         """The engine that stages the input, where that is another; its files have a folder of their own."""
-        if not kind.staged_by:
+        if self._kinds.stager is None:
             return None
         scratch = context.scratch / "staging"
         scratch.mkdir()
-        return ENGINES.find(kind.staged_by).open(context._replace(scratch=scratch))
+        return self._kinds.stager.open(context._replace(scratch=scratch))
 
     def _injector(self) -> FaultInjector | None:
         """What makes the trial's fault happen; None where there is none."""

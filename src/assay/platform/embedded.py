@@ -22,18 +22,17 @@ from assay.model.cluster import MASTER, ClusterSpec, EmbeddedSpec, ExistingSpec
 from assay.model.errors import AssayError, BadInputError
 from assay.model.fact import Fact
 from assay.model.fault import NODE, worker_name, worker_number
-from assay.model.installed import stack_of
 from assay.model.layout import Layout
 from assay.model.limits import LimitUse
 from assay.model.network import NO_NETWORK, LinkSpec, links_of, links_on
 from assay.model.platform import PlatformKind
 from assay.model.probe import Scene
 from assay.model.progress import Progress
-from assay.model.registry import FACTS, PLATFORMS, STORES
+from assay.model.registry import PLATFORMS
 from assay.model.running_cluster import ClusterNode, RunningCluster, no_launch
 from assay.model.scale import ScaleSeen
 from assay.model.service import NodeContext, Stack
-from assay.model.store import Placer, Store
+from assay.model.store import Placer
 from assay.network.links import Lan, make_lans, network_facts, unplug
 from assay.node.local import LocalNode
 from assay.node.namespace import NamespaceNode
@@ -60,19 +59,19 @@ class EmbeddedCluster(Cluster):
     """A cluster that Assay starts and stops."""
 
     def __init__(
-        self, distribution: Distribution, spec: EmbeddedSpec, state: Path, environment: Mapping[str, str],
-        stack: Stack | None = None, starts: Starts | None = None, programs: Path = Path(),
+        self, distribution: Distribution, spec: EmbeddedSpec, stack: Stack, state: Path,
+        environment: Mapping[str, str], starts: Starts | None = None, programs: Path = Path(),
     ) -> None:  # fmt: skip
-        """`state` keeps the leases; `environment` is the user's, of which Hadoop's own variables are left out.
+        """`stack` is what it runs; `state` keeps the leases.
 
-        `stack` is what it runs; without one that of the usual store and engine. `starts` replaces what `spec.starts`
-        names (set-up uses that to find out which classes are loaded). `programs` has the folders of
-        services' further programs. Raises BadInputError for an impossible dilation.
+        `environment` is the user's, of which Hadoop's own variables are left out. `starts` replaces what `spec.starts`
+        names (set-up uses that to find out which classes are loaded). `programs` has the folders of services' further
+        programs. Raises BadInputError for an impossible dilation.
         """
         self._distribution = distribution
         self._spec = resolved(spec)
         self._slower = slowed(self._spec)
-        self._stack = stack_of() if stack is None else stack
+        self._stack = stack
         self._starts = starts or starts_of(spec.starts, distribution)
         if len(spec.workers) > 1:
             self._starts = self._starts.among_many()
@@ -353,7 +352,7 @@ class EmbeddedPlatform(HadoopPlatform):
     @cached_property
     def _cluster(self) -> EmbeddedCluster:
         return EmbeddedCluster(
-            self._distribution, self._spec, self._installation.state, self._user_environment, self._stack,
+            self._distribution, self._spec, self._stack, self._installation.state, self._user_environment,
             programs=self._parts,
         )  # fmt: skip
 
@@ -377,7 +376,7 @@ class EmbeddedPlatform(HadoopPlatform):
             yield watch.seen
 
     def facts(self) -> Mapping[str, Fact]:
-        further = [facts(self._installation) for facts in FACTS.values()]
+        further = [facts(self._installation) for facts in self._kinds.facts]
         parts = division()
         named = parts._asdict() if parts else {}
         processors = {f"processors.{name}": ranges_text(numbers) for name, numbers in named.items()}
@@ -410,8 +409,8 @@ class EmbeddedPlatform(HadoopPlatform):
         """What a user exported for another Hadoop (HADOOP_USER_NAME, HADOOP_OPTS) has no place here."""
         return {name: value for name, value in self._user_environment.items() if not name.startswith("HADOOP_")}
 
-    def _store(self, cluster: RunningCluster, layout: Layout) -> tuple[Store, Placer | None]:
-        return STORES.find(self._trial.store).open_own(cluster, layout)
+    def _placer(self, cluster: RunningCluster, layout: Layout) -> Placer | None:
+        return self._kinds.store.placer(cluster, layout)
 
     def _injector(self) -> FaultInjector | None:
         fault = self._trial.cluster.fault

@@ -14,16 +14,14 @@ from assay.model.cluster import EXISTING, ClusterSpec, ExistingSpec
 from assay.model.doubt import Doubt, doubt_kind
 from assay.model.errors import AssayError, BadInputError, NoAnswerError, NoLoginError
 from assay.model.existing import ExistingDaemon, Site
-from assay.model.installed import stack_of
 from assay.model.kerberos import KerberosSpec
 from assay.model.layout import Layout
 from assay.model.platform import PlatformKind
 from assay.model.probe import ForeignCluster, NodeSource, NodeSourceContext, Scene
 from assay.model.progress import Progress
-from assay.model.registry import NODE_SOURCES, PLATFORMS, STORES
+from assay.model.registry import PLATFORMS
 from assay.model.running_cluster import RunningCluster
 from assay.model.service import Stack
-from assay.model.store import Placer, Store
 from assay.platform.base import Cluster, HadoopPlatform
 from assay.platform.configuration import derive_site, read_site
 from assay.platform.daemon import write_hadoop_command
@@ -74,9 +72,8 @@ class ExistingCluster(Cluster):
     """
 
     def __init__(
-        self, distribution: Distribution, spec: ExistingSpec, store: str, engine: str,
-        environment: Mapping[str, str] = os.environ,
-    ) -> None:  # fmt: skip
+        self, distribution: Distribution, spec: ExistingSpec, stack: Stack, environment: Mapping[str, str] = os.environ
+    ) -> None:
         """Raises BadInputError when the configuration is missing or does not say where the cluster is.
 
         So it does for a file of certificates that has none, and for a login that can't be.
@@ -89,8 +86,8 @@ class ExistingCluster(Cluster):
         self._authorize = None if self.login is None else self.login.authorization
         self.web = BoundedWeb(spec.ca_file, authorize=self._authorize)
         self._site = Site(properties, self._conf_dir)
-        self._stack = stack_of(store, engine)
-        self._daemons = daemons_of(self._stack, self._conf_dir)
+        self._stack = stack
+        self._daemons = daemons_of(stack, self._conf_dir)
         self._masters = [daemon for daemon in self._daemons if daemon.well is not None]
         self._urls = {daemon.role: daemon.addresses(self._site) for daemon in self._masters}
         self._in_use: Mapping[str, str] = {}
@@ -302,8 +299,7 @@ class ExistingPlatform(HadoopPlatform):
 
     @cached_property
     def _cluster(self) -> ExistingCluster:
-        trial = self._trial
-        return ExistingCluster(self._distribution, self._spec, trial.store, trial.engine, self._user_environment)
+        return ExistingCluster(self._distribution, self._spec, self._stack, self._user_environment)
 
     def _environment(self) -> Mapping[str, str]:
         login = self._cluster.login
@@ -322,16 +318,13 @@ class ExistingPlatform(HadoopPlatform):
             return str(error)
         return None
 
-    def _store(self, cluster: RunningCluster, layout: Layout) -> tuple[Store, Placer | None]:
-        """Open the cluster's store, which places bytes as it is configured to."""
-        environment = self._lease.environment(self._environment())
-        return STORES.find(self._trial.store).open_foreign(cluster, environment), None
+    def _placer(self, cluster: RunningCluster, layout: Layout) -> None:
+        """Nothing: its store places bytes as it is configured to."""
 
     def check(self, properties: Mapping[str, str]) -> None:
         """Raises BadInputError also where its nodes can't be read as the experiment says."""
-        source = self._spec.node_source
-        if source is not None:
-            NODE_SOURCES.find(source.name).check(self._user_environment, self._installation)
+        if self._kinds.node_source is not None:
+            self._kinds.node_source.check(self._user_environment, self._installation)
         super().check(properties)
 
     def _scene(self, cluster: RunningCluster, layout: Layout) -> Scene:
@@ -340,10 +333,9 @@ class ExistingPlatform(HadoopPlatform):
         return Scene(layout=layout, foreign=foreign, sources=self._sources(cluster, layout, foreign))
 
     def _sources(self, cluster: RunningCluster, layout: Layout, foreign: ForeignCluster) -> tuple[NodeSource, ...]:
-        source = self._spec.node_source
-        if source is None:
+        source, kind = self._spec.node_source, self._kinds.node_source
+        if source is None or kind is None:
             return ()
-        kind = NODE_SOURCES.find(source.name)
         context = NodeSourceContext(
             hadoop=cluster.hadoop,
             installation=self._installation,

@@ -42,12 +42,13 @@ def up(
     """
     distribution = find_distribution(installation, environment)
     check_paths(installation, distribution)
-    cluster = EmbeddedCluster(distribution, spec, installation.state, environment)
+    stack = stack_of()
+    cluster = EmbeddedCluster(distribution, spec, stack, installation.state, environment)
     cluster.check(properties)
     lease = Lease(installation.state, PURPOSE)
     try:
         home = lease.make_directory(installation.parts / "work" / lease.id)
-        layout = Layout.below(home, stack_of().roles, spec.workers)
+        layout = Layout.below(home, stack.roles, spec.workers)
         for directory in layout.paths:
             directory.mkdir(parents=True)
         running = cluster.start(layout, properties, progress, lease)

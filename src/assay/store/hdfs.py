@@ -375,12 +375,20 @@ def _starts(starts: ContainerStarts, _chosen: Mapping[str, str]) -> Mapping[str,
     }
 
 
+def _client(cluster: RunningCluster) -> WebHdfs | HadoopFs:
+    """On a cluster that is not Assay's the user's own client, which has the user's rights."""
+    if cluster.outlives:
+        return HadoopFs(cluster.hadoop, cluster.environment)
+    return WebHdfs(cluster.addresses["namenode"], cluster.connect)
+
+
 _DEFAULTS = "hdfs-default.xml"
 HDFS_SERVICE = Service(
     SCHEME,
     needs=("hadoop",),
     daemons=(DATANODE, NAMENODE),
     existing=EXISTING,
+    client=_client,
     roles=_ROLES,
     properties=_properties,
     sites=(SiteFile("hdfs-site.xml", ("dfs.",)),),
@@ -458,7 +466,7 @@ SERVICES.add(HDFS_SERVICE.name, HDFS_SERVICE, place=2)
 
 
 class Hdfs:
-    """See `model.store.StoreKind`."""
+    """See `model.store.StoreKind`: its client is the store."""
 
     holds = frozenset({FILES})
     services: tuple[str, ...] = (HDFS_SERVICE.name,)
@@ -467,13 +475,11 @@ class Hdfs:
         """Return the copies of a block: at most one on each DataNode."""
         return min(int(properties.get(_COPIES, "1")), nodes)
 
-    def open_own(self, cluster: RunningCluster, layout: Layout) -> tuple[Store, HdfsPlacer]:
-        store = WebHdfs(cluster.addresses["namenode"], cluster.connect)
-        return store, HdfsPlacer(store, _directories(layout))
+    def open(self, cluster: RunningCluster) -> Store:
+        return cluster.client(HDFS_SERVICE.name, Store)
 
-    def open_foreign(self, cluster: RunningCluster, environment: Mapping[str, str]) -> Store:
-        """Open the store through the user's client, which has the user's rights."""
-        return HadoopFs(cluster.hadoop, environment)
+    def placer(self, cluster: RunningCluster, layout: Layout) -> HdfsPlacer:
+        return HdfsPlacer(cluster.client(HDFS_SERVICE.name, WebHdfs), _directories(layout))
 
 
 STORES.add(HDFS_SERVICE.name, Hdfs(), place=1)
