@@ -7,7 +7,7 @@ from assay.model.limits import LimitUse
 from assay.model.record import Status
 from assay.stats import sample
 from assay.stats.machine_kind import machine_names, machine_of, machines_of
-from assay.stats.run_doubts import different_machines
+from assay.stats.run_doubts import different_machines, media_changed, programs_changed
 from assay.stats.sample import Trials, in_order, samples, varying_factors
 from tests.builders import a_record, a_trial
 
@@ -23,7 +23,7 @@ def kinds(*media, runs=()):
     trials = [a_trial(number, medium) for number, (medium, _) in enumerate(media, 1)]
     facts = [{f"medium.{name}.{fact}": value for fact, value in own.items()} for name, own in media]
     records = [a_record(trial, facts={**FACTS, **own}) for trial, own in zip(trials, facts, strict=True)]
-    return Trials(records, runs).machines, [one and one.words for one in Trials(records).media_changes]
+    return Trials(records, runs).machines, [one and one.words for one in Trials(records).changes]
 
 
 def test_one_kind_is_a():
@@ -52,6 +52,28 @@ def test_a_medium_that_became_another_one_is_told_apart_and_the_others_stay():
         "read_ahead_kb",
     ):
         assert kinds(("ssd", {fact: "1"}), ("ssd", {fact: "2"}))[0][1].startswith("A2 (ssd "), fact
+
+
+def programs(version, digest="a" * 64):
+    return {"programs.tez.version": version, "programs.tez.sha256": digest}
+
+
+def test_trials_with_other_programs_are_told_apart_and_those_without_any_go_with_all():
+    facts = [programs("0.10.5"), {}, programs("0.10.6"), programs("0.10.5", "b" * 64)]
+    records = [a_record(a_trial(number), facts={**FACTS, **own}) for number, own in enumerate(facts, 1)]
+    trials = Trials(records)
+    assert trials.machines == ["A", "A", "A2 (tez version 0.10.6)", "A3 (tez digest bbbbbbb)"]
+    assert len(set(sample.level("machine") for sample in trials.samples)) == 3
+    assert [doubt.what for doubt in programs_changed(records)] == [
+        "the version of tez is 0.10.5 in some trials and 0.10.6 in others",
+        "the digest of tez is aaaaaaa in some trials and bbbbbbb in others",
+    ]
+    assert media_changed(records) == []
+
+
+def test_of_several_runs_programs_are_told_apart_over_all():
+    records = [a_record(facts={**FACTS, **programs(version)}) for version in ("0.10.5", "0.10.6")]
+    assert Trials(records, ("first", "second")).machines == ["A", "A2 (tez version 0.10.6)"]
 
 
 def test_an_emulated_drive_is_the_same_on_another_device():

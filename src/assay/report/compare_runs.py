@@ -35,7 +35,7 @@ def configurations(records: Trials, of_run: Sequence[str]) -> list[Configuration
     """
     known: dict[tuple[object, ...], Configuration] = {}
     result = []
-    for record, run, change in zip(records, of_run, records.media_changes, strict=True):
+    for record, run, change in zip(records, of_run, records.changes, strict=True):
         key = (run, change, *record.trial.factors.items())
         if key not in known:
             known[key] = tuple(sorted(_configuration(record, change)))
@@ -61,7 +61,7 @@ def _configuration(record: Record, change: Changed | None) -> Iterator[tuple[str
             recorded["workers"] = described(medium)
         yield from _flat(f"medium {medium.name}", recorded)
     if change is not None:
-        yield f"the {change.fact} of {change.medium}", "", change.after
+        yield f"the {change.fact} of {change.part.name}", "", change.after
 
 
 def _flat(name: str, values: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:

@@ -1,7 +1,8 @@
 """Which machines trials ran on, by the facts that must be the same before two times may be pooled.
 
-A medium is part of the machine: of its facts those must be the same that are not others with each trial. A trial knows
-those of its own media only, so that trials on different media of one machine are of one kind.
+A medium is part of the machine, as are the programs that a service brings beside Hadoop's: of their facts those must be
+the same that are not others with each trial. A trial knows those of its own media and services only, so that trials on
+different media of one machine, or on different engines, are of one kind.
 """
 
 import re
@@ -22,6 +23,8 @@ MEDIUM_FACTS = (
     "scheduler", "read_ahead_kb",
 )  # fmt: skip
 """Nor those in which one of these differs, of a medium of the same name; an emulated drive's device always does."""
+PROGRAM_FACTS = ("version", "sha256")
+"""Nor those in which one of these differs, of a service's programs (`programs.SERVICE.version`)."""
 FIELDS = (*MACHINE_FACTS, "control groups")
 MOST_LETTERS = 24
 
@@ -71,10 +74,22 @@ def machine_names(machines: Iterable[MachineFacts]) -> dict[MachineFacts, str]:
     return names
 
 
-class Changed(NamedTuple):
-    """A medium whose `fact` was `before` and `after` in trials of the same machine."""
+class Part(NamedTuple):
+    """A medium of a trial, by its run where several are distinguished; or, without a run, a service with programs."""
 
-    medium: str
+    run: str | None
+    name: str
+
+    @property
+    def facts(self) -> tuple[str, ...]:
+        """The names of the facts that must be the same."""
+        return PROGRAM_FACTS if self.run is None else MEDIUM_FACTS
+
+
+class Changed(NamedTuple):
+    """A part of the machine whose `fact` was `before` and `after` in trials of the same machine."""
+
+    part: Part
     fact: str
     before: str
     after: str
@@ -82,10 +97,10 @@ class Changed(NamedTuple):
     @property
     def words(self) -> str:
         """The change in one clause."""
-        return f"the {self.fact} of {self.medium} is {self.before} in some trials and {self.after} in others"
+        return f"the {self.fact} of {self.part.name} is {self.before} in some trials and {self.after} in others"
 
 
-Media = dict[tuple[str, str], Facts]
+Parts = dict[Part, Facts]
 
 
 def medium_facts(record: Record) -> dict[str, Facts]:
@@ -99,52 +114,63 @@ def medium_facts(record: Record) -> dict[str, Facts]:
     }
 
 
+_OF_PROGRAMS = re.compile(rf"programs\.(?P<service>.+)\.(?:{'|'.join(PROGRAM_FACTS)})")
+
+
+def _parts(record: Record, run: str) -> tuple[tuple[Part, Facts], ...]:
+    """The trial's media, and the services that bring programs, each with its facts."""
+    media = ((Part(run, name), facts) for name, facts in medium_facts(record).items())
+    services = dict.fromkeys(match["service"] for match in map(_OF_PROGRAMS.fullmatch, record.facts) if match)
+    programs = (
+        (Part(None, name), _known(record.facts, (f"programs.{name}.{fact}" for fact in PROGRAM_FACTS)))
+        for name in services
+    )
+    return (*media, *programs)
+
+
 def _known(facts: Mapping[str, Fact], names: Iterable[str]) -> Facts:
     """Facts as texts, in the order of their names; None for those that a record lacks, and for no name."""
     return tuple(None if (fact := facts.get(name)) is None else fact_text(fact) for name in names)
 
 
-def sets_of_media(
+def sets_of_parts(
     records: Sequence[Record], runs: Sequence[str]
-) -> tuple[dict[MachineFacts, list[Media]], list[tuple[MachineFacts, int]]]:
-    """Each machine's sets of media that go together, and for each record its machine and the first set that it fits.
+) -> tuple[dict[MachineFacts, list[Parts]], list[tuple[MachineFacts, int]]]:
+    """Each machine's sets of parts that go together, and for each record its machine and the first set that it fits.
 
-    A trial that failed before its facts were known fits any, and tells nothing of a medium.
+    A trial that failed before its facts were known fits any, and tells nothing of a part.
 
     Where `runs` names each record's run, media are distinguished within a run only. Raises ValueError where their
     numbers differ.
     """
-    known: dict[MachineFacts, list[Media]] = {}
-    known_sets: dict[tuple[MachineFacts, tuple[tuple[tuple[str, str], Facts], ...]], int] = {}
+    known: dict[MachineFacts, list[Parts]] = {}
+    known_sets: dict[tuple[MachineFacts, tuple[tuple[Part, Facts], ...]], int] = {}
     places = []
     machines = machines_of(records)
     for record, machine, run in zip(records, machines, runs or [""] * len(records), strict=True):
         whole = record.status is Status.FINISHED
-        media = tuple(
-            ((run, name), facts) for name, facts in medium_facts(record).items() if whole or None not in facts
-        )
-        index = known_sets.get((machine, media))
+        parts = tuple((part, facts) for part, facts in _parts(record, run) if whole or None not in facts)
+        index = known_sets.get((machine, parts))
         if index is None:  # sets only grow: what did not fit one never will, and what is in one stays there
             sets = known.setdefault(machine, [])
             fitting = (
-                all(medium_set.get(name, known_facts) == known_facts for name, known_facts in media)
-                for medium_set in sets
+                all(known_parts.get(part, facts) == facts for part, facts in parts) for known_parts in sets
             )
             index = next((index for index, fits in enumerate(fitting) if fits), len(sets))
             if index == len(sets):
                 sets.append({})
-            sets[index].update(media)
-            known_sets[machine, media] = index
+            sets[index].update(parts)
+            known_sets[machine, parts] = index
         places.append((machine, index))
     return known, places
 
 
-def first_difference(first: Media, other: Media) -> Changed:
+def first_difference(first: Parts, other: Parts) -> Changed:
     """The first fact in which two sets that don't go together differ."""
     return next(
-        Changed(key[1], _word(name), _value(name, before), _value(name, after))
-        for key, facts in other.items()
-        for name, before, after in zip(MEDIUM_FACTS, first.get(key, facts), facts, strict=True)
+        Changed(part, _word(name), _value(name, before), _value(name, after))
+        for part, facts in other.items()
+        for name, before, after in zip(part.facts, first.get(part, facts), facts, strict=True)
         if before != after
     )
 
@@ -157,6 +183,8 @@ def _letters(index: int) -> str:
 
 def _word(name: str) -> str:
     """A fact's name without its unit or the kind of its digest."""
+    if name == "sha256":
+        return "digest"
     return re.sub("_(bytes|kb|sha256|digest)$", "", name).removesuffix("_jar").replace("_", " ")
 
 
@@ -165,6 +193,6 @@ def _value(name: str, value: str | None) -> str:
         return "unknown"
     if name in {"memory_bytes", "size_bytes"} and value.isdigit():
         return f"{int(value) / (1 << 30):.1f} GiB"
-    if name.endswith(("_sha256", "_digest")):
+    if name.endswith(("sha256", "_digest")):
         return value[:7]
     return value if len(value) <= MOST_LETTERS else f"{value[: MOST_LETTERS - 1]}…"

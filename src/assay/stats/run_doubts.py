@@ -192,6 +192,7 @@ def doubts_of(records: Sequence[Record]) -> list[Doubt]:
         parts_apart,
         processors_varied,
         different_machines,
+        programs_changed,
         media_changed,
         unexplained,
     )
@@ -308,8 +309,24 @@ MEDIUM_CHANGED = doubt_kind(
 
 def media_changed(records: Sequence[Record]) -> list[Doubt]:
     """A doubt for each medium that did not stay the same while the run went on."""
-    changes = dict.fromkeys(filter(None, Trials.of(records).media_changes))
-    return [MEDIUM_CHANGED.doubt(change.words, change.medium) for change in changes]
+    changes = dict.fromkeys(filter(None, Trials.of(records).changes))
+    return [MEDIUM_CHANGED.doubt(change.words, change.part.name) for change in changes if change.part.run is not None]
+
+
+PROGRAMS_CHANGED = doubt_kind(
+    "programs-changed",
+    "run",
+    when="the programs that a service brings beside Hadoop's differ within a run in version or digest",
+    why="this is other software under the same name, so its trials are never pooled with the others",
+    cure="run the whole plan with the same programs; go on with --resume only where they have not been fetched anew",
+    severity=185,
+)
+
+
+def programs_changed(records: Sequence[Record]) -> list[Doubt]:
+    """A doubt for each service whose programs did not stay the same while the run went on."""
+    changes = dict.fromkeys(filter(None, Trials.of(records).changes))
+    return [PROGRAMS_CHANGED.doubt(change.words, change.part.name) for change in changes if change.part.run is None]
 
 
 def began_ms(record: Record) -> int:

@@ -13,7 +13,7 @@ from assay.model.naming import size_of
 from assay.model.record import Record, Status
 from assay.model.signature import Array
 from assay.model.trial import ZERO_DELAY
-from assay.stats.machine_kind import Changed, first_difference, machine_names, sets_of_media
+from assay.stats.machine_kind import Changed, first_difference, machine_names, sets_of_parts
 
 RUN, MACHINE, PLACEMENT = "run", "machine", "placement"
 APART = (RUN, MACHINE)
@@ -99,25 +99,25 @@ class Trials(list[Record]):
 
     @cached_property
     def machines(self) -> list[str]:
-        """For each record the short name of the kind of machine, its media included, that the trial ran on.
+        """For each record the short name of the kind of machine, its media and programs included, that it ran on.
 
         `A2 (ssd drive other)` is machine A with another `ssd` than the first trials' there.
         """
-        known, places = sets_of_media(self, self._runs)
+        known, places = sets_of_parts(self, self._runs)
         names = machine_names(known)
         kinds = []
         for machine, variant in places:
             name = names[machine]
             if variant:
                 other = first_difference(known[machine][0], known[machine][variant])
-                name = f"{name.partition(' ')[0]}{variant + 1} ({other.medium} {other.fact} {other.after})"
+                name = f"{name.partition(' ')[0]}{variant + 1} ({other.part.name} {other.fact} {other.after})"
             kinds.append(name)
         return kinds
 
     @cached_property
-    def media_changes(self) -> list[Changed | None]:
-        """For each record how a medium of its trial's is another than the first of its name on that machine."""
-        known, places = sets_of_media(self, ())
+    def changes(self) -> list[Changed | None]:
+        """For each record how a medium, or programs, of its trial's are others than the first of that name there."""
+        known, places = sets_of_parts(self, ())
         return [
             first_difference(known[machine][0], known[machine][variant]) if variant else None
             for machine, variant in places
