@@ -10,9 +10,9 @@ from assay.model.doubt import Outcome
 from assay.model.fault import Fault, FaultReport
 from assay.model.installed import possible
 from assay.model.medium import medium_of
-from assay.model.registry import MEDIA
 from assay.model.progress import Silent
 from assay.model.record import Status
+from assay.model.registry import MEDIA
 from assay.model.trial import MediumSpec
 from assay.run import fitted
 from assay.trial import run_trial

@@ -5,6 +5,7 @@ The checkout is a copy of the scripts; python3, mvn, cargo and the like are stub
 
 import fcntl
 import os
+import re
 import shutil
 import subprocess
 import threading
@@ -100,6 +101,38 @@ def checkout(tmp_path):
 def test_each_command_has_the_parts_that_it_uses(checkout, command_line, parts):
     assert checkout("prepare", "parts", *command_line.split()).split() == parts.split()
     assert checkout.calls() == []
+
+
+def test_what_a_service_brings_is_fetched_when_asked_for_and_then_kept_up_to_date(checkout):
+    source = checkout.root / "checkout" / "programs" / "brain"
+    source.mkdir(parents=True)
+    (source / "prepare").write_text(
+        '#!/usr/bin/env bash\n[[ $1 != --about ]] || { echo "Brain 1.5 (3 MB)"; exit; }\necho "fetched into $1"\n'
+    )
+    (source / "prepare").chmod(0o755)
+    checkout.stub("javac", "echo javac 17.0.1\n")
+    checkout.stub("mvn")
+    assert "brain" not in checkout("prepare", "parts", "run").split()
+    said = checkout("prepare", "brain", HADOOP_HOME="/nowhere")
+    assert "assay: preparing Brain 1.5 (3 MB) ...\n" in said
+    parts = checkout.root / "checkout" / ".assay"
+    assert (parts / "prepare-brain.log").read_text() == f"fetched into {parts}/brain\n"
+    assert checkout("prepare", "parts", "run").split() == [*EVERYTHING.split(), "brain"]
+    os.utime(source / "prepare", (4e9, 4e9))
+    assert "preparing Brain" in checkout("prepare", "brain", HADOOP_HOME="/nowhere")
+
+
+def test_what_no_service_and_no_part_is_called_is_refused_with_those_that_are(checkout):
+    shutil.copytree(ROOT / "programs", checkout.root / "checkout" / "programs")
+    said = checkout("prepare", "brain", code=2)
+    assert said.startswith("assay: usage: setup/prepare for ARGUMENT...")
+    assert "| browser | tez" in said
+
+
+@pytest.mark.parametrize("service", sorted(folder.name for folder in (ROOT / "programs").iterdir()))
+def test_each_services_programs_say_what_they_are_and_how_large(service):
+    about = subprocess.check_output([ROOT / "programs" / service / "prepare", "--about"], text=True)
+    assert re.fullmatch(r"\S+ \d[\w.-]* .*\(\d+ [MG]B\)\n", about)
 
 
 def test_a_report_needs_python_alone_and_is_prepared_once(checkout):

@@ -86,7 +86,7 @@ def test_nothing_is_left_for_later_in_the_code(words):
 # The services' own folders, and those of what is computed and read through them.
 OF_SERVICES = {"store", "engine", "workload", "input"}
 # Lines elsewhere that name one all the same: examples of addresses and of commands, names that users write in experiments
-# or that records have, and the levels that are usual where an experiment names none.
+# or that records have, a plug-in's own name, and the levels that are usual where an experiment names none.
 NAMING_SERVICES = {
     "cli/run_job.py": 3,
     "cli/triage.py": 2,
@@ -97,6 +97,8 @@ NAMING_SERVICES = {
     "plan/cluster.py": 2,
     "plan/experiment.py": 2,
     "report/next_steps.py": 1,
+    "setup/prepare": 3,
+    "triage/triage.html.j2": 1,
 }
 
 
@@ -114,10 +116,18 @@ def service_names():
 def test_services_are_named_where_they_live_alone():
     names = re.compile("|".join(map(re.escape, service_names())), re.IGNORECASE)
     package = ROOT / "src" / "assay"
-    files = [file for file in package.glob("**/*.py") if file.relative_to(package).parts[0] not in OF_SERVICES]
+    sources = [*package.glob("**/*.py"), *package.glob("**/*.j2")]
+    files = {
+        **{
+            str(file.relative_to(package)): file
+            for file in sources
+            if file.relative_to(package).parts[0] not in OF_SERVICES
+        },
+        "setup/prepare": ROOT / "setup" / "prepare",
+    }
     counts = {
-        str(file.relative_to(package)): sum(names.search(line) is not None for line in file.read_text().splitlines())
-        for file in files
+        name: sum(names.search(line) is not None for line in file.read_text().splitlines())
+        for name, file in files.items()
     }
     naming = {name: count for name, count in counts.items() if count}
     assert naming == NAMING_SERVICES, f"a service is named outside of {', '.join(sorted(OF_SERVICES))}"

@@ -30,8 +30,8 @@ from assay.model.progress import Progress
 from assay.model.record import DeviceReport, JobRecord, Output, Part
 from assay.model.result import TrialResult
 from assay.model.scale import ScaleReport, StrikeSeen
-from assay.model.signature import Signature
 from assay.model.service import Stack
+from assay.model.signature import Signature
 from assay.model.store import Placer, Redundant, Store
 from assay.model.task import TaskAttempt
 from assay.model.trial import Landed, Trial
@@ -376,9 +376,7 @@ def _histories(engine: Engine, references: Sequence[JobReference]) -> Histories:
     return Histories(jobs, attempts, doubts)
 
 
-def _losses(
-    running: RunningPlatform, layout: Layout, parts: TrialParts, stack_of_store: Stack
-) -> FaultReport | None:
+def _losses(running: RunningPlatform, layout: Layout, parts: TrialParts, stack_of_store: Stack) -> FaultReport | None:
     """What history and store tell of the fault; one that struck when the jobs had ended did not strike."""
     fault, planned, remembered = parts.ran.fault, parts.trial.cluster.fault, parts.remembered
     if fault is None or planned is None:

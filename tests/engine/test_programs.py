@@ -14,6 +14,7 @@ from assay.model.errors import AssayError, BadInputError
 from assay.model.fault import StageProgress
 from assay.model.progress import Silent
 from assay.model.running_cluster import RunningCluster
+from assay_extras.testing.fake_hadoop import FakeStore, Script
 
 # As Hadoop 3.4.2 prints it, of a program that runs two jobs.
 OUTPUT = """\
@@ -79,7 +80,7 @@ def engine_with(tmp_path, history_url):
                 hadoop=hadoop, conf_dir=tmp_path, addresses={"historyserver": history_url}, version="3",
                 extras=extras, environment=lease.environment({**os.environ, "HADOOP_CLASSPATH": "/mine.jar"}), **more,
             )  # fmt: skip
-            context = EngineContext(cluster, None, tmp_path / "jobs.jar", tmp_path, failure, progressed)
+            context = EngineContext(cluster, FakeStore(Script()), tmp_path / "jobs.jar", tmp_path, failure, progressed)
             return MapReduce(context)
 
         yield make

@@ -1,13 +1,16 @@
 """Proves what is known of the programs that services bring: whether they are here, and which they are."""
 
+import shutil
+import subprocess
+
 import pytest
 
 from assay.model.engine import EngineKind
 from assay.model.errors import BadInputError
 from assay.model.installed import stack_of
 from assay.model.registry import ENGINES, SERVICES
-from assay.model.service import Service, Stack
-from assay.platform.programs import check_programs, job_jars, program_facts
+from assay.model.service import Programs, Service, Stack
+from assay.platform.programs import check_programs, job_jars, lacking, program_facts
 from tests.toys import plugged_in
 
 
@@ -19,7 +22,7 @@ def engine():
 
 
 def test_a_service_whose_programs_are_not_there_is_named_with_what_works_without(engine, tmp_path):
-    SERVICES.add("brain", Service("brain", programs="brain-*.jar"))
+    SERVICES.add("brain", Service("brain", programs=Programs("brain-*.jar")))
     engine("thinker", "brain")
     stack = stack_of("hdfs", "thinker")
     with pytest.raises(BadInputError) as caught:
@@ -34,7 +37,7 @@ def test_a_service_whose_programs_are_not_there_is_named_with_what_works_without
 
 
 def test_records_have_the_version_and_the_digest_of_programs(engine, tmp_path):
-    SERVICES.add("brain", Service("brain", programs="brain-*.jar"))
+    SERVICES.add("brain", Service("brain", programs=Programs("brain-*.jar")))
     engine("thinker", "brain")
     stack = stack_of("hdfs", "thinker")
     jars = tmp_path / "brain" / "lib"
@@ -48,6 +51,36 @@ def test_records_have_the_version_and_the_digest_of_programs(engine, tmp_path):
     (jars / "nerves-3.jar").write_text("feels more")
     assert program_facts(stack, tmp_path)["programs.brain.sha256"] != first["programs.brain.sha256"]
     assert program_facts(stack_of(), tmp_path) == {}
+
+
+def test_a_python_package_is_known_by_its_metadata_and_by_all_its_files_but_compiled_ones(tmp_path):
+    stack = Stack((Service("brain", programs=Programs("thinking-*.dist-info")),))
+    package = tmp_path / "brain" / "lib" / "thinking"
+    package.mkdir(parents=True)
+    assert lacking(stack, tmp_path / "other") == [*stack.services]
+    (package / "idea.py").write_text("idea = 1")
+    (package.parent / "thinking-3.5.dist-info").mkdir()
+    assert lacking(stack, tmp_path) == []
+    first = program_facts(stack, tmp_path)
+    assert first["programs.brain.version"] == "3.5"
+    (package / "__pycache__").mkdir()
+    (package / "__pycache__" / "idea.cpython-311.pyc").touch()
+    assert program_facts(stack, tmp_path) == first
+    (package / "idea.py").rename(package / "thought.py")
+    assert program_facts(stack, tmp_path)["programs.brain.sha256"] != first["programs.brain.sha256"]
+
+
+@pytest.mark.skipif(not shutil.which("dpkg-query"), reason="this is no Debian")
+def test_of_a_package_the_system_tells_version_and_digest(tmp_path):
+    version = subprocess.check_output(["dpkg-query", "-W", "-f=${Version}", "coreutils"], text=True)
+    stack = Stack((Service("brain", programs=Programs(packages=("coreutils",))),))
+    assert lacking(stack, tmp_path) == []
+    facts = program_facts(stack, tmp_path)
+    assert facts["programs.brain.version"] == f"coreutils {version}"
+    other = Stack((Service("brain", programs=Programs(packages=("coreutils", "dpkg"))),))
+    assert program_facts(other, tmp_path)["programs.brain.sha256"] != facts["programs.brain.sha256"]
+    absent = Stack((Service("brain", programs=Programs(packages=("coreutils", "no-such-package"))),))
+    assert lacking(absent, tmp_path) == [*absent.services]
 
 
 def test_jobs_need_some_of_a_services_jars(tmp_path):

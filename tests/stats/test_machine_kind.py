@@ -63,7 +63,7 @@ def test_trials_with_other_programs_are_told_apart_and_those_without_any_go_with
     records = [a_record(a_trial(number), facts={**FACTS, **own}) for number, own in enumerate(facts, 1)]
     trials = Trials(records)
     assert trials.machines == ["A", "A", "A2 (tez version 0.10.6)", "A3 (tez digest bbbbbbb)"]
-    assert len(set(sample.level("machine") for sample in trials.samples)) == 3
+    assert len({sample.level("machine") for sample in trials.samples}) == 3
     assert [doubt.what for doubt in programs_changed(records)] == [
         "the version of tez is 0.10.5 in some trials and 0.10.6 in others",
         "the digest of tez is aaaaaaa in some trials and bbbbbbb in others",

@@ -80,16 +80,6 @@ SHARDS = DaemonKind(
     "shard", program=lambda node: [sys.executable, "-c", SHARD, str(node.conf_dir / "shard.json")], on_workers=True,
     ports={ADDRESS: "values"}, sign="shard listens on",
 )  # fmt: skip
-SERVICE = Service(
-    "key-value",
-    daemons=(SHARDS,),
-    roles=ROLES,
-    files=configuration,
-    properties=lambda node: {ADDRESS: f"{node.host}:{node.addresses[ADDRESS].rpartition(':')[2]}"},
-    client=lambda cluster: KeyValueStore(cluster),
-    traffic={"values_to_server": "values put", "values_from_server": "values got"},
-)
-SERVICES.add(SERVICE.name, SERVICE)
 
 
 def addresses(cluster, role):
@@ -179,6 +169,18 @@ def lying_in(file):
         while head := values.readline():
             key, size = json.loads(head)
             yield key, len(values.read(size))
+
+
+SERVICE = Service(
+    "key-value",
+    daemons=(SHARDS,),
+    roles=ROLES,
+    files=configuration,
+    properties=lambda node: {ADDRESS: f"{node.host}:{node.addresses[ADDRESS].rpartition(':')[2]}"},
+    client=KeyValueStore,
+    traffic={"values_to_server": "values put", "values_from_server": "values got"},
+)
+SERVICES.add(SERVICE.name, SERVICE)
 
 
 class KeyValue:

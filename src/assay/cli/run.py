@@ -26,6 +26,7 @@ from assay.cli.context import (
 from assay.cli.dry_run import dry_run_of, print_needs
 from assay.cli.experiment_keys import KeysCommand, key_options
 from assay.cli.experiments import shipped_experiments
+from assay.cli.programs import fetch_programs
 from assay.cli.report import report_run
 from assay.host.lease import Lease, release_stale
 from assay.host.machine import machine_facts
@@ -166,6 +167,8 @@ def run_experiment(
     folder = RunFolder(out or RUNS / f"{plan.experiment}-{datetime.now().astimezone():%Y%m%d-%H%M%S}")
     whole = _whole(folder, full, plan, out, resume=resume)
     _clean_left_overs(installation, console)
+    with interruptible(), located(source):
+        fetch_programs(plan.trials, installation, console)
     set_up = partial(open_trial, installation=installation)
     with closing(_display(output)) as display, interruptible(), located(source):
         histories = [read_history(parent) for parent in sorted({folder.path.parent.resolve(), RUNS.resolve()})]

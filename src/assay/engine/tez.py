@@ -16,7 +16,7 @@ from assay.engine.tez_tasks import COUNTERS, FIGURES, FIGURES_NOTE, STAGES, VERT
 from assay.model.engine import HADOOP_JOBS, EngineContext, EngineKind, History, JobReference
 from assay.model.errors import AssayError
 from assay.model.registry import ENGINES, SERVICES
-from assay.model.service import ContainerStarts, NodeContext, Service, Timer
+from assay.model.service import ContainerStarts, NodeContext, Programs, Service, Timer
 from assay.model.store import Files
 from assay.model.task import TaskAttempt, TaskHistory
 
@@ -85,7 +85,7 @@ def _starts(starts: ContainerStarts, _chosen: Mapping[str, str]) -> Mapping[str,
 TEZ = Service(
     "tez",
     needs=("mapreduce",),
-    programs="tez-api-*.jar",
+    programs=Programs("tez-api-*.jar"),
     properties=_properties,
     timers=(
         Timer(_MOST_BEATS, "1000", "TezConfiguration"),

@@ -1,6 +1,6 @@
 """What is installed, looked up by the names that plans and records have; some of it may not be installed here."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -10,7 +10,7 @@ from assay.model.errors import AssayError, BadInputError
 from assay.model.medium import MediumKind, Options
 from assay.model.platform import TrialKinds
 from assay.model.quantity import Kind, kind_among
-from assay.model.record import Counters, Phases
+from assay.model.record import Counters, Phases, Record
 from assay.model.registry import (
     ENGINES,
     FACTS,
@@ -140,6 +140,16 @@ def heartbeat_sender(role: str) -> str | None:
 def traffic_names() -> Mapping[str, str]:
     """What reports call the traffic of all services, by the series of the probe `network` without their unit."""
     return {series: name for service in SERVICES.values() for series, name in service.traffic.items()}
+
+
+def notes_of(records: Iterable[Record], note: Callable[[Service], str]) -> list[str]:
+    """What the services of these trials explain to a report's readers, each once; those not installed say nothing."""
+    stacks: dict[tuple[str, str], Stack] = {}
+    for pair in dict.fromkeys((record.trial.store, record.trial.engine) for record in records):
+        with suppress(BadInputError):
+            stacks[pair] = stack_of(*pair)
+    services = (service for stack in stacks.values() for service in stack.services)
+    return [text for text in dict.fromkeys(map(note, services)) if text]
 
 
 def _with_needed(name: str, user: str, above: tuple[str, ...], known: Mapping[str, Service]) -> Iterator[Service]:

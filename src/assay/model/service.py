@@ -68,8 +68,8 @@ class DaemonKind(NamedTuple):
     """A daemon that a service brings to a cluster of Assay's own.
 
     It is a `main_class`, of the Hadoop distribution or on its own `classpath`, or the command line that `program` gives
-    for a node. It has started when its log says `sign`, or when its web interface (with `asked`, that of another role) answers `page` with JSON
-    that is `ready`. Without a sign nobody waits for it.
+    for a node. It has started when its log says `sign`, or when its web interface (with `asked`, that of another role)
+    answers `page` with JSON that is `ready`. Without a sign nobody waits for it.
     """
 
     role: str
@@ -192,6 +192,18 @@ class Costs(NamedTuple):
     worker_s: float = 0.0
 
 
+class Programs(NamedTuple):
+    """Programs that a service brings beside Hadoop's; `programs/NAME/prepare` fetches them when a plan needs them.
+
+    They are files in `NAME/lib` of Assay's parts, such as jars or a Python package: `version` is the name there of a
+    file or folder that tells their version, which `*` stands for. Or they are `packages` of Debian, of which the system
+    tells it.
+    """
+
+    version: str = ""
+    packages: tuple[str, ...] = ()
+
+
 def _none(*_: object) -> Mapping[str, str]:
     return {}
 
@@ -210,9 +222,8 @@ class Service(NamedTuple):
     name: str
     needs: tuple[str, ...] = ()
     """The names of the services that it can't do without; they come before it."""
-    programs: str = ""
-    """Of a service that brings programs beside Hadoop's, the name of the jar that tells their version, which `*` stands
-    for. All are jars in `NAME/lib`, which `setup/prepare NAME` fetches."""
+    programs: Programs | None = None
+    """Those that it brings."""
     job_jars: tuple[str, ...] = ()
     """Patterns of those of its programs that jobs need on their class path to use it (`lib/formats-*.jar`)."""
     daemons: tuple[DaemonKind, ...] = ()
@@ -255,6 +266,10 @@ class Service(NamedTuple):
     """Patterns of properties that it knows by their form: a part stands for a queue, a service, a host or a class."""
     traffic: Mapping[str, str] = {}
     """What reports call the traffic at its ports, by the series of the probe `network` without their unit."""
+    traffic_note: str = ""
+    """A report's explanation of that traffic."""
+    loss_note: str = ""
+    """A report's explanation of what it does when one of its daemons is lost."""
     reserved: frozenset[str] = frozenset()
     """Properties that no experiment may set on a cluster of Assay's own, besides addresses: they say where bytes lie
     and how daemons run."""

@@ -17,9 +17,7 @@ from assay.plan.source import ExperimentSource
 _ENDED_PERCENT = 100
 
 
-def check_workers(
-    source: ExperimentSource, trials: Iterable[Trial], kinds_of: Callable[[Trial], TrialKinds]
-) -> None:
+def check_workers(source: ExperimentSource, trials: Iterable[Trial], kinds_of: Callable[[Trial], TrialKinds]) -> None:
     """Raises BadInputError, with its line, for the first thing that a trial's workers can't have."""
     experiment = source.experiment
     if not experiment.platform.ours:

@@ -274,7 +274,7 @@ def worker_nodes(foreign: ForeignCluster) -> list[str]:
 def daemons_of(stack: Stack, conf_dir: Path) -> tuple[ExistingDaemon, ...]:
     """What is known of the daemons of a stack. Raises BadInputError where a service can't be found there."""
     for service in stack.services:
-        if service.programs and not service.existing:
+        if service.programs is not None and not service.existing:
             raise BadInputError(
                 f"{service.name} runs on clusters that Assay starts, not yet on an existing one: leave conf_dir out, "
                 "or name another engine or store", "engine", "store",

@@ -1,18 +1,27 @@
-"""The programs that services bring beside Hadoop's: whether they are here, and which they are."""
+"""The programs that services bring beside Hadoop's: whether they are here, and which they are.
+
+Files lie in `NAME/lib` below Assay's parts: jars, or a Python package. Packages of Debian are the system's.
+"""
 
 import hashlib
-from collections.abc import Mapping
+import re
+import subprocess
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
 from assay.model.errors import BadInputError
 from assay.model.installed import engines_without
-from assay.model.service import Service, Stack
+from assay.model.service import Programs, Service, Stack
+
+_COMPILED = {".pyc"}
+"""What Python makes of the files when it runs them."""
 
 
-def jars_of(service: Service, parts: Path) -> list[Path]:
-    """The jars that `setup/prepare` fetched for a service, by name."""
-    return sorted((parts / service.name / "lib").glob("*.jar"))
+def files_of(service: Service, parts: Path) -> list[Path]:
+    """The files that were fetched for a service, by name."""
+    files = (parts / service.name / "lib").rglob("*")
+    return sorted(file for file in files if file.is_file() and file.suffix not in _COMPILED)
 
 
 def job_jars(stack: Stack, parts: Path) -> tuple[Path, ...]:
@@ -21,38 +30,79 @@ def job_jars(stack: Stack, parts: Path) -> tuple[Path, ...]:
     return tuple(jar for service, pattern in patterns for jar in sorted((parts / service.name).glob(pattern)))
 
 
+def lacking(stack: Stack, parts: Path) -> list[Service]:
+    """The services of a stack whose programs are not all here."""
+    with_programs = [(service, service.programs) for service in stack.services if service.programs is not None]
+    return [service for service, programs in with_programs if not _is_here(service, programs, parts)]
+
+
+def _is_here(service: Service, programs: Programs, parts: Path) -> bool:
+    has_files = not programs.version or bool(files_of(service, parts))
+    return has_files and None not in map(_package, programs.packages)
+
+
+def without(service: str, store: str) -> str:
+    """What can be used where a service's programs can't be had, as the end of a sentence."""
+    engines = engines_without(service, store)
+    return f"engine: {' or engine: '.join(engines)} works without" if engines else "another store works without"
+
+
 def check_programs(stack: Stack, parts: Path, store: str) -> None:
     """Raises BadInputError where the programs of a service of a stack are not here, with the engines that need none."""
-    services = (service for service in stack.services if service.programs and not jars_of(service, parts))
-    lacking = next((service.name for service in services), None)
-    if lacking is None:
-        return
-    engines = engines_without(lacking, store)
-    without = f"engine: {' or engine: '.join(engines)} works without" if engines else "another store works without"
-    raise BadInputError(
-        f"{lacking} needs programs that are not here: run `setup/prepare {lacking}`, which fetches them; {without}",
-        "engine", "store",
-    )  # fmt: skip
+    for service in lacking(stack, parts):
+        raise BadInputError(
+            f"{service.name} needs programs that are not here: run `setup/prepare {service.name}`, which fetches them; "
+            f"{without(service.name, store)}", "engine", "store",
+        )  # fmt: skip
 
 
 def program_facts(stack: Stack, parts: Path) -> Mapping[str, str]:
-    """The version of each service's programs, and a SHA-256 of all their jars."""
+    """The version of each service's programs, and a SHA-256 of all their files."""
     facts: dict[str, str] = {}
-    for service in (service for service in stack.services if service.programs):
-        jars = jars_of(service, parts)
-        before, _, after = service.programs.partition("*")
-        named = [jar.name.removeprefix(before).removesuffix(after) for jar in jars if jar.match(service.programs)]
-        facts[f"programs.{service.name}.version"] = ", ".join(named) or "unknown"
-        states = [(jar, jar.stat()) for jar in jars]
-        digest = _sha256(tuple((jar, state.st_size, state.st_mtime_ns) for jar, state in states))
-        facts[f"programs.{service.name}.sha256"] = digest
+    for service in stack.services:
+        if (programs := service.programs) is not None:
+            packages = [package for package in map(_package, programs.packages) if package is not None]
+            versions = [*_versions(programs.version, parts / service.name / "lib"), *(of for of, _ in packages)]
+            facts[f"programs.{service.name}.version"] = ", ".join(versions) or "unknown"
+            facts[f"programs.{service.name}.sha256"] = _digest(service, parts, [sums for _, sums in packages])
     return facts
 
 
+def _versions(pattern: str, folder: Path) -> list[str]:
+    before, _, after = pattern.partition("*")
+    names = sorted(path.name for path in folder.glob(pattern)) if pattern else []
+    return [name.removeprefix(before).removesuffix(after) for name in names]
+
+
+def _digest(service: Service, parts: Path, sums: Sequence[bytes]) -> str:
+    """Of all files with their names below `lib`, and of the sums of all files of packages."""
+    folder = parts / service.name / "lib"
+    states = [(file, file.stat()) for file in files_of(service, parts)]
+    named = tuple((file, str(file.relative_to(folder)), state.st_size, state.st_mtime_ns) for file, state in states)
+    return _sha256(named, tuple(sums))
+
+
 @cache
-def _sha256(jars: tuple[tuple[Path, int, int], ...]) -> str:
-    """A digest of files and their names, read again only when a file's size or time of change is another."""
+def _sha256(files: tuple[tuple[Path, str, int, int], ...], sums: tuple[bytes, ...]) -> str:
+    """A digest that is made again only when a file's size or time of change, or a package, is another."""
     digest = hashlib.sha256()
-    for jar, _size, _changed in jars:
-        digest.update(jar.name.encode() + b"\0" + hashlib.sha256(jar.read_bytes()).digest())
+    for file, name, _size, _changed in files:
+        digest.update(name.encode() + b"\0" + hashlib.sha256(file.read_bytes()).digest())
+    for of_package in sums:
+        digest.update(of_package)
     return digest.hexdigest()
+
+
+def _package(name: str) -> tuple[str, bytes] | None:
+    """A package's name and version, and the sums of its files as the system keeps them; None where it is not there."""
+    try:
+        shown = _dpkg("--show", "--showformat=${db:Status-Status} ${Package} ${Version}", name).decode()
+        sums = _dpkg("--control-show", name, "md5sums")
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    match = re.fullmatch(r"installed (\S+ \S+)", shown.strip())
+    return None if match is None else (match[1], sums)
+
+
+def _dpkg(*arguments: str) -> bytes:
+    return subprocess.run(["dpkg-query", *arguments], check=True, capture_output=True).stdout

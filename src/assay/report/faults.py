@@ -1,11 +1,13 @@
 """What a run's faults cost, as a section of its report: the time against trials without them, and the work lost."""
 
 from collections.abc import Iterator, Sequence
+from operator import attrgetter
 from textwrap import wrap
 from typing import NamedTuple
 
 from assay.model.base import json_text
 from assay.model.fault import FaultReport
+from assay.model.installed import notes_of
 from assay.model.record import Record, Status
 from assay.report.columns import escaped
 from assay.report.templates import template
@@ -44,7 +46,9 @@ class FaultsView(NamedTuple):
     def html(self) -> str:
         """The costs, a table of the trials, and the last words of what was killed."""
         trials = [struck_trial(record) for record in self.records]
-        return str(template("faults.html.j2").render(head=HEAD, costs=list(self.sentences()), trials=trials))
+        notes = notes_of(self.records, attrgetter("loss_note"))
+        shown = template("faults.html.j2").render(head=HEAD, costs=list(self.sentences()), trials=trials, notes=notes)
+        return str(shown)
 
     def text(self) -> str:
         """The costs."""

@@ -5,9 +5,10 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import chain
 from math import log
+from operator import attrgetter
 from typing import Any, NamedTuple
 
-from assay.model.installed import engine_kind
+from assay.model.installed import engine_kind, notes_of
 from assay.model.record import OF_MEDIA, Record, Status
 from assay.model.signature import OUTSIDE
 from assay.model.trial import ZERO_DELAY
@@ -208,6 +209,7 @@ def _why(run: RunData, names: Sequence[str]) -> dict[str, Any]:
         "energy_phases": (*(phase for phase in phases if phase != OUTSIDE), OUTSIDE),
         "path_notes": [kind.path_note for kind in engines if kind.path_note],
         "figures_notes": [kind.figures_note for kind in engines if kind.figures_note],
+        "traffic_notes": notes_of((tables.record for tables in run.detailed), attrgetter("traffic_note")),
         "bounds": f"{MOST_CORE_PERCENT} % of one core, {MOST_MIB} MiB and {MOST_MIB_PER_HOUR} MiB per hour",
         "cost_reason": next((tables.reason("own-cost") for tables in run.detailed if not tables.record.amounts), ""),
     }

@@ -153,9 +153,7 @@ def sets_of_parts(
         index = known_sets.get((machine, parts))
         if index is None:  # sets only grow: what did not fit one never will, and what is in one stays there
             sets = known.setdefault(machine, [])
-            fitting = (
-                all(known_parts.get(part, facts) == facts for part, facts in parts) for known_parts in sets
-            )
+            fitting = (all(known_parts.get(part, facts) == facts for part, facts in parts) for known_parts in sets)
             index = next((index for index, fits in enumerate(fitting) if fits), len(sets))
             if index == len(sets):
                 sets.append({})

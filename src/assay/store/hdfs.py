@@ -443,6 +443,14 @@ HDFS_SERVICE = Service(
         "hdfs_data_to_server": "HDFS write",
         "replication_to_server": "replication",
     },
+    traffic_note=(
+        "“HDFS read” is all that DataNodes send, “replication” all that a DataNode's node sends to another DataNode. "
+        "So acknowledgements of replicated blocks count as read, those of read blocks as replication."
+    ),
+    loss_note=(
+        "The NameNode counts a DataNode as dead, and its blocks as having too few copies, 10.5 minutes after it last "
+        "heard of it unless Hadoop's timers are set otherwise."
+    ),
     reserved=frozenset(
         {
             "dfs.namenode.name.dir",
