@@ -285,6 +285,22 @@ def test_what_containers_may_take_is_said_to_be_assumed(home):
     assert "containers may take 8.0 GiB (assumed: Hadoop's default" in " ".join(text.split())
 
 
+def test_a_codec_that_the_bundled_hadoop_lacks_is_said_to_be_replaced(home):
+    (home / "done").mkdir()
+    compressed = {
+        "mapreduce.map.output.compress": "true",
+        "mapreduce.map.output.compress.codec": "com.hadoop.compression.lzo.LzoCodec",
+    }
+    write_history(home / "done", MadeJob(name="sort", read_bytes=GIB), settings=compressed)
+    options = ["--input", "in", "--ratio", "1", "--history", "done"]
+    done = CliRunner().invoke(cli, ["run-job", "my job.jar", *options, "--dry-run"])
+    said = "settings: the bundled Hadoop lacks com.hadoop.compression.lzo.LzoCodec, so SnappyCodec compresses"
+    assert said in " ".join(done.output.split())
+    run_job(*options)
+    assert written(home)["hadoop"]["mapreduce.map.output.compress.codec"].endswith(".SnappyCodec")
+    assert "# the bundled Hadoop lacks com.hadoop" in (home / "exp" / "mine.yaml").read_text()
+
+
 def test_the_answer_is_followed_by_what_nodes_with_several_drives_gain(home, monkeypatch):
     def answer(_file, _out, _installation, output):
         print_line(output.results, "the answer")

@@ -46,6 +46,28 @@ def test_a_nodemanager_that_does_not_tell_leaves_its_memory_unknown():
         assert asked(server).node_bytes is None
 
 
+def test_of_nodes_that_differ_it_is_the_one_that_leaves_least_to_files():
+    with serving({}) as small, serving({}) as large, serving({}) as server:
+        nodes = [node(large, availMemoryMB=10 * 1024, usedMemoryMB=0), node(small)]
+        server.answers["/ws/v1/cluster/nodes"] = {"nodes": {"node": nodes}}
+        small.answers["/jmx"] = {"beans": [{"TotalMemorySize": 8 * GIB}]}
+        large.answers["/jmx"] = {"beans": [{"TotalMemorySize": 16 * GIB}]}
+        differences = "8.0 GiB to 16.0 GiB of memory, 4.0 GiB to 10.0 GiB for containers"
+        assert asked(server) == NodesMemory(2, 8 * GIB, 4 * GIB, differences)
+        large.answers["/jmx"] = {"beans": [{"TotalMemorySize": 12 * GIB}]}
+        assert asked(server)[:3] == (2, 12 * GIB, 10 * GIB)
+
+
+def test_of_many_nodes_twelve_are_asked_from_the_smallest_to_the_largest():
+    with serving({}) as worker, serving({}) as server:
+        nodes = [node(worker, availMemoryMB=1024 * size) for size in range(40)]
+        server.answers["/ws/v1/cluster/nodes"] = {"nodes": {"node": nodes}}
+        worker.answers["/jmx"] = {"beans": [{"TotalMemorySize": 64 * GIB}]}
+        answer = asked(server)
+        assert (answer.nodes, answer.differences) == (40, "3.0 GiB to 42.0 GiB for containers")
+        assert len(worker.asked) == 12
+
+
 @pytest.mark.parametrize("answer", [{"nodes": None}, {}, {"nodes": {"node": [{"no": "state"}]}}, (503, {})])
 def test_an_answer_of_another_form_is_none(answer):
     with serving({"/ws/v1/cluster/nodes": answer}) as server, pytest.raises(NoAnswerError):

@@ -25,9 +25,14 @@ def test_each_number_of_copies_is_a_workload_of_its_own(tmp_path):
     found = {(trial.workload.concurrent, trial.placement.name): trial for trial in plan.trials}
     assert set(found) == {(1, "disk"), (1, "memory"), (3, "disk"), (3, "memory")}
     assert found[3, "disk"].factors["options"] == "concurrent=3"
-    assert found[3, "disk"].cluster.jobs_at_once == 3
     assert "concurrent" not in found[1, "disk"].model_dump_json()
-    assert "jobs_at_once" not in found[1, "disk"].model_dump_json()
+
+
+def test_all_clusters_of_a_plan_have_room_for_its_most_jobs(tmp_path):
+    assert {trial.cluster.jobs_at_once for trial in plan_with(tmp_path, COPIES).trials} == {3}
+    assert {trial.cluster.jobs_at_once for trial in plan_with(tmp_path, COPIES, MIX).trials} == {4}
+    alone = plan_with(tmp_path, "  - triangles\n").trials
+    assert all("jobs_at_once" not in trial.model_dump_json() for trial in alone)
 
 
 def test_a_mix_has_its_workloads_with_their_own_properties(tmp_path):

@@ -135,19 +135,26 @@ def run_job(
     if memory is None or history or cluster:
         known = _known(chosen, cluster, history, job, SiteNode(node_memory, container_memory, None), nodes, output)
     how, lines = _memory(chosen, known, ratio, memory)
+    settings = for_sample(
+        known.settings, chosen.bytes, known.reduces_per_byte, bundled=installation.hadoop_home is None
+    )
     folder = file.parent / f"{file.stem}-sample"
     links = chosen.is_all and not names_store(place)
     text = JobExperiment(
         name=title, description=f"{jar.name}: {role} on {against} in place of {now}",
-        comments=[f"Written by `assay run-job`. Sample: {chosen.text}.", f"Memory: {how}.", *of_several(count)],
+        comments=[
+            f"Written by `assay run-job`. Sample: {chosen.text}.", f"Memory: {how}.", *of_several(count),
+            *filter(None, [settings.replaced]),
+        ],
         options={**options, "input": place if links else str(folder.resolve())},
         now=drives[0], other=(experiment_name(against), drives[1]), role=role,
         worth=f"{100 * worth:.6f}".rstrip("0").rstrip(".") + "%", memory=lines,
-        properties=for_sample(known.settings, chosen.bytes, known.reduces_per_byte),
+        properties=settings.properties,
         backing=str(SHARED_MEMORY) if backing_fits_into_memory(_MOST_COPIES * chosen.bytes) else "",
     ).text  # fmt: skip
     caveat = " ".join(of_several(count))
-    for fact in filter(None, (f"sample: {chosen.text}", f"memory: {how}", caveat, _least_time(chosen.bytes))):
+    replaced = f"settings: {settings.replaced}" if settings.replaced else ""
+    for fact in filter(None, (f"sample: {chosen.text}", f"memory: {how}", replaced, caveat, _least_time(chosen.bytes))):
         print_line(output.results if dry_run else output.progress, fact)
     if dry_run:
         return 0
@@ -240,12 +247,13 @@ def _known(
     """What options, a past run of the job, and the cluster say; the former first."""
     site = {} if cluster is None else read_site(cluster)
     memory_bytes, of_containers = said.memory_bytes, said.container_bytes
-    past = None if history is None else _past(history, job, cluster, output)
+    past, differences = None if history is None else _past(history, job, cluster, output), ""
     settings = {**site, **({} if past is None else past.settings)}
     if cluster is not None and (nodes is None or memory_bytes is None or of_containers is None):
         web = BoundedWeb(authorize=login_for(cluster))
         try:
             seen = ask_nodes(Site(site, cluster), web.ask)
+            differences = seen.differences if memory_bytes is None or of_containers is None else ""
             nodes = nodes or seen.nodes
             memory_bytes = memory_bytes or seen.node_bytes
             of_containers = of_containers or seen.container_bytes
@@ -262,7 +270,7 @@ def _known(
     if past is not None:
         of_busiest = [stage.busiest for stage in past.stages]
         read_bytes = float(sum(work.store_read + work.remote_read for work in of_busiest)) or read_bytes
-    node = SiteNode(memory_bytes, of_containers, read_bytes, usual)
+    node = SiteNode(memory_bytes, of_containers, read_bytes, usual, differences)
     whole = 0 if past is None else past.whole.store_read + past.whole.remote_read
     return Known(node, settings, past.reduces / whole if past is not None and past.reduces and whole else None)
 

@@ -3,27 +3,33 @@
 Sources: the ResourceManager's `/ws/v1/cluster/nodes`; the NodeManagers' `/jmx`, where a JVM tells its machine's memory.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from assay.engine.existing import NODES_PAGE, nodemanagers, resourcemanagers
 from assay.host.http import amount_at
 from assay.model.errors import NoAnswerError
 from assay.model.existing import Site
+from assay.model.naming import bytes_text
 
 _MIB = 1 << 20
-_MOST_ASKED = 3
+_MOST_ASKED = 12
+"""NodeManagers, from those that offer least to those that offer most: enough to see that nodes differ."""
 _SYSTEM = "java.lang:type=OperatingSystem"
 _MEMORY = ("TotalMemorySize", "TotalPhysicalMemorySize")
 """Its name in Java 14 and later, and before."""
 
 
 class NodesMemory(NamedTuple):
-    """Bytes of a node, the least of those that were asked, and bytes that containers may take; None where not told."""
+    """Bytes of a node, and bytes that its containers may take; None where not told.
+
+    Of nodes that differ, as `differences` says in words, it is the one that leaves least to files.
+    """
 
     nodes: int
     node_bytes: int | None
     container_bytes: int | None
+    differences: str = ""
 
 
 def ask_nodes(site: Site, ask: Callable[..., Any]) -> NodesMemory:
@@ -32,23 +38,48 @@ def ask_nodes(site: Site, ask: Callable[..., Any]) -> NodesMemory:
     for url in resourcemanagers(site):
         try:
             answer = ask(url + NODES_PAGE)
-            workers = list(nodemanagers(answer, site, False))  # noqa: FBT003 - see WorkerList
-            running = [node for node in answer["nodes"]["node"] if node.get("state") == "RUNNING"]
+            running = [node for node in answer["nodes"]["node"] if node["state"] == "RUNNING"]
+            running.sort(key=lambda node: _offered_bytes(node) or 0)
+            asked = _spread(running)
+            workers = list(nodemanagers({"nodes": {"node": asked}}, site, False))  # noqa: FBT003 - see WorkerList
         except NoAnswerError as error:
             silent = error
         except (LookupError, TypeError, AttributeError) as error:
             silent = NoAnswerError(url, f"its list of nodes lacks {error}")
         else:
-            offered = [
-                free + used
-                for node in running
-                if (free := amount_at(node, "availMemoryMB")) is not None
-                and (used := amount_at(node, "usedMemoryMB")) is not None
-            ]
-            sizes = [size for worker in workers[:_MOST_ASKED] if (size := _memory(worker.url, ask)) is not None]
-            return NodesMemory(len(running), min(sizes, default=None), int(max(offered)) * _MIB if offered else None)
+            offers = map(_offered_bytes, asked)
+            known = [(_memory(worker.url, ask), offer) for worker, offer in zip(workers, offers, strict=True)]
+            return _least_left(len(running), known)
     assert silent is not None  # noqa: S101 - there is at least one address, or BadInputError
     raise silent
+
+
+def _offered_bytes(node: dict[str, Any]) -> int | None:
+    """What a node offers to containers."""
+    free, used = amount_at(node, "availMemoryMB"), amount_at(node, "usedMemoryMB")
+    return None if free is None or used is None else int(free + used) * _MIB
+
+
+def _spread(nodes: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """At most so many of a sorted list as are asked, evenly from its first to its last; those with an address alone."""
+    known = [node for node in nodes if node.get("nodeHTTPAddress")]
+    last = len(known) - 1
+    places = {round(turn * last / (_MOST_ASKED - 1)) for turn in range(_MOST_ASKED)} if last >= 0 else set()
+    return [known[place] for place in sorted(places)]
+
+
+def _least_left(nodes: int, known: Sequence[tuple[int | None, int | None]]) -> NodesMemory:
+    """The node that leaves least to files, by the memory of some machines and what each offers."""
+    sized = [(size, offer) for size, offer in known if size is not None]
+    offered = [offer for _, offer in known if offer is not None]
+    differences = ", ".join(
+        f"{bytes_text(min(amounts))} to {bytes_text(max(amounts))} {of}"
+        for amounts, of in (([size for size, _ in sized], "of memory"), (offered, "for containers"))
+        if amounts and min(amounts) < max(amounts)
+    )
+    if not sized:
+        return NodesMemory(nodes, None, max(offered, default=None), differences)
+    return NodesMemory(nodes, *min(sized, key=lambda node: node[0] - (node[1] or 0)), differences)
 
 
 def _memory(url: str, ask: Callable[..., Any]) -> int | None:

@@ -61,7 +61,7 @@ class EmbeddedSpec(Frozen):
     its nodes have `limit_cpus` cores, by default one, of machines that are so many times faster than what they get
     here. `auto_for` is the plan's largest cluster whose dilation is `auto`, where that is not this one: what is
     compared has to run at one dilation, and the largest needs most. `jobs_at_once` is how many jobs it must be able to
-    run at the same time.
+    run at the same time: the most of any trial of the plan.
     """
 
     kind: str = EMBEDDED

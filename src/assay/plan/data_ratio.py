@@ -16,13 +16,15 @@ class SiteNode(NamedTuple):
     """Bytes of a node of a site, None where they are not known.
 
     Its memory, what containers may take of that, and what it reads of a job's input. `usual_containers` tells that
-    containers may take what Hadoop gives them where nobody says anything.
+    containers may take what Hadoop gives them where nobody says anything. `differences` says how nodes differ, of which
+    this one leaves least to files; empty where they don't.
     """
 
     memory_bytes: int | None
     container_bytes: int | None
     read_bytes: float | None
     usual_containers: bool = False
+    differences: str = ""
 
     def ratio(self) -> float:
         """What it reads for each byte of memory that containers leave to files. Raises BadInputError."""
@@ -56,8 +58,14 @@ class SiteNode(NamedTuple):
         return (
             f"a node reads {bytes_text(self.read_bytes or 0)} of the input, and has "
             f"{bytes_text(self.memory_bytes or 0)} of memory, of which containers may take "
-            f"{bytes_text(self.container_bytes or 0)}{self._assumed}"
+            f"{bytes_text(self.container_bytes or 0)}{self._assumed}{self._of_several}"
         )
+
+    @property
+    def _of_several(self) -> str:
+        if not self.differences:
+            return ""
+        return f"; your nodes differ ({self.differences}), and such a one leaves least to files: it gains most"
 
     @property
     def _assumed(self) -> str:

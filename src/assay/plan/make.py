@@ -382,7 +382,8 @@ def _trial(
         above, _, field = factor.field.rpartition(".")
         chosen[above][field] = level[factor.name]
     racks = experiment.cluster.racks
-    chosen["cluster"]["jobs_at_once"] = workload.jobs_at_once
+    # Of the whole plan: clusters of one comparison are configured alike, however many jobs each has.
+    chosen["cluster"]["jobs_at_once"] = max(entry.spec.jobs_at_once for entry in resolved.workloads)
     chosen["cluster"]["racks"] = even_racks(racks, level["nodes"] or 0) if isinstance(racks, int) else racks
     cluster = resolved.cluster
     if isinstance(cluster, EmbeddedSpec):

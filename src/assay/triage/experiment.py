@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from assay.engine.past.job import PastJob
+from assay.engine.past.taken_over import taken_over
 from assay.media.emulated.profile import SHORT_NAMES
 from assay.model.naming import bytes_text
 from assay.plan.job_experiment import JobExperiment, experiment_name, of_several
@@ -18,6 +19,7 @@ def experiment_text(row: JobRow, job: PastJob, base: Drives, worth: float) -> st
     The jar, its arguments and a sample of its input are the site's to name.
     """
     role = row.role or "intermediate"
+    settings = taken_over(job.settings)
     moved = sum(stage.busiest.local_written + stage.busiest.store_read for stage in job.stages)
     return JobExperiment(
         name=experiment_name(row.job),
@@ -28,6 +30,7 @@ def experiment_text(row: JobRow, job: PastJob, base: Drives, worth: float) -> st
             "Fill in the jar, its arguments and a sample of its input, or let `assay run-job` do all of that:",
             "docs/how-to/run-your-own-job.md.",
             *of_several(base.number),
+            *filter(None, [settings.replaced]),
         ],
         options={"jar": "JOB.jar", "arguments": "{input} {output}", "input": "SAMPLE"},
         now=base.profile,
@@ -38,7 +41,7 @@ def experiment_text(row: JobRow, job: PastJob, base: Drives, worth: float) -> st
             f"# A node read and spilled {bytes_text(moved)}. Give the page cache (page_cache: 300MiB) the same ratio",
             "# to your sample as your nodes' free memory has to that; else the sample may fit into the page cache.",
         ],
-        properties=job.taken_over,
+        properties=settings.properties,
     ).text
 
 

@@ -12,11 +12,6 @@ SETTINGS = frozenset({
     "yarn.app.mapreduce.am.scheduler.heartbeat.interval-ms", "yarn.nodemanager.resource.memory-mb",
 })  # fmt: skip
 """The properties of a job that are kept: ten thousand jobs have to fit into memory."""
-TAKEN_OVER = (
-    "mapreduce.job.reduce.slowstart.completedmaps", "mapreduce.map.output.compress",
-    "mapreduce.map.output.compress.codec", "mapreduce.task.io.sort.factor",
-)  # fmt: skip
-"""Of these, those that a test of the job elsewhere takes over as they are; sizes belong to the machine."""
 REPLICAS, SORT_MIB, SPILL_SHARE = 3, 100, 0.8
 """Hadoop's own values, where a job's configuration is not known."""
 
@@ -159,11 +154,6 @@ class PastJob(NamedTuple):
     def spill_bytes(self) -> float:
         """What a map writes at once when it spills."""
         return self.sort_mib * (1 << 20) * self.spill_share
-
-    @property
-    def taken_over(self) -> Mapping[str, str]:
-        """Those of its settings that a test of the job elsewhere takes over."""
-        return {name: self.settings[name] for name in TAKEN_OVER if name in self.settings}
 
     @property
     def whole(self) -> Work:

@@ -1,9 +1,14 @@
 """What an experiment takes over of a site's settings: what decides how often a job's bytes meet a drive."""
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
-from assay.engine.past.job import TAKEN_OVER
-
+_UNCHANGED = (
+    "mapreduce.job.reduce.slowstart.completedmaps", "mapreduce.map.output.compress",
+    "mapreduce.map.output.compress.codec", "mapreduce.task.io.sort.factor",
+)  # fmt: skip
+"""Properties whose values fit anywhere; sizes belong to the machine."""
+_COMPRESS, _CODEC = "mapreduce.map.output.compress", "mapreduce.map.output.compress.codec"
 _BLOCK_SIZE, _SORT_MB, _REDUCES = "dfs.blocksize", "mapreduce.task.io.sort.mb", "mapreduce.job.reduces"
 _MOST_SORT_MB = 512
 """Of the heap of a map in a container of Hadoop's own size."""
@@ -11,17 +16,56 @@ _CONTAINERS_MB = "yarn.nodemanager.resource.memory-mb"
 USUAL_CONTAINER_BYTES = 8 << 30
 """What yarn-default.xml offers where the site says nothing, or says -1 without looking for the machine's memory."""
 
+_OF_HADOOP = "org.apache.hadoop.io.compress."
+_QUICK, _DENSE = f"{_OF_HADOOP}SnappyCodec", f"{_OF_HADOOP}DefaultCodec"
+BUNDLED_CODECS = frozenset(
+    {_QUICK, _DENSE, *(f"{_OF_HADOOP}{name}" for name in ("BZip2Codec", "DeflateCodec", "GzipCodec"))}
+)
+"""The bundled jars have no native library: Hadoop's other codecs need libhadoop (ZStandardCodec), or a jar that Hadoop
+does not bring (Lz4Codec)."""
+_DENSE_NAMES = ("zstandard", "zstd", "gzip", "deflate", "zlib", "bzip2")
+"""Parts of the names of codecs that make outputs about as small as zlib does; most others are as quick as Snappy."""
 
-def for_sample(settings: Mapping[str, str], sample_bytes: int, reduces_per_byte: float | None) -> dict[str, str]:
+
+class TakenOver(NamedTuple):
+    """Properties of an experiment, and a sentence on what stands in place of something that Hadoop lacks here."""
+
+    properties: Mapping[str, str]
+    replaced: str = ""
+
+
+def taken_over(settings: Mapping[str, str], *, bundled: bool = True) -> TakenOver:
+    """What a test of a job elsewhere takes over. A codec that the `bundled` Hadoop lacks is replaced by the nearest."""
+    properties = {name: settings[name] for name in _UNCHANGED if name in settings}
+    codec = properties.get(_CODEC, _DENSE).strip()
+    if not bundled or codec in BUNDLED_CODECS:
+        return TakenOver(properties)
+    if properties.get(_COMPRESS, "").strip().lower() != "true":
+        del properties[_CODEC]
+        return TakenOver(properties)
+    name = codec.rpartition(".")[2]
+    nearest = _DENSE if any(part in name.lower() for part in _DENSE_NAMES) else _QUICK
+    alike = "makes them about as small" if nearest == _DENSE else "is about as quick"
+    return TakenOver(
+        {**properties, _CODEC: nearest},
+        f"the bundled Hadoop lacks {codec}, so {nearest.rpartition('.')[2]} compresses the outputs of maps, "
+        f"which {alike}",
+    )
+
+
+def for_sample(
+    settings: Mapping[str, str], sample_bytes: int, reduces_per_byte: float | None, *, bundled: bool
+) -> TakenOver:
     """Those for a sample of the job's own input: splits and sort buffers as they are, reducers in proportion."""
-    taken = {name: settings[name] for name in TAKEN_OVER if name in settings}
+    unchanged, replaced = taken_over(settings, bundled=bundled)
+    properties = dict(unchanged)
     if _BLOCK_SIZE in settings:
-        taken[_BLOCK_SIZE] = settings[_BLOCK_SIZE]
+        properties[_BLOCK_SIZE] = settings[_BLOCK_SIZE]
     if settings.get(_SORT_MB, "").isdecimal():
-        taken[_SORT_MB] = str(min(int(settings[_SORT_MB]), _MOST_SORT_MB))
+        properties[_SORT_MB] = str(min(int(settings[_SORT_MB]), _MOST_SORT_MB))
     if reduces_per_byte is not None:
-        taken[_REDUCES] = str(max(1, round(reduces_per_byte * sample_bytes)))
-    return taken
+        properties[_REDUCES] = str(max(1, round(reduces_per_byte * sample_bytes)))
+    return TakenOver(properties, replaced)
 
 
 def container_bytes(settings: Mapping[str, str]) -> int | None:
