@@ -5,8 +5,7 @@ from assay.model.dataset import DatasetSpec
 from assay.model.doubt import CheckResult, Outcome
 from assay.model.record import DeviceReport, JobRecord, Output, Record, Series, SeriesKey, Stage, Status, Step, totals
 from assay.model.trial import MediumSpec, Placement, Plan, SettingsSpec, Trial, WorkloadSpec
-from assay.plan.make import plan_and_more
-from assay.plan.source import ExperimentSource
+from assay.plan.make import read_experiment
 
 STAGES = (Stage(name="map", tasks=2), Stage(name="reduce", tasks=1))
 NO_PHASES = dict.fromkeys(("map", "shuffle", "merge", "reduce"), 0.0)
@@ -80,7 +79,7 @@ def with_facts(record, facts):
 
 def make_plan(path, vocabulary):
     """The plan of an experiment file."""
-    return plan_and_more(ExperimentSource(path), vocabulary)[0]
+    return read_experiment(path, vocabulary).plan
 
 
 def series_of(samples):

@@ -121,6 +121,7 @@ def test_what_is_no_percentage_from_0_to_90_is_refused(tmp_path, text):
 )  # fmt: skip
 def test_impossible_baselines_are_refused_with_the_reason(tmp_path, before, after, words):
     assert before in BASELINE
+    (tmp_path / "core-site.xml").touch()
     with pytest.raises(BadInputError, match=words) as caught:
         plan_of(tmp_path, BASELINE.replace(before, after))
     assert "\n" not in str(caught.value)

@@ -213,3 +213,38 @@ def test_words_that_kinds_do_not_know_are_said_at_once_too(tmp_path):
         plan_of(tmp_path, f"{text}settings: defalts\n")
     lines = [sentence.partition("line ")[2].partition(":")[0] for sentence in caught.value.sentences]
     assert lines == ["2", "5", "7"]
+
+
+def lines_of(tmp_path, text):
+    """The lines of a file's mistakes, in the order in which they are said."""
+    with pytest.raises(SeveralMistakesError) as caught:
+        plan_of(tmp_path, text)
+    return [int(sentence.partition("line ")[2].partition(":")[0]) for sentence in caught.value.sentences]
+
+
+def test_mistakes_of_the_schema_and_of_kinds_are_said_together(tmp_path):
+    text = """\
+experiment: mine
+workloads: [triangels, components]
+datasets: {make: brightkit}
+media:
+  hdd: {profile: wd10ezex, slowdown: 0}
+  ssd: nvmee
+worth: 10
+hadoop:
+  dfs.blocksize: x
+  mapreduce.job.reduces: -1
+settings: smal
+placement: {hdd: 1, sdd: 0}
+replicatoin: 1
+"""
+    assert lines_of(tmp_path, text) == [13, 5, 7, 12, 2, 6, 3, 11, 9, 10]
+
+
+def test_what_follows_from_another_mistake_is_not_said(tmp_path):
+    text = PLAIN.replace("datasets", "dataset").replace("hdd: wd10ezex", "hdd: {kind: disk}")
+    assert lines_of(tmp_path, f"{text}placement: [hdd, ssd]\nprofiles: {{mine: 5}}\nsettings: mine\n") == [3, 5, 8]
+    no_cluster = PLAIN.replace("media:\n  hdd: wd10ezex\n  ssd: nvme\n", "cluster: 5\nworth: 10\n")
+    assert lines_of(tmp_path, no_cluster) == [4, 5]
+    misspelt = PLAIN.replace("media:", "medai:") + "worth: 10\n"
+    assert lines_of(tmp_path, misspelt) == [4, 7]

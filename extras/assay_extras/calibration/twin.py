@@ -35,8 +35,7 @@ from assay.model.base import json_text
 from assay.model.errors import BadInputError
 from assay.model.installation import Installation
 from assay.model.naming import bytes_text
-from assay.plan.make import plan_and_more
-from assay.plan.source import ExperimentSource
+from assay.plan.make import read_experiment
 from assay.record.folder import RunFolder
 from assay.report.words import print_line
 from assay.stats.decision import REAL, TWIN
@@ -74,8 +73,7 @@ def run_twin(request: Request, installation: Installation, console: Console) -> 
         raise BadInputError(f"--pairs {request.pairs} is too few; give at least 1")
     out = request.out or RUNS / f"twin-{datetime.now().astimezone():%Y%m%d-%H%M%S}"
     RunFolder(out).check_free()
-    jobs = ExperimentSource(request.jobs)
-    plan_and_more(jobs, vocabulary(installation))
+    jobs = read_experiment(request.jobs, vocabulary(installation)).source
     tree = tree_of(jobs.portable(), request.jobs)
     if request.profile is not None:
         Emulator(installation).check(read_profile(request.profile))

@@ -11,8 +11,7 @@ from assay.model.base import Frozen
 from assay.model.errors import BadInputError
 from assay.model.installation import Installation
 from assay.model.naming import nearest
-from assay.plan.make import plan_and_more
-from assay.plan.source import ExperimentSource
+from assay.plan.make import read_experiment
 from assay.report.next_steps import typed
 from assay.report.words import print_line, print_text
 
@@ -95,7 +94,7 @@ def _describe(file: Path, installation: Installation, *, as_json: bool) -> None:
         print_json(about.model_dump(mode="json"))
         return
     console = open_console()
-    plan, _ = plan_and_more(ExperimentSource(file), vocabulary(installation))[:2]
+    plan = read_experiment(file, vocabulary(installation)).plan
     media = ", ".join(sorted({trial.placement.name for trial in plan.trials}))
     print_text(console, about.question)
     print_line(console, f"file: {about.file}")

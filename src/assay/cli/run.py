@@ -43,10 +43,9 @@ from assay.model.registry import PLATFORMS
 from assay.model.trial import Plan, ResourceEstimate, Trial
 from assay.model.workload import Workload
 from assay.plan.grid import only
-from assay.plan.make import plan_and_more
+from assay.plan.make import read_experiment
 from assay.plan.overrides import Override
 from assay.plan.properties import located
-from assay.plan.source import ExperimentSource
 from assay.plan.varied import with_varied_drives
 from assay.probe.sampler import probes_of, remove_left_overs
 from assay.record.folder import RunFolder
@@ -157,8 +156,8 @@ def run_experiment(
     """
     began_s, console = time.monotonic(), output.progress
     options = _options(levels, None if fill else budget_s, sensitivity=sensitivity)
-    source = ExperimentSource(experiment, overrides)
-    full, more = fitted(*plan_and_more(source, vocabulary(installation)), possible)
+    source, plan, repetitions = read_experiment(experiment, vocabulary(installation), overrides)
+    full, more = fitted(plan, repetitions, possible)
     full = with_varied_drives(full, installation) if sensitivity else full
     for doubt in known_doubts(full):
         print_doubt(doubt, console)

@@ -7,11 +7,11 @@ grows beyond all measure, and not inside the part itself.
 
 import io
 import math
-from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
@@ -30,6 +30,10 @@ MOST_ITEMS = 50_000
 NOT_SUPPORTED = "not_supported"
 """The type of pydantic's error for a word that stands for something that is known, but can't be had."""
 MOST_NUMBER_CHARACTERS = 64
+_KIND = "kind"
+"""The key that tells which others its map may have."""
+_MOST_ROUNDS = 5
+"""Of looking for mistakes that others hide."""
 LONGEST_LINE = 1 << 16
 """Of a text that is made of a tree: lines stay as they were written."""
 
@@ -65,11 +69,44 @@ class YamlFile:
         try:
             return model.model_validate({**plain(self.tree), **more})
         except ValidationError as error:
-            raise self._mistakes(error, model, more).error() from None
+            mistakes = Mistakes()
+            mistakes.sentences += self._mistakes(error, model, more).values()
+            raise mistakes.error() from None
 
-    def _mistakes(self, error: ValidationError, model: type[BaseModel], more: Collection[str]) -> Mistakes:
+    def valid_part(
+        self, model: type[ModelT], stand_ins: Mapping[str, object], needed: Sequence[str]
+    ) -> "ValidPart[ModelT]":
+        """Return as much of its content as is a model, with what is wrong with the rest.
+
+        A part that is wrong is left out, which may show what is wrong with others. `stand_ins` are values of keys that
+        must be there; where one of the keys that are `needed` is wrong, nothing can be said of the rest.
+        """
+        tree, part = plain(self.tree), ValidPart[ModelT](None, Mistakes(), {})
+        for _ in range(_MOST_ROUNDS):
+            try:
+                return part._replace(content=model.model_validate(tree))
+            except ValidationError as error:
+                wrong = self._mistakes(error, model, ())
+                part.mistakes.sentences += [
+                    sentence for place, sentence in wrong.items() if not part.explains(sentence, place)
+                ]
+                for whole in wrong:
+                    place = whole[:-1] if whole[-1:] == (_KIND,) else whole
+                    unknown = len(place) == 1 and place[0] not in model.model_fields
+                    meant = similar(str(place[0]), list(model.model_fields)) if unknown else []
+                    if {*map(str, place[:1]), *meant} & {*needed} and len(place) == 1:
+                        return part
+                    if not _leave_out(tree, place, stand_ins):
+                        return part
+                    named = [key for key in place if isinstance(key, str)]
+                    part.removed[place] = [*named[-1:], *meant]
+        return part
+
+    def _mistakes(
+        self, error: ValidationError, model: type[BaseModel], more: Collection[str]
+    ) -> dict[tuple[object, ...], str]:
         """Collect a sentence for each part of the file that is wrong, the gravest first, then in the file's order."""
-        mistakes, parts = Mistakes(), list[tuple[object, ...]]()
+        sentences: dict[tuple[object, ...], str] = {}
         ordered = sorted(error.errors(), key=lambda detail: (_gravity(detail), self.line(_keys_of(detail)) or 0))
         unknown = [str(detail["loc"][-1]) for detail in ordered if detail["type"] == "extra_forbidden"]
         for detail in ordered:
@@ -82,11 +119,12 @@ class YamlFile:
                 sentence = str(mistake)
             else:
                 sentence = _sentence(detail, keys, model, more)
-            part = tuple(keys) if detail["type"] == "missing" else self._existing(keys)
-            if not any(_one_in_the_other(part, other) for other in parts):
-                parts.append(part)
-                mistakes.sentences.append(str(self.error_at(keys, sentence)))
-        return mistakes
+            part = self._existing(keys)
+            if detail["type"] == "missing":
+                part = (*self._existing(keys[:-1]), keys[-1])
+            if not any(_one_in_the_other(part, other) for other in sentences):
+                sentences[part] = str(self.error_at(keys, sentence))
+        return sentences
 
     def _existing(self, keys: Place) -> tuple[object, ...]:
         """Return the path as far as the file has it; a union's alternatives, which pydantic adds, are left out."""
@@ -115,6 +153,47 @@ class YamlFile:
             yield
         except BadInputError as error:
             raise self.error_at(keys, str(error)) from None
+
+
+class ValidPart(NamedTuple, Generic[ModelT]):
+    """What of a file is a model, None where too little of it is; what is wrong with the rest.
+
+    `removed` has the places of what is left out, each with names by which other parts may refer to it.
+    """
+
+    content: ModelT | None
+    mistakes: Mistakes
+    removed: dict[tuple[object, ...], list[str]]
+
+    def explains(self, sentence: str, place: Place = ()) -> bool:
+        """Whether a mistake, and its place, may only follow from what is left out."""
+        names = [name for of_place in self.removed.values() for name in of_place]
+        return any(_one_in_the_other(place, other) for other in self.removed) or any(
+            repr(name) in sentence for name in names
+        )
+
+
+def _leave_out(tree: Any, part: Place, stand_ins: Mapping[str, object]) -> bool:
+    """Take a part out of a tree, or the whole list that it is in; return whether there was one.
+
+    Items of a list stay where they are, as their places tell their lines.
+    """
+    keys = list(part)
+    key = str(keys[0]) if len(keys) == 1 else ""
+    if key in stand_ins and tree.get(key) != stand_ins[key]:
+        tree[key] = stand_ins[key]
+        return True
+    while keys:
+        *around, last = keys
+        here = tree
+        with suppress(KeyError, IndexError, TypeError):
+            for step in around:
+                here = here[step]
+            if isinstance(here, dict) and last in here:
+                del here[last]
+                return True
+        keys = around
+    return False
 
 
 def _keys_of(detail: "ErrorDetails") -> list[int | str]:

@@ -1,6 +1,7 @@
 """What can go wrong, in sentences for the user."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -37,13 +38,24 @@ class Mistakes:
 
     def attempt(self, make: Callable[[], T], otherwise: T) -> T:
         """Return what is made; `otherwise`, and note the mistake, where that raises BadInputError."""
-        try:
+        with self.noted():
             return make()
+        return otherwise
+
+    @contextmanager
+    def noted(self) -> Iterator[None]:
+        """Note the mistakes of a BadInputError that is raised within the scope, which ends there."""
+        try:
+            yield
         except SeveralMistakesError as error:
             self.sentences += error.sentences
         except BadInputError as error:
             self.sentences.append(str(error))
-        return otherwise
+
+    def refuse(self) -> None:
+        """Raise BadInputError with all of them, if there are any."""
+        if self.sentences:
+            raise self.error()
 
     def error(self) -> BadInputError:
         """Return an error with all of them: a single one as it is."""

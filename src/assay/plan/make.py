@@ -1,9 +1,11 @@
 """Makes the plan of an experiment: its combinations of levels, in an order in which all levels meet the same drift."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from itertools import chain, islice, product
 from itertools import count as counting
 from operator import attrgetter
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from assay.host.files import irregular
@@ -18,29 +20,51 @@ from assay.model.layout import Role
 from assay.model.medium import Options
 from assay.model.naming import nearest
 from assay.model.node_source import NodeSourceSpec
-from assay.model.registry import NODE_SOURCES
+from assay.model.registry import ENGINES, NODE_SOURCES, STORES
 from assay.model.store import names_store
-from assay.model.trial import FACTORS, ZERO_DELAY, MediumSpec, Plan, SettingsSpec, Trial, WorkloadSpec
+from assay.model.trial import FACTORS, ZERO_DELAY, Factor, MediumSpec, Plan, SettingsSpec, Trial, WorkloadSpec
 from assay.plan.experiment import COPIES, MIX, DatasetEntry, ExperimentFile, WorkloadEntry
 from assay.plan.grid import DATASET, PLACEMENT, SETTINGS, WORKLOAD, Axis, Combination, Level, axis, combinations
 from assay.plan.order import blocks
+from assay.plan.overrides import Override
 from assay.plan.pairs import check_pairs
 from assay.plan.placement import PlacementLevel, alone_on, placement_level
 from assay.plan.properties import check_properties, single_copy
 from assay.plan.scale_model import check_scale_model, equally_slow
 from assay.plan.settings import resolve, shipped_profiles
-from assay.plan.source import INPUT, ExperimentSource, Vocabulary
+from assay.plan.source import INPUT, ExperimentSource, SchemaMistakesError, Vocabulary
 from assay.plan.workers import check_workers
 
 REPLICATION = "replication"
+
+
+class ReadExperiment(NamedTuple):
+    """An experiment file, its plan, and the further repetitions that the plan would go on with, without end."""
+
+    source: ExperimentSource
+    plan: Plan
+    more: Iterator[tuple[Trial, ...]]
+
+
+def read_experiment(path: Path, vocabulary: Vocabulary, overrides: Sequence[Override] = ()) -> ReadExperiment:
+    """Read and plan an experiment. Raises BadInputError with all mistakes of the file, the gravest first."""
+    try:
+        source = ExperimentSource(path, overrides)
+    except SchemaMistakesError as error:
+        mistakes = error.part.mistakes
+        if error.rest is not None:
+            of_kinds = Mistakes()
+            _check_kinds(error.rest, vocabulary, of_kinds)
+            mistakes.sentences += [sentence for sentence in of_kinds.sentences if not error.part.explains(sentence)]
+        raise mistakes.error() from None
+    return ReadExperiment(source, *plan_and_more(source, vocabulary))
 
 
 def plan_and_more(source: ExperimentSource, vocabulary: Vocabulary) -> tuple[Plan, Iterator[tuple[Trial, ...]]]:
     """The plan, and further repetitions that it would go on with, without end. Raises BadInputError."""
     experiment = source.experiment
     mistakes = Mistakes()
-    resolved = mistakes.attempt(lambda: _resolve(source, vocabulary), None)
-    doubts: list[Doubt] = mistakes.attempt(lambda: check_properties(source, vocabulary), [])
+    resolved, doubts = _check_kinds(source, vocabulary, mistakes)
     mistakes.attempt(lambda: check_scale_model(source), None)
     if resolved is None or mistakes.sentences:
         raise mistakes.error()
@@ -50,8 +74,9 @@ def plan_and_more(source: ExperimentSource, vocabulary: Vocabulary) -> tuple[Pla
     planned, base = combinations(source, axes)
     repetitions = equally_slow(_repetitions(experiment, resolved, planned, base))
     first = next(repetitions)
-    check_pairs(source, first)
-    check_workers(source, first, kinds_of)
+    mistakes.attempt(lambda: check_pairs(source, first), None)
+    mistakes.attempt(lambda: check_workers(source, first, kinds_of), None)
+    mistakes.refuse()
     repetitions = chain([first], repetitions)
     plan = Plan(
         experiment=experiment.experiment,
@@ -65,6 +90,14 @@ def plan_and_more(source: ExperimentSource, vocabulary: Vocabulary) -> tuple[Pla
         base=base,
     )
     return plan, repetitions
+
+
+def _check_kinds(
+    source: ExperimentSource, vocabulary: Vocabulary, mistakes: Mistakes
+) -> tuple["_Resolved | None", list[Doubt]]:
+    """What an experiment names, None where something of it is not there, and doubts about its properties."""
+    resolved = mistakes.attempt(lambda: _resolve(source, vocabulary), None)
+    return resolved, mistakes.attempt(lambda: check_properties(source, vocabulary), [])
 
 
 class _Workload(NamedTuple):
@@ -101,35 +134,37 @@ def _resolve(source: ExperimentSource, vocabulary: Vocabulary) -> _Resolved:
             for workload in read
             for count in entry.concurrent
         ]
-    mistakes.attempt(lambda: _check_words(source, vocabulary), None)
+    for factor in FACTORS:
+        mistakes.attempt(partial(_check_levels, source, vocabulary, factor), None)
     media: dict[str, MediumSpec] = mistakes.attempt(lambda: _media(source, vocabulary), {})
     datasets: list[DatasetSpec] = []
     for at, dataset in enumerate(experiment.datasets):
         datasets += mistakes.attempt(lambda: [_dataset(source, dataset, at, vocabulary)], [])  # noqa: B023
     settings: list[SettingsSpec] = mistakes.attempt(lambda: _settings(source), [])
-    if mistakes.sentences:
-        raise mistakes.error()
-    pairs = product(experiment.store, experiment.engine)
+    pairs = [pair for pair in product(experiment.store, experiment.engine) if pair[0] in STORES and pair[1] in ENGINES]
     roles = {(store, engine): stack_of(store, engine).roles for store, engine in pairs}
-    placements = _placements(source, roles)
+    no_placements: list[PlacementLevel] = []
+    no_cluster: ClusterSpec = EmbeddedSpec()
+    placements = mistakes.attempt(lambda: _placements(source, roles), no_placements) if roles else []
+    cluster = mistakes.attempt(lambda: _cluster(source), no_cluster)
+    mistakes.refuse()
     if experiment.datasets and not any(workload.needs_dataset for workload in workloads):
         raise source.error_at(
             ["datasets"], "'datasets' has no effect: all workloads generate their own input; leave it out"
         )
     entries = [experiment.hadoop, *(entry.hadoop for entry in experiment.workloads)]
     several = dict.fromkeys(name for entry in entries for name, levels in entry.items() if len(levels) > 1)
-    return _Resolved(workloads, datasets, settings, media, placements, roles, _cluster(source), list(several))
+    return _Resolved(workloads, datasets, settings, media, placements, roles, cluster, list(several))
 
 
-def _check_words(source: ExperimentSource, vocabulary: Vocabulary) -> None:
-    """Raise BadInputError for a level that is none of its factor's."""
-    for factor in FACTORS:
-        texts = [factor.text(level) for level in factor.levels_in(source.experiment)]
-        offered = vocabulary.levels.get(factor.name, texts)
-        for at, text in enumerate(texts):
-            if text not in offered:
-                words = f"{factor.name} has no level {text!r}; {nearest(text, offered)}"
-                raise source.error_at([*factor.key.split("."), at], words)
+def _check_levels(source: ExperimentSource, vocabulary: Vocabulary, factor: Factor) -> None:
+    """Raise BadInputError for the first level that is none of its factor's."""
+    texts = [factor.text(level) for level in factor.levels_in(source.experiment)]
+    offered = vocabulary.levels.get(factor.name, texts)
+    for at, text in enumerate(texts):
+        if text not in offered:
+            problem = f"{factor.name} has no level {text!r}; {nearest(text, offered)}"
+            raise source.error_at([*factor.key.split("."), at], problem)
 
 
 def _workload(source: ExperimentSource, entry: WorkloadEntry, place: Place, vocabulary: Vocabulary) -> _Workload:
@@ -218,10 +253,12 @@ def _media(source: ExperimentSource, vocabulary: Vocabulary) -> dict[str, Medium
         return {own: MediumSpec(name=own, kind=own)}
     options: dict[str, Options] = {}
     media: dict[str, MediumSpec] = {}
+    mistakes = Mistakes()
     for name, medium in experiment.media.items():
-        with source.at("media", name):
+        with mistakes.noted(), source.at("media", name):
             options[name] = medium.kind.located(name, medium.options, source.folder, vocabulary.profiles)
             media[name] = medium.kind.spec(name, options[name])
+    mistakes.refuse()
     for name, medium in experiment.media.items():
         if medium.elsewhere:
             with source.at("media", name, "elsewhere"):
@@ -336,16 +373,20 @@ def _refuse_repeated(source: ExperimentSource, resolved: _Resolved, axes: Sequen
         " ".join([workload.spec.name, workload.spec.variant, workload.spec.own]).strip()
         for workload in resolved.workloads
     ]
-    source.refuse_repeated(
-        ["workloads"], "workloads", workloads, "leave one out, or give it another variant or options"
-    )
-    source.refuse_repeated(["datasets"], "datasets", [dataset.name for dataset in resolved.datasets], rename)
-    source.refuse_repeated(["placement"], "placement", [placement.name for placement in resolved.placements], rename)
+    of_keys: list[tuple[Place, str, list[str], str]] = [
+        (["workloads"], "workloads", workloads, "leave one out, or give it another variant or options"),
+        (["datasets"], "datasets", [dataset.name for dataset in resolved.datasets], rename),
+        (["placement"], "placement", [placement.name for placement in resolved.placements], rename),
+    ]
     keys = {SETTINGS: SETTINGS, REPLICATION: REPLICATION, **{factor.name: factor.key for factor in FACTORS}}
-    for one in axes:
-        if one.name in keys:
-            names = [level.labels[one.name] for level in one.levels]
-            source.refuse_repeated(keys[one.name].split("."), one.name, names)
+    for axis_ in axes:
+        if axis_.name in keys:
+            names = [level.labels[axis_.name] for level in axis_.levels]
+            of_keys.append((keys[axis_.name].split("."), axis_.name, names, "leave one out"))
+    mistakes = Mistakes()
+    for of_key in of_keys:
+        mistakes.attempt(partial(source.refuse_repeated, *of_key), None)
+    mistakes.refuse()
 
 
 def _repetitions(

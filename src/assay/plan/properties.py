@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from assay.host.yaml_file import Place
 from assay.model.doubt import Doubt, doubt_kind
-from assay.model.errors import BadInputError
+from assay.model.errors import BadInputError, Mistakes
 from assay.model.naming import lettered_size, nearest
 from assay.model.registry import SERVICES, WORKLOADS
 from assay.model.renamed import renamed
@@ -116,7 +116,7 @@ def located(source: ExperimentSource) -> Iterator[None]:
 def check_properties(source: ExperimentSource, vocabulary: Vocabulary) -> list[Doubt]:
     """Doubts about properties that Hadoop does not know, and levels that are no number where Hadoop's own is one.
 
-    Raises BadInputError with the line for what can't be a property or its value, for what an embedded cluster decides
+    Raises BadInputError with the lines for what can't be a property or its value, for what an embedded cluster decides
     itself, for what makes an output that can't be judged, and for deprecated names.
     """
     doubts: dict[str, Doubt] = {}
@@ -127,15 +127,16 @@ def check_properties(source: ExperimentSource, vocabulary: Vocabulary) -> list[D
     services = SERVICES.values()
     first_words = {word for service in services for word in service.first_words}
     by_form = re.compile("|".join(form for service in services for form in service.open_names))
+    refused = Mistakes()
     for argument in _arguments(source.experiment):
         if (misread := _misread(argument, known)) is not None:
-            raise source.error_at(argument.keys, misread)
+            refused.sentences.append(str(source.error_at(argument.keys, misread)))
     for entry in given:
         verified = next((name for name in entry.workloads if name not in vocabulary.any_output), "")
         mistakes = _mistakes(entry, verified, least_sizes.get(entry.name), own_cluster=own_cluster)
         mistake = next(mistakes, _misread(entry, known))
         if mistake is not None:
-            raise source.error_at(entry.keys, mistake)
+            refused.sentences.append(str(source.error_at(entry.keys, mistake)))
         doubts |= {doubt.what: doubt for doubt in _yamls_truth(entry, known, source)}
         line = f"line {source.line(entry.keys)}"
         default = known.get(entry.name, "")
@@ -151,6 +152,7 @@ def check_properties(source: ExperimentSource, vocabulary: Vocabulary) -> list[D
             if not _NUMBER.fullmatch(value.strip()):
                 problem = f"{entry.name} is {value!r} ({line}), and Hadoop's default, {default}, is a number"
                 doubts[f"{entry.name}={value}"] = NOT_A_NUMBER.doubt(problem, entry.name)
+    refused.refuse()
     return list(doubts.values())
 
 

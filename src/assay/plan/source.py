@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from assay.host.files import UnreadableFileError, absolute
-from assay.host.yaml_file import Place, YamlFile, text_of, tree_of
+from assay.host.yaml_file import Place, ValidPart, YamlFile, text_of, tree_of
 from assay.model.dataset import DATASET, DatasetSpec
-from assay.model.errors import BadInputError
+from assay.model.errors import BadInputError, SeveralMistakesError
 from assay.model.naming import nearest
 from assay.model.trial import USUAL_ENGINE, USUAL_STORE, WorkloadSpec
 from assay.plan.experiment import DECIDING, ExperimentFile
@@ -52,11 +52,20 @@ class Vocabulary(NamedTuple):
         return names_dataset or workload not in self.own_input
 
 
+class SchemaMistakesError(SeveralMistakesError):
+    """An experiment file that its schema refuses; `rest` is what is left of it without these mistakes, if enough is."""
+
+    def __init__(self, part: ValidPart[ExperimentFile], rest: "ExperimentSource | None") -> None:
+        super().__init__(part.mistakes.sentences)
+        self.part = part
+        self.rest = rest
+
+
 class ExperimentSource(YamlFile):
     """An experiment file, read once: what it says, and in which line, with what a command sets in its place."""
 
     def __init__(self, path: Path, overrides: Sequence[Override] = ()) -> None:
-        """Raises BadInputError for what is no experiment."""
+        """Raises BadInputError for what is no experiment, and SchemaMistakesError for one with mistakes."""
         self._set: list[tuple[Override, Place]] = []
         self._media: Mapping[str, object] = {}
         try:
@@ -72,11 +81,16 @@ class ExperimentSource(YamlFile):
         media = self.tree.get("media")
         self._media = dict(media) if isinstance(media, dict) else {}
         self._set = [(override, apply(override, self.tree)) for override in overrides]
-        experiment = self.validated(ExperimentFile)
+        part = self.valid_part(ExperimentFile, {"experiment": "unnamed"}, ("workloads", "cluster", "media"))
+        if part.content is None:
+            raise SchemaMistakesError(part, None)
+        experiment = part.content
         kept_with_a_run = (path.parent / "plan.json").is_file()  # which makes that plan again, whatever defaults become
         self.experiment = experiment if kept_with_a_run else experiment.deciding()
         with self.at("folder"):
             self.folder = absolute(path.parent, self.experiment.folder or Path())
+        if part.mistakes.sentences:
+            raise SchemaMistakesError(part, self)
 
     def error_at(self, keys: Place, message: str) -> BadInputError:
         """A mistake, with the option that made it, or else the file and the line of its place."""
