@@ -202,15 +202,11 @@ def _estimate(trial: Trial, setup: TrialSetup, progress: Progress) -> ResourceEs
     """The workload's own estimate and what the cluster needs beside it."""
     workload = setup.workload()
     workload.input.prepare(progress)
-    estimate = workload.estimate()
+    estimate = with_time(trial, setup.kinds, workload.estimate())
     spec = trial.cluster
     if isinstance(spec, ExistingSpec) or not setup.kinds.platform.ours:
-        most_s = QUICK_DRIVES_FACTOR * estimate.seconds
-        return ResourceEstimate(
-            disk_bytes=0, memory_bytes=0, seconds=estimate.seconds, most_s=most_s, known=estimate.known
-        )  # fmt: skip
+        return estimate.model_copy(update={"disk_bytes": 0, "memory_bytes": 0})
     nodes = spec.nodes
-    slower = 1 if spec.dilation is None else int(setup.platform.facts()["dilation"])
     copies = setup.kinds.store.copies(trial.settings.properties, nodes)
     stack = setup.kinds.stack
     costs = stack.costs
@@ -223,12 +219,18 @@ def _estimate(trial: Trial, setup: TrialSetup, progress: Progress) -> ResourceEs
     cluster = stack.memory_bytes(nodes)
     at_work = min(cluster + tasks_bytes, bound)
     verifying = min(cluster, bound) + estimate.memory_bytes
-    starts_s = costs.cluster_s + (nodes - 1) * costs.worker_s
-    return ResourceEstimate(
-        disk_bytes=disk, memory_bytes=max(at_work, verifying) + in_memory,
-        seconds=slower * estimate.seconds + starts_s, known=estimate.known,
-        most_s=_slow_drives(trial, setup.kinds) * slower * estimate.seconds + starts_s,
-    )  # fmt: skip
+    return estimate.model_copy(update={"disk_bytes": disk, "memory_bytes": max(at_work, verifying) + in_memory})
+
+
+def with_time(trial: Trial, kinds: TrialKinds, jobs: ResourceEstimate) -> ResourceEstimate:
+    """A trial's time, from the estimate of its jobs on quick drives: these, slower where it runs so, and its start."""
+    spec = trial.cluster
+    if isinstance(spec, ExistingSpec) or not kinds.platform.ours:
+        return jobs.model_copy(update={"most_s": QUICK_DRIVES_FACTOR * jobs.seconds})
+    costs, seconds = kinds.stack.costs, kinds.platform.slowness(spec) * jobs.seconds
+    starts_s = costs.cluster_s + (spec.nodes - 1) * costs.worker_s
+    most_s = _slow_drives(trial, kinds) * seconds + starts_s
+    return jobs.model_copy(update={"seconds": seconds + starts_s, "most_s": most_s})
 
 
 def _slow_drives(trial: Trial, kinds: TrialKinds) -> float:

@@ -2,7 +2,9 @@
 
 import pytest
 
-from assay.model.dataset import Amounts, GraphFacts
+from assay.input.catalogue import LikelyGraph, open_dataset
+from assay.model.dataset import Amounts, DatasetSpec, GraphFacts, InputKind
+from assay.model.errors import BadInputError
 from assay.model.registry import WORKLOADS
 from assay.model.trial import WorkloadSpec
 from assay.model.workload import Cost
@@ -22,6 +24,22 @@ def test_every_variant_has_an_estimate(name, variant, tmp_path):
     assert estimate.seconds > 1
     assert estimate.memory_bytes > 0
     assert estimate.disk_bytes > 0 or name == "command"
+
+
+@pytest.mark.parametrize(("name", "variant"), [one for one in VARIANTS if WORKLOADS[one[0]].takes is InputKind.GRAPH])
+def test_a_graph_s_time_is_known_before_it_is_made(name, variant, tmp_path_factory):
+    spec = DatasetSpec(name="g", make="brightkite", scale=0.1)
+    made = open_dataset(spec, tmp_path_factory.getbasetemp())
+    of_made, likely = (
+        WORKLOADS[name](WorkloadSpec(name=name, variant=variant), "/", graph).estimate().seconds
+        for graph in (made, LikelyGraph(spec))
+    )
+    assert likely == pytest.approx(of_made, rel=0.15)
+
+
+def test_nothing_is_known_of_a_file_before_it_is_read():
+    with pytest.raises(BadInputError, match="is a file"):
+        LikelyGraph(DatasetSpec(name="mine", file="/mine.txt"))
 
 
 def test_a_cost_is_that_of_its_amounts():

@@ -25,7 +25,7 @@ from assay.cli.context import (
 )
 from assay.cli.dry_run import dry_run_of, print_needs
 from assay.cli.experiment_keys import KeysCommand, key_options
-from assay.cli.experiments import shipped_experiments
+from assay.cli.experiments import find_shipped
 from assay.cli.programs import fetch_programs
 from assay.cli.report import report_run
 from assay.host.lease import Lease, release_stale
@@ -36,7 +36,6 @@ from assay.model.doubt import Doubt
 from assay.model.errors import AssayError, BadInputError
 from assay.model.installation import Installation
 from assay.model.installed import kind_of, kinds_of, possible
-from assay.model.naming import did_you_mean, similar
 from assay.model.platform import PlatformContext, TrialSetup
 from assay.model.probe import Probe, ProbeContext
 from assay.model.registry import PLATFORMS
@@ -113,12 +112,7 @@ def find_experiment(experiment: Path, installation: Installation) -> Path:
     is_name = len(experiment.parts) == 1 and not experiment.suffix
     if not is_name or (experiment.exists() and not experiment.is_dir()):
         return experiment
-    shipped = {file.stem: file for file in shipped_experiments(installation)}
-    if experiment.name in shipped:
-        return shipped[experiment.name]
-    close = similar(experiment.name, sorted(shipped), most=3)
-    hint = did_you_mean(close) if close else "`assay experiments` lists those"
-    raise BadInputError(f"there is neither a file {experiment} nor a shipped experiment of that name; {hint}")
+    return find_shipped(experiment.name, installation)
 
 
 @contextmanager

@@ -25,9 +25,10 @@ from assay.input.graph import Simple, all_facts
 from assay.input.graph_file import GraphFile, UserGraph
 from assay.input.reading import Known, ReadCounts, checksum, load, save, write_canonical
 from assay.model.base import Frozen
-from assay.model.dataset import DatasetSpec, GraphFacts, StagedFile
+from assay.model.dataset import Amounts, DatasetSpec, Graph, GraphFacts, StagedFile
 from assay.model.doubt import CheckResult, Outcome, verdict
-from assay.model.errors import BadInputError
+from assay.model.errors import AssayError, BadInputError
+from assay.model.input import GraphInput
 from assay.model.naming import nearest
 from assay.model.progress import Progress
 
@@ -194,6 +195,9 @@ GENERATOR_VERSION = 1
 
 _LARGEST_SCALE = 100.0
 _NEAR = 2.0
+_BY_ID_SHARE, _BY_DEGREE = 0.65, 2.0
+"""Of graphs as they are made: the share of wedges that lead to larger ids, and how many lead to higher degrees for each
+triangle."""
 
 
 def shape_of(graph: Published, scale: float) -> Shape:
@@ -259,6 +263,35 @@ class GeneratedGraph(GraphFile):
         known = Known(sha256=checksum(self._path), facts=all_facts(Simple(keys)), counts=counts)
         save(self._folder / "facts.json", known)
         return known
+
+
+class LikelyGraph(GraphInput):
+    """A graph of the catalogue, or one to be made, by its published counts alone: for estimates before it is there."""
+
+    def __init__(self, spec: DatasetSpec) -> None:
+        """Raises BadInputError for a file of the user's, of which nothing is known before it is read."""
+        self._name = spec.get or spec.make
+        if self._name is None:
+            raise BadInputError(f"dataset {spec.name} is a file, whose size is known when it has been read")
+        self._shape = shape_of(published(self._name, "get" if spec.get else "make"), spec.scale)
+
+    def facts(self) -> GraphFacts:
+        """Those that it will have, by those of such graphs where nothing is published."""
+        shape = self._shape
+        return GraphFacts(
+            nodes=shape.nodes, edges=shape.edges, wedges=shape.wedges, degree_squares=2 * (shape.wedges + shape.edges),
+            wedges_by_id=round(_BY_ID_SHARE * shape.wedges), wedges_by_degree=round(_BY_DEGREE * shape.triangles),
+            triangles=shape.triangles,
+        )  # fmt: skip
+
+    def graph(self) -> Graph:
+        """Raises AssayError: it has no edges yet."""
+        raise AssayError(f"the graph {self._name} is only known by its counts")
+
+    def size(self) -> Amounts:
+        """Return the size of its normal form, of ids that are nearly as long as the longest."""
+        facts = self.facts()
+        return facts.size(2.0 * len(str(facts.nodes)) * facts.edges)
 
 
 def _near(check: str, count: int | None, target: int) -> CheckResult:

@@ -108,6 +108,11 @@ def for_ever(_spec: ClusterSpec, _seconds: float) -> Sequence[Doubt]:
     return ()
 
 
+def not_slowed(_spec: ClusterSpec) -> int:
+    """It runs as fast as what it stands for: itself."""
+    return 1
+
+
 class PlatformKind(NamedTuple):
     """A kind of platform, as registered in PLATFORMS.
 
@@ -115,7 +120,8 @@ class PlatformKind(NamedTuple):
     tells what its trials take, probes see them, and its store is empty at first. Else it comes with `own_medium`, the
     name of a kind of medium. `own_keys` are the cluster's keys in an experiment that only this kind has, `needed_keys`
     those that it can't do without, with what they are. `possible` is what this machine can have in place of a cluster
-    that an experiment asks for. `lasting` tells what may end before a run of so many seconds.
+    that an experiment asks for. `lasting` tells what may end before a run of so many seconds. `slowness` is how many
+    times slower than what it stands for a cluster runs on this machine.
     """
 
     open: Callable[[PlatformContext], Platform]
@@ -125,6 +131,7 @@ class PlatformKind(NamedTuple):
     needed_keys: Mapping[str, str] = {}
     possible: Callable[[ClusterSpec], ClusterSpec] = as_asked
     lasting: Callable[[ClusterSpec, float], Sequence[Doubt]] = for_ever
+    slowness: Callable[[ClusterSpec], int] = not_slowed
 
 
 @dataclass(frozen=True)

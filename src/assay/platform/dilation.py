@@ -101,6 +101,11 @@ def resolved(spec: EmbeddedSpec) -> EmbeddedSpec:
     return spec.model_copy(update={"dilation": dilation, "limit_cpus": node_cpus(spec)})
 
 
+def slowness(spec: ClusterSpec) -> int:
+    """How many times slower than what it stands for a cluster runs here. Raises BadInputError as `chosen`."""
+    return (chosen(spec) or 1) if isinstance(spec, EmbeddedSpec) else 1
+
+
 def slowed(spec: EmbeddedSpec) -> int:
     """The dilation of a resolved cluster, 1 for what is no scale model."""
     return spec.dilation if isinstance(spec.dilation, int) else 1

@@ -41,7 +41,7 @@ from assay.platform.accounting import accounting_groups
 from assay.platform.base import Cluster, HadoopPlatform
 from assay.platform.configuration import with_fixed_ports, write_configuration
 from assay.platform.daemon import Daemon, PortTakenError
-from assay.platform.dilation import resolved, slowed
+from assay.platform.dilation import resolved, slowed, slowness
 from assay.platform.distribution import Distribution, Starts, starts_of
 from assay.platform.faults import FaultInjector, Killed
 from assay.platform.launching import DAEMON, Launchers
@@ -424,5 +424,7 @@ class EmbeddedPlatform(HadoopPlatform):
 
 _OWN_KEYS = frozenset({"starts", "memory_mb", "vcores", "nodes", "network", "racks"})
 PLATFORMS.add(
-    "embedded", PlatformKind(EmbeddedPlatform, ours=True, own_keys=_OWN_KEYS, possible=possible_here), place=1
+    "embedded",
+    PlatformKind(EmbeddedPlatform, ours=True, own_keys=_OWN_KEYS, possible=possible_here, slowness=slowness),
+    place=1,
 )
