@@ -267,6 +267,14 @@ def triage_example() -> str:
         return _listing(answer(Path(folder)).splitlines())
 
 
+def triage_example_head() -> str:
+    """Its first lines: what it says of all jobs, and the jobs that may matter."""
+    with tempfile.TemporaryDirectory() as folder:
+        lines = answer(Path(folder)).splitlines()
+    last = max(place for place, line in enumerate(lines) if " may matter " in line)
+    return _listing([*lines[: last + 1], "  ..."])
+
+
 def _table(headings: list[str], rows: list[list[str]]) -> str:
     rule = ["---", *(["--:"] * (len(headings) - 1))]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in (headings, rule, *rows))
@@ -293,6 +301,7 @@ RESULT_TEXTS: Mapping[str, Callable[[], str]] = {
     "triage bound": triage_bound,
     "triage looseness": triage_looseness,
     "triage example": triage_example,
+    "triage example head": triage_example_head,
     **BLOCKS,
 }
 """What makes each result's text, by the name in the pages."""

@@ -59,7 +59,7 @@ def test_one_of_them_is_described(monkeypatch):
     lines = said("three-drives").splitlines()
     assert " ".join(lines).startswith("How do a hard disk and two SSDs differ in plain reading and writing, and")
     assert "file: experiments/three-drives.yaml" in lines
-    assert any(line.startswith("12 trials, on evo, hdd, mx100: ") for line in lines)
+    assert any(line.startswith("24 trials, on evo, hdd, mx100: ") for line in lines)
     assert lines[-2:] == [
         "time, disk and memory on this machine: assay run three-drives --dry-run", "run it: assay run three-drives",
     ]  # fmt: skip

@@ -1,6 +1,5 @@
 """Proves that the tutorial's way from a history to one job tested can be walked: its own commands, as they are typed."""
 
-import re
 import shlex
 import zipfile
 from pathlib import Path
@@ -18,6 +17,8 @@ from assay.plan.source import ExperimentSource
 
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "docs" / "tutorial.md").read_text(encoding="utf-8")
+SCREEN = 30
+"""Lines of the page's source, most of which take one of a screen."""
 COMMANDS = [
     shlex.split(line)[1:] for line in TEXT.splitlines() if line.startswith(("./assay triage", "./assay run-job"))
 ]
@@ -52,8 +53,14 @@ def test_the_history_says_which_jobs_decide(walker, tmp_path):
     answer(tmp_path / "my-history")
     (triage,) = [words for words in COMMANDS if words[:3] == ["triage", "--history", "my-history"]]
     first = walker(triage).splitlines()[0]
-    said = re.search(r"The first line is the result: \*(.*?)\*", TEXT)[1]
-    assert first == f"{said}."
+    assert f"```\n{first}\n" in TEXT
+
+
+def test_the_second_screen_has_the_first_result_and_the_third_a_test():
+    lines = TEXT.splitlines()
+    assert lines.index("<!-- result triage example head: begin -->") < 2 * SCREEN
+    tests = [place for place, line in enumerate(lines) if line.startswith("./assay run-job")]
+    assert max(tests) < 3 * SCREEN
 
 
 def test_both_jobs_become_an_experiment_that_can_decide(walker, tmp_path):
