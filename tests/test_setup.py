@@ -110,6 +110,11 @@ def test_what_a_service_brings_is_fetched_when_asked_for_and_then_kept_up_to_dat
         '#!/usr/bin/env bash\n[[ $1 != --about ]] || { echo "Brain 1.5 (3 MB)"; exit; }\necho "fetched into $1"\n'
     )
     (source / "prepare").chmod(0o755)
+    jobs = checkout.root / "checkout" / "jobs"
+    for folder in ("src", "target", "brain/src", "brain/target"):
+        (jobs / folder).mkdir(parents=True)
+    for file in ("pom.xml", "target/assay-jobs.jar", "brain/pom.xml"):
+        (jobs / file).touch()
     checkout.stub("javac", "echo javac 17.0.1\n")
     checkout.stub("mvn")
     assert "brain" not in checkout("prepare", "parts", "run").split()
@@ -118,7 +123,10 @@ def test_what_a_service_brings_is_fetched_when_asked_for_and_then_kept_up_to_dat
     parts = checkout.root / "checkout" / ".assay"
     assert (parts / "prepare-brain.log").read_text() == f"fetched into {parts}/brain\n"
     assert checkout("prepare", "parts", "run").split() == [*EVERYTHING.split(), "brain"]
-    os.utime(source / "prepare", (4e9, 4e9))
+    assert checkout("prepare", "brain", HADOOP_HOME="/nowhere") == ""
+    (jobs / "brain" / "target" / "made.jar").touch()
+    assert checkout("prepare", "brain", HADOOP_HOME="/nowhere") == ""
+    (jobs / "brain" / "src" / "Formats.java").touch()
     assert "preparing Brain" in checkout("prepare", "brain", HADOOP_HOME="/nowhere")
 
 

@@ -63,10 +63,17 @@ def test_a_plan_that_needs_none_fetches_none(installation):
 
 
 def test_what_can_t_be_fetched_is_refused_with_the_reason_and_what_works_without(installation):
-    fails = "echo 'preparing ...'; echo '[ERROR] central: Name or service not known'; echo '[ERROR] Help 1'; exit 2"
+    fails = (
+        "printf 'preparing\\n\\e[0m[ERROR] central: Name or service not known -> [Help 1]\\n[ERROR] Help\\n'; exit 2"
+    )
     with pytest.raises(BadInputError) as caught:
         said(installation, fails)
     assert str(caught.value) == (
-        "Brain 1.5 (3 MB) could not be fetched, which brain needs: [ERROR] central: Name or service not known; look "
-        "whether this machine has a network and start again; engine: mapreduce or engine: tez works without"
+        "Brain 1.5 (3 MB), which brain needs, could not be fetched: central: Name or service not known; look whether "
+        "this machine has a network and start again; engine: mapreduce or engine: tez works without"
     )
+
+
+def test_of_a_long_reason_the_end_is_told_which_names_the_cause(installation):
+    with pytest.raises(BadInputError, match=r"could not be fetched: \.\.\. x+: no such host; look whether"):
+        said(installation, f"echo '[ERROR] {'x' * 400}: no such host'; exit 2")

@@ -1,5 +1,6 @@
 """Fetches the programs that a plan's services bring beside Hadoop's, where they are not here yet."""
 
+import re
 import subprocess
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
@@ -14,7 +15,8 @@ from assay.report.words import print_line
 if TYPE_CHECKING:
     from rich.console import Console
 
-_MOST_CHARACTERS = 300
+_MOST_CHARACTERS = 250
+_COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 _SIGNS = ("ERROR", "error:", "E: ")
 """Of a line with which Maven, pip or apt says why it failed."""
 
@@ -37,12 +39,18 @@ def _fetch(service: str, store: str, installation: Installation, console: "Conso
     print_line(console, f"assay: fetching what {service} needs: {about}")
     code, text = _output([str(installation.root / "setup" / "prepare"), service])
     if code:
-        lines = [line.strip() for line in text.splitlines() if line.strip()] or ["it said nothing"]
-        reason = next((line for line in lines if any(sign in line for sign in _SIGNS)), lines[-1])
         raise BadInputError(
-            f"{about} could not be fetched, which {service} needs: {reason[:_MOST_CHARACTERS]}; look whether this "
-            f"machine has a network and start again; {without(service, store)}", "engine", "store",
+            f"{about}, which {service} needs, could not be fetched: {_reason(text)}; look whether this machine has a "
+            f"network and start again; {without(service, store)}", "engine", "store",
         )  # fmt: skip
+
+
+def _reason(text: str) -> str:
+    """The end of the first line that tells of an error, where tools name what lies at the bottom of it."""
+    lines = [line.strip() for line in _COLOURS.sub("", text).splitlines() if line.strip()] or ["it said nothing"]
+    line = next((line for line in lines if any(sign in line for sign in _SIGNS)), lines[-1])
+    told = line.removeprefix("[ERROR] ").removesuffix(" -> [Help 1]")
+    return told if len(told) <= _MOST_CHARACTERS else f"... {told[-_MOST_CHARACTERS:]}"
 
 
 def _output(command: list[str]) -> tuple[int, str]:
