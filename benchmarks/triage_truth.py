@@ -187,7 +187,8 @@ def outcome(cases: Sequence[Case]) -> str:
     loose = median(ratios) if ratios else float("nan")
     return (
         f"the bound holds in {holding} of {len(cases)} cases ({holding / len(cases):.0%}), and in {with_polls} with "
-        f"the waits between polls, as the verdicts count it; in {above} the mean is above the bound alone; where at least {DEFAULT_WORTH:.0%} was saved, the bound is {loose:.1f} times as much (median)"
+        f"the waits between polls, as the verdicts count it; in {above} the mean is above the bound alone; where at "
+        f"least {DEFAULT_WORTH:.0%} was saved, the bound is {loose:.1f} times as much (median)"
     )
 
 
