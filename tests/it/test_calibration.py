@@ -14,7 +14,7 @@ from assay_extras.calibration.fio import find_fio
 from assay_extras.calibration.measure import Ground, measure, plan_accesses
 from tests.it.driving import Place
 
-pytestmark = [pytest.mark.it, pytest.mark.skipif(shutil.which("fio") is None, reason="needs fio")]
+pytestmark = [pytest.mark.it, pytest.mark.alone, pytest.mark.skipif(shutil.which("fio") is None, reason="needs fio")]
 
 
 def test_a_directory_is_calibrated_in_its_time(tmp_path):

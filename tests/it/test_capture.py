@@ -8,7 +8,7 @@ import pytest
 from assay.engine.tasks import FILE_SYSTEM_COUNTERS, TASK_COUNTERS
 from assay.model.doubt import Outcome
 
-pytestmark = [pytest.mark.it, pytest.mark.long]
+pytestmark = [pytest.mark.it, pytest.mark.alone, pytest.mark.long]
 
 EXPERIMENT = """
 experiment: captured

@@ -17,7 +17,11 @@ from assay.platform.configuration import read_site
 from assay.platform.distribution import find_distribution
 from assay.platform.embedded import EmbeddedCluster
 
-pytestmark = [pytest.mark.it, pytest.mark.skipif(os.geteuid() != 0, reason="only root may make namespaces")]
+pytestmark = [
+    pytest.mark.it,
+    pytest.mark.alone,
+    pytest.mark.skipif(os.geteuid() != 0, reason="only root may make namespaces"),
+]
 NODES = ("master", "worker-1", "worker-2", "worker-3")
 
 

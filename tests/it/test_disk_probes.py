@@ -24,7 +24,7 @@ from tests.it.driving import Place
 from tests.probe.faking import amounts_of, attached, measuring
 from tests.stats.test_signature import attempt
 
-pytestmark = pytest.mark.it
+pytestmark = [pytest.mark.it, pytest.mark.alone]
 
 MIB = 1 << 20
 BLOCK, SPILL, RESULT = 96 * MIB, 48 * MIB, 24 * MIB

@@ -40,7 +40,7 @@ from assay.model.errors import AssayError, BadInputError
 from assay.model.trial import MediumSpec
 from tests.it.driving import ROOT, Place, wait_for
 
-pytestmark = pytest.mark.it
+pytestmark = [pytest.mark.it, pytest.mark.alone]
 
 MIB = 1 << 20
 SIZE = 2 << 30

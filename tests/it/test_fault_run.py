@@ -7,7 +7,7 @@ import pytest
 
 from assay.model.doubt import Outcome
 
-pytestmark = [pytest.mark.it, pytest.mark.long]
+pytestmark = [pytest.mark.it, pytest.mark.alone, pytest.mark.long]
 
 EXPERIMENT = """
 experiment: faults

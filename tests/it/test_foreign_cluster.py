@@ -10,7 +10,7 @@ from assay.model.doubt import Outcome
 from assay.record.folder import RunFolder
 from tests.it.driving import a_place, assay_command
 
-pytestmark = [pytest.mark.it, pytest.mark.long]
+pytestmark = [pytest.mark.it, pytest.mark.alone, pytest.mark.long]
 
 WORKERS = {"worker-1", "worker-2"}
 MB = 1_000_000

@@ -21,7 +21,11 @@ from assay.probe.network import Network, Traffic, own_addresses, parse_interface
 from assay.probe.nftables import CountingTable
 from tests.it.driving import wait_for
 
-pytestmark = [pytest.mark.it, pytest.mark.skipif(os.geteuid() != 0, reason="only root may make namespaces")]
+pytestmark = [
+    pytest.mark.it,
+    pytest.mark.alone,
+    pytest.mark.skipif(os.geteuid() != 0, reason="only root may make namespaces"),
+]
 NAMES = ["master", "worker-1", "worker-2"]
 
 

@@ -22,6 +22,7 @@ from tests.it.test_ssh import PORT, SSHD, shells_that_wait, sshd_on
 
 pytestmark = [
     pytest.mark.it,
+    pytest.mark.alone,
     pytest.mark.long,
     pytest.mark.skipif(os.geteuid() != 0, reason="only root may make namespaces"),
 ]

@@ -13,7 +13,7 @@ from assay.model.doubt import Outcome
 from assay.model.network import Pair
 from assay.stats.nodes import CONTROL, node_uses, transfers
 
-pytestmark = [pytest.mark.it, pytest.mark.long]
+pytestmark = [pytest.mark.it, pytest.mark.alone, pytest.mark.long]
 
 EXPERIMENT = """
 experiment: nodes

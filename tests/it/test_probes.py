@@ -12,7 +12,7 @@ from assay.stats.blocked import blocked_phases, clock_shares
 from assay.stats.energy import efficiency, energy_account, phase_efficiency
 from assay.stats.tasks import critical_path
 
-pytestmark = pytest.mark.it
+pytestmark = [pytest.mark.it, pytest.mark.alone]
 
 EXPERIMENT = """
 experiment: probed

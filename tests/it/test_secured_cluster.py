@@ -18,6 +18,7 @@ from tests.it.test_ssh import PORT, SSHD, sshd_on
 gssapi = pytest.importorskip("gssapi", reason="the Kerberos library is not installed (setup/prepare kerberos)")
 pytestmark = [
     pytest.mark.it,
+    pytest.mark.alone,
     pytest.mark.long,
     pytest.mark.skipif(os.geteuid() != 0, reason="only root may make namespaces"),
     pytest.mark.skipif(bool(LACKING), reason=f"there is no {', '.join(LACKING)} (apt-get install krb5-kdc krb5-user)"),

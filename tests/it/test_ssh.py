@@ -28,6 +28,7 @@ from tests.probe.faking import a_scene
 SSHD = shutil.which("sshd", path=f"{os.environ.get('PATH', '')}:/usr/sbin")
 pytestmark = [
     pytest.mark.it,
+    pytest.mark.alone,
     pytest.mark.skipif(os.geteuid() != 0, reason="only root may make namespaces"),
     pytest.mark.skipif(SSHD is None, reason="there is no sshd (apt-get install openssh-server)"),
 ]
