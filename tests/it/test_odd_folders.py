@@ -29,16 +29,12 @@ def test_a_medium_in_a_folder_that_hadoop_would_read_as_another_is_refused_with_
     assert {path.name for path in place.home.iterdir()} <= {name, "disk", "checkout", "cache", "state"}
 
 
-@pytest.mark.parametrize(
-    ("name", "media"),
-    [("ä b#%20[x],y", "elsewhere"), ("ä+b=c@d~e", "here")],
-    ids=["run folder", "run folder and medium"],
-)
-def test_a_run_works_in_an_odd_folder(place, name, media):
-    """Input and run folder lie there, and the medium where Hadoop can take it."""
+def test_a_run_works_in_an_odd_folder(place):
+    """Input and run folder lie there, and the medium in one that Hadoop takes, odd as it is."""
+    name, medium = "ä b#%20[x],y", place.disk / "ä+b=c@d~e"
     here = prepared(place, name)
-    disk = {"disk": {"kind": "directory", **({"path": str(place.disk)} if media == "elsewhere" else {})}}
-    done = run(place, here, json.dumps(disk), "run 1")
+    medium.mkdir()
+    done = run(place, here, json.dumps({"disk": {"kind": "directory", "path": str(medium)}}), "run 1")
     assert done.returncode == 0, done.stdout + done.stderr
     records, damaged = RunFolder(here / "run 1").records()
     assert ([record.status for record in records], list(damaged)) == ([Status.FINISHED], [])
@@ -54,7 +50,7 @@ def prepared(place, name):
 
 
 def run(place, here, media, out):
-    experiment = f"experiment: odd\nworkloads: triangles\ndatasets: {{file: '{GRAPH}'}}\n"
+    experiment = f"experiment: odd\nworkloads: degree-distribution\ndatasets: {{file: '{GRAPH}'}}\n"
     (here / "odd.yaml").write_text(f"{experiment}hadoop: {IN_ONE_CONTAINER}\nmedia: {media}\n")
     return subprocess.run(
         assay_command("run", "odd.yaml", "--out", out), cwd=here, env={**place.environment, "LC_ALL": "C"},
