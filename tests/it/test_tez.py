@@ -6,6 +6,7 @@ import pytest
 
 from assay.model.doubt import Outcome
 from assay.model.record import Status
+from tests.it.driving import IN_ONE_CONTAINER
 from tests.it.handwritten import TEXT, counted
 
 pytestmark = pytest.mark.it
@@ -17,13 +18,14 @@ def test_two_workloads_on_both_engines(place):
 experiment: engines
 workloads:
   - triangles
-  - {{name: k-means, options: {{points: 2000, attributes: 4, iterations: 2}}}}
+  - {{name: k-means, options: {{points: 2000, attributes: 4, iterations: 1}}}}
 datasets:
   - file: graph.txt.gz
 media:
   disk: {{kind: directory, path: {place.disk}}}
 engine: [mapreduce, tez]
 settings: small
+hadoop: {IN_ONE_CONTAINER}
 """)
     place.assay("run", experiment, "--out", "run")
     records = {(record.trial.workload.name, record.trial.engine): record for record in place.records("run")}
