@@ -1,15 +1,18 @@
-"""Proves that a cluster left running serves Hadoop's own command and Assay alike, and goes when it is told to.
+"""Proves that a cluster left running serves Hadoop's own command, Assay and triage alike, and goes when it is told to.
 
 The tests share one cluster and come in this order; the last one stops it.
 """
 
 import gzip
+import json
+import os
 import re
+from pathlib import Path
 
 import pytest
 
 from assay.model.doubt import Outcome
-from tests.it.driving import IN_ONE_CONTAINER, JAR, a_place
+from tests.it.driving import IN_ONE_CONTAINER, JAR, a_place, assay_command
 from tests.it.handwritten import TEXT, counted
 
 pytestmark = pytest.mark.it
@@ -25,6 +28,20 @@ class Kept:
 
     def hadoop(self, *arguments, code=0):
         return self.place.command(self._hadoop, *arguments, code=code)
+
+    def run(self, out, text):
+        """The record of a run of one trial on it."""
+        experiment = self.place.experiment(f"experiment: existing\n{text}cluster: {{conf_dir: {self.conf_dir}}}\n")
+        self.place.assay("run", experiment, "--out", out)
+        (record,) = self.place.records(out)
+        assert record.outcome is Outcome.PASS, record
+        return record
+
+    def triaged(self, history):
+        """The rows of what histories tell, by job; read by the cluster's own client."""
+        client = ["env", "-u", "HADOOP_HOME", f"PATH={Path(self._hadoop).parent}:{os.environ['PATH']}"]
+        triage = assay_command("triage", "--history", history, "--cluster", self.conf_dir, "--json", "--quiet")
+        return {row["job"]: row for row in json.loads(self.place.command(*client, *triage).stdout)["rows"]}
 
     def is_up(self):
         (held,) = self.place.status()
@@ -63,25 +80,51 @@ def count_of(kept):
 
 
 def test_an_experiment_on_it_tells_what_is_not_known(kept):
-    experiment = kept.place.experiment(f"""
-experiment: existing
-workloads:
-  - triangles
-  - {{name: terasort, options: {{size: 1MB}}}}
-datasets:
-  - {{make: brightkite, scale: 0.005}}
-cluster: {{conf_dir: {kept.conf_dir}}}
-hadoop: {IN_ONE_CONTAINER}
-""")
-    kept.place.assay("run", experiment, "--out", "run")
-    record, sorted_there = sorted(kept.place.records("run"), key=lambda one: one.trial.workload.name == "terasort")
-    assert [one.outcome for one in (record, sorted_there)] == 2 * [Outcome.PASS], (record, sorted_there)
-    assert [job.name for job in sorted_there.staging_jobs] == ["generate"]  # its nodes write what is made
+    graph = "datasets: {make: brightkite, scale: 0.005}\n"
+    record = kept.run("run", f"workloads: triangles\n{graph}hadoop: {IN_ONE_CONTAINER}\nprobes: none\n")
     assert record.outputs[0].summary["triangles"] == record.dataset.triangles > 0
     assert "cache-unknown" in {doubt.kind for doubt in record.doubts}
     assert [medium.kind for medium in record.trial.media] == ["existing"]
     assert kept.hadoop("fs", "-ls", "-C", "assay").stdout.split() == []
     assert kept.is_up()
+
+
+@pytest.fixture(scope="module")
+def sorted_there(kept):
+    return kept.run("sorted", "workloads: {name: terasort, options: {size: 20MB}}\n")
+
+
+def test_its_nodes_write_what_is_made_and_its_daemons_tell_their_counters(sorted_there):
+    assert [job.name for job in sorted_there.staging_jobs] == ["generate"]
+    assert "daemons" in {amount.probe for amount in sorted_there.amounts}
+
+
+@pytest.fixture(scope="module")
+def histories(kept, sorted_there):
+    """What triage makes of the files on HDFS; among them are those of the other tests' jobs."""
+    return kept.triaged("hdfs:///tmp/hadoop-yarn/staging/history")
+
+
+def test_triage_reads_its_histories_on_hdfs(histories):
+    sort = histories["TeraSort"]
+    assert (sort["runs"], sort["counted"], sort["nodes"]) == (1, 1, 1)
+    assert sort["read_bytes"] > 20_000_000
+    assert sort["written_bytes"] == 20_000_000
+    assert 0 <= sort["bound_s"] < sort["elapsed_s"]
+    assert sort["parts"]
+
+
+def test_triage_is_told_the_same_by_its_server(kept, histories):
+    server = re.search(
+        r"<name>mapreduce.jobhistory.webapp.address</name>\s*<value>(.+?)</value>",
+        Path(kept.conf_dir, "mapred-site.xml").read_text(),
+    )[1]
+    told = kept.triaged(f"http://{server}")
+    assert set(told) == set(histories)
+    same = ("elapsed_s", "queued_s", "read_bytes", "map_output_bytes", "spilled_bytes", "shuffled_bytes", "nodes")
+    for job in ("TeraGen", "TeraSort"):
+        assert {name: told[job][name] for name in same} == {name: histories[job][name] for name in same}, job
+        assert told[job]["bound_s"] == pytest.approx(histories[job]["bound_s"], rel=0.3, abs=1)
 
 
 def test_it_goes_when_it_is_told_to(kept):
