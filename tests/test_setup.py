@@ -194,6 +194,23 @@ def test_what_is_missing_for_a_run_is_said_in_one_sentence_with_how_to_get_it(ch
     )
 
 
+def test_jobs_are_built_while_libraries_are_installed(checkout, tmp_path):
+    """They are not there before Maven has begun."""
+    (checkout.bin / "sleep").symlink_to(shutil.which("sleep"))
+    building = tmp_path / "building"
+    waiting = f"for _ in {{1..100}}; do [[ ! -e {building} ]] || exit 0; sleep 0.1; done; exit 1"
+    install = f"[[ $* != *requirements.txt ]] || {{ {waiting}; }}\n"
+    checkout.stub("python3", PYTHON.replace("cp_stub", f"ln -s {checkout.bin}/python3") + install)
+    checkout.stub("mvn", f"touch {building}\n")
+    java = tmp_path / "java"
+    (java / "bin").mkdir(parents=True)
+    (java / "bin" / "javac").write_text("#!/bin/sh\necho javac 17.0.1\n")
+    (java / "bin" / "javac").chmod(0o755)
+    said = checkout("prepare", "for", "cluster", "up", JAVA_HOME=str(java), HADOOP_HOME="/somewhere")
+    assert "prepared the jobs" in said
+    assert "prepared the other Python libraries" in said
+
+
 def test_libraries_are_added_to_an_environment_that_is_there_and_come_again_when_it_is_made_anew(checkout):
     prepare = checkout.root / "checkout" / ".assay"
     checkout("prepare", "for", "report")
