@@ -27,6 +27,7 @@ media: {disk: {path: %s}, memory: memory}
 settings: small
 """
 LANGUAGES = ["C", "", *(f"{language}.{characters}" for language, characters in CHARACTERS.items())]
+WITH_ALL_COMMANDS = {"C", "tr_TR.ISO-8859-9"}
 
 
 @pytest.fixture(scope="module")
@@ -109,8 +110,9 @@ def test_every_locale_will_do(locales, checkout, place, language):
     shown = started([assay, "report", "run"], place, environment)
     assert "größer · λ → 日" in (place / "run" / "report.html").read_text(encoding="utf-8")
     shown.decode("utf-8" if language in {"C", ""} else language.partition(".")[2])
-    started([assay, "compare", "run", "other"], place, environment)
-    started([assay, "run", "experiment.yaml", "--dry-run", "--out", "new"], place, environment)
+    if language in WITH_ALL_COMMANDS:
+        started([assay, "compare", "run", "other"], place, environment)
+        started([assay, "run", "experiment.yaml", "--dry-run", "--out", "new"], place, environment)
     started([assay, "report", "run", "--format", "json", "--out", "it.json"], place, environment)
     assert json.loads((place / "it.json").read_text(encoding="utf-8"))["plan"]["description"] == "größer · λ → 日"
 

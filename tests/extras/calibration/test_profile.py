@@ -1,6 +1,7 @@
 """Proves that a profile made of a calibration says what was measured, and marks the rest as assumptions."""
 
 import random
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -246,10 +247,11 @@ def test_a_burst_is_how_far_requests_get_ahead_of_the_rate():
 
 
 @pytest.mark.slow
-def test_whatever_was_measured_makes_a_profile_that_loads(tmp_path):
+def test_whatever_was_measured_makes_a_profile_that_loads(tmp_path, monkeypatch):
     """Rates and latencies over five orders of magnitude, and each combination of what may be missing."""
     if Emulator(INSTALLATION).missing():
         pytest.skip("the emulator is not built")
+    monkeypatch.setattr("assay_extras.calibration.command.find_profile", cache(find_profile))  # the shipped ones, once
     chance = random.Random(7)
     kinds = set()
 
