@@ -231,7 +231,7 @@ def _dataset(source: ExperimentSource, entry: DatasetEntry, at: int, vocabulary:
 
 def _settings(source: ExperimentSource) -> list[SettingsSpec]:
     experiment = source.experiment
-    profiles = shipped_profiles() | dict(experiment.profiles)
+    profiles = {**shipped_profiles(), **experiment.profiles}
     for name, profile in experiment.profiles.items():
         with source.at("profiles", name, "inherits"):
             if profile.inherits is not None:

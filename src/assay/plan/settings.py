@@ -1,7 +1,9 @@
 """Settings profiles: named sets of Hadoop properties that may inherit one another."""
 
 from collections.abc import Mapping
+from functools import cache
 from importlib.resources import files
+from types import MappingProxyType
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator
@@ -53,12 +55,14 @@ class Profile(Frozen):
     """Properties that are added or replaced. Numbers and booleans are passed on as text."""
 
 
-def shipped_profiles() -> dict[str, Profile]:
-    """The profiles that come with Assay, by name."""
+@cache
+def shipped_profiles() -> Mapping[str, Profile]:
+    """The profiles that come with Assay, by name; read once, which takes longer than the rest of a small plan."""
     from ruamel.yaml import YAML
 
     text = files("assay.plan").joinpath("settings.yaml").read_text(encoding="utf-8")
-    return {name: Profile.model_validate(body) for name, body in YAML(typ="safe").load(text).items()}
+    profiles = {name: Profile.model_validate(body) for name, body in YAML(typ="safe").load(text).items()}
+    return MappingProxyType(profiles)
 
 
 def resolve(name: str, profiles: Mapping[str, Profile]) -> SettingsSpec:
