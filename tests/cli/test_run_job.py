@@ -20,8 +20,17 @@ from tests.serving import serving
 MIB, GIB = 1 << 20, 1 << 30
 
 
+@pytest.fixture(scope="module")
+def parts(tmp_path_factory):
+    """Ten files of 10 MB, which no test changes."""
+    folder = tmp_path_factory.mktemp("parts")
+    for number in range(10):
+        (folder / f"part-{number}").write_text("0123456789abcde\n" * 625_000)
+    return [*folder.iterdir()]
+
+
 @pytest.fixture
-def home(tmp_path, monkeypatch):
+def home(tmp_path, parts, monkeypatch):
     """A folder to work in, with a jar that names its class and an input of ten files of 10 MB; memory is ample."""
     import zipfile
 
@@ -34,8 +43,8 @@ def home(tmp_path, monkeypatch):
         jar.writestr("META-INF/MANIFEST.MF", "Manifest-Version: 1.0\nMain-Class: My\n")
         jar.writestr("My.class", "")
     (tmp_path / "in").mkdir()
-    for number in range(10):
-        (tmp_path / "in" / f"part-{number}").write_text("0123456789abcde\n" * 625_000)
+    for part in parts:
+        (tmp_path / "in" / part.name).hardlink_to(part)
     return tmp_path
 
 

@@ -24,10 +24,20 @@ COMMANDS = [
 ]
 
 
+@pytest.fixture(scope="module")
+def history(tmp_path_factory):
+    """The made history that the tutorial begins with; triage only reads it."""
+    folder = tmp_path_factory.mktemp("tutorial") / "my-history"
+    folder.mkdir()
+    answer(folder)
+    return folder
+
+
 @pytest.fixture
-def walker(tmp_path, monkeypatch):
+def walker(tmp_path, history, monkeypatch):
     """Who types commands: in a folder with the made history, a text, and stand-ins for the jars."""
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "my-history").symlink_to(history)
     monkeypatch.setattr(memory, "available_memory_bytes", lambda: 64 << 30)
     for name in ("HADOOP_HOME", "HADOOP_CONF_DIR"):
         monkeypatch.delenv(name, raising=False)
@@ -48,9 +58,7 @@ def a_jar(file):
         jar.writestr("Stand.class", "")
 
 
-def test_the_history_says_which_jobs_decide(walker, tmp_path):
-    (tmp_path / "my-history").mkdir()
-    answer(tmp_path / "my-history")
+def test_the_history_says_which_jobs_decide(walker):
     (triage,) = [words for words in COMMANDS if words[:3] == ["triage", "--history", "my-history"]]
     first = walker(triage).splitlines()[0]
     assert f"```\n{first}\n" in TEXT
@@ -64,8 +72,6 @@ def test_the_second_screen_has_the_first_result_and_the_third_a_test():
 
 
 def test_both_jobs_become_an_experiment_that_can_decide(walker, tmp_path):
-    (tmp_path / "my-history").mkdir()
-    answer(tmp_path / "my-history")
     (tmp_path / "my-text").mkdir()
     (tmp_path / "my-text" / "words.txt").write_text("one two three four five\n" * 8_000_000)
     jobs = [words for words in COMMANDS if words[0] == "run-job"]

@@ -11,7 +11,8 @@ classes that hold Hadoop's names of properties (`MRJobConfig`, `DFSConfigKeys`, 
 import hashlib
 import re
 import shutil
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from zipfile import BadZipFile, ZipFile
 
@@ -305,19 +306,23 @@ def known_properties(installation: Installation) -> Mapping[str, str]:
         if jar is None:
             return {}
         try:
-            for name, value in _names(jar):
+            for name, value in _names(jar, jar.stat().st_mtime_ns):
                 values[name] = value or values.get(name, "")
         except (OSError, BadZipFile):
             return {}
     return values
 
 
-def _names(jar: Path) -> Iterator[tuple[str, str]]:
+@lru_cache(maxsize=16)
+def _names(jar: Path, changed_ns: int) -> Sequence[tuple[str, str]]:  # noqa: ARG001 - another time is another content
+    """Read a jar as it is since a time: a command that plans more than once reads it once."""
+    names: list[tuple[str, str]] = []
     with ZipFile(jar) as archive:
         for entry in archive.namelist():
             if _TABLE.fullmatch(entry):
-                yield from ((name.decode(), value.decode()) for name, value in _IN_TABLE.findall(archive.read(entry)))
+                names += [(name.decode(), value.decode()) for name, value in _IN_TABLE.findall(archive.read(entry))]
             elif _NAMES.fullmatch(entry):
                 for length, name in _IN_CLASS.findall(archive.read(entry)):
                     # A longer match goes on into what follows the text.
-                    yield name[: length[0]].decode(), ""
+                    names.append((name[: length[0]].decode(), ""))
+    return names
