@@ -460,7 +460,7 @@ def test_heavy_use_leaves_a_clean_file_system(place, tmp_path, file_system):
         assert drive.ask("report")["backing_errors"]["count"] == 0
 
 
-def _use_heavily(point, seconds=8):
+def _use_heavily(point, seconds=5):
     """Make, grow, overwrite, cut, rename and remove files of many sizes; what is left of them."""
     chance, deadline, files = random.Random(7), time.monotonic() + seconds, {}
     while time.monotonic() < deadline:
