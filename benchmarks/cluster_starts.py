@@ -23,6 +23,7 @@ from assay.host.lease import release_stale
 from assay.model.cluster import EmbeddedSpec
 from assay.model.installed import stack_of
 from assay.model.layout import Layout
+from assay.model.network import read_networks
 from assay.model.progress import Silent
 from assay.model.running_cluster import RunningCluster
 from assay.platform.distribution import Distribution, bundled, find_java
@@ -46,7 +47,7 @@ def main() -> None:
     arguments = parser.parse_args()
     distribution = bundled(arguments.hadoop.resolve(), find_java(os.environ))
     dilation = arguments.dilation and ("auto" if arguments.dilation == "auto" else int(arguments.dilation))
-    spec = EmbeddedSpec(nodes=arguments.nodes, network=arguments.network, dilation=dilation)
+    spec = EmbeddedSpec(nodes=arguments.nodes, network=read_networks(arguments.network), dilation=dilation)
     rounds = []
     for number in range(arguments.rounds):
         # The order alternates too: the second of a pair finds warmer caches.

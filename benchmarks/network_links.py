@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from assay.host.lease import Lease
-from assay.model.network import LINKS, NO_NETWORK, links_of
+from assay.model.network import LINKS, NONE, read_networks
 from assay.network.links import Lan, make_lans, measure
 
 
@@ -23,7 +23,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--nodes", type=int, default=4)
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--networks", nargs="*", default=[NO_NETWORK, *LINKS])
+    parser.add_argument("--networks", nargs="*", default=[NONE, *LINKS])
     arguments = parser.parse_args()
     alone: dict[str, list[float]] = {}
     together: dict[str, list[float]] = {}
@@ -35,7 +35,7 @@ def main() -> None:
                 with Lease(home / "state", "cluster") as lease:
                     began = time.monotonic()
                     names = [f"node-{number}" for number in range(1, arguments.nodes + 1)]
-                    (lan,) = make_lans(names, links_of(network), home, lease, os.environ)
+                    (lan,) = make_lans(names, read_networks(network).links(), home, lease, os.environ)
                     made_s.append(time.monotonic() - began)
                     alone.setdefault(network, []).extend(measure(lan).values())
                     together.setdefault(network, []).extend(_at_once(lan))
@@ -43,7 +43,7 @@ def main() -> None:
     lines = [f"{arguments.nodes} nodes, {arguments.rounds} rounds; {made}; Mbit/s"]
     lines.append(f"{'network':16} {'rate':>8} {'one at a time: median, least':>30} {'all at once: median, least':>30}")
     for network, rates in alone.items():
-        (link,) = links_of(network)
+        (link,) = read_networks(network).links()
         rate = "-" if link is None else f"{link.rate_bits_per_s / 1e6:,.0f}"
         both = [f"{statistics.median(some) / 1e6:,.0f}, {min(some) / 1e6:,.0f}" for some in (rates, together[network])]
         lines.append(f"{network:16} {rate:>8} {both[0]:>30} {both[1]:>30}")

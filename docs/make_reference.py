@@ -31,6 +31,7 @@ from assay.model.record import (
     Amount,
     DeviceReport,
     DeviceRequests,
+    DriveReports,
     JobRecord,
     Output,
     Record,
@@ -178,7 +179,7 @@ _MODELS: Mapping[str, type[Frozen]] = {
     model.__name__: model
     for model in (
         Amount, AnswerSummary, Batch, CacheUse, CheaperChange, CheckedDataset, DeviceReport, DeviceRequests, Doubt,
-        DriveSeen, DriveUse, DryRun, FaultReport, GraphFacts, HeartbeatsSeen, JobRecord, JobRow, Landed, LimitUse, LinkSeen, NoisePrior, Output, Plan,
+        DriveReports, DriveSeen, DriveUse, DryRun, FaultReport, GraphFacts, HeartbeatsSeen, JobRecord, JobRow, Landed, LimitUse, LinkSeen, NoisePrior, Output, Plan,
         PlannedTrial, Record, Redundancy, Room, RunSummary, Sample, ScaleCheck, ScaleReport, ScaleSeen, Stage, Step,
         StrikeSeen, Totals, Trial, CheckResult,
         *(model for kind in ENGINES.values() for model in (kind.attempt, kind.log)),

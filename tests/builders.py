@@ -3,7 +3,19 @@
 from assay.model.cluster import EmbeddedSpec
 from assay.model.dataset import DatasetSpec
 from assay.model.doubt import CheckResult, Outcome
-from assay.model.record import DeviceReport, JobRecord, Output, Record, Series, SeriesKey, Stage, Status, Step, totals
+from assay.model.record import (
+    DeviceReport,
+    DriveReports,
+    JobRecord,
+    Output,
+    Record,
+    Series,
+    SeriesKey,
+    Stage,
+    Status,
+    Step,
+    totals,
+)
 from assay.model.trial import MediumSpec, Placement, Plan, SettingsSpec, Trial, WorkloadSpec
 from assay.plan.make import read_experiment
 
@@ -12,10 +24,15 @@ NO_PHASES = dict.fromkeys(("map", "shuffle", "merge", "reduce"), 0.0)
 
 
 def device_reports(devices):
-    """What a record holds of devices, by medium and part."""
-    return {
-        name: {part: DeviceReport.model_validate(one) for part, one in own.items()} for name, own in devices.items()
-    }
+    """What a record holds of devices, from reports by `MEDIUM` or `NODE/MEDIUM` and by part."""
+    return tuple(
+        DriveReports(
+            medium=name.rpartition("/")[2],
+            node=name.rpartition("/")[0] or None,
+            reports={part: DeviceReport.model_validate(report) for part, report in reports.items()},
+        )
+        for name, reports in devices.items()
+    )
 
 
 def pure(medium, roles=("input", "intermediate", "output")):

@@ -447,7 +447,7 @@ def test_what_an_emulated_drive_saw_is_kept_by_step_with_its_doubts():
     script = Script(device=True)
     record = run_trial(a_trial(), fake_setup(script, a_trial()), Silent()).record
     assert record.outcome is Outcome.PASS
-    assert list(record.devices["disk"]) == ["staging", "run", "write out", "collect"]
+    assert list(record.reports_of("disk")[0]) == ["staging", "run", "write out", "collect"]
     assert [step.name for step in record.steps][5:7] == ["run", "write out"]
     assert "late" in [doubt.kind for doubt in record.doubts]
     assert script.log.count("write out") == 2

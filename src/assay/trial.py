@@ -254,10 +254,9 @@ def _interval(
     """An interval of the trial, whose totals are kept apart: those of the probes and of the media's devices."""
     yield
     landed = mark(name)
-    reports: dict[str, DeviceReport] = {}
+    reports: dict[tuple[str | None, str], DeviceReport] = {}
     for device in devices:
-        of_node = f"{device.node}/{device.spec.name}" if device.node else device.spec.name
-        reports[of_node] = DeviceReport.model_validate(device.device_report())
+        reports[device.node, device.spec.name] = DeviceReport.model_validate(device.device_report())
         device.reset_report()
     parts.intervals.append(IntervalEnd(name, landed, reports))
 

@@ -19,6 +19,7 @@ from assay.model.progress import Progress
 from assay.model.record import (
     Amount,
     DeviceReport,
+    DriveReports,
     JobRecord,
     Output,
     Part,
@@ -111,11 +112,14 @@ class Verified(NamedTuple):
 
 
 class IntervalEnd(NamedTuple):
-    """What was seen of an interval of the trial when it ended, by probes and by the media's devices."""
+    """What was seen of an interval of the trial when it ended, by probes and by the media's devices.
+
+    Of devices by node, where there are several, and medium.
+    """
 
     name: Part
     landed: Sequence[Landed]
-    devices: Mapping[str, DeviceReport]
+    devices: Mapping[tuple[str | None, str], DeviceReport]
 
 
 class Measured(NamedTuple):
@@ -158,13 +162,15 @@ class TrialParts:
         return {**self.platform_facts, **self.started.facts}
 
     @property
-    def devices(self) -> dict[str, dict[str, DeviceReport]]:
-        """What the media's devices did, by device and interval."""
-        reports: dict[str, dict[str, DeviceReport]] = {}
+    def devices(self) -> tuple[DriveReports, ...]:
+        """What the media's devices did, by interval."""
+        reports: dict[tuple[str | None, str], dict[str, DeviceReport]] = {}
         for interval in self.intervals:
             for device, report in interval.devices.items():
                 reports.setdefault(device, {})[interval.name] = report
-        return reports
+        return tuple(
+            DriveReports(medium=medium, node=node, reports=of_device) for (node, medium), of_device in reports.items()
+        )
 
     @property
     def landed(self) -> list[Landed]:

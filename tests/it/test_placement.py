@@ -66,9 +66,9 @@ def test_roles_and_fractions_land_where_they_should(place, placement, least):
         assert one.bytes > 60_000_000
         assert not one.unseen, one
         assert one.error(record.trial.placement) <= TOLERANCE_SHARE, one
-    assert {"staging", "run", "write out", "collect"} == set(record.devices["hdd"])
+    assert {"staging", "run", "write out", "collect"} == set(record.reports_of("hdd")[0])
     assert record.limits.memory_peak_bytes <= 1600 << 20
-    written = {name: sum(report.writes.bytes for report in device.values()) for name, device in record.devices.items()}
+    written = {drive.medium: sum(report.writes.bytes for report in drive.reports.values()) for drive in record.devices}
     assert all(written[name] > least[name] for name in least), written
     assert place.left_over() == []
 

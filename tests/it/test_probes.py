@@ -62,7 +62,7 @@ def amount(record):
 
 def test_the_disk_probe_agrees_with_the_emulator(record, amount):
     for part in PARTS:
-        report = record.devices["ssd"][part]
+        report = record.reports_of("ssd")[0][part]
         for series, kind in (("read_bytes", "reads"), ("written_bytes", "writes")):
             seen, told = amount("disk", "ssd", series, part), getattr(report, kind).bytes
             assert seen == pytest.approx(told, rel=0.02, abs=MB), (part, series)
@@ -144,7 +144,7 @@ def test_energy_by_phase_adds_up_to_what_the_samples_and_the_drive_tell(folder, 
     gib = min(int(record.facts["memory_bytes"]), bound) / 2**30
     assert whole["memory"] == pytest.approx(PowerModel().memory_watts_per_gib.value * gib * trial.seconds)
     # What it took before staging began is no part's.
-    drive = sum(record.devices["ssd"][part].joules["total"] for part in PARTS)
+    drive = sum(record.reports_of("ssd")[0][part].joules["total"] for part in PARTS)
     assert whole["ssd"] == pytest.approx(drive, rel=0.05, abs=0.5)
     every_phase = phase_efficiency(account, folder.attempts(record.trial)).values()
     jobs = efficiency(account)

@@ -6,6 +6,7 @@ import pytest
 from pydantic import TypeAdapter, ValidationError
 
 from assay.model.cluster import ClusterSpec, EmbeddedSpec, ExistingSpec
+from assay.model.network import NO_NETWORK
 from assay.model.node_source import NodeSourceSpec
 
 OVER_SSH = {"hosts": ["a"], "user": "me", "port": None, "key": "/keys/id", "options": []}
@@ -33,7 +34,7 @@ def test_it_is_read_back_as_it_was_written_with_what_its_kind_has_alone(spec):
 
 def test_what_no_experiment_chooses_of_an_existing_cluster_is_not_known():
     spec = ExistingSpec(conf_dir=Path("/conf"))
-    assert (spec.nodes, spec.network, spec.limit_memory_bytes, spec.workers) == (None, "none", None, ())
+    assert (spec.nodes, spec.network, spec.limit_memory_bytes, spec.workers) == (None, NO_NETWORK, None, ())
 
 
 def test_records_from_before_have_the_keys_of_both_kinds():

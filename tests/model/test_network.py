@@ -3,7 +3,7 @@
 import pytest
 
 from assay.model.cluster import EmbeddedSpec, ExistingSpec
-from assay.model.network import LINKS, LinkSpec, Pair, links_of, network_level, networks_of
+from assay.model.network import LINKS, NO_NETWORK, LinkSpec, Networks, Pair, read_networks
 
 
 @pytest.mark.parametrize(
@@ -21,9 +21,10 @@ from assay.model.network import LINKS, LinkSpec, Pair, links_of, network_level, 
     ],
 )
 def test_a_network_is_a_name_or_a_rate_and_a_latency(given, level, link):
-    assert network_level(given) == level
-    assert links_of(level) == (link,)
-    assert network_level(level) == level
+    networks = read_networks(given)
+    assert str(networks) == level
+    assert networks.links() == (link,)
+    assert read_networks(level) == networks
 
 
 @pytest.mark.parametrize(
@@ -50,17 +51,17 @@ def test_a_network_is_a_name_or_a_rate_and_a_latency(given, level, link):
 )
 def test_what_is_no_network_is_refused(given, reason):
     with pytest.raises(ValueError, match=reason):
-        network_level(given)
+        read_networks(given)
 
 
 def test_a_network_of_data_beside_that_of_control():
-    level = network_level({"control": "gigabit", "data": {"rate": "2Gbit"}})
-    assert level == "gigabit+2Gbit"
-    assert links_of(level) == (LINKS["gigabit"], LinkSpec(rate_bits_per_s=2 * 10**9))
+    networks = read_networks({"control": "gigabit", "data": {"rate": "2Gbit"}})
+    assert str(networks) == "gigabit+2Gbit"
+    assert networks.links() == (LINKS["gigabit"], LinkSpec(rate_bits_per_s=2 * 10**9))
     with pytest.raises(ValueError, match="a node has at most two networks"):
-        network_level("gigabit+gigabit+gigabit")
+        read_networks("gigabit+gigabit+gigabit")
     with pytest.raises(ValueError, match="unknown network 'gigabyte'"):
-        network_level({"control": "gigabit", "data": "gigabyte"})
+        read_networks({"control": "gigabit", "data": "gigabyte"})
 
 
 def test_one_node_without_a_network_is_this_machine_alone():
@@ -81,7 +82,19 @@ def test_other_amounts_are_of_no_pair(subject):
 
 
 def test_only_of_two_networks_each_is_named():
-    assert networks_of("gigabit") == {}
-    assert networks_of("gigabit+ten-gigabit") == {
+    assert read_networks("gigabit").titles == {}
+    assert read_networks("gigabit+ten-gigabit").titles == {
         "eth0": "control network (gigabit)", "eth1": "data network (ten-gigabit)"
     }  # fmt: skip
+
+
+@pytest.mark.parametrize("text", ["none", "1Gbit,100us", "100Mbit on 2 3 else gigabit", "gigabit+ten-gigabit"])
+def test_a_record_has_the_links_themselves_and_an_earlier_one_the_text(text):
+    spec = EmbeddedSpec(nodes=3, network=read_networks(text))
+    dumped = spec.model_dump(mode="json")
+    assert EmbeddedSpec.model_validate(dumped) == spec
+    assert EmbeddedSpec.model_validate({**dumped, "network": text}) == spec
+    stored = dumped["network"]
+    assert stored == "none" if spec.network == NO_NETWORK else Networks(**stored) == spec.network
+    if text == "1Gbit,100us":
+        assert stored["networks"][0]["link"]["latency_us"] == 100

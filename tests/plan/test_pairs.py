@@ -109,4 +109,4 @@ def test_a_fault_may_name_a_stage_that_jobs_make_themselves(toys, tmp_path):
     (trial,) = plan_of(
         tmp_path, f"{text}cluster: {{nodes: 2}}\nfault: {{kill: scanner, on: 2, at: scan_2 50%}}\n", words
     ).trials
-    assert trial.cluster.fault.phase.stage == "scan_2"
+    assert trial.cluster.fault.at.stage == "scan_2"

@@ -4,7 +4,7 @@ import pytest
 
 from assay.model.errors import BadInputError
 from assay.model.fault import Fault, Phase
-from assay.model.network import LINKS, links_of, links_on
+from assay.model.network import LINKS, read_networks
 from tests.plan.test_make import WORDS, plan_of
 
 HEAD = """\
@@ -26,7 +26,7 @@ def test_a_fault_is_a_factor_whose_base_is_none(tmp_path):
     assert [levels.count(level) for level in set(levels)] == [2, 2, 2]
     killed = next(trial.cluster.fault for trial in plan.trials if trial.factors["fault"].startswith("kill"))
     assert killed == Fault(kill="nodemanager", on=2, at="map 50%")
-    assert killed.phase == Phase("", "map", 50)
+    assert killed.at == Phase(stage="map", percent=50)
     assert killed.worker == "worker-2"
 
 
@@ -37,7 +37,9 @@ def test_without_a_fault_nothing_goes_wrong(tmp_path):
 
 
 def test_a_phase_may_name_a_job_of_several_words():
-    assert Fault(kill="datanode", on=1, at="iteration 3 reduce 5%").phase == Phase("iteration 3", "reduce", 5)
+    assert Fault(kill="datanode", on=1, at="iteration 3 reduce 5%").at == Phase(
+        job="iteration 3", stage="reduce", percent=5
+    )
 
 
 @pytest.mark.parametrize(
@@ -147,10 +149,10 @@ def test_a_medium_that_workers_can_not_have_is_refused(tmp_path, before, after, 
 def test_a_link_of_some_workers_is_theirs_alone(tmp_path):
     text = HEAD.replace("network: gigabit", "network: [gigabit, {rate: 100Mbit, on: [2, 3], elsewhere: gigabit}]")
     levels = {trial.cluster.network for trial in plan_of(tmp_path, text).trials}
-    assert levels == {"gigabit", "100Mbit on 2 3 else gigabit"}
-    (level,) = levels - {"gigabit"}
-    assert links_of(level) == links_of(level, 1) == (LINKS["gigabit"],)
-    assert [link.rate_bits_per_s for link in links_of(level, 3)] == [10**8]
+    assert set(map(str, levels)) == {"gigabit", "100Mbit on 2 3 else gigabit"}
+    (placed,) = levels - {read_networks("gigabit")}
+    assert placed.links() == placed.links(1) == (LINKS["gigabit"],)
+    assert [link.rate_bits_per_s for link in placed.links(3)] == [10**8]
     with pytest.raises(BadInputError, match="there is no worker 3; the cluster has the workers 1 to 2"):
         plan_of(tmp_path, text.replace("nodes: 3", "nodes: 2"))
     with pytest.raises(BadInputError, match="needs `elsewhere`"):
@@ -159,10 +161,10 @@ def test_a_link_of_some_workers_is_theirs_alone(tmp_path):
 
 def test_a_slow_link_divides_the_rate_of_its_worker_on_both_networks():
     fault = Fault(slow="link", on=2, factor=10)
-    level = "gigabit+ten-gigabit"
-    assert [link.rate_bits_per_s for link in links_on(level, 2, fault)] == [10**8, 10**9]
-    assert links_on(level, 1, fault) == links_of(level) == links_on(level, 2, None)
-    assert links_on("none", 2, fault) == (None,)
+    both = read_networks("gigabit+ten-gigabit")
+    assert [link.rate_bits_per_s for link in both.links(2, fault)] == [10**8, 10**9]
+    assert both.links(1, fault) == both.links() == both.links(2)
+    assert read_networks("none").links(2, fault) == (None,)
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from assay.model.cluster import EmbeddedSpec
 from assay.model.errors import AssayError
 from assay.model.fault import Fault, StageProgress
 from assay.model.installed import stack_of
+from assay.model.network import NO_NETWORK
 from assay.model.service import DaemonKind
 from assay.node.local import LocalNode
 from assay.platform import embedded
@@ -95,8 +96,8 @@ def test_it_waits_for_its_phase_and_strikes_once(daemon):
     ("fault", "progress"),
     [
         (KILL, so_far(100, 100)),  # the job has ended
-        (KILL.model_copy(update={"at": "reduce 10%"}), so_far(100, 9)),
-        (KILL.model_copy(update={"at": "merge map 50%"}), so_far(90)),
+        (Fault(kill="nodemanager", on=2, at="reduce 10%"), so_far(100, 9)),
+        (Fault(kill="nodemanager", on=2, at="merge map 50%"), so_far(90)),
     ],
 )
 def test_it_does_not_strike_at_another_time(fault, progress):
@@ -173,7 +174,7 @@ def test_without_namespaces_one_node_takes_the_place_of_several(monkeypatch):
     monkeypatch.setattr(embedded, "lacking_namespaces", lambda: "unshare failed: Operation not permitted")
     asked = EmbeddedSpec(nodes=3, network="gigabit", racks=((1, 2), (3,)))
     got = possible_here(asked)
-    assert (got.nodes, got.network, got.racks, got.workers) == (1, "none", (), ())
+    assert (got.nodes, got.network, got.racks, got.workers) == (1, NO_NETWORK, (), ())
     assert got.instead_of == "3 nodes with the network gigabit"
     alone = EmbeddedSpec()
     assert possible_here(alone) == alone

@@ -41,7 +41,7 @@ def test_every_length_is_so_many_times_shorter_and_processor_time_stays():
     assert model.jobs[0].elapsed_s == pytest.approx(2.5)
     assert [step.started_ms for step in model.steps] == [WALL_MS, WALL_MS + 1000]
     assert [step.seconds for step in model.steps] == [1.0, 10.0]
-    report = model.devices["disk"]["run"]
+    report = model.reports_of("disk")[0]["run"]
     assert (report.elapsed_seconds, report.busy_seconds, report.joules["total"]) == (10.0, 2.0, 20.0)
     assert (report.model_extra["late_seconds"], report.model_extra["seed"]) == (0.1, 7)
     assert [amount.value for amount in model.amounts] == [2.0, 8.0]

@@ -12,11 +12,14 @@ from assay.model.result import TrialResult
 from assay.model.scale import ScaleReport
 from assay.model.trial import Landed
 from assay.record.folder import Damaged, RunFolder
-from assay.record.reading import Unreadable, record_outline, whole_record
+from assay.record.reading import Needed, Unreadable, record_outline, whole_record
 from assay.record.scale_rules import RULES
 from assay.stats.duration_history import read_history
 from tests.builders import a_plan, a_record, a_trial, device_reports
 
+BUSY_READ = Needed(
+    frozenset({("disk", "run", "busy_s")}), frozenset({("run", "reads"), ("run", "writes"), ("run", "busy_seconds")})
+)
 AMOUNT = Amount(probe="energy", subject="cpu", series="energy_j", part="run", value=3.5)
 
 
@@ -55,9 +58,9 @@ def test_an_outline_keeps_the_amounts_that_were_asked_for_and_what_conditions_ar
         jobs=(job,), totals=totals((job,), ()), amounts=(AMOUNT, staged, busy, read),
         devices=device_reports({"hdd": {"staging": report, "run": report, "write out": report}}),
     )  # fmt: skip
-    outline = record_outline(record.model_dump_json(), {("disk", "run", "busy_s")})
+    outline = record_outline(record.model_dump_json(), BUSY_READ)
     assert outline.amounts == (busy,)
-    assert record_outline(record.model_dump_json(), {("disk", "run", "")}).amounts == (busy, read)
+    assert record_outline(record.model_dump_json(), Needed(frozenset({("disk", "run", "")}))).amounts == (busy, read)
     assert outline.devices == device_reports(
         {"hdd": {"run": {"reads": {"bytes": 5}, "writes": {"bytes": 7}, "busy_seconds": 1.5}}}
     )
@@ -85,10 +88,10 @@ def test_an_outline_keeps_the_processor_time_of_all_counters():
         ("", "Invalid JSON"),
         (
             '{"schema_version": 1, "facts": {"assay": "0.0.9"}}',
-            "schema_version is 1, this Assay reads 2 to 4: it can't read older",
+            "schema_version is 1, this Assay reads 2 to 5: it can't read older",
         ),
         ('{"schema_version": 1, "facts": {"assay": "0.0.9"}}', r"the Assay that wrote it \(0.0.9\)"),
-        ('{"schema_version": 5}', "newer"),
+        ('{"schema_version": 6}', "newer"),
         ("{}", "schema_version is null"),
         ('{"schema_version": true}', "schema_version is true"),
         ('{"schema_version": 2, "jobs": 5, "totals": 3}', "trial"),
@@ -104,7 +107,7 @@ def test_a_plan_of_an_older_schema_is_refused_with_the_reason(tmp_path):
     run.create(a_plan())
     file = tmp_path / "plan.json"
     file.write_text(json.dumps({**json.loads(file.read_text()), "schema_version": 1}))
-    with pytest.raises(BadInputError, match="schema_version is 1, this Assay reads 2 to 4"):
+    with pytest.raises(BadInputError, match="schema_version is 1, this Assay reads 2 to 5"):
         run.plan()
 
 

@@ -17,6 +17,7 @@ from assay.model.scale import (
     StrikeSeen,
 )
 from assay.record.folder import RunFolder
+from assay.record.reading import Needed
 from assay.record.scale_rules import (
     RULES,
     UNTOLD,
@@ -265,7 +266,7 @@ def test_a_record_that_is_read_is_judged_anew(tmp_path):
     (read,), _ = RunFolder(tmp_path / "run").records()
     assert (read.scale.rules, read.struck_out, read.doubts) == (RULES[-1].version, False, ())
     assert read.scale.seen == old.seen
-    (outline,), _ = RunFolder(tmp_path / "run").records(outlines=True)
+    (outline,), _ = RunFolder(tmp_path / "run").records(outlines=Needed())
     assert (outline.scale.checks, outline.scale.seen) == (read.scale.checks, None)
 
 

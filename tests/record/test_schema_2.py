@@ -58,7 +58,12 @@ def test_nothing_of_a_record_is_lost(runs, name):
         assert read.facts_shown == before.pop("facts") | {  # one fact became two
             name: fact for name, fact in read.facts_shown.items() if name.endswith("parameters")
         }
-        after = leaves(json.loads(read.model_dump_json()))
+        whole = json.loads(read.model_dump_json())
+        drives = {
+            drive.label: stored["reports"] for drive, stored in zip(read.devices, whole.pop("devices"), strict=True)
+        }
+        assert leaves(before.pop("devices", {})).items() <= leaves(drives).items()
+        after = leaves(whole)
         lost = {at: leaf for at, leaf in leaves(before).items() if after.get(at, ...) != leaf}
         assert lost.pop(("schema_version",)) == 2
         for number, medium in enumerate(before["trial"]["media"]):

@@ -86,7 +86,7 @@ def test_a_record_and_its_samples_are_read_as_those_of_this_schema(tmp_path):
     parquet.write_table(pyarrow.table(old), place / "samples.parquet")
     assert folder.plan() == a_plan(a_trial())
     assert whole_record(text) == record
-    assert record.schema_version == SCHEMA_VERSION == 4
+    assert record.schema_version == SCHEMA_VERSION == 5
     assert {key: values for key, (_, values) in folder.series(record.trial.id).items()} == {
         SeriesKey("cpu", "", "user_percent"): [1.0],
         SeriesKey("disk", "hdd", "read_mb_s"): [2.0],

@@ -30,8 +30,8 @@ def folder(tmp_path):
 @pytest.mark.parametrize("stray", STRAYS)
 def test_a_figure_that_is_no_number_is_missing_and_the_trial_stands(folder, stray):
     jobs = (a_job().model_copy(update={"phases": {"map": float(stray), "shuffle": 2.0}, "active_s": stray}),)
-    devices = device_reports({"disk": {"run": {"elapsed_seconds": 1.0, "joules": {"read": 1.0}}}})
-    device = devices["disk"]["run"].model_copy(update={"busy_seconds": stray, "joules": {"read": stray, "write": 1.0}})
+    (drive,) = device_reports({"disk": {"run": {"elapsed_seconds": 1.0, "joules": {"read": 1.0}}}})
+    report = drive.reports["run"].model_copy(update={"busy_seconds": stray, "joules": {"read": stray, "write": 1.0}})
     record = a_record(
         jobs=jobs,
         totals=totals(jobs, ()),
@@ -40,7 +40,7 @@ def test_a_figure_that_is_no_number_is_missing_and_the_trial_stands(folder, stra
             Output(path="/out", bytes=1, summary={"triangles": 7}).model_copy(update={"summary": {"a": stray, "b": 7}}),
         ),
         steps=(Step(name="run", started_ms=0, seconds=12.5), Step(name="stage", started_ms=0, seconds=stray)),
-        devices={"disk": {"run": device}},
+        devices=(drive.model_copy(update={"reports": {"run": report}}),),
     )
     samples = [
         Sample(probe="cpu", series="user_percent", time_ms=time, value=value) for time, value in ((1, 2.5), (2, stray))
@@ -58,7 +58,8 @@ def test_a_figure_that_is_no_number_is_missing_and_the_trial_stands(folder, stra
         {"shuffle": 2.0},
         None,
     )
-    assert (read.devices["disk"]["run"].busy_seconds, read.devices["disk"]["run"].joules) == (None, {"write": 1.0})
+    (reports,) = read.reports_of("disk")
+    assert (reports["run"].busy_seconds, reports["run"].joules) == (None, {"write": 1.0})
     assert read_table(folder.file(record.trial.id, "samples.parquet")).column("value").to_pylist() == [2.5]
     (doubt,) = read.doubts
     assert doubt.kind == "figures-left-out"

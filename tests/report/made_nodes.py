@@ -96,7 +96,7 @@ def on_cluster(record, workers=3, network="gigabit", emulated=True):
         update={
             "trial": trial,
             "amounts": cluster_amounts(workers, interfaces),
-            "devices": device_reports(reports) if emulated else {},
+            "devices": device_reports(reports) if emulated else (),
             "facts": {"cores": 2, "memory_bytes": 1 << 30, "host": "vm"},
         }
     )

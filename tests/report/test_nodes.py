@@ -11,6 +11,7 @@ import pytest
 from rich.console import Console
 
 from assay.cli.report import csv_of, json_lines
+from assay.model.network import read_networks
 from assay.report.analysis import RunData, analyse
 from assay.report.charts.matrix import COLOURS, MOST_NUMBERED
 from assay.report.markdown import markdown
@@ -35,7 +36,7 @@ TWO = "gigabit+ten-gigabit"
 
 
 def drawn(record, network="gigabit"):
-    return [ElementTree.fromstring(figure) for figure in drawn_networks(nodes_in(record), network)]
+    return [ElementTree.fromstring(figure) for figure in drawn_networks(nodes_in(record), read_networks(network))]
 
 
 def words(figure):

@@ -15,7 +15,7 @@ from assay.report.analysis import analyse
 from assay.report.terminal import print_report
 from assay.report.values import trial_values
 from assay.stats.summary import summarise
-from tests.builders import a_plan, a_record, a_trial
+from tests.builders import a_plan, a_record, a_trial, device_reports
 from tests.report.made_runs import made_run, made_trials, page
 from tests.report.made_trials import a_report
 
@@ -49,7 +49,9 @@ def test_the_page_says_how_late_an_emulated_drive_was():
     known = a_report(20.0) | {"late": {"requests": 9, "share": 0.012}}
     for late, said in (({"late_seconds": 3.26}, ">3.3 s, 1.2 %<"), ({}, ">1.2 %<")):
         device = DeviceReport.model_validate(known | late)
-        assert said in page(PLAN, [RECORDS[0].model_copy(update={"devices": {"hdd": {"run": device}}})], [])
+        assert said in page(
+            PLAN, [RECORDS[0].model_copy(update={"devices": device_reports({"hdd": {"run": device}})})], []
+        )
 
 
 def test_the_page_shows_failures_damage_and_what_is_missing(tmp_path):

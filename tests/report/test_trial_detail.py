@@ -135,7 +135,7 @@ def test_why_a_node_s_drive_was_not_measured_is_said_by_its_name():
         DOUBTS["disk-uncounted"].doubt(f"the disk of medium {name!r} was not measured: {reason}", name)
         for name, reason in (("ssd", "no device"), ("disk", "it vanished"))
     ]
-    record = a_cluster_record(emulated=False, doubts=tuple(doubts), amounts=(), devices={})
+    record = a_cluster_record(emulated=False, doubts=tuple(doubts), amounts=(), devices=())
     tables = the_tables(series={}, signature=None, phases=(), record=record)
     assert tables.reason("disk", subjects={"worker-2/disk", "disk", "worker-2"}) == doubts[1].what
     assert doubts[1].what in " ".join(words(timeline(tables, scale_of([tables]))))
@@ -143,7 +143,7 @@ def test_why_a_node_s_drive_was_not_measured_is_said_by_its_name():
 
 def test_what_no_probe_saw_is_said_and_not_drawn():
     doubt = DOUBTS["disk-uncounted"].doubt("the disk of medium 'hdd' was not measured: no device", "hdd")
-    bare = the_tables(series={}, signature=None, phases=(), record=a_record(doubts=(doubt,), amounts=(), devices={}))
+    bare = the_tables(series={}, signature=None, phases=(), record=a_record(doubts=(doubt,), amounts=(), devices=()))
     told = words(timeline(bare, scale_of([bare])))
     assert "processor: not measured: the record has nothing of it" in told
     assert "hdd: throughput and utilisation: not measured: the disk of medium 'hdd' was not measured: no device" in told
@@ -202,7 +202,7 @@ def test_a_trial_without_probes_says_so():
 
 
 def test_a_record_of_nothing_but_its_jobs_still_has_its_page():
-    seen = TrialTables(a_record(steps=(), amounts=(), devices={}, doubts=()))
+    seen = TrialTables(a_record(steps=(), amounts=(), devices=(), doubts=()))
     html = run_page(seen)
     assert "has no figure: its record does not have the start of its run" in html
     assert "unknown" in html

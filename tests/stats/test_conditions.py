@@ -57,16 +57,17 @@ def test_what_died_in_the_page_cache_was_not_on_the_drive():
 
 def test_of_several_drives_the_busiest_counts():
     one, other = counted(busy=3.3), counted(medium="ssd", busy=2.2)
-    both = one.model_copy(update={"devices": {**one.devices, **other.devices}})
+    both = one.model_copy(update={"devices": (*one.devices, *other.devices)})
     assert busy_share(both) == pytest.approx(0.3)
 
 
 def test_the_drives_of_all_nodes_count_and_the_busiest_of_them():
     one = counted(busy=3.3)
-    run = one.devices["hdd"]["run"]
-    idle = run.model_copy(update={"busy_seconds": 1.1, "reads": None, "writes": None})
-    nodes = {"worker-1/hdd": one.devices["hdd"], "worker-2/hdd": {**one.devices["hdd"], "run": idle}}
-    both = one.model_copy(update={"devices": nodes})
+    (reports,) = one.reports_of("hdd")
+    idle = reports["run"].model_copy(update={"busy_seconds": 1.1, "reads": None, "writes": None})
+    both = one.model_copy(
+        update={"devices": device_reports({"worker-1/hdd": reports, "worker-2/hdd": {**reports, "run": idle}})}
+    )
     assert busy_seconds(both) == pytest.approx(4.4)
     assert busy_share(both) == pytest.approx(0.3)
     shares = {found.kind: found.share for found in conditions({"hdd": [both]}, "hdd")}

@@ -330,14 +330,14 @@ def test_nodes_that_share_a_machine_have_its_processors_counted_once():
 
 
 def test_of_several_nodes_the_drives_that_reported_are_not_missing():
-    """What a node's drive reports is by NODE/MEDIUM."""
     report = {"elapsed_seconds": 20.0, "joules": {"idle": 10.0, "total": 30.0}}
     base = record([an_amount("cpu", "machine", "user_s", "run", 10.0)], use=False)
     media = (MediumSpec(name="hdd", kind="emulated", profile="p"),)
     trial = base.trial.model_copy(update={"media": media, "placement": pure("hdd")})
     of_nodes = device_reports({f"worker-{number}/hdd": {"run": report} for number in (1, 2)})
     account = energy_account(base.model_copy(update={"trial": trial, "devices": of_nodes}), {}, MODEL)
-    assert {one.component for one in account.energies} >= {"worker-1/hdd", "worker-2/hdd"}
+    drives = {(energy.worker, energy.label) for energy in account.energies if energy.component == "hdd"}
+    assert drives == {("worker-1", "worker-1/hdd"), ("worker-2", "worker-2/hdd")}
     assert not [name for name in account.missing if name == "hdd in run"]
     assert "hdd in staging" in account.missing
 

@@ -3,6 +3,7 @@
 import pytest
 
 from assay.model.energy import PowerModel
+from assay.model.network import read_networks
 from assay.model.record import Amount, Sample
 from assay.model.registry import SERVICES
 from assay.model.scale import ScaleReport
@@ -61,7 +62,7 @@ def test_a_services_traffic_has_the_name_that_it_gives():
     with plugged_in():
         SERVICES.add("key-value", Service("key-value", traffic={"values_to_server": "values"}))
         assert passed(record) == {("n1", "n2", ""): {"values": 3 * MIB, CONTROL: 1 * MIB}}
-        (matrix,) = drawn_networks(nodes_in(record), "gigabit")
+        (matrix,) = drawn_networks(nodes_in(record), read_networks("gigabit"))
     assert "values 3.0 MiB" in matrix
 
 

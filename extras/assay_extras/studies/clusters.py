@@ -9,7 +9,7 @@ from statistics import mean
 
 from assay.model.cluster import MASTER
 from assay.model.installed import counted_by_tasks, kind_of, series_kind
-from assay.model.network import Pair, links_of
+from assay.model.network import Pair
 from assay.model.quantity import Kind
 from assay.model.record import Amount, Part, Record
 from assay.model.trial import Trial
@@ -46,7 +46,7 @@ def _network(trial: Trial) -> str | None:
     """By the data's network; None where nodes are none of their own, or have links that the study had not."""
     if not trial.cluster.workers:
         return None
-    link = links_of(trial.cluster.network)[-1]
+    link = trial.cluster.network.links()[-1]
     part = _part(trial)
     return None if link is None or part is None else NETWORKS.get(round(link.rate_bits_per_s * part))
 
@@ -131,7 +131,7 @@ def _bytes(record: Record, base: Point, parts: tuple[Part, ...], input_bytes: fl
 
 def _drives(record: Record, node: str, parts: Collection[Part], sides: Collection[str]) -> float | None:
     """Bytes by the reports of a node's drives, else by its machine's counters; None where there are neither."""
-    reports = [report for name, own in record.devices.items() if name.startswith(f"{node}/") for report in own.items()]
+    reports = [report for drive in record.devices if drive.node == node for report in drive.reports.items()]
     requests = [getattr(report, side) for part, report in reports if part in parts for side in sides]
     found = [float(request.bytes) for request in requests if request is not None]
     if not reports:

@@ -19,7 +19,7 @@ from assay.model.cluster import EmbeddedSpec, even_racks
 from assay.model.errors import BadInputError
 from assay.model.installation import Installation
 from assay.model.naming import nearest
-from assay.model.network import MOST_NODES, NO_NETWORK, links_of
+from assay.model.network import MOST_NODES, NONE, read_networks
 from assay.plan.settings import resolve, shipped_profiles
 from assay.platform import held
 from assay.probe.sampler import remove_left_overs
@@ -50,7 +50,7 @@ def cluster() -> None:
 @cluster.command("up")
 @click.option("--settings", default="stock", show_default=True, help="A shipped settings profile, such as defaults.")
 @click.option("--nodes", type=WholeNumber(1, MOST_NODES), default=1, show_default=True, help="Workers.")
-@click.option("--network", default=NO_NETWORK, show_default=True, help="Between nodes, such as gigabit or 200Mbit.")
+@click.option("--network", default=NONE, show_default=True, help="Between nodes, such as gigabit or 200Mbit.")
 @click.option("--racks", type=WholeNumber(1, MOST_NODES), default=1, show_default=True, help="Of the workers.")
 @output_options
 def up(settings: str, nodes: int, network: str, racks: int, *, output: Output) -> None:
@@ -65,13 +65,13 @@ def up(settings: str, nodes: int, network: str, racks: int, *, output: Output) -
     if settings not in profiles:
         raise BadInputError(f"unknown settings profile {settings!r}; {nearest(settings, list(profiles))}")
     try:
-        links_of(network)
+        networks = read_networks(network)
     except ValueError as error:
         raise BadInputError(f"--network: {error}") from None
     with closing(ConsoleDisplay(output.progress, verbose=output.verbose)) as display, interruptible():
         display.step("start cluster")
         properties = resolve(settings, profiles).properties
-        spec = EmbeddedSpec(nodes=nodes, network=network, racks=even_racks(racks, nodes))
+        spec = EmbeddedSpec(nodes=nodes, network=networks, racks=even_racks(racks, nodes))
         started = held.up(installation, spec, os.environ, properties, display)
     print_line(console, f"Hadoop {started.details['hadoop_version']} is running; `assay cluster down` stops it.")
     if spec.workers:

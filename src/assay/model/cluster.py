@@ -9,7 +9,7 @@ from pydantic import Discriminator, Field, Tag, model_validator
 from assay.model.base import Frozen
 from assay.model.fault import Fault, worker_name
 from assay.model.kerberos import KerberosSpec
-from assay.model.network import NO_NETWORK
+from assay.model.network import NO_NETWORK, Networks
 from assay.model.node_source import NodeSourceSpec
 from assay.model.scale import DEFAULT_CPUS
 
@@ -52,16 +52,15 @@ class EmbeddedSpec(Frozen):
 
     `kind` is the name of one in PLATFORMS. `starts` names how much start-up waiting is cut (`brisk`) or left as Hadoop
     ships it (`stock`); `memory_mb` and `vcores` are what each worker offers to containers (Hadoop's own defaults).
-    `nodes` is how many workers there are, `network` the one that Assay emulates between them (`none`: nothing is
-    shaped; see `model.network`). `limit_memory_bytes` bounds what all daemons and containers of a node together may
-    use, page cache included, `page_cache_bytes` the page cache apart from what processes need for themselves, and
-    `limit_cpus` how many cores' worth of time; None is no bound. `fault` is what goes wrong on one worker, `racks` are
-    the workers' numbers of each rack (none: all are in one). `instead_of` says what the experiment asked for where this
-    machine can't have several nodes. With a `dilation` the cluster is a scale model (docs/research/scale-model.md):
-    its nodes have `limit_cpus` cores, by default one, of machines that are so many times faster than what they get
-    here. `auto_for` is the plan's largest cluster whose dilation is `auto`, where that is not this one: what is
-    compared has to run at one dilation, and the largest needs most. `jobs_at_once` is how many jobs it must be able to
-    run at the same time: the most of any trial of the plan.
+    `nodes` is how many workers there are, `network` what Assay emulates between them. `limit_memory_bytes` bounds what
+    all daemons and containers of a node together may use, page cache included, `page_cache_bytes` the page cache apart
+    from what processes need for themselves, and `limit_cpus` how many cores' worth of time; None is no bound. `fault`
+    is what goes wrong on one worker, `racks` are the workers' numbers of each rack (none: all are in one).
+    `instead_of` says what the experiment asked for where this machine can't have several nodes. With a `dilation` the
+    cluster is a scale model (docs/research/scale-model.md): its nodes have `limit_cpus` cores, by default one, of
+    machines that are so many times faster than what they get here. `auto_for` is the plan's largest cluster whose
+    dilation is `auto`, where that is not this one: what is compared has to run at one dilation, and the largest needs
+    most. `jobs_at_once` is how many jobs it must be able to run at the same time: the most of any trial of the plan.
     """
 
     kind: str = EMBEDDED
@@ -69,7 +68,7 @@ class EmbeddedSpec(Frozen):
     memory_mb: int = Field(default=8192, ge=1, le=MOST_WHOLE)
     vcores: int = Field(default=8, ge=1, le=MOST_WHOLE)
     nodes: int = Field(default=1, ge=1)
-    network: str = NO_NETWORK
+    network: Networks = NO_NETWORK
     limit_memory_bytes: int | None = None
     limit_cpus: float | None = None
     page_cache_bytes: int | None = None
@@ -119,7 +118,7 @@ class ExistingSpec(Frozen):
     kerberos: KerberosSpec | None = None
 
     nodes: ClassVar[None] = None
-    network: ClassVar[str] = NO_NETWORK
+    network: ClassVar[Networks] = NO_NETWORK
     limit_memory_bytes: ClassVar[None] = None
     limit_cpus: ClassVar[None] = None
     page_cache_bytes: ClassVar[None] = None

@@ -3,7 +3,9 @@
 EDP and ED2P are the energy-delay products of the HPC study (its equation 1: ED2P = EC x ET^2): lower is better.
 """
 
-from typing import Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple
+
+from pydantic import Field
 
 from assay.model.base import Frozen
 from assay.model.record import Basis, Part
@@ -113,17 +115,23 @@ class Energy(Frozen):
     """Joules of one component in one part of a trial.
 
     `component` is `node` (all of it), `platform` (processor, memory and board), `cpu`, `memory` or a medium's name.
-    `within` names the component that holds it already: such joules are shown and not added up. `power` is how they
-    were spread over time.
+    `worker` is the cluster's node whose medium that is, where several share the machine `node`. `within` names the
+    component that holds it already: such joules are shown and not added up. `power` is how they were spread over time.
     """
 
     node: str
     component: str
+    worker: Annotated[str | None, Field(exclude_if=lambda worker: worker is None)] = None
     part: Part
     energy_j: Ranged
     basis: Basis
     within: str | None = None
     power: PowerSeries | None = None
+
+    @property
+    def label(self) -> str:
+        """The component, with the worker whose it is before it: `hdd`, `worker-1/hdd`."""
+        return f"{self.worker}/{self.component}" if self.worker else self.component
 
 
 class EnergyAccount(Frozen):

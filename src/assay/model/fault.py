@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Mapping
-from typing import Annotated, Literal, NamedTuple, Protocol
+from typing import Annotated, Any, Literal, NamedTuple, Protocol
 
-from pydantic import Field, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
 from assay.model.base import Frozen, Whole
 from assay.model.quantity import Kind, KnownCount
@@ -18,14 +18,28 @@ NODE, DRIVE, LINK = "node", "drive", "link"
 MOST_TIMES_SLOWER = 100
 
 _PHASE = re.compile(r"(?:(?P<job>.+) )?(?P<stage>[A-Za-z][\w-]*) (?P<percent>\d{1,3}) ?%")
+_NO_PHASE = "`kill` needs `at`, the progress of a stage from 0% to 100%, such as `at: map 50%`"
 
 
-class Phase(NamedTuple):
+class Phase(Frozen):
     """When a stage of a job is done to so many percent; without a job's name that of the first job to get there."""
 
-    job: str
+    job: str = ""
     stage: str
     percent: int
+
+    def __str__(self) -> str:
+        return f"{self.job} {self.stage} {self.percent}%".strip()
+
+
+def _phase(value: Any) -> Any:
+    """A phase as experiments and records of schema 4 write it."""
+    if not isinstance(value, str):
+        return value
+    match = _PHASE.fullmatch(value)
+    if value and (match is None or int(match["percent"]) > 100):
+        raise ValueError(_NO_PHASE)
+    return match and {"job": match["job"] or "", "stage": match["stage"], "percent": int(match["percent"])}
 
 
 class Fault(Frozen):
@@ -38,7 +52,7 @@ class Fault(Frozen):
     """What is slow from the cluster's start on: `drive` is all emulated drives of the worker, `link` its links."""
     on: Whole = Field(ge=1)
     """The worker's number, from 1."""
-    at: str = ""
+    at: Annotated[Phase | None, BeforeValidator(_phase, json_schema_input_type=str)] = None
     """Of a kill: when, as the progress of a job's stage, such as `map 50%`. With a job's name before it (`sort map
     50%`) it counts in that job, else in the first that gets there."""
     factor: Whole = Field(default=1, ge=1, le=MOST_TIMES_SLOWER)
@@ -48,8 +62,8 @@ class Fault(Frozen):
     def _one_thing_is_said_whole(self) -> "Fault":
         if bool(self.kill) == bool(self.slow):
             raise ValueError("a fault has either `kill` or `slow`")
-        if self.kill and not self.phase:
-            raise ValueError("`kill` needs `at`, the progress of a stage from 0% to 100%, such as `at: map 50%`")
+        if self.kill and not self.at:
+            raise ValueError(_NO_PHASE)
         if self.kill and self.factor != 1:
             raise ValueError("`factor` belongs to `slow`; leave it out")
         if self.slow and self.at:
@@ -57,14 +71,6 @@ class Fault(Frozen):
         if self.slow and self.factor == 1:
             raise ValueError("`slow` needs `factor`, how many times slower, from 2 to 100")
         return self
-
-    @property
-    def phase(self) -> Phase | None:
-        """When a kill strikes; None of what is slow all the time, and where `at` says no such thing."""
-        match = _PHASE.fullmatch(self.at)
-        if match is None or int(match["percent"]) > 100:
-            return None
-        return Phase(match["job"] or "", match["stage"], int(match["percent"]))
 
     @property
     def worker(self) -> str:

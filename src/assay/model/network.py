@@ -2,14 +2,16 @@
 
 import re
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
+
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
 from assay.model.base import Frozen
 from assay.model.fault import LINK, Fault
 from assay.model.naming import nearest
 
-NO_NETWORK = "none"
-"""Nothing shapes what nodes send."""
+NONE = "none"
+"""The name of no network: nothing shapes what nodes send."""
 
 MOST_NODES = 200
 """Workers of a cluster of Assay's own: what fits into its range of addresses, with the masters' node."""
@@ -72,7 +74,7 @@ LINKS: Mapping[str, LinkSpec] = {
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9}
 _RATE = re.compile(r"([0-9]{1,6}(?:\.[0-9]{1,6})?) ?([kmg]?)bit(?:/s)?", re.IGNORECASE)
 _OTHER_RATE = re.compile(r"([0-9]{1,6}(?:\.[0-9]{1,6})?) ?([kmgKMG]?)i?(?:(B|b)(?:/s|ps)?)?")
-_PLACED = re.compile(r"(?P<own>\S+) on (?P<on>[1-9]\d{0,2}(?: [1-9]\d{0,2})*) else (?P<other>\S+)")
+_PLACED = re.compile(r"(\S+) on ([0-9 ]+) else (\S+)")
 _LATENCY = re.compile(r"([0-9]{1,6}(?:\.[0-9]{1,3})?) ?(us|ms)")
 LEAST_RATE, MOST_RATE = 10**6, 10**11
 MOST_LATENCY_US = 10**6
@@ -84,16 +86,75 @@ BESIDE = "+"
 KINDS = ("control", "data")
 
 
-def network_level(given: Any) -> str:
-    """A network as trials and tables name it: a name, `RATE` or `RATE,LATENCY`, or two such. Raises ValueError."""
-    if isinstance(given, Mapping):
-        given = _level_of(given)
-    links_of(str(given))
-    return str(given)
+class Network(Frozen):
+    """What nodes have for links to one switch, None where nothing is shaped; `text` is how experiments write it.
+
+    Of a network that only the workers `on` it have, all other nodes have the link `elsewhere`.
+    """
+
+    text: str
+    link: LinkSpec | None = None
+    on: tuple[int, ...] = ()
+    elsewhere: LinkSpec | None = None
+
+    def link_of(self, worker: int) -> LinkSpec | None:
+        """The link of a worker; 0 stands for the master, which no network names."""
+        return self.elsewhere if self.on and worker not in self.on else self.link
 
 
-def _level_of(given: Mapping[str, Any]) -> str:
-    """Write the level of a map of one network or two. Raises ValueError, with the key that is wrong."""
+class Networks(Frozen):
+    """The networks between a cluster's nodes: one, or one of control and one of the store's data and the shuffle."""
+
+    networks: Annotated[tuple[Network, ...], Field(min_length=1, max_length=2)]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_text(cls, given: Any) -> Any:
+        """What tables and records of schema 4 write."""
+        return {"networks": _networks_in(given)} if isinstance(given, str) else given
+
+    @model_serializer(mode="wrap")
+    def _none_as_a_word(self, plain: SerializerFunctionWrapHandler) -> Any:
+        return NONE if self == NO_NETWORK else plain(self)
+
+    def __str__(self) -> str:
+        return BESIDE.join(network.text for network in self.networks)
+
+    @property
+    def workers(self) -> set[int]:
+        """The numbers of the workers that they name."""
+        return {number for network in self.networks for number in network.on}
+
+    @property
+    def titles(self) -> dict[str, str]:
+        """What a node's interfaces are on where it has two: `control network (gigabit)`; else nothing."""
+        if len(self.networks) == 1:
+            return {}
+        return {
+            interface: f"{kind} network ({network.text})"
+            for interface, kind, network in zip(INTERFACES, KINDS, self.networks, strict=True)
+        }
+
+    def links(self, worker: int = 0, fault: Fault | None = None) -> tuple[LinkSpec | None, ...]:
+        """The links of a worker, slower where a fault makes them so; without its number those of the master."""
+        times = 1 if fault is None else fault.slows(LINK, worker)
+        links = [network.link_of(worker) for network in self.networks]
+        return tuple(
+            link and link.model_copy(update={"rate_bits_per_s": link.rate_bits_per_s // times}) for link in links
+        )
+
+
+def read_networks(given: Any) -> Networks:
+    """Read networks as experiments write them: a name, `RATE`, `RATE,LATENCY`, or a map. Raises ValueError."""
+    networks = _networks_of(given) if isinstance(given, Mapping) else _networks_in(str(given))
+    if len(networks) > 2:
+        text = BESIDE.join(network.text for network in networks)
+        raise ValueError(f"a node has at most two networks, and {text!r} are {len(networks)}")
+    return Networks(networks=networks)
+
+
+def _networks_of(given: Mapping[str, Any]) -> tuple[Network, ...]:
+    """One or two networks of a map. Raises ValueError, with the key that is wrong."""
     two = any(kind in given for kind in KINDS)
     keys = KINDS if two else (*_EXAMPLES, "on", "elsewhere")
     if unknown := [key for key in given if key not in keys]:
@@ -104,73 +165,46 @@ def _level_of(given: Mapping[str, Any]) -> str:
             cure = f"write {key}: {_EXAMPLES.get(key, 'gigabit')}" if key not in KINDS else cure
             raise ValueError(f"{key} is {'empty' if key in given else 'missing'}; {cure}")
     if two:
-        return BESIDE.join(_level_at(key, given[key]) for key in KINDS)
+        return tuple(network for key in KINDS for network in _networks_at(key, given[key]))
     if re.fullmatch(r"[0-9.]+", latency := str(given.get("latency"))):
         raise ValueError(f"latency {latency} has no unit; write {latency}us or {latency}ms")
-    rate = ",".join(str(given[key]).replace(" ", "") for key in _EXAMPLES if key in given)
+    own = ",".join(str(given[key]).replace(" ", "") for key in _EXAMPLES if key in given)
     if "on" not in given:
-        return rate
+        return (Network(text=own, link=_link_of(own)),)
     if "elsewhere" not in given:
         raise ValueError("a network `on` some workers needs `elsewhere`, that of the other nodes, such as gigabit")
     on = given["on"] if isinstance(given["on"], list) else [given["on"]]
-    return f"{rate} on {' '.join(map(str, on))} else {_level_at('elsewhere', given['elsewhere'])}"
+    other = BESIDE.join(network.text for network in _networks_at("elsewhere", given["elsewhere"]))
+    return (_placed(own, " ".join(map(str, on)), other),)
 
 
-def _level_at(key: str, given: Any) -> str:
-    """The network of one key. Raises ValueError, with that key."""
+def _networks_at(key: str, given: Any) -> tuple[Network, ...]:
+    """The networks of one key. Raises ValueError, with that key."""
     try:
-        return network_level(given)
+        return read_networks(given).networks
     except ValueError as error:
         raise ValueError(f"{key}: {error}") from None
 
 
-def links_of(level: str, worker: int = 0) -> tuple[LinkSpec | None, ...]:
-    """The links of a worker, None for one of `none`; without its number those of the master and of all not named.
-
-    Raises ValueError for what is no network.
-    """
-    levels = level.split(BESIDE)
-    if len(levels) > 2:
-        raise ValueError(f"a node has at most two networks, and {level!r} are {len(levels)}")
-    return tuple(_link_on(network, worker) for network in levels)
+def _networks_in(text: str) -> tuple[Network, ...]:
+    """Networks as tables write them. Raises ValueError for what is none."""
+    networks = []
+    for level in text.split(BESIDE):
+        placed = _PLACED.fullmatch(level)
+        networks.append(_placed(*placed.groups()) if placed else Network(text=level, link=_link_of(level)))
+    return tuple(networks)
 
 
-def links_on(level: str, worker: int, fault: Fault | None) -> tuple[LinkSpec | None, ...]:
-    """A worker's links, slower where a fault makes them so."""
-    times = 1 if fault is None else fault.slows(LINK, worker)
-    return tuple(
-        link and link.model_copy(update={"rate_bits_per_s": link.rate_bits_per_s // times})
-        for link in links_of(level, worker)
-    )
-
-
-def workers_named(level: str) -> set[int]:
-    """The numbers of the workers that a network names."""
-    matches = [_PLACED.fullmatch(network) for network in level.split(BESIDE)]
-    return {int(number) for match in matches if match for number in match["on"].split()}
-
-
-def _link_on(level: str, worker: int) -> LinkSpec | None:
-    placed = _PLACED.fullmatch(level)
-    if placed is None:
-        return _link_of(level)
-    link, other = _link_of(placed["own"]), _link_of(placed["other"])
-    return link if str(worker) in placed["on"].split() else other
-
-
-def networks_of(level: str) -> dict[str, str]:
-    """What a node's interfaces are on where it has two: `control network (gigabit)`; else nothing."""
-    levels = level.split(BESIDE)
-    if len(levels) == 1:
-        return {}
-    return {
-        interface: f"{kind} network ({network})"
-        for interface, kind, network in zip(INTERFACES, KINDS, levels, strict=False)
-    }
+def _placed(own: str, on: str, other: str) -> Network:
+    """A network that some workers have, by their numbers. Raises ValueError where one of them is none."""
+    if not re.fullmatch(r"[1-9]\d{0,2}( [1-9]\d{0,2})*", on):
+        raise ValueError(f"on is {on!r}, and must be the numbers of workers, such as [1, 2]")
+    numbers = tuple(map(int, on.split()))
+    return Network(text=f"{own} on {on} else {other}", link=_link_of(own), on=numbers, elsewhere=_link_of(other))
 
 
 def _link_of(level: str) -> LinkSpec | None:
-    if level == NO_NETWORK or level in LINKS:
+    if level == NONE or level in LINKS:
         return LINKS.get(level)
     rate_text, _, latency_text = level.partition(",")
     rate, latency = _RATE.fullmatch(rate_text), _LATENCY.fullmatch(latency_text)
@@ -183,7 +217,7 @@ def _link_of(level: str) -> LinkSpec | None:
         lacks = "an unknown unit" if other[2] or other[3] else "no unit"
         raise ValueError(f"the rate {rate_text} has {lacks}; write bits per second, such as {number:g}{prefix}bit")
     if rate is None or (latency_text and latency is None):
-        known = [NO_NETWORK, *LINKS]
+        known = [NONE, *LINKS]
         raise ValueError(
             f"unknown network {level!r}; {nearest(level, known, most=2)} Known are {', '.join(known)}; one of your own "
             "is {rate: 1Gbit, latency: 100us}"
@@ -193,3 +227,6 @@ def _link_of(level: str) -> LinkSpec | None:
     if not LEAST_RATE <= bits <= MOST_RATE or latency_us > MOST_LATENCY_US:
         raise ValueError(f"a network of {level} is not possible: rates are 1Mbit to 100Gbit, latencies at most 1000ms")
     return LinkSpec(rate_bits_per_s=bits, latency_us=latency_us)
+
+
+NO_NETWORK = Networks(networks=(Network(text=NONE),))

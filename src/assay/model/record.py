@@ -18,7 +18,7 @@ from assay.model.quantity import ClockTimeS, KnownClockTimeS, MomentMs
 from assay.model.scale import ScaleReport
 from assay.model.trial import Landed, Trial
 
-SCHEMA_VERSION: Literal[4] = 4
+SCHEMA_VERSION: Literal[5] = 5
 
 Counters = Mapping[str, Mapping[str, int]]
 """The engine's, by group and name."""
@@ -230,12 +230,20 @@ class Status(StrEnum):
     FAILED = "failed"
 
 
-class DriveReports(NamedTuple):
-    """What a medium's own device did in each interval; `node` is empty where there is one only."""
+class DriveReports(Frozen):
+    """What a medium's own device did."""
 
-    node: str
     medium: str
+    """The medium's name."""
+    node: str | None = None
+    """The node whose drive it is; null if there is one only."""
     reports: Mapping[str, DeviceReport]
+    """A report for each interval."""
+
+    @property
+    def label(self) -> str:
+        """The medium, with the node before it where there are several: `hdd`, `worker-1/hdd`."""
+        return f"{self.node}/{self.medium}" if self.node else self.medium
 
 
 class Machine(NamedTuple):
@@ -253,7 +261,7 @@ OF_MEDIA = "medium."
 class Record(Frozen):
     """All that a trial left."""
 
-    schema_version: Literal[4] = SCHEMA_VERSION
+    schema_version: Literal[5] = SCHEMA_VERSION
     """The version of this form."""
     trial: Trial
     """What was planned."""
@@ -288,8 +296,8 @@ class Record(Frozen):
     """What the trial's fault did; null without one, or if the trial failed before its jobs began."""
     scale: ScaleReport | None = None
     """The scale model that the trial ran on, and the checks of it; null without a `dilation`."""
-    devices: Mapping[str, Mapping[str, DeviceReport]] = {}
-    """What the media's own devices did, by medium and interval; on several nodes by `NODE/MEDIUM`."""
+    devices: tuple[DriveReports, ...] = ()
+    """What the media's own devices did, each node's apart."""
     amounts: tuple[Amount, ...] = ()
     """What probes counted, by interval; see [probes](probes.md). Empty with `probes: none`."""
     verdicts: tuple[CheckResult, ...] = ()
@@ -320,15 +328,9 @@ class Record(Frozen):
         }
         return {name: fact_text(fact) for name, fact in {**self.facts, **media}.items()}
 
-    @property
-    def drives(self) -> list[DriveReports]:
-        """What each medium's own device did, on several nodes each node's."""
-        names = [(name.rpartition("/"), reports) for name, reports in self.devices.items()]
-        return [DriveReports(node, medium, reports) for (node, _, medium), reports in names]
-
-    def reports_of(self, medium: str) -> list[Mapping[str, DeviceReport]]:
-        """What the devices of one medium did."""
-        return [drive.reports for drive in self.drives if drive.medium == medium]
+    def reports_of(self, medium: str, node: str | None = None) -> list[Mapping[str, DeviceReport]]:
+        """What the devices of one medium did, those of all nodes or of one."""
+        return [drive.reports for drive in self.devices if drive.medium == medium and node in {None, drive.node}]
 
     @property
     def modelled(self) -> bool:

@@ -23,6 +23,7 @@ from assay.model.drive_profile import way_of
 from assay.model.fault import NO_FAULT, fault_level
 from assay.model.layout import INTERMEDIATE
 from assay.model.naming import size_of
+from assay.model.network import NONE, read_networks
 
 TOLERANCE_SHARE = 0.05
 """A landed share that differs by more than this from the wanted one is doubted."""
@@ -380,7 +381,7 @@ FACTORS = (
     Factor("store", "store", "store", usual={USUAL_STORE}),
     Factor("engine", "engine", "engine", usual={USUAL_ENGINE}),
     Factor("nodes", "cluster.nodes", "cluster.nodes", nodes_level, int, usual={"1", nodes_level(None)}),
-    Factor("network", "cluster.network", "cluster.network", usual={"none"}),
+    Factor("network", "cluster.network", "cluster.network", parse=read_networks, usual={NONE}),
     Factor("memory", "memory", "cluster.limit_memory_bytes", memory_level, size_of, usual={ALL}),
     Factor("page_cache", "page_cache", "cluster.page_cache_bytes", memory_level, size_of, usual={ALL}),
     Factor("cpus", "cpus", "cluster.limit_cpus", cpus_level, float, usual={ALL}),
@@ -403,7 +404,7 @@ DEFAULT_WORTH = 0.10
 class Plan(Frozen):
     """All trials of an experiment, in the order in which they run."""
 
-    schema_version: Literal[4] = 4
+    schema_version: Literal[5] = 5
     """The version of this form."""
     experiment: str
     """The experiment's name."""

@@ -13,7 +13,7 @@ from pydantic_core import PydanticCustomError
 from assay.model.base import Frozen, Whole
 from assay.model.cluster import MOST_WHOLE, racks_as_listed
 from assay.model.kerberos import KerberosSpec
-from assay.model.network import LINKS, MOST_NODES, NO_NETWORK, network_level
+from assay.model.network import LINKS, MOST_NODES, NO_NETWORK, NONE, Networks, read_networks
 from assay.model.registry import NODE_SOURCES, PLATFORMS
 from assay.plan.entry_parts import Many, OneOf, Worker
 
@@ -31,7 +31,7 @@ def cluster_short(value: Any) -> Any:
 def _network(value: Any) -> Any:
     """A network's name, or its rate and latency in a word."""
     try:
-        return network_level(value)
+        return read_networks(value)
     except ValueError as error:
         raise PydanticCustomError("network", "{reason}", {"reason": str(error)}) from None
 
@@ -52,16 +52,15 @@ class NetworkEntry(Frozen):
 class NetworksEntry(Frozen):
     """Two networks. Each node has an interface on both, and its name on the second one ends in `-data`."""
 
-    control: Literal[*(NO_NETWORK, *LINKS)] | NetworkEntry  # type: ignore[valid-type]  # names that are data
+    control: Literal[*(NONE, *LINKS)] | NetworkEntry  # type: ignore[valid-type]  # names that are data
     """What the masters and the tasks' own connections use."""
-    data: Literal[*(NO_NETWORK, *LINKS)] | NetworkEntry  # type: ignore[valid-type]
+    data: Literal[*(NONE, *LINKS)] | NetworkEntry  # type: ignore[valid-type]
     """What the store's data and the shuffle use."""
 
 
-# A network, or two, as trials name it.
-Network = Annotated[
-    str,
-    BeforeValidator(_network, json_schema_input_type=Literal[*(NO_NETWORK, *LINKS)] | NetworkEntry | NetworksEntry),
+WrittenNetworks = Annotated[
+    Networks,
+    BeforeValidator(_network, json_schema_input_type=Literal[*(NONE, *LINKS)] | NetworkEntry | NetworksEntry),
 ]
 
 Racks = int | tuple[tuple[Worker, ...], ...]
@@ -125,7 +124,7 @@ class ClusterEntry(Frozen):
     nodes: Many[Annotated[Whole, Field(ge=1, le=MOST_NODES)]] = []
     """Numbers of workers, by default 1. With several, or with a network, each node is a host of its own on this machine
     and the masters have one more node. Embedded only."""
-    network: Many[Network] = [NO_NETWORK]
+    network: Many[WrittenNetworks] = [NO_NETWORK]
     """The network that Assay emulates between the nodes: `none`, `fast-ethernet`, `gigabit`, `ten-gigabit`,
     `ipoib-qdr-like`, a map such as `{rate: 1Gbit, latency: 100us}`, or two networks: `{control: gigabit, data:
     ipoib-qdr-like}`. Embedded only."""

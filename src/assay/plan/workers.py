@@ -7,7 +7,7 @@ from assay.model.errors import BadInputError
 from assay.model.fault import DRIVE, LINK, NODE, Fault
 from assay.model.medium import medium_of
 from assay.model.naming import nearest
-from assay.model.network import LEAST_RATE, links_of, workers_named
+from assay.model.network import LEAST_RATE
 from assay.model.platform import TrialKinds
 from assay.model.service import DaemonKind
 from assay.model.trial import Trial
@@ -39,7 +39,7 @@ def _mistakes(
     for medium in trial.media:
         if wrong := _unknown(medium.on, nodes):
             yield ["media", medium.name], f"medium {medium.name}: {wrong}"
-    if wrong := _unknown(sorted(workers_named(network)), nodes):
+    if wrong := _unknown(sorted(network.workers), nodes):
         yield ["cluster", "network"], f"network {network}: {wrong}"
     for rack in trial.cluster.racks:
         if wrong := _unknown(rack, nodes):
@@ -94,7 +94,7 @@ def _impossible(fault: Fault, trial: Trial, kinds: TrialKinds) -> Iterator[str]:
             except BadInputError as error:
                 yield str(error)
     if fault.slow == LINK:
-        links = [link for link in links_of(trial.cluster.network, fault.on) if link is not None]
+        links = [link for link in trial.cluster.network.links(fault.on) if link is not None]
         if not links:
             yield "the network is none, so there is no link with a rate; say cluster: {network: gigabit}, or another"
         if any(link.rate_bits_per_s // fault.factor < LEAST_RATE for link in links):
@@ -115,7 +115,7 @@ def _on_the_only_node(fault: Fault, of_store: Iterable[DaemonKind], *, loses_dat
 
 def _no_such_phase(fault: Fault, trial: Trial, kinds: TrialKinds, asked: Mapping[str, str]) -> Iterator[str]:
     """Why the workload's jobs have no such phase, where that is known before they run."""
-    phase = fault.phase
+    phase = fault.at
     if phase is None:
         return
     engine = kinds.engine
@@ -124,7 +124,7 @@ def _no_such_phase(fault: Fault, trial: Trial, kinds: TrialKinds, asked: Mapping
         hint = nearest(phase.stage, stages)
         yield f"the jobs of {trial.engine} have no phase {phase.stage!r} with a progress; {hint}"
     if phase.stage in stages[-1:] and not engine.makes_stages and phase.percent >= _ENDED_PERCENT:
-        yield f"at {fault.at} the job has ended; give less than 100%"
+        yield f"at {phase} the job has ended; give less than 100%"
     absent_with = next((stage.absent_with for stage in engine.stages if stage.name == phase.stage), {})
     for name, value in absent_with.items():
         if asked.get(name) == value:

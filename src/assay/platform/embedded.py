@@ -24,7 +24,7 @@ from assay.model.fact import Fact
 from assay.model.fault import NODE, worker_name, worker_number
 from assay.model.layout import Layout
 from assay.model.limits import LimitUse
-from assay.model.network import NO_NETWORK, LinkSpec, links_of, links_on
+from assay.model.network import NO_NETWORK, LinkSpec
 from assay.model.platform import PlatformKind
 from assay.model.probe import Scene
 from assay.model.progress import Progress
@@ -226,9 +226,9 @@ class EmbeddedCluster(Cluster):
         names = [MASTER, *self._spec.workers]
         fault = self._spec.fault
         links = {
-            name: self._slowed(links_on(self._spec.network, worker_number(name), fault)) for name in self._spec.workers
+            name: self._slowed(self._spec.network.links(worker_number(name), fault)) for name in self._spec.workers
         }
-        lans = make_lans(names, self._slowed(links_of(self._spec.network)), network, lease, os.environ, links)
+        lans = make_lans(names, self._slowed(self._spec.network.links()), network, lease, os.environ, links)
         home = layout.neutral / MASTER
         of_master = Layout(neutral=home, directories=Layout.below(home, self._stack.roles).directories)
         layouts = {MASTER: of_master, **layout.nodes}

@@ -47,7 +47,7 @@ class FaultInjector:
                 self._strike(progress)
 
     def _is_due(self, progress: StageProgress) -> bool:
-        phase, percent = self._fault.phase, progress.percent
+        phase, percent = self._fault.at, progress.percent
         if phase is None or not self._armed or self._report.struck_ms is not None:
             return False
         if phase.job not in {"", progress.job} or percent.get(phase.stage, -1) < phase.percent:

@@ -46,7 +46,7 @@ from assay.model.signature import Signature
 from assay.model.task import TaskAttempt, TaskPhases
 from assay.model.trial import Plan, Trial
 from assay.record.model_time import ModelClock, clock_of, in_model_time
-from assay.record.reading import AmountsOf, Unreadable, first_of, read_as, record_outline, whole_record
+from assay.record.reading import Needed, Unreadable, first_of, read_as, record_outline, whole_record
 from assay.record.scale_rules import with_verdicts, without_seen
 from assay.record.schema_2 import renamed
 from assay.record.schema_3 import with_subjects
@@ -220,19 +220,17 @@ class RunFolder:
         return {one.trial.id for one in self.each() if isinstance(one, Record)}
 
     def records(
-        self, plan: Plan | None = None, *, outlines: Collection[AmountsOf] | None = None
+        self, plan: Plan | None = None, *, outlines: Needed | None = None
     ) -> tuple[list[Record], list[Damaged]]:
         """All readable records in the order of the plan, and what could not be read; see `each`."""
         every = list(self.each(plan, outlines=outlines))
         return [one for one in every if isinstance(one, Record)], [one for one in every if isinstance(one, Damaged)]
 
-    def each(
-        self, plan: Plan | None = None, *, outlines: Collection[AmountsOf] | None = None
-    ) -> "Iterator[Record | Damaged]":
+    def each(self, plan: Plan | None = None, *, outlines: Needed | None = None) -> "Iterator[Record | Damaged]":
         """One record after the other, so that a run of any size fits into memory.
 
         A record whose trial is not as the plan has it counts as damaged; `plan` is the run's, where it was read before.
-        With `outlines` records are read as `record_outline` reads them, with these amounts; damage in what that leaves
+        With `outlines` records are read as `record_outline` reads them, with what is needed; damage in what that leaves
         out is not seen. Raises BadInputError when this is no run folder.
         """
         planned = {trial.id: trial for trial in (plan or self.plan()).trials}
@@ -259,9 +257,7 @@ class RunFolder:
         """Where a trial's file lies, or would."""
         return self._trials / trial / name
 
-    def _read(
-        self, folder: Path, planned: Mapping[str, Trial] | None = None, outlines: Collection[AmountsOf] | None = None
-    ) -> Record:
+    def _read(self, folder: Path, planned: Mapping[str, Trial] | None = None, outlines: Needed | None = None) -> Record:
         text = read_bytes(folder / RECORD)
         record = whole_record(text) if outlines is None else record_outline(text, outlines)
         if record.trial.id != folder.name:

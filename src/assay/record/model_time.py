@@ -91,10 +91,12 @@ def in_model_time(record: Record) -> Record:
             "jobs": jobs,
             "staging_jobs": staging,
             "totals": record.totals and totals(jobs, staging),
-            "devices": {
-                name: {part: _device(report, clock) for part, report in reports.items()}
-                for name, reports in record.devices.items()
-            },
+            "devices": tuple(
+                drive.model_copy(
+                    update={"reports": {part: _device(report, clock) for part, report in drive.reports.items()}}
+                )
+                for drive in record.devices
+            ),
             "outputs": tuple(_output(output, record.trial.workload.name, clock) for output in record.outputs),
             "amounts": tuple(_amount(amount, clock) for amount in record.amounts),
             "fault": record.fault and clock.row(record.fault),

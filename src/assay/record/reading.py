@@ -1,20 +1,20 @@
 """What a record's or a plan's text must be to be read: complete, of this schema, unaltered in its form.
 
-Anything else is refused with the reason, a record whose totals are not those of its jobs too. What is of schema 2 or 3
-is converted (`assay.record.schema_2`, `schema_3`).
+Anything else is refused with the reason, a record whose totals are not those of its jobs too. What is of schema 2 to 4
+is converted (`assay.record.schema_2` and those after it).
 """
 
 import json
 import re
-from collections.abc import Collection, Mapping
-from typing import Any, TypeVar
+from collections.abc import Mapping
+from typing import Any, NamedTuple, TypeVar
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import from_json
 
 from assay.model.record import SCHEMA_VERSION, Part, Record, Totals, totals
 from assay.model.registry import ENGINES
-from assay.record import schema_2, schema_3
+from assay.record import schema_2, schema_3, schema_4
 from assay.record.scale_rules import RULES
 
 Kind = TypeVar("Kind", bound=BaseModel)
@@ -26,10 +26,25 @@ _MOST = 2.0**64
 NOT_IN_OUTLINE: Mapping[str, object] = {"settings": {}, "landed": ()}
 """Of these, of counters, devices and amounts an outline has only what is worked out over all trials of a run."""
 
-KEPT_OF_RUN = ("reads", "writes", "busy_seconds")
-
 AmountsOf = tuple[str, Part, str]
 """The amounts of a probe in a part of a trial, of one series or (empty) of all."""
+
+
+class Needed(NamedTuple):
+    """What judgements over all trials of a run read of each record, which an outline must keep.
+
+    `reports` are a part of the trial and a figure of its devices' reports; of requests their bytes.
+    """
+
+    amounts: frozenset[AmountsOf] = frozenset()
+    reports: frozenset[tuple[Part, str]] = frozenset()
+
+    def __or__(self, other: "Needed") -> "Needed":
+        return Needed(self.amounts | other.amounts, self.reports | other.reports)
+
+
+NOTHING_NEEDED = Needed()
+
 
 _WORDS = {
     "missing": "is missing", "model_type": "must be an object", "dict_type": "must be an object",
@@ -47,21 +62,27 @@ def whole_record(text: str | bytes) -> Record:
     return _agreeing(read_as(Record, text))
 
 
-def record_outline(text: str | bytes, amounts: Collection[AmountsOf] = ()) -> Record:
+def record_outline(text: str | bytes, needed: Needed = NOTHING_NEEDED) -> Record:
     """A record without its settings, landed bytes, and most of its devices' reports, amounts and counters.
 
-    It keeps what judgements over all trials read; of `amounts` those that the caller names. It takes a twentieth of the
-    whole record's memory. Raises Unreadable.
+    Of reports and amounts it keeps those that are needed. It takes a twentieth of the whole record's memory. Raises
+    Unreadable.
     """
     content = content_of(text)
     content.update(NOT_IN_OUTLINE)
-    reports = {name: _reports(device_reports) for name, device_reports in _map(content.get("devices")).items()}
-    content["devices"] = {name: kept_reports for name, kept_reports in reports.items() if kept_reports}
+    devices = [
+        {**device, "reports": reports}
+        for device in _list(content.get("devices"))
+        if isinstance(device, dict) and (reports := _reports(device.get("reports"), needed))
+    ]
+    content["devices"] = devices
     content["amounts"] = [
         amount
         for amount in _list(content.get("amounts"))
         if isinstance(amount, dict)
-        and any((amount.get("probe"), amount.get("part"), series) in amounts for series in (amount.get("series"), ""))
+        and any(
+            (amount.get("probe"), amount.get("part"), series) in needed.amounts for series in (amount.get("series"), "")
+        )
     ]
     for part in (*_list(content.get("jobs")), *_list(content.get("staging_jobs")), content.get("totals")):
         if isinstance(part, dict) and "counters" in part:
@@ -92,7 +113,7 @@ def content_of(text: str | bytes) -> dict[str, Any]:
         _check_numbers(content)
     if not isinstance(content, dict):
         raise Unreadable("it is not a JSON object")
-    for older in (schema_2, schema_3):
+    for older in (schema_2, schema_3, schema_4):
         if content.get("schema_version") == older.VERSION and not isinstance(content["schema_version"], bool):
             content = older.converted(content)
     version = content.get("schema_version")
@@ -165,14 +186,14 @@ def _kept(counters: object) -> dict[str, dict[str, object]]:
     return outline
 
 
-def _reports(reports: object) -> dict[str, dict[str, object]]:
+def _reports(reports: object, needed: Needed) -> dict[str, dict[str, object]]:
     """Select the values of a device's reports that an outline has; requests have their bytes alone."""
-    run_report = _map(_map(reports).get("run"))
-    known = {name: value for name in KEPT_OF_RUN if (value := run_report.get(name)) is not None}
-    outline = {
-        name: {"bytes": value.get("bytes")} if isinstance(value, dict) else value for name, value in known.items()
-    }
-    return {"run": outline} if outline else {}
+    outline: dict[str, dict[str, object]] = {}
+    for part, name in sorted(needed.reports):
+        if (value := _map(_map(reports).get(part)).get(name)) is not None:
+            of_part = outline.setdefault(part, {})
+            of_part[name] = {"bytes": value.get("bytes")} if isinstance(value, dict) else value
+    return outline
 
 
 def _map(value: object) -> dict[str, Any]:

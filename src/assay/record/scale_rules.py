@@ -5,7 +5,7 @@ record can be judged by any. The conditions are this project's, after those of e
 own fidelity (N. Handigol and others, Reproducible Network Experiments Using Container-Based Emulation, CoNEXT 2012).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from enum import IntEnum
 from typing import NamedTuple
@@ -13,7 +13,7 @@ from typing import NamedTuple
 from assay.model.doubt import Doubt, doubt_kind
 from assay.model.fault import NODE
 from assay.model.installed import heartbeat_sender
-from assay.model.record import DeviceReport, Record
+from assay.model.record import DriveReports, Record
 from assay.model.scale import (
     CheckId,
     DriveSeen,
@@ -234,15 +234,15 @@ def scale_doubts(report: ScaleReport) -> list[Doubt]:
     return doubts
 
 
-def drives_seen(devices: Mapping[str, Mapping[str, DeviceReport]]) -> dict[str, DriveSeen]:
+def drives_seen(devices: Iterable[DriveReports]) -> dict[str, DriveSeen]:
     """What is kept of the drives' reports of the run; of those alone that tell how late they were."""
     drives = {}
-    for name, reports in devices.items():
-        report = reports.get("run")
+    for drive in devices:
+        report = drive.reports.get("run")
         further = (report.model_extra or {}) if report else {}
         late_s = further.get("late_otherwise_seconds", further.get("late_seconds"))
         if report is not None and report.elapsed_seconds and isinstance(late_s, int | float):
-            drives[name] = DriveSeen(
+            drives[drive.label] = DriveSeen(
                 elapsed_s=report.elapsed_seconds,
                 busy_s=report.busy_seconds,
                 late_s=late_s,

@@ -23,6 +23,7 @@ from assay.model.trial import Plan
 from assay.record.folder import Damaged, RunFolder, column_type, read_table
 from assay.record.model_time import ModelClock
 from assay.record.predictions import predictions_of
+from assay.record.reading import NOTHING_NEEDED
 
 MOST_WHOLE = 200
 """Whole records that are kept in memory; of larger runs they are read again for each table that needs them."""
@@ -45,7 +46,9 @@ class Run:
 
     @cached_property
     def _read(self) -> tuple[list[Record], list[Damaged]]:
-        return self.folder.records(self.plan, outlines=() if len(self.folder.trials()) > MOST_WHOLE else None)
+        return self.folder.records(
+            self.plan, outlines=NOTHING_NEEDED if len(self.folder.trials()) > MOST_WHOLE else None
+        )
 
     @property
     def records(self) -> list[Record]:

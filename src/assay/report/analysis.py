@@ -251,8 +251,8 @@ def by_kind(doubts: Sequence[Doubt]) -> list[tuple[Doubt, list[Doubt], int]]:
 WHOLE_UP_TO = 200
 """A whole record takes most of a megabyte of memory; of more trials only outlines are read."""
 
-AMOUNTS_READ = blocked.AMOUNTS_READ | run_doubts.AMOUNTS_READ | instruments.AMOUNTS_READ
-"""The amounts that are read of every record, which an outline must keep."""
+NEEDED = blocked.NEEDED | run_doubts.NEEDED | instruments.NEEDED
+"""What is read of every record, which an outline must keep."""
 
 
 class RunData(NamedTuple):
@@ -292,7 +292,7 @@ def read_run(folder: RunFolder, *, details: bool = True) -> RunData:
     """
     plan = folder.plan()
     outlines = len(folder.trials()) > WHOLE_UP_TO
-    every, damaged = folder.records(plan, outlines=AMOUNTS_READ if outlines else None)
+    every, damaged = folder.records(plan, outlines=NEEDED if outlines else None)
     records: Sequence[Record] = Trials(every)
     whole = {record.trial.id: record for record in records}
     shown = ids_shown(records)

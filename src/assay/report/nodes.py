@@ -6,7 +6,7 @@ from statistics import median
 from typing import NamedTuple
 
 from assay.model.naming import bytes_text
-from assay.model.network import networks_of
+from assay.model.network import Networks
 from assay.model.record import Record
 from assay.report.charts.matrix import matrices
 from assay.report.columns import Column
@@ -55,10 +55,10 @@ class TrialNodes(NamedTuple):
 def nodes_in(record: Record) -> TrialNodes:
     """Summarise the nodes while the jobs ran and their data was written out."""
     uses = node_uses(record)
-    return TrialNodes(uses, transfers(record), imbalances(uses), networks_of(record.trial.cluster.network))
+    return TrialNodes(uses, transfers(record), imbalances(uses), record.trial.cluster.network.titles)
 
 
-def drawn_networks(nodes: TrialNodes, network: str) -> list[str]:
+def drawn_networks(nodes: TrialNodes, network: Networks) -> list[str]:
     """Draw a matrix for each network; none where nothing was counted by pair."""
     if not nodes.transfers:
         return []
@@ -69,7 +69,7 @@ def drawn_networks(nodes: TrialNodes, network: str) -> list[str]:
     return matrices([use.node for use in nodes.uses], by_network)
 
 
-def network_lines(nodes: TrialNodes, network: str) -> list[str]:
+def network_lines(nodes: TrialNodes, network: Networks) -> list[str]:
     """Write what each network carried in all, by purpose."""
     lines = []
     for interface, title in _titles(nodes, network).items():
@@ -80,7 +80,7 @@ def network_lines(nodes: TrialNodes, network: str) -> list[str]:
     return lines
 
 
-def _titles(nodes: TrialNodes, network: str) -> Mapping[str, str]:
+def _titles(nodes: TrialNodes, network: Networks) -> Mapping[str, str]:
     """Return the networks' titles, by interface."""
     return nodes.networks or {"": f"network ({network})"}
 

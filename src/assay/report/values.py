@@ -351,7 +351,7 @@ def energy_json(record: Record) -> dict[str, object]:
 def _components(account: EnergyAccount, whole: Efficiency | None) -> tuple[ComponentEnergy, ...]:
     found: dict[tuple[str, str, Basis, str | None], dict[Part, Ranged]] = {}
     for energy in account.energies:
-        parts = found.setdefault((energy.node, energy.component, energy.basis, energy.within), {})
+        parts = found.setdefault((energy.node, energy.label, energy.basis, energy.within), {})
         parts[energy.part] = parts.get(energy.part, NO_ENERGY) + energy.energy_j
     nodes = {node for node, *_ in found}
     return tuple(

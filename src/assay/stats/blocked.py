@@ -20,14 +20,15 @@ from assay.model.base import Frozen
 from assay.model.doubt import Doubt, DoubtKind, doubt_kind
 from assay.model.energy import Span
 from assay.model.installed import counted_by_tasks, engine_kind
-from assay.model.record import Amount, Part, Record, Sample
+from assay.model.record import Amount, Record, Sample
 from assay.model.signature import OUTSIDE
 from assay.model.task import TaskAttempt
+from assay.record.reading import Needed
 from assay.stats.timeline import clip, merged, running, sampled, spans
 
 PROBE = "blocked-time"
-AMOUNTS_READ: frozenset[tuple[str, Part, str]] = frozenset({(PROBE, "run", ""), ("cpu", "run", "")})
-"""The probes and parts whose amounts this module reads of every record, of all series."""
+NEEDED = Needed(frozenset({(PROBE, "run", ""), ("cpu", "run", "")}))
+"""What this module reads of every record: amounts of all series."""
 TOLERATED_SHARE = 0.05
 """By how much of the step's time either check may be missed."""
 

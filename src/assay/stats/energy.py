@@ -152,10 +152,7 @@ def energy_account(
         ]
         drives = list(trial.emulated(part, span))
         energies += drives
-        components = [
-            energy.component for energy in (*machine, *drives) if record.modelled or energy.node == trial.home
-        ]
-        known = {component.rpartition("/")[2] for component in components}  # a node's drive is NODE/MEDIUM
+        known = {energy.component for energy in (*machine, *drives) if record.modelled or energy.node == trial.home}
         if not metered and "platform" not in known:
             missing += [f"{name} in {part}" for name in ("cpu", "memory", *trial.drives) if name not in known]
         silent += [f"{name} in {part}" for name in emulated if name not in known]
@@ -227,7 +224,7 @@ def power_over_time(account: EnergyAccount, span: Span) -> dict[tuple[str, str],
         begin, end = max(part.begin_ms, span.begin_ms), min(part.end_ms, span.end_ms)
         if energy.power is not None and begin < end:
             pieces = by_half_second(energy.power, Span(begin_ms=begin, end_ms=end))
-            pieces_by_component.setdefault((energy.node, energy.component), []).append(pieces)
+            pieces_by_component.setdefault((energy.node, energy.label), []).append(pieces)
     return {
         of: Pieces(*(numpy.concatenate(column) for column in zip(*pieces, strict=True)))
         for of, pieces in pieces_by_component.items()
@@ -387,25 +384,25 @@ class _Trial:
         """
         if self._record.trial.zero_delay:
             return
-        for on, drive, reports in self._record.drives:
-            report = reports.get(part)
+        for device in self._record.devices:
+            drive, report = device.medium, device.reports.get(part)
             known = (report.joules or {}) if report is not None else {}
             if report is None or not report.elapsed_seconds or not {"idle", "total"} <= known.keys():
                 continue
             idle_j = known["idle"] * min(1.0, span.seconds / report.elapsed_seconds)
             rest_j = known["total"] - known["idle"]
             # Idling takes its joules all the time, the rest goes with how busy the drive was.
-            busy = _series(self._points("disk", drive, "busy_percent", "" if on == self._first else on))
+            at_node = "" if device.node in {None, self._first} else str(device.node)
+            busy = _series(self._points("disk", drive, "busy_percent", at_node))
             total, seconds = joules(busy, span), max(span.seconds, 1e-9)
             power = _constant(span, (idle_j + rest_j) / seconds)
             if total > 0:
                 watts = tuple(idle_j / seconds + rest_j * percent / total for percent in busy.watts)
                 power = PowerSeries(edges_ms=busy.edges_ms, watts=watts)
-            node, component = self.home, f"{on}/{drive}" if on else drive
-            if self._record.modelled and on:  # of a node of its own
-                node, component = on, drive
+            of_model = device.node if self._record.modelled else None  # a node of its own, which shares no machine
             yield Energy(
-                node=node, component=component, part=part, basis="modelled",
+                node=of_model or self.home, component=drive, worker=None if of_model else device.node, part=part,
+                basis="modelled",
                 energy_j=give_or_take(idle_j + rest_j, self._model.emulated_share), power=power,
             )  # fmt: skip
 

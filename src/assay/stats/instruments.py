@@ -1,13 +1,12 @@
 """What the emulator and the probes took of the processors while a trial's jobs ran."""
 
-from assay.model.record import Part, Record
+from assay.model.record import Record
+from assay.record.reading import Needed
 
 _INSTRUMENTS = {("processes", "emulator"), ("own-cost", "probes")}
 _BUSY = {"user_s", "system_s", "busy_s"}
-AMOUNTS_READ: frozenset[tuple[str, Part, str]] = frozenset(
-    (probe, "run", series) for probe, _ in _INSTRUMENTS for series in _BUSY
-)
-"""The probes, parts and series whose amounts this module reads of every record."""
+NEEDED = Needed(frozenset((probe, "run", series) for probe, _ in _INSTRUMENTS for series in _BUSY))
+"""What this module reads of every record."""
 
 
 def instruments_s(record: Record) -> float | None:

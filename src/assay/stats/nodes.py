@@ -187,7 +187,7 @@ def _disk_bytes(record: Record, node: str, of_node: Sequence[Amount]) -> tuple[f
     """
     media = [medium.name for medium in record.trial.media if not kind_of(medium).in_memory]
     if media and all(map(record.reports_of, media)):  # a node without drives, such as the master, has no figures
-        drives = [record.devices.get(f"{node}/{medium}", {}) for medium in media]
+        drives = [reports for medium in media for reports in record.reports_of(medium, node)]
         reports = [report for drive in drives for part, report in drive.items() if part in JOBS]
         read = [report.reads.bytes for report in reports if report.reads is not None]
         return _sum(read), _sum([report.writes.bytes for report in reports if report.writes is not None]), False
@@ -243,7 +243,7 @@ def _energies(
     by_node: dict[str, list[Energy]] = {}
     names = HostNames(nodes)  # a controller's owner may write a node's name otherwise
     for energy in energies:
-        owner = energy.component.rpartition("/")[0]
+        owner = energy.worker
         holder = owner if owner in nodes else names.find([energy.node])
         if holder is not None:
             by_node.setdefault(holder, []).append(energy)

@@ -14,6 +14,7 @@ from assay.model.engine import Counted
 from assay.model.installed import counted_by_tasks, kind_of
 from assay.model.naming import first_few
 from assay.model.record import DeviceReport, DeviceRequests, Part, Record
+from assay.record.reading import Needed
 from assay.stats.blocked import unexplained
 from assay.stats.fit import work_of
 from assay.stats.machine_kind import machine_names, machine_of, machines_of
@@ -107,8 +108,8 @@ def conditions(by_placement: Mapping[str, Sequence[Record]], base: str) -> tuple
 
 
 BUSY_TIME: tuple[str, Part, str] = ("disk", "run", "busy_s")
-AMOUNTS_READ = frozenset({BUSY_TIME})
-"""The probes, parts and series whose amounts this module reads of every record."""
+NEEDED = Needed(frozenset({BUSY_TIME}), frozenset({("run", "reads"), ("run", "writes"), ("run", "busy_seconds")}))
+"""What this module reads of every record."""
 
 
 def busy_seconds(record: Record) -> float | None:
@@ -168,7 +169,7 @@ def busy_share(record: Record) -> float | None:
 
 def _run_reports(record: Record) -> list[DeviceReport]:
     """What each device did while the jobs ran."""
-    return [reports["run"] for reports in record.devices.values() if "run" in reports]
+    return [drive.reports["run"] for drive in record.devices if "run" in drive.reports]
 
 
 def _median(records: Sequence[Record], share: Callable[[Record], float | None]) -> float | None:

@@ -13,7 +13,7 @@ from assay.model.fault import FaultReport
 from assay.model.installed import counted_by_tasks, engine_kind, kind_of
 from assay.model.layout import INTERMEDIATE
 from assay.model.limits import LimitUse
-from assay.model.record import Amount, DeviceReport, JobRecord, totals
+from assay.model.record import Amount, DriveReports, JobRecord, totals
 from assay.model.trial import TOLERANCE_SHARE, Landed, Trial
 
 FROM_DRIVES_SHARE = 0.6
@@ -120,9 +120,7 @@ PAGE_CACHE_HIDES_MEDIUM = doubt_kind(
 )
 
 
-def cached(
-    trial: Trial, jobs: Sequence[JobRecord], memory_bytes: int, devices: Mapping[str, Mapping[str, DeviceReport]]
-) -> list[Doubt]:
+def cached(trial: Trial, jobs: Sequence[JobRecord], memory_bytes: int, devices: Sequence[DriveReports]) -> list[Doubt]:
     """A doubt where the page cache stood between the jobs and their media.
 
     Emulated drives have counted what was really read from them; of other media only the room in memory is known.
@@ -132,7 +130,7 @@ def cached(
     amounts = Counter(counted_by_tasks(trial.engine, totals(tuple(jobs), ()).counters))
     if devices and all(kind_of(medium).emulated for medium in trial.media):
         read_bytes = amounts["local_read_bytes"] + amounts["store_read_bytes"] + amounts["shuffled_bytes"]
-        read = sum(reads.bytes for reports in devices.values() if (reads := reports["run"].reads))
+        read = sum(reads.bytes for drive in devices if (reads := drive.reports["run"].reads))
         if read >= FROM_DRIVES_SHARE * read_bytes:
             return []
         share = f"{100 * read / read_bytes:.0f} %"

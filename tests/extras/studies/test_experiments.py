@@ -11,7 +11,6 @@ from ruamel.yaml import YAML
 from assay.cli.context import vocabulary
 from assay.model.installation import Installation
 from assay.model.installed import stack_of
-from assay.model.network import links_of
 from assay.model.trial import ZERO_DELAY
 from assay.plan.settings import shipped_profiles
 from assay_extras.studies.published import study_experiment
@@ -124,7 +123,7 @@ def test_a_clusters_experiment_has_the_studys_nodes_copies_and_networks(file):
         assert len(trial.cluster.workers) + 1 in ({3, 5, 9, 13} if hpc else {11})
         assert trial.settings.properties["dfs.replication"] == "3"
         assert trial.cluster.dilation in ({"auto", 10} if is_scaled else {None})
-        (link,) = links_of(trial.cluster.network)
+        (link,) = trial.cluster.network.links()
         assert link.rate_bits_per_s * max(parts) in ({10**9, 16 * 10**9} if hpc else {10**9})
     assert len(parts) == 1
     assert is_scaled or parts == {1}
