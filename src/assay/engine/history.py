@@ -13,7 +13,7 @@ from http import HTTPStatus
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from assay.engine.tasks import COUNTERS, FILE_SYSTEM_COUNTERS, STAGES, TASK_COUNTERS, MapReduceAttempt
+from assay.engine.tasks import COUNTERS, FILE_SYSTEM_COUNTERS, STAGES, TASK_COUNTERS, MapReduceAttempt, counted_alike
 from assay.host.http import Authorize, client
 from assay.host.kerberos import NoTicketError
 from assay.model.engine import HISTORY_INCOMPLETE, Counted, History, JobReference, amounts_in
@@ -203,12 +203,8 @@ def task_attempt(job: str, attempt: dict[str, Any], groups: list[dict[str, Any]]
         shuffle_finished_ms=max(0, phases.get("shuffleFinishTime", 0)),
         merge_finished_ms=max(0, phases.get("mergeFinishTime", 0)),
         finished_ms=max(0, attempt["finishTime"]),
-        hdfs_read_bytes=files.get("HDFS_BYTES_READ", 0),
-        hdfs_written_bytes=files.get("HDFS_BYTES_WRITTEN", 0),
-        local_read_bytes=files.get("FILE_BYTES_READ", 0),
-        local_written_bytes=files.get("FILE_BYTES_WRITTEN", 0),
+        **counted_alike(files, task),
         shuffled_bytes=task.get("REDUCE_SHUFFLE_BYTES", 0),
-        spilled_records=task.get("SPILLED_RECORDS", 0),
         input_records=task.get(f"{stage.upper()}_INPUT_RECORDS", 0),
         output_records=task.get(f"{stage.upper()}_OUTPUT_RECORDS", 0),
         map_output_bytes=task.get("MAP_OUTPUT_BYTES", 0),
@@ -216,9 +212,6 @@ def task_attempt(job: str, attempt: dict[str, Any], groups: list[dict[str, Any]]
         fetched_map_outputs=task.get("SHUFFLED_MAPS", 0),
         failed_fetches=task.get("FAILED_SHUFFLE", 0),
         merged_map_outputs=task.get("MERGED_MAP_OUTPUTS", 0),
-        cpu_ms=task.get("CPU_MILLISECONDS", 0),
-        gc_ms=task.get("GC_TIME_MILLIS", 0),
-        physical_memory_bytes=task.get("PHYSICAL_MEMORY_BYTES", 0),
         container=attempt.get("assignedContainerId", ""),
         reason=reason_in(attempt.get("diagnostics", "")),
     )

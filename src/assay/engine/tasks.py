@@ -1,7 +1,7 @@
 """MapReduce's own words for tasks: its stages, their phases, what its tasks count, and what a report tells of them."""
 
-from collections.abc import Sequence
-from typing import Annotated
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any
 
 from assay.model.engine import Counted, StageKind, TaskFigure
 from assay.model.quantity import ByteCount, Count, Kind, KnownClockTimeS, KnownCount, MomentMs, ProcessorTimeMs
@@ -122,7 +122,45 @@ def task_of(attempt: str) -> str:
     return attempt.replace("attempt", "task", 1).rpartition("_")[0]
 
 
-class MapReduceAttempt(TaskAttempt):
+class HadoopAttempt(TaskAttempt):
+    """An attempt of a task of Hadoop's engines, with what its counters call alike in both."""
+
+    hdfs_read_bytes: ByteCount = 0
+    """`HDFS_BYTES_READ`."""
+    hdfs_written_bytes: ByteCount = 0
+    """`HDFS_BYTES_WRITTEN`."""
+    local_read_bytes: ByteCount = 0
+    """`FILE_BYTES_READ`: intermediate data."""
+    local_written_bytes: ByteCount = 0
+    """`FILE_BYTES_WRITTEN`: intermediate data."""
+    spilled_records: Count = 0
+    """`SPILLED_RECORDS`."""
+    gc_ms: ProcessorTimeMs = 0
+    """`GC_TIME_MILLIS`: wall time of the garbage collectors."""
+    physical_memory_bytes: Annotated[int, Kind.LEVEL] = 0
+    """`PHYSICAL_MEMORY_BYTES`: resident memory at the end."""
+
+    @property
+    def task(self) -> str:
+        """By the ids of Hadoop."""
+        return task_of(self.attempt)
+
+
+def counted_alike(files: Mapping[str, int], tasks: Mapping[str, int]) -> dict[str, Any]:
+    """What both engines call alike of an attempt, by its fields, from the counters of file systems and of tasks."""
+    return {
+        "cpu_ms": tasks.get("CPU_MILLISECONDS", 0),
+        "gc_ms": tasks.get("GC_TIME_MILLIS", 0),
+        "physical_memory_bytes": tasks.get("PHYSICAL_MEMORY_BYTES", 0),
+        "spilled_records": tasks.get("SPILLED_RECORDS", 0),
+        "hdfs_read_bytes": files.get("HDFS_BYTES_READ", 0),
+        "hdfs_written_bytes": files.get("HDFS_BYTES_WRITTEN", 0),
+        "local_read_bytes": files.get("FILE_BYTES_READ", 0),
+        "local_written_bytes": files.get("FILE_BYTES_WRITTEN", 0),
+    }
+
+
+class MapReduceAttempt(HadoopAttempt):
     """An attempt of a task, from `.../tasks/ID/attempts` and its counters, failed attempts too.
 
     Times are milliseconds since the epoch, 0 if a phase does not apply. Counters are of the groups `FileSystemCounter`
@@ -138,18 +176,8 @@ class MapReduceAttempt(TaskAttempt):
     """End of the shuffle; 0 for maps."""
     merge_finished_ms: MomentMs = 0
     """End of the last merge; 0 for maps."""
-    hdfs_read_bytes: ByteCount = 0
-    """`HDFS_BYTES_READ`."""
-    hdfs_written_bytes: ByteCount = 0
-    """`HDFS_BYTES_WRITTEN`."""
-    local_read_bytes: ByteCount = 0
-    """`FILE_BYTES_READ`: intermediate data."""
-    local_written_bytes: ByteCount = 0
-    """`FILE_BYTES_WRITTEN`: intermediate data."""
     shuffled_bytes: ByteCount = 0
     """`REDUCE_SHUFFLE_BYTES`; 0 for maps."""
-    spilled_records: Count = 0
-    """`SPILLED_RECORDS`."""
     input_records: Count = 0
     """`MAP_INPUT_RECORDS` or `REDUCE_INPUT_RECORDS`."""
     output_records: Count = 0
@@ -169,19 +197,10 @@ class MapReduceAttempt(TaskAttempt):
     cpu_ms: ProcessorTimeMs = 0
     """`CPU_MILLISECONDS`: user and system time of its processes after the task's start-up (Hadoop subtracts what
     was used before the task was initialised)."""
-    gc_ms: ProcessorTimeMs = 0
-    """`GC_TIME_MILLIS`: wall time of the garbage collectors."""
-    physical_memory_bytes: Annotated[int, Kind.LEVEL] = 0
-    """`PHYSICAL_MEMORY_BYTES`: resident memory at the end."""
     container: str = ""
     """The container's id (`assignedContainerId`)."""
     reason: str = ""
     """Why it failed or was killed, in Hadoop's words (`diagnostics`)."""
-
-    @property
-    def task(self) -> str:
-        """By the ids of Hadoop."""
-        return task_of(self.attempt)
 
     @property
     def output_lost(self) -> bool:

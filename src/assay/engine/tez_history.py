@@ -14,6 +14,7 @@ from typing import Any
 from pydantic_core import from_json
 
 from assay.engine.history import reason_in, with_attempts
+from assay.engine.tasks import counted_alike
 from assay.engine.tez_tasks import COUNTERS, FILE_SYSTEM_COUNTERS, STAGES, TASK_COUNTERS, TezAttempt
 from assay.model.engine import History, JobReference
 from assay.model.errors import AssayError
@@ -101,11 +102,7 @@ class _History:
             merged_ms=task.get("MERGE_PHASE_TIME", 0) if succeeded else 0,
             container=related.get("containerId", ""),
             reason=reason_in(str(info.get("diagnostics") or "")),
-            cpu_ms=task.get("CPU_MILLISECONDS", 0), gc_ms=task.get("GC_TIME_MILLIS", 0),
-            physical_memory_bytes=task.get("PHYSICAL_MEMORY_BYTES", 0),
-            hdfs_read_bytes=files.get("HDFS_BYTES_READ", 0), hdfs_written_bytes=files.get("HDFS_BYTES_WRITTEN", 0),
-            local_read_bytes=files.get("FILE_BYTES_READ", 0), local_written_bytes=files.get("FILE_BYTES_WRITTEN", 0),
-            shuffled_bytes=task.get("SHUFFLE_BYTES", 0), spilled_records=task.get("SPILLED_RECORDS", 0),
+            shuffled_bytes=task.get("SHUFFLE_BYTES", 0), **counted_alike(files, task),
             output_bytes=task.get("OUTPUT_BYTES", 0), output_materialized_bytes=task.get("OUTPUT_BYTES_PHYSICAL", 0),
         )  # fmt: skip
 

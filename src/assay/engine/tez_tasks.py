@@ -1,13 +1,12 @@
 """What Tez' tasks of a MapReduce job are called and count: its two vertices as stages, their phases, counters."""
 
 from collections.abc import Sequence
-from typing import Annotated
 
 from assay.engine.tasks import STAGES as MAPREDUCE_STAGES
-from assay.engine.tasks import counted_anywhere, task_of
+from assay.engine.tasks import HadoopAttempt, counted_anywhere
 from assay.model.engine import Counted, TaskFigure
-from assay.model.quantity import ByteCount, ClockTimeMs, Count, Kind, ProcessorTimeMs
-from assay.model.task import TaskAttempt, TaskPhases, TaskStep
+from assay.model.quantity import ByteCount, ClockTimeMs
+from assay.model.task import TaskPhases, TaskStep
 
 MAP, REDUCE = "initialmap", "finalreduce"
 """The vertices of a MapReduce job (Tez: MultiStageMRConfigUtil)."""
@@ -39,7 +38,7 @@ FIGURES_NOTE = (
 )
 
 
-class TezAttempt(TaskAttempt):
+class TezAttempt(HadoopAttempt):
     """An attempt of a task, from the job's history file, failed attempts too.
 
     Times are milliseconds since the epoch, 0 if unknown. Counters are of Tez' groups `FileSystemCounter` and
@@ -50,31 +49,12 @@ class TezAttempt(TaskAttempt):
     """From its start until all was fetched (`SHUFFLE_PHASE_TIME`); 0 for maps."""
     merged_ms: ClockTimeMs = 0
     """From its start until all that was fetched was merged (`MERGE_PHASE_TIME`); 0 for maps."""
-    hdfs_read_bytes: ByteCount = 0
-    """`HDFS_BYTES_READ`."""
-    hdfs_written_bytes: ByteCount = 0
-    """`HDFS_BYTES_WRITTEN`."""
-    local_read_bytes: ByteCount = 0
-    """`FILE_BYTES_READ`."""
-    local_written_bytes: ByteCount = 0
-    """`FILE_BYTES_WRITTEN`."""
     shuffled_bytes: ByteCount = 0
     """`SHUFFLE_BYTES`."""
-    spilled_records: Count = 0
-    """`SPILLED_RECORDS`."""
     output_bytes: ByteCount = 0
     """`OUTPUT_BYTES`: of keys and values, before they are compressed."""
     output_materialized_bytes: ByteCount = 0
     """`OUTPUT_BYTES_PHYSICAL`: as they are on the local drive."""
-    gc_ms: ProcessorTimeMs = 0
-    """`GC_TIME_MILLIS`: collecting garbage."""
-    physical_memory_bytes: Annotated[int, Kind.LEVEL] = 0
-    """`PHYSICAL_MEMORY_BYTES`."""
-
-    @property
-    def task(self) -> str:
-        """By the ids of Tez."""
-        return task_of(self.attempt)
 
     @property
     def reduce_s(self) -> float | None:
