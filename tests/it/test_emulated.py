@@ -198,6 +198,12 @@ def test_requests_behind_a_flush_are_late_where_the_drive_takes_them_meanwhile(
         assert report["late_seconds"] < 0.1 * report["busy_seconds"]
 
 
+def is_stopped(pid):
+    """All its threads are."""
+    states = [file.read_text().rpartition(")")[2].split()[0] for file in Path(f"/proc/{pid}/task").glob("*/stat")]
+    return set(states) == {"T"}
+
+
 def test_what_requests_wait_outside_the_emulator_is_late(place, tmp_path):
     with ExitStack() as scope:
         lease = scope.enter_context(Lease(place.installation.state, PURPOSE))
@@ -211,6 +217,7 @@ def test_what_requests_wait_outside_the_emulator_is_late(place, tmp_path):
         os.preadv(disk, [buffer], 0)
         assert drive.ask("report")["late_seconds"] < 0.1
         os.kill(drive.process.pid, signal.SIGSTOP)
+        wait_for(lambda: is_stopped(drive.process.pid), 5)  # until then it may answer
         wakes = Timer(0.5, os.kill, (drive.process.pid, signal.SIGCONT))
         wakes.start()
         os.preadv(disk, [buffer], 4096)
