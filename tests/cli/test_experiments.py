@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -37,6 +38,18 @@ def test_each_shipped_experiment_is_listed_with_its_question_and_the_command_tha
     text = said()
     assert "Is an SSD for YARN's local directories alone worth it?\n    assay run local-directories  # " in text
     assert names_in(text) == sorted(file.stem for file in (ROOT / "experiments").glob("*.yaml"))
+
+
+def test_an_experiment_whose_jar_is_not_built_is_listed_without_its_time(tmp_path, monkeypatch):
+    """Before anything ran, set-up has built no jar."""
+    shutil.copytree(ROOT / "experiments", tmp_path / "experiments")
+    shutil.copytree(ROOT / "emulator" / "profiles", tmp_path / "emulator" / "profiles")
+    elsewhere = find_installation().model_copy(update={"root": tmp_path})
+    monkeypatch.setattr("assay.cli.experiments.find_installation", lambda: elsewhere)
+    text = said()
+    assert names_in(text) == sorted(file.stem for file in (ROOT / "experiments").glob("*.yaml"))
+    assert "    assay run suite  # time unknown\n" in text
+    assert "    assay run quickstart  # time unknown\n" not in text
 
 
 def test_studies_are_listed_apart():

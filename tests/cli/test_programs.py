@@ -3,8 +3,10 @@
 import io
 
 import pytest
+from click.testing import CliRunner
 from rich.console import Console
 
+from assay.cli import cli
 from assay.cli.programs import fetch_programs
 from assay.model.cluster import ExistingSpec
 from assay.model.engine import EngineKind
@@ -17,8 +19,11 @@ from tests.toys import plugged_in
 
 PREPARE = """\
 #!/bin/bash
+[[ $(<parts/$1.stamp) == made ]] 2>/dev/null && exit 0
 echo "$1" >>calls
+echo 'assay: preparing Brain 1.5 (3 MB) ...'
 {}
+mkdir -p parts; echo made >parts/$1.stamp
 """
 LANDS = "mkdir -p parts/brain/lib; touch parts/brain/lib/brain-1.5.jar"
 
@@ -50,10 +55,34 @@ def said(installation, prepare, **trial):
 
 
 def test_what_is_missing_is_fetched_once_and_named_with_its_size_first(installation):
-    assert said(installation, LANDS) == "assay: fetching what brain needs: Brain 1.5 (3 MB)\n"
+    assert said(installation, LANDS) == "assay: preparing Brain 1.5 (3 MB) ...\n"
     assert (installation.root / "calls").read_text() == "brain\n"
     assert said(installation, LANDS) == ""
     assert (installation.root / "calls").read_text() == "brain\n"
+
+
+def test_what_was_taken_away_is_fetched_again(installation):
+    said(installation, LANDS)
+    (installation.root / "parts" / "brain" / "lib" / "brain-1.5.jar").unlink()
+    assert "preparing Brain" in said(installation, LANDS)
+    assert (installation.root / "parts" / "brain" / "lib" / "brain-1.5.jar").exists()
+
+
+def test_jars_for_jobs_are_fetched_for_the_user_s_cluster_too(installation):
+    SERVICES.add("nerve", Service("nerve", programs=Programs("brain-*.jar"), job_jars=("lib/*.jar",)))
+    ENGINES.add("feeler", EngineKind(open=None, services=("nerve",)))
+    script(installation.root / "programs" / "nerve" / "prepare", "#!/bin/bash\necho 'Nerve'\n")
+    lands = LANDS.replace("brain/", "nerve/")
+    assert "preparing" in said(installation, lands, engine="feeler", cluster=ExistingSpec(conf_dir=installation.root))
+
+
+def test_a_run_fetches_before_it_checks_anything(monkeypatch):
+    def no_network(*_):
+        raise BadInputError("no network")
+
+    monkeypatch.setattr("assay.cli.run.fetch_programs", no_network)
+    done = CliRunner().invoke(cli, ["run", "quickstart", "--dry-run"])
+    assert "no network" in str(done.exception)
 
 
 def test_a_plan_that_needs_none_fetches_none(installation):

@@ -53,6 +53,8 @@ def test_a_phase_may_name_a_job_of_several_words():
         ("{kill: nodemanager, on: 2, at: reduce 100%}", "at reduce 100% the job has ended; give less than 100%"),
         ("{kill: nodemanager, on: 2, at: map 101%}", "`kill` needs `at`, the progress of a stage from 0% to 100%"),
         ("{kill: nodemanager, on: 2, at: half-way}", "`kill` needs `at`"),
+        ("{kill: nodemanager, on: 2, at: 50}", "`kill` needs `at`"),
+        ("{kill: nodemanager, on: 2, at: {stage: map, percent: 500}}", "percent is 500, and must be 100 or less"),
         ("{kill: nodemanager, on: 2}", "`kill` needs `at`"),
         ("{kill: nodemanager, on: 2, at: triad map 50%}", "triangles has no job 'triad'; did you mean 'triads'"),
         ("{kill: nodemanager, on: 2, at: map 50%, factor: 4}", "`factor` belongs to `slow`; leave it out"),

@@ -26,14 +26,14 @@ def test_a_service_whose_programs_are_not_there_is_named_with_what_works_without
     engine("thinker", "brain")
     stack = stack_of("hdfs", "thinker")
     with pytest.raises(BadInputError) as caught:
-        check_programs(stack, tmp_path, "hdfs")
+        check_programs(stack.services, tmp_path, "hdfs")
     assert str(caught.value) == (
         "brain needs programs that are not here: run `setup/prepare brain`, which fetches them; engine: mapreduce or "
         "engine: tez works without"
     )
     (tmp_path / "brain" / "lib").mkdir(parents=True)
     (tmp_path / "brain" / "lib" / "brain-1.5.jar").touch()
-    check_programs(stack, tmp_path, "hdfs")
+    check_programs(stack.services, tmp_path, "hdfs")
 
 
 def test_records_have_the_version_and_the_digest_of_programs(engine, tmp_path):
@@ -57,10 +57,10 @@ def test_a_python_package_is_known_by_its_metadata_and_by_all_its_files_but_comp
     stack = Stack((Service("brain", programs=Programs("thinking-*.dist-info")),))
     package = tmp_path / "brain" / "lib" / "thinking"
     package.mkdir(parents=True)
-    assert lacking(stack, tmp_path / "other") == [*stack.services]
+    assert lacking(stack.services, tmp_path / "other") == [*stack.services]
     (package / "idea.py").write_text("idea = 1")
     (package.parent / "thinking-3.5.dist-info").mkdir()
-    assert lacking(stack, tmp_path) == []
+    assert lacking(stack.services, tmp_path) == []
     first = program_facts(stack, tmp_path)
     assert first["programs.brain.version"] == "3.5"
     (package / "__pycache__").mkdir()
@@ -74,13 +74,13 @@ def test_a_python_package_is_known_by_its_metadata_and_by_all_its_files_but_comp
 def test_of_a_package_the_system_tells_version_and_digest(tmp_path):
     version = subprocess.check_output(["dpkg-query", "-W", "-f=${Version}", "coreutils"], text=True)
     stack = Stack((Service("brain", programs=Programs(packages=("coreutils",))),))
-    assert lacking(stack, tmp_path) == []
+    assert lacking(stack.services, tmp_path) == []
     facts = program_facts(stack, tmp_path)
     assert facts["programs.brain.version"] == f"coreutils {version}"
     other = Stack((Service("brain", programs=Programs(packages=("coreutils", "dpkg"))),))
     assert program_facts(other, tmp_path)["programs.brain.sha256"] != facts["programs.brain.sha256"]
     absent = Stack((Service("brain", programs=Programs(packages=("coreutils", "no-such-package"))),))
-    assert lacking(absent, tmp_path) == [*absent.services]
+    assert lacking(absent.services, tmp_path) == [*absent.services]
 
 
 def test_jobs_need_some_of_a_services_jars(tmp_path):

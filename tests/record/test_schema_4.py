@@ -2,8 +2,10 @@
 
 import json
 
+from assay.model.fault import Fault
+from assay.model.network import read_networks
 from assay.record.reading import Needed, read_as, record_outline, whole_record
-from tests.builders import a_plan, a_record, device_reports
+from tests.builders import a_plan, a_record, a_trial, device_reports
 
 REPORT = {"elapsed_seconds": 5.0, "busy_seconds": 2.0, "reads": {"bytes": 7, "requests": 1}, "flushes": 3}
 
@@ -27,7 +29,13 @@ def test_an_outline_has_what_is_needed_of_them():
     assert record_outline(text).devices == ()
 
 
-def test_a_plan_is_the_same():
-    plan = a_plan()
-    text = json.dumps({**json.loads(plan.model_dump_json()), "schema_version": 4})
-    assert read_as(type(plan), text) == plan
+def test_a_plan_had_its_networks_and_phases_as_texts():
+    trial = a_trial()
+    fault = Fault(kill="nodemanager", on=1, at="sort map 50%")
+    network = read_networks("gigabit on 1 else none")
+    cluster = trial.cluster.model_copy(update={"nodes": 2, "network": network, "fault": fault})
+    plan = a_plan(trial.model_copy(update={"cluster": cluster}))
+    old = {**json.loads(plan.model_dump_json()), "schema_version": 4}
+    of_cluster = old["trials"][0]["cluster"]
+    of_cluster |= {"network": "gigabit on 1 else none", "fault": {**of_cluster["fault"], "at": "sort map 50 %"}}
+    assert read_as(type(plan), json.dumps(old)) == plan

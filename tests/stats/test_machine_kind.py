@@ -23,12 +23,14 @@ def kinds(*media, runs=()):
     trials = [a_trial(number, medium) for number, (medium, _) in enumerate(media, 1)]
     facts = [{f"medium.{name}.{fact}": value for fact, value in own.items()} for name, own in media]
     records = [a_record(trial, facts={**FACTS, **own}) for trial, own in zip(trials, facts, strict=True)]
-    return Trials(records, runs).machines, [one and one.words for one in Trials(records).changes]
+    return Trials(records, runs).machines, [
+        ", ".join(change.words for change in changes) for changes in Trials(records).changes
+    ]
 
 
 def test_one_kind_is_a():
     assert names({}, {"medium.disk.free_bytes": "7"}) == ["A"]
-    assert kinds(("disk", {"free_bytes": "1"}), ("disk", {"free_bytes": "2"})) == (["A", "A"], [None, None])
+    assert kinds(("disk", {"free_bytes": "1"}), ("disk", {"free_bytes": "2"})) == (["A", "A"], ["", ""])
 
 
 def test_trials_on_different_media_of_one_machine_are_of_one_kind():
@@ -69,6 +71,15 @@ def test_trials_with_other_programs_are_told_apart_and_those_without_any_go_with
         "the digest of tez is aaaaaaa in some trials and bbbbbbb in others",
     ]
     assert media_changed(records) == []
+
+
+def test_a_medium_and_programs_that_both_changed_are_both_told():
+    both = [
+        {"medium.disk.drive": drive, **programs(version)} for drive, version in (("wd", "0.10.5"), ("mx", "0.10.6"))
+    ]
+    records = [a_record(a_trial(number), facts={**FACTS, **facts}) for number, facts in enumerate(both, 1)]
+    assert Trials(records).machines == ["A", "A2 (disk drive mx, tez version 0.10.6)"]
+    assert [len(look(records)) for look in (media_changed, programs_changed)] == [1, 1]
 
 
 def test_of_several_runs_programs_are_told_apart_over_all():

@@ -15,7 +15,7 @@ from assay.model.installed import kinds_of
 from assay.model.naming import did_you_mean, similar
 from assay.model.trial import Plan, ResourceEstimate
 from assay.plan.make import read_experiment
-from assay.plan.source import Vocabulary
+from assay.plan.source import ExperimentSource, Vocabulary
 from assay.report.next_steps import typed
 from assay.report.words import print_line, print_text
 from assay.run import with_time
@@ -67,18 +67,20 @@ def find_shipped(name: str, installation: Installation) -> Path:
     raise BadInputError(f"there is neither a file {name} nor a shipped experiment of that name; {hint}")
 
 
-def described(file: Path, installation: Installation, words: Vocabulary) -> tuple[Shipped, Plan]:
-    """Describe a shipped experiment, with its plan. Raises BadInputError where its file can't be read."""
-    source, plan, _ = read_experiment(file, words)
-    place = file.relative_to(installation.root)
+def described(file: Path, installation: Installation, vocabulary: Vocabulary) -> Shipped:
+    """Describe a shipped experiment, of which this machine may lack something, such as a jar: then its time is unknown.
+
+    Raises BadInputError where its file can't be read.
+    """
+    experiment = ExperimentSource(file).experiment
+    path = file.relative_to(installation.root)
     least_s = most_s = None
-    with suppress(BadInputError):  # a cluster that this machine can't have
-        least_s, most_s = likely_time(plan) or (None, None)
-    about = Shipped(
-        name=file.stem, question=(source.experiment.question or source.experiment.description).strip(),
-        study=STUDIES in place.parts, file=str(place), least_s=least_s, most_s=most_s,
+    with suppress(BadInputError):
+        least_s, most_s = likely_time(read_experiment(file, vocabulary).plan) or (None, None)
+    return Shipped(
+        name=file.stem, question=(experiment.question or experiment.description).strip(), study=STUDIES in path.parts,
+        file=str(path), least_s=least_s, most_s=most_s,
     )  # fmt: skip
-    return about, plan
 
 
 def likely_time(plan: Plan) -> tuple[float, float] | None:
@@ -119,8 +121,8 @@ def experiments(name: str | None, *, studies: bool, as_json: bool) -> None:
         return
     files = shipped_experiments(installation)
     wanted = files if as_json else [file for file in files if (file.parent.name == STUDIES) == studies]
-    words = vocabulary(installation)
-    shown = [described(file, installation, words)[0] for file in wanted]
+    known_names = vocabulary(installation)
+    shown = [described(file, installation, known_names) for file in wanted]
     if as_json:
         print_json([about.model_dump(mode="json") for about in shown])
         return
@@ -136,11 +138,12 @@ def experiments(name: str | None, *, studies: bool, as_json: bool) -> None:
 
 def _describe(file: Path, installation: Installation, *, as_json: bool) -> None:
     """Print an experiment's question, its file, its trials, and the command that says how long they take here."""
-    about, plan = described(file, installation, vocabulary(installation))
+    known_names = vocabulary(installation)
+    about = described(file, installation, known_names)
     if as_json:
         print_json(about.model_dump(mode="json"))
         return
-    console = open_console()
+    console, plan = open_console(), read_experiment(file, known_names).plan
     media = ", ".join(sorted({trial.placement.name for trial in plan.trials}))
     print_text(console, about.question)
     print_line(console, f"file: {about.file}")

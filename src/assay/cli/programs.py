@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from assay.model.errors import BadInputError
 from assay.model.installation import Installation
 from assay.model.installed import kinds_of
+from assay.model.service import Service
 from assay.model.trial import Trial
-from assay.platform.programs import lacking, without
+from assay.platform.programs import lacking, needed_here, without
 from assay.report.words import print_line
 
 if TYPE_CHECKING:
@@ -22,23 +23,36 @@ _SIGNS = ("ERROR", "error:", "E: ")
 
 
 def fetch_programs(trials: Iterable[Trial], installation: Installation, console: "Console") -> None:
-    """Fetch what clusters of Assay's own need for these trials and lack, saying first what it is and how large.
+    """Fetch what these trials take from here and lack, or what is out of date, saying first what it is and how large.
 
     Raises BadInputError where it can't be had, with what works without. An installed package has nothing to fetch by.
     """
     by_kinds = {(trial.store, trial.engine, trial.cluster.kind): trial for trial in trials}
+    needed: dict[str, tuple[Service, str]] = {}
     for trial in by_kinds.values():
         kinds = kinds_of(trial)
-        for service in lacking(kinds.stack, installation.parts) if kinds.platform.ours else ():
+        for service in needed_here(kinds.stack, ours=kinds.platform.ours):
             if (installation.root / "programs" / service.name / "prepare").is_file():
-                _fetch(service.name, trial.store, installation, console)
+                needed.setdefault(service.name, (service, trial.store))
+    for service, store in needed.values():
+        if lacking([service], installation.parts):
+            # Set-up goes by its stamp alone, which may have outlived what it stands for.
+            (installation.parts / f"{service.name}.stamp").unlink(missing_ok=True)
+        _fetch(service.name, store, installation, console)
 
 
 def _fetch(service: str, store: str, installation: Installation, console: "Console") -> None:
-    about = _output([str(installation.root / "programs" / service / "prepare"), "--about"])[1].strip()
-    print_line(console, f"assay: fetching what {service} needs: {about}")
-    code, text = _output([str(installation.root / "setup" / "prepare"), service])
-    if code:
+    """Have set-up make what a service needs; it does nothing where that is here, and says what it makes."""
+    with subprocess.Popen(
+        [str(installation.root / "setup" / "prepare"), service], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT, encoding="utf-8", errors="replace",
+    ) as process:  # fmt: skip
+        lines = []
+        for line in process.stdout or ():
+            lines.append(line)
+            print_line(console, _COLOURS.sub("", line.rstrip()))
+    if process.returncode:
+        text, about = "".join(lines), _about(service, installation)
         raise BadInputError(
             f"{about}, which {service} needs, could not be fetched: {_reason(text)}; look whether this machine has a "
             f"network and start again; {without(service, store)}", "engine", "store",
@@ -49,14 +63,13 @@ def _reason(text: str) -> str:
     """The end of the first line that tells of an error, where tools name what lies at the bottom of it."""
     lines = [line.strip() for line in _COLOURS.sub("", text).splitlines() if line.strip()] or ["it said nothing"]
     line = next((line for line in lines if any(sign in line for sign in _SIGNS)), lines[-1])
-    told = line.removeprefix("[ERROR] ").removesuffix(" -> [Help 1]")
-    return told if len(told) <= _MOST_CHARACTERS else f"... {told[-_MOST_CHARACTERS:]}"
+    reason = line.removeprefix("[ERROR] ").removesuffix(" -> [Help 1]")
+    return reason if len(reason) <= _MOST_CHARACTERS else f"... {reason[-_MOST_CHARACTERS:]}"
 
 
-def _output(command: list[str]) -> tuple[int, str]:
-    """The exit code, and all that it printed."""
-    done = subprocess.run(
-        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8",
-        errors="replace", check=False,
-    )  # fmt: skip
-    return done.returncode, done.stdout
+def _about(service: str, installation: Installation) -> str:
+    """What its programs are, and how large."""
+    command = [str(installation.root / "programs" / service / "prepare"), "--about"]
+    return subprocess.run(
+        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, check=False
+    ).stdout.strip()

@@ -87,7 +87,8 @@ def resumed(stored: Plan, full: Plan, requested: Plan, finished: Collection[str]
     )
     if not same:
         raise BadInputError(
-            "the run holds another plan than this experiment makes now; use the unchanged experiment, or another --out"
+            "the run holds another plan than this experiment makes now, since the experiment or Assay has changed; "
+            "use those that it began with, or another --out"
         )
     trials_by_number = {
         trial.number: trial for trial in stored.trials if trial.number in of_number or trial.id in finished
@@ -297,7 +298,11 @@ def _once(overrides: Sequence[Override]) -> list[Override]:
 @click.argument("experiment", type=UserPath())
 @click.option("--out", type=UserPath(), help=OUT_HELP)
 @click.option("--resume", is_flag=True, help="Run the unfinished trials in the folder of --out.")
-@click.option("--dry-run", is_flag=True, help="Only prepare the inputs and print the trials and what they need.")
+@click.option(
+    "--dry-run",
+    is_flag=True,
+    help="Only fetch programs that the plan needs, prepare the inputs, and print the trials and what they need.",
+)
 @click.option("--only", multiple=True, metavar="FACTOR=LEVEL", help="Run only trials with this level; may be repeated.")
 @click.option(
     "--set", "values", multiple=True, metavar="KEY=VALUE",

@@ -26,7 +26,7 @@ class Phase(Frozen):
 
     job: str = ""
     stage: str
-    percent: int
+    percent: int = Field(ge=0, le=100)
 
     def __str__(self) -> str:
         return f"{self.job} {self.stage} {self.percent}%".strip()
@@ -34,9 +34,9 @@ class Phase(Frozen):
 
 def _phase(value: Any) -> Any:
     """A phase as experiments and records of schema 4 write it."""
-    if not isinstance(value, str):
+    if value is None or isinstance(value, Phase | Mapping):
         return value
-    match = _PHASE.fullmatch(value)
+    match = _PHASE.fullmatch(str(value))
     if value and (match is None or int(match["percent"]) > 100):
         raise ValueError(_NO_PHASE)
     return match and {"job": match["job"] or "", "stage": match["stage"], "percent": int(match["percent"])}

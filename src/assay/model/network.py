@@ -168,14 +168,14 @@ def _networks_of(given: Mapping[str, Any]) -> tuple[Network, ...]:
         return tuple(network for key in KINDS for network in _networks_at(key, given[key]))
     if re.fullmatch(r"[0-9.]+", latency := str(given.get("latency"))):
         raise ValueError(f"latency {latency} has no unit; write {latency}us or {latency}ms")
-    own = ",".join(str(given[key]).replace(" ", "") for key in _EXAMPLES if key in given)
+    link_text = ",".join(str(given[key]).replace(" ", "") for key in _EXAMPLES if key in given)
     if "on" not in given:
-        return (Network(text=own, link=_link_of(own)),)
+        return (Network(text=link_text, link=_link_of(link_text)),)
     if "elsewhere" not in given:
         raise ValueError("a network `on` some workers needs `elsewhere`, that of the other nodes, such as gigabit")
     on = given["on"] if isinstance(given["on"], list) else [given["on"]]
     other = BESIDE.join(network.text for network in _networks_at("elsewhere", given["elsewhere"]))
-    return (_placed(own, " ".join(map(str, on)), other),)
+    return (_placed(link_text, " ".join(map(str, on)), other),)
 
 
 def _networks_at(key: str, given: Any) -> tuple[Network, ...]:
@@ -195,12 +195,14 @@ def _networks_in(text: str) -> tuple[Network, ...]:
     return tuple(networks)
 
 
-def _placed(own: str, on: str, other: str) -> Network:
+def _placed(link_text: str, on: str, other: str) -> Network:
     """A network that some workers have, by their numbers. Raises ValueError where one of them is none."""
     if not re.fullmatch(r"[1-9]\d{0,2}( [1-9]\d{0,2})*", on):
         raise ValueError(f"on is {on!r}, and must be the numbers of workers, such as [1, 2]")
     numbers = tuple(map(int, on.split()))
-    return Network(text=f"{own} on {on} else {other}", link=_link_of(own), on=numbers, elsewhere=_link_of(other))
+    return Network(
+        text=f"{link_text} on {on} else {other}", link=_link_of(link_text), on=numbers, elsewhere=_link_of(other)
+    )
 
 
 def _link_of(level: str) -> LinkSpec | None:

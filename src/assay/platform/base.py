@@ -28,7 +28,7 @@ from assay.model.service import Stack
 from assay.model.store import Placer
 from assay.platform.distribution import Distribution, check_paths, find_distribution
 from assay.platform.faults import FaultInjector
-from assay.platform.programs import job_jars
+from assay.platform.programs import check_programs, job_jars, needed_here
 from assay.version import measuring_code_sha256
 
 LOG_NAMES = ("*.log", "stdout", "stderr", "syslog", "prelaunch.*")
@@ -144,6 +144,8 @@ class HadoopPlatform(ABC):
 
     def check(self, properties: Mapping[str, str]) -> None:
         check_paths(self._installation, self._distribution)
+        services = needed_here(self._stack, ours=self._kinds.platform.ours)
+        check_programs(services, self._parts, self._trial.store)
         self._cluster.check(properties)
 
     def user(self) -> str:

@@ -46,7 +46,7 @@ from assay.platform.distribution import Distribution, Starts, starts_of
 from assay.platform.faults import FaultInjector, Killed
 from assay.platform.launching import DAEMON, Launchers
 from assay.platform.limits import Limits, check_limits, limits_of, used_together
-from assay.platform.programs import check_programs, job_jars, program_facts
+from assay.platform.programs import job_jars, program_facts
 from assay.platform.scale import ScaleWatch
 from assay.platform.scene import build_scene
 from assay.platform.startup import Host, Startup
@@ -402,7 +402,6 @@ class EmbeddedPlatform(HadoopPlatform):
                 "set it for all trials, under the experiment's `hadoop`",
                 of_jobs[0],
             )
-        check_programs(self._stack, self._parts, self._trial.store)
         super().check(properties)
 
     def _environment(self) -> Mapping[str, str]:

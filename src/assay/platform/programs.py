@@ -6,7 +6,7 @@ Files lie in `NAME/lib` below Assay's parts: jars, or a Python package. Packages
 import hashlib
 import re
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -30,10 +30,15 @@ def job_jars(stack: Stack, parts: Path) -> tuple[Path, ...]:
     return tuple(jar for service, pattern in patterns for jar in sorted((parts / service.name).glob(pattern)))
 
 
-def lacking(stack: Stack, parts: Path) -> list[Service]:
-    """The services of a stack whose programs are not all here."""
-    with_programs = [(service, service.programs) for service in stack.services if service.programs is not None]
+def lacking(services: Iterable[Service], parts: Path) -> list[Service]:
+    """Those services whose programs are not all here."""
+    with_programs = [(service, service.programs) for service in services if service.programs is not None]
     return [service for service, programs in with_programs if not _is_here(service, programs, parts)]
+
+
+def needed_here(stack: Stack, *, ours: bool) -> list[Service]:
+    """The services whose programs a trial takes from here: all of a cluster of Assay's own, else job jars."""
+    return [service for service in stack.services if ours or service.job_jars]
 
 
 def _is_here(service: Service, programs: Programs, parts: Path) -> bool:
@@ -47,9 +52,9 @@ def without(service: str, store: str) -> str:
     return f"engine: {' or engine: '.join(engines)} works without" if engines else "another store works without"
 
 
-def check_programs(stack: Stack, parts: Path, store: str) -> None:
-    """Raises BadInputError where the programs of a service of a stack are not here, with the engines that need none."""
-    for service in lacking(stack, parts):
+def check_programs(services: Iterable[Service], parts: Path, store: str) -> None:
+    """Raises BadInputError where the programs of a service are not here, with the engines that need none."""
+    for service in lacking(services, parts):
         raise BadInputError(
             f"{service.name} needs programs that are not here: run `setup/prepare {service.name}`, which fetches them; "
             f"{without(service.name, store)}", "engine", "store",

@@ -35,15 +35,15 @@ def configurations(records: Trials, of_run: Sequence[str]) -> list[Configuration
     """
     known: dict[tuple[object, ...], Configuration] = {}
     result = []
-    for record, run, change in zip(records, of_run, records.changes, strict=True):
-        key = (run, change, *record.trial.factors.items())
+    for record, run, changes in zip(records, of_run, records.changes, strict=True):
+        key = (run, changes, *record.trial.factors.items())
         if key not in known:
-            known[key] = tuple(sorted(_configuration(record, change)))
+            known[key] = tuple(sorted(_configuration(record, changes)))
         result.append(known[key])
     return result
 
 
-def _configuration(record: Record, change: Changed | None) -> Iterator[tuple[str, str, str]]:
+def _configuration(record: Record, changes: Sequence[Changed]) -> Iterator[tuple[str, str, str]]:
     trial = record.trial
     facts = medium_facts(record)
     properties = {name: value for name, value in trial.settings.properties.items() if name not in trial.levels}
@@ -60,7 +60,7 @@ def _configuration(record: Record, change: Changed | None) -> Iterator[tuple[str
         if medium.elsewhere is not None:
             recorded["workers"] = described(medium)
         yield from _flat(f"medium {medium.name}", recorded)
-    if change is not None:
+    for change in changes:
         yield f"the {change.fact} of {change.part.name}", "", change.after
 
 

@@ -163,14 +163,20 @@ def sets_of_parts(
     return known, places
 
 
-def first_difference(first: Parts, other: Parts) -> Changed:
-    """The first fact in which two sets that don't go together differ."""
-    return next(
-        Changed(part, _word(name), _value(name, before), _value(name, after))
+def differences(first: Parts, other: Parts) -> tuple[Changed, ...]:
+    """Of each part that differs in two sets that don't go together, the first fact that does."""
+    changes = (
+        next(
+            (
+                Changed(part, _word(name), _value(name, before), _value(name, after))
+                for name, before, after in zip(part.facts, first.get(part, facts), facts, strict=True)
+                if before != after
+            ),
+            None,
+        )
         for part, facts in other.items()
-        for name, before, after in zip(part.facts, first.get(part, facts), facts, strict=True)
-        if before != after
     )
+    return tuple(change for change in changes if change is not None)
 
 
 def _letters(index: int) -> str:

@@ -6,6 +6,7 @@ busy time is known, from the kernel's statistics (/proc/diskstats).
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from itertools import chain
 from statistics import median
 
 from assay.model.base import Frozen
@@ -310,7 +311,7 @@ MEDIUM_CHANGED = doubt_kind(
 
 def media_changed(records: Sequence[Record]) -> list[Doubt]:
     """A doubt for each medium that did not stay the same while the run went on."""
-    changes = dict.fromkeys(filter(None, Trials.of(records).changes))
+    changes = dict.fromkeys(chain.from_iterable(Trials.of(records).changes))
     return [MEDIUM_CHANGED.doubt(change.words, change.part.name) for change in changes if change.part.run is not None]
 
 
@@ -326,7 +327,7 @@ PROGRAMS_CHANGED = doubt_kind(
 
 def programs_changed(records: Sequence[Record]) -> list[Doubt]:
     """A doubt for each service whose programs did not stay the same while the run went on."""
-    changes = dict.fromkeys(filter(None, Trials.of(records).changes))
+    changes = dict.fromkeys(chain.from_iterable(Trials.of(records).changes))
     return [PROGRAMS_CHANGED.doubt(change.words, change.part.name) for change in changes if change.part.run is None]
 
 

@@ -13,7 +13,7 @@ from assay.model.naming import size_of
 from assay.model.record import Record, Status
 from assay.model.signature import Array
 from assay.model.trial import ZERO_DELAY
-from assay.stats.machine_kind import Changed, first_difference, machine_names, sets_of_parts
+from assay.stats.machine_kind import Changed, differences, machine_names, sets_of_parts
 
 RUN, MACHINE, PLACEMENT = "run", "machine", "placement"
 APART = (RUN, MACHINE)
@@ -109,18 +109,18 @@ class Trials(list[Record]):
         for machine, variant in places:
             name = names[machine]
             if variant:
-                other = first_difference(known[machine][0], known[machine][variant])
-                name = f"{name.partition(' ')[0]}{variant + 1} ({other.part.name} {other.fact} {other.after})"
+                changes = differences(known[machine][0], known[machine][variant])
+                others = ", ".join(f"{change.part.name} {change.fact} {change.after}" for change in changes)
+                name = f"{name.partition(' ')[0]}{variant + 1} ({others})"
             kinds.append(name)
         return kinds
 
     @cached_property
-    def changes(self) -> list[Changed | None]:
+    def changes(self) -> list[tuple[Changed, ...]]:
         """For each record how a medium, or programs, of its trial's are others than the first of that name there."""
         known, places = sets_of_parts(self, ())
         return [
-            first_difference(known[machine][0], known[machine][variant]) if variant else None
-            for machine, variant in places
+            differences(known[machine][0], known[machine][variant]) if variant else () for machine, variant in places
         ]
 
     @cached_property

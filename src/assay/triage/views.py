@@ -70,7 +70,8 @@ def sums(summary: Batch) -> Iterator[str]:
     span = " to ".join(dict.fromkeys(_day(at_ms) for at_ms in (summary.began_ms, summary.ended_ms)))
     yield (
         f"{_count(summary.jobs, 'job')}, {_count(summary.runs, 'run')}, {span}, {duration_text(summary.elapsed_s)} of "
-        f"jobs' time. {_savings(summary)}; the threshold is {percent(summary.worth)} of a job's time."
+        f"jobs' time. {_savings(summary)}, without Hadoop's own waits; the threshold is {percent(summary.worth)} of a "
+        "job's time."
     )
     names = [_short(name) for name in summary.deciding[:_MOST_NAMED]]
     more = len(summary.deciding) - len(names)
