@@ -73,7 +73,7 @@ def test_the_second_screen_has_the_first_result_and_the_third_a_test():
 
 def test_both_jobs_become_an_experiment_that_can_decide(walker, tmp_path):
     (tmp_path / "my-text").mkdir()
-    (tmp_path / "my-text" / "words.txt").write_text("one two three four five\n" * 8_000_000)
+    (tmp_path / "my-text" / "words.txt").write_text("one two three four five\n" * 9_000_000)
     jobs = [words for words in COMMANDS if words[0] == "run-job"]
     assert len(jobs) == 2
     for number, words in enumerate(jobs):

@@ -62,6 +62,6 @@ def test_times_are_readable(count, text):
 
 
 def test_a_sample_that_is_too_small_is_refused_with_one_that_is_not():
-    with pytest.raises(BadInputError, match=r"leaves 25.0 MiB .* take a sample of at least 128.0 MiB"):
+    with pytest.raises(BadInputError, match=r"leaves 25.0 MiB .* less than 32.0 MiB; take at least --sample 135MB"):
         cache_bytes(100 << 20, 4, LEAST)
     assert cache_bytes(128 << 20, 4, LEAST) == LEAST

@@ -48,3 +48,6 @@ def test_nodes_with_several_drives_are_told_that_the_test_has_one():
         "Your nodes have 12 such drives for this, and the test has one, so it shows more than you would gain: take a "
         "sample of about 1/12 of"
     )
+    assert "1/12 of what a node reads (--sample 1000MB)" in " ".join(of_several(12, read_bytes=12e9))
+    assert "and would have 2 of the other; the test has one" in " ".join(of_several(12, 2))
+    assert " ".join(of_several(1, 2)).startswith("Your nodes would have 2 of the other drive")

@@ -4,8 +4,9 @@ import math
 import re
 import shlex
 from collections.abc import Mapping, Sequence
+from hashlib import sha256
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import click
 
@@ -19,6 +20,7 @@ from assay.cli.context import (
     WholeNumber,
     find_installation,
     output_options,
+    print_json,
 )
 from assay.cli.run import run_experiment
 from assay.cli.triage import find_histories, hadoop_client, login_for, reading_progress
@@ -42,7 +44,6 @@ from assay.plan.data_ratio import SiteNode, cache_bytes, times_text
 from assay.plan.experiment import MOST_WORTH
 from assay.plan.job_experiment import ROLES, TRIALS, JobExperiment, experiment_name, of_several
 from assay.platform.configuration import read_site
-from assay.platform.page_cache_budget import LEAST_BUDGET_BYTES
 from assay.report.next_steps import typed
 from assay.report.words import print_line
 from assay.triage.names import recurring
@@ -52,7 +53,10 @@ FOLDER = Path("my-jobs")
 """Where experiments and samples of jobs lie unless `--write` says otherwise, from the working directory."""
 _MOST_COPIES = 8
 """Of its input a job that sorts has at once about five on its drives; others may have more."""
+_LEAST_CACHE_BYTES = 64 << 20
+"""With so much the studies of sorts and graphs ran whole; with 49 MiB blocks could not be opened for want of it."""
 _COUNTED = re.compile(r"([1-9][0-9]{0,2})x(.+)")
+_FIRST_LINE = "# Written by `assay run-job`, which writes it anew while nobody edits it. Digest: "
 _PLAIN = re.compile(r"[\w@%+=:,./{}-]+")
 
 
@@ -64,6 +68,62 @@ class Known(NamedTuple):
     reduces_per_byte: float | None = None
 
 
+class TrialMemory(NamedTuple):
+    """How the trials' memory was chosen, the experiment's line for it, and the ratio that it has, if any."""
+
+    how: str
+    line: str
+    ratio: float | None = None
+
+
+class TestFacts(NamedTuple):
+    """What a test does with a job, as is printed before it begins."""
+
+    sample: InputSample
+    whole_bytes: int
+    memory: TrialMemory
+    properties: Mapping[str, str]
+    replaced: str
+    drives: tuple[str, str]
+    several: Sequence[str]
+
+    @property
+    def sample_text(self) -> str:
+        """How it was taken, and of how much."""
+        more = self.whole_bytes > self.sample.of_bytes
+        return self.sample.text + (f", which stand for {bytes_text(self.whole_bytes)}" if more else "")
+
+    @property
+    def least_s(self) -> float:
+        """What the trials take at least, by what any jar is guessed to take before it has run here."""
+        return float(TRIALS * COST.estimate(Amounts(bytes=self.sample.bytes)).seconds)
+
+    @property
+    def lines(self) -> list[str]:
+        """All of it in words."""
+        pairs = [f"{name}={value}" for name, value in self.properties.items()]
+        settings = f"{', '.join(pairs)}; all others" if pairs else "all"
+        guess = f"by a guess at least {math.ceil(self.least_s / 60)} minutes for {TRIALS} trials"
+        return [
+            f"sample: {self.sample_text}",
+            f"memory: {self.memory.how}, so the trials run with {self.memory.line}",
+            f"drives: {self.drives[0]} today, {self.drives[1]} against it",
+            f"settings: {settings} as in the profile `defaults`",
+            *([f"settings: {self.replaced}"] if self.replaced else []),
+            *([" ".join(self.several)] if self.several else []),
+            f"time: unknown for a jar that has not run here; {guess}",
+        ]
+
+    @property
+    def as_json(self) -> dict[str, Any]:
+        """The same for programs."""
+        return {
+            "sample_bytes": self.sample.bytes, "place_bytes": self.sample.of_bytes, "input_bytes": self.whole_bytes,
+            "ratio": self.memory.ratio, "memory": self.memory.line, "hadoop": dict(self.properties),
+            "drives": list(self.drives), "trials": TRIALS, "least_s": self.least_s, "notes": list(self.several),
+        }  # fmt: skip
+
+
 @click.command("run-job")
 @click.argument("jar", type=UserPath())
 @click.argument("arguments", nargs=-1)
@@ -72,6 +132,7 @@ class Known(NamedTuple):
 @click.option("--class", "main_class", metavar="NAME", help="The main class, unless the jar's manifest names it.")
 @click.option("--verify", metavar="COMMAND", help="A command that judges the output; {output} is a folder with it.")
 @click.option("--name", metavar="NAME", help="What to call the experiment; by default as the jar.")
+@click.option("--input-size", type=Size(), help="Bytes of the whole input, where PLACE has only a part: 600GB.")
 @click.option(
     "--cluster", type=UserPath(), metavar="CONF_DIR", help="The cluster's Hadoop configuration, to learn its memory."
 )
@@ -94,21 +155,31 @@ class Known(NamedTuple):
     metavar="DRIVE",
     help="The drive of today; 12xhdd where a node has so many.",
 )
-@click.option("--against", default="ssd", show_default=True, metavar="DRIVE", help="The drive that you may buy.")
+@click.option(
+    "--against",
+    default="ssd",
+    show_default=True,
+    metavar="DRIVE",
+    help="The drive that you may buy; 2xssd for so many in a node.",
+)
 @click.option("--role", type=click.Choice(ROLES), default="intermediate", show_default=True, help="What it is for.")
 @click.option(
     "--worth", type=Percentage(MOST_WORTH), default=DEFAULT_WORTH, show_default="10%",
     help="How much of the job's time the drive must save to be worth it.",
 )  # fmt: skip
+@click.option(
+    "--hadoop", multiple=True, metavar="KEY=VALUE", help="Set a Hadoop property of the trials; may be repeated."
+)
 @click.option("--write", type=UserPath(), metavar="FILE", help="Only write the experiment, and its sample.")
 @click.option("--dry-run", is_flag=True, help="Only print the sample, the memory and the least time; write nothing.")
 @click.option("--out", type=UserPath(), help=OUT_HELP)
 @output_options
 def run_job(
     jar: Path, arguments: tuple[str, ...], place: str, sample: int, main_class: str | None, verify: str | None,
-    name: str | None, cluster: Path | None, history: str | None, job: str | None, nodes: int | None,
-    node_memory: int | None, container_memory: int | None, ratio: float | None, memory: int | None, now: str,
-    against: str, role: str, worth: float, write: Path | None, out: Path | None, *, dry_run: bool, output: Output,
+    name: str | None, input_size: int | None, cluster: Path | None, history: str | None, job: str | None,
+    nodes: int | None, node_memory: int | None, container_memory: int | None, ratio: float | None, memory: int | None,
+    now: str, against: str, role: str, worth: float, hadoop: tuple[str, ...], write: Path | None, out: Path | None,
+    *, dry_run: bool, output: Output,
 ) -> int:  # fmt: skip
     """Run a job of your own, on a sample of its input, to see whether another drive would shorten it.
 
@@ -119,62 +190,95 @@ def run_job(
     Example:  assay run-job my.jar --input /data/logs --ratio 4
               assay run-job my.jar --input hdfs:/logs --sample 4GB --cluster /etc/hadoop/conf -- sort {input} {output}
     """
-    if ratio is not None and memory is not None:
-        raise click.UsageError("--ratio and --memory contradict each other; leave one out")
+    _refuse_contradictions(ratio, memory, input_size)
     installation = find_installation()
     title = experiment_name(name or jar.stem)
     file = write or FOLDER / f"{title}.yaml"
     count, now = _count_of(now)
+    other_count, against = _count_of(against)
     drives = _drives(now, against, installation)
     place = place if names_store(place) else str(Path(place).expanduser().resolve())
     options = _options(jar, main_class, arguments, place, verify)
     WORKLOADS.find("command")(WorkloadSpec(name="command", variant="own", options=options), "/")
     source: SampleSource = hadoop_client(f"--input {place}", cluster) if names_store(place) else ThisMachine()
     chosen = choose(place, source, sample)
+    whole_bytes = _whole_bytes(chosen, input_size)
     known = Known()
     if memory is None or history or cluster:
-        known = _known(chosen, cluster, history, job, SiteNode(node_memory, container_memory, None), nodes, output)
-    how, lines = _memory(chosen, known, ratio, memory)
+        said = SiteNode(node_memory, container_memory, None)
+        known = _known(chosen, input_size, cluster, history, job, said, nodes, output)
+    trial_memory = _memory(chosen, whole_bytes, known, ratio, memory)
     settings = for_sample(
         known.settings, chosen.bytes, known.reduces_per_byte, bundled=installation.hadoop_home is None
     )
+    properties = {**settings.properties, **_properties(hadoop)}
     folder = file.parent / f"{file.stem}-sample"
     links = chosen.is_all and not names_store(place)
+    several = of_several(count, other_count, known.node.read_bytes)
+    facts = TestFacts(chosen, whole_bytes, trial_memory, properties, settings.replaced, drives, several)
     text = JobExperiment(
         name=title, description=f"{jar.name}: {role} on {against} in place of {now}",
         comments=[
-            f"Written by `assay run-job`. Sample: {chosen.text}.", f"Memory: {how}.", *of_several(count),
+            f"Sample: {facts.sample_text}.", f"Memory: {trial_memory.how}.", *several,
             *filter(None, [settings.replaced]),
         ],
         options={**options, "input": place if links else str(folder.resolve())},
         now=drives[0], other=(experiment_name(against), drives[1]), role=role,
-        worth=f"{100 * worth:.6f}".rstrip("0").rstrip(".") + "%", memory=lines,
-        properties=settings.properties,
+        worth=f"{100 * worth:.6f}".rstrip("0").rstrip(".") + "%", memory=[trial_memory.line], properties=properties,
         backing=str(SHARED_MEMORY) if backing_fits_into_memory(_MOST_COPIES * chosen.bytes) else "",
     ).text  # fmt: skip
-    caveat = " ".join(of_several(count))
-    replaced = f"settings: {settings.replaced}" if settings.replaced else ""
-    for fact in filter(None, (f"sample: {chosen.text}", f"memory: {how}", replaced, caveat, _least_time(chosen.bytes))):
-        print_line(output.results if dry_run else output.progress, fact)
-    if dry_run:
-        return 0
-    _write(file, text, "--write FILE" if write else "--name")
-    if not links:
-        write_sample(chosen, source, folder)
-    print_line(output.progress, f"experiment: {file}")
-    if write:
-        print_line(output.progress, f"run it with: {typed('run', str(file))}")
+    for line in facts.lines:
+        print_line(output.results if dry_run else output.progress, line)
+    if not dry_run:
+        _write(file, text, "--write FILE" if write else "--name")
+        if not links:
+            write_sample(chosen, source, folder)
+        print_line(output.progress, f"experiment: {file}")
+    if dry_run or write:
+        if output.as_json:
+            print_json(facts.as_json | {"experiment": None if dry_run else str(file)})
+        if write and not dry_run:
+            print_line(output.progress, f"run it with: {typed('run', str(file))}")
         return 0
     code = run_experiment(file, out, installation, output)
-    if caveat:
-        print_line(output.results, caveat)
+    if several:
+        print_line(output.results, " ".join(several))
     return code
 
 
-def _count_of(now: str) -> tuple[int, str]:
-    """How many drives of today a node has, and what each is: `12xhdd`, or `hdd` for one."""
-    counted = _COUNTED.fullmatch(now)
-    return (int(counted[1]), counted[2]) if counted else (1, now)
+def _refuse_contradictions(ratio: float | None, memory: int | None, input_size: int | None) -> None:
+    """Raises click.UsageError for two options that say the same in different ways."""
+    given = {"--ratio": ratio, "--memory": memory, "--input-size": input_size}
+    names = [name for name, value in given.items() if value is not None]
+    if len(names) > 1:
+        raise click.UsageError(f"{' and '.join(names)} contradict each other: keep one of them")
+
+
+def _whole_bytes(sample: InputSample, input_size: int | None) -> int:
+    """The bytes of the whole input. Raises BadInputError for fewer than its place has."""
+    if input_size is not None and input_size < sample.of_bytes:
+        raise BadInputError(
+            f"--input-size {bytes_text(input_size)} is less than the {bytes_text(sample.of_bytes)} of "
+            f"{sample.source}; name the size of the whole input, or leave it out"
+        )
+    return input_size or sample.of_bytes
+
+
+def _properties(pairs: Sequence[str]) -> dict[str, str]:
+    """Those of --hadoop. Raises BadInputError for what is no pair."""
+    properties = {}
+    for pair in pairs:
+        name, equals, value = pair.partition("=")
+        if not name.strip() or not equals:
+            raise BadInputError(f"--hadoop {pair}: write a property and its value, such as dfs.blocksize=64m")
+        properties[name.strip()] = value.strip()
+    return properties
+
+
+def _count_of(drives: str) -> tuple[int, str]:
+    """How many drives a node has, and what each is: `12xhdd`, or `hdd` for one."""
+    counted = _COUNTED.fullmatch(drives)
+    return (int(counted[1]), counted[2]) if counted else (1, drives)
 
 
 def _drives(now: str, against: str, installation: Installation) -> tuple[str, str]:
@@ -188,12 +292,6 @@ def _drives(now: str, against: str, installation: Installation) -> tuple[str, st
             f"--against {'ssd' if of_now == SHORT_NAMES['nvme'] else 'nvme'}"
         )
     return of_now, of_other
-
-
-def _least_time(sample_bytes: int) -> str:
-    """What the trials take at least, by what any jar is guessed to take before it has run here."""
-    seconds = TRIALS * COST.estimate(Amounts(bytes=sample_bytes)).seconds
-    return f"time: at least {math.ceil(seconds / 60)} minutes for {TRIALS} trials, by a guess: your jar may take longer"
 
 
 def _options(
@@ -222,16 +320,18 @@ def _profile(option: str, word: str, installation: Installation) -> str:
     return profile
 
 
-def _write(file: Path, text: str, other: str) -> None:
-    """Write an experiment. Raises BadInputError where the file has another one already, which may have been edited.
+def _write(file: Path, experiment: str, other: str) -> None:
+    """Write an experiment. Raises BadInputError where the file was edited, or is not of run-job.
 
     `other` is the option that names another file.
     """
+    text = f"{_FIRST_LINE}{_digest(experiment)}\n{experiment}"
     try:
         before = file.read_text(encoding="utf-8") if file.exists() else text
-        if before != text:
+        first, _, rest = before.partition("\n")
+        if first != f"{_FIRST_LINE}{_digest(rest)}":
             raise BadInputError(
-                f"{file} is there already and says something else; run it with `assay run {file}`, remove it, or "
+                f"{file} was edited, or is not of `assay run-job`; run it with `assay run {file}`, remove it, or "
                 f"choose another {other}"
             )
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -240,11 +340,18 @@ def _write(file: Path, text: str, other: str) -> None:
         raise BadInputError(f"{file} can't be written: {why(error)}") from None
 
 
+def _digest(text: str) -> str:
+    return sha256(text.encode()).hexdigest()[:16]
+
+
 def _known(
-    sample: InputSample, cluster: Path | None, history: str | None, job: str | None, said: SiteNode, nodes: int | None,
-    output: Output,
+    sample: InputSample, input_size: int | None, cluster: Path | None, history: str | None, job: str | None,
+    said: SiteNode, nodes: int | None, output: Output,
 ) -> Known:  # fmt: skip
-    """What options, a past run of the job, and the cluster say; the former first."""
+    """What options, a past run of the job, and the cluster say; the former first.
+
+    Where `input_size` is said, a past run tells only which part of the input a node read.
+    """
     site = {} if cluster is None else read_site(cluster)
     memory_bytes, of_containers = said.memory_bytes, said.container_bytes
     past, differences = None if history is None else _past(history, job, cluster, output), ""
@@ -258,7 +365,9 @@ def _known(
             memory_bytes = memory_bytes or seen.node_bytes
             of_containers = of_containers or seen.container_bytes
         except NoAnswerError as error:
-            print_line(output.progress, f"the cluster of {cluster} was not asked: {error}")
+            print_line(
+                output.progress, f"the cluster of {cluster} could not be reached, so its files are used: {error}"
+            )
         finally:
             web.close()
     usual = False
@@ -266,12 +375,13 @@ def _known(
         of_containers = container_bytes(settings)
         usual = of_containers is None
         of_containers = of_containers or USUAL_CONTAINER_BYTES
-    read_bytes = sample.of_bytes / nodes if nodes else None
-    if past is not None:
-        of_busiest = [stage.busiest for stage in past.stages]
-        read_bytes = float(sum(work.store_read + work.remote_read for work in of_busiest)) or read_bytes
-    node = SiteNode(memory_bytes, of_containers, read_bytes, usual, differences)
+    read_bytes = (input_size or sample.of_bytes) / nodes if nodes else None
     whole = 0 if past is None else past.whole.store_read + past.whole.remote_read
+    if past is not None and whole:
+        busiest = float(sum(stage.busiest.store_read + stage.busiest.remote_read for stage in past.stages))
+        of_past = busiest if input_size is None else busiest * input_size / whole
+        read_bytes = of_past or read_bytes if input_size is None else read_bytes or of_past
+    node = SiteNode(memory_bytes, of_containers, read_bytes, usual, differences)
     return Known(node, settings, past.reduces / whole if past is not None and past.reduces and whole else None)
 
 
@@ -297,15 +407,23 @@ def _past(history: str, job: str | None, cluster: Path | None, output: Output) -
     return max(of_name, key=lambda past: past.finished_ms)
 
 
-def _memory(sample: InputSample, known: Known, ratio: float | None, memory: int | None) -> tuple[str, Sequence[str]]:
-    """How the trials' memory was chosen, and the experiment's lines for it."""
+def _memory(
+    sample: InputSample, whole_bytes: int, known: Known, ratio: float | None, memory: int | None
+) -> TrialMemory:  # fmt: skip
+    """How the trials' memory is chosen."""
     if memory is not None:
-        return f"{bytes_text(memory)}, as --memory says", [f"memory: {memory}"]
+        return TrialMemory(f"{bytes_text(memory)}, as --memory says", f"memory: {memory}")
     how = "" if ratio is not None else f": {known.node.text}"
+    said = ratio is not None
     ratio = ratio or known.node.ratio()
-    budget = cache_bytes(sample.bytes, ratio, LEAST_BUDGET_BYTES)
+    budget = cache_bytes(sample.bytes, ratio, _LEAST_CACHE_BYTES, whole=sample.is_all)
     if budget is None:
-        held = "your nodes hold this input in memory: expect no gain from drives"
         times = times_text(1 / ratio) if ratio else "any number of"
-        return f"{held} (a node has {times} times its part of the input left for files{how})", ["page_cache: all"]
-    return f"a node reads {times_text(ratio)} times what it has left for files{how}", [f"page_cache: {budget >> 20}MiB"]
+        only = "" if said or whole_bytes > sample.of_bytes else (
+            f". If {sample.source} is not the whole input, say how much that is with --input-size 600GB"
+        )  # fmt: skip
+        held = "your nodes hold this input in memory: expect no gain from drives"
+        ample = f"(a node has {times} times its part of the input left for files{how})"
+        return TrialMemory(f"{held} {ample}{only}", "page_cache: all", ratio)
+    reads = f"a node reads {times_text(ratio)} times what it has left for files{how}"
+    return TrialMemory(reads, f"page_cache: {budget >> 20}MiB", ratio)

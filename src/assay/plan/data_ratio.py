@@ -3,6 +3,7 @@
 A sample meets drives as often as the whole input does where both have the same ratio.
 """
 
+import math
 from typing import NamedTuple
 
 from assay.model.errors import BadInputError
@@ -77,18 +78,19 @@ def times_text(count: float) -> str:
     return f"{count:,.0f}" if count >= 100 else f"{count:.3g}"
 
 
-def cache_bytes(sample_bytes: int, ratio: float, least_bytes: int) -> int | None:
+def cache_bytes(sample_bytes: int, ratio: float, least_bytes: int, *, whole: bool = False) -> int | None:
     """The page cache that has the ratio to a sample; None where it would hold all that a job does.
 
-    Raises BadInputError for a sample that is too small.
+    `whole` tells that the sample is all that its place has. Raises BadInputError for a sample that is too small.
     """
     if ratio * AMPLE < 1:
         return None
     budget = round(sample_bytes / ratio)
     if budget < least_bytes:
+        least = math.ceil(least_bytes * ratio / 1e6)
+        more = f"name a place with at least {least} MB of your input" if whole else f"take at least --sample {least}MB"
         raise BadInputError(
             f"a sample of {bytes_text(sample_bytes)} with a ratio of {times_text(ratio)} leaves {bytes_text(budget)} "
-            f"to the page cache, and no cluster runs with less than {bytes_text(least_bytes)}; take a sample of at "
-            f"least {bytes_text(least_bytes * ratio)}"
+            f"to the page cache, and a cluster does not run reliably with less than {bytes_text(least_bytes)}; {more}"
         )
     return budget

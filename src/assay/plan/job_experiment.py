@@ -1,6 +1,7 @@
 """The experiment that decides whether another drive shortens a site's own job."""
 
 import json
+import math
 import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -77,16 +78,24 @@ def quoted(text: str) -> str:
     return text if plain else json.dumps(text, ensure_ascii=False)
 
 
-def of_several(count: int) -> list[str]:
-    """Say in sentences what a test on one drive does not show of nodes with several; nothing for nodes with one.
+def of_several(count: int, other_count: int = 1, read_bytes: float | None = None) -> list[str]:
+    """Say in sentences what a test on one drive of each does not show of nodes with several; nothing for one of each.
 
-    A node's drives share its work, and a sample is small.
+    A node's drives share its work, and a sample is small. Nodes have `count` of today's drive, and would have
+    `other_count` of the other; `read_bytes` are what a node reads of the whole input.
     """
-    if count == 1:
+    if count == other_count == 1:
         return []
+    if count == 1:
+        return [
+            f"Your nodes would have {other_count} of the other drive, and the test has one, so it may show less than",
+            "you would gain: name several media as experiments/node-with-several-drives.yaml does.",
+        ]
+    others = f" and would have {other_count} of the other;" if other_count > 1 else " and"
+    share = f" (--sample {math.ceil(read_bytes / count / 1e6)}MB)" if read_bytes else ""
     return [
-        f"Your nodes have {count} such drives for this, and the test has one, so it shows more than you",
-        f"would gain: take a sample of about 1/{count} of what a node reads, or name several media as",
+        f"Your nodes have {count} such drives for this,{others} the test has one, so it shows more than you",
+        f"would gain: take a sample of about 1/{count} of what a node reads{share}, or name several media as",
         "experiments/node-with-several-drives.yaml does.",
     ]
 

@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
+_SLOW_START, _USUAL_SLOW_START = "mapreduce.job.reduce.slowstart.completedmaps", "0.05"
 _UNCHANGED = (
-    "mapreduce.job.reduce.slowstart.completedmaps", "mapreduce.map.output.compress",
+    _SLOW_START, "mapreduce.map.output.compress",
     "mapreduce.map.output.compress.codec", "mapreduce.task.io.sort.factor",
 )  # fmt: skip
 """Properties whose values fit anywhere; sizes belong to the machine."""
@@ -59,6 +60,8 @@ def for_sample(
     """Those for a sample of the job's own input: splits and sort buffers as they are, reducers in proportion."""
     unchanged, replaced = taken_over(settings, bundled=bundled)
     properties = dict(unchanged)
+    if settings:  # what a site leaves out has Hadoop's value there, and another one in Assay's usual profile
+        properties.setdefault(_SLOW_START, _USUAL_SLOW_START)
     if _BLOCK_SIZE in settings:
         properties[_BLOCK_SIZE] = settings[_BLOCK_SIZE]
     if settings.get(_SORT_MB, "").isdecimal():
