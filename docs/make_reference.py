@@ -42,7 +42,7 @@ from assay.model.record import (
 )
 from assay.model.registry import ENGINES, WORKLOADS
 from assay.model.scale import DriveSeen, HeartbeatsSeen, LinkSeen, ScaleCheck, ScaleReport, ScaleSeen, StrikeSeen
-from assay.model.trial import Landed, NoisePrior, Plan, Trial
+from assay.model.trial import Landed, NoisePrior, Plan, SiteShape, Trial
 from assay.report.bias import BIASES
 from assay.report.run_summary import AnswerSummary, RunSummary
 from assay.triage.ranking import Batch, CheaperChange, DriveUse, JobRow
@@ -87,6 +87,7 @@ _NAMES = {
     "NetworkEntry": "[network](#nodes-and-networks)",
     "NetworksEntry": "[networks](#nodes-and-networks)",
     "Fault": "[fault](#faults)",
+    "SiteShape": "[site](#a-site)",
 }
 _TEXT = {"string", "boolean", "integer", "number"}
 
@@ -180,7 +181,7 @@ _MODELS: Mapping[str, type[Frozen]] = {
     for model in (
         Amount, AnswerSummary, Batch, CacheUse, CheaperChange, CheckedDataset, DeviceReport, DeviceRequests, Doubt,
         DriveReports, DriveSeen, DriveUse, DryRun, FaultReport, GraphFacts, HeartbeatsSeen, JobRecord, JobRow, Landed, LimitUse, LinkSeen, NoisePrior, Output, Plan,
-        PlannedTrial, Record, Redundancy, Room, RunSummary, Sample, ScaleCheck, ScaleReport, ScaleSeen, Stage, Step,
+        PlannedTrial, Record, Redundancy, Room, RunSummary, Sample, ScaleCheck, ScaleReport, ScaleSeen, SiteShape, Stage, Step,
         StrikeSeen, Totals, Trial, CheckResult,
         *(model for kind in ENGINES.values() for model in (kind.attempt, kind.log)),
     )

@@ -12,10 +12,10 @@ from assay.cli.context import find_installation, vocabulary
 from assay.input.sample import MANIFEST
 from assay.media import memory
 from assay.model.errors import BadInputError
+from assay.model.trial import SiteShape
 from assay.plan.job_experiment import TRIALS
 from assay.plan.make import plan_and_more
 from assay.plan.source import ExperimentSource
-from assay.report.words import print_line
 from assay_extras.testing.job_histories import MadeJob, write_history
 from tests.serving import serving
 
@@ -358,11 +358,9 @@ def test_a_codec_that_the_bundled_hadoop_lacks_is_said_to_be_replaced(home):
     assert "# the bundled Hadoop lacks com.hadoop" in (home / "exp" / "mine.yaml").read_text()
 
 
-def test_the_answer_is_followed_by_what_nodes_with_several_drives_gain(home, monkeypatch):
-    def answer(_file, _out, _installation, output):
-        print_line(output.results, "the answer")
-        return 0
-
-    monkeypatch.setattr("assay.cli.run_job.run_experiment", answer)
-    done = CliRunner().invoke(cli, ["run-job", "my job.jar", "--input", "in", "--ratio", "1", "--now", "4xhdd", "-q"])
-    assert done.output.startswith("the answer\nYour nodes have 4 such drives for this, and the test has one")
+def test_the_plan_holds_what_its_drives_and_input_stand_for(home):
+    run_job("--input", "in", "--ratio", "1.25", "--now", "4xhdd")
+    shape = plan_of(home / "exp" / "mine.yaml").stands_for
+    assert shape == SiteShape(ratio=1.25, drives=4)
+    run_job("--input", "in", "--memory", "2GiB", file="exp/two.yaml")
+    assert plan_of(home / "exp" / "two.yaml").stands_for is None

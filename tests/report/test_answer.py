@@ -4,6 +4,7 @@ from typing import get_args
 
 import pytest
 
+from assay.model.trial import SiteShape
 from assay.report.answer import answer_of, blocked_lines, percent, subject_of
 from assay.report.terminal import answer_lines
 from assay.stats.blocked import BlockedShare
@@ -87,6 +88,18 @@ def test_drives_that_were_hardly_used_answer_nothing_about_larger_data():
     assert answer_of(not_worth_it().model_copy(update=used)).headline.startswith("the SSD is not worth it")
     assert answer_of(bounded(busy_s=0.2)).headline == HARDLY_USED
     assert answer_of(bounded(busy_s=0.2, verdict=Verdict.NOT_KNOWN_YET)).headline != HARDLY_USED
+
+
+def test_drives_that_were_hardly_used_at_the_ratio_of_a_site_bound_what_any_drive_could_save_there():
+    shape = SiteShape(ratio=2.9, drives=12, read_bytes=12_000_000_000)
+    unmet = not_worth_it().model_copy(update={"conditions": conditions(busy=0.04), "stands_for": shape})
+    answer = answer_of(unmet)
+    assert answer.headline.startswith("the hard disk was busy for 1.8 of 45.0 s, so no drive can save more than about")
+    assert any("Your nodes have 12 such drives" in words and "--sample 1000MB" in words for words in answer.caveats)
+    assert any("the input is 2.9 times as large as the memory" in words for words in answer.details)
+    assert not any("Do not generalise" in words for words in answer.notes)
+    cached = unmet.model_copy(update={"conditions": conditions(read=0.2, busy=0.6)})
+    assert answer_of(cached).headline.startswith("the SSD is not worth it")
 
 
 def test_what_is_open_says_how_many_repetitions_and_minutes_would_decide_it():

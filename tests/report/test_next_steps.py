@@ -3,7 +3,7 @@
 import pytest
 
 from assay.model.record import Status
-from assay.model.trial import MediumSpec
+from assay.model.trial import MediumSpec, SiteShape
 from assay.report.analysis import RunData, analyse, read_run
 from assay.report.markdown import markdown
 from assay.report.next_steps import next_steps
@@ -78,6 +78,7 @@ def a_small_job(moved_mb, size=None, **cluster):
         (a_small_job(100, "50MB", limit_memory_bytes=1 << 30), "an input 13 times as large, since the job moved 95.4 MiB", "--size 650MB"),
         (a_small_job(100, limit_memory_bytes=1 << 30), "an input 13 times as large", ""),
         (a_small_job(2000, page_cache_bytes=64 << 20), "run it with less page cache", "--page-cache 40MiB"),
+        (a_small_job(2000, page_cache_bytes=49 << 20), "the page cache is as small as it can be", ""),
     ],
 )  # fmt: skip
 def test_where_the_question_was_not_asked_well_the_command_has_a_number_that_follows_from_the_job(run, words, command):
@@ -85,6 +86,14 @@ def test_where_the_question_was_not_asked_well_the_command_has_a_number_that_fol
     assert words in step.words
     assert command in step.command
     assert bool(step.command) == bool(command)
+
+
+def test_at_the_ratio_of_a_site_a_larger_sample_is_advised_and_no_smaller_page_cache():
+    run, decided = a_small_job(2000, page_cache_bytes=100_000_000)
+    run = run._replace(plan=run.plan.model_copy(update={"stands_for": SiteShape(ratio=3.0)}))
+    (step,) = next_steps(run, decided)
+    assert "a larger sample at the same ratio" in step.words
+    assert "--sample 600MB" in step.words
 
 
 def test_what_was_worth_it_is_asked_of_the_intermediate_data_alone():

@@ -14,7 +14,7 @@ from assay.plan.entry_parts import OneOrMany
 from assay.plan.experiment import ExperimentFile
 from assay.plan.overrides import OPEN, Override, override_of
 
-OF_THE_FILE = {"experiment", "question", "description", "next", "folder"}
+OF_THE_FILE = {"experiment", "question", "description", "next", "stands_for", "folder"}
 """Keys that describe the file itself: nobody changes them for a run."""
 SIZE = "workloads.options.size"
 _PLAIN = r"[^,={}\[\]'\"]+"

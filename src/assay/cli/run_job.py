@@ -39,7 +39,7 @@ from assay.model.installation import Installation
 from assay.model.naming import bytes_text, nearest
 from assay.model.registry import WORKLOADS
 from assay.model.store import names_store
-from assay.model.trial import DEFAULT_WORTH, WorkloadSpec
+from assay.model.trial import DEFAULT_WORTH, SiteShape, WorkloadSpec
 from assay.plan.data_ratio import SiteNode, cache_bytes, times_text
 from assay.plan.experiment import MOST_WORTH
 from assay.plan.job_experiment import ROLES, TRIALS, JobExperiment, experiment_name, of_several
@@ -69,11 +69,15 @@ class Known(NamedTuple):
 
 
 class TrialMemory(NamedTuple):
-    """How the trials' memory was chosen, the experiment's line for it, and the ratio that it has, if any."""
+    """How the trials' memory was chosen, the experiment's line for it, and the ratio of a node of the site, if known.
+
+    It `is_bounded` where the page cache has that ratio to the sample, and no more.
+    """
 
     how: str
     line: str
     ratio: float | None = None
+    is_bounded: bool = True
 
 
 class TestFacts(NamedTuple):
@@ -225,6 +229,7 @@ def run_job(
         options={**options, "input": place if links else str(folder.resolve())},
         now=drives[0], other=(experiment_name(against), drives[1]), role=role,
         worth=f"{100 * worth:.6f}".rstrip("0").rstrip(".") + "%", memory=[trial_memory.line], properties=properties,
+        stands_for=_site_shape(trial_memory, count, other_count, known.node.read_bytes),
         backing=str(SHARED_MEMORY) if backing_fits_into_memory(_MOST_COPIES * chosen.bytes) else "",
     ).text  # fmt: skip
     for line in facts.lines:
@@ -240,10 +245,14 @@ def run_job(
         if write and not dry_run:
             print_line(output.progress, f"run it with: {typed('run', str(file))}")
         return 0
-    code = run_experiment(file, out, installation, output)
-    if several:
-        print_line(output.results, " ".join(several))
-    return code
+    return run_experiment(file, out, installation, output)
+
+
+def _site_shape(memory: TrialMemory, count: int, other_count: int, read_bytes: float | None) -> SiteShape:
+    """What the test stands for: nothing where it has all of the memory, and one drive of each."""
+    read = round(read_bytes) if read_bytes and count > 1 else None
+    ratio = memory.ratio if memory.is_bounded else None
+    return SiteShape(ratio=ratio, drives=count, new_drives=other_count, read_bytes=read)
 
 
 def _refuse_contradictions(ratio: float | None, memory: int | None, input_size: int | None) -> None:
@@ -424,6 +433,6 @@ def _memory(
         )  # fmt: skip
         held = "your nodes hold this input in memory: expect no gain from drives"
         ample = f"(a node has {times} times its part of the input left for files{how})"
-        return TrialMemory(f"{held} {ample}{only}", "page_cache: all", ratio)
+        return TrialMemory(f"{held} {ample}{only}", "page_cache: all", ratio, is_bounded=False)
     reads = f"a node reads {times_text(ratio)} times what it has left for files{how}"
     return TrialMemory(reads, f"page_cache: {budget >> 20}MiB", ratio)

@@ -401,6 +401,20 @@ ZERO_DELAY = "zero-delay"
 DEFAULT_WORTH = 0.10
 
 
+class SiteShape(Frozen):
+    """What the input and the drives of an experiment stand for on a node of a site."""
+
+    ratio: Annotated[float, Field(gt=0)] | None = None
+    """Bytes of the input that a node reads there for each byte of memory that it has left for files. The page cache has
+    this ratio to the experiment's input."""
+    drives: Annotated[int, Field(ge=1, le=999)] = 1
+    """How many of today's drive a node has there, where the experiment has one."""
+    new_drives: Annotated[int, Field(ge=1, le=999)] = 1
+    """How many of the other drive it would have."""
+    read_bytes: Annotated[int, Field(ge=1)] | None = None
+    """Bytes of the whole input that a node reads there."""
+
+
 class Plan(Frozen):
     """All trials of an experiment, in the order in which they run."""
 
@@ -431,6 +445,8 @@ class Plan(Frozen):
     base: Annotated[Mapping[str, str], Field(exclude_if=lambda base: not base)] = {}
     """Of an experiment that changes one factor at a time, these factors, each with its level while another changes.
     Left out of other plans."""
+    stands_for: Annotated[SiteShape | None, Field(exclude_if=lambda shape: shape is None)] = None
+    """What the input and the drives stand for on a node of a site. Left out where the experiment doesn't say it."""
 
 
 class ResourceEstimate(Frozen):

@@ -35,6 +35,7 @@ from assay.model.trial import (
     CacheBound,
     CpusBound,
     MemoryBound,
+    SiteShape,
 )
 from assay.plan.cluster import ClusterEntry, OneCluster
 from assay.plan.entry_parts import Many, Name, OneOf, Supported, Worker, alone, choice
@@ -271,6 +272,9 @@ class ExperimentFile(Frozen):
     """Shown in the report."""
     next: Prose = ""
     """The next step after this experiment, in a sentence that ends the report. Write commands between back quotes."""
+    stands_for: SiteShape | None = None
+    """What the input and the drives stand for on a node of yours, which the answer then says. `assay run-job` writes
+    it."""
     folder: Annotated[Path, AfterValidator(_absolute)] | None = None
     """The folder from which relative paths count, as an absolute path; by default the folder of this file. Assay writes
     it into the copy that a run keeps."""

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from assay.model.layout import INPUT, INTERMEDIATE, OUTPUT
+from assay.model.trial import SiteShape
 
 ROLES = (INPUT, INTERMEDIATE, OUTPUT)
 """What drives of a site's job are for."""
@@ -34,6 +35,7 @@ class JobExperiment(NamedTuple):
     worth: str
     memory: Sequence[str]
     properties: Mapping[str, str] = {}
+    stands_for: SiteShape | None = None
     backing: str = ""
     """The folder of the emulated drives' backing files; by default it is Assay's to choose."""
 
@@ -64,9 +66,15 @@ class JobExperiment(NamedTuple):
             *self.memory,
             *(["hadoop:"] if self.properties else []),
             *(f"  {name}: {quoted(value)}" for name, value in self.properties.items()),
+            *self._stands_for,
             "seed: 1",
         ]
         return "\n".join(lines) + "\n"
+
+    @property
+    def _stands_for(self) -> list[str]:
+        said = {} if self.stands_for is None else self.stands_for.model_dump(exclude_defaults=True)
+        return ["stands_for:", *(f"  {name}: {value}" for name, value in said.items())] if said else []
 
     def _drive(self, profile: str) -> str:
         return f"{{profile: {quoted(profile)}, path: {quoted(self.backing)}}}" if self.backing else quoted(profile)

@@ -86,6 +86,7 @@ def plan_and_more(source: ExperimentSource, vocabulary: Vocabulary) -> tuple[Pla
         doubts=tuple(doubts),
         worth=experiment.worth,
         next=experiment.next,
+        stands_for=experiment.stands_for,
         placements=tuple(placement.name for placement in resolved.placements),
         base=base,
     )

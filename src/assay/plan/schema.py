@@ -9,7 +9,7 @@ from assay.model.base import field_docs
 from assay.model.fault import Fault
 from assay.model.kerberos import KerberosSpec
 from assay.model.registry import MEDIA, NODE_SOURCES
-from assay.model.trial import FACTORS
+from assay.model.trial import FACTORS, SiteShape
 from assay.plan.cluster import ClusterEntry, NetworkEntry, NetworksEntry
 from assay.plan.experiment import (
     DatasetEntry,
@@ -33,7 +33,7 @@ def schema(vocabulary: Vocabulary) -> Schema:
     sources = [kind.options for kind in NODE_SOURCES.values()]
     _add_node_sources(definitions)
     models: list[type[BaseModel]] = [ExperimentFile, WorkloadEntry, DatasetEntry, MediumEntry, PlacementEntry, Profile]
-    models += [ClusterEntry, Fault, NetworkEntry, NetworksEntry, KerberosSpec, *sources]
+    models += [ClusterEntry, Fault, NetworkEntry, NetworksEntry, KerberosSpec, SiteShape, *sources]
     for model in models:
         keys = definitions.get(model.__name__, whole)["properties"]
         for key, text in field_docs(model).items():

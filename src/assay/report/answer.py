@@ -12,6 +12,8 @@ from assay.model.fault import NO_FAULT
 from assay.model.medium import UNKNOWN_DRIVE
 from assay.model.registry import MEDIA
 from assay.model.signature import OUTSIDE
+from assay.plan.data_ratio import times_text
+from assay.plan.job_experiment import of_several
 from assay.report.caveats import (
     NO_REPETITIONS,
     drive_notes,
@@ -24,7 +26,7 @@ from assay.report.words import about_text, seconds_text, without_folders
 from assay.stats.blocked import BlockedShare
 from assay.stats.caveats import LEAST_DIFFERENCE, MachineShared, NotTheDrives
 from assay.stats.changes import AS_IT_IS, CHANGE
-from assay.stats.decision import REAL, TWIN, Decision, Estimate, PlacementResult, Question, Verdict
+from assay.stats.decision import HARDLY_BUSY_SHARE, REAL, TWIN, Decision, Estimate, PlacementResult, Question, Verdict
 from assay.stats.fault_cost import FAULT
 from assay.stats.run_doubts import BUSY, READ, WRITTEN
 from assay.stats.sample import PLACEMENT
@@ -80,7 +82,7 @@ def answer_of(decision: Decision, shared: Sequence[Decision] = ()) -> Answer:
     of_worth = _changes_headline if decision.factor == CHANGE else _headline
     headlines = {Question.WORTH: of_worth, Question.COST: _fault_headline, Question.LIKENESS: _twin_headline}
     headline = headlines[decision.question] if len(decision.placements) > 1 else _alone
-    said = _HARDLY_USED if decision.storage_hardly_used else headline(decision, names)
+    said = (_hardly_used if decision.storage_hardly_used else headline)(decision, names)
     on = "On" if decision.factor == PLACEMENT else "With"
     lines = []
     for placement in decision.placements:
@@ -365,6 +367,17 @@ def _baseline_words(decision: Decision, names: Mapping[str, str]) -> str:
 _HARDLY_USED = "storage was hardly used with this much memory: this says nothing about larger data"
 
 
+def _hardly_used(decision: Decision, names: Mapping[str, str]) -> str:
+    """What follows of drives that did little: at the ratio of a site's nodes it holds for the whole input."""
+    if decision.site_ratio is None:
+        return _HARDLY_USED
+    base, busy_s = decision.placements[0], decision.busy_s
+    if busy_s is None or busy_s >= HARDLY_BUSY_SHARE * base.elapsed_s.value:
+        return _headline(decision, names)
+    busy, whole = seconds_text(busy_s), seconds_text(base.elapsed_s.value)
+    return f"{names[base.placement]} was busy for {busy} of {whole} s, so no drive can save more than about {busy} s"
+
+
 def _headline(decision: Decision, names: Mapping[str, str]) -> str:
     """The verdict in a sentence without its end."""
     base = names[decision.placements[0].placement]
@@ -434,7 +447,12 @@ def _caveats(decision: Decision, names: Mapping[str, str]) -> Iterator[str]:
     yield from left_out_notes(decision)
     yield from other_cause_notes(decision)
     yield from _beyond_the_limit_notes(decision, names)
-    yield from islice(_not_met(decision, names), 1)
+    if decision.stands_for is not None:
+        shape = decision.stands_for
+        if several := of_several(shape.drives, shape.new_drives, shape.read_bytes):
+            yield " ".join(several)
+    if decision.site_ratio is None:
+        yield from islice(_not_met(decision, names), 1)
     of_worth = decision.question is Question.WORTH
     open_ = decision.verdict is Verdict.NOT_KNOWN_YET if of_worth else not decision.repeated
     open_levels = [result.placement for result in decision.placements[1:] if result.verdict is Verdict.NOT_KNOWN_YET]
@@ -472,7 +490,8 @@ def _beyond_the_limit_notes(decision: Decision, names: Mapping[str, str]) -> Ite
 
 def _details(decision: Decision, names: Mapping[str, str]) -> Iterator[str]:
     """What the answer rests on, and what it holds for."""
-    yield from islice(_not_met(decision, names), 1, None)
+    if decision.site_ratio is None:
+        yield from islice(_not_met(decision, names), 1, None)
     if decision.busy_bound_s is not None and decision.placements and decision.question is Question.WORTH:
         base = decision.placements[0]
         busy, whole = seconds_text(decision.busy_bound_s), seconds_text(base.elapsed_s.value)
@@ -482,6 +501,12 @@ def _details(decision: Decision, names: Mapping[str, str]) -> Iterator[str]:
         yield f"{was}, so no drive can save more than about {busy} s."
     yield from _noise_notes(decision, names)
     yield scope_of(decision)
+    if decision.site_ratio is not None:
+        times = times_text(decision.site_ratio)
+        yield (
+            f"As on your nodes, the input is {times} times as large as the memory that is left for files, so that the "
+            "same share of its bytes meets the drives."
+        )
     yield from drive_notes(decision)
 
 

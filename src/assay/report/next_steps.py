@@ -23,6 +23,8 @@ MOVED_OVER_MEMORY = 1.2
 """Where jobs move so many times the memory, most of what they read comes from the drives, as in the quickstart."""
 LEAST_MEMORY_BYTES = 1000 << 20
 """The daemons and tasks of a node hardly live within less."""
+LEAST_PAGE_CACHE_BYTES = 32 << 20
+"""No cluster takes less."""
 LESS = 0.9
 """A bound of memory that is hardly lower changes nothing."""
 INTERMEDIATES_GUIDE = "docs/how-to/should-i-buy-ssds-for-yarn-local-directories.md"
@@ -71,7 +73,9 @@ def next_steps(run: RunData, decisions: Sequence[Decision]) -> list[NextStep]:
     unmet = next(
         (decision for decision in decisions if not all(condition.met for condition in decision.conditions)), None
     )
-    if unmet is not None:
+    if unmet is not None and (larger := _larger_sample(run)):
+        steps.append(larger)
+    elif unmet is not None:
         steps.append(_reach_the_drives(run, unmet))
     if run.plan.next:
         steps.append(NextStep(run.plan.next.strip().rstrip(".")))
@@ -122,6 +126,19 @@ def _intermediates_alone(run: RunData, decision: Decision) -> NextStep:
     return NextStep(words, run_command(run, "--placement", f"[{base}, {mixed}]"))
 
 
+def _larger_sample(run: RunData) -> NextStep | None:
+    """Of a site's own job: a page cache of the site's ratio is not to shrink, but a small sample may mislead."""
+    ratio = None if run.plan.stands_for is None else run.plan.stands_for.ratio
+    caches = [trial.cluster.page_cache_bytes for trial in run.plan.trials if trial.cluster.page_cache_bytes]
+    if ratio is None or not caches:
+        return None
+    twice = ceil(2 * ratio * max(caches) / 1e6)
+    return NextStep(
+        "To see whether a larger sample at the same ratio says the same, repeat `assay run-job` with another --name "
+        f"and --sample {twice}MB, where your input is so large"
+    )
+
+
 def _reach_the_drives(run: RunData, decision: Decision) -> NextStep:
     """Ask again with so little memory, or so much input, that the page cache can't serve most of what the jobs read."""
     aim = "To make more of the data reach the drives"
@@ -141,10 +158,15 @@ def _reach_the_drives(run: RunData, decision: Decision) -> NextStep:
     cluster, nodes = trial.cluster, trial.cluster.nodes or 1
     if cluster.page_cache_bytes is not None:
         fewer = _rounded(min(cluster.page_cache_bytes // 2, moved // nodes // 4))
-        return NextStep(f"{aim}, run it with less page cache, {since}", run_command(run, "--page-cache", fewer))
+        if fewer < LEAST_PAGE_CACHE_BYTES:
+            return NextStep(f"{aim}, use a larger input, {since}: the page cache is as small as it can be")
+        changed = ("--page-cache", f"{fewer >> 20}MiB")
+        return NextStep(f"{aim}, run it with less page cache, {since}", run_command(run, *changed))
     enough = max(LEAST_MEMORY_BYTES, int(moved / nodes / MOVED_OVER_MEMORY))
     if cluster.limit_memory_bytes is None or enough < LESS * cluster.limit_memory_bytes:
-        return NextStep(f"{aim}, run it within less memory, {since}", run_command(run, "--memory", _rounded(enough)))
+        return NextStep(
+            f"{aim}, run it within less memory, {since}", run_command(run, "--memory", f"{_rounded(enough) >> 20}MiB")
+        )
     times = ceil(MOVED_OVER_MEMORY * nodes * cluster.limit_memory_bytes / moved)
     size = size_of(trial.workload.options.get("size", ""))
     larger = f"{aim}, use an input {max(2, times)} times as large, {since}"
@@ -153,9 +175,9 @@ def _reach_the_drives(run: RunData, decision: Decision) -> NextStep:
     return NextStep(larger, run_command(run, "--size", f"{max(2, times) * size / 1e6:.0f}MB"))
 
 
-def _rounded(count: int) -> str:
-    """A size in whole steps of 10 MiB, upwards."""
-    return f"{10 * ceil(count / (10 << 20))}MiB"
+def _rounded(count: int) -> int:
+    """Bytes in whole steps of 10 MiB, upwards."""
+    return (10 << 20) * ceil(count / (10 << 20))
 
 
 def run_command(run: RunData, *changes: str) -> str:

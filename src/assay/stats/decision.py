@@ -12,7 +12,7 @@ from assay.model.base import Frozen
 from assay.model.fact import whole_number
 from assay.model.installed import kind_of
 from assay.model.record import Record
-from assay.model.trial import NOTHING_TO_CHOOSE, ZERO_DELAY, Plan
+from assay.model.trial import NOTHING_TO_CHOOSE, ZERO_DELAY, Plan, SiteShape
 from assay.stats.blocked import BlockedShare, blocked_shares, not_computing_share
 from assay.stats.caveats import BUSY_MARGIN, Caveat, DriveTime, NotRepeated, NotTheDrives, caveats_of, not_the_drives
 from assay.stats.changes import (
@@ -175,6 +175,8 @@ class Decision(Frozen):
     corrected: int = 1
     nodes: int | None = None
     caveats: tuple[Caveat, ...] = ()
+    stands_for: SiteShape | None = Field(default=None, exclude=True)
+    """What the input and the drives stand for on a node of a site, if that is known."""
     of_twin: bool = Field(default=False, exclude=True)
     """It compares a real drive with the one that is emulated from it."""
 
@@ -212,7 +214,8 @@ class Decision(Frozen):
     def storage_hardly_used(self) -> bool:
         """Whether the base's drives served little of what the jobs read, or were hardly busy.
 
-        That nothing is worth it then holds for this job within this memory, and for no larger data.
+        That nothing is worth it then holds for this job within this memory, and for larger data where the trials have
+        the ratio of data to memory of a site.
         """
         asks = self.question is Question.WORTH and self.factor == PLACEMENT and self.verdict is not Verdict.WORTH_IT
         alone_and_open = len(self.placements) == 1 and self.verdict is Verdict.NOT_KNOWN_YET
@@ -226,6 +229,25 @@ class Decision(Frozen):
         if self.busy_bound_s is not None:
             busy = self.busy_bound_s / base.elapsed_s.value
         return (busy is not None and busy < HARDLY_BUSY_SHARE) or (read is not None and read < HARDLY_READ_SHARE)
+
+    @property
+    def site_ratio(self) -> float | None:
+        """How many times what a site's node has left for files it reads of the input, if the trials have that ratio."""
+        return None if self.stands_for is None else self.stands_for.ratio
+
+    @property
+    def busy_s(self) -> float | None:
+        """How long the base's drives were busy, if that is known: no other drives can save much more."""
+        if self.busy_bound_s is not None or not self.placements:
+            return self.busy_bound_s
+        base = self.placements[0]
+        shares = (
+            condition.share
+            for condition in self.conditions
+            if condition.kind == BUSY and condition.subject == base.placement
+        )
+        share = next(shares, None)
+        return None if share is None else share * base.elapsed_s.value
 
     @property
     def storage_too_small(self) -> bool:
@@ -317,6 +339,7 @@ class _DecisionInputs:
     ) -> None:
         self.factor, self.levels, self.fit, self.known = factor, levels, fit, known
         self._worth, self._noises = plan.worth, noises
+        self._stands_for = plan.stands_for
         self._of_twin = factor == PLACEMENT and compares_twin(plan)
         self._records = {level: [by_id[sample.trial] for sample in own] for level, own in fit.trials.items()}
         self._blocked = blocked_shares(self._records)
@@ -380,6 +403,7 @@ class _DecisionInputs:
                     repeated=bool(self.fit.noise.own_freedom),
                 ),
             ),
+            stands_for=self._stands_for,
             of_twin=self._of_twin,
         )
 
