@@ -71,5 +71,5 @@ def _about(service: str, installation: Installation) -> str:
     """What its programs are, and how large."""
     command = [str(installation.root / "programs" / service / "prepare"), "--about"]
     return subprocess.run(
-        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, check=False
+        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, encoding="utf-8", check=False
     ).stdout.strip()
