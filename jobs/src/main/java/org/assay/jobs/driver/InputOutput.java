@@ -8,6 +8,9 @@ import org.apache.hadoop.fs.Path;
 
 /** The checks of a workload's paths that are made before any job starts. */
 final class InputOutput {
+  /** What a Hadoop file system says that shows tables of lines as files. */
+  static final String LINES_ONLY = "assay.lines-only";
+
   private InputOutput() {}
 
   /** Refuses an input that isn't there, or holds no byte. */
@@ -37,6 +40,17 @@ final class InputOutput {
       }
     }
     return false;
+  }
+
+  /**
+   * Where files between jobs are kept: beside the output, or under its path in the default file
+   * system where the output's store has lines but no files.
+   */
+  static Path work(Configuration conf, Path output) throws IOException {
+    Path beside = output.suffix(".work");
+    return output.getFileSystem(conf).hasPathCapability(output, LINES_ONLY)
+        ? new Path(beside.toUri().getPath())
+        : beside;
   }
 
   /** Refuses a directory that is already there: nothing is ever overwritten. */

@@ -50,8 +50,18 @@ public final class JobSequence implements AutoCloseable {
     }
   }
 
-  /** Turns an intermediate directory into the output. */
-  public void publish(Path intermediate, Path output) throws IOException {
+  /**
+   * Turns an intermediate directory of lines into the output, by a job if that is in another store.
+   */
+  public void publish(Path intermediate, Path output)
+      throws IOException, InterruptedException, JobFailedException {
+    if (!files().getUri().equals(output.getFileSystem(conf).getUri())) {
+      Job job = newJob(Publishing.class);
+      Publishing.configure(job, intermediate, output);
+      run("publish", job);
+      discard(intermediate);
+      return;
+    }
     if (!files().rename(intermediate, output)) {
       throw new IOException("cannot rename " + intermediate + " to " + output);
     }

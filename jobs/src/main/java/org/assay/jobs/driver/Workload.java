@@ -109,9 +109,9 @@ public abstract class Workload extends Configured implements Tool {
     Configuration conf = getConf();
     Path input = path(arguments.input());
     Path output = path(arguments.output());
-    Path work = output.suffix(".work");
     configure(arguments, conf);
     requireReducers(conf);
+    Path work = InputOutput.work(conf, output);
     InputOutput.requireInput(conf, input);
     InputOutput.requireAbsent(conf, output, "output");
     InputOutput.requireAbsent(conf, work, "directory for intermediate files");

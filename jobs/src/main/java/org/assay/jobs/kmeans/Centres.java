@@ -58,18 +58,25 @@ final class Centres {
     return new Centres(centres);
   }
 
-  /** A user's centres: a file with one point per line, the index is the line's place. */
+  /**
+   * A user's centres: a file, or a directory of files in the order of their names, with one point
+   * per line; the index is the line's place.
+   */
   static Centres readPoints(Configuration conf, Path file) throws IOException, UsageException {
     FileSystem files = file.getFileSystem(conf);
-    if (!files.exists(file) || !files.getFileStatus(file).isFile()) {
+    if (!files.exists(file)) {
       throw new UsageException(
-          "centres " + file + " is not a file; give one with a point per line");
+          "centres " + file + " does not exist; give a file with a point per line");
     }
     List<double[]> centres = new ArrayList<>();
-    for (String line : lines(conf, file)) {
-      double[] centre = coordinates(line);
-      if (centre.length > 0) {
-        centres.add(centre);
+    FileStatus[] parts = files.listStatus(file);
+    Arrays.sort(parts);
+    for (FileStatus part : parts) {
+      for (String line : part.isFile() ? lines(conf, part.getPath()) : List.<String>of()) {
+        double[] centre = coordinates(line);
+        if (centre.length > 0) {
+          centres.add(centre);
+        }
       }
     }
     for (double[] centre : centres) {

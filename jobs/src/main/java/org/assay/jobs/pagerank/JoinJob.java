@@ -4,7 +4,9 @@ import java.io.IOException;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.io.LongWritable;
 import org.apache.hadoop.io.Text;
+import org.apache.hadoop.mapreduce.InputFormat;
 import org.apache.hadoop.mapreduce.Job;
+import org.apache.hadoop.mapreduce.MRJobConfig;
 import org.apache.hadoop.mapreduce.Mapper;
 import org.apache.hadoop.mapreduce.Reducer;
 import org.apache.hadoop.mapreduce.lib.input.MultipleInputs;
@@ -23,9 +25,14 @@ import org.assay.jobs.sums.CompensatedSum;
 final class JoinJob {
   private JoinJob() {}
 
+  @SuppressWarnings("rawtypes") // as MultipleInputs has it
   static void configure(Job job, Path edges, Path ranks, Path output) throws IOException {
-    MultipleInputs.addInputPath(job, edges, TextInputFormat.class, EdgeMapper.class);
-    MultipleInputs.addInputPath(job, ranks, TextInputFormat.class, RankMapper.class);
+    Class<? extends InputFormat> ofLines =
+        job.getConfiguration()
+            .getClass(
+                MRJobConfig.INPUT_FORMAT_CLASS_ATTR, TextInputFormat.class, InputFormat.class);
+    MultipleInputs.addInputPath(job, edges, ofLines, EdgeMapper.class);
+    MultipleInputs.addInputPath(job, ranks, ofLines, RankMapper.class);
     job.setReducerClass(ShareReducer.class);
     job.setOutputFormatClass(SequenceFileOutputFormat.class);
     job.setOutputKeyClass(VertexId.class);

@@ -51,7 +51,7 @@ final class PaperRounds implements Rounds {
   }
 
   @Override
-  public void finish(Path output) throws IOException {
+  public void finish(Path output) throws IOException, InterruptedException, JobFailedException {
     jobs.publish(ranks, output);
   }
 

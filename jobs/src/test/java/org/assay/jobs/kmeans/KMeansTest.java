@@ -209,7 +209,7 @@ class KMeansTest {
     assertEquals(1, attempt("k-means", 1, good));
     assertFalse(local.exists("out"));
     assertEquals(2, attempt("k-means", 1, local.path("nowhere")));
-    assertTrue(local.complaint().contains("is not a file"), local.complaint());
+    assertTrue(local.complaint().contains("does not exist"), local.complaint());
     assertEquals(2, attempt("k-means", 1, local.write("uneven", "1,2", "1")));
     assertTrue(local.complaint().contains("unequal numbers"), local.complaint());
     assertEquals(2, attempt("k-means", 1, local.write("blank", " ")));

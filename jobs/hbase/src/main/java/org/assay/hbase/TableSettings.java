@@ -1,0 +1,115 @@
+package org.assay.hbase;
+
+import java.util.Arrays;
+import java.util.Locale;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.hbase.client.Durability;
+
+/** The properties that say how tables are made, written and read. */
+final class TableSettings {
+  /** {@code puts} (to the region servers) or {@code bulk} (HFiles that they adopt). */
+  static final String LOAD = "hbase.assay.load";
+
+  /** {@code scan} (by the region servers) or {@code snapshot} (the files, without them). */
+  static final String READ = "hbase.assay.read";
+
+  /** What a put waits for: its log is on the disks, with the DataNodes, or not written at all. */
+  static final String SYNC = "hbase.assay.sync";
+
+  /**
+   * Whether whoever has written a table waits for its compactions: {@code wait}, {@code run-on}.
+   */
+  static final String COMPACTION = "hbase.assay.compaction";
+
+  /** How many regions a new table begins with. */
+  static final String REGIONS = "hbase.assay.regions";
+
+  /** HDFS' storage policy of a new table's files; empty for that of their directory. */
+  static final String POLICY = "hbase.assay.policy";
+
+  static final int DEFAULT_REGIONS = 4;
+
+  /** More would leave some without a key. */
+  static final int MOST_REGIONS = 1 << 16;
+
+  enum Load {
+    PUTS,
+    BULK
+  }
+
+  enum Read {
+    SCAN,
+    SNAPSHOT
+  }
+
+  enum Sync {
+    HSYNC(Durability.FSYNC_WAL),
+    HFLUSH(Durability.SYNC_WAL),
+    SKIPPED(Durability.SKIP_WAL);
+
+    final Durability durability;
+
+    Sync(Durability durability) {
+      this.durability = durability;
+    }
+  }
+
+  enum Compaction {
+    WAIT,
+    RUN_ON
+  }
+
+  private final Configuration conf;
+
+  TableSettings(Configuration conf) {
+    this.conf = conf;
+  }
+
+  Load load() {
+    return word(LOAD, Load.PUTS);
+  }
+
+  Read read() {
+    return word(READ, Read.SCAN);
+  }
+
+  Sync sync() {
+    return word(SYNC, Sync.HFLUSH);
+  }
+
+  Compaction compaction() {
+    return word(COMPACTION, Compaction.WAIT);
+  }
+
+  String policy() {
+    return conf.getTrimmed(POLICY, "");
+  }
+
+  int regions() {
+    int regions = conf.getInt(REGIONS, DEFAULT_REGIONS);
+    if (regions < 1 || regions > MOST_REGIONS) {
+      throw new IllegalArgumentException(
+          "property " + REGIONS + " must be from 1 to " + MOST_REGIONS + ", got " + regions);
+    }
+    return regions;
+  }
+
+  private <E extends Enum<E>> E word(String property, E usual) {
+    String given = conf.getTrimmed(property, shown(usual));
+    for (E constant : usual.getDeclaringClass().getEnumConstants()) {
+      if (shown(constant).equals(given)) {
+        return constant;
+      }
+    }
+    Object[] words =
+        Arrays.stream(usual.getDeclaringClass().getEnumConstants())
+            .map(TableSettings::shown)
+            .toArray();
+    throw new IllegalArgumentException(
+        "property " + property + " must be one of " + Arrays.toString(words) + ", got " + given);
+  }
+
+  private static String shown(Enum<?> constant) {
+    return constant.name().toLowerCase(Locale.ROOT).replace('_', '-');
+  }
+}

@@ -1,0 +1,208 @@
+package org.assay.hbase;
+
+import java.io.Closeable;
+import java.io.FileNotFoundException;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.hbase.HBaseConfiguration;
+import org.apache.hadoop.hbase.TableExistsException;
+import org.apache.hadoop.hbase.TableName;
+import org.apache.hadoop.hbase.client.Admin;
+import org.apache.hadoop.hbase.client.BufferedMutator;
+import org.apache.hadoop.hbase.client.ColumnFamilyDescriptorBuilder;
+import org.apache.hadoop.hbase.client.CompactionState;
+import org.apache.hadoop.hbase.client.Connection;
+import org.apache.hadoop.hbase.client.ConnectionFactory;
+import org.apache.hadoop.hbase.client.Delete;
+import org.apache.hadoop.hbase.client.RegionInfo;
+import org.apache.hadoop.hbase.client.Result;
+import org.apache.hadoop.hbase.client.ResultScanner;
+import org.apache.hadoop.hbase.client.Scan;
+import org.apache.hadoop.hbase.client.Table;
+import org.apache.hadoop.hbase.client.TableDescriptorBuilder;
+import org.apache.hadoop.hbase.util.Bytes;
+import org.apache.hadoop.hbase.util.CommonFSUtils;
+
+/** A connection to the tables of lines: one column, whose value is the line without its end. */
+final class Tables implements Closeable {
+  static final byte[] FAMILY = Bytes.toBytes("d");
+  static final byte[] LINE = Bytes.toBytes("l");
+
+  private static final long POLL_MS = 200;
+
+  private final Configuration conf;
+  private final TableSettings settings;
+  private final Connection connection;
+  private final Admin admin;
+
+  Tables(Configuration given) throws IOException {
+    conf = HBaseConfiguration.create(given);
+    settings = new TableSettings(conf);
+    connection = ConnectionFactory.createConnection(conf);
+    admin = connection.getAdmin();
+  }
+
+  /**
+   * The table that a path names.
+   *
+   * @throws IllegalArgumentException for a path that names none
+   */
+  static TableName at(Path path) {
+    if (!isName(path)) {
+      throw new IllegalArgumentException(
+          "path "
+              + path
+              + " names no table: its parts have letters, digits, _ and -, and begin with no -");
+    }
+    return TableName.valueOf(parts(path).replace('/', '.'));
+  }
+
+  /** Whether a path can be a table's. */
+  private static boolean isName(Path path) {
+    return parts(path).matches("\\w[\\w-]*(/\\w[\\w-]*)*");
+  }
+
+  private static String parts(Path path) {
+    String name = Path.getPathWithoutSchemeAndAuthority(path).toString();
+    return name.startsWith("/") ? name.substring(1) : name;
+  }
+
+  /** The path of a table, without a scheme. */
+  static Path path(TableName table) {
+    return new Path("/" + table.getNameAsString().replace('.', '/'));
+  }
+
+  /** A scan of lines as jobs want it: it leaves the servers' caches to others. */
+  static Scan scan() {
+    return new Scan().addColumn(FAMILY, LINE).setCacheBlocks(false);
+  }
+
+  Configuration conf() {
+    return conf;
+  }
+
+  TableSettings settings() {
+    return settings;
+  }
+
+  Connection connection() {
+    return connection;
+  }
+
+  Admin admin() {
+    return admin;
+  }
+
+  boolean exists(TableName table) throws IOException {
+    return admin.tableExists(table);
+  }
+
+  /** The regions of a table in the order of their keys. */
+  List<RegionInfo> regions(TableName table) throws IOException {
+    if (!exists(table)) {
+      throw new FileNotFoundException("there is no table " + table);
+    }
+    List<RegionInfo> regions = new ArrayList<>(admin.getRegions(table));
+    regions.sort(RegionInfo.COMPARATOR);
+    return regions;
+  }
+
+  /** The bytes of a region's files. */
+  long bytes(RegionInfo region) throws IOException {
+    Path directory =
+        new Path(
+            CommonFSUtils.getTableDir(CommonFSUtils.getRootDir(conf), region.getTable()),
+            region.getEncodedName());
+    FileSystem files = directory.getFileSystem(conf);
+    return files.exists(directory) ? files.getContentSummary(directory).getLength() : 0;
+  }
+
+  /** All tables at and below a path. */
+  List<TableName> below(Path path) throws IOException {
+    List<TableName> tables = new ArrayList<>();
+    if (!path.isRoot() && !isName(path)) {
+      return tables; // a file's name, below a table
+    }
+    String name = path.isRoot() ? "" : at(path).getNameAsString();
+    for (TableName table : admin.listTableNames()) {
+      String other = table.getNameAsString();
+      if (name.isEmpty() || other.equals(name) || other.startsWith(name + ".")) {
+        tables.add(table);
+      }
+    }
+    return tables;
+  }
+
+  /** Makes a table unless it is there, split for the writers that will share it. */
+  void create(TableName table) throws IOException {
+    if (exists(table)) {
+      return;
+    }
+    ColumnFamilyDescriptorBuilder family =
+        ColumnFamilyDescriptorBuilder.newBuilder(FAMILY).setMaxVersions(1);
+    if (!settings.policy().isEmpty()) {
+      family.setStoragePolicy(settings.policy());
+    }
+    TableDescriptorBuilder descriptor =
+        TableDescriptorBuilder.newBuilder(table)
+            .setDurability(settings.sync().durability)
+            .setColumnFamily(family.build());
+    byte[][] splits = RowKeys.splits(settings.regions());
+    try {
+      admin.createTable(descriptor.build(), splits.length == 0 ? null : splits);
+    } catch (TableExistsException e) {
+      // Another writer was quicker.
+    }
+  }
+
+  /** Brings what was written into files, and waits for compactions if that is wanted. */
+  void settle(TableName table) throws IOException {
+    admin.flush(table);
+    try {
+      while (settings.compaction() == TableSettings.Compaction.WAIT
+          && admin.getCompactionState(table) != CompactionState.NONE) {
+        Thread.sleep(POLL_MS);
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IOException("interrupted while " + table + " was compacted", e);
+    }
+  }
+
+  /** Deletes all rows of a region. */
+  void empty(RegionInfo region) throws IOException {
+    Scan all = scan().withStartRow(region.getStartKey()).withStopRow(region.getEndKey());
+    try (Table table = connection.getTable(region.getTable());
+        ResultScanner rows = table.getScanner(all);
+        BufferedMutator deleted = connection.getBufferedMutator(region.getTable())) {
+      for (Result row : rows) {
+        deleted.mutate(new Delete(row.getRow()));
+      }
+    }
+  }
+
+  /** Removes a table with its snapshots, and what jobs have made of these. */
+  void drop(TableName table) throws IOException {
+    if (admin.isTableEnabled(table)) {
+      admin.disableTable(table);
+    }
+    admin.deleteTable(table);
+    Snapshots.drop(this, table);
+  }
+
+  /** A directory for files on their way into or out of a table, not below HBase's own. */
+  Path directory(TableName table, String purpose) throws IOException {
+    FileSystem files = CommonFSUtils.getRootDir(conf).getFileSystem(conf);
+    return new Path(files.getHomeDirectory(), "assay-tables/" + table + "/" + purpose);
+  }
+
+  @Override
+  public void close() throws IOException {
+    admin.close();
+    connection.close();
+  }
+}

@@ -1,0 +1,129 @@
+package org.assay.hbase;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.hbase.TableName;
+import org.apache.hadoop.io.LongWritable;
+import org.apache.hadoop.io.NullWritable;
+import org.apache.hadoop.io.Text;
+import org.apache.hadoop.mapreduce.Job;
+import org.apache.hadoop.mapreduce.Mapper;
+import org.apache.hadoop.mapreduce.lib.input.FileInputFormat;
+import org.apache.hadoop.mapreduce.lib.output.FileOutputFormat;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class FormatsTest {
+  @TempDir java.nio.file.Path directory;
+
+  /** Sends each line after its length. */
+  public static final class LengthMapper extends Mapper<LongWritable, Text, LongWritable, Text> {
+    @Override
+    protected void map(LongWritable offset, Text line, Context context)
+        throws IOException, InterruptedException {
+      context.write(new LongWritable(line.getLength()), line);
+    }
+  }
+
+  private List<String> lines(boolean named) throws Exception {
+    Configuration conf = new Configuration();
+    conf.set("mapreduce.framework.name", "local");
+    conf.set("fs.defaultFS", "file:///");
+    conf.set("hadoop.tmp.dir", java.nio.file.Path.of("target", "tmp").toAbsolutePath().toString());
+    if (named) {
+      conf.setClass("mapreduce.job.inputformat.class", LinesInputFormat.class, Object.class);
+      conf.setClass("mapreduce.job.outputformat.class", LinesOutputFormat.class, Object.class);
+    }
+    java.nio.file.Path input = directory.resolve("input.txt");
+    Files.writeString(input, "b\nlänger\n\na\n");
+    java.nio.file.Path output = directory.resolve(named ? "named" : "usual");
+    Job job = Job.getInstance(conf);
+    job.setMapperClass(LengthMapper.class);
+    job.setOutputKeyClass(LongWritable.class);
+    job.setOutputValueClass(Text.class);
+    FileInputFormat.addInputPath(job, new Path(input.toString()));
+    FileOutputFormat.setOutputPath(job, new Path(output.toString()));
+    assertTrue(job.waitForCompletion(false));
+    return Files.readAllLines(output.resolve("part-r-00000"));
+  }
+
+  @Test
+  void filesAreReadAndWrittenAsWithHadoopsOwnFormats() throws Exception {
+    List<String> usual = lines(false);
+    assertEquals(4, usual.size());
+    assertEquals(usual, lines(true));
+  }
+
+  @Test
+  void recordsAreWrittenAsHadoopsFormatOfTextWritesThem() throws Exception {
+    List<Object[]> records =
+        List.of(
+            new Object[] {new Text("ä"), new LongWritable(7)},
+            new Object[] {NullWritable.get(), new Text("b\tc")},
+            new Object[] {new Text("d"), NullWritable.get()},
+            new Object[] {new Text(""), new Text("")},
+            new Object[] {null, null});
+    List<String> written = new ArrayList<>();
+    LineWriter writer =
+        new LineWriter() {
+          @Override
+          public void write(byte[] bytes, int offset, int length) {
+            written.add(
+                new Text(new String(bytes, offset, length, java.nio.charset.StandardCharsets.UTF_8))
+                    .toString());
+          }
+
+          @Override
+          public void close() {
+            written.add("closed");
+          }
+        };
+    TableOutput.LineRecords<Object, Object> lines =
+        new TableOutput.LineRecords<>(writer, () -> written.add("ended"));
+    for (Object[] record : records) {
+      lines.write(record[0], record[1]);
+    }
+    lines.close(null);
+    assertEquals(List.of("ä\t7", "b\tc", "d", "\t", "closed", "ended"), written);
+  }
+
+  @Test
+  void pathsNameTables() throws Exception {
+    assertTrue(TableFileSystem.isTable(new Path("hbase:/runs/input")));
+    assertTrue(!TableFileSystem.isTable(new Path("/runs/input")));
+    assertEquals(
+        TableName.valueOf("runs.a-1.in_put"), Tables.at(new Path("hbase:/runs/a-1/in_put")));
+    assertEquals(new Path("/runs/input"), Tables.path(TableName.valueOf("runs.input")));
+    for (String path : new String[] {"hbase:/", "hbase:/a.b", "hbase:/-a", "hbase:/a/ b"}) {
+      Exception wrong =
+          assertThrows(IllegalArgumentException.class, () -> Tables.at(new Path(path)));
+      assertTrue(wrong.getMessage().contains("names no table"), wrong.getMessage());
+    }
+    assertEquals(
+        TableFileSystem.class, FileSystem.getFileSystemClass("hbase", new Configuration()));
+  }
+
+  @Test
+  void settingsThatAreNoneAreRefused() {
+    Configuration conf = new Configuration(false);
+    assertEquals(TableSettings.Load.PUTS, new TableSettings(conf).load());
+    conf.set(TableSettings.COMPACTION, "run-on");
+    assertEquals(TableSettings.Compaction.RUN_ON, new TableSettings(conf).compaction());
+    conf.set(TableSettings.LOAD, "shovel");
+    Exception wrong =
+        assertThrows(IllegalArgumentException.class, () -> new TableSettings(conf).load());
+    assertEquals(
+        "property hbase.assay.load must be one of [puts, bulk], got shovel", wrong.getMessage());
+    conf.setInt(TableSettings.REGIONS, 0);
+    assertThrows(IllegalArgumentException.class, () -> new TableSettings(conf).regions());
+  }
+}

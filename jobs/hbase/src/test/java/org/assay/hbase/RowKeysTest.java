@@ -1,0 +1,63 @@
+package org.assay.hbase;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.HashSet;
+import java.util.Set;
+import org.apache.hadoop.hbase.util.Bytes;
+import org.junit.jupiter.api.Test;
+
+class RowKeysTest {
+  /** The region that a key falls into. */
+  private static int region(byte[] key, byte[][] splits) {
+    int region = 0;
+    while (region < splits.length && Bytes.compareTo(key, splits[region]) >= 0) {
+      region++;
+    }
+    return region;
+  }
+
+  @Test
+  void writersAsManyAsRegionsHaveOneEach() {
+    for (int regions : new int[] {1, 2, 3, 7, 16, 300}) {
+      byte[][] splits = RowKeys.splits(regions);
+      assertEquals(regions - 1, splits.length);
+      for (int place = 0; place < regions; place++) {
+        assertEquals(place, region(new RowKeys("w", place, regions).next(), splits));
+      }
+    }
+  }
+
+  @Test
+  void allKeysOfAWriterAreInOneRegionHoweverManyWritersThereAre() {
+    byte[][] splits = RowKeys.splits(4);
+    Set<Integer> used = new HashSet<>();
+    for (int place = 0; place < 10; place++) {
+      RowKeys keys = new RowKeys("w", place, 10);
+      int region = region(keys.next(), splits);
+      used.add(region);
+      for (int i = 0; i < 1000; i++) {
+        assertEquals(region, region(keys.next(), splits));
+      }
+    }
+    assertEquals(4, used.size());
+  }
+
+  @Test
+  void keysRiseAndTellWritersApart() {
+    RowKeys keys = new RowKeys("one", 3, 4);
+    byte[] last = keys.next();
+    for (int i = 0; i < 70_000; i++) {
+      byte[] next = keys.next();
+      assertTrue(Bytes.compareTo(last, next) < 0);
+      last = next;
+    }
+    byte[] same = new RowKeys("one", 3, 4).next();
+    assertArrayEquals(same, new RowKeys("one", 3, 4).next());
+    assertFalse(Bytes.equals(same, new RowKeys("two", 3, 4).next()));
+    assertEquals(RowKeys.LENGTH, same.length);
+  }
+}
