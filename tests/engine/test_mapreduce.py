@@ -36,7 +36,7 @@ def engine_with(tmp_path):
     """Makes an engine whose `hadoop` is a shell script with the given body; `$report` is the report's file."""
     with Lease(tmp_path / "state", "test") as lease:
 
-        def make(body, failure=lambda: None, store=None, jars=(), **more):
+        def make(body, failure=lambda: None, store=None, **more):
             hadoop = tmp_path / "hadoop"
             hadoop.write_text(f'#!/bin/bash\necho "$@" >{tmp_path}/arguments\nreport="${{@: -1}}"\n{body}\n')
             hadoop.chmod(hadoop.stat().st_mode | stat.S_IXUSR)
@@ -45,7 +45,7 @@ def engine_with(tmp_path):
                 environment=lease.environment(os.environ), **more,
             )  # fmt: skip
             context = EngineContext(cluster, store or FakeStore(Script()), Path("/jobs.jar"), tmp_path, failure)
-            return MapReduce(context._replace(further_jars=jars))
+            return MapReduce(context)
 
         yield make
 
@@ -81,10 +81,10 @@ def test_jobs_get_the_locations_of_what_the_store_holds(engine_with, tmp_path):
 def test_further_jars_are_on_the_clients_class_path_and_go_with_jobs_to_nodes_that_lack_them(engine_with, tmp_path):
     body = f'echo "$HADOOP_CLASSPATH" >{tmp_path}/classpath\n{WHOLE}'
     jars = (Path("/formats.jar"), Path("/client.jar"))
-    engine_with(body, jars=jars).run(LAUNCH, Silent())
+    engine_with(body, job_jars=jars).run(LAUNCH, Silent())
     assert (tmp_path / "classpath").read_text().strip().startswith("/formats.jar:/client.jar")
     assert "tmpjars" not in (tmp_path / "arguments").read_text()
-    engine_with(body, jars=jars, outlives=True).run(LAUNCH, Silent())
+    engine_with(body, job_jars=jars, outlives=True).run(LAUNCH, Silent())
     assert "-Dtmpjars=file:///formats.jar,file:///client.jar" in (tmp_path / "arguments").read_text().split()
 
 

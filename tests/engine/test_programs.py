@@ -9,7 +9,7 @@ import pytest
 
 from assay.engine.mapreduce import MapReduce
 from assay.host.lease import Lease
-from assay.model.engine import EngineContext, JobReference, Launch, Program, unheard
+from assay.model.engine import LINES_OUTPUT, EngineContext, JobReference, Launch, Program, stored, unheard
 from assay.model.errors import AssayError, BadInputError
 from assay.model.fault import StageProgress
 from assay.model.progress import Silent
@@ -203,3 +203,19 @@ def test_on_a_shared_cluster_the_abandoned_job_is_killed(engine_with, tmp_path):
     with pytest.raises(AssayError, match="x"):
         engine.run_program(PROGRAM, Silent())
     assert (tmp_path / "calls").read_text().splitlines()[-1] == "/mine.jar job -kill job_1759658000000_0002"
+
+
+@pytest.mark.parametrize(
+    "written_by", ["org.apache.hadoop.mapreduce.lib.output.TextOutputFormat", "org.example.Tables"]
+)
+def test_paths_in_the_store_and_the_format_of_lines_are_as_the_cluster_has_them(
+    engine_with, tmp_path, monkeypatch, written_by
+):
+    monkeypatch.setattr(FakeStore, "location", lambda _, path: f"table:{path}")
+    arguments = ("-outFormat", LINES_OUTPUT, stored("/out"), f"--at={stored('/in')}")
+    program = PROGRAM.model_copy(update={"arguments": (*arguments, "{scratch}/result.txt")})
+    is_usual = written_by.endswith("TextOutputFormat")
+    properties = {} if is_usual else {"mapreduce.job.outputformat.class": written_by}
+    engine_with(f"cat {tmp_path}/output", properties=properties).run_program(program, Silent())
+    called = (tmp_path / "calls").read_text().split()[3:-1]
+    assert called == ["-outFormat", written_by, "table:/out", "--at=table:/in"]

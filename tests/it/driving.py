@@ -79,7 +79,8 @@ class Place:
         )
         self.installation.parts.mkdir(parents=True)
         (self.installation.parts / "hadoop").symlink_to(HADOOP)
-        (self.installation.parts / "tez").symlink_to(ROOT / ".assay" / "tez")
+        for programs in ("tez", "hbase"):
+            (self.installation.parts / programs).symlink_to(ROOT / ".assay" / programs)
         (root / "jobs").symlink_to(ROOT / "jobs")
         (root / "extras").symlink_to(ROOT / "extras")
         # Those of the checkout, where it has them: tests of emulated drives skip where it has not.

@@ -38,16 +38,14 @@ def test_a_pair_that_does_not_work_is_refused_with_those_that_do(toys, tmp_path,
     with pytest.raises(BadInputError) as caught:
         plan_of(tmp_path, f"{HEAD}workloads: triangles\n{lines}", TOYS)
     assert str(caught.value).endswith(
-        f"{message}it runs on mapreduce with hdfs or tez with hdfs; name such a pair, or `exclude` this one"
+        f"{message}it runs on mapreduce or tez with hdfs or hbase or hbase-to-hdfs or hdfs-to-hbase; name such a pair, or `exclude` this one"
     )
 
 
 def test_a_workload_may_run_on_several_pairs_but_not_on_any_other(toys, tmp_path):
     text = "experiment: demo\nworkloads: line-count\nmedia: {disk: directory}\n"
     both = "engine: [mapreduce, scanner]\nstore: [hdfs, key-value]\n"
-    with pytest.raises(
-        BadInputError, match="it runs on mapreduce with hdfs or tez with hdfs or scanner with key-value"
-    ):
+    with pytest.raises(BadInputError, match="it runs on mapreduce or tez with hdfs, or on scanner with key-value"):
         plan_of(tmp_path, text + both, TOYS)
     plan = plan_of(tmp_path, f"{text}{both}zip: [engine, store]\n", TOYS)
     assert {(trial.engine, trial.store) for trial in plan.trials} == {("mapreduce", "hdfs"), ("scanner", "key-value")}
@@ -65,6 +63,9 @@ def test_what_nothing_runs_is_refused(toys, tmp_path, monkeypatch):
         plan_of(tmp_path, "experiment: demo\nworkloads: line-count\nmedia: {disk: directory}\n", TOYS)
 
 
+STORES_OF_LINES = ("hdfs", "hbase", "hbase-to-hdfs", "hdfs-to-hbase")
+
+
 @pytest.mark.parametrize("name", WORKLOADS)
 def test_a_workload_of_the_core_runs_on_its_engine_and_store(name):
     assert ("mapreduce", "hdfs") in working_pairs(WORKLOADS[name])
@@ -73,8 +74,8 @@ def test_a_workload_of_the_core_runs_on_its_engine_and_store(name):
 def test_a_shown_workload_tells_its_pairs_and_its_experiment_names_one_that_works(toys, tmp_path, monkeypatch):
     monkeypatch.setattr(WORKLOADS["line-count"], "runs_on", (RunsOn(program="scans", data="values"),))
     assert workload_json("line-count")["runs_on"] == [{"engine": "scanner", "store": "key-value"}]
-    on_files = [{"engine": engine, "store": "hdfs"} for engine in ("mapreduce", "tez")]
-    assert workload_json("triangles")["runs_on"] == on_files
+    on_lines = [{"engine": engine, "store": store} for engine in ("mapreduce", "tez") for store in STORES_OF_LINES]
+    assert workload_json("triangles")["runs_on"] == on_lines
     (trial,) = plan_of(tmp_path, experiment_text("line-count"), TOYS).trials
     assert (trial.engine, trial.store) == ("scanner", "key-value")
 

@@ -150,6 +150,18 @@ def test_a_main_class_that_hadoop_does_not_have_is_on_its_own_class_path(distrib
     assert command[command.index("-cp") + 1 :] == ["/n/conf:/programs/brain/lib/*", "org.example.Brain"]
 
 
+def test_a_main_class_has_its_own_options_and_arguments_and_a_least_heap(distribution):
+    kind = DaemonKind(
+        "brain", "org.example.Brain", on_workers=True, heap_mb=512, least_heap_mb=400, options=("-Dthinks=true",),
+        arguments=lambda node: (str(node.conf_dir), "start"),
+    )  # fmt: skip
+    small = starts_of("brisk", distribution).among_many()
+    command = daemon_command(kind, distribution, small, NODE)
+    assert "-Xmx400m" in command
+    assert "-Dthinks=true" in command[: command.index("-cp")]
+    assert command[-3:] == ["org.example.Brain", "/n/conf", "start"]
+
+
 def test_workers_among_many_have_a_smaller_heap_and_the_record_says_so(distribution):
     starts = starts_of("brisk", distribution)
     small = starts.among_many()

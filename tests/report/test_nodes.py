@@ -25,7 +25,7 @@ from assay.report.nodes import (
     pair_columns,
 )
 from assay.report.terminal import MOST_PAIRS, print_nodes
-from assay.stats.nodes import RESOURCES, Imbalance, purposes, transfers
+from assay.stats.nodes import CONTROL, RESOURCES, Imbalance, purposes, transfers
 from tests.builders import a_plan
 from tests.report.made_nodes import MIB, a_cluster_record, cluster_tables
 from tests.report.made_runs import page
@@ -134,7 +134,9 @@ class TestTables:
         every = table(pair_columns(nodes))
         assert len(every) == len(nodes.transfers) == 24
         assert {row["network"] for row in every} == {"control", "data"}
-        assert set(purposes()) < every[0].keys()
+        carried = {purpose for transfer in nodes.transfers for purpose in transfer.bytes}
+        assert {"HDFS read", "HDFS write", CONTROL} < carried < every[0].keys()
+        assert carried < set(purposes())
         few = [float(row["all"]) for row in table(pair_columns(nodes, 5))]
         assert few == sorted(few, reverse=True)
         assert few[0] == max(float(row["all"]) for row in every)

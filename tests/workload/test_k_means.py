@@ -280,7 +280,7 @@ def test_staging_and_command(tmp_path):
     one.run(engine, Silent())
     assert launches[0].command == "k-means-tuned"
     assert launches[0].input == "/base/input/points"
-    assert launches[0].options == ("--centres=/base/input/centres/centres.txt", "--iterations=100")
+    assert launches[0].options == ("--centres={store}/base/input/centres/centres.txt", "--iterations=100")
 
 
 def test_made_points_are_streamed_into_a_store_that_takes_them(tmp_path):

@@ -7,6 +7,7 @@ from collections import Counter
 import pytest
 
 from assay.model.doubt import Outcome, overall
+from assay.model.engine import LINES_OUTPUT
 from assay.model.errors import AssayError, BadInputError
 from assay.model.progress import Silent
 from assay.model.trial import WorkloadSpec
@@ -74,8 +75,8 @@ def test_word_count_stages_text_and_tells_what_it_was_given():
     staged(workload, engine, store)
     report = workload.run(engine, Silent())
     writer, counting = programs
-    assert writer.arguments[:2] == ("-outFormat", "org.apache.hadoop.mapreduce.lib.output.TextOutputFormat")
-    assert counting.arguments == ("/base/input", "/base/output")
+    assert writer.arguments[:2] == ("-outFormat", LINES_OUTPUT)
+    assert counting.arguments == ("{store}/base/input", "{store}/base/output")
     assert counting.properties == {"a": "b"}
     assert report.result == {"words": 9, "distinct_words": 3}
     assert report.settings["mapreduce.randomtextwriter.totalbytes"] == "1000000"

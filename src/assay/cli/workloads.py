@@ -12,6 +12,7 @@ from assay.model.dataset import InputKind
 from assay.model.installed import working_pairs
 from assay.model.registry import WORKLOADS
 from assay.model.trial import USUAL_ENGINE, USUAL_STORE
+from assay.plan.pairs import pairs_text
 from assay.report.words import print_line
 
 
@@ -110,8 +111,8 @@ def print_workload(name: str, console: Console) -> None:
     print_line(console, f"{name}: {shown['summary']}")
     for heading in ("input", "result", "verified", "stresses", "source"):
         print_line(console, f"{heading}: {shown[heading]}")
-    pairs = [f"{pair['engine']} with {pair['store']}" for pair in shown["runs_on"]]
-    print_line(console, f"runs on: {', '.join(pairs) or 'no installed engine and store'}")
+    pairs = [(pair["engine"], pair["store"]) for pair in shown["runs_on"]]
+    print_line(console, f"runs on: {pairs_text(pairs) or 'no installed engine and store'}")
     _print_table(console, ("variant", "about", "jobs"), [
         (variant["name"], variant["about"], ", ".join(variant["jobs"])) for variant in shown["variants"]
     ])  # fmt: skip

@@ -6,7 +6,6 @@ Hadoop's clients say `Submitted application application_N_M` when a job is accep
 
 import itertools
 import json
-import os
 import re
 import subprocess
 import threading
@@ -34,6 +33,7 @@ from assay.engine.tasks import (
 from assay.host.processes import end_processes, last_telling
 from assay.model.engine import (
     HADOOP_JOBS,
+    LINES_OUTPUT,
     EngineContext,
     EngineKind,
     History,
@@ -41,12 +41,14 @@ from assay.model.engine import (
     Launch,
     LaunchReport,
     Program,
+    located,
     unheard,
 )
 from assay.model.errors import AssayError, BadInputError
 from assay.model.fault import StageProgress
 from assay.model.progress import Progress
 from assay.model.registry import ENGINES
+from assay.model.running_cluster import with_classpath
 from assay.model.task import TaskAttempt, TaskHistory
 
 POLL_S = 0.05
@@ -212,13 +214,8 @@ def find_jar(program: Program, extras: Path | None) -> Path:
     return jars[-1]
 
 
-def with_classpath(environment: Mapping[str, str], jars: Sequence[str]) -> dict[str, str]:
-    """A client's environment with these jars on its class path, before what is there already."""
-    others = environment.get("HADOOP_CLASSPATH")
-    classpath = os.pathsep.join([*jars, *([others] if others else [])])
-    return {**environment, **({"HADOOP_CLASSPATH": classpath} if classpath else {})}
-
-
+_OUTPUT_FORMAT = "mapreduce.job.outputformat.class"
+_TEXT_FORMAT = "org.apache.hadoop.mapreduce.lib.output.TextOutputFormat"
 REPORT_SCHEMA = 1
 _NEWS = "assay: "
 
@@ -235,9 +232,9 @@ class MapReduce:
     def __init__(self, context: EngineContext) -> None:
         self._cluster, self._jar, self._scratch = context.cluster, context.jobs_jar, context.scratch
         self._store, self._cluster_failure = context.store, context.failure
-        self._environment = with_classpath(self._cluster.environment, list(map(str, context.further_jars)))
+        self._environment = with_classpath(self._cluster.environment, list(map(str, self._cluster.job_jars)))
         # Nodes of Assay's own have them; those of another cluster get them with each job, as by Hadoop's `-libjars`.
-        sent = ",".join(jar.as_uri() for jar in context.further_jars) if context.cluster.outlives else ""
+        sent = ",".join(jar.as_uri() for jar in self._cluster.job_jars) if self._cluster.outlives else ""
         self._sends: Mapping[str, str] = {"tmpjars": sent} if sent else {}
         self._progressed = context.progressed
         self._history = HistoryServer(
@@ -264,7 +261,7 @@ class MapReduce:
         properties = [f"-D{name}={value}" for name, value in {**self._sends, **launch.properties}.items()]
         places = [self._store.location(path) for path in (launch.input, launch.output)]
         command = [str(self._cluster.hadoop), "jar", str(self._jar), launch.command, *properties, *places]
-        command += [*launch.options, "--report", str(report)]
+        command += [*(located(option, self._store) for option in launch.options), "--report", str(report)]
         try:
             code = run_client(command, self._environment, log, self._failure, tell)
         except BaseException:
@@ -298,7 +295,9 @@ class MapReduce:
             environment = with_classpath(environment, [str(jar)])
         # Generic options come first, as Hadoop's ToolRunner wants them.
         command += [f"-D{name}={value}" for name, value in {**self._sends, **program.properties}.items()]
-        command += [argument.replace(SCRATCH, str(files)) for argument in program.arguments]
+        lines_output = self._cluster.properties.get(_OUTPUT_FORMAT, _TEXT_FORMAT)
+        arguments = [located(argument, self._store) for argument in program.arguments]
+        command += [given.replace(SCRATCH, str(files)).replace(LINES_OUTPUT, lines_output) for given in arguments]
         try:
             code = run_client(
                 command, environment, log, self._failure, lambda line: client.read_line(line, progress), program.folder

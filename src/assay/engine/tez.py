@@ -9,13 +9,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from assay.engine.mapreduce import MapReduce, with_classpath
+from assay.engine.mapreduce import MapReduce
 from assay.engine.tasks import CAUSES
 from assay.engine.tez_history import file_prefix, is_whole, read_history
 from assay.engine.tez_tasks import COUNTERS, FIGURES, FIGURES_NOTE, STAGES, VERTICES, TezAttempt
 from assay.model.engine import HADOOP_JOBS, EngineContext, EngineKind, History, JobReference
 from assay.model.errors import AssayError
 from assay.model.registry import ENGINES, SERVICES
+from assay.model.running_cluster import with_classpath
 from assay.model.service import ContainerStarts, NodeContext, Programs, Service, Timer
 from assay.model.store import Files
 from assay.model.task import TaskAttempt, TaskHistory

@@ -14,7 +14,7 @@ import numpy as np
 
 from assay.input.staging import example, scratch_directory
 from assay.model.dataset import Amounts
-from assay.model.engine import Engine, LaunchReport
+from assay.model.engine import LINES_OUTPUT, Engine, LaunchReport, stored
 from assay.model.errors import BadInputError
 from assay.model.input import Input
 from assay.model.progress import Progress
@@ -34,7 +34,6 @@ _FORMS = (
     ("{}", 0.78), ("{},", 0.06), ("{}.", 0.06), ("{}\u2019s", 0.01), ("{}'t", 0.01), ("\u201c{}\u201d", 0.01),
     ("{}\u2014", 0.005), ("({})", 0.005), ("{}#", 0.005), ("{}!?", 0.005),
 )  # fmt: skip
-_TEXT_FORMAT = "org.apache.hadoop.mapreduce.lib.output.TextOutputFormat"
 _BLOCK_BYTES = 1 << 22
 _CAPITAL, _CAPITALS = 0.04, 0.01
 # Different pieces at most: each word in each form, with a capital, and in capitals.
@@ -126,7 +125,7 @@ class RandomText(Text):
 
     def stage(self, path: str, store: Store, engine: Engine, progress: Progress) -> LaunchReport:
         """Stage by one job, whose lines are 5 to 9 words, a tab, and 10 to 99 words."""
-        program = example("RandomTextWriter", ("-outFormat", _TEXT_FORMAT, path), self.properties, "generate")
+        program = example("RandomTextWriter", ("-outFormat", LINES_OUTPUT, stored(path)), self.properties, "generate")
         return engine.run_program(program, progress)
 
 

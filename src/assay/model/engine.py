@@ -17,6 +17,21 @@ from assay.model.task import TaskAttempt, TaskHistory, TaskPhases
 
 HADOOP_JOBS = "hadoop-jobs"
 """Programs that an engine may run: commands of the jobs jar, and other programs that submit jobs by Hadoop's API."""
+_STORED = "{store}"
+LINES_OUTPUT = "{lines-output}"
+"""Stands in a program's arguments for the class of the output format that writes lines where the store keeps them."""
+
+
+def stored(path: str) -> str:
+    """What stands in arguments for a path in the trial's store, which jobs reach by its location."""
+    return _STORED + path
+
+
+def located(argument: str, store: Store) -> str:
+    """Replace what stands for a path in the store by its location."""
+    before, mark, path = argument.partition(_STORED)
+    return before + store.location(path) if mark else argument
+
 
 HISTORY_INCOMPLETE = doubt_kind(
     "history-incomplete",
@@ -125,10 +140,9 @@ def unheard(progress: StageProgress) -> None:
 class EngineContext(NamedTuple):
     """What an engine is opened with.
 
-    `store` holds the trial's data; `further_jars` are those that jobs have on their class path beside the jobs' jar,
-    as services of the stack bring them. The engine writes its own files into `scratch`, which lives as long as the
-    trial. `failure` tells whether something has died that a job would wait for; `progressed` wants to know at once how
-    far a running job is.
+    `store` holds the trial's data. The engine writes its own files into `scratch`, which lives as long as the trial.
+    `failure` tells whether something has died that a job would wait for; `progressed` wants to know at once how far a
+    running job is.
     """
 
     cluster: RunningCluster
@@ -137,7 +151,6 @@ class EngineContext(NamedTuple):
     scratch: Path
     failure: Callable[[], str | None]
     progressed: Callable[[StageProgress], None] = unheard
-    further_jars: tuple[Path, ...] = ()
 
 
 class StageKind(NamedTuple):

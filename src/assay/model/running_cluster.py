@@ -1,5 +1,6 @@
 """Running clusters, as their clients see them."""
 
+import os
 import socket
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -56,6 +57,13 @@ def no_launch(node: str, command: Sequence[str], _environment: Mapping[str, str]
     )
 
 
+def with_classpath(environment: Mapping[str, str], jars: Sequence[str]) -> dict[str, str]:
+    """The environment of a client of Hadoop with these jars on its class path, before what is there already."""
+    others = environment.get("HADOOP_CLASSPATH")
+    classpath = os.pathsep.join([*jars, *([others] if others else [])])
+    return {**environment, **({"HADOOP_CLASSPATH": classpath} if classpath else {})}
+
+
 Client = TypeVar("Client")
 
 
@@ -72,7 +80,8 @@ class RunningCluster:
     Assay made of it beside, such as the network between its nodes. Its servers answer `slower` times as slowly as
     others, so that waits for them are so much longer. `properties` are those of the first node of a cluster of Assay's
     own. `launch` starts further processes on its nodes. `clients` make the client of a service by its name, which may
-    start programs with `environment`.
+    start programs with `environment`. `job_jars` are those that jobs and Hadoop's clients have on their class path
+    beside Hadoop's, as services of the stack bring them.
     """
 
     hadoop: Path
@@ -94,6 +103,7 @@ class RunningCluster:
     launch: StartOnNode = no_launch
     clients: Mapping[str, Callable[["RunningCluster"], object]] = field(default_factory=dict)
     environment: Mapping[str, str] = field(default_factory=dict)
+    job_jars: tuple[Path, ...] = ()
     _made: dict[str, object] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def client(self, service: str, kind: type[Client]) -> Client:

@@ -77,8 +77,14 @@ class DaemonKind(NamedTuple):
     program: Callable[[NodeContext], Sequence[str]] | None = None
     classpath: Callable[[NodeContext], Sequence[str]] | None = None
     """Where a `main_class` is that Hadoop does not have: jars, or `directory/*`."""
+    options: tuple[str, ...] = ()
+    """What else the JVM of a `main_class` is started with."""
+    arguments: Callable[[NodeContext], Sequence[str]] | None = None
+    """The arguments of a `main_class`."""
     heap_mb: int = 256
     """The largest heap of a `main_class`."""
+    least_heap_mb: int = 0
+    """Its heap is at least as large where the heaps of a worker's daemons are made smaller."""
     memory_mb: int = 128
     """What it holds below a bound of a node's memory, with room to grow."""
     on_workers: bool = False

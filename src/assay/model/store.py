@@ -23,6 +23,11 @@ def names_store(path: str) -> bool:
     return _STORED.match(path) is not None
 
 
+def below(path: str, folder: str) -> bool:
+    """Whether a path in a store is another one, or lies below it."""
+    return f"{path}/".startswith(f"{folder}/")
+
+
 class StoredFile(NamedTuple):
     """A file in a store: its path and its length."""
 

@@ -62,7 +62,7 @@ class OneOf:
 NOT_YET = {
     name.lower(): name
     for name in (
-        "Alluxio", "Cassandra", "Flink", "Giraph", "HBase", "Hive", "Impala", "Kafka", "Kudu", "MongoDB", "Ozone",
+        "Alluxio", "Cassandra", "Flink", "Giraph", "Hive", "Impala", "Kafka", "Kudu", "MongoDB", "Ozone",
         "Pig", "Presto", "Redis", "Spark", "Storm", "Trino",
     )
 }  # fmt: skip

@@ -158,13 +158,15 @@ class HadoopPlatform(ABC):
     def running(self, layout: Layout, properties: Mapping[str, str], progress: Progress) -> Iterator[RunningPlatform]:
         with self._cluster.running(layout, properties, progress) as started, self._scale(started) as scale:
             environment = self._lease.environment(self._environment())
-            cluster = replace(started, clients=self._stack.clients, environment=environment)
+            cluster = replace(
+                started, clients=self._stack.clients, environment=environment,
+                job_jars=job_jars(self._stack, self._parts),
+            )  # fmt: skip
             store = self._kinds.store.open(cluster)
             injector = self._injector()
             context = EngineContext(
                 cluster, store, self._installation.jobs_jar, layout.neutral, self._failure,
                 progressed=injector.progressed if injector else unheard,
-                further_jars=job_jars(self._stack, self._parts),
             )  # fmt: skip
             yield RunningPlatform(
                 facts={

@@ -79,10 +79,11 @@ def daemon_command(kind: DaemonKind, distribution: Distribution, starts: Starts,
     by_kind = starts.data_options if kind.on_workers else starts.control_options
     # Web applications are unpacked there; processes that are killed leave that behind, and it goes with the cluster.
     scratch = f"-Djava.io.tmpdir={node.layout.neutral / 'tmp'}"
-    heap_mb = (starts.data_heap_mb if kind.on_workers else None) or kind.heap_mb
-    options = (f"-Dproc_{kind.role}", f"-Xmx{heap_mb}m", scratch, *by_kind)
+    heap_mb = max((starts.data_heap_mb if kind.on_workers else None) or kind.heap_mb, kind.least_heap_mb)
+    options = (f"-Dproc_{kind.role}", f"-Xmx{heap_mb}m", scratch, *by_kind, *kind.options)
     classpath = () if kind.classpath is None else kind.classpath(node)
-    return java_command(distribution, options, node.conf_dir, kind.main_class, other_classpath=classpath)
+    arguments = () if kind.arguments is None else tuple(kind.arguments(node))
+    return java_command(distribution, options, node.conf_dir, kind.main_class, arguments, classpath)
 
 
 def write_hadoop_command(

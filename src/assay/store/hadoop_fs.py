@@ -39,8 +39,12 @@ class HadoopFs:
             self._run("-put", "-", path, content=content)
 
     def lines(self, path: str) -> Iterator[bytes]:
-        """Yield the lines of all files but hidden ones, by `-cat path/[^_.]*`."""
-        with self._cat(f"{path}/[^_.]*") as output:
+        """Yield the lines of all files but hidden ones."""
+        return self.lines_matching(f"{path}/[^_.]*")
+
+    def lines_matching(self, pattern: str) -> Iterator[bytes]:
+        """Yield the lines of the files that a pattern of Hadoop's matches, by `-cat`."""
+        with self._cat(pattern) as output:
             for line in output:
                 yield line.rstrip(b"\n")
 

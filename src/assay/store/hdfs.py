@@ -195,6 +195,15 @@ class WebHdfs:
             blocks |= self.blocks(f"{path.rstrip('/')}/{status['pathSuffix']}")
         return blocks
 
+    def folders(self, path: str) -> list[str]:
+        """The names of the folders directly in a folder; none where it does not exist."""
+        answer = self._send("GET", path, op="LISTSTATUS")
+        if answer.status_code == HTTPStatus.NOT_FOUND:
+            return []
+        self._check(answer, "LISTSTATUS", path)
+        statuses = answer.json()["FileStatuses"]["FileStatus"]
+        return [status["pathSuffix"] for status in statuses if status["type"] == "DIRECTORY"]
+
     def name_system(self) -> Mapping[str, Any]:
         """What the NameNode counts of blocks and DataNodes: its JMX beans FSNamesystem and FSNamesystemState."""
         try:
@@ -244,14 +253,24 @@ _POLICIES = {_DATA: "HOT", _OUTPUT: "ALL_SSD", _SYSTEM: "COLD"}
 """The storage policy that keeps a path's blocks on directories of one type (Hadoop's BlockStoragePolicySuite)."""
 
 
-def _directories(layout: Layout) -> tuple[Directory, ...]:
-    """Those of its DataNodes."""
-    return layout.of(*(role.name for role in _ROLES))
+def directories_of(layout: Layout, *others: str) -> tuple[Directory, ...]:
+    """Those of its DataNodes: of HDFS' roles, and of others whose bytes another service keeps in HDFS."""
+    return layout.of(*(role.name for role in _ROLES), *others)
 
 
-def _storage_type(directory: Directory) -> str:
-    types: dict[tuple[str, ...], str] = {(OUTPUT,): _OUTPUT, (SYSTEM,): _SYSTEM}
-    return types.get(directory.roles, _DATA)
+def data_dirs(layout: Layout, others: Mapping[str, str] = {}) -> str:
+    """Return the directories with their storage types, as DataNodes read them; `others` has those of further roles."""
+    types = {OUTPUT: _OUTPUT, SYSTEM: _SYSTEM, **others}
+
+    def storage_type(directory: Directory) -> str:
+        return types.get(directory.roles[0], _DATA) if len(directory.roles) == 1 else _DATA
+
+    return ",".join(f"[{storage_type(directory)}]{directory.path}" for directory in directories_of(layout, *others))
+
+
+def is_apart(directories: Iterable[Directory]) -> bool:
+    """Whether what jobs write has directories of its own."""
+    return any(directory.roles == (OUTPUT,) for directory in directories)
 
 
 SYSTEM_PATH = "/tmp"  # noqa: S108 - in HDFS: where MapReduce stages jobs and keeps their histories
@@ -272,7 +291,7 @@ class HdfsPlacer:
 
     def prepare(self, base: str, input_path: str) -> None:
         """Policies for the workload's input, for all else below its base, and for the jobs' own files."""
-        apart = _OUTPUT in map(_storage_type, self._directories)
+        apart = is_apart(self._directories)
         self._steer(SYSTEM_PATH, _SYSTEM)
         self._steer(base, _OUTPUT if apart else _DATA)
         if apart:
@@ -280,7 +299,10 @@ class HdfsPlacer:
 
     def landed(self, role: str, when: Literal["staged", "run"], path: str) -> Landed:
         """Bytes of the path's block files on each medium."""
-        expected = self._store.blocks(path)
+        return self.landed_blocks(role, when, self._store.blocks(path))
+
+    def landed_blocks(self, role: str, when: Literal["staged", "run"], expected: Mapping[int, int]) -> Landed:
+        """Bytes of the files of blocks on each medium; `expected` has the bytes of a block's replicas by its id."""
         by_medium: dict[str, int] = {}
         for directory in self._directories if expected else ():
             blocks = [file for file in _block_files(directory) if int(file.name.removeprefix("blk_")) in expected]
@@ -354,9 +376,7 @@ def _properties(node: NodeContext) -> Mapping[str, str]:
         "dfs.datanode.http.address": node.any_port,
         "dfs.datanode.ipc.address": node.any_port,
         "dfs.datanode.hostname": node.host,
-        "dfs.datanode.data.dir": ",".join(
-            f"[{_storage_type(directory)}]{directory.path}" for directory in _directories(node.layout)
-        ),
+        "dfs.datanode.data.dir": data_dirs(node.layout),
         _COPIES: "1",
     }
 
@@ -487,7 +507,7 @@ class Hdfs:
         return cluster.client(HDFS_SERVICE.name, Store)
 
     def placer(self, cluster: RunningCluster, layout: Layout) -> HdfsPlacer:
-        return HdfsPlacer(cluster.client(HDFS_SERVICE.name, WebHdfs), _directories(layout))
+        return HdfsPlacer(cluster.client(HDFS_SERVICE.name, WebHdfs), directories_of(layout))
 
 
 STORES.add(HDFS_SERVICE.name, Hdfs(), place=1)

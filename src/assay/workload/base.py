@@ -17,7 +17,7 @@ from assay.model.input import GraphInput, Input
 from assay.model.naming import nearest, size_of
 from assay.model.progress import Progress
 from assay.model.quantity import Kind
-from assay.model.store import Store
+from assay.model.store import TABLES, Store
 from assay.model.trial import ResourceEstimate, WorkloadSpec
 from assay.model.workload import Cost, Option, RunsOn, Variant
 
@@ -100,6 +100,10 @@ def hadoop_cost(jobs: int, byte_s: float, copies: float, memory_bytes: int = 64 
         jobs=jobs, start_s=HADOOP_JOB_S, seconds=Amounts(bytes=byte_s), disk_bytes=Amounts(bytes=copies),
         fixed_memory_bytes=memory_bytes,
     )  # fmt: skip
+
+
+ON_LINES = (RunsOn(), RunsOn(data=TABLES))
+"""Of workloads whose input and output are lines, wherever they are kept."""
 
 
 class BaseWorkload:

@@ -20,7 +20,7 @@ from assay.model.errors import AssayError
 from assay.model.input import GraphInput
 from assay.model.store import Store
 from assay.model.workload import Cost
-from assay.workload.base import RECORD_S, BaseWorkload, counters_agree, each_once, output_table, whole
+from assay.workload.base import ON_LINES, RECORD_S, BaseWorkload, counters_agree, each_once, output_table, whole
 
 # Quantities that costs are declared by: staged bytes, and the ids that neighbour lists hold.
 STAGED = Amounts(bytes=1)
@@ -65,6 +65,7 @@ class GraphWorkload(BaseWorkload):
     """A workload on a graph in normal form: `u<TAB>v` with u < v, each edge once, lone vertices alone."""
 
     takes = InputKind.GRAPH
+    runs_on = ON_LINES
     input: GraphInput
 
 

@@ -18,14 +18,23 @@ from assay.input.points import FilePoints, Floats, GeneratedPoints, Points, draw
 from assay.input.staging import scratch_directory
 from assay.model.dataset import InputKind
 from assay.model.doubt import CheckResult, verdict
-from assay.model.engine import Engine, Launch, LaunchReport
+from assay.model.engine import Engine, Launch, LaunchReport, stored
 from assay.model.errors import AssayError
 from assay.model.progress import Progress
 from assay.model.registry import WORKLOADS
-from assay.model.store import Store
+from assay.model.store import Files, Store
 from assay.model.trial import ResourceEstimate
 from assay.model.workload import Option, Variant
-from assay.workload.base import HADOOP_JOB_S, MIB, RECORD_S, BaseWorkload, counters_agree, output_rows, whole
+from assay.workload.base import (
+    HADOOP_JOB_S,
+    MIB,
+    ON_LINES,
+    RECORD_S,
+    BaseWorkload,
+    counters_agree,
+    output_rows,
+    whole,
+)
 
 # Squared distances that differ by less than this share are equal, for the jobs too.
 TIE = 1e-12
@@ -148,6 +157,7 @@ class KMeans(BaseWorkload):
     """The nearest of k centres for each point, by Euclidean distance; then the mean of each centre's points."""
 
     takes = InputKind.POINTS
+    runs_on = ON_LINES
     summary = (
         "clusters points around k centres (k-means): each goes to its nearest centre, and a "
         "centre moves to the mean of its points"
@@ -205,6 +215,7 @@ class KMeans(BaseWorkload):
         file, centres = self.options.text("file"), self.options.text("centres")
         self.input = FilePoints(Path(file).expanduser()) if file else generated
         self._centres_file = FilePoints(Path(centres).expanduser()) if centres else None
+        self._centres_given = ""
         for name in ("points", "attributes"):
             if file and name in self.spec.options:
                 raise self.error(f"{name} is the file's; leave out {name}, or file")
@@ -230,13 +241,16 @@ class KMeans(BaseWorkload):
             start = scratch / "centres.txt"
             write_points(self._start, start)
             store.put(start, self._centres_path)
+        if not isinstance(store, Files):  # lines have no name but their table's
+            self._centres_given = self._centres_path.rpartition("/")[0]
         return report
 
     def run(self, engine: Engine, progress: Progress) -> LaunchReport:
         assign = ("--assign",) if self._assign else ()
+        centres = stored(self._centres_given or self._centres_path)
         launch = Launch(
             command=self.variant.command, input=self._points_path, output=self.output_path,
-            options=(f"--centres={self._centres_path}", f"--iterations={self._most}", *assign),
+            options=(f"--centres={centres}", f"--iterations={self._most}", *assign),
             properties=self.spec.hadoop,
         )  # fmt: skip
         return engine.run(launch, progress)

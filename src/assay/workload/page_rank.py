@@ -13,7 +13,16 @@ from assay.model.engine import LaunchReport
 from assay.model.registry import WORKLOADS
 from assay.model.store import Store
 from assay.model.workload import Cost, Option, Variant
-from assay.workload.base import HADOOP_JOB_S, RECORD_S, BaseWorkload, counters_agree, each_once, output_table, whole
+from assay.workload.base import (
+    HADOOP_JOB_S,
+    ON_LINES,
+    RECORD_S,
+    BaseWorkload,
+    counters_agree,
+    each_once,
+    output_table,
+    whole,
+)
 
 Floats = NDArray[np.float64]
 
@@ -81,6 +90,7 @@ class PageRank(BaseWorkload):
     """A vertex has an even part of all rank, and the shares of those that point to it."""
 
     takes = InputKind.DIRECTED_GRAPH
+    runs_on = ON_LINES
     summary = "ranks the vertices of a directed graph (PageRank)"
     stresses = (
         "job starts, HDFS between jobs, spills and the shuffle: a record per edge and vertex in each iteration; "

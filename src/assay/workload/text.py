@@ -16,7 +16,7 @@ from assay.input.text import Text, UserText
 from assay.model.doubt import CheckResult, Outcome, verdict
 from assay.model.engine import History, LaunchReport
 from assay.model.errors import AssayError, BadInputError
-from assay.model.store import Store, files_of
+from assay.model.store import Files, Store, files_of
 from assay.model.trial import WorkloadSpec
 from assay.workload.base import WorkloadOptions, counters_agree
 
@@ -72,11 +72,14 @@ def most_held_bytes(text_bytes: int, distinct: int | None = None) -> int:
 
 
 def pieces_of_text(store: Store, path: str) -> Iterator[list[bytes]]:
-    """Split all files of a directory at ASCII's white space, about a MB at a time; no piece goes across files."""
-    files = files_of(store)
-    for file in files.list_files(path):
+    """Split all files of a directory, or all lines, at ASCII's white space; no piece goes across files."""
+    if not isinstance(store, Files):
+        for line in store.lines(path):
+            yield line.split()
+        return
+    for file in store.list_files(path):
         rest = b""
-        for read in files.pieces(file.path) if file.bytes else ():
+        for read in store.pieces(file.path) if file.bytes else ():
             block = rest + read
             pieces = block.split()
             rest = pieces.pop() if block and not block[-1:].isspace() else b""

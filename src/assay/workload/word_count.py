@@ -10,12 +10,12 @@ from assay.input.staging import example
 from assay.input.text import RandomText
 from assay.model.dataset import InputKind
 from assay.model.doubt import CheckResult
-from assay.model.engine import Engine, LaunchReport
+from assay.model.engine import Engine, LaunchReport, stored
 from assay.model.progress import Progress
 from assay.model.registry import WORKLOADS
 from assay.model.store import Store
 from assay.model.workload import Option, Variant
-from assay.workload.base import BYTES_S, MIB, BaseWorkload, hadoop_cost
+from assay.workload.base import BYTES_S, MIB, ON_LINES, BaseWorkload, hadoop_cost
 from assay.workload.text import counted_lines, judge_counts, pieces_of_text, with_counts
 
 
@@ -23,6 +23,7 @@ class WordCount(BaseWorkload):
     """A count of each of the thousand words that RandomTextWriter draws from."""
 
     takes = InputKind.TEXT
+    runs_on = ON_LINES
     summary = "counts the words of text drawn from a list of a thousand words"
     stresses = "reading HDFS, and the maps' processors; almost nothing is shuffled or written"
     source = "RandomTextWriter and WordCount of hadoop-mapreduce-examples, unchanged; HPC study, section 3.1"
@@ -47,7 +48,7 @@ class WordCount(BaseWorkload):
         self.input = RandomText(*self.options.file_size())
 
     def run(self, engine: Engine, progress: Progress) -> LaunchReport:
-        program = example("WordCount", (self.input_path, self.output_path), self.spec.hadoop, "count")
+        program = example("WordCount", (stored(self.input_path), stored(self.output_path)), self.spec.hadoop, "count")
         report = engine.run_program(program, progress)
         return with_counts(report, engine.history(report.jobs[0]), "words", self.input)
 

@@ -15,7 +15,7 @@ from assay.model.registry import WORKLOADS
 from assay.model.store import Store
 from assay.model.trial import ResourceEstimate
 from assay.model.workload import Option, Variant
-from assay.workload.base import BYTES_S, MIB, BaseWorkload, hadoop_cost
+from assay.workload.base import BYTES_S, MIB, ON_LINES, BaseWorkload, hadoop_cost
 from assay.workload.text import (
     OWN_FILES,
     TextCounter,
@@ -36,6 +36,7 @@ class WordFrequency(BaseWorkload):
     """Maps find the words, a combiner adds up those of a task, reducers those of all."""
 
     takes = InputKind.TEXT
+    runs_on = ON_LINES
     summary = "counts the words of natural text, in lower case and without special characters"
     stresses = "the maps' processors and sorts; `plain` also spills and shuffles a record for each word of the text"
     source = "storage subsystem study, section 5.2.1"

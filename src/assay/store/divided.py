@@ -1,0 +1,96 @@
+"""Stores of which one keeps what jobs read and another what they write."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Literal
+
+from assay.model.layout import Layout
+from assay.model.registry import SERVICES, STORES
+from assay.model.running_cluster import RunningCluster
+from assay.model.service import Service
+from assay.model.store import TABLES, Placer, Store, Streaming, below
+from assay.model.trial import Landed
+
+
+class DividedStore:
+    """See `model.store.Store`; nothing is input until its placer says which path that is."""
+
+    def __init__(self, of_input: Store, of_output: Store) -> None:
+        self.of_input, self.of_output = of_input, of_output
+        self.input_path: str | None = None
+
+    def store_of(self, path: str) -> Store:
+        """The store that keeps a path."""
+        is_input = self.input_path is not None and below(path, self.input_path)
+        return self.of_input if is_input else self.of_output
+
+    def location(self, path: str) -> str:
+        return self.store_of(path).location(path)
+
+    def put(self, source: Path, path: str) -> None:
+        self.store_of(path).put(source, path)
+
+    def write(self, path: str, pieces: Iterable[bytes]) -> None:
+        store = self.store_of(path)
+        assert isinstance(store, Streaming)  # noqa: S101 - both are, on a cluster of Assay's own
+        store.write(path, pieces)
+
+    def lines(self, path: str) -> Iterator[bytes]:
+        return self.store_of(path).lines(path)
+
+    def size_bytes(self, path: str) -> int:
+        return self.store_of(path).size_bytes(path)
+
+    def delete(self, path: str) -> None:
+        """Remove a path from both: what lies below it may be in either."""
+        self.of_input.delete(path)
+        self.of_output.delete(path)
+
+
+class DividedPlacer:
+    """See `model.store.Placer`; each store's own places what that store keeps."""
+
+    def __init__(self, store: DividedStore, of_input: Placer | None, of_output: Placer | None) -> None:
+        self._store = store
+        self._of_input, self._of_output = of_input, of_output
+
+    def prepare(self, base: str, input_path: str) -> None:
+        self._store.input_path = input_path
+        for placer in filter(None, (self._of_input, self._of_output)):
+            placer.prepare(base, input_path)
+
+    def landed(self, role: str, when: Literal["staged", "run"], path: str) -> Landed:
+        placer = self._of_input if self._store.store_of(path) is self._store.of_input else self._of_output
+        return Landed(role=role, when=when, bytes=0, shares={}) if placer is None else placer.landed(role, when, path)
+
+
+class Divided:
+    """See `model.store.StoreKind`: of two kinds, by their names, whose clients are both on one cluster."""
+
+    holds = frozenset({TABLES})
+
+    def __init__(self, of_input: str, of_output: str, stack: str) -> None:
+        """`stack` is the name of the one with the services of both."""
+        self.name = f"{of_input}-to-{of_output}"
+        self.services: tuple[str, ...] = (self.name,)
+        self._of_input, self._of_output = of_input, of_output
+        SERVICES.add(self.name, Service(self.name, needs=(stack,), client=self._client))
+
+    def copies(self, properties: Mapping[str, str], nodes: int) -> int:
+        """Return the copies that the less careful store keeps."""
+        return min(STORES.find(name).copies(properties, nodes) for name in (self._of_input, self._of_output))
+
+    def open(self, cluster: RunningCluster) -> Store:
+        return cluster.client(self.name, DividedStore)
+
+    def placer(self, cluster: RunningCluster, layout: Layout) -> DividedPlacer:
+        placers = (STORES.find(name).placer(cluster, layout) for name in (self._of_input, self._of_output))
+        return DividedPlacer(cluster.client(self.name, DividedStore), *placers)
+
+    def _client(self, cluster: RunningCluster) -> DividedStore:
+        return DividedStore(*(STORES.find(name).open(cluster) for name in (self._of_input, self._of_output)))
+
+
+for place, names in enumerate((("hbase", "hdfs"), ("hdfs", "hbase")), 3):
+    DIVIDED = Divided(*names, stack="hbase")
+    STORES.add(DIVIDED.name, DIVIDED, place=place)

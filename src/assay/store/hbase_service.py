@@ -1,0 +1,190 @@
+"""What HBase brings to a cluster of Assay's own: ZooKeeper and HMaster on the master, region servers on the workers.
+
+HBase's files lie in HDFS: tables with the data of the roles `input` and `output`, the servers' logs in directories of
+the role `log`. All listen where Assay says, and on no other port.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from assay.model.cluster import EmbeddedSpec
+from assay.model.errors import BadInputError
+from assay.model.layout import OUTPUT, Role
+from assay.model.registry import SERVICES
+from assay.model.running_cluster import RunningCluster, with_classpath
+from assay.model.service import Costs, DaemonKind, NodeContext, Programs, Service, SiteFile, Timer
+from assay.model.value_bounds import ValueBounds
+from assay.store.hbase_tables import SCHEME, HbaseTables
+from assay.store.hdfs import HDFS_SERVICE, data_dirs, directories_of, is_apart
+
+LOG = "log"
+POLICY = "hbase.assay.policy"
+"""The property with HDFS' storage policy of new tables."""
+ROOT = "/hbase"
+TABLES_FOLDER = f"{ROOT}/data/default"
+_LOGS_FOLDER = "/hbase-logs"
+_LOG_TYPE, _LOG_POLICY = "NVDIMM", "ALL_NVDIMM"
+"""The storage type of the directories of the role `log`, whatever they lie on, and the policy that keeps to it."""
+_OF_INPUT, _OF_OUTPUT = "HOT", "ALL_SSD"
+"""The storage policies that keep tables in the directories of their role, where the output has some of its own."""
+_FORMATS = "org.assay.hbase"
+
+_ZOOKEEPER = "zookeeper.address"
+_ZOOKEEPER_FILE = "zoo.cfg"
+
+
+def _zookeeper_files(node: NodeContext, properties: Mapping[str, str]) -> Mapping[str, str]:
+    host, _, port = properties[_ZOOKEEPER].rpartition(":")
+    settings = {
+        "dataDir": str(node.layout.neutral / "zookeeper"), "clientPort": port, "clientPortAddress": host,
+        "tickTime": "2000", "maxClientCnxns": "0", "admin.enableServer": "false",
+    }  # fmt: skip
+    return {_ZOOKEEPER_FILE: "".join(f"{name}={value}\n" for name, value in settings.items())}
+
+
+ZOOKEEPER = Service(
+    "zookeeper",
+    needs=("hadoop",),
+    daemons=(
+        DaemonKind(
+            "zookeeper", "org.apache.zookeeper.server.ZooKeeperServerMain", heap_mb=128,
+            arguments=lambda node: [str(node.conf_dir / _ZOOKEEPER_FILE)], ports={_ZOOKEEPER: "zookeeper"},
+            sign="binding to port",
+        ),
+    ),
+    files=_zookeeper_files,
+    # As measured, with a heap of 128 MiB.
+    costs=Costs(cluster_mb=130, disk_mb=5, cluster_s=1.0),
+    first_words=frozenset({"zookeeper"}),
+    open_names=(r"zookeeper\..+",),
+)  # fmt: skip
+SERVICES.add(ZOOKEEPER.name, ZOOKEEPER, place=6)
+
+_MASTER_PORT = "hbase.master.port"
+# What HBase and the libraries in it reach into, which modules forbid since Java 16.
+_OPEN = ("java.lang", "java.lang.reflect", "java.nio", "java.util", "sun.nio.ch", "jdk.internal.ref")
+_OPTIONS = (
+    *(word for package in _OPEN for word in ("--add-opens", f"java.base/{package}=ALL-UNNAMED")),
+    "--add-exports", "java.base/jdk.internal.misc=ALL-UNNAMED",
+    "--add-exports", "java.security.jgss/sun.security.krb5=ALL-UNNAMED",
+    "-Dorg.apache.hbase.thirdparty.io.netty.tryReflectionSetAccessible=true",
+)  # fmt: skip
+
+
+def _classpath(node: NodeContext) -> Sequence[str]:
+    """HBase's own jars first: Hadoop has other versions of some."""
+    return (f"{node.programs}/{SCHEME}/lib/*", *node.classpath)
+
+
+def _arguments(_node: NodeContext) -> Sequence[str]:
+    return ("start",)
+
+
+HMASTER = DaemonKind(
+    "hmaster", "org.apache.hadoop.hbase.master.HMaster", classpath=_classpath, options=_OPTIONS, arguments=_arguments,
+    heap_mb=256, memory_mb=320, ports={_MASTER_PORT: "hbase master"}, sign="Master has completed initialization",
+    # Earlier it would find the NameNode in safe mode, and then look again after 10 s.
+    after="namenode",
+)  # fmt: skip
+REGIONSERVER = DaemonKind(
+    "regionserver", "org.apache.hadoop.hbase.regionserver.HRegionServer", classpath=_classpath, options=_OPTIONS,
+    arguments=_arguments, heap_mb=512, least_heap_mb=512, memory_mb=700, on_workers=True,
+    logged_ports={r"Bind to \S*:(\d+)": "hbase rpc"}, sign="Serving as", after="namenode",
+)  # fmt: skip
+
+
+def _properties(node: NodeContext) -> Mapping[str, str]:
+    """Addresses, folders of HDFS, the formats by which jobs reach tables, and how many servers the master waits for.
+
+    The ports of HBase's web interfaces are off: they take time to start, and HBase would open them to all networks.
+    """
+    master_host, _, master_port = node.addresses[_MASTER_PORT].rpartition(":")
+    zookeeper_host, _, zookeeper_port = node.addresses[_ZOOKEEPER].rpartition(":")
+    servers = str(max(1, len(node.spec.workers)))
+    namenode = f"hdfs://{node.addresses['dfs.namenode.rpc-address']}"
+    apart = {POLICY: _OF_OUTPUT} if is_apart(directories_of(node.layout)) else {}
+    return {
+        "dfs.datanode.data.dir": data_dirs(node.layout, {LOG: _LOG_TYPE}),
+        "hbase.cluster.distributed": "true",
+        "hbase.rootdir": f"{namenode}{ROOT}",
+        "hbase.wal.dir": f"{namenode}{_LOGS_FOLDER}",
+        "hbase.wal.storage.policy": _LOG_POLICY,
+        "hbase.tmp.dir": str(node.layout.neutral / "tmp" / "hbase"),
+        "hbase.zookeeper.quorum": zookeeper_host,
+        "hbase.zookeeper.property.clientPort": zookeeper_port,
+        "hbase.master.hostname": master_host,
+        "hbase.master.ipc.address": master_host,
+        _MASTER_PORT: master_port,
+        "hbase.master.info.port": "-1",
+        "hbase.master.wait.on.regionservers.mintostart": servers,
+        "hbase.master.wait.on.regionservers.maxtostart": servers,
+        "hbase.regionserver.hostname": node.host,
+        "hbase.regionserver.ipc.address": node.host,
+        "hbase.regionserver.port": "0",
+        "hbase.regionserver.info.port": "-1",
+        "mapreduce.job.inputformat.class": f"{_FORMATS}.LinesInputFormat",
+        "mapreduce.job.outputformat.class": f"{_FORMATS}.LinesOutputFormat",
+        **apart,
+    }
+
+
+def _client(cluster: RunningCluster) -> HbaseTables:
+    staging = {POLICY: _OF_INPUT} if POLICY in cluster.properties else {}
+    environment = with_classpath(cluster.environment, list(map(str, cluster.job_jars)))
+    return HbaseTables(cluster.hadoop, environment, staging)
+
+
+_CHOICES = {
+    "hbase.assay.load": ("puts", "bulk"),
+    "hbase.assay.read": ("scan", "snapshot"),
+    "hbase.assay.sync": ("hsync", "hflush", "skipped"),
+    "hbase.assay.compaction": ("wait", "run-on"),
+}
+"""How tables are loaded, read, logged and left, as `jobs/hbase` understands it."""
+
+
+def _check(_spec: EmbeddedSpec, properties: Mapping[str, str], _daemons: Sequence[DaemonKind]) -> None:
+    for name, choices in _CHOICES.items():
+        if properties.get(name, choices[0]) not in choices:
+            raise BadInputError(f"{name} is {properties[name]!r}, and must be {' or '.join(choices)}", name)
+
+
+_DEFAULTS = "hbase-default.xml"
+HBASE = Service(
+    SCHEME,
+    needs=(ZOOKEEPER.name, HDFS_SERVICE.name),
+    programs=Programs("hbase-server-*.jar"),
+    job_jars=("lib/jobs/*.jar",),
+    client=_client,
+    daemons=(HMASTER, REGIONSERVER),
+    roles=(Role(LOG, "the write-ahead logs of region servers", follows=OUTPUT),),
+    check=_check,
+    properties=_properties,
+    sites=(SiteFile("hbase-site.xml", ("hbase.", "zookeeper.")),),
+    timers=(
+        Timer("zookeeper.session.timeout", "90000", _DEFAULTS),
+        Timer("hbase.regionserver.msginterval", "3000", _DEFAULTS),
+        Timer("hbase.rpc.timeout", "60000", _DEFAULTS),
+        Timer("hbase.client.operation.timeout", "1200000", _DEFAULTS),
+        Timer("hbase.client.scanner.timeout.period", "60000", _DEFAULTS),
+        Timer("hbase.client.pause", "100", _DEFAULTS),
+        Timer("hbase.server.thread.wakefrequency", "10000", _DEFAULTS),
+        Timer("hbase.balancer.period", "300000", _DEFAULTS),
+        Timer("hbase.regionserver.optionalcacheflushinterval", "3600000", _DEFAULTS),
+        Timer("hbase.regionserver.logroll.period", "3600000", _DEFAULTS),
+    ),
+    # As measured: HMaster and one region server after a job; their logs and the master's own tables.
+    costs=Costs(cluster_mb=800, worker_mb=500, disk_mb=100, cluster_s=20.0, worker_s=3.0),
+    bounds={"hbase.assay.regions": ValueBounds(1, 1 << 16)},
+    first_words=frozenset({SCHEME}),
+    open_names=(r"hbase\..+",),
+    traffic={"hbase_rpc_from_server": "HBase read", "hbase_rpc_to_server": "HBase write"},
+    reserved=frozenset(
+        {
+            "hbase.rootdir", "hbase.wal.dir", "hbase.wal.storage.policy", "hbase.tmp.dir", "hbase.cluster.distributed",
+            "hbase.zookeeper.quorum", "hbase.zookeeper.property.clientPort", POLICY,
+        }
+    ),
+    read_by_daemons=("hbase.master.", "hbase.regionserver.", "hbase.hstore.", "hbase.hregion.", "hbase.wal."),
+    variables=("HBASE_",),
+)  # fmt: skip
+SERVICES.add(HBASE.name, HBASE, place=7)

@@ -1,0 +1,98 @@
+"""Tables of lines in HBase, through Hadoop's client: Assay's own file system shows them as folders of text files.
+
+Lines are put, or loaded in files, by one client, as the properties of the cluster say. See `jobs/hbase`.
+"""
+
+import bz2
+import gzip
+import subprocess
+import tempfile
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
+from io import FileIO
+from pathlib import Path
+from typing import IO, cast
+
+from assay.host.processes import last_telling
+from assay.model.errors import AssayError
+from assay.model.store import below
+from assay.store.hadoop_fs import PIECE_BYTES, SILENT, HadoopFs
+
+SCHEME = "hbase"
+
+_COMPRESSED = {".gz": gzip.GzipFile, ".bz2": bz2.BZ2File}
+
+
+def _is_complaint(line: str) -> bool:
+    """Whether a line says why; how a command is used comes after it."""
+    return line.lstrip("-").startswith("put: ")
+
+
+class HbaseTables:
+    """See `model.store.Store`: what is put below a path is added to the table of that path.
+
+    It remembers how many lines it has put; reading a table that has another number of rows raises AssayError.
+    """
+
+    def __init__(self, hadoop: Path, environment: Mapping[str, str], staging: Mapping[str, str]) -> None:
+        """`environment` has the class path of tables; `staging` are the properties of clients that put lines."""
+        self._hadoop, self._environment = hadoop, dict(environment)
+        self._files = HadoopFs(hadoop, environment)
+        self._staging = [f"-D{name}={value}" for name, value in staging.items()]
+        self._put_lines: Counter[str] = Counter()
+
+    def location(self, path: str) -> str:
+        """Return the path with the scheme by which Hadoop's clients know that it is a table's."""
+        return f"{SCHEME}:{path}"
+
+    def put(self, source: Path, path: str) -> None:
+        """Add the lines of a file, which may be compressed as its suffix says."""
+        opened = _COMPRESSED.get(source.suffix, FileIO)
+        with opened(source, "rb") as file:
+            self.write(path, iter(partial(file.read, PIECE_BYTES), b""))
+
+    def write(self, path: str, pieces: Iterable[bytes]) -> None:
+        """Add the lines of a stream, of which the last one needs no end; it is a client's standard input."""
+        command = [str(self._hadoop), "fs", *self._staging, "-put", "-d", "-", self.location(path)]
+        lines, last = 0, b"\n"
+        with (
+            tempfile.TemporaryFile() as errors,
+            subprocess.Popen(command, stdin=subprocess.PIPE, stderr=errors, env=self._environment) as process,
+        ):
+            stream = cast(IO[bytes], process.stdin)
+            try:
+                for piece in filter(None, pieces):
+                    stream.write(piece)
+                    lines, last = lines + piece.count(b"\n"), piece[-1:]
+                stream.close()
+            except BrokenPipeError:
+                pass  # the client says why
+            except BaseException:
+                process.kill()
+                raise
+            if process.wait() != 0:
+                errors.seek(0)
+                said = last_telling(errors.read().decode(errors="replace"), _is_complaint, silent=SILENT)
+                raise AssayError(f"lines could not be put into {self.location(path)}: {said}")
+        self._put_lines[path.rpartition("/")[0]] += lines + (last != b"\n")
+
+    def lines(self, path: str) -> Iterator[bytes]:
+        """Yield all rows of the tables at and directly below a path, each table's in the order of its keys."""
+        expected, count = sum(self._put_lines[table] for table in self._tables_put(path)), 0
+        for line in self._files.lines_matching(f"{self.location(path)}/{{region-*,*/region-*}}"):
+            count += 1
+            yield line
+        if expected and count != expected:
+            raise AssayError(f"{self.location(path)} has {count} rows, and {expected} lines were put there")
+
+    def size_bytes(self, path: str) -> int:
+        return self._files.size_bytes(self.location(path))
+
+    def delete(self, path: str) -> None:
+        for table in self._tables_put(path):
+            del self._put_lines[table]
+        self._files.delete(self.location(path))
+
+    def _tables_put(self, path: str) -> list[str]:
+        return [table for table in self._put_lines if below(table, path)]

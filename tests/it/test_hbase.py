@@ -1,0 +1,101 @@
+"""Proves that jobs run on tables of HBase as on files of HDFS, with outputs verified, and that lost rows are found."""
+
+import gzip
+import subprocess
+from functools import partial
+
+import pytest
+
+from assay.cli.context import vocabulary
+from assay.cli.run import open_trial
+from assay.model.doubt import Outcome
+from assay.model.record import Status
+from assay.model.registry import STORES
+from assay.record.folder import RunFolder
+from assay.run import execute
+from assay.store.hbase import Hbase
+from assay.store.hbase_tables import HbaseTables
+from tests.builders import make_plan
+from tests.it.handwritten import TEXT, counted
+from tests.it.test_flipped_value import Unwatched
+
+pytestmark = pytest.mark.it
+
+
+def judged(record):
+    assert record.status is Status.FINISHED, record.error
+    return {verdict.outcome for verdict in record.verdicts}
+
+
+def run_on_tables(place, workloads, load, read, datasets=""):
+    experiment = place.experiment(f"""
+experiment: tables
+workloads: {workloads}
+{datasets}
+media:
+  disk: {{kind: directory, path: {place.disk}}}
+store: hbase
+settings: small
+hadoop: {{hbase.assay.load: {load}, hbase.assay.read: {read}}}
+""")
+    place.assay("run", experiment, "--out", load)
+    records = place.records(load)
+    for record in records:
+        assert judged(record) == {Outcome.PASS}, record.verdicts
+        staged = {landed.when: landed for landed in record.landed if landed.role == "input"}["staged"]
+        assert staged.bytes == staged.of_bytes > 0
+        (log,) = [landed for landed in record.landed if landed.role == "log"]
+        assert log.bytes > 0
+        assert record.facts["programs.hbase.version"] == "2.6.4-hadoop3"
+    return {record.trial.workload.name: record for record in records}
+
+
+def test_outputs_are_right_however_tables_are_loaded_and_read(place):
+    (place.home / "graph.txt.gz").write_bytes(gzip.compress(TEXT))
+    text = "{name: word-frequency, options: {size: 1MB, files: 2}}"
+    records = run_on_tables(place, f"[{text}, triangles]", "puts", "scan", "datasets: {file: graph.txt.gz}")
+    assert records["triangles"].outputs[0].summary["triangles"] == counted(TEXT).triangles
+    points = "{name: k-means, options: {points: 3000, attributes: 4, iterations: 2, assign: true}}"
+    run_on_tables(place, f"[{points}]", "bulk", "snapshot")
+    assert place.left_over() == []
+
+
+class ForgetfulTables(HbaseTables):
+    """A server's rows are gone when all has been put, and nobody says so."""
+
+    def put(self, source, path):
+        super().put(source, path)
+        region = f"{self.location(path.rpartition('/')[0])}/region-00001"
+        command = [str(self._hadoop), "fs", "-rm", "-skipTrash", region]
+        subprocess.run(command, env=self._environment, check=True, capture_output=True)
+
+
+class Forgetful(Hbase):
+    """HBase, but for what it forgets."""
+
+    def open(self, cluster):
+        whole = super().open(cluster)
+        return ForgetfulTables(whole._hadoop, whole._environment, {})
+
+
+def test_rows_deleted_behind_hbases_back_fail_the_trial(place, monkeypatch):
+    experiment = place.experiment(f"""
+experiment: forgotten
+workloads:
+  - {{name: word-frequency, options: {{size: 1MB, files: 1}}}}
+media:
+  disk: {{kind: directory, path: {place.disk}}}
+store: hbase
+settings: small
+cache: warm
+""")
+    plan = make_plan(place.home / experiment, vocabulary(place.installation))
+    folder = RunFolder(place.home / "run")
+    folder.create(plan)
+    monkeypatch.setitem(STORES._read(), "hbase", Forgetful())
+    execute(plan, folder, partial(open_trial, installation=place.installation), Unwatched())
+    (record,) = place.records("run")
+    assert record.status is Status.FINISHED, record.error
+    assert record.outcome is Outcome.FAIL
+    assert "lines were put there" in " ".join(verdict.detail for verdict in record.verdicts)
+    assert place.left_over() == []

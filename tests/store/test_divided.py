@@ -1,0 +1,84 @@
+"""Proves that of two stores one keeps what jobs read, and the other all else, and that both are asked where bytes landed."""
+
+from pathlib import Path
+
+import pytest
+
+from assay.model.installed import stack_of
+from assay.model.registry import STORES
+from assay.model.trial import Landed
+from assay.store.divided import DividedPlacer, DividedStore
+
+
+class Kept:
+    """Remembers what it was told."""
+
+    def __init__(self, name):
+        self.name, self.told = name, []
+
+    def location(self, path):
+        return f"{self.name}:{path}"
+
+    def put(self, source, path):
+        self.told.append(("put", path))
+
+    def write(self, path, pieces):
+        self.told.append(("write", path, *pieces))
+
+    def lines(self, path):
+        yield self.name.encode()
+
+    def size_bytes(self, path):
+        return len(self.name)
+
+    def delete(self, path):
+        self.told.append(("delete", path))
+
+    def prepare(self, base, input_path):
+        self.told.append(("prepare", base, input_path))
+
+    def landed(self, role, when, path):
+        return Landed(role=role, when=when, bytes=len(self.name), shares={self.name: 1.0})
+
+
+@pytest.fixture
+def stores():
+    return Kept("table"), Kept("file")
+
+
+@pytest.fixture
+def divided(stores):
+    store = DividedStore(*stores)
+    DividedPlacer(store, *stores).prepare("/base", "/base/input")
+    return store
+
+
+def test_input_and_all_else_are_apart(divided, stores):
+    of_input, of_output = stores
+    divided.put(Path("a"), "/base/input/points/a")
+    divided.write("/base/input", [b"1"])
+    divided.write("/base/inputs", [b"2"])
+    divided.put(Path("a"), "/base/raw/a")
+    prepared = ("prepare", "/base", "/base/input")
+    assert of_input.told == [prepared, ("put", "/base/input/points/a"), ("write", "/base/input", b"1")]
+    assert of_output.told == [prepared, ("write", "/base/inputs", b"2"), ("put", "/base/raw/a")]
+    assert [divided.location(path) for path in ("/base/input/points", "/base/output")] == [
+        "table:/base/input/points", "file:/base/output",
+    ]  # fmt: skip
+    assert (list(divided.lines("/base/input")), list(divided.lines("/base/output"))) == ([b"table"], [b"file"])
+    assert (divided.size_bytes("/base/input"), divided.size_bytes("/base/output")) == (5, 4)
+    divided.delete("/base")
+    assert of_input.told[-1] == of_output.told[-1] == ("delete", "/base")
+
+
+def test_bytes_land_where_their_store_says(divided, stores):
+    placer = DividedPlacer(divided, *stores)
+    assert placer.landed("input", "staged", "/base/input").shares == {"table": 1.0}
+    assert placer.landed("output", "run", "/base/output").shares == {"file": 1.0}
+    assert DividedPlacer(divided, None, None).landed("output", "run", "/base/output").bytes == 0
+
+
+@pytest.mark.parametrize("name", ["hbase-to-hdfs", "hdfs-to-hbase"])
+def test_their_stack_has_the_services_of_both(name):
+    assert {"hbase", "hdfs", "zookeeper"} <= {service.name for service in stack_of(name).services}
+    assert STORES[name].copies({"dfs.replication": "3"}, 2) == 2

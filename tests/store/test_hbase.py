@@ -1,0 +1,165 @@
+"""Proves that tables keep a store's contract against a client that keeps lines in files, and what HBase is started with."""
+
+import gzip
+import stat
+from pathlib import Path
+
+import pytest
+
+from assay.model.cluster import EmbeddedSpec
+from assay.model.errors import AssayError, BadInputError
+from assay.model.installed import stack_of
+from assay.model.layout import Directory, Layout
+from assay.model.service import NodeContext
+from assay.model.store import Files
+from assay.store.hbase import HbasePlacer
+from assay.store.hbase_service import POLICY
+from assay.store.hbase_tables import HbaseTables
+
+# What `hadoop fs` does with tables, as far as it is used: a table is a folder, and a region a file in it.
+CLIENT = """\
+#!/bin/bash
+home={home}
+shift
+if [[ $1 == -D* ]]; then echo "$1" >>$home/properties; shift; fi
+case $1 in
+  -put)
+    [[ "$2 $3" == "-d -" ]] || exit 9
+    path=$home/${{4#hbase:/}}
+    if [[ $path == *refused* ]]; then echo "put: table is read only" >&2; exit 1; fi
+    mkdir -p "${{path%/*}}"; cat >>"${{path%/*}}/region-00000" ;;
+  -cat) (cd $home && eval cat "$(sed 's|hbase:/||' <<<"$2")" 2>/dev/null); exit 0 ;;
+  -test) [[ -e $home/${{3#hbase:/}} ]] ;;
+  -du) echo "$(cat $home/${{3#hbase:/}}/region-* | wc -c) $3" ;;
+  -rm) rm -rf $home/${{5#hbase:/}} ;;
+  *) exit 9 ;;
+esac
+"""
+
+
+@pytest.fixture
+def tables(tmp_path):
+    home = tmp_path / "tables"
+    home.mkdir()
+    hadoop = tmp_path / "hadoop"
+    hadoop.write_text(CLIENT.format(home=home))
+    hadoop.chmod(hadoop.stat().st_mode | stat.S_IXUSR)
+    store = HbaseTables(hadoop, {"PATH": "/usr/bin:/bin"}, {POLICY: "HOT"})
+    store.home = home
+    return store
+
+
+def test_what_is_put_below_a_path_is_read_there(tables, tmp_path):
+    (tmp_path / "a.txt").write_text("one\ntwo\n\n")
+    (tmp_path / "b.gz").write_bytes(gzip.compress(b"three"))
+    tables.put(tmp_path / "a.txt", "/run/input/a.txt")
+    tables.put(tmp_path / "b.gz", "/run/input/b.gz")
+    assert list(tables.lines("/run/input")) == [b"one", b"two", b"", b"three"]
+    assert tables.location("/run/input") == "hbase:/run/input"
+    assert tables.size_bytes("/run/input") == 14
+    assert tables.size_bytes("/run/output") == 0
+    assert (tables.home / "properties").read_text().split() == [f"-D{POLICY}=HOT"] * 2
+    assert not isinstance(tables, Files)
+
+
+def test_tables_below_a_path_are_read_with_it(tables):
+    tables.write("/run/input/points/points.txt", [b"1\n2", b"\n3\n"])
+    tables.write("/run/input/centres/centres.txt", [b"4\n"])
+    assert sorted(tables.lines("/run/input")) == [b"1", b"2", b"3", b"4"]
+    assert list(tables.lines("/run/input/centres")) == [b"4"]
+
+
+@pytest.mark.parametrize("rows", ["1\n", "1\n2\n2\n"])
+def test_other_rows_than_were_put_are_an_error(tables, rows):
+    tables.write("/run/input/points.txt", [b"1\n", b"2\n"])
+    (tables.home / "run" / "input" / "region-00000").write_text(rows)
+    with pytest.raises(AssayError, match="hbase:/run/input has . rows, and 2 lines were put there"):
+        list(tables.lines("/run/input"))
+
+
+def test_a_table_that_was_deleted_is_forgotten(tables):
+    tables.write("/run/input/points.txt", [b"1\n"])
+    tables.delete("/run")
+    assert not (tables.home / "run").exists()
+    tables.write("/run/input/points.txt", [b"2\n"])
+    assert list(tables.lines("/run/input")) == [b"2"]
+
+
+def test_a_client_that_fails_says_why(tables):
+    with pytest.raises(AssayError, match="could not be put into hbase:/refused/a.txt: put: table is read only"):
+        tables.write("/refused/a.txt", [b"1\n" * 100_000] * 10)
+
+
+STACK = stack_of("hbase", "mapreduce")
+
+
+def properties_of(*directories):
+    addresses = {name: f"127.0.0.1:{20000 + at}" for at, name in enumerate(sorted(STACK_PORTS))}
+    node = NodeContext(
+        EmbeddedSpec(), Layout(neutral=Path("/n"), directories=directories), "127.0.0.1", "127.0.0.1", addresses
+    )
+    return {**addresses, **STACK.properties(node)}, node
+
+
+STACK_PORTS = {name for kind in STACK.daemons for name in kind.ports}
+
+
+def a_directory(place, *roles):
+    return Directory(path=Path(place), medium=place, roles=roles)
+
+
+def test_the_servers_log_has_directories_of_its_own():
+    together, _ = properties_of(a_directory("/d", "input", "output"), a_directory("/log", "log"))
+    assert together["dfs.datanode.data.dir"] == "[DISK]/d,[NVDIMM]/log"
+    assert together["hbase.wal.storage.policy"] == "ALL_NVDIMM"
+    assert POLICY not in together
+    apart, _ = properties_of(a_directory("/d", "input"), a_directory("/o", "output"), a_directory("/log", "log"))
+    assert apart["dfs.datanode.data.dir"] == "[DISK]/d,[SSD]/o,[NVDIMM]/log"
+    assert apart[POLICY] == "ALL_SSD"
+
+
+LISTENING = {"hbase.master.ipc.address", "hbase.regionserver.ipc.address", "hbase.zookeeper.quorum"}
+
+
+def test_nothing_listens_elsewhere():
+    properties, node = properties_of(a_directory("/d", "input", "output"), a_directory("/log", "log"))
+    ports = {name: value for name, value in properties.items() if name.startswith("hbase.") and name.endswith(".port")}
+    assert {name for name, value in ports.items() if value == "-1"} == {
+        "hbase.master.info.port", "hbase.regionserver.info.port",
+    }  # fmt: skip
+    assert ports["hbase.regionserver.port"] == "0"
+    assert properties["hbase.master.port"] == properties["hbase.master.port"].rpartition(":")[2]
+    listening = [value for name, value in properties.items() if name in LISTENING]
+    assert listening == ["127.0.0.1"] * 3
+    (zookeeper,) = (service for service in STACK.services if service.name == "zookeeper")
+    assert "clientPortAddress=127.0.0.1\n" in zookeeper.files(node, properties)["zoo.cfg"]
+
+
+class Folders:
+    """What HDFS has of tables: the ids of blocks and their bytes."""
+
+    blocks_of = {"/hbase/data/default/run.input": {1: 5}, "/hbase/data/default/run.input.more": {2: 7}}
+
+    def folders(self, path):
+        return [*(name.rpartition("/")[2] for name in self.blocks_of), "run.inputs", "run.output"]
+
+    def blocks(self, path):
+        return self.blocks_of.get(path, {3: 1000})
+
+
+def test_bytes_land_where_the_blocks_of_a_paths_tables_are(tmp_path):
+    for place, block, size in (("a", 1, 5), ("b", 2, 7), ("b", 3, 1000)):
+        folder = tmp_path / place / "current" / "BP-1" / "current" / "finalized" / "subdir0"
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / f"blk_{block}").write_bytes(bytes(size))
+    directories = [Directory(path=tmp_path / place, medium=place) for place in ("a", "b")]
+    landed = HbasePlacer(Folders(), directories).landed("input", "staged", "/run/input")
+    assert (landed.bytes, landed.of_bytes) == (12, 12)
+    assert landed.shares == {"a": 5 / 12, "b": 7 / 12}
+
+
+def test_a_way_to_load_or_read_that_there_is_not_is_refused():
+    (hbase,) = (service for service in STACK.services if service.name == "hbase")
+    hbase.check(EmbeddedSpec(), {"hbase.assay.load": "bulk", "hbase.assay.sync": "skipped"}, ())
+    with pytest.raises(BadInputError, match="hbase.assay.load is 'shovel', and must be puts or bulk"):
+        hbase.check(EmbeddedSpec(), {"hbase.assay.load": "shovel"}, ())
