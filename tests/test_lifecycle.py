@@ -1,14 +1,14 @@
 """Proves that a trial lives through its steps in order and that whatever was opened is closed, without any Hadoop."""
 
 import re
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 
 import pytest
 
 from assay.model.doubt import Doubt, Outcome
 from assay.model.errors import AssayError, BadInputError
 from assay.model.installed import stack_of
-from assay.model.limits import LimitUse
+from assay.model.limits import CacheUse, LimitUse
 from assay.model.medium import Space
 from assay.model.progress import Silent
 from assay.model.record import Status
@@ -287,6 +287,50 @@ def test_a_failed_trial_is_recorded_and_the_next_one_runs(tmp_path):
     records, _ = folder.records()
     assert [record.error for record in records] == ["the DataNode died", None]
     assert watcher.ended == [trial.id for trial in plan.trials]
+
+
+@pytest.mark.parametrize(
+    ("errors", "ran"),
+    [
+        (("task 12 has no class Lz4", "task 7 has no class Lz4"), 2),
+        (("task 12 has no class Lz4", "the DataNode died"), 3),
+        (("task 12 has no class Lz4", None), 3),
+    ],
+)
+def test_a_run_whose_first_trials_fail_alike_on_different_placements_stops(tmp_path, errors, ran):
+    plan = a_plan(a_trial(1), a_trial(2, medium="memory"), a_trial(3, medium="other"))
+    folder = RunFolder(tmp_path / "run")
+    folder.create(plan)
+    scripts = {
+        trial.id: Script(fail_at="run answer", fail_with=AssayError(error))
+        for trial, error in zip(plan.trials, errors, strict=False)
+        if error
+    }
+    refused = pytest.raises(AssayError, match="the first 2 trials failed for the same reason.* It is: task 7 has no")
+    with refused if ran < 3 else nullcontext():
+        execute(plan, folder, lambda trial: scripted(scripts.get(trial.id, Script()))(trial), Watcher())
+    assert len(folder.finished()) == ran
+
+
+def test_a_run_that_varies_more_than_the_placement_goes_on(tmp_path):
+    first, second = a_trial(1), a_trial(2, medium="memory")
+    other = a_trial(3, medium="memory", workload="terasort")
+    plan = a_plan(first, second, other)
+    folder = RunFolder(tmp_path / "run")
+    folder.create(plan)
+    execute(plan, folder, scripted(Script(fail_at="run answer")), Watcher())
+    assert len(folder.finished()) == 3
+
+
+def test_a_failure_at_a_budget_of_the_page_cache_has_its_cause():
+    use = LimitUse(interface="version 1", page_cache=CacheUse(budget_bytes=49 << 20))
+    parts = TrialParts(a_trial())
+    parts.limits = use
+    error = parts.result("BlockMissingException: Could not obtain block: blk_1").record.error
+    assert "the likely cause is the page cache's budget of 49.0 MiB" in error
+    assert parts.result("no class Lz4").record.error == "no class Lz4"
+    parts.limits = use.model_copy(update={"interface": "version 2"})
+    assert parts.result("Could not obtain block: blk_1").record.error == "Could not obtain block: blk_1"
 
 
 def test_a_trial_that_fails_when_a_login_has_ended_has_no_record_and_the_run_stops(tmp_path, monkeypatch):

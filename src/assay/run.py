@@ -6,6 +6,7 @@ with its options on a dataset): no comparison crosses its border, so what is com
 in time.
 """
 
+import re
 import signal
 import time
 from bisect import bisect_right
@@ -420,17 +421,40 @@ class Display(Progress, Protocol):
 
 
 def execute(plan: Plan, folder: RunFolder, set_up: SetUp, display: Display, budget: Budget | None = None) -> bool:
-    """Run what isn't finished, as the budget allows; whether all has run. An interrupt leaves finished trials whole."""
+    """Run what isn't finished, as the budget allows; whether all has run. An interrupt leaves finished trials whole.
+
+    Raises AssayError when the first two trials failed for a reason that no placement changes.
+    """
     folder.drop_drafts()
     finished = folder.finished()
+    first: list[Record] = []
     for number, trial in enumerate(plan.trials, start=1):
         if trial.id in finished:
             continue
         if budget is not None and not budget.fill and not budget.allows([trial]):
             return False
         display.trial_begins(trial, number, len(plan.trials))
-        _run_one(trial, folder, set_up, display, budget)
+        record = _run_one(trial, folder, set_up, display, budget)
+        if not finished and number <= _FIRST_TRIALS:
+            first.append(record)
+            if number < len(plan.trials) and _fail_alike(plan, first):
+                raise AssayError(
+                    f"the first {number} trials failed for the same reason, on different placements, and all others "
+                    f"would too; mend its cause and run the experiment again. It is: {record.error}"
+                )
     return True
+
+
+_FIRST_TRIALS = 2
+
+
+def _fail_alike(plan: Plan, first: Sequence[Record]) -> bool:
+    """Whether the first trials failed for a reason that holds for the whole plan, which varies the placement alone."""
+    works = {tuple(item for item in trial.factors.items() if item[0] != PLACEMENT) for trial in plan.trials}
+    placements = {record.trial.placement.name for record in first}
+    errors = {re.sub(r"[0-9]+", "", record.error or "") for record in first if record.status is Status.FAILED}
+    failed = all(record.status is Status.FAILED for record in first)
+    return failed and len(first) == len(placements) == _FIRST_TRIALS and len(works) == len(errors) == 1
 
 
 def repeat(schedule: RepetitionSchedule, folder: RunFolder, set_up: SetUp, display: Display, budget: Budget) -> int:

@@ -36,7 +36,7 @@ from assay.model.signature import Signature
 from assay.model.task import TaskAttempt, TaskPhases
 from assay.model.trial import Landed, MediumSpec, Trial
 from assay.record.scale_rules import scale_doubts
-from assay.stats.trial_doubts import counted, crowded, fault_missed, fewer_nodes
+from assay.stats.trial_doubts import budget_cause, counted, crowded, fault_missed, fewer_nodes
 
 
 class Attached(NamedTuple):
@@ -209,7 +209,7 @@ class TrialParts:
         record = Record(
             trial=self.trial,
             status=Status.FINISHED if error is None else Status.FAILED,
-            error=error,
+            error=error and error + budget_cause(error, self.limits),
             facts=self.facts,
             media_facts=self.attached.facts,
             settings={**self.started.settings, **self.ran.settings},

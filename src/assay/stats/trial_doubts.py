@@ -1,5 +1,6 @@
 """Doubts that a trial's own findings raise: each looks at what was found and says what it does to the figures."""
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from math import inf
@@ -13,6 +14,7 @@ from assay.model.fault import FaultReport
 from assay.model.installed import counted_by_tasks, engine_kind, kind_of
 from assay.model.layout import INTERMEDIATE
 from assay.model.limits import LimitUse
+from assay.model.naming import bytes_text
 from assay.model.record import Amount, DriveReports, JobRecord, totals
 from assay.model.trial import TOLERANCE_SHARE, Landed, Trial
 
@@ -235,6 +237,22 @@ def off_budget(use: LimitUse | None, jobs: Sequence[JobRecord]) -> list[Doubt]:
         failures = f"{attempts} failed while the page cache was held at its budget"
         doubts.append(ATTEMPTS_FAILED_AT_BUDGET.doubt(failures))
     return doubts
+
+
+_NO_MEMORY = re.compile(r"Could not obtain block|Cannot allocate memory", re.IGNORECASE)
+"""What clients say where a daemon, or they themselves, found no memory within a bound."""
+
+
+def budget_cause(error: str, use: LimitUse | None) -> str:
+    """Why a trial may have failed at its page cache's budget, with how to mend it; empty where nothing shows that."""
+    cache = use.page_cache if use else None
+    if use is None or cache is None or "version 1" not in (use.interface or "") or not _NO_MEMORY.search(error):
+        return ""
+    return (
+        f"; the likely cause is the page cache's budget of {bytes_text(cache.budget_bytes)}: in version 1 of the "
+        "control groups a system call fails if it gets no memory within the bound; give a larger page_cache, and as much more "
+        "input, so that their ratio stays"
+    )
 
 
 MACHINE_SHARED = doubt_kind(
