@@ -250,8 +250,8 @@ def budget_cause(error: str, use: LimitUse | None) -> str:
         return ""
     return (
         f"; the likely cause is the page cache's budget of {bytes_text(cache.budget_bytes)}: in version 1 of the "
-        "control groups a system call fails if it gets no memory within the bound; give a larger page_cache, and as much more "
-        "input, so that their ratio stays"
+        "control groups a system call fails if it gets no memory within the bound; give a larger page_cache, "
+        "and as much more input, so that their ratio stays"
     )
 
 
