@@ -69,6 +69,15 @@ def test_the_table_has_numbers_doubts_and_failed_checks():
         assert part in text
 
 
+def test_what_several_trials_say_alike_is_told_once():
+    unjudged = [a_record(a_trial(number), outcome=Outcome.UNKNOWN) for number in (1, 2, 3)]
+    failed = a_record(a_trial(4), status=Status.FAILED, error="the jar is broken", totals=None, jobs=(), verdicts=())
+    text = table_text([*unjudged, failed])
+    assert text.count(": unknown: ") == 1
+    assert "0001-triangles-disk and 2 more trials: triangles" in " ".join(text.split())
+    assert "trial 0004-triangles-disk failed: the jar is broken" in text
+
+
 def test_wrong_outputs_are_shown_marked_and_counted_as_left_out():
     plan, records = made_run(made_trials(repetitions=6))
     bad = [one.trial.id for one in records if one.trial.placement.name == "ssd"][:2]

@@ -1,6 +1,7 @@
 """A run on a terminal: its table, the answer in words, what limits it. Readable at 80 columns and in a pipe."""
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from textwrap import wrap
 
 from rich.console import Console
@@ -84,20 +85,20 @@ def _print_table(records: Sequence[Record], analysis: RunAnalysis, console: Cons
 
 
 def _print_failures(records: Sequence[Record], console: Console) -> None:
-    """Trials that failed, and checks that did not pass."""
-    wrong = []
+    """Trials that failed, and checks that did not pass; what is the same of several is told once."""
+    trials: dict[tuple[str, str, str], list[str]] = {}
     for record in records:
         if record.status is Status.FAILED:
-            wrong.append((f"trial {record.trial.id} failed: {record.error or ''}", COLOURS["fail"]))
-        wrong += [
-            (f"{record.trial.id}: {verdict.check}: {verdict.outcome}: {verdict.detail}", COLOURS[verdict.outcome])
-            for verdict in record.verdicts
-            if verdict.outcome != "pass"
-        ]
-    for words, colour in wrong[:MOST_FAILURES]:
-        print_text(console, words, colour)
-    if len(wrong) > MOST_FAILURES:
-        print_text(console, f"and {len(wrong) - MOST_FAILURES} more trials or checks that failed", "red")
+            trials.setdefault(("trial ", f" failed: {record.error or ''}", COLOURS["fail"]), []).append(record.trial.id)
+        for verdict in record.verdicts:
+            if verdict.outcome != "pass":
+                words = f": {verdict.check}: {verdict.outcome}: {verdict.detail}"
+                trials.setdefault(("", words, COLOURS[verdict.outcome]), []).append(record.trial.id)
+    for (kind, words, colour), names in islice(trials.items(), MOST_FAILURES):
+        more = f" and {len(names) - 1} more trial{'s' if len(names) > 2 else ''}" if len(names) > 1 else ""
+        print_text(console, f"{kind}{names[0]}{more}{words}", colour)
+    if rest := sum(map(len, islice(trials.values(), MOST_FAILURES, None))):
+        print_text(console, f"and {rest} more trials or checks that failed", "red")
 
 
 def print_doubts(doubts: Sequence[Doubt], console: Console) -> None:
