@@ -75,7 +75,7 @@ def test_a_sample_and_an_experiment_that_can_run(home):
     assert experiment["zero_delay_baseline"] is True
     assert (experiment["order"], experiment["repetitions"], experiment["worth"]) == ("mirrored", 2, "10%")
     assert experiment["media"] == {
-        "now": {"profile": "seagate-constellation-es3-4tb", "path": "/dev/shm"},
+        "hdd": {"profile": "seagate-constellation-es3-4tb", "path": "/dev/shm"},
         "ssd": {"profile": "intel-s4500-960gb", "path": "/dev/shm"},
     }
     assert experiment["workloads"][0]["options"] == {
@@ -85,7 +85,7 @@ def test_a_sample_and_an_experiment_that_can_run(home):
     plan = plan_of(home / "exp" / "mine.yaml")
     assert plan.experiment == "my-job"
     assert [trial.placement.name for trial in plan.trials[:7]] == [
-        "now", "intermediate-on-ssd", "ssd", "zero-delay", "ssd", "intermediate-on-ssd", "now",
+        "hdd", "intermediate-on-ssd", "ssd", "zero-delay", "ssd", "intermediate-on-ssd", "hdd",
     ]  # fmt: skip
     assert len(plan.trials) == 14
 
@@ -97,8 +97,8 @@ def test_an_input_that_is_small_is_read_where_it_lies(home):
     assert not (home / "exp" / "mine-sample").exists()
     assert experiment["placement"][1] == {
         "name": "output-on-nvme",
-        "input": "now",
-        "intermediate": "now",
+        "input": "hdd",
+        "intermediate": "hdd",
         "output": "nvme",
     }
     assert experiment["worth"] == "12.5%"
@@ -203,7 +203,7 @@ esac
 def test_drives_whose_bytes_do_not_fit_into_memory_lie_on_disk(home, monkeypatch):
     monkeypatch.setattr(memory, "available_memory_bytes", lambda: 3 << 30)
     run_job("--input", "in", "--ratio", "1.2")
-    assert written(home)["media"]["now"] == "seagate-constellation-es3-4tb"
+    assert written(home)["media"]["hdd"] == "seagate-constellation-es3-4tb"
 
 
 def test_an_experiment_is_written_anew_until_somebody_edits_it(home):
@@ -291,7 +291,7 @@ def test_nodes_with_several_drives_gain_less_than_the_test_shows(home):
     caveat = "Your nodes have 12 such drives for this, and the test has one, so it shows more than you"
     assert f"{caveat} would gain" in " ".join(text.split())
     assert f"# {caveat}\n" in (home / "exp" / "mine.yaml").read_text()
-    assert written(home)["media"]["now"]["profile"] == "seagate-constellation-es3-4tb"
+    assert written(home)["media"]["hdd"]["profile"] == "seagate-constellation-es3-4tb"
 
 
 def test_an_input_that_nodes_hold_in_memory_gains_nothing_from_drives(home):

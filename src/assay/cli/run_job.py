@@ -227,7 +227,7 @@ def run_job(
             *filter(None, [settings.replaced]),
         ],
         options={**options, "input": place if links else str(folder.resolve())},
-        now=drives[0], other=(experiment_name(against), drives[1]), role=role,
+        now=drives[0], now_name=experiment_name(now), other=(experiment_name(against), drives[1]), role=role,
         worth=f"{100 * worth:.6f}".rstrip("0").rstrip(".") + "%", memory=[trial_memory.line], properties=properties,
         stands_for=_site_shape(trial_memory, count, other_count, known.node.read_bytes),
         backing=str(SHARED_MEMORY) if backing_fits_into_memory(_MOST_COPIES * chosen.bytes) else "",

@@ -12,7 +12,7 @@ from assay.model.trial import SiteShape
 ROLES = (INPUT, INTERMEDIATE, OUTPUT)
 """What drives of a site's job are for."""
 NOW = "now"
-"""The name of today's drive."""
+"""The name of today's drive, unless an experiment says another."""
 TRIALS = 14
 """How many its plan has: three placements there and back and the baseline between, twice."""
 _WORDS_OF_YAML = frozenset({"true", "false", "yes", "no", "on", "off", "null", "y", "n"})
@@ -36,14 +36,15 @@ class JobExperiment(NamedTuple):
     memory: Sequence[str]
     properties: Mapping[str, str] = {}
     stands_for: SiteShape | None = None
+    now_name: str = NOW
     backing: str = ""
     """The folder of the emulated drives' backing files; by default it is Assay's to choose."""
 
     @property
     def text(self) -> str:
         """The file."""
-        name, profile = quoted(self.other[0]), self.other[1]
-        roles = ", ".join(f"{role}: {name if role == self.role else NOW}" for role in ROLES)
+        name, profile, now = quoted(self.other[0]), self.other[1], quoted(self.now_name)
+        roles = ", ".join(f"{role}: {name if role == self.role else now}" for role in ROLES)
         lines = [
             *(f"# {comment}" for comment in self.comments),
             f"experiment: {quoted(self.name)}",
@@ -53,10 +54,10 @@ class JobExperiment(NamedTuple):
             "    options:",
             *(f"      {name}: {quoted(value)}" for name, value in self.options.items()),
             "media:",
-            f"  {NOW}: {self._drive(self.now)}",
+            f"  {now}: {self._drive(self.now)}",
             f"  {name}: {self._drive(profile)}",
             "placement:",
-            f"  - {NOW}",
+            f"  - {now}",
             f"  - {{name: {self.role}-on-{self.other[0]}, {roles}}}",
             f"  - {name}",
             "zero_delay_baseline: true",
