@@ -273,7 +273,7 @@ def test_a_dry_run_prints_what_it_would_do_and_writes_nothing(home):
     text = " ".join(done.output.split())
     assert "sample: 76.3 MiB of the 95.4 MiB" in text
     assert "time: unknown for a jar that has not run here; by a guess at least 7 minutes for 14 trials" in text
-    assert "so the trials run with page_cache: 76MiB" in text
+    assert "; the trials run with page_cache: 76MiB" in text
     assert "drives: seagate-constellation-es3-4tb today, intel-s4500-960gb against it" in text
     assert "settings: all as in the profile `defaults`" in text
     assert {path.name for path in home.iterdir()} == {"my job.jar", "in"}
@@ -306,6 +306,9 @@ def test_an_input_that_nodes_hold_in_memory_gains_nothing_from_drives(home):
 def test_a_small_part_of_a_large_input_stands_for_all_of_it(home):
     sized = ["--input", "in", "--nodes", "12", "--node-memory", "64GiB", "--container-memory", "48GiB"]
     _, text = run_job(*sized)
+    _, several = run_job(*sized, "--now", "10xhdd")
+    assert "10 such drives" in several
+    assert "--sample" not in several
     assert "in is not the whole input, say how much that is with --input-size 600GB" in " ".join(text.split())
     _, text = run_job(*sized, "--input-size", "240GB")
     text = " ".join(text.split())
@@ -313,6 +316,10 @@ def test_a_small_part_of_a_large_input_stands_for_all_of_it(home):
     assert "which stand for 223.5 GiB" in text
     assert "a node reads 1.16 times what it has left for files: a node reads 18.6 GiB of the input" in text
     assert written(home)["page_cache"] == "81MiB"
+    _, text = run_job(*sized, "--input-size", "240GB", "--now", "10xhdd")
+    text = " ".join(text.split())
+    assert "take a sample of about 1/10 of what a node reads (--sample 2000MB)" in text
+    assert "By the same guess such a sample takes at least 35 minutes." in text  # 14 x (24 + 5 x 2000 / 80) s
 
 
 def test_of_a_history_a_whole_input_s_size_takes_the_part_that_a_node_read(home):

@@ -90,6 +90,7 @@ class TestFacts(NamedTuple):
     replaced: str
     drives: tuple[str, str]
     several: Sequence[str]
+    share_bytes: float | None
 
     @property
     def sample_text(self) -> str:
@@ -100,7 +101,7 @@ class TestFacts(NamedTuple):
     @property
     def least_s(self) -> float:
         """What the trials take at least, by what any jar is guessed to take before it has run here."""
-        return float(TRIALS * COST.estimate(Amounts(bytes=self.sample.bytes)).seconds)
+        return _least_s(self.sample.bytes)
 
     @property
     def lines(self) -> list[str]:
@@ -110,13 +111,19 @@ class TestFacts(NamedTuple):
         guess = f"by a guess at least {math.ceil(self.least_s / 60)} minutes for {TRIALS} trials"
         return [
             f"sample: {self.sample_text}",
-            f"memory: {self.memory.how}, so the trials run with {self.memory.line}",
+            f"memory: {self.memory.how}; the trials run with {self.memory.line}",
             f"drives: {self.drives[0]} today, {self.drives[1]} against it",
             f"settings: {settings} as in the profile `defaults`",
             *([f"settings: {self.replaced}"] if self.replaced else []),
-            *([" ".join(self.several)] if self.several else []),
             f"time: unknown for a jar that has not run here; {guess}",
+            *([" ".join(self.several) + self._of_share] if self.several else []),
         ]
+
+    @property
+    def _of_share(self) -> str:
+        if self.share_bytes is None:
+            return ""
+        return f" By the same guess such a sample takes at least {math.ceil(_least_s(self.share_bytes) / 60)} minutes."
 
     @property
     def as_json(self) -> dict[str, Any]:
@@ -218,8 +225,10 @@ def run_job(
     properties = {**settings.properties, **_properties(hadoop)}
     folder = file.parent / f"{file.stem}-sample"
     links = chosen.is_all and not names_store(place)
-    several = of_several(count, other_count, known.node.read_bytes)
-    facts = TestFacts(chosen, whole_bytes, trial_memory, properties, settings.replaced, drives, several)
+    read_bytes = known.node.read_bytes if trial_memory.is_bounded else None
+    several = of_several(count, other_count, read_bytes)
+    share_bytes = read_bytes / count if read_bytes else None
+    facts = TestFacts(chosen, whole_bytes, trial_memory, properties, settings.replaced, drives, several, share_bytes)
     text = JobExperiment(
         name=title, description=f"{jar.name}: {role} on {against} in place of {now}",
         comments=[
@@ -229,7 +238,7 @@ def run_job(
         options={**options, "input": place if links else str(folder.resolve())},
         now=drives[0], now_name=experiment_name(now), other=(experiment_name(against), drives[1]), role=role,
         worth=f"{100 * worth:.6f}".rstrip("0").rstrip(".") + "%", memory=[trial_memory.line], properties=properties,
-        stands_for=_site_shape(trial_memory, count, other_count, known.node.read_bytes),
+        stands_for=_site_shape(trial_memory, count, other_count, read_bytes),
         backing=str(SHARED_MEMORY) if backing_fits_into_memory(_MOST_COPIES * chosen.bytes) else "",
     ).text  # fmt: skip
     for line in facts.lines:
@@ -246,6 +255,11 @@ def run_job(
             print_line(output.progress, f"run it with: {typed('run', str(file))}")
         return 0
     return run_experiment(file, out, installation, output)
+
+
+def _least_s(sample_bytes: float) -> float:
+    """Seconds that all trials of such a sample take, by what a jar is guessed to take that has not run here."""
+    return float(TRIALS * COST.estimate(Amounts(bytes=round(sample_bytes))).seconds)
 
 
 def _site_shape(memory: TrialMemory, count: int, other_count: int, read_bytes: float | None) -> SiteShape:
