@@ -95,7 +95,7 @@ NAMING_SERVICES = {
     "model/trial.py": 1,
     "node/ssh.py": 1,
     "plan/cluster.py": 2,
-    "plan/experiment.py": 2,
+    "plan/experiment.py": 1,
     "report/next_steps.py": 1,
     "setup/prepare": 3,
     "triage/triage.html.j2": 1,

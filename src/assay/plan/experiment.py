@@ -306,7 +306,7 @@ class ExperimentFile(Frozen):
     """Copies that the store keeps of each block (`dfs.replication`), by default 1 on an embedded cluster. It keeps at
     most one on each worker; asking for more raises a doubt."""
     store: Many[Store] = [USUAL_STORE]
-    """The storage subsystem that holds the data: `hdfs`. Several levels make it a factor."""
+    """The storage subsystem that holds the data. Several levels make it a factor. [What each store is](#stores)."""
     engine: Many[Engine] = [USUAL_ENGINE]
     """What executes the jobs: `mapreduce`, or `tez`, which runs the same as DAGs. Several levels make it a factor."""
     cluster: OneCluster = ClusterEntry()
