@@ -237,7 +237,7 @@ def _class(annotation: type, anchors: Mapping[str, str]) -> str:
         return ", ".join(f"`{one}`" for one in annotation)
     if annotation.__name__ in anchors:
         heading = anchors[annotation.__name__]
-        return f"[{heading}](#{re.sub(r'[^a-z0-9 -]', '', heading.lower()).replace(' ', '-')})"
+        return f"[{heading}](#{re.sub(r'[^a-z0-9_ -]', '', heading.lower()).replace(' ', '-')})"
     return _WORDS.get(annotation, "map")
 
 

@@ -5,6 +5,7 @@ import pytest
 from assay.engine.past.taken_over import BUNDLED_CODECS, for_sample, taken_over
 
 COMPRESS, CODEC = "mapreduce.map.output.compress", "mapreduce.map.output.compress.codec"
+SLOW_START = "mapreduce.job.reduce.slowstart.completedmaps"
 OF_HADOOP = "org.apache.hadoop.io.compress."
 
 
@@ -23,7 +24,7 @@ def test_a_codec_that_the_bundled_hadoop_lacks_is_replaced_by_the_nearest(codec,
     assert settings == {COMPRESS: "true", CODEC: OF_HADOOP + nearest}
     assert replaced.startswith(f"the bundled Hadoop lacks {codec}, so {nearest} compresses the outputs of maps")
     kept = for_sample({COMPRESS: "true", CODEC: codec}, 1, None, bundled=False)
-    assert kept == ({COMPRESS: "true", CODEC: codec}, "")
+    assert kept == ({COMPRESS: "true", CODEC: codec, SLOW_START: "0.05"}, "")
 
 
 @pytest.mark.parametrize("codec", sorted(BUNDLED_CODECS))
