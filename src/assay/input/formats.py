@@ -168,6 +168,10 @@ class FileLayout(Frozen):
     promised: int | None = None
     size: int | None = None
 
+    def without_header(self) -> "FileLayout":
+        """Return the layout of what `reading.write_lines` makes of the file."""
+        return self.model_copy(update={"skip_bytes": 0, "skip_lines": 0, "compression": "none"})
+
     def normalise_options(self) -> tuple[str, ...]:
         """Return the options that make the `normalise` job read the file in the same way."""
         skip = ("--skip-bytes", str(self.skip_bytes)) if self.skip_lines else ()  # Hadoop skips a byte order mark

@@ -7,14 +7,15 @@ from pathlib import Path
 from assay.host.files import whole
 from assay.input.formats import FileLayout, recognise
 from assay.input.graph import all_facts, as_graph
-from assay.input.reading import Known, ReadCounts, checksum, load, read, save, write_edges
+from assay.input.reading import Known, ReadCounts, checksum, load, read, save, write_edges, write_lines
+from assay.input.staging import scratch_directory
 from assay.model.dataset import Amounts, DatasetSpec, Graph, GraphFacts, StagedFile
 from assay.model.doubt import CheckResult
 from assay.model.engine import Engine, Launch, LaunchReport
 from assay.model.errors import BadInputError
 from assay.model.input import GraphInput
 from assay.model.progress import Progress, Silent
-from assay.model.store import Store
+from assay.model.store import Files, Store
 
 VERSION = 4
 """Goes up whenever a file would be read otherwise, or refused, so that old cache entries are not taken for new."""
@@ -22,6 +23,7 @@ VERSION = 4
 
 # `u<TAB>v`, at most about.
 _EDGE_LINE_BYTES = 20
+_LINES_FILE = "lines.txt"
 
 
 class GraphFile(GraphInput):
@@ -75,11 +77,22 @@ class GraphFile(GraphInput):
             store.put(file.path, f"{path}/{file.name}")
             return LaunchReport(jobs=(), result={})
         raw = f"{path.rpartition('/')[0]}/raw"
-        store.put(file.path, f"{raw}/{file.name}")
-        launch = Launch(command="normalise", input=raw, output=path, options=file.normalise_options)
+        options = file.normalise_options
+        if self._layout.skip_bytes and not isinstance(store, Files):
+            options = self._put_without_header(raw, store)
+        else:
+            store.put(file.path, f"{raw}/{file.name}")
+        launch = Launch(command="normalise", input=raw, output=path, options=options)
         report = engine.run(launch, progress)
         store.delete(raw)
         return report
+
+    def _put_without_header(self, path: str, store: Store) -> tuple[str, ...]:
+        """Put the lines behind the header, and return the options for them: lines of a table have no offset."""
+        with scratch_directory() as scratch:
+            write_lines(self._path, self._layout, scratch / _LINES_FILE)
+            store.put(scratch / _LINES_FILE, f"{path}/{_LINES_FILE}")
+        return self._layout.without_header().normalise_options()
 
 
 class UserGraph(GraphFile):

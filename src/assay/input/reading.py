@@ -336,6 +336,12 @@ def _blocks(stream: BinaryIO, skip_bytes: int) -> Iterator[bytes]:
         yield rest + b"\n"
 
 
+def write_lines(path: Path, layout: FileLayout, to: Path) -> None:
+    """Write a file's lines behind its header and byte order mark, uncompressed, all with an end."""
+    with uncompressed(path) as stream, to.open("wb") as file:
+        file.writelines(_blocks(stream, layout.skip_bytes))
+
+
 _CHUNK = 1 << 20
 
 
