@@ -38,8 +38,16 @@ def test_a_pair_that_does_not_work_is_refused_with_those_that_do(toys, tmp_path,
     with pytest.raises(BadInputError) as caught:
         plan_of(tmp_path, f"{HEAD}workloads: triangles\n{lines}", TOYS)
     assert str(caught.value).endswith(
-        f"{message}it runs on mapreduce or tez with hdfs or hbase or hbase-to-hdfs or hdfs-to-hbase; name such a pair, or `exclude` this one"
+        f"{message}it runs on mapreduce with hdfs or hbase or hbase-to-hdfs or hdfs-to-hbase, or on tez with hdfs; "
+        "name such a pair, or `exclude` this one"
     )
+
+
+@pytest.mark.parametrize("store", ["hbase", "hbase-to-hdfs", "hdfs-to-hbase"])
+def test_tables_are_for_jobs_of_mapreduce(tmp_path, store):
+    words = WORDS._replace(levels={"store": [store], "engine": ["tez"]})
+    with pytest.raises(BadInputError, match=f"does not run on the engine tez with the store {store}; it runs on map"):
+        plan_of(tmp_path, f"{HEAD}workloads: triangles\nengine: tez\nstore: {store}\n", words)
 
 
 def test_a_workload_may_run_on_several_pairs_but_not_on_any_other(toys, tmp_path):
@@ -74,7 +82,8 @@ def test_a_workload_of_the_core_runs_on_its_engine_and_store(name):
 def test_a_shown_workload_tells_its_pairs_and_its_experiment_names_one_that_works(toys, tmp_path, monkeypatch):
     monkeypatch.setattr(WORKLOADS["line-count"], "runs_on", (RunsOn(program="scans", data="values"),))
     assert workload_json("line-count")["runs_on"] == [{"engine": "scanner", "store": "key-value"}]
-    on_lines = [{"engine": engine, "store": store} for engine in ("mapreduce", "tez") for store in STORES_OF_LINES]
+    on_lines = [{"engine": "mapreduce", "store": store} for store in STORES_OF_LINES]
+    on_lines.append({"engine": "tez", "store": "hdfs"})
     assert workload_json("triangles")["runs_on"] == on_lines
     (trial,) = plan_of(tmp_path, experiment_text("line-count"), TOYS).trials
     assert (trial.engine, trial.store) == ("scanner", "key-value")

@@ -163,3 +163,23 @@ def test_a_way_to_load_or_read_that_there_is_not_is_refused():
     hbase.check(EmbeddedSpec(), {"hbase.assay.load": "bulk", "hbase.assay.sync": "skipped"}, ())
     with pytest.raises(BadInputError, match="hbase.assay.load is 'shovel', and must be puts or bulk"):
         hbase.check(EmbeddedSpec(), {"hbase.assay.load": "shovel"}, ())
+
+
+def test_a_misspelt_property_of_tables_is_refused_with_the_nearest():
+    (hbase,) = (service for service in STACK.services if service.name == "hbase")
+    with pytest.raises(
+        BadInputError, match=r"hbase\.assay\.laod is no property of tables; did you mean 'hbase\.assay\.load'"
+    ):
+        hbase.check(EmbeddedSpec(), {"hbase.assay.laod": "bulk"}, ())
+    known = {"hbase.assay.regions": "8", "hbase.assay.read": "snapshot", "hbase.hstore.blockingStoreFiles": "9"}
+    hbase.check(EmbeddedSpec(), known, ())
+    regions = hbase.bounds["hbase.assay.regions"]
+    assert [regions.hold(text) for text in ("1", "0", "1.5", "many")] == [True, False, False, False]
+
+
+@pytest.mark.parametrize(("session", "most"), [(None, "90000"), ("360000", "360000"), ("3000", "40000")])
+def test_zookeeper_grants_the_session_that_servers_ask_for(session, most):
+    properties, node = properties_of(a_directory("/d", "input", "output"), a_directory("/log", "log"))
+    given = {} if session is None else {"zookeeper.session.timeout": session}
+    (zookeeper,) = (service for service in STACK.services if service.name == "zookeeper")
+    assert f"maxSessionTimeout={most}\n" in zookeeper.files(node, {**properties, **given})["zoo.cfg"]

@@ -34,6 +34,7 @@ from assay.host.processes import end_processes, last_telling
 from assay.model.engine import (
     HADOOP_JOBS,
     LINES_OUTPUT,
+    TABLE_JOBS,
     EngineContext,
     EngineKind,
     History,
@@ -381,7 +382,7 @@ def _parse(report: Path) -> dict[str, Any] | None:
 
 KIND = EngineKind(
     open=MapReduce,
-    runs=frozenset({HADOOP_JOBS}),
+    runs=frozenset({HADOOP_JOBS, TABLE_JOBS}),
     stages=STAGES,
     attempt=MapReduceAttempt,
     log=MapReducePhases,

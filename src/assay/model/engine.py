@@ -17,6 +17,8 @@ from assay.model.task import TaskAttempt, TaskHistory, TaskPhases
 
 HADOOP_JOBS = "hadoop-jobs"
 """Programs that an engine may run: commands of the jobs jar, and other programs that submit jobs by Hadoop's API."""
+TABLE_JOBS = "table-jobs"
+"""Such programs where their jobs read or write tables: by formats and committers of the store's own."""
 _STORED = "{store}"
 LINES_OUTPUT = "{lines-output}"
 """Stands in a program's arguments for the class of the output format that writes lines where the store keeps them."""

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from assay.model.cluster import EmbeddedSpec
 from assay.model.errors import BadInputError
 from assay.model.layout import OUTPUT, Role
+from assay.model.naming import nearest
 from assay.model.registry import SERVICES
 from assay.model.running_cluster import RunningCluster, with_classpath
 from assay.model.service import Costs, DaemonKind, NodeContext, Programs, Service, SiteFile, Timer
@@ -32,11 +33,19 @@ _ZOOKEEPER = "zookeeper.address"
 _ZOOKEEPER_FILE = "zoo.cfg"
 
 
+_SESSION = Timer("zookeeper.session.timeout", "90000", "hbase-default.xml")
+"""How long HBase's servers may be silent, in milliseconds."""
+_TICK_MS = 2000
+_USUAL_MOST_MS = 20 * _TICK_MS
+"""The longest session that ZooKeeper grants by itself, whatever its clients ask for."""
+
+
 def _zookeeper_files(node: NodeContext, properties: Mapping[str, str]) -> Mapping[str, str]:
     host, _, port = properties[_ZOOKEEPER].rpartition(":")
     settings = {
         "dataDir": str(node.layout.neutral / "zookeeper"), "clientPort": port, "clientPortAddress": host,
-        "tickTime": "2000", "maxClientCnxns": "0", "admin.enableServer": "false",
+        "tickTime": str(_TICK_MS), "maxClientCnxns": "0", "admin.enableServer": "false",
+        "maxSessionTimeout": str(max(_USUAL_MOST_MS, int(properties.get(_SESSION.name, _SESSION.default)))),
     }  # fmt: skip
     return {_ZOOKEEPER_FILE: "".join(f"{name}={value}\n" for name, value in settings.items())}
 
@@ -133,6 +142,8 @@ def _client(cluster: RunningCluster) -> HbaseTables:
     return HbaseTables(cluster.hadoop, environment, staging)
 
 
+_OF_TABLES = "hbase.assay."
+_REGIONS = f"{_OF_TABLES}regions"
 _CHOICES = {
     "hbase.assay.load": ("puts", "bulk"),
     "hbase.assay.read": ("scan", "snapshot"),
@@ -143,6 +154,10 @@ _CHOICES = {
 
 
 def _check(_spec: EmbeddedSpec, properties: Mapping[str, str], _daemons: Sequence[DaemonKind]) -> None:
+    known = (*_CHOICES, _REGIONS)
+    for name in properties:
+        if name.startswith(_OF_TABLES) and name not in (*known, POLICY):
+            raise BadInputError(f"{name} is no property of tables; {nearest(name, known)}", name)
     for name, choices in _CHOICES.items():
         if properties.get(name, choices[0]) not in choices:
             raise BadInputError(f"{name} is {properties[name]!r}, and must be {' or '.join(choices)}", name)
@@ -161,7 +176,7 @@ HBASE = Service(
     properties=_properties,
     sites=(SiteFile("hbase-site.xml", ("hbase.", "zookeeper.")),),
     timers=(
-        Timer("zookeeper.session.timeout", "90000", _DEFAULTS),
+        _SESSION,
         Timer("hbase.regionserver.msginterval", "3000", _DEFAULTS),
         Timer("hbase.rpc.timeout", "60000", _DEFAULTS),
         Timer("hbase.client.operation.timeout", "1200000", _DEFAULTS),
@@ -174,7 +189,7 @@ HBASE = Service(
     ),
     # As measured: HMaster and one region server after a job; their logs and the master's own tables.
     costs=Costs(cluster_mb=800, worker_mb=500, disk_mb=100, cluster_s=20.0, worker_s=3.0),
-    bounds={"hbase.assay.regions": ValueBounds(1, 1 << 16)},
+    bounds={_REGIONS: ValueBounds(1, 1 << 16), _SESSION.name: ValueBounds(1)},
     first_words=frozenset({SCHEME}),
     open_names=(r"hbase\..+",),
     traffic={"hbase_rpc_from_server": "HBase read", "hbase_rpc_to_server": "HBase write"},

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from assay.model.dataset import Amounts, InputKind
 from assay.model.doubt import CheckResult, verdict
-from assay.model.engine import Engine, Launch, LaunchReport
+from assay.model.engine import TABLE_JOBS, Engine, Launch, LaunchReport
 from assay.model.errors import AssayError, BadInputError
 from assay.model.input import GraphInput, Input
 from assay.model.naming import nearest, size_of
@@ -102,7 +102,7 @@ def hadoop_cost(jobs: int, byte_s: float, copies: float, memory_bytes: int = 64 
     )  # fmt: skip
 
 
-ON_LINES = (RunsOn(), RunsOn(data=TABLES))
+ON_LINES = (RunsOn(), RunsOn(program=TABLE_JOBS, data=TABLES))
 """Of workloads whose input and output are lines, wherever they are kept."""
 
 

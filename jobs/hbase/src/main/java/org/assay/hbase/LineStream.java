@@ -42,7 +42,7 @@ final class LineStream extends OutputStream {
     Tables tables = new Tables(conf);
     tables.create(table);
     boolean bulk = tables.settings().load() == TableSettings.Load.BULK;
-    Path loaded = bulk ? tables.directory(table, "load-" + UUID.randomUUID()) : null;
+    Path loaded = bulk ? Tables.directory(tables.conf(), table, "load-" + UUID.randomUUID()) : null;
     if (bulk) {
       Load.prepare(tables, loaded);
     }

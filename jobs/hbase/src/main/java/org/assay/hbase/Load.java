@@ -22,8 +22,19 @@ final class Load {
 
   /** Gives the files to their regions, and removes the directory. */
   static void finish(Tables tables, TableName table, Path directory) throws IOException {
-    Configuration conf = tables.conf();
-    BulkLoadHFiles.create(conf).bulkLoad(table, directory);
+    BulkLoadHFiles.create(unlimited(tables.conf())).bulkLoad(table, directory);
+    discard(tables.conf(), directory);
+  }
+
+  /** Each task brings a file, and a job has as many tasks as it likes. */
+  static Configuration unlimited(Configuration given) {
+    Configuration conf = new Configuration(given);
+    conf.setInt(BulkLoadHFiles.MAX_FILES_PER_REGION_PER_FAMILY, Integer.MAX_VALUE);
+    return conf;
+  }
+
+  /** Removes the files of a load; no error when there are none. */
+  static void discard(Configuration conf, Path directory) throws IOException {
     directory.getFileSystem(conf).delete(directory, true);
   }
 }

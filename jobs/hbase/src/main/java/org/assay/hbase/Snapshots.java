@@ -26,7 +26,7 @@ final class Snapshots {
   static List<TableSnapshotInputFormatImpl.InputSplit> splits(Tables tables, TableName table)
       throws IOException {
     String name = table.getQualifierAsString() + SUFFIX;
-    Path restored = tables.directory(table, RESTORED);
+    Path restored = Tables.directory(tables.conf(), table, RESTORED);
     Configuration conf = new Configuration(tables.conf());
     conf.set(TableInputFormat.SCAN, TableMapReduceUtil.convertScanToString(Tables.scan()));
     if (tables.admin().listSnapshots(Pattern.compile(Pattern.quote(name))).isEmpty()) {
@@ -41,7 +41,7 @@ final class Snapshots {
   static void drop(Tables tables, TableName table) throws IOException {
     Pattern name = Pattern.compile(Pattern.quote(table.getQualifierAsString() + SUFFIX));
     tables.admin().deleteSnapshots(name);
-    Path restored = tables.directory(table, RESTORED).getParent();
+    Path restored = Tables.directory(tables.conf(), table, RESTORED).getParent();
     FileSystem files = restored.getFileSystem(tables.conf());
     files.delete(restored, true);
   }

@@ -6,6 +6,7 @@ import java.nio.charset.StandardCharsets;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileAlreadyExistsException;
 import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.hbase.HBaseConfiguration;
 import org.apache.hadoop.hbase.TableName;
 import org.apache.hadoop.io.BinaryComparable;
 import org.apache.hadoop.io.DataOutputBuffer;
@@ -34,16 +35,20 @@ final class TableOutput<K, V> extends OutputFormat<K, V> {
       if (tables.exists(table)) {
         throw new FileAlreadyExistsException("table " + table + " already exists");
       }
+      Load.discard(tables.conf(), loaded(tables.conf())); // what a killed job left
     }
   }
 
   @Override
   public OutputCommitter getOutputCommitter(TaskAttemptContext task) throws IOException {
-    try (Tables tables = new Tables(task.getConfiguration())) {
-      boolean bulk = tables.settings().load() == TableSettings.Load.BULK;
-      Path loaded = tables.directory(table, "output-" + task.getJobID());
-      return bulk ? new LoadCommitter(table, loaded, task) : new PutCommitter(table);
-    }
+    Configuration conf = HBaseConfiguration.create(task.getConfiguration());
+    boolean bulk = new TableSettings(conf).load() == TableSettings.Load.BULK;
+    return bulk ? new LoadCommitter(table, loaded(conf), task) : new PutCommitter(table);
+  }
+
+  /** Of the table alone: a job's tasks and its committer may know the job by different ids. */
+  private Path loaded(Configuration conf) throws IOException {
+    return Tables.directory(conf, table, "output");
   }
 
   @Override

@@ -23,6 +23,7 @@ import org.apache.hadoop.hbase.client.Result;
 import org.apache.hadoop.hbase.client.ResultScanner;
 import org.apache.hadoop.hbase.client.Scan;
 import org.apache.hadoop.hbase.client.Table;
+import org.apache.hadoop.hbase.client.TableDescriptor;
 import org.apache.hadoop.hbase.client.TableDescriptorBuilder;
 import org.apache.hadoop.hbase.util.Bytes;
 import org.apache.hadoop.hbase.util.CommonFSUtils;
@@ -142,21 +143,27 @@ final class Tables implements Closeable {
     if (exists(table)) {
       return;
     }
+    TableDescriptor descriptor = descriptor(table, settings);
+    byte[][] splits = RowKeys.splits(settings.regions());
+    try {
+      admin.createTable(descriptor, splits.length == 0 ? null : splits);
+    } catch (TableExistsException e) {
+      // Another writer was quicker.
+    }
+  }
+
+  /** A new table, whose regions stay as they were split before anything was written. */
+  static TableDescriptor descriptor(TableName table, TableSettings settings) {
     ColumnFamilyDescriptorBuilder family =
         ColumnFamilyDescriptorBuilder.newBuilder(FAMILY).setMaxVersions(1);
     if (!settings.policy().isEmpty()) {
       family.setStoragePolicy(settings.policy());
     }
-    TableDescriptorBuilder descriptor =
-        TableDescriptorBuilder.newBuilder(table)
-            .setDurability(settings.sync().durability)
-            .setColumnFamily(family.build());
-    byte[][] splits = RowKeys.splits(settings.regions());
-    try {
-      admin.createTable(descriptor.build(), splits.length == 0 ? null : splits);
-    } catch (TableExistsException e) {
-      // Another writer was quicker.
-    }
+    return TableDescriptorBuilder.newBuilder(table)
+        .setSplitEnabled(false)
+        .setDurability(settings.sync().durability)
+        .setColumnFamily(family.build())
+        .build();
   }
 
   /** Brings what was written into files, and waits for compactions if that is wanted. */
@@ -195,7 +202,7 @@ final class Tables implements Closeable {
   }
 
   /** A directory for files on their way into or out of a table, not below HBase's own. */
-  Path directory(TableName table, String purpose) throws IOException {
+  static Path directory(Configuration conf, TableName table, String purpose) throws IOException {
     FileSystem files = CommonFSUtils.getRootDir(conf).getFileSystem(conf);
     return new Path(files.getHomeDirectory(), "assay-tables/" + table + "/" + purpose);
   }

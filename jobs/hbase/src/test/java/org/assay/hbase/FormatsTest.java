@@ -12,13 +12,18 @@ import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.hbase.TableName;
+import org.apache.hadoop.hbase.client.TableDescriptor;
 import org.apache.hadoop.io.LongWritable;
 import org.apache.hadoop.io.NullWritable;
 import org.apache.hadoop.io.Text;
 import org.apache.hadoop.mapreduce.Job;
 import org.apache.hadoop.mapreduce.Mapper;
+import org.apache.hadoop.mapreduce.OutputCommitter;
+import org.apache.hadoop.mapreduce.TaskAttemptID;
 import org.apache.hadoop.mapreduce.lib.input.FileInputFormat;
 import org.apache.hadoop.mapreduce.lib.output.FileOutputFormat;
+import org.apache.hadoop.mapreduce.lib.output.PathOutputCommitter;
+import org.apache.hadoop.mapreduce.task.TaskAttemptContextImpl;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -110,6 +115,38 @@ class FormatsTest {
     }
     assertEquals(
         TableFileSystem.class, FileSystem.getFileSystemClass("hbase", new Configuration()));
+  }
+
+  @Test
+  void tasksAndCommitterOfABulkLoadShareADirectoryWhateverIdTheyKnowTheJobBy() throws Exception {
+    Configuration conf = new Configuration(false);
+    conf.set("hbase.rootdir", directory.toUri().toString());
+    conf.set("mapreduce.fileoutputcommitter.algorithm.version", "1");
+    conf.set(TableSettings.LOAD, "bulk");
+    TableOutput<Object, Object> output = new TableOutput<>(TableName.valueOf("runs.output"));
+    List<Path> paths = new ArrayList<>();
+    for (String job : new String[] {"1700000000000_0001", "17000000000001_0001"}) {
+      TaskAttemptID task = TaskAttemptID.forName("attempt_" + job + "_r_000000_0");
+      OutputCommitter committer = output.getOutputCommitter(new TaskAttemptContextImpl(conf, task));
+      paths.add(((PathOutputCommitter) committer).getOutputPath());
+    }
+    assertEquals(paths.get(0), paths.get(1));
+    assertTrue(paths.get(0).toString().endsWith("/assay-tables/runs.output/output"));
+    conf.set(TableSettings.LOAD, "puts");
+    TaskAttemptID task = TaskAttemptID.forName("attempt_1700000000000_0001_r_000000_0");
+    OutputCommitter committer = output.getOutputCommitter(new TaskAttemptContextImpl(conf, task));
+    assertTrue(!committer.needsTaskCommit(new TaskAttemptContextImpl(conf, task)));
+  }
+
+  @Test
+  void newTablesKeepTheirRegionsAndTakeAsManyFilesAsThereAreTasks() {
+    Configuration conf = new Configuration(false);
+    TableDescriptor made =
+        Tables.descriptor(TableName.valueOf("runs.input"), new TableSettings(conf));
+    assertTrue(!made.isSplitEnabled());
+    assertEquals(
+        Integer.MAX_VALUE,
+        Load.unlimited(conf).getInt("hbase.mapreduce.bulkload.max.hfiles.perRegion.perFamily", 32));
   }
 
   @Test
