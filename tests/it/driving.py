@@ -12,15 +12,22 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from assay.cli.context import vocabulary
+from assay.cli.run import open_trial
 from assay.host.processes import MARK
 from assay.model.installation import Installation
+from assay.model.progress import Silent
 from assay.model.record import Record
+from assay.model.trial import Trial
 from assay.record.folder import RunFolder
+from assay.run import execute
+from tests.builders import make_plan
 
 ROOT = Path(__file__).parents[2]
 HADOOP = ROOT / ".assay" / "hadoop"
@@ -32,6 +39,16 @@ TERMINAL = ("FORCE_COLOR", "TTY_COMPATIBLE")
 DATANODE, MASTER = "-Dproc_datanode", "MRAppMaster"
 # Where a job's tasks are not what is tested, they run inside its master: two JVMs fewer per job.
 IN_ONE_CONTAINER = "{mapreduce.job.ubertask.enable: true}"
+
+
+class Unwatched(Silent):
+    """Nobody watches the plan."""
+
+    def trial_begins(self, trial: Trial, number: int, total: int) -> None:
+        pass
+
+    def trial_ends(self, record: Record) -> None:
+        pass
 
 
 class Started:
@@ -130,6 +147,15 @@ class Place:
         records, damaged = RunFolder(self.home / run).records()
         assert not damaged
         return records
+
+    def run_in_this_process(self, experiment: str, run: str) -> Record:
+        """The one record of an experiment that runs here, where a test may have put other kinds in place of Assay's."""
+        plan = make_plan(self.home / experiment, vocabulary(self.installation))
+        folder = RunFolder(self.home / run)
+        folder.create(plan)
+        execute(plan, folder, partial(open_trial, installation=self.installation), Unwatched())
+        (record,) = self.records(run)
+        return record
 
     def status(self) -> list[dict[str, Any]]:
         """What Assay says that it holds."""

@@ -1,20 +1,13 @@
 """Proves that one wrong value in a real run's output is found: the trial fails, and so does the command."""
 
-from functools import partial
-
 import pytest
 
-from assay.cli.context import vocabulary
-from assay.cli.run import open_trial
 from assay.model.doubt import Outcome
-from assay.model.progress import Silent
 from assay.model.record import Status
 from assay.model.registry import STORES
 from assay.record.folder import RunFolder
 from assay.report.analysis import read_run
-from assay.run import execute
 from assay.store.hdfs import Hdfs, WebHdfs
-from tests.builders import make_plan
 from tests.it.driving import IN_ONE_CONTAINER
 
 pytestmark = pytest.mark.it
@@ -37,16 +30,6 @@ class Flipping(Hdfs):
         return FlippedStore(cluster.addresses["namenode"])
 
 
-class Unwatched(Silent):
-    """Nobody watches the plan."""
-
-    def trial_begins(self, trial, number, total):
-        pass
-
-    def trial_ends(self, record):
-        pass
-
-
 def test_one_flipped_value_fails_the_trial_and_the_command(place, monkeypatch):
     experiment = place.experiment(f"""
 experiment: flipped
@@ -58,18 +41,13 @@ media:
 hadoop: {IN_ONE_CONTAINER}
 cache: warm
 """)
-    plan = make_plan(place.home / experiment, vocabulary(place.installation))
-    folder = RunFolder(place.home / "run")
-    folder.create(plan)
-
     monkeypatch.setitem(STORES._read(), "hdfs", Flipping())
-    execute(plan, folder, partial(open_trial, installation=place.installation), Unwatched())
-    (record,) = place.records("run")
+    record = place.run_in_this_process(experiment, "run")
     assert record.status is Status.FINISHED, record.error
     assert [verdict.check for verdict in record.verdicts if verdict.outcome is Outcome.FAIL] == [
         "the histogram equals numpy's"
     ]
     assert record.outcome is Outcome.FAIL
-    assert not read_run(folder).passed
+    assert not read_run(RunFolder(place.home / "run")).passed
     place.assay("report", "run", code=1)
     assert place.left_over() == []

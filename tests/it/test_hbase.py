@@ -2,22 +2,15 @@
 
 import gzip
 import subprocess
-from functools import partial
 
 import pytest
 
-from assay.cli.context import vocabulary
-from assay.cli.run import open_trial
 from assay.model.doubt import Outcome
 from assay.model.record import Status
 from assay.model.registry import STORES
-from assay.record.folder import RunFolder
-from assay.run import execute
 from assay.store.hbase import Hbase
 from assay.store.hbase_tables import HbaseTables
-from tests.builders import make_plan
 from tests.it.handwritten import TEXT, counted
-from tests.it.test_flipped_value import Unwatched
 
 pytestmark = pytest.mark.it
 
@@ -97,12 +90,8 @@ store: hbase
 settings: small
 cache: warm
 """)
-    plan = make_plan(place.home / experiment, vocabulary(place.installation))
-    folder = RunFolder(place.home / "run")
-    folder.create(plan)
     monkeypatch.setitem(STORES._read(), "hbase", Forgetful())
-    execute(plan, folder, partial(open_trial, installation=place.installation), Unwatched())
-    (record,) = place.records("run")
+    record = place.run_in_this_process(experiment, "run")
     assert record.status is Status.FINISHED, record.error
     assert record.outcome is Outcome.FAIL
     assert "lines were put there" in " ".join(verdict.detail for verdict in record.verdicts)

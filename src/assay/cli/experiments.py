@@ -14,7 +14,7 @@ from assay.model.installation import Installation
 from assay.model.installed import kinds_of
 from assay.model.naming import did_you_mean, similar
 from assay.model.trial import Plan, ResourceEstimate
-from assay.plan.make import read_experiment
+from assay.plan.make import plan_and_more, read_experiment
 from assay.plan.source import ExperimentSource, Vocabulary
 from assay.report.next_steps import typed
 from assay.report.words import print_line, print_text
@@ -72,14 +72,14 @@ def described(file: Path, installation: Installation, vocabulary: Vocabulary) ->
 
     Raises BadInputError where its file can't be read.
     """
-    experiment = ExperimentSource(file).experiment
+    source = ExperimentSource(file)
     path = file.relative_to(installation.root)
     least_s = most_s = None
     with suppress(BadInputError):
-        least_s, most_s = likely_time(read_experiment(file, vocabulary).plan) or (None, None)
+        least_s, most_s = likely_time(plan_and_more(source, vocabulary)[0]) or (None, None)
     return Shipped(
-        name=file.stem, question=(experiment.question or experiment.description).strip(), study=STUDIES in path.parts,
-        file=str(path), least_s=least_s, most_s=most_s,
+        name=file.stem, question=(source.experiment.question or source.experiment.description).strip(),
+        study=STUDIES in path.parts, file=str(path), least_s=least_s, most_s=most_s,
     )  # fmt: skip
 
 

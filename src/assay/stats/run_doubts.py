@@ -18,7 +18,7 @@ from assay.model.record import DeviceReport, DeviceRequests, Part, Record
 from assay.record.reading import Needed
 from assay.stats.blocked import unexplained
 from assay.stats.fit import work_of
-from assay.stats.machine_kind import machine_names, machine_of, machines_of
+from assay.stats.machine_kind import Changed, machine_names, machine_of, machines_of
 from assay.stats.sample import WORK, Levels, Trials, TrialSample, combinations, counts, is_wrong, samples
 from assay.stats.summary import outliers
 from assay.stats.trial_doubts import FROM_DRIVES_SHARE
@@ -311,8 +311,7 @@ MEDIUM_CHANGED = doubt_kind(
 
 def media_changed(records: Sequence[Record]) -> list[Doubt]:
     """A doubt for each medium that did not stay the same while the run went on."""
-    changes = dict.fromkeys(chain.from_iterable(Trials.of(records).changes))
-    return [MEDIUM_CHANGED.doubt(change.words, change.part.name) for change in changes if change.part.run is not None]
+    return [MEDIUM_CHANGED.doubt(change.words, change.part.name) for change in _changes(records, programs=False)]
 
 
 PROGRAMS_CHANGED = doubt_kind(
@@ -327,8 +326,13 @@ PROGRAMS_CHANGED = doubt_kind(
 
 def programs_changed(records: Sequence[Record]) -> list[Doubt]:
     """A doubt for each service whose programs did not stay the same while the run went on."""
+    return [PROGRAMS_CHANGED.doubt(change.words, change.part.name) for change in _changes(records, programs=True)]
+
+
+def _changes(records: Sequence[Record], *, programs: bool) -> list[Changed]:
+    """Each change of programs, or of media, once; programs belong to no run."""
     changes = dict.fromkeys(chain.from_iterable(Trials.of(records).changes))
-    return [PROGRAMS_CHANGED.doubt(change.words, change.part.name) for change in changes if change.part.run is None]
+    return [change for change in changes if (change.part.run is None) is programs]
 
 
 def began_ms(record: Record) -> int:

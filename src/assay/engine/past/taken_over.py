@@ -4,12 +4,9 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 _SLOW_START, _USUAL_SLOW_START = "mapreduce.job.reduce.slowstart.completedmaps", "0.05"
-_UNCHANGED = (
-    _SLOW_START, "mapreduce.map.output.compress",
-    "mapreduce.map.output.compress.codec", "mapreduce.task.io.sort.factor",
-)  # fmt: skip
-"""Properties whose values fit anywhere; sizes belong to the machine."""
 _COMPRESS, _CODEC = "mapreduce.map.output.compress", "mapreduce.map.output.compress.codec"
+_UNCHANGED = (_SLOW_START, _COMPRESS, _CODEC, "mapreduce.task.io.sort.factor")
+"""Properties whose values fit anywhere; sizes belong to the machine."""
 _BLOCK_SIZE, _SORT_MB, _REDUCES = "dfs.blocksize", "mapreduce.task.io.sort.mb", "mapreduce.job.reduces"
 _MOST_SORT_MB = 512
 """Of the heap of a map in a container of Hadoop's own size."""
