@@ -25,7 +25,7 @@ from assay.cli.workloads import workload_json
 from assay.model.base import Frozen, field_docs
 from assay.model.dataset import GraphFacts
 from assay.model.doubt import DOUBTS, CheckResult, Doubt, DoubtKind
-from assay.model.fault import FaultReport, Redundancy
+from assay.model.fault import FaultReport, Kept, Redundancy
 from assay.model.limits import CacheUse, LimitUse
 from assay.model.record import (
     Amount,
@@ -180,7 +180,7 @@ _MODELS: Mapping[str, type[Frozen]] = {
     model.__name__: model
     for model in (
         Amount, AnswerSummary, Batch, CacheUse, CheaperChange, CheckedDataset, DeviceReport, DeviceRequests, Doubt,
-        DriveReports, DriveSeen, DriveUse, DryRun, FaultReport, GraphFacts, HeartbeatsSeen, JobRecord, JobRow, Landed, LimitUse, LinkSeen, NoisePrior, Output, Plan,
+        DriveReports, DriveSeen, DriveUse, DryRun, FaultReport, GraphFacts, HeartbeatsSeen, JobRecord, JobRow, Kept, Landed, LimitUse, LinkSeen, NoisePrior, Output, Plan,
         PlannedTrial, Record, Redundancy, Room, RunSummary, Sample, ScaleCheck, ScaleReport, ScaleSeen, SiteShape, Stage, Step,
         StrikeSeen, Totals, Trial, CheckResult,
         *(model for kind in ENGINES.values() for model in (kind.attempt, kind.log)),

@@ -7,7 +7,7 @@ import pytest
 
 from assay.model.cluster import EmbeddedSpec
 from assay.model.doubt import Outcome
-from assay.model.fault import Fault, FaultReport
+from assay.model.fault import Fault, FaultReport, Kept
 from assay.model.installed import possible
 from assay.model.medium import medium_of
 from assay.model.progress import Silent
@@ -16,7 +16,7 @@ from assay.model.registry import MEDIA
 from assay.model.trial import MediumSpec
 from assay.run import fitted
 from assay.trial import run_trial
-from assay_extras.testing.fakes import FakePlatform, Script, fake_setup
+from assay_extras.testing.fakes import FakePlatform, FakeStore, Script, fake_setup
 from tests.builders import a_plan, a_trial
 
 FAULT = Fault(kill="nodemanager", on=2, at="map 50%")
@@ -29,25 +29,41 @@ class Injector:
     def __init__(self, script, struck_ms):
         self._script, self._struck_ms = script, struck_ms
 
+    def stage(self, size_bytes):
+        self._script.note(f"watch staging of {size_bytes}")
+
     def arm(self):
         self._script.note("arm")
 
     def report(self):
-        return FaultReport(struck_ms=self._struck_ms, job="answer", processes={"nodemanager": 7})
+        return FaultReport(struck_ms=self._struck_ms, job="answer", processes={self.role: 7})
+
+
+class CountingStore(FakeStore):
+    missing = 0
+
+    def kept(self, path):
+        return Kept(taken=9, missing=self.missing)
 
 
 class Platform(FakePlatform):
     struck_ms = 1
+    role = "nodemanager"
 
     @contextmanager
     def running(self, layout, properties, progress):
         with super().running(layout, properties, progress) as running:
-            yield replace(running, injector=Injector(self.script, self.struck_ms))
+            injector = Injector(self.script, self.struck_ms)
+            injector.role = self.role
+            yield replace(running, injector=injector)
 
 
-def record_of(script, struck_ms=1):
+def record_of(script, struck_ms=1, role="nodemanager", missing=None):
     platform = Platform(script, TRIAL)
-    platform.struck_ms = struck_ms
+    platform.struck_ms, platform.role = struck_ms, role
+    if missing is not None:
+        platform.store = CountingStore(script)
+        platform.store.missing = missing
     return run_trial(TRIAL, fake_setup(script, TRIAL)._replace(platform=platform), Silent()).record
 
 
@@ -65,6 +81,27 @@ def test_a_wrong_output_under_a_fault_is_a_result():
     record = record_of(Script(answer=2, elapsed_ms=lambda _: ENDS_MS))
     assert (record.status, record.outcome) == (Status.FINISHED, Outcome.FAIL)
     assert record.fault.struck_ms == 1
+
+
+def test_staging_is_watched_and_leaves_what_struck_it():
+    script = Script(fail_at="stage")
+    record = record_of(script)
+    assert record.status is Status.FAILED
+    assert record.fault.struck_ms == 1
+    assert [line for line in script.log if line.startswith("watch staging of ")]
+
+
+@pytest.mark.parametrize(("missing", "outcome"), [(0, Outcome.PASS), (2, Outcome.FAIL)])
+def test_lines_that_a_killed_daemon_of_the_store_lost_fail_the_trial(missing, outcome):
+    record = record_of(Script(elapsed_ms=lambda _: ENDS_MS), role="datanode", missing=missing)
+    assert (record.status, record.outcome) == (Status.FINISHED, outcome)
+    assert record.fault.kept == Kept(taken=9, missing=missing)
+    assert f"{missing} of 9 lines that were staged are missing" in [verdict.detail for verdict in record.verdicts]
+
+
+def test_lines_are_counted_where_a_daemon_of_the_store_was_killed_alone():
+    record = record_of(Script(elapsed_ms=lambda _: ENDS_MS), missing=2)
+    assert (record.outcome, record.fault.kept) == (Outcome.PASS, None)
 
 
 def test_jobs_that_fail_by_it_leave_what_it_did():

@@ -16,7 +16,7 @@ from threading import Event, Thread
 from typing import Literal
 
 from assay.host.files import bytes_below
-from assay.model.doubt import CheckResult, Doubt, Outcome, doubt_kind
+from assay.model.doubt import CheckResult, Doubt, Outcome, doubt_kind, verdict
 from assay.model.energy import Span
 from assay.model.engine import Engine, JobReference
 from assay.model.errors import AssayError
@@ -32,7 +32,7 @@ from assay.model.result import TrialResult
 from assay.model.scale import ScaleReport, StrikeSeen
 from assay.model.service import Stack
 from assay.model.signature import Signature
-from assay.model.store import Placer, Redundant, Store
+from assay.model.store import Counting, Placer, Redundant, Store
 from assay.model.task import TaskAttempt
 from assay.model.trial import Landed, Trial
 from assay.plan.layout import lay_out
@@ -104,7 +104,7 @@ def _live(setup: TrialSetup, parts: TrialParts, progress: Progress) -> None:
         for device in devices:
             device.reset_report()
         with interval("staging"):
-            with step("stage"), writing_out(devices):
+            with step("stage"), writing_out(devices), _staging_struck(running, int(workload.input.size().bytes), parts):
                 if running.placer is not None:
                     running.placer.prepare(workload.base, workload.input_path)
                 staging = workload.stage(running.store, running.stager or running.engine, progress)
@@ -130,13 +130,15 @@ def _live(setup: TrialSetup, parts: TrialParts, progress: Progress) -> None:
                 parts.remembered = _remembered(running, staging.jobs, report.jobs)
                 paths = {INPUT: workload.input_path, OUTPUT: workload.output_path}
                 landed = _landings(running.placer, "run", paths)
-                losses = _losses(running, layout, parts, setup.kinds.stack_of_store)
+                losses = _losses(running, layout, parts, setup.kinds.stack_of_store, workload.input_path)
                 parts.settled = Settled([*landed, *_lying(trial, layout, landed)], losses)
                 parts.checked = _checked(running, media, parts)
             with step("verify"):
                 size = running.store.size_bytes(workload.output_path)
                 output = Output(path=workload.output_path, bytes=size, summary=report.result)
-                parts.verified = Verified((output,), _verdicts(lambda: workload.verify(running.store, report)))
+                parts.verified = Verified(
+                    (output,), (*_all_kept(losses), *_verdicts(lambda: workload.verify(running.store, report)))
+                )
 
 
 @contextmanager
@@ -316,6 +318,20 @@ def lying(role: str, directories: Sequence[Directory]) -> Landed:
 
 
 @contextmanager
+def _staging_struck(running: RunningPlatform, size_bytes: int, parts: TrialParts) -> Iterator[None]:
+    """The trial's fault may strike while so many bytes are staged; what it did is kept also when the trial fails."""
+    if running.injector is None:
+        yield
+        return
+    running.injector.stage(size_bytes)
+    try:
+        yield
+    finally:
+        report = running.injector.report()
+        parts.ran = Ran(fault=report if report.struck_ms is not None else None)
+
+
+@contextmanager
 def _struck(running: RunningPlatform, parts: TrialParts) -> Iterator[None]:
     """The trial's fault may strike meanwhile; what it did is kept also when the trial fails."""
     if running.injector is None:
@@ -375,19 +391,32 @@ def _histories(engine: Engine, references: Sequence[JobReference]) -> Histories:
     return Histories(jobs, attempts, doubts)
 
 
-def _losses(running: RunningPlatform, layout: Layout, parts: TrialParts, stack_of_store: Stack) -> FaultReport | None:
+def _losses(
+    running: RunningPlatform, layout: Layout, parts: TrialParts, stack_of_store: Stack, input_path: str
+) -> FaultReport | None:
     """What history and store tell of the fault; one that struck when the jobs had ended did not strike."""
     fault, planned, remembered = parts.ran.fault, parts.trial.cluster.fault, parts.remembered
     if fault is None or planned is None:
         return fault
     if remembered.whole:
         fault = with_losses(fault, planned, remembered.jobs, remembered.attempts)
-    of_store = {daemon.role for daemon in stack_of_store.daemons}
-    if of_store & fault.processes.keys() and isinstance(running.placer, Redundant):
+    killed = [daemon for daemon in stack_of_store.daemons if daemon.role in fault.processes]
+    if isinstance(running.placer, Redundant) and not all(daemon.serves_only for daemon in killed):
         lost = layout.nodes[planned.worker].directories
         with suppress(AssayError):  # who can't be asked is one of the fault's victims
             fault = fault.model_copy(update={"redundancy": running.placer.redundancy(lost)})
+    if killed and isinstance(running.store, Counting):
+        fault = fault.model_copy(update={"kept": running.store.kept(input_path)})
     return fault
+
+
+def _all_kept(losses: FaultReport | None) -> tuple[CheckResult, ...]:
+    """Whether the store still has the input though the fault killed a daemon of it, where it counts that."""
+    if losses is None or losses.kept is None:
+        return ()
+    taken, missing = losses.kept.taken, losses.kept.missing
+    detail = f"{missing} of {taken} lines that were staged are missing"
+    return (verdict("the input is whole after the fault", passed=missing == 0, detail=detail),)
 
 
 def _checked(running: RunningPlatform, media: Sequence[Medium], parts: TrialParts) -> list[Doubt]:

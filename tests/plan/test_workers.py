@@ -51,6 +51,8 @@ def test_a_phase_may_name_a_job_of_several_words():
         ("{kill: namenode, on: 2, at: map 50%}", "no worker has a 'namenode' to be killed"),
         ("{kill: nodemanager, on: 2, at: shuffle 50%}", "have no phase 'shuffle' with a progress; possible are map, reduce"),
         ("{kill: nodemanager, on: 2, at: reduce 100%}", "at reduce 100% the job has ended; give less than 100%"),
+        ("{kill: datanode, on: 2, at: staging 100%}", "at staging 100% the input has been staged; give less than 100%"),
+        ("{kill: datanode, on: 2, at: closing staging 50%}", "staging is no stage of a job; leave out 'closing'"),
         ("{kill: nodemanager, on: 2, at: map 101%}", "`kill` needs `at`, the progress of a stage from 0% to 100%"),
         ("{kill: nodemanager, on: 2, at: half-way}", "`kill` needs `at`"),
         ("{kill: nodemanager, on: 2, at: 50}", "`kill` needs `at`"),
@@ -95,6 +97,15 @@ def test_a_fault_that_would_lose_the_data_or_change_nothing_is_refused(tmp_path,
     assert before in HEAD
     with pytest.raises(BadInputError, match=words):
         plan_of(tmp_path, f"{HEAD.replace(before, after)}fault: {fault}\n")
+
+
+def test_a_daemon_that_serves_what_others_keep_may_be_killed_with_one_copy(tmp_path):
+    words = WORDS._replace(levels={**WORDS.levels, "store": ("hdfs", "hbase")})
+    text = HEAD.replace("replication: 2\n", "store: hbase\n")
+    (trial,) = plan_of(tmp_path, f"{text}fault: {{kill: regionserver, on: 2, at: staging 50%}}\n", words).trials
+    assert trial.cluster.fault.level == "kill regionserver on 2 at staging 50%"
+    with pytest.raises(BadInputError, match="with one copy of each block"):
+        plan_of(tmp_path, f"{text}fault: {{kill: datanode, on: 2, at: staging 50%}}\n", words)
 
 
 def test_what_a_workload_writes_once_is_not_risked(tmp_path):

@@ -131,6 +131,24 @@ def test_it_does_not_strike_in_staging():
     assert not struck
 
 
+def test_at_a_share_of_the_input_it_strikes_in_staging_alone():
+    fault = Fault(kill="nodemanager", on=2, at="staging 50%")
+    found, struck = injector(fault)
+    found.stage(200)
+    found.took(99)
+    assert not struck
+    found.took(1)
+    found.took(100)
+    assert struck == [fault]
+    report = found.report()
+    assert (report.job, report.progress) == ("", {"staging": 50})
+    late, missed = injector(fault)
+    late.stage(200)
+    late.arm()
+    late.took(200)
+    assert not missed
+
+
 def test_what_is_slow_is_so_from_the_runs_beginning_and_kills_nothing():
     found, struck = injector(Fault(slow="drive", on=1, factor=3))
     found.arm()

@@ -8,6 +8,7 @@ import pytest
 
 from assay.model.cluster import EmbeddedSpec
 from assay.model.errors import AssayError, BadInputError
+from assay.model.fault import Kept
 from assay.model.installed import stack_of
 from assay.model.layout import Directory, Layout
 from assay.model.service import NodeContext
@@ -75,6 +76,14 @@ def test_other_rows_than_were_put_are_an_error(tables, rows):
     (tables.home / "run" / "input" / "region-00000").write_text(rows)
     with pytest.raises(AssayError, match="hbase:/run/input has . rows, and 2 lines were put there"):
         list(tables.lines("/run/input"))
+
+
+def test_missing_lines_are_counted(tables):
+    assert tables.kept("/run/input") is None
+    tables.write("/run/input/points.txt", [b"1\n", b"2\n"])
+    assert tables.kept("/run/input") == Kept(taken=2, missing=0)
+    (tables.home / "run" / "input" / "region-00000").write_text("1\n")
+    assert tables.kept("/run/input") == Kept(taken=2, missing=1)
 
 
 def test_a_table_that_was_deleted_is_forgotten(tables):

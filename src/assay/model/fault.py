@@ -15,6 +15,9 @@ NO_FAULT = "none"
 NODE, DRIVE, LINK = "node", "drive", "link"
 """What a fault may be about besides the daemon of a role."""
 
+STAGING = "staging"
+"""In place of a job's stage: the input's bytes on their way into the store."""
+
 MOST_TIMES_SLOWER = 100
 
 _PHASE = re.compile(r"(?:(?P<job>.+) )?(?P<stage>[A-Za-z][\w-]*) (?P<percent>\d{1,3}) ?%")
@@ -54,7 +57,8 @@ class Fault(Frozen):
     """The worker's number, from 1."""
     at: Annotated[Phase | None, BeforeValidator(_phase, json_schema_input_type=str)] = None
     """Of a kill: when, as the progress of a job's stage, such as `map 50%`. With a job's name before it (`sort map
-    50%`) it counts in that job, else in the first that gets there."""
+    50%`) it counts in that job, else in the first that gets there. Or `staging 50%`: when the store's client was given
+    so much of the input."""
     factor: Whole = Field(default=1, ge=1, le=MOST_TIMES_SLOWER)
     """Of what is slow: how many times slower, from 2 to 100."""
 
@@ -125,16 +129,25 @@ class Redundancy(Frozen):
     """Daemons with blocks that the store counts as dead."""
 
 
+class Kept(Frozen):
+    """What a store that has lost a daemon still has of the input."""
+
+    taken: int
+    """Lines that it had taken when the input was staged."""
+    missing: int
+    """Those of them that are not there when the jobs have ended."""
+
+
 class FaultReport(Frozen):
     """What a trial's fault did."""
 
     struck_ms: Annotated[int | None, Kind.MOMENT] = None
     """When it struck, in milliseconds since the epoch; of what is slow all the time the beginning of the run. Null if
-    the jobs never got to its phase: the trial then is excluded from all results."""
+    the trial never got to its phase: it then is excluded from all results."""
     job: str = ""
-    """The job that it struck."""
+    """The job that it struck; empty while the input was staged."""
     progress: Mapping[str, int] = {}
-    """How far that job was then: percent by stage, as last heard of."""
+    """How far that job, or the staging, was then: percent by stage, as last heard of."""
     processes: Mapping[str, int] = {}
     """The killed processes: ids by the daemon's role; the containers of a killed node are not among them."""
     containers: KnownCount = None
@@ -148,12 +161,18 @@ class FaultReport(Frozen):
     repeated_tasks: KnownCount = None
     """Tasks of which a further attempt began after the fault struck. Null as before."""
     redundancy: Redundancy | None = None
-    """The copies of blocks when the jobs had ended; null if no daemon of the store was killed, or nobody could be
-    asked."""
+    """The copies of blocks when the jobs had ended; null if no daemon of the store that keeps data was killed, or
+    nobody could be asked."""
+    kept: Kept | None = None
+    """The input's lines when the jobs had ended; null if no daemon of the store was killed, or the store counts none.
+    Missing lines fail the trial."""
 
 
 class Injector(Protocol):
     """What makes a trial's fault happen."""
+
+    def stage(self, size_bytes: int) -> None:
+        """Begin to watch the staging of an input of this size."""
 
     def arm(self) -> None:
         """Begin to watch for its phase, as the measured jobs begin."""

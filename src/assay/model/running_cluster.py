@@ -2,7 +2,7 @@
 
 import os
 import socket
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple, Protocol, TypeVar
@@ -57,6 +57,17 @@ def no_launch(node: str, command: Sequence[str], _environment: Mapping[str, str]
     )
 
 
+def unnoticed(_size_bytes: int) -> None:
+    """Where nobody wants to know what stores take."""
+
+
+def telling(pieces: Iterable[bytes], took: Callable[[int], None]) -> Iterator[bytes]:
+    """The same pieces, of which each is told when whoever takes them asks for the next one."""
+    for piece in pieces:
+        yield piece
+        took(len(piece))
+
+
 def with_classpath(environment: Mapping[str, str], jars: Sequence[str]) -> dict[str, str]:
     """The environment of a client of Hadoop with these jars on its class path, before what is there already."""
     others = environment.get("HADOOP_CLASSPATH")
@@ -79,9 +90,10 @@ class RunningCluster:
     `history` is a folder of job histories that are read instead of asking for them. `facts` and `doubts` are of what
     Assay made of it beside, such as the network between its nodes. Its servers answer `slower` times as slowly as
     others, so that waits for them are so much longer. `properties` are those of the first node of a cluster of Assay's
-    own. `launch` starts further processes on its nodes. `clients` make the client of a service by its name, which may
-    start programs with `environment`. `job_jars` are those that jobs and Hadoop's clients have on their class path
-    beside Hadoop's, as services of the stack bring them.
+    own. `launch` starts further processes on its nodes. Clients of stores tell `took` how many bytes they were given to
+    be kept, as they come. `failure` tells whether something has died that clients would wait for. `clients` make the
+    client of a service by its name, which may start programs with `environment`. `job_jars` are those that jobs and
+    Hadoop's clients have on their class path beside Hadoop's, as services of the stack bring them.
     """
 
     hadoop: Path
@@ -101,6 +113,8 @@ class RunningCluster:
     slower: int = 1
     properties: Mapping[str, str] = field(default_factory=dict)
     launch: StartOnNode = no_launch
+    took: Callable[[int], None] = unnoticed
+    failure: Callable[[], str | None] = lambda: None
     clients: Mapping[str, Callable[["RunningCluster"], object]] = field(default_factory=dict)
     environment: Mapping[str, str] = field(default_factory=dict)
     job_jars: tuple[Path, ...] = ()

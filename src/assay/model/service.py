@@ -105,6 +105,8 @@ class DaemonKind(NamedTuple):
     """The group of the processes that it starts, as in `WatchedProcess`."""
     after: str = ""
     """The role of the daemon that must be up before it starts; earlier it would only wait."""
+    serves_only: bool = False
+    """Whether what a store's daemon serves lies with other daemons: nothing that was kept is lost with it."""
     formats: tuple[str, ...] = ()
     """Arguments of a first run, which makes an empty folder `name` in the neutral directory."""
     heartbeats: Heartbeats | None = None

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple, Protocol, runtime_checkable
 
-from assay.model.fault import Redundancy
+from assay.model.fault import Kept, Redundancy
 from assay.model.layout import Directory, Layout
 from assay.model.running_cluster import RunningCluster
 from assay.model.trial import Landed
@@ -92,6 +92,17 @@ class Streaming(Protocol):
 
     def write(self, path: str, pieces: Iterable[bytes]) -> None:
         """Take these bytes as `Store.put` takes those of a file. Raises AssayError when it can't be done."""
+
+
+@runtime_checkable
+class Counting(Protocol):
+    """What a store also is that counts the lines that it has taken, so that lost ones are found."""
+
+    def kept(self, path: str) -> Kept | None:
+        """How many lines were put at and below a path, and how many are missing there now; None if nobody knows.
+
+        Raises AssayError where they can't be read.
+        """
 
 
 class Placer(Protocol):

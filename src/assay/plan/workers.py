@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from assay.host.yaml_file import Place
 from assay.model.errors import BadInputError
-from assay.model.fault import DRIVE, LINK, NODE, Fault
+from assay.model.fault import DRIVE, LINK, NODE, STAGING, Fault, Phase
 from assay.model.medium import medium_of
 from assay.model.naming import nearest
 from assay.model.network import LEAST_RATE
@@ -62,7 +62,7 @@ def _unknown(numbers: Iterable[int], nodes: int) -> str:
 def _impossible(fault: Fault, trial: Trial, kinds: TrialKinds) -> Iterator[str]:
     """Why a trial can't have its fault."""
     nodes, store, daemons = trial.cluster.nodes or 1, kinds.store, kinds.stack_of_store.daemons
-    of_store = [daemon.role for daemon in daemons if daemon.on_workers]
+    of_store = [daemon.role for daemon in daemons if daemon.on_workers and not daemon.serves_only]
     roles = [*(daemon.role for daemon in kinds.stack.daemons if daemon.on_workers), NODE]
     if fault.kill and fault.kill not in roles:
         yield f"no worker has a {fault.kill!r} to be killed; {nearest(fault.kill, roles)}"
@@ -104,7 +104,7 @@ def _impossible(fault: Fault, trial: Trial, kinds: TrialKinds) -> Iterator[str]:
 def _on_the_only_node(fault: Fault, of_store: Iterable[DaemonKind], *, loses_data: bool) -> str:
     more = "give the cluster more nodes (cluster: {nodes: 3})"
     if loses_data:
-        names = " and ".join(kind.name for kind in of_store if kind.on_workers)
+        names = " and ".join(kind.name for kind in of_store if kind.on_workers and not kind.serves_only)
         return f"the only node has the only {names}, and all data would be lost with it; {more} and say replication: 2"
     if fault.kill:
         return f"nothing would be left to run the jobs, as the cluster has one node; {more}"
@@ -117,6 +117,9 @@ def _no_such_phase(fault: Fault, trial: Trial, kinds: TrialKinds, asked: Mapping
     """Why the workload's jobs have no such phase, where that is known before they run."""
     phase = fault.at
     if phase is None:
+        return
+    if phase.stage == STAGING:
+        yield from _not_while_staging(phase, trial)
         return
     engine = kinds.engine
     stages = [stage.name for stage in engine.stages]
@@ -136,3 +139,13 @@ def _no_such_phase(fault: Fault, trial: Trial, kinds: TrialKinds, asked: Mapping
     jobs = [job for variant, kind in variants for job in kind.variants[variant].jobs]
     if jobs and "..." not in jobs and phase.job not in jobs:
         yield f"{trial.workload.name} has no job {phase.job!r}; {nearest(phase.job, jobs)}"
+
+
+def _not_while_staging(phase: Phase, trial: Trial) -> Iterator[str]:
+    """Why a fault can't strike while the input is staged."""
+    if phase.job:
+        yield f"staging is no stage of a job; leave out {phase.job!r}"
+    if phase.percent >= _ENDED_PERCENT:
+        yield f"at {phase} the input has been staged; give less than 100%"
+    if trial.cluster.dilation is not None:
+        yield "a scale model is watched while its jobs run, and so is what strikes it; choose a stage of a job"

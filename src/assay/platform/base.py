@@ -22,7 +22,7 @@ from assay.model.medium import Device, Dilated, Medium, medium_of
 from assay.model.platform import PlatformContext, RunningPlatform
 from assay.model.probe import Scene
 from assay.model.progress import Progress
-from assay.model.running_cluster import RunningCluster
+from assay.model.running_cluster import RunningCluster, unnoticed
 from assay.model.scale import ScaleSeen
 from assay.model.service import Stack
 from assay.model.store import Placer
@@ -158,12 +158,13 @@ class HadoopPlatform(ABC):
     def running(self, layout: Layout, properties: Mapping[str, str], progress: Progress) -> Iterator[RunningPlatform]:
         with self._cluster.running(layout, properties, progress) as started, self._scale(started) as scale:
             environment = self._lease.environment(self._environment())
+            injector = self._injector()
             cluster = replace(
                 started, clients=self._stack.clients, environment=environment,
-                job_jars=job_jars(self._stack, self._parts),
+                job_jars=job_jars(self._stack, self._parts), took=injector.took if injector else unnoticed,
+                failure=self._failure,
             )  # fmt: skip
             store = self._kinds.store.open(cluster)
-            injector = self._injector()
             context = EngineContext(
                 cluster, store, self._installation.jobs_jar, layout.neutral, self._failure,
                 progressed=injector.progressed if injector else unheard,

@@ -6,7 +6,7 @@ from contextlib import suppress
 from threading import Lock
 from typing import NamedTuple
 
-from assay.model.fault import Fault, FaultReport, StageProgress
+from assay.model.fault import STAGING, Fault, FaultReport, StageProgress
 from assay.platform.daemon import Daemon
 
 LOG_LINES, LOG_BYTES = 8, 8192
@@ -28,9 +28,20 @@ class FaultInjector:
         """`kill` does what the fault says at once. Raises AssayError."""
         self._fault, self._kill = fault, kill
         self._armed = False
+        self._input_bytes = self._taken_bytes = 0
         self._one_at_a_time = Lock()
         self._report = FaultReport()
         self._daemons: Sequence[Daemon] = ()
+
+    def stage(self, size_bytes: int) -> None:
+        self._input_bytes = size_bytes
+
+    def took(self, size_bytes: int) -> None:
+        """The store's client was given further bytes: strikes if that is its phase. Raises AssayError if it can't."""
+        self._taken_bytes += size_bytes
+        if self._input_bytes and not self._armed:
+            percent = DONE_PERCENT * self._taken_bytes // self._input_bytes
+            self.progressed(StageProgress("", {STAGING: percent}))
 
     def arm(self) -> None:
         self._armed = True
@@ -48,11 +59,12 @@ class FaultInjector:
 
     def _is_due(self, progress: StageProgress) -> bool:
         phase, percent = self._fault.at, progress.percent
-        if phase is None or not self._armed or self._report.struck_ms is not None:
+        if phase is None or self._report.struck_ms is not None or self._armed == (STAGING in percent):
             return False
         if phase.job not in {"", progress.job} or percent.get(phase.stage, -1) < phase.percent:
             return False
-        return min(percent.values()) < DONE_PERCENT  # else the job has ended: it can't be struck any more
+        # Else the job has ended: it can't be struck any more.
+        return STAGING in percent or min(percent.values()) < DONE_PERCENT
 
     def _strike(self, progress: StageProgress) -> None:
         killed = self._kill()

@@ -81,8 +81,11 @@ def _parts(cost: FaultCost) -> Iterator[str]:
     if cost.wrong:
         yield f"{cost.wrong} of {cost.struck} outputs are wrong"
     yield from _losses(
-        cost.lost_attempts, cost.repeated_tasks, cost.copies_lost, cost.under_replicated_blocks, cost.missing_blocks
-    )
+        [
+            cost.lost_attempts, cost.repeated_tasks, cost.copies_lost, cost.under_replicated_blocks,
+            cost.missing_blocks, cost.missing_lines,
+        ]
+    )  # fmt: skip
 
 
 def _time_words(cost: FaultCost) -> str:
@@ -102,14 +105,15 @@ def _time_words(cost: FaultCost) -> str:
     return f"{words}, {'significant' if one.significant else 'not significant'}{interval}"
 
 
-def _losses(
-    attempts: int | None, repeated: int | None, copies: int | None, under: int | None, missing: int | None
-) -> Iterator[str]:
+_LOSSES = (
+    "task attempts lost", "tasks ran again", "copies of blocks lost", "blocks with too few copies by the store's count",
+    "blocks without any copy", "lines of the input missing",
+)  # fmt: skip
+
+
+def _losses(counts: Sequence[int | None]) -> Iterator[str]:
     """What was lost, of what is known and not nothing."""
-    for count, noun in (
-        (attempts, "task attempts lost"), (repeated, "tasks ran again"), (copies, "copies of blocks lost"),
-        (under, "blocks with too few copies by the store's count"), (missing, "blocks without any copy"),
-    ):  # fmt: skip
+    for count, noun in zip(counts, _LOSSES, strict=True):
         if count:
             yield f"{count} {noun}"
 
@@ -120,10 +124,11 @@ def struck_trial(record: Record) -> StruckTrial:
     struck = "did not strike"
     if report.struck_ms is not None:
         done = ", ".join(f"{stage} {percent} %" for stage, percent in report.progress.items())
-        struck = f"{report.job} at {done}" if done else "from the start on"
+        struck = f"{report.job} at {done}".strip() if done else "from the start on"
     blocks = report.redundancy
     lost = [f"{report.containers} containers ran there"] if report.containers is not None else []
-    of_blocks = (blocks.copies_lost, blocks.under_replicated_blocks, blocks.missing_blocks) if blocks else (None,) * 3
-    lost += _losses(report.lost_attempts, report.repeated_tasks, *of_blocks)
+    of_blocks = (blocks.copies_lost, blocks.under_replicated_blocks, blocks.missing_blocks) if blocks else [None] * 3
+    missing_lines = report.kept.missing if report.kept else None
+    lost += _losses([report.lost_attempts, report.repeated_tasks, *of_blocks, missing_lines])
     ended = f"failed: {record.error}" if record.status is Status.FAILED else str(record.outcome)
     return StruckTrial(record.trial.id, fault, struck, ended, "; ".join(lost) or "nothing", report.log)

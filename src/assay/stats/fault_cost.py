@@ -31,6 +31,7 @@ class FaultCost(Frozen):
     copies_lost: int | None
     under_replicated_blocks: int | None
     missing_blocks: int | None
+    missing_lines: int | None
     base_s: float | None
     seconds: float | None
     comparison: Comparison | None
@@ -73,6 +74,7 @@ def _cost(
         copies_lost=_most([copy.copies_lost for copy in copies]),
         under_replicated_blocks=_most([copy.under_replicated_blocks for copy in copies]),
         missing_blocks=_most([copy.missing_blocks for copy in copies]),
+        missing_lines=_most([report.kept.missing for report in reports if report.kept]),
         base_s=times.get(_key(others, NO_FAULT)), seconds=times.get(_key(others, level)),
         comparison=known[0] if len(known) == 1 else None,
     )  # fmt: skip

@@ -10,7 +10,7 @@ from assay.model.doubt import Doubt, doubt_kind
 from assay.model.engine import HISTORY_INCOMPLETE, JobReference
 from assay.model.errors import AssayError
 from assay.model.fact import Fact
-from assay.model.fault import FaultReport
+from assay.model.fault import STAGING, FaultReport
 from assay.model.installed import counted_by_tasks, engine_kind, kind_of
 from assay.model.layout import INTERMEDIATE
 from assay.model.limits import LimitUse
@@ -332,7 +332,7 @@ def of_media(trial: Trial, facts: Mapping[str, Mapping[str, Fact]]) -> list[Doub
 FAULT_DID_NOT_STRIKE = doubt_kind(
     "fault-did-not-strike",
     "trial",
-    when="the jobs ended before they got to the phase of the trial's fault, as far as their client heard",
+    when="the jobs ended, or all input was staged, before the phase of the trial's fault, as far as their client heard",
     why="nothing went wrong, so it is no trial of that fault; it is excluded from all results",
     cure=(
         "choose an earlier phase, or more data: Hadoop's client hears of progress once a second, ten times a second "
@@ -347,7 +347,10 @@ def fault_missed(trial: Trial, report: FaultReport | None) -> list[Doubt]:
     fault = trial.cluster.fault
     if fault is None or (report is not None and report.struck_ms is not None):
         return []
-    finding = f"the fault {fault.level} did not strike: the jobs were not seen at {fault.at} before they ended"
+    missed = f"the jobs were not seen at {fault.at} before they ended"
+    if fault.at is not None and fault.at.stage == STAGING:
+        missed = "the store's client was not given so much of the input"
+    finding = f"the fault {fault.level} did not strike: {missed}"
     return [FAULT_DID_NOT_STRIKE.doubt(finding, trial.placement.name)]
 
 

@@ -4,11 +4,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Literal
 
+from assay.model.fault import Kept
 from assay.model.layout import Layout
 from assay.model.registry import SERVICES, STORES
 from assay.model.running_cluster import RunningCluster
 from assay.model.service import Service
-from assay.model.store import TABLES, Placer, Store, Streaming, below
+from assay.model.store import TABLES, Counting, Placer, Store, Streaming, below
 from assay.model.trial import Landed
 
 
@@ -40,6 +41,10 @@ class DividedStore:
 
     def size_bytes(self, path: str) -> int:
         return self.store_of(path).size_bytes(path)
+
+    def kept(self, path: str) -> Kept | None:
+        store = self.store_of(path)
+        return store.kept(path) if isinstance(store, Counting) else None
 
     def delete(self, path: str) -> None:
         """Remove a path from both: what lies below it may be in either."""

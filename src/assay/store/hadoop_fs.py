@@ -3,12 +3,13 @@
 import os
 import subprocess
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from io import BufferedReader
 from pathlib import Path
-from typing import BinaryIO, cast
+from threading import Event, Thread
+from typing import Any, BinaryIO, cast
 
 from assay.host.processes import last_telling
 from assay.model.errors import AssayError
@@ -18,12 +19,52 @@ PIECE_BYTES = 1 << 20
 SILENT = "it printed no reason"
 
 
+_WATCH_S = 1.0
+
+
+@contextmanager
+def watched(process: "subprocess.Popen[Any]", failure: Callable[[], str | None]) -> Iterator[None]:
+    """Kill a client, for the time of a scope, when something has died that it would wait for, for many minutes.
+
+    Raises AssayError with that reason, in place of whatever the client's end raises.
+    """
+    over = Event()
+    reasons: list[str] = []
+
+    def watch() -> None:
+        while not over.is_set():
+            if (reason := failure()) is not None:
+                reasons.append(reason)
+                process.kill()
+                return
+            over.wait(_WATCH_S)
+
+    watcher = Thread(target=watch, daemon=True)
+    watcher.start()
+    try:
+        yield
+    except Exception as error:
+        if reasons:
+            raise AssayError(reasons[0]) from error
+        raise
+    finally:
+        over.set()
+        watcher.join()
+    if reasons:
+        raise AssayError(reasons[0])
+
+
 class HadoopFs:
     """A Store behind the `hadoop fs` command."""
 
-    def __init__(self, hadoop: Path, environment: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self, hadoop: Path, environment: Mapping[str, str] | None = None,
+        failure: Callable[[], str | None] = lambda: None,
+    ) -> None:  # fmt: skip
+        """`failure` is asked each second whether the cluster has lost what the command would wait for."""
         self._hadoop = hadoop
         self._environment = dict(os.environ if environment is None else environment)
+        self._failure = failure
 
     def location(self, path: str) -> str:
         """Return the path, which Hadoop's clients take as it is."""
@@ -101,29 +142,36 @@ class HadoopFs:
             subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, env=self._environment) as process,
         ):
             output = cast(BufferedReader, process.stdout)
+            with watched(process, self._failure):
+                try:
+                    yield output
+                    enough = output.peek(1) != b""
+                except BaseException:
+                    process.kill()
+                    raise
+                if enough:
+                    process.kill()
+                elif process.wait() != 0:
+                    errors.seek(0)
+                    said = last_telling(errors.read().decode(errors="replace"), silent=SILENT)
+                    raise AssayError(f"hadoop fs -cat {path} failed: {said}")
+
+    def _call(self, *arguments: str, content: BinaryIO | None = None) -> subprocess.CompletedProcess[str]:
+        command = [str(self._hadoop), "fs", *arguments]
+        pipe = subprocess.PIPE
+        with (
+            subprocess.Popen(
+                command, stdin=content, stdout=pipe, stderr=pipe, encoding="utf-8", errors="replace",
+                env=self._environment,
+            ) as process,
+            watched(process, self._failure),
+        ):  # fmt: skip
             try:
-                yield output
-                enough = output.peek(1) != b""
+                output, errors = process.communicate()
             except BaseException:
                 process.kill()
                 raise
-            if enough:
-                process.kill()
-            elif process.wait() != 0:
-                errors.seek(0)
-                said = last_telling(errors.read().decode(errors="replace"), silent=SILENT)
-                raise AssayError(f"hadoop fs -cat {path} failed: {said}")
-
-    def _call(self, *arguments: str, content: BinaryIO | None = None) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [str(self._hadoop), "fs", *arguments],
-            stdin=content,
-            capture_output=True,
-            encoding="utf-8",
-            errors="replace",
-            check=False,
-            env=self._environment,
-        )
+        return subprocess.CompletedProcess(command, process.returncode, output, errors)
 
     def _run(self, *arguments: str, content: BinaryIO | None = None) -> str:
         done = self._call(*arguments, content=content)

@@ -97,7 +97,7 @@ HMASTER = DaemonKind(
 REGIONSERVER = DaemonKind(
     "regionserver", "org.apache.hadoop.hbase.regionserver.HRegionServer", classpath=_classpath, options=_OPTIONS,
     arguments=_arguments, heap_mb=512, least_heap_mb=512, memory_mb=700, on_workers=True,
-    logged_ports={r"Bind to \S*:(\d+)": "hbase rpc"}, sign="Serving as", after="namenode",
+    logged_ports={r"Bind to \S*:(\d+)": "hbase rpc"}, sign="Serving as", after="namenode", serves_only=True,
 )  # fmt: skip
 
 
@@ -139,7 +139,7 @@ def _properties(node: NodeContext) -> Mapping[str, str]:
 def _client(cluster: RunningCluster) -> HbaseTables:
     staging = {POLICY: _OF_INPUT} if POLICY in cluster.properties else {}
     environment = with_classpath(cluster.environment, list(map(str, cluster.job_jars)))
-    return HbaseTables(cluster.hadoop, environment, staging)
+    return HbaseTables(cluster.hadoop, environment, staging, cluster.took, cluster.failure)
 
 
 _OF_TABLES = "hbase.assay."
@@ -192,6 +192,10 @@ HBASE = Service(
     bounds={_REGIONS: ValueBounds(1, 1 << 16), _SESSION.name: ValueBounds(1)},
     first_words=frozenset({SCHEME}),
     open_names=(r"hbase\..+",),
+    loss_note=(
+        "HBase misses a region server when it has not been heard of for zookeeper.session.timeout (90 s unless it is "
+        "set). Then others replay its log and serve its regions; until then clients of these wait."
+    ),
     traffic={"hbase_rpc_from_server": "HBase read", "hbase_rpc_to_server": "HBase write"},
     reserved=frozenset(
         {

@@ -8,7 +8,7 @@ import gzip
 import subprocess
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from io import FileIO
 from pathlib import Path
@@ -16,8 +16,10 @@ from typing import IO, cast
 
 from assay.host.processes import last_telling
 from assay.model.errors import AssayError
+from assay.model.fault import Kept
+from assay.model.running_cluster import telling, unnoticed
 from assay.model.store import below
-from assay.store.hadoop_fs import PIECE_BYTES, SILENT, HadoopFs
+from assay.store.hadoop_fs import PIECE_BYTES, SILENT, HadoopFs, watched
 
 SCHEME = "hbase"
 
@@ -35,11 +37,18 @@ class HbaseTables:
     It remembers how many lines it has put; reading a table that has another number of rows raises AssayError.
     """
 
-    def __init__(self, hadoop: Path, environment: Mapping[str, str], staging: Mapping[str, str]) -> None:
-        """`environment` has the class path of tables; `staging` are the properties of clients that put lines."""
+    def __init__(
+        self, hadoop: Path, environment: Mapping[str, str], staging: Mapping[str, str],
+        took: Callable[[int], None] = unnoticed, failure: Callable[[], str | None] = lambda: None,
+    ) -> None:  # fmt: skip
+        """`environment` has the class path of tables; `staging` are the properties of clients that put lines.
+
+        `took` and `failure` are the cluster's.
+        """
         self._hadoop, self._environment = hadoop, dict(environment)
-        self._files = HadoopFs(hadoop, environment)
+        self._files = HadoopFs(hadoop, environment, failure)
         self._staging = [f"-D{name}={value}" for name, value in staging.items()]
+        self._took, self._failure = took, failure
         self._put_lines: Counter[str] = Counter()
 
     def location(self, path: str) -> str:
@@ -59,10 +68,11 @@ class HbaseTables:
         with (
             tempfile.TemporaryFile() as errors,
             subprocess.Popen(command, stdin=subprocess.PIPE, stderr=errors, env=self._environment) as process,
+            watched(process, self._failure),
         ):
             stream = cast(IO[bytes], process.stdin)
             try:
-                for piece in filter(None, pieces):
+                for piece in telling(filter(None, pieces), self._took):
                     stream.write(piece)
                     lines, last = lines + piece.count(b"\n"), piece[-1:]
                 stream.close()
@@ -79,12 +89,17 @@ class HbaseTables:
 
     def lines(self, path: str) -> Iterator[bytes]:
         """Yield all rows of the tables at and directly below a path, each table's in the order of its keys."""
-        expected, count = sum(self._put_lines[table] for table in self._tables_put(path)), 0
-        for line in self._files.lines_matching(f"{self.location(path)}/{{region-*,*/region-*}}"):
+        expected, count = self._count_put(path), 0
+        for line in self._rows(path):
             count += 1
             yield line
         if expected and count != expected:
             raise AssayError(f"{self.location(path)} has {count} rows, and {expected} lines were put there")
+
+    def kept(self, path: str) -> Kept | None:
+        """Count the rows that are there; None where nothing was put."""
+        taken = self._count_put(path)
+        return Kept(taken=taken, missing=max(0, taken - sum(1 for _ in self._rows(path)))) if taken else None
 
     def size_bytes(self, path: str) -> int:
         return self._files.size_bytes(self.location(path))
@@ -93,6 +108,12 @@ class HbaseTables:
         for table in self._tables_put(path):
             del self._put_lines[table]
         self._files.delete(self.location(path))
+
+    def _rows(self, path: str) -> Iterator[bytes]:
+        return self._files.lines_matching(f"{self.location(path)}/{{region-*,*/region-*}}")
+
+    def _count_put(self, path: str) -> int:
+        return sum(self._put_lines[table] for table in self._tables_put(path))
 
     def _tables_put(self, path: str) -> list[str]:
         return [table for table in self._put_lines if below(table, path)]

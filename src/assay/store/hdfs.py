@@ -6,7 +6,7 @@ storage types is not asked, so a policy that fell back silently shows.
 
 import json
 import socket
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from http import HTTPStatus
 from http.client import HTTPException
@@ -22,7 +22,7 @@ from assay.model.host_names import same_host
 from assay.model.layout import INPUT, NEUTRAL, OUTPUT, Directory, Layout, Role
 from assay.model.node import Connect
 from assay.model.registry import SERVICES, STORES
-from assay.model.running_cluster import RunningCluster
+from assay.model.running_cluster import RunningCluster, telling, unnoticed
 from assay.model.service import (
     ContainerStarts,
     Costs,
@@ -50,12 +50,14 @@ _PATIENCE_S = 120
 class WebHdfs:
     """A Store on HDFS. Source of the calls: the WebHDFS REST API of Hadoop 3."""
 
-    def __init__(self, namenode_url: str, connect: Connect = socket.create_connection) -> None:
+    def __init__(
+        self, namenode_url: str, connect: Connect = socket.create_connection, took: Callable[[int], None] = unnoticed
+    ) -> None:
         self._namenode = namenode_url.rstrip("/")
         self._url = self._namenode + "/webhdfs/v1"
         import httpx  # reading records needs none
 
-        self._connect = connect
+        self._connect, self._took = connect, took
         self._client = client(connect, _PATIENCE_S)
         self._broken = httpx.HTTPError
         self._user = user_name()
@@ -77,7 +79,7 @@ class WebHdfs:
         flags = "create,ignore_client_locality"
         redirect = self._call("PUT", path, op="CREATE", overwrite="false", createflag=flags, noredirect="true")
         try:
-            answer = self._client.put(redirect["Location"], content=pieces)
+            answer = self._client.put(redirect["Location"], content=telling(pieces, self._took))
         except self._broken as error:
             raise AssayError(f"writing {path} to HDFS broke off: {error}") from error
         self._check(answer, "CREATE", path)
@@ -399,7 +401,7 @@ def _client(cluster: RunningCluster) -> WebHdfs | HadoopFs:
     """On a cluster that is not Assay's the user's own client, which has the user's rights."""
     if cluster.outlives:
         return HadoopFs(cluster.hadoop, cluster.environment)
-    return WebHdfs(cluster.addresses["namenode"], cluster.connect)
+    return WebHdfs(cluster.addresses["namenode"], cluster.connect, cluster.took)
 
 
 _DEFAULTS = "hdfs-default.xml"
