@@ -53,7 +53,7 @@ class Launches:
 def staged(dataset, store):
     engine = Launches()
     dataset.stage("/run/input", store, engine, Silent())
-    assert store.deleted == ["/run/raw"]
+    assert store.deleted == ["/run/input-raw"]
     ((path, content),) = store.contents.items()
     return path, content, engine.options
 
@@ -63,14 +63,14 @@ def staged(dataset, store):
 def test_lines_without_offsets_are_put_without_the_header(opener, header, pack):
     dataset = opener(pack(header + EDGES))
     path, content, options = staged(dataset, Lines())
-    assert (path, content) == ("/run/raw/lines.txt", EDGES)
+    assert (path, content) == ("/run/input-raw/lines.txt", EDGES)
     assert options == ("--comment", "#%")
     assert dataset.graph().edges.tolist() == [[1, 2], [1, 3], [2, 3]]
 
 
 def test_files_are_put_whole_and_jobs_skip_the_header(opener):
     path, content, options = staged(opener(MARK + b"a b w\n1 2 5\n"), LinesOfFiles())
-    assert (path, content) == ("/run/raw/graph.txt", MARK + b"a b w\n1 2 5\n")
+    assert (path, content) == ("/run/input-raw/graph.txt", MARK + b"a b w\n1 2 5\n")
     assert options == ("--skip-bytes", "9", "--comment", "#%", "--extra-columns", "allow")
     _, content, options = staged(opener(MARK + b"a b w\n1 2 5\n"), Lines())
     assert (content, options) == (b"1 2 5\n", ("--comment", "#%", "--extra-columns", "allow"))
@@ -79,4 +79,4 @@ def test_files_are_put_whole_and_jobs_skip_the_header(opener):
 def test_lines_without_a_header_are_put_as_they_are(opener):
     packed = gzip.compress(b"# c\n" + EDGES)
     path, content, _ = staged(opener(packed, "graph.gz"), Lines())
-    assert (path, content) == ("/run/raw/graph.gz", packed)
+    assert (path, content) == ("/run/input-raw/graph.gz", packed)

@@ -6,6 +6,7 @@ import pytest
 
 from assay.model.installed import stack_of
 from assay.model.registry import STORES
+from assay.model.store import put_all, raw
 from assay.model.trial import Landed
 from assay.store.divided import DividedPlacer, DividedStore
 
@@ -21,6 +22,9 @@ class Kept:
 
     def put(self, source, path):
         self.told.append(("put", path))
+
+    def put_all(self, files):
+        self.told.append(("put_all", *(path for _, path in files)))
 
     def write(self, path, pieces):
         self.told.append(("write", path, *pieces))
@@ -58,10 +62,13 @@ def test_input_and_all_else_are_apart(divided, stores):
     divided.put(Path("a"), "/base/input/points/a")
     divided.write("/base/input", [b"1"])
     divided.write("/base/inputs", [b"2"])
-    divided.put(Path("a"), "/base/raw/a")
+    divided.put(Path("a"), raw("/base/input") + "/a")
+    divided.put(Path("a"), "/base/centres/a")
     prepared = ("prepare", "/base", "/base/input")
-    assert of_input.told == [prepared, ("put", "/base/input/points/a"), ("write", "/base/input", b"1")]
-    assert of_output.told == [prepared, ("write", "/base/inputs", b"2"), ("put", "/base/raw/a")]
+    assert of_input.told == [
+        prepared, ("put", "/base/input/points/a"), ("write", "/base/input", b"1"), ("put", "/base/input-raw/a"),
+    ]  # fmt: skip
+    assert of_output.told == [prepared, ("write", "/base/inputs", b"2"), ("put", "/base/centres/a")]
     assert [divided.location(path) for path in ("/base/input/points", "/base/output")] == [
         "table:/base/input/points", "file:/base/output",
     ]  # fmt: skip
@@ -69,6 +76,13 @@ def test_input_and_all_else_are_apart(divided, stores):
     assert (divided.size_bytes("/base/input"), divided.size_bytes("/base/output")) == (5, 4)
     divided.delete("/base")
     assert of_input.told[-1] == of_output.told[-1] == ("delete", "/base")
+
+
+def test_files_that_follow_each_other_into_a_store_are_put_together(divided, stores):
+    of_input, of_output = stores
+    put_all(divided, ((Path("f"), path) for path in ("/base/input/1", "/base/input/2", "/base/x", "/base/input/3")))
+    assert of_input.told[1:] == [("put_all", "/base/input/1", "/base/input/2"), ("put_all", "/base/input/3")]
+    assert of_output.told[1:] == [("put_all", "/base/x")]
 
 
 def test_bytes_land_where_their_store_says(divided, stores):

@@ -1,5 +1,6 @@
 """Proves that tables keep a store's contract against a client that keeps lines in files, and what HBase is started with."""
 
+import bz2
 import gzip
 import stat
 from pathlib import Path
@@ -12,7 +13,7 @@ from assay.model.fault import Kept
 from assay.model.installed import stack_of
 from assay.model.layout import Directory, Layout
 from assay.model.service import NodeContext
-from assay.model.store import Files
+from assay.model.store import Files, put_all
 from assay.store.hbase import HbasePlacer
 from assay.store.hbase_service import POLICY
 from assay.store.hbase_tables import HbaseTables
@@ -26,6 +27,7 @@ if [[ $1 == -D* ]]; then echo "$1" >>$home/properties; shift; fi
 case $1 in
   -put)
     [[ "$2 $3" == "-d -" ]] || exit 9
+    echo put >>$home/clients
     path=$home/${{4#hbase:/}}
     if [[ $path == *refused* ]]; then echo "put: table is read only" >&2; exit 1; fi
     mkdir -p "${{path%/*}}"; cat >>"${{path%/*}}/region-00000" ;;
@@ -57,7 +59,7 @@ def test_what_is_put_below_a_path_is_read_there(tables, tmp_path):
     tables.put(tmp_path / "b.gz", "/run/input/b.gz")
     assert list(tables.lines("/run/input")) == [b"one", b"two", b"", b"three"]
     assert tables.location("/run/input") == "hbase:/run/input"
-    assert tables.size_bytes("/run/input") == 14
+    assert tables.size_bytes("/run/input") == 15
     assert tables.size_bytes("/run/output") == 0
     assert (tables.home / "properties").read_text().split() == [f"-D{POLICY}=HOT"] * 2
     assert not isinstance(tables, Files)
@@ -68,6 +70,23 @@ def test_tables_below_a_path_are_read_with_it(tables):
     tables.write("/run/input/centres/centres.txt", [b"4\n"])
     assert sorted(tables.lines("/run/input")) == [b"1", b"2", b"3", b"4"]
     assert list(tables.lines("/run/input/centres")) == [b"4"]
+
+
+def test_files_of_a_table_are_put_by_one_client(tables, tmp_path):
+    (tmp_path / "packed.bz2").write_bytes(bz2.compress(b"three\nfour"))
+
+    def made(file=tmp_path / "made"):
+        for text in ("one\ntwo", ""):
+            file.write_text(text)
+            yield file, f"/run/input/{text[:3] or 'empty'}"
+        yield tmp_path / "packed.bz2", "/run/input/packed"
+        file.write_text("1\n")
+        yield file, "/run/centres/c"
+
+    put_all(tables, made())
+    assert list(tables.lines("/run/input")) == [b"one", b"two", b"three", b"four"]
+    assert list(tables.lines("/run/centres")) == [b"1"]
+    assert (tables.home / "clients").read_text().split() == ["put", "put"]
 
 
 @pytest.mark.parametrize("rows", ["1\n", "1\n2\n2\n"])
@@ -125,6 +144,13 @@ def test_the_servers_log_has_directories_of_its_own():
     apart, _ = properties_of(a_directory("/d", "input"), a_directory("/o", "output"), a_directory("/log", "log"))
     assert apart["dfs.datanode.data.dir"] == "[DISK]/d,[SSD]/o,[NVDIMM]/log"
     assert apart[POLICY] == "ALL_SSD"
+
+
+@pytest.mark.parametrize(("nodes", "vcores", "regions"), [(1, 8, "8"), (1, 2, "2"), (4, 8, "32")])
+def test_a_table_has_as_many_regions_as_tasks_may_run_at_once(nodes, vcores, regions):
+    _, node = properties_of(a_directory("/d", "input", "output"), a_directory("/log", "log"))
+    spec = EmbeddedSpec(nodes=nodes, vcores=vcores)
+    assert STACK.properties(node._replace(spec=spec))["hbase.assay.regions"] == regions
 
 
 LISTENING = {"hbase.master.ipc.address", "hbase.regionserver.ipc.address", "hbase.zookeeper.quorum"}

@@ -15,7 +15,7 @@ from assay.model.engine import Engine, Launch, LaunchReport
 from assay.model.errors import BadInputError
 from assay.model.input import GraphInput
 from assay.model.progress import Progress, Silent
-from assay.model.store import Files, Store
+from assay.model.store import Files, Store, raw
 
 VERSION = 4
 """Goes up whenever a file would be read otherwise, or refused, so that old cache entries are not taken for new."""
@@ -76,15 +76,15 @@ class GraphFile(GraphInput):
         if file.canonical:
             store.put(file.path, f"{path}/{file.name}")
             return LaunchReport(jobs=(), result={})
-        raw = f"{path.rpartition('/')[0]}/raw"
+        raw_path = raw(path)
         options = file.normalise_options
         if self._layout.skip_bytes and not isinstance(store, Files):
-            options = self._put_without_header(raw, store)
+            options = self._put_without_header(raw_path, store)
         else:
-            store.put(file.path, f"{raw}/{file.name}")
-        launch = Launch(command="normalise", input=raw, output=path, options=options)
+            store.put(file.path, f"{raw_path}/{file.name}")
+        launch = Launch(command="normalise", input=raw_path, output=path, options=options)
         report = engine.run(launch, progress)
-        store.delete(raw)
+        store.delete(raw_path)
         return report
 
     def _put_without_header(self, path: str, store: Store) -> tuple[str, ...]:

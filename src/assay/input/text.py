@@ -7,7 +7,7 @@ apostrophe; some have letters beyond ASCII.
 """
 
 import codecs
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +18,7 @@ from assay.model.engine import LINES_OUTPUT, Engine, LaunchReport, stored
 from assay.model.errors import BadInputError
 from assay.model.input import Input
 from assay.model.progress import Progress
-from assay.model.store import Store
+from assay.model.store import Store, put_all
 
 SHIFT, EXPONENT = 2.7, 1.1
 WORDS = 50_000
@@ -100,13 +100,16 @@ class GeneratedText(Text):
         self._files, self._file_bytes, self._seed = files, file_bytes, seed
 
     def put(self, path: str, store: Store, progress: Progress) -> None:
-        maker = TextMaker(self._seed)
         with scratch_directory(self._file_bytes) as scratch:
-            file = scratch / "text"
-            for at in range(self._files):
-                progress.detail(f"text {at + 1} of {self._files}")
-                maker.write(file, self._file_bytes)
-                store.put(file, f"{path}/text-{at:05d}")
+            put_all(store, self._made(scratch / "text", path, progress))
+
+    def _made(self, file: Path, path: str, progress: Progress) -> Iterator[tuple[Path, str]]:
+        """Make one after the other in the same place."""
+        maker = TextMaker(self._seed)
+        for at in range(self._files):
+            progress.detail(f"text {at + 1} of {self._files}")
+            maker.write(file, self._file_bytes)
+            yield file, f"{path}/text-{at:05d}"
 
 
 class RandomText(Text):
@@ -138,11 +141,14 @@ class UserText(Text):
 
     def put(self, path: str, store: Store, progress: Progress) -> None:
         """Put the files under new names, in the order of theirs: HDFS takes fewer characters than others."""
+        put_all(store, self._checked(path, progress))
+
+    def _checked(self, path: str, progress: Progress) -> Iterator[tuple[Path, str]]:
         for at, file in enumerate(self._files):
             progress.detail(f"{file.name} ({at + 1} of {len(self._files)})")
             if self._strict:
                 _require_utf8(file)
-            store.put(file, f"{path}/text-{at:05d}")
+            yield file, f"{path}/text-{at:05d}"
 
 
 def _require_utf8(file: Path) -> None:

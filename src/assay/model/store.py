@@ -28,6 +28,11 @@ def below(path: str, folder: str) -> bool:
     return f"{path}/".startswith(f"{folder}/")
 
 
+def raw(path: str) -> str:
+    """Where an input lies that a job has still to bring into the form that `path` gets: beside it."""
+    return f"{path}-raw"
+
+
 class StoredFile(NamedTuple):
     """A file in a store: its path and its length."""
 
@@ -70,7 +75,7 @@ class Store(Protocol):
         """Take the lines of a local file. Raises AssayError when it can't be done."""
 
     def lines(self, path: str) -> Iterator[bytes]:
-        """All lines at and below a path, without their ends, in no promised order."""
+        """All lines at and below a path, without their ends: those of a job in the order of its tasks."""
 
     def size_bytes(self, path: str) -> int:
         """Bytes of all that is at and below a path, one copy each; 0 when nothing is there."""
@@ -103,6 +108,26 @@ class Counting(Protocol):
 
         Raises AssayError where they can't be read.
         """
+
+
+@runtime_checkable
+class Gathering(Protocol):
+    """What a store also is that takes several files at less cost than one after another."""
+
+    def put_all(self, files: Iterable[tuple[Path, str]]) -> None:
+        """Take the lines of local files as `Store.put` does, each with its path.
+
+        A file is read before the next one is asked for, which may lie in its place. Raises AssayError.
+        """
+
+
+def put_all(store: Store, files: Iterable[tuple[Path, str]]) -> None:
+    """Put files, at once where the store can; see `Gathering`."""
+    if isinstance(store, Gathering):
+        store.put_all(files)
+        return
+    for source, path in files:
+        store.put(source, path)
 
 
 class Placer(Protocol):

@@ -1,6 +1,7 @@
 """Stores of which one keeps what jobs read and another what they write."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain, groupby
 from pathlib import Path
 from typing import Literal
 
@@ -9,7 +10,7 @@ from assay.model.layout import Layout
 from assay.model.registry import SERVICES, STORES
 from assay.model.running_cluster import RunningCluster
 from assay.model.service import Service
-from assay.model.store import TABLES, Counting, Placer, Store, Streaming, below
+from assay.model.store import TABLES, Counting, Placer, Store, Streaming, below, put_all, raw
 from assay.model.trial import Landed
 
 
@@ -22,7 +23,8 @@ class DividedStore:
 
     def store_of(self, path: str) -> Store:
         """The store that keeps a path."""
-        is_input = self.input_path is not None and below(path, self.input_path)
+        inputs = () if self.input_path is None else (self.input_path, raw(self.input_path))
+        is_input = any(below(path, folder) for folder in inputs)
         return self.of_input if is_input else self.of_output
 
     def location(self, path: str) -> str:
@@ -30,6 +32,13 @@ class DividedStore:
 
     def put(self, source: Path, path: str) -> None:
         self.store_of(path).put(source, path)
+
+    def put_all(self, files: Iterable[tuple[Path, str]]) -> None:
+        """Put files that follow each other into one store together."""
+        for _, some in groupby(files, key=lambda file: self.store_of(file[1]) is self.of_input):
+            group = iter(some)
+            first = next(group)
+            put_all(self.store_of(first[1]), chain([first], group))
 
     def write(self, path: str, pieces: Iterable[bytes]) -> None:
         store = self.store_of(path)

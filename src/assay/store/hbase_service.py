@@ -18,8 +18,10 @@ from assay.store.hbase_tables import SCHEME, HbaseTables
 from assay.store.hdfs import HDFS_SERVICE, data_dirs, directories_of, is_apart
 
 LOG = "log"
-POLICY = "hbase.assay.policy"
+_OF_TABLES = "hbase.assay."
+POLICY = f"{_OF_TABLES}policy"
 """The property with HDFS' storage policy of new tables."""
+_REGIONS = f"{_OF_TABLES}regions"
 ROOT = "/hbase"
 TABLES_FOLDER = f"{ROOT}/data/default"
 _LOGS_FOLDER = "/hbase-logs"
@@ -72,9 +74,9 @@ _MASTER_PORT = "hbase.master.port"
 # What HBase and the libraries in it reach into, which modules forbid since Java 16.
 _OPEN = ("java.lang", "java.lang.reflect", "java.nio", "java.util", "sun.nio.ch", "jdk.internal.ref")
 _OPTIONS = (
-    *(word for package in _OPEN for word in ("--add-opens", f"java.base/{package}=ALL-UNNAMED")),
-    "--add-exports", "java.base/jdk.internal.misc=ALL-UNNAMED",
-    "--add-exports", "java.security.jgss/sun.security.krb5=ALL-UNNAMED",
+    *(f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in _OPEN),
+    "--add-exports=java.base/jdk.internal.misc=ALL-UNNAMED",
+    "--add-exports=java.security.jgss/sun.security.krb5=ALL-UNNAMED",
     "-Dorg.apache.hbase.thirdparty.io.netty.tryReflectionSetAccessible=true",
 )  # fmt: skip
 
@@ -130,6 +132,8 @@ def _properties(node: NodeContext) -> Mapping[str, str]:
         "hbase.regionserver.ipc.address": node.host,
         "hbase.regionserver.port": "0",
         "hbase.regionserver.info.port": "-1",
+        # As many as tasks at once, by the processors that workers offer.
+        _REGIONS: str(int(servers) * node.spec.vcores),
         "mapreduce.job.inputformat.class": f"{_FORMATS}.LinesInputFormat",
         "mapreduce.job.outputformat.class": f"{_FORMATS}.LinesOutputFormat",
         **apart,
@@ -142,8 +146,6 @@ def _client(cluster: RunningCluster) -> HbaseTables:
     return HbaseTables(cluster.hadoop, environment, staging, cluster.took, cluster.failure)
 
 
-_OF_TABLES = "hbase.assay."
-_REGIONS = f"{_OF_TABLES}regions"
 _CHOICES = {
     "hbase.assay.load": ("puts", "bulk"),
     "hbase.assay.read": ("scan", "snapshot"),

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from io import FileIO
+from itertools import chain, groupby
 from pathlib import Path
 from typing import IO, cast
 
@@ -29,6 +30,17 @@ _COMPRESSED = {".gz": gzip.GzipFile, ".bz2": bz2.BZ2File}
 def _is_complaint(line: str) -> bool:
     """Whether a line says why; how a command is used comes after it."""
     return line.lstrip("-").startswith("put: ")
+
+
+def _lines_of(source: Path) -> Iterator[bytes]:
+    """Yield pieces of a file, unpacked as its suffix says, of which the last one ends a line."""
+    opened, last = _COMPRESSED.get(source.suffix, FileIO), b"\n"
+    with opened(source, "rb") as file:
+        for piece in iter(partial(file.read, PIECE_BYTES), b""):
+            yield piece
+            last = piece[-1:]
+    if last != b"\n":
+        yield b"\n"
 
 
 class HbaseTables:
@@ -57,9 +69,15 @@ class HbaseTables:
 
     def put(self, source: Path, path: str) -> None:
         """Add the lines of a file, which may be compressed as its suffix says."""
-        opened = _COMPRESSED.get(source.suffix, FileIO)
-        with opened(source, "rb") as file:
-            self.write(path, iter(partial(file.read, PIECE_BYTES), b""))
+        self.write(path, _lines_of(source))
+
+    def put_all(self, files: Iterable[tuple[Path, str]]) -> None:
+        """Put those that follow each other into one table by one client, so that it is flushed and loaded once."""
+        for _, some in groupby(files, key=lambda file: file[1].rpartition("/")[0]):
+            group = iter(some)
+            source, path = next(group)
+            others = (_lines_of(other) for other, _ in group)
+            self.write(path, chain(_lines_of(source), chain.from_iterable(others)))
 
     def write(self, path: str, pieces: Iterable[bytes]) -> None:
         """Add the lines of a stream, of which the last one needs no end; it is a client's standard input."""

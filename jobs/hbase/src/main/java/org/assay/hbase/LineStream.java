@@ -46,10 +46,10 @@ final class LineStream extends OutputStream {
     if (bulk) {
       Load.prepare(tables, loaded);
     }
-    int regions = tables.settings().regions();
+    int regions = tables.regions(table).size();
     List<LineWriter> writers = new ArrayList<>();
     for (int place = 0; place < regions; place++) {
-      RowKeys keys = new RowKeys(name + "/" + place, place, regions);
+      RowKeys keys = new RowKeys(RowKeys.number(name), place, regions);
       writers.add(
           bulk
               ? new FileWriter(conf, table, loaded, "part-" + place, keys)

@@ -2,12 +2,15 @@ package org.assay.hbase;
 
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Collection;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import org.apache.hadoop.fs.Path;
-import org.apache.hadoop.hbase.HRegionLocation;
 import org.apache.hadoop.hbase.TableName;
 import org.apache.hadoop.hbase.client.RegionInfo;
 import org.apache.hadoop.hbase.client.RegionLocator;
+import org.apache.hadoop.hbase.client.Table;
 import org.apache.hadoop.hbase.mapreduce.TableSnapshotInputFormatImpl;
 import org.apache.hadoop.io.LongWritable;
 import org.apache.hadoop.io.Text;
@@ -21,11 +24,15 @@ import org.apache.hadoop.mapreduce.lib.input.FileInputFormat;
 import org.apache.hadoop.mapreduce.lib.input.TextInputFormat;
 
 /**
- * Lines of tables and of text files, as a job's input paths name them. A task reads a region or, as
- * with {@link TextInputFormat}, a part of a file. The key is the offset of a line in a file, or the
- * number of a row in its region.
+ * Lines of tables and of text files, as a job's input paths name them. As with {@link
+ * TextInputFormat} a task reads about as many bytes of lines as a block of HDFS has ({@code
+ * dfs.blocksize}, and {@code mapreduce.input.fileinputformat.split.minsize} and {@code .maxsize}):
+ * a part of a region, or regions that lie on one host. The key is the offset of a line in a file,
+ * or the number of a row in its split.
  */
 public final class LinesInputFormat extends InputFormat<LongWritable, Text> {
+  private static final long BLOCK_BYTES = 128L << 20;
+
   @Override
   public List<InputSplit> getSplits(JobContext job) throws IOException {
     List<Path> files = new ArrayList<>();
@@ -43,36 +50,100 @@ public final class LinesInputFormat extends InputFormat<LongWritable, Text> {
     if (!tables.isEmpty()) {
       try (Tables connected = new Tables(job.getConfiguration())) {
         for (Path table : tables) {
-          splits.addAll(splits(connected, Tables.at(table)));
+          splits.addAll(splits(connected, Tables.at(table), splitBytes(job)));
         }
       }
     }
     return splits;
   }
 
-  private static List<InputSplit> splits(Tables tables, TableName table) throws IOException {
+  /** As of a file with HDFS' usual block. */
+  private static long splitBytes(JobContext job) {
+    long block = job.getConfiguration().getLongBytes("dfs.blocksize", BLOCK_BYTES);
+    long most = FileInputFormat.getMaxSplitSize(job);
+    return Math.max(1, Math.max(FileInputFormat.getMinSplitSize(job), Math.min(most, block)));
+  }
+
+  private static List<InputSplit> splits(Tables tables, TableName table, long splitBytes)
+      throws IOException {
     List<InputSplit> splits = new ArrayList<>();
-    if (tables.settings().read() == TableSettings.Read.SNAPSHOT) {
-      tables.regions(table); // one that is not there is not snapshot either
-      for (TableSnapshotInputFormatImpl.InputSplit part : Snapshots.splits(tables, table)) {
-        splits.add(RegionSplit.ofSnapshot(part, tables.bytes(part.getRegionInfo())));
+    for (List<Place> places : byHost(places(tables, table))) {
+      List<RegionRows> rows = new ArrayList<>();
+      try (Table scanned = tables.connection().getTable(table)) {
+        for (Place place : places) {
+          rows.add(RegionRows.of(scanned, place.region));
+        }
       }
-      return splits;
-    }
-    try (RegionLocator locator = tables.connection().getRegionLocator(table)) {
-      for (RegionInfo region : tables.regions(table)) {
-        HRegionLocation place = locator.getRegionLocation(region.getStartKey());
-        splits.add(RegionSplit.ofTable(region, place.getHostname(), tables.bytes(region)));
+      for (List<RegionRows.Range> ranges : RegionRows.cut(rows, splitBytes)) {
+        splits.add(split(table, places, ranges));
       }
     }
     return splits;
   }
 
+  private static RowSplit split(TableName table, List<Place> places, List<RegionRows.Range> ranges)
+      throws IOException {
+    List<RowSplit.Part> parts = new ArrayList<>();
+    long rows = 0;
+    long bytes = 0;
+    for (RegionRows.Range range : ranges) {
+      TableSnapshotInputFormatImpl.InputSplit snapshot = places.get(range.region).snapshot;
+      parts.add(
+          snapshot == null
+              ? RowSplit.Part.ofTable(range)
+              : RowSplit.Part.ofSnapshot(range, snapshot));
+      rows += range.rows;
+      bytes += range.bytes;
+    }
+    return new RowSplit(table, parts, places.get(ranges.get(0).region).hosts, rows, bytes);
+  }
+
+  /** Where a region can be read. */
+  private static final class Place {
+    final RegionInfo region;
+    final String[] hosts;
+    final TableSnapshotInputFormatImpl.InputSplit snapshot;
+
+    Place(RegionInfo region, String[] hosts, TableSnapshotInputFormatImpl.InputSplit snapshot) {
+      this.region = region;
+      this.hosts = hosts;
+      this.snapshot = snapshot;
+    }
+  }
+
+  /** All regions of a table, in the order of their keys. */
+  private static List<Place> places(Tables tables, TableName table) throws IOException {
+    List<Place> places = new ArrayList<>();
+    List<RegionInfo> regions = tables.regions(table); // one that is not there is no snapshot either
+    if (tables.settings().read() == TableSettings.Read.SNAPSHOT) {
+      for (TableSnapshotInputFormatImpl.InputSplit part : Snapshots.splits(tables, table)) {
+        places.add(new Place(part.getRegionInfo(), part.getLocations(), part));
+      }
+      return places;
+    }
+    try (RegionLocator locator = tables.connection().getRegionLocator(table)) {
+      for (RegionInfo region : regions) {
+        String host = locator.getRegionLocation(region.getStartKey()).getHostname();
+        places.add(new Place(region, new String[] {host}, null));
+      }
+    }
+    return places;
+  }
+
+  private static Collection<List<Place>> byHost(List<Place> places) {
+    Map<String, List<Place>> byHost = new LinkedHashMap<>();
+    for (Place place : places) {
+      String host = place.hosts.length == 0 ? "" : place.hosts[0];
+      byHost.computeIfAbsent(host, any -> new ArrayList<>()).add(place);
+    }
+    return byHost.values();
+  }
+
   @Override
   public RecordReader<LongWritable, Text> createRecordReader(
       InputSplit split, TaskAttemptContext task) {
-    return split instanceof RegionSplit
-        ? new RegionLineReader()
+    return split instanceof RowSplit
+        ? new RowReader()
         : new TextInputFormat().createRecordReader(split, task);
   }
 }

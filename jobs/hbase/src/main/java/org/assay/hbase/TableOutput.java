@@ -36,7 +36,18 @@ final class TableOutput<K, V> extends OutputFormat<K, V> {
         throw new FileAlreadyExistsException("table " + table + " already exists");
       }
       Load.discard(tables.conf(), loaded(tables.conf())); // what a killed job left
+      if (tables.settings().load() == TableSettings.Load.PUTS) {
+        forbidTwins(job);
+      }
     }
+  }
+
+  /** Has no task that writes run twice at once: both would put rows under the same keys. */
+  static void forbidTwins(JobContext job) {
+    boolean mapsWrite = job.getNumReduceTasks() == 0;
+    job.getConfiguration()
+        .setBoolean(
+            mapsWrite ? MRJobConfig.MAP_SPECULATIVE : MRJobConfig.REDUCE_SPECULATIVE, false);
   }
 
   @Override
@@ -57,7 +68,7 @@ final class TableOutput<K, V> extends OutputFormat<K, V> {
     int number = task.getTaskAttemptID().getTaskID().getId();
     boolean isMap = task.getTaskAttemptID().getTaskID().getTaskType() == TaskType.MAP;
     int tasks = isMap ? conf.getInt(MRJobConfig.NUM_MAPS, 1) : task.getNumReduceTasks();
-    RowKeys keys = new RowKeys("task", number, Math.max(tasks, number + 1));
+    RowKeys keys = new RowKeys(number, number, Math.max(tasks, number + 1));
     OutputCommitter committer = getOutputCommitter(task);
     if (committer instanceof FileOutputCommitter) {
       Path work = ((FileOutputCommitter) committer).getWorkPath();
@@ -65,6 +76,9 @@ final class TableOutput<K, V> extends OutputFormat<K, V> {
       return new LineRecords<>(writer, () -> {});
     }
     Tables tables = new Tables(conf);
+    if (task.getTaskAttemptID().getId() > 0) {
+      tables.empty(table, keys); // an earlier attempt may have put others, or more
+    }
     LineWriter writer = new PutWriter(tables.connection().getBufferedMutator(table), keys);
     return new LineRecords<>(writer, tables);
   }
@@ -137,7 +151,7 @@ final class TableOutput<K, V> extends OutputFormat<K, V> {
     @Override
     public void commitTask(TaskAttemptContext task) {}
 
-    /** The rows stay: the next attempt has the same keys. */
+    /** The rows stay until the next attempt, which removes them. */
     @Override
     public void abortTask(TaskAttemptContext task) {}
   }

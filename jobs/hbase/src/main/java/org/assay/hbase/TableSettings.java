@@ -17,17 +17,18 @@ final class TableSettings {
   static final String SYNC = "hbase.assay.sync";
 
   /**
-   * Whether whoever has written a table waits for its compactions: {@code wait}, {@code run-on}.
+   * Whether whoever has written a table has it compacted and waits for that ({@code wait}), or
+   * leaves compactions to HBase ({@code run-on}).
    */
   static final String COMPACTION = "hbase.assay.compaction";
 
-  /** How many regions a new table begins with. */
+  /** How many regions a new table begins with; by default some for each region server. */
   static final String REGIONS = "hbase.assay.regions";
 
   /** HDFS' storage policy of a new table's files; empty for that of their directory. */
   static final String POLICY = "hbase.assay.policy";
 
-  static final int DEFAULT_REGIONS = 4;
+  static final int REGIONS_PER_SERVER = 4;
 
   /** More would leave some without a key. */
   static final int MOST_REGIONS = 1 << 16;
@@ -85,8 +86,10 @@ final class TableSettings {
     return conf.getTrimmed(POLICY, "");
   }
 
-  int regions() {
-    int regions = conf.getInt(REGIONS, DEFAULT_REGIONS);
+  /** How many regions a new table has where there are so many region servers. */
+  int regions(int servers) {
+    int usual = Math.min(MOST_REGIONS, Math.max(1, servers) * REGIONS_PER_SERVER);
+    int regions = conf.getInt(REGIONS, usual);
     if (regions < 1 || regions > MOST_REGIONS) {
       throw new IllegalArgumentException(
           "property " + REGIONS + " must be from 1 to " + MOST_REGIONS + ", got " + regions);

@@ -4,11 +4,15 @@ import java.io.Closeable;
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.hbase.Cell;
 import org.apache.hadoop.hbase.HBaseConfiguration;
+import org.apache.hadoop.hbase.RegionMetrics;
+import org.apache.hadoop.hbase.ServerName;
 import org.apache.hadoop.hbase.TableExistsException;
 import org.apache.hadoop.hbase.TableName;
 import org.apache.hadoop.hbase.client.Admin;
@@ -25,6 +29,7 @@ import org.apache.hadoop.hbase.client.Scan;
 import org.apache.hadoop.hbase.client.Table;
 import org.apache.hadoop.hbase.client.TableDescriptor;
 import org.apache.hadoop.hbase.client.TableDescriptorBuilder;
+import org.apache.hadoop.hbase.filter.KeyOnlyFilter;
 import org.apache.hadoop.hbase.util.Bytes;
 import org.apache.hadoop.hbase.util.CommonFSUtils;
 
@@ -34,6 +39,9 @@ final class Tables implements Closeable {
   static final byte[] LINE = Bytes.toBytes("l");
 
   private static final long POLL_MS = 200;
+
+  /** A server that is asked so often to compact does not. */
+  private static final int REQUESTS = 50;
 
   private final Configuration conf;
   private final TableSettings settings;
@@ -144,7 +152,7 @@ final class Tables implements Closeable {
       return;
     }
     TableDescriptor descriptor = descriptor(table, settings);
-    byte[][] splits = RowKeys.splits(settings.regions());
+    byte[][] splits = RowKeys.splits(settings.regions(admin.getRegionServers().size()));
     try {
       admin.createTable(descriptor, splits.length == 0 ? null : splits);
     } catch (TableExistsException e) {
@@ -166,13 +174,25 @@ final class Tables implements Closeable {
         .build();
   }
 
-  /** Brings what was written into files, and waits for compactions if that is wanted. */
+  /** Brings what was written into files, and if that is wanted, each region's into one. */
   void settle(TableName table) throws IOException {
     admin.flush(table);
+    if (settings.compaction() != TableSettings.Compaction.WAIT) {
+      return;
+    }
     try {
-      while (settings.compaction() == TableSettings.Compaction.WAIT
-          && admin.getCompactionState(table) != CompactionState.NONE) {
-        Thread.sleep(POLL_MS);
+      int left = REQUESTS;
+      for (List<byte[]> some = scattered(table); !some.isEmpty(); some = scattered(table)) {
+        if (left-- == 0) {
+          throw new IOException(
+              "regions of " + table + " keep several files: their servers compact none of them");
+        }
+        for (byte[] region : some) {
+          admin.majorCompactRegion(region);
+        }
+        do {
+          Thread.sleep(POLL_MS);
+        } while (admin.getCompactionState(table) != CompactionState.NONE);
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
@@ -180,14 +200,40 @@ final class Tables implements Closeable {
     }
   }
 
+  /** The names of a table's regions with more than one file. */
+  private List<byte[]> scattered(TableName table) throws IOException {
+    List<byte[]> scattered = new ArrayList<>();
+    for (ServerName server : admin.getRegionServers()) {
+      for (RegionMetrics region : admin.getRegionMetrics(server, table)) {
+        if (region.getStoreFileCount() > region.getStoreCount()) {
+          scattered.add(region.getRegionName());
+        }
+      }
+    }
+    return scattered;
+  }
+
   /** Deletes all rows of a region. */
   void empty(RegionInfo region) throws IOException {
-    Scan all = scan().withStartRow(region.getStartKey()).withStopRow(region.getEndKey());
-    try (Table table = connection.getTable(region.getTable());
-        ResultScanner rows = table.getScanner(all);
-        BufferedMutator deleted = connection.getBufferedMutator(region.getTable())) {
-      for (Result row : rows) {
-        deleted.mutate(new Delete(row.getRow()));
+    empty(
+        region.getTable(),
+        new Scan().withStartRow(region.getStartKey()).withStopRow(region.getEndKey()));
+  }
+
+  /** Deletes all rows of the writer with these keys. */
+  void empty(TableName table, RowKeys keys) throws IOException {
+    empty(table, new Scan().setStartStopRowForPrefixScan(keys.writer()));
+  }
+
+  /** Deletes rows as they are now: what is put under the same keys afterwards stays. */
+  private void empty(TableName name, Scan rows) throws IOException {
+    Scan keys = rows.setCacheBlocks(false).setFilter(new KeyOnlyFilter());
+    try (Table table = connection.getTable(name);
+        ResultScanner scanner = table.getScanner(keys);
+        BufferedMutator deleted = connection.getBufferedMutator(name)) {
+      for (Result row : scanner) {
+        long newest = Arrays.stream(row.rawCells()).mapToLong(Cell::getTimestamp).max().orElse(0);
+        deleted.mutate(new Delete(row.getRow(), newest));
       }
     }
   }

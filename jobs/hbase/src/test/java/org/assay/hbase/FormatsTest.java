@@ -139,6 +139,18 @@ class FormatsTest {
   }
 
   @Test
+  void noTaskThatPutsRunsTwiceAtOnce() throws Exception {
+    Job job = Job.getInstance(new Configuration(false));
+    job.setNumReduceTasks(3);
+    TableOutput.forbidTwins(job);
+    assertTrue(!job.getConfiguration().getBoolean("mapreduce.reduce.speculative", true));
+    assertTrue(job.getConfiguration().getBoolean("mapreduce.map.speculative", true));
+    job.setNumReduceTasks(0);
+    TableOutput.forbidTwins(job);
+    assertTrue(!job.getConfiguration().getBoolean("mapreduce.map.speculative", true));
+  }
+
+  @Test
   void newTablesKeepTheirRegionsAndTakeAsManyFilesAsThereAreTasks() {
     Configuration conf = new Configuration(false);
     TableDescriptor made =
@@ -160,7 +172,10 @@ class FormatsTest {
         assertThrows(IllegalArgumentException.class, () -> new TableSettings(conf).load());
     assertEquals(
         "property hbase.assay.load must be one of [puts, bulk], got shovel", wrong.getMessage());
+    assertEquals(12, new TableSettings(conf).regions(3));
+    conf.setInt(TableSettings.REGIONS, 7);
+    assertEquals(7, new TableSettings(conf).regions(3));
     conf.setInt(TableSettings.REGIONS, 0);
-    assertThrows(IllegalArgumentException.class, () -> new TableSettings(conf).regions());
+    assertThrows(IllegalArgumentException.class, () -> new TableSettings(conf).regions(3));
   }
 }

@@ -26,7 +26,7 @@ class RowKeysTest {
       byte[][] splits = RowKeys.splits(regions);
       assertEquals(regions - 1, splits.length);
       for (int place = 0; place < regions; place++) {
-        assertEquals(place, region(new RowKeys("w", place, regions).next(), splits));
+        assertEquals(place, region(new RowKeys(7, place, regions).next(), splits));
       }
     }
   }
@@ -36,7 +36,7 @@ class RowKeysTest {
     byte[][] splits = RowKeys.splits(4);
     Set<Integer> used = new HashSet<>();
     for (int place = 0; place < 10; place++) {
-      RowKeys keys = new RowKeys("w", place, 10);
+      RowKeys keys = new RowKeys(7, place, 10);
       int region = region(keys.next(), splits);
       used.add(region);
       for (int i = 0; i < 1000; i++) {
@@ -48,16 +48,39 @@ class RowKeysTest {
 
   @Test
   void keysRiseAndTellWritersApart() {
-    RowKeys keys = new RowKeys("one", 3, 4);
+    RowKeys keys = new RowKeys(RowKeys.number("one"), 3, 4);
     byte[] last = keys.next();
     for (int i = 0; i < 70_000; i++) {
       byte[] next = keys.next();
       assertTrue(Bytes.compareTo(last, next) < 0);
       last = next;
     }
-    byte[] same = new RowKeys("one", 3, 4).next();
-    assertArrayEquals(same, new RowKeys("one", 3, 4).next());
-    assertFalse(Bytes.equals(same, new RowKeys("two", 3, 4).next()));
+    byte[] same = new RowKeys(RowKeys.number("one"), 3, 4).next();
+    assertArrayEquals(same, new RowKeys(RowKeys.number("one"), 3, 4).next());
+    assertFalse(Bytes.equals(same, new RowKeys(RowKeys.number("two"), 3, 4).next()));
     assertEquals(RowKeys.LENGTH, same.length);
+  }
+
+  @Test
+  void aKeyTellsItsWriterAndHowManyRowsCameBefore() {
+    RowKeys keys = new RowKeys(5, 3, 4);
+    keys.next();
+    byte[] second = keys.next();
+    assertTrue(RowKeys.isKey(second));
+    assertFalse(RowKeys.isKey(keys.writer()));
+    assertArrayEquals(keys.writer(), RowKeys.writer(second));
+    assertEquals(1, RowKeys.count(second));
+    assertArrayEquals(second, RowKeys.key(keys.writer(), 1));
+  }
+
+  @Test
+  void moreTasksThanThereArePlacesKeepTheirOrder() {
+    int tasks = 3 << Short.SIZE;
+    byte[] last = new RowKeys(0, 0, tasks).next();
+    for (int task = 1; task < tasks; task++) {
+      byte[] next = new RowKeys(task, task, tasks).next();
+      assertTrue(Bytes.compareTo(last, next) < 0);
+      last = next;
+    }
   }
 }

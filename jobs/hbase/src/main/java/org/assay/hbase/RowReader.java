@@ -1,6 +1,8 @@
 package org.assay.hbase;
 
+import java.io.Closeable;
 import java.io.IOException;
+import java.util.Iterator;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.Cell;
 import org.apache.hadoop.hbase.HBaseConfiguration;
@@ -16,32 +18,33 @@ import org.apache.hadoop.mapreduce.InputSplit;
 import org.apache.hadoop.mapreduce.RecordReader;
 import org.apache.hadoop.mapreduce.TaskAttemptContext;
 
-/** The lines of a region, by a scan of its server or of its files in a snapshot. */
-final class RegionLineReader extends RecordReader<LongWritable, Text> {
+/** The lines of a split, by scans of the servers or of the files in a snapshot. */
+final class RowReader extends RecordReader<LongWritable, Text> {
   private final LongWritable number = new LongWritable(-1);
   private final Text line = new Text();
+  private Configuration conf;
+  private RowSplit split;
+  private Iterator<RowSplit.Part> parts;
+  private Connection connection;
+  private Table table;
   private Rows rows;
-  private boolean done;
 
   /** Rows until there are no more: null. */
-  private interface Rows {
+  private interface Rows extends Closeable {
     Result next() throws IOException;
-
-    void close() throws IOException;
   }
 
   @Override
   public void initialize(InputSplit given, TaskAttemptContext task) throws IOException {
-    RegionSplit split = (RegionSplit) given;
-    Configuration conf = HBaseConfiguration.create(task.getConfiguration());
-    rows = split.snapshot() == null ? new ScannedRows(conf, split) : new FileRows(conf, split);
+    split = (RowSplit) given;
+    conf = HBaseConfiguration.create(task.getConfiguration());
+    parts = split.parts().iterator();
   }
 
   @Override
   public boolean nextKeyValue() throws IOException {
-    Result row = rows.next();
+    Result row = next();
     if (row == null) {
-      done = true;
       return false;
     }
     Cell cell = row.getColumnLatestCell(Tables.FAMILY, Tables.LINE);
@@ -51,6 +54,41 @@ final class RegionLineReader extends RecordReader<LongWritable, Text> {
     number.set(number.get() + 1);
     line.set(cell.getValueArray(), cell.getValueOffset(), cell.getValueLength());
     return true;
+  }
+
+  private Result next() throws IOException {
+    while (true) {
+      Result row = rows == null ? null : rows.next();
+      if (row != null) {
+        return row;
+      }
+      endPart();
+      if (!parts.hasNext()) {
+        return null;
+      }
+      RowSplit.Part part = parts.next();
+      rows = part.snapshot == null ? scanned(part) : new FileRows(conf, part.snapshot);
+    }
+  }
+
+  private Rows scanned(RowSplit.Part part) throws IOException {
+    if (table == null) {
+      connection = ConnectionFactory.createConnection(conf);
+      table = connection.getTable(split.table());
+    }
+    ResultScanner scanner =
+        table.getScanner(Tables.scan().withStartRow(part.start).withStopRow(part.stop));
+    return new Rows() {
+      @Override
+      public Result next() throws IOException {
+        return scanner.next();
+      }
+
+      @Override
+      public void close() {
+        scanner.close();
+      }
+    };
   }
 
   @Override
@@ -63,50 +101,35 @@ final class RegionLineReader extends RecordReader<LongWritable, Text> {
     return line;
   }
 
-  /** Nobody knows how many rows a region has. */
   @Override
   public float getProgress() {
-    return done ? 1 : 0;
+    return Math.min(1f, (number.get() + 1f) / Math.max(1, split.rows()));
+  }
+
+  private void endPart() throws IOException {
+    if (rows != null) {
+      rows.close();
+      rows = null;
+    }
   }
 
   @Override
   public void close() throws IOException {
-    if (rows != null) {
-      rows.close();
-    }
-  }
-
-  private static final class ScannedRows implements Rows {
-    private final Connection connection;
-    private final Table table;
-    private final ResultScanner scanner;
-
-    ScannedRows(Configuration conf, RegionSplit split) throws IOException {
-      connection = ConnectionFactory.createConnection(conf);
-      table = connection.getTable(split.table());
-      scanner =
-          table.getScanner(Tables.scan().withStartRow(split.start()).withStopRow(split.stop()));
-    }
-
-    @Override
-    public Result next() throws IOException {
-      return scanner.next();
-    }
-
-    @Override
-    public void close() throws IOException {
-      scanner.close();
+    endPart();
+    if (table != null) {
       table.close();
       connection.close();
     }
   }
 
-  private static final class FileRows implements Rows {
+  /** Rows of a region's files in a snapshot, without a server. */
+  static final class FileRows implements Rows {
     private final TableSnapshotInputFormatImpl.RecordReader reader =
         new TableSnapshotInputFormatImpl.RecordReader();
 
-    FileRows(Configuration conf, RegionSplit split) throws IOException {
-      reader.initialize(split.snapshot(), conf);
+    FileRows(Configuration conf, TableSnapshotInputFormatImpl.InputSplit region)
+        throws IOException {
+      reader.initialize(region, conf);
     }
 
     @Override
