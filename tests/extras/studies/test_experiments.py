@@ -11,6 +11,7 @@ from ruamel.yaml import YAML
 from assay.cli.context import vocabulary
 from assay.model.installation import Installation
 from assay.model.installed import stack_of
+from assay.model.naming import size_of
 from assay.model.trial import ZERO_DELAY
 from assay.plan.settings import shipped_profiles
 from assay_extras.studies.published import study_experiment
@@ -24,6 +25,8 @@ PARTS = ROOT / ".assay"
 INSTALLATION = Installation(root=ROOT, parts=PARTS, jobs_jar=PARTS / "jobs.jar", cache=PARTS, state=PARTS)
 EXPERIMENTS = sorted(FOLDER.rglob("*.yaml"))
 MIB = 1 << 20
+POINT_BYTES = 46
+"""Of a line of ten attributes, on average."""
 CONTAINERS = (
     "mapreduce.map.memory.mb", "mapreduce.reduce.memory.mb",
     "yarn.app.mapreduce.am.resource.mb", "yarn.scheduler.minimum-allocation-mb",
@@ -35,7 +38,8 @@ ONE_MAP = {
 }  # fmt: skip
 PUBLISHED = ("thesis-", "hybrid-", "hpc-", "storage-")
 STUDIES = [file for file in EXPERIMENTS if file.parent.name == "studies" and file.stem.startswith(PUBLISHED)]
-CLUSTERS = [file for file in STUDIES if file.stem.startswith(("hpc-", "storage-"))]
+STORES = [file for file in STUDIES if file.stem.endswith(("-one-node-scaled", "-four-nodes-scaled"))]
+CLUSTERS = [file for file in STUDIES if file.stem.startswith(("hpc-", "storage-")) and file not in STORES]
 SCALED = [file for file in STUDIES if file.stem.endswith("-scaled")]
 FULL = [file for file in STUDIES if file not in SCALED]
 
@@ -133,7 +137,24 @@ def test_a_clusters_experiment_has_the_studys_nodes_copies_and_networks(file):
         assert max(parts) * math.ceil(nodes / 1.5) <= 100
 
 
-@pytest.mark.parametrize("file", [file for file in SCALED if file not in CLUSTERS], ids=lambda file: file.stem)
+@pytest.mark.parametrize("file", STORES, ids=lambda file: file.stem)
+def test_a_comparison_of_stores_runs_at_full_speed_with_as_many_maps_in_each(file):
+    plan = the_plan(file)
+    stores = {trial.store for trial in plan.trials}
+    assert stores == ({"hdfs", "hbase", "hbase-to-hdfs"} if "-6.1-" in file.stem else {"hdfs", "hbase"})
+    for trial in plan.trials:
+        assert trial.cluster.dilation is None
+        assert len(trial.cluster.workers) == (4 if "four" in file.stem else 0)
+        options, properties = trial.workload.options, trial.settings.properties
+        block = size_of(properties["dfs.blocksize"].upper().replace("M", "MiB"))
+        file_bytes = POINT_BYTES * int(options.get("points", 0)) or size_of(options["size"]) / int(options["files"])
+        maps = math.ceil(file_bytes / block) * int(options.get("files", 1))
+        assert maps == int(properties["hbase.assay.regions"])
+
+
+@pytest.mark.parametrize(
+    "file", [file for file in SCALED if file not in (*CLUSTERS, *STORES)], ids=lambda file: file.stem
+)
 def test_a_scaled_one_keeps_two_tasks_at_once_and_one_map_with_containers(file):
     for trial in the_plan(file).trials:
         properties = trial.settings.properties
