@@ -33,6 +33,7 @@ from assay.report.predicted import prediction_values
 from assay.report.run_summary import summary_of
 from assay.report.terminal import print_nodes, print_report
 from assay.report.words import print_line, print_text
+from assay.stats.suitability import suitabilities
 
 
 @contextmanager
@@ -91,7 +92,7 @@ def print_page(html: str, target: Path, browser: str) -> None:
 
 MOST_DAMAGED = 20
 Form = Literal["html", "md", "csv", "json", "pdf"]
-Rows = Literal["combinations", "trials", "placements", "parts"]
+Rows = Literal["combinations", "trials", "placements", "parts", "suitability"]
 
 
 @uncollected()
@@ -169,7 +170,7 @@ def write_page(html: str, target: Path, browser: str, console: Console) -> None:
 
 
 def csv_of(run: RunData, analysis: RunAnalysis, rows: Rows) -> Iterator[str]:
-    """Yield a CSV line for each combination or trial (with energy), each placement, or each job and phase."""
+    """Yield a CSV line for each combination or trial (with energy), placement, job and phase, or suited workload."""
     if rows == "placements":
         foretold = zip(analysis.decisions, analysis.predicted, strict=True)
         return values.csv_lines([line for one, levels in foretold for line in values.placement_values(one, levels)])
@@ -178,6 +179,8 @@ def csv_of(run: RunData, analysis: RunAnalysis, rows: Rows) -> Iterator[str]:
         return values.csv_lines(
             [line for breakdown, decision in decided for line in values.part_values(breakdown, decision.factor)]
         )
+    if rows == "suitability":
+        return values.csv_lines(list(values.suitability_values(suitabilities(run.plan, run.records))))
     known, uneven = values.efficiencies(run), values.unevenness(run)
     if rows == "trials":
         lines = list(values.trial_values(run.records, run.predicted))
@@ -247,7 +250,7 @@ def json_lines(run: RunData, analysis: RunAnalysis) -> Iterator[str]:
     "--rows",
     type=click.Choice(get_args(Rows)),
     help="The rows of --format csv; by default combinations. `placements` has what storage costs and what each "
-    "placement saves, `parts` the same for each job and phase.",
+    "placement saves, `parts` the same for each job and phase, `suitability` which workload suits which store.",
 )
 @click.option("--out", type=UserPath(), help="File for --format; by default md, csv and json are printed.")
 @click.option("--json", "as_json", is_flag=True, help="Short for --format json.")

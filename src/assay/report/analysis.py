@@ -22,7 +22,7 @@ from assay.report.answer import Answer, answer_of
 from assay.report.depends import depends_notes, restated_notes
 from assay.report.faults import FaultsView
 from assay.report.predicted import predicted_lines
-from assay.stats import blocked, instruments, run_doubts
+from assay.stats import blocked, instruments, run_doubts, suitability
 from assay.stats.breakdown import Breakdown, breakdowns
 from assay.stats.changes import CHANGE
 from assay.stats.comparison import Comparison, compare
@@ -251,7 +251,7 @@ def by_kind(doubts: Sequence[Doubt]) -> list[tuple[Doubt, list[Doubt], int]]:
 WHOLE_UP_TO = 200
 """A whole record takes most of a megabyte of memory; of more trials only outlines are read."""
 
-NEEDED = blocked.NEEDED | run_doubts.NEEDED | instruments.NEEDED
+NEEDED = blocked.NEEDED | run_doubts.NEEDED | instruments.NEEDED | suitability.NEEDED
 """What is read of every record, which an outline must keep."""
 
 
@@ -328,9 +328,8 @@ class RunAnalysis(NamedTuple):
 
     `rows` are those of the table, predicted ones too, `predicted` what is foretold beside each decision,
     `sensitivities` what each decision depends on (None where that can't be reckoned), `breakdowns` the decisions' jobs
-    and phases, `others` the comparisons of all factors beside the decisions', `doubts`
-    the plan's own before the trials'. `sections` are what the faults cost, where there are any, and the plug-ins', by
-    name.
+    and phases, `others` the comparisons of all factors beside the decisions', `doubts` the plan's own before the
+    trials'. `sections` are what the faults cost, where there are any, and the registered ones, by name.
     """
 
     rows: Sequence[Row]

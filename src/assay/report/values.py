@@ -28,6 +28,7 @@ from assay.stats.instruments import elapsed_without_instruments_s, instruments_s
 from assay.stats.nodes import RESOURCES, Imbalance, imbalances, node_uses, transfers
 from assay.stats.predicted import PredictedLevel
 from assay.stats.sample import Trials, counts
+from assay.stats.suitability import Suitability
 from assay.stats.summary import Row
 from assay.stats.timeline import Pieces
 
@@ -204,6 +205,23 @@ def csv_lines(rows: Sequence[Mapping[str, Value]]) -> Iterator[str]:
         written = [str(cell).lower() if isinstance(cell, bool) else cell for cell in cells]
         csv.writer(line, lineterminator="").writerow(written)
         yield line.getvalue()
+
+
+def suitability_values(every: Sequence[Suitability]) -> Iterator[Mapping[str, Value]]:
+    """Yield a row for each workload with each two levels: which suits, the bytes per processor second, the ratio."""
+    for suited in every:
+        for one in suited.workloads:
+            yield {
+                **one.levels,
+                "factor": suited.factor,
+                "base": suited.base,
+                "level": suited.level,
+                "suits": suited.suits(one),
+                "base_trials": one.base_trials,
+                "trials": one.trials,
+                **{f"moved_bytes_per_cpu_s{end}": getattr(one.moved, name) for name, end in _ENDS.items()},
+                **{f"ratio{end}": getattr(one.ratio, name) for name, end in _ENDS.items()},
+            }
 
 
 PARTS: tuple[Part, ...] = ("staging", "run", "write out", "collect")

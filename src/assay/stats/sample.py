@@ -12,7 +12,7 @@ from assay.model.fault import NO_FAULT
 from assay.model.naming import size_of
 from assay.model.record import Record, Status
 from assay.model.signature import Array
-from assay.model.trial import ZERO_DELAY
+from assay.model.trial import USUAL_ENGINE, USUAL_STORE, ZERO_DELAY
 from assay.stats.machine_kind import Changed, differences, machine_names, sets_of_parts
 
 RUN, MACHINE, PLACEMENT = "run", "machine", "placement"
@@ -22,7 +22,7 @@ APART = (RUN, MACHINE)
 WORK = ("workload", "dataset", "options")
 """What is computed. More of it takes longer: levels of these are never compared with each other."""
 
-BASES: Mapping[str, Sequence[str]] = {"fault": (NO_FAULT,)}
+BASES: Mapping[str, Sequence[str]] = {"fault": (NO_FAULT,), "store": (USUAL_STORE,), "engine": (USUAL_ENGINE,)}
 """Of factors that have one the level that all others are compared with, wherever it stands in the alphabet."""
 
 Levels = tuple[tuple[str, str], ...]

@@ -1,0 +1,195 @@
+"""Which workload suits which of two levels of a factor, as a section of a run's report: sentences, chart and table."""
+
+from collections.abc import Iterator, Sequence
+from textwrap import wrap
+from typing import NamedTuple
+
+from assay.model.base import json_text
+from assay.model.record import Record
+from assay.model.registry import SECTIONS
+from assay.model.trial import Plan
+from assay.report.charts.suitability import MEGA, suitability_chart
+from assay.report.columns import Column, escaped, fitted, grid, with_intervals
+from assay.report.templates import template
+from assay.report.words import number_text, significant_text, without_folders
+from assay.stats.decision import Estimate
+from assay.stats.suitability import LEAST_WORKLOADS, Side, Suitability, SuitabilityLine, SuitedWorkload, suitabilities
+
+WIDTH = 80
+"""Of a terminal's line."""
+TOLD_FIRST = ("variant", "dataset", "options")
+"""The factors that tell workloads of one name apart, before all others."""
+NOTE = (
+    "Moved: bytes that all media read and wrote in the base's run, write-out included, for each second of its tasks' "
+    "processor time. All intervals are 95 %; which one suits is corrected for all workloads"
+)
+
+
+class SuitabilityView(NamedTuple):
+    """A `SectionView`: each two levels of a factor that at least two workloads ran with."""
+
+    every: Sequence[Suitability]
+
+    @property
+    def head(self) -> str:
+        """The section's heading."""
+        return f"Which job suits which {' and '.join(dict.fromkeys(suited.factor for suited in self.every))}"
+
+    def summary_html(self) -> str:
+        """A link to the section."""
+        return f'<a href="#suitability">{self.head}</a> is below.'
+
+    def html(self) -> str:
+        """Sentences, the figure and the table of each two levels."""
+        shown = [
+            {
+                "sentences": list(sentences(suited)),
+                "chart": suitability_chart(suited, labels_of(suited.workloads)),
+                "columns": list(_columns(suited)),
+            }
+            for suited in self.every
+        ]
+        return str(template("suitability.html.j2").render(head=self.head, shown=shown, note=NOTE))
+
+    def text(self) -> str:
+        """Sentences and tables, at 80 columns."""
+        lines = [f"{self.head}:"]
+        for suited in self.every:
+            for sentence in sentences(suited):
+                lines += wrap(sentence, WIDTH, initial_indent="  ", subsequent_indent="    ")
+            lines += fitted(list(with_intervals(list(_columns(suited)))), WIDTH)
+        return "\n".join(lines)
+
+    def markdown(self) -> str:
+        """Sentences and tables."""
+        parts = [f"## {self.head}"]
+        for suited in self.every:
+            parts += [
+                "\n".join(f"- {escaped(sentence)}" for sentence in sentences(suited)),
+                grid(list(_columns(suited))),
+            ]
+        return "\n\n".join([*parts, f"{NOTE}."])
+
+    def json(self) -> str:
+        """All of it."""
+        return json_text([suited.model_dump(mode="json") for suited in self.every])
+
+
+def labels_of(workloads: Sequence[SuitedWorkload]) -> list[str]:
+    """A name for each workload: its own, with as many of the other levels as tell it from the others."""
+    names = list(dict.fromkeys(name for one in workloads for name in one.levels))
+    varying = [name for name in names if len({one.levels.get(name, "") for one in workloads}) > 1]
+    ordered = [*(name for name in TOLD_FIRST if name in varying), *(name for name in varying if name not in TOLD_FIRST)]
+    labels = [one.levels.get("workload", "") for one in workloads]
+    for name in ordered:
+        alike = [labels.count(label) > 1 for label in labels]
+        labels = [
+            f"{label}, {_level(name, one)}" if shared and one.levels.get(name) else label
+            for label, shared, one in zip(labels, alike, workloads, strict=True)
+        ]
+    return labels
+
+
+def _level(name: str, one: SuitedWorkload) -> str:
+    level = one.levels[name]
+    return (
+        level if name in {"variant", "dataset"} else without_folders(level) if name == "options" else f"{name} {level}"
+    )
+
+
+def sentences(suited: Suitability) -> Iterator[str]:
+    """What the two levels have to do with what is moved: how many suit which, the line, and where it crosses."""
+    ratios = [one.ratio.value for one in suited.workloads]
+    counts = [(side, sum(one.side is side for one in suited.workloads)) for side in Side]
+    whole = ", ".join(_counted_words(suited, side, count) for side, count in counts if count)
+    yield (
+        f"{len(ratios)} workloads took {min(ratios):.2f} to {max(ratios):.2f} times as long with {suited.level} as "
+        f"with {suited.base}. One suits where it saves {100 * suited.worth:g} % or more of the other's time: {whole}."
+    )
+    line = suited.line
+    if line is None:
+        yield f"There is no line: it takes {LEAST_WORKLOADS} workloads that differ in what they move."
+    elif not line.tells:
+        low, high = line.slope_interval
+        yield (
+            f"What a job moves does not tell which suits it: for ten times the bytes the ratio of times changes by a "
+            f"factor of {10**line.slope:.2f} (95 % interval {10**low:.2g} to {10**high:.2g}), which may be none."
+        )
+    else:
+        more = "longer" if line.slope > 0 else "shorter"
+        yield (
+            f"The more a job moves for its computing, the {more} it takes with {suited.level}: for ten times the bytes "
+            f"{10**line.slope:.2f} times ({_times(line)})."
+        )
+        yield from _crossing_words(suited, line)
+
+
+def _times(line: SuitabilityLine) -> str:
+    low, high = line.slope_interval
+    return f"95 % interval {10**low:.2f} to {10**high:.2f}"
+
+
+def _counted_words(suited: Suitability, side: Side, count: int) -> str:
+    return {
+        Side.BASE: f"{suited.base} suits {count}", Side.LEVEL: f"{suited.level} suits {count}",
+        Side.EITHER: f"either does for {count}",
+        Side.NOT_KNOWN_YET: f"{count} {'is' if count == 1 else 'are'} not known yet",
+    }[side]  # fmt: skip
+
+
+def _crossing_words(suited: Suitability, line: SuitabilityLine) -> Iterator[str]:
+    ends = f"{number_text(line.least / MEGA)} to {number_text(line.most / MEGA)} MB"
+    thresholds = ((suited.base, suited.base_suits_above), (suited.level, suited.level_suits_below))
+    crossings = [(name, line.crossing(ratio)) for name, ratio in thresholds]
+    for name, crossing in crossings:
+        if crossing is not None:
+            way = "from" if (line.slope > 0) is (name == suited.base) else "up to"
+            moved = significant_text(crossing.value / MEGA)
+            yield f"On the fitted line {name} suits {way} {moved} MB for a second of computing ({_ends(crossing)})."
+    if not any(crossing for _, crossing in crossings):
+        ratio = line.ratio(line.places[len(line.places) // 2]).value
+        side = suited.base if ratio > suited.base_suits_above else suited.level
+        lies = (
+            f"on the side of {side}"
+            if not suited.level_suits_below <= ratio <= suited.base_suits_above
+            else "between both"
+        )
+        yield f"The fitted line lies {lies} all along what was measured, {ends} for a second of computing."
+
+
+def _ends(crossing: Estimate) -> str:
+    """The interval of a crossing; open where the line's own reaches the end of what was measured."""
+    low, high = (None if end is None else f"{significant_text(end / MEGA)} MB" for end in (crossing.low, crossing.high))
+    if low and high:
+        return f"95 % interval {low.removesuffix(' MB')} to {high}"
+    ends = f"from {low} on" if low else f"up to {high}" if high else "all that was measured"
+    return f"95 % interval: {ends}"
+
+
+def _columns(suited: Suitability) -> Iterator[Column]:
+    moved, ratios = ([getattr(one, name) for one in suited.workloads] for name in ("moved", "ratio"))
+    yield Column("workload", labels_of(suited.workloads), name=True)
+    yield Column(
+        "moved", [number_text(one.value / MEGA) for one in moved], unit="MB/processor s",
+        intervals=[_interval(one, MEGA) for one in moved], values=[one.value for one in moved],
+    )  # fmt: skip
+    yield Column(
+        f"time {suited.level} / {suited.base}", [f"{one.value:.2f}" for one in ratios],
+        intervals=[_interval(one) for one in ratios], values=[one.value for one in ratios],
+    )  # fmt: skip
+    yield Column("suits", [suited.suits(one) for one in suited.workloads], words=True)
+    yield Column("trials", [f"{one.base_trials} and {one.trials}" for one in suited.workloads], rank=1)
+
+
+def _interval(one: Estimate, unit: float = 1.0) -> str:
+    if one.low is None or one.high is None:
+        return ""
+    return " to ".join(number_text(end / unit) for end in (one.low, one.high))
+
+
+def _section(plan: Plan, records: Sequence[Record]) -> SuitabilityView | None:
+    every = suitabilities(plan, records)
+    return SuitabilityView(every) if every else None
+
+
+SECTIONS.add("suitability", _section, place=2)

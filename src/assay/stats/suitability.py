@@ -1,0 +1,313 @@
+"""Which workload suits which of two levels of a factor, such as two stores: what it moves, against the ratio of times.
+
+A workload is placed by the bytes that it moves on the base's media for each second that its tasks compute. Beside it
+stands the time with the other level over that with the base. Through the workloads' logarithms goes a line by least
+squares, with the interval of its mean by Student's t; it is not drawn from fewer than three workloads. See
+docs/explanation/statistics.md.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from enum import StrEnum
+from itertools import combinations
+from math import exp, log, sqrt
+from statistics import fmean, stdev
+from typing import NamedTuple
+
+import numpy as np
+
+from assay.model.base import Frozen
+from assay.model.installed import counted_by_tasks, kind_of
+from assay.model.record import Record
+from assay.model.trial import Plan
+from assay.record.reading import Needed
+from assay.stats.comparison import LEAST_SECONDS, holm
+from assay.stats.decision import Estimate
+from assay.stats.energy import JOBS
+from assay.stats.fit import Contrast, Fit, fits
+from assay.stats.noise import ALPHA, LEVEL
+from assay.stats.sample import BASES, WORK, Levels, Trials, TrialSample, by_levels, in_plan_order
+
+LEAST_WORKLOADS = 3
+"""Through two points any line goes."""
+STEPS = 200
+"""Places at which a line's interval is looked at between its ends."""
+FACTORS = ("store",)
+"""The factors that a workload's bytes for its computing may tell about."""
+_OF_DISKS = ("read_bytes", "written_bytes")
+NEEDED = Needed(
+    frozenset(("disk", part, series) for part in JOBS for series in _OF_DISKS),
+    frozenset((part, side) for part in JOBS for side in ("reads", "writes")),
+)
+"""What this module reads of every record."""
+
+
+class Side(StrEnum):
+    """On which side of the reader's threshold a workload lies."""
+
+    BASE = "base"
+    LEVEL = "level"
+    EITHER = "either"
+    NOT_KNOWN_YET = "not known yet"
+
+
+class SuitedWorkload(Frozen):
+    """One workload, all else equal (`levels`).
+
+    `moved` are the bytes that it read and wrote on the base's media for a second of its tasks' processor time, with the
+    interval over the base's `base_trials` (none for one). `ratio` is the time with the level over that with the base,
+    with its 95 % interval, which borrows noise as all comparisons do (none where nothing was repeated).
+    """
+
+    levels: Mapping[str, str]
+    base_trials: int
+    trials: int
+    moved: Estimate
+    ratio: Estimate
+    side: Side
+
+
+class SuitabilityLine(Frozen):
+    """log(ratio) = `intercept` + `slope` x log(bytes per processor second), from `workloads` points.
+
+    `deviation` is that of a workload from the line, as a logarithm; `middle` and `squares` are the mean of the
+    logarithms of bytes and the sum of their squared distances from it. `least` and `most` are the ends of what was
+    measured: beyond them the line says nothing.
+    """
+
+    intercept: float
+    slope: float
+    deviation: float
+    workloads: int
+    middle: float
+    squares: float
+    least: float
+    most: float
+
+    @property
+    def freedom(self) -> int:
+        """Degrees of freedom."""
+        return self.workloads - 2
+
+    @property
+    def slope_interval(self) -> tuple[float, float]:
+        """The slope's 95 % interval."""
+        off = self._quantile * self.deviation / sqrt(self.squares)
+        return self.slope - off, self.slope + off
+
+    @property
+    def tells(self) -> bool:
+        """Whether the ratio clearly depends on what is moved."""
+        low, high = self.slope_interval
+        return low > 0 or high < 0
+
+    def ratio(self, moved: float) -> Estimate:
+        """The ratio of times of a workload that moves so many bytes per processor second, on average over such."""
+        away = log(moved) - self.middle
+        middle = self.intercept + self.slope * log(moved)
+        off = self._quantile * self.deviation * sqrt(1 / self.workloads + away**2 / self.squares)
+        return Estimate(value=exp(middle), low=exp(middle - off), high=exp(middle + off))
+
+    def crossing(self, threshold: float) -> Estimate | None:
+        """Where it crosses a ratio, in bytes per processor second; None where it does not within what was measured.
+
+        An end of the interval is None where the line's own interval holds the threshold up to the end of what was
+        measured.
+        """
+        if (
+            not self.slope
+            or not self.least <= (value := exp((log(threshold) - self.intercept) / self.slope)) <= self.most
+        ):
+            return None
+        places = self.places
+        inside = [self._holds(place, threshold) for place in places]
+        low = None if inside[0] else next((place for place, own in zip(places, inside, strict=True) if own), value)
+        high = (
+            None
+            if inside[-1]
+            else next((place for place, own in zip(places[::-1], inside[::-1], strict=True) if own), value)
+        )
+        return Estimate(value=value, low=low, high=high)
+
+    @property
+    def places(self) -> list[float]:
+        """Bytes per processor second from the least to the most that was measured, evenly by their logarithms."""
+        return [float(place) for place in np.geomspace(self.least, self.most, STEPS + 1)]
+
+    def _holds(self, moved: float, threshold: float) -> bool:
+        known = self.ratio(moved)
+        return (known.low or 0.0) <= threshold <= (known.high or 0.0)
+
+    @property
+    def _quantile(self) -> float:
+        from scipy.special import stdtrit
+
+        return float(stdtrit(self.freedom, (1 + LEVEL) / 2))
+
+
+class Suitability(Frozen):
+    """One level of a factor against its base over several workloads, by the reader's threshold.
+
+    A level suits a workload if it saves at least the share `worth` of its time, the base if it saves as much of the
+    level's; in between either does. `workloads` come with what moves most first. `line` is None for fewer than 3
+    workloads that differ in what they move.
+    """
+
+    factor: str
+    base: str
+    level: str
+    worth: float
+    workloads: tuple[SuitedWorkload, ...]
+    line: SuitabilityLine | None
+
+    def suits(self, workload: SuitedWorkload) -> str:
+        """Which one suits a workload: the base's or the level's name, `either`, or `not known yet`."""
+        return {Side.BASE: self.base, Side.LEVEL: self.level}.get(workload.side, str(workload.side))
+
+    @property
+    def level_suits_below(self) -> float:
+        """The ratio of times from which on the level suits."""
+        return 1 - self.worth
+
+    @property
+    def base_suits_above(self) -> float:
+        """The ratio of times from which on the base suits."""
+        return 1 / (1 - self.worth)
+
+
+class _Pair(NamedTuple):
+    """One workload with two levels, before sides are corrected for all of them."""
+
+    others: Levels
+    fit: Fit
+    contrast: Contrast
+    moved: Estimate
+    base_trials: int
+
+
+def suitabilities(plan: Plan, records: Sequence[Record], factors: Sequence[str] = FACTORS) -> list[Suitability]:
+    """One for each two levels of a factor that at least two workloads ran with and whose bytes are known.
+
+    The base is the usual one of the factor's levels where that is one of them, else the first.
+    """
+    by_id = {record.trial.id: record for record in records}
+    found = []
+    for factor in factors:
+        counted = [one for one in Trials.of(records).samples if factor in dict(one.factors)]
+        fitted = fits(counted, factor, plan.prior)
+        levels = in_plan_order({level for fit in fitted.values() for level in fit.levels}, BASES.get(factor, ()))
+        for base, level in combinations(levels, 2):
+            pairs = sorted(_pairs(fitted, base, level, by_id), key=lambda pair: -pair.moved.value)
+            if len({_work(pair.others) for pair in pairs}) > 1:
+                found.append(_suitability(factor, base, level, plan.worth, pairs))
+    return found
+
+
+def moved_by_processor_second(record: Record) -> float | None:
+    """Bytes on media for each second of the tasks' processor time; None where either is not known, or nothing moved."""
+    milliseconds = record.totals and counted_by_tasks(record.trial.engine, record.totals.counters).get("cpu_ms")
+    moved = media_bytes(record)
+    return moved / milliseconds * 1000 if moved and milliseconds else None
+
+
+def media_bytes(record: Record) -> float | None:
+    """Bytes that all media read and wrote while the jobs ran and what they wrote was written out; None if not known.
+
+    By the devices' own reports where they make some, else by the machines' counters.
+    """
+    on_drives = [medium.name for medium in record.trial.media if not kind_of(medium).in_memory]
+    if on_drives and all(map(record.reports_of, on_drives)):
+        reports = [
+            report
+            for medium in on_drives
+            for drive in record.reports_of(medium)
+            for part, report in drive.items()
+            if part in JOBS
+        ]
+        return float(sum(side.bytes for report in reports for side in (report.reads, report.writes) if side))
+    counted = [
+        amount.value
+        for amount in record.amounts
+        if amount.probe == "disk" and amount.part in JOBS and amount.series in _OF_DISKS
+    ]
+    return sum(counted) if counted else None
+
+
+def _pairs(fitted: Mapping[Levels, Fit], base: str, level: str, by_id: Mapping[str, Record]) -> Iterator[_Pair]:
+    """Each workload that ran with both, where its bytes are known."""
+    for others in by_levels(fitted):
+        fit = fitted[others]
+        if {base, level} <= set(fit.levels):
+            known = [moved_by_processor_second(by_id[sample.trial]) for sample in fit.trials[base]]
+            moved = [value for value in known if value]
+            if moved:
+                yield _Pair(others, fit, fit.contrast(level, base), _mean(moved), len(moved))
+
+
+def _mean(values: Sequence[float]) -> Estimate:
+    """The geometric mean, with Student's interval where there are several values."""
+    from scipy.special import stdtrit
+
+    logs = [log(value) for value in values]
+    middle = fmean(logs)
+    if len(logs) < 2:
+        return Estimate(value=exp(middle))
+    off = float(stdtrit(len(logs) - 1, (1 + LEVEL) / 2)) * stdev(logs) / sqrt(len(logs))
+    return Estimate(value=exp(middle), low=exp(middle - off), high=exp(middle + off))
+
+
+def _work(others: Levels) -> Levels:
+    return tuple(item for item in others if item[0] in {*WORK, "variant"})
+
+
+def _suitability(factor: str, base: str, level: str, worth: float, pairs: Sequence[_Pair]) -> Suitability:
+    """Sides are corrected for all workloads and both thresholds together (Holm)."""
+    below, above = log(1 - worth), -log(1 - worth)
+    asked = holm([pair.contrast.p(threshold) for pair in pairs for threshold in (below, above)])
+    workloads = []
+    for pair, p_below, p_above in zip(pairs, asked[::2], asked[1::2], strict=True):
+        repeated = bool(pair.fit.noise_of(level, base).own_freedom)
+        interval = pair.contrast.interval() if repeated else None
+        low, high = (interval.low, interval.high) if interval else (None, None)
+        known = repeated and _is_long(pair, base, level)
+        side = _side(pair.contrast.log, below, above, p_below, p_above) if known else Side.NOT_KNOWN_YET
+        workloads.append(
+            SuitedWorkload(
+                levels=dict(pair.others), base_trials=pair.base_trials, trials=len(pair.fit.trials[level]),
+                moved=pair.moved, ratio=Estimate(value=pair.contrast.ratio, low=low, high=high), side=side,
+            )
+        )  # fmt: skip
+    return Suitability(
+        factor=factor, base=base, level=level, worth=worth, workloads=tuple(workloads), line=_line(pairs)
+    )
+
+
+def _is_long(pair: _Pair, base: str, level: str) -> bool:
+    times: list[TrialSample] = [*pair.fit.trials[base], *pair.fit.trials[level]]
+    return max(trial.elapsed_s for trial in times) >= LEAST_SECONDS
+
+
+def _side(ratio: float, below: float, above: float, p_below: float, p_above: float) -> Side:
+    """By the logarithm of a ratio, and how likely it is that it lies at either threshold."""
+    if ratio < below and p_below <= ALPHA:
+        return Side.LEVEL
+    if ratio > above and p_above <= ALPHA:
+        return Side.BASE
+    return Side.EITHER if below < ratio < above and max(p_below, p_above) <= ALPHA else Side.NOT_KNOWN_YET
+
+
+def _line(pairs: Sequence[_Pair]) -> SuitabilityLine | None:
+    """Least squares; a workload lies off it by no less than its ratio's own error."""
+    places = np.log([pair.moved.value for pair in pairs])
+    ratios = np.array([pair.contrast.log for pair in pairs])
+    if len({round(float(place), 9) for place in places}) < LEAST_WORKLOADS:
+        return None
+    middle = float(places.mean())
+    squares = float(((places - middle) ** 2).sum())
+    slope = float(((places - middle) * ratios).sum()) / squares
+    intercept = float(ratios.mean()) - slope * middle
+    off = float(((ratios - intercept - slope * places) ** 2).sum()) / (len(pairs) - 2)
+    error = fmean(pair.contrast.error**2 for pair in pairs)
+    return SuitabilityLine(
+        intercept=intercept, slope=slope, deviation=sqrt(max(off, error)), workloads=len(pairs), middle=middle,
+        squares=squares, least=exp(float(places.min())), most=exp(float(places.max())),
+    )  # fmt: skip

@@ -1,0 +1,169 @@
+"""Proves that workloads are placed by what they move, and that the line and its crossing are those of least squares."""
+
+from math import log
+
+import numpy as np
+import pytest
+
+from assay.cli.report import csv_of
+from assay.model.record import totals
+from assay.model.trial import WorkloadSpec
+from assay.record.folder import RunFolder
+from assay.report.analysis import analyse, read_run
+from assay.report.suitability import labels_of
+from assay.stats.suitability import Side, media_bytes, suitabilities
+from tests.builders import a_job, a_plan, a_record, a_trial, device_reports
+from tests.report.made_runs import page, write_run
+
+MB = 1_000_000
+COUNTERS = "org.apache.hadoop.mapreduce.TaskCounter"
+FILES = ("files", "tables")
+
+
+def requests(megabytes):
+    return {"bytes": round(megabytes * MB), "sequential_share": 1.0}
+
+
+def report(reads_mb, writes_mb):
+    return {
+        "reads": requests(reads_mb), "writes": requests(writes_mb), "busy_seconds": 1.0, "late": {"share": 0.0},
+        "joules": {"total": 1.0},
+    }  # fmt: skip
+
+
+def made(workloads, repetitions=5, stores=FILES, media_bytes_known=True, worth=0.2):
+    """A run: of each workload its MB for a second of computing, and its ratio of times, give or take a per cent."""
+    records = []
+    for repetition in range(1, repetitions + 1):
+        for name, (moved_mb, ratio) in workloads.items():
+            for store in stores:
+                trial = a_trial(len(records) + 1, repetition=repetition, workload=name)
+                trial = trial.model_copy(update={"store": store})
+                noise = (0.99, 1.0, 1.01)[(repetition + (store != stores[0])) % 3]
+                job = a_job(elapsed_s=30.0 * (ratio if store != stores[0] else 1.0) * noise)
+                job = job.model_copy(update={"counters": {COUNTERS: {"CPU_MILLISECONDS": 10_000}}})
+                reports = {
+                    "staging": report(999, 999),
+                    "run": report(6 * moved_mb, 3 * moved_mb),
+                    "write out": report(0, moved_mb),
+                }
+                devices = device_reports({"disk": reports}) if media_bytes_known else ()
+                records.append(a_record(trial, jobs=(job,), totals=totals((job,), ()), devices=devices))
+    return a_plan(*(record.trial for record in records)).model_copy(update={"worth": worth}), records
+
+
+LINE = {"grep": (40, 2.0), "sort": (20, 1.5), "rank": (4, 1.0), "cluster": (1, 0.7)}
+
+
+def test_a_workload_is_placed_by_what_all_media_moved_in_the_bases_run_and_its_write_out():
+    plan, records = made(LINE)
+    assert media_bytes(records[0]) == 10 * 40 * MB
+    (suited,) = suitabilities(plan, records)
+    assert (suited.base, suited.level) == FILES
+    placed = {one.levels["workload"]: one for one in suited.workloads}
+    assert {name: round(one.moved.value / MB) for name, one in placed.items()} == {
+        name: moved for name, (moved, _) in LINE.items()
+    }
+    assert {name: round(one.ratio.value, 2) for name, one in placed.items()} == {
+        name: pytest.approx(ratio, rel=0.02) for name, (_, ratio) in LINE.items()
+    }
+    assert [placed[name].side for name in LINE] == [Side.BASE, Side.BASE, Side.EITHER, Side.LEVEL]
+
+
+def test_the_line_is_that_of_least_squares_with_students_interval_and_crosses_where_it_says():
+    plan, records = made(LINE)
+    (suited,) = suitabilities(plan, records)
+    moved, ratios = np.log([[one.moved.value, one.ratio.value] for one in suited.workloads]).T
+    fitted, covariance = np.polyfit(moved, ratios, 1, cov="unscaled")
+    off = ((ratios - np.polyval(fitted, moved)) ** 2).sum() / 2
+    assert suited.line.slope == pytest.approx(fitted[0])
+    assert suited.line.deviation == pytest.approx(off**0.5)
+    place = log(8 * MB)
+    error = np.sqrt(off * (np.array([place, 1]) @ covariance @ np.array([place, 1])))
+    known = suited.line.ratio(8 * MB)
+    assert log(known.high / known.value) == pytest.approx(4.302653 * error)
+    crossing = suited.line.crossing(suited.base_suits_above)
+    assert suited.line.ratio(crossing.value).value == pytest.approx(1 / 0.8)
+    for end, side in ((crossing.low, "high"), (crossing.high, "low")):
+        assert getattr(suited.line.ratio(end), side) == pytest.approx(1 / 0.8, rel=0.02)
+
+
+def test_beyond_what_was_measured_the_line_crosses_nothing():
+    plan, records = made({"grep": (40, 4.1), "sort": (20, 2.56), "rank": (10, 1.6)})
+    (suited,) = suitabilities(plan, records)
+    assert suited.line.crossing(suited.base_suits_above) is None
+    assert "on the side of files all along" in analyse(plan, records).sections["suitability"].text()
+
+
+def test_a_flat_cloud_is_said_to_tell_nothing():
+    plan, records = made({"grep": (40, 1.1), "sort": (20, 1.6), "rank": (4, 0.9), "cluster": (1, 1.4)})
+    (suited,) = suitabilities(plan, records)
+    assert not suited.line.tells
+    assert "does not tell which suits it" in analyse(plan, records).sections["suitability"].text()
+
+
+def test_two_workloads_are_points_without_a_line():
+    plan, records = made({"grep": (40, 2.0), "rank": (4, 1.0)})
+    (suited,) = suitabilities(plan, records)
+    assert suited.line is None
+    assert "There is no line" in page(plan, records)
+    assert "fitted" not in analyse(plan, records).sections["suitability"].html()
+
+
+@pytest.mark.parametrize(
+    ("workloads", "changes"),
+    [
+        ({"grep": (40, 2.0)}, {}),
+        (LINE, {"stores": ("files",)}),
+        (LINE, {"media_bytes_known": False}),
+        (LINE, {"stores": ("files", "files")}),
+    ],
+)
+def test_nothing_is_said_where_it_answers_nothing(workloads, changes):
+    plan, records = made(workloads, **changes)
+    assert suitabilities(plan, records) == []
+    assert "suitability" not in page(plan, records)
+
+
+def test_without_repetitions_no_side_is_known_and_no_interval_is_drawn():
+    plan, records = made(LINE, repetitions=1)
+    (suited,) = suitabilities(plan, records)
+    assert {one.side for one in suited.workloads} == {Side.NOT_KNOWN_YET}
+    assert {one.ratio.low for one in suited.workloads} == {one.moved.low for one in suited.workloads} == {None}
+
+
+def test_of_three_levels_each_two_are_compared():
+    plan, records = made(LINE, stores=("files", "tables", "objects"))
+    assert [(one.base, one.level) for one in suitabilities(plan, records)] == [
+        ("files", "objects"), ("files", "tables"), ("objects", "tables")
+    ]  # fmt: skip
+
+
+def test_workloads_of_one_name_are_told_apart_by_what_differs():
+    plan, records = made({"rank": (4, 1.0), "grep": (40, 2.0)})
+    other = [
+        record.model_copy(update={"trial": record.trial.model_copy(update={
+            "id": f"{record.trial.id}-b", "workload": WorkloadSpec(name="rank", variant="tuned")})})
+        for record in records if record.trial.workload.name == "rank"
+    ]  # fmt: skip
+    (suited,) = suitabilities(plan, [*records, *other])
+    assert sorted(labels_of(suited.workloads)) == ["grep", "rank, paper", "rank, tuned"]
+
+
+def test_all_forms_have_the_same_figures_also_from_outlines(tmp_path, monkeypatch):
+    plan, records = made(LINE)
+    monkeypatch.setattr("assay.report.analysis.WHOLE_UP_TO", 3)
+    folder = write_run(tmp_path / "run", plan, records)
+    run = read_run(RunFolder(folder.path), details=False)
+    analysis = analyse(run.plan, run.records)
+    assert suitabilities(run.plan, run.records) == suitabilities(plan, records)
+    head, *rows = list(csv_of(run, analysis, "suitability"))
+    assert len(rows) == len(LINE)
+    assert "moved_bytes_per_cpu_s" in head
+    section = analysis.sections["suitability"]
+    assert max(map(len, section.text().splitlines())) <= 80
+    for form in (section.text(), section.markdown(), section.html()):
+        assert "The more a job moves for its computing, the longer it takes with tables" in form
+        assert "cluster" in form
+    assert '"side": "either"' in section.json()
+    assert section.html().count("<circle") >= len(LINE)
