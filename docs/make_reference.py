@@ -34,9 +34,11 @@ from assay.model.record import (
     DriveReports,
     JobRecord,
     Output,
+    Promise,
     Record,
     Sample,
     Stage,
+    StagedInput,
     Step,
     Totals,
 )
@@ -181,8 +183,8 @@ _MODELS: Mapping[str, type[Frozen]] = {
     for model in (
         Amount, AnswerSummary, Batch, CacheUse, CheaperChange, CheckedDataset, DeviceReport, DeviceRequests, Doubt,
         DriveReports, DriveSeen, DriveUse, DryRun, FaultReport, GraphFacts, HeartbeatsSeen, JobRecord, JobRow, Kept, Landed, LimitUse, LinkSeen, NoisePrior, Output, Plan,
-        PlannedTrial, Record, Redundancy, Room, RunSummary, Sample, ScaleCheck, ScaleReport, ScaleSeen, SiteShape, Stage, Step,
-        StrikeSeen, Totals, Trial, CheckResult,
+        PlannedTrial, Promise, Record, Redundancy, Room, RunSummary, Sample, ScaleCheck, ScaleReport, ScaleSeen, SiteShape, Stage, Step,
+        StagedInput, StrikeSeen, Totals, Trial, CheckResult,
         *(model for kind in ENGINES.values() for model in (kind.attempt, kind.log)),
     )
 }  # fmt: skip

@@ -35,7 +35,9 @@ def lived():
         def live(staged_by):
             trial = a_trial().model_copy(update={"engine": "thinker", "store": "head"})
             store, placer = FakeStore(script), FakePlacer(script, trial)
-            memory = SimpleNamespace(services=(), open=lambda _: store, placer=lambda *_: placer)
+            memory = SimpleNamespace(
+                services=(), open=lambda _: store, placer=lambda *_: placer, promise=STORES["hdfs"].promise
+            )
             STORES.add("head", memory)
             for name, engine in (("thinker", Thinker), ("porter", FakeEngine)):
                 opened = EngineKind(open=lambda context, engine=engine: engine(script, trial, context.store))

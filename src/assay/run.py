@@ -208,13 +208,14 @@ def _estimate(trial: Trial, setup: TrialSetup, progress: Progress) -> ResourceEs
     if isinstance(spec, ExistingSpec) or not setup.kinds.platform.ours:
         return estimate.model_copy(update={"disk_bytes": 0, "memory_bytes": 0})
     nodes = spec.nodes
-    copies = setup.kinds.store.copies(trial.settings.properties, nodes)
+    store, own = setup.kinds.store, trial.settings.properties
+    kept_bytes = estimate.disk_bytes + (store.space_factor(own) - 1) * workload.input.size().bytes
     stack = setup.kinds.stack
     costs = stack.costs
-    disk = copies * estimate.disk_bytes + nodes * costs.disk_mb * MIB
+    disk = round(store.promise(own, nodes).copies * kept_bytes) + nodes * costs.disk_mb * MIB
     in_memory = disk if any(medium.space().in_memory for medium in setup.platform.media()) else 0
     bound = (spec.limit_memory_bytes or 1 << 56) * nodes
-    properties = {**trial.settings.properties, **trial.workload.hadoop}
+    properties = {**own, **trial.workload.hadoop}
     tasks_bytes = stack.tasks_bytes(properties, min(nodes * spec.memory_mb, bound // MIB), estimate.disk_bytes)
     # Tasks are gone when the output is verified, and the cluster is not; what is bounded takes no more than that.
     cluster = stack.memory_bytes(nodes)

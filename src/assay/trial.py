@@ -27,12 +27,12 @@ from assay.model.medium import Device, Doubtful, Medium
 from assay.model.platform import Platform, RunningPlatform, TrialSetup
 from assay.model.probe import Scene
 from assay.model.progress import Progress
-from assay.model.record import DeviceReport, JobRecord, Output, Part
+from assay.model.record import DeviceReport, JobRecord, Output, Part, StagedInput
 from assay.model.result import TrialResult
 from assay.model.scale import ScaleReport, StrikeSeen
 from assay.model.service import Stack
 from assay.model.signature import Signature
-from assay.model.store import Counting, Placer, Redundant, Store
+from assay.model.store import Counting, Placer, Redundant, Store, own_paths, put_bytes
 from assay.model.task import TaskAttempt
 from assay.model.trial import Landed, Trial
 from assay.plan.layout import lay_out
@@ -137,7 +137,9 @@ def _live(setup: TrialSetup, parts: TrialParts, progress: Progress) -> None:
                 size = running.store.size_bytes(workload.output_path)
                 output = Output(path=workload.output_path, bytes=size, summary=report.result)
                 parts.verified = Verified(
-                    (output,), (*_all_kept(losses), *_verdicts(lambda: workload.verify(running.store, report)))
+                    (output,),
+                    (*_all_kept(losses), *_verdicts(lambda: workload.verify(running.store, report))),
+                    _staged(setup, running.store, trial),
                 )
 
 
@@ -292,8 +294,12 @@ def writing_out(devices: Sequence[Device]) -> Iterator[None]:
 
 
 def _landings(placer: Placer | None, when: Literal["staged", "run"], paths: Mapping[str, str]) -> list[Landed]:
-    """Where the bytes of some roles lie now, each below a path of the store; nothing where nobody can see."""
-    return [placer.landed(role, when, path) for role, path in paths.items()] if placer is not None else []
+    """Where the bytes of some roles, and of those that the store keeps beside them, lie now, each below its path.
+
+    Nothing where nobody can see.
+    """
+    every = {**own_paths(placer), **paths}
+    return [placer.landed(role, when, path) for role, path in every.items()] if placer is not None else []
 
 
 def _lying(trial: Trial, layout: Layout, counted: Sequence[Landed]) -> list[Landed]:
@@ -315,6 +321,17 @@ def lying(role: str, directories: Sequence[Directory]) -> Landed:
     total = sizes.total()
     shares = {medium: size / total for medium, size in sizes.items() if size}
     return Landed(role=role, when="run", bytes=total, shares=shares)
+
+
+def _staged(setup: TrialSetup, store: Store, trial: Trial) -> StagedInput | None:
+    """How much was staged, and what the store promised of it; None where nobody knows how it is configured."""
+    if not setup.kinds.platform.ours:
+        return None
+    workload = setup.workload()
+    known = put_bytes(store, workload.input_path)
+    size = round(workload.input.size().bytes) or None if known is None else known
+    promise = setup.kinds.store.promise(trial.settings.properties, max(1, len(trial.cluster.workers)))
+    return StagedInput(bytes=size, basis="estimated" if known is None else "measured", promise=promise)
 
 
 @contextmanager

@@ -25,6 +25,7 @@ from assay.model.record import (
     Part,
     Record,
     Sample,
+    StagedInput,
     Status,
     Step,
     Totals,
@@ -105,10 +106,11 @@ class Settled(NamedTuple):
 
 
 class Verified(NamedTuple):
-    """The outputs, and what their checks say."""
+    """The outputs, what their checks say, and how much had been staged."""
 
     outputs: Sequence[Output] = ()
     verdicts: Sequence[CheckResult] = ()
+    staged: StagedInput | None = None
 
 
 class IntervalEnd(NamedTuple):
@@ -215,6 +217,7 @@ class TrialParts:
             settings={**self.started.settings, **self.ran.settings},
             dataset=self.dataset,
             steps=tuple(self.steps),
+            staged=self.verified.staged,
             staging_jobs=tuple(self.remembered.staging_jobs),
             jobs=tuple(self.remembered.jobs),
             totals=self.totals,

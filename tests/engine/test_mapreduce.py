@@ -36,7 +36,7 @@ def engine_with(tmp_path):
     """Makes an engine whose `hadoop` is a shell script with the given body; `$report` is the report's file."""
     with Lease(tmp_path / "state", "test") as lease:
 
-        def make(body, failure=lambda: None, store=None, **more):
+        def make(body, failure=lambda: None, store=None, properties=None, **more):
             hadoop = tmp_path / "hadoop"
             hadoop.write_text(f'#!/bin/bash\necho "$@" >{tmp_path}/arguments\nreport="${{@: -1}}"\n{body}\n')
             hadoop.chmod(hadoop.stat().st_mode | stat.S_IXUSR)
@@ -45,12 +45,21 @@ def engine_with(tmp_path):
                 environment=lease.environment(os.environ), **more,
             )  # fmt: skip
             context = EngineContext(cluster, store or FakeStore(Script()), Path("/jobs.jar"), tmp_path, failure)
-            return MapReduce(context)
+            return MapReduce(context._replace(properties=properties or {}))
 
         yield make
 
 
 LAUNCH = Launch(command="triangles", input="/in", output="/out", options=("--x", "1"), properties={"a.b": "c"})
+
+
+def test_an_engines_own_properties_go_with_each_of_its_jobs_beneath_theirs(engine_with, tmp_path):
+    engine = engine_with(
+        f"cat >\"$report\" <<'J'\n{json.dumps(REPORT)}\nJ", properties={"a.b": "of all", "table.policy": "HOT"}
+    )
+    engine.run(LAUNCH, Silent())
+    words = (tmp_path / "arguments").read_text().split()
+    assert {word for word in words if word.startswith("-D")} == {"-Da.b=c", "-Dtable.policy=HOT"}
 
 
 def test_a_launch_is_a_hadoop_jar_command_and_its_report(engine_with, tmp_path):

@@ -95,4 +95,4 @@ def test_bytes_land_where_their_store_says(divided, stores):
 @pytest.mark.parametrize("name", ["hbase-to-hdfs", "hdfs-to-hbase"])
 def test_their_stack_has_the_services_of_both(name):
     assert {"hbase", "hdfs", "zookeeper"} <= {service.name for service in stack_of(name).services}
-    assert STORES[name].copies({"dfs.replication": "3"}, 2) == 2
+    assert STORES[name].promise({"dfs.replication": "3"}, 2).copies == 2

@@ -12,10 +12,13 @@ from assay.model.errors import AssayError, BadInputError
 from assay.model.fault import Kept
 from assay.model.installed import stack_of
 from assay.model.layout import Directory, Layout
+from assay.model.registry import STORES
 from assay.model.service import NodeContext
-from assay.model.store import Files, put_all
+from assay.model.store import Files, input_properties, put_all, put_bytes
+from assay.node.local import LocalNode
+from assay.store.divided import DividedPlacer
 from assay.store.hbase import HbasePlacer
-from assay.store.hbase_service import POLICY
+from assay.store.hbase_service import LOGS_FOLDER, POLICY, of_input
 from assay.store.hbase_tables import HbaseTables
 
 # What `hadoop fs` does with tables, as far as it is used: a table is a folder, and a region a file in it.
@@ -191,6 +194,89 @@ def test_bytes_land_where_the_blocks_of_a_paths_tables_are(tmp_path):
     landed = HbasePlacer(Folders(), directories).landed("input", "staged", "/run/input")
     assert (landed.bytes, landed.of_bytes) == (12, 12)
     assert landed.shares == {"a": 5 / 12, "b": 7 / 12}
+
+
+def test_the_servers_logs_land_where_their_blocks_are(tmp_path):
+    for place, block, size in (("a", 3, 1000), ("b", 4, 50)):
+        folder = tmp_path / place / "current" / "BP-1" / "current" / "rbw"
+        folder.mkdir(parents=True)
+        (folder / f"blk_{block}").write_bytes(bytes(size))
+    (tmp_path / "b" / "in_use.lock").write_bytes(bytes(500))
+    directories = [Directory(path=tmp_path / place, medium=place) for place in ("a", "b")]
+    files = Folders()
+    files.blocks_of = {LOGS_FOLDER: {4: 0}}  # the length of an open file's block is not known yet
+    placer = HbasePlacer(files, directories)
+    assert placer.own_paths == {"log": LOGS_FOLDER}
+    landed = placer.landed("log", "staged", placer.own_paths["log"])
+    assert (landed.bytes, landed.shares, landed.trouble) == (50, {"b": 1.0}, None)
+    files.blocks_of = {LOGS_FOLDER: {5: 0}}
+    assert placer.landed("log", "run", LOGS_FOLDER).trouble == "none of its 1 blocks is in the folders of the media"
+
+
+def test_jobs_that_make_the_input_write_where_input_belongs():
+    placer = HbasePlacer(Folders(), (), of_input({POLICY: "ALL_SSD"}))
+    assert input_properties(placer) == {POLICY: "HOT"}
+    assert input_properties(DividedPlacer(None, placer, None)) == {POLICY: "HOT"}
+    assert input_properties(DividedPlacer(None, None, placer)) == {}
+    assert DividedPlacer(None, None, placer).own_paths == placer.own_paths
+    assert of_input({}) == {}
+
+
+PUT, LOADED = "hbase.assay.sync", "hbase.assay.load"
+
+
+@pytest.mark.parametrize(
+    ("properties", "copies", "reach"),
+    [
+        ({}, 1, "memory"),
+        ({PUT: "hsync", "dfs.replication": "3"}, 2, "drives"),
+        ({PUT: "skipped"}, 1, "one server"),
+        ({PUT: "hsync", LOADED: "bulk"}, 1, "memory"),
+        ({LOADED: "bulk", "dfs.datanode.synconclose": "true"}, 1, "drives"),
+    ],
+)
+def test_a_table_promises_what_its_log_or_its_files_do(properties, copies, reach):
+    for name in ("hbase", "hbase-to-hdfs"):
+        promise = STORES[name].promise(properties, 2)
+        assert (promise.copies, promise.reach) == (copies, reach)
+
+
+def test_a_table_needs_more_room_than_files():
+    puts, bulk = (STORES["hbase"].space_factor({LOADED: load}) for load in ("puts", "bulk"))
+    assert puts > bulk > STORES["hdfs"].space_factor({}) == 1
+    assert STORES["hdfs-to-hbase"].space_factor({}) == puts
+
+
+COUNTED = """\
+1795698001003 regionserver.Server: Context=regionserver, serverName=h, flushedOutputBytes=30, compactedInputBytes=20, \
+compactedOutputBytes=10
+1795698001001 regionserver.WAL: Context=regionserver, Hostname=h, writtenBytes=100
+1795698002003 regionserver.Server: Context=regionserver, serverName=h, flushedOutputBytes=40, compactedInputBytes=20, \
+compactedOutputBytes=10
+1795698002007 regionserver.WAL: Context=regionserver, Hostname=h, writ"""
+
+
+def test_the_newest_whole_counts_of_a_region_server_are_read(tmp_path):
+    (counters,) = (kind.counters for kind in STACK.daemons if kind.counters)
+    (tmp_path / "regionserver.counts").write_text(COUNTED[:100])
+    assert counters.read(LocalNode(), tmp_path / "regionserver.log") is None
+    (tmp_path / "regionserver.counts").write_text(COUNTED)
+    assert counters.read(LocalNode(), tmp_path / "regionserver.log") == (
+        1795698001001,
+        {
+            "log_written_bytes": 100.0, "flush_written_bytes": 40.0, "compaction_read_bytes": 20.0,
+            "compaction_written_bytes": 10.0,
+        },
+    )  # fmt: skip
+
+
+def test_bytes_that_were_put_are_counted_until_they_are_deleted(tables, tmp_path):
+    (tmp_path / "b.gz").write_bytes(gzip.compress(b"three\n" * 100))
+    tables.put(tmp_path / "b.gz", "/run/input/b.gz")
+    tables.write("/run/input/more.txt", [b"12345\n"])
+    assert put_bytes(tables, "/run/input") == 606
+    tables.delete("/run")
+    assert put_bytes(tables, "/run/input") is None
 
 
 def test_a_way_to_load_or_read_that_there_is_not_is_refused():

@@ -7,6 +7,7 @@ from http.client import HTTPConnection
 from urllib.parse import quote
 
 from assay.model.layout import INPUT, OUTPUT, Role
+from assay.model.record import Promise
 from assay.model.registry import SERVICES, STORES
 from assay.model.service import DaemonKind, Service
 from assay.model.trial import Landed
@@ -189,8 +190,11 @@ class KeyValue:
     holds = frozenset({"values"})
     services = (SERVICE.name,)
 
-    def copies(self, properties, nodes):
-        return 1
+    def promise(self, properties, nodes):
+        return Promise(copies=1, reach="one server")
+
+    def space_factor(self, properties):
+        return 1.0
 
     def open(self, cluster):
         return cluster.client(SERVICE.name, KeyValueStore)

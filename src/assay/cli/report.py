@@ -181,20 +181,22 @@ def csv_of(run: RunData, analysis: RunAnalysis, rows: Rows) -> Iterator[str]:
         )
     if rows == "suitability":
         return values.csv_lines(list(values.suitability_values(suitabilities(run.plan, run.records))))
-    known, uneven = values.efficiencies(run), values.unevenness(run)
+    known, uneven, staged = values.efficiencies(run), values.unevenness(run), values.stagings(run)
     if rows == "trials":
         lines = list(values.trial_values(run.records, run.predicted))
         trials = [str(line["trial"]) for line in lines]
         energies = [values.energy_values([known.get(trial)]) for trial in trials]
         several = [[own] if (own := uneven.get(trial)) else [] for trial in trials]
+        took = [[use] if (use := staged.get(trial)) else [] for trial in trials]
     else:
         lines = [values.combination_values(row) for row in analysis.rows]
         energies = values.row_energies(analysis.rows, run.records, known)
         several = values.of_rows(analysis.rows, run.records, uneven)
+        took = values.of_rows(analysis.rows, run.records, staged)
     spread = map(values.imbalance_values, several)
-    return values.csv_lines(
-        [{**line, **energy, **imbalance} for line, energy, imbalance in zip(lines, energies, spread, strict=True)]
-    )
+    staging = [values.staging_values(uses, known=bool(staged)) for uses in took]
+    columns = zip(lines, energies, spread, staging, strict=True)
+    return values.csv_lines([{name: value for of in row for name, value in of.items()} for row in columns])
 
 
 def emit(lines: Iterator[str], out: Path | None) -> None:

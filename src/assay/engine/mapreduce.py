@@ -236,7 +236,7 @@ class MapReduce:
         self._environment = with_classpath(self._cluster.environment, list(map(str, self._cluster.job_jars)))
         # Nodes of Assay's own have them; those of another cluster get them with each job, as by Hadoop's `-libjars`.
         sent = ",".join(jar.as_uri() for jar in self._cluster.job_jars) if self._cluster.outlives else ""
-        self._sends: Mapping[str, str] = {"tmpjars": sent} if sent else {}
+        self._sends: Mapping[str, str] = {**context.properties, **({"tmpjars": sent} if sent else {})}
         self._progressed = context.progressed
         self._history = HistoryServer(
             self._cluster.addresses["historyserver"], connect=self._cluster.connect, ca_file=self._cluster.ca_file,

@@ -144,7 +144,7 @@ class EngineContext(NamedTuple):
 
     `store` holds the trial's data. The engine writes its own files into `scratch`, which lives as long as the trial.
     `failure` tells whether something has died that a job would wait for; `progressed` wants to know at once how far a
-    running job is.
+    running job is. `properties` are those of all its jobs, beneath their own.
     """
 
     cluster: RunningCluster
@@ -153,6 +153,7 @@ class EngineContext(NamedTuple):
     scratch: Path
     failure: Callable[[], str | None]
     progressed: Callable[[StageProgress], None] = unheard
+    properties: Mapping[str, str] = {}
 
 
 class StageKind(NamedTuple):

@@ -142,6 +142,12 @@ def traffic_names() -> Mapping[str, str]:
     return {series: name for service in SERVICES.values() for series, name in service.traffic.items()}
 
 
+def counter_titles() -> Mapping[str, str]:
+    """What reports call what daemons count, by the series of the probe `daemon-counters`."""
+    counters = [daemon.counters for service in SERVICES.values() for daemon in service.daemons if daemon.counters]
+    return {series: title for each in counters for series, title in each.titles.items()}
+
+
 def notes_of(records: Iterable[Record], note: Callable[[Service], str]) -> list[str]:
     """What the services of these trials explain to a report's readers, each once; those not installed say nothing."""
     stacks: dict[tuple[str, str], Stack] = {}

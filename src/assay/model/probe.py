@@ -22,6 +22,7 @@ from assay.model.layout import Layout
 from assay.model.node import Node, ReadableNode
 from assay.model.quantity import Kind, kind_among
 from assay.model.record import Amount, Basis, Part, Sample
+from assay.model.service import Counters
 from assay.model.signature import Counted, Requests
 from assay.model.trial import Landed
 
@@ -103,6 +104,15 @@ class ForeignCluster(NamedTuple):
         return names
 
 
+class CountingDaemon(NamedTuple):
+    """A daemon that counts what it does: its role, its node's name, its log, and how its counts are read there."""
+
+    role: str
+    node: str
+    log: Path
+    counters: Counters
+
+
 class Scene(NamedTuple):
     """What there is to be measured.
 
@@ -110,6 +120,7 @@ class Scene(NamedTuple):
     workers' daemons take copies of data from their like. Without any `nodes` it is only this machine that can be
     measured, and with a `foreign` cluster only that and what `sources` read there. `elsewhere` are the processes of
     other nodes that share this machine: they and what they start are none of this node's, whoever started them.
+    `counting` are the daemons of Assay's own cluster that count what they do.
     """
 
     layout: Layout
@@ -121,6 +132,7 @@ class Scene(NamedTuple):
     foreign: ForeignCluster | None = None
     copied: frozenset[str] = frozenset()
     sources: "tuple[NodeSource, ...]" = ()
+    counting: tuple[CountingDaemon, ...] = ()
 
     def on(self, node: Node) -> "Scene":
         """What of it is on one of the nodes."""
@@ -129,6 +141,7 @@ class Scene(NamedTuple):
             processes=tuple(process for process in self.processes if process.node in names),
             disks=tuple(disk for disk in self.disks if disk.node in names),
             elsewhere=frozenset(process.pid for process in self.processes if process.node not in names),
+            counting=tuple(daemon for daemon in self.counting if daemon.node in names),
         )
 
 

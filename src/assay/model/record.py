@@ -167,6 +167,41 @@ class Step(Frozen):
     """How long it took."""
 
 
+Reach = Literal["drives", "memory", "one server"]
+
+
+class Promise(Frozen):
+    """What a store guarantees of a byte once it has said that it has it."""
+
+    copies: int
+    """The copies that there are."""
+    reach: Reach
+    """How far each is: on the `drives` of its server (synced: it outlives a loss of power), in its server's `memory`,
+    to be written to drives later, or, whatever the copies, in the memory of `one server` alone."""
+
+    @property
+    def words(self) -> str:
+        """`3 copies on drives`."""
+        if self.reach == "one server":
+            return "nothing but one server's memory"
+        return f"{self.copies} {'copy' if self.copies == 1 else 'copies'} {_WHERE[self.reach]}"
+
+
+_WHERE = {"drives": "on drives", "memory": "in memory, on drives later"}
+
+
+class StagedInput(Frozen):
+    """What was staged, on a cluster of Assay's own."""
+
+    bytes: int | None
+    """Bytes of the input, one copy of them, as they were brought into the store: lines without what the store adds.
+    Null if nobody knows."""
+    basis: Basis
+    """`measured`, or `estimated` where a job made the input and nothing counted its bytes."""
+    promise: Promise
+    """What the store guaranteed when staging had ended."""
+
+
 class DeviceRequests(Frozen):
     """Requests of one sort that a device answered; further figures are the medium's own."""
 
@@ -280,6 +315,8 @@ class Record(Frozen):
     """Counts of the graph; null without a graph, or if the trial failed before."""
     steps: tuple[Step, ...]
     """The steps of the trial."""
+    staged: StagedInput | None = None
+    """What was staged; null on an existing cluster, or if the trial failed before."""
     staging_jobs: tuple[JobRecord, ...] = ()
     """The jobs that brought the input into its normal form."""
     jobs: tuple[JobRecord, ...] = ()

@@ -13,6 +13,8 @@ from typing import Any, NamedTuple
 from assay.model.cluster import EmbeddedSpec
 from assay.model.existing import ExistingDaemon
 from assay.model.layout import Layout, Role, in_order
+from assay.model.node import NodeFiles
+from assay.model.quantity import Kind
 from assay.model.running_cluster import RunningCluster
 from assay.model.value_bounds import ValueBounds
 
@@ -64,6 +66,27 @@ class Heartbeats(NamedTuple):
     sender: str
 
 
+class Counts(NamedTuple):
+    """What a daemon had counted since it started, by series, and when that was (milliseconds since the epoch)."""
+
+    time_ms: int
+    values: Mapping[str, float]
+
+
+class Counters(NamedTuple):
+    """What a daemon on a cluster of Assay's own counts, as the probe `daemon-counters` reads it.
+
+    `series` declares what each counter is of, `titles` how reports call it. `read` finds the counts in files of the
+    daemon's node, from the path of its log; None where there are none yet; it may raise OSError. They are new every
+    `every_s` seconds.
+    """
+
+    series: Mapping[str, Kind]
+    titles: Mapping[str, str]
+    read: Callable[[NodeFiles, Path], Counts | None]
+    every_s: float = 1.0
+
+
 class DaemonKind(NamedTuple):
     """A daemon that a service brings to a cluster of Assay's own.
 
@@ -111,6 +134,8 @@ class DaemonKind(NamedTuple):
     """Arguments of a first run, which makes an empty folder `name` in the neutral directory."""
     heartbeats: Heartbeats | None = None
     """How its workers' heartbeats are counted, if it counts them."""
+    counters: Counters | None = None
+    """What it counts of itself."""
 
     @property
     def name(self) -> str:

@@ -7,6 +7,7 @@ from typing import Literal, NamedTuple, Protocol, runtime_checkable
 
 from assay.model.fault import Kept, Redundancy
 from assay.model.layout import Directory, Layout
+from assay.model.record import Promise
 from assay.model.running_cluster import RunningCluster
 from assay.model.trial import Landed
 
@@ -130,6 +131,21 @@ def put_all(store: Store, files: Iterable[tuple[Path, str]]) -> None:
         store.put(source, path)
 
 
+@runtime_checkable
+class Measuring(Protocol):
+    """What a store also is that keeps what it is given in another form, and counts it as it was given."""
+
+    def put_bytes(self, path: str) -> int | None:
+        """Bytes that were put below a path, one copy; None where a job has written there, or nobody has."""
+
+
+def put_bytes(store: Store, path: str) -> int | None:
+    """Bytes that were brought below a path, as they were given: files are kept so. None where nobody knows."""
+    if isinstance(store, Measuring):
+        return store.put_bytes(path)
+    return store.size_bytes(path) if isinstance(store, Files) else None
+
+
 class Placer(Protocol):
     """Steers what is written into a store to the media of its role, and tells where it landed."""
 
@@ -138,6 +154,32 @@ class Placer(Protocol):
 
     def landed(self, role: str, when: Literal["staged", "run"], path: str) -> Landed:
         """Where a path's bytes lie now, whatever was wanted; no bytes when it is not there."""
+
+
+@runtime_checkable
+class Keeping(Protocol):
+    """What a placer also is whose store keeps bytes of further roles, such as its logs, at paths of its own."""
+
+    own_paths: Mapping[str, str]
+    """The paths by their roles: `landed` tells of these too."""
+
+
+@runtime_checkable
+class Steering(Protocol):
+    """What a placer also is whose store places what jobs write as their properties say."""
+
+    input_properties: Mapping[str, str]
+    """Those of jobs that write the input; others write output. Empty where that makes no difference."""
+
+
+def own_paths(placer: Placer | None) -> Mapping[str, str]:
+    """The paths that its store keeps of further roles."""
+    return placer.own_paths if isinstance(placer, Keeping) else {}
+
+
+def input_properties(placer: Placer | None) -> Mapping[str, str]:
+    """The properties of jobs that write the input, so that it lands on the media of its role."""
+    return placer.input_properties if isinstance(placer, Steering) else {}
 
 
 @runtime_checkable
@@ -156,8 +198,14 @@ class StoreKind(Protocol):
     services: tuple[str, ...]
     """The names of the services that keep its bytes."""
 
-    def copies(self, properties: Mapping[str, str], nodes: int) -> int:
-        """How many copies of each byte a cluster of Assay's own keeps, with these properties on so many nodes."""
+    def promise(self, properties: Mapping[str, str], nodes: int) -> Promise:
+        """What it guarantees of data that it has taken, with these properties on so many nodes of Assay's own."""
+
+    def space_factor(self, properties: Mapping[str, str]) -> float:
+        """How many bytes it has on media for each copy of a byte that it is given, at the worst moment: an estimate.
+
+        What it writes twice counts twice while both are there: logs, flushed files, what compactions make of them.
+        """
 
     def open(self, cluster: RunningCluster) -> Store:
         """Open it by the clients of its services."""

@@ -87,10 +87,11 @@ class Landed(Frozen):
     role: str
     """The role."""
     when: Literal["staged", "run"]
-    """`staged`: before the jobs, of the input. `run`: after the jobs, of all roles."""
+    """`staged`: before the jobs, of the input and of what the store keeps beside it (logs). `run`: after the jobs, of
+    all roles."""
     bytes: int
-    """Input and output: the role's files in the store's directories. Intermediate data: spills and map
-    outputs, as they were closed during the run. Other roles: the files in their directories."""
+    """Input, output and the store's logs: the role's files in the store's directories. Intermediate data: spills and
+    map outputs, as they were closed during the run. Other roles: the files in their directories."""
     shares: Mapping[str, float]
     """The fraction of `bytes` on each medium; empty for 0 bytes."""
     of_bytes: int | None = None

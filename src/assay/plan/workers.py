@@ -72,7 +72,10 @@ def _impossible(fault: Fault, trial: Trial, kinds: TrialKinds) -> Iterator[str]:
     if nodes == 1:
         yield _on_the_only_node(fault, daemons, loses_data=loses_data)
     asked = {**trial.settings.properties, **trial.workload.hadoop}
-    if loses_data and min(store.copies(properties, nodes) for properties in (trial.settings.properties, asked)) == 1:
+    if (
+        loses_data
+        and min(store.promise(properties, nodes).copies for properties in (trial.settings.properties, asked)) == 1
+    ):
         yield (
             f"with one copy of each block the data of worker {fault.on} would be lost with it, and no job could go on; "
             "say replication: 2, or more"

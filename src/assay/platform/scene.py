@@ -15,7 +15,7 @@ from assay.host.mounts import Mount, mounts
 from assay.model.errors import AssayError
 from assay.model.layout import Layout
 from assay.model.medium import Medium, Watchable
-from assay.model.probe import CLIENTS, Scene, WatchedDisk, WatchedProcess
+from assay.model.probe import CLIENTS, CountingDaemon, Scene, WatchedDisk, WatchedProcess
 from assay.model.running_cluster import RunningCluster
 from assay.model.service import DaemonKind
 
@@ -58,7 +58,15 @@ def build_scene(running: RunningCluster, layout: Layout, media: Sequence[Medium]
     ports = {}
     with suppress(AssayError, OSError):
         ports = dict(listening_ports(running, kinds))
+    counters = {kind.role: kind.counters for kind in kinds if kind.counters is not None}
+    counting = [
+        CountingDaemon(daemon.role, node.node.name, daemon.log, counters[daemon.role])
+        for node in running.nodes
+        for daemon in node.daemons
+        if daemon.role in counters
+    ]
     return Scene(
+        counting=tuple(counting),
         processes=(*daemons, *below, WatchedProcess(group="assay", pid=os.getpid(), children=CLIENTS)),
         disks=disks,
         layout=layout,

@@ -28,6 +28,7 @@ from assay.stats.instruments import elapsed_without_instruments_s, instruments_s
 from assay.stats.nodes import RESOURCES, Imbalance, imbalances, node_uses, transfers
 from assay.stats.predicted import PredictedLevel
 from assay.stats.sample import Trials, counts
+from assay.stats.staging import StagingUse, medians, staging_use
 from assay.stats.suitability import Suitability
 from assay.stats.summary import Row
 from assay.stats.timeline import Pieces
@@ -331,6 +332,16 @@ def unevenness(run: RunData) -> dict[str, tuple[Imbalance, ...]]:
         return {}
     found = {record.trial.id: imbalances(node_uses(record)) for record in run.whole_records()}
     return {trial: own for trial, own in found.items() if own}
+
+
+def stagings(run: RunData) -> dict[str, StagingUse]:
+    """What staging took in each trial whose record tells it."""
+    return {record.trial.id: use for record in run.whole_records() if (use := staging_use(record)) is not None}
+
+
+def staging_values(uses: Sequence[StagingUse], *, known: bool) -> dict[str, Value]:
+    """Medians over trials; no columns where no trial's record tells any (`known`)."""
+    return dict(medians(uses)) if known else {}
 
 
 def imbalance_values(found: Sequence[Sequence[Imbalance]]) -> dict[str, Value]:

@@ -1,9 +1,10 @@
 """What each node did in a trial, what passed between every two, and how unevenly the work was spread over the workers.
 
-All of it is of the jobs and of what was written out after them, and follows from what probes counted on each node.
+All of it follows from what probes counted on each node, in some parts of the trial: by default of the jobs and of what
+was written out after them.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from statistics import mean
 from typing import NamedTuple
 
@@ -12,7 +13,7 @@ from assay.model.host_names import HostNames
 from assay.model.installed import kind_of, series_kind, traffic_names
 from assay.model.network import Pair
 from assay.model.quantity import Kind
-from assay.model.record import Amount, Record
+from assay.model.record import Amount, Part, Record
 from assay.stats.energy import INSTRUMENTS, JOBS, NO_ENERGY, NODE, counted, energy_account, weakest
 
 CONTROL = "control"
@@ -95,13 +96,13 @@ def nodes_of(record: Record) -> tuple[str, ...]:
     return tuple(names) if len(names) > 1 else ()
 
 
-def transfers(record: Record) -> tuple[Transfer, ...]:
+def transfers(record: Record, parts: Collection[Part] = JOBS) -> tuple[Transfer, ...]:
     """What passed between every two nodes, in their order; nothing where it was not counted by pair."""
     nodes = nodes_of(record)
     passed: dict[Pair, dict[str, float]] = {}
     names = traffic_names()
     for amount in record.amounts:
-        pair = Pair.of(amount.subject) if _is_traffic(amount) else None
+        pair = Pair.of(amount.subject) if _is_traffic(amount, parts) else None
         if pair is not None and {pair.sender, pair.receiver} <= set(nodes) and amount.value:
             purpose = names.get(amount.series.removesuffix(_BYTES), CONTROL)
             by_purpose = passed.setdefault(pair, {})
@@ -114,18 +115,46 @@ def transfers(record: Record) -> tuple[Transfer, ...]:
     )
 
 
-def node_uses(record: Record) -> tuple[NodeUse, ...]:
-    """Return the use of each node; none where there is only one."""
+def traffic_bytes(record: Record, parts: Collection[Part] = JOBS) -> dict[str, float]:
+    """Bytes of all traffic that was counted by purpose, also that of a node with itself; in the purposes' order."""
+    names, passed = traffic_names(), dict.fromkeys(purposes(), 0.0)
+    for amount in record.amounts:
+        if _is_traffic(amount, parts) and not amount.subject.startswith(_INTERFACE):
+            passed[names.get(amount.series.removesuffix(_BYTES), CONTROL)] += amount.value
+    return {purpose: count for purpose, count in passed.items() if count}
+
+
+def whole_use(record: Record, parts: Collection[Part] = JOBS) -> NodeUse:
+    """Return the use of all nodes together, or of the only one; without energy, and its network only of several."""
+    if uses := node_uses(record, parts):
+        return NodeUse(
+            "", is_worker=True, disks_estimated=any(use.disks_estimated for use in uses),
+            read_bytes=_sum([use.read_bytes for use in uses]),
+            written_bytes=_sum([use.written_bytes for use in uses]),
+            received_bytes=_sum([use.received_bytes for use in uses]),
+            sent_bytes=_sum([use.sent_bytes for use in uses]),
+            processor_s=_sum([use.processor_s for use in uses]),
+            memory_bytes=_sum([use.memory_bytes for use in uses]),
+        )  # fmt: skip
+    read_bytes, written_bytes, estimated = _disk_bytes(record, None, record.amounts, parts)
+    return NodeUse(
+        "", is_worker=True, read_bytes=read_bytes, written_bytes=written_bytes, disks_estimated=estimated,
+        processor_s=_groups_s(record.amounts, parts), memory_bytes=_memory_bytes(record.amounts, parts),
+    )  # fmt: skip
+
+
+def node_uses(record: Record, parts: Collection[Part] = JOBS) -> tuple[NodeUse, ...]:
+    """Return the use of each node; none where there is only one. Energy is that of the jobs' parts alone."""
     nodes = nodes_of(record)
     workers = record.trial.cluster.workers or nodes
-    seconds = {node: _processor_s(record, node) for node in nodes}
-    energies = _energies(record, nodes, seconds)
+    seconds = {node: _processor_s(record, node, parts) for node in nodes}
+    energies = _energies(record, nodes, seconds) if parts is JOBS else {}
     uses = []
     for node in nodes:
         of_node = [amount for amount in record.amounts if amount.node == node]
         network = [amount for amount in of_node if amount.probe == "network" and amount.subject != "interface lo"]
-        carrying = [amount for amount in network if amount.subject.startswith("interface ")]
-        read_bytes, written_bytes, estimated = _disk_bytes(record, node, of_node)
+        carrying = [amount for amount in network if amount.subject.startswith(_INTERFACE)]
+        read_bytes, written_bytes, estimated = _disk_bytes(record, node, of_node, parts)
         uses.append(
             NodeUse(
                 node=node,
@@ -133,11 +162,11 @@ def node_uses(record: Record) -> tuple[NodeUse, ...]:
                 read_bytes=read_bytes,
                 written_bytes=written_bytes,
                 disks_estimated=estimated,
-                received_bytes=_added(carrying, "received_bytes"),
-                sent_bytes=_added(carrying, "sent_bytes"),
-                within_bytes=_within(of_node, node),
+                received_bytes=_added(carrying, parts, "received_bytes"),
+                sent_bytes=_added(carrying, parts, "sent_bytes"),
+                within_bytes=_within(of_node, node, parts),
                 processor_s=seconds[node],
-                memory_bytes=_memory_bytes(of_node),
+                memory_bytes=_memory_bytes(of_node, parts),
                 energy=energies.get(node),
             )
         )
@@ -157,15 +186,20 @@ def imbalances(uses: Sequence[NodeUse]) -> tuple[Imbalance, ...]:
     return tuple(ratios)
 
 
-def _is_traffic(amount: Amount) -> bool:
-    if amount.probe != "network" or amount.part not in JOBS or amount.series == _ALL:
+_INTERFACE = "interface "
+
+
+def _is_traffic(amount: Amount, parts: Collection[Part]) -> bool:
+    if amount.probe != "network" or amount.part not in parts or amount.series == _ALL:
         return False
     return series_kind(amount.probe, amount.series) is Kind.BYTES
 
 
-def _within(of_node: Sequence[Amount], node: str) -> float | None:
+def _within(of_node: Sequence[Amount], node: str, parts: Collection[Part]) -> float | None:
     """Bytes that passed over a node's loopback interface: they are on no network."""
-    known = [amount.value for amount in of_node if _is_traffic(amount) and amount.subject.startswith(f"{node}: ")]
+    known = [
+        amount.value for amount in of_node if _is_traffic(amount, parts) and amount.subject.startswith(f"{node}: ")
+    ]
     return sum(known) if known else None
 
 
@@ -175,29 +209,37 @@ def _sum(values: Sequence[float | None]) -> float | None:
     return sum(known) if known else None
 
 
-def _added(amounts: Sequence[Amount], *series: str) -> float | None:
-    """Amounts of some series in the jobs' parts, added up."""
-    return _sum([amount.value for amount in amounts if amount.series in series and amount.part in JOBS])
+def _added(amounts: Iterable[Amount], parts: Collection[Part], *series: str) -> float | None:
+    """Amounts of some series in some parts, added up."""
+    return _sum([amount.value for amount in amounts if amount.series in series and amount.part in parts])
 
 
-def _disk_bytes(record: Record, node: str, of_node: Sequence[Amount]) -> tuple[float | None, float | None, bool]:
+_SHARED = "disk-shared"
+"""The doubt of a device that others use too."""
+
+
+def _disk_bytes(
+    record: Record, node: str | None, of_node: Sequence[Amount], parts: Collection[Part]
+) -> tuple[float | None, float | None, bool]:
     """Read and written, and whether it is what the node's processes did; by its drives' own reports where it has them.
 
-    The counters of a device that several nodes share can't be told apart by node.
+    The counters of a device that several nodes, or other programs, share can't be told apart. The only node is None.
     """
     media = [medium.name for medium in record.trial.media if not kind_of(medium).in_memory]
     if media and all(map(record.reports_of, media)):  # a node without drives, such as the master, has no figures
         drives = [reports for medium in media for reports in record.reports_of(medium, node)]
-        reports = [report for drive in drives for part, report in drive.items() if part in JOBS]
+        reports = [report for drive in drives for part, report in drive.items() if part in parts]
         read = [report.reads.bytes for report in reports if report.reads is not None]
         return _sum(read), _sum([report.writes.bytes for report in reports if report.writes is not None]), False
-    if not _one_machine(record):
+    shared = any(doubt.kind == _SHARED for doubt in record.doubts) if node is None else _one_machine(record)
+    if not shared:
         disks = [amount for amount in of_node if amount.probe == "disk"]
-        return _added(disks, "read_bytes"), _added(disks, "written_bytes"), False
+        return _added(disks, parts, "read_bytes"), _added(disks, parts, "written_bytes"), False
     processes = [amount for amount in of_node if amount.probe == "disk-processes" and amount.subject not in INSTRUMENTS]
-    written, cancelled = _added(processes, "written_bytes"), _added(processes, "cancelled_write_bytes")
+    written = _added(processes, parts, "written_bytes")
+    cancelled = _added(processes, parts, "cancelled_write_bytes")
     written_out = None if written is None else max(0.0, written - (cancelled or 0.0))
-    return _added(processes, "read_bytes"), written_out, True
+    return _added(processes, parts, "read_bytes"), written_out, True
 
 
 def _one_machine(record: Record) -> bool:
@@ -205,26 +247,31 @@ def _one_machine(record: Record) -> bool:
     return any((amount.probe, amount.node) == ("cpu", None) for amount in record.amounts)
 
 
-def _processor_s(record: Record, node: str) -> float | None:
+def _processor_s(record: Record, node: str, parts: Collection[Part]) -> float | None:
     """Return the processors' busy time of a node that is a machine, else that of its processes."""
     of_node = [amount for amount in record.amounts if amount.node == node]
     machine = [amount for amount in of_node if (amount.probe, amount.subject) == ("cpu", "machine")]
     if machine:
-        return _added(machine, "user_s", "system_s", "irq_s", "softirq_s")
+        return _added(machine, parts, "user_s", "system_s", "irq_s", "softirq_s")
+    return _groups_s(of_node, parts)
+
+
+def _groups_s(of_node: Sequence[Amount], parts: Collection[Part]) -> float | None:
+    """Return the processor time of its processes."""
     others = {*INSTRUMENTS, "cluster"}
     groups = [amount for amount in of_node if amount.probe == "processes" and amount.subject not in others]
-    return _added(groups, "user_s", "system_s")
+    return _added(groups, parts, "user_s", "system_s")
 
 
-def _memory_bytes(of_node: Sequence[Amount]) -> float | None:
-    """Peaks of the groups, which need not be of the same moment; the larger one of the jobs' parts."""
+def _memory_bytes(of_node: Sequence[Amount], parts: Collection[Part]) -> float | None:
+    """Peaks of the groups, which need not be of the same moment; the largest of the parts."""
     peaks = [
         _sum([
             amount.value for amount in of_node
             if (amount.probe, amount.series, amount.part) == ("processes", "resident_peak_bytes", part)
             and amount.subject not in INSTRUMENTS
         ])
-        for part in JOBS
+        for part in parts
     ]  # fmt: skip
     return max((peak for peak in peaks if peak is not None), default=None)
 

@@ -196,6 +196,7 @@ def doubts_of(records: Sequence[Record]) -> list[Doubt]:
         different_machines,
         programs_changed,
         media_changed,
+        promises_unequal,
         unexplained,
     )
     return [*trial_doubts.values(), *(doubt for look in of_run for doubt in look(records))]
@@ -327,6 +328,35 @@ PROGRAMS_CHANGED = doubt_kind(
 def programs_changed(records: Sequence[Record]) -> list[Doubt]:
     """A doubt for each service whose programs did not stay the same while the run went on."""
     return [PROGRAMS_CHANGED.doubt(change.words, change.part.name) for change in _changes(records, programs=True)]
+
+
+PROMISES_UNEQUAL = doubt_kind(
+    "promises-unequal",
+    "run",
+    when=(
+        "compared trials staged the same input with different guarantees: in copies, or in whether these were synced "
+        "to drives. Levels of Hadoop properties that the experiment itself varies are not compared here"
+    ),
+    why="who promises more writes more, or waits longer, so a difference may be the promise's and not the store's",
+    cure=(
+        "make the promises equal: the same `replication`, and logs and files that are synced alike "
+        "([how](experiment.md#what-a-store-promises))"
+    ),
+    severity=150,
+)
+
+
+def promises_unequal(records: Sequence[Record]) -> list[Doubt]:
+    """A doubt for each work whose trials were promised different things of the staged input."""
+    works: dict[object, dict[str, str]] = {}
+    for record in records:
+        if record.staged is not None and counts(record):
+            levels = tuple(sorted(record.trial.levels.items()))
+            key = (*(record.trial.factors[name] for name in WORK), levels)
+            works.setdefault(key, {}).setdefault(record.staged.promise.words, record.trial.id)
+    unequal = [promises for promises in works.values() if len(promises) > 1]
+    findings = ("; ".join(f"{words} ({trial})" for words, trial in promises.items()) for promises in unequal)
+    return [PROMISES_UNEQUAL.doubt(f"staged input is guaranteed differently: {finding}") for finding in findings]
 
 
 def _changes(records: Sequence[Record], *, programs: bool) -> list[Changed]:

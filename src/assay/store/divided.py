@@ -7,10 +7,23 @@ from typing import Literal
 
 from assay.model.fault import Kept
 from assay.model.layout import Layout
+from assay.model.record import Promise
 from assay.model.registry import SERVICES, STORES
 from assay.model.running_cluster import RunningCluster
 from assay.model.service import Service
-from assay.model.store import TABLES, Counting, Placer, Store, Streaming, below, put_all, raw
+from assay.model.store import (
+    TABLES,
+    Counting,
+    Placer,
+    Store,
+    Streaming,
+    below,
+    input_properties,
+    own_paths,
+    put_all,
+    put_bytes,
+    raw,
+)
 from assay.model.trial import Landed
 
 
@@ -48,6 +61,9 @@ class DividedStore:
     def lines(self, path: str) -> Iterator[bytes]:
         return self.store_of(path).lines(path)
 
+    def put_bytes(self, path: str) -> int | None:
+        return put_bytes(self.store_of(path), path)
+
     def size_bytes(self, path: str) -> int:
         return self.store_of(path).size_bytes(path)
 
@@ -67,6 +83,10 @@ class DividedPlacer:
     def __init__(self, store: DividedStore, of_input: Placer | None, of_output: Placer | None) -> None:
         self._store = store
         self._of_input, self._of_output = of_input, of_output
+        placers = [placer for placer in (of_input, of_output) if placer is not None]
+        self._by_role = {role: placer for placer in placers for role in own_paths(placer)}
+        self.input_properties = input_properties(of_input)
+        self.own_paths = {role: path for placer in placers for role, path in own_paths(placer).items()}
 
     def prepare(self, base: str, input_path: str) -> None:
         self._store.input_path = input_path
@@ -74,7 +94,8 @@ class DividedPlacer:
             placer.prepare(base, input_path)
 
     def landed(self, role: str, when: Literal["staged", "run"], path: str) -> Landed:
-        placer = self._of_input if self._store.store_of(path) is self._store.of_input else self._of_output
+        by_path = self._of_input if self._store.store_of(path) is self._store.of_input else self._of_output
+        placer = self._by_role.get(role, by_path)
         return Landed(role=role, when=when, bytes=0, shares={}) if placer is None else placer.landed(role, when, path)
 
 
@@ -90,9 +111,13 @@ class Divided:
         self._of_input, self._of_output = of_input, of_output
         SERVICES.add(self.name, Service(self.name, needs=(stack,), client=self._client))
 
-    def copies(self, properties: Mapping[str, str], nodes: int) -> int:
-        """Return the copies that the less careful store keeps."""
-        return min(STORES.find(name).copies(properties, nodes) for name in (self._of_input, self._of_output))
+    def promise(self, properties: Mapping[str, str], nodes: int) -> Promise:
+        """Return that of the store where the input is staged."""
+        return STORES.find(self._of_input).promise(properties, nodes)
+
+    def space_factor(self, properties: Mapping[str, str]) -> float:
+        """Return that of the store which takes more."""
+        return max(STORES.find(name).space_factor(properties) for name in (self._of_input, self._of_output))
 
     def open(self, cluster: RunningCluster) -> Store:
         return cluster.client(self.name, DividedStore)

@@ -5,27 +5,38 @@ from typing import Literal
 
 from assay.model.fault import Redundancy
 from assay.model.layout import Directory, Layout
+from assay.model.record import Promise, Reach
 from assay.model.registry import STORES
 from assay.model.running_cluster import RunningCluster
 from assay.model.store import TABLES, Store
 from assay.model.trial import Landed
-from assay.store.hbase_service import HBASE, LOG, TABLES_FOLDER
+from assay.store.hbase_service import HBASE, LOAD, LOG, LOGS_FOLDER, PUTS, SYNC, TABLES_FOLDER, of_input
 from assay.store.hbase_tables import HbaseTables
 from assay.store.hdfs import HDFS_SERVICE, HdfsPlacer, WebHdfs, directories_of
+
+_REACH: Mapping[str, Reach] = {"hsync": "drives", "hflush": "memory", "skipped": "one server"}
+_CELLS = 1.5
+"""Bytes of a cell, with its key, column and time, for each byte of a line of about 100."""
 
 
 class HbasePlacer:
     """See `model.store.Placer`; each table is a folder of HDFS."""
 
-    def __init__(self, files: WebHdfs, directories: Sequence[Directory]) -> None:
+    def __init__(
+        self, files: WebHdfs, directories: Sequence[Directory], input_properties: Mapping[str, str] = {}
+    ) -> None:
         self._files, self._of_files = files, HdfsPlacer(files, directories)
+        self.own_paths = {LOG: LOGS_FOLDER}
+        self.input_properties = input_properties
 
     def prepare(self, base: str, input_path: str) -> None:
         """Place what jobs keep in files beside tables; tables are made with the policy of their role."""
         self._of_files.prepare(base, input_path)
 
     def landed(self, role: str, when: Literal["staged", "run"], path: str) -> Landed:
-        """Bytes of the block files of the tables at and below the path on each medium."""
+        """Bytes of the block files of the tables at and below the path, or of the servers' logs, on each medium."""
+        if role in self.own_paths:
+            return self._of_files.landed(role, when, path)
         name = path.strip("/").replace("/", ".")
         tables = [table for table in self._files.folders(TABLES_FOLDER) if f"{table}.".startswith(f"{name}.")]
         blocks = {
@@ -43,15 +54,24 @@ class Hbase:
     holds = frozenset({TABLES})
     services: tuple[str, ...] = (HBASE.name,)
 
-    def copies(self, properties: Mapping[str, str], nodes: int) -> int:
-        """Return the copies of a block of HDFS, where all of HBase's files are."""
-        return STORES.find(HDFS_SERVICE.name).copies(properties, nodes)
+    def promise(self, properties: Mapping[str, str], nodes: int) -> Promise:
+        """Return that of a put, which the log's sync gives, or that of files which are loaded."""
+        of_files = STORES.find(HDFS_SERVICE.name).promise(properties, nodes)
+        if properties.get(LOAD, PUTS) != PUTS:
+            return of_files
+        return of_files.model_copy(update={"reach": _REACH[properties.get(SYNC, "hflush")]})
+
+    def space_factor(self, properties: Mapping[str, str]) -> float:
+        """Return the factor of a table's cells, with the log and with what a compaction makes of all files."""
+        logged = properties.get(LOAD, PUTS) == PUTS and properties.get(SYNC) != "skipped"
+        return 2 * _CELLS + (_CELLS if logged else 0)
 
     def open(self, cluster: RunningCluster) -> Store:
         return cluster.client(HBASE.name, HbaseTables)
 
     def placer(self, cluster: RunningCluster, layout: Layout) -> HbasePlacer:
-        return HbasePlacer(cluster.client(HDFS_SERVICE.name, WebHdfs), directories_of(layout, LOG))
+        files = cluster.client(HDFS_SERVICE.name, WebHdfs)
+        return HbasePlacer(files, directories_of(layout, LOG), of_input(cluster.properties))
 
 
 STORES.add(HBASE.name, Hbase(), place=2)

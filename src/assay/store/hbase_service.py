@@ -14,6 +14,7 @@ from assay.model.registry import SERVICES
 from assay.model.running_cluster import RunningCluster, with_classpath
 from assay.model.service import Costs, DaemonKind, NodeContext, Programs, Service, SiteFile, Timer
 from assay.model.value_bounds import ValueBounds
+from assay.store.hbase_counters import COUNTERS, COUNTS, METRICS, METRICS_FILE, counting_to
 from assay.store.hbase_tables import SCHEME, HbaseTables
 from assay.store.hdfs import HDFS_SERVICE, data_dirs, directories_of, is_apart
 
@@ -24,7 +25,7 @@ POLICY = f"{_OF_TABLES}policy"
 _REGIONS = f"{_OF_TABLES}regions"
 ROOT = "/hbase"
 TABLES_FOLDER = f"{ROOT}/data/default"
-_LOGS_FOLDER = "/hbase-logs"
+LOGS_FOLDER = "/hbase-logs"
 _LOG_TYPE, _LOG_POLICY = "NVDIMM", "ALL_NVDIMM"
 """The storage type of the directories of the role `log`, whatever they lie on, and the policy that keeps to it."""
 _OF_INPUT, _OF_OUTPUT = "HOT", "ALL_SSD"
@@ -91,15 +92,17 @@ def _arguments(_node: NodeContext) -> Sequence[str]:
 
 
 HMASTER = DaemonKind(
-    "hmaster", "org.apache.hadoop.hbase.master.HMaster", classpath=_classpath, options=_OPTIONS, arguments=_arguments,
-    heap_mb=256, memory_mb=320, ports={_MASTER_PORT: "hbase master"}, sign="Master has completed initialization",
+    "hmaster", "org.apache.hadoop.hbase.master.HMaster", classpath=_classpath,
+    options=(*_OPTIONS, counting_to("/dev/null")), arguments=_arguments, heap_mb=256, memory_mb=320,
+    ports={_MASTER_PORT: "hbase master"}, sign="Master has completed initialization",
     # Earlier it would find the NameNode in safe mode, and then look again after 10 s.
     after="namenode",
 )  # fmt: skip
 REGIONSERVER = DaemonKind(
-    "regionserver", "org.apache.hadoop.hbase.regionserver.HRegionServer", classpath=_classpath, options=_OPTIONS,
-    arguments=_arguments, heap_mb=512, least_heap_mb=512, memory_mb=700, on_workers=True,
-    logged_ports={r"Bind to \S*:(\d+)": "hbase rpc"}, sign="Serving as", after="namenode", serves_only=True,
+    "regionserver", "org.apache.hadoop.hbase.regionserver.HRegionServer", classpath=_classpath,
+    options=(*_OPTIONS, counting_to(COUNTS)), arguments=_arguments, heap_mb=512, least_heap_mb=512, memory_mb=700,
+    on_workers=True, logged_ports={r"Bind to \S*:(\d+)": "hbase rpc"}, sign="Serving as", after="namenode",
+    serves_only=True, counters=COUNTERS,
 )  # fmt: skip
 
 
@@ -117,7 +120,7 @@ def _properties(node: NodeContext) -> Mapping[str, str]:
         "dfs.datanode.data.dir": data_dirs(node.layout, {LOG: _LOG_TYPE}),
         "hbase.cluster.distributed": "true",
         "hbase.rootdir": f"{namenode}{ROOT}",
-        "hbase.wal.dir": f"{namenode}{_LOGS_FOLDER}",
+        "hbase.wal.dir": f"{namenode}{LOGS_FOLDER}",
         "hbase.wal.storage.policy": _LOG_POLICY,
         "hbase.tmp.dir": str(node.layout.neutral / "tmp" / "hbase"),
         "hbase.zookeeper.quorum": zookeeper_host,
@@ -140,16 +143,21 @@ def _properties(node: NodeContext) -> Mapping[str, str]:
     }
 
 
+def of_input(properties: Mapping[str, str]) -> Mapping[str, str]:
+    """The properties of clients and jobs whose tables are input, on a cluster with these."""
+    return {POLICY: _OF_INPUT} if POLICY in properties else {}
+
+
 def _client(cluster: RunningCluster) -> HbaseTables:
-    staging = {POLICY: _OF_INPUT} if POLICY in cluster.properties else {}
     environment = with_classpath(cluster.environment, list(map(str, cluster.job_jars)))
-    return HbaseTables(cluster.hadoop, environment, staging, cluster.took, cluster.failure)
+    return HbaseTables(cluster.hadoop, environment, of_input(cluster.properties), cluster.took, cluster.failure)
 
 
+LOAD, PUTS, SYNC = f"{_OF_TABLES}load", "puts", f"{_OF_TABLES}sync"
 _CHOICES = {
-    "hbase.assay.load": ("puts", "bulk"),
+    LOAD: (PUTS, "bulk"),
     "hbase.assay.read": ("scan", "snapshot"),
-    "hbase.assay.sync": ("hsync", "hflush", "skipped"),
+    SYNC: ("hsync", "hflush", "skipped"),
     "hbase.assay.compaction": ("wait", "run-on"),
 }
 """How tables are loaded, read, logged and left, as `jobs/hbase` understands it."""
@@ -176,6 +184,7 @@ HBASE = Service(
     roles=(Role(LOG, "the write-ahead logs of region servers", follows=OUTPUT),),
     check=_check,
     properties=_properties,
+    files=lambda _node, _properties: {METRICS_FILE: METRICS},
     sites=(SiteFile("hbase-site.xml", ("hbase.", "zookeeper.")),),
     timers=(
         _SESSION,

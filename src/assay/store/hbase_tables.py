@@ -62,6 +62,7 @@ class HbaseTables:
         self._staging = [f"-D{name}={value}" for name, value in staging.items()]
         self._took, self._failure = took, failure
         self._put_lines: Counter[str] = Counter()
+        self._put_bytes: Counter[str] = Counter()
 
     def location(self, path: str) -> str:
         """Return the path with the scheme by which Hadoop's clients know that it is a table's."""
@@ -82,7 +83,7 @@ class HbaseTables:
     def write(self, path: str, pieces: Iterable[bytes]) -> None:
         """Add the lines of a stream, of which the last one needs no end; it is a client's standard input."""
         command = [str(self._hadoop), "fs", *self._staging, "-put", "-d", "-", self.location(path)]
-        lines, last = 0, b"\n"
+        lines, size, last = 0, 0, b"\n"
         with (
             tempfile.TemporaryFile() as errors,
             subprocess.Popen(command, stdin=subprocess.PIPE, stderr=errors, env=self._environment) as process,
@@ -92,7 +93,7 @@ class HbaseTables:
             try:
                 for piece in telling(filter(None, pieces), self._took):
                     stream.write(piece)
-                    lines, last = lines + piece.count(b"\n"), piece[-1:]
+                    lines, size, last = lines + piece.count(b"\n"), size + len(piece), piece[-1:]
                 stream.close()
             except BrokenPipeError:
                 pass  # the client says why
@@ -103,7 +104,9 @@ class HbaseTables:
                 errors.seek(0)
                 said = last_telling(errors.read().decode(errors="replace"), _is_complaint, silent=SILENT)
                 raise AssayError(f"lines could not be put into {self.location(path)}: {said}")
-        self._put_lines[path.rpartition("/")[0]] += lines + (last != b"\n")
+        table = path.rpartition("/")[0]
+        self._put_lines[table] += lines + (last != b"\n")
+        self._put_bytes[table] += size
 
     def lines(self, path: str) -> Iterator[bytes]:
         """Yield all rows of the tables at and directly below a path, each table's in the order of its keys."""
@@ -119,12 +122,16 @@ class HbaseTables:
         taken = self._count_put(path)
         return Kept(taken=taken, missing=max(0, taken - sum(1 for _ in self._rows(path)))) if taken else None
 
+    def put_bytes(self, path: str) -> int | None:
+        """Return the bytes of the lines, uncompressed."""
+        return sum(self._put_bytes[table] for table in self._tables_put(path)) or None
+
     def size_bytes(self, path: str) -> int:
         return self._files.size_bytes(self.location(path))
 
     def delete(self, path: str) -> None:
         for table in self._tables_put(path):
-            del self._put_lines[table]
+            del self._put_lines[table], self._put_bytes[table]
         self._files.delete(self.location(path))
 
     def _rows(self, path: str) -> Iterator[bytes]:

@@ -21,6 +21,7 @@ from assay.model.fault import Redundancy
 from assay.model.host_names import same_host
 from assay.model.layout import INPUT, NEUTRAL, OUTPUT, Directory, Layout, Role
 from assay.model.node import Connect
+from assay.model.record import Promise
 from assay.model.registry import SERVICES, STORES
 from assay.model.running_cluster import RunningCluster, telling, unnoticed
 from assay.model.service import (
@@ -312,7 +313,11 @@ class HdfsPlacer:
                 by_medium[directory.medium] = by_medium.get(directory.medium, 0) + size
         total = sum(by_medium.values())
         shares = {medium: size / total for medium, size in by_medium.items()}
-        return Landed(role=role, when=when, bytes=total, shares=shares, of_bytes=sum(expected.values()))
+        of_bytes = sum(expected.values())
+        # An open file's last block has no length yet: then only the file tells how long it is.
+        lost = bool(expected) and not total and not of_bytes
+        trouble = f"none of its {len(expected)} blocks is in the folders of the media" if lost else None
+        return Landed(role=role, when=when, bytes=total, shares=shares, of_bytes=of_bytes, trouble=trouble)
 
     def redundancy(self, lost: Sequence[Directory]) -> Redundancy:
         """By the block files in the lost directories, and by what the NameNode knows."""
@@ -334,6 +339,7 @@ class HdfsPlacer:
 
 _RPC = "dfs.namenode.rpc-address"
 _COPIES = "dfs.replication"
+_SYNCED = "dfs.datanode.synconclose"
 _LEAST_BLOCK = "dfs.namenode.fs-limits.min-block-size"
 _HEARTBEAT = "dfs.heartbeat.interval"
 # The lines of Hadoop 3's HttpServer2, DataXceiverServer, IPC server and DatanodeHttpServer.
@@ -501,9 +507,18 @@ class Hdfs:
     holds = frozenset({FILES})
     services: tuple[str, ...] = (HDFS_SERVICE.name,)
 
-    def copies(self, properties: Mapping[str, str], nodes: int) -> int:
-        """Return the copies of a block: at most one on each DataNode."""
-        return min(int(properties.get(_COPIES, "1")), nodes)
+    def promise(self, properties: Mapping[str, str], nodes: int) -> Promise:
+        """Return that of closed files, which DataNodes leave to the kernel unless they sync.
+
+        A DataNode has at most one copy of a block.
+        """
+        synced = properties.get(_SYNCED, "false").strip().lower() == "true"
+        copies = min(int(properties.get(_COPIES, "1")), nodes)
+        return Promise(copies=copies, reach="drives" if synced else "memory")
+
+    def space_factor(self, properties: Mapping[str, str]) -> float:
+        """Return 1: checksums are less than 1 %."""
+        return 1.0
 
     def open(self, cluster: RunningCluster) -> Store:
         return cluster.client(HDFS_SERVICE.name, Store)

@@ -1,0 +1,207 @@
+"""What staging took, as a section of a run's report: time, bytes, processors and memory, apart from the jobs'."""
+
+from collections.abc import Mapping, Sequence
+from statistics import median
+from typing import NamedTuple
+
+from assay.model.base import json_text
+from assay.model.naming import bytes_text
+from assay.model.record import Record
+from assay.model.registry import SECTIONS
+from assay.model.trial import Plan
+from assay.report.columns import RATIO, Column, fitted, grid
+from assay.report.nodes import TrialNodes, disks_note, node_columns, pair_columns
+from assay.report.templates import template
+from assay.report.words import seconds_text
+from assay.stats.sample import PLACEMENT, WORK, counts
+from assay.stats.staging import StagingUse, medians, staging_nodes, staging_use
+
+WIDTH = 78
+"""Of a terminal's line."""
+TITLE = "Staging"
+MOST_NODES = 6
+"""Trials whose nodes are shown one by one."""
+NOTE = (
+    "Medians of the trials. Input is one copy, as it was brought; read and written are bytes of all media until the "
+    "staged data was on them, and each amplification is bytes on media for each byte of input: written in all, written "
+    "for each copy, read, and what lies there when staging has ended, logs included."
+)
+COUNTED = "What the store's servers counted is one copy of their bytes."
+
+
+class StagedTrials(NamedTuple):
+    """The trials of one combination: its levels, and what staging each took."""
+
+    levels: Mapping[str, str]
+    uses: Sequence[StagingUse]
+
+    def middle(self, field: str) -> Mapping[str, float]:
+        """Medians of what was counted by name: `traffic` or `kinds`."""
+        counted: list[Mapping[str, float]] = [getattr(use, field) for use in self.uses]
+        names = dict.fromkeys(name for each in counted for name in each)
+        return {name: median(each.get(name, 0.0) for each in counted) for name in names}
+
+    @property
+    def promises(self) -> str:
+        """What the store guaranteed."""
+        return "; ".join(dict.fromkeys(use.promise.words for use in self.uses))
+
+
+class NodesOfTrial(NamedTuple):
+    """What the nodes of one trial did while it staged, and what passed between them."""
+
+    trial: str
+    nodes: TrialNodes
+
+    @property
+    def columns(self) -> list[Column]:
+        """What each node did."""
+        return node_columns(self.nodes)
+
+    @property
+    def pairs(self) -> list[Column]:
+        """What passed between every two, by purpose."""
+        return pair_columns(self.nodes)
+
+    @property
+    def note(self) -> str:
+        """Where the bytes of disks are from."""
+        return disks_note(self.nodes.uses)
+
+
+class StagingView(NamedTuple):
+    """A `SectionView`. `names` are the factors to tell combinations apart by."""
+
+    names: Sequence[str]
+    rows: Sequence[StagedTrials]
+    nodes: Sequence[NodesOfTrial]
+
+    @property
+    def is_news(self) -> bool:
+        """Whether it says more than that files were put: servers counted, or stores or promises differ."""
+        told = {(row.levels.get("store"), row.promises) for row in self.rows}
+        return len(told) > 1 or any(use.kinds for row in self.rows for use in row.uses)
+
+    def summary_html(self) -> str:
+        """A link to the section, where it is news."""
+        return '<a href="#staging">What staging took</a> is below.' if self.is_news else ""
+
+    def html(self) -> str:
+        """The tables, and each node's figures."""
+        return str(template("staging.html.j2").render(view=self, title=TITLE, notes=self._notes))
+
+    def text(self) -> str:
+        """The tables, where they are news."""
+        if not self.is_news:
+            return ""
+        return "\n".join([f"{TITLE}:", *fitted(self.figures, WIDTH), *fitted(self.counted, WIDTH)])
+
+    def markdown(self) -> str:
+        """The tables."""
+        tables = [grid(columns) for columns in (self.figures, self.counted) if columns]
+        return "\n\n".join([f"## {TITLE}", *tables, " ".join(self._notes)])
+
+    def json(self) -> str:
+        """The figures of each combination, and of each node."""
+        of_nodes = {one.trial: one.nodes for one in self.nodes}
+        return json_text(
+            [
+                {
+                    **row.levels, "trials": len(row.uses), "promise": row.promises, **medians(row.uses),
+                    "counted_bytes": row.middle("kinds"), "traffic_bytes": row.middle("traffic"),
+                    "nodes": {
+                        use.trial: {
+                            "nodes": [node._asdict() for node in of_nodes[use.trial].uses],
+                            "transfers": [transfer._asdict() for transfer in of_nodes[use.trial].transfers],
+                        }
+                        for use in row.uses
+                        if use.trial in of_nodes
+                    },
+                }
+                for row in self.rows
+            ]
+        )  # fmt: skip
+
+    @property
+    def figures(self) -> list[Column]:
+        """Time, bytes, amplification, processors and memory of each combination, and what was promised."""
+        middles = [medians(row.uses) for row in self.rows]
+
+        def cells(name: str, kind: str) -> list[str]:
+            return [_text(middle[name], kind) for middle in middles]
+
+        columns = [
+            Column("time", cells("staging_s", "s"), unit="s"),
+            Column("input", cells("staged_bytes", "bytes")),
+            Column("read", cells("staging_read_bytes", "bytes"), rank=4),
+            Column("written", cells("staging_written_bytes", "bytes"), rank=1),
+            Column("writes", cells("write_amplification", "ratio")),
+            Column("writes per copy", cells("write_amplification_of_copy", "ratio"), rank=6),
+            Column("reads", cells("read_amplification", "ratio"), rank=7),
+            Column("space", cells("space_amplification", "ratio")),
+            Column("processor", cells("staging_processor_s", "s"), unit="s", rank=5),
+            Column("memory", cells("staging_memory_bytes", "bytes"), rank=8),
+        ]
+        known = [column for column in columns if set(column.cells) != {"-"}]
+        promises = Column("guaranteed", [row.promises for row in self.rows], words=True, rank=2)
+        return [*self._names, *known, promises]
+
+    @property
+    def counted(self) -> list[Column]:
+        """What servers counted of their bytes, and what passed between processes, by purpose; none without either."""
+        columns: list[Column] = []
+        for field in ("kinds", "traffic"):
+            middles = [row.middle(field) for row in self.rows]
+            for name in dict.fromkeys(name for middle in middles for name in middle):
+                cells = [_text(middle.get(name), "bytes") for middle in middles]
+                columns.append(Column(name, cells, rank=len(columns)))
+        return [*self._names, *columns] if columns else []
+
+    @property
+    def _names(self) -> list[Column]:
+        return [Column(name, [row.levels[name] for row in self.rows], name=True) for name in self.names]
+
+    @property
+    def _notes(self) -> list[str]:
+        uses = [use for row in self.rows for use in row.uses]
+        estimated = "Bytes of input are an estimate where a job made it." if any(use.estimated for use in uses) else ""
+        processes = (
+            "Where others use a device too, read and written are what the processes did."
+            if any(use.disks_estimated for use in uses)
+            else ""
+        )
+        counted = COUNTED if any(use.kinds for use in uses) else ""
+        return [note for note in (NOTE, estimated, processes, counted) if note]
+
+
+def _staging(_: Plan, records: Sequence[Record]) -> StagingView | None:
+    """Make the section; None where no record says how much was staged."""
+    by_levels: dict[tuple[tuple[str, str], ...], list[Record]] = {}
+    for record in records:
+        if counts(record) and record.staged is not None:
+            by_levels.setdefault(tuple(sorted(record.trial.factors.items())), []).append(record)
+    rows = [
+        StagedTrials(dict(own[0].trial.factors), uses)
+        for own in by_levels.values()
+        if (uses := [use for record in own if (use := staging_use(record)) is not None])
+    ]
+    if not rows:
+        return None
+    nodes: list[NodesOfTrial] = []
+    for own in by_levels.values():
+        of_nodes, passed = staging_nodes(own[0])
+        if of_nodes and len(nodes) < MOST_NODES:
+            networks = own[0].trial.cluster.network.titles
+            nodes.append(NodesOfTrial(own[0].trial.id, TrialNodes(of_nodes, passed, (), networks)))
+    factors = dict.fromkeys((*WORK, *rows[0].levels))
+    names = [name for name in factors if len({row.levels.get(name) for row in rows}) > 1 and name != PLACEMENT]
+    return StagingView([*(names or ["workload"]), PLACEMENT], rows, nodes)
+
+
+def _text(value: float | None, kind: str) -> str:
+    if value is None:
+        return "-"
+    return {"bytes": bytes_text, "s": seconds_text, "ratio": RATIO}[kind](value)
+
+
+SECTIONS.add("staging", _staging, place=2)
