@@ -6,8 +6,9 @@ import subprocess
 import pytest
 
 from assay.model.doubt import Outcome
-from assay.model.record import Status
+from assay.model.record import Promise, Status
 from assay.model.registry import STORES
+from assay.stats.staging import staging_use
 from assay.store.hbase import Hbase
 from assay.store.hbase_tables import HbaseTables
 from tests.it.handwritten import TEXT, counted
@@ -18,6 +19,20 @@ pytestmark = pytest.mark.it
 def judged(record):
     assert record.status is Status.FINISHED, record.error
     return {verdict.outcome for verdict in record.verdicts}
+
+
+def check_staging(record, load):
+    """Bytes of input are those of its lines; servers have logged and flushed them only where they were put."""
+    use = staging_use(record)
+    assert use.promise == Promise(copies=1, reach="memory")
+    assert use.input_bytes is not None
+    assert not use.estimated
+    assert use.space_amplification > 1
+    logged = use.kinds["written to the log"]
+    assert (logged > use.input_bytes) == (load == "puts")
+    assert (use.kinds["flushed"] > use.input_bytes) == (load == "puts")
+    assert use.traffic["HDFS write"] > use.input_bytes
+    assert not {"daemon-counters-late", "landing-not-seen"} & {doubt.kind for doubt in record.doubts}
 
 
 def run_on_tables(place, workloads, load, read, datasets=""):
@@ -37,8 +52,9 @@ hadoop: {{hbase.assay.load: {load}, hbase.assay.read: {read}}}
         assert judged(record) == {Outcome.PASS}, record.verdicts
         staged = {landed.when: landed for landed in record.landed if landed.role == "input"}["staged"]
         assert staged.bytes == staged.of_bytes > 0
-        (log,) = [landed for landed in record.landed if landed.role == "log"]
+        (_, log) = [landed for landed in record.landed if landed.role == "log"]
         assert log.bytes > 0
+        check_staging(record, load)
         assert record.facts["programs.hbase.version"] == "2.6.4-hadoop3"
     return {record.trial.workload.name: record for record in records}
 
