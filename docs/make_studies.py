@@ -16,7 +16,8 @@ from benchmarks.studies_null import WRITTEN, NullRates
 
 from assay_extras.studies.drive_speed import CHART_FILE, at_speeds, read_speed_runs, speed_svg, speed_tables
 from assay_extras.studies.kept import read_kept
-from assay_extras.studies.overview import Compared, Overview, overview
+from assay_extras.studies.comparison import Judged
+from assay_extras.studies.overview import Compared, Overview, judged_by_runs, overview
 from assay_extras.studies.overview_view import (
     label,
     overview_markdown,
@@ -26,6 +27,7 @@ from assay_extras.studies.overview_view import (
     table,
     wrapped,
 )
+from assay_extras.studies.published import statements
 from assay_extras.studies.score_view import ScoreTable, headline, score_tables, short_headline
 from assay_extras.studies.values import Difference, Repeated, difference
 
@@ -166,6 +168,35 @@ def _difference_ratio(known: Difference) -> str:
     return _ratio(known.ratio, known.low, known.high)
 
 
+MOST_FINDINGS = 4
+"""Places of a statement that its reason tells."""
+
+
+def _storage_statements() -> str:
+    """What became of each statement of the storage subsystem study, and why."""
+    told = judged_by_runs(run for run in read_kept(RESULTS) if run.experiment.startswith("storage-"))
+    rows = [(one.id, one.claim, *_verdict(told.get(one.id, []))) for one in statements("storage")]
+    return table(("statement", "what the study says", "verdict", "reason"), rows)
+
+
+def _verdict(told: Sequence[tuple[str, Judged]]) -> tuple[str, str]:
+    """Of all runs: confirmed or refuted where one is and none is the other; the places that say so."""
+    spoken = [(label(name), one) for name, one in told if one.verdict != "not addressed"]
+    if not spoken:
+        reasons = dict.fromkeys(one.reason for _, one in told if "measures nothing" not in one.reason)
+        return "not judged", "; ".join(reasons) or "no run has measured it yet"
+    clear = [(name, one) for name, one in spoken if one.verdict != "undecided"]
+    found = {one.verdict for _, one in clear}
+    by_run: dict[str, list[str]] = {}
+    for name, one in clear if len(found) == 1 else spoken:
+        by_run[name] = [finding.text for finding in one.findings]
+    alike = {tuple(texts) for texts in by_run.values()}
+    texts = [f"{name}: {'; '.join(texts[:MOST_FINDINGS])}" for name, texts in by_run.items()]
+    if len(alike) == 1:  # all runs together
+        texts = ["; ".join(next(iter(alike))[:MOST_FINDINGS])]
+    return found.pop() if len(found) == 1 else "undecided", "; ".join(texts)
+
+
 def _page_cache() -> str:
     """SSD over hard disk within two page caches, how much that differs, and the thesis' ratios."""
     phases, sizes = ("map", "shuffle", "reduce"), ("192 MiB", "32 MiB")
@@ -203,6 +234,7 @@ BLOCKS: Mapping[str, Callable[[], str]] = {
     "studies score": lambda: _tables(score_tables(kept_overview()), wrapped(headline(kept_overview()))),
     "studies statements": lambda: wrapped(statements_words(kept_overview())),
     "studies findings": _findings,
+    "studies storage statements": _storage_statements,
     "studies page cache": _page_cache,
     "studies segments": _segments,
     "studies null runs": _null_runs,

@@ -87,49 +87,75 @@ def _joules(record: Record) -> dict[str, float]:
 
 
 def storage_values(record: Record, experiment: StudyExperiment) -> Iterator[tuple[Point, float]]:
-    """Bytes of drives and between nodes, in multiples of the input's, and the job's time; of k-means per iteration."""
-    workload = record.trial.workload
-    engine = record.trial.engine
-    read = sum(counted_by_tasks(engine, job.counters).get("store_read_bytes", 0) for job in record.jobs)
+    """Bytes of drives and between nodes, in multiples of the input's, and times; of k-means per iteration.
+
+    Times are left out where nodes shared processors that each should have had of its own.
+    """
+    trial = record.trial
+    workload, jobs = trial.workload, len(record.jobs)
+    read = _input_bytes(record)
     if record.totals is None or not read or workload.variant != "paper":
         return
-    jobs = len(record.jobs)
+    times = {"count": record.totals.elapsed_s}
     if workload.name == "word-frequency":
-        yield from _bytes(record, Point("word-frequency", "staging"), STAGING, read)
-        base = Point("word-frequency", "count")
-    elif workload.name == "k-means":
+        staging = Point("word-frequency", "staging", store=trial.store)
+        yield from _bytes(record, staging, STAGING, read)
+        base = staging.at("job", "count")
+        staging_s = [step.seconds for step in record.steps if step.name == "stage"]
+        times |= {"staging": staging_s[0], "staging and count": staging_s[0] + times["count"]} if staging_s else {}
+    elif workload.name == "k-means" and workload.options.get("unused", "0") == "0":
         count = experiment.points(int(workload.options.get("points", "1000000")))
-        base = Point("k-means", "iteration", f"k = {workload.options.get('k', '10')}", f"{count} points")
+        base = Point(
+            "k-means", "iteration", f"k = {workload.options.get('k', '10')}", f"{count} points", store=trial.store
+        )
+        times = {"iteration": times["count"] / jobs}
     else:
         return
     yield from _bytes(record, base, JOBS, read)
-    yield base, record.totals.elapsed_s / jobs
+    if not _shares_processors(record):
+        for job, seconds in times.items():
+            yield base._replace(job=job), seconds
+
+
+def _input_bytes(record: Record) -> float:
+    """What the jobs read of their input by its own bytes, without what a store adds; 0 where nobody knows."""
+    if record.staged is not None and record.staged.bytes:
+        return float(record.staged.bytes * len(record.jobs))
+    return sum(counted_by_tasks(record.trial.engine, job.counters).get("store_read_bytes", 0) for job in record.jobs)
+
+
+def _shares_processors(record: Record) -> bool:
+    """Whether several nodes ran on fewer processors than they stand for, and no scale model slowed them down."""
+    cluster = record.trial.cluster
+    if not cluster.workers or record.modelled:
+        return False
+    asked = None if cluster.limit_cpus is None else cluster.limit_cpus * (len(cluster.workers) + 1)
+    return asked is None or asked > record.machine.cores
 
 
 def _bytes(record: Record, base: Point, parts: tuple[Part, ...], input_bytes: float) -> Iterator[tuple[Point, float]]:
-    workers = record.trial.cluster.workers or tuple(node for node in nodes_of(record) if node != MASTER)
-    if not workers:
-        return
+    """Of all nodes; of several also their mean and most, the master's, and what passed between them."""
+    several = record.trial.cluster.workers or tuple(node for node in nodes_of(record) if node != MASTER)
     found = {"input": input_bytes}
     kinds = {"disk read": ("reads",), "disk write": ("writes",), "disk": ("reads", "writes")}
     for metric, sides in kinds.items():
-        of_nodes = [_drives(record, worker, parts, sides) for worker in workers]
+        of_nodes = [_drives(record, node, parts, sides) for node in several or (None,)]
         known = [one for one in of_nodes if one is not None]
-        if len(known) == len(workers):
-            found |= {f"mean {metric}": mean(known)}
-            if metric != "disk":
-                found |= {metric: sum(known), f"most {metric}": max(known)}
+        if len(known) == len(of_nodes):
+            found |= {f"mean {metric}": mean(known)} if several else {}
+            found |= {metric: sum(known)} if metric != "disk" else {}
+            found |= {f"most {metric}": max(known)} if several and metric != "disk" else {}
     own = [
         amount for amount in record.amounts if amount.node == MASTER and amount.part in parts and _is_a_daemons(amount)
     ]
     found |= {"master's disk": sum(one.value for one in own)} if own else {}
-    pairs = [one for one in record.amounts if one.part in parts and _is_between(one, {MASTER, *workers})]
+    pairs = [one for one in record.amounts if one.part in parts and _is_between(one, {MASTER, *several})]
     found |= {"network": sum(pair.value for pair in pairs)} if pairs else {}
     for metric, value in found.items():
         yield base.at("metric", metric), value / input_bytes
 
 
-def _drives(record: Record, node: str, parts: Collection[Part], sides: Collection[str]) -> float | None:
+def _drives(record: Record, node: str | None, parts: Collection[Part], sides: Collection[str]) -> float | None:
     """Bytes by the reports of a node's drives, else by its machine's counters; None where there are neither."""
     reports = [report for drive in record.devices if drive.node == node for report in drive.reports.items()]
     requests = [getattr(report, side) for part, report in reports if part in parts for side in sides]

@@ -283,6 +283,8 @@ SCALE_DECIDES: Mapping[StudyName, Mapping[str, str]] = {
     "thesis": thesis.SCALE_DECIDES, "hybrid": {}, "hpc": {}, "storage": {},
 }  # fmt: skip
 """By statement, which choice of the scaled experiments its verdict depends on."""
+ACROSS = storage.ACROSS
+"""Statements that all runs of a study judge together, as no experiment alone has all that they speak of."""
 SOURCES: Mapping[StudyName, str] = {
     "thesis": "M. Bakratsas, Hadoop-MapReduce performance on SSD for Complex Network analysis, master's thesis, "
     "University of Thessaly, 2015",

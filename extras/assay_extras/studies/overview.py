@@ -11,6 +11,7 @@ from typing import Literal
 
 from assay.model.base import Frozen
 from assay_extras.studies.comparison import (
+    ACROSS,
     CHECKS,
     NEVER,
     NEVER_SCALED,
@@ -28,7 +29,7 @@ from assay_extras.studies.comparison import (
 from assay_extras.studies.kept import StudyRun
 from assay_extras.studies.published import StudyName, contrasts, experiments, statements, study_experiment
 from assay_extras.studies.score import Judgeable, Score, scored
-from assay_extras.studies.values import LEAST_PAIRS, Difference, Point, Truth, level_text, student
+from assay_extras.studies.values import LEAST_PAIRS, Difference, Measured, Point, Truth, level_text, student
 
 GOAL_DECIDED, GOAL_AGREED = 0.7, 0.9
 """Shares of the comparisons that can be decided, and of those decided."""
@@ -200,15 +201,34 @@ def overview(runs: Iterable[StudyRun]) -> Overview | None:
     )  # fmt: skip
 
 
+def judged_by_runs(runs: Iterable[StudyRun]) -> dict[str, list[tuple[str, Judged]]]:
+    """By statement what each run says of it, with the run's experiment; all runs together of what only these tell."""
+    told: dict[str, list[tuple[str, Judged]]] = {}
+    together: dict[StudyName, list[StudyRun]] = {}
+    for run in runs:
+        experiment = study_experiment(run.experiment)
+        if experiment is not None:
+            together.setdefault(experiment.study, []).append(run)
+            for one in all_judged(experiment, run.measured):
+                told.setdefault(one.statement.id, []).append((run.experiment, one))
+    for of_study in together.values():
+        experiment = study_experiment(of_study[0].experiment)
+        every = Measured({values.point: values.repetitions for run in of_study for values in run.values})
+        for one in all_judged(experiment, every) if experiment is not None else ():
+            if one.statement.id in ACROSS:
+                own = [(name, one) for name, alone in told[one.statement.id] if alone.verdict != "not addressed"]
+                told[one.statement.id] = own or told[one.statement.id][:1]
+    return told
+
+
 def _statements(runs: Iterable[StudyRun]) -> tuple[StatementVerdicts, ...]:
     """In the order of the studies."""
     verdicts: dict[tuple[str, Verdict], dict[str, None]] = {}
     evidence: dict[str, list[Judged]] = {}
-    for run in runs:
-        experiment = study_experiment(run.experiment)
-        for judged_statement in all_judged(experiment, run.measured) if experiment is not None else ():
-            verdicts.setdefault((judged_statement.statement.id, judged_statement.verdict), {})[run.experiment] = None
-            evidence.setdefault(judged_statement.statement.id, []).append(judged_statement)
+    for statement_id, told in judged_by_runs(runs).items():
+        for name, judged_statement in told:
+            verdicts.setdefault((statement_id, judged_statement.verdict), {})[name] = None
+        evidence[statement_id] = list({id(one): one for _, one in told}.values())
     shown: tuple[Verdict, ...] = ("confirmed", "refuted", "undecided")
     return tuple(
         StatementVerdicts(

@@ -150,24 +150,33 @@ def _hpc_change(row: Mapping[str, str]) -> Contrast:
 
 def _storage_cell(row: Mapping[str, str]) -> Cell:
     point = Point(row["workload"], row["job"], row["settings"], row["dataset"], metric=row["metric"])
+    point = point.at("store", row["store"])
     return Cell(table=row["place"], point=point, value=float(row["value"]), derived=row["kind"] == "derived")
 
 
-def _storage_contrasts() -> tuple[Contrast, ...]:
-    """What was written beside what was read, and what the job did beside its staging.
+SET_UP = (("staging", "disk write"),)
+"""Job and metric of which the set-up alone tells that HBase has more: it writes lines to its log and to its table."""
 
-    All follow from the set-up: staging writes each block as often as `replication` says and reads nothing, the job
-    reads its input once and writes a small count.
+
+def _storage_contrasts() -> tuple[Contrast, ...]:
+    """HBase beside HDFS; and of HDFS what was written beside what was read, and what the job did beside its staging.
+
+    The latter follow from the set-up: staging writes each block as often as `replication` says and reads nothing, the
+    job reads its input once and writes a small count.
     """
     by_point = {cell.point: cell for cell in cells("storage")}
     storage_contrasts = []
-    fields: tuple[tuple[Field, Level], ...] = (("metric", "disk read"), ("job", "staging"))
+    fields: tuple[tuple[Field, Level], ...] = (("store", "hdfs"), ("metric", "disk read"), ("job", "staging"))
     for second, (field, level) in product(cells("storage"), fields):
-        first = by_point.get(second.point.at(field, level))
-        if first is not None and first != second and second.point.metric in {"disk read", "disk write"}:
-            percent = 100 * (second.value / first.value - 1)
-            change = _change(second.table, field, first.point, second.point, percent)
-            storage_contrasts.append(change.model_copy(update={"set_up": True}))
+        point = second.point
+        first = by_point.get(point.at(field, level))
+        if first is None or first == second:
+            continue
+        of_disks = point.store == "hdfs" and point.metric in {"disk read", "disk write"}
+        if field == "store" or of_disks:
+            change = _change(second.table, field, first.point, point, 100 * (second.value / first.value - 1))
+            set_up = field != "store" or (point.job, point.metric) in SET_UP
+            storage_contrasts.append(change.model_copy(update={"set_up": set_up}))
     return tuple(storage_contrasts)
 
 

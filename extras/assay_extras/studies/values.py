@@ -21,7 +21,7 @@ from assay.stats.noise import Residual, fit_prior, moderated
 Level = str | float
 Field = Literal[
     "workload", "job", "settings", "dataset", "medium", "metric", "size", "block", "buffer", "streams", "network",
-    "nodes",
+    "nodes", "store",
 ]  # fmt: skip
 PHASES = ("map", "shuffle", "merge", "reduce")
 Repeated = Mapping[int, float]
@@ -37,6 +37,7 @@ class Point(NamedTuple):
     `medium` is `hdd`, `ssd1` or `ssd2` in the thesis, the SSD's share in percent (`0` to `100`) in the hybrid study,
     `hdd` or `ssd` in the HPC study, whose `network` is `GbE` or `IPoIB` and whose `nodes` include the master.
     `metric` is a phase or task time, `elapsed` or `total` (the four phases added) in seconds, or one of `UNITS`.
+    `store` is where the storage subsystem study's input and output lie: `hdfs`, `hbase`, or `hbase-to-hdfs`.
     `size` is in GB: of a file in the thesis, of the data set in the hybrid study; `block` and `buffer` are in MB.
     """
 
@@ -52,6 +53,7 @@ class Point(NamedTuple):
     streams: float = 0
     network: str = ""
     nodes: float = 0
+    store: str = ""
 
     def at(self, field: Field, level: Level) -> "Point":
         """The same place but for one field."""

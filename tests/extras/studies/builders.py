@@ -87,12 +87,13 @@ def a_rate_trial(number, variant, file_size, rate, medium="hdd", repetition=1) -
 
 
 def a_cluster_trial(number, elapsed_s=10.0, *, workload="terasort", variant="stock", medium="hdd", network="62.5Mbit",
-                    nodes=9, slowdown=16, repetition=1, options=None, rate=100.0, reduce_s=1.0, **more) -> Record:  # fmt: skip
+                    nodes=9, slowdown=16, repetition=1, options=None, rate=100.0, reduce_s=1.0, store="hdfs", **more) -> Record:  # fmt: skip
     trial = a_trial(number, medium, repetition, workload).model_copy(
         update={
             "workload": WorkloadSpec(name=workload, variant=variant, options=options or {}),
             "media": (MediumSpec(name=medium, kind="emulated", profile="wd10ezex", slowdown=slowdown),),
             "cluster": EmbeddedSpec(nodes=nodes - 1, network=network, dilation="auto"),
+            "store": store,
         }
     )
     jobs = (a_graph_job("job", (1.0, 0.0, 0.0, reduce_s), elapsed_s),)

@@ -2,9 +2,14 @@
 
 import pytest
 
+from assay.model.cluster import EmbeddedSpec
+from assay.model.record import Promise, StagedInput
 from assay.model.scale import CheckId, ScaleCheck, ScaleReport
+from assay.model.trial import Plan
 from assay.stats.energy import counted, energy_account
 from assay_extras.studies.clusters import hpc_values, storage_values
+from assay_extras.studies.kept import study_run
+from assay_extras.studies.overview import overview
 from assay_extras.studies.published import study_experiment
 from assay_extras.studies.values import Point
 from assay_extras.studies.view import study_view
@@ -186,7 +191,8 @@ def test_what_hdfs_reads_writes_and_sends(drives, more, refuted):
     told = {one: verdict for one, verdict in verdicts(found).items() if verdict != "not addressed"}
     assert set(told) == {"S-C03", "S-C04", "S-C09", "S-C10"}
     assert {one for one, verdict in told.items() if verdict == "refuted"} == refuted
-    assert {one for one, verdict in told.items() if verdict == "confirmed"} == told.keys() - refuted
+    # Of HBase, of which S-C10 speaks too, nothing was measured.
+    assert {one for one, verdict in told.items() if verdict == "confirmed"} == told.keys() - refuted - {"S-C10"}
 
 
 def test_what_was_written_stands_beside_the_published():
@@ -194,12 +200,120 @@ def test_what_was_written_stands_beside_the_published():
     by_name = {table.name: table for table in found.tables}
     assert set(by_name) == {"Figure 6.1", "Figure 6.3", "Section 6.1"}
     assert (found.decided, found.count("follows from the set-up")) == (0, 4)
-    assert {cell.point.metric: cell.measured for cell in by_name["Figure 6.1"].cells}["disk write"] == pytest.approx(
-        3.04
-    )
+    measured = {(cell.point.store, cell.point.metric): cell.measured for cell in by_name["Figure 6.1"].cells}
+    assert measured["hdfs", "disk write"] == pytest.approx(3.04)
+    assert measured["hbase", "disk write"] is None
     markdown = study_view(found).markdown()
     assert "published (x input) | measured (x input)" in markdown
     assert "published (s) | measured (s)" in markdown
+
+
+def beside_hbase(hdfs, hbase, times=(40.0, 36.0), name="storage-figures-6.1-6.4-four-nodes-scaled", **more):
+    """The same job with both stores: what drives and network moved, and how long it took."""
+    records = [
+        counted_words(number, elapsed_s=elapsed_s, store=store, drives=drives, sent=sent, **more)
+        for number, store, elapsed_s, (drives, sent) in zip(
+            (1, 2), ("hdfs", "hbase"), times, (hdfs, hbase), strict=True
+        )
+    ]
+    return the_comparison(name, *thrice(*records))
+
+
+LITTLE, MUCH = (((10, 3040), (1010, 60)), 40), (((1000, 9000), (1900, 2000)), 100)
+
+
+def test_hbase_stands_beside_hdfs_and_what_follows_from_the_set_up_does_not_count():
+    found = beside_hbase(LITTLE, MUCH)
+    told = verdicts(found)
+    confirmed = {"S-C01", "S-C03", "S-C04", "S-C05", "S-C07", "S-C08", "S-C09", "S-C10", "S-C11"}
+    assert {one for one, verdict in told.items() if verdict == "confirmed"} == confirmed
+    # Staging took as long in both, the job less time on HBase.
+    assert {one for one, verdict in told.items() if verdict == "refuted"} == {"S-C06", "S-C12"}
+    by_store = [pair for table in found.tables for pair in table.contrasts if pair.field == "store"]
+    assert {(pair.first.job, pair.first.metric) for pair in by_store if pair.set_up} == {("staging", "disk write")}
+    assert found.count("agrees") > 0
+
+
+@pytest.mark.parametrize(
+    ("hbase", "refuted"),
+    [
+        ((((5, 3040), (1900, 2000)), 100), {"S-C01", "S-C05"}),
+        ((((1000, 9000), (900, 50)), 100), {"S-C07", "S-C08"}),
+        ((((1000, 9000), (1900, 2000)), 20), {"S-C05", "S-C10"}),
+    ],
+)
+def test_what_hbase_does_not_do_is_refuted(hbase, refuted):
+    told = verdicts(beside_hbase(LITTLE, hbase))
+    assert {one for one, verdict in told.items() if verdict == "refuted"} == {*refuted, "S-C06", "S-C12"}
+
+
+def test_nodes_that_share_processors_tell_no_times():
+    record = counted_words(store="hbase")
+    fast = record.model_copy(
+        update={
+            "scale": None,
+            "trial": record.trial.model_copy(
+                update={"cluster": record.trial.cluster.model_copy(update={"dilation": None})}
+            ),
+        }
+    )
+    assert {metric for _, metric in stored(record)} - {metric for _, metric in stored(fast)} == {"elapsed"}
+    cpus = fast.trial.cluster.model_copy(update={"limit_cpus": 0.1})
+    own = fast.model_copy(update={"trial": fast.trial.model_copy(update={"cluster": cpus})})
+    assert stored(own)["count", "elapsed"] == 10.0
+
+
+def test_one_node_has_bytes_and_times_but_no_evenness():
+    record = counted_words(store="hbase")
+    cluster = record.trial.cluster.model_copy(update={"nodes": EmbeddedSpec().nodes, "dilation": None})
+    alone = record.model_copy(
+        update={
+            "scale": None, "amounts": (), "trial": record.trial.model_copy(update={"cluster": cluster}),
+            "devices": tuple(drive.model_copy(update={"node": None}) for drive in record.devices[:1]),
+        }
+    )  # fmt: skip
+    found = stored(alone, "storage-figures-6.1-6.4-one-node-scaled")
+    assert {metric for _, metric in found} == {"input", "disk read", "disk write", "elapsed"}
+    assert found["staging", "elapsed"] == 10.0
+    assert found["staging and count", "elapsed"] == 20.0
+
+
+def test_tables_are_measured_by_what_was_staged():
+    record = counted_words(store="hbase", drives=((10, 3000), (1010, 60)))
+    promise = Promise(copies=3, reach="drives")
+    staged = record.model_copy(update={"staged": StagedInput(bytes=500, basis="measured", promise=promise)})
+    assert stored(staged)["staging", "disk write"] == pytest.approx(2 * stored(record)["staging", "disk write"])
+
+
+@pytest.mark.parametrize(("written", "verdict"), [(900, "confirmed"), (2100, "refuted")])
+def test_output_in_hdfs_saves_writes(written, verdict):
+    records = [
+        counted_words(number, store=store, drives=((10, 3000), (1900, own)), sent=sent)
+        for number, (store, own, sent) in enumerate((("hbase", 2000, 400), ("hbase-to-hdfs", written, written // 5)))
+    ]
+    found = verdicts(the_comparison("storage-figures-6.1-6.4-four-nodes-scaled", *thrice(*records)))
+    assert found["S-C19"] == verdict
+
+
+def test_no_store_is_best_is_judged_by_all_runs_together():
+    words = [
+        counted_words(number, elapsed_s=seconds, store=store)
+        for number, (store, seconds) in enumerate((("hdfs", 30.0), ("hbase", 50.0)))
+    ]
+    more = {"workload": "k-means", "variant": "paper", "nodes": 11, "slowdown": 1, "network": "gigabit"}
+    points = [
+        a_cluster_trial(number, seconds, store=store, **more)
+        for number, (store, seconds) in enumerate((("hdfs", 50.0), ("hbase", 40.0)))
+    ]
+    runs = []
+    for name, records in (("6.1-6.4", words), ("6.5-6.6", points)):
+        every = thrice(*records)
+        trials = tuple(record.trial for record in every)
+        plan = Plan(experiment=f"storage-figures-{name}-scaled", description="", seed=1, trials=trials)
+        runs.append(study_run(plan, every))
+    assert verdicts(the_comparison("storage-figures-6.1-6.4-scaled", *thrice(*words)))["S-C22"] == "undecided"
+    (no_store,) = [one for one in overview(runs).statements if one.id == "S-C22"]
+    assert no_store.verdict == "confirmed"
 
 
 def test_points_stand_for_the_studys_and_iterations_for_one_another():
@@ -211,8 +325,8 @@ def test_points_stand_for_the_studys_and_iterations_for_one_another():
     (network, _) = found.tables
     assert (network.name, network.cells[0].measured) == ("Figure 6.6", pytest.approx(2.4))
     points = dict(storage_values(record, study_experiment("storage-figures-6.5-6.6-scaled")))
-    assert Point("k-means", "iteration", "k = 10", "10000000 points") in points
-    assert Point("k-means", "iteration", "k = 10", "1000000 points") in dict(
+    assert Point("k-means", "iteration", "k = 10", "10000000 points", store="hdfs") in points
+    assert Point("k-means", "iteration", "k = 10", "1000000 points", store="hdfs") in dict(
         storage_values(record, study_experiment("storage-figures-6.5-6.6"))
     )
 
