@@ -139,6 +139,20 @@ def on_nodes(record, *, busy_s=5.0, busiest=1.0, drives=((500, 500), (500, 500))
     )
 
 
+def on_one_node(record, drives=((500, 500), (500, 500)), input_bytes=1000) -> Record:
+    """As on one node at full speed: what its drive read and wrote in staging and in the run."""
+    parts = zip(("staging", "run"), drives, strict=True)
+    reports = {part: {"reads": {"bytes": read}, "writes": {"bytes": written}} for part, (read, written) in parts}
+    counters = {FILE_SYSTEM_COUNTERS: {"HDFS_BYTES_READ": input_bytes}}
+    return record.model_copy(
+        update={
+            "jobs": tuple(job.model_copy(update={"counters": counters}) for job in record.jobs),
+            "steps": (Step(name="stage", started_ms=0, seconds=10.0), *record.steps),
+            "devices": device_reports({record.trial.placement.name: reports}),
+        }
+    )
+
+
 def thrice(*records: Record) -> list[Record]:
     """Each in three repetitions that are all the same."""
     return [

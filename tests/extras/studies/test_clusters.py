@@ -265,7 +265,7 @@ def test_nodes_that_share_processors_tell_no_times():
 
 def test_one_node_has_bytes_and_times_but_no_evenness():
     record = counted_words(store="hbase")
-    cluster = record.trial.cluster.model_copy(update={"nodes": EmbeddedSpec().nodes, "dilation": None})
+    cluster = EmbeddedSpec()
     alone = record.model_copy(
         update={
             "scale": None, "amounts": (), "trial": record.trial.model_copy(update={"cluster": cluster}),

@@ -14,7 +14,7 @@ from assay_extras.studies.figures import SHAPES
 from assay_extras.studies.published import StudyName, cells, contrasts, statements
 from assay_extras.studies.values import LEAST_PAIRS
 from tests.builders import a_record, make_plan
-from tests.extras.studies.builders import a_graph_job, on_nodes
+from tests.extras.studies.builders import a_graph_job, on_nodes, on_one_node
 
 ROOT = Path(__file__).parents[3]
 PARTS = ROOT / ".assay"
@@ -50,7 +50,10 @@ def as_if_run(trial: Trial) -> Record:
     output = Output(path="/out", bytes=1, summary={"throughput_mib_s": 100.0})
     record = a_record(trial, outputs=(output,))
     record = record.model_copy(update={"jobs": jobs, "totals": totals(jobs, ()), "amounts": amounts})
-    return on_nodes(record) if trial.cluster.workers else record
+    if trial.cluster.workers:
+        own = on_nodes(record)
+        return own if trial.cluster.dilation else own.model_copy(update={"scale": None})
+    return on_one_node(record) if trial.workload.name in {"word-frequency", "k-means"} else record
 
 
 @cache

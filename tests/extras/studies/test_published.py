@@ -21,7 +21,7 @@ def test_every_published_value_is_there():
 
 
 def test_every_statement_has_a_check_or_a_reason():
-    for study, count in (("thesis", 59), ("hybrid", 24), ("hpc", 22), ("storage", 6)):
+    for study, count in (("thesis", 59), ("hybrid", 24), ("hpc", 22), ("storage", 22)):
         known = {one.id for one in statements(study)}
         assert len(known) == len(statements(study)) == count
         assert CHECKS[study].keys() | NEVER[study].keys() == known
@@ -90,10 +90,12 @@ def places_of_clusters():
             yield base._replace(workload=kind, metric="throughput")
         for workload, metric in product(("word-count", "terasort", "page-rank"), ("elapsed", "reduce", "ed2p", *POWER)):
             yield base._replace(workload=workload, metric=metric)
-    for job, metric in product(("staging", "count"), (*BYTES, "elapsed")):
-        yield Point("word-frequency", job, metric=metric)
-    for points, k in ((10_000_000, 10), (5_000_000, 10), (10_000_000, 5)):
-        yield Point("k-means", "iteration", f"k = {k}", f"{points} points")
+    jobs = ("staging", "count", "staging and count")
+    for store, job, metric in product(("hdfs", "hbase", "hbase-to-hdfs"), jobs, (*BYTES, "elapsed")):
+        yield Point("word-frequency", job, metric=metric, store=store)
+    sizes = ((10_000_000, 10), (5_000_000, 10), (10_000_000, 5))
+    for store, (points, k), metric in product(("hdfs", "hbase"), sizes, (*BYTES, "elapsed")):
+        yield Point("k-means", "iteration", f"k = {k}", f"{points} points", metric=metric, store=store)
 
 
 @pytest.mark.slow
@@ -143,13 +145,21 @@ def test_the_hpc_study_gives_ratios_of_pagerank_by_network_and_by_drive():
 
 def test_the_storage_studys_bytes_are_in_multiples_of_the_input():
     values = {
-        (one.point.job, one.point.metric): one.value for one in cells("storage") if one.table.startswith("Figure")
+        (one.point.store, one.point.job, one.point.metric): one.value
+        for one in cells("storage")
+        if one.table.startswith("Figure")
     }
-    assert values["staging", "disk write"] == pytest.approx(383 / 126, rel=0.001)
-    assert values["count", "disk read"] == pytest.approx(128 / 126, rel=0.001)
-    assert values["iteration", "network"] == pytest.approx(65 / 80 / 0.327, rel=0.001)
-    told = {(one.field, one.second.job, one.second.metric): one.direction for one in contrasts("storage")}
+    assert values["hdfs", "staging", "disk write"] == pytest.approx(383 / 126, rel=0.001)
+    assert values["hbase", "staging", "disk read"] == pytest.approx((1230 - 126) / 126, rel=0.001)
+    assert values["hdfs", "count", "disk read"] == pytest.approx(128 / 126, rel=0.001)
+    assert values["hbase", "iteration", "network"] == pytest.approx(472 / 80 / 0.327, rel=0.001)
+    told = {(one.field, one.second.job, one.second.metric): (one.direction, one.set_up) for one in contrasts("storage")}
     assert told == {
-        ("metric", "staging", "disk write"): 1, ("metric", "count", "disk write"): -1,
-        ("job", "count", "disk read"): 1, ("job", "count", "disk write"): -1,
+        ("store", "staging", "disk read"): (1, False), ("store", "staging", "disk write"): (1, True),
+        ("store", "staging", "elapsed"): (1, False), ("store", "staging and count", "elapsed"): (1, False),
+        ("store", "count", "disk read"): (1, False), ("store", "count", "disk write"): (1, False),
+        ("store", "count", "elapsed"): (-1, False), ("store", "iteration", "network"): (1, False),
+        ("store", "iteration", "elapsed"): (0, False),
+        ("metric", "staging", "disk write"): (1, True), ("metric", "count", "disk write"): (-1, True),
+        ("job", "count", "disk read"): (1, True), ("job", "count", "disk write"): (-1, True),
     }  # fmt: skip
