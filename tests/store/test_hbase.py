@@ -13,6 +13,7 @@ from assay.model.fault import Kept
 from assay.model.installed import stack_of
 from assay.model.layout import Directory, Layout
 from assay.model.registry import STORES
+from assay.model.running_cluster import RunningCluster
 from assay.model.service import NodeContext
 from assay.model.store import Files, input_properties, put_all, put_bytes
 from assay.node.local import LocalNode
@@ -154,6 +155,17 @@ def test_a_table_has_as_many_regions_as_tasks_may_run_at_once(nodes, vcores, reg
     _, node = properties_of(a_directory("/d", "input", "output"), a_directory("/log", "log"))
     spec = EmbeddedSpec(nodes=nodes, vcores=vcores)
     assert STACK.properties(node._replace(spec=spec))["hbase.assay.regions"] == regions
+
+
+def test_jobs_and_clients_may_reach_into_what_hbase_reaches_into():
+    opened = "--add-opens=java.base/java.nio=ALL-UNNAMED"
+    properties, _ = properties_of(a_directory("/d", "input", "output"), a_directory("/log", "log"))
+    variables = dict(entry.split("=", 1) for entry in properties["yarn.nodemanager.admin-env"].split(","))
+    assert opened in variables["JDK_JAVA_OPTIONS"].split()
+    (hbase,) = (service for service in STACK.services if service.name == "hbase")
+    cluster = RunningCluster(Path("/hadoop"), Path("/conf"), "3", {}, environment={"HADOOP_CLIENT_OPTS": "-Dlogin=x"})
+    environment = hbase.client(cluster)._environment
+    assert {opened, "-Dlogin=x"} < set(environment["HADOOP_CLIENT_OPTS"].split())
 
 
 LISTENING = {"hbase.master.ipc.address", "hbase.regionserver.ipc.address", "hbase.zookeeper.quorum"}

@@ -137,6 +137,8 @@ def _properties(node: NodeContext) -> Mapping[str, str]:
         "hbase.regionserver.info.port": "-1",
         # As many as tasks at once, by the processors that workers offer.
         _REGIONS: str(int(servers) * node.spec.vcores),
+        # What HBase's own scripts give to its clients, for those in jobs.
+        "yarn.nodemanager.admin-env": f"MALLOC_ARENA_MAX=$MALLOC_ARENA_MAX,JDK_JAVA_OPTIONS={' '.join(_OPTIONS)}",
         "mapreduce.job.inputformat.class": f"{_FORMATS}.LinesInputFormat",
         "mapreduce.job.outputformat.class": f"{_FORMATS}.LinesOutputFormat",
         **apart,
@@ -148,8 +150,13 @@ def of_input(properties: Mapping[str, str]) -> Mapping[str, str]:
     return {POLICY: _OF_INPUT} if POLICY in properties else {}
 
 
+_CLIENT_OPTIONS = "HADOOP_CLIENT_OPTS"
+"""The variable with options of the JVMs of Hadoop's clients."""
+
+
 def _client(cluster: RunningCluster) -> HbaseTables:
     environment = with_classpath(cluster.environment, list(map(str, cluster.job_jars)))
+    environment[_CLIENT_OPTIONS] = " ".join((*_OPTIONS, *filter(None, [environment.get(_CLIENT_OPTIONS)])))
     return HbaseTables(cluster.hadoop, environment, of_input(cluster.properties), cluster.took, cluster.failure)
 
 

@@ -317,4 +317,4 @@ class CommandWorkload(BaseWorkload):
             return (judge(command, self._folder, self._verify_s),)
 
 
-WORKLOADS.add("command", CommandWorkload, place=17)
+WORKLOADS.add("command", CommandWorkload, place=18)

@@ -247,4 +247,4 @@ class Grep(BaseWorkload):
         )
 
 
-WORKLOADS.add("grep", Grep, place=16)
+WORKLOADS.add("grep", Grep, place=17)

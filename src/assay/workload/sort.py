@@ -179,4 +179,4 @@ def digest(store: Store, path: str) -> Digest:
     return Digest(files, pairs, checksum & _SUM, falls, across)
 
 
-WORKLOADS.add("sort", Sort, place=14)
+WORKLOADS.add("sort", Sort, place=15)

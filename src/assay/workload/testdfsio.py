@@ -170,4 +170,4 @@ def read_result(text: str) -> dict[str, int | float]:
     return {**figures, "files": int(figures["files"])}
 
 
-WORKLOADS.add("testdfsio", TestDfsIo, place=12)
+WORKLOADS.add("testdfsio", TestDfsIo, place=13)

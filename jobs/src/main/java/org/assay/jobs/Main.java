@@ -16,6 +16,7 @@ import org.assay.jobs.driver.Workload;
 import org.assay.jobs.friendlists.FriendLists;
 import org.assay.jobs.kmeans.KMeans;
 import org.assay.jobs.labels.LabelPropagation;
+import org.assay.jobs.linesort.LineSort;
 import org.assay.jobs.mutualfriends.IntersectMutualFriends;
 import org.assay.jobs.mutualfriends.MutualFriends;
 import org.assay.jobs.mutualfriends.TunedMutualFriends;
@@ -72,6 +73,7 @@ public final class Main {
     workloads.add(new DegreeDistribution());
     workloads.add(WordFrequency.combined());
     workloads.add(WordFrequency.plain());
+    workloads.add(new LineSort());
     return workloads;
   }
 

@@ -1,0 +1,2 @@
+/** Lines in a total order, wherever a store keeps them. */
+package org.assay.jobs.linesort;

@@ -1,0 +1,186 @@
+"""Proves that workloads run on tables of HBase, whole or in part, and that a task's second attempt removes the first's rows."""
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import ClassVar
+
+import pytest
+
+from assay.model.doubt import Outcome
+from assay.model.record import Status
+from assay.model.registry import STORES
+from assay.store.hbase import Hbase
+from assay.store.hbase_tables import HbaseTables
+from tests.it.driving import HADOOP, ROOT
+
+pytestmark = [pytest.mark.it, pytest.mark.long]
+
+
+EXPERIMENT = """
+experiment: tables
+workloads: [{workload}]
+{datasets}
+media:
+  disk: {{kind: directory, path: {disk}}}
+store: {store}
+settings: small
+hadoop: {{{properties}}}
+"""
+
+
+def run(place, workload, store, properties="", datasets=""):
+    """The one record of a workload on a store; its output is right, and its input lies where it should."""
+    experiment = place.experiment(
+        EXPERIMENT.format(workload=workload, datasets=datasets, disk=place.disk, store=store, properties=properties)
+    )
+    place.assay("run", experiment, "--out", "run")
+    (record,) = place.records("run")
+    assert record.status is Status.FINISHED, record.error
+    assert {verdict.outcome for verdict in record.verdicts} == {Outcome.PASS}, record.verdicts
+    landed = {(one.role, one.when): one for one in record.landed}
+    assert landed["input", "staged"].bytes > 0
+    assert landed["output", "run"].bytes > 0
+    assert place.left_over() == []
+    return record
+
+
+def maps(record, job=0):
+    return record.jobs[job].stages[0].tasks
+
+
+@pytest.mark.parametrize("read", ["scan", "snapshot"])
+def test_a_map_reads_about_a_block_however_many_regions_there_are(place, read):
+    properties = f"dfs.blocksize: 1m, hbase.assay.regions: 3, hbase.assay.load: bulk, hbase.assay.read: {read}"
+    record = run(place, "{name: sort-lines, options: {size: 5MB, files: 2}}", "hbase", properties)
+    assert maps(record) == 5
+    (log,) = [one for one in record.landed if one.role == "log"]
+    assert log.bytes > 0
+
+
+WORKLOADS = ["{name: word-count, options: {size: 1MB, files: 2}}", "page-rank", "components", "mutual-friends"]
+
+
+@pytest.mark.parametrize("workload", WORKLOADS)
+def test_workloads_run_on_tables(place, workload):
+    run(place, workload, "hbase", datasets="" if "size" in workload else "datasets: {make: brightkite, scale: 0.005}")
+
+
+def test_input_in_tables_and_output_in_files(place):
+    run(place, "{name: sort-lines, options: {size: 1MB, files: 2}}", "hbase-to-hdfs")
+
+
+def test_input_in_files_and_output_in_tables(place):
+    (place.home / "graph.txt").write_text("# a graph\n2 1\n1 3\n3 2\n")
+    record = run(place, "triangles", "hdfs-to-hbase", datasets="datasets: {file: graph.txt}")
+    assert record.outputs[0].summary["triangles"] == 1
+    (staging,) = record.staging_jobs
+    counters = {name: value for group in staging.counters.values() for name, value in group.items()}
+    assert counters["HDFS_BYTES_READ"] > 0
+    assert counters["HDFS_BYTES_WRITTEN"] > 0
+
+
+class LoadedTwice(HbaseTables):
+    """Each file is put by a client of its own; `sizes` are the bytes of each region's files afterwards."""
+
+    sizes: ClassVar[dict[str, list[int]]] = {}
+
+    def put_all(self, files):
+        for source, path in files:
+            self.put(source, path)
+        listed = [str(self._hadoop), "fs", "-ls", "-R", "/hbase/data/default"]
+        lines = subprocess.run(listed, env=self._environment, check=True, capture_output=True, text=True).stdout
+        for size, region in re.findall(r"^-\S+ +\S+ +\S+ +\S+ +(\d+) .*/([0-9a-f]+)/d/\S+$", lines, re.MULTILINE):
+            self.sizes.setdefault(region, []).append(int(size))
+
+
+class Twice(Hbase):
+    """HBase with such tables."""
+
+    def open(self, cluster):
+        whole = super().open(cluster)
+        return LoadedTwice(whole._hadoop, whole._environment, {"hbase.assay.load": "bulk"})
+
+
+@pytest.mark.parametrize(("compaction", "files"), [("wait", 3), ("run-on", 2)])
+def test_a_table_is_compacted_where_that_is_waited_for(place, monkeypatch, compaction, files):
+    monkeypatch.setitem(STORES._read(), "hbase", Twice())
+    monkeypatch.setattr(LoadedTwice, "sizes", {})
+    experiment = place.experiment(EXPERIMENT.format(
+        workload="{name: word-frequency, options: {size: 2MB, files: 2}}", datasets="", disk=place.disk, store="hbase",
+        properties=f"hbase.assay.regions: 2, hbase.assay.compaction: {compaction}",
+    ))  # fmt: skip
+    assert place.run_in_this_process(experiment, "run").outcome is Outcome.PASS
+    assert [len(sizes) for sizes in LoadedTwice.sizes.values()] == [files] * 2
+    for sizes in LoadedTwice.sizes.values():
+        *loaded, largest = sorted(sizes)
+        # HBase keeps what it has compacted for two minutes.
+        assert compaction == "run-on" or largest > 0.9 * sum(loaded)
+
+
+SPOILT = """
+import java.io.IOException;
+import org.apache.hadoop.mapreduce.*;
+
+/** Lines of a table; a task's first attempt writes others too, and fails when it has written all. */
+public class Spoilt extends OutputFormat<Object, Object> {
+  private final OutputFormat<Object, Object> lines = new org.assay.hbase.LinesOutputFormat<>();
+
+  public RecordWriter<Object, Object> getRecordWriter(TaskAttemptContext task)
+      throws IOException, InterruptedException {
+    boolean first = task.getTaskAttemptID().getId() == 0;
+    RecordWriter<Object, Object> writer = lines.getRecordWriter(task);
+    return new RecordWriter<>() {
+      public void write(Object key, Object value) throws IOException, InterruptedException {
+        writer.write(first ? "wrong " + key : key, value);
+        if (first) {
+          writer.write("more", value);
+        }
+      }
+
+      public void close(TaskAttemptContext task) throws IOException, InterruptedException {
+        writer.close(task);
+        if (first) {
+          throw new IOException("spoilt");
+        }
+      }
+    };
+  }
+
+  public void checkOutputSpecs(JobContext job) throws IOException, InterruptedException {
+    lines.checkOutputSpecs(job);
+  }
+
+  public OutputCommitter getOutputCommitter(TaskAttemptContext task)
+      throws IOException, InterruptedException {
+    return lines.getOutputCommitter(task);
+  }
+}
+"""
+
+
+def with_spoilt_output(place):
+    """Its class is among the jars that jobs on tables have."""
+    home = os.environ.get("JAVA_HOME")
+    tools = Path(home, "bin") if home else Path(shutil.which("javac") or "/nowhere").parent
+    if not (tools / "javac").exists():
+        pytest.skip("no javac here: JAVA_HOME names none, and none is on the PATH")
+    programs, own = ROOT / ".assay" / "hbase", place.installation.parts / "hbase"
+    own.unlink()
+    shutil.copytree(programs, own, copy_function=os.link)
+    (place.home / "Spoilt.java").write_text(SPOILT)
+    classpath = f"{HADOOP}/lib/*:{own}/lib/jobs/*"
+    compile_it = ["javac", "--release", "11", "-cp", classpath, "-d", "classes", "Spoilt.java"]
+    pack_it = ["jar", "--create", "--file", str(own / "lib" / "jobs" / "spoilt.jar"), "-C", "classes", "."]
+    for tool, *arguments in (compile_it, pack_it):
+        subprocess.run([str(tools / tool), *arguments], cwd=place.home, check=True)
+
+
+@pytest.mark.parametrize("load", ["puts", "bulk"])
+def test_a_second_attempt_leaves_no_row_of_the_first(place, load):
+    with_spoilt_output(place)
+    properties = f"mapreduce.job.outputformat.class: Spoilt, hbase.assay.load: {load}"
+    record = run(place, "{name: sort-lines, options: {size: 1MB, files: 1}}", "hbase", properties)
+    assert record.jobs[0].stages[-1].failed_attempts > 0
