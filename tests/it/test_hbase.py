@@ -22,16 +22,14 @@ def judged(record):
 
 
 def check_staging(record, load):
-    """Bytes of input are those of its lines; servers have logged and flushed them only where they were put."""
+    """Bytes of input are those of its lines; servers log and flush all that is put."""
     use = staging_use(record)
     assert use.promise == Promise(copies=1, reach="memory")
     assert use.input_bytes is not None
     assert not use.estimated
     assert use.space_amplification > 1
-    logged = use.kinds["written to the log"]
-    assert (logged > use.input_bytes) == (load == "puts")
-    assert (use.kinds["flushed"] > use.input_bytes) == (load == "puts")
-    assert use.traffic["HDFS write"] > use.input_bytes
+    if load == "puts":
+        assert min(use.kinds["written to the log"], use.kinds["flushed"]) > use.input_bytes
     assert not {"daemon-counters-late", "landing-not-seen"} & {doubt.kind for doubt in record.doubts}
 
 

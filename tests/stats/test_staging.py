@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from assay.model.cluster import EmbeddedSpec
 from assay.model.network import Pair
 from assay.model.record import Amount, Promise, StagedInput, Step
 from assay.model.trial import Landed
@@ -68,6 +69,7 @@ def test_a_device_that_others_use_is_not_asked():
         amount("disk-processes", "datanode", "written_bytes", 50 * MIB),
         amount("disk-processes", "datanode", "cancelled_write_bytes", 10 * MIB),
         amount("disk-processes", "assay", "written_bytes", 5 * MIB),
+        amount("disk-processes", "namenode", "written_bytes", 64 * MIB),
     ]
     record = staged(a_trial(1, "hdd", 1, "count"), amounts=(*ONE_NODE, *shared))
     record = record.model_copy(update={"doubts": (DISK_SHARED.doubt("it is shared", "hdd"),)})
@@ -80,15 +82,17 @@ def test_several_nodes_add_up_and_are_told_apart():
     amounts = [
         amount("cpu", "machine", "user_s", 99.0),
         *(amount("processes", "datanode", "user_s", 2.0, node=node) for node in nodes),
-        *(amount("disk-processes", "datanode", "written_bytes", 20 * MIB, node=node) for node in nodes[1:]),
+        *(amount("disk-processes", "datanode", "written_bytes", 20 * MIB, node=node) for node in nodes),
         amount("network", Pair("worker-1", "worker-2", "").subject, "replication_to_server_bytes", 10 * MIB,
                node="worker-1"),
     ]  # fmt: skip
-    record = staged(a_trial(1, "hdd", 1, "count"), amounts=tuple(amounts))
+    cluster = EmbeddedSpec(nodes=2)
+    trial = a_trial(1, "hdd", 1, "count").model_copy(update={"cluster": cluster})
+    record = staged(trial, amounts=tuple(amounts))
     use = staging_use(record)
     assert (use.processor_s, use.written_bytes, use.traffic) == (6.0, 40 * MIB, {"replication": 10 * MIB})
     (row,) = json.loads(_staging(None, [record]).json())
-    (passed,) = row["nodes"][record.trial.id]["transfers"]
+    (passed,) = row["of_nodes"][record.trial.id]["transfers"]
     assert (passed["sender"], passed["receiver"], passed["bytes"]) == (
         "worker-1", "worker-2", {"replication": 10 * MIB},
     )  # fmt: skip

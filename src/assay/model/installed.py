@@ -142,6 +142,13 @@ def traffic_names() -> Mapping[str, str]:
     return {series: name for service in SERVICES.values() for series, name in service.traffic.items()}
 
 
+def master_roles() -> frozenset[str]:
+    """The roles of daemons that a cluster has once: none of their files is on a medium under test."""
+    return frozenset(
+        daemon.role for service in SERVICES.values() for daemon in service.daemons if not daemon.on_workers
+    )
+
+
 def counter_titles() -> Mapping[str, str]:
     """What reports call what daemons count, by the series of the probe `daemon-counters`."""
     counters = [daemon.counters for service in SERVICES.values() for daemon in service.daemons if daemon.counters]

@@ -273,7 +273,8 @@ class Service(NamedTuple):
     sites: tuple[SiteFile, ...] = ()
     """Its configuration files of Hadoop's form, in the order in which clients load them."""
     files: Callable[[NodeContext, Mapping[str, str]], Mapping[str, str]] = _none
-    """Texts of its other configuration files on a node, by their names, from the properties of all services."""
+    """Texts of its other configuration files on a node, by their names, from the properties of all services. One in a
+    folder (`server/log.properties`) is for a daemon that has that folder on its class path."""
     timers: tuple[Timer, ...] = ()
     """Properties that a scale model makes as many times longer as it is slower: what may pass in a trial on a healthy
     cluster or on one that has lost a node (heartbeats, polls, time-outs, retries)."""

@@ -109,7 +109,7 @@ class StagingView(NamedTuple):
                 {
                     **row.levels, "trials": len(row.uses), "promise": row.promises, **medians(row.uses),
                     "counted_bytes": row.middle("kinds"), "traffic_bytes": row.middle("traffic"),
-                    "nodes": {
+                    "of_nodes": {
                         use.trial: {
                             "nodes": [node._asdict() for node in of_nodes[use.trial].uses],
                             "transfers": [transfer._asdict() for transfer in of_nodes[use.trial].transfers],

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from assay.model.energy import Efficiency, Energy, PowerModel, Ranged
 from assay.model.host_names import HostNames
-from assay.model.installed import kind_of, series_kind, traffic_names
+from assay.model.installed import kind_of, master_roles, series_kind, traffic_names
 from assay.model.network import Pair
 from assay.model.quantity import Kind
 from assay.model.record import Amount, Part, Record
@@ -129,8 +129,8 @@ def whole_use(record: Record, parts: Collection[Part] = JOBS) -> NodeUse:
     if uses := node_uses(record, parts):
         return NodeUse(
             "", is_worker=True, disks_estimated=any(use.disks_estimated for use in uses),
-            read_bytes=_sum([use.read_bytes for use in uses]),
-            written_bytes=_sum([use.written_bytes for use in uses]),
+            read_bytes=_sum([use.read_bytes for use in uses if use.is_worker]),
+            written_bytes=_sum([use.written_bytes for use in uses if use.is_worker]),
             received_bytes=_sum([use.received_bytes for use in uses]),
             sent_bytes=_sum([use.sent_bytes for use in uses]),
             processor_s=_sum([use.processor_s for use in uses]),
@@ -235,7 +235,8 @@ def _disk_bytes(
     if not shared:
         disks = [amount for amount in of_node if amount.probe == "disk"]
         return _added(disks, parts, "read_bytes"), _added(disks, parts, "written_bytes"), False
-    processes = [amount for amount in of_node if amount.probe == "disk-processes" and amount.subject not in INSTRUMENTS]
+    others = {*INSTRUMENTS, *(master_roles() if node is None else ())}
+    processes = [amount for amount in of_node if amount.probe == "disk-processes" and amount.subject not in others]
     written = _added(processes, parts, "written_bytes")
     cancelled = _added(processes, parts, "cancelled_write_bytes")
     written_out = None if written is None else max(0.0, written - (cancelled or 0.0))

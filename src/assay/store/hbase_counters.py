@@ -17,15 +17,16 @@ _SERIES = {
     "compactedInputBytes": "compaction_read_bytes",
     "compactedOutputBytes": "compaction_written_bytes",
 }
-COUNTS = "regionserver.counts"
+_COUNTS = "regionserver.counts"
 """The file, beside the log."""
-METRICS_FILE = "hadoop-metrics2-hbase.properties"
-_TARGET = "assay.counts"
+FOLDER = "regionserver"
+"""Of the sink's configuration: clients and other servers, which have metrics too, don't see it."""
+METRICS_FILE = f"{FOLDER}/hadoop-metrics2-hbase.properties"
 _SINK = "hbase.sink.assay"
 METRICS = f"""\
 *.period=1
 {_SINK}.class=org.apache.hadoop.metrics2.sink.FileSink
-{_SINK}.filename=${{sys:{_TARGET}}}
+{_SINK}.filename={_COUNTS}
 {_SINK}.context=regionserver
 {_SINK}.record.filter.class=org.apache.hadoop.metrics2.filter.RegexFilter
 {_SINK}.record.filter.include=Server|WAL
@@ -38,14 +39,9 @@ _LINE = re.compile(r"^(\d+) regionserver\.(\w+): (.*)\n", re.MULTILINE)
 _COUNTER = re.compile(rf"\b({'|'.join(_SERIES)})=(\d+)")
 
 
-def counting_to(file: str) -> str:
-    """The option of a server's JVM that names the file of its counts, in the folder of its log."""
-    return f"-D{_TARGET}={file}"
-
-
 def _read(node: NodeFiles, log: Path) -> Counts | None:
     """The last line of each record that is whole; what they tell together is as old as the older one."""
-    tail = node.read(log.with_name(COUNTS), _LAST_BYTES)
+    tail = node.read(log.with_name(_COUNTS), _LAST_BYTES)
     last = {record: (int(time_ms), told) for time_ms, record, told in _LINE.findall(tail)}
     counted = [_COUNTER.findall(told) for _, told in last.values()]
     values = {_SERIES[name]: float(value) for found in counted for name, value in found}

@@ -14,7 +14,7 @@ from assay.model.registry import SERVICES
 from assay.model.running_cluster import RunningCluster, with_classpath
 from assay.model.service import Costs, DaemonKind, NodeContext, Programs, Service, SiteFile, Timer
 from assay.model.value_bounds import ValueBounds
-from assay.store.hbase_counters import COUNTERS, COUNTS, METRICS, METRICS_FILE, counting_to
+from assay.store.hbase_counters import COUNTERS, FOLDER, METRICS, METRICS_FILE
 from assay.store.hbase_tables import SCHEME, HbaseTables
 from assay.store.hdfs import HDFS_SERVICE, data_dirs, directories_of, is_apart
 
@@ -87,20 +87,24 @@ def _classpath(node: NodeContext) -> Sequence[str]:
     return (f"{node.programs}/{SCHEME}/lib/*", *node.classpath)
 
 
+def _counting_classpath(node: NodeContext) -> Sequence[str]:
+    return (str(node.conf_dir / FOLDER), *_classpath(node))
+
+
 def _arguments(_node: NodeContext) -> Sequence[str]:
     return ("start",)
 
 
 HMASTER = DaemonKind(
     "hmaster", "org.apache.hadoop.hbase.master.HMaster", classpath=_classpath,
-    options=(*_OPTIONS, counting_to("/dev/null")), arguments=_arguments, heap_mb=256, memory_mb=320,
+    options=_OPTIONS, arguments=_arguments, heap_mb=256, memory_mb=320,
     ports={_MASTER_PORT: "hbase master"}, sign="Master has completed initialization",
     # Earlier it would find the NameNode in safe mode, and then look again after 10 s.
     after="namenode",
 )  # fmt: skip
 REGIONSERVER = DaemonKind(
-    "regionserver", "org.apache.hadoop.hbase.regionserver.HRegionServer", classpath=_classpath,
-    options=(*_OPTIONS, counting_to(COUNTS)), arguments=_arguments, heap_mb=512, least_heap_mb=512, memory_mb=700,
+    "regionserver", "org.apache.hadoop.hbase.regionserver.HRegionServer", classpath=_counting_classpath,
+    options=_OPTIONS, arguments=_arguments, heap_mb=512, least_heap_mb=512, memory_mb=700,
     on_workers=True, logged_ports={r"Bind to \S*:(\d+)": "hbase rpc"}, sign="Serving as", after="namenode",
     serves_only=True, counters=COUNTERS,
 )  # fmt: skip
