@@ -46,7 +46,7 @@ from assay.platform.distribution import Distribution, Starts, starts_of
 from assay.platform.faults import FaultInjector, Killed
 from assay.platform.launching import DAEMON, Launchers
 from assay.platform.limits import Limits, check_limits, limits_of, used_together
-from assay.platform.programs import job_jars, program_facts
+from assay.platform.programs import files_of, job_jars, program_facts
 from assay.platform.scale import ScaleWatch
 from assay.platform.scene import build_scene
 from assay.platform.startup import Host, Startup
@@ -154,7 +154,8 @@ class EmbeddedCluster(Cluster):
             self._limits[""].accounting = accounting_groups(lease)
         budgets = [limits.page_cache for limits in self._limits.values() if limits.page_cache is not None]
         for budget in budgets:
-            budget.keep_outside(self._distribution.programs)
+            fetched = (file for service in self._stack.services for file in files_of(service, self._programs))
+            budget.keep_outside((*self._distribution.programs, *fetched))
         for left in reversed(range(_ATTEMPTS)):
             try:
                 running = self._start_once(layout, properties, progress, lease)

@@ -7,7 +7,7 @@ the kernel does not end a process that is faster than this thread (`memory.oom_c
 memory of its own, and a system call that finds no memory fails (ENOMEM). In version 2 it is `memory.high`, which only
 slows processes down.
 
-It begins once the cluster is healthy, after what its daemons have cached until then is given back. Java's and Hadoop's
+It begins once the cluster is healthy, after what its daemons have cached until then is given back. The programs'
 own files are cached by this process, outside of the group: the kernel takes pages that are mapped as readily as others
 from a small group, and its processes then read nothing but their own code again and again.
 

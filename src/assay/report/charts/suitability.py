@@ -200,7 +200,7 @@ def _names(axes: _Axes, suited: Suitability, labels: Sequence[str]) -> Iterator[
     points = [(axes.x(one.moved.value), axes.y(one.ratio.value)) for one in suited.workloads]
     taken = [*(_Box(x - 6, y, 12) for x, y in points), *(box for box, _, _ in _regions(axes, suited))]
     for (x, y), label in zip(points, labels, strict=True):
-        width = len(label) * LETTER_PX
+        width = len(label) * svg.LETTER_ROOM_PX
         sides = [x + 10, x - 10 - width] if x + 10 + width < WIDTH - RIGHT_PX else [x - 10 - width, x + 10]
         places = [_Box(side, y + down, width) for down in (-9, 10, -25, 26) for side in sides]
         inside = [
@@ -219,7 +219,8 @@ def _legend(suited: Suitability) -> Iterator[str]:
     seen = {one.side for one in suited.workloads}
     entries = [(_dot(6, 0, side), 12, names.get(side, "not known yet")) for side in Side if side in seen]
     if suited.line is not None:
-        entries.append((f'<path d="M0,0h18" stroke="{svg.INK}" stroke-width="1.8"/>', 18, "fitted"))
+        dash = "" if suited.line.tells else ' stroke-dasharray="7 4"'
+        entries.append((f'<path d="M0,0h18" stroke="{svg.INK}" stroke-width="1.8"{dash}/>', 18, "fitted"))
         entries.append(
             (f'<rect y="-5" width="18" height="10" fill="{svg.INK}" fill-opacity=".12"/>', 18, "95 % interval")
         )
