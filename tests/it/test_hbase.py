@@ -90,7 +90,7 @@ class Forgetful(Hbase):
 
     def open(self, cluster):
         whole = super().open(cluster)
-        return ForgetfulTables(whole._hadoop, whole._environment, {})
+        return ForgetfulTables(whole._hadoop, whole._environment)
 
 
 def test_rows_deleted_behind_hbases_back_fail_the_trial(place, monkeypatch):

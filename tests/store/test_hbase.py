@@ -15,11 +15,11 @@ from assay.model.layout import Directory, Layout
 from assay.model.registry import STORES
 from assay.model.running_cluster import RunningCluster
 from assay.model.service import NodeContext
-from assay.model.store import Files, input_properties, put_all, put_bytes
+from assay.model.store import Files, output_properties, put_all, put_bytes
 from assay.node.local import LocalNode
 from assay.store.divided import DividedPlacer
 from assay.store.hbase import HbasePlacer
-from assay.store.hbase_service import LOGS_FOLDER, POLICY, of_input
+from assay.store.hbase_service import LOGS_FOLDER, POLICY
 from assay.store.hbase_tables import HbaseTables
 
 # What `hadoop fs` does with tables, as far as it is used: a table is a folder, and a region a file in it.
@@ -27,7 +27,6 @@ CLIENT = """\
 #!/bin/bash
 home={home}
 shift
-if [[ $1 == -D* ]]; then echo "$1" >>$home/properties; shift; fi
 case $1 in
   -put)
     [[ "$2 $3" == "-d -" ]] || exit 9
@@ -51,7 +50,7 @@ def tables(tmp_path):
     hadoop = tmp_path / "hadoop"
     hadoop.write_text(CLIENT.format(home=home))
     hadoop.chmod(hadoop.stat().st_mode | stat.S_IXUSR)
-    store = HbaseTables(hadoop, {"PATH": "/usr/bin:/bin"}, {POLICY: "HOT"})
+    store = HbaseTables(hadoop, {"PATH": "/usr/bin:/bin"})
     store.home = home
     return store
 
@@ -65,7 +64,6 @@ def test_what_is_put_below_a_path_is_read_there(tables, tmp_path):
     assert tables.location("/run/input") == "hbase:/run/input"
     assert tables.size_bytes("/run/input") == 15
     assert tables.size_bytes("/run/output") == 0
-    assert (tables.home / "properties").read_text().split() == [f"-D{POLICY}=HOT"] * 2
     assert not isinstance(tables, Files)
 
 
@@ -144,10 +142,8 @@ def test_the_servers_log_has_directories_of_its_own():
     together, _ = properties_of(a_directory("/d", "input", "output"), a_directory("/log", "log"))
     assert together["dfs.datanode.data.dir"] == "[DISK]/d,[NVDIMM]/log"
     assert together["hbase.wal.storage.policy"] == "ALL_NVDIMM"
-    assert POLICY not in together
     apart, _ = properties_of(a_directory("/d", "input"), a_directory("/o", "output"), a_directory("/log", "log"))
     assert apart["dfs.datanode.data.dir"] == "[DISK]/d,[SSD]/o,[NVDIMM]/log"
-    assert apart[POLICY] == "ALL_SSD"
 
 
 @pytest.mark.parametrize(("nodes", "vcores", "regions"), [(1, 8, "8"), (1, 2, "2"), (4, 8, "32")])
@@ -225,13 +221,14 @@ def test_the_servers_logs_land_where_their_blocks_are(tmp_path):
     assert placer.landed("log", "run", LOGS_FOLDER).trouble == "none of its 1 blocks is in the folders of the media"
 
 
-def test_jobs_that_make_the_input_write_where_input_belongs():
-    placer = HbasePlacer(Folders(), (), of_input({POLICY: "ALL_SSD"}))
-    assert input_properties(placer) == {POLICY: "HOT"}
-    assert input_properties(DividedPlacer(None, placer, None)) == {POLICY: "HOT"}
-    assert input_properties(DividedPlacer(None, None, placer)) == {}
+def test_jobs_write_where_output_belongs_if_that_has_directories_of_its_own():
+    apart = [a_directory("/d", "input"), a_directory("/o", "output"), a_directory("/log", "log")]
+    placer = HbasePlacer(Folders(), apart)
+    assert output_properties(placer) == {POLICY: "ALL_SSD"}
+    assert output_properties(DividedPlacer(None, None, placer)) == {POLICY: "ALL_SSD"}
+    assert output_properties(DividedPlacer(None, placer, None)) == {}
+    assert output_properties(HbasePlacer(Folders(), [a_directory("/d", "input", "output")])) == {}
     assert DividedPlacer(None, None, placer).own_paths == placer.own_paths
-    assert of_input({}) == {}
 
 
 PUT, LOADED = "hbase.assay.sync", "hbase.assay.load"

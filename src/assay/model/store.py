@@ -168,8 +168,8 @@ class Keeping(Protocol):
 class Steering(Protocol):
     """What a placer also is whose store places what jobs write as their properties say."""
 
-    input_properties: Mapping[str, str]
-    """Those of jobs that write the input; others write output. Empty where that makes no difference."""
+    output_properties: Mapping[str, str]
+    """Those of jobs that write output, so that it lands on the media of its role; jobs that stage have none."""
 
 
 def own_paths(placer: Placer | None) -> Mapping[str, str]:
@@ -177,9 +177,9 @@ def own_paths(placer: Placer | None) -> Mapping[str, str]:
     return placer.own_paths if isinstance(placer, Keeping) else {}
 
 
-def input_properties(placer: Placer | None) -> Mapping[str, str]:
-    """The properties of jobs that write the input, so that it lands on the media of its role."""
-    return placer.input_properties if isinstance(placer, Steering) else {}
+def output_properties(placer: Placer | None) -> Mapping[str, str]:
+    """The properties of jobs that write output."""
+    return placer.output_properties if isinstance(placer, Steering) else {}
 
 
 @runtime_checkable

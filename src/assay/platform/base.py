@@ -25,7 +25,7 @@ from assay.model.progress import Progress
 from assay.model.running_cluster import RunningCluster, unnoticed
 from assay.model.scale import ScaleSeen
 from assay.model.service import Stack
-from assay.model.store import Placer, input_properties
+from assay.model.store import Placer, output_properties
 from assay.platform.distribution import Distribution, check_paths, find_distribution
 from assay.platform.faults import FaultInjector
 from assay.platform.programs import check_programs, job_jars, needed_here
@@ -170,6 +170,7 @@ class HadoopPlatform(ABC):
                 progressed=injector.progressed if injector else unheard,
             )  # fmt: skip
             placer = self._placer(cluster, layout)
+            of_output = output_properties(placer)
             yield RunningPlatform(
                 facts={
                     "hadoop": cluster.version,
@@ -178,8 +179,8 @@ class HadoopPlatform(ABC):
                 },
                 settings=cluster.settings,
                 store=store,
-                engine=self._kinds.engine.open(context),
-                stager=self._stager(context, input_properties(placer)),
+                engine=self._kinds.engine.open(context._replace(properties=of_output)),
+                stager=self._stager(context, apart=bool(of_output)),
                 placer=placer,
                 failure=self._failure,
                 limit_use=self._cluster.limit_use,
@@ -189,17 +190,17 @@ class HadoopPlatform(ABC):
                 scale=scale,
             )
 
-    def _stager(self, context: EngineContext, properties: Mapping[str, str]) -> Engine | None:
-        """The engine that stages the input, where that is another or its jobs have properties of their own.
+    def _stager(self, context: EngineContext, *, apart: bool) -> Engine | None:
+        """The engine that stages the input, where that is another, or `apart` since output has properties of its own.
 
         Its files have a folder of their own.
         """
-        if self._kinds.stager is None and not properties:
+        if self._kinds.stager is None and not apart:
             return None
         scratch = context.scratch / "staging"
         scratch.mkdir()
         kind = self._kinds.stager or self._kinds.engine
-        return kind.open(context._replace(scratch=scratch, properties=properties))
+        return kind.open(context._replace(scratch=scratch))
 
     def _injector(self) -> FaultInjector | None:
         """What makes the trial's fault happen; None where there is none."""

@@ -18,7 +18,7 @@ from assay.model.store import (
     Store,
     Streaming,
     below,
-    input_properties,
+    output_properties,
     own_paths,
     put_all,
     put_bytes,
@@ -85,7 +85,7 @@ class DividedPlacer:
         self._of_input, self._of_output = of_input, of_output
         placers = [placer for placer in (of_input, of_output) if placer is not None]
         self._by_role = {role: placer for placer in placers for role in own_paths(placer)}
-        self.input_properties = input_properties(of_input)
+        self.output_properties = output_properties(of_output)
         self.own_paths = {role: path for placer in placers for role, path in own_paths(placer).items()}
 
     def prepare(self, base: str, input_path: str) -> None:

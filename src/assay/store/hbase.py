@@ -10,9 +10,9 @@ from assay.model.registry import STORES
 from assay.model.running_cluster import RunningCluster
 from assay.model.store import TABLES, Store
 from assay.model.trial import Landed
-from assay.store.hbase_service import HBASE, LOAD, LOG, LOGS_FOLDER, PUTS, SYNC, TABLES_FOLDER, of_input
+from assay.store.hbase_service import HBASE, LOAD, LOG, LOGS_FOLDER, OF_OUTPUT, POLICY, PUTS, SYNC, TABLES_FOLDER
 from assay.store.hbase_tables import HbaseTables
-from assay.store.hdfs import HDFS_SERVICE, HdfsPlacer, WebHdfs, directories_of
+from assay.store.hdfs import HDFS_SERVICE, HdfsPlacer, WebHdfs, directories_of, is_apart
 
 _REACH: Mapping[str, Reach] = {"hsync": "drives", "hflush": "memory", "skipped": "one server"}
 _CELLS = 1.5
@@ -22,12 +22,10 @@ _CELLS = 1.5
 class HbasePlacer:
     """See `model.store.Placer`; each table is a folder of HDFS."""
 
-    def __init__(
-        self, files: WebHdfs, directories: Sequence[Directory], input_properties: Mapping[str, str] = {}
-    ) -> None:
+    def __init__(self, files: WebHdfs, directories: Sequence[Directory]) -> None:
         self._files, self._of_files = files, HdfsPlacer(files, directories)
         self.own_paths = {LOG: LOGS_FOLDER}
-        self.input_properties = input_properties
+        self.output_properties = {POLICY: OF_OUTPUT} if is_apart(directories) else {}
 
     def prepare(self, base: str, input_path: str) -> None:
         """Place what jobs keep in files beside tables; tables are made with the policy of their role."""
@@ -71,7 +69,7 @@ class Hbase:
 
     def placer(self, cluster: RunningCluster, layout: Layout) -> HbasePlacer:
         files = cluster.client(HDFS_SERVICE.name, WebHdfs)
-        return HbasePlacer(files, directories_of(layout, LOG), of_input(cluster.properties))
+        return HbasePlacer(files, directories_of(layout, LOG))
 
 
 STORES.add(HBASE.name, Hbase(), place=2)

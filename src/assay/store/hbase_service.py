@@ -16,7 +16,7 @@ from assay.model.service import Costs, DaemonKind, NodeContext, Programs, Servic
 from assay.model.value_bounds import ValueBounds
 from assay.store.hbase_counters import COUNTERS, FOLDER, METRICS, METRICS_FILE
 from assay.store.hbase_tables import SCHEME, HbaseTables
-from assay.store.hdfs import HDFS_SERVICE, data_dirs, directories_of, is_apart
+from assay.store.hdfs import HDFS_SERVICE, data_dirs
 
 LOG = "log"
 _OF_TABLES = "hbase.assay."
@@ -28,8 +28,8 @@ TABLES_FOLDER = f"{ROOT}/data/default"
 LOGS_FOLDER = "/hbase-logs"
 _LOG_TYPE, _LOG_POLICY = "NVDIMM", "ALL_NVDIMM"
 """The storage type of the directories of the role `log`, whatever they lie on, and the policy that keeps to it."""
-_OF_INPUT, _OF_OUTPUT = "HOT", "ALL_SSD"
-"""The storage policies that keep tables in the directories of their role, where the output has some of its own."""
+OF_OUTPUT = "ALL_SSD"
+"""The storage policy that keeps tables in the directories of the output; those of the input need none."""
 _FORMATS = "org.assay.hbase"
 
 _ZOOKEEPER = "zookeeper.address"
@@ -119,7 +119,6 @@ def _properties(node: NodeContext) -> Mapping[str, str]:
     zookeeper_host, _, zookeeper_port = node.addresses[_ZOOKEEPER].rpartition(":")
     servers = str(max(1, len(node.spec.workers)))
     namenode = f"hdfs://{node.addresses['dfs.namenode.rpc-address']}"
-    apart = {POLICY: _OF_OUTPUT} if is_apart(directories_of(node.layout)) else {}
     return {
         "dfs.datanode.data.dir": data_dirs(node.layout, {LOG: _LOG_TYPE}),
         "hbase.cluster.distributed": "true",
@@ -145,13 +144,7 @@ def _properties(node: NodeContext) -> Mapping[str, str]:
         "yarn.nodemanager.admin-env": f"MALLOC_ARENA_MAX=$MALLOC_ARENA_MAX,JDK_JAVA_OPTIONS={' '.join(_OPTIONS)}",
         "mapreduce.job.inputformat.class": f"{_FORMATS}.LinesInputFormat",
         "mapreduce.job.outputformat.class": f"{_FORMATS}.LinesOutputFormat",
-        **apart,
     }
-
-
-def of_input(properties: Mapping[str, str]) -> Mapping[str, str]:
-    """The properties of clients and jobs whose tables are input, on a cluster with these."""
-    return {POLICY: _OF_INPUT} if POLICY in properties else {}
 
 
 _CLIENT_OPTIONS = "HADOOP_CLIENT_OPTS"
@@ -161,7 +154,7 @@ _CLIENT_OPTIONS = "HADOOP_CLIENT_OPTS"
 def _client(cluster: RunningCluster) -> HbaseTables:
     environment = with_classpath(cluster.environment, list(map(str, cluster.job_jars)))
     environment[_CLIENT_OPTIONS] = " ".join((*_OPTIONS, *filter(None, [environment.get(_CLIENT_OPTIONS)])))
-    return HbaseTables(cluster.hadoop, environment, of_input(cluster.properties), cluster.took, cluster.failure)
+    return HbaseTables(cluster.hadoop, environment, cluster.took, cluster.failure)
 
 
 LOAD, PUTS, SYNC = f"{_OF_TABLES}load", "puts", f"{_OF_TABLES}sync"

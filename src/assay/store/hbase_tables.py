@@ -50,16 +50,12 @@ class HbaseTables:
     """
 
     def __init__(
-        self, hadoop: Path, environment: Mapping[str, str], staging: Mapping[str, str],
+        self, hadoop: Path, environment: Mapping[str, str],
         took: Callable[[int], None] = unnoticed, failure: Callable[[], str | None] = lambda: None,
     ) -> None:  # fmt: skip
-        """`environment` has the class path of tables; `staging` are the properties of clients that put lines.
-
-        `took` and `failure` are the cluster's.
-        """
+        """`environment` has the class path of tables; `took` and `failure` are the cluster's."""
         self._hadoop, self._environment = hadoop, dict(environment)
         self._files = HadoopFs(hadoop, environment, failure)
-        self._staging = [f"-D{name}={value}" for name, value in staging.items()]
         self._took, self._failure = took, failure
         self._put_lines: Counter[str] = Counter()
         self._put_bytes: Counter[str] = Counter()
@@ -82,7 +78,7 @@ class HbaseTables:
 
     def write(self, path: str, pieces: Iterable[bytes]) -> None:
         """Add the lines of a stream, of which the last one needs no end; it is a client's standard input."""
-        command = [str(self._hadoop), "fs", *self._staging, "-put", "-d", "-", self.location(path)]
+        command = [str(self._hadoop), "fs", "-put", "-d", "-", self.location(path)]
         lines, size, last = 0, 0, b"\n"
         with (
             tempfile.TemporaryFile() as errors,
