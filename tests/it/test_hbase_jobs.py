@@ -104,7 +104,7 @@ class Twice(Hbase):
         return LoadedTwice(whole._hadoop, whole._environment, {"hbase.assay.load": "bulk"})
 
 
-@pytest.mark.parametrize(("compaction", "files"), [("wait", 3), ("run-on", 2)])
+@pytest.mark.parametrize(("compaction", "files"), [("wait", {1, 3}), ("run-on", {2})])
 def test_a_table_is_compacted_where_that_is_waited_for(place, monkeypatch, compaction, files):
     monkeypatch.setitem(STORES._read(), "hbase", Twice())
     monkeypatch.setattr(LoadedTwice, "sizes", {})
@@ -113,10 +113,11 @@ def test_a_table_is_compacted_where_that_is_waited_for(place, monkeypatch, compa
         properties=f"hbase.assay.regions: 2, hbase.assay.compaction: {compaction}",
     ))  # fmt: skip
     assert place.run_in_this_process(experiment, "run").outcome is Outcome.PASS
-    assert [len(sizes) for sizes in LoadedTwice.sizes.values()] == [files] * 2
+    assert len(LoadedTwice.sizes) == 2
     for sizes in LoadedTwice.sizes.values():
+        # HBase removes what it has compacted every two minutes.
+        assert len(sizes) in files
         *loaded, largest = sorted(sizes)
-        # HBase keeps what it has compacted for two minutes.
         assert compaction == "run-on" or largest > 0.9 * sum(loaded)
 
 
