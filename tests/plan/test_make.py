@@ -8,6 +8,7 @@ import pytest
 from assay.model.errors import BadInputError
 from assay.model.kerberos import KerberosSpec
 from assay.model.node_source import NodeSourceSpec
+from assay.model.registry import SERVICES
 from assay.node.ssh import SshOptions
 from assay.plan.settings import resolve, shipped_profiles
 from assay.plan.source import Vocabulary
@@ -76,6 +77,24 @@ def test_profiles_inherit_and_hadoop_properties_win(tmp_path):
     assert properties["mapreduce.task.io.sort.factor"] == "100"
     assert properties["io.file.buffer.size"] == "4096"
     assert properties["mapreduce.job.reduces"] == "2"
+
+
+def test_a_profile_may_inherit_several_of_which_the_last_wins(tmp_path):
+    text = GOOD.replace("[defaults, customs]", "mine") + (
+        "profiles:\n  mine: {inherits: [customs, small]}\n  other: {properties: {mapreduce.map.memory.mb: 1}}\n"
+    )
+    properties = plan_of(tmp_path, text).trials[0].settings.properties
+    assert properties["mapreduce.task.io.sort.factor"] == "100"
+    assert properties["mapreduce.map.memory.mb"] == "480"
+    swapped = plan_of(tmp_path, text.replace("[customs, small]", "[small, other]")).trials[0].settings.properties
+    assert swapped["mapreduce.map.memory.mb"] == "1"
+
+
+def test_services_bring_profiles_too():
+    services = {name: profile for service in SERVICES.values() for name, profile in service.profiles.items()}
+    assert services
+    for name, profile in services.items():
+        assert resolve(name, shipped_profiles()).properties.items() >= profile.properties.items()
 
 
 def test_the_thesis_profiles_are_incremental():

@@ -44,6 +44,7 @@ media:
         ("replication: 2\nhadoop: {dfs.replication: [1, 2]}", "line 7: replication and dfs.replication .* are the same; keep one"),
         ("profiles: {mine: {properties: {io.file.buffer.size: [1, 2]}}}", "must be a single text or number; a list of levels belongs under `hadoop`"),
         ("profiles: {mine: {inherits: custom}}", "line 7: unknown settings profile 'custom'; did you mean 'customs'"),
+        ("profiles: {mine: {inherits: [small, custom]}}", "line 7: unknown settings profile 'custom'; did you mean 'customs'"),
         ("profiles:\n  mine: {inherits: other}\n  other: {inherits: mine}", "line 8: settings profile 'mine' inherits itself through mine -> other -> mine"),
         ("cluster: {limit_cpus: 2}", "line 7: unknown key 'limit_cpus'; possible are kind, conf_dir, ca_file"),
         ("store: cassandra", "line 7: Cassandra is not supported; store may be hdfs or hbase or hbase-to-hdfs or hdfs-to-hbase"),

@@ -15,7 +15,7 @@ from assay.model.layout import Directory, Layout
 from assay.model.registry import STORES
 from assay.model.running_cluster import RunningCluster
 from assay.model.service import NodeContext
-from assay.model.store import Files, output_properties, put_all, put_bytes
+from assay.model.store import Columnar, Files, output_properties, put_all, put_bytes
 from assay.node.local import LocalNode
 from assay.store.divided import DividedPlacer
 from assay.store.hbase import HbasePlacer
@@ -27,6 +27,7 @@ CLIENT = """\
 #!/bin/bash
 home={home}
 shift
+while [[ $1 == -D* ]]; do echo "$1" >>$home/properties; shift; done
 case $1 in
   -put)
     [[ "$2 $3" == "-d -" ]] || exit 9
@@ -113,6 +114,15 @@ def test_a_table_that_was_deleted_is_forgotten(tables):
     assert not (tables.home / "run").exists()
     tables.write("/run/input/points.txt", [b"2\n"])
     assert list(tables.lines("/run/input")) == [b"2"]
+
+
+def test_clients_are_told_which_columns_jobs_will_read(tables):
+    tables.expect("/run/input/points", 3)
+    tables.write("/run/input/points/points.txt", [b"1,2,3,4\n"])
+    tables.write("/run/input/centres/centres.txt", [b"1,2,3\n"])
+    told = [line for line in (tables.home / "properties").read_text().split() if "used" in line]
+    assert told == ["-Dhbase.assay.used=3"]
+    assert isinstance(tables, Columnar)
 
 
 def test_a_client_that_fails_says_why(tables):

@@ -8,20 +8,25 @@ import numpy as np
 import pytest
 
 from assay.input import points
-from assay.input.points import FilePoints, GeneratedPoints, drawn, write_points
+from assay.input.points import FilePoints, GeneratedPoints, drawn
 from assay.model.doubt import Outcome, overall
 from assay.model.engine import LaunchReport
 from assay.model.errors import AssayError, BadInputError
 from assay.model.progress import Silent
 from assay.model.trial import WorkloadSpec
 from assay.workload import k_means
-from assay.workload.k_means import KMeans, iterate, nearest
+from assay.workload.k_means import KMeans, iterate, nearest, read_centres, write_centres
 from assay_extras.testing.fake_hadoop import FakeEngine, FakeStore, Script
 from tests.builders import a_trial
 
 
 def workload(**options):
     return KMeans(WorkloadSpec(name="k-means", options={name: str(value) for name, value in options.items()}), "/base")
+
+
+def write_points(points, file):
+    """A point per line, with numbers that are read as the same doubles."""
+    file.write_text("".join(",".join(map(repr, row)) + "\n" for row in points.tolist()), encoding="utf-8")
 
 
 def brute_force(points, centres, most):
@@ -280,7 +285,72 @@ def test_staging_and_command(tmp_path):
     one.run(engine, Silent())
     assert launches[0].command == "k-means-tuned"
     assert launches[0].input == "/base/input/points"
-    assert launches[0].options == ("--centres={store}/base/input/centres/centres.txt", "--iterations=100")
+    centres = "--centres={store}/base/input/centres/centres.txt"
+    assert launches[0].options == (centres, "--numbered", "--iterations=100")
+
+
+def test_centres_are_staged_with_their_indices_so_that_their_order_does_not_matter(tmp_path):
+    centres = np.array([[0.1, 2.0], [1e300, -3.5]])
+    write_centres(centres, tmp_path / "centres.txt")
+    assert (tmp_path / "centres.txt").read_text() == "0\t0\t0.1,2.0\n1\t0\t1e+300,-3.5\n"
+
+    class Reversed(FakeStore):
+        def lines(self, path):
+            return reversed((tmp_path / "centres.txt").read_bytes().splitlines())
+
+    assert np.array_equal(read_centres(Reversed(Script()), "/centres", (2, 2))[0], centres)
+
+
+class ColumnarStore(FakeStore):
+    """Notes what it is told, and what it holds then."""
+
+    def __init__(self):
+        super().__init__(Script())
+        self.expected = []
+
+    def expect(self, path, columns):
+        self.expected.append((path, columns, list(self.files)))
+
+
+def test_a_store_of_columns_is_told_which_of_them_are_read_before_they_come():
+    for unused, expected, options in (("0", [], ()), ("5", [("/base/input/points", 4, [])], ("--attributes=4",))):
+        store, launches = ColumnarStore(), []
+        engine = FakeEngine(Script(), a_trial(), store)
+        run = engine.run
+        engine.run = lambda launch, progress, run=run, launches=launches: (
+            launches.append(launch) or run(launch, progress)
+        )
+        options_given = {"points": "50", "attributes": "4", "unused": unused, "k": "3"}
+        one = KMeans(WorkloadSpec(name="k-means", options=options_given), "/base")
+        one.stage(store, engine, Silent())
+        assert store.expected == expected
+        one.run(engine, Silent())
+        assert launches[0].options[3:] == options
+
+
+def test_unused_numbers_change_no_point():
+    without, beside = GeneratedPoints(200_000, 4, 7), GeneratedPoints(200_000, 4, 7, unused=5)
+    assert without != beside
+    assert beside.attributes == 4
+    assert np.array_equal(np.concatenate(list(without.chunks())), np.concatenate(list(beside.chunks())))
+    text = b"".join(beside.text_pieces())
+    lines = text.splitlines()
+    assert {line.count(b",") for line in lines} == {8}
+    assert beside.size().bytes == pytest.approx(len(text), rel=1e-3)
+    for plain, line in zip(b"".join(without.text_pieces()).splitlines(), lines, strict=True):
+        assert line.startswith(plain + b",")
+
+
+def test_unused_numbers_of_a_file_are_no_attributes(tmp_path):
+    file = tmp_path / "points.txt"
+    file.write_text("1,2,9\n3 4 8\n")
+    points = FilePoints(file, unused=1)
+    assert (points.count, points.attributes) == (2, 2)
+    assert np.concatenate(list(points.chunks())).tolist() == [[1, 2], [3, 4]]
+    with pytest.raises(
+        BadInputError, match="points.txt has 3 numbers in a line, of which 3 are unused; leave 1 or more"
+    ):
+        FilePoints(file, unused=3).shape()
 
 
 def test_made_points_are_streamed_into_a_store_that_takes_them(tmp_path):

@@ -4,7 +4,7 @@ import io
 import re
 import warnings
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
@@ -133,12 +133,19 @@ _TEXTS = (
     [f"{code % 2}," for code in range(_CODES)],
 )
 _WIDTH = 5
+# What numbers are drawn for, in the seeds of their generators; centres are drawn by 1.
+_USED, _UNUSED = 0, 2
 # Bytes of a value with its separator, on average over the values, by kind.
 _MEAN_BYTES = tuple(sum(map(len, texts)) / _CODES for texts in _TEXTS)
 
 
 class Points(Input):
-    """Points of equally many attributes, in an order; in the store a file with one point per line."""
+    """Points of equally many attributes, in an order; in the store a file with one point per line.
+
+    The lines may have `unused` further numbers behind the attributes, which are no part of the points.
+    """
+
+    unused: int
 
     @abstractmethod
     def shape(self) -> tuple[int, int]:
@@ -174,24 +181,30 @@ class Points(Input):
 class GeneratedPoints(Points):
     """Attributes are whole numbers from 0 to 99, hundredths from 0.00 to 0.99, and booleans as 0 and 1, in turn.
 
-    All are uniform and independent. With ten attributes a line has 32.6 bytes on average; the study's had 32.7.
+    All are uniform and independent. With ten attributes a line has 32.6 bytes on average; the study's had 32.7. Unused
+    numbers are made like further attributes; the points are the same, however many there are.
     """
 
-    def __init__(self, count: int, attributes: int, seed: int) -> None:
-        self._shape, self.seed = (count, attributes), seed
+    def __init__(self, count: int, attributes: int, seed: int, unused: int = 0) -> None:
+        self._shape, self.seed, self.unused = (count, attributes), seed, unused
         self._kinds = np.arange(attributes) % len(_TEXTS)
+        self._all_kinds = np.arange(attributes + unused) % len(_TEXTS)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, GeneratedPoints) and (self._shape, self.seed) == (other._shape, other.seed)
+        return isinstance(other, GeneratedPoints) and self._key == other._key
 
     def __hash__(self) -> int:
-        return hash((self._shape, self.seed))
+        return hash(self._key)
+
+    @property
+    def _key(self) -> tuple[object, ...]:
+        return (self._shape, self.seed, self.unused)
 
     def shape(self) -> tuple[int, int]:
         return self._shape
 
     def size(self) -> Amounts:
-        return Amounts(bytes=int(self.count * sum(_MEAN_BYTES[kind] for kind in self._kinds)))
+        return Amounts(bytes=int(self.count * sum(_MEAN_BYTES[kind] for kind in self._all_kinds)))
 
     def chunks(self) -> Iterator[Floats]:
         for codes in self._codes():
@@ -220,9 +233,10 @@ class GeneratedPoints(Points):
     def text_pieces(self) -> Iterator[bytes]:
         """Yield the text, some points at a time."""
         texts = np.array([list(text.ljust(_WIDTH, "\0").encode()) for kind in _TEXTS for text in kind], np.uint8)
-        first = (self._kinds * _CODES).astype(np.uint16)
-        for codes in self._codes():
-            cells = texts.take(first + codes, axis=0)
+        first = (self._all_kinds * _CODES).astype(np.uint16)
+        for number, codes in enumerate(self._codes()):
+            unused = self._chunk_codes(number, _UNUSED, self.unused) if self.unused else codes[:, :0]
+            cells = texts.take(first + np.concatenate((codes, unused), axis=1), axis=0)
             last = cells[:, -1]
             last[last == ord(",")] = ord("\n")
             yield cells.tobytes().translate(None, b"\0")
@@ -231,36 +245,41 @@ class GeneratedPoints(Points):
         """Draw the whole numbers from which the values are made."""
         yield from map(self._chunk_codes, range(-(-self.count // _CHUNK)))
 
-    def _chunk_codes(self, number: int) -> NDArray[np.uint8]:
-        """Draw a chunk's numbers by a generator for this chunk alone."""
-        random = np.random.default_rng((self.seed, 0, number))
-        shape = (min(_CHUNK, self.count - number * _CHUNK), self.attributes)
+    def _chunk_codes(self, number: int, purpose: int = _USED, columns: int | None = None) -> NDArray[np.uint8]:
+        """Draw a chunk's numbers by a generator for this chunk and purpose alone."""
+        random = np.random.default_rng((self.seed, purpose, number))
+        shape = (min(_CHUNK, self.count - number * _CHUNK), self.attributes if columns is None else columns)
         return random.integers(0, _CODES, shape, dtype=np.uint8)
 
 
 class FilePoints(Points):
     """A user's file: a point per line, its numbers apart by commas, tabs or spaces; blank lines are left out."""
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
+    def __init__(self, path: Path, unused: int = 0) -> None:
+        self._path, self.unused = path, unused
 
     def shape(self) -> tuple[int, int]:
         try:
             status = self._path.stat()
         except OSError as error:
             raise BadInputError(f"{self._path} can't be read: {error.strerror}; give a text file") from None
-        return _shape_of(self._path, status.st_size, status.st_mtime_ns)
+        count, columns = _shape_of(self._path, status.st_size, status.st_mtime_ns)
+        if columns <= self.unused:
+            raise BadInputError(
+                f"{self._path} has {columns} numbers in a line, of which {self.unused} are unused; leave 1 or more"
+            )
+        return count, columns - self.unused
 
     def size(self) -> Amounts:
         return Amounts(bytes=self._path.stat().st_size)
 
     def held_bytes(self) -> int:
         """All points count twice, since both copies exist while they are read."""
-        return 16 * self.count * self.attributes
+        return 16 * self.count * (self.attributes + self.unused)
 
     def chunks(self) -> Iterator[Floats]:
         for start in range(0, len(self._all), _CHUNK):
-            yield self._all[start : start + _CHUNK]
+            yield self._all[start : start + _CHUNK, : self.attributes]
 
     def put(self, path: str, store: Store, progress: Progress) -> None:
         store.put(self._path, f"{path}/points.txt")
@@ -284,9 +303,3 @@ def _shape_of(path: Path, _size_bytes: int, _modified_ns: int) -> tuple[int, int
 def drawn(points: Points, k: int, seed: int) -> Floats:
     """Draw `k` of the points without replacement, in the order of drawing (shape (k, attributes))."""
     return points.at(np.random.default_rng((seed, 1)).choice(points.count, k, replace=False))
-
-
-def write_points(points: Floats, file: Path) -> None:
-    """Write a point per line, with numbers that are read as the same doubles."""
-    rows: Sequence[Sequence[float]] = points.tolist()
-    file.write_text("".join(",".join(map(repr, row)) + "\n" for row in rows), encoding="utf-8")

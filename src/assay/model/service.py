@@ -211,6 +211,14 @@ class Unverifiable(NamedTuple):
     why: str
 
 
+class ServiceProfile(NamedTuple):
+    """A settings profile that a service brings: a named set of properties, over those of the profiles it inherits."""
+
+    about: str
+    inherits: tuple[str, ...]
+    properties: Mapping[str, str]
+
+
 class Costs(NamedTuple):
     """What a service takes of this machine, beside its jobs' tasks: estimates, by which plans are refused in time.
 
@@ -288,6 +296,8 @@ class Service(NamedTuple):
     tasks_bytes: Callable[[Mapping[str, str], int, int], int] = _no_tasks
     """An estimate of the memory of the tasks that run at once, from the trial's properties, the MiB for containers on
     all nodes, and the bytes of data."""
+    profiles: Mapping[str, ServiceProfile] = {}
+    """Settings profiles for it, by their names, which experiments may use beside Assay's own."""
     bounds: Mapping[str, ValueBounds] = {}
     """What its properties may be set to, where not to anything."""
     least_sizes: Mapping[str, LeastSize] = {}

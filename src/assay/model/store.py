@@ -146,6 +146,18 @@ def put_bytes(store: Store, path: str) -> int | None:
     return store.size_bytes(path) if isinstance(store, Files) else None
 
 
+@runtime_checkable
+class Columnar(Protocol):
+    """What a store also is that can keep columns of its lines apart, so that reading some does not touch the others.
+
+    Columns stand apart by commas, tabs or spaces, any run of which counts once. Jobs say which they read by the
+    property `assay.input.columns`: how many, from the left.
+    """
+
+    def expect(self, path: str, columns: int) -> None:
+        """Before anything is put there: jobs will read so many columns of the lines at and below a path."""
+
+
 class Placer(Protocol):
     """Steers what is written into a store to the media of its role, and tells where it landed."""
 

@@ -235,8 +235,8 @@ def _settings(source: ExperimentSource) -> list[SettingsSpec]:
     profiles = {**shipped_profiles(), **experiment.profiles}
     for name, profile in experiment.profiles.items():
         with source.at("profiles", name, "inherits"):
-            if profile.inherits is not None:
-                source.check_word(["profiles", name, "inherits"], "settings profile", profile.inherits, list(profiles))
+            for inherited in profile.inherits:
+                source.check_word(["profiles", name, "inherits"], "settings profile", inherited, list(profiles))
             resolve(name, profiles)
     everywhere = {name: levels[0] for name, levels in experiment.hadoop.items() if len(levels) == 1}
     settings = []

@@ -1,6 +1,6 @@
 """Settings profiles: named sets of Hadoop properties that may inherit one another."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from types import MappingProxyType
@@ -12,7 +12,9 @@ from pydantic_core import PydanticCustomError
 from assay.model.base import Frozen
 from assay.model.errors import BadInputError
 from assay.model.naming import unprintable
+from assay.model.registry import SERVICES
 from assay.model.trial import SettingsSpec
+from assay.plan.entry_parts import OneOrMany
 
 
 def _as_text(value: Any) -> Any:
@@ -49,32 +51,40 @@ class Profile(Frozen):
 
     about: Prose = ""
     """A description for readers."""
-    inherits: str | None = None
-    """The profile to start from; by default Hadoop's own defaults."""
+    inherits: Annotated[list[str], OneOrMany()] = []
+    """The profile to start from, or several, of which a later one's properties win; by default Hadoop's own
+    defaults."""
     properties: Mapping[str, Single] = {}
     """Properties that are added or replaced. Numbers and booleans are passed on as text."""
 
 
 @cache
 def shipped_profiles() -> Mapping[str, Profile]:
-    """The profiles that come with Assay, by name; read once, which takes longer than the rest of a small plan."""
+    """The profiles that come with Assay, and with its services, by name.
+
+    They are read once, which takes longer than the rest of a small plan.
+    """
     from ruamel.yaml import YAML
 
     text = files("assay.plan").joinpath("settings.yaml").read_text(encoding="utf-8")
-    profiles = {name: Profile.model_validate(body) for name, body in YAML(typ="safe").load(text).items()}
-    return MappingProxyType(profiles)
+    bodies: dict[str, Mapping[str, Any]] = YAML(typ="safe").load(text)
+    for service in SERVICES.values():
+        for name, profile in service.profiles.items():
+            bodies[name] = {**profile._asdict(), "inherits": list(profile.inherits)}
+    return MappingProxyType({name: Profile.model_validate(body) for name, body in bodies.items()})
 
 
 def resolve(name: str, profiles: Mapping[str, Profile]) -> SettingsSpec:
     """A profile's properties over those it inherits. Raises KeyError, or BadInputError where one inherits itself."""
-    chain: list[str] = []
-    current: str | None = name
-    while current is not None:
-        if current in chain:
-            raise BadInputError(f"settings profile {name!r} inherits itself through {' -> '.join([*chain, current])}")
-        chain.append(current)
-        current = profiles[current].inherits
+    return SettingsSpec(name=name, properties=_properties([name], profiles))
+
+
+def _properties(chain: Sequence[str], profiles: Mapping[str, Profile]) -> dict[str, str]:
+    """Of the last of these profiles, each of which inherits the next one."""
+    *before, last = chain
+    if last in before:
+        raise BadInputError(f"settings profile {chain[0]!r} inherits itself through {' -> '.join(chain)}")
     properties: dict[str, str] = {}
-    for link in reversed(chain):
-        properties |= profiles[link].properties
-    return SettingsSpec(name=name, properties=properties)
+    for inherited in profiles[last].inherits:
+        properties |= _properties([*chain, inherited], profiles)
+    return {**properties, **profiles[last].properties}

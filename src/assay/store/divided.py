@@ -13,6 +13,7 @@ from assay.model.running_cluster import RunningCluster
 from assay.model.service import Service
 from assay.model.store import (
     TABLES,
+    Columnar,
     Counting,
     Placer,
     Store,
@@ -57,6 +58,11 @@ class DividedStore:
         store = self.store_of(path)
         assert isinstance(store, Streaming)  # noqa: S101 - both are, on a cluster of Assay's own
         store.write(path, pieces)
+
+    def expect(self, path: str, columns: int) -> None:
+        store = self.store_of(path)
+        if isinstance(store, Columnar):
+            store.expect(path, columns)
 
     def lines(self, path: str) -> Iterator[bytes]:
         return self.store_of(path).lines(path)

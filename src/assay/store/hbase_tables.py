@@ -23,6 +23,8 @@ from assay.model.store import below
 from assay.store.hadoop_fs import PIECE_BYTES, SILENT, HadoopFs, watched
 
 SCHEME = "hbase"
+USED = "hbase.assay.used"
+"""The property with the number of columns that jobs will read of the lines that are put."""
 
 _COMPRESSED = {".gz": gzip.GzipFile, ".bz2": bz2.BZ2File}
 
@@ -59,10 +61,15 @@ class HbaseTables:
         self._took, self._failure = took, failure
         self._put_lines: Counter[str] = Counter()
         self._put_bytes: Counter[str] = Counter()
+        self._columns: dict[str, int] = {}
 
     def location(self, path: str) -> str:
         """Return the path with the scheme by which Hadoop's clients know that it is a table's."""
         return f"{SCHEME}:{path}"
+
+    def expect(self, path: str, columns: int) -> None:
+        """Remember it for clients that put lines there: they may have these columns in a family of their own."""
+        self._columns[path] = columns
 
     def put(self, source: Path, path: str) -> None:
         """Add the lines of a file, which may be compressed as its suffix says."""
@@ -78,7 +85,8 @@ class HbaseTables:
 
     def write(self, path: str, pieces: Iterable[bytes]) -> None:
         """Add the lines of a stream, of which the last one needs no end; it is a client's standard input."""
-        command = [str(self._hadoop), "fs", "-put", "-d", "-", self.location(path)]
+        used = [f"-D{USED}={columns}" for table, columns in self._columns.items() if below(path, table)]
+        command = [str(self._hadoop), "fs", *used, "-put", "-d", "-", self.location(path)]
         lines, size, last = 0, 0, b"\n"
         with (
             tempfile.TemporaryFile() as errors,

@@ -14,7 +14,7 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.input.points import FilePoints, Floats, GeneratedPoints, Points, drawn, write_points
+from assay.input.points import FilePoints, Floats, GeneratedPoints, Points, drawn
 from assay.input.staging import scratch_directory
 from assay.model.dataset import InputKind
 from assay.model.doubt import CheckResult, verdict
@@ -22,7 +22,7 @@ from assay.model.engine import Engine, Launch, LaunchReport, stored
 from assay.model.errors import AssayError
 from assay.model.progress import Progress
 from assay.model.registry import WORKLOADS
-from assay.model.store import Files, Store
+from assay.model.store import Columnar, Files, Store
 from assay.model.trial import ResourceEstimate
 from assay.model.workload import Option, Variant
 from assay.workload.base import (
@@ -116,14 +116,20 @@ def read_centres(store: Store, path: str, shape: tuple[int, ...]) -> tuple[Float
     return np.array([centre for _, _, centre in rows]), np.array([points for _, points, _ in rows])
 
 
-def _assigned(line: bytes, attributes: int) -> tuple[int, bytes, list[float]]:
-    """Split a line into its index, its point as text, and as numbers. Raises AssayError for a line of another form."""
+def write_centres(centres: Floats, file: Path) -> None:
+    """Write lines of `index<TAB>0<TAB>x1,x2,...`, read as the same doubles: a store may give lines in any order."""
+    rows = enumerate(centres.tolist())
+    file.write_text("".join(f"{index}\t0\t{','.join(map(repr, row))}\n" for index, row in rows), encoding="utf-8")
+
+
+def _assigned(line: bytes, numbers: int) -> tuple[int, bytes, list[float]]:
+    """Split a line into its index, its point's line, and all numbers of that. Raises AssayError for another form."""
     label, _, text = line.partition(b"\t")
     try:
         index, point = int(label), [float(field) for field in text.translate(_SEPARATORS).split()]
     except ValueError:
         index, point = -1, []
-    if len(point) != attributes:
+    if len(point) != numbers:
         raise AssayError(f"the output of k-means has a line that is not a cluster's index and a point: {line[:100]!r}")
     return index, text, point
 
@@ -190,6 +196,10 @@ class KMeans(BaseWorkload):
     known_options = {
         "points": Option("1000000", "number of generated points; the study had 10 million"),
         "attributes": Option("10", "numbers per generated point"),
+        "unused": Option(
+            "0",
+            "further numbers at the end of each line that take no part; the iterations read only what is before them",
+        ),
         "k": Option("10", "number of centres, at most the number of points"),
         "seed": Option("1", "seed of the points and of the draw of the starting centres"),
         "iterations": Option("100", "the largest number of iterations"),
@@ -211,9 +221,10 @@ class KMeans(BaseWorkload):
     def read_options(self) -> None:
         self._seed, self._k = self.options.count("seed", 0), self.options.count("k")
         self._most, self._assign = self.options.count("iterations"), self.options.flag("assign")
-        generated = GeneratedPoints(self.options.count("points"), self.options.count("attributes"), self._seed)
+        unused = self.options.count("unused", 0)
+        generated = GeneratedPoints(self.options.count("points"), self.options.count("attributes"), self._seed, unused)
         file, centres = self.options.text("file"), self.options.text("centres")
-        self.input = FilePoints(Path(file).expanduser()) if file else generated
+        self.input = FilePoints(Path(file).expanduser(), unused) if file else generated
         self._centres_file = FilePoints(Path(centres).expanduser()) if centres else None
         self._centres_given = ""
         for name in ("points", "attributes"):
@@ -236,21 +247,24 @@ class KMeans(BaseWorkload):
         )
 
     def stage(self, store: Store, engine: Engine, progress: Progress) -> LaunchReport:
+        if self.input.unused and isinstance(store, Columnar):
+            store.expect(self._points_path, self.input.attributes)
         report = self.input.stage(self._points_path, store, engine, progress)
         with scratch_directory() as scratch:
             start = scratch / "centres.txt"
-            write_points(self._start, start)
+            write_centres(self._start, start)
             store.put(start, self._centres_path)
         if not isinstance(store, Files):  # lines have no name but their table's
             self._centres_given = self._centres_path.rpartition("/")[0]
         return report
 
     def run(self, engine: Engine, progress: Progress) -> LaunchReport:
+        some = (f"--attributes={self.input.attributes}",) if self.input.unused else ()
         assign = ("--assign",) if self._assign else ()
         centres = stored(self._centres_given or self._centres_path)
         launch = Launch(
             command=self.variant.command, input=self._points_path, output=self.output_path,
-            options=(f"--centres={centres}", f"--iterations={self._most}", *assign),
+            options=(f"--centres={centres}", "--numbered", f"--iterations={self._most}", *some, *assign),
             properties=self.spec.hadoop,
         )  # fmt: skip
         return engine.run(launch, progress)
@@ -349,9 +363,10 @@ class KMeans(BaseWorkload):
         wrong = 0
         output_sums = np.zeros(2, dtype=np.int64)
         for lines in _some(store.lines(f"{self.output_path}/clusters")):
-            labels, texts, points = zip(*(_assigned(line, centres.shape[1]) for line in lines), strict=True)
+            numbers = centres.shape[1] + self.input.unused
+            labels, texts, points = zip(*(_assigned(line, numbers) for line in lines), strict=True)
             output_sums += _sums(texts)
-            expected, _ = nearest(np.array(points, dtype=np.float64), centres)
+            expected, _ = nearest(np.array(points, dtype=np.float64)[:, : centres.shape[1]], centres)
             wrong += sum(label != right for label, right in zip(labels, expected.tolist(), strict=True))
         input_sums = sum((_sums(lines) for lines in _some(store.lines(self._points_path))), np.zeros(2, dtype=np.int64))
         return (

@@ -47,13 +47,14 @@ final class LineStream extends OutputStream {
       Load.prepare(tables, loaded);
     }
     int regions = tables.regions(table).size();
+    int apart = Tables.apart(tables.descriptor(table));
     List<LineWriter> writers = new ArrayList<>();
     for (int place = 0; place < regions; place++) {
       RowKeys keys = new RowKeys(RowKeys.number(name), place, regions);
       writers.add(
           bulk
-              ? new FileWriter(conf, table, loaded, "part-" + place, keys)
-              : new PutWriter(tables.connection().getBufferedMutator(table), keys));
+              ? new FileWriter(conf, table, loaded, "part-" + place, keys, apart)
+              : new PutWriter(tables.connection().getBufferedMutator(table), keys, apart));
     }
     return new LineStream(
         writers,

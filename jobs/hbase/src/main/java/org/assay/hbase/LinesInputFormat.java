@@ -27,8 +27,9 @@ import org.apache.hadoop.mapreduce.lib.input.TextInputFormat;
  * Lines of tables and of text files, as a job's input paths name them. As with {@link
  * TextInputFormat} a task reads about as many bytes of lines as a block of HDFS has ({@code
  * dfs.blocksize}, and {@code mapreduce.input.fileinputformat.split.minsize} and {@code .maxsize}):
- * a part of a region, or regions that lie on one host. The key is the offset of a line in a file,
- * or the number of a row in its split.
+ * a part of a region, or regions that lie on one host. Of a table's lines it gets the columns that
+ * the job says that it reads, or all. The key is the offset of a line in a file, or the number of a
+ * row in its split.
  */
 public final class LinesInputFormat extends InputFormat<LongWritable, Text> {
   private static final long BLOCK_BYTES = 128L << 20;
@@ -66,22 +67,25 @@ public final class LinesInputFormat extends InputFormat<LongWritable, Text> {
 
   private static List<InputSplit> splits(Tables tables, TableName table, long splitBytes)
       throws IOException {
+    int apart = Tables.apart(tables.descriptor(table));
+    boolean rest = LineColumns.needRest(tables.conf(), apart);
     List<InputSplit> splits = new ArrayList<>();
     for (List<Place> places : byHost(places(tables, table))) {
       List<RegionRows> rows = new ArrayList<>();
       try (Table scanned = tables.connection().getTable(table)) {
         for (Place place : places) {
-          rows.add(RegionRows.of(scanned, place.region));
+          rows.add(RegionRows.of(scanned, place.region, apart > 0));
         }
       }
       for (List<RegionRows.Range> ranges : RegionRows.cut(rows, splitBytes)) {
-        splits.add(split(table, places, ranges));
+        splits.add(split(table, places, ranges, rest));
       }
     }
     return splits;
   }
 
-  private static RowSplit split(TableName table, List<Place> places, List<RegionRows.Range> ranges)
+  private static RowSplit split(
+      TableName table, List<Place> places, List<RegionRows.Range> ranges, boolean rest)
       throws IOException {
     List<RowSplit.Part> parts = new ArrayList<>();
     long rows = 0;
@@ -91,11 +95,11 @@ public final class LinesInputFormat extends InputFormat<LongWritable, Text> {
       parts.add(
           snapshot == null
               ? RowSplit.Part.ofTable(range)
-              : RowSplit.Part.ofSnapshot(range, snapshot));
+              : RowSplit.Part.ofSnapshot(range, snapshot, rest));
       rows += range.rows;
       bytes += range.bytes;
     }
-    return new RowSplit(table, parts, places.get(ranges.get(0).region).hosts, rows, bytes);
+    return new RowSplit(table, parts, places.get(ranges.get(0).region).hosts, rows, bytes, rest);
   }
 
   /** Where a region can be read. */

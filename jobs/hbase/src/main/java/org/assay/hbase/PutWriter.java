@@ -11,17 +11,29 @@ import org.apache.hadoop.hbase.client.Put;
 final class PutWriter implements LineWriter {
   private final BufferedMutator table;
   private final RowKeys keys;
+  private final int apart;
 
-  /** Closes the table when it is closed. */
-  PutWriter(BufferedMutator table, RowKeys keys) {
+  /**
+   * Closes the table when it is closed.
+   *
+   * @param apart how many columns the table has apart from the others; 0 if it keeps lines whole
+   */
+  PutWriter(BufferedMutator table, RowKeys keys, int apart) {
     this.table = table;
     this.keys = keys;
+    this.apart = apart;
   }
 
   @Override
   public void write(byte[] bytes, int offset, int length) throws IOException {
-    byte[] line = Arrays.copyOfRange(bytes, offset, offset + length);
-    table.mutate(new Put(keys.next()).addColumn(Tables.FAMILY, Tables.LINE, line));
+    int first = apart > 0 ? LineColumns.length(bytes, offset, length, apart) : length;
+    byte[] line = Arrays.copyOfRange(bytes, offset, offset + first);
+    Put put = new Put(keys.next()).addColumn(Tables.FAMILY, Tables.LINE, line);
+    if (first < length) {
+      byte[] rest = Arrays.copyOfRange(bytes, offset + first, offset + length);
+      put.addColumn(Tables.REST_FAMILY, Tables.REST, rest);
+    }
+    table.mutate(put);
   }
 
   @Override

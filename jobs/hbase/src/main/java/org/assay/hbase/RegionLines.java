@@ -6,6 +6,7 @@ import org.apache.hadoop.fs.FSInputStream;
 import org.apache.hadoop.hbase.client.RegionInfo;
 import org.apache.hadoop.hbase.client.Result;
 import org.apache.hadoop.hbase.client.ResultScanner;
+import org.apache.hadoop.hbase.client.Scan;
 import org.apache.hadoop.hbase.client.Table;
 
 /** The lines of a region as the bytes of a text file. */
@@ -48,18 +49,27 @@ final class RegionLines extends FSInputStream {
   /** Gets the next line, with its end. */
   private boolean fetch() throws IOException {
     if (scanner == null) {
+      boolean rest = Tables.apart(table.getDescriptor()) > 0;
+      Scan all = Tables.scan(rest);
       scanner =
-          table.getScanner(
-              Tables.scan().withStartRow(region.getStartKey()).withStopRow(region.getEndKey()));
+          table.getScanner(all.withStartRow(region.getStartKey()).withStopRow(region.getEndKey()));
     }
     Result row = scanner.next();
     if (row == null) {
       return false;
     }
     byte[] value = row.getValue(Tables.FAMILY, Tables.LINE);
-    line = new byte[value.length + 1];
+    if (value == null) {
+      throw new IOException("row " + row + " has no line: it was not written by this module");
+    }
+    byte[] rest = row.getValue(Tables.REST_FAMILY, Tables.REST);
+    int restLength = rest == null ? 0 : rest.length;
+    line = new byte[value.length + restLength + 1];
     System.arraycopy(value, 0, line, 0, value.length);
-    line[value.length] = '\n';
+    if (rest != null) {
+      System.arraycopy(rest, 0, line, value.length, restLength);
+    }
+    line[line.length - 1] = '\n';
     at = 0;
     return true;
   }

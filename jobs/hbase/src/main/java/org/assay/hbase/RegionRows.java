@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
+import org.apache.hadoop.hbase.Cell;
 import org.apache.hadoop.hbase.client.RegionInfo;
 import org.apache.hadoop.hbase.client.Result;
 import org.apache.hadoop.hbase.client.ResultScanner;
@@ -65,13 +66,17 @@ final class RegionRows {
     this.runs = runs;
   }
 
-  /** Of a region, by one short scan for each writer: backwards, from the end of what it wrote. */
-  static RegionRows of(Table table, RegionInfo region) throws IOException {
+  /**
+   * Of a region, by one short scan for each writer: backwards, from the end of what it wrote.
+   *
+   * @param divided whether the table has columns of its lines apart; the lines count whole
+   */
+  static RegionRows of(Table table, RegionInfo region, boolean divided) throws IOException {
     List<Run> runs = new ArrayList<>();
     byte[] end = region.getEndKey();
     while (true) {
       Scan last =
-          Tables.scan()
+          Tables.scan(divided)
               .setReversed(true)
               .withStartRow(end, false)
               .withStopRow(region.getStartKey(), true)
@@ -109,7 +114,10 @@ final class RegionRows {
           break;
         }
         sampled++;
-        bytes += row.rawCells()[0].getValueLength() + 1;
+        for (Cell cell : row.rawCells()) {
+          bytes += cell.getValueLength();
+        }
+        bytes++;
       }
     }
     return writer == null ? null : new Run(writer, rows, Math.max(1, bytes * rows / sampled));

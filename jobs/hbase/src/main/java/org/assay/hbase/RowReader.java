@@ -53,6 +53,10 @@ final class RowReader extends RecordReader<LongWritable, Text> {
     }
     number.set(number.get() + 1);
     line.set(cell.getValueArray(), cell.getValueOffset(), cell.getValueLength());
+    Cell rest = row.getColumnLatestCell(Tables.REST_FAMILY, Tables.REST);
+    if (rest != null) {
+      line.append(rest.getValueArray(), rest.getValueOffset(), rest.getValueLength());
+    }
     return true;
   }
 
@@ -77,7 +81,7 @@ final class RowReader extends RecordReader<LongWritable, Text> {
       table = connection.getTable(split.table());
     }
     ResultScanner scanner =
-        table.getScanner(Tables.scan().withStartRow(part.start).withStopRow(part.stop));
+        table.getScanner(Tables.scan(split.rest()).withStartRow(part.start).withStopRow(part.stop));
     return new Rows() {
       @Override
       public Result next() throws IOException {

@@ -44,11 +44,13 @@ public final class RowSplit extends InputSplit implements Writable {
      * Some keys of a region in a snapshot.
      *
      * @param region the whole of it
+     * @param rest whether lines are wanted with what follows the columns that are apart
      */
     @SuppressWarnings("deprecation") // HBase 2.6 takes nothing newer
-    static Part ofSnapshot(RegionRows.Range range, TableSnapshotInputFormatImpl.InputSplit region)
+    static Part ofSnapshot(
+        RegionRows.Range range, TableSnapshotInputFormatImpl.InputSplit region, boolean rest)
         throws IOException {
-      Scan scan = Tables.scan().withStartRow(range.start).withStopRow(range.stop);
+      Scan scan = Tables.scan(rest).withStartRow(range.start).withStopRow(range.stop);
       return new Part(
           range.start,
           range.stop,
@@ -66,17 +68,24 @@ public final class RowSplit extends InputSplit implements Writable {
   private String[] hosts;
   private long rows;
   private long bytes;
+  private boolean rest;
 
   /** Empty, to be read. */
   public RowSplit() {}
 
   /** Of a table, on these hosts; {@code rows} and {@code bytes} are about what it has. */
-  RowSplit(TableName table, List<Part> parts, String[] hosts, long rows, long bytes) {
+  RowSplit(TableName table, List<Part> parts, String[] hosts, long rows, long bytes, boolean rest) {
     this.table = table;
     this.parts.addAll(parts);
     this.hosts = hosts;
     this.rows = rows;
     this.bytes = bytes;
+    this.rest = rest;
+  }
+
+  /** Whether lines are wanted with what follows the columns that are apart. */
+  boolean rest() {
+    return rest;
   }
 
   TableName table() {
@@ -111,6 +120,7 @@ public final class RowSplit extends InputSplit implements Writable {
     }
     out.writeLong(rows);
     out.writeLong(bytes);
+    out.writeBoolean(rest);
     out.writeInt(parts.size());
     for (Part part : parts) {
       Bytes.writeByteArray(out, part.start);
@@ -131,6 +141,7 @@ public final class RowSplit extends InputSplit implements Writable {
     }
     rows = in.readLong();
     bytes = in.readLong();
+    rest = in.readBoolean();
     parts.clear();
     for (int left = in.readInt(); left > 0; left--) {
       byte[] start = Bytes.readByteArray(in);

@@ -28,7 +28,7 @@ final class Snapshots {
     String name = table.getQualifierAsString() + SUFFIX;
     Path restored = Tables.directory(tables.conf(), table, RESTORED);
     Configuration conf = new Configuration(tables.conf());
-    conf.set(TableInputFormat.SCAN, TableMapReduceUtil.convertScanToString(Tables.scan()));
+    conf.set(TableInputFormat.SCAN, TableMapReduceUtil.convertScanToString(Tables.scan(false)));
     if (tables.admin().listSnapshots(Pattern.compile(Pattern.quote(name))).isEmpty()) {
       tables.admin().snapshot(name, table);
     }

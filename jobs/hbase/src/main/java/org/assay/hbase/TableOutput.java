@@ -21,7 +21,10 @@ import org.apache.hadoop.mapreduce.TaskAttemptContext;
 import org.apache.hadoop.mapreduce.TaskType;
 import org.apache.hadoop.mapreduce.lib.output.FileOutputCommitter;
 
-/** A job's output in a new table. Each task writes into one region, in its order. */
+/**
+ * A job's output in a new table, with its lines whole. Each task writes into one region, in its
+ * order.
+ */
 final class TableOutput<K, V> extends OutputFormat<K, V> {
   private final TableName table;
 
@@ -72,14 +75,14 @@ final class TableOutput<K, V> extends OutputFormat<K, V> {
     OutputCommitter committer = getOutputCommitter(task);
     if (committer instanceof FileOutputCommitter) {
       Path work = ((FileOutputCommitter) committer).getWorkPath();
-      LineWriter writer = new FileWriter(conf, table, work, "part-" + number, keys);
+      LineWriter writer = new FileWriter(conf, table, work, "part-" + number, keys, 0);
       return new LineRecords<>(writer, () -> {});
     }
     Tables tables = new Tables(conf);
     if (task.getTaskAttemptID().getId() > 0) {
       tables.empty(table, keys); // an earlier attempt may have put others, or more
     }
-    LineWriter writer = new PutWriter(tables.connection().getBufferedMutator(table), keys);
+    LineWriter writer = new PutWriter(tables.connection().getBufferedMutator(table), keys, 0);
     return new LineRecords<>(writer, tables);
   }
 

@@ -4,6 +4,8 @@ import java.util.Arrays;
 import java.util.Locale;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.client.Durability;
+import org.apache.hadoop.hbase.io.compress.Compression;
+import org.apache.hadoop.hbase.io.encoding.DataBlockEncoding;
 
 /** The properties that say how tables are made, written and read. */
 final class TableSettings {
@@ -27,6 +29,18 @@ final class TableSettings {
 
   /** HDFS' storage policy of a new table's files; empty for that of their directory. */
   static final String POLICY = "hbase.assay.policy";
+
+  /** How the keys of a new table's blocks are encoded. */
+  static final String ENCODING = "hbase.assay.encoding";
+
+  /** How a new table's blocks are compressed. */
+  static final String COMPRESSION = "hbase.assay.compression";
+
+  /** How a new table keeps lines: {@code line} (whole) or {@code used-apart}. */
+  static final String COLUMNS = "hbase.assay.columns";
+
+  /** How many columns of the lines that are now written jobs will read; 0 where nobody knows. */
+  static final String USED = "hbase.assay.used";
 
   static final int REGIONS_PER_SERVER = 4;
 
@@ -60,6 +74,24 @@ final class TableSettings {
     RUN_ON
   }
 
+  /** What needs no library but Java's and Hadoop's. */
+  enum Codec {
+    NONE(Compression.Algorithm.NONE),
+    GZ(Compression.Algorithm.GZ),
+    SNAPPY(Compression.Algorithm.SNAPPY);
+
+    final Compression.Algorithm algorithm;
+
+    Codec(Compression.Algorithm algorithm) {
+      this.algorithm = algorithm;
+    }
+  }
+
+  enum Columns {
+    LINE,
+    USED_APART
+  }
+
   private final Configuration conf;
 
   TableSettings(Configuration conf) {
@@ -80,6 +112,19 @@ final class TableSettings {
 
   Compaction compaction() {
     return word(COMPACTION, Compaction.WAIT);
+  }
+
+  DataBlockEncoding encoding() {
+    return word(ENCODING, DataBlockEncoding.NONE);
+  }
+
+  Compression.Algorithm compression() {
+    return word(COMPRESSION, Codec.NONE).algorithm;
+  }
+
+  /** How many columns a new table has apart from the others; 0 if it keeps lines whole. */
+  int apart() {
+    return word(COLUMNS, Columns.LINE) == Columns.USED_APART ? conf.getInt(USED, 0) : 0;
   }
 
   String policy() {

@@ -17,6 +17,7 @@ import org.apache.hadoop.hbase.TableExistsException;
 import org.apache.hadoop.hbase.TableName;
 import org.apache.hadoop.hbase.client.Admin;
 import org.apache.hadoop.hbase.client.BufferedMutator;
+import org.apache.hadoop.hbase.client.ColumnFamilyDescriptor;
 import org.apache.hadoop.hbase.client.ColumnFamilyDescriptorBuilder;
 import org.apache.hadoop.hbase.client.CompactionState;
 import org.apache.hadoop.hbase.client.Connection;
@@ -33,10 +34,17 @@ import org.apache.hadoop.hbase.filter.KeyOnlyFilter;
 import org.apache.hadoop.hbase.util.Bytes;
 import org.apache.hadoop.hbase.util.CommonFSUtils;
 
-/** A connection to the tables of lines: one column, whose value is the line without its end. */
+/**
+ * A connection to the tables of lines: one column, whose value is the line without its end. A table
+ * may have the first columns of its lines there, and what follows them in a family of its own.
+ */
 final class Tables implements Closeable {
   static final byte[] FAMILY = Bytes.toBytes("d");
   static final byte[] LINE = Bytes.toBytes("l");
+  static final byte[] REST_FAMILY = Bytes.toBytes("r");
+  static final byte[] REST = Bytes.toBytes("r");
+
+  private static final String APART = "assay.columns.apart";
 
   private static final long POLL_MS = 200;
 
@@ -85,9 +93,20 @@ final class Tables implements Closeable {
     return new Path("/" + table.getNameAsString().replace('.', '/'));
   }
 
-  /** A scan of lines as jobs want it: it leaves the servers' caches to others. */
-  static Scan scan() {
-    return new Scan().addColumn(FAMILY, LINE).setCacheBlocks(false);
+  /**
+   * A scan of lines as jobs want it: it leaves the servers' caches to others.
+   *
+   * @param rest whether it reads what follows the columns that are apart
+   */
+  static Scan scan(boolean rest) {
+    Scan scan = new Scan().addColumn(FAMILY, LINE).setCacheBlocks(false);
+    return rest ? scan.addColumn(REST_FAMILY, REST) : scan;
+  }
+
+  /** How many columns a table has apart from the others; 0 if it keeps lines whole. */
+  static int apart(TableDescriptor table) {
+    String columns = table.getValue(APART);
+    return columns == null ? 0 : Integer.parseInt(columns);
   }
 
   Configuration conf() {
@@ -108,6 +127,13 @@ final class Tables implements Closeable {
 
   boolean exists(TableName table) throws IOException {
     return admin.tableExists(table);
+  }
+
+  TableDescriptor descriptor(TableName table) throws IOException {
+    if (!exists(table)) {
+      throw new FileNotFoundException("there is no table " + table);
+    }
+    return admin.getDescriptor(table);
   }
 
   /** The regions of a table in the order of their keys. */
@@ -162,16 +188,29 @@ final class Tables implements Closeable {
 
   /** A new table, whose regions stay as they were split before anything was written. */
   static TableDescriptor descriptor(TableName table, TableSettings settings) {
+    TableDescriptorBuilder descriptor =
+        TableDescriptorBuilder.newBuilder(table)
+            .setSplitEnabled(false)
+            .setDurability(settings.sync().durability)
+            .setColumnFamily(family(FAMILY, settings));
+    if (settings.apart() > 0) {
+      descriptor
+          .setColumnFamily(family(REST_FAMILY, settings))
+          .setValue(APART, Integer.toString(settings.apart()));
+    }
+    return descriptor.build();
+  }
+
+  private static ColumnFamilyDescriptor family(byte[] name, TableSettings settings) {
     ColumnFamilyDescriptorBuilder family =
-        ColumnFamilyDescriptorBuilder.newBuilder(FAMILY).setMaxVersions(1);
+        ColumnFamilyDescriptorBuilder.newBuilder(name)
+            .setMaxVersions(1)
+            .setDataBlockEncoding(settings.encoding())
+            .setCompressionType(settings.compression());
     if (!settings.policy().isEmpty()) {
       family.setStoragePolicy(settings.policy());
     }
-    return TableDescriptorBuilder.newBuilder(table)
-        .setSplitEnabled(false)
-        .setDurability(settings.sync().durability)
-        .setColumnFamily(family.build())
-        .build();
+    return family.build();
   }
 
   /** Brings what was written into files, and if that is wanted, each region's into one. */

@@ -12,7 +12,10 @@ import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.hbase.TableName;
+import org.apache.hadoop.hbase.client.ColumnFamilyDescriptor;
 import org.apache.hadoop.hbase.client.TableDescriptor;
+import org.apache.hadoop.hbase.io.compress.Compression;
+import org.apache.hadoop.hbase.io.encoding.DataBlockEncoding;
 import org.apache.hadoop.io.LongWritable;
 import org.apache.hadoop.io.NullWritable;
 import org.apache.hadoop.io.Text;
@@ -159,6 +162,32 @@ class FormatsTest {
     assertEquals(
         Integer.MAX_VALUE,
         Load.unlimited(conf).getInt("hbase.mapreduce.bulkload.max.hfiles.perRegion.perFamily", 32));
+  }
+
+  @Test
+  void tablesAreEncodedCompressedAndDividedAsTheSettingsSay() {
+    Configuration conf = new Configuration(false);
+    TableName name = TableName.valueOf("runs.input");
+    TableDescriptor usual = Tables.descriptor(name, new TableSettings(conf));
+    assertEquals(1, usual.getColumnFamilyCount());
+    assertEquals(0, Tables.apart(usual));
+    ColumnFamilyDescriptor family = usual.getColumnFamily(Tables.FAMILY);
+    assertEquals(DataBlockEncoding.NONE, family.getDataBlockEncoding());
+    assertEquals(Compression.Algorithm.NONE, family.getCompressionType());
+    conf.set(TableSettings.ENCODING, "fast-diff");
+    conf.set(TableSettings.COMPRESSION, "gz");
+    conf.setInt(TableSettings.USED, 3);
+    assertEquals(0, Tables.apart(Tables.descriptor(name, new TableSettings(conf))));
+    conf.set(TableSettings.COLUMNS, "used-apart");
+    TableDescriptor apart = Tables.descriptor(name, new TableSettings(conf));
+    assertEquals(3, Tables.apart(apart));
+    for (byte[] one : new byte[][] {Tables.FAMILY, Tables.REST_FAMILY}) {
+      ColumnFamilyDescriptor made = apart.getColumnFamily(one);
+      assertEquals(DataBlockEncoding.FAST_DIFF, made.getDataBlockEncoding());
+      assertEquals(Compression.Algorithm.GZ, made.getCompressionType());
+    }
+    conf.unset(TableSettings.USED); // a job's output: nobody says what will be read of it
+    assertEquals(0, Tables.apart(Tables.descriptor(name, new TableSettings(conf))));
   }
 
   @Test

@@ -26,13 +26,14 @@ final class AssignmentJob {
 
   /** Finds the nearest centre. */
   static final class AssignmentMapper extends Mapper<LongWritable, Text, IntWritable, Text> {
-    private final PointScanner scanner = new PointScanner();
     private final IntWritable index = new IntWritable();
+    private PointScanner scanner;
     private Centres centres;
     private long points;
 
     @Override
     protected void setup(Context context) throws IOException {
+      scanner = PointScanner.of(context.getConfiguration());
       centres = Centres.read(context.getConfiguration());
     }
 

@@ -10,7 +10,6 @@ import java.util.Arrays;
 import java.util.List;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileStatus;
-import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.io.Text;
 import org.assay.jobs.driver.UsageException;
@@ -43,7 +42,11 @@ final class Centres {
 
   /** The centres that a job was told. */
   static Centres read(Configuration conf) throws IOException {
-    Path directory = new Path(conf.get(DIRECTORY));
+    return new Centres(numbered(conf, new Path(conf.get(DIRECTORY))));
+  }
+
+  /** The centres of a directory or a file of such lines. */
+  private static double[][] numbered(Configuration conf, Path directory) throws IOException {
     List<String> lines = new ArrayList<>();
     for (FileStatus status : directory.getFileSystem(conf).listStatus(directory)) {
       if (!status.getPath().getName().startsWith("_")) {
@@ -53,31 +56,38 @@ final class Centres {
     double[][] centres = new double[lines.size()][];
     for (String line : lines) {
       String[] fields = line.split("\t", 3);
-      centres[Integer.parseInt(fields[0])] = coordinates(fields[2]);
+      int index =
+          fields.length == 3 && fields[0].matches("\\d{1,9}") ? Integer.parseInt(fields[0]) : -1;
+      if (index < 0 || index >= centres.length || centres[index] != null) {
+        throw new MalformedLineException(
+            "centre "
+                + MalformedLineException.quote(line)
+                + " has no index of its own among "
+                + centres.length
+                + " centres");
+      }
+      centres[index] = coordinates(fields[2]);
     }
-    return new Centres(centres);
+    return centres;
   }
 
   /**
-   * A user's centres: a file, or a directory of files in the order of their names, with one point
-   * per line; the index is the line's place.
+   * A user's centres: a file, or a directory of files.
+   *
+   * @param numbered whether the lines have their indices, as above; else there is one point per
+   *     line, and its index is the line's place, in the order of the files' names
    */
-  static Centres readPoints(Configuration conf, Path file) throws IOException, UsageException {
-    FileSystem files = file.getFileSystem(conf);
-    if (!files.exists(file)) {
+  static Centres readGiven(Configuration conf, Path file, boolean numbered)
+      throws IOException, UsageException {
+    if (!file.getFileSystem(conf).exists(file)) {
       throw new UsageException(
           "centres " + file + " does not exist; give a file with a point per line");
     }
-    List<double[]> centres = new ArrayList<>();
-    FileStatus[] parts = files.listStatus(file);
-    Arrays.sort(parts);
-    for (FileStatus part : parts) {
-      for (String line : part.isFile() ? lines(conf, part.getPath()) : List.<String>of()) {
-        double[] centre = coordinates(line);
-        if (centre.length > 0) {
-          centres.add(centre);
-        }
-      }
+    List<double[]> centres;
+    try {
+      centres = numbered ? List.of(numbered(conf, file)) : inOrder(conf, file);
+    } catch (MalformedLineException e) {
+      throw new UsageException("centres " + file + " cannot be read: " + e.getMessage());
     }
     for (double[] centre : centres) {
       if (centre.length != centres.get(0).length) {
@@ -90,9 +100,23 @@ final class Centres {
     return new Centres(centres.toArray(new double[0][]));
   }
 
+  private static List<double[]> inOrder(Configuration conf, Path file) throws IOException {
+    List<double[]> centres = new ArrayList<>();
+    FileStatus[] parts = file.getFileSystem(conf).listStatus(file);
+    Arrays.sort(parts);
+    for (FileStatus part : parts) {
+      for (String line : part.isFile() ? lines(conf, part.getPath()) : List.<String>of()) {
+        double[] centre = coordinates(line);
+        if (centre.length > 0) {
+          centres.add(centre);
+        }
+      }
+    }
+    return centres;
+  }
+
   /** What a line must be to be a point among these centres; blank lines are none and pass. */
-  LineForm form() {
-    PointScanner scanner = new PointScanner();
+  LineForm form(PointScanner scanner) {
     return line -> {
       int dimensions = scanner.read(line);
       if (dimensions > 0) {

@@ -50,14 +50,15 @@ final class IterationJob {
 
   /** Sends each point to its nearest centre. */
   static final class PointMapper extends Mapper<LongWritable, Text, IntWritable, PointSum> {
-    private final PointScanner scanner = new PointScanner();
     private final IntWritable index = new IntWritable();
     private final PointSum point = new PointSum();
+    private PointScanner scanner;
     private Centres centres;
     private long points;
 
     @Override
     protected void setup(Context context) throws IOException {
+      scanner = PointScanner.of(context.getConfiguration());
       centres = Centres.read(context.getConfiguration());
     }
 

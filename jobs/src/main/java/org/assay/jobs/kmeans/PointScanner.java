@@ -2,6 +2,7 @@ package org.assay.jobs.kmeans;
 
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.io.Text;
 import org.assay.jobs.graph.MalformedLineException;
 
@@ -11,7 +12,9 @@ import org.assay.jobs.graph.MalformedLineException;
  * the double that is nearest to it.
  */
 final class PointScanner {
-  private static final int MOST_DIMENSIONS = 1 << 16;
+  static final int MOST_DIMENSIONS = 1 << 16;
+
+  private static final String ATTRIBUTES = "assay.k-means.attributes";
   private static final int SHORT_DIGITS = 15;
   private static final double[] TENS = new double[SHORT_DIGITS + 1];
 
@@ -22,24 +25,49 @@ final class PointScanner {
     }
   }
 
+  private final int wanted;
   private double[] coordinates = new double[16];
   private int dimensions;
   private byte[] bytes = new byte[0];
   private int position;
   private int end;
 
+  /** Of points whose coordinates are all the numbers of their lines. */
+  PointScanner() {
+    this(0);
+  }
+
   /**
-   * Reads a line.
+   * Of points whose coordinates are the first numbers of their lines.
+   *
+   * @param wanted how many of them; 0 for all
+   */
+  PointScanner(int wanted) {
+    this.wanted = wanted;
+  }
+
+  /** Of a job's points, as {@link #attributes} has said. */
+  static PointScanner of(Configuration conf) {
+    return new PointScanner(conf.getInt(ATTRIBUTES, 0));
+  }
+
+  /** Says how many of a line's numbers are the coordinates of a job's points; 0 for all. */
+  static void attributes(Configuration conf, int wanted) {
+    conf.setInt(ATTRIBUTES, wanted);
+  }
+
+  /**
+   * Reads a line, as far as its coordinates go.
    *
    * @return the number of coordinates, 0 for a blank line
-   * @throws MalformedLineException if something in it isn't a finite number
+   * @throws MalformedLineException if a coordinate isn't a finite number
    */
   int read(Text line) throws MalformedLineException {
     bytes = line.getBytes();
     end = line.getLength();
     position = 0;
     dimensions = 0;
-    while (hasNext()) {
+    while ((wanted == 0 || dimensions < wanted) && hasNext()) {
       add(next());
     }
     return dimensions;

@@ -25,7 +25,7 @@ class CentresTest {
 
   private Centres centres(String... lines) throws Exception {
     String file = local.write("centres", lines);
-    return Centres.readPoints(local.settings(1), new org.apache.hadoop.fs.Path(file));
+    return Centres.readGiven(local.settings(1), new org.apache.hadoop.fs.Path(file), false);
   }
 
   private static String refusal(Centres centres, double... point) {
@@ -47,12 +47,20 @@ class CentresTest {
 
   @Test
   void theFormOfAPointsFileIsThatOfTheCentres() throws Exception {
-    LineForm form = centres("1,2").form();
+    LineForm form = centres("1,2").form(new PointScanner());
     form.check(new Text(""));
     form.check(new Text("3 4"));
     for (String line : new String[] {"1,2,3", "1,x", "1e300,0"}) {
       assertThrows(MalformedLineException.class, () -> form.check(new Text(line)), line);
     }
+  }
+
+  @Test
+  void numbersBehindThePointsOwnAreNotItsForm() throws Exception {
+    LineForm form = centres("1,2").form(new PointScanner(2));
+    form.check(new Text("3 4"));
+    form.check(new Text("3 4 5 x"));
+    assertThrows(MalformedLineException.class, () -> form.check(new Text("3")));
   }
 
   @Test

@@ -203,6 +203,34 @@ class KMeansTest {
   }
 
   @Test
+  void numberedCentresKeepTheirIndicesInAnyOrderOfTheirFiles() throws Exception {
+    local.write("points/a.txt", "0", "1", "10", "20");
+    local.write("centres/a", "2\t0\t20.0", "0\t7\t10.0");
+    local.write("centres/b", "1\t0\t0.5");
+    List<String> lines = run("k-means", 1, "--numbered", "--iterations", "1");
+    assertEquals(List.of("0\t1\t10.0", "1\t2\t0.5", "2\t1\t20.0"), lines);
+    for (String wrong : new String[] {"0\t7\t1.0", "3\t7\t1.0", "1.0,2.0", "1\t1.0", "x\t0\t1"}) {
+      FileUtil.fullyDelete(directory.resolve("out").toFile());
+      local.write("wrong", "0\t0\t20.0", wrong);
+      assertEquals(2, attempt("k-means", 1, local.path("wrong"), "--numbered"), wrong);
+      assertTrue(local.complaint().contains("has no index of its own"), local.complaint());
+    }
+  }
+
+  @Test
+  void attributesBehindTheWantedOnesTakeNoPart() throws Exception {
+    local.write("points/a.txt", "0,7,100,x", "0 9 100", "10\t1", "12,1,-5");
+    local.write("centres", "0,0", "10,10");
+    assertEquals(
+        List.of("0\t2\t0.0,8.0", "1\t2\t11.0,1.0"),
+        run("k-means-tuned", 2, "--attributes", "2", "--assign"));
+    assertEquals(
+        List.of("0\t0 9 100", "0\t0,7,100,x", "1\t10\t1", "1\t12,1,-5"),
+        local.output("out/clusters"));
+    assertEquals(4, result("assigned"));
+  }
+
+  @Test
   void whatCantBeUsedIsRefused() throws Exception {
     local.write("points/a.txt", "1,2", "3");
     String good = local.write("good", "1,2");

@@ -1,0 +1,197 @@
+"""Holds tables of HBase to HBase's own tools: `python benchmarks/stores.py [--size 200MB] [--rounds 5] [--loads 3]`.
+
+On one cluster of one node, in turns: a scan through the jobs' input format against a scan by HBase's client, in one
+process; a read of a snapshot against that scan; and a bulk load (`hadoop fs -put` with HFiles) against ImportTsv with
+`importtsv.bulk.output` and the load of its HFiles, from the start of the first command to the end of the last. Lines
+are points of 60 attributes. Prints the ratio of the times, in the geometric mean of the turns, with its 95 % interval.
+Exit code 1 where a ratio is above its goal. About seven minutes with 200 MB on two cores, 20 with 1GB; needs some 4 GB
+of memory and four times the size on the disk of the checkout.
+"""
+
+import argparse
+import math
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from statistics import fmean, median, stdev
+
+from scipy.stats import t
+
+from assay.cli.context import find_installation
+from assay.host.lease import release_stale
+from assay.input.points import GeneratedPoints
+from assay.model.cluster import EmbeddedSpec
+from assay.model.installed import stack_of
+from assay.model.layout import Layout
+from assay.model.naming import size_of
+from assay.model.progress import Silent
+from assay.model.running_cluster import RunningCluster, with_classpath
+from assay.plan.settings import resolve, shipped_profiles
+from assay.platform.distribution import bundled, find_java
+from assay.platform.embedded import EmbeddedCluster
+
+ATTRIBUTES, REGIONS = 60, 4
+GOALS = {
+    ("scan", "client scan"): 1.3,
+    ("snapshot", "scan"): 1.0,
+    ("bulk load", "ImportTsv and load"): 1.3,
+}
+"""How many times as long each may take as the other, at most."""
+
+
+def main() -> int:
+    """Measure, print, judge."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--size", type=size_of, default="200MB", help="bytes of lines, such as 1GB")
+    parser.add_argument("--rounds", type=int, default=5, help="scans of each kind")
+    parser.add_argument("--loads", type=int, default=3, help="loads of each kind")
+    arguments = parser.parse_args()
+    if arguments.size is None or min(arguments.rounds, arguments.loads) < 2:
+        parser.error("--size must be a size such as 1GB, --rounds and --loads 2 or more")
+    one = GeneratedPoints(1_000_000, ATTRIBUTES, 1)
+    points = GeneratedPoints(math.ceil(arguments.size * one.count / int(one.size().bytes)), ATTRIBUTES, 1)
+    with _cluster() as (running, scratch):
+        tool = Tool(running, scratch, points)
+        times = {**tool.loads(arguments.loads), **tool.scans(arguments.rounds)}
+    return _judge(times, points)
+
+
+@contextmanager
+def _cluster() -> Iterator[tuple[RunningCluster, Path]]:
+    """HBase on one node, with settings for little memory."""
+    installation = find_installation()
+    if not (installation.parts / "hbase" / "lib").is_dir():
+        sys.exit(f"HBase is not here; fetch it: programs/hbase/prepare {installation.parts / 'hbase'}")
+    work = installation.parts / "work"
+    work.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=work, prefix="stores-") as folder:
+        scratch, stack = Path(folder), stack_of("hbase")
+        layout = Layout.below(scratch / "cluster", stack.roles, ())
+        for directory in layout.paths:
+            directory.mkdir(parents=True)
+        distribution = bundled((installation.parts / "hadoop").resolve(), find_java(os.environ))
+        cluster = EmbeddedCluster(
+            distribution,
+            EmbeddedSpec(memory_mb=2048),
+            stack,
+            scratch / "state",
+            os.environ,
+            programs=installation.parts,
+        )
+        properties = resolve("small", shipped_profiles()).properties
+        try:
+            with cluster.running(layout, properties, Silent()) as running:
+                yield running, scratch
+        finally:
+            release_stale(scratch / "state")
+
+
+class Tool:
+    """Runs the commands on a cluster."""
+
+    def __init__(self, running: RunningCluster, scratch: Path, points: GeneratedPoints) -> None:
+        self._running, self._points = running, points
+        here = Path(__file__).with_name("StoreTimes.java")
+        jars = [*map(str, running.job_jars), str(scratch / "classes")]
+        self._environment = with_classpath({**os.environ, **running.environment}, jars)
+        classpath = os.pathsep.join([self._hadoop("classpath").strip(), *jars])
+        compiler = find_java(os.environ).home / "bin" / "javac"
+        subprocess.run([compiler, "-nowarn", "-cp", classpath, "-d", scratch / "classes", here], check=True)
+        self._lines, self._keyed = scratch / "lines.txt", scratch / "keyed.txt"
+        with self._lines.open("wb") as file:
+            file.writelines(points.text_pieces())
+
+    def _hadoop(self, *arguments: str | Path) -> str:
+        """The standard output of a command of Hadoop's. Exits with its errors when it fails."""
+        done = subprocess.run(
+            [self._running.hadoop, *arguments],
+            env=self._environment,
+            capture_output=True,
+            encoding="utf-8",
+            check=False,
+        )
+        if done.returncode:
+            sys.exit(f"hadoop {' '.join(map(str, arguments))} failed:\n{done.stderr[-4000:]}")
+        return done.stdout
+
+    def loads(self, count: int) -> dict[str, list[float]]:
+        """Seconds of bulk loads; the last of Assay's tables stays, as `/bench/lines`."""
+        self._put_keyed_lines()
+        ways: dict[str, Callable[[int], None]] = {"bulk load": self._load, "ImportTsv and load": self._import}
+        times: dict[str, list[float]] = {name: [] for name in ways}
+        for number in range(count):
+            self._hadoop("StoreTimes", "make", f"imported{number}", str(REGIONS))
+            if number:
+                self._hadoop("fs", "-rm", "-r", "-skipTrash", "hbase:/bench/lines")
+            for name in list(ways)[:: 1 if number % 2 else -1]:
+                began = time.monotonic()
+                ways[name](number)
+                times[name].append(time.monotonic() - began)
+                sys.stderr.write(f"{name}: {times[name][-1]:.1f} s\n")
+        return times
+
+    def _put_keyed_lines(self) -> None:
+        """The lines with keys before them that spread over the regions, in HDFS."""
+        with self._lines.open("rb") as lines, self._keyed.open("wb") as keyed:
+            each = -(-self._points.count // 256)
+            for number, line in enumerate(lines):
+                keyed.write(b"%02x%012x\t%b" % (number // each, number, line))
+        self._hadoop("fs", "-put", self._keyed, "/keyed.txt")
+        self._keyed.unlink()
+
+    def _load(self, _number: int) -> None:
+        properties = (f"-Dhbase.assay.regions={REGIONS}", "-Dhbase.assay.load=bulk")
+        self._hadoop("fs", *properties, "-put", "-d", self._lines, "hbase:/bench/lines/lines.txt")
+
+    def _import(self, number: int) -> None:
+        files = f"/imported{number}"
+        self._hadoop(
+            "org.apache.hadoop.hbase.mapreduce.ImportTsv", f"-Dimporttsv.bulk.output={files}",
+            "-Dimporttsv.columns=HBASE_ROW_KEY,d:l", f"imported{number}", "/keyed.txt",
+        )  # fmt: skip
+        self._hadoop("org.apache.hadoop.hbase.tool.BulkLoadHFilesTool", files, f"imported{number}")
+
+    def scans(self, count: int) -> dict[str, list[float]]:
+        """Seconds of reads, in turn. Exits where one has not read each line once."""
+        times: dict[str, list[float]] = {}
+        for line in self._hadoop("StoreTimes", "scans", "/bench/lines", str(count)).splitlines():
+            name, rows, size, seconds = line.split("\t")
+            whole = self._points.count, self._lines.stat().st_size - self._points.count
+            if (int(rows), int(size)) != whole:
+                sys.exit(f"{name} read {rows} lines and {size} bytes of {whole[0]} and {whole[1]}")
+            times.setdefault(name, []).append(float(seconds))
+        return times
+
+
+def _judge(times: dict[str, list[float]], points: GeneratedPoints) -> int:
+    size_mb = int(points.size().bytes) / 1e6
+    cores = len(os.sched_getaffinity(0))
+    heads = ("what", "against", "s", "s", "ratio", "95 % interval", "at most", "verdict")
+    sys.stdout.write(f"{points.count:,} lines, {size_mb:.0f} MB; {cores} cores; median seconds\n\n")
+    sys.stdout.write(f"| {' | '.join(heads)} |\n|{' --- |' * len(heads)}\n")
+    failed = 0
+    for (ours, theirs), goal in GOALS.items():
+        ratio, low, high = _ratio(times[ours], times[theirs])
+        failed += ratio > goal
+        cells = (
+            ours, theirs, f"{median(times[ours]):.1f}", f"{median(times[theirs]):.1f}", f"{ratio:.2f}",
+            f"{low:.2f} to {high:.2f}", f"{goal:.1f}", "fail" if ratio > goal else "pass",
+        )  # fmt: skip
+        sys.stdout.write(f"| {' | '.join(cells)} |\n")
+    return 1 if failed else 0
+
+
+def _ratio(ours: Sequence[float], theirs: Sequence[float]) -> tuple[float, float, float]:
+    """The geometric mean of the turns' ratios, with its 95 % interval by Student's t."""
+    logs = [math.log(one / other) for one, other in zip(ours, theirs, strict=True)]
+    reach = float(t.ppf(0.975, len(logs) - 1)) * stdev(logs) / math.sqrt(len(logs))
+    return math.exp(fmean(logs)), math.exp(fmean(logs) - reach), math.exp(fmean(logs) + reach)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
