@@ -16,6 +16,7 @@ MUST_RUN = (
     "tests/it/test_emulated.py",
     "tests/it/test_fault_run.py",
     "tests/it/test_foreign_cluster.py",
+    "tests/it/test_hbase_faults.py",
     "tests/it/test_nodes.py",
     "tests/it/test_nodes_read.py",
     "tests/it/test_nodes_run.py",

@@ -1,6 +1,7 @@
 """Proves that a trial lives through its steps in order and that whatever was opened is closed, without any Hadoop."""
 
 import re
+from collections import namedtuple
 from contextlib import contextmanager, nullcontext
 
 import pytest
@@ -320,6 +321,13 @@ def test_a_run_that_varies_more_than_the_placement_goes_on(tmp_path):
     folder.create(plan)
     execute(plan, folder, scripted(Script(fail_at="run answer")), Watcher())
     assert len(folder.finished()) == 3
+
+
+def test_a_medium_that_is_full_is_named_beside_the_reason(monkeypatch):
+    space = namedtuple("Space", "total used free")(1 << 30, (1 << 30) - 4096, 4096)
+    monkeypatch.setattr("shutil.disk_usage", lambda _: space)
+    record = run_trial(a_trial(), fake_setup(Script(fail_at="stage"), a_trial()), Silent()).record
+    assert record.error == "scripted failure; the medium 'disk' has only 4.0 KiB of 1.0 GiB left"
 
 
 def test_a_failure_at_a_budget_of_the_page_cache_has_its_cause():

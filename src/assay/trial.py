@@ -7,6 +7,7 @@ passes through, and nothing is read then, since the trial leaves no record.
 Nothing here knows which kinds of things there are: they come with the trial's setup, and tests bring fakes.
 """
 
+import shutil
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
@@ -24,6 +25,7 @@ from assay.model.fact import whole_number
 from assay.model.fault import DRIVE, Fault, FaultReport, worker_number
 from assay.model.layout import INPUT, OUTPUT, Directory, Layout
 from assay.model.medium import Device, Doubtful, Medium
+from assay.model.naming import bytes_text
 from assay.model.platform import Platform, RunningPlatform, TrialSetup
 from assay.model.probe import Scene
 from assay.model.progress import Progress
@@ -174,7 +176,7 @@ def _attached(medium: Medium, before: Attached, fault: Fault | None) -> Iterator
 @contextmanager
 def _started(platform: Platform, layout: Layout, parts: TrialParts, progress: Progress) -> Iterator[RunningPlatform]:
     """A running platform whose data and intermediates lie where the layout says; start and stop are timed."""
-    with ExitStack() as scope:
+    with _full_medium_named(layout), ExitStack() as scope:
         with parts.step("start cluster", progress):
             running = scope.enter_context(platform.running(layout, parts.trial.settings.properties, progress))
         parts.started = Started(running.facts, running.settings, running.doubts)
@@ -190,6 +192,32 @@ def _started(platform: Platform, layout: Layout, parts: TrialParts, progress: Pr
             with parts.step("stop cluster", progress):
                 scope.close()
             parts.limits = running.limit_use()
+
+
+_FULL_BYTES = 5 << 28
+"""A medium with less may be full to a store: some leave 1 GiB free, beside room for the next block."""
+
+
+@contextmanager
+def _full_medium_named(layout: Layout) -> Iterator[None]:
+    """Whatever fails, a medium that has hardly any space left is named beside it: daemons and clients seldom do so."""
+    try:
+        yield
+    except AssayError as failure:
+        if not (full := _full_medium(layout)):
+            raise
+        raise AssayError(f"{failure}{full}") from failure
+
+
+def _full_medium(layout: Layout) -> str:
+    for node in (layout.nodes or {"": layout}).values():
+        for directory in node.directories:
+            with suppress(OSError):
+                space = shutil.disk_usage(directory.path)
+                if space.free < _FULL_BYTES:
+                    left = f"{bytes_text(space.free)} of {bytes_text(space.total)} left"
+                    return f"; the medium {directory.medium!r} has only {left}"
+    return ""
 
 
 @contextmanager

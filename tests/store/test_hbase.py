@@ -3,6 +3,7 @@
 import bz2
 import gzip
 import stat
+import time
 from pathlib import Path
 
 import pytest
@@ -17,10 +18,13 @@ from assay.model.running_cluster import RunningCluster
 from assay.model.service import NodeContext
 from assay.model.store import Columnar, Files, output_properties, put_all, put_bytes
 from assay.node.local import LocalNode
+from assay.platform.daemon import last_words
 from assay.store.divided import DividedPlacer
 from assay.store.hbase import HbasePlacer
 from assay.store.hbase_service import LOGS_FOLDER, POLICY
 from assay.store.hbase_tables import HbaseTables
+
+LOGS = Path(__file__).parents[1] / "fixtures" / "cluster"
 
 # What `hadoop fs` does with tables, as far as it is used: a table is a folder, and a region a file in it.
 CLIENT = """\
@@ -106,6 +110,30 @@ def test_missing_lines_are_counted(tables):
     assert tables.kept("/run/input") == Kept(taken=2, missing=0)
     (tables.home / "run" / "input" / "region-00000").write_text("1\n")
     assert tables.kept("/run/input") == Kept(taken=2, missing=1)
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda tables: tables.write("/run/input/a.txt", [b"1\n"] * 100_000),
+        lambda tables: list(tables.lines("/run/input")),
+        lambda tables: tables.size_bytes("/run/input"),
+        lambda tables: tables.delete("/run/input"),
+    ],
+    ids=["write", "lines", "size", "delete"],
+)
+def test_a_client_does_not_wait_for_a_daemon_that_has_died(tmp_path, use):
+    hadoop = tmp_path / "hadoop"
+    hadoop.write_text("#!/bin/sh\nexec sleep 60\n")
+    hadoop.chmod(0o700)
+    died = iter([None])
+    tables = HbaseTables(
+        hadoop, {"PATH": "/usr/bin:/bin"}, failure=lambda: next(died, "the HMaster was killed by signal 9")
+    )
+    began_s = time.monotonic()
+    with pytest.raises(AssayError, match="^the HMaster was killed by signal 9$"):
+        use(tables)
+    assert time.monotonic() - began_s < 30
 
 
 def test_a_table_that_was_deleted_is_forgotten(tables):
@@ -323,3 +351,24 @@ def test_zookeeper_grants_the_session_that_servers_ask_for(session, most):
     given = {} if session is None else {"zookeeper.session.timeout": session}
     (zookeeper,) = (service for service in STACK.services if service.name == "zookeeper")
     assert f"maxSessionTimeout={most}\n" in zookeeper.files(node, {**properties, **given})["zoo.cfg"]
+
+
+@pytest.mark.parametrize(
+    ("role", "log", "reason"),
+    [
+        (
+            "zookeeper",
+            "zookeeper-no-folder",
+            "DatadirException: Unable to create data directory /data/file/data/version-2",
+        ),
+        ("zookeeper", "zookeeper-port-taken", "java.net.BindException: Address already in use"),
+        ("zookeeper", "zookeeper-broken-data", "No snapshot found, but there are log entries. Something is broken!"),
+        ("regionserver", "regionserver-off-clock", "Reported time is too far out of sync with master"),
+        ("hmaster", "hmaster-without-space", "hbase.version could only be written to 0 of the 1 minReplication nodes"),
+        ("hmaster", "hmaster-without-zookeeper", "KeeperErrorCode = ConnectionLoss for /hbase"),
+    ],
+)
+def test_a_kind_of_daemon_knows_how_its_logs_say_why(role, log, reason):
+    """The logs are captures, the ends of them."""
+    (kind,) = (daemon for daemon in stack_of("hbase").daemons if daemon.role == role)
+    assert reason in last_words(LOGS / f"{log}.log", kind=kind)

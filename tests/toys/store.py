@@ -9,6 +9,7 @@ from urllib.parse import quote
 from assay.model.layout import INPUT, OUTPUT, Role
 from assay.model.record import Promise
 from assay.model.registry import SERVICES, STORES
+from assay.model.running_cluster import telling
 from assay.model.service import DaemonKind, Service
 from assay.model.trial import Landed
 
@@ -131,7 +132,7 @@ class KeyValueStore:
         """To the shard with the fewest bytes."""
         kept = list(self._keys("/").values())
         emptiest = min(self._shards.values(), key=lambda shard: sum(size for at, size in kept if at == shard))
-        ask(self._cluster, emptiest, path, "PUT", b"".join(pieces))
+        ask(self._cluster, emptiest, path, "PUT", b"".join(telling(pieces, self._cluster.took)))
 
     def lines(self, path):
         for key, (shard, _) in self._keys(path).items():

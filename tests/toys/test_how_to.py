@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from assay.model.service import DaemonKind, Service
+
 TOYS = Path(__file__).parent
 PAGE = TOYS.parents[1] / "docs" / "how-to" / "add-a-kind.md"
 SHOWN = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL)
@@ -29,6 +31,12 @@ def test_the_files_that_it_shows_need_nothing_else_than_assay(tmp_path):
     )
     for known in ('"reels"', '"line-count"', '"key-value"', '"scanner"'):
         assert known in schema
+
+
+@pytest.mark.parametrize("kind", [Service, DaemonKind])
+def test_it_names_each_field_of_services_and_daemons(kind):
+    page = PAGE.read_text()
+    assert [field for field in kind._fields if field != "name" and f"`{field}`" not in page] == []
 
 
 def test_it_shows_nothing_else():

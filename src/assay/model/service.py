@@ -121,6 +121,10 @@ class DaemonKind(NamedTuple):
     copied: str = ""
     """The purpose of the port at which it takes copies of data from daemons of its kind on other nodes."""
     sign: str = ""
+    reason: str = ""
+    """A pattern of the line in its log that says why it ended; where there is none, its last error says so."""
+    farewell: str = ""
+    """A pattern of the errors in its log that only say that it ends."""
     page: str = ""
     ready: Callable[[Any], bool] = bool
     asked: str = ""

@@ -28,15 +28,24 @@ _WRONG = re.compile(
 _NOISE = re.compile(r"SHUTDOWN_MSG|RECEIVED SIGNAL")
 
 
-def last_words(log: Path, node: Node = HERE) -> str:
+def last_words(log: Path, node: Node = HERE, kind: DaemonKind | None = None) -> str:
     """The last line that says what went wrong (for a stack trace its root cause), or else the last line at all.
 
-    A remark where there is none.
+    Where a kind knows how its logs say so, by that. A remark where there is no line.
     """
+    reason, farewell = (kind.reason, kind.farewell) if kind is not None else ("", "")
+
+    def is_reason(line: str) -> bool:
+        return bool(reason and re.search(reason, line))
+
+    def is_wrong(line: str) -> bool:
+        only_ends = _NOISE.search(line) or (farewell and re.search(farewell, line))
+        return bool(_WRONG.search(line)) and not only_ends
+
     text = ""
     with suppress(OSError):
         text = node.read(log, _TAIL_BYTES)
-    return last_telling(text, lambda line: _WRONG.search(line) and not _NOISE.search(line), silent="it logged nothing")
+    return last_telling(text, is_reason, is_wrong, silent="it logged nothing")
 
 
 # Guice, in the daemons with web applications, reaches into java.lang, which modules forbid since Java 16.
@@ -151,7 +160,11 @@ class Daemon:
         if code is None:
             return None
         how = f"was killed by signal {-code}" if code < 0 else f"ended with exit code {code}"
-        return f"the {self.kind.name} {how}: {last_words(self.log, self.node)} (log: {self.log})"
+        return f"the {self.kind.name} {how}: {self.last_words()} (log: {self.log})"
+
+    def last_words(self) -> str:
+        """See the function of this name."""
+        return last_words(self.log, self.node, self.kind)
 
     def check(self) -> None:
         """Raise AssayError when it has died; PortTakenError when that was because its port was taken."""

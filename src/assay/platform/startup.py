@@ -158,7 +158,7 @@ class Startup:
                 return
             if time.monotonic() > self._deadline:
                 reasons = "; ".join(
-                    f"the {late.kind.name} is not healthy: {last_words(late.log, late.node)} (log: {late.log})"
+                    f"the {late.kind.name} is not healthy: {late.last_words()} (log: {late.log})"
                     for late in self.daemons
                     if late.log in [host.log(kind) for kind, host in waiting]
                 )

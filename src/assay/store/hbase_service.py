@@ -69,7 +69,7 @@ ZOOKEEPER = Service(
         DaemonKind(
             "zookeeper", "org.apache.zookeeper.server.ZooKeeperServerMain", heap_mb=128,
             arguments=lambda node: [str(node.conf_dir / _ZOOKEEPER_FILE)], ports={_ZOOKEEPER: "zookeeper"},
-            sign="binding to port",
+            sign="binding to port", farewell="Exiting JVM with code",
         ),
     ),
     files=_zookeeper_files,
@@ -81,6 +81,9 @@ ZOOKEEPER = Service(
 SERVICES.add(ZOOKEEPER.name, ZOOKEEPER, place=6)
 
 _MASTER_PORT = "hbase.master.port"
+# But where the reason stands in the lines below.
+_ABORTING = r"\*{5} ABORTING (master|region server) (?!.*: Unhandled exception\. Starting shutdown)"
+_FAREWELL = r"(HMaster|HRegionServer) Aborted|Failed construction of|: (Master|Region server) exiting$"
 # What HBase and the libraries in it reach into, which modules forbid since Java 16.
 _OPEN = ("java.lang", "java.lang.reflect", "java.nio", "java.util", "sun.nio.ch", "jdk.internal.ref")
 _OPTIONS = (
@@ -108,6 +111,7 @@ HMASTER = DaemonKind(
     "hmaster", "org.apache.hadoop.hbase.master.HMaster", classpath=_classpath,
     options=_OPTIONS, arguments=_arguments, heap_mb=256, memory_mb=320,
     ports={_MASTER_PORT: "hbase master"}, sign="Master has completed initialization",
+    reason=_ABORTING, farewell=_FAREWELL,
     # Earlier it would find the NameNode in safe mode, and then look again after 10 s.
     after="namenode",
 )  # fmt: skip
@@ -116,6 +120,7 @@ REGIONSERVER = DaemonKind(
     options=_OPTIONS, arguments=_arguments, heap_mb=512, least_heap_mb=512, memory_mb=700,
     on_workers=True, logged_ports={r"Bind to \S*:(\d+)": "hbase rpc"}, sign="Serving as", after="namenode",
     serves_only=True, counters=COUNTERS,
+    reason=_ABORTING, farewell=_FAREWELL,
 )  # fmt: skip
 
 

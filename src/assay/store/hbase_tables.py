@@ -9,6 +9,7 @@ import subprocess
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from functools import partial
 from io import FileIO
 from itertools import chain, groupby
@@ -99,8 +100,9 @@ class HbaseTables:
                     stream.write(piece)
                     lines, size, last = lines + piece.count(b"\n"), size + len(piece), piece[-1:]
                 stream.close()
-            except BrokenPipeError:
-                pass  # the client says why
+            except BrokenPipeError:  # the client says why
+                with suppress(BrokenPipeError):
+                    stream.close()  # what it was not given is dropped
             except BaseException:
                 process.kill()
                 raise
