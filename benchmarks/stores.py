@@ -17,6 +17,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from statistics import fmean, median, stdev
 
@@ -34,6 +35,7 @@ from assay.model.running_cluster import RunningCluster, with_classpath
 from assay.plan.settings import resolve, shipped_profiles
 from assay.platform.distribution import bundled, find_java
 from assay.platform.embedded import EmbeddedCluster
+from assay.platform.programs import job_jars
 
 ATTRIBUTES, REGIONS = 60, 4
 GOALS = {
@@ -86,7 +88,7 @@ def _cluster() -> Iterator[tuple[RunningCluster, Path]]:
         properties = resolve("small", shipped_profiles()).properties
         try:
             with cluster.running(layout, properties, Silent()) as running:
-                yield running, scratch
+                yield replace(running, job_jars=job_jars(stack, installation.parts)), scratch
         finally:
             release_stale(scratch / "state")
 
