@@ -90,6 +90,7 @@ _NAMES = {
     "NetworksEntry": "[networks](#nodes-and-networks)",
     "Fault": "[fault](#faults)",
     "SiteShape": "[site](#a-site)",
+    "StoreEntry": "[store](#stores)",
 }
 _TEXT = {"string", "boolean", "integer", "number"}
 

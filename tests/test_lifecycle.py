@@ -14,7 +14,7 @@ from assay.model.medium import Space
 from assay.model.progress import Silent
 from assay.model.record import Status
 from assay.model.registry import ENGINES, STORES
-from assay.model.trial import Landed, MediumSpec, Placement, SettingsSpec
+from assay.model.trial import Landed, MediumSpec, Placement, SettingsSpec, Trial
 from assay.record.folder import RunFolder
 from assay.run import check_needs, execute
 from assay.stats.trial_doubts import refuse_elsewhere, unseen
@@ -373,7 +373,8 @@ def test_trials_on_another_store_or_engine_are_checked_by_themselves(monkeypatch
     monkeypatch.setitem(kinds._kinds, "other", kind)
     monkeypatch.setitem(kinds._places, "other", 2)
     script = Script()
-    check_needs(a_plan(a_trial(), a_trial(2).model_copy(update={varied: "other"})), scripted(script), Silent())
+    other = Trial.model_validate({**a_trial(2).model_dump(), varied: "other"})
+    check_needs(a_plan(a_trial(), other), scripted(script), Silent())
     assert script.log.count("check cluster") == 2
 
 

@@ -7,6 +7,7 @@ import pytest
 from assay.model.engine import EngineKind, Launch
 from assay.model.progress import Silent
 from assay.model.registry import ENGINES, STORES
+from assay.model.trial import StoreSpec
 from assay.trial import run_trial
 from assay_extras.testing.fake_hadoop import FakeEngine, FakePlacer, FakeStore
 from assay_extras.testing.fakes import FakeWorkload, Script, fake_setup
@@ -33,7 +34,7 @@ def lived():
                 return super().run(launch, progress)
 
         def live(staged_by):
-            trial = a_trial().model_copy(update={"engine": "thinker", "store": "head"})
+            trial = a_trial().model_copy(update={"engine": "thinker", "store": StoreSpec(kind="head")})
             store, placer = FakeStore(script), FakePlacer(script, trial)
             memory = SimpleNamespace(
                 services=(), open=lambda _: store, placer=lambda *_: placer, promise=STORES["hdfs"].promise

@@ -195,7 +195,7 @@ def _smaller(trial: Trial) -> str:
 
 def _key(trial: Trial) -> Key:
     """Of trials with the same one only the first is looked at."""
-    names = trial.dataset.name, trial.placement.name, trial.store, trial.engine
+    names = trial.dataset.name, trial.placement.name, str(trial.store), trial.engine
     return (trial.workload.model_dump_json(), *names, str(trial.cluster), str(trial.settings))
 
 

@@ -287,7 +287,7 @@ def test_store_engine_nodes_and_network_are_factors(tmp_path):
     assert set(seen.values()) == {24}
     for trial in plan.trials:
         cluster = trial.cluster
-        own = (trial.store, trial.engine, str(cluster.nodes), str(cluster.network))
+        own = (str(trial.store), trial.engine, str(cluster.nodes), str(cluster.network))
         assert own == tuple(trial.factors[name] for name in ("store", "engine", "nodes", "network"))
     assert {trial.factors["nodes"] for trial in plan_of(tmp_path, GOOD).trials} == {"1"}
 

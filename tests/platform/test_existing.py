@@ -25,7 +25,7 @@ from assay.model.probe import ForeignCluster, ForeignHost
 from assay.model.progress import Silent
 from assay.model.registry import ENGINES, SERVICES, STORES
 from assay.model.running_cluster import RunningCluster
-from assay.model.service import DaemonKind, Service
+from assay.model.service import DaemonKind, Found, Service
 from assay.node.local import LocalNode
 from assay.node.ssh import SshNodes
 from assay.platform import existing
@@ -413,6 +413,32 @@ def test_only_the_daemons_of_the_trials_own_store_and_engine_are_looked_for(site
         with cluster.running(Layout(neutral=tmp_path), {}, Silent()) as running:
             assert (running.addresses, running.version) == ({}, "unknown")
             assert cluster.failure() is None
+
+
+def test_a_service_without_web_pages_is_found_by_its_own_means(site, tmp_path):
+    conf_dir = site(core={"fs.defaultFS": "hdfs://127.0.0.1:1"})
+    with plugged_in("engine"):
+        found = Found(lambda options, of: {"hive.queen": options.get("queen") or of.get("fs.defaultFS")})
+        SERVICES.add("hive", Service("hive", daemons=(DaemonKind("queen", "org.example.Queen"),), found=found))
+        STORES.add("comb", SimpleNamespace(services=("hive",), open=None))
+        ENGINES.add("swarm", EngineKind(open=None))
+        java = Java(home=tmp_path, feature=17, version="17", fingerprint="x")
+        distribution = Distribution(version="3.4.2", java=java, classpath=())
+        for options, queen in (({"queen": "bee:1"}, "bee:1"), ({}, "hdfs://127.0.0.1:1")):
+            spec, stack = ExistingSpec(conf_dir=conf_dir), stack_of("comb", "swarm")
+            cluster = ExistingCluster(distribution, spec, stack, store=options)
+            home = tmp_path / queen.replace("/", "")
+            with cluster.running(Layout(neutral=home), {"hive.queen": "none"}, Silent()) as running:
+                assert running.properties == {"hive.queen": queen}
+                assert read_site(running.conf_dir)["hive.queen"] == queen
+
+
+def test_input_and_output_in_two_stores_need_a_cluster_of_assays_own(site, tmp_path):
+    conf_dir = site(core={"fs.defaultFS": "hdfs://127.0.0.1:1"}, hbase={"hbase.zookeeper.quorum": "zk"})
+    with pytest.raises(BadInputError, match="hbase-to-hdfs runs on clusters that Assay starts, not yet on that of"):
+        a_cluster(conf_dir, tmp_path, store="hbase-to-hdfs")
+    with pytest.raises(BadInputError, match="names a host"):  # of HDFS; where HBase is, is known
+        a_cluster(conf_dir, tmp_path, store="hbase")
 
 
 def test_a_daemon_that_no_configuration_names_is_refused_before_anything_is_asked(site, tmp_path):

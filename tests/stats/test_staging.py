@@ -7,7 +7,7 @@ import pytest
 from assay.model.cluster import EmbeddedSpec
 from assay.model.network import Pair
 from assay.model.record import Amount, Promise, StagedInput, Step
-from assay.model.trial import Landed
+from assay.model.trial import Landed, StoreSpec
 from assay.probe.disk import DISK_SHARED
 from assay.report.staging import _staging
 from assay.report.values import staging_values
@@ -125,7 +125,7 @@ def test_the_section_has_each_combination_and_is_news_where_servers_count():
 
 
 def of_store(number, store, promise, **levels):
-    trial = a_trial(number, "hdd", 1, "count").model_copy(update={"store": store, "levels": levels})
+    trial = a_trial(number, "hdd", 1, "count").model_copy(update={"store": StoreSpec(kind=store), "levels": levels})
     return staged(trial, promise)
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from assay.cli.report import csv_of
 from assay.model.record import totals
-from assay.model.trial import WorkloadSpec
+from assay.model.trial import StoreSpec, WorkloadSpec
 from assay.record.folder import RunFolder
 from assay.report.analysis import analyse, read_run
 from assay.report.suitability import labels_of
@@ -38,7 +38,7 @@ def made(workloads, repetitions=5, stores=FILES, media_bytes_known=True, worth=0
         for name, (moved_mb, ratio) in workloads.items():
             for store in stores:
                 trial = a_trial(len(records) + 1, repetition=repetition, workload=name)
-                trial = trial.model_copy(update={"store": store})
+                trial = trial.model_copy(update={"store": StoreSpec(kind=store)})
                 noise = (0.99, 1.0, 1.01)[(repetition + (store != stores[0])) % 3]
                 job = a_job(elapsed_s=30.0 * (ratio if store != stores[0] else 1.0) * noise)
                 job = job.model_copy(update={"counters": {COUNTERS: {"CPU_MILLISECONDS": 10_000}}})

@@ -21,8 +21,8 @@ from assay.node.local import LocalNode
 from assay.platform.daemon import last_words
 from assay.store.divided import DividedPlacer
 from assay.store.hbase import HbasePlacer
-from assay.store.hbase_service import LOGS_FOLDER, POLICY
-from assay.store.hbase_tables import HbaseTables
+from assay.store.hbase_service import LOGS_FOLDER
+from assay.store.hbase_tables import POLICY, HbaseTables
 
 LOGS = Path(__file__).parents[1] / "fixtures" / "cluster"
 

@@ -98,7 +98,7 @@ def storage_values(record: Record, experiment: StudyExperiment) -> Iterator[tupl
         return
     times = {"count": record.totals.elapsed_s}
     if workload.name == "word-frequency":
-        staging = Point("word-frequency", "staging", store=trial.store)
+        staging = Point("word-frequency", "staging", store=trial.store.kind)
         yield from _bytes(record, staging, STAGING, read)
         base = staging.at("job", "count")
         staging_s = [step.seconds for step in record.steps if step.name == "stage"]
@@ -106,7 +106,7 @@ def storage_values(record: Record, experiment: StudyExperiment) -> Iterator[tupl
     elif workload.name == "k-means" and workload.options.get("unused", "0") == "0":
         count = experiment.points(int(workload.options.get("points", "1000000")))
         base = Point(
-            "k-means", "iteration", f"k = {workload.options.get('k', '10')}", f"{count} points", store=trial.store
+            "k-means", "iteration", f"k = {workload.options.get('k', '10')}", f"{count} points", store=trial.store.kind
         )
         times = {"iteration": times["count"] / jobs}
     else:

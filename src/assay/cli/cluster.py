@@ -20,6 +20,7 @@ from assay.model.errors import BadInputError
 from assay.model.installation import Installation
 from assay.model.naming import nearest
 from assay.model.network import MOST_NODES, NONE, read_networks
+from assay.model.trial import USUAL_STORE
 from assay.plan.settings import resolve, shipped_profiles
 from assay.platform import held
 from assay.probe.sampler import remove_left_overs
@@ -52,8 +53,9 @@ def cluster() -> None:
 @click.option("--nodes", type=WholeNumber(1, MOST_NODES), default=1, show_default=True, help="Workers.")
 @click.option("--network", default=NONE, show_default=True, help="Between nodes, such as gigabit or 200Mbit.")
 @click.option("--racks", type=WholeNumber(1, MOST_NODES), default=1, show_default=True, help="Of the workers.")
+@click.option("--store", default=USUAL_STORE, show_default=True, help="What holds data, beside what it needs itself.")
 @output_options
-def up(settings: str, nodes: int, network: str, racks: int, *, output: Output) -> None:
+def up(settings: str, nodes: int, network: str, racks: int, store: str, *, output: Output) -> None:
     """Start a Hadoop on this machine, and leave it running: on free loopback ports, or on nodes of their own.
 
     \b
@@ -72,7 +74,7 @@ def up(settings: str, nodes: int, network: str, racks: int, *, output: Output) -
         display.step("start cluster")
         properties = resolve(settings, profiles).properties
         spec = EmbeddedSpec(nodes=nodes, network=networks, racks=even_racks(racks, nodes))
-        started = held.up(installation, spec, os.environ, properties, display)
+        started = held.up(installation, spec, os.environ, properties, display, store)
     print_line(console, f"Hadoop {started.details['hadoop_version']} is running; `assay cluster down` stops it.")
     if spec.workers:
         print_line(console, "Its nodes are reached by its own `hadoop` command alone, which needs root.")

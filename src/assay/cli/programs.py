@@ -27,13 +27,13 @@ def fetch_programs(trials: Iterable[Trial], installation: Installation, console:
 
     Raises BadInputError where it can't be had, with what works without. An installed package has nothing to fetch by.
     """
-    by_kinds = {(trial.store, trial.engine, trial.cluster.kind): trial for trial in trials}
+    by_kinds = {(trial.store.kind, trial.engine, trial.cluster.kind): trial for trial in trials}
     needed: dict[str, tuple[Service, str]] = {}
     for trial in by_kinds.values():
         kinds = kinds_of(trial)
         for service in needed_here(kinds.stack, ours=kinds.platform.ours):
             if (installation.root / "programs" / service.name / "prepare").is_file():
-                needed.setdefault(service.name, (service, trial.store))
+                needed.setdefault(service.name, (service, trial.store.kind))
     for service, store in needed.values():
         if lacking([service], installation.parts):
             # Set-up goes by its stamp alone, which may have outlived what it stands for.

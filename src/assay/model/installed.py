@@ -104,11 +104,11 @@ def kinds_of(trial: Trial) -> TrialKinds:
     specs = [spec for medium in trial.media for spec in (medium, medium.elsewhere) if spec is not None]
     return TrialKinds(
         platform=PLATFORMS.find(trial.cluster.kind),
-        store=STORES.find(trial.store),
+        store=STORES.find(trial.store.kind),
         engine=engine,
         stager=ENGINES.find(engine.staged_by) if engine.staged_by else None,
-        stack=stack_of(trial.store, trial.engine),
-        stack_of_store=stack_of(trial.store, None),
+        stack=stack_of(trial.store.kind, trial.engine),
+        stack_of_store=stack_of(trial.store.kind, None),
         media={spec.kind: kind_of(spec) for spec in specs},
         workloads={spec.name: WORKLOADS[spec.name] for spec in trial.workload.each if spec.name in WORKLOADS},
         node_source=NODE_SOURCES.find(source.name) if source is not None else None,
@@ -158,7 +158,7 @@ def counter_titles() -> Mapping[str, str]:
 def notes_of(records: Iterable[Record], note: Callable[[Service], str]) -> list[str]:
     """What the services of these trials explain to a report's readers, each once; those not installed say nothing."""
     stacks: dict[tuple[str, str], Stack] = {}
-    for pair in dict.fromkeys((record.trial.store, record.trial.engine) for record in records):
+    for pair in dict.fromkeys((record.trial.store.kind, record.trial.engine) for record in records):
         with suppress(BadInputError):
             stacks[pair] = stack_of(*pair)
     services = (service for stack in stacks.values() for service in stack.services)

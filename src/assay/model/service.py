@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from assay.model.cluster import EmbeddedSpec
-from assay.model.existing import ExistingDaemon
+from assay.model.existing import ExistingDaemon, Site
+from assay.model.fact import Fact
 from assay.model.layout import Layout, Role, in_order
 from assay.model.node import NodeFiles
 from assay.model.quantity import Kind
@@ -253,6 +254,22 @@ def _none(*_: object) -> Mapping[str, str]:
     return {}
 
 
+def _nothing(_cluster: RunningCluster, _properties: Mapping[str, str]) -> Mapping[str, Fact]:
+    return {}
+
+
+class Found(NamedTuple):
+    """How a service is used that is there already, beside an existing cluster, and that no web page tells of.
+
+    `properties` are those that its clients and jobs need, from what an experiment says of the store (its options) and
+    the cluster's configuration; BadInputError where neither says where it is. `check` asks it, as a client of the
+    cluster: what it is, for the record; BadInputError where it can't be used, or not with a trial's properties.
+    """
+
+    properties: Callable[[Mapping[str, Any], Site], Mapping[str, str]] = _none
+    check: Callable[[RunningCluster, Mapping[str, str]], Mapping[str, Fact]] = _nothing
+
+
 def _no_check(_spec: EmbeddedSpec, _properties: Mapping[str, str], _daemons: Sequence[DaemonKind]) -> None:
     return
 
@@ -274,7 +291,9 @@ class Service(NamedTuple):
     daemons: tuple[DaemonKind, ...] = ()
     """What a cluster of Assay's own starts for it, in order."""
     existing: tuple[ExistingDaemon, ...] = ()
-    """Its daemons on an existing cluster; without any it can't be used there if it needs some."""
+    """Its daemons on an existing cluster; without any it can't be used there if it needs some, but as `found`."""
+    found: Found | None = None
+    """How it is used beside an existing cluster, where its daemons have no web pages to be found by."""
     client: Callable[[RunningCluster], object] | None = None
     """Makes what uses it on a running cluster, for stores, engines and services that need it."""
     roles: tuple[Role, ...] = ()
@@ -350,6 +369,11 @@ class Stack:
     def existing(self) -> tuple[ExistingDaemon, ...]:
         """What is known of the services' daemons on an existing cluster."""
         return tuple(daemon for service in self.services for daemon in service.existing)
+
+    @cached_property
+    def found(self) -> tuple[Found, ...]:
+        """How those of its services are used that are there already and have no web pages."""
+        return tuple(service.found for service in self.services if service.found is not None)
 
     @cached_property
     def clients(self) -> Mapping[str, Callable[[RunningCluster], object]]:

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple, Protocol, runtime_checkable
 
+from assay.model.base import Frozen
 from assay.model.fault import Kept, Redundancy
 from assay.model.layout import Directory, Layout
 from assay.model.record import Promise
@@ -200,6 +201,16 @@ class Redundant(Protocol):
 
     def redundancy(self, lost: Sequence[Directory]) -> Redundancy:
         """How many copies there are now, when those in some directories can't be had any more. Raises AssayError."""
+
+
+@runtime_checkable
+class Chosen(Protocol):
+    """What a kind of store can do besides when experiments say more of it than its name: it has options."""
+
+    options: type[Frozen]
+    """Those options: the keys of a map in place of its name. It refuses values that can't be."""
+    found_keys: frozenset[str]
+    """Those of them that say where a store of the user's own is: they need an existing cluster."""
 
 
 class StoreKind(Protocol):

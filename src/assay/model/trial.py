@@ -215,6 +215,36 @@ class MediumSpec(Frozen):
         return (other or self).model_copy(update={"name": self.name, "on": (), "elsewhere": None})
 
 
+class StoreSpec(Frozen):
+    """Which store holds the data: its kind, and what an experiment says of such a store.
+
+    The latter are further fields, the kind's own options as plain JSON. Without any it is written as the kind's name.
+    """
+
+    model_config = ConfigDict(extra="allow")
+
+    kind: str
+
+    @model_validator(mode="before")
+    @classmethod
+    def _a_name_alone(cls, given: Any) -> Any:
+        return {"kind": given} if isinstance(given, str) else given
+
+    @model_serializer(mode="wrap")
+    def _alone_if_it_can(self, handler: SerializerFunctionWrapHandler) -> Any:
+        return handler(self) if self.options else self.kind
+
+    @property
+    def options(self) -> Mapping[str, Any]:
+        """What the experiment says of it."""
+        return self.model_extra or {}
+
+    def __str__(self) -> str:
+        """Return what tables show: the kind, with its options in brackets."""
+        options = ", ".join(f"{name}={value}" for name, value in self.options.items())
+        return f"{self.kind}({options})" if options else self.kind
+
+
 class SettingsSpec(Frozen):
     """A named set of Hadoop properties."""
 
@@ -246,8 +276,8 @@ class Trial(Frozen):
     """Whether bytes that landed elsewhere make the trial fail (`placement_check: error`)."""
     settings: SettingsSpec
     """Name and properties."""
-    store: str = USUAL_STORE
-    """The storage system that holds input and output."""
+    store: StoreSpec = StoreSpec(kind=USUAL_STORE)
+    """The store that holds input and output: its kind, or a map of `kind` and its options."""
     engine: str = USUAL_ENGINE
     """The program that executes the jobs."""
     cluster: ClusterSpec

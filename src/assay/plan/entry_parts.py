@@ -77,9 +77,10 @@ class Supported:
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         """A check after that of the text."""
-        return core_schema.no_info_after_validator_function(self._checked, handler(source))
+        return core_schema.no_info_after_validator_function(self.checked, handler(source))
 
-    def _checked(self, value: str) -> str:
+    def checked(self, value: str) -> str:
+        """Return the word. Raises PydanticCustomError for one that is known and not supported."""
         name = NOT_YET.get(value.lower())
         if name is not None and value not in self._words():
             words = f"{name} is not supported; {self._instead.format(words=' or '.join(self._words()))}"

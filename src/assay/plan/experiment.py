@@ -23,7 +23,7 @@ from assay.model.fault import NO_FAULT, Fault
 from assay.model.medium import MediumKind, Options
 from assay.model.naming import MOST_NAME_CHARACTERS, nearest
 from assay.model.platform import PlatformKind
-from assay.model.registry import ENGINES, MEDIA, NODE_SOURCES, PLATFORMS, PROBE_SETS, STORES, WORKLOADS
+from assay.model.registry import ENGINES, MEDIA, NODE_SOURCES, PLATFORMS, PROBE_SETS, WORKLOADS
 from assay.model.scale import DilationLevel
 from assay.model.trial import (
     DEFAULT_PROBES,
@@ -36,11 +36,13 @@ from assay.model.trial import (
     CpusBound,
     MemoryBound,
     SiteShape,
+    StoreSpec,
 )
 from assay.plan.cluster import ClusterEntry, OneCluster
 from assay.plan.entry_parts import Many, Name, OneOf, Supported, Worker, alone, choice
 from assay.plan.placement import PlacementEntry, placement_entry
 from assay.plan.settings import Profile, Prose, Text, without_control
+from assay.plan.store import OneStore, refuse_found
 
 
 class _MediumWorkers(Frozen):
@@ -152,7 +154,6 @@ def _absolute(value: Path) -> Path:
     return value
 
 
-Store = Annotated[str, Supported(lambda: list(STORES), "store may be {words}")]
 Engine = Annotated[str, Supported(lambda: list(ENGINES), "engine may be {words}")]
 # A Hadoop property's levels: a single one is no factor.
 Levels = Many[Text]
@@ -305,8 +306,9 @@ class ExperimentFile(Frozen):
     replication: Many[Copies] = []
     """Copies that the store keeps of each block (`dfs.replication`), by default 1 on an embedded cluster. It keeps at
     most one on each worker; asking for more raises a doubt."""
-    store: Many[Store] = [USUAL_STORE]
-    """The storage subsystem that holds the data. Several levels make it a factor. [What each store is](#stores)."""
+    store: Many[OneStore] = [StoreSpec(kind=USUAL_STORE)]
+    """The storage subsystem that holds the data. A map says more of it than its name. Several levels make it a factor.
+    [What each store is](#stores)."""
     engine: Many[Engine] = [USUAL_ENGINE]
     """What executes the jobs: `mapreduce`, or `tez`, which runs the same as DAGs. Several levels make it a factor."""
     cluster: OneCluster = ClusterEntry()
@@ -408,6 +410,12 @@ class ExperimentFile(Frozen):
         for key, reason in self.platform.needed_keys.items():
             if key not in given:
                 raise MistakeAt(["cluster"], f"an {kind} cluster needs {key}, {reason}")
+        return self
+
+    @model_validator(mode="after")
+    def _a_store_of_the_users_is_beside_a_cluster_of_theirs(self) -> "ExperimentFile":
+        for spec in self.store if self.platform.ours else ():
+            refuse_found(spec)
         return self
 
     @model_validator(mode="after")

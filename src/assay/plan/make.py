@@ -22,7 +22,17 @@ from assay.model.naming import nearest
 from assay.model.node_source import NodeSourceSpec
 from assay.model.registry import ENGINES, NODE_SOURCES, STORES
 from assay.model.store import names_store
-from assay.model.trial import FACTORS, ZERO_DELAY, Factor, MediumSpec, Plan, SettingsSpec, Trial, WorkloadSpec
+from assay.model.trial import (
+    FACTORS,
+    ZERO_DELAY,
+    Factor,
+    MediumSpec,
+    Plan,
+    SettingsSpec,
+    StoreSpec,
+    Trial,
+    WorkloadSpec,
+)
 from assay.plan.experiment import COPIES, MIX, DatasetEntry, ExperimentFile, WorkloadEntry
 from assay.plan.grid import DATASET, PLACEMENT, SETTINGS, WORKLOAD, Axis, Combination, Level, axis, combinations
 from assay.plan.order import blocks
@@ -142,7 +152,8 @@ def _resolve(source: ExperimentSource, vocabulary: Vocabulary) -> _Resolved:
     for at, dataset in enumerate(experiment.datasets):
         datasets += mistakes.attempt(lambda: [_dataset(source, dataset, at, vocabulary)], [])  # noqa: B023
     settings: list[SettingsSpec] = mistakes.attempt(lambda: _settings(source), [])
-    pairs = [pair for pair in product(experiment.store, experiment.engine) if pair[0] in STORES and pair[1] in ENGINES]
+    stores = dict.fromkeys(spec.kind for spec in experiment.store)
+    pairs = [pair for pair in product(stores, experiment.engine) if pair[0] in STORES and pair[1] in ENGINES]
     roles = {(store, engine): stack_of(store, engine).roles for store, engine in pairs}
     no_placements: list[PlacementLevel] = []
     no_cluster: ClusterSpec = EmbeddedSpec()
@@ -160,7 +171,8 @@ def _resolve(source: ExperimentSource, vocabulary: Vocabulary) -> _Resolved:
 
 def _check_levels(source: ExperimentSource, vocabulary: Vocabulary, factor: Factor) -> None:
     """Raise BadInputError for the first level that is none of its factor's."""
-    texts = [factor.text(level) for level in factor.levels_in(source.experiment)]
+    levels = factor.levels_in(source.experiment)
+    texts = [level.kind if isinstance(level, StoreSpec) else factor.text(level) for level in levels]
     offered = vocabulary.levels.get(factor.name, texts)
     for at, text in enumerate(texts):
         if text not in offered:
@@ -411,7 +423,7 @@ def _trial(
     """A repetition of 0 is a warm-up."""
     level: dict[str, Any] = {name: one.value for name, one in combination.levels.items()}
     workload: WorkloadSpec = level[WORKLOAD]
-    placement = level[PLACEMENT].among(resolved.roles[level["store"], level["engine"]])
+    placement = level[PLACEMENT].among(resolved.roles[level["store"].kind, level["engine"]])
     settings: SettingsSpec = level[SETTINGS]
     further = [*resolved.properties, *([REPLICATION] if REPLICATION in level else [])]
     given = {name: level[name] for name in resolved.properties if level[name] is not None}

@@ -22,7 +22,7 @@ def pairs_text(pairs: Iterable[tuple[str, str]]) -> str:
 def check_pairs(source: ExperimentSource, trials: Iterable[Trial]) -> None:
     """Raises BadInputError, with its line, for the first workload that does not run on its trial's engine and store."""
     key = next((name for name in ("engine", "store") if name in source.experiment.model_fields_set), "workloads")
-    named = ((spec.name, trial.engine, trial.store) for trial in trials for spec in trial.workload.each)
+    named = ((spec.name, trial.engine, trial.store.kind) for trial in trials for spec in trial.workload.each)
     for workload, engine, store in dict.fromkeys(named):
         kind = WORKLOADS.get(workload)
         pairs = working_pairs(kind) if kind is not None else [(engine, store)]

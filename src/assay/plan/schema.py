@@ -20,6 +20,7 @@ from assay.plan.experiment import (
 from assay.plan.placement import PlacementEntry
 from assay.plan.settings import Profile, shipped_profiles
 from assay.plan.source import Vocabulary
+from assay.plan.store import StoreEntry
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
@@ -33,7 +34,7 @@ def schema(vocabulary: Vocabulary) -> Schema:
     sources = [kind.options for kind in NODE_SOURCES.values()]
     _add_node_sources(definitions)
     models: list[type[BaseModel]] = [ExperimentFile, WorkloadEntry, DatasetEntry, MediumEntry, PlacementEntry, Profile]
-    models += [ClusterEntry, Fault, NetworkEntry, NetworksEntry, KerberosSpec, SiteShape, *sources]
+    models += [ClusterEntry, Fault, StoreEntry, NetworkEntry, NetworksEntry, KerberosSpec, SiteShape, *sources]
     for model in models:
         keys = definitions.get(model.__name__, whole)["properties"]
         for key, text in field_docs(model).items():
@@ -60,8 +61,10 @@ def schema(vocabulary: Vocabulary) -> Schema:
             *above, name = factor.key.split(".")
             key = (definitions["ClusterEntry"] if above else whole)["properties"][name]
             names = [factor.parse(text) for text in vocabulary.levels[factor.name]]
-            _, many = key["anyOf"]
-            key["anyOf"] = [{"enum": names}, {**many, "items": {"enum": names}}]
+            for part in _parts_of(key):
+                if part.get("type") == "string":
+                    del part["type"]
+                    part["enum"] = names
     return {"$schema": DIALECT, "title": "Experiment of Assay", **whole}
 
 

@@ -145,7 +145,7 @@ class HadoopPlatform(ABC):
     def check(self, properties: Mapping[str, str]) -> None:
         check_paths(self._installation, self._distribution)
         services = needed_here(self._stack, ours=self._kinds.platform.ours)
-        check_programs(services, self._parts, self._trial.store)
+        check_programs(services, self._parts, self._trial.store.kind)
         self._cluster.check(properties)
 
     def user(self) -> str:
@@ -157,11 +157,9 @@ class HadoopPlatform(ABC):
     @contextmanager
     def running(self, layout: Layout, properties: Mapping[str, str], progress: Progress) -> Iterator[RunningPlatform]:
         with self._cluster.running(layout, properties, progress) as started, self._scale(started) as scale:
-            environment = self._lease.environment(self._environment())
             injector = self._injector()
             cluster = replace(
-                started, clients=self._stack.clients, environment=environment,
-                job_jars=job_jars(self._stack, self._parts), took=injector.took if injector else unnoticed,
+                self._equipped(started, properties), took=injector.took if injector else unnoticed,
                 failure=self._failure,
             )  # fmt: skip
             store = self._kinds.store.open(cluster)
@@ -189,6 +187,13 @@ class HadoopPlatform(ABC):
                 injector=injector,
                 scale=scale,
             )
+
+    def _equipped(self, started: RunningCluster, properties: Mapping[str, str]) -> RunningCluster:
+        """The cluster with what its clients need; `properties` are the trial's."""
+        return replace(
+            started, clients=self._stack.clients, environment=self._lease.environment(self._environment()),
+            job_jars=job_jars(self._stack, self._parts),
+        )  # fmt: skip
 
     def _stager(self, context: EngineContext, *, apart: bool) -> Engine | None:
         """The engine that stages the input, where that is another, or `apart` since output has properties of its own.

@@ -5,8 +5,11 @@ import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
+from types import MappingProxyType
+from typing import Any
 
 from assay.host.http import BoundedWeb
 from assay.host.kerberos import Login, NoTicketError, Ticket
@@ -18,7 +21,7 @@ from assay.model.kerberos import KerberosSpec
 from assay.model.layout import Layout
 from assay.model.platform import PlatformKind
 from assay.model.probe import ForeignCluster, NodeSource, NodeSourceContext, Scene
-from assay.model.progress import Progress
+from assay.model.progress import Progress, Silent
 from assay.model.registry import PLATFORMS
 from assay.model.running_cluster import RunningCluster
 from assay.model.service import Stack
@@ -72,9 +75,12 @@ class ExistingCluster(Cluster):
     """
 
     def __init__(
-        self, distribution: Distribution, spec: ExistingSpec, stack: Stack, environment: Mapping[str, str] = os.environ
-    ) -> None:
-        """Raises BadInputError when the configuration is missing or does not say where the cluster is.
+        self, distribution: Distribution, spec: ExistingSpec, stack: Stack, environment: Mapping[str, str] = os.environ,
+        store: Mapping[str, Any] = MappingProxyType({}),
+    ) -> None:  # fmt: skip
+        """`store` is what the experiment says of its store.
+
+        Raises BadInputError when the configuration is missing or does not say where the cluster is.
 
         So it does for a file of certificates that has none, and for a login that can't be.
         """
@@ -87,6 +93,9 @@ class ExistingCluster(Cluster):
         self.web = BoundedWeb(spec.ca_file, authorize=self._authorize)
         self._site = Site(properties, self._conf_dir)
         self._stack = stack
+        self._of_found = {
+            name: value for found in stack.found for name, value in found.properties(store, self._site).items()
+        }
         self._daemons = daemons_of(stack, self._conf_dir)
         self._masters = [daemon for daemon in self._daemons if daemon.well is not None]
         self._urls = {daemon.role: daemon.addresses(self._site) for daemon in self._masters}
@@ -146,7 +155,7 @@ class ExistingCluster(Cluster):
         self._in_use = {master.role: self._answering(master) for master in self._masters}
         self._checked_at_s = time.monotonic()
         conf_dir = layout.neutral / "conf"
-        derive_site(self._conf_dir, conf_dir, properties)
+        derive_site(self._conf_dir, conf_dir, {**properties, **self._of_found})
         # Which jobs a program ran is read from what its client says at the level INFO.
         if not (conf_dir / LOG4J_FILE).exists():
             (conf_dir / LOG4J_FILE).write_text(LOG4J, encoding="utf-8")
@@ -158,7 +167,7 @@ class ExistingCluster(Cluster):
             hadoop=hadoop, conf_dir=conf_dir, version=self._version(), outlives=True,
             addresses=self._in_use, extras=self._distribution.extras, ca_file=self._spec.ca_file,
             authorize=self._authorize, history=self._spec.history,
-            settings={"starts": "existing", "client": self._distribution.version},
+            settings={"starts": "existing", "client": self._distribution.version}, properties=self._of_found,
         )  # fmt: skip
 
     def failure(self) -> str | None:
@@ -274,6 +283,8 @@ def worker_nodes(foreign: ForeignCluster) -> list[str]:
 def daemons_of(stack: Stack, conf_dir: Path) -> tuple[ExistingDaemon, ...]:
     """What is known of the daemons of a stack. Raises BadInputError where a service can't be found there."""
     for service in stack.services:
+        if service.found is not None:
+            continue
         if service.programs is not None and not service.existing:
             raise BadInputError(
                 f"{service.name} runs on clusters that Assay starts, not yet on an existing one: leave conf_dir out, "
@@ -299,7 +310,9 @@ class ExistingPlatform(HadoopPlatform):
 
     @cached_property
     def _cluster(self) -> ExistingCluster:
-        return ExistingCluster(self._distribution, self._spec, self._stack, self._user_environment)
+        return ExistingCluster(
+            self._distribution, self._spec, self._stack, self._user_environment, self._trial.store.options
+        )
 
     def _environment(self) -> Mapping[str, str]:
         login = self._cluster.login
@@ -326,6 +339,16 @@ class ExistingPlatform(HadoopPlatform):
         if self._kinds.node_source is not None:
             self._kinds.node_source.check(self._user_environment, self._installation)
         super().check(properties)
+        if self._stack.found:
+            folder = self._lease.make_directory(self._installation.parts / "work" / f"{self._lease.id}-check")
+            with self._cluster.running(Layout(neutral=folder), properties, Silent()) as started:
+                self._equipped(started, properties)
+
+    def _equipped(self, started: RunningCluster, properties: Mapping[str, str]) -> RunningCluster:
+        """Ask what is there already beside the cluster, too. Raises BadInputError where it can't be used."""
+        cluster = super()._equipped(started, properties)
+        facts = {name: fact for found in self._stack.found for name, fact in found.check(cluster, properties).items()}
+        return replace(cluster, facts={**cluster.facts, **facts})
 
     def _scene(self, cluster: RunningCluster, layout: Layout) -> Scene:
         """This machine's use says nothing of the nodes'; the cluster's own interfaces do, and what is read there."""

@@ -12,8 +12,10 @@ from assay.model.installation import Installation
 from assay.model.installed import stack_of
 from assay.model.layout import Layout
 from assay.model.progress import Progress
+from assay.model.trial import USUAL_STORE
 from assay.platform.distribution import check_paths, find_distribution
 from assay.platform.embedded import EmbeddedCluster
+from assay.platform.programs import check_programs
 
 PURPOSE = "cluster"
 
@@ -34,16 +36,18 @@ class Held(Frozen):
 
 def up(
     installation: Installation, spec: EmbeddedSpec, environment: Mapping[str, str], properties: Mapping[str, str],
-    progress: Progress,
+    progress: Progress, store: str = USUAL_STORE,
 ) -> Held:  # fmt: skip
     """Start an embedded cluster, with all its directories among Assay's own parts, and leave it running.
 
-    Raises BadInputError when Java or Hadoop is missing, AssayError when it does not become healthy; then nothing stays.
+    Raises BadInputError when Java, Hadoop or the store's programs are missing, AssayError when it does not become
+    healthy; then nothing stays.
     """
     distribution = find_distribution(installation, environment)
     check_paths(installation, distribution)
-    stack = stack_of()
-    cluster = EmbeddedCluster(distribution, spec, stack, installation.state, environment)
+    stack, programs = stack_of(store), installation.parts.resolve()
+    check_programs(stack.services, programs, store)
+    cluster = EmbeddedCluster(distribution, spec, stack, installation.state, environment, programs=programs)
     cluster.check(properties)
     lease = Lease(installation.state, PURPOSE)
     try:

@@ -3,14 +3,16 @@
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain, groupby
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
+from assay.model.errors import BadInputError
+from assay.model.existing import Site
 from assay.model.fault import Kept
 from assay.model.layout import Layout
 from assay.model.record import Promise
 from assay.model.registry import SERVICES, STORES
 from assay.model.running_cluster import RunningCluster
-from assay.model.service import Service
+from assay.model.service import Found, Service
 from assay.model.store import (
     TABLES,
     Columnar,
@@ -115,7 +117,9 @@ class Divided:
         self.name = f"{of_input}-to-{of_output}"
         self.services: tuple[str, ...] = (self.name,)
         self._of_input, self._of_output = of_input, of_output
-        SERVICES.add(self.name, Service(self.name, needs=(stack,), client=self._client))
+        SERVICES.add(
+            self.name, Service(self.name, needs=(stack,), client=self._client, found=Found(self._not_there_yet))
+        )
 
     def promise(self, properties: Mapping[str, str], nodes: int) -> Promise:
         """Return that of the store where the input is staged."""
@@ -131,6 +135,13 @@ class Divided:
     def placer(self, cluster: RunningCluster, layout: Layout) -> DividedPlacer:
         placers = (STORES.find(name).placer(cluster, layout) for name in (self._of_input, self._of_output))
         return DividedPlacer(cluster.client(self.name, DividedStore), *placers)
+
+    def _not_there_yet(self, _options: Mapping[str, Any], site: Site) -> Mapping[str, str]:
+        """Raises BadInputError: on a cluster of somebody else's there is no placer to tell what is input."""
+        raise BadInputError(
+            f"{self.name} runs on clusters that Assay starts, not yet on that of {site.conf_dir}; leave conf_dir out, "
+            f"or name one store for both, {' or '.join((self._of_input, self._of_output))}", "store",
+        )  # fmt: skip
 
     def _client(self, cluster: RunningCluster) -> DividedStore:
         return DividedStore(*(STORES.find(name).open(cluster) for name in (self._of_input, self._of_output)))

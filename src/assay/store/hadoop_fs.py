@@ -130,8 +130,8 @@ class HadoopFs:
             return 0
         return int(self._run("-du", "-s", path).split()[0])
 
-    def delete(self, path: str) -> None:
-        self._run("-rm", "-r", "-f", "-skipTrash", path)
+    def delete(self, path: str, *more: str) -> None:
+        self._run("-rm", "-r", "-f", "-skipTrash", path, *more)
 
     @contextmanager
     def _cat(self, path: str) -> Iterator[BufferedReader]:

@@ -10,8 +10,9 @@ from assay.model.registry import STORES
 from assay.model.running_cluster import RunningCluster
 from assay.model.store import TABLES, Store
 from assay.model.trial import Landed
-from assay.store.hbase_service import HBASE, LOAD, LOG, LOGS_FOLDER, OF_OUTPUT, POLICY, PUTS, SYNC, TABLES_FOLDER
-from assay.store.hbase_tables import HbaseTables
+from assay.store.hbase_found import HbaseOptions
+from assay.store.hbase_service import HBASE, LOG, LOGS_FOLDER, OF_OUTPUT, TABLES_FOLDER
+from assay.store.hbase_tables import LOAD, POLICY, PUTS, SYNC, HbaseTables
 from assay.store.hdfs import HDFS_SERVICE, HdfsPlacer, WebHdfs, directories_of, is_apart
 
 _REACH: Mapping[str, Reach] = {"hsync": "drives", "hflush": "memory", "skipped": "one server"}
@@ -51,6 +52,8 @@ class Hbase:
 
     holds = frozenset({TABLES})
     services: tuple[str, ...] = (HBASE.name,)
+    options = HbaseOptions
+    found_keys = frozenset(HbaseOptions.model_fields)
 
     def promise(self, properties: Mapping[str, str], nodes: int) -> Promise:
         """Return that of a put, which the log's sync gives, or that of files which are loaded."""

@@ -7,14 +7,13 @@ the role `log`. All listen where Assay says, and on no other port.
 from collections.abc import Mapping, Sequence
 
 from assay.model.cluster import EmbeddedSpec
-from assay.model.errors import BadInputError
 from assay.model.layout import OUTPUT, Role
-from assay.model.naming import nearest
 from assay.model.registry import SERVICES
 from assay.model.running_cluster import RunningCluster, with_classpath
 from assay.model.service import (
     Costs,
     DaemonKind,
+    Found,
     NodeContext,
     Programs,
     Service,
@@ -23,15 +22,22 @@ from assay.model.service import (
     Timer,
 )
 from assay.model.value_bounds import ValueBounds
+from assay.store import hbase_found
 from assay.store.hbase_counters import COUNTERS, FOLDER, METRICS, METRICS_FILE
-from assay.store.hbase_tables import SCHEME, USED, HbaseTables
+from assay.store.hbase_tables import (
+    COMPRESSION,
+    ENCODING,
+    FORMATS,
+    POLICY,
+    REGIONS,
+    SCHEME,
+    USED,
+    HbaseTables,
+    check_properties,
+)
 from assay.store.hdfs import HDFS_SERVICE, data_dirs
 
 LOG = "log"
-_OF_TABLES = "hbase.assay."
-POLICY = f"{_OF_TABLES}policy"
-"""The property with HDFS' storage policy of new tables."""
-_REGIONS = f"{_OF_TABLES}regions"
 ROOT = "/hbase"
 TABLES_FOLDER = f"{ROOT}/data/default"
 LOGS_FOLDER = "/hbase-logs"
@@ -39,7 +45,6 @@ _LOG_TYPE, _LOG_POLICY = "NVDIMM", "ALL_NVDIMM"
 """The storage type of the directories of the role `log`, whatever they lie on, and the policy that keeps to it."""
 OF_OUTPUT = "ALL_SSD"
 """The storage policy that keeps tables in the directories of the output; those of the input need none."""
-_FORMATS = "org.assay.hbase"
 
 _ZOOKEEPER = "zookeeper.address"
 _ZOOKEEPER_FILE = "zoo.cfg"
@@ -72,6 +77,7 @@ ZOOKEEPER = Service(
             sign="binding to port", farewell="Exiting JVM with code",
         ),
     ),
+    found=Found(),  # those who need it say where it is, and ask it
     files=_zookeeper_files,
     # As measured, with a heap of 128 MiB.
     costs=Costs(cluster_mb=130, disk_mb=5, cluster_s=1.0),
@@ -153,11 +159,10 @@ def _properties(node: NodeContext) -> Mapping[str, str]:
         "hbase.regionserver.port": "0",
         "hbase.regionserver.info.port": "-1",
         # As many as tasks at once, by the processors that workers offer.
-        _REGIONS: str(int(servers) * node.spec.vcores),
+        REGIONS: str(int(servers) * node.spec.vcores),
         # What HBase's own scripts give to its clients, for those in jobs.
         "yarn.nodemanager.admin-env": f"MALLOC_ARENA_MAX=$MALLOC_ARENA_MAX,JDK_JAVA_OPTIONS={' '.join(_OPTIONS)}",
-        "mapreduce.job.inputformat.class": f"{_FORMATS}.LinesInputFormat",
-        "mapreduce.job.outputformat.class": f"{_FORMATS}.LinesOutputFormat",
+        **FORMATS,
     }
 
 
@@ -168,31 +173,14 @@ _CLIENT_OPTIONS = "HADOOP_CLIENT_OPTS"
 def _client(cluster: RunningCluster) -> HbaseTables:
     environment = with_classpath(cluster.environment, list(map(str, cluster.job_jars)))
     environment[_CLIENT_OPTIONS] = " ".join((*_OPTIONS, *filter(None, [environment.get(_CLIENT_OPTIONS)])))
-    return HbaseTables(cluster.hadoop, environment, cluster.took, cluster.failure)
-
-
-LOAD, PUTS, SYNC = f"{_OF_TABLES}load", "puts", f"{_OF_TABLES}sync"
-_ENCODING, _COMPRESSION = f"{_OF_TABLES}encoding", f"{_OF_TABLES}compression"
-_CHOICES = {
-    LOAD: (PUTS, "bulk"),
-    "hbase.assay.read": ("scan", "snapshot"),
-    SYNC: ("hsync", "hflush", "skipped"),
-    "hbase.assay.compaction": ("wait", "run-on"),
-    "hbase.assay.columns": ("line", "used-apart"),
-    _ENCODING: ("none", "prefix", "diff", "fast-diff", "row-index-v1"),
-    _COMPRESSION: ("none", "gz", "snappy"),
-}
-"""How tables are loaded, read, logged, left and laid out, as `jobs/hbase` understands it."""
+    return HbaseTables(
+        cluster.hadoop, environment, cluster.took, cluster.failure,
+        sees_files=cluster.facts.get(hbase_found.FILES) != "not read",
+    )  # fmt: skip
 
 
 def _check(_spec: EmbeddedSpec, properties: Mapping[str, str], _daemons: Sequence[DaemonKind]) -> None:
-    known = (*_CHOICES, _REGIONS)
-    for name in properties:
-        if name.startswith(_OF_TABLES) and name not in (*known, POLICY, USED):
-            raise BadInputError(f"{name} is no property of tables; {nearest(name, known)}", name)
-    for name, choices in _CHOICES.items():
-        if properties.get(name, choices[0]) not in choices:
-            raise BadInputError(f"{name} is {properties[name]!r}, and must be {' or '.join(choices)}", name)
+    check_properties(properties)
 
 
 _DEFAULTS = "hbase-default.xml"
@@ -206,8 +194,8 @@ _TUNED = ServiceProfile(
     {
         "hbase.client.scanner.max.result.size": str(8 << 20),
         "hbase.client.write.buffer": str(8 << 20),
-        _ENCODING: "fast-diff",
-        _COMPRESSION: "snappy",
+        ENCODING: "fast-diff",
+        COMPRESSION: "snappy",
     },
 )
 HBASE = Service(
@@ -216,6 +204,7 @@ HBASE = Service(
     programs=Programs("hbase-server-*.jar"),
     job_jars=("lib/jobs/*.jar",),
     client=_client,
+    found=Found(hbase_found.properties, hbase_found.check),
     daemons=(HMASTER, REGIONSERVER),
     roles=(Role(LOG, "the write-ahead logs of region servers", follows=OUTPUT),),
     check=_check,
@@ -237,7 +226,7 @@ HBASE = Service(
     # As measured: HMaster and one region server after a job; their logs and the master's own tables.
     costs=Costs(cluster_mb=800, worker_mb=500, disk_mb=100, cluster_s=20.0, worker_s=3.0),
     profiles={"hbase-tuned": _TUNED},
-    bounds={_REGIONS: ValueBounds(1, 1 << 16), _SESSION.name: ValueBounds(1)},
+    bounds={REGIONS: ValueBounds(1, 1 << 16), _SESSION.name: ValueBounds(1)},
     first_words=frozenset({SCHEME}),
     open_names=(r"hbase\..+",),
     loss_note=(

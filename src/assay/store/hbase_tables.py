@@ -17,15 +17,51 @@ from pathlib import Path
 from typing import IO, cast
 
 from assay.host.processes import last_telling
-from assay.model.errors import AssayError
+from assay.model.errors import AssayError, BadInputError
 from assay.model.fault import Kept
+from assay.model.naming import nearest
 from assay.model.running_cluster import telling, unnoticed
 from assay.model.store import below
 from assay.store.hadoop_fs import PIECE_BYTES, SILENT, HadoopFs, watched
 
 SCHEME = "hbase"
+_PACKAGE = "org.assay.hbase"
+FORMATS = {
+    "mapreduce.job.inputformat.class": f"{_PACKAGE}.LinesInputFormat",
+    "mapreduce.job.outputformat.class": f"{_PACKAGE}.LinesOutputFormat",
+}
+"""The properties by which jobs reach tables by their paths."""
+POLICY = "hbase.assay.policy"
+"""The property with HDFS' storage policy of new tables."""
 USED = "hbase.assay.used"
 """The property with the number of columns that jobs will read of the lines that are put."""
+
+_OF_TABLES = "hbase.assay."
+REGIONS = f"{_OF_TABLES}regions"
+LOAD, PUTS, SYNC = f"{_OF_TABLES}load", "puts", f"{_OF_TABLES}sync"
+ENCODING, COMPRESSION = f"{_OF_TABLES}encoding", f"{_OF_TABLES}compression"
+_CHOICES = {
+    LOAD: (PUTS, "bulk"),
+    "hbase.assay.read": ("scan", "snapshot"),
+    SYNC: ("hsync", "hflush", "skipped"),
+    "hbase.assay.compaction": ("wait", "run-on"),
+    "hbase.assay.columns": ("line", "used-apart"),
+    ENCODING: ("none", "prefix", "diff", "fast-diff", "row-index-v1"),
+    COMPRESSION: ("none", "gz", "snappy"),
+}
+"""How tables are loaded, read, logged, left and laid out, as `jobs/hbase` understands it."""
+
+
+def check_properties(properties: Mapping[str, str]) -> None:
+    """Raises BadInputError for a property of tables that there is not, and for a value that it can't have."""
+    known = (*_CHOICES, REGIONS)
+    for name in properties:
+        if name.startswith(_OF_TABLES) and name not in (*known, POLICY, USED):
+            raise BadInputError(f"{name} is no property of tables; {nearest(name, known)}", name)
+    for name, choices in _CHOICES.items():
+        if properties.get(name, choices[0]) not in choices:
+            raise BadInputError(f"{name} is {properties[name]!r}, and must be {' or '.join(choices)}", name)
+
 
 _COMPRESSED = {".gz": gzip.GzipFile, ".bz2": bz2.BZ2File}
 
@@ -55,11 +91,16 @@ class HbaseTables:
     def __init__(
         self, hadoop: Path, environment: Mapping[str, str],
         took: Callable[[int], None] = unnoticed, failure: Callable[[], str | None] = lambda: None,
+        *, sees_files: bool = True,
     ) -> None:  # fmt: skip
-        """`environment` has the class path of tables; `took` and `failure` are the cluster's."""
+        """`environment` has the class path of tables; `took` and `failure` are the cluster's.
+
+        Without `sees_files` HBase's own files can't be read, and a size is that of the lines.
+        """
         self._hadoop, self._environment = hadoop, dict(environment)
         self._files = HadoopFs(hadoop, environment, failure)
         self._took, self._failure = took, failure
+        self._sees_files = sees_files
         self._put_lines: Counter[str] = Counter()
         self._put_bytes: Counter[str] = Counter()
         self._columns: dict[str, int] = {}
@@ -133,12 +174,14 @@ class HbaseTables:
         return sum(self._put_bytes[table] for table in self._tables_put(path)) or None
 
     def size_bytes(self, path: str) -> int:
-        return self._files.size_bytes(self.location(path))
+        if self._sees_files:
+            return self._files.size_bytes(self.location(path))
+        return sum(len(line) + 1 for line in self._rows(path))
 
     def delete(self, path: str) -> None:
         for table in self._tables_put(path):
             del self._put_lines[table], self._put_bytes[table]
-        self._files.delete(self.location(path))
+        self._files.delete(self.location(path), path)  # jobs keep files of theirs at a table's path
 
     def _rows(self, path: str) -> Iterator[bytes]:
         return self._files.lines_matching(f"{self.location(path)}/{{region-*,*/region-*}}")

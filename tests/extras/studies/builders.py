@@ -5,7 +5,7 @@ from assay.model.cluster import MASTER, EmbeddedSpec
 from assay.model.dataset import DatasetSpec
 from assay.model.record import Amount, JobRecord, Output, Record, Step, totals
 from assay.model.scale import ScaleReport
-from assay.model.trial import MediumSpec, Placement, Plan, SettingsSpec, WorkloadSpec
+from assay.model.trial import MediumSpec, Placement, Plan, SettingsSpec, StoreSpec, WorkloadSpec
 from assay_extras.studies.comparison import StudyComparison, compare
 from assay_extras.studies.published import cells
 from assay_extras.studies.values import PHASES, Measured, Point
@@ -93,7 +93,7 @@ def a_cluster_trial(number, elapsed_s=10.0, *, workload="terasort", variant="sto
             "workload": WorkloadSpec(name=workload, variant=variant, options=options or {}),
             "media": (MediumSpec(name=medium, kind="emulated", profile="wd10ezex", slowdown=slowdown),),
             "cluster": EmbeddedSpec(nodes=nodes - 1, network=network, dilation="auto"),
-            "store": store,
+            "store": StoreSpec(kind=store),
         }
     )
     jobs = (a_graph_job("job", (1.0, 0.0, 0.0, reduce_s), elapsed_s),)

@@ -50,6 +50,7 @@ public final class LinesInputFormat extends InputFormat<LongWritable, Text> {
     }
     if (!tables.isEmpty()) {
       try (Tables connected = new Tables(job.getConfiguration())) {
+        JobAccess.give(job, connected.connection());
         for (Path table : tables) {
           splits.addAll(splits(connected, Tables.at(table), splitBytes(job)));
         }

@@ -38,6 +38,7 @@ final class TableOutput<K, V> extends OutputFormat<K, V> {
       if (tables.exists(table)) {
         throw new FileAlreadyExistsException("table " + table + " already exists");
       }
+      JobAccess.give(job, tables.connection());
       Load.discard(tables.conf(), loaded(tables.conf())); // what a killed job left
       if (tables.settings().load() == TableSettings.Load.PUTS) {
         forbidTwins(job);

@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FileAlreadyExistsException;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.hbase.Cell;
@@ -24,6 +25,7 @@ import org.apache.hadoop.hbase.client.Connection;
 import org.apache.hadoop.hbase.client.ConnectionFactory;
 import org.apache.hadoop.hbase.client.Delete;
 import org.apache.hadoop.hbase.client.RegionInfo;
+import org.apache.hadoop.hbase.client.RegionLocator;
 import org.apache.hadoop.hbase.client.Result;
 import org.apache.hadoop.hbase.client.ResultScanner;
 import org.apache.hadoop.hbase.client.Scan;
@@ -31,8 +33,10 @@ import org.apache.hadoop.hbase.client.Table;
 import org.apache.hadoop.hbase.client.TableDescriptor;
 import org.apache.hadoop.hbase.client.TableDescriptorBuilder;
 import org.apache.hadoop.hbase.filter.KeyOnlyFilter;
+import org.apache.hadoop.hbase.mapreduce.RegionSizeCalculator;
 import org.apache.hadoop.hbase.util.Bytes;
 import org.apache.hadoop.hbase.util.CommonFSUtils;
+import org.apache.hadoop.security.AccessControlException;
 
 /**
  * A connection to the tables of lines: one column, whose value is the line without its end. A table
@@ -46,6 +50,10 @@ final class Tables implements Closeable {
 
   private static final String APART = "assay.columns.apart";
 
+  /** A value of the descriptors of the tables that this module has made; it touches no others. */
+  private static final String MARK = "ASSAY";
+
+  private static final String ROOT = "hbase.rootdir";
   private static final long POLL_MS = 200;
 
   /** A server that is asked so often to compact does not. */
@@ -146,8 +154,27 @@ final class Tables implements Closeable {
     return regions;
   }
 
-  /** The bytes of a region's files. */
+  /** Whether the configuration tells where HBase's own files are; a client can do without. */
+  static boolean knowsRoot(Configuration conf) {
+    String root = conf.getTrimmed(ROOT, "");
+    return !root.isEmpty() && new Path(root).toUri().getScheme() != null;
+  }
+
+  /** The bytes of a region's files; where these can't be read, what its server says, in MiB. */
   long bytes(RegionInfo region) throws IOException {
+    try {
+      if (knowsRoot(conf)) {
+        return bytesOfFiles(region);
+      }
+    } catch (AccessControlException e) {
+      // They are HBase's alone.
+    }
+    try (RegionLocator locator = connection.getRegionLocator(region.getTable())) {
+      return new RegionSizeCalculator(locator, admin).getRegionSize(region.getRegionName());
+    }
+  }
+
+  private long bytesOfFiles(RegionInfo region) throws IOException {
     Path directory =
         new Path(
             CommonFSUtils.getTableDir(CommonFSUtils.getRootDir(conf), region.getTable()),
@@ -172,9 +199,14 @@ final class Tables implements Closeable {
     return tables;
   }
 
-  /** Makes a table unless it is there, split for the writers that will share it. */
+  /**
+   * Makes a table unless it is there, split for the writers that will share it.
+   *
+   * @throws FileAlreadyExistsException where it is there, and somebody else's
+   */
   void create(TableName table) throws IOException {
     if (exists(table)) {
+      refuseOthers(table, "nothing is written into it; name another path, or remove the table");
       return;
     }
     TableDescriptor descriptor = descriptor(table, settings);
@@ -192,6 +224,7 @@ final class Tables implements Closeable {
         TableDescriptorBuilder.newBuilder(table)
             .setSplitEnabled(false)
             .setDurability(settings.sync().durability)
+            .setValue(MARK, "lines")
             .setColumnFamily(family(FAMILY, settings));
     if (settings.apart() > 0) {
       descriptor
@@ -279,6 +312,7 @@ final class Tables implements Closeable {
 
   /** Removes a table with its snapshots, and what jobs have made of these. */
   void drop(TableName table) throws IOException {
+    refuseOthers(table, "it is not removed");
     if (admin.isTableEnabled(table)) {
       admin.disableTable(table);
     }
@@ -286,9 +320,17 @@ final class Tables implements Closeable {
     Snapshots.drop(this, table);
   }
 
+  private void refuseOthers(TableName table, String so) throws IOException {
+    if (admin.getDescriptor(table).getValue(MARK) == null) {
+      throw new FileAlreadyExistsException(
+          "table " + table + " is there already, and is none of Assay's: " + so);
+    }
+  }
+
   /** A directory for files on their way into or out of a table, not below HBase's own. */
   static Path directory(Configuration conf, TableName table, String purpose) throws IOException {
-    FileSystem files = CommonFSUtils.getRootDir(conf).getFileSystem(conf);
+    FileSystem files =
+        knowsRoot(conf) ? CommonFSUtils.getRootDir(conf).getFileSystem(conf) : FileSystem.get(conf);
     return new Path(files.getHomeDirectory(), "assay-tables/" + table + "/" + purpose);
   }
 

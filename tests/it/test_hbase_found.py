@@ -1,0 +1,138 @@
+"""Proves that an HBase that is there already holds the data of jobs on the YARN beside it, and is left as it was.
+
+The tests share a cluster of Assay's own, whose clients know of its HBase what the experiment says. The last one stops
+it.
+"""
+
+import re
+import shutil
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+
+from assay.model.doubt import Outcome
+from tests.it.driving import HADOOP, JAR, ROOT, a_place, assay_command
+
+pytestmark = pytest.mark.it
+FORMATS = {"mapreduce.job.inputformat.class", "mapreduce.job.outputformat.class"}
+CLASSES = "mapreduce.application.classpath"
+JARS = ROOT / ".assay" / "hbase" / "lib" / "jobs"
+
+
+class Found:
+    """A place with a cluster, what its clients have, and where ZooKeeper is."""
+
+    def __init__(self, place, said):
+        self.place = place
+        self._conf_dir = Path(re.search(r"^export HADOOP_CONF_DIR=(.+)$", said, re.MULTILINE)[1])
+        self._hadoop = re.search(r"`hadoop` command: (.+)$", said, re.MULTILINE)[1]
+        self.conf_dir = place.home / "clients"
+        self.conf_dir.mkdir()
+        for name in ("core", "hdfs", "yarn", "mapred"):
+            shutil.copy(self._conf_dir / f"{name}-site.xml", self.conf_dir)
+        forget_hbase(self.conf_dir / "mapred-site.xml")
+        site = (self._conf_dir / "hbase-site.xml").read_text()
+        port = re.search(r"clientPort</name>\s*<value>(.+?)<", site)[1]
+        self.quorum = f"127.0.0.1:{port}"
+
+    def experiment(self, quorum, more="", hadoop="{}"):
+        return self.place.experiment(f"""
+experiment: found
+workloads: {{name: word-frequency, options: {{size: 1MB, files: 2}}}}
+cluster: {{conf_dir: {self.conf_dir}}}
+store: {{kind: hbase, quorum: '{quorum}'{more}}}
+settings: small
+hadoop: {hadoop}
+probes: none
+""")
+
+    def hadoop(self, *arguments, code=0):
+        """What Hadoop's client, with HBase's jars and where HBase is, answers."""
+        classes = ":".join(map(str, (self.place.home / "classes", *JARS.glob("*.jar"))))
+        return self.place.command("env", f"HADOOP_CLASSPATH={classes}", self._hadoop, *map(str, arguments), code=code)
+
+    def own_program(self, name, *arguments):
+        """Run a client of somebody else's."""
+        jars = ":".join(map(str, (*JARS.glob("*.jar"), *(HADOOP / "lib").glob("*.jar"))))
+        source = ROOT / "tests" / "it" / "java" / f"{name}.java"
+        javac = Path((ROOT / ".assay" / "java-home").read_text().strip(), "bin", "javac")
+        self.place.command(str(javac), "-d", "classes", "-cp", jars, "-Xlint:none", str(source))
+        self.hadoop(name, *arguments)
+
+
+def forget_hbase(file):
+    """Of jobs' properties what names HBase goes: the formats of tables, and its jars on the nodes."""
+    tree = ET.parse(file)
+    for one in list(tree.getroot()):
+        name, value = one.find("name").text, one.find("value")
+        if name in FORMATS:
+            tree.getroot().remove(one)
+        if name == CLASSES:
+            value.text = ",".join(part for part in value.text.split(",") if "hbase" not in part)
+    tree.write(file)
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory):
+    with a_place(tmp_path_factory.mktemp("found")) as place:
+        yield Found(place, place.assay("cluster", "up", "--store", "hbase", "--settings", "small"))
+
+
+def test_a_quorum_where_nobody_listens_is_refused_before_anything_starts(found):
+    done = found.place.command(*dry(found, "127.0.0.1:1"), code=2)
+    assert "ZooKeeper of HBase does not answer: 127.0.0.1:1: Connection refused" in done.stderr
+
+
+@pytest.mark.long
+def test_a_place_in_zookeeper_without_hbase_is_refused_before_anything_starts(found):
+    done = found.place.command(*dry(found, found.quorum, ", znode: /other"), code=2)
+    assert "/other leads to no HBase that this machine reaches" in done.stderr
+
+
+def dry(found, quorum, more=""):
+    return assay_command("run", found.experiment(quorum, more), "--dry-run")
+
+
+@pytest.mark.parametrize(
+    "hadoop",
+    ["{}", pytest.param("{hbase.assay.load: bulk, hbase.assay.regions: 2}", marks=pytest.mark.long)],
+    ids=["puts", "bulk"],
+)
+def test_jobs_run_on_tables_of_it_which_are_gone_afterwards(found, hadoop):
+    found.place.assay("run", found.experiment(found.quorum, hadoop=hadoop), "--out", hadoop.strip("{}")[-3:] or "puts")
+    (record,) = found.place.records(hadoop.strip("{}")[-3:] or "puts")
+    assert record.outcome is Outcome.PASS, record.error
+    assert record.facts["hbase"] == "2.6.4-hadoop3"
+    assert (record.facts["hbase_servers"], record.facts["hbase_files"]) == (1, "not read")
+    assert record.outputs[0].bytes > 10_000
+    assert record.landed == ()
+    assert tables(found) == []
+    assert found.hadoop("fs", "-ls", "-C", "assay").stdout.split() == []
+
+
+def tables(found):
+    return found.hadoop("fs", "-ls", "-C", "hbase:/").stdout.split()
+
+
+def test_a_table_of_somebody_else_is_refused_by_its_name(found):
+    found.own_program("TheirTable", "theirs")
+    (found.place.home / "rows.txt").write_text("ours\n")
+    theirs = "table theirs is there already, and is none of Assay's: "
+    refused = found.hadoop("fs", "-put", "-d", "rows.txt", "hbase:/theirs/rows.txt", code=1)
+    assert theirs in refused.stderr
+    assert theirs in found.hadoop("fs", "-rm", "-r", "-skipTrash", "hbase:/theirs", code=1).stderr
+    assert found.hadoop("fs", "-cat", "hbase:/theirs/region-00000").stdout == "theirs\n"
+
+
+def test_paths_that_can_not_be_used_are_named(found):
+    count = ("jar", JAR, "word-frequency", "hbase:/theirs")
+    assert "output hbase:/theirs already exists" in found.hadoop(*count, "hbase:/theirs", code=2).stderr
+    assert "hbase:/a.b names no table: its parts have letters" in found.hadoop(*count, "hbase:/a.b", code=1).stderr
+    missing = found.hadoop("jar", JAR, "word-frequency", "hbase:/nowhere", "hbase:/counts", code=2).stderr
+    assert "input hbase:/nowhere does not exist" in missing
+
+
+def test_the_cluster_goes_when_it_is_told_to(found):
+    assert "stopped cluster-" in found.place.assay("cluster", "down")
+    assert found.place.left_over() == []
