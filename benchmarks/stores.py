@@ -20,6 +20,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from statistics import fmean, median, stdev
+from typing import IO
 
 from scipy.stats import t
 
@@ -108,8 +109,8 @@ class Tool:
         with self._lines.open("wb") as file:
             file.writelines(points.text_pieces())
 
-    def _hadoop(self, *arguments: str | Path) -> str:
-        """The standard output of a command of Hadoop's. Exits with its errors when it fails."""
+    def _hadoop(self, *arguments: str | Path, fed: IO[bytes] | None = None) -> str:
+        """The standard output of a command of Hadoop's, which reads `fed`. Exits with its errors when it fails."""
         done = subprocess.run(
             [self._running.hadoop, *arguments],
             env=self._environment,
@@ -148,7 +149,8 @@ class Tool:
 
     def _load(self, _number: int) -> None:
         properties = (f"-Dhbase.assay.regions={REGIONS}", "-Dhbase.assay.load=bulk")
-        self._hadoop("fs", *properties, "-put", "-d", self._lines, "hbase:/bench/lines/lines.txt")
+        with self._lines.open("rb") as lines:
+            self._hadoop("fs", *properties, "-put", "-d", "-", "hbase:/bench/lines/lines.txt", fed=lines)
 
     def _import(self, number: int) -> None:
         files = f"/imported{number}"
