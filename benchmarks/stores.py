@@ -114,6 +114,7 @@ class Tool:
         done = subprocess.run(
             [self._running.hadoop, *arguments],
             env=self._environment,
+            stdin=fed,
             capture_output=True,
             encoding="utf-8",
             check=False,
