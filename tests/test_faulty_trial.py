@@ -42,6 +42,9 @@ class Injector:
 class CountingStore(FakeStore):
     missing = 0
 
+    def taken(self, path):
+        return 9
+
     def kept(self, path):
         return Kept(taken=9, missing=self.missing)
 

@@ -140,7 +140,11 @@ def _live(setup: TrialSetup, parts: TrialParts, progress: Progress) -> None:
                 output = Output(path=workload.output_path, bytes=size, summary=report.result)
                 parts.verified = Verified(
                     (output,),
-                    (*_all_kept(losses), *_verdicts(lambda: workload.verify(running.store, report))),
+                    (
+                        *_all_kept(losses),
+                        *_all_read(running.store, workload.read_path, parts.remembered.read_records),
+                        *_verdicts(lambda: workload.verify(running.store, report)),
+                    ),
                     _staged(setup, running.store, trial),
                 )
 
@@ -413,6 +417,7 @@ def _remembered(running: RunningPlatform, staging: Sequence[JobReference], jobs:
         staging_jobs=of_staging.jobs,
         jobs=of_jobs.jobs,
         whole=len(of_jobs.jobs) == len(jobs),
+        read_records=of_jobs.read_records,
         attempts=attempts,
         phases=logged.phases,
         doubts=(*of_staging.doubts, *of_jobs.doubts, *logged.doubts),
@@ -424,7 +429,8 @@ def _histories(engine: Engine, references: Sequence[JobReference]) -> Histories:
     jobs: list[JobRecord] = []
     attempts: list[TaskAttempt] = []
     doubts: list[Doubt] = []
-    for job in references:
+    read_records: int | None = None
+    for number, job in enumerate(references):
         try:
             history = engine.history(job)
         except AssayError as error:
@@ -433,7 +439,9 @@ def _histories(engine: Engine, references: Sequence[JobReference]) -> Histories:
             jobs.append(history.job)
             attempts += history.attempts
             doubts += history.doubts
-    return Histories(jobs, attempts, doubts)
+            if number == 0:
+                read_records = history.counted.get("input_records")
+    return Histories(jobs, attempts, doubts, read_records)
 
 
 def _losses(
@@ -462,6 +470,15 @@ def _all_kept(losses: FaultReport | None) -> tuple[CheckResult, ...]:
     taken, missing = losses.kept.taken, losses.kept.missing
     detail = f"{missing} of {taken} lines that were staged are missing"
     return (verdict("the input is whole after the fault", passed=missing == 0, detail=detail),)
+
+
+def _all_read(store: Store, path: str | None, read_records: int | None) -> tuple[CheckResult, ...]:
+    """Whether the first job read each line that was staged, once, where the store and the job count them."""
+    taken = store.taken(path) if path is not None and isinstance(store, Counting) else None
+    if taken is None or read_records is None:
+        return ()
+    detail = f"{read_records} read, {taken} staged"
+    return (verdict("the first job read each staged line once", passed=read_records == taken, detail=detail),)
 
 
 def _checked(running: RunningPlatform, media: Sequence[Medium], parts: TrialParts) -> list[Doubt]:

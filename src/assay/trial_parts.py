@@ -76,23 +76,29 @@ class Ran(NamedTuple):
 
 
 class Histories(NamedTuple):
-    """What an engine remembers of some jobs; `doubts` name what it has forgotten."""
+    """What an engine remembers of some jobs; `doubts` name what it has forgotten.
+
+    `read_records` are those that the first of the jobs read, if it counted them.
+    """
 
     jobs: Sequence[JobRecord] = ()
     attempts: Sequence[TaskAttempt] = ()
     doubts: Sequence[Doubt] = ()
+    read_records: int | None = None
 
 
 class Remembered(NamedTuple):
     """All that the engines know of the trial's jobs and their tasks.
 
-    `whole` says that none of the workload's jobs is missing in `jobs`. The tables of tasks have the form of the jobs'
-    engine: those of another that staged are not among them.
+    `whole` says that none of the workload's jobs is missing in `jobs`, and `read_records` are those that the first of
+    them read, if it counted them. The tables of tasks have the form of the jobs' engine: those of another that staged
+    are not among them.
     """
 
     staging_jobs: Sequence[JobRecord] = ()
     jobs: Sequence[JobRecord] = ()
     whole: bool = False
+    read_records: int | None = None
     attempts: Sequence[TaskAttempt] = ()
     phases: Sequence[TaskPhases] = ()
     doubts: Sequence[Doubt] = ()

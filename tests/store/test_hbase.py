@@ -105,11 +105,12 @@ def test_other_rows_than_were_put_are_an_error(tables, rows):
 
 
 def test_missing_lines_are_counted(tables):
-    assert tables.kept("/run/input") is None
+    assert (tables.kept("/run/input"), tables.taken("/run/input")) == (None, None)
     tables.write("/run/input/points.txt", [b"1\n", b"2\n"])
     assert tables.kept("/run/input") == Kept(taken=2, missing=0)
     (tables.home / "run" / "input" / "region-00000").write_text("1\n")
     assert tables.kept("/run/input") == Kept(taken=2, missing=1)
+    assert tables.taken("/run/input") == 2
 
 
 @pytest.mark.parametrize(

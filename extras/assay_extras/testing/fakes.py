@@ -179,7 +179,7 @@ class FakeWorkload:
     """Stages, runs one command and expects the answer 1."""
 
     base = "/fake"
-    input_path = "/fake/input"
+    input_path = read_path = "/fake/input"
     output_path = "/fake/output"
 
     def __init__(self, script: Script, spec: WorkloadSpec) -> None:

@@ -105,6 +105,9 @@ class Streaming(Protocol):
 class Counting(Protocol):
     """What a store also is that counts the lines that it has taken, so that lost ones are found."""
 
+    def taken(self, path: str) -> int | None:
+        """How many lines were put at and below a path; None if nobody knows."""
+
     def kept(self, path: str) -> Kept | None:
         """How many lines were put at and below a path, and how many are missing there now; None if nobody knows.
 

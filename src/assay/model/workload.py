@@ -151,5 +151,9 @@ class Workload(Protocol):
         """The path in the store below which the staged input lies; nothing lies there when there is no input."""
 
     @property
+    def read_path(self) -> str | None:
+        """The path of what its first job reads whole and once; None where that can't be told."""
+
+    @property
     def output_path(self) -> str:
         """The output's path in the store."""

@@ -75,6 +75,10 @@ class DividedStore:
     def size_bytes(self, path: str) -> int:
         return self.store_of(path).size_bytes(path)
 
+    def taken(self, path: str) -> int | None:
+        store = self.store_of(path)
+        return store.taken(path) if isinstance(store, Counting) else None
+
     def kept(self, path: str) -> Kept | None:
         store = self.store_of(path)
         return store.kept(path) if isinstance(store, Counting) else None

@@ -164,6 +164,10 @@ class HbaseTables:
         if expected and count != expected:
             raise AssayError(f"{self.location(path)} has {count} rows, and {expected} lines were put there")
 
+    def taken(self, path: str) -> int | None:
+        """Return how many lines were put; None where nothing was."""
+        return self._count_put(path) or None
+
     def kept(self, path: str) -> Kept | None:
         """Count the rows that are there; None where nothing was put."""
         taken = self._count_put(path)

@@ -155,6 +155,10 @@ class BaseWorkload:
         return f"{self.base}/input{self.part}"
 
     @property
+    def read_path(self) -> str | None:
+        return self.input_path
+
+    @property
     def output_path(self) -> str:
         return f"{self.base}/output{self.part}"
 

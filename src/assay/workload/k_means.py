@@ -319,6 +319,10 @@ class KMeans(BaseWorkload):
         return iterate(self.input, self._start, iterations)
 
     @property
+    def read_path(self) -> str:
+        return self._points_path
+
+    @property
     def _points_path(self) -> str:
         return f"{self.input_path}/points"
 

@@ -80,6 +80,10 @@ class Together:
         return f"{self.base}/input"
 
     @property
+    def read_path(self) -> None:
+        """Return nothing: which of its jobs comes first depends on how they are queued."""
+
+    @property
     def output_path(self) -> str:
         return f"{self.base}/output"
 
