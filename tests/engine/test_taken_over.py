@@ -1,4 +1,4 @@
-"""Proves that an experiment takes over no codec that the bundled Hadoop lacks, and says what stands in its place."""
+"""Proves that an experiment takes over no codec that the bundled Hadoop lacks, and Hadoop's own slow start."""
 
 import pytest
 
@@ -21,7 +21,7 @@ OF_HADOOP = "org.apache.hadoop.io.compress."
 )
 def test_a_codec_that_the_bundled_hadoop_lacks_is_replaced_by_the_nearest(codec, nearest):
     settings, replaced = taken_over({COMPRESS: "true", CODEC: codec})
-    assert settings == {COMPRESS: "true", CODEC: OF_HADOOP + nearest}
+    assert settings == {COMPRESS: "true", CODEC: OF_HADOOP + nearest, SLOW_START: "0.05"}
     assert replaced.startswith(f"the bundled Hadoop lacks {codec}, so {nearest} compresses the outputs of maps")
     kept = for_sample({COMPRESS: "true", CODEC: codec}, 1, None, bundled=False)
     assert kept == ({COMPRESS: "true", CODEC: codec, SLOW_START: "0.05"}, "")
@@ -29,9 +29,18 @@ def test_a_codec_that_the_bundled_hadoop_lacks_is_replaced_by_the_nearest(codec,
 
 @pytest.mark.parametrize("codec", sorted(BUNDLED_CODECS))
 def test_a_codec_that_it_has_is_taken_over(codec):
-    assert taken_over({COMPRESS: "true", CODEC: codec}) == ({COMPRESS: "true", CODEC: codec}, "")
+    settings, replaced = taken_over({COMPRESS: "true", CODEC: codec})
+    assert (settings[COMPRESS], settings[CODEC], replaced) == ("true", codec, "")
 
 
 def test_a_codec_that_compresses_nothing_is_left_out():
-    assert taken_over({COMPRESS: "false", CODEC: "com.vendor.FastCodec"}) == ({COMPRESS: "false"}, "")
-    assert taken_over({CODEC: "com.vendor.FastCodec"}) == ({}, "")
+    assert taken_over({COMPRESS: "false", CODEC: "com.vendor.FastCodec"}).properties[COMPRESS] == "false"
+    assert CODEC not in taken_over({COMPRESS: "false", CODEC: "com.vendor.FastCodec"}).properties
+    assert CODEC not in taken_over({CODEC: "com.vendor.FastCodec"}).properties
+
+
+def test_settings_without_a_slow_start_have_hadoop_s():
+    for made in (taken_over, lambda settings: for_sample(settings, 1, None, bundled=True)):
+        assert made({"dfs.replication": "3"}).properties[SLOW_START] == "0.05"
+        assert made({SLOW_START: "0.8"}).properties[SLOW_START] == "0.8"
+        assert SLOW_START not in made({}).properties  # nothing is known of the site

@@ -141,6 +141,10 @@ def test_a_class_is_named_as_the_jar_needs_it(options, tmp_path):
         ({"jar": "/nowhere/job.jar"}, "jar is '/nowhere/job.jar', and must be a file that is there"),
         ({"jar": __file__}, "must be a jar, and it is a file of another kind"),
         ({"class": "org.example.Mian"}, r"class is 'org.example.Mian', and must be a class in job\.jar"),
+        (
+            {"arguments": "org.example.Mian {input} {output}"},
+            r"arguments is .*begin with a class in job\.jar; did you mean 'org\.example\.Main'\?",
+        ),
         ({"input": "/nowhere"}, "input is '/nowhere', and must be a file or folder that is there"),
         ({"input": ""}, r"arguments is .* must be without \{input\}, since there is none"),
         ({"arguments": "{input}"}, r"arguments is '\{input\}', and must be a text with \{output\}"),
@@ -158,6 +162,11 @@ def test_a_mistake_is_one_sentence(options, changed, message):
     with pytest.raises(BadInputError, match=message) as caught:
         a_command(options, **changed)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("first", ["org.example.Main", "org.elsewhere.Main", "wordcount", "org.example.conf", "Othre"])
+def test_a_first_argument_that_may_be_right_is_left_to_the_jar(options, first):
+    assert program_of(a_command(options, arguments=f"{first} {{input}} {{output}}")).arguments[0] == first
 
 
 def test_a_jar_without_any_main_class_is_refused(options, tmp_path):

@@ -33,8 +33,10 @@ from assay.model.trial import ResourceEstimate
 from assay.model.workload import Option, Variant
 from assay.workload.base import BYTES_S, BaseWorkload, WorkloadOptions, hadoop_cost
 
-# HDFS has no such names, or a URL has to be built with care for them.
 _MOST_MANIFEST_BYTES = 1 << 20
+_OF_CLASS = ".class"
+_CLASS_NAME = re.compile(r"[A-Z][\w$]*")
+# HDFS has no such names, or a URL has to be built with care for them.
 _UNUSABLE = frozenset("#?%:\\")
 
 
@@ -67,13 +69,26 @@ def main_class(jar: Path, options: WorkloadOptions) -> tuple[str | None, tuple[s
         raise BadInputError(
             f"workload command: {jar} names no main class in its manifest; name one in the option class"
         )
-    with zipfile.ZipFile(jar) as archive:
-        is_there = f"{class_name.replace('.', '/')}.class" in archive.namelist()
-    if class_name and not is_there:
+    if class_name and class_name not in _classes(jar):
         raise options.refusal("class", f"a class in {jar.name}: its full name, with its package")
     if not class_name or class_name == manifest_class:
         return None, ()
     return (None, (class_name,)) if manifest_class is None else (class_name, ())
+
+
+def refuse_misspelt(jar: Path, argument: str, options: WorkloadOptions) -> None:
+    """Raise BadInputError for a first argument that looks like a class in a package of the jar, which has no such one.
+
+    Names that drivers of programs know, such as `wordcount`, stand nowhere in a jar.
+    """
+    package, _, name = argument.rpartition(".")
+    if not package or not _CLASS_NAME.fullmatch(name):
+        return
+    classes = _classes(jar)
+    beside = [known for known in classes if known.rpartition(".")[0] == package and "$" not in known]
+    if beside and argument not in classes:
+        requirement = f"arguments that begin with a class in {jar.name}; {nearest(argument, beside)}"
+        raise options.refusal("arguments", requirement)
 
 
 def local_files(options: WorkloadOptions) -> LocalFiles:
@@ -97,6 +112,12 @@ def local_files(options: WorkloadOptions) -> LocalFiles:
         if _UNUSABLE & set(name):
             raise BadInputError(f"workload command: {file} can't be staged; rename it without # ? % : and backslashes")
     return LocalFiles(files, size)
+
+
+def _classes(jar: Path) -> list[str]:
+    """The full names of the classes in a jar, in its order."""
+    with zipfile.ZipFile(jar) as archive:
+        return [name[: -len(_OF_CLASS)].replace("/", ".") for name in archive.namelist() if name.endswith(_OF_CLASS)]
 
 
 def _manifest_class(jar: Path) -> str | None:
@@ -246,6 +267,7 @@ class CommandWorkload(BaseWorkload):
         self._start, class_arguments = main_class(self._jar, self.options)
         known = ("output", "hadoop", "scratch", *(["input"] if source else []))
         self._arguments = (*class_arguments, *split_words(self.options, "arguments", known))
+        refuse_misspelt(self._jar, next(iter(self._arguments), ""), self.options)
         if not any("{output}" in word for word in self._arguments):
             requirement = "a text with {output}, which stands for the directory in the store that the job writes"
             raise self.options.refusal("arguments", requirement)

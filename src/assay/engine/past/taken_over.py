@@ -35,6 +35,8 @@ class TakenOver(NamedTuple):
 def taken_over(settings: Mapping[str, str], *, bundled: bool = True) -> TakenOver:
     """What a test of a job elsewhere takes over. A codec that the `bundled` Hadoop lacks is replaced by the nearest."""
     properties = {name: settings[name] for name in _UNCHANGED if name in settings}
+    if settings:  # what a site leaves out has Hadoop's value there, and another one in Assay's usual profile
+        properties.setdefault(_SLOW_START, _USUAL_SLOW_START)
     codec = properties.get(_CODEC, _DENSE).strip()
     if not bundled or codec in BUNDLED_CODECS:
         return TakenOver(properties)
@@ -57,8 +59,6 @@ def for_sample(
     """Those for a sample of the job's own input: splits and sort buffers as they are, reducers in proportion."""
     unchanged, replaced = taken_over(settings, bundled=bundled)
     properties = dict(unchanged)
-    if settings:  # what a site leaves out has Hadoop's value there, and another one in Assay's usual profile
-        properties.setdefault(_SLOW_START, _USUAL_SLOW_START)
     if _BLOCK_SIZE in settings:
         properties[_BLOCK_SIZE] = settings[_BLOCK_SIZE]
     if settings.get(_SORT_MB, "").isdecimal():
