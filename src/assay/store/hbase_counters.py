@@ -1,7 +1,8 @@
 """What region servers count: bytes of the write-ahead log, of flushes and of compactions.
 
 A sink of Hadoop's metrics system (`FileSink`) writes them into a file beside the server's log once a second. They are
-of one copy, and of all tables, HBase's own too. Source: MetricsWALSource, MetricsRegionServerSource.
+of one copy, and of all tables, HBase's own too. Those of the log add up the estimated sizes of cells, and are not the
+bytes of its files. Source: MetricsWALSource, MetricsRegionServerSource.
 """
 
 import re
