@@ -6,6 +6,7 @@ from contextlib import contextmanager, nullcontext
 
 import pytest
 
+from assay.model.dataset import Amounts
 from assay.model.doubt import Doubt, Outcome
 from assay.model.errors import AssayError, BadInputError
 from assay.model.installed import stack_of
@@ -14,13 +15,13 @@ from assay.model.medium import Space
 from assay.model.progress import Silent
 from assay.model.record import Status
 from assay.model.registry import ENGINES, STORES
-from assay.model.trial import Landed, MediumSpec, Placement, SettingsSpec, Trial
+from assay.model.trial import Landed, MediumSpec, Placement, ResourceEstimate, SettingsSpec, Trial
 from assay.record.folder import RunFolder
 from assay.run import check_needs, execute
 from assay.stats.trial_doubts import refuse_elsewhere, unseen
 from assay.trial import run_trial
 from assay.trial_parts import Remembered, TrialParts
-from assay_extras.testing.fakes import FakeMedium, FakePlatform, FakeProbe, Script, fake_setup
+from assay_extras.testing.fakes import FakeInput, FakeMedium, FakePlatform, FakeProbe, FakeWorkload, Script, fake_setup
 from tests.builders import a_job, a_plan, a_trial
 
 WHOLE_LIFE = [
@@ -365,6 +366,24 @@ def test_a_plan_that_does_not_fit_is_refused_before_anything_starts():
     with pytest.raises(BadInputError, match=r"medium 'disk' has 1\.0 MiB free, and about 300\.0 MiB are needed"):
         check_needs(a_plan(), small, Silent())
     assert script.log == ["check cluster", "prepare dataset"]
+
+
+@pytest.mark.parametrize(("jobs_bytes", "twice"), [(250, 2), (160, 1.6), (100, 1)])
+def test_a_store_s_input_and_an_output_as_large_need_the_room_that_it_takes(monkeypatch, jobs_bytes, twice):
+    """Of the jobs' bytes 100 are input, in lines of 20, of which the store makes three times as many."""
+
+    class Tripling(type(STORES["hdfs"])):
+        def space_factor(self, properties, line_bytes):
+            assert line_bytes == 20
+            return 3.0
+
+    monkeypatch.setattr(FakeInput, "size", lambda _: Amounts(bytes=100 << 20, lines=5 << 20))
+    estimate = ResourceEstimate(disk_bytes=jobs_bytes << 20, memory_bytes=1, seconds=1)
+    monkeypatch.setattr(FakeWorkload, "estimate", lambda _: estimate)
+    plain = check_needs(a_plan(), scripted(Script()), Silent()).disk_bytes["disk"]
+    monkeypatch.setitem(STORES._kinds, "hdfs", Tripling())
+    needed = check_needs(a_plan(), scripted(Script()), Silent()).disk_bytes["disk"]
+    assert (needed - plain) / (200 << 20) == pytest.approx(twice, rel=0.01)
 
 
 @pytest.mark.parametrize(("varied", "kinds"), [("store", STORES), ("engine", ENGINES)])

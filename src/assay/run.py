@@ -209,7 +209,10 @@ def _estimate(trial: Trial, setup: TrialSetup, progress: Progress) -> ResourceEs
         return estimate.model_copy(update={"disk_bytes": 0, "memory_bytes": 0})
     nodes = spec.nodes
     store, own = setup.kinds.store, trial.settings.properties
-    kept_bytes = estimate.disk_bytes + (store.space_factor(own) - 1) * workload.input.size().bytes
+    size = workload.input.size()
+    # Of what the jobs write an output as large as the input is in the store.
+    stored_bytes = size.bytes + max(0, min(size.bytes, estimate.disk_bytes - size.bytes))
+    kept_bytes = estimate.disk_bytes + (store.space_factor(own, size.line_bytes) - 1) * stored_bytes
     stack = setup.kinds.stack
     costs = stack.costs
     disk = round(store.promise(own, nodes).copies * kept_bytes) + nodes * costs.disk_mb * MIB

@@ -34,7 +34,7 @@ from assay.model.result import TrialResult
 from assay.model.scale import ScaleReport, StrikeSeen
 from assay.model.service import Stack
 from assay.model.signature import Signature
-from assay.model.store import Counting, Placer, Redundant, Store, own_paths, put_bytes
+from assay.model.store import Counting, Placer, Redundant, Store, own_paths, promise_while_staging, put_bytes
 from assay.model.task import TaskAttempt
 from assay.model.trial import Landed, Trial
 from assay.plan.layout import lay_out
@@ -359,11 +359,11 @@ def _staged(setup: TrialSetup, store: Store, trial: Trial) -> StagedInput | None
     """How much was staged, and what the store promised of it; None where nobody knows how it is configured."""
     if not setup.kinds.platform.ours:
         return None
-    workload = setup.workload()
-    known = put_bytes(store, workload.input_path)
-    size = round(workload.input.size().bytes) or None if known is None else known
-    promise = setup.kinds.store.promise(trial.settings.properties, max(1, len(trial.cluster.workers)))
-    return StagedInput(bytes=size, basis="estimated" if known is None else "measured", promise=promise)
+    kind, properties, nodes = setup.kinds.store, trial.settings.properties, max(1, len(trial.cluster.workers))
+    return StagedInput(
+        bytes=put_bytes(store, setup.workload().input_path), basis="measured",
+        promise=promise_while_staging(kind, properties, nodes), promise_afterwards=kind.promise(properties, nodes),
+    )  # fmt: skip
 
 
 @contextmanager

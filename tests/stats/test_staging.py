@@ -106,6 +106,22 @@ def test_unknown_input_has_no_amplification():
     assert set(staging_values([], known=True).values()) == {None}
 
 
+def test_an_estimate_of_earlier_versions_has_no_amplification():
+    record = staged(a_trial(1, "hdd", 1, "count"), amounts=ONE_NODE)
+    estimated = record.staged.model_copy(update={"basis": "estimated"})
+    use = staging_use(record.model_copy(update={"staged": estimated}))
+    assert (use.input_bytes, use.write_amplification) == (None, None)
+
+
+def test_a_record_of_earlier_versions_promises_what_it_did_while_staging():
+    told = {"bytes": 1, "basis": "measured", "promise": {"copies": 2, "reach": "drives"}}
+    old = StagedInput.model_validate(told)
+    assert (old.lasting, old.guaranteed) == (Promise(copies=2, reach="drives"), "2 copies on drives")
+    new = StagedInput.model_validate({**told, "promise_afterwards": {"copies": 2, "reach": "memory"}})
+    assert new.lasting == MEMORY
+    assert new.guaranteed == "2 copies in memory, on drives later (while staging 2 copies on drives)"
+
+
 def test_the_section_has_each_combination_and_is_news_where_servers_count():
     records = [staged(a_trial(at, "hdd", at, "count"), amounts=ONE_NODE) for at in (1, 2)]
     view = _staging(None, records)
@@ -139,6 +155,22 @@ def test_unequal_promises_of_what_is_compared_are_doubted(promise, doubted):
     if doubted:
         assert promise.words in doubts[0].what
         assert MEMORY.words in doubts[0].what
+
+
+def test_what_was_promised_while_staging_is_told_and_what_is_promised_afterwards_compared():
+    drives, nothing = Promise(copies=2, reach="drives"), Promise(copies=2, reach="one server")
+    files, synced, skipped = (
+        record.model_copy(update={"staged": record.staged.model_copy(update={"promise_afterwards": afterwards})})
+        for record, afterwards in (
+            (of_store(1, "hdfs", MEMORY), MEMORY),
+            (of_store(2, "hbase", drives), MEMORY),
+            (of_store(3, "hbase", nothing), drives),
+        )
+    )
+    assert promises_unequal([files, synced]) == []
+    (doubt,) = promises_unequal([files, skipped])
+    assert "2 copies in memory, on drives later: " in doubt.what
+    assert "2 copies on drives (while staging nothing but one server's memory): " in doubt.what
 
 
 def test_levels_that_an_experiment_varies_may_promise_different_things():

@@ -4,9 +4,12 @@ from pathlib import Path
 
 import pytest
 
+from assay.model.errors import AssayError
+from assay.model.fault import Redundancy
 from assay.model.installed import stack_of
+from assay.model.layout import Directory
 from assay.model.registry import STORES
-from assay.model.store import put_all, raw
+from assay.model.store import Redundant, put_all, raw
 from assay.model.trial import Landed
 from assay.store.divided import DividedPlacer, DividedStore
 
@@ -90,6 +93,24 @@ def test_bytes_land_where_their_store_says(divided, stores):
     assert placer.landed("input", "staged", "/base/input").shares == {"table": 1.0}
     assert placer.landed("output", "run", "/base/output").shares == {"file": 1.0}
     assert DividedPlacer(divided, None, None).landed("output", "run", "/base/output").bytes == 0
+
+
+class Copied(Kept):
+    """Keeps several copies."""
+
+    def redundancy(self, lost):
+        return Redundancy(copies_lost=len(lost), under_replicated_blocks=0, missing_blocks=0, dead_datanodes=1)
+
+
+def test_copies_are_those_of_a_store_that_has_several(divided):
+    plain, copied = Kept("table"), Copied("file")
+    lost = [Directory(path=Path("/hdd"), medium="hdd")]
+    for pair in ((copied, plain), (plain, copied), (None, copied)):
+        placer = DividedPlacer(divided, *pair)
+        assert isinstance(placer, Redundant)
+        assert placer.redundancy(lost).copies_lost == 1
+    with pytest.raises(AssayError, match="neither store tells"):
+        DividedPlacer(divided, plain, None).redundancy(lost)
 
 
 @pytest.mark.parametrize("name", ["hbase-to-hdfs", "hdfs-to-hbase"])

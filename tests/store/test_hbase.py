@@ -16,7 +16,7 @@ from assay.model.layout import Directory, Layout
 from assay.model.registry import STORES
 from assay.model.running_cluster import RunningCluster
 from assay.model.service import NodeContext
-from assay.model.store import Columnar, Files, output_properties, put_all, put_bytes
+from assay.model.store import Columnar, Files, output_properties, promise_while_staging, put_all, put_bytes
 from assay.node.local import LocalNode
 from assay.platform.daemon import last_words
 from assay.store.divided import DividedPlacer
@@ -283,16 +283,25 @@ PUT, LOADED = "hbase.assay.sync", "hbase.assay.load"
         ({LOADED: "bulk", "dfs.datanode.synconclose": "true"}, 1, "drives"),
     ],
 )
-def test_a_table_promises_what_its_log_or_its_files_do(properties, copies, reach):
+def test_a_table_promises_what_its_log_does_and_then_what_its_files_do(properties, copies, reach):
     for name in ("hbase", "hbase-to-hdfs"):
-        promise = STORES[name].promise(properties, 2)
+        promise = promise_while_staging(STORES[name], properties, 2)
         assert (promise.copies, promise.reach) == (copies, reach)
+        afterwards = STORES[name].promise(properties, 2)
+        assert (
+            afterwards == promise_while_staging(STORES["hdfs"], properties, 2) == STORES["hdfs"].promise(properties, 2)
+        )
+        assert afterwards.copies == copies
 
 
-def test_a_table_needs_more_room_than_files():
-    puts, bulk = (STORES["hbase"].space_factor({LOADED: load}) for load in ("puts", "bulk"))
-    assert puts > bulk > STORES["hdfs"].space_factor({}) == 1
-    assert STORES["hdfs-to-hbase"].space_factor({}) == puts
+def test_a_table_needs_more_room_than_files_and_most_for_short_lines():
+    puts, bulk = (STORES["hbase"].space_factor({LOADED: load}, 100) for load in ("puts", "bulk"))
+    assert puts > bulk > STORES["hdfs"].space_factor({}, 100) == 1
+    assert STORES["hdfs-to-hbase"].space_factor({}, 100) == puts
+    cells = [STORES["hbase"].space_factor({LOADED: "bulk"}, line_bytes) / 2 for line_bytes in (100, 33, 12, None)]
+    assert cells == pytest.approx([1.37, 2.12, 4.08, 4], abs=0.01)
+    apart = {LOADED: "bulk", "hbase.assay.columns": "used-apart"}
+    assert STORES["hbase"].space_factor(apart, 74) == 4
 
 
 COUNTED = """\

@@ -10,7 +10,7 @@ from urllib.parse import parse_qs, unquote, urlparse
 import pytest
 
 from assay.model.errors import AssayError
-from assay.model.store import Streaming
+from assay.model.store import Streaming, put_bytes
 from assay.store.hadoop_fs import HadoopFs
 from assay.store.hdfs import WebHdfs
 
@@ -39,8 +39,14 @@ class NameNode(BaseHTTPRequestHandler):
         if operation == "GETCONTENTSUMMARY":
             return self._answer({"ContentSummary": {"length": sum(map(len, under.values()))}})
         rows = [
-            {"pathSuffix": name[len(path) + 1 :], "type": "FILE", "length": len(body)} for name, body in under.items()
+            {"pathSuffix": name[len(path) + 1 :], "type": "FILE", "length": len(body)}
+            for name, body in under.items()
+            if "/" not in name[len(path) + 1 :]
         ]
+        folders = dict.fromkeys(
+            name[len(path) + 1 :].partition("/")[0] for name in under if "/" in name[len(path) + 1 :]
+        )
+        rows += [{"pathSuffix": name, "type": "DIRECTORY", "length": 0} for name in folders]
         return self._answer({"FileStatuses": {"FileStatus": rows}})
 
     def do_PUT(self):
@@ -120,6 +126,14 @@ def test_webhdfs_puts_and_sizes_and_deletes(webhdfs, tmp_path):
     assert webhdfs.size_bytes("/in") == 4000
     webhdfs.delete("/in")
     assert webhdfs.size_bytes("/in") == 0
+
+
+def test_bytes_of_files_are_those_that_were_brought_unless_some_are_compressed(webhdfs):
+    assert put_bytes(webhdfs, "/in") == 0
+    NameNode.files |= {"/in/part-0": b"a\nb\n", "/in/deep/part-1": b"c\n", "/other/x.gz": b"?"}
+    assert put_bytes(webhdfs, "/in") == 6
+    NameNode.files["/in/deep/more.gz"] = b"?"
+    assert put_bytes(webhdfs, "/in") is None
 
 
 @pytest.mark.parametrize("name", ["a b", "ä#1", "50%20", "[x]?", "a+b"])

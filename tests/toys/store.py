@@ -194,7 +194,7 @@ class KeyValue:
     def promise(self, properties, nodes):
         return Promise(copies=1, reach="one server")
 
-    def space_factor(self, properties):
+    def space_factor(self, properties, line_bytes):
         return 1.0
 
     def open(self, cluster):

@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from assay.input.text import RandomText, TextMaker
+from assay.input.text import GeneratedText, RandomText, TextMaker
 from assay.model.doubt import Outcome
 from assay.model.engine import LaunchReport
 from assay.model.errors import AssayError, BadInputError
@@ -62,6 +62,12 @@ def test_a_line_that_is_no_count_cant_be_read():
             list(counted_lines([line]))
 
 
+def test_generated_lines_are_about_as_long_as_is_said(tmp_path):
+    TextMaker(3).write(tmp_path / "text", 300_000)
+    lines = (tmp_path / "text").read_bytes().count(b"\n")
+    assert GeneratedText(1, 300_000, 3).size().lines == pytest.approx(lines, rel=0.05)
+
+
 def own(directory, strict=False, **options):
     spec = WorkloadSpec(name="grep", options={"directory": str(directory), **options})
     return user_text(WorkloadOptions(spec, DEFAULTS), spec, strict=strict)
@@ -73,7 +79,7 @@ def test_a_users_files_are_staged_in_order(tmp_path):
     (tmp_path / "sub").mkdir()
     engine, store = an_engine()
     source = own(tmp_path, strict=True)
-    assert source.size().bytes == 6
+    assert (source.size().bytes, source.size().line_bytes) == (6, 3)
     assert source.stage("/in", store, engine, Silent()).jobs == ()
     assert store.contents == {"/in/text-00000": b"one", "/in/text-00001": b"two"}
 

@@ -54,6 +54,12 @@ def together(*parts):
     return Together(MIX, "/base", parts)
 
 
+def test_their_input_is_that_of_all():
+    alone = [open_workload(spec, "/base", None).input.size() for spec in (SORT, COUNT)]
+    assert alone[0].bytes == 10_000_000
+    assert open_workload(MIX, "/base", None).input.size() == alone[0] + alone[1]
+
+
 def test_all_run_at_the_same_time():
     met = Barrier(2)
     whole = together(Part("a", lambda: met.wait(PATIENCE_S)), Part("b", lambda: met.wait(PATIENCE_S)))

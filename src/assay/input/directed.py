@@ -103,7 +103,7 @@ class DirectedInput(Input):
         nodes, edges = 1 << self._scale, self._edge_factor << self._scale
         if self._file is not None:
             nodes, edges = len(self.graph.vertices), len(self.graph.sources)
-        return Amounts(bytes=_LINE_BYTES * edges, nodes=nodes, edges=edges)
+        return Amounts(bytes=_LINE_BYTES * edges, lines=edges, nodes=nodes, edges=edges)
 
     def put(self, path: str, store: Store, progress: Progress) -> None:
         with scratch_directory(len(self.graph.sources) * _LINE_BYTES) as scratch:

@@ -41,11 +41,11 @@ from assay.input.files import stream_of
 from assay.model.base import Frozen
 from assay.model.dataset import DatasetSpec
 from assay.model.errors import BadInputError
+from assay.model.store import COMPRESSED_SUFFIXES
 
 Compression = Literal["none", "gzip", "bzip2"]
 
 _SUFFIX: dict[Compression, str] = {"none": "", "gzip": ".gz", "bzip2": ".bz2"}
-_HADOOP_SUFFIXES = (".gz", ".bz2", ".deflate", ".snappy", ".lz4", ".zst", ".lzo")
 _PIECE_BYTES = 1 << 18
 _REFUSED = {
     b"\xfd7zXZ": "xz",
@@ -122,7 +122,7 @@ def store_name(path: Path, compression: Compression) -> str:
     suffix = _SUFFIX[compression]
     if suffix:
         return path.name if path.name.endswith(suffix) else path.name + suffix
-    return path.name + ".txt" if path.name.endswith(_HADOOP_SUFFIXES) else path.name
+    return path.name + ".txt" if path.name.endswith(COMPRESSED_SUFFIXES) else path.name
 
 
 COMMENT = "#%"

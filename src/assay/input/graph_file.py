@@ -68,7 +68,9 @@ class GraphFile(GraphInput):
     def size(self) -> Amounts:
         """Return the size; a file still to be normalised lies in the store beside its normal form for a while."""
         file, facts = self.file(Silent()), self.facts()
-        return facts.size(file.bytes if file.canonical else file.bytes + 2 * _EDGE_LINE_BYTES * facts.edges)
+        return (
+            facts.size(file.bytes) if file.canonical else facts.size(file.bytes + 2 * _EDGE_LINE_BYTES * facts.edges, 2)
+        )
 
     def stage(self, path: str, store: Store, engine: Engine, progress: Progress) -> LaunchReport:
         """Put the file; unless it is canonical already, normalise it by a job and drop the raw copy."""

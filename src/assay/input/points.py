@@ -204,7 +204,8 @@ class GeneratedPoints(Points):
         return self._shape
 
     def size(self) -> Amounts:
-        return Amounts(bytes=int(self.count * sum(_MEAN_BYTES[kind] for kind in self._all_kinds)))
+        size = int(self.count * sum(_MEAN_BYTES[kind] for kind in self._all_kinds))
+        return Amounts(bytes=size, lines=self.count)
 
     def chunks(self) -> Iterator[Floats]:
         for codes in self._codes():
@@ -271,7 +272,7 @@ class FilePoints(Points):
         return count, columns - self.unused
 
     def size(self) -> Amounts:
-        return Amounts(bytes=self._path.stat().st_size)
+        return Amounts(bytes=self._path.stat().st_size, lines=self.count)
 
     def held_bytes(self) -> int:
         """All points count twice, since both copies exist while they are read."""

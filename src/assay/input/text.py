@@ -24,6 +24,7 @@ SHIFT, EXPONENT = 2.7, 1.1
 WORDS = 50_000
 # Words drawn at once, and words per line.
 _BATCH, _LINE = 1 << 18, 12
+_GENERATED_LINE_BYTES = 84
 # Few of the letters are beyond ASCII, as in most languages that are written with Latin letters.
 _ONSETS = 40 * ["br", "ch", "cr", "dr", "fl", "gr", "pl", "pr", "qu", "sh", "st", "th", "tr", *"bcdfghjklmnprstvwz"]
 _VOWELS = 50 * ["ai", "ea", "ee", "ou", *"aaaeeeiioou"]
@@ -35,6 +36,7 @@ _FORMS = (
     ("{}\u2014", 0.005), ("({})", 0.005), ("{}#", 0.005), ("{}!?", 0.005),
 )  # fmt: skip
 _BLOCK_BYTES = 1 << 22
+_BEGINNING_BYTES = 1 << 16
 _CAPITAL, _CAPITALS = 0.04, 0.01
 # Different pieces at most: each word in each form, with a capital, and in capitals.
 PIECES = WORDS * (len(_FORMS) + 2)
@@ -87,7 +89,12 @@ class Text(Input):
         self._bytes = size_bytes
 
     def size(self) -> Amounts:
-        return Amounts(bytes=self._bytes)
+        line_bytes = self.line_bytes()
+        return Amounts(bytes=self._bytes, lines=self._bytes / line_bytes if line_bytes else 0)
+
+    def line_bytes(self) -> float:
+        """Bytes of a line on average, roughly; 0 where that is not known."""
+        return 0
 
 
 class GeneratedText(Text):
@@ -98,6 +105,9 @@ class GeneratedText(Text):
     def __init__(self, files: int, file_bytes: int, seed: int) -> None:
         super().__init__(files * file_bytes)
         self._files, self._file_bytes, self._seed = files, file_bytes, seed
+
+    def line_bytes(self) -> float:
+        return _GENERATED_LINE_BYTES
 
     def put(self, path: str, store: Store, progress: Progress) -> None:
         with scratch_directory(self._file_bytes) as scratch:
@@ -138,6 +148,12 @@ class UserText(Text):
     def __init__(self, files: Sequence[Path], *, strict: bool) -> None:
         super().__init__(sum(file.stat().st_size for file in files))
         self._files, self._strict = files, strict
+
+    def line_bytes(self) -> float:
+        """By the beginning of the largest file."""
+        with max(self._files, key=lambda file: file.stat().st_size).open("rb") as file:
+            block = file.read(_BEGINNING_BYTES)
+        return len(block) / max(1, block.count(b"\n"))
 
     def put(self, path: str, store: Store, progress: Progress) -> None:
         """Put the files under new names, in the order of theirs: HDFS takes fewer characters than others."""

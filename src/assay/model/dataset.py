@@ -53,12 +53,15 @@ class GraphFacts(Frozen):
     triangles: int | None = None
     """Triangles; null if counting takes long."""
 
-    def size(self, staged_bytes: float) -> "Amounts":
-        """The size of the input; unknown counts are replaced by upper bounds."""
+    def size(self, staged_bytes: float, forms: int = 1) -> "Amounts":
+        """The size of the input; unknown counts are replaced by upper bounds.
+
+        So many `forms` of it, of a line per edge, are in the store at once.
+        """
         counts = self.model_dump(exclude={"wedges"})
         counts["wedges_by_degree"] = self.wedges if self.wedges_by_degree is None else self.wedges_by_degree
         counts["triangles"] = counts["wedges_by_degree"] if self.triangles is None else self.triangles
-        return Amounts(bytes=staged_bytes, **counts)
+        return Amounts(bytes=staged_bytes, lines=forms * self.edges, **counts)
 
 
 class StagedFile(Frozen):
@@ -130,10 +133,12 @@ NO_DATASET = DatasetSpec(name="none")
 class Amounts(Frozen):
     """The size of an input in bytes and, of a graph, in its counts; or so much of something for each of these.
 
-    `triangles` are at most as many as `wedges_by_degree` where they aren't known. Source: `GraphFacts`.
+    `lines` is 0 where nobody knows. `triangles` are at most as many as `wedges_by_degree` where they aren't known.
+    Source: `GraphFacts`.
     """
 
     bytes: float = 0
+    lines: float = 0
     nodes: float = 0
     edges: float = 0
     wedges_by_id: float = 0
@@ -146,6 +151,11 @@ class Amounts(Frozen):
 
     def __rmul__(self, factor: float) -> "Amounts":
         return Amounts(**{name: factor * value for name, value in self})
+
+    @property
+    def line_bytes(self) -> float | None:
+        """Bytes of a line; None where nobody knows."""
+        return self.bytes / self.lines if self.lines else None
 
     def of(self, size: "Amounts") -> float:
         """Return the sum for all of an input of this size."""

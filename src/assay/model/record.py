@@ -194,12 +194,27 @@ class StagedInput(Frozen):
     """What was staged, on a cluster of Assay's own."""
 
     bytes: int | None
-    """Bytes of the input, one copy of them, as they were brought into the store: lines without what the store adds.
-    Null if nobody knows."""
+    """Bytes of the input, one copy of them, uncompressed, without what the store adds. Null if nobody knows, as where
+    files are compressed, or a job made the input and its store does not count bytes."""
     basis: Basis
-    """`measured`, or `estimated` where a job made the input and nothing counted its bytes."""
+    """`measured`; `estimated` in records of earlier versions where a job made the input and nothing counted its
+    bytes."""
     promise: Promise
-    """What the store guaranteed when staging had ended."""
+    """What the store guaranteed of each byte that it had taken while staging went on."""
+    promise_afterwards: Promise | None = None
+    """What it guarantees of them since staging ended, when a store with a log has them in files too. Null in records of
+    earlier versions."""
+
+    @property
+    def lasting(self) -> Promise:
+        """What is guaranteed of the input when the jobs begin; where that is not known, what was while staging."""
+        return self.promise if self.promise_afterwards is None else self.promise_afterwards
+
+    @property
+    def guaranteed(self) -> str:
+        """That in words, and what was guaranteed while staging where it was something else."""
+        words = self.lasting.words
+        return words if self.promise == self.lasting else f"{words} (while staging {self.promise.words})"
 
 
 class DeviceRequests(Frozen):
@@ -330,7 +345,8 @@ class Record(Frozen):
     limits: LimitUse | None = None
     """The use of the bounds; null without bounds."""
     fault: FaultReport | None = None
-    """What the trial's fault did; null without one, or if the trial failed before its jobs began."""
+    """What the trial's fault did; null without one, or if the trial failed before its jobs began and the
+    fault had not struck while it staged."""
     scale: ScaleReport | None = None
     """The scale model that the trial ran on, and the checks of it; null without a `dilation`."""
     devices: tuple[DriveReports, ...] = ()

@@ -135,16 +135,24 @@ def put_all(store: Store, files: Iterable[tuple[Path, str]]) -> None:
         store.put(source, path)
 
 
+COMPRESSED_SUFFIXES = (".gz", ".bz2", ".deflate", ".snappy", ".lz4", ".zst", ".lzo")
+"""By which Hadoop's clients know that a file is compressed (`CompressionCodecFactory`)."""
+
+
 @runtime_checkable
 class Measuring(Protocol):
-    """What a store also is that keeps what it is given in another form, and counts it as it was given."""
+    """What a store also is whose size is not that of the uncompressed lines that it was given: it can tell that too."""
 
     def put_bytes(self, path: str) -> int | None:
-        """Bytes that were put below a path, one copy; None where a job has written there, or nobody has."""
+        """Bytes of what was brought below a path, one copy, uncompressed; None where it can't tell.
+
+        One that keeps no files does not know what jobs have written there; one that does, not what compressed ones
+        hold.
+        """
 
 
 def put_bytes(store: Store, path: str) -> int | None:
-    """Bytes that were brought below a path, as they were given: files are kept so. None where nobody knows."""
+    """Bytes of what was brought below a path, one copy, uncompressed. None where nobody knows."""
     if isinstance(store, Measuring):
         return store.put_bytes(path)
     return store.size_bytes(path) if isinstance(store, Files) else None
@@ -216,6 +224,21 @@ class Chosen(Protocol):
     """Those of them that say where a store of the user's own is: they need an existing cluster."""
 
 
+@runtime_checkable
+class Logging(Protocol):
+    """What a kind of store also is that guarantees something else of what it takes as long as that is in its log."""
+
+    def promise_while_staging(self, properties: Mapping[str, str], nodes: int) -> Promise:
+        """What it guarantees of data that it has taken, until staging has ended; see `StoreKind.promise`."""
+
+
+def promise_while_staging(kind: "StoreKind", properties: Mapping[str, str], nodes: int) -> Promise:
+    """What a kind of store guarantees of data that it has taken while staging goes on."""
+    if isinstance(kind, Logging):
+        return kind.promise_while_staging(properties, nodes)
+    return kind.promise(properties, nodes)
+
+
 class StoreKind(Protocol):
     """A kind of store, as registered in STORES."""
 
@@ -225,12 +248,13 @@ class StoreKind(Protocol):
     """The names of the services that keep its bytes."""
 
     def promise(self, properties: Mapping[str, str], nodes: int) -> Promise:
-        """What it guarantees of data that it has taken, with these properties on so many nodes of Assay's own."""
+        """What it guarantees of data when staging has ended, with these properties on so many nodes of Assay's own."""
 
-    def space_factor(self, properties: Mapping[str, str]) -> float:
+    def space_factor(self, properties: Mapping[str, str], line_bytes: float | None) -> float:
         """How many bytes it has on media for each copy of a byte that it is given, at the worst moment: an estimate.
 
-        What it writes twice counts twice while both are there: logs, flushed files, what compactions make of them.
+        What it writes twice counts twice while both are there: logs, flushed files, what compactions make of them. A
+        line has `line_bytes` on average; None where nobody knows.
         """
 
     def open(self, cluster: RunningCluster) -> Store:

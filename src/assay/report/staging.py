@@ -22,9 +22,12 @@ TITLE = "Staging"
 MOST_NODES = 6
 """Trials whose nodes are shown one by one."""
 NOTE = (
-    "Medians of the trials. Input is one copy, as it was brought; read and written are bytes of all media until the "
+    "Medians of the trials. Input is one copy, uncompressed; read and written are bytes of all media until the "
     "staged data was on them, and each amplification is bytes on media for each byte of input: written in all, written "
     "for each copy, read, and what lies there when staging has ended, logs included."
+)
+UNKNOWN = (
+    "Where bytes of input are missing, files were compressed, or a job made the input and nothing counted its bytes."
 )
 COUNTED = "What the store's servers counted is one copy of their bytes."
 
@@ -43,8 +46,8 @@ class StagedTrials(NamedTuple):
 
     @property
     def promises(self) -> str:
-        """What the store guaranteed."""
-        return "; ".join(dict.fromkeys(use.promise.words for use in self.uses))
+        """What the store guaranteed, afterwards and meanwhile."""
+        return "; ".join(dict.fromkeys(use.guaranteed for use in self.uses))
 
 
 class NodesOfTrial(NamedTuple):
@@ -164,14 +167,14 @@ class StagingView(NamedTuple):
     @property
     def _notes(self) -> list[str]:
         uses = [use for row in self.rows for use in row.uses]
-        estimated = "Bytes of input are an estimate where a job made it." if any(use.estimated for use in uses) else ""
+        unknown = UNKNOWN if any(use.input_bytes is None for use in uses) else ""
         processes = (
             "Where others use a device too, read and written are what the processes did."
             if any(use.disks_estimated for use in uses)
             else ""
         )
         counted = COUNTED if any(use.kinds for use in uses) else ""
-        return [note for note in (NOTE, estimated, processes, counted) if note]
+        return [note for note in (NOTE, unknown, processes, counted) if note]
 
 
 def _staging(_: Plan, records: Sequence[Record]) -> StagingView | None:

@@ -334,12 +334,13 @@ PROMISES_UNEQUAL = doubt_kind(
     "promises-unequal",
     "run",
     when=(
-        "compared trials staged the same input with different guarantees: in copies, or in whether these were synced "
-        "to drives. Levels of Hadoop properties that the experiment itself varies are not compared here"
+        "compared trials staged the same input, and their stores guarantee different things of it since: in copies, or "
+        "in whether these were synced to drives. What was guaranteed while staging went on is named where it differs. "
+        "Levels of Hadoop properties that the experiment itself varies are not compared here"
     ),
     why="who promises more writes more, or waits longer, so a difference may be the promise's and not the store's",
     cure=(
-        "make the promises equal: the same `replication`, and logs and files that are synced alike "
+        "make the promises equal: the same `replication`, and files that are synced alike "
         "([how](experiment.md#what-a-store-promises))"
     ),
     severity=150,
@@ -347,16 +348,17 @@ PROMISES_UNEQUAL = doubt_kind(
 
 
 def promises_unequal(records: Sequence[Record]) -> list[Doubt]:
-    """A doubt for each work whose trials were promised different things of the staged input."""
-    works: dict[object, dict[str, str]] = {}
+    """A doubt for each work whose trials are promised different things of the staged input."""
+    works: dict[object, dict[str, tuple[str, str]]] = {}
     for record in records:
         if record.staged is not None and counts(record):
             levels = tuple(sorted(record.trial.levels.items()))
             key = (*(record.trial.factors[name] for name in WORK), levels)
-            works.setdefault(key, {}).setdefault(record.staged.promise.words, record.trial.id)
+            told = record.staged.guaranteed, record.trial.id
+            works.setdefault(key, {}).setdefault(record.staged.lasting.words, told)
     unequal = [promises for promises in works.values() if len(promises) > 1]
-    findings = ("; ".join(f"{words} ({trial})" for words, trial in promises.items()) for promises in unequal)
-    return [PROMISES_UNEQUAL.doubt(f"staged input is guaranteed differently: {finding}") for finding in findings]
+    findings = ("; ".join(f"{words}: {trial}" for words, trial in promises.values()) for promises in unequal)
+    return [PROMISES_UNEQUAL.doubt(f"staged input is guaranteed differently, {finding}") for finding in findings]
 
 
 def _changes(records: Sequence[Record], *, programs: bool) -> list[Changed]:

@@ -22,7 +22,8 @@ COUNTERS = "daemon-counters"
 class StagingUse(NamedTuple):
     """What one trial's staging took; None is what nobody counted.
 
-    `seconds` is the time until the store had taken the input; `input_bytes` is one copy of that, as it was brought.
+    `seconds` is the time until the store had taken the input; `input_bytes` is one copy of that, uncompressed.
+    `promise` is what the store guarantees afterwards, and `guaranteed` that in words, with what it did meanwhile.
     `read_bytes` and `written_bytes` are of all media, `traffic` what passed between processes by purpose, `kinds` what
     the store's daemons counted by its title (one copy). `kept_bytes` lie on the media afterwards, logs included.
     """
@@ -30,8 +31,8 @@ class StagingUse(NamedTuple):
     trial: str
     seconds: float
     input_bytes: int | None
-    estimated: bool
     promise: Promise
+    guaranteed: str
     read_bytes: float | None
     written_bytes: float | None
     disks_estimated: bool
@@ -86,8 +87,9 @@ def staging_use(record: Record) -> StagingUse | None:
     use = whole_use(record, STAGING)
     landed = [landed.bytes for landed in record.landed if landed.when == "staged"]
     return StagingUse(
-        trial=record.trial.id, seconds=step.seconds, input_bytes=record.staged.bytes,
-        estimated=record.staged.basis != "measured", promise=record.staged.promise,
+        trial=record.trial.id, seconds=step.seconds,
+        input_bytes=record.staged.bytes if record.staged.basis == "measured" else None,
+        promise=record.staged.lasting, guaranteed=record.staged.guaranteed,
         read_bytes=use.read_bytes, written_bytes=use.written_bytes, disks_estimated=use.disks_estimated,
         kept_bytes=sum(landed) if landed else None, processor_s=use.processor_s, memory_bytes=use.memory_bytes,
         traffic=traffic_bytes(record, STAGING), kinds=_kinds(record),

@@ -1,14 +1,15 @@
 """Stores of which one keeps what jobs read and another what they write."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, groupby
 from pathlib import Path
 from typing import Any, Literal
 
-from assay.model.errors import BadInputError
+from assay.model.errors import AssayError, BadInputError
 from assay.model.existing import Site
-from assay.model.fault import Kept
-from assay.model.layout import Layout
+from assay.model.fault import Kept, Redundancy
+from assay.model.layout import Directory, Layout
+from assay.model.plugins import LAST
 from assay.model.record import Promise
 from assay.model.registry import SERVICES, STORES
 from assay.model.running_cluster import RunningCluster
@@ -18,11 +19,13 @@ from assay.model.store import (
     Columnar,
     Counting,
     Placer,
+    Redundant,
     Store,
     Streaming,
     below,
     output_properties,
     own_paths,
+    promise_while_staging,
     put_all,
     put_bytes,
     raw,
@@ -110,28 +113,43 @@ class DividedPlacer:
         placer = self._by_role.get(role, by_path)
         return Landed(role=role, when=when, bytes=0, shares={}) if placer is None else placer.landed(role, when, path)
 
+    def redundancy(self, lost: Sequence[Directory]) -> Redundancy:
+        """Return that of the store of the input, where it keeps several copies, else that of the other one.
+
+        Both may keep theirs in one store below, so they are not added up. Raises AssayError where neither can tell.
+        """
+        for placer in (self._of_input, self._of_output):
+            if isinstance(placer, Redundant):
+                return placer.redundancy(lost)
+        raise AssayError("neither store tells of its copies")
+
 
 class Divided:
     """See `model.store.StoreKind`: of two kinds, by their names, whose clients are both on one cluster."""
 
     holds = frozenset({TABLES})
 
-    def __init__(self, of_input: str, of_output: str, stack: str) -> None:
-        """`stack` is the name of the one with the services of both."""
+    def __init__(self, of_input: str, of_output: str, needs: Sequence[str]) -> None:
+        """`needs` are the names of the services of both."""
         self.name = f"{of_input}-to-{of_output}"
         self.services: tuple[str, ...] = (self.name,)
         self._of_input, self._of_output = of_input, of_output
         SERVICES.add(
-            self.name, Service(self.name, needs=(stack,), client=self._client, found=Found(self._not_there_yet))
+            self.name,
+            Service(self.name, needs=tuple(needs), client=self._client, found=Found(self._not_there_yet)),
         )
 
     def promise(self, properties: Mapping[str, str], nodes: int) -> Promise:
         """Return that of the store where the input is staged."""
         return STORES.find(self._of_input).promise(properties, nodes)
 
-    def space_factor(self, properties: Mapping[str, str]) -> float:
+    def promise_while_staging(self, properties: Mapping[str, str], nodes: int) -> Promise:
+        """Return that of the same store."""
+        return promise_while_staging(STORES.find(self._of_input), properties, nodes)
+
+    def space_factor(self, properties: Mapping[str, str], line_bytes: float | None) -> float:
         """Return that of the store which takes more."""
-        return max(STORES.find(name).space_factor(properties) for name in (self._of_input, self._of_output))
+        return max(STORES.find(name).space_factor(properties, line_bytes) for name in (self._of_input, self._of_output))
 
     def open(self, cluster: RunningCluster) -> Store:
         return cluster.client(self.name, DividedStore)
@@ -151,6 +169,11 @@ class Divided:
         return DividedStore(*(STORES.find(name).open(cluster) for name in (self._of_input, self._of_output)))
 
 
-for place, names in enumerate((("hbase", "hdfs"), ("hdfs", "hbase")), 3):
-    DIVIDED = Divided(*names, stack="hbase")
-    STORES.add(DIVIDED.name, DIVIDED, place=place)
+def add_divided(store: str, other: str, needs: Sequence[str], place: int = LAST) -> None:
+    """Register both ways to divide work between two kinds of store, as the module of the later one does.
+
+    Formats by which jobs reach one of them must reach the other too; `needs` are the names of the services of both.
+    """
+    for number, (of_input, of_output) in enumerate(((store, other), (other, store))):
+        divided = Divided(of_input, of_output, needs)
+        STORES.add(divided.name, divided, place=place + number)

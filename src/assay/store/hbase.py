@@ -10,14 +10,17 @@ from assay.model.registry import STORES
 from assay.model.running_cluster import RunningCluster
 from assay.model.store import TABLES, Store
 from assay.model.trial import Landed
+from assay.store.divided import add_divided
 from assay.store.hbase_found import HbaseOptions
 from assay.store.hbase_service import HBASE, LOG, LOGS_FOLDER, OF_OUTPUT, TABLES_FOLDER
-from assay.store.hbase_tables import LOAD, POLICY, PUTS, SYNC, HbaseTables
+from assay.store.hbase_tables import APART, COLUMNS, LOAD, POLICY, PUTS, SYNC, HbaseTables
 from assay.store.hdfs import HDFS_SERVICE, HdfsPlacer, WebHdfs, directories_of, is_apart
 
 _REACH: Mapping[str, Reach] = {"hsync": "drives", "hflush": "memory", "skipped": "one server"}
-_CELLS = 1.5
-"""Bytes of a cell, with its key, column and time, for each byte of a line of about 100."""
+_CELL_BYTES = 37
+"""What a cell has beside its line: a key of 14 bytes, lengths, family, column, time and type (`KeyValue`)."""
+_CELLS_MOST = 4.0
+"""Bytes of cells for each byte of lines of which nothing is known: those of the shortest, edges with 12 bytes."""
 
 
 class HbasePlacer:
@@ -56,16 +59,22 @@ class Hbase:
     found_keys = frozenset(HbaseOptions.model_fields)
 
     def promise(self, properties: Mapping[str, str], nodes: int) -> Promise:
+        """Return that of files: every load ends with rows in closed HFiles, by a flush or as they are loaded."""
+        return STORES.find(HDFS_SERVICE.name).promise(properties, nodes)
+
+    def promise_while_staging(self, properties: Mapping[str, str], nodes: int) -> Promise:
         """Return that of a put, which the log's sync gives, or that of files which are loaded."""
-        of_files = STORES.find(HDFS_SERVICE.name).promise(properties, nodes)
+        of_files = self.promise(properties, nodes)
         if properties.get(LOAD, PUTS) != PUTS:
             return of_files
         return of_files.model_copy(update={"reach": _REACH[properties.get(SYNC, "hflush")]})
 
-    def space_factor(self, properties: Mapping[str, str]) -> float:
+    def space_factor(self, properties: Mapping[str, str], line_bytes: float | None) -> float:
         """Return the factor of a table's cells, with the log and with what a compaction makes of all files."""
         logged = properties.get(LOAD, PUTS) == PUTS and properties.get(SYNC) != "skipped"
-        return 2 * _CELLS + (_CELLS if logged else 0)
+        cells_of_line = 2 if properties.get(COLUMNS) == APART else 1
+        cells = 1 + cells_of_line * _CELL_BYTES / line_bytes if line_bytes else _CELLS_MOST
+        return (3 if logged else 2) * cells
 
     def open(self, cluster: RunningCluster) -> Store:
         return cluster.client(HBASE.name, HbaseTables)
@@ -76,3 +85,4 @@ class Hbase:
 
 
 STORES.add(HBASE.name, Hbase(), place=2)
+add_divided(HBASE.name, HDFS_SERVICE.name, (HBASE.name, HDFS_SERVICE.name), place=3)

@@ -39,13 +39,14 @@ USED = "hbase.assay.used"
 _OF_TABLES = "hbase.assay."
 REGIONS = f"{_OF_TABLES}regions"
 LOAD, PUTS, SYNC = f"{_OF_TABLES}load", "puts", f"{_OF_TABLES}sync"
+COLUMNS, APART = f"{_OF_TABLES}columns", "used-apart"
 ENCODING, COMPRESSION = f"{_OF_TABLES}encoding", f"{_OF_TABLES}compression"
 _CHOICES = {
     LOAD: (PUTS, "bulk"),
     "hbase.assay.read": ("scan", "snapshot"),
     SYNC: ("hsync", "hflush", "skipped"),
     "hbase.assay.compaction": ("wait", "run-on"),
-    "hbase.assay.columns": ("line", "used-apart"),
+    COLUMNS: ("line", APART),
     ENCODING: ("none", "prefix", "diff", "fast-diff", "row-index-v1"),
     COMPRESSION: ("none", "gz", "snappy"),
 }

@@ -36,7 +36,7 @@ from assay.model.service import (
     Timer,
     jmx_bean,
 )
-from assay.model.store import FILES, Store, StoredFile
+from assay.model.store import COMPRESSED_SUFFIXES, FILES, Store, StoredFile
 from assay.model.trial import Landed
 from assay.model.value_bounds import MOST_LONG, ValueBounds
 from assay.store.hadoop_fs import PIECE_BYTES, HadoopFs
@@ -167,6 +167,17 @@ class WebHdfs:
             return 0
         self._check(answer, "GETCONTENTSUMMARY", path)
         return int(answer.json()["ContentSummary"]["length"])
+
+    def put_bytes(self, path: str) -> int | None:
+        """Return what files have, of jobs' too; None where some are compressed."""
+        size = self.size_bytes(path)
+        return None if size and self._has_compressed(path) else size
+
+    def _has_compressed(self, path: str) -> bool:
+        """Whether any file at or below a path is compressed, by its name."""
+        if any(file.path.endswith(COMPRESSED_SUFFIXES) for file in self.list_files(path)):
+            return True
+        return any(self._has_compressed(f"{path}/{name}") for name in self.folders(path))
 
     def delete(self, path: str) -> None:
         self._call("DELETE", path, op="DELETE", recursive="true")
@@ -516,7 +527,7 @@ class Hdfs:
         copies = min(int(properties.get(_COPIES, "1")), nodes)
         return Promise(copies=copies, reach="drives" if synced else "memory")
 
-    def space_factor(self, properties: Mapping[str, str]) -> float:
+    def space_factor(self, properties: Mapping[str, str], line_bytes: float | None) -> float:
         """Return 1: checksums are less than 1 %."""
         return 1.0
 

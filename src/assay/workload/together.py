@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 
-from assay.model.dataset import DATASET, GraphFacts, InputKind
+from assay.model.dataset import DATASET, Amounts, GraphFacts, InputKind
 from assay.model.doubt import CheckResult, Outcome
 from assay.model.engine import Ending, Engine, JobReference, LaunchReport
 from assay.model.input import GraphInput, Input
@@ -43,6 +43,10 @@ class _Inputs(Input):
     def facts(self) -> GraphFacts | None:
         """The counts of the one dataset that they share."""
         return next(filter(None, (copy_input.facts() for copy_input in self._inputs)), None)
+
+    def size(self) -> Amounts:
+        """Those of all."""
+        return sum((copy_input.size() for copy_input in self._inputs), Amounts())
 
 
 class _Named:
