@@ -6,12 +6,14 @@ import numpy as np
 import pytest
 
 from assay.cli.report import csv_of
-from assay.model.record import totals
+from assay.model.cluster import EmbeddedSpec
+from assay.model.record import Amount, totals
 from assay.model.trial import StoreSpec, WorkloadSpec
+from assay.probe.disk import DISK_SHARED
 from assay.record.folder import RunFolder
 from assay.report.analysis import analyse, read_run
 from assay.report.suitability import labels_of
-from assay.stats.suitability import Side, media_bytes, suitabilities
+from assay.stats.suitability import MediaBytes, Side, media_bytes, suitabilities
 from tests.builders import a_job, a_plan, a_record, a_trial, device_reports
 from tests.report.made_runs import page, write_run
 
@@ -57,7 +59,7 @@ LINE = {"grep": (40, 2.0), "sort": (20, 1.5), "rank": (4, 1.0), "cluster": (1, 0
 
 def test_a_workload_is_placed_by_what_all_media_moved_in_the_bases_run_and_its_write_out():
     plan, records = made(LINE)
-    assert media_bytes(records[0]) == 10 * 40 * MB
+    assert media_bytes(records[0]) == MediaBytes(10 * 40 * MB, estimated=False)
     (suited,) = suitabilities(plan, records)
     assert (suited.base, suited.level) == FILES
     placed = {one.levels["workload"]: one for one in suited.workloads}
@@ -139,6 +141,79 @@ def test_of_three_levels_each_two_are_compared():
     ]  # fmt: skip
 
 
+def on_two_drives(workloads):
+    """A run whose trials come twice: with another placement too."""
+    plan, records = made(workloads)
+    again = []
+    for record in records:
+        placement = record.trial.placement.model_copy(update={"name": "ssd"})
+        trial = record.trial.model_copy(update={"id": f"{record.trial.id}-ssd", "placement": placement})
+        again.append(record.model_copy(update={"trial": trial}))
+    every = [*records, *again]
+    return plan.model_copy(update={"trials": tuple(record.trial for record in every)}), every
+
+
+def test_one_workload_on_two_drives_is_no_second_workload_of_a_line():
+    """Two workloads with two stores on two drives: four combinations, and yet nothing to draw a line through."""
+    found = suitabilities(*on_two_drives({"grep": (40, 2.0), "rank": (4, 1.0)}))
+    assert [one.others["placement"] for one in found] == ["disk", "ssd"]
+    assert [one.line for one in found] == [None, None]
+    assert [[each.levels["workload"] for each in one.workloads] for one in found] == [["grep", "rank"]] * 2
+
+
+def test_each_drive_has_a_line_of_as_many_degrees_of_freedom_as_one_drive_alone_and_is_named():
+    plan, records = on_two_drives(LINE)
+    found = suitabilities(plan, records)
+    assert [(one.line.workloads, one.line.freedom) for one in found] == [(4, 2), (4, 2)]
+    section = analyse(plan, records).sections["suitability"]
+    assert section.html().count('<figure class="depends">') == 2
+    for form in (section.text(), section.markdown(), section.html()):
+        assert "With placement disk: 4 workloads" in form
+        assert "With placement ssd: 4 workloads" in form
+    assert "With placement" not in analyse(*made(LINE)).sections["suitability"].text()
+
+
+def test_two_variants_of_one_workload_are_two():
+    plan, records = made({"rank": (4, 1.0), "grep": (40, 2.0)})
+    tuned = [
+        record.model_copy(update={"trial": record.trial.model_copy(update={
+            "id": f"{record.trial.id}-b", "workload": WorkloadSpec(name="grep", variant="tuned")})})
+        for record in made({"grep": (10, 1.5)})[1]
+    ]  # fmt: skip
+    (suited,) = suitabilities(plan, [*records, *tuned])
+    assert suited.line.workloads == 3
+
+
+def amount(probe, subject, series, megabytes, node=None, part="run"):
+    return Amount(probe=probe, subject=subject, series=series, part=part, value=megabytes * MB, node=node)
+
+
+def test_a_device_that_nodes_share_is_not_counted_once_for_each():
+    nodes = ("master", "worker-1", "worker-2")
+    device = [amount("disk", "disk", "read_bytes", 900, node) for node in nodes]
+    processes = [amount("disk-processes", "datanode", "read_bytes", 100, node) for node in nodes]
+    processor = Amount(probe="cpu", subject="machine", series="user_s", part="run", value=9.0)
+    trial = a_trial().model_copy(update={"cluster": EmbeddedSpec(nodes=2)})
+    own = a_record(trial, amounts=tuple(device))
+    assert media_bytes(own) == MediaBytes(2 * 900 * MB, estimated=False), "workers that are machines of their own"
+    shared = a_record(trial, amounts=(*device, *processes, processor))
+    assert media_bytes(shared) == MediaBytes(2 * 100 * MB, estimated=True)
+
+
+def test_what_other_programs_did_to_a_device_is_not_counted_and_the_note_says_so():
+    plan, records = made({"grep": (40, 2.0), "rank": (4, 1.0)}, media_bytes_known=False)
+    amounts = (
+        amount("disk", "disk", "written_bytes", 5000), amount("disk-processes", "task", "written_bytes", 70),
+        amount("disk-processes", "task", "cancelled_write_bytes", 10), amount("disk-processes", "assay", "read_bytes", 8),
+        amount("disk-processes", "task", "read_bytes", 4, part="staging"),
+        amount("disk-processes", "task", "written_bytes", 5, part="write out"),
+    )  # fmt: skip
+    doubt = DISK_SHARED.doubt("the system is on it", "disk")
+    records = [record.model_copy(update={"amounts": amounts, "doubts": (doubt,)}) for record in records]
+    assert media_bytes(records[0]) == MediaBytes(65 * MB, estimated=True)
+    assert "Of a device that nodes share" in analyse(plan, records).sections["suitability"].markdown()
+
+
 def test_workloads_of_one_name_are_told_apart_by_what_differs():
     plan, records = made({"rank": (4, 1.0), "grep": (40, 2.0)})
     other = [
@@ -163,7 +238,8 @@ def test_all_forms_have_the_same_figures_also_from_outlines(tmp_path, monkeypatc
     section = analysis.sections["suitability"]
     assert max(map(len, section.text().splitlines())) <= 80
     for form in (section.text(), section.markdown(), section.html()):
-        assert "The more a job moves for its computing, the longer it takes with tables" in form
+        said = " ".join(form.split())
+        assert "The more a job moves for its computing, the longer it takes with tables compared with files" in said
         assert "cluster" in form
     assert '"side": "either"' in section.json()
     assert section.html().count("<circle") >= len(LINE)

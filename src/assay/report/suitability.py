@@ -17,11 +17,17 @@ from assay.stats.suitability import LEAST_WORKLOADS, Side, Suitability, Suitabil
 
 WIDTH = 80
 """Of a terminal's line."""
+PLAIN = ("variant", "dataset")
+"""The factors whose levels tell by themselves what they are of."""
 TOLD_FIRST = ("variant", "dataset", "options")
 """The factors that tell workloads of one name apart, before all others."""
 NOTE = (
     "Moved: bytes that all media read and wrote in the base's run, write-out included, for each second of its tasks' "
     "processor time. All intervals are 95 %; which one suits is corrected for all workloads"
+)
+ESTIMATED = (
+    "Of a device that nodes share with each other or with other programs, moved is what the nodes' processes read and "
+    "wrote"
 )
 
 
@@ -35,6 +41,21 @@ class SuitabilityView(NamedTuple):
         """The section's heading."""
         return f"Which job suits which {' and '.join(dict.fromkeys(suited.factor for suited in self.every))}"
 
+    @property
+    def note(self) -> str:
+        """What the columns mean."""
+        estimated = any(one.moved_estimated for suited in self.every for one in suited.workloads)
+        return f"{NOTE}. {ESTIMATED}" if estimated else NOTE
+
+    def setting(self, suited: Suitability) -> str:
+        """What tells it from the others of the same two levels: `placement ssd`; empty where there is no other."""
+        alike = [one for one in self.every if (one.base, one.level) == (suited.base, suited.level)]
+        return ", ".join(
+            _level_words(name, level)
+            for name, level in suited.others.items()
+            if len({one.others.get(name, "") for one in alike}) > 1
+        )
+
     def summary_html(self) -> str:
         """A link to the section."""
         return f'<a href="#suitability">{self.head}</a> is below.'
@@ -43,19 +64,19 @@ class SuitabilityView(NamedTuple):
         """Sentences, the figure and the table of each two levels."""
         shown = [
             {
-                "sentences": list(sentences(suited)),
+                "sentences": list(sentences(suited, self.setting(suited))),
                 "chart": suitability_chart(suited, labels_of(suited.workloads)),
                 "columns": list(_columns(suited)),
             }
             for suited in self.every
         ]
-        return str(template("suitability.html.j2").render(head=self.head, shown=shown, note=NOTE))
+        return str(template("suitability.html.j2").render(head=self.head, shown=shown, note=self.note))
 
     def text(self) -> str:
         """Sentences and tables, at 80 columns."""
         lines = [f"{self.head}:"]
         for suited in self.every:
-            for sentence in sentences(suited):
+            for sentence in sentences(suited, self.setting(suited)):
                 lines += wrap(sentence, WIDTH, initial_indent="  ", subsequent_indent="    ")
             lines += fitted(list(with_intervals(list(_columns(suited)))), WIDTH)
         return "\n".join(lines)
@@ -65,10 +86,10 @@ class SuitabilityView(NamedTuple):
         parts = [f"## {self.head}"]
         for suited in self.every:
             parts += [
-                "\n".join(f"- {escaped(sentence)}" for sentence in sentences(suited)),
+                "\n".join(f"- {escaped(sentence)}" for sentence in sentences(suited, self.setting(suited))),
                 grid(list(_columns(suited))),
             ]
-        return "\n\n".join([*parts, f"{NOTE}."])
+        return "\n\n".join([*parts, f"{self.note}."])
 
     def json(self) -> str:
         """All of it."""
@@ -84,27 +105,28 @@ def labels_of(workloads: Sequence[SuitedWorkload]) -> list[str]:
     for name in ordered:
         alike = [labels.count(label) > 1 for label in labels]
         labels = [
-            f"{label}, {_level(name, one)}" if shared and one.levels.get(name) else label
+            f"{label}, {_level_words(name, one.levels[name])}" if shared and one.levels.get(name) else label
             for label, shared, one in zip(labels, alike, workloads, strict=True)
         ]
     return labels
 
 
-def _level(name: str, one: SuitedWorkload) -> str:
-    level = one.levels[name]
-    return (
-        level if name in {"variant", "dataset"} else without_folders(level) if name == "options" else f"{name} {level}"
-    )
+def _level_words(name: str, level: str) -> str:
+    if name == "options":
+        return without_folders(level)
+    return level if name in PLAIN else f"{name} {level}"
 
 
-def sentences(suited: Suitability) -> Iterator[str]:
+def sentences(suited: Suitability, setting: str = "") -> Iterator[str]:
     """What the two levels have to do with what is moved: how many suit which, the line, and where it crosses."""
     ratios = [one.ratio.value for one in suited.workloads]
     counts = [(side, sum(one.side is side for one in suited.workloads)) for side in Side]
     whole = ", ".join(_counted_words(suited, side, count) for side, count in counts if count)
+    begin = f"With {setting}: " if setting else ""
     yield (
-        f"{len(ratios)} workloads took {min(ratios):.2f} to {max(ratios):.2f} times as long with {suited.level} as "
-        f"with {suited.base}. One suits where it saves {100 * suited.worth:g} % or more of the other's time: {whole}."
+        f"{begin}{len(ratios)} workloads took {min(ratios):.2f} to {max(ratios):.2f} times as long with {suited.level} "
+        f"as with {suited.base}. One suits where it saves {100 * suited.worth:g} % or more of the other's time: "
+        f"{whole}."
     )
     line = suited.line
     if line is None:
@@ -118,8 +140,9 @@ def sentences(suited: Suitability) -> Iterator[str]:
     else:
         more = "longer" if line.slope > 0 else "shorter"
         yield (
-            f"The more a job moves for its computing, the {more} it takes with {suited.level}: for ten times the bytes "
-            f"{10**line.slope:.2f} times ({_times(line)})."
+            f"The more a job moves for its computing, the {more} it takes with {suited.level} compared with "
+            f"{suited.base}: for ten times the bytes the ratio of times changes by a factor of {10**line.slope:.2f} "
+            f"({_times(line)})."
         )
         yield from _crossing_words(suited, line)
 

@@ -221,6 +221,7 @@ def suitability_values(every: Sequence[Suitability]) -> Iterator[Mapping[str, Va
                 "base_trials": one.base_trials,
                 "trials": one.trials,
                 **{f"moved_bytes_per_cpu_s{end}": getattr(one.moved, name) for name, end in _ENDS.items()},
+                "moved_estimated": one.moved_estimated,
                 **{f"ratio{end}": getattr(one.ratio, name) for name, end in _ENDS.items()},
             }
 

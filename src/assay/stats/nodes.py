@@ -126,7 +126,7 @@ def traffic_bytes(record: Record, parts: Collection[Part] = JOBS) -> dict[str, f
 
 def whole_use(record: Record, parts: Collection[Part] = JOBS) -> NodeUse:
     """Return the use of all nodes together, or of the only one; without energy, and its network only of several."""
-    if uses := node_uses(record, parts):
+    if uses := _uses(record, parts, with_energy=False):
         return NodeUse(
             "", is_worker=True, disks_estimated=any(use.disks_estimated for use in uses),
             read_bytes=_sum([use.read_bytes for use in uses if use.is_worker]),
@@ -145,10 +145,14 @@ def whole_use(record: Record, parts: Collection[Part] = JOBS) -> NodeUse:
 
 def node_uses(record: Record, parts: Collection[Part] = JOBS) -> tuple[NodeUse, ...]:
     """Return the use of each node; none where there is only one. Energy is that of the jobs' parts alone."""
+    return _uses(record, parts, with_energy=parts is JOBS)
+
+
+def _uses(record: Record, parts: Collection[Part], *, with_energy: bool) -> tuple[NodeUse, ...]:
     nodes = nodes_of(record)
     workers = record.trial.cluster.workers or nodes
     seconds = {node: _processor_s(record, node, parts) for node in nodes}
-    energies = _energies(record, nodes, seconds) if parts is JOBS else {}
+    energies = _energies(record, nodes, seconds) if with_energy else {}
     uses = []
     for node in nodes:
         of_node = [amount for amount in record.amounts if amount.node == node]
@@ -216,6 +220,12 @@ def _added(amounts: Iterable[Amount], parts: Collection[Part], *series: str) -> 
 
 _SHARED = "disk-shared"
 """The doubt of a device that others use too."""
+DISK_READING = (
+    *(("disk", series) for series in ("read_bytes", "written_bytes")),
+    *(("disk-processes", series) for series in ("read_bytes", "written_bytes", "cancelled_write_bytes")),
+    ("cpu", "user_s"),
+)
+"""Probes and series from which it is told what nodes read and wrote: the last tells whether they share a machine."""
 
 
 def _disk_bytes(

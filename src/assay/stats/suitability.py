@@ -2,8 +2,9 @@
 
 A workload is placed by the bytes that it moves on the base's media for each second that its tasks compute. Beside it
 stands the time with the other level over that with the base. Through the workloads' logarithms goes a line by least
-squares, with the interval of its mean by Student's t; it is not drawn from fewer than three workloads. See
-docs/explanation/statistics.md.
+squares, with the interval of its mean by Student's t; it is not drawn from fewer than three workloads. Each
+combination of the other factors' levels has a line of its own: one workload on two drives is one workload twice, and no
+two points of a line. See docs/explanation/statistics.md.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from assay.model.base import Frozen
-from assay.model.installed import counted_by_tasks, kind_of
+from assay.model.installed import counted_by_tasks
 from assay.model.record import Record
 from assay.model.trial import Plan
 from assay.record.reading import Needed
@@ -24,6 +25,7 @@ from assay.stats.comparison import LEAST_SECONDS, holm
 from assay.stats.decision import Estimate
 from assay.stats.energy import JOBS
 from assay.stats.fit import Contrast, Fit, fits
+from assay.stats.nodes import DISK_READING, whole_use
 from assay.stats.noise import ALPHA, LEVEL
 from assay.stats.sample import BASES, WORK, Levels, Trials, TrialSample, by_levels, in_plan_order
 
@@ -33,9 +35,8 @@ STEPS = 200
 """Places at which a line's interval is looked at between its ends."""
 FACTORS = ("store",)
 """The factors that a workload's bytes for its computing may tell about."""
-_OF_DISKS = ("read_bytes", "written_bytes")
 NEEDED = Needed(
-    frozenset(("disk", part, series) for part in JOBS for series in _OF_DISKS),
+    frozenset((probe, part, series) for part in JOBS for probe, series in DISK_READING),
     frozenset((part, side) for part in JOBS for side in ("reads", "writes")),
 )
 """What this module reads of every record."""
@@ -54,14 +55,16 @@ class SuitedWorkload(Frozen):
     """One workload, all else equal (`levels`).
 
     `moved` are the bytes that it read and wrote on the base's media for a second of its tasks' processor time, with the
-    interval over the base's `base_trials` (none for one). `ratio` is the time with the level over that with the base,
-    with its 95 % interval, which borrows noise as all comparisons do (none where nothing was repeated).
+    interval over the base's `base_trials` (none for one). Where a device is not the nodes' own, some of them are
+    `moved_estimated`: those of the nodes' processes. `ratio` is the time with the level over that with the base, with
+    its 95 % interval, which borrows noise as all comparisons do (none where nothing was repeated).
     """
 
     levels: Mapping[str, str]
     base_trials: int
     trials: int
     moved: Estimate
+    moved_estimated: bool
     ratio: Estimate
     side: Side
 
@@ -148,14 +151,16 @@ class Suitability(Frozen):
     """One level of a factor against its base over several workloads, by the reader's threshold.
 
     A level suits a workload if it saves at least the share `worth` of its time, the base if it saves as much of the
-    level's; in between either does. `workloads` come with what moves most first. `line` is None for fewer than 3
-    workloads that differ in what they move.
+    level's; in between either does. `others` are the levels of all other factors, which its workloads share. Each of
+    `workloads` is another one; they come with what moves most first. `line` is None for fewer than 3 that differ in
+    what they move.
     """
 
     factor: str
     base: str
     level: str
     worth: float
+    others: Mapping[str, str]
     workloads: tuple[SuitedWorkload, ...]
     line: SuitabilityLine | None
 
@@ -181,13 +186,24 @@ class _Pair(NamedTuple):
     fit: Fit
     contrast: Contrast
     moved: Estimate
+    moved_estimated: bool
     base_trials: int
+
+
+class _Compared(NamedTuple):
+    """Two levels of a factor, and the share of the time that is worth a change."""
+
+    factor: str
+    base: str
+    level: str
+    worth: float
 
 
 def suitabilities(plan: Plan, records: Sequence[Record], factors: Sequence[str] = FACTORS) -> list[Suitability]:
     """One for each two levels of a factor that at least two workloads ran with and whose bytes are known.
 
-    The base is the usual one of the factor's levels where that is one of them, else the first.
+    There is one for each combination of the other factors' levels, such as the drives. The base is the usual one of the
+    factor's levels where that is one of them, else the first.
     """
     by_id = {record.trial.id: record for record in records}
     found = []
@@ -196,40 +212,42 @@ def suitabilities(plan: Plan, records: Sequence[Record], factors: Sequence[str] 
         fitted = fits(counted, factor, plan.prior)
         levels = in_plan_order({level for fit in fitted.values() for level in fit.levels}, BASES.get(factor, ()))
         for base, level in combinations(levels, 2):
-            pairs = sorted(_pairs(fitted, base, level, by_id), key=lambda pair: -pair.moved.value)
-            if len({_work(pair.others) for pair in pairs}) > 1:
-                found.append(_suitability(factor, base, level, plan.worth, pairs))
+            by_others: dict[Levels, list[_Pair]] = {}
+            for pair in _pairs(fitted, base, level, by_id):
+                by_others.setdefault(_but_work(pair.others), []).append(pair)
+            several = {others: pairs for others, pairs in by_others.items() if len(pairs) > 1}
+            sides = _sides([pair for pairs in several.values() for pair in pairs], base, level, plan.worth)
+            found += [
+                _suitability(_Compared(factor, base, level, plan.worth), others, pairs, sides)
+                for others, pairs in several.items()
+            ]
     return found
 
 
-def moved_by_processor_second(record: Record) -> float | None:
+class MediaBytes(NamedTuple):
+    """What a trial's media read and wrote together, and whether that is what the nodes' processes did."""
+
+    bytes: float
+    estimated: bool
+
+
+def moved_by_processor_second(record: Record) -> MediaBytes | None:
     """Bytes on media for each second of the tasks' processor time; None where either is not known, or nothing moved."""
     milliseconds = record.totals and counted_by_tasks(record.trial.engine, record.totals.counters).get("cpu_ms")
     moved = media_bytes(record)
-    return moved / milliseconds * 1000 if moved and milliseconds else None
+    if moved is None or not moved.bytes or not milliseconds:
+        return None
+    return moved._replace(bytes=moved.bytes / milliseconds * 1000)
 
 
-def media_bytes(record: Record) -> float | None:
+def media_bytes(record: Record) -> MediaBytes | None:
     """Bytes that all media read and wrote while the jobs ran and what they wrote was written out; None if not known.
 
-    By the devices' own reports where they make some, else by the machines' counters.
+    By the devices' own reports where they make some, else by the machines' counters; of a device that nodes share with
+    each other or with other programs, what the nodes' processes read and wrote.
     """
-    on_drives = [medium.name for medium in record.trial.media if not kind_of(medium).in_memory]
-    if on_drives and all(map(record.reports_of, on_drives)):
-        reports = [
-            report
-            for medium in on_drives
-            for drive in record.reports_of(medium)
-            for part, report in drive.items()
-            if part in JOBS
-        ]
-        return float(sum(side.bytes for report in reports for side in (report.reads, report.writes) if side))
-    counted = [
-        amount.value
-        for amount in record.amounts
-        if amount.probe == "disk" and amount.part in JOBS and amount.series in _OF_DISKS
-    ]
-    return sum(counted) if counted else None
+    use = whole_use(record, JOBS)
+    return None if use.disk_bytes is None else MediaBytes(use.disk_bytes, use.disks_estimated)
 
 
 def _pairs(fitted: Mapping[Levels, Fit], base: str, level: str, by_id: Mapping[str, Record]) -> Iterator[_Pair]:
@@ -238,9 +256,10 @@ def _pairs(fitted: Mapping[Levels, Fit], base: str, level: str, by_id: Mapping[s
         fit = fitted[others]
         if {base, level} <= set(fit.levels):
             known = [moved_by_processor_second(by_id[sample.trial]) for sample in fit.trials[base]]
-            moved = [value for value in known if value]
+            moved = [value for value in known if value is not None]
             if moved:
-                yield _Pair(others, fit, fit.contrast(level, base), _mean(moved), len(moved))
+                mean, estimated = _mean([value.bytes for value in moved]), any(value.estimated for value in moved)
+                yield _Pair(others, fit, fit.contrast(level, base), mean, estimated, len(moved))
 
 
 def _mean(values: Sequence[float]) -> Estimate:
@@ -255,30 +274,45 @@ def _mean(values: Sequence[float]) -> Estimate:
     return Estimate(value=exp(middle), low=exp(middle - off), high=exp(middle + off))
 
 
-def _work(others: Levels) -> Levels:
-    return tuple(item for item in others if item[0] in {*WORK, "variant"})
+def _but_work(others: Levels) -> Levels:
+    """The levels of all factors that do not say what is computed."""
+    return tuple(item for item in others if item[0] not in {*WORK, "variant"})
 
 
-def _suitability(factor: str, base: str, level: str, worth: float, pairs: Sequence[_Pair]) -> Suitability:
-    """Sides are corrected for all workloads and both thresholds together (Holm)."""
-    below, above = log(1 - worth), -log(1 - worth)
-    asked = holm([pair.contrast.p(threshold) for pair in pairs for threshold in (below, above)])
+def _suitability(
+    compared: _Compared, others: Levels, pairs: Sequence[_Pair], sides: Mapping[Levels, Side]
+) -> Suitability:
+    """Of one combination of the other factors' levels."""
+    base, level = compared.base, compared.level
     workloads = []
-    for pair, p_below, p_above in zip(pairs, asked[::2], asked[1::2], strict=True):
-        repeated = bool(pair.fit.noise_of(level, base).own_freedom)
-        interval = pair.contrast.interval() if repeated else None
+    ordered = sorted(pairs, key=lambda pair: -pair.moved.value)
+    for pair in ordered:
+        interval = pair.contrast.interval() if _is_repeated(pair, base, level) else None
         low, high = (interval.low, interval.high) if interval else (None, None)
-        known = repeated and _is_long(pair, base, level)
-        side = _side(pair.contrast.log, below, above, p_below, p_above) if known else Side.NOT_KNOWN_YET
         workloads.append(
             SuitedWorkload(
                 levels=dict(pair.others), base_trials=pair.base_trials, trials=len(pair.fit.trials[level]),
-                moved=pair.moved, ratio=Estimate(value=pair.contrast.ratio, low=low, high=high), side=side,
+                moved=pair.moved, moved_estimated=pair.moved_estimated,
+                ratio=Estimate(value=pair.contrast.ratio, low=low, high=high), side=sides[pair.others],
             )
         )  # fmt: skip
-    return Suitability(
-        factor=factor, base=base, level=level, worth=worth, workloads=tuple(workloads), line=_line(pairs)
-    )
+    return Suitability(**compared._asdict(), others=dict(others), workloads=tuple(workloads), line=_line(ordered))
+
+
+def _sides(pairs: Sequence[_Pair], base: str, level: str, worth: float) -> dict[Levels, Side]:
+    """Each workload's side; corrected for all of them, on all levels of other factors, and both thresholds (Holm)."""
+    below, above = log(1 - worth), -log(1 - worth)
+    asked = holm([pair.contrast.p(threshold) for pair in pairs for threshold in (below, above)])
+    return {
+        pair.others: _side(pair.contrast.log, below, above, p_below, p_above)
+        if _is_repeated(pair, base, level) and _is_long(pair, base, level)
+        else Side.NOT_KNOWN_YET
+        for pair, p_below, p_above in zip(pairs, asked[::2], asked[1::2], strict=True)
+    }
+
+
+def _is_repeated(pair: _Pair, base: str, level: str) -> bool:
+    return bool(pair.fit.noise_of(level, base).own_freedom)
 
 
 def _is_long(pair: _Pair, base: str, level: str) -> bool:
