@@ -29,16 +29,19 @@ from assay_extras.studies.values import (
 
 Conditions = Mapping[Field, Level | tuple[Level, ...]]
 Quantifier = Literal["every", "mostly", "some"]
-Relation = Literal["less", "much less", "hardly any", "at most", "same", "about", "most of"]
-HALF, TENTH = 0.5, 0.1
-"""`much less` is less than half, `most of` more than half, `hardly any` less than a tenth."""
+Relation = Literal["less", "much less", "far less", "hardly any", "at most", "same", "about", "most of"]
+HALF, QUARTER, TENTH = 0.5, 0.25, 0.1
+"""`much less` is less than half, `most of` more than half, `hardly any` less than a tenth.
+
+`far less` is less than a quarter: much less than what the set-up alone makes half as much.
+"""
 LEAST_LEVELS = 3
 """Fewer are no steps and no curve."""
 SAME: Mapping[Relation, float] = {"same": SAME_SHARE, "about": 0.2}
 """By how much of a share two values may differ that are said to be so."""
 ASKED: Mapping[Relation, str] = {
-    "much less": ", below 0.5?", "hardly any": ", below 0.1?", "at most": f", {1 + SAME_SHARE:g} at most?",
-    "most of": ", above 0.5?",
+    "much less": ", below 0.5?", "far less": ", below 0.25?", "hardly any": ", below 0.1?",
+    "at most": f", {1 + SAME_SHARE:g} at most?", "most of": ", above 0.5?",
     **{relation: f", within {100 * share:g} %?" for relation, share in SAME.items()},
 }  # fmt: skip
 """What of a ratio is asked, where it is more than whether it is below 1."""
@@ -79,8 +82,8 @@ def truth_of(relation: Relation, change: Difference) -> Truth:
     """Whether the second of two values stands to the first as the relation says."""
     if relation in SAME:
         return change.within(SAME[relation])
-    if relation == "much less":
-        return _much_less(change)
+    if relation in {"much less", "far less"}:
+        return _much_less(change, HALF if relation == "much less" else QUARTER)
     if relation == "hardly any":
         low, high = change.bounds
         none = change.second == 0 < change.first and change.pairs >= LEAST_PAIRS
@@ -94,12 +97,12 @@ def truth_of(relation: Relation, change: Difference) -> Truth:
     return "yes" if change.direction < 0 else "no" if change.direction > 0 else "unclear"
 
 
-def _much_less(change: Difference) -> Truth:
+def _much_less(change: Difference, share: float) -> Truth:
     """Of a first value that is so small that no fall of it would count, nothing can be told."""
     low, high = change.bounds
-    if change.direction < 0 and (change.second == 0 if change.ratio is None else high < HALF):
+    if change.direction < 0 and (change.second == 0 if change.ratio is None else high < share):
         return "yes"
-    return "no" if low > HALF and change.first * (1 - HALF) >= change.least else "unclear"
+    return "no" if low > share and change.first * (1 - share) >= change.least else "unclear"
 
 
 @dataclass(frozen=True)

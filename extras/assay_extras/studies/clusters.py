@@ -16,12 +16,15 @@ from assay.model.trial import Trial
 from assay.stats.energy import INSTRUMENTS, JOBS, counted, energy_account
 from assay.stats.nodes import node_uses, nodes_of
 from assay_extras.studies.published import StudyExperiment
+from assay_extras.studies.storage import ALL_ATTRIBUTES, SOME_ATTRIBUTES
 from assay_extras.studies.values import Point
 
 NETWORKS: Mapping[int, str] = {10**9: "GbE", 16 * 10**9: "IPoIB"}
 """The study's names, by what a link of the study's nodes carries in bits a second."""
 VARIANTS = {"word-count": "stock", "terasort": "stock", "page-rank": "paper"}
 STAGING: tuple[Part, ...] = ("staging",)
+COLUMNS, USED_APART = "hbase.assay.columns", "used-apart"
+"""The property, and its level with which tables keep the columns that jobs read apart from the others."""
 
 
 def hpc_values(record: Record) -> Iterator[tuple[Point, float]]:
@@ -103,18 +106,26 @@ def storage_values(record: Record, experiment: StudyExperiment) -> Iterator[tupl
         base = staging.at("job", "count")
         staging_s = [step.seconds for step in record.steps if step.name == "stage"]
         times |= {"staging": staging_s[0], "staging and count": staging_s[0] + times["count"]} if staging_s else {}
-    elif workload.name == "k-means" and workload.options.get("unused", "0") == "0":
+    elif workload.name == "k-means" and (job := _iteration(trial)):
         count = experiment.points(int(workload.options.get("points", "1000000")))
         base = Point(
-            "k-means", "iteration", f"k = {workload.options.get('k', '10')}", f"{count} points", store=trial.store.kind
+            "k-means", job, f"k = {workload.options.get('k', '10')}", f"{count} points", store=trial.store.kind
         )
-        times = {"iteration": times["count"] / jobs}
+        times = {job: times["count"] / jobs}
     else:
         return
     yield from _bytes(record, base, JOBS, read)
     if not _shares_processors(record):
         for job, seconds in times.items():
             yield base._replace(job=job), seconds
+
+
+def _iteration(trial: Trial) -> str:
+    """What an iteration is called, by the attributes that take part; empty for one that the study says nothing of."""
+    all_used = trial.workload.options.get("unused", "0") == "0"
+    if trial.settings.properties.get(COLUMNS) == USED_APART:
+        return ALL_ATTRIBUTES if all_used else SOME_ATTRIBUTES
+    return "iteration" if all_used else ""
 
 
 def _input_bytes(record: Record) -> float:

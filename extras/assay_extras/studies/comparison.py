@@ -64,8 +64,8 @@ class ContrastBeside(Frozen):
 
     `agrees` and `differs` are of directions that both sides have; `undecided` where only the study has one. A
     `published tie` has none in the study. What is `too short` takes less than half a second on both sides, or would
-    change by less than that if it changed as in the study, so that no number of repetitions shows it. What `follows
-    from the set-up` would come out so on any drives.
+    change by less than that if it changed as in the study, so that no number of repetitions shows it; so it is with 5 %
+    of the input's bytes. What `follows from the set-up` would come out so on any drives, or at that size in any store.
     """
 
     field: Field
@@ -126,10 +126,10 @@ def _too_short(measured: Difference, published_ratio: float | None) -> bool:
     return published_ratio is not None and abs(published_ratio - 1) * measured.first < measured.least
 
 
-def tables(study: StudyName, measured: Measured) -> tuple[TableBeside, ...]:
-    """The published tables and figures of which the run has something, in the study's order."""
+def tables(study: StudyName, measured: Measured, *, scaled: bool = False) -> tuple[TableBeside, ...]:
+    """The published tables and figures of which the run, perhaps a scaled one, has something, in the study's order."""
     names = dict.fromkeys([*(cell.table for cell in cells(study)), *(contrast.table for contrast in contrasts(study))])
-    all_tables = (_table(study, name, measured) for name in names)
+    all_tables = (_table(study, name, measured, scaled=scaled) for name in names)
     return tuple(
         table
         for table in all_tables
@@ -137,7 +137,7 @@ def tables(study: StudyName, measured: Measured) -> tuple[TableBeside, ...]:
     )
 
 
-def _table(study: StudyName, name: str, measured: Measured) -> TableBeside:
+def _table(study: StudyName, name: str, measured: Measured, *, scaled: bool) -> TableBeside:
     beside = []
     for cell in cells(study):
         if cell.table == name:
@@ -151,7 +151,8 @@ def _table(study: StudyName, name: str, measured: Measured) -> TableBeside:
     pairs = [
         ContrastBeside(
             field=contrast.field, first=contrast.first, second=contrast.second, published_ratio=contrast.ratio,
-            published_direction=contrast.direction, set_up=contrast.set_up,
+            published_direction=contrast.direction,
+            set_up=contrast.set_up or (scaled and contrast.set_up_scaled),
             measured=measured.difference(contrast.first, contrast.second, least_change(contrast.second.metric)),
         )
         for contrast in contrasts(study)
@@ -363,7 +364,7 @@ def compare(plan: Plan, records: Sequence[Record]) -> StudyComparison | None:
         source=SOURCES[study],
         values=len(reading.measured),
         figures=figures(experiment, reading.measured),
-        tables=tables(study, reading.measured),
+        tables=tables(study, reading.measured, scaled=experiment.scaled),
         statements=all_judged(experiment, reading.measured),
         passed_over=reading.passed_over,
         inputs=reading.measured.names,

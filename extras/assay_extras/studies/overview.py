@@ -179,7 +179,8 @@ def overview(runs: Iterable[StudyRun]) -> Overview | None:
     for run in runs:
         experiment = study_experiment(run.experiment)
         if experiment is not None:
-            for key, comparison in _comparisons(run.experiment, tables(experiment.study, run.measured), run.inputs):
+            beside = tables(experiment.study, run.measured, scaled=experiment.scaled)
+            for key, comparison in _comparisons(run.experiment, beside, run.inputs):
                 known = comparisons.get(key)
                 if known is None or comparison.pairs > known.pairs:
                     comparisons[key] = comparison

@@ -177,7 +177,11 @@ UNITS: Mapping[str, str] = {
     ),
 }  # fmt: skip
 """Of metrics that are no times. Bytes are in multiples of the input's; power is a node's on average over the jobs."""
-LEAST_OF: Mapping[str, float] = {"busy": 1.0, "iowait": 1.0}
+LEAST_INPUT = 0.05
+"""Bytes that differ by less than this share of the input's say nothing: programs' own files and logs are as large."""
+LEAST_OF: Mapping[str, float] = {
+    "busy": 1.0, "iowait": 1.0, **{metric: LEAST_INPUT for metric, unit in UNITS.items() if unit == "x input"}
+}  # fmt: skip
 """What changes of a metric count, in its own unit, where that is not all of them."""
 PUBLISHED_S, PUBLISHED_SHARE = 1.0, 0.05
 """Published seconds are whole, and nobody knows how often they were measured: a smaller difference can be none."""

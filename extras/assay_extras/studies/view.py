@@ -19,7 +19,7 @@ from assay_extras.studies.comparison import (
 )
 from assay_extras.studies.figures import Cell, FigureView, figure_view
 from assay_extras.studies.published import StudyExperiment
-from assay_extras.studies.values import LEVEL, UNITS, Point, level_text
+from assay_extras.studies.values import LEAST_INPUT, LEVEL, UNITS, Point, level_text
 
 STUDY_CLASSES: dict[Verdict | Agreement, str] = {
     "confirmed": "pass", "refuted": "fail", "undecided": "note", "agrees": "pass", "differs": "unknown",
@@ -211,9 +211,10 @@ def _summary(comparison: StudyComparison) -> str:
     share = f" ({100 * comparison.decided / comparison.possible:.0f} %)" if comparison.possible else ""
     decided = f"{comparison.decided} of {comparison.possible} comparisons are decided{share}"
     decided += f", {comparison.agreed} of them as in the study"
+    least_bytes = f" or {100 * LEAST_INPUT:g} % of the input" if comparison.experiment.study == "storage" else ""
     out = [
         (comparison.count("published tie"), "in which the study shows no difference"),
-        (comparison.count("too short"), "of less than half a second"),
+        (comparison.count("too short"), f"of less than half a second{least_bytes}"),
         (comparison.count("follows from the set-up"), "which follow from the set-up"),
     ]
     left = " and ".join(f"{count} {reason}" for count, reason in out if count)

@@ -51,7 +51,7 @@ def as_if_run(trial: Trial) -> Record:
     record = a_record(trial, outputs=(output,))
     record = record.model_copy(update={"jobs": jobs, "totals": totals(jobs, ()), "amounts": amounts})
     if trial.cluster.workers:
-        own = on_nodes(record)
+        own = on_nodes(record, sent=40)
         return own if trial.cluster.dilation else own.model_copy(update={"scale": None})
     return on_one_node(record) if trial.workload.name in {"word-frequency", "k-means"} else record
 

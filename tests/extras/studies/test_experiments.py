@@ -9,6 +9,7 @@ import pytest
 from ruamel.yaml import YAML
 
 from assay.cli.context import vocabulary
+from assay.input.points import GeneratedPoints
 from assay.model.installation import Installation
 from assay.model.installed import stack_of
 from assay.model.naming import size_of
@@ -39,7 +40,8 @@ ONE_MAP = {
 PUBLISHED = ("thesis-", "hybrid-", "hpc-", "storage-")
 STUDIES = [file for file in EXPERIMENTS if file.parent.name == "studies" and file.stem.startswith(PUBLISHED)]
 STORES = [file for file in STUDIES if file.stem.endswith(("-one-node-scaled", "-four-nodes-scaled"))]
-CLUSTERS = [file for file in STUDIES if file.stem.startswith(("hpc-", "storage-")) and file not in STORES]
+COLUMNS = FOLDER / "studies" / "storage-statement-c20-scaled.yaml"
+CLUSTERS = [file for file in STUDIES if file.stem.startswith(("hpc-", "storage-")) and file not in (*STORES, COLUMNS)]
 SCALED = [file for file in STUDIES if file.stem.endswith("-scaled")]
 FULL = [file for file in STUDIES if file not in SCALED]
 
@@ -152,8 +154,24 @@ def test_a_comparison_of_stores_runs_at_full_speed_with_as_many_maps_in_each(fil
         assert maps == int(properties["hbase.assay.regions"])
 
 
+def test_points_with_unused_attributes_take_as_many_maps_and_their_lines_no_page_cache_holds():
+    plan = the_plan(COLUMNS)
+    sizes = set()
+    for trial in plan.trials:
+        options, properties = trial.workload.options, {**trial.settings.properties, **trial.workload.hadoop}
+        points = GeneratedPoints(int(options["points"]), 10, 1, int(options.get("unused", 0)))
+        size = points.size().bytes
+        block = size_of(properties["dfs.blocksize"].upper().replace("M", "MiB"))
+        split = min(block, int(properties.get("mapreduce.input.fileinputformat.split.maxsize", block)))
+        assert math.ceil(size / split - 0.1) == int(properties["hbase.assay.regions"]) == 4
+        assert (size > trial.cluster.page_cache_bytes) == ("unused" in options)
+        assert properties["hbase.assay.columns"] == "used-apart"
+        sizes.add((trial.store.kind, "unused" in options))
+    assert len(sizes) == 4
+
+
 @pytest.mark.parametrize(
-    "file", [file for file in SCALED if file not in (*CLUSTERS, *STORES)], ids=lambda file: file.stem
+    "file", [file for file in SCALED if file not in (*CLUSTERS, *STORES, COLUMNS)], ids=lambda file: file.stem
 )
 def test_a_scaled_one_keeps_two_tasks_at_once_and_one_map_with_containers(file):
     for trial in the_plan(file).trials:
