@@ -2,6 +2,7 @@
 
 import bz2
 import gzip
+import re
 import stat
 import time
 from pathlib import Path
@@ -70,6 +71,19 @@ def test_what_is_put_below_a_path_is_read_there(tables, tmp_path):
     assert tables.size_bytes("/run/input") == 15
     assert tables.size_bytes("/run/output") == 0
     assert not isinstance(tables, Files)
+
+
+def test_every_path_has_a_table_of_its_own(tables):
+    paths = ["/user/john.doe", "/user/john_doe", "/user/john_2edoe", "/user/john/doe", "/user/-j", "/user/j", "/user/ü"]
+    located = [tables.location(path) for path in paths]
+    assert located[0] == "hbase:/user/john_2edoe"
+    assert len(set(located)) == len(paths)
+    name = re.compile(r"hbase:/\w[\w-]*(/\w[\w-]*)*", re.ASCII)  # that of a table, by `Tables.at` in jobs/hbase
+    assert all(name.fullmatch(place) for place in located)
+    for number, path in enumerate(paths):
+        tables.write(f"{path}/input/a.txt", [b"%d\n" % number])
+    for number, path in enumerate(paths):
+        assert list(tables.lines(f"{path}/input")) == [b"%d" % number]
 
 
 def test_tables_below_a_path_are_read_with_it(tables):
@@ -223,24 +237,31 @@ def test_nothing_listens_elsewhere():
 class Folders:
     """What HDFS has of tables: the ids of blocks and their bytes."""
 
-    blocks_of = {"/hbase/data/default/run.input": {1: 5}, "/hbase/data/default/run.input.more": {2: 7}}
+    blocks_of = {
+        "/hbase/data/default/run.input": {1: 5}, "/hbase/data/default/run.input.more": {2: 7},
+        "/hbase/data/default/run.in__put_2e1": {1: 5}, "/hbase/archive/data/default/run.input": {1: 5, 4: 9},
+    }  # fmt: skip
 
     def folders(self, path):
-        return [*(name.rpartition("/")[2] for name in self.blocks_of), "run.inputs", "run.output"]
+        tables = (name.rpartition("/")[2] for name in self.blocks_of if "archive" not in name)
+        return [*tables, "run.inputs", "run.output"] if path == "/hbase/data/default" else []
 
     def blocks(self, path):
-        return self.blocks_of.get(path, {3: 1000})
+        return self.blocks_of.get(path, {} if "archive" in path else {3: 1000})
 
 
 def test_bytes_land_where_the_blocks_of_a_paths_tables_are(tmp_path):
-    for place, block, size in (("a", 1, 5), ("b", 2, 7), ("b", 3, 1000)):
+    for place, block, size in (("a", 1, 5), ("b", 2, 7), ("b", 3, 1000), ("b", 4, 9)):
         folder = tmp_path / place / "current" / "BP-1" / "current" / "finalized" / "subdir0"
         folder.mkdir(parents=True, exist_ok=True)
         (folder / f"blk_{block}").write_bytes(bytes(size))
     directories = [Directory(path=tmp_path / place, medium=place) for place in ("a", "b")]
-    landed = HbasePlacer(Folders(), directories).landed("input", "staged", "/run/input")
-    assert (landed.bytes, landed.of_bytes) == (12, 12)
-    assert landed.shares == {"a": 5 / 12, "b": 7 / 12}
+    placer = HbasePlacer(Folders(), directories)
+    landed = placer.landed("input", "staged", "/run/input")
+    # With a file that a compaction has replaced; one that was moved while it was looked for counts once.
+    assert (landed.bytes, landed.of_bytes) == (21, 21)
+    assert landed.shares == {"a": 5 / 21, "b": 16 / 21}
+    assert placer.landed("input", "staged", "/run/in_put.1").bytes == 5
 
 
 def test_the_servers_logs_land_where_their_blocks_are(tmp_path):

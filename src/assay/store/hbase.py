@@ -12,8 +12,8 @@ from assay.model.store import TABLES, Store
 from assay.model.trial import Landed
 from assay.store.divided import add_divided
 from assay.store.hbase_found import HbaseOptions
-from assay.store.hbase_service import HBASE, LOG, LOGS_FOLDER, OF_OUTPUT, TABLES_FOLDER
-from assay.store.hbase_tables import APART, COLUMNS, LOAD, POLICY, PUTS, SYNC, HbaseTables
+from assay.store.hbase_service import ARCHIVE_FOLDER, HBASE, LOG, LOGS_FOLDER, OF_OUTPUT, TABLES_FOLDER
+from assay.store.hbase_tables import APART, COLUMNS, LOAD, POLICY, PUTS, SYNC, HbaseTables, table_path
 from assay.store.hdfs import HDFS_SERVICE, HdfsPlacer, WebHdfs, directories_of, is_apart
 
 _REACH: Mapping[str, Reach] = {"hsync": "drives", "hflush": "memory", "skipped": "one server"}
@@ -36,14 +36,19 @@ class HbasePlacer:
         self._of_files.prepare(base, input_path)
 
     def landed(self, role: str, when: Literal["staged", "run"], path: str) -> Landed:
-        """Bytes of the block files of the tables at and below the path, or of the servers' logs, on each medium."""
+        """Bytes of the block files of the tables at and below the path, or of the servers' logs, on each medium.
+
+        What a compaction has replaced counts, too: it lies there for minutes, beside the new files at first and then
+        in the archive, and when it moves does not matter.
+        """
         if role in self.own_paths:
             return self._of_files.landed(role, when, path)
-        name = path.strip("/").replace("/", ".")
+        name = table_path(path).strip("/").replace("/", ".")
         tables = [table for table in self._files.folders(TABLES_FOLDER) if f"{table}.".startswith(f"{name}.")]
-        blocks = {
-            block: size for table in tables for block, size in self._files.blocks(f"{TABLES_FOLDER}/{table}").items()
-        }
+        blocks: dict[int, int] = {}
+        for folder in (TABLES_FOLDER, ARCHIVE_FOLDER):  # in this order: no file is missed that moves in between
+            for table in tables:
+                blocks |= self._files.blocks(f"{folder}/{table}")
         return self._of_files.landed_blocks(role, when, blocks)
 
     def redundancy(self, lost: Sequence[Directory]) -> Redundancy:

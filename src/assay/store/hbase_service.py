@@ -40,6 +40,8 @@ from assay.store.hdfs import HDFS_SERVICE, data_dirs
 LOG = "log"
 ROOT = "/hbase"
 TABLES_FOLDER = f"{ROOT}/data/default"
+ARCHIVE_FOLDER = f"{ROOT}/archive/data/default"
+"""Of what tables no longer need: what compactions have replaced, until HMaster removes it after minutes."""
 LOGS_FOLDER = "/hbase-logs"
 _LOG_TYPE, _LOG_POLICY = "NVDIMM", "ALL_NVDIMM"
 """The storage type of the directories of the role `log`, whatever they lie on, and the policy that keeps to it."""

@@ -5,6 +5,7 @@ Lines are put, or loaded in files, by one client, as the properties of the clust
 
 import bz2
 import gzip
+import re
 import subprocess
 import tempfile
 from collections import Counter
@@ -25,6 +26,8 @@ from assay.model.store import below
 from assay.store.hadoop_fs import PIECE_BYTES, SILENT, HadoopFs, watched
 
 SCHEME = "hbase"
+_ODD = re.compile(r"_|[^\w/-]|(?<=/)-", re.ASCII)
+"""What parts of a table's path can't have, and what stands for it."""
 _PACKAGE = "org.assay.hbase"
 FORMATS = {
     "mapreduce.job.inputformat.class": f"{_PACKAGE}.LinesInputFormat",
@@ -51,6 +54,11 @@ _CHOICES = {
     COMPRESSION: ("none", "gz", "snappy"),
 }
 """How tables are loaded, read, logged, left and laid out, as `jobs/hbase` understands it."""
+
+
+def table_path(path: str) -> str:
+    """The path of the table that keeps a path's lines; no other path has the same (`/user/a.b` is `/user/a_2eb`)."""
+    return _ODD.sub(lambda odd: "__" if odd[0] == "_" else "".join(f"_{byte:02x}" for byte in odd[0].encode()), path)
 
 
 def check_properties(properties: Mapping[str, str]) -> None:
@@ -108,7 +116,7 @@ class HbaseTables:
 
     def location(self, path: str) -> str:
         """Return the path with the scheme by which Hadoop's clients know that it is a table's."""
-        return f"{SCHEME}:{path}"
+        return f"{SCHEME}:{table_path(path)}"
 
     def expect(self, path: str, columns: int) -> None:
         """Remember it for clients that put lines there: they may have these columns in a family of their own."""
@@ -128,8 +136,10 @@ class HbaseTables:
 
     def write(self, path: str, pieces: Iterable[bytes]) -> None:
         """Add the lines of a stream, of which the last one needs no end; it is a client's standard input."""
-        used = [f"-D{USED}={columns}" for table, columns in self._columns.items() if below(path, table)]
-        command = [str(self._hadoop), "fs", *used, "-put", "-d", "-", self.location(path)]
+        used = [f"-D{USED}={columns}" for expected, columns in self._columns.items() if below(path, expected)]
+        table, _, name = path.rpartition("/")
+        place = f"{self.location(table)}/{name}"
+        command = [str(self._hadoop), "fs", *used, "-put", "-d", "-", place]
         lines, size, last = 0, 0, b"\n"
         with (
             tempfile.TemporaryFile() as errors,
@@ -151,8 +161,7 @@ class HbaseTables:
             if process.wait() != 0:
                 errors.seek(0)
                 said = last_telling(errors.read().decode(errors="replace"), _is_complaint, silent=SILENT)
-                raise AssayError(f"lines could not be put into {self.location(path)}: {said}")
-        table = path.rpartition("/")[0]
+                raise AssayError(f"lines could not be put into {place}: {said}")
         self._put_lines[table] += lines + (last != b"\n")
         self._put_bytes[table] += size
 
