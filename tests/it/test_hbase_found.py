@@ -122,6 +122,7 @@ def test_a_table_of_somebody_else_is_refused_by_its_name(found):
     refused = found.hadoop("fs", "-put", "-d", "rows.txt", "hbase:/theirs/rows.txt", code=1)
     assert theirs in refused.stderr
     assert theirs in found.hadoop("fs", "-rm", "-r", "-skipTrash", "hbase:/theirs", code=1).stderr
+    assert theirs in found.hadoop("fs", "-rm", "-skipTrash", "hbase:/theirs/region-00000", code=1).stderr
     assert found.hadoop("fs", "-cat", "hbase:/theirs/region-00000").stdout == "theirs\n"
 
 

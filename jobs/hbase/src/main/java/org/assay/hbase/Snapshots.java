@@ -5,7 +5,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Pattern;
 import org.apache.hadoop.conf.Configuration;
-import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.hbase.TableName;
 import org.apache.hadoop.hbase.mapreduce.TableInputFormat;
@@ -25,11 +24,11 @@ final class Snapshots {
    */
   static List<TableSnapshotInputFormatImpl.InputSplit> splits(Tables tables, TableName table)
       throws IOException {
-    String name = table.getQualifierAsString() + SUFFIX;
+    String name = name(table);
     Path restored = Tables.directory(tables.conf(), table, RESTORED);
     Configuration conf = new Configuration(tables.conf());
     conf.set(TableInputFormat.SCAN, TableMapReduceUtil.convertScanToString(Tables.scan(false)));
-    if (tables.admin().listSnapshots(Pattern.compile(Pattern.quote(name))).isEmpty()) {
+    if (tables.admin().listSnapshots(pattern(table)).isEmpty()) {
       tables.admin().snapshot(name, table);
     }
     // It is restored into a directory of its own below this one.
@@ -37,12 +36,19 @@ final class Snapshots {
     return new ArrayList<>(TableSnapshotInputFormatImpl.getSplits(conf));
   }
 
-  /** Removes a table's snapshot and what was restored of it. */
+  /** No other table's snapshot has the same: no namespace has a dash. */
+  static String name(TableName table) {
+    return table.getNamespaceAsString() + "-" + table.getQualifierAsString() + SUFFIX;
+  }
+
+  private static Pattern pattern(TableName table) {
+    return Pattern.compile(Pattern.quote(name(table)));
+  }
+
+  /** Removes the snapshot of a table, or of an earlier one of that name, and what was restored. */
   static void drop(Tables tables, TableName table) throws IOException {
-    Pattern name = Pattern.compile(Pattern.quote(table.getQualifierAsString() + SUFFIX));
-    tables.admin().deleteSnapshots(name);
-    Path restored = Tables.directory(tables.conf(), table, RESTORED).getParent();
-    FileSystem files = restored.getFileSystem(tables.conf());
-    files.delete(restored, true);
+    tables.admin().deleteSnapshots(pattern(table));
+    Path restored = Tables.directory(tables.conf(), table, RESTORED);
+    restored.getFileSystem(tables.conf()).delete(restored, true);
   }
 }

@@ -65,9 +65,14 @@ final class Tables implements Closeable {
   private final Admin admin;
 
   Tables(Configuration given) throws IOException {
-    conf = HBaseConfiguration.create(given);
+    this(ConnectionFactory.createConnection(HBaseConfiguration.create(given)));
+  }
+
+  /** Closes the connection when it is closed. */
+  Tables(Connection connection) throws IOException {
+    this.connection = connection;
+    conf = connection.getConfiguration();
     settings = new TableSettings(conf);
-    connection = ConnectionFactory.createConnection(conf);
     admin = connection.getAdmin();
   }
 
@@ -160,11 +165,14 @@ final class Tables implements Closeable {
     return !root.isEmpty() && new Path(root).toUri().getScheme() != null;
   }
 
-  /** The bytes of a region's files; where these can't be read, what its server says, in MiB. */
+  /**
+   * The bytes of a region's files, without those that a compaction has replaced; where they can't
+   * be read, what its server says, in MiB.
+   */
   long bytes(RegionInfo region) throws IOException {
     try {
       if (knowsRoot(conf)) {
-        return bytesOfFiles(region);
+        return RegionFiles.bytes(conf, region);
       }
     } catch (AccessControlException e) {
       // They are HBase's alone.
@@ -172,15 +180,6 @@ final class Tables implements Closeable {
     try (RegionLocator locator = connection.getRegionLocator(region.getTable())) {
       return new RegionSizeCalculator(locator, admin).getRegionSize(region.getRegionName());
     }
-  }
-
-  private long bytesOfFiles(RegionInfo region) throws IOException {
-    Path directory =
-        new Path(
-            CommonFSUtils.getTableDir(CommonFSUtils.getRootDir(conf), region.getTable()),
-            region.getEncodedName());
-    FileSystem files = directory.getFileSystem(conf);
-    return files.exists(directory) ? files.getContentSummary(directory).getLength() : 0;
   }
 
   /** All tables at and below a path. */
@@ -209,6 +208,7 @@ final class Tables implements Closeable {
       refuseOthers(table, "nothing is written into it; name another path, or remove the table");
       return;
     }
+    Snapshots.drop(this, table); // one that somebody has left would be read in place of this one
     TableDescriptor descriptor = descriptor(table, settings);
     byte[][] splits = RowKeys.splits(settings.regions(admin.getRegionServers().size()));
     try {
@@ -299,6 +299,7 @@ final class Tables implements Closeable {
 
   /** Deletes rows as they are now: what is put under the same keys afterwards stays. */
   private void empty(TableName name, Scan rows) throws IOException {
+    refuseOthers(name, "no row of it is removed");
     Scan keys = rows.setCacheBlocks(false).setFilter(new KeyOnlyFilter());
     try (Table table = connection.getTable(name);
         ResultScanner scanner = table.getScanner(keys);
@@ -318,6 +319,8 @@ final class Tables implements Closeable {
     }
     admin.deleteTable(table);
     Snapshots.drop(this, table);
+    Path own = directory(conf, table, "all").getParent();
+    own.getFileSystem(conf).delete(own, true);
   }
 
   private void refuseOthers(TableName table, String so) throws IOException {
