@@ -2,7 +2,6 @@ package org.assay.hbase;
 
 import java.io.IOException;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -27,9 +26,9 @@ import org.apache.hadoop.mapreduce.lib.input.TextInputFormat;
  * Lines of tables and of text files, as a job's input paths name them. As with {@link
  * TextInputFormat} a task reads about as many bytes of lines as a block of HDFS has ({@code
  * dfs.blocksize}, and {@code mapreduce.input.fileinputformat.split.minsize} and {@code .maxsize}):
- * a part of a region, or regions that lie on one host. Of a table's lines it gets the columns that
- * the job says that it reads, or all. The key is the offset of a line in a file, or the number of a
- * row in its split.
+ * a part of a region, or regions that lie on one host as far as a table divides so. Of a table's
+ * lines it gets the columns that the job says that it reads, or all. The key is the offset of a
+ * line in a file, or the number of a row in its split.
  */
 public final class LinesInputFormat extends InputFormat<LongWritable, Text> {
   private static final long BLOCK_BYTES = 128L << 20;
@@ -70,17 +69,16 @@ public final class LinesInputFormat extends InputFormat<LongWritable, Text> {
       throws IOException {
     int apart = Tables.apart(tables.descriptor(table));
     boolean rest = LineColumns.needRest(tables.conf(), apart);
+    List<Place> places = byHost(places(tables, table));
+    List<RegionRows> rows = new ArrayList<>();
+    try (Table scanned = tables.connection().getTable(table)) {
+      for (Place place : places) {
+        rows.add(RegionRows.of(scanned, place.region, apart > 0));
+      }
+    }
     List<InputSplit> splits = new ArrayList<>();
-    for (List<Place> places : byHost(places(tables, table))) {
-      List<RegionRows> rows = new ArrayList<>();
-      try (Table scanned = tables.connection().getTable(table)) {
-        for (Place place : places) {
-          rows.add(RegionRows.of(scanned, place.region, apart > 0));
-        }
-      }
-      for (List<RegionRows.Range> ranges : RegionRows.cut(rows, splitBytes)) {
-        splits.add(split(table, places, ranges, rest));
-      }
+    for (List<RegionRows.Range> ranges : RegionRows.cut(rows, splitBytes)) {
+      splits.add(split(table, places, ranges, rest));
     }
     return splits;
   }
@@ -100,11 +98,26 @@ public final class LinesInputFormat extends InputFormat<LongWritable, Text> {
       rows += range.rows;
       bytes += range.bytes;
     }
-    return new RowSplit(table, parts, places.get(ranges.get(0).region).hosts, rows, bytes, rest);
+    return new RowSplit(table, parts, hosts(places, ranges), rows, bytes, rest);
+  }
+
+  /** The hosts of a part: those with at least half as much of it as the one that has most. */
+  static String[] hosts(List<Place> places, List<RegionRows.Range> ranges) {
+    Map<String, Long> bytes = new LinkedHashMap<>();
+    for (RegionRows.Range range : ranges) {
+      for (String host : places.get(range.region).hosts) {
+        bytes.merge(host, range.bytes, Long::sum);
+      }
+    }
+    long most = bytes.values().stream().mapToLong(Long::longValue).max().orElse(0);
+    return bytes.entrySet().stream()
+        .filter(host -> 2 * host.getValue() >= most)
+        .map(Map.Entry::getKey)
+        .toArray(String[]::new);
   }
 
   /** Where a region can be read. */
-  private static final class Place {
+  static final class Place {
     final RegionInfo region;
     final String[] hosts;
     final TableSnapshotInputFormatImpl.InputSplit snapshot;
@@ -135,13 +148,16 @@ public final class LinesInputFormat extends InputFormat<LongWritable, Text> {
     return places;
   }
 
-  private static Collection<List<Place>> byHost(List<Place> places) {
+  /** Regions of one host together, so that few parts have rows of several hosts. */
+  static List<Place> byHost(List<Place> places) {
     Map<String, List<Place>> byHost = new LinkedHashMap<>();
     for (Place place : places) {
       String host = place.hosts.length == 0 ? "" : place.hosts[0];
       byHost.computeIfAbsent(host, any -> new ArrayList<>()).add(place);
     }
-    return byHost.values();
+    List<Place> ordered = new ArrayList<>();
+    byHost.values().forEach(ordered::addAll);
+    return ordered;
   }
 
   @Override

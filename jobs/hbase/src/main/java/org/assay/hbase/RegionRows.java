@@ -15,10 +15,13 @@ import org.apache.hadoop.hbase.util.Bytes;
 
 /**
  * About how many rows a region has, and how many bytes their lines, by writer: a writer's last key
- * counts its rows, and the last of these stand for all. It is good enough to share a table evenly;
- * whatever it misses lies in some part all the same.
+ * counts its rows, and some at several places among them stand for all. It is good enough to share
+ * a table evenly; whatever it misses lies in some part all the same.
  */
 final class RegionRows {
+  /** Lines may be longer at one end of what a writer wrote than at the other. */
+  private static final int PLACES = 4;
+
   private static final int SAMPLE = 16;
 
   /**
@@ -26,14 +29,19 @@ final class RegionRows {
    */
   private static final double SLOP = 0.1;
 
-  /** The rows that one writer left. */
+  /** A part that would end this near to a region's end, as a fraction of the part, ends there. */
+  private static final double NEAR = 0.04;
+
+  /** The rows that one writer left in a region, of which the first has so many before it. */
   static final class Run {
     final byte[] writer;
+    final long first;
     final long rows;
     final long bytes;
 
-    Run(byte[] writer, long rows, long bytes) {
+    Run(byte[] writer, long first, long rows, long bytes) {
       this.writer = writer;
+      this.first = first;
       this.rows = rows;
       this.bytes = bytes;
     }
@@ -67,74 +75,104 @@ final class RegionRows {
   }
 
   /**
-   * Of a region, by one short scan for each writer: backwards, from the end of what it wrote.
+   * Of a region, by short scans for each writer: one backwards, from the end of what it wrote, and
+   * one at each of several places.
    *
    * @param divided whether the table has columns of its lines apart; the lines count whole
    */
   static RegionRows of(Table table, RegionInfo region, boolean divided) throws IOException {
     List<Run> runs = new ArrayList<>();
+    byte[] start = region.getStartKey();
     byte[] end = region.getEndKey();
-    while (true) {
-      Scan last =
+    do {
+      Scan backwards =
           Tables.scan(divided)
               .setReversed(true)
               .withStartRow(end, false)
-              .withStopRow(region.getStartKey(), true)
-              .setCaching(SAMPLE)
-              .setLimit(SAMPLE);
-      Run run = run(table, last);
-      if (run == null) {
-        break;
+              .withStopRow(start, true)
+              .setCaching(1)
+              .setLimit(1);
+      Sample last = new Sample();
+      last.take(table, backwards);
+      if (last.key == null || !RowKeys.isKey(last.key)) {
+        break; // there are no more, or they are another's
       }
-      runs.add(run);
-      end = RowKeys.key(run.writer, 0);
-    }
+      byte[] writer = RowKeys.writer(last.key);
+      runs.add(run(table, last, writer, RowKeys.before(writer, start), divided));
+      end = RowKeys.key(writer, 0);
+    } while (Bytes.compareTo(start, end) < 0);
     Collections.reverse(runs);
-    return new RegionRows(region.getStartKey(), region.getEndKey(), runs);
+    return new RegionRows(start, region.getEndKey(), runs);
   }
 
-  /**
-   * The writer of the row that a scan finds first; null where it finds none, or one of another's.
-   */
-  private static Run run(Table table, Scan last) throws IOException {
-    byte[] writer = null;
-    long rows = 0;
-    long sampled = 0;
-    long bytes = 0;
-    try (ResultScanner scanner = table.getScanner(last)) {
-      for (Result row : scanner) {
-        byte[] key = row.getRow();
-        if (!RowKeys.isKey(key)) {
-          break;
+  private static Run run(Table table, Sample last, byte[] writer, long first, boolean divided)
+      throws IOException {
+    long end = RowKeys.count(last.key) + 1;
+    long rows = end - first;
+    boolean all = rows <= PLACES * SAMPLE;
+    int limit = all ? PLACES * SAMPLE : SAMPLE;
+    Sample sample = new Sample();
+    for (int place = 0; place < (all ? 1 : PLACES); place++) {
+      long at = all ? first : first + (long) (rows * (place + 0.5) / PLACES);
+      Scan some =
+          Tables.scan(divided)
+              .withStartRow(RowKeys.key(writer, at))
+              .withStopRow(RowKeys.key(writer, end))
+              .setCaching(limit)
+              .setLimit(limit);
+      sample.take(table, some);
+    }
+    Sample known = sample.rows == 0 ? last : sample; // there may be gaps
+    return new Run(writer, first, rows, Math.max(1, (long) (known.mean() * rows)));
+  }
+
+  /** The bytes of some lines, with their ends. */
+  private static final class Sample {
+    /** Of the last of them; null before there is one. */
+    private byte[] key;
+
+    private long rows;
+    private long bytes;
+
+    void take(Table table, Scan some) throws IOException {
+      try (ResultScanner scanner = table.getScanner(some)) {
+        for (Result row : scanner) {
+          key = row.getRow();
+          rows++;
+          for (Cell cell : row.rawCells()) {
+            bytes += cell.getValueLength();
+          }
+          bytes++;
         }
-        if (writer == null) {
-          writer = RowKeys.writer(key);
-          rows = RowKeys.count(key) + 1;
-        } else if (!Bytes.equals(writer, RowKeys.writer(key))) {
-          break;
-        }
-        sampled++;
-        for (Cell cell : row.rawCells()) {
-          bytes += cell.getValueLength();
-        }
-        bytes++;
       }
     }
-    return writer == null ? null : new Run(writer, rows, Math.max(1, bytes * rows / sampled));
+
+    double mean() {
+      return (double) bytes / rows;
+    }
+  }
+
+  private long bytes() {
+    long bytes = 0;
+    for (Run run : runs) {
+      bytes += run.bytes;
+    }
+    return bytes;
   }
 
   /**
-   * Cuts regions into parts of about as many bytes each, of which none has more than {@code
-   * partBytes} but by a tenth. All keys of the regions are in exactly one part.
+   * Cuts regions into parts of about as many bytes each: as many parts as Hadoop would make of a
+   * file with these bytes, in splits of {@code partBytes}. All keys of the regions are in exactly
+   * one part.
    *
-   * @param regions in the order of their keys; a range has their numbers in this list
+   * @param regions in the order in which parts take them; a range has their numbers in this list
    */
   static List<List<Range>> cut(List<RegionRows> regions, long partBytes) {
     long bytes = 0;
     long rows = 0;
     for (RegionRows region : regions) {
+      bytes += region.bytes();
       for (Run run : region.runs) {
-        bytes += run.bytes;
         rows += run.rows;
       }
     }
@@ -161,18 +199,26 @@ final class RegionRows {
     }
 
     void add(int number, RegionRows region) {
+      double near = NEAR * share;
+      long regionStart = passedBytes;
+      long regionEnd = passedBytes + region.bytes();
       byte[] from = region.start;
       long rows = 0;
       long bytes = 0;
       for (Run run : region.runs) {
         long passedRows = 0;
         while (cuts + 1 < wanted) {
-          long at = (long) ((share * (cuts + 1) - passedBytes) / run.bytes * run.rows);
+          double cut = share * (cuts + 1);
+          if (regionEnd - cut < near) {
+            break;
+          }
+          double after = cut - regionStart < near ? 0 : cut - passedBytes;
+          long at = (long) (after / run.bytes * run.rows);
           if (at >= run.rows) {
             break;
           }
           cuts++;
-          byte[] key = RowKeys.key(run.writer, at);
+          byte[] key = RowKeys.key(run.writer, run.first + at);
           boolean atStart = at == 0 && Arrays.equals(from, region.start) && rows == 0;
           if (atStart || Bytes.equals(from, key)) {
             endPart();

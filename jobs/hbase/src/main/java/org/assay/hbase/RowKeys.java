@@ -1,6 +1,7 @@
 package org.assay.hbase;
 
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.zip.CRC32;
 import org.apache.hadoop.hbase.util.Bytes;
 
@@ -65,6 +66,18 @@ final class RowKeys {
   /** The key of a writer's row, before which it has written {@code count} others. */
   static byte[] key(byte[] writer, long count) {
     return Bytes.add(writer, Bytes.toBytes(count));
+  }
+
+  /**
+   * How many keys of a writer come before the start of a region that has rows of it: none unless
+   * somebody else has split the table there.
+   */
+  static long before(byte[] writer, byte[] start) {
+    if (!Bytes.startsWith(start, writer)) {
+      return 0;
+    }
+    long count = Bytes.toLong(Arrays.copyOfRange(start, COUNT_AT, LENGTH)); // zeros at the end
+    return start.length > LENGTH ? count + 1 : count;
   }
 
   /** The keys at which a table of so many regions is split: one fewer. */

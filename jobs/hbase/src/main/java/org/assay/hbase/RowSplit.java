@@ -15,7 +15,7 @@ import org.apache.hadoop.mapreduce.InputSplit;
 
 /**
  * Rows of a table, or of a snapshot of it, that one task reads: some keys of a region, or of
- * several that lie on the same host.
+ * several.
  *
  * <p>Its length is about that of the lines, and 1 at least: whoever skips splits without bytes
  * would skip rows that came in the meantime, or all of a snapshot, whose splits HBase 2.6 gives no

@@ -8,6 +8,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import org.apache.hadoop.hbase.HConstants;
+import org.apache.hadoop.hbase.TableName;
+import org.apache.hadoop.hbase.client.RegionInfo;
+import org.apache.hadoop.hbase.client.RegionInfoBuilder;
 import org.apache.hadoop.hbase.util.Bytes;
 import org.junit.jupiter.api.Test;
 
@@ -20,7 +23,7 @@ class RegionRowsTest {
       List<RegionRows.Run> runs = new ArrayList<>();
       for (int writer = 0; writer < rows[region].length; writer++) {
         byte[] name = new RowKeys(writer, region, rows.length).writer();
-        runs.add(new RegionRows.Run(name, rows[region][writer], rows[region][writer] * bytes));
+        runs.add(new RegionRows.Run(name, 0, rows[region][writer], rows[region][writer] * bytes));
       }
       regions.add(
           new RegionRows(
@@ -86,6 +89,107 @@ class RegionRowsTest {
     List<List<RegionRows.Range>> parts = RegionRows.cut(regions, 100);
     assertEquals(1, parts.size());
     assertWhole(regions, parts);
+  }
+
+  /** How many splits Hadoop makes of a file: see FileInputFormat. */
+  private static int splits(long bytes, long splitBytes) {
+    int splits = 0;
+    long left = bytes;
+    while ((double) left / splitBytes > 1.1) {
+      splits++;
+      left -= splitBytes;
+    }
+    return left > 0 ? splits + 1 : splits;
+  }
+
+  @Test
+  void aTableHasAsManyPartsAsAFileOfItsBytesHasSplits() {
+    Random random = new Random(2);
+    for (int round = 0; round < 500; round++) {
+      long[][] rows = new long[1 + random.nextInt(12)][1];
+      long bytes = 0;
+      for (long[] region : rows) {
+        region[0] = 1000L + random.nextInt(9000);
+        bytes += 10 * region[0];
+      }
+      long partBytes = 1000L + random.nextInt(200_000);
+      List<RegionRows> regions = regions(rows, 10);
+      assertEquals(splits(bytes, partBytes), RegionRows.cut(regions, partBytes).size());
+    }
+  }
+
+  @Test
+  void aPartEndsWithARegionThatEndsNearby() {
+    List<RegionRows> regions = regions(new long[][] {{1010}, {995}, {1002}, {993}}, 10);
+    List<List<RegionRows.Range>> parts = RegionRows.cut(regions, 10_000);
+    assertWhole(regions, parts);
+    assertEquals(4, parts.size());
+    for (List<RegionRows.Range> part : parts) {
+      assertEquals(1, part.size());
+    }
+  }
+
+  private static RegionInfo region(byte[] start, byte[] stop) {
+    return RegionInfoBuilder.newBuilder(TableName.valueOf("runs.input"))
+        .setStartKey(start)
+        .setEndKey(stop)
+        .build();
+  }
+
+  /** Their lines get longer, from {@code least} bytes, by a byte every 100 rows. */
+  private static RowsInMemory longerAndLonger(int least, int... rowsOfWriters) {
+    RowsInMemory rows = new RowsInMemory();
+    for (int writer = 0; writer < rowsOfWriters.length; writer++) {
+      RowKeys keys = new RowKeys(writer, 0, 1);
+      for (int row = 0; row < rowsOfWriters[writer]; row++) {
+        rows.add(keys.next(), least + row / 100);
+      }
+    }
+    return rows;
+  }
+
+  private static RegionRows found(RowsInMemory rows, byte[] start, byte[] stop) throws Exception {
+    return RegionRows.of(rows.table(), region(start, stop), false);
+  }
+
+  @Test
+  void lineLengthsThatGoWithThePositionAreEstimatedRightly() throws Exception {
+    byte[] open = HConstants.EMPTY_BYTE_ARRAY;
+    List<RegionRows.Run> runs = found(longerAndLonger(9, 10_000, 40), open, open).runs;
+    assertEquals(2, runs.size());
+    assertEquals(10_000, runs.get(0).rows);
+    assertEquals(10_000 * (9 + 49.5 + 1), (double) runs.get(0).bytes, 5000);
+    assertEquals(40, runs.get(1).rows);
+    assertEquals(40 * (9 + 1), runs.get(1).bytes);
+  }
+
+  @Test
+  void aWriterWhoseRowsWereSplitByHandIsCountedOnce() throws Exception {
+    RowsInMemory rows = longerAndLonger(9, 100, 1000, 100);
+    byte[] writer = new RowKeys(1, 0, 1).writer();
+    byte[] open = HConstants.EMPTY_BYTE_ARRAY;
+    byte[] third = Bytes.add(RowKeys.key(writer, 300), new byte[] {0});
+    byte[][] ends = {open, RowKeys.key(writer, 200), third, RowKeys.key(writer, 999), open};
+    List<RegionRows> regions = new ArrayList<>();
+    List<Long> counts = new ArrayList<>();
+    for (int region = 0; region + 1 < ends.length; region++) {
+      regions.add(found(rows, ends[region], ends[region + 1]));
+      regions.get(region).runs.forEach(run -> counts.add(run.rows));
+    }
+    assertEquals(List.of(100L, 200L, 101L, 698L, 1L, 100L), counts);
+    for (int parts : new int[] {1, 2, 5, 12, 100}) {
+      List<List<RegionRows.Range>> cut = RegionRows.cut(regions, 17_000 / parts);
+      assertWhole(regions, cut);
+    }
+  }
+
+  @Test
+  void rowsOfSomebodyElseAreNotCounted() throws Exception {
+    RowsInMemory rows = new RowsInMemory();
+    rows.add(Bytes.toBytes("theirs"), 100);
+    byte[] open = HConstants.EMPTY_BYTE_ARRAY;
+    assertTrue(found(rows, open, open).runs.isEmpty());
+    assertTrue(found(new RowsInMemory(), open, open).runs.isEmpty());
   }
 
   @Test

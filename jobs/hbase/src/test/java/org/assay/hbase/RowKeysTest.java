@@ -74,6 +74,19 @@ class RowKeysTest {
   }
 
   @Test
+  void aRegionMayBeginAmongTheKeysOfAWriter() {
+    byte[] writer = new RowKeys(5, 3, 4).writer();
+    byte[] key = RowKeys.key(writer, 0x0102);
+    assertEquals(0, RowKeys.before(writer, new byte[0]));
+    assertEquals(0, RowKeys.before(writer, Bytes.head(writer, 2)));
+    assertEquals(0, RowKeys.before(writer, writer));
+    assertEquals(0, RowKeys.before(writer, new RowKeys(4, 3, 4).next()));
+    assertEquals(0x0102, RowKeys.before(writer, key));
+    assertEquals(0x0100, RowKeys.before(writer, Bytes.head(key, RowKeys.LENGTH - 1)));
+    assertEquals(0x0103, RowKeys.before(writer, Bytes.add(key, new byte[] {0})));
+  }
+
+  @Test
   void moreTasksThanThereArePlacesKeepTheirOrder() {
     int tasks = 3 << Short.SIZE;
     byte[] last = new RowKeys(0, 0, tasks).next();

@@ -1,0 +1,110 @@
+package org.assay.hbase;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import org.apache.hadoop.hbase.HConstants;
+import org.apache.hadoop.hbase.TableName;
+import org.apache.hadoop.hbase.client.RegionInfo;
+import org.apache.hadoop.hbase.client.RegionInfoBuilder;
+import org.apache.hadoop.hbase.util.Bytes;
+import org.junit.jupiter.api.Test;
+
+/** Parts of a table whose regions lie on several hosts. */
+class LinesInputFormatTest {
+  private static final long MIB = 1 << 20;
+
+  /** Regions of one writer each, of so many bytes, in turn on so many hosts. */
+  private static List<LinesInputFormat.Place> places(int regions, int hosts) {
+    byte[][] splits = RowKeys.splits(regions);
+    List<LinesInputFormat.Place> places = new ArrayList<>();
+    for (int number = 0; number < regions; number++) {
+      RegionInfo region =
+          RegionInfoBuilder.newBuilder(TableName.valueOf("runs.input"))
+              .setStartKey(number == 0 ? HConstants.EMPTY_BYTE_ARRAY : splits[number - 1])
+              .setEndKey(number == regions - 1 ? HConstants.EMPTY_BYTE_ARRAY : splits[number])
+              .build();
+      String[] host = {"worker-" + number % hosts};
+      places.add(new LinesInputFormat.Place(region, host, null));
+    }
+    return LinesInputFormat.byHost(places);
+  }
+
+  private static List<String> hosts(int regions, int hosts, long bytes, long partBytes) {
+    List<LinesInputFormat.Place> places = places(regions, hosts);
+    List<RegionRows> rows = new ArrayList<>();
+    for (LinesInputFormat.Place place : places) {
+      byte[] start = place.region.getStartKey();
+      byte[] prefix = start.length == 0 ? new byte[Short.BYTES] : start;
+      byte[] writer = Bytes.add(prefix, Bytes.toBytes(0));
+      List<RegionRows.Run> run =
+          bytes == 0
+              ? List.of()
+              : List.of(new RegionRows.Run(writer, 0, bytes / 32, bytes / regions));
+      rows.add(new RegionRows(start, place.region.getEndKey(), run));
+    }
+    List<String> found = new ArrayList<>();
+    for (List<RegionRows.Range> part : RegionRows.cut(rows, partBytes)) {
+      String[] ofPart = LinesInputFormat.hosts(places, part);
+      assertTrue(ofPart.length > 0);
+      found.add(String.join(" ", Arrays.asList(ofPart)));
+    }
+    return found;
+  }
+
+  @Test
+  void regionsOfAHostAreTogether() {
+    List<String> hosts = new ArrayList<>();
+    places(6, 3).forEach(place -> hosts.add(place.hosts[0].substring("worker-".length())));
+    assertEquals(List.of("0", "0", "1", "1", "2", "2"), hosts);
+  }
+
+  @Test
+  void aTableOnSeveralHostsHasNoMorePartsThanAFile() {
+    // The 32.6 MB of a million points in blocks of 6 MiB are 6 splits of a file.
+    List<String> found = hosts(8, 4, 32_600_000, 6 * MIB);
+    assertEquals(
+        List.of(
+            "worker-0",
+            "worker-0 worker-1",
+            "worker-1",
+            "worker-2",
+            "worker-2 worker-3",
+            "worker-3"),
+        found);
+  }
+
+  @Test
+  void partsThatAreAsManyAsRegionsStayOnTheirHosts() {
+    List<String> found = hosts(8, 4, 64 * MIB, 8 * MIB);
+    assertEquals(8, found.size());
+    for (String one : found) {
+      assertTrue(!one.contains(" "), one);
+    }
+  }
+
+  @Test
+  void aSmallTableIsOnePartOnAllItsHosts() {
+    assertEquals(List.of("worker-0 worker-1 worker-2"), hosts(3, 3, MIB, 128 * MIB));
+    assertEquals(List.of("worker-0 worker-1 worker-2"), hosts(3, 3, 0, 128 * MIB));
+  }
+
+  @Test
+  void aHostWithLittleOfAPartIsNoneOfItsHosts() {
+    List<LinesInputFormat.Place> places = places(2, 2);
+    byte[] any = HConstants.EMPTY_BYTE_ARRAY;
+    for (long little : new long[] {49, 50}) {
+      List<RegionRows.Range> part =
+          List.of(
+              new RegionRows.Range(0, any, any, 1, 100),
+              new RegionRows.Range(1, any, any, 1, little));
+      String[] expected =
+          little == 49 ? new String[] {"worker-0"} : new String[] {"worker-0", "worker-1"};
+      assertArrayEquals(expected, LinesInputFormat.hosts(places, part));
+    }
+  }
+}

@@ -1,0 +1,75 @@
+package org.assay.hbase;
+
+import java.lang.reflect.Proxy;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Iterator;
+import java.util.List;
+import org.apache.hadoop.hbase.KeyValue;
+import org.apache.hadoop.hbase.client.Result;
+import org.apache.hadoop.hbase.client.ResultScanner;
+import org.apache.hadoop.hbase.client.Scan;
+import org.apache.hadoop.hbase.client.Table;
+import org.apache.hadoop.hbase.client.metrics.ScanMetrics;
+import org.apache.hadoop.hbase.util.Bytes;
+
+/** Rows of lines, in the order of their keys, and a table that scans them and can do no more. */
+final class RowsInMemory {
+  private final List<Result> rows = new ArrayList<>();
+
+  void add(byte[] key, int lineBytes) {
+    KeyValue cell = new KeyValue(key, Tables.FAMILY, Tables.LINE, new byte[lineBytes]);
+    rows.add(Result.create(List.of(cell)));
+  }
+
+  Table table() {
+    return (Table)
+        Proxy.newProxyInstance(
+            Table.class.getClassLoader(),
+            new Class<?>[] {Table.class},
+            (table, method, arguments) -> {
+              if (method.getName().equals("getScanner")) {
+                return scanned((Scan) arguments[0]);
+              }
+              throw new UnsupportedOperationException(method.getName());
+            });
+  }
+
+  private ResultScanner scanned(Scan scan) {
+    int direction = scan.isReversed() ? -1 : 1;
+    List<Result> found = new ArrayList<>();
+    for (Result row : rows) {
+      int fromStart = direction * Bytes.compareTo(row.getRow(), scan.getStartRow());
+      int toStop = direction * Bytes.compareTo(scan.getStopRow(), row.getRow());
+      boolean begun = scan.includeStartRow() ? fromStart >= 0 : fromStart > 0;
+      boolean more = scan.includeStopRow() ? toStop >= 0 : toStop > 0;
+      if ((begun || scan.getStartRow().length == 0) && (more || scan.getStopRow().length == 0)) {
+        found.add(row);
+      }
+    }
+    if (scan.isReversed()) {
+      Collections.reverse(found);
+    }
+    int count = scan.getLimit() > 0 ? Math.min(scan.getLimit(), found.size()) : found.size();
+    Iterator<Result> left = found.subList(0, count).iterator();
+    return new ResultScanner() {
+      @Override
+      public Result next() {
+        return left.hasNext() ? left.next() : null;
+      }
+
+      @Override
+      public void close() {}
+
+      @Override
+      public boolean renewLease() {
+        return true;
+      }
+
+      @Override
+      public ScanMetrics getScanMetrics() {
+        return null;
+      }
+    };
+  }
+}
