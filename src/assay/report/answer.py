@@ -390,7 +390,7 @@ def _headline(decision: Decision, names: Mapping[str, str]) -> str:
     if decision.verdict is Verdict.NOT_WORTH_IT:
         if decision.storage_too_small:
             return _alone(decision, names)
-        others = "no other placement" if len(decision.placements) > 2 else names[best.placement]
+        others = "no other choice" if len(decision.placements) > 2 else names[best.placement]
         verb = "is" if len(decision.placements) > 2 else "is not"
         most = max(placement.saving.high or 0.0 for placement in decision.placements[1:] if placement.saving)
         if most <= 0 and best.saving:
