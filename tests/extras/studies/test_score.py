@@ -116,9 +116,11 @@ def test_every_experiment_is_covered_or_said_not_to_have_run():
 def test_the_committed_runs_count_nothing_that_follows_from_the_set_up():
     found = overview(read_kept(ROOT / "docs" / "results"))
     storage = [one for one in found.comparisons if one.experiment.startswith("storage")]
-    assert storage
-    assert {one.agreement for one in storage} == {"follows from the set-up"}
-    assert not any(one.tested for one in storage)
+    given = [one for one in storage if one.agreement == "follows from the set-up"]
+    assert given
+    assert not any(one.tested for one in given)
+    # Every store writes its output; what differs by more than that is read, or takes time.
+    assert not [one.place for one in storage if one.tested and "disk write" in one.place]
     assert "S-C02" not in {one.id for one in found.statements}
 
 
