@@ -83,13 +83,19 @@ def test_input_in_files_and_output_in_tables(place):
 
 
 class LoadedTwice(HbaseTables):
-    """Each file is put by a client of its own; `sizes` are the bytes of each region's files afterwards."""
+    """Each file is put by a client of its own; `sizes` are the bytes of each region's files afterwards.
+
+    `told` is the table's size, as the store says it.
+    """
 
     sizes: ClassVar[dict[str, list[int]]] = {}
+    told: ClassVar[list[int]] = []
 
     def put_all(self, files):
         for source, path in files:
             self.put(source, path)
+            table = path.rpartition("/")[0]
+        self.told.append(self.size_bytes(table))
         listed = [str(self._hadoop), "fs", "-ls", "-R", "/hbase/data/default"]
         lines = subprocess.run(listed, env=self._environment, check=True, capture_output=True, text=True).stdout
         for size, region in re.findall(r"^-\S+ +\S+ +\S+ +\S+ +(\d+) .*/([0-9a-f]+)/d/\S+$", lines, re.MULTILINE):
@@ -101,16 +107,17 @@ class Twice(Hbase):
 
     def open(self, cluster):
         whole = super().open(cluster)
-        return LoadedTwice(whole._hadoop, whole._environment, {"hbase.assay.load": "bulk"})
+        return LoadedTwice(whole._hadoop, whole._environment)
 
 
 @pytest.mark.parametrize(("compaction", "files"), [("wait", {1, 3}), ("run-on", {2})])
 def test_a_table_is_compacted_where_that_is_waited_for(place, monkeypatch, compaction, files):
     monkeypatch.setitem(STORES._read(), "hbase", Twice())
     monkeypatch.setattr(LoadedTwice, "sizes", {})
+    monkeypatch.setattr(LoadedTwice, "told", [])
     experiment = place.experiment(EXPERIMENT.format(
         workload="{name: word-frequency, options: {size: 2MB, files: 2}}", datasets="", disk=place.disk, store="hbase",
-        properties=f"hbase.assay.regions: 2, hbase.assay.compaction: {compaction}",
+        properties=f"hbase.assay.load: bulk, hbase.assay.regions: 2, hbase.assay.compaction: {compaction}",
     ))  # fmt: skip
     assert place.run_in_this_process(experiment, "run").outcome is Outcome.PASS
     assert len(LoadedTwice.sizes) == 2
@@ -119,6 +126,8 @@ def test_a_table_is_compacted_where_that_is_waited_for(place, monkeypatch, compa
         assert len(sizes) in files
         *loaded, largest = sorted(sizes)
         assert compaction == "run-on" or largest > 0.9 * sum(loaded)
+    own = max if compaction == "wait" else sum  # what was compacted is still there, and no longer the region's
+    assert LoadedTwice.told == [sum(own(sizes) for sizes in LoadedTwice.sizes.values())]
 
 
 SPOILT = """
