@@ -92,9 +92,9 @@ def test_a_file_that_is_cut_short_or_of_another_job_is_refused(form):
 @FORMS
 def test_ten_thousand_tasks_take_seconds(form):
     content = form(job_events(9_900, 100))
-    began_s = time.perf_counter()
+    began_s = time.process_time()  # of the processor: others may keep it busy
     found = read(content)
-    seconds = time.perf_counter() - began_s
+    seconds = time.process_time() - began_s
     print(f"{form.__name__}: {len(content) / 1e6:.0f} MB, 10,000 tasks in {seconds:.1f} s")  # noqa: T201 - with -s
     assert len(found.attempts) == 10_000
     assert found.doubts == ()
