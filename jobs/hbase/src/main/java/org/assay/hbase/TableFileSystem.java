@@ -166,6 +166,9 @@ public final class TableFileSystem extends FileSystem {
 
   private FileStatus file(Path path, RegionInfo region) throws IOException {
     long bytes = tables.bytes(region);
+    if (bytes == 0 && tables.hasLines(region)) {
+      bytes = 1; // its server has them in memory alone
+    }
     return new FileStatus(bytes, false, 1, Math.max(1, bytes), 0, path);
   }
 

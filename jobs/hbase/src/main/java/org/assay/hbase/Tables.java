@@ -32,6 +32,7 @@ import org.apache.hadoop.hbase.client.Scan;
 import org.apache.hadoop.hbase.client.Table;
 import org.apache.hadoop.hbase.client.TableDescriptor;
 import org.apache.hadoop.hbase.client.TableDescriptorBuilder;
+import org.apache.hadoop.hbase.regionserver.NoSuchColumnFamilyException;
 import org.apache.hadoop.hbase.filter.KeyOnlyFilter;
 import org.apache.hadoop.hbase.mapreduce.RegionSizeCalculator;
 import org.apache.hadoop.hbase.util.Bytes;
@@ -179,6 +180,18 @@ final class Tables implements Closeable {
     }
     try (RegionLocator locator = connection.getRegionLocator(region.getTable())) {
       return new RegionSizeCalculator(locator, admin).getRegionSize(region.getRegionName());
+    }
+  }
+
+  /** Whether a region has any line, in files or in its server's memory. */
+  boolean hasLines(RegionInfo region) throws IOException {
+    Scan first =
+        scan(false).withStartRow(region.getStartKey()).withStopRow(region.getEndKey()).setLimit(1);
+    try (Table table = connection.getTable(region.getTable());
+        ResultScanner rows = table.getScanner(first)) {
+      return rows.next() != null;
+    } catch (NoSuchColumnFamilyException e) {
+      return false; // a table of others, without lines
     }
   }
 
