@@ -208,17 +208,17 @@ def _estimate(trial: Trial, setup: TrialSetup, progress: Progress) -> ResourceEs
     if isinstance(spec, ExistingSpec) or not setup.kinds.platform.ours:
         return estimate.model_copy(update={"disk_bytes": 0, "memory_bytes": 0})
     nodes = spec.nodes
-    store, own = setup.kinds.store, trial.settings.properties
+    store, settings = setup.kinds.store, trial.settings.properties
     size = workload.input.size()
     # Of what the jobs write an output as large as the input is in the store.
     stored_bytes = size.bytes + max(0, min(size.bytes, estimate.disk_bytes - size.bytes))
-    kept_bytes = estimate.disk_bytes + (store.space_factor(own, size.line_bytes) - 1) * stored_bytes
+    kept_bytes = estimate.disk_bytes + (store.space_factor(settings, size.line_bytes) - 1) * stored_bytes
     stack = setup.kinds.stack
     costs = stack.costs
-    disk = round(store.promise(own, nodes).copies * kept_bytes) + nodes * costs.disk_mb * MIB
+    disk = round(store.promise(settings, nodes).copies * kept_bytes) + nodes * costs.disk_mb * MIB
     in_memory = disk if any(medium.space().in_memory for medium in setup.platform.media()) else 0
     bound = (spec.limit_memory_bytes or 1 << 56) * nodes
-    properties = {**own, **trial.workload.hadoop}
+    properties = {**settings, **trial.workload.hadoop}
     tasks_bytes = stack.tasks_bytes(properties, min(nodes * spec.memory_mb, bound // MIB), estimate.disk_bytes)
     # Tasks are gone when the output is verified, and the cluster is not; what is bounded takes no more than that.
     cluster = stack.memory_bytes(nodes)

@@ -206,9 +206,9 @@ def suitabilities(plan: Plan, records: Sequence[Record], factors: Sequence[str] 
     factor's levels where that is one of them, else the first.
     """
     by_id = {record.trial.id: record for record in records}
-    found = []
+    suited: list[Suitability] = []
     for factor in factors:
-        counted = [one for one in Trials.of(records).samples if factor in dict(one.factors)]
+        counted = [sample for sample in Trials.of(records).samples if factor in dict(sample.factors)]
         fitted = fits(counted, factor, plan.prior)
         levels = in_plan_order({level for fit in fitted.values() for level in fit.levels}, BASES.get(factor, ()))
         for base, level in combinations(levels, 2):
@@ -217,11 +217,11 @@ def suitabilities(plan: Plan, records: Sequence[Record], factors: Sequence[str] 
                 by_others.setdefault(_but_work(pair.others), []).append(pair)
             several = {others: pairs for others, pairs in by_others.items() if len(pairs) > 1}
             sides = _sides([pair for pairs in several.values() for pair in pairs], base, level, plan.worth)
-            found += [
+            suited += [
                 _suitability(_Compared(factor, base, level, plan.worth), others, pairs, sides)
                 for others, pairs in several.items()
             ]
-    return found
+    return suited
 
 
 class MediaBytes(NamedTuple):

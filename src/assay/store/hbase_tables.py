@@ -180,7 +180,7 @@ class HbaseTables:
 
     def kept(self, path: str) -> Kept | None:
         """Count the rows that are there; None where nothing was put."""
-        taken = self._count_put(path)
+        taken = self.taken(path)
         return Kept(taken=taken, missing=max(0, taken - sum(1 for _ in self._rows(path)))) if taken else None
 
     def put_bytes(self, path: str) -> int | None:
