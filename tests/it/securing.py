@@ -7,8 +7,10 @@ Facts of Hadoop's secure mode: its documentation, SecureMode and HttpAuthenticat
 import os
 import shutil
 import subprocess
+from collections.abc import Callable, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 from assay.engine.yarn import CAPACITY_SCHEDULER
 from assay.host.lease import Lease
@@ -256,10 +258,24 @@ def write_site(conf_dir, properties, certificates=None):
             (conf_dir / name).write_text(text)
 
 
+class Beside(NamedTuple):
+    """What runs beside Hadoop for a store: its daemons, which start last, their principals on all nodes, properties.
+
+    `of_host` gives those of a host's daemons from the name of its keytab, and `files` are further ones of the master.
+    """
+
+    store: str = "hdfs"
+    roles: tuple[str, ...] = ()
+    principal: str = ""
+    shared: Mapping[str, str] = {}
+    of_host: Callable[[str, str], Mapping[str, str]] = lambda _host, _keytab: {}
+    files: Callable[[Path], Mapping[str, str]] = lambda _home: {}
+
+
 class SecuredCluster:
     """Two workers and a master, which is a client's place too."""
 
-    def __init__(self, home, lease, lan):
+    def __init__(self, home, lease, lan, beside):
         installation = Installation(root=ROOT, parts=HADOOP.parent, jobs_jar=ROOT, cache=home, state=home / "state")
         self.distribution = find_distribution(installation, os.environ)
         self.home, self._lease = home, lease
@@ -273,7 +289,9 @@ class SecuredCluster:
         self.keytab = home / f"{USER}.keytab"
         self.conf_dir = home / "client"
         (home / "secret").write_text("a secret of the web servers")
+        self._beside = beside
         services = {"nn": [MASTER], "rm": [MASTER], "jhs": [MASTER], "dn": WORKERS, "nm": WORKERS, "HTTP": NAMES}
+        services |= {beside.principal: NAMES} if beside.principal else {}
         own = {
             home / f"{host}.keytab": [f"{service}/{host}" for service, hosts in services.items() if host in hosts]
             for host in NAMES
@@ -283,23 +301,28 @@ class SecuredCluster:
     def start(self):
         """All daemons, one kind after the other; a folder of the user's own is in the store then."""
         self.realm.start(self.nodes[MASTER], self._environment)
-        shared = of_all(self.distribution, [self._classes, self.conf_dir])
+        shared = {**of_all(self.distribution, [self._classes, self.conf_dir]), **self._beside.shared}
         write_site(self.conf_dir, shared)
         for host in NAMES:
             folder = self.home / host
-            own = of_daemons(folder, host, str(self.home / f"{host}.keytab"), self._java_options)
+            keytab = str(self.home / f"{host}.keytab")
+            own = {**of_daemons(folder, host, keytab, self._java_options), **self._beside.of_host(host, keytab)}
             write_site(folder / "conf", {**shared, **own}, self.certificates)
+            for name, text in self._beside.files(folder).items() if host == MASTER else ():
+                (folder / "conf" / name).write_text(text)
             for name in ("logs", "tmp"):
                 (folder / name).mkdir()
-        kinds = {kind.role: kind for kind in stack_of().daemons}
+        kinds = {kind.role: kind for kind in stack_of(self._beside.store).daemons}
         self._format(kinds["namenode"])
         for role in ("namenode", "datanode", "resourcemanager", "nodemanager"):
             self._start(kinds[role])
         for role in ("namenode", "datanode", "resourcemanager", "nodemanager"):
             self._wait(kinds[role])
         self._fill()
-        self._start(kinds["historyserver"])
-        self._wait(kinds["historyserver"])
+        for role in ("historyserver", *self._beside.roles):
+            self._start(kinds[role])
+        for role in ("historyserver", *self._beside.roles):
+            self._wait(kinds[role])
 
     def kinit(self, cache, *options):
         """Tickets of the user in a file."""
@@ -314,7 +337,16 @@ class SecuredCluster:
         assert done.returncode == 0, done.stderr
 
     def _fill(self):
-        """As the administrator, whom each daemon's principal is."""
+        for arguments in (
+            ["-mkdir", "-p", f"/user/{USER}", "/tmp", "/mr-history/tmp", "/mr-history/done"],
+            ["-chown", USER, f"/user/{USER}"],
+            ["-chmod", "755", "/mr-history"],
+            ["-chmod", "1777", "/tmp", "/mr-history/tmp"],
+        ):
+            self.administer("fs", *arguments)
+
+    def administer(self, *arguments, classes=""):
+        """Run Hadoop's command as the administrator, whom each daemon's principal is."""
         cache, starts = self.home / "admin-tickets", self._starts()
         command = [PROGRAMS["kinit"], "-k", "-t", str(self.home / f"{MASTER}.keytab"), "-c", str(cache), f"nn/{MASTER}"]
         self._do(command, self.realm.environment)
@@ -322,13 +354,7 @@ class SecuredCluster:
         hadoop = write_hadoop_command(
             self.home / "admin" / "hadoop", self.distribution, starts, conf_dir, stack_of().commands
         )
-        for arguments in (
-            ["-mkdir", "-p", f"/user/{USER}", "/tmp", "/mr-history/tmp", "/mr-history/done"],
-            ["-chown", USER, f"/user/{USER}"],
-            ["-chmod", "755", "/mr-history"],
-            ["-chmod", "1777", "/tmp", "/mr-history/tmp"],
-        ):
-            self._do([str(hadoop), "fs", *arguments], {"KRB5CCNAME": str(cache)})
+        self._do([str(hadoop), *arguments], {"KRB5CCNAME": str(cache), "HADOOP_CLASSPATH": classes})
 
     def _starts(self):
         options = (self._java_options, "-XX:+UseSerialGC")
@@ -342,7 +368,9 @@ class SecuredCluster:
     def _start(self, kind):
         for host in WORKERS if kind.on_workers else [MASTER]:
             layout = Layout(neutral=self.home / host)
-            node = NodeContext(EmbeddedSpec(), layout, host, MASTER)
+            node = NodeContext(
+                EmbeddedSpec(), layout, host, MASTER, classpath=self.distribution.classpath, programs=HADOOP.parent
+            )
             environment = {**self._environment, "HADOOP_CONF_DIR": str(node.conf_dir)}
             command = daemon_command(kind, self.distribution, self._starts(), node)
             after = command.index("-cp") + 1
@@ -363,11 +391,11 @@ class SecuredCluster:
 
 
 @contextmanager
-def secured_cluster(home: Path):
+def secured_cluster(home: Path, beside: Beside = Beside()):  # noqa: B008 - a value
     """It and all that runs on it goes at the scope's end."""
     with Lease(home / "state", "cluster") as lease:
         (lan,) = make_lans(NAMES, [None], home, lease, os.environ)
         (home / "secured").mkdir()
-        cluster = SecuredCluster(home / "secured", lease, lan)
+        cluster = SecuredCluster(home / "secured", lease, lan, beside)
         cluster.start()
         yield cluster

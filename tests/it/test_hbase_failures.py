@@ -1,8 +1,11 @@
 """Proves that whatever HBase can't go on without is named in one sentence, soon, and that nothing is left then."""
 
 import os
+import re
 import signal
 import time
+from contextlib import suppress
+from pathlib import Path
 
 import pytest
 
@@ -46,6 +49,8 @@ def test_a_clock_that_is_off_is_told_in_the_servers_own_words(place):
     ("role", "step", "name"),
     [
         ("zookeeper", "stage", "ZooKeeperServerMain"),
+        ("zookeeper", "run", "ZooKeeperServerMain"),
+        ("regionserver", "stage", "HRegionServer"),
     ],
 )
 def test_a_daemon_that_is_away_ends_the_trial(place, role, step, name):
@@ -58,6 +63,21 @@ def test_a_daemon_that_is_away_ends_the_trial(place, role, step, name):
     assert started.exit_code() == 1, started.text
     assert time.monotonic() - killed_s < SOON_S
     assert f"the {name} was killed by signal 9" in failed(place)
+
+
+def test_a_disk_that_is_full_is_named_while_lines_are_put(place):
+    medium = "{kind: memory, size: 2GiB}"
+    started = place.start("run", one_trial(place, "40MB", medium), "--out", "run")
+    started.until(r"trial 1/1 .* · stage( ·|\n)")
+    mounts = [line.split()[1] for line in Path("/proc/mounts").read_text().splitlines()]
+    (mounted,) = (point for point in mounts if re.fullmatch(r".*/assay-trial-\w+-disk", point))
+    with suppress(OSError), Path(mounted, "filler").open("wb", buffering=0) as filler:
+        while True:
+            filler.write(bytes(1 << 20))
+    full_s = time.monotonic()
+    assert started.exit_code() == 1, started.text
+    assert time.monotonic() - full_s < 3 * SOON_S
+    assert re.search(r"; the medium 'disk' has only [\d.]+ ([KM]i)?B of 2.0 GiB left$", failed(place))
 
 
 @pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])

@@ -1,6 +1,7 @@
-"""Proves on two real workers that a killed daemon of HBase is missed and costs no acknowledged line, or fails the trial."""
+"""Proves on real workers that a killed daemon of HBase is missed and costs no acknowledged line, or fails the trial."""
 
 import os
+import re
 
 import pytest
 
@@ -13,34 +14,84 @@ pytestmark = [
 ]
 
 
-def struck(place, fault, size="2MB", more="", code=0):
-    """The record of a trial with a fault; HBase misses a server after 6 s."""
+def run(place, nodes, size="2MB", properties="", fault="none", code=0):
+    """The records of trials on several nodes, by their fault; HBase misses a server after 6 s."""
     if os.geteuid():
         pytest.skip("only root may make namespaces")
     experiment = place.experiment(f"""
-experiment: struck
+experiment: nodes
 workloads: {{name: word-frequency, options: {{size: {size}, files: 2}}}}
 media:
   disk: {{kind: directory, path: {place.disk}}}
 store: hbase
-cluster: {{nodes: 2, memory_mb: 1536, vcores: 2}}
+cluster: {{nodes: {nodes}, memory_mb: 1536, vcores: 2}}
 replication: 2
 settings: small
 cache: warm
-hadoop: {{zookeeper.session.timeout: 6000{more}}}
+hadoop: {{zookeeper.session.timeout: 6000{properties}}}
 fault: {fault}
 """)
     place.assay("run", experiment, "--out", "run", code=code)
-    (record,) = place.records("run")
-    assert record.fault.struck_ms, record.error
-    return record
+    records = place.records("run")
+    assert place.left_over() == []
+    return records
+
+
+def struck(record, role, outcome=Outcome.PASS):
+    """What the fault of a trial did, which killed one daemon and lost no line of the input."""
+    assert record.outcome is outcome, (record.error, record.verdicts)
+    fault = record.fault
+    assert list(fault.processes) == [role]
+    assert fault.log
+    assert all(line.startswith(f"{role}: ") for line in fault.log)
+    assert fault.kept.taken > 0
+    assert fault.kept.missing == 0
+    return fault
 
 
 def test_a_region_server_that_is_killed_in_mid_job_costs_no_line(place):
-    record = struck(place, "{kill: regionserver, on: 2, at: map 25%}")
+    (record,) = run(place, 2, fault="{kill: regionserver, on: 2, at: map 25%}")
+    fault = struck(record, "regionserver")
+    assert (fault.job, fault.redundancy) == ("count", None)
+
+
+@pytest.mark.long
+def test_tables_are_spread_over_three_workers(place):
+    (record,) = run(place, 3)
     assert record.outcome is Outcome.PASS, (record.error, record.verdicts)
-    fault = record.fault
-    assert list(fault.processes) == ["regionserver"]
-    assert all(line.startswith("regionserver: ") for line in fault.log)
-    assert (fault.kept.taken > 0, fault.kept.missing, fault.redundancy) == (True, 0, None)
-    assert place.left_over() == []
+    staged = {
+        amount.subject: amount.value
+        for amount in record.amounts
+        if (amount.probe, amount.part, amount.series) == ("network", "staging", "hbase_rpc_to_server_bytes")
+    }
+    to = [staged[f"master > worker-{number}"] for number in (1, 2, 3)]
+    # Of four regions each server has one or two.
+    assert min(to) > 0.15 * sum(to)
+
+
+@pytest.mark.long
+def test_a_region_server_that_is_killed_in_mid_load_costs_no_line(place):
+    (record,) = run(place, 2, size="4MB", fault="{kill: regionserver, on: 2, at: staging 50%}")
+    fault = struck(record, "regionserver")
+    assert (fault.job, list(fault.progress)) == ("", ["staging"])
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("at", ["map 25%", "staging 50%"])
+def test_a_datanode_that_is_killed_takes_copies_with_it_and_no_line(place, at):
+    (record,) = run(place, 2, fault=f"{{kill: datanode, on: 2, at: {at}}}")
+    fault = struck(record, "datanode")
+    assert fault.redundancy.copies_lost > 0
+    assert fault.redundancy.missing_blocks == 0
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("sync", "outcome"), [("hflush", Outcome.PASS), ("skipped", Outcome.FAIL)])
+def test_lines_of_the_output_are_lost_with_a_server_where_its_log_was_skipped_alone(place, sync, outcome):
+    """Three of four reduces, one after the other, have put their lines then, none of which is in a file yet."""
+    properties = f", mapreduce.job.reduces: 4, mapreduce.job.running.reduce.limit: 1, hbase.assay.sync: {sync}"
+    fault = "{kill: regionserver, on: 2, at: reduce 75%}"
+    (record,) = run(place, 2, properties=properties, fault=fault, code=int(outcome is Outcome.FAIL))
+    struck(record, "regionserver", outcome)
+    wrong = [verdict.detail for verdict in record.verdicts if verdict.outcome is Outcome.FAIL]
+    assert any(re.search(r"[1-9]\d* missing", detail) for detail in wrong) == (outcome is Outcome.FAIL), wrong
