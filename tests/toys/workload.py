@@ -5,7 +5,7 @@ from tempfile import TemporaryDirectory
 
 from assay.model.dataset import Amounts, InputKind
 from assay.model.doubt import CheckResult, verdict
-from assay.model.engine import LaunchReport
+from assay.model.engine import HADOOP_JOBS, LaunchReport
 from assay.model.input import Input
 from assay.model.progress import Progress
 from assay.model.registry import WORKLOADS
@@ -41,7 +41,7 @@ class LineCount(BaseWorkload):
     verified = "the number is that of the lines"
     variants = {
         "plain": Variant(
-            about="one job", jobs=("line-count",), command="line-count",
+            about="one job", jobs=("line-count",), command="line-count", programs=(HADOOP_JOBS, "scans"),
             cost=Cost(jobs=1, seconds=Amounts(bytes=1e-8), disk_bytes=Amounts(bytes=2)),
         )
     }  # fmt: skip

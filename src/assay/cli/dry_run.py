@@ -174,7 +174,8 @@ def time_text(needs: Needs) -> str:
 
 def trial_line(trial: Trial, estimate: ResourceEstimate | None = None) -> str:
     """A trial's factors, but those that say nothing; of paths in options the last name; its time if records tell it."""
-    factors = {**trial.factors, "options": without_folders(trial.factors["options"])}
+    options = without_folders(trial.factors["options"])
+    factors = {**trial.factors, "variant": trial.workload.variant, "options": options}
     further = [f"{name}={level}" for name, level in trial.levels.items() if level != "default"]
     named = [value for name, value in factors.items() if name not in trial.levels and value not in _USUAL.get(name, ())]
     turn = "warm-up" if trial.warm_up else f"repetition {trial.repetition}"

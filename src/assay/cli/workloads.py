@@ -1,5 +1,6 @@
 """`assay workloads`: list and show what can be run."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import click
@@ -9,8 +10,8 @@ from rich.table import Table
 
 from assay.cli.context import json_option, open_console, print_json
 from assay.model.dataset import InputKind
-from assay.model.installed import working_pairs
-from assay.model.registry import WORKLOADS
+from assay.model.installed import variants_on, working_pairs
+from assay.model.registry import ENGINES, WORKLOADS
 from assay.model.trial import USUAL_ENGINE, USUAL_STORE
 from assay.plan.pairs import pairs_text
 from assay.report.words import print_line
@@ -67,7 +68,12 @@ def workload_json(name: str) -> dict[str, Any]:
         "verified": kind.verified,
         "runs_on": [{"engine": engine, "store": store} for engine, store in working_pairs(kind)],
         "variants": [
-            {"name": name, "about": variant.about, "jobs": list(variant.jobs)}
+            {
+                "name": name,
+                "about": variant.about,
+                "jobs": list(variant.jobs),
+                "engines": [engine for engine, of_engine in ENGINES.items() if name in variants_on(kind, of_engine)],
+            }
             for name, variant in kind.variants.items()
         ],
         "options": [
@@ -113,8 +119,11 @@ def print_workload(name: str, console: Console) -> None:
         print_line(console, f"{heading}: {shown[heading]}")
     pairs = [(pair["engine"], pair["store"]) for pair in shown["runs_on"]]
     print_line(console, f"runs on: {pairs_text(pairs) or 'no installed engine and store'}")
-    _print_table(console, ("variant", "about", "jobs"), [
-        (variant["name"], variant["about"], ", ".join(variant["jobs"])) for variant in shown["variants"]
+    variants = shown["variants"]
+    apart = len({tuple(variant["engines"]) for variant in variants}) > 1
+    _print_table(console, ("variant", "about", "jobs", *(["engines"] if apart else [])), [
+        (variant["name"], variant["about"], ", ".join(variant["jobs"]), *([", ".join(variant["engines"])] * apart))
+        for variant in variants
     ])  # fmt: skip
     if shown["options"]:
         rows = [(option["name"], option["default"] or "-", option["about"]) for option in shown["options"]]
@@ -125,7 +134,7 @@ def print_workload(name: str, console: Console) -> None:
 
 
 def _print_table(
-    console: Console, headings: tuple[str, ...], rows: list[tuple[str, str, str]], no_wrap: int = 0
+    console: Console, headings: tuple[str, ...], rows: Sequence[tuple[str, ...]], no_wrap: int = 0
 ) -> None:
     """Print a table whose first `no_wrap` columns are never wrapped."""
     table = Table(header_style="bold", padding=(0, 1, 0, 0))

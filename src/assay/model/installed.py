@@ -182,11 +182,17 @@ def _with_needed(name: str, user: str, above: tuple[str, ...], known: Mapping[st
     yield service
 
 
+def variants_on(kind: WorkloadKind, engine: EngineKind) -> list[str]:
+    """The names of a workload's variants that are written for what an engine runs, in their order."""
+    return [name for name, variant in kind.variants.items() if not engine.runs.isdisjoint(variant.programs)]
+
+
 def working_pairs(kind: WorkloadKind) -> list[tuple[str, str]]:
-    """The names of each installed engine and store that this workload runs on together."""
+    """The names of each installed engine and store that this workload runs on together, in one of its variants."""
     return [
         (engine, store)
         for engine, of_engine in ENGINES.items()
+        if variants_on(kind, of_engine)
         for store, of_store in STORES.items()
         if any(asks.program in of_engine.runs and asks.data in of_store.holds for asks in kind.runs_on)
     ]

@@ -158,11 +158,24 @@ class WorkloadSpec(Frozen):
     """How many copies of it run at once."""
     together: Annotated[tuple["WorkloadSpec", ...], Field(exclude_if=lambda specs: not specs)] = ()
     """Of a mix the workloads that run at once."""
+    variants: Annotated[Mapping[str, str], Field(exclude_if=lambda variants: not variants)] = {}
+    """The variants by the names of the experiment's engines, where it names none and these run different ones. They are
+    then one level of the factor `variant`, so that trials of these engines are compared."""
 
     @property
     def each(self) -> tuple["WorkloadSpec", ...]:
         """What it computes, each once: itself, or the workloads of a mix."""
         return self.together or (self,)
+
+    @property
+    def variant_level(self) -> str:
+        """Its variant as a level of that factor: `paper/rdd` where each engine runs its own."""
+        return "/".join(dict.fromkeys(self.variants.values())) or self.variant
+
+    def on(self, engine: str) -> "WorkloadSpec":
+        """What it is on an engine: in the variant that this runs, where each runs its own."""
+        together = tuple(spec.on(engine) for spec in self.together)
+        return self.model_copy(update={"variant": self.variants.get(engine, self.variant), "together": together})
 
     @property
     def jobs_at_once(self) -> int:
@@ -312,7 +325,7 @@ class Trial(Frozen):
         """The levels of this trial's factors, by the names that tables and reports use."""
         return {
             "workload": self.workload.name,
-            "variant": self.workload.variant,
+            "variant": self.workload.variant_level,
             "options": self.workload.own_but(self.levels),
             "dataset": self.dataset.name,
             "placement": self.placement.name,

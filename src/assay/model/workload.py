@@ -48,13 +48,15 @@ class Variant(Frozen):
     """A version of a workload's algorithm: what sets it apart, its jobs in their order, and what it needs.
 
     A job that is repeated until nothing changes stands once, with `...` after it. `command` is the jobs jar's, where
-    the jobs are Assay's own. Without a `cost` the workload estimates by itself.
+    the jobs are Assay's own. Without a `cost` the workload estimates by itself. `programs` are the sorts of programs
+    that it is written as: engines that run one of these run it.
     """
 
     about: str
     jobs: tuple[str, ...]
     command: str = ""
     cost: Cost | None = None
+    programs: tuple[str, ...] = (HADOOP_JOBS,)
 
 
 class Option(NamedTuple):
@@ -83,8 +85,8 @@ class WorkloadKind(Protocol):
     output has, by line or file; `verified` how that is judged, and against what. With `plain_output` that needs files
     that aren't compressed, written by reducers. `output_replication` is the Hadoop property that says how many copies
     the output has, by default one, where `dfs.replication` does not; else empty. It runs where the engine and the store
-    have what one of `runs_on` asks for. `result_kinds` declares which of the numbers that it reports of itself are
-    times or rates. `base` is the path in the store for all files of one run.
+    have what one of `runs_on` asks for, in a variant that is written for the engine. `result_kinds` declares which of
+    the numbers that it reports of itself are times or rates. `base` is the path in the store for all files of one run.
     """
 
     @property

@@ -171,7 +171,9 @@ class WorkloadEntry(Frozen):
     name: Annotated[str, Supported(lambda: list(WORKLOADS), "`assay workloads list` has what can run")] = ""
     """The computation; see [workloads](workloads.md). A mix has `together` in its place."""
     variant: str | None = None
-    """The version of the algorithm; the workload's first by default."""
+    """The version of the algorithm; by default the workload's first that is written for what the engine runs. Where
+    engines run different ones by default, they are one level of the factor, and trials of these engines are compared.
+    """
     options: Mapping[str, Text] = {}
     """Options of the workload. Numbers and booleans are read as text. Paths are relative to the folder of the
     experiment file."""

@@ -15,12 +15,12 @@ from assay.model.dataset import DATASET as THE_DATASET
 from assay.model.dataset import NO_DATASET, DatasetSpec
 from assay.model.doubt import Doubt
 from assay.model.errors import BadInputError, Mistakes
-from assay.model.installed import kinds_of, stack_of
+from assay.model.installed import kinds_of, stack_of, variants_on
 from assay.model.layout import Role
 from assay.model.medium import Options
 from assay.model.naming import nearest
 from assay.model.node_source import NodeSourceSpec
-from assay.model.registry import ENGINES, NODE_SOURCES, STORES
+from assay.model.registry import ENGINES, NODE_SOURCES, STORES, WORKLOADS
 from assay.model.store import names_store
 from assay.model.trial import (
     FACTORS,
@@ -194,7 +194,7 @@ def _workload(source: ExperimentSource, entry: WorkloadEntry, place: Place, voca
     needs_dataset = vocabulary.needs_dataset(entry.name, entry.options)
     if needs_dataset and not source.experiment.datasets:
         raise source.error_at(place, f"{entry.name} needs a dataset, and 'datasets' is missing")
-    options = dict(entry.options)
+    options, engines = dict(entry.options), source.experiment.engine
     for name, default in vocabulary.path_options.get(entry.name, {}).items():
         text = options.get(name, default)
         if names_store(text) and source.experiment.platform.ours:
@@ -207,15 +207,23 @@ def _workload(source: ExperimentSource, entry: WorkloadEntry, place: Place, voca
         if text and not stands_for_dataset and not names_store(text):
             with source.at(*place, "options"):
                 options[name] = str(source.absolute(text))
+    of_engines = {engine: entry.variant or _usual_variant(entry.name, engine, variants) for engine in engines}
     spec = WorkloadSpec(
         name=entry.name,
-        variant=entry.variant or variants[0],
+        variant=next(iter(of_engines.values())),
+        variants=of_engines if len({*of_engines.values()}) > 1 else {},
         options=options,
         hadoop={name: levels[0] for name, levels in entry.hadoop.items()},
     )
     with source.at(*place, "options"):
         vocabulary.check_workload(spec)
     return _Workload(spec, {name: all_ for name, all_ in entry.hadoop.items() if len(all_) > 1}, needs_dataset)
+
+
+def _usual_variant(workload: str, engine: str, variants: Sequence[str]) -> str:
+    """The first that is written for what an engine runs; the first of all where there is none, or nobody knows."""
+    known = workload in WORKLOADS and engine in ENGINES
+    return next(iter(variants_on(WORKLOADS[workload], ENGINES[engine]) if known else ()), variants[0])
 
 
 def _dataset(source: ExperimentSource, entry: DatasetEntry, at: int, vocabulary: Vocabulary) -> DatasetSpec:
@@ -360,7 +368,7 @@ def _node_source(source: ExperimentSource) -> NodeSourceSpec | None:
 def _axes(experiment: ExperimentFile, resolved: _Resolved, workload: _Workload) -> list[Axis]:
     """A workload alone, and all that it is combined with."""
     spec, properties = workload.spec, resolved.properties
-    own = Level(spec, {"workload": spec.name, "variant": spec.variant, "options": spec.own_but(properties)})
+    own = Level(spec, {"workload": spec.name, "variant": spec.variant_level, "options": spec.own_but(properties)})
     axes = [
         Axis(WORKLOAD, [own]),
         axis(DATASET, ((one, one.name) for one in (resolved.datasets if workload.needs_dataset else [NO_DATASET]))),
@@ -383,7 +391,7 @@ def _refuse_repeated(source: ExperimentSource, resolved: _Resolved, axes: Sequen
     """Levels that come twice; those of Hadoop's properties have been checked."""
     rename = "leave one out, or give it another name"
     workloads = [
-        " ".join([workload.spec.name, workload.spec.variant, workload.spec.own]).strip()
+        " ".join([workload.spec.name, workload.spec.variant_level, workload.spec.own]).strip()
         for workload in resolved.workloads
     ]
     of_keys: list[tuple[Place, str, list[str], str]] = [
@@ -422,7 +430,7 @@ def _trial(
 ) -> Trial:
     """A repetition of 0 is a warm-up."""
     level: dict[str, Any] = {name: one.value for name, one in combination.levels.items()}
-    workload: WorkloadSpec = level[WORKLOAD]
+    workload: WorkloadSpec = level[WORKLOAD].on(level["engine"])
     placement = level[PLACEMENT].among(resolved.roles[level["store"].kind, level["engine"]])
     settings: SettingsSpec = level[SETTINGS]
     further = [*resolved.properties, *([REPLICATION] if REPLICATION in level else [])]

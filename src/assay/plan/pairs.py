@@ -1,10 +1,12 @@
-"""Which engine and store a workload can run on: a plan with another pair is refused."""
+"""Which engine and store a workload and its variant can run on: a plan with another pair is refused."""
 
 from collections.abc import Iterable
 
-from assay.model.installed import working_pairs
-from assay.model.registry import WORKLOADS
-from assay.model.trial import Trial
+from assay.host.yaml_file import Place
+from assay.model.installed import variants_on, working_pairs
+from assay.model.registry import ENGINES, WORKLOADS
+from assay.model.trial import Trial, WorkloadSpec
+from assay.plan.experiment import ExperimentFile
 from assay.plan.source import ExperimentSource
 
 
@@ -20,15 +22,38 @@ def pairs_text(pairs: Iterable[tuple[str, str]]) -> str:
 
 
 def check_pairs(source: ExperimentSource, trials: Iterable[Trial]) -> None:
-    """Raises BadInputError, with its line, for the first workload that does not run on its trial's engine and store."""
+    """Raises BadInputError, with its line, for the first workload that does not run on its trial's engine and store.
+
+    So it does for a variant that is not written for the engine.
+    """
     key = next((name for name in ("engine", "store") if name in source.experiment.model_fields_set), "workloads")
-    named = ((spec.name, trial.engine, trial.store.kind) for trial in trials for spec in trial.workload.each)
-    for workload, engine, store in dict.fromkeys(named):
+    specs = ((spec, trial.engine, trial.store.kind) for trial in trials for spec in trial.workload.each)
+    distinct = {(spec.name, spec.variant, engine, store): spec for spec, engine, store in specs}
+    for (workload, variant, engine, store), spec in distinct.items():
         kind = WORKLOADS.get(workload)
-        pairs = working_pairs(kind) if kind is not None else [(engine, store)]
+        if kind is None:
+            continue
+        pairs = working_pairs(kind)
         if (engine, store) not in pairs:
             working = pairs_text(pairs)
             cure = f"it runs on {working}; name such a pair, or `exclude` this one" if pairs else "nothing here runs it"
             raise source.error_at(
                 [key], f"{workload} does not run on the engine {engine} with the store {store}; {cure}"
             )
+        written = variants_on(kind, ENGINES[engine])
+        if variant not in written:
+            raise source.error_at(
+                _place(source.experiment, spec),
+                f"the variant {variant} of {workload} does not run on the engine {engine}, which runs "
+                f"{' or '.join(written)}; name such a variant or none, or `exclude` this engine for it",
+            )
+
+
+def _place(experiment: ExperimentFile, spec: WorkloadSpec) -> Place:
+    """Where an experiment names a variant of a workload."""
+    for at, entry in enumerate(experiment.workloads):
+        for part, each in enumerate(entry.each):
+            if (each.name, each.variant) == (spec.name, spec.variant):
+                below = ["together", part] if entry.together else []
+                return ["workloads", at, *below, "variant"]
+    return ["workloads"]
