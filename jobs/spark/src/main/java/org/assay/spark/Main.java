@@ -1,0 +1,203 @@
+package org.assay.spark;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FileStatus;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.mapreduce.MRJobConfig;
+import org.apache.spark.SparkConf;
+import org.apache.spark.sql.SparkSession;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The entry point of {@code spark-submit assay-jobs-spark.jar}: picks the command, checks what was
+ * given, and runs it.
+ *
+ * <p>Exit codes: {@value #OK} with the output whole, {@value #FAILED} if a job failed, {@value
+ * #BAD_USAGE} if the arguments or the input can't be used. After a failure there is no output.
+ */
+public final class Main {
+  /** The output is whole. */
+  public static final int OK = 0;
+
+  /** A job of the application failed, or the cluster could not run it. */
+  public static final int FAILED = 1;
+
+  /** The arguments or the input can't be used. */
+  public static final int BAD_USAGE = 2;
+
+  /** Spark's property for the number of partitions that a shuffle makes. */
+  static final String PARALLELISM = "spark.default.parallelism";
+
+  private static final Logger LOG = LoggerFactory.getLogger(Main.class);
+  private static final String HADOOP = "spark.hadoop.";
+  private static final Set<String> NONE = Set.of();
+
+  private static final List<Command> COMMANDS =
+      List.of(
+          new Command("word-count-rdd", "how often each word occurs", NONE, WordCount::rdd),
+          new Command("word-count-dataframe", "the same in Spark SQL", NONE, WordCount::dataFrame));
+
+  private Main() {}
+
+  /** Runs a command and ends the process with its exit code. */
+  public static void main(String[] args) {
+    System.exit(run(new SparkConf(), args));
+  }
+
+  /** Runs a command with these settings of Spark and returns its exit code. */
+  public static int run(SparkConf conf, String... args) {
+    List<String> given = Arrays.asList(args);
+    if (given.isEmpty() || given.contains("--help") || given.contains("-h")) {
+      System.out.print(usage());
+      return OK;
+    }
+    for (Command command : COMMANDS) {
+      if (command.name().equals(args[0])) {
+        return run(conf, command, given.subList(1, given.size()));
+      }
+    }
+    System.err.println("assay: unknown command " + args[0] + "; --help lists the commands");
+    return BAD_USAGE;
+  }
+
+  private static int run(SparkConf conf, Command command, List<String> given) {
+    RunReport report = null;
+    try {
+      Arguments arguments = new Arguments(given, command.options());
+      Path file = arguments.report();
+      report = new RunReport(command.name(), arguments, file);
+      configure(conf, command, arguments.properties());
+      try (SparkSession spark = SparkSession.builder().config(conf).getOrCreate()) {
+        run(new Run(spark, arguments, report), command, report);
+      }
+      report.succeed();
+      return OK;
+    } catch (UsageException e) {
+      return fail(command, report, BAD_USAGE, e.getMessage());
+    } catch (IOException | RuntimeException e) {
+      LOG.error("{} failed", command.name(), e);
+      String badLine = badLine(e);
+      return badLine == null
+          ? fail(command, report, FAILED, firstLine(e))
+          : fail(command, report, BAD_USAGE, badLine);
+    }
+  }
+
+  private static void configure(SparkConf conf, Command command, Map<String, String> properties) {
+    conf.setIfMissing("spark.app.name", "assay " + command.name());
+    properties.forEach(
+        (name, value) -> conf.set(name.startsWith("spark.") ? name : HADOOP + name, value));
+    // Hadoop's word for it; only where it was given, as Hadoop has a default of its own.
+    String partitions = conf.get(HADOOP + MRJobConfig.NUM_REDUCES, "");
+    if (!partitions.isEmpty()) {
+      conf.setIfMissing(PARALLELISM, partitions);
+      conf.setIfMissing("spark.sql.shuffle.partitions", partitions);
+    }
+  }
+
+  private static void run(Run run, Command command, RunReport report)
+      throws IOException, UsageException {
+    requireInput(run.hadoop(), run.input());
+    requireAbsent(run.hadoop(), run.output());
+    SparkConf conf = run.context().getConf();
+    report.started(command.name(), conf.getAppId(), Settings.effective(conf, run.hadoop()));
+    run.context().sc().addSparkListener(new Progress());
+    Progress.say("job " + command.name() + " " + conf.getAppId() + " started");
+    boolean whole = false;
+    try {
+      command.run(run);
+      whole = true;
+    } finally {
+      if (!whole) {
+        run.deleteOutput();
+      }
+    }
+    Progress.say("job " + command.name() + " " + conf.getAppId() + " finished");
+  }
+
+  private static void requireInput(Configuration conf, String input)
+      throws UsageException, IOException {
+    org.apache.hadoop.fs.Path path = new org.apache.hadoop.fs.Path(input);
+    FileSystem files = path.getFileSystem(conf);
+    FileStatus[] matches = files.globStatus(path);
+    if (matches == null || matches.length == 0) {
+      throw new UsageException("input " + input + " does not exist; give a file or a directory");
+    }
+    long bytes = 0;
+    for (FileStatus match : matches) {
+      for (FileStatus file : files.listStatus(match.getPath())) {
+        bytes += file.getLen();
+      }
+    }
+    if (bytes == 0) {
+      throw new UsageException(
+          "input " + input + " is empty; give a file, or a directory of files");
+    }
+  }
+
+  private static void requireAbsent(Configuration conf, String output)
+      throws UsageException, IOException {
+    org.apache.hadoop.fs.Path path = new org.apache.hadoop.fs.Path(output);
+    if (path.getFileSystem(conf).exists(path)) {
+      throw new UsageException(
+          "output " + output + " already exists; delete it or give another output path");
+    }
+  }
+
+  /** What a task said of a line that it refused; null if this is about something else. */
+  private static String badLine(Throwable failure) {
+    String mark = BadLineException.class.getName() + ": ";
+    for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+      String said = String.valueOf(cause);
+      int at = said.indexOf(mark);
+      if (at >= 0) {
+        return "the input cannot be used: "
+            + said.substring(at + mark.length()).lines().findFirst().orElse("");
+      }
+    }
+    return null;
+  }
+
+  /** The first line of an exception: Spark adds stack traces of tasks and of itself. */
+  private static String firstLine(Throwable failure) {
+    return failure.toString().lines().findFirst().orElse("");
+  }
+
+  private static int fail(Command command, RunReport report, int exitCode, String error) {
+    System.err.println("assay " + command.name() + ": " + error);
+    try {
+      if (report != null) {
+        report.fail(error);
+      }
+    } catch (IOException e) {
+      System.err.println("assay " + command.name() + ": the report cannot be written: " + e);
+    }
+    return exitCode;
+  }
+
+  private static String usage() {
+    StringBuilder usage = new StringBuilder();
+    usage.append(
+        "Usage: spark-submit assay-jobs-spark.jar <command> [-D property=value ...] <input>"
+            + " <output> [options]\n\nCommands:\n");
+    for (Command command : COMMANDS) {
+      usage.append(String.format(Locale.ROOT, "  %-24s %s", command.name(), command.summary()));
+      command.options().stream().sorted().forEach(name -> usage.append(" [--" + name + "]"));
+      usage.append('\n');
+    }
+    return usage
+        .append("\nAll take --report FILE: a JSON report on the local disk.\n\nExample:\n")
+        .append("  spark-submit assay-jobs-spark.jar word-count-rdd -D mapreduce.job.reduces=4")
+        .append(" books counts --report counts.json\n")
+        .append("\nExit codes: 0 done, 1 a job failed, 2 the arguments or the input are wrong.\n")
+        .toString();
+  }
+}

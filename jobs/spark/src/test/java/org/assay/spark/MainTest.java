@@ -1,0 +1,77 @@
+package org.assay.spark;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import java.nio.file.Path;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class MainTest {
+  @TempDir Path directory;
+  private LocalRun local;
+
+  @BeforeEach
+  void writesAnInput() throws Exception {
+    local = new LocalRun(directory);
+    local.write("in/a", "one two");
+  }
+
+  @Test
+  void reportsTheApplicationAndItsSettings() throws Exception {
+    int code =
+        local.run(
+            "word-count-rdd",
+            "-Dspark.shuffle.compress=false",
+            "-D",
+            "dfs.replication=2",
+            local.path("in"),
+            local.path("out"),
+            "--report",
+            local.path("report.json"));
+    assertEquals(Main.OK, code, local.complaint());
+    JsonNode report = local.report("report.json");
+    assertEquals(1, report.get("schema").asInt());
+    assertTrue(report.get("succeeded").asBoolean());
+    JsonNode job = report.get("jobs").get(0);
+    assertEquals("word-count-rdd", job.get("name").asText());
+    assertTrue(job.get("id").asText().startsWith("local-"), job.toString());
+    JsonNode settings = report.get("settings");
+    assertEquals("false", settings.get("spark.shuffle.compress").asText());
+    assertEquals("2", settings.get("dfs.replication").asText());
+    assertEquals("true", settings.get("spark.shuffle.spill.compress").asText());
+    assertFalse(settings.has("spark.driver.host"), settings.toString());
+    assertEquals(3, local.parts("out").size());
+    assertTrue(local.news().matches("(?s).*assay: stage 1 \\S+ at \\S+ 100 %\n.*"), local.news());
+  }
+
+  @Test
+  void refusesWhatCanNotBeUsedBeforeAnythingIsWritten() throws Exception {
+    local.write("full/a", "x");
+    refuses("input .*none does not exist; give .*", "word-count-rdd", local.path("none"));
+    local.write("empty/a");
+    refuses("input .*empty is empty; give .*", "word-count-rdd", local.path("empty"));
+    refuses(
+        "unknown option --k=3; known are --report", "word-count-rdd", local.path("in"), "--k=3");
+    refuses("unknown command count; --help lists the commands", "count", local.path("in"));
+    assertEquals(Main.BAD_USAGE, local.run("word-count-rdd", local.path("in"), local.path("full")));
+    assertTrue(local.complaint().contains("already exists"), local.complaint());
+    assertTrue(local.exists("full/a"));
+  }
+
+  private void refuses(String complaint, String command, String input, String... options) {
+    String[] args = new String[3 + options.length];
+    args[0] = command;
+    args[1] = input;
+    args[2] = local.path("out");
+    System.arraycopy(options, 0, args, 3, options.length);
+    assertEquals(Main.BAD_USAGE, local.run(args));
+    assertTrue(
+        local.complaint().lines().anyMatch(line -> line.matches("assay.*: " + complaint)),
+        local.complaint());
+    assertFalse(local.exists("out"));
+  }
+}
