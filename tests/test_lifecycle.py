@@ -368,6 +368,19 @@ def test_a_plan_that_does_not_fit_is_refused_before_anything_starts():
     assert script.log == ["check cluster", "prepare dataset"]
 
 
+def test_a_medium_on_which_the_store_would_begin_no_block_is_refused_before_anything_starts():
+    small = a_trial().model_copy(update={"settings": SettingsSpec(name="large", properties={"dfs.blocksize": "1g"})})
+
+    @contextmanager
+    def parts(trial):
+        yield fake_setup(Script(), trial, free_bytes=1000 << 20)
+
+    with pytest.raises(BadInputError, match=r"medium 'disk' has 1000\.0 MiB free, and hdfs needs 1\.0 GiB there for any data: it "
+                       r"begins a block .* \(dfs.blocksize, 1\.0 GiB\); take a larger medium, or a lower value"):  # fmt: skip
+        check_needs(a_plan(small), parts, Silent())
+    check_needs(a_plan(), parts, Silent())
+
+
 @pytest.mark.parametrize(("jobs_bytes", "twice"), [(250, 2), (160, 1.6), (100, 1)])
 def test_a_store_s_input_and_an_output_as_large_need_the_room_that_it_takes(monkeypatch, jobs_bytes, twice):
     """Of the jobs' bytes 100 are input, in lines of 20, of which the store makes three times as many."""

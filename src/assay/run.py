@@ -26,6 +26,7 @@ from assay.model.platform import TrialKinds, TrialSetup
 from assay.model.progress import Progress, Silent
 from assay.model.record import Record, Status
 from assay.model.service import Stack
+from assay.model.store import least_rooms
 from assay.model.trial import MOST_DIRECTORIES, TOLERANCE_SHARE, Plan, ResourceEstimate, Trial
 from assay.plan.layout import unmet_share
 from assay.record.folder import RunFolder
@@ -134,6 +135,8 @@ def check_needs(plan: Plan, set_up: SetUp, progress: Progress, expected: Expecte
             if lack := _lack(trial, estimates_by_key[key], spaces):
                 cure = f"free some space, name a place on another disk, or take {_smaller(trial)}"
                 raise BadInputError(f"{lack}; {cure}", "media")
+            if lack := _lack_for_any(trial, setup.kinds, spaces):
+                raise BadInputError(f"{lack}; take a larger medium, or a lower value of that property", "media")
         several = (trial.cluster.nodes or 1) > 1
         free |= {name: (several and space.shared_free_bytes) or space.free_bytes for name, space in spaces.items()}
         for name, needed_bytes in _disk(trial, estimates_by_key[key]).items():
@@ -255,7 +258,21 @@ def _disk(trial: Trial, estimate: ResourceEstimate) -> dict[str, int]:
 def lack_of_room(trial: Trial, setup: TrialSetup) -> str | None:
     """Why a trial can't begin now: something has filled its media since the plan was checked; None where it can."""
     estimate = _estimate(trial, setup, Silent())
-    return _lack(trial, estimate, {medium.spec.name: medium.space() for medium in setup.platform.media()})
+    spaces = {medium.spec.name: medium.space() for medium in setup.platform.media()}
+    return _lack(trial, estimate, spaces) or _lack_for_any(trial, setup.kinds, spaces)
+
+
+def _lack_for_any(trial: Trial, kinds: TrialKinds, spaces: Mapping[str, Space]) -> str | None:
+    """Which medium has less free than its store wants before it takes the first byte."""
+    if not kinds.platform.ours:
+        return None
+    properties, nodes = {**trial.settings.properties, **trial.workload.hadoop}, trial.cluster.nodes or 1
+    for room in least_rooms(kinds.store, properties, nodes):
+        for name in {name: None for role in room.roles for name in trial.placement.roles.get(role, {})}:
+            if (free := spaces[name].free_bytes) < room.bytes:
+                has = f"medium {name!r} has {bytes_text(free)} free"
+                return f"{has}, and {trial.store.kind} needs {bytes_text(room.bytes)} there for any data: {room.why}"
+    return None
 
 
 def _lack(trial: Trial, estimate: ResourceEstimate, spaces: Mapping[str, Space]) -> str | None:

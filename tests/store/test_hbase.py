@@ -17,7 +17,15 @@ from assay.model.layout import Directory, Layout
 from assay.model.registry import STORES
 from assay.model.running_cluster import RunningCluster
 from assay.model.service import NodeContext
-from assay.model.store import Columnar, Files, output_properties, promise_while_staging, put_all, put_bytes
+from assay.model.store import (
+    Columnar,
+    Files,
+    least_rooms,
+    output_properties,
+    promise_while_staging,
+    put_all,
+    put_bytes,
+)
 from assay.node.local import LocalNode
 from assay.platform.daemon import last_words
 from assay.store.divided import DividedPlacer
@@ -323,6 +331,26 @@ def test_a_table_needs_more_room_than_files_and_most_for_short_lines():
     assert cells == pytest.approx([1.37, 2.12, 4.08, 4], abs=0.01)
     apart = {LOADED: "bulk", "hbase.assay.columns": "used-apart"}
     assert STORES["hbase"].space_factor(apart, 74) == 4
+
+
+MIB = 1 << 20
+
+
+@pytest.mark.parametrize(
+    ("properties", "nodes", "files_mib", "log_mib"),
+    [
+        ({}, 1, 128, 5 * 256),
+        ({"dfs.blocksize": "8m", "dfs.datanode.du.reserved": "16m"}, 1, 8 + 16, 5 * 16 + 16),
+        ({"hbase.regionserver.hlog.blocksize": "33554432"}, 1, 128, 5 * 32),
+        ({"dfs.replication": "2"}, 2, 128, 7 * 256),
+        ({}, 4, 128, 3 * 256),
+    ],
+)
+def test_a_store_wants_room_for_whole_blocks_of_files_and_of_open_logs(properties, nodes, files_mib, log_mib):
+    (files,) = least_rooms(STORES["hdfs"], properties, nodes)
+    assert (files.roles, files.bytes) == ({"input", "output"}, files_mib * MIB)
+    assert [room.bytes // MIB for room in least_rooms(STORES["hbase"], properties, nodes)] == [files_mib, log_mib]
+    assert max(room.bytes for room in least_rooms(STORES["hbase-to-hdfs"], properties, nodes)) == log_mib * MIB
 
 
 COUNTED = """\

@@ -239,6 +239,27 @@ def promise_while_staging(kind: "StoreKind", properties: Mapping[str, str], node
     return kind.promise(properties, nodes)
 
 
+class LeastRoom(NamedTuple):
+    """Bytes that must be free on each medium of some roles, and a clause that says what they are for."""
+
+    roles: frozenset[str]
+    bytes: int
+    why: str
+
+
+@runtime_checkable
+class Reserving(Protocol):
+    """What a kind of store also is that takes nothing where little is free, however little it is given."""
+
+    def least_rooms(self, properties: Mapping[str, str], nodes: int) -> Sequence[LeastRoom]:
+        """What must be free on a node's media before it takes the first byte; see `StoreKind.promise`."""
+
+
+def least_rooms(kind: "StoreKind", properties: Mapping[str, str], nodes: int) -> Sequence[LeastRoom]:
+    """What a kind of store wants to be free on a node's media before it takes the first byte."""
+    return kind.least_rooms(properties, nodes) if isinstance(kind, Reserving) else ()
+
+
 class StoreKind(Protocol):
     """A kind of store, as registered in STORES."""
 

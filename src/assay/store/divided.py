@@ -18,11 +18,13 @@ from assay.model.store import (
     TABLES,
     Columnar,
     Counting,
+    LeastRoom,
     Placer,
     Redundant,
     Store,
     Streaming,
     below,
+    least_rooms,
     output_properties,
     own_paths,
     promise_while_staging,
@@ -150,6 +152,11 @@ class Divided:
     def space_factor(self, properties: Mapping[str, str], line_bytes: float | None) -> float:
         """Return that of the store which takes more."""
         return max(STORES.find(name).space_factor(properties, line_bytes) for name in (self._of_input, self._of_output))
+
+    def least_rooms(self, properties: Mapping[str, str], nodes: int) -> Sequence[LeastRoom]:
+        """Return those of both."""
+        kinds = (STORES.find(name) for name in (self._of_input, self._of_output))
+        return [room for kind in kinds for room in least_rooms(kind, properties, nodes)]
 
     def open(self, cluster: RunningCluster) -> Store:
         return cluster.client(self.name, DividedStore)

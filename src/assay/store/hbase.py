@@ -1,22 +1,37 @@
 """HBase as a store: tables of lines on HDFS. The bytes that landed are those of block files, as for HDFS."""
 
 from collections.abc import Mapping, Sequence
+from math import ceil
 from typing import Literal
 
 from assay.model.fault import Redundancy
 from assay.model.layout import Directory, Layout
+from assay.model.naming import bytes_text
 from assay.model.record import Promise, Reach
 from assay.model.registry import STORES
 from assay.model.running_cluster import RunningCluster
-from assay.model.store import TABLES, Store
+from assay.model.store import TABLES, LeastRoom, Store, least_rooms
 from assay.model.trial import Landed
 from assay.store.divided import add_divided
 from assay.store.hbase_found import HbaseOptions
 from assay.store.hbase_service import ARCHIVE_FOLDER, HBASE, LOG, LOGS_FOLDER, OF_OUTPUT, TABLES_FOLDER
 from assay.store.hbase_tables import APART, COLUMNS, LOAD, POLICY, PUTS, SYNC, HbaseTables, table_path
-from assay.store.hdfs import HDFS_SERVICE, HdfsPlacer, WebHdfs, directories_of, is_apart
+from assay.store.hdfs import (
+    HDFS_SERVICE,
+    RESERVED,
+    HdfsPlacer,
+    WebHdfs,
+    block_bytes,
+    directories_of,
+    is_apart,
+    size_property,
+)
 
 _REACH: Mapping[str, Reach] = {"hsync": "drives", "hflush": "memory", "skipped": "one server"}
+_LOG_BLOCK = "hbase.regionserver.hlog.blocksize"
+"""The property of a log's blocks, which are twice as large as those of other files by default (`WALUtil`)."""
+_FURTHER_LOGS = 2
+"""Open logs beside one of each region server: HMaster's own, and that of `hbase:meta`."""
 _CELL_BYTES = 37
 """What a cell has beside its line: a key of 14 bytes, lengths, family, column, time and type (`KeyValue`)."""
 _CELLS_MOST = 4.0
@@ -80,6 +95,22 @@ class Hbase:
         cells_of_line = 2 if properties.get(COLUMNS) == APART else 1
         cells = 1 + cells_of_line * _CELL_BYTES / line_bytes if line_bytes else _CELLS_MOST
         return (3 if logged else 2) * cells
+
+    def least_rooms(self, properties: Mapping[str, str], nodes: int) -> Sequence[LeastRoom]:
+        """Return those of files, and what HDFS keeps free for the logs that servers have open from the beginning.
+
+        HDFS counts a whole block of each open file twice: the DataNode leaves it free (`getReservedForReplicas`), and
+        the NameNode has it scheduled (`chooseStorage4Block`).
+        """
+        of_files = least_rooms(STORES.find(HDFS_SERVICE.name), properties, nodes)
+        block = size_property(properties, _LOG_BLOCK, 2 * block_bytes(properties))
+        logs = ceil((nodes + _FURTHER_LOGS) * self.promise(properties, nodes).copies / nodes)
+        least = size_property(properties, RESERVED, 0) + (2 * logs - 1) * block
+        why = (
+            f"{logs} logs are open there at once, and for each HDFS keeps room for two blocks ({_LOG_BLOCK}, "
+            f"{bytes_text(block)}) but for the last, which takes one"
+        )
+        return (*of_files, LeastRoom(frozenset({LOG}), least, why))
 
     def open(self, cluster: RunningCluster) -> Store:
         return cluster.client(HBASE.name, HbaseTables)

@@ -20,6 +20,7 @@ from assay.model.errors import AssayError
 from assay.model.fault import Redundancy
 from assay.model.host_names import same_host
 from assay.model.layout import INPUT, NEUTRAL, OUTPUT, Directory, Layout, Role
+from assay.model.naming import bytes_text, lettered_size
 from assay.model.node import Connect
 from assay.model.record import Promise
 from assay.model.registry import SERVICES, STORES
@@ -36,7 +37,7 @@ from assay.model.service import (
     Timer,
     jmx_bean,
 )
-from assay.model.store import COMPRESSED_SUFFIXES, FILES, Store, StoredFile
+from assay.model.store import COMPRESSED_SUFFIXES, FILES, LeastRoom, Store, StoredFile
 from assay.model.trial import Landed
 from assay.model.value_bounds import MOST_LONG, ValueBounds
 from assay.store.hadoop_fs import PIECE_BYTES, HadoopFs
@@ -351,6 +352,9 @@ class HdfsPlacer:
 _RPC = "dfs.namenode.rpc-address"
 _COPIES = "dfs.replication"
 _SYNCED = "dfs.datanode.synconclose"
+BLOCK = "dfs.blocksize"
+_BLOCK_BYTES = 128 << 20
+RESERVED = "dfs.datanode.du.reserved"
 _LEAST_BLOCK = "dfs.namenode.fs-limits.min-block-size"
 _HEARTBEAT = "dfs.heartbeat.interval"
 # The lines of Hadoop 3's HttpServer2, DataXceiverServer, IPC server and DatanodeHttpServer.
@@ -398,6 +402,17 @@ def _properties(node: NodeContext) -> Mapping[str, str]:
         "dfs.datanode.data.dir": data_dirs(node.layout),
         _COPIES: "1",
     }
+
+
+def size_property(properties: Mapping[str, str], name: str, default: int) -> int:
+    """The bytes that a property says, in Hadoop's letters; the default where it says no number."""
+    size = lettered_size(properties.get(name, "").strip())
+    return default if size is None else int(size)
+
+
+def block_bytes(properties: Mapping[str, str]) -> int:
+    """How large a file's blocks are."""
+    return size_property(properties, BLOCK, _BLOCK_BYTES)
 
 
 def _starts(starts: ContainerStarts, _chosen: Mapping[str, str]) -> Mapping[str, str]:
@@ -463,12 +478,12 @@ HDFS_SERVICE = Service(
     costs=Costs(cluster_mb=600, worker_mb=200, disk_mb=50, cluster_s=4.0, worker_s=2.5),
     bounds={
         "dfs.bytes-per-checksum": ValueBounds(1),
-        "dfs.blocksize": ValueBounds(1, MOST_LONG, size=True),
+        BLOCK: ValueBounds(1, MOST_LONG, size=True),
         _LEAST_BLOCK: ValueBounds(0, MOST_LONG, size=True),
         _COPIES: ValueBounds(1, 512),  # dfs.replication.max
     },
     least_sizes={
-        "dfs.blocksize": LeastSize(
+        BLOCK: LeastSize(
             1 << 20,
             512,
             _LEAST_BLOCK,
@@ -530,6 +545,12 @@ class Hdfs:
     def space_factor(self, properties: Mapping[str, str], line_bytes: float | None) -> float:
         """Return 1: checksums are less than 1 %."""
         return 1.0
+
+    def least_rooms(self, properties: Mapping[str, str], nodes: int) -> Sequence[LeastRoom]:
+        """Return a whole block beside what DataNodes leave free: none is begun with less (`chooseStorage4Block`)."""
+        block = block_bytes(properties)
+        why = f"it begins a block only where a whole one fits ({BLOCK}, {bytes_text(block)})"
+        return (LeastRoom(frozenset({INPUT, OUTPUT}), size_property(properties, RESERVED, 0) + block, why),)
 
     def open(self, cluster: RunningCluster) -> Store:
         return cluster.client(HDFS_SERVICE.name, Store)
