@@ -8,6 +8,8 @@ from xml.etree import ElementTree
 import pytest
 
 from assay.model.doubt import DOUBTS
+from assay.model.engine import TaskFigure
+from assay.model.installed import engine_kind
 from assay.model.record import Amount, Series, SeriesKey, Status
 from assay.model.result import TrialResult
 from assay.model.trial import MediumSpec
@@ -251,6 +253,18 @@ def test_paths_add_up_to_the_jobs_and_the_bar_to_the_step():
     assert (spills, map_passes, reduce_passes, commits_put_off) == (30, 1, 1, None)
     assert most_fetched == pytest.approx(2000 / 1500)
     assert "hdd: 40.0 s" in words(path_bars([("hdd", seen, [path])]))
+
+
+def test_a_figure_without_a_stage_is_of_the_stage_where_it_is_greatest(monkeypatch):
+    figures = tuple(TaskFigure("slowest", stage, "cpu_ms", "skew") for stage in ("map", "reduce", "", "no such"))
+    kind = engine_kind("mapreduce")._replace(figures=figures)
+    monkeypatch.setattr("assay.report.charts.paths.engine_kind", lambda _: kind)
+    seen = the_tables()
+    longer = [attempt.model_copy(update={"cpu_ms": 1000 * number}) for number, attempt in enumerate(seen.attempts, 1)]
+    (path,) = job_paths(seen._replace(attempts=longer))
+    of_maps, of_reduces, of_either, of_none = path.figures
+    assert of_none is None
+    assert of_either == max(value for value in (of_maps, of_reduces) if value is not None)
 
 
 def test_paths_of_jobs_at_once_are_not_added_up():

@@ -171,7 +171,7 @@ class TaskFigure(NamedTuple):
     """A figure of a job that a report tells: its title, and the attribute of one stage's rows that it is of.
 
     `sum` and `most` are over the finer phases of all attempts, `skew` is the most over the median of the attempts that
-    succeeded.
+    succeeded. Without a stage it is of all stages; a skew is then that of the stage where it is greatest.
     """
 
     title: str

@@ -113,11 +113,19 @@ def _figure(figure: TaskFigure, job: JobRecord, tables: TrialTables) -> float | 
         if figure.how == "skew"
         else tables.phases
     )
-    rows = [one for one in own if (one.job, one.stage) == (job.id, figure.stage)]
-    values = [value for row in rows if (value := getattr(row, figure.attribute)) is not None]
+    by_stage: dict[str, list[float]] = {}
+    for row in own:
+        if (
+            row.job == job.id
+            and figure.stage in {"", row.stage}
+            and (value := getattr(row, figure.attribute)) is not None
+        ):
+            by_stage.setdefault(row.stage, []).append(value)
+    values = [value for stage_values in by_stage.values() for value in stage_values]
     match figure.how:
         case "skew":
-            return skew(values)
+            skews = [skew(stage_values) for stage_values in by_stage.values()]
+            return max((value for value in skews if value is not None), default=None)
         case "sum":
             return sum(values) if values else None
         case "most":

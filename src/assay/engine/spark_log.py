@@ -1,0 +1,474 @@
+"""Event logs of Spark applications: a JSON event in each line (Spark: EventLoggingListener, JsonProtocol).
+
+A log is a file, or since Spark 3 a folder `eventlog_v2_APPLICATION` of files `events_NUMBER_APPLICATION` that were
+begun one after the other (Spark: RollingEventLogFilesWriter); `events_NUMBER_APPLICATION.compact` stands for all files
+up to its own number, without the tasks of jobs that had ended (EventLogFileCompactor). Files may be compressed with
+zstd, LZ4 or Snappy (Spark: CompressionCodec), or with gzip by somebody else; what they are their first bytes tell.
+
+Logs are read as they stream, and lines that tell of no task, stage, job or executor are not parsed: plans of queries
+take most of some logs. A log that ends in the middle, or has damaged lines, gives what can be read of it.
+"""
+
+import gzip
+import io
+import re
+import struct
+import zlib
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from statistics import fmean
+from typing import Any, BinaryIO, NamedTuple, cast
+
+from pydantic_core import from_json
+
+from assay.engine.history import with_attempts
+from assay.engine.spark_tasks import COUNTERS, COUNTERS_GROUP, PHASES, SparkAttempt, attempt_of, stage_called, sums
+from assay.host.files import why
+from assay.model.doubt import Doubt, doubt_kind
+from assay.model.engine import HISTORY_INCOMPLETE, History, JobReference
+from assay.model.errors import AssayError
+from assay.model.record import JobRecord, Stage
+
+FOLDER_PREFIX = "eventlog_v2_"
+RUNNING_ENDING = ".inprogress"
+_EVENTS_FILE = re.compile(r"events_(\d+)_.+")
+_COMPACT_ENDING = ".compact"
+
+_ZSTD, _LZ4, _SNAPPY, _GZIP, _LZF = b"\x28\xb5\x2f\xfd", b"LZ4Block", b"\x82SNAPPY\0", b"\x1f\x8b", b"ZV"
+_SNAPPY_HEAD_BYTES = 16
+"""The mark and two numbers of the form's version (snappy-java: SnappyCodec)."""
+_LZ4_HEAD = struct.Struct("<8sBIII")
+"""The mark, method and level, and of the block the compressed and plain lengths and the checksum (lz4-java:
+LZ4BlockOutputStream)."""
+_LZ4_PLAIN = 0x10
+_MOST_BLOCK_BYTES = 64 << 20
+_PIECE_BYTES = 1 << 12
+"""Pieces in which zstd is decompressed: of a file that was cut short no more is lost."""
+_LONGEST_LINE = 64 << 20
+"""Longer lines are plans of queries."""
+_EVENT = re.compile(rb'\s*\{\s*"Event"\s*:\s*"([\w.$]+)"')
+_UNLIKE = (ValueError, LookupError, TypeError, AttributeError, OverflowError)
+"""What taking an event raises where it is not as Spark writes it."""
+_KNOWN = "3."
+_DISMISSED = "killed by driver"
+"""In the reason why an executor was removed that had nothing to do (dynamic allocation)."""
+_CONTAINER = re.compile(r"container_\w+")
+
+LOG_OF_OTHER_SPARK = doubt_kind(
+    "event-log-of-other-spark", "job", instrument="event-log",
+    when="an application's event log is of another version than Spark 3, or not of an application on YARN",
+    why="amounts may lack that such a Spark does not count; without YARN the executors' nodes, memory and local "
+    "directories are not those of containers",
+    cure="compare it only with applications that ran in the same way",
+)  # fmt: skip
+
+Event = tuple[str, Mapping[str, Any]]
+
+
+class Cut(Exception):  # noqa: N818 - not what went wrong but where a file ends
+    """A file ends in the middle, or is damaged from here on; it says how."""
+
+
+def read_application(log: Path | Iterable[bytes], job: JobReference) -> History:
+    """What an application's event log tells of it: the path of a file or rolled folder, or the pieces of a file.
+
+    With no id in `job` it is of whichever application the log is. What is missing is a doubt. Raises AssayError for
+    what is no event log, can't be read or decompressed, is of another application, or tells of no beginning.
+    """
+    application = Application()
+    subject = f"the event log of {job.id}" if job.id else "it"
+    attempts: list[SparkAttempt] = []
+    try:
+        with ExitStack() as opened:
+            content = EventLog(opened_files(log, opened) if isinstance(log, Path) else [_file_of(log)])
+            for kind, event in content:
+                attempt = application.take(kind, event)
+                if attempt is not None:
+                    attempts.append(attempt)
+    except OSError as error:
+        raise AssayError(f"{subject} can't be read: {why(error)}") from None
+    except ValueError as error:
+        raise AssayError(f"{subject} {error}") from None
+    if not application.id:
+        raise AssayError(f"{subject} has no event of an application's start; take the whole log")
+    if job.id not in {"", application.id}:
+        raise AssayError(f"{subject} is of {application.id}")
+    return application.history(job.name or application.name, _as_they_ended(attempts), content)
+
+
+def files_of(folder: Path) -> list[Path]:
+    """The files of a rolled log in their order, from the last compacted one on. Raises ValueError if there are none."""
+    named = [(int(match[1]), file) for file in folder.iterdir() if (match := _EVENTS_FILE.fullmatch(file.name))]
+    compacted = max((pair for pair in named if pair[1].name.endswith(_COMPACT_ENDING)), default=None)
+    kept = sorted(pair for pair in named if compacted is None or pair == compacted or pair[0] > compacted[0])
+    if not kept:
+        raise ValueError("has no file of events (events_1_...); name the folder that holds them")
+    return [file for _, file in kept]
+
+
+def opened_files(log: Path, opened: ExitStack) -> list[BinaryIO]:
+    """The open files of a log. Raises OSError, and ValueError for a folder without any."""
+    files = files_of(log) if log.is_dir() else [log]
+    return [opened.enter_context(file.open("rb")) for file in files]
+
+
+class EventLog:
+    """The events of a log's files, one after the other, of those kinds that are read; what it lacks is in `lacks`."""
+
+    def __init__(self, files: Iterable[BinaryIO]) -> None:
+        self._files = files
+        self.lacks: list[str] = []
+        self.garbled = 0
+
+    def __iter__(self) -> Iterator[Event]:
+        """Raises ValueError for what is no event log, or compressed in a way that can't be read; OSError."""
+        empty = True
+        for file in self._files:
+            lines = _Lines(file)
+            empty &= lines.empty
+            for line in lines:
+                if (event := self._event(line)) is not None:
+                    yield event
+            if lines.cut:
+                self.lacks.append(lines.cut)
+        if empty:
+            raise ValueError("is empty")
+
+    def _event(self, line: bytes) -> Event | None:
+        match = _EVENT.match(line)
+        if match is None:
+            self.garbled += bool(line.strip())
+            return None
+        kind = match[1].decode().rpartition(".")[2].removeprefix("SparkListener")
+        if kind not in READ:
+            return None
+        try:
+            return kind, from_json(line)
+        except ValueError:
+            self.garbled += 1
+            return None
+
+
+READ = frozenset({
+    "LogStart", "ApplicationStart", "ApplicationEnd", "EnvironmentUpdate", "JobStart", "JobEnd", "StageSubmitted",
+    "StageCompleted", "TaskStart", "TaskEnd", "ExecutorAdded", "ExecutorRemoved", "BlockUpdated",
+})  # fmt: skip
+"""The events that are read, without what their names begin with."""
+
+
+class _Lines:
+    """The lines of a file, decompressed; a last one without an end is none. `cut` says how the file ends too early."""
+
+    def __init__(self, file: Any) -> None:
+        self.cut = ""
+        start = file.peek(len(_LZ4))
+        self.empty = not start
+        pieces = _unpacked(file, start)
+        self._content: Any = file if pieces is None else io.BufferedReader(_Pieces(self._until_cut(pieces)), 1 << 16)
+        if pieces is None and start[:1] not in {b"", b"{"}:
+            raise ValueError(
+                f"is no event log of Spark, or compressed in a way that can't be read: it begins with {start[:8]!r}; "
+                "Spark compresses logs with zstd, lz4 or snappy (spark.eventLog.compression.codec)"
+            )
+
+    def __iter__(self) -> Iterator[bytes]:
+        while line := self._content.readline(_LONGEST_LINE):
+            if line.endswith(b"\n"):
+                yield line
+            elif len(line) < _LONGEST_LINE:
+                self.cut = self.cut or "its last line has no end"
+            else:
+                while (line := self._content.readline(_LONGEST_LINE)) and not line.endswith(b"\n"):
+                    pass
+
+    def _until_cut(self, pieces: Iterator[bytes]) -> Iterator[bytes]:
+        try:
+            yield from pieces
+        except (Cut, EOFError, OSError, zlib.error) as error:
+            self.cut = str(error) or "its end is missing"
+
+
+def _unpacked(file: BinaryIO, start: bytes) -> Iterator[bytes] | None:
+    """What a file holds, decompressed; None where it is plain. Raises ValueError for lzf."""
+    for mark, unpack in _UNPACK.items():
+        if start.startswith(mark):
+            return unpack(file)
+    if start.startswith(_LZF):
+        raise ValueError(
+            "is compressed with lzf, which can't be read; let Spark write logs with spark.eventLog.compression.codec "
+            "zstd, lz4 or snappy"
+        )
+    return None
+
+
+def _zstd(file: BinaryIO) -> Iterator[bytes]:
+    import pyarrow as pa
+
+    stream = pa.CompressedInputStream(file, "zstd")
+    yield from iter(lambda: stream.read(_PIECE_BYTES), b"")
+
+
+def _gzip(file: BinaryIO) -> Iterator[bytes]:
+    stream = gzip.GzipFile(fileobj=file)
+    yield from iter(lambda: stream.read(_PIECE_BYTES), b"")
+
+
+def _lz4(file: BinaryIO) -> Iterator[bytes]:
+    import pyarrow as pa
+
+    while head := file.read(_LZ4_HEAD.size):
+        if len(head) < _LZ4_HEAD.size:
+            raise Cut("it ends within a block")
+        mark, method, packed_bytes, plain_bytes, _ = _LZ4_HEAD.unpack(head)
+        if mark != _LZ4 or max(packed_bytes, plain_bytes) > _MOST_BLOCK_BYTES:
+            raise Cut("its compressed content is damaged")
+        block = _whole(file, packed_bytes)
+        if plain_bytes:
+            yield block if method & 0xF0 == _LZ4_PLAIN else bytes(pa.decompress(block, plain_bytes, "lz4_raw"))
+
+
+def _snappy(file: BinaryIO) -> Iterator[bytes]:
+    import pyarrow as pa
+
+    _whole(file, _SNAPPY_HEAD_BYTES)
+    while head := file.read(4):
+        if head == _SNAPPY[:4]:  # another stream begins
+            _whole(file, _SNAPPY_HEAD_BYTES - 4)
+            continue
+        packed_bytes = int.from_bytes(head, "big")
+        if len(head) < 4 or packed_bytes > _MOST_BLOCK_BYTES:
+            raise Cut("its compressed content is cut short or damaged")
+        block = _whole(file, packed_bytes)
+        yield bytes(pa.decompress(block, _plain_bytes(block), "snappy"))
+
+
+def _plain_bytes(block: bytes) -> int:
+    """How long a block of Snappy is when it is decompressed: a number of seven bits in a byte, the lowest first."""
+    length = 0
+    for place, byte in enumerate(block[:5]):
+        length |= (byte & 0x7F) << 7 * place
+        if byte < 0x80:
+            break
+    if length > _MOST_BLOCK_BYTES:
+        raise Cut("its compressed content is damaged")
+    return length
+
+
+def _whole(file: BinaryIO, length: int) -> bytes:
+    content = file.read(length)
+    if len(content) < length:
+        raise Cut("it ends within a block")
+    return content
+
+
+_UNPACK: Mapping[bytes, Callable[[BinaryIO], Iterator[bytes]]] = {
+    _ZSTD: _zstd, _LZ4: _lz4, _SNAPPY: _snappy, _GZIP: _gzip,
+}  # fmt: skip
+
+
+class _Pieces(io.RawIOBase):
+    """Pieces of bytes as a file."""
+
+    def __init__(self, pieces: Iterator[bytes]) -> None:
+        self._pieces = pieces
+        self._rest = b""
+
+    def readable(self) -> bool:
+        """They are read only."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """As much of the next piece as there is room for."""
+        while not self._rest:
+            piece = next(self._pieces, None)
+            if piece is None:
+                return 0
+            self._rest = piece
+        count = min(len(buffer), len(self._rest))
+        buffer[:count], self._rest = self._rest[:count], self._rest[count:]
+        return count
+
+
+def _file_of(pieces: Iterable[bytes]) -> BinaryIO:
+    return cast(BinaryIO, io.BufferedReader(_Pieces(iter(pieces)), 1 << 16))
+
+
+def _as_they_ended(attempts: Iterable[SparkAttempt]) -> list[SparkAttempt]:
+    """Each attempt once, by what was said of it last: a start, its end, and the loss of its output."""
+    by_id: dict[str, SparkAttempt] = {}
+    for attempt in attempts:
+        known = by_id.get(attempt.attempt)
+        # Of an output that was lost Spark repeats no metrics.
+        by_id[attempt.attempt] = (
+            known.model_copy(update={"lost": True, "reason": attempt.reason})
+            if attempt.lost and known is not None
+            else attempt
+        )
+    return list(by_id.values())
+
+
+class SeenStage(NamedTuple):
+    """A stage as it was submitted: Spark's name with its job's, its tasks, and whether it ended without a failure."""
+
+    name: str
+    tasks: int
+    whole: bool = False
+
+
+class Application:
+    """What the events of a log have told of its application so far. Times are milliseconds since the epoch."""
+
+    def __init__(self) -> None:
+        self.id = self.name = self.user = self.spark = self.master = ""
+        self.started_ms = self.finished_ms = self.last_ms = 0
+        self.succeeded = True
+        self.settings: Mapping[str, str] = {}
+        self.stages: dict[int, SeenStage] = {}
+        self.containers: dict[str, str] = {}
+        self.executors_lost: list[str] = []
+        self.executors_added_ms: list[int] = []
+        self.persisted = self.persisted_on_disk = False
+        self.unlike = 0
+        self._jobs: dict[int, int] = {}
+
+    def take(self, kind: str, event: Mapping[str, Any]) -> SparkAttempt | None:
+        """One event more: the attempt of a task that it is of, if any."""
+        try:
+            return self._take(kind, event)
+        except _UNLIKE:
+            self.unlike += 1
+            return None
+
+    def _take(self, kind: str, event: Mapping[str, Any]) -> SparkAttempt | None:
+        if kind in {"TaskStart", "TaskEnd"}:
+            return self._attempt(event)
+        if kind in {"StageSubmitted", "StageCompleted"}:
+            self._take_stage(event["Stage Info"], completed=kind == "StageCompleted")
+        elif kind == "JobStart":
+            self._jobs |= {stage: event["Job ID"] for stage in event["Stage IDs"] if stage not in self._jobs}
+            self.last_ms = max(self.last_ms, event.get("Submission Time", 0))
+        elif kind == "JobEnd":
+            self.succeeded = event["Job Result"]["Result"] == "JobSucceeded"
+            self.last_ms = max(self.last_ms, event.get("Completion Time", 0))
+        elif kind in {"ExecutorAdded", "ExecutorRemoved"}:
+            self._take_executor(kind, event)
+        elif kind == "LogStart":
+            self.spark = str(event["Spark Version"])
+        elif kind == "EnvironmentUpdate":
+            both = {**(event.get("Hadoop Properties") or {}), **event["Spark Properties"]}
+            self.settings = {str(name): str(value) for name, value in both.items()}
+            self.master = self.settings.get("spark.master", "")
+        elif kind == "ApplicationStart":
+            self.id, self.name = str(event.get("App ID", "")), str(event["App Name"])
+            self.user, self.started_ms = str(event.get("User", "")), event["Timestamp"]
+        elif kind == "ApplicationEnd":
+            self.finished_ms = event["Timestamp"]
+        return None
+
+    def _attempt(self, event: Mapping[str, Any]) -> SparkAttempt:
+        executor = str(event["Task Info"]["Executor ID"])
+        stage = self.stages.get(event["Stage ID"])
+        attempt = attempt_of(self.id, event, stage.name if stage else "", self.containers.get(executor, ""))
+        self.last_ms = max(self.last_ms, attempt.finished_ms, attempt.started_ms)
+        return attempt
+
+    def _take_stage(self, info: Mapping[str, Any], *, completed: bool) -> None:
+        number = info["Stage ID"]
+        tasks = max(int(info["Number of Tasks"]), self.stages[number].tasks if number in self.stages else 0)
+        name = f"job {self._jobs[number]}: {info['Stage Name']}" if number in self._jobs else str(info["Stage Name"])
+        self.stages[number] = SeenStage(name, tasks, completed and not info.get("Failure Reason"))
+        levels = [rdd.get("Storage Level") or {} for rdd in info.get("RDD Info") or []]
+        on_disk = any(level.get("Use Disk") for level in levels)
+        self.persisted_on_disk |= on_disk
+        self.persisted |= on_disk or any(level.get("Use Memory") or level.get("Use Off Heap") for level in levels)
+
+    def _take_executor(self, kind: str, event: Mapping[str, Any]) -> None:
+        executor = str(event["Executor ID"])
+        if kind == "ExecutorAdded":
+            info = event["Executor Info"]
+            named = [(info.get("Attributes") or {}).get("CONTAINER_ID", ""), *(info.get("Log Urls") or {}).values()]
+            found = next((match[0] for text in named if (match := _CONTAINER.search(str(text)))), "")
+            self.containers[executor] = found
+            self.executors_added_ms.append(int(event["Timestamp"]))
+        elif not self.finished_ms and _DISMISSED not in str(event.get("Removed Reason", "")):
+            self.executors_lost.append(f"executor {executor}: {event.get('Removed Reason', '')}".strip(": "))
+
+    @property
+    def deployment(self) -> str:
+        """Where it ran, in words; empty on YARN, and where that is not known."""
+        if self.master.startswith(("spark:", "local-cluster")):
+            return "on a standalone cluster"
+        if self.master.startswith("local"):
+            return "in local mode, within its driver"
+        return "" if self.master.startswith("yarn") or not self.master else f"on {self.master.partition(':')[0]}"
+
+    def history(self, name: str, attempts: list[SparkAttempt], log: EventLog) -> History:
+        """The whole application, as one job; `name` is its job's."""
+        done = {(attempt.stage, attempt.task) for attempt in attempts if attempt.state == "SUCCEEDED"}
+        failed = Counter(attempt.stage for attempt in attempts if attempt.state == "FAILED")
+        succeeded = Counter(stage for stage, _ in done)
+        stages = tuple(
+            # Of a stage that was cancelled, or is not known to have ended, no more tasks were needed than ended well.
+            Stage(
+                name=stage_called(number),
+                tasks=seen.tasks if seen.whole else succeeded[stage_called(number)],
+                failed_attempts=failed[stage_called(number)],
+            )
+            for number, seen in sorted(self.stages.items())
+        )
+        counted = {
+            COUNTERS_GROUP: sums(attempts, persisted=self.persisted),
+            "executors": {"added": len(self.executors_added_ms), "lost": len(self.executors_lost)},
+        }
+        record = JobRecord(
+            name=name, id=self.id, state=self._state(), submitted_ms=self.started_ms, started_ms=self.started_ms,
+            finished_ms=self.finished_ms or self.last_ms, stages=stages, phases=_averages(attempts), counters=counted,
+        )  # fmt: skip
+        history = with_attempts(record, attempts, COUNTERS)
+        return history.model_copy(update={"doubts": (*history.doubts, *self._doubts(log))})
+
+    def _state(self) -> str:
+        if not self.finished_ms:
+            return "UNKNOWN"
+        return "SUCCEEDED" if self.succeeded else "FAILED"
+
+    def lacks(self, log: EventLog) -> list[str]:
+        """What is missing in its log, in words."""
+        damaged = log.garbled + self.unlike
+        return [
+            *log.lacks,
+            *(
+                []
+                if self.finished_ms
+                else ["it has no end: it was cut short, or the application still ran or was killed"]
+            ),
+            *([f"{damaged} of its lines can't be read"] if damaged else []),
+        ]
+
+    def unusual(self) -> str:
+        """What is unlike Spark 3 on YARN, in words: another version, or where it ran."""
+        other = "" if not self.spark or self.spark.startswith(_KNOWN) else f"by Spark {self.spark}"
+        return " ".join(filter(None, (other, self.deployment)))
+
+    def _doubts(self, log: EventLog) -> Iterator[Doubt]:
+        if lacks := self.lacks(log):
+            yield HISTORY_INCOMPLETE.doubt(
+                f"the event log of {self.name} ({self.id}) is not whole: {'; '.join(lacks)}", self.id,
+                cure="take the log again when the application has ended",
+            )  # fmt: skip
+        if unusual := self.unusual():
+            yield LOG_OF_OTHER_SPARK.doubt(f"{self.name} ({self.id}) was run {unusual}", self.id)
+
+
+def _averages(attempts: Iterable[SparkAttempt]) -> dict[str, float]:
+    """Seconds of each phase, on average over the attempts that succeeded."""
+    spent: dict[str, list[float]] = {phase: [] for phase in PHASES}
+    for attempt in attempts:
+        if attempt.state == "SUCCEEDED":
+            begun_ms = attempt.started_ms
+            for phase, ended_ms in attempt.phase_ends():
+                spent[phase].append((ended_ms - begun_ms) / 1000)
+                begun_ms = ended_ms
+    return {phase: fmean(seconds) for phase, seconds in spent.items() if seconds}
