@@ -368,7 +368,7 @@ def _staged(setup: TrialSetup, store: Store, trial: Trial) -> StagedInput | None
 
 @contextmanager
 def _staging_struck(running: RunningPlatform, size_bytes: int, parts: TrialParts) -> Iterator[None]:
-    """The trial's fault may strike while so many bytes are put into the store; what it did is kept also when the trial fails."""
+    """The fault may strike while so many bytes are put; what it did is kept also when the trial fails."""
     if running.injector is None:
         yield
         return
