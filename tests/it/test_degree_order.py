@@ -1,4 +1,7 @@
-"""Proves that the variants in degree order run verified on a cluster and move exactly the records that they promise."""
+"""Proves that the variants in degree order run verified on a cluster and move exactly the records that they promise.
+
+Triangles by parts of the graph run beside them, with more parts than one.
+"""
 
 import numpy as np
 import pytest
@@ -11,6 +14,7 @@ pytestmark = [pytest.mark.it, pytest.mark.long]
 
 TASK = "org.apache.hadoop.mapreduce.TaskCounter"
 NAMES = [("triangles", "tuned"), ("clustering-coefficient", "intersect")]
+PARTITION = "{name: triangles, variant: partition, options: {edges-in-memory: 400}}"
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +40,7 @@ def test_degree_order(place, edges, after):
     workloads = ", ".join(f"{{name: {name}, variant: {variant}}}" for name, variant in NAMES)
     experiment = place.experiment(f"""
 experiment: degree-order
-workloads: [{workloads}]
+workloads: [{workloads}, {PARTITION}]
 datasets:
   - file: graph.txt
 media:
@@ -46,10 +50,13 @@ cache: warm
 """)
     place.assay("run", experiment, "--out", "run")
     found = {(record.trial.workload.name, record.trial.workload.variant): record for record in place.records("run")}
-    assert set(found) == set(NAMES)
+    assert set(found) == {*NAMES, ("triangles", "partition")}
     for record in found.values():
         assert record.status is Status.FINISHED, record.error
         assert {verdict.outcome for verdict in record.verdicts} == {Outcome.PASS}, record.verdicts
+    parts = found.pop(("triangles", "partition")).outputs[0].summary
+    assert (parts["edges"], parts["parts"] >= 3) == (len(edges), True)
+    for record in found.values():
         assert record.dataset.wedges_by_degree == wedges(after) == record.outputs[0].summary["wedges"]
     check_tuned_triangles(found["triangles", "tuned"], edges, after)
     check_lists(found["clustering-coefficient", "intersect"], edges, after, "corners")

@@ -52,12 +52,14 @@ def test_components(place, graph):
     found = results(place, graph, "components", ["paper", "tuned"])
     assert {told["components"] for told in found.values()} == {COMPONENTS}
     assert found["paper"]["iterations"] == ITERATIONS
+    assert found["tuned"]["iterations"] == 1
 
 
 @pytest.mark.long
 def test_triangles(place, graph):
-    found = results(place, graph, "triangles", ["paper", "tuned", "intersect"])
+    found = results(place, graph, "triangles", ["paper", "tuned", "intersect", "partition"])
     assert {told["triangles"] for told in found.values()} == {TRIANGLES}
+    assert found.pop("partition")["edges"] == EDGES
     wedges = {"paper": WEDGES_BY_ID, "tuned": WEDGES_BY_DEGREE, "intersect": WEDGES_BY_DEGREE}
     assert {variant: told["wedges"] for variant, told in found.items()} == wedges
 

@@ -68,11 +68,23 @@ def test_some_iterations_are_judged_by_what_lies_within_as_many_hops(hops):
         ("paper", {"from": "1"}, "has no option 'from'"),
         ("paper", {"iterations": "0"}, "iterations is '0', and must be a whole number from 1 on"),
         ("tuned", {"iterations": "2"}, "variant tuned has no part of a result"),
+        ("tuned", {"vertices-in-memory": "1"}, "vertices-in-memory is '1', and must be 0, or from 2 to 268435456"),
+        ("tuned", {"vertices-in-memory": "-2"}, "must be a whole number from 0 on"),
+        ("paper", {"vertices-in-memory": "9"}, "variant paper holds no vertices in memory"),
     ],
 )
 def test_options_are_refused(variant, options, complaint):
     with pytest.raises(BadInputError, match=complaint):
         Components(WorkloadSpec(name="components", variant=variant, options=options), "/base")
+
+
+def test_each_variant_gets_the_options_that_it_has():
+    def arguments(variant, **options):
+        return Components(WorkloadSpec(name="components", variant=variant, options=options), "/base").command_options()
+
+    assert arguments("paper", iterations="3") == ("--max-iterations=1000", "--iterations=3")
+    assert arguments("tuned") == ("--max-iterations=1000", "--vertices-in-memory=1000000")
+    assert arguments("tuned", **{"vertices-in-memory": "0"})[1] == "--vertices-in-memory=0"
 
 
 def test_stars_need_less_than_lists():

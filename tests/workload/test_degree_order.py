@@ -104,6 +104,29 @@ def test_the_counts_of_all_reduce_tasks_add_up(graph, told, variant):
         judged(Triangles, variant, graph, [b"0\t7"], told)
 
 
+def test_parts_of_a_graph_are_judged_by_triangles_and_edges(graph, told):
+    total = told["triangles"]
+    told = {"triangles": total, "edges": told["edges"], "parts": 1}
+    right = [b"0", str(total).encode()]
+    assert judged(Triangles, "partition", graph, right, told) is Outcome.PASS
+    assert judged(Triangles, "partition", graph, [b"1", right[1]], told) is Outcome.FAIL
+    assert judged(Triangles, "partition", graph, right, told | {"edges": 1}) is Outcome.FAIL
+
+
+@pytest.mark.parametrize(
+    ("variant", "edges", "complaint"),
+    [
+        ("tuned", "9", "variant tuned holds no part of the graph"),
+        ("partition", "0", "must be a whole number from 1 on"),
+        ("partition", "536870913", "must be at most 536870912"),
+    ],
+)
+def test_edges_in_memory_are_refused(variant, edges, complaint):
+    options = {"edges-in-memory": edges}
+    with pytest.raises(BadInputError, match=complaint):
+        Triangles(WorkloadSpec(name="triangles", variant=variant, options=options), "/base")
+
+
 def test_paper_leaves_one_number_only(graph, told):
     with pytest.raises(AssayError, match="should be one number"):
         judged(Triangles, "paper", graph, [b"0", str(told["triangles"]).encode()], told)

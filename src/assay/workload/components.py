@@ -1,7 +1,7 @@
 """Connected components: each vertex gets its component's smallest id.
 
 As the thesis has it (section 4.2, algorithm 2), and by alternating large-star and small-star (Kiveris et al.,
-Connected Components in MapReduce and Beyond, SoCC 2014). Both are iterative.
+Connected Components in MapReduce and Beyond, SoCC 2014) until one task's memory holds the rest. Both are iterative.
 """
 
 from assay.model.dataset import Amounts
@@ -11,17 +11,18 @@ from assay.workload.base import RECORD_S
 from assay.workload.graph import IDS, STAGED, VERIFY, Oracle, Values, VertexValues, iterations
 
 UNTIL_SETTLED = "until settled"
+_IN_MEMORY, _MOST_IN_MEMORY = "vertices-in-memory", 1 << 28
 # Social networks are small worlds; the number of iterations is the eccentricity of each component's smallest id.
 _LIKELY_ITERATIONS = 10
 
 
 class Components(VertexValues):
-    """Minima travel along edges as messages, or edges are turned into stars, until nothing changes."""
+    """Minima travel along edges as messages until nothing changes, or edges become stars until the rest fits."""
 
     summary = "gives each vertex the smallest id of its connected component"
     stresses = (
         "job starts and HDFS between jobs; `paper` reads, shuffles and writes the whole graph in each job, `tuned` "
-        "ever fewer pairs of ids"
+        "ever fewer pairs of ids, and little once one task's memory holds the vertices"
     )
     source = "thesis section 4.2, algorithm 2; tuned: Kiveris et al., SoCC 2014"
     result = "`vertex<TAB>component`, in `paper` followed by a flag and the neighbours"
@@ -37,13 +38,14 @@ class Components(VertexValues):
             cost=iterations(1 + _LIKELY_ITERATIONS),
         ),
         "tuned": Variant(
-            about="large-star and small-star alternate: few jobs whatever the diameter, and no neighbour lists",
-            jobs=("large-star 1", "small-star 1", "..."),
+            about="large-star and small-star alternate, until one reducer's memory holds the rest and contracts it",
+            jobs=("large-star 1", "small-star 1", "...", "contraction 1"),
             command="components-tuned",
-            # The first job sends each edge twice, as 18 bytes that are spilled and merged, and writes a line of 16 for
-            # each. On real graphs the later jobs send about one pair more for each edge and ten for each vertex.
+            # At most: without memory the first job sends each edge twice, as 18 bytes that are spilled and merged, and
+            # writes a line of 16 for each. On real graphs the later jobs send about one pair more for each edge and ten
+            # for each vertex.
             cost=Cost(
-                jobs=10,
+                jobs=3,
                 seconds=RECORD_S * Amounts(nodes=10, edges=3),
                 disk_bytes=2 * STAGED + (3 * 18 + 16) * IDS,
                 memory_bytes=VERIFY,
@@ -56,6 +58,10 @@ class Components(VertexValues):
             UNTIL_SETTLED, "end after this many, with the smallest ids within as many hops; variant `paper` only"
         ),
         "max-iterations": Option("1000", "fail if vertices still change after this many"),
+        _IN_MEMORY: Option(
+            "1000000",
+            "that a task may hold to contract what it reads, 60 bytes each; 0 for stars alone; variant `tuned` only",
+        ),
     }
 
     def read_options(self) -> None:
@@ -67,9 +73,16 @@ class Components(VertexValues):
                 raise self.options.refusal(
                     "iterations", f"left out: variant {self.spec.variant} has no part of a result"
                 )
+        self._held = self.options.count(_IN_MEMORY, least=0)
+        if self._held == 1 or self._held > _MOST_IN_MEMORY:
+            raise self.options.refusal(_IN_MEMORY, f"0, or from 2 to {_MOST_IN_MEMORY}")
+        if _IN_MEMORY in self.spec.options and self.spec.variant != "tuned":
+            raise self.options.refusal(_IN_MEMORY, f"left out: variant {self.spec.variant} holds no vertices in memory")
 
     def command_options(self) -> tuple[str, ...]:
         bound = f"--max-iterations={self._most}"
+        if self.spec.variant == "tuned":
+            return (bound, f"--{_IN_MEMORY}={self._held}")
         return (bound,) if self._iterations is None else (bound, f"--iterations={self._iterations}")
 
     def likely_jobs(self) -> float | None:

@@ -2,13 +2,13 @@
 
 import numpy as np
 
-from assay.model.dataset import Amounts
+from assay.model.dataset import Amounts, Graph
 from assay.model.doubt import CheckResult, verdict
 from assay.model.engine import LaunchReport
 from assay.model.errors import AssayError
 from assay.model.registry import WORKLOADS
 from assay.model.store import Store
-from assay.model.workload import Cost, Variant
+from assay.model.workload import Cost, Option, Variant
 from assay.workload.base import RECORD_S, counters_agree
 from assay.workload.graph import (
     EDGES,
@@ -23,12 +23,15 @@ from assay.workload.graph import (
 
 # A triad is a line of two ids and a flag in HDFS, and a binary record that is spilled and once merged on each side.
 _TRIAD_LINE_BYTES, _TRIAD_SHUFFLE_BYTES = 20, 3 * 26
+# An edge in the blocks that `partition` ships, of ids that differ little from one to the next.
+_BLOCK_BYTES = 8
+_IN_MEMORY, _MOST_IN_MEMORY = "edges-in-memory", 1 << 29
 # What the job that closes the triads holds in HDFS and in its spills at once.
 _BY_ID, _BY_DEGREE = Amounts(edges=1, wedges_by_id=1), Amounts(edges=1, wedges_by_degree=1)
 
 
 class Triangles(GraphWorkload):
-    """Open triads are listed at their lowest vertex, then closed by edges, then added up."""
+    """Open triads are listed at their lowest vertex and closed by edges, or lists or parts of the graph intersected."""
 
     summary = "counts the triangles: triples of vertices that are all connected"
     stresses = "HDFS and the shuffle, with a record for each open triad; little computing"
@@ -36,7 +39,7 @@ class Triangles(GraphWorkload):
     result = "one line with the number in `paper`; in the other variants a line per reduce task, to be added up"
     verified = (
         "the number equals NetworKit's count of triangles; the jobs' counters of vertices, edges and open triads "
-        "equal numpy's"
+        "equal numpy's (in `partition` of edges)"
     )
     variants = {
         "paper": Variant(
@@ -62,7 +65,31 @@ class Triangles(GraphWorkload):
             command="triangles-intersect",
             cost=directed(3, EDGES, SHIPPED_BYTES * EDGES, lists=True),
         ),
+        "partition": Variant(
+            about="one job: reducers hold parts of the graph in memory; each counts the triangles among three parts",
+            jobs=("counting",),
+            command="triangles-partition",
+            cost=Cost(
+                jobs=1,
+                seconds=RECORD_S * EDGES,
+                disk_bytes=2 * STAGED + 3 * _BLOCK_BYTES * EDGES,
+                memory_bytes=VERIFY,
+            ),
+        ),
     }
+
+    known_options = {
+        _IN_MEMORY: Option(
+            "4000000",
+            "that a reducer may hold, 30 bytes each: a larger graph is cut into parts; variant `partition` only",
+        ),
+    }
+
+    def read_options(self) -> None:
+        if self.options.count(_IN_MEMORY) > _MOST_IN_MEMORY:
+            raise self.options.refusal(_IN_MEMORY, f"at most {_MOST_IN_MEMORY}")
+        if _IN_MEMORY in self.spec.options and self.spec.variant != "partition":
+            raise self.options.refusal(_IN_MEMORY, f"left out: variant {self.spec.variant} holds no part of the graph")
 
     def verify(self, store: Store, report: LaunchReport) -> tuple[CheckResult, ...]:
         lines = [line.strip() for line in store.lines(self.output_path) if line]
@@ -73,9 +100,6 @@ class Triangles(GraphWorkload):
         oracle = Oracle(graph := self.input.graph())
         total, expected = sum(map(int, lines)), oracle.triangles
         counted = report.result.get("triangles")
-        # In `paper` an open triad is a pair of edges with the same lower end.
-        leaving = np.unique(graph.edges[:, 0], return_counts=True)[1]
-        by_smallest = {"edges": len(graph.edges), "wedges": int((leaving * (leaving - 1) // 2).sum())}
         return (
             verdict(
                 "triangles equal NetworKit's count",
@@ -83,8 +107,17 @@ class Triangles(GraphWorkload):
                 detail=f"{total} in the output, {expected} expected",
             ),
             verdict("counter equals output", passed=counted == total, detail=f"counter {counted}, output {total}"),
-            counters_agree(report, by_smallest) if by_id else degree_order_counters(oracle, report),
+            self._judge_counters(oracle, graph, report),
         )
+
+    def _judge_counters(self, oracle: Oracle, graph: Graph, report: LaunchReport) -> CheckResult:
+        if self.spec.variant == "partition":
+            return counters_agree(report, {"edges": len(graph.edges)})
+        if self.spec.variant != "paper":
+            return degree_order_counters(oracle, report)
+        # An open triad is a pair of edges with the same lower end.
+        leaving = np.unique(graph.edges[:, 0], return_counts=True)[1]
+        return counters_agree(report, {"edges": len(graph.edges), "wedges": int((leaving * (leaving - 1) // 2).sum())})
 
 
 WORKLOADS.add("triangles", Triangles, place=1)

@@ -23,6 +23,7 @@ import org.assay.jobs.mutualfriends.TunedMutualFriends;
 import org.assay.jobs.normalise.Normalise;
 import org.assay.jobs.pagerank.PageRank;
 import org.assay.jobs.triangles.IntersectTriangles;
+import org.assay.jobs.triangles.PartitionTriangles;
 import org.assay.jobs.triangles.Triangles;
 import org.assay.jobs.triangles.TunedTriangles;
 import org.assay.jobs.wordfrequency.WordFrequency;
@@ -67,6 +68,7 @@ public final class Main {
     workloads.add(new Triangles());
     workloads.add(new TunedTriangles());
     workloads.add(new IntersectTriangles());
+    workloads.add(new PartitionTriangles());
     workloads.add(new ClusteringCoefficient());
     workloads.addAll(List.of(KMeans.paper(), KMeans.tuned()));
     workloads.addAll(List.of(PageRank.paper(), PageRank.tuned()));

@@ -1,6 +1,7 @@
 package org.assay.jobs.components;
 
 import java.io.IOException;
+import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.io.LongWritable;
 import org.apache.hadoop.io.NullWritable;
@@ -35,41 +36,87 @@ import org.assay.jobs.graph.VertexPair;
  * <p>The shuffle carries pairs of 16 bytes and no values, sorted by both vertices and grouped by
  * the first: a group's smallest neighbour comes first, and no neighbours are held in memory. Equal
  * pairs, which come from different stars, are sets' elements: the combiner keeps one of each.
+ *
+ * <p>Maps of the first job may contract their pairs before they send them: each vertex of a bounded
+ * number is then sent once, with the smallest that it is connected to.
  */
 final class StarJob {
   private static final String LARGE = "assay.components.large-star";
+  private static final String VERTICES_IN_MEMORY = "assay.components.vertices-in-memory";
 
   private StarJob() {}
 
-  static void configure(Job job, boolean large, boolean first, Path input, Path output)
+  /**
+   * Sets up a job from the graph, if it is the first, or from the lines of another one.
+   *
+   * @param mostVertices how many a map may hold to contract its pairs; 0 to send them as they are
+   */
+  static void configure(
+      Job job, boolean large, int mostVertices, boolean first, Path input, Path output)
       throws IOException {
-    job.getConfiguration().setBoolean(LARGE, large);
-    job.setMapperClass(first ? EdgeMapper.class : PairMapper.class);
-    job.setCombinerClass(UniqueCombiner.class);
+    configureMap(job, large, mostVertices, first);
     job.setPartitionerClass(FirstPartitioner.class);
     job.setGroupingComparatorClass(FirstGrouping.class);
     job.setReducerClass(large ? LargeReducer.class : SmallReducer.class);
+    configurePaths(job, input, output);
+  }
+
+  /** Sets up the map side, whose pairs are of a larger vertex and a smaller one or itself. */
+  static void configureMap(Job job, boolean large, int mostVertices, boolean first) {
+    job.getConfiguration().setBoolean(LARGE, large);
+    job.getConfiguration().setInt(VERTICES_IN_MEMORY, mostVertices);
+    job.setMapperClass(first ? EdgeMapper.class : PairMapper.class);
+    job.setCombinerClass(UniqueCombiner.class);
     job.setMapOutputKeyClass(VertexPair.class);
     job.setMapOutputValueClass(NullWritable.class);
+  }
+
+  /** Sets up what is read, and that lines are written. */
+  static void configurePaths(Job job, Path input, Path output) throws IOException {
     job.setOutputKeyClass(NullWritable.class);
     job.setOutputValueClass(Text.class);
     FileInputFormat.addInputPath(job, input);
     FileOutputFormat.setOutputPath(job, output);
   }
 
+  /** What a task holds vertices in, null if it may hold none. */
+  static Forest forest(Configuration conf) {
+    int mostVertices = conf.getInt(VERTICES_IN_MEMORY, 0);
+    return mostVertices == 0 ? null : new Forest(mostVertices);
+  }
+
   /** Shows the smaller vertex to the larger one, and in a large-star also the other way round. */
   private abstract static class StarMapper
       extends Mapper<LongWritable, Text, VertexPair, NullWritable> {
     private final VertexPair pair = new VertexPair();
+    private Forest forest;
     private boolean large;
     private long sent;
 
     @Override
     protected final void setup(Context context) {
       large = context.getConfiguration().getBoolean(LARGE, false);
+      forest = forest(context.getConfiguration());
     }
 
-    final void show(long smaller, long larger, Context context)
+    final void take(long smaller, long larger, Context context)
+        throws IOException, InterruptedException {
+      if (forest == null) {
+        show(smaller, larger, context);
+      } else if (!forest.join(smaller, larger)) {
+        release(context);
+        forest.join(smaller, larger);
+      }
+    }
+
+    private void release(Context context) throws IOException, InterruptedException {
+      for (int at = 0; at < forest.size(); at++) {
+        show(forest.smallest(at), forest.vertex(at), context);
+      }
+      forest.clear();
+    }
+
+    private void show(long smaller, long larger, Context context)
         throws IOException, InterruptedException {
       send(larger, smaller, context);
       if (large && smaller != larger) {
@@ -85,7 +132,10 @@ final class StarJob {
     }
 
     @Override
-    protected final void cleanup(Context context) {
+    protected final void cleanup(Context context) throws IOException, InterruptedException {
+      if (forest != null) {
+        release(context);
+      }
       context.getCounter(StarCounter.SENT).increment(sent);
     }
   }
@@ -98,7 +148,7 @@ final class StarJob {
     protected void map(LongWritable offset, Text line, Context context)
         throws IOException, InterruptedException {
       edge.read(line);
-      show(edge.smaller(), edge.larger(), context);
+      take(edge.smaller(), edge.larger(), context);
     }
   }
 
@@ -111,7 +161,7 @@ final class StarJob {
         throws IOException, InterruptedException {
       scanner.reset(line);
       long larger = next();
-      show(next(), larger, context);
+      take(next(), larger, context);
     }
 
     private long next() throws IOException {

@@ -2,6 +2,7 @@ package org.assay.jobs.driver;
 
 import java.io.IOException;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.mapreduce.Counters;
@@ -41,6 +42,16 @@ public final class JobSequence implements AutoCloseable {
   /** A path for an intermediate file or directory. */
   public Path intermediate(String name) {
     return new Path(work, name);
+  }
+
+  /** The bytes of an input's files, as their store has them; 0 if it doesn't tell. */
+  public long bytes(Path input) throws IOException {
+    FileSystem store = input.getFileSystem(conf);
+    long bytes = 0;
+    for (FileStatus match : store.globStatus(input)) {
+      bytes += store.getContentSummary(match.getPath()).getLength();
+    }
+    return bytes;
   }
 
   /** Deletes an intermediate that no later job reads. */

@@ -26,6 +26,9 @@ import org.junit.jupiter.params.provider.CsvSource;
 class IterativeWorkloadsTest {
   private static final long FAR = 1L << 62;
 
+  /** Stars alone. */
+  private static final String NO_MEMORY = "--vertices-in-memory=0";
+
   @TempDir Path directory;
   private LocalRun local;
 
@@ -101,7 +104,7 @@ class IterativeWorkloadsTest {
 
   @Test
   void starsTakeTwoJobsToSeeThatNothingChanges() throws Exception {
-    run(2, new String[] {"0\t1", "0\t2", "0\t3", "5\t6", "9"}, "components-tuned");
+    run(2, new String[] {"0\t1", "0\t2", "0\t3", "5\t6", "9"}, "components-tuned", NO_MEMORY);
     assertEquals(2, result("iterations"));
     assertEquals("large-star 1", jobs().get(0).get("name").asText());
     assertEquals("small-star 1", jobs().get(1).get("name").asText());
@@ -115,7 +118,8 @@ class IterativeWorkloadsTest {
       edges.add(Math.min(i * 37 % 101, next) + "\t" + Math.max(i * 37 % 101, next));
     }
     String[] lines = edges.toArray(new String[0]);
-    assertEquals(new NaiveAnswers(lines).components(), run(2, lines, "components-tuned"));
+    assertEquals(
+        new NaiveAnswers(lines).components(), run(2, lines, "components-tuned", NO_MEMORY));
     assertTrue(result("iterations") <= 14, () -> result("iterations") + " jobs");
   }
 
@@ -123,7 +127,7 @@ class IterativeWorkloadsTest {
   void theFirstJobSendsEachEdgeTwiceAndTheCombinerDropsEqualPairs() throws Exception {
     String[] edges = RandomGraph.of(6, 30, 0.2).lines(6);
     NaiveAnswers naive = new NaiveAnswers(edges);
-    run(1, edges, "components-tuned");
+    run(1, edges, "components-tuned", NO_MEMORY);
     long sent = naive.degreeSum() + naive.loneVertices();
     String group = "org.assay.jobs.components.StarCounter";
     assertEquals(sent, jobs().get(0).get("counters").get(group).get("SENT").asLong());

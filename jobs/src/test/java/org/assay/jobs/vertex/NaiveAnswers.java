@@ -12,10 +12,10 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 
 /** Answers for each vertex of a small graph, the slow way, on its adjacency sets. */
-final class NaiveAnswers {
+public final class NaiveAnswers {
   private final SortedMap<Long, SortedSet<Long>> neighbours = new TreeMap<>();
 
-  NaiveAnswers(String... canonicalLines) {
+  public NaiveAnswers(String... canonicalLines) {
     for (String line : canonicalLines) {
       String[] fields = line.split("\t", -1);
       long first = Long.parseLong(fields[0]);
@@ -66,7 +66,7 @@ final class NaiveAnswers {
   }
 
   /** The smallest vertex of each one's component. */
-  SortedMap<Long, Long> components() {
+  public SortedMap<Long, Long> components() {
     SortedMap<Long, Long> components = new TreeMap<>();
     for (long vertex : neighbours.keySet()) {
       distances(List.of(vertex))
