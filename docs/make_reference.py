@@ -47,7 +47,7 @@ from assay.model.scale import DriveSeen, HeartbeatsSeen, LinkSeen, ScaleCheck, S
 from assay.model.trial import Landed, NoisePrior, Plan, SiteShape, Trial
 from assay.report.bias import BIASES
 from assay.report.run_summary import AnswerSummary, RunSummary
-from assay.triage.ranking import Batch, CheaperChange, DriveUse, JobRow
+from assay.triage.ranking import Batch, CheaperChange, DriveUse, JobRow, RuleOfOthers
 
 REFERENCE = Path(__file__).parent / "reference"
 
@@ -184,7 +184,7 @@ _MODELS: Mapping[str, type[Frozen]] = {
     for model in (
         Amount, AnswerSummary, Batch, CacheUse, CheaperChange, CheckedDataset, DeviceReport, DeviceRequests, Doubt,
         DriveReports, DriveSeen, DriveUse, DryRun, FaultReport, GraphFacts, HeartbeatsSeen, JobRecord, JobRow, Kept, Landed, LimitUse, LinkSeen, NoisePrior, Output, Plan,
-        PlannedTrial, Promise, Record, Redundancy, Room, RunSummary, Sample, ScaleCheck, ScaleReport, ScaleSeen, SiteShape, Stage, Step,
+        PlannedTrial, Promise, Record, Redundancy, Room, RuleOfOthers, RunSummary, Sample, ScaleCheck, ScaleReport, ScaleSeen, SiteShape, Stage, Step,
         StagedInput, StrikeSeen, Totals, Trial, CheckResult,
         *(model for kind in ENGINES.values() for model in (kind.attempt, kind.log)),
     )

@@ -98,7 +98,6 @@ NAMING_SERVICES = {
     "plan/experiment.py": 1,
     "report/next_steps.py": 1,
     "setup/prepare": 3,
-    "triage/triage.html.j2": 1,
 }
 
 

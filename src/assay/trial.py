@@ -106,7 +106,7 @@ def _live(setup: TrialSetup, parts: TrialParts, progress: Progress) -> None:
         for device in devices:
             device.reset_report()
         with interval("staging"):
-            with step("stage"), writing_out(devices), _staging_struck(running, int(workload.input.size().bytes), parts):
+            with step("stage"), writing_out(devices), _staging_struck(running, workload.input.put_bytes(), parts):
                 if running.placer is not None:
                     running.placer.prepare(workload.base, workload.input_path)
                 staging = workload.stage(running.store, running.stager or running.engine, progress)
@@ -368,7 +368,7 @@ def _staged(setup: TrialSetup, store: Store, trial: Trial) -> StagedInput | None
 
 @contextmanager
 def _staging_struck(running: RunningPlatform, size_bytes: int, parts: TrialParts) -> Iterator[None]:
-    """The trial's fault may strike while so many bytes are staged; what it did is kept also when the trial fails."""
+    """The fault may strike while so many bytes are put; what it did is kept also when the trial fails."""
     if running.injector is None:
         yield
         return

@@ -2,7 +2,7 @@
 
 from rich.console import Console
 
-from assay.cli.dry_run import print_needs, trial_line, why_undecided
+from assay.cli.dry_run import given_lines, print_needs, trial_line, why_undecided
 from assay.model.cluster import EmbeddedSpec
 from assay.model.trial import MediumSpec, ResourceEstimate, WorkloadSpec
 from assay.run import Needs
@@ -97,3 +97,13 @@ def test_a_time_is_a_range_and_that_of_a_jar_is_unknown():
     lines = needs_of(reckoned, seen.model_copy(update={"known": False}))
     assert lines[0] == "test: 2 trials, time unknown (a jar that has not run here)"
     assert lines[-1].startswith("  in all: time unknown (a jar that has not run here); at most")
+
+
+def test_where_engines_are_compared_it_is_said_what_each_gets():
+    trials = [
+        a_trial(number).model_copy(update={"engine": engine}) for number, engine in ((1, "mapreduce"), (2, "tez"))
+    ]
+    own = [trial.model_copy(update={"cluster": EmbeddedSpec()}) for trial in trials]
+    tasks = "gets of a node: 6 tasks of 1024 MiB at once, and a master of 2048 MiB"
+    assert given_lines(a_plan(*own)) == [f"mapreduce {tasks}", f"tez {tasks}"]
+    assert given_lines(a_plan(own[0])) == []

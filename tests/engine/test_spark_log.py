@@ -224,12 +224,16 @@ def test_a_rolled_log_is_read_in_its_order_from_the_last_compacted_file_on(tmp_p
     folder = tmp_path / "eventlog_v2_app"
     folder.mkdir()
     lines = KILLED.read_bytes().splitlines(keepends=True)
-    for number, begin, end in ((1, 0, 20), (2, 20, 40), (10, 40, len(lines)), (11, len(lines), len(lines))):
+    for number, begin, end in ((9, 0, 20), (10, 20, 40), (11, 40, len(lines)), (12, len(lines), len(lines))):
         (folder / f"events_{number}_app").write_bytes(b"".join(lines[begin:end]))
     (folder / "appstatus_app").touch()
     assert read(folder) == read(KILLED)
-    shutil.copy(folder / "events_1_app", folder / "events_2_app.compact")
-    assert [file.name for file in files_of(folder)] == ["events_2_app.compact", "events_10_app", "events_11_app"]
+    shutil.copy(folder / "events_9_app", folder / "events_10_app.compact")
+    assert [file.name for _, file in files_of(folder)] == ["events_10_app.compact", "events_11_app", "events_12_app"]
+    assert "were removed from it" in doubts_of(read(folder))["history-incomplete"]
+    (folder / "events_10_app.compact").unlink()
+    (folder / "events_11_app").unlink()
+    assert "1 of its files is missing" in doubts_of(read(folder))["history-incomplete"]
 
 
 def test_pieces_and_gzip_are_read_as_the_file_is(tmp_path):

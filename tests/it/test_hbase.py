@@ -79,8 +79,8 @@ def test_a_graph_in_a_table_has_neither_header_nor_byte_order_mark(place):
 class ForgetfulTables(HbaseTables):
     """A server's rows are gone when all has been put, and nobody says so."""
 
-    def write(self, path, pieces):
-        super().write(path, pieces)
+    def _write(self, path, pieces):
+        super()._write(path, pieces)
         region = f"{self.location(path.rpartition('/')[0])}/region-00001"
         command = [str(self._hadoop), "fs", "-rm", "-skipTrash", region]
         subprocess.run(command, env=self._environment, check=True, capture_output=True)

@@ -85,3 +85,30 @@ def test_roles_are_those_of_all_services_the_input_first_and_the_output_last():
     assert [(role.name, role.holds) for role in roles] == [
         ("input", "tables"), ("log", "its own log"), ("shuffle", "what is fetched"), ("output", "results"),
     ]  # fmt: skip
+
+
+def test_what_passes_in_a_role_is_what_any_service_says_of_it(engine):
+    SERVICES.add(
+        "thoughts", Service("thoughts", needs=("yarn",), roles=(Role("intermediate", "", passing="/thought-"),))
+    )
+    engine("thinker", "thoughts")
+    of_hadoop = {role.name: role for role in stack_of().roles}
+    roles = {role.name: role for role in stack_of("hdfs", "thinker").roles}
+    assert roles.pop("intermediate") == of_hadoop.pop("intermediate")._replace(
+        passing=f"{stack_of().roles[2].passing}|/thought-"
+    )
+    assert roles == of_hadoop
+
+
+def test_the_last_service_that_has_words_for_it_says_what_a_job_gets(engine):
+    SERVICES.add("thoughts", Service("thoughts", needs=("mapreduce",)))
+    engine("thinker", "thoughts")
+    spec = EmbeddedSpec()
+    tasks = "6 tasks of 1024 MiB at once, and a master of 2048 MiB"
+    assert stack_of().gives(spec, {}) == stack_of("hdfs", "thinker").gives(spec, {}) == tasks
+    larger = {"mapreduce.map.memory.mb": "3000", "yarn.app.mapreduce.am.resource.mb": "500"}
+    assert stack_of().gives(spec, larger) == "2 tasks of 3072 MiB at once, and a master of 1024 MiB"
+    SERVICES.add("whims", Service("whims", needs=("thoughts",), gives=lambda spec, _, beside: f"{len(beside)} whims"))
+    engine("dreamer", "whims")
+    assert stack_of("hdfs", "dreamer").gives(spec, {}) == "5 whims"
+    assert stack_of("hdfs", "dreamer").gives(EmbeddedSpec(nodes=2), {}) == "2 whims"

@@ -428,8 +428,9 @@ def test_a_service_without_web_pages_is_found_by_its_own_means(site, tmp_path):
             spec, stack = ExistingSpec(conf_dir=conf_dir), stack_of("comb", "swarm")
             cluster = ExistingCluster(distribution, spec, stack, store=options)
             home = tmp_path / queen.replace("/", "")
-            with cluster.running(Layout(neutral=home), {"hive.queen": "none"}, Silent()) as running:
-                assert running.properties == {"hive.queen": queen}
+            chosen = {"hive.queen": "none", "swarm.size": "7"}
+            with cluster.running(Layout(neutral=home), chosen, Silent()) as running:
+                assert running.properties == {"hive.queen": queen, "swarm.size": "7"}
                 assert read_site(running.conf_dir)["hive.queen"] == queen
 
 

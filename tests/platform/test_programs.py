@@ -9,8 +9,8 @@ from assay.model.engine import EngineKind
 from assay.model.errors import BadInputError
 from assay.model.installed import stack_of
 from assay.model.registry import ENGINES, SERVICES
-from assay.model.service import Programs, Service, Stack
-from assay.platform.programs import check_programs, job_jars, lacking, program_facts
+from assay.model.service import DaemonKind, Found, Programs, Service, Stack
+from assay.platform.programs import check_programs, job_jars, lacking, needed_here, program_facts
 from tests.toys import plugged_in
 
 
@@ -90,3 +90,14 @@ def test_jobs_need_some_of_a_services_jars(tmp_path):
         (lib / name).touch()
     stack = Stack((Service("body"), Service("brain", job_jars=("lib/formats-*.jar",))))
     assert job_jars(stack, tmp_path) == (lib / "formats-1.jar", lib / "formats-2.jar")
+
+
+def test_beside_a_cluster_that_is_there_already_programs_for_jobs_are_taken_from_here():
+    services = (
+        Service("formats", programs=Programs("f-*.jar"), job_jars=("lib/f-*.jar",), daemons=(DaemonKind("f"),)),
+        Service("brain", programs=Programs("b-*.jar"), daemons=(DaemonKind("b"),), found=Found()),
+        Service("client", programs=Programs("c-*.jar"), found=Found()),
+        Service("engine", programs=Programs("e-*.jar")),
+    )
+    assert [service.name for service in needed_here(Stack(services), ours=False)] == ["formats", "client"]
+    assert needed_here(Stack(services), ours=True) == [*services]

@@ -118,6 +118,16 @@ def test_files_of_a_table_are_put_by_one_client(tables, tmp_path):
     assert (tables.home / "clients").read_text().split() == ["put", "put"]
 
 
+def test_of_compressed_files_the_bytes_that_they_have_here_are_told(tables, tmp_path):
+    packed = {"a.gz": gzip.compress(b"one\n" * 5000), "b.bz2": bz2.compress(b"two\n" * 5000), "c.txt": b"three"}
+    told = []
+    tables._took = told.append
+    for name, content in packed.items():
+        (tmp_path / name).write_bytes(content)
+    put_all(tables, ((tmp_path / name, f"/run/input/{name}") for name in packed))
+    assert sum(told) == sum(map(len, packed.values()))
+
+
 @pytest.mark.parametrize("rows", ["1\n", "1\n2\n2\n"])
 def test_other_rows_than_were_put_are_an_error(tables, rows):
     tables.write("/run/input/points.txt", [b"1\n", b"2\n"])

@@ -13,6 +13,7 @@ from assay.cli.context import find_installation, vocabulary
 from assay.model.errors import BadInputError
 from assay.plan.make import plan_and_more
 from assay.plan.source import ExperimentSource
+from assay_extras.testing.event_logs import MadeApplication, MadeStage, write_event_log
 from assay_extras.testing.job_histories import MadeJob, write_history
 
 MIB, GIB = 1 << 20, 1 << 30
@@ -175,3 +176,46 @@ def test_since_counts_back_from_now_or_from_a_date(site):
     with pytest.raises(BadInputError, match="all 6 job histories .* are from before --since"):
         assay("triage", "--history", site, "--since", "2099-01-01")
     assert assay("triage", "--history", site, "--since", "2001-01-01", "--format", "csv")[0] == 0
+
+
+def test_event_logs_are_ranked_beside_job_histories(site, tmp_path):
+    shuffled = MadeStage(
+        seconds=60, cpu=0.2, shuffle_write_bytes=600 << 30, fetched_bytes=600 << 30, fetched_blocks=600_000,
+        fetch_wait=0.6,
+    )  # fmt: skip
+    logs = site / "spark" / "2026"
+    logs.mkdir(parents=True)
+    write_event_log(logs, MadeApplication(name="sessions 20261125", user="carol", stages=(shuffled,)))
+    write_event_log(logs, MadeApplication(number=2, name="busy", stages=(MadeStage(seconds=90, cpu=1.0),)))
+    rolled = logs / "eventlog_v2_application_1795226383840_0003"
+    rolled.mkdir()
+    again = MadeApplication(number=3, name="sessions 20261126", stages=(shuffled,))
+    write_event_log(tmp_path, again).rename(rolled / f"events_1_{again.id}")
+    code, text = assay("triage", "--history", site, "--drives", "1xhdd", "--format", "json")
+    assert code == 0
+    rows = {row["job"]: row for row in json.loads(text)["rows"]}
+    assert (rows["nightly sort"]["engine"], rows["nightly sort"]["other_rules"]) == ("mapreduce", [])
+    row = rows["sessions"]
+    assert (row["engine"], row["runs"], row["counted"], row["user"]) == ("spark", 2, 2, "carol")
+    assert (row["verdict"], row["role"]) == ("may matter: test it", "intermediate")
+    assert row["shuffled_bytes"] == 2 * 600 << 30
+    assert [(rule["rule"], rule["asks"]) for rule in row["other_rules"]] == [
+        ("over 500 GB", True), ("waits over 50 %", True),
+    ]  # fmt: skip
+    assert rows["busy"]["verdict"] == "cannot matter"
+    _, text = assay("triage", "--history", site, "--drives", "1xhdd", "--write-experiment", tmp_path / "made")
+    assert "over 500 GB" in text
+    assert "no experiment for sessions: write one of your own with `engine: spark`" in text.replace("\n", " ")
+    assert "the metrics Bytes Read" in (tmp_path / "triage.html").read_text()
+    assert "over 500 GB: yes (600.0 GiB)" in (tmp_path / "triage.html").read_text()
+
+
+def test_a_rolled_event_log_is_one_history_where_it_is_named_itself(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    application = MadeApplication(stages=(MadeStage(),))
+    rolled = tmp_path / f"eventlog_v2_{application.id}"
+    rolled.mkdir()
+    write_event_log(tmp_path, application).rename(rolled / f"events_1_{application.id}")
+    _, text = assay("triage", "--history", rolled, "--format", "csv")
+    (row,) = csv.DictReader(text.splitlines())
+    assert (row["job"], row["engine"]) == ("made application", "spark")

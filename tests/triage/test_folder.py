@@ -11,6 +11,7 @@ from assay.model.errors import BadInputError
 from assay.store.hadoop_fs import HadoopFs
 from assay.triage import folder as folders
 from assay.triage.folder import in_folder, in_hadoop
+from assay_extras.testing.event_logs import MadeApplication, MadeStage, write_event_log
 from assay_extras.testing.job_histories import MadeJob, write_history
 
 DAY_MS = 86_400_000
@@ -101,16 +102,26 @@ def test_a_folder_of_hadoops_is_copied_in_batches(tmp_path, monkeypatch):
     """The client here lists and copies a folder of this machine, as `hadoop fs` does one of a cluster."""
     monkeypatch.setattr(folders, "_BATCH", 2)
     made(tmp_path / "done", 1, 2, 3)
+    rolled = tmp_path / "done" / "spark" / "eventlog_v2_application_1795226383840_0007"
+    rolled.mkdir(parents=True)
+    log = write_event_log(rolled, MadeApplication(number=7, stages=(MadeStage(), MadeStage(begin_s=50))))
+    lines = log.read_text().splitlines(keepends=True)
+    (rolled / "events_1_x").write_text("".join(lines[:8]))
+    (rolled / "events_2_x").write_text("".join(lines[8:]))
+    log.rename(tmp_path / "done" / "spark" / log.name)
     client = tmp_path / "hadoop"
     client.write_text(
         "#!/bin/sh\nshift\nif [ $1 = -ls ]; then cd /; find \"$3\" -type f -printf '-rw-r--r--   3 u g %s %TY-%Tm-%Td %TH:%TM %p\\n'; "
-        'else shift; cp "$@"; fi\n'
+        'else shift; cp -r "$@"; fi\n'
     )
     client.chmod(0o755)
     found = in_hadoop(str(tmp_path / "done"), MadeJob().submitted_ms + 2 * DAY_MS, HadoopFs(client), unheard)
     jobs = list(found.jobs)
-    assert (found.total, found.older) == (2, 1)
-    assert [(job.state, job.settings) for job in jobs] == [("SUCCEEDED", {"dfs.replication": "1"})] * 2
+    assert (found.total, found.older) == (4, 1)
+    assert [job.state for job in jobs] == ["SUCCEEDED"] * 4
+    of_jobs, of_applications = ([job for job in jobs if job.engine == engine] for engine in ("mapreduce", "spark"))
+    assert [job.settings for job in of_jobs] == [{"dfs.replication": "1"}] * 2
+    assert of_applications[0].stages == of_applications[1].stages
 
 
 def test_a_client_that_fails_is_told_in_its_words(tmp_path):

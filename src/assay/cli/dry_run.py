@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from rich.console import Console
 
 from assay.model.base import Frozen
+from assay.model.cluster import EmbeddedSpec
 from assay.model.doubt import Doubt
-from assay.model.installed import kind_of
+from assay.model.installed import kind_of, stack_of
 from assay.model.naming import bytes_text
 from assay.model.trial import FACTORS, Plan, ResourceEstimate, Trial
 from assay.platform.dilation import slowness_lines
@@ -109,7 +110,7 @@ def print_needs(plan: Plan, needs: Needs, budget_s: float | None, console: Conso
     print_line(console, f"{plan.experiment}: {count}, {time}{f', {from_records}' if from_records else ''}")
     for trial in plan.trials:
         print_line(console, trial_line(trial, needs.estimates[trial.id]), "dim")
-    for line in slowness_lines([trial.cluster for trial in plan.trials]):
+    for line in (*slowness_lines([trial.cluster for trial in plan.trials]), *given_lines(plan)):
         print_line(console, f"  {line}")
     if known:
         others = len(needs.estimates) - known
@@ -144,6 +145,17 @@ def print_needs(plan: Plan, needs: Needs, budget_s: float | None, console: Conso
     if budget_s is not None:
         rest = "the time that trials leave is used for further repetitions"
         print_line(console, f"  for {duration_text(budget_s)}: {rest}")
+
+
+def given_lines(plan: Plan) -> list[str]:
+    """What each engine gets of a node, where a plan compares engines on clusters of Assay's own."""
+    given: dict[str, None] = {}
+    for trial in plan.trials if len({trial.engine for trial in plan.trials}) > 1 else ():
+        if isinstance(trial.cluster, EmbeddedSpec):
+            properties = {**trial.settings.properties, **trial.workload.hadoop}
+            words = stack_of(trial.store.kind, trial.engine).gives(trial.cluster, properties)
+            given[f"{trial.engine} gets of a node: {words or 'nobody can say'}"] = None
+    return list(given)
 
 
 def why_undecided(plan: Plan, budget_s: float | None = None) -> str:

@@ -33,6 +33,7 @@ from assay.input.sample import InputSample, SampleSource, ThisMachine, choose, w
 from assay.media.emulated.profile import SHORT_NAMES, find_profile
 from assay.media.memory import SHARED_MEMORY, backing_fits_into_memory
 from assay.model.dataset import Amounts
+from assay.model.engine import HADOOP_JOBS
 from assay.model.errors import BadInputError, NoAnswerError
 from assay.model.existing import Site
 from assay.model.installation import Installation
@@ -413,7 +414,7 @@ def _past(history: str, job: str | None, cluster: Path | None, output: Output) -
     web = BoundedWeb(authorize=login_for(cluster))
     try:
         with reading_progress(output.progress) as bar:
-            jobs = list(find_histories(history, 0, cluster, web, bar).jobs)
+            jobs = [past for past in find_histories(history, 0, cluster, web, bar).jobs if past.program == HADOOP_JOBS]
     finally:
         web.close()
     good = [past for past in jobs if past.counts and past.state == SUCCEEDED]

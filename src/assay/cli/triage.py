@@ -26,7 +26,7 @@ from assay.host.http import Authorize, BoundedWeb, Bounds
 from assay.model.cluster import ExistingSpec
 from assay.model.errors import BadInputError
 from assay.model.store import names_store
-from assay.model.trial import DEFAULT_WORTH
+from assay.model.trial import DEFAULT_WORTH, USUAL_ENGINE
 from assay.plan.experiment import MOST_WORTH
 from assay.platform.configuration import read_site
 from assay.platform.existing import login_of
@@ -70,7 +70,7 @@ class Since(click.ParamType[int]):
 @click.command()
 @click.option(
     "--history", required=True, metavar="PLACE",
-    help="The job histories: a folder or file of this machine, hdfs:/FOLDER, or a JobHistoryServer's http address.",
+    help="Job histories or Spark's event logs: a folder or file here, hdfs:/FOLDER, or a JobHistoryServer's address.",
 )  # fmt: skip
 @click.option("--since", type=Since(), default=0, help="Only jobs that ended since then: 7d, 36h, 2w or a date.")
 @click.option("--prometheus", metavar="URL", help="A Prometheus that scrapes the nodes' node_exporters.")
@@ -103,7 +103,8 @@ def triage(
 ) -> int:  # fmt: skip
     """Rank past jobs by what any drive could save of their time at most. Nothing is run or changed.
 
-    Reads finished jobs' histories (.jhist with _conf.xml), and how busy the drives were where a Prometheus knows it.
+    Reads finished jobs' histories (.jhist with _conf.xml) or event logs, and how busy the drives were where a
+    Prometheus knows it.
 
     \b
     Example:  assay triage --history /history/done --since 7d --drives 12xhdd
@@ -174,11 +175,15 @@ def _show(answer: Triage, following: str, form: Form | None, out: Path | None, o
 def _write(
     answer: Triage, jobs: Sequence[PastJob], drives: Mapping[str, Drives], worth: float, folder: Path, console: Console
 ) -> None:
-    rows = [row for row in answer.rows if row.verdict is TriageVerdict.MAY_MATTER]
+    open_rows = [row for row in answer.rows if row.verdict is TriageVerdict.MAY_MATTER]
+    rows = [row for row in open_rows if row.engine == USUAL_ENGINE]
     by_id = {job.id: job for job in jobs}
     for file in write_experiments(rows, by_id, drives, worth, folder):
         print_line(console, f"experiment: {file}")
-    if not rows:
+    for row in open_rows:
+        if row not in rows:
+            print_line(console, f"no experiment for {row.job}: write one of your own with `engine: {row.engine}`")
+    if not open_rows:
         print_line(console, "no job may matter, so there is no experiment to write")
 
 

@@ -7,7 +7,7 @@ a task's time from its container's launch, so `avgMapTime` and `avgShuffleTime` 
 from collections.abc import Mapping, Sequence
 
 from assay.engine.existing import HISTORY_PAGE, OF_MAPREDUCE, has_history
-from assay.engine.yarn import MIB, JobContainers, check_containers
+from assay.engine.yarn import MIB, JobContainers, asked, check_containers, offer_of
 from assay.model.cluster import EmbeddedSpec
 from assay.model.layout import INTERMEDIATE
 from assay.model.naming import lettered_size
@@ -105,6 +105,13 @@ def _check(spec: EmbeddedSpec, properties: Mapping[str, str], daemons: Sequence[
     check_containers(spec, properties, daemons, JobContainers(_MASTER, _TASKS, _CORES, in_master))
 
 
+def _gives(spec: EmbeddedSpec, properties: Mapping[str, str], _daemons: Sequence[DaemonKind]) -> str:
+    offer = offer_of(properties, spec)
+    master, *tasks = (offer.rounded(asked(properties, container)) for container in (_MASTER, *_TASKS))
+    slots = max(1, (offer.memory_mb - master) // max(tasks))
+    return f"{slots} task{'' if slots == 1 else 's'} of {max(tasks)} MiB at once, and a master of {master} MiB"
+
+
 def _tasks_bytes(properties: Mapping[str, str], offered_mb: int, disk_bytes: int) -> int:
     """Estimate the memory of as many tasks as fit beside the master's container, up to the blocks or reducers."""
 
@@ -160,6 +167,7 @@ MAPREDUCE_SERVICE = Service(
     ),
     starts=_starts,
     check=_check,
+    gives=_gives,
     # As measured: the JobHistoryServer, a client and an application master; job histories.
     costs=Costs(cluster_mb=600, disk_mb=100, cluster_s=3.0),
     tasks_bytes=_tasks_bytes,

@@ -48,6 +48,7 @@ _PIECE_BYTES = 1 << 12
 """Pieces in which zstd is decompressed: of a file that was cut short no more is lost."""
 _LONGEST_LINE = 64 << 20
 """Longer lines are plans of queries."""
+_FIRST = b'{"Event":"SparkListener'
 _EVENT = re.compile(rb'\s*\{\s*"Event"\s*:\s*"([\w.$]+)"')
 _UNLIKE = (ValueError, LookupError, TypeError, AttributeError, OverflowError)
 """What taking an event raises where it is not as Spark writes it."""
@@ -82,7 +83,7 @@ def read_application(log: Path | Iterable[bytes], job: JobReference) -> History:
     attempts: list[SparkAttempt] = []
     try:
         with ExitStack() as opened:
-            content = EventLog(opened_files(log, opened) if isinstance(log, Path) else [_file_of(log)])
+            content = opened_log(log, opened) if isinstance(log, Path) else EventLog([_file_of(log)])
             for kind, event in content:
                 attempt = application.take(kind, event)
                 if attempt is not None:
@@ -98,20 +99,40 @@ def read_application(log: Path | Iterable[bytes], job: JobReference) -> History:
     return application.history(job.name or application.name, _as_they_ended(attempts), content)
 
 
-def files_of(folder: Path) -> list[Path]:
-    """The files of a rolled log in their order, from the last compacted one on. Raises ValueError if there are none."""
+def files_of(folder: Path) -> list[tuple[int, Path]]:
+    """The files of a rolled log by number, from the last compacted one on. Raises ValueError where there are none."""
     named = [(int(match[1]), file) for file in folder.iterdir() if (match := _EVENTS_FILE.fullmatch(file.name))]
     compacted = max((pair for pair in named if pair[1].name.endswith(_COMPACT_ENDING)), default=None)
     kept = sorted(pair for pair in named if compacted is None or pair == compacted or pair[0] > compacted[0])
     if not kept:
         raise ValueError("has no file of events (events_1_...); name the folder that holds them")
-    return [file for _, file in kept]
+    return kept
 
 
-def opened_files(log: Path, opened: ExitStack) -> list[BinaryIO]:
-    """The open files of a log. Raises OSError, and ValueError for a folder without any."""
-    files = files_of(log) if log.is_dir() else [log]
-    return [opened.enter_context(file.open("rb")) for file in files]
+def opened_log(log: Path, opened: ExitStack) -> "EventLog":
+    """The events of a file or rolled folder. Raises OSError, and ValueError for a folder without files of events."""
+    files = files_of(log) if log.is_dir() else [(1, log)]
+    events = EventLog([opened.enter_context(file.open("rb")) for _, file in files])
+    gaps = files[-1][0] - files[0][0] + 1 - len(files)
+    if gaps > 0:
+        events.lacks.append(f"{gaps} of its files {'is' if gaps == 1 else 'are'} missing")
+    if files[0][1].name.endswith(_COMPACT_ENDING):
+        events.lacks.append(
+            "tasks of jobs that had ended were removed from it (spark.history.fs.eventLog.rolling.maxFilesToRetain)"
+        )
+    return events
+
+
+def is_event_log(file: Path) -> bool:
+    """Whether a file begins as event logs do, or is a folder of a rolled one. Raises OSError."""
+    if file.is_dir():
+        return file.name.startswith(FOLDER_PREFIX)
+    with ExitStack() as opened:
+        try:
+            first = next(iter(_Lines(opened.enter_context(file.open("rb")))), b"")
+        except ValueError:
+            return False
+    return first.startswith(_FIRST)
 
 
 class EventLog:
@@ -153,7 +174,7 @@ class EventLog:
 
 READ = frozenset({
     "LogStart", "ApplicationStart", "ApplicationEnd", "EnvironmentUpdate", "JobStart", "JobEnd", "StageSubmitted",
-    "StageCompleted", "TaskStart", "TaskEnd", "ExecutorAdded", "ExecutorRemoved", "BlockUpdated",
+    "StageCompleted", "TaskStart", "TaskEnd", "ExecutorAdded", "ExecutorRemoved",
 })  # fmt: skip
 """The events that are read, without what their names begin with."""
 
@@ -434,18 +455,19 @@ class Application:
             return "UNKNOWN"
         return "SUCCEEDED" if self.succeeded else "FAILED"
 
+    def whole_stages(self) -> Iterator[tuple[str, SeenStage]]:
+        """The stages that ended without a failure, by name."""
+        return ((stage_called(number), stage) for number, stage in sorted(self.stages.items()) if stage.whole)
+
+    def damages(self, log: EventLog) -> Iterator[str]:
+        """Which of the log's lines can't be read, in words."""
+        if damaged := log.garbled + self.unlike:
+            yield f"{damaged} of its lines can't be read"
+
     def lacks(self, log: EventLog) -> list[str]:
         """What is missing in its log, in words."""
-        damaged = log.garbled + self.unlike
-        return [
-            *log.lacks,
-            *(
-                []
-                if self.finished_ms
-                else ["it has no end: it was cut short, or the application still ran or was killed"]
-            ),
-            *([f"{damaged} of its lines can't be read"] if damaged else []),
-        ]
+        without_end = "it has no end: it was cut short, or the application still ran or was killed"
+        return [*log.lacks, *([] if self.finished_ms else [without_end]), *self.damages(log)]
 
     def unusual(self) -> str:
         """What is unlike Spark 3 on YARN, in words: another version, or where it ran."""

@@ -24,6 +24,7 @@ from assay.model.value_bounds import ValueBounds
 
 MIB = 1 << 20
 _OFFERED = "yarn.nodemanager.resource.memory-mb"
+_OFFERED_CORES = "yarn.nodemanager.resource.cpu-vcores"
 _MOST = "yarn.scheduler.maximum-allocation-mb"
 _MOST_CORES = "yarn.scheduler.maximum-allocation-vcores"
 _STEP = ("yarn.scheduler.minimum-allocation-mb", 1024)
@@ -70,6 +71,41 @@ def offered_mb(spec: EmbeddedSpec) -> int:
     return min(spec.memory_mb, spec.limit_memory_bytes // MIB)
 
 
+class Offer(NamedTuple):
+    """What a NodeManager offers to containers, and what one container may have: memory in MiB, and processors."""
+
+    memory_mb: int
+    vcores: int
+    step_mb: int
+    most_mb: int
+    most_vcores: int
+
+    def rounded(self, size_mb: int) -> int:
+        """What a container takes that asks for so much."""
+        return _rounded(size_mb, self.step_mb)
+
+
+def offer_of(properties: Mapping[str, str], spec: EmbeddedSpec | None = None) -> Offer:
+    """What these properties offer; those that they lack are a cluster's of this `spec`, or Hadoop's defaults."""
+    known = {**(_sizes(spec) if spec is not None else {}), **properties}
+    offered = asked(known, (_OFFERED, 8192))
+    return Offer(
+        offered, asked(known, (_OFFERED_CORES, 8)), asked(known, _STEP), asked(known, (_MOST, offered)),
+        asked(known, (_MOST_CORES, MOST_CORES)),
+    )  # fmt: skip
+
+
+def _sizes(spec: EmbeddedSpec) -> dict[str, str]:
+    offered = str(offered_mb(spec))
+    return {
+        _OFFERED: offered,
+        _OFFERED_CORES: str(spec.vcores),
+        # A container asking for the default 1024 MB must fit a small NodeManager too.
+        _MOST: offered,
+        _MOST_CORES: str(min(spec.vcores, MOST_CORES)),
+    }
+
+
 class JobContainers(NamedTuple):
     """The properties of the sizes that a job's containers ask for, each with its default in MiB.
 
@@ -87,8 +123,8 @@ def check_containers(
 ) -> None:
     """Raises BadInputError when a job with these properties has no room beside the daemons, or in the NodeManager."""
     daemons_mb = sum(daemon.memory_mb for daemon in daemons)
-    master, tasks = _asked(properties, of_job.master), [_asked(properties, task) for task in of_job.tasks]
-    step, largest, limit = _asked(properties, _STEP), max(master, *tasks), spec.limit_memory_bytes
+    master, tasks = asked(properties, of_job.master), [asked(properties, task) for task in of_job.tasks]
+    step, largest, limit = asked(properties, _STEP), max(master, *tasks), spec.limit_memory_bytes
     at_once = spec.jobs_at_once * _rounded(master, step)
     if not of_job.in_master:
         at_once += max(_rounded(task, step) for task in tasks)
@@ -104,16 +140,16 @@ def check_containers(
                 f"{smaller}", "memory",
             )  # fmt: skip
     # What the scheduler allows one container at most, against what the jobs' containers ask for.
-    most = (_MOST, _asked(properties, (_MOST, offered_mb(spec))), " MiB")
-    cores = (_MOST_CORES, _asked(properties, (_MOST_CORES, min(spec.vcores, MOST_CORES))), "")
+    most = (_MOST, asked(properties, (_MOST, offered_mb(spec))), " MiB")
+    cores = (_MOST_CORES, asked(properties, (_MOST_CORES, min(spec.vcores, MOST_CORES))), "")
     bounded = [(request, most) for request in (_STEP, of_job.master, *of_job.tasks) if _MOST in properties]
     for request, (bound, allowed, unit) in (*bounded, *(((name, 1), cores) for name in of_job.cores)):
-        if (size := _asked(properties, request)) > allowed:
+        if (size := asked(properties, request)) > allowed:
             raise BadInputError(
                 f"{request[0]} is {size}{unit}, and {bound} allows {allowed}{unit}: no such container could start; "
                 f"give at most {allowed}{unit}, or allow more", request[0], bound, "settings",
             )  # fmt: skip
-    offered = _asked(properties, (_OFFERED, offered_mb(spec)))
+    offered = asked(properties, (_OFFERED, offered_mb(spec)))
     if offered < at_once:
         names = (of_job.master[0], *dict(of_job.tasks))
         raise BadInputError(
@@ -122,7 +158,7 @@ def check_containers(
         )  # fmt: skip
 
 
-def _asked(properties: Mapping[str, str], of: tuple[str, int]) -> int:
+def asked(properties: Mapping[str, str], of: tuple[str, int]) -> int:
     """A size in MiB; what is not a positive number means Hadoop's default, as -1 does there."""
     name, default = of
     value = properties.get(name, "").strip()
@@ -135,7 +171,7 @@ def _rounded(size_mb: int, step_mb: int) -> int:
 
 
 def _properties(node: NodeContext) -> Mapping[str, str]:
-    spec, offered = node.spec, str(offered_mb(node.spec))
+    spec = node.spec
     return {
         "yarn.resourcemanager.hostname": node.master,
         "yarn.resourcemanager.admin.address": f"{node.master}:0",
@@ -146,11 +182,7 @@ def _properties(node: NodeContext) -> Mapping[str, str]:
         "yarn.nodemanager.webapp.address": node.any_port,
         "yarn.nodemanager.local-dirs": ",".join(str(directory.path) for directory in node.layout.of(INTERMEDIATE)),
         "yarn.nodemanager.log-dirs": str(node.layout.container_logs),
-        _OFFERED: offered,
-        "yarn.nodemanager.resource.cpu-vcores": str(spec.vcores),
-        # A container asking for the default 1024 MB must fit a small NodeManager too.
-        _MOST: offered,
-        _MOST_CORES: str(min(spec.vcores, MOST_CORES)),
+        **_sizes(spec),
         # A 64-bit JVM since 11 reserves more addresses than the limit, without using them, and would be killed.
         "yarn.nodemanager.vmem-check-enabled": "false",
         # Above 90 % full Hadoop gives a disk up and the jobs wait for ever; small media under test do get that full.
@@ -273,7 +305,7 @@ YARN = Service(
             ),
             ValueBounds(1),
         ),
-        **dict.fromkeys((_OFFERED, "yarn.nodemanager.resource.cpu-vcores"), ValueBounds(1, besides=("-1",))),
+        **dict.fromkeys((_OFFERED, _OFFERED_CORES), ValueBounds(1, besides=("-1",))),
     },
     reserved=frozenset(
         {

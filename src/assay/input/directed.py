@@ -83,6 +83,12 @@ def write_graph(graph: Directed, file: Path) -> None:
 
 
 _LINE_BYTES = 16
+_POWERS_OF_TEN = 10 ** np.arange(1, 19, dtype=np.int64)
+
+
+def _digits(ids: Ids) -> int:
+    """Count the digits of all ids together."""
+    return len(ids) + int(np.searchsorted(_POWERS_OF_TEN, ids, side="right").sum())
 
 
 class DirectedInput(Input):
@@ -104,6 +110,11 @@ class DirectedInput(Input):
         if self._file is not None:
             nodes, edges = len(self.graph.vertices), len(self.graph.sources)
         return Amounts(bytes=_LINE_BYTES * edges, lines=edges, nodes=nodes, edges=edges)
+
+    def put_bytes(self) -> int:
+        """Return those of the lines that `write_graph` makes."""
+        sources, targets, isolated = map(_digits, (self.graph.sources, self.graph.targets, self.graph.isolated))
+        return sources + targets + 2 * len(self.graph.sources) + isolated + len(self.graph.isolated)
 
     def put(self, path: str, store: Store, progress: Progress) -> None:
         with scratch_directory(len(self.graph.sources) * _LINE_BYTES) as scratch:

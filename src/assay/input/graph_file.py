@@ -72,6 +72,10 @@ class GraphFile(GraphInput):
             facts.size(file.bytes) if file.canonical else facts.size(file.bytes + 2 * _EDGE_LINE_BYTES * facts.edges, 2)
         )
 
+    def put_bytes(self) -> int:
+        """Return those of the file, whatever a job makes of it."""
+        return self.file(Silent()).bytes
+
     def stage(self, path: str, store: Store, engine: Engine, progress: Progress) -> LaunchReport:
         """Put the file; unless it is canonical already, normalise it by a job and drop the raw copy."""
         file = self.file(progress)

@@ -172,7 +172,7 @@ class Injector(Protocol):
     """What makes a trial's fault happen."""
 
     def stage(self, size_bytes: int) -> None:
-        """Begin to watch the staging of an input of this size."""
+        """Begin to watch the staging of an input of which the store's client will be given so many bytes."""
 
     def arm(self) -> None:
         """Begin to watch for its phase, as the measured jobs begin."""

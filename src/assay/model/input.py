@@ -25,6 +25,13 @@ class Input:
         """How large it is, for estimates."""
         return Amounts()
 
+    def put_bytes(self) -> int:
+        """How many bytes a store's client is given of it while it is staged: of files those that they have here.
+
+        For graphs this is less than `size`, which has room for what jobs make of them.
+        """
+        return int(self.size().bytes)
+
     def stage(self, path: str, store: Store, engine: Engine, progress: Progress) -> LaunchReport:  # noqa: ARG002
         """Bring it into the store below a path, in the form that workloads read; tells the jobs this took."""
         self.put(path, store, progress)

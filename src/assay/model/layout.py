@@ -21,7 +21,7 @@ class Role(NamedTuple):
     NEUTRAL; a role that follows none has to be named. A role `beside` another shares the other's directories where both
     are on the same media. Its directories are called `folder`, or else as the role is. `passing` is a pattern of the
     paths of files that are gone before the jobs have ended: these count when they are closed, and all else counts where
-    it lies at the end.
+    it lies at the end. A service whose files pass in the directories of another's role declares the role again.
     """
 
     name: str
@@ -38,10 +38,13 @@ def role_order(role: str) -> int:
 
 
 def in_order(roles: Iterable[Role]) -> tuple[Role, ...]:
-    """Each role once, as first declared: the input first, the output last."""
+    """Each role once, as first declared: the input first, the output last. What is `passing` for any of them passes."""
     declared: dict[str, Role] = {}
     for role in roles:
-        declared.setdefault(role.name, role)
+        first = declared.setdefault(role.name, role)
+        if role.passing not in {"", first.passing}:
+            passing = "|".join(filter(None, (first.passing, role.passing)))
+            declared[role.name] = first._replace(passing=passing)
     return tuple(sorted(declared.values(), key=lambda role: role_order(role.name)))
 
 

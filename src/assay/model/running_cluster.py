@@ -90,11 +90,12 @@ class RunningCluster:
     `history` is a folder of job histories that are read instead of asking for them. `facts` and `doubts` are of what
     Assay made of it beside, such as the network between its nodes. Its servers answer `slower` times as slowly as
     others, so that waits for them are so much longer. `properties` are those of the first node of a cluster of Assay's
-    own; of another one those by which clients reach what was found beside it. `launch` starts further processes on its
-    nodes. Clients of stores tell `took` how many bytes they were given to be kept, as they come. `failure` tells
-    whether something has died that clients would wait for. `clients` make the client of a service by its name, which
-    may start programs with `environment`. `job_jars` are those that jobs and Hadoop's clients have on their class path
-    beside Hadoop's, as services of the stack bring them.
+    own; of another one the trial's, and those by which clients reach what was found beside it. `launch` starts further
+    processes on its nodes. Clients of stores tell `took` how many bytes they were given to be kept, as they come.
+    `failure` tells whether something has died that clients would wait for. `clients` make the client of a service by
+    its name, which may start programs with `environment`. `job_jars` are those that jobs and Hadoop's clients have on
+    their class path beside Hadoop's, as services of the stack bring them. `programs` has a folder of each service that
+    brings programs.
     """
 
     hadoop: Path
@@ -119,6 +120,7 @@ class RunningCluster:
     clients: Mapping[str, Callable[["RunningCluster"], object]] = field(default_factory=dict)
     environment: Mapping[str, str] = field(default_factory=dict)
     job_jars: tuple[Path, ...] = ()
+    programs: Path = Path()
     _made: dict[str, object] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def client(self, service: str, kind: type[Client]) -> Client:

@@ -274,6 +274,10 @@ def _no_check(_spec: EmbeddedSpec, _properties: Mapping[str, str], _daemons: Seq
     return
 
 
+def _says_nothing(_spec: EmbeddedSpec, _properties: Mapping[str, str], _daemons: Sequence[DaemonKind]) -> str:
+    return ""
+
+
 def _no_tasks(_properties: Mapping[str, str], _offered_mb: int, _disk_bytes: int) -> int:
     return 0
 
@@ -313,6 +317,9 @@ class Service(NamedTuple):
     """Properties for a way to start things, where those that the trial chose leave room for it."""
     check: Callable[[EmbeddedSpec, Mapping[str, str], Sequence[DaemonKind]], None] = _no_check
     """Raises BadInputError where a job can't run with the trial's properties, beside the daemons of one node."""
+    gives: Callable[[EmbeddedSpec, Mapping[str, str], Sequence[DaemonKind]], str] = _says_nothing
+    """What a job gets of a node's memory and processors, in a few words, from what `check` is given. A dry run says it
+    where engines are compared."""
     settings: Callable[[Sequence[NodeContext]], Mapping[str, str]] = _none
     """What a record has to say of its configuration on all nodes."""
     costs: Costs = Costs()
@@ -409,9 +416,17 @@ class Stack:
 
     def check(self, spec: EmbeddedSpec, properties: Mapping[str, str]) -> None:
         """Raises BadInputError where jobs can't run with these properties beside the daemons of any node."""
-        beside = [daemon for daemon in self.daemons if daemon.on_workers or not spec.workers]
         for service in self.services:
-            service.check(spec, properties, beside)
+            service.check(spec, properties, self._beside(spec))
+
+    def gives(self, spec: EmbeddedSpec, properties: Mapping[str, str]) -> str:
+        """What a job gets of a node, as the last service knows that has words for it."""
+        said = (service.gives(spec, properties, self._beside(spec)) for service in reversed(self.services))
+        return next(filter(None, said), "")
+
+    def _beside(self, spec: EmbeddedSpec) -> list[DaemonKind]:
+        """The daemons of a node with tasks."""
+        return [daemon for daemon in self.daemons if daemon.on_workers or not spec.workers]
 
     def tasks_bytes(self, properties: Mapping[str, str], offered_mb: int, disk_bytes: int) -> int:
         """The memory of the tasks that run at once, all services' together."""

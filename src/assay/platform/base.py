@@ -192,7 +192,7 @@ class HadoopPlatform(ABC):
         """The cluster with what its clients need; `properties` are the trial's."""
         return replace(
             started, clients=self._stack.clients, environment=self._lease.environment(self._environment()),
-            job_jars=job_jars(self._stack, self._parts),
+            job_jars=job_jars(self._stack, self._parts), programs=self._parts,
         )  # fmt: skip
 
     def _stager(self, context: EngineContext, *, apart: bool) -> Engine | None:

@@ -167,7 +167,8 @@ class ExistingCluster(Cluster):
             hadoop=hadoop, conf_dir=conf_dir, version=self._version(), outlives=True,
             addresses=self._in_use, extras=self._distribution.extras, ca_file=self._spec.ca_file,
             authorize=self._authorize, history=self._spec.history,
-            settings={"starts": "existing", "client": self._distribution.version}, properties=self._of_found,
+            settings={"starts": "existing", "client": self._distribution.version},
+            properties={**properties, **self._of_found},
         )  # fmt: skip
 
     def failure(self) -> str | None:

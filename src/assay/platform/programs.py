@@ -37,8 +37,15 @@ def lacking(services: Iterable[Service], parts: Path) -> list[Service]:
 
 
 def needed_here(stack: Stack, *, ours: bool) -> list[Service]:
-    """The services whose programs a trial takes from here: all of a cluster of Assay's own, else job jars."""
-    return [service for service in stack.services if ours or service.job_jars]
+    """The services whose programs a trial takes from here: all of a cluster of Assay's own, else those for jobs.
+
+    Those are job jars, and the programs of a service that is used there without daemons of its own.
+    """
+    return [
+        service
+        for service in stack.services
+        if ours or service.job_jars or (service.found is not None and not service.daemons)
+    ]
 
 
 def _is_here(service: Service, programs: Programs, parts: Path) -> bool:

@@ -12,10 +12,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import partial
-from io import FileIO
 from itertools import chain, groupby
 from pathlib import Path
-from typing import IO, cast
+from typing import IO, BinaryIO, cast
 
 from assay.host.processes import last_telling
 from assay.model.errors import AssayError, BadInputError
@@ -72,7 +71,11 @@ def check_properties(properties: Mapping[str, str]) -> None:
             raise BadInputError(f"{name} is {properties[name]!r}, and must be {' or '.join(choices)}", name)
 
 
-_COMPRESSED = {".gz": gzip.GzipFile, ".bz2": bz2.BZ2File}
+def _unpacked(stored: BinaryIO, suffix: str) -> IO[bytes]:
+    """A file's content, unpacked as its suffix says."""
+    if suffix == ".gz":
+        return cast(IO[bytes], gzip.GzipFile(fileobj=stored))
+    return cast(IO[bytes], bz2.BZ2File(stored)) if suffix == ".bz2" else stored
 
 
 def _is_complaint(line: str) -> bool:
@@ -80,13 +83,19 @@ def _is_complaint(line: str) -> bool:
     return line.lstrip("-").startswith("put: ")
 
 
-def _lines_of(source: Path) -> Iterator[bytes]:
-    """Yield pieces of a file, unpacked as its suffix says, of which the last one ends a line."""
-    opened, last = _COMPRESSED.get(source.suffix, FileIO), b"\n"
-    with opened(source, "rb") as file:
+def _lines_of(source: Path, took: Callable[[int], None]) -> Iterator[bytes]:
+    """Yield pieces of a file, unpacked as its suffix says, of which the last one ends a line.
+
+    When whoever takes a piece asks for the next one, `took` is told how many bytes of the file it came from.
+    """
+    last, read_bytes = b"\n", 0
+    with source.open("rb") as stored:
+        file = _unpacked(stored, source.suffix)
         for piece in iter(partial(file.read, PIECE_BYTES), b""):
             yield piece
             last = piece[-1:]
+            took(stored.tell() - read_bytes)
+            read_bytes = stored.tell()
     if last != b"\n":
         yield b"\n"
 
@@ -124,18 +133,22 @@ class HbaseTables:
 
     def put(self, source: Path, path: str) -> None:
         """Add the lines of a file, which may be compressed as its suffix says."""
-        self.write(path, _lines_of(source))
+        self._write(path, _lines_of(source, self._took))
 
     def put_all(self, files: Iterable[tuple[Path, str]]) -> None:
         """Put those that follow each other into one table by one client, so that it is flushed and loaded once."""
         for _, some in groupby(files, key=lambda file: file[1].rpartition("/")[0]):
             group = iter(some)
             source, path = next(group)
-            others = (_lines_of(other) for other, _ in group)
-            self.write(path, chain(_lines_of(source), chain.from_iterable(others)))
+            others = (_lines_of(other, self._took) for other, _ in group)
+            self._write(path, chain(_lines_of(source, self._took), chain.from_iterable(others)))
 
     def write(self, path: str, pieces: Iterable[bytes]) -> None:
-        """Add the lines of a stream, of which the last one needs no end; it is a client's standard input."""
+        """Add the lines of a stream, of which the last one needs no end."""
+        self._write(path, telling(filter(None, pieces), self._took))
+
+    def _write(self, path: str, pieces: Iterable[bytes]) -> None:
+        """Give the pieces, none of which is empty, to a client's standard input."""
         used = [f"-D{USED}={columns}" for expected, columns in self._columns.items() if below(path, expected)]
         table, _, name = path.rpartition("/")
         place = f"{self.location(table)}/{name}"
@@ -148,7 +161,7 @@ class HbaseTables:
         ):
             stream = cast(IO[bytes], process.stdin)
             try:
-                for piece in telling(filter(None, pieces), self._took):
+                for piece in pieces:
                     stream.write(piece)
                     lines, size, last = lines + piece.count(b"\n"), size + len(piece), piece[-1:]
                 stream.close()

@@ -8,14 +8,12 @@ nobody waits for a drive that is idle. Where the drives' busy time was measured,
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple
 
-from assay.engine.past.job import MAP, REDUCE, PastJob, StageSums
+from assay.engine.past.job import PastJob, StageSums, Use
 from assay.model.naming import bytes_text
 from assay.stats.caveats import BUSY_MARGIN
-from assay.triage.drives import Direction, Drives
+from assay.triage.drives import Drives
 
 BoundBasis = Literal["busy drives", "bytes", "time"]
-_START_ACCESSES = 10
-"""Of a task's start: its launch script, tokens, configuration and directories, each with its own entry on the drive."""
 
 
 class BoundPart(NamedTuple):
@@ -73,13 +71,15 @@ def bound_of(
     `beside_s` is how long the drives of a node worked at most, during this job, for the jobs beside it. `cores` are a
     node's, if known. `busy_s` is how long the drives of the busiest node were busy during each stage, if measured.
     """
-    parts = [part for stage in job.stages for part in parts_of(job, stage, drives)]
+    parts: list[BoundPart] = []
     stages = []
     carried_s = 0.0
     tasks_s = job.tasks_s
     for stage in job.stages:
         elapsed_s = stage.elapsed_ms / 1000
-        alone_s = sum(part.seconds for part in parts if part.phase in _PHASES[stage.name])
+        of_stage = list(parts_of(job, stage, drives))
+        parts += of_stage
+        alone_s = elapsed_s if job.uncounted else sum(part.seconds for part in of_stage)
         shared_s = beside_s * elapsed_s / tasks_s if tasks_s else 0.0
         # What one stage writes may still be on its way to the drives in the next.
         bytes_s = alone_s + shared_s + carried_s
@@ -109,64 +109,34 @@ def _basis(stages: Sequence[StageBound]) -> BoundBasis:
     return "bytes" if widest.busy_s is None else "busy drives"
 
 
-_PHASES = {MAP: {MAP}, REDUCE: {"shuffle", "merge", REDUCE}}
-
-
 def drive_seconds(job: PastJob, drives: Mapping[str, Drives], sites_nodes: int) -> float:
-    """How long the drives of an average node of the site work at most for a job."""
+    """How long the drives of an average node of the site work at most for a job; while it has tasks if nobody knows."""
     spread = len(job.nodes) / max(1, sites_nodes, len(job.nodes))
+    if job.uncounted:
+        return spread * job.tasks_s
     return spread * sum(part.seconds for stage in job.stages for part in parts_of(job, stage, drives))
 
 
 def parts_of(job: PastJob, stage: StageSums, drives: Mapping[str, Drives]) -> Iterator[BoundPart]:
     """Each phase's use of the drives of a role, on the node that moves most, at the drives' lowest rates."""
-    busiest, whole, nodes = stage.busiest, stage.whole, max(1, len(job.nodes))
-    copies = job.copies if nodes > 1 else 1.0
-    written = busiest.store_written + (copies - 1) * whole.store_written / nodes
-    together = tasks_at_once(stage, nodes)
-    yield _starts(stage.name, busiest.tasks, drives["intermediate"], together)
-    uses: list[tuple[str, str, Direction, float, float | None, str]]
-    if stage.name == MAP:
-        uses = [
-            ("input", MAP, "read", busiest.store_read, None, "input read"),
-            ("intermediate", MAP, "write", busiest.local_written, job.spill_bytes, "map outputs spilled and merged"),
-            ("intermediate", MAP, "read", busiest.local_read, None, "spills read to be merged"),
-            ("output", MAP, "write", written, None, "output written, with its copies"),
-        ]
-    else:
-        piece = whole.fetched / whole.fetches if whole.fetches else None
-        uses = [
-            ("input", REDUCE, "read", busiest.store_read, None, "read from the store"),
-            ("intermediate", "shuffle", "read", _served(job, stage), piece, "map outputs fetched from it"),
-            ("intermediate", "merge", "write", busiest.local_written, None, "fetched map outputs written and merged"),
-            ("intermediate", "merge", "read", busiest.local_read, None, "read to be merged"),
-            ("output", REDUCE, "write", written, None, "output written, with its copies"),
-        ]
-    for role, phase, direction, moved, request, purpose in uses:
-        if moved > 0:
-            yield _part(role, phase, direction, moved, request, purpose, drives[role], together)
+    together = tasks_at_once(stage, max(1, len(job.nodes)))
+    for use in job.uses(stage):
+        if use.moved > 0 or use.accesses:
+            yield _part(use, drives[use.role], together)
 
 
-def _part(
-    role: str, phase: str, direction: Direction, moved: float, request: float | None, purpose: str, drives: Drives,
-    together: float,
-) -> BoundPart:  # fmt: skip
+def _part(use: Use, drives: Drives, together: float) -> BoundPart:
     at_once = busy_at_once(drives.number, together)
-    seconds = drives.seconds(direction, moved, request) / at_once
-    how = (
-        f"{purpose}: {bytes_text(moved)} on the busiest node at {drives.rate_text(direction, request)} a drive, "
-        f"{at_once:.3g} of its drives at once"
-    )
-    return BoundPart(phase, role, seconds, how)
-
-
-def _starts(stage: str, tasks: int, drives: Drives, together: float) -> BoundPart:
-    accesses, at_once = tasks * _START_ACCESSES, busy_at_once(drives.number, together)
-    how = (
-        f"starts of {tasks:,} task{'' if tasks == 1 else 's'} on the busiest node: {accesses:,} accesses of "
-        f"{1000 * drives.read_access_s:.3g} ms"
-    )
-    return BoundPart(MAP if stage == MAP else "shuffle", "intermediate", accesses * drives.read_access_s / at_once, how)
+    if use.accesses:
+        seconds = use.accesses * drives.read_access_s
+        how = f"{use.purpose} on the busiest node: {use.accesses:,} accesses of {1000 * drives.read_access_s:.3g} ms"
+    else:
+        seconds = drives.seconds(use.direction, use.moved, use.request)
+        how = (
+            f"{use.purpose}: {bytes_text(use.moved)} on the busiest node at "
+            f"{drives.rate_text(use.direction, use.request)} a drive, {at_once:.3g} of its drives at once"
+        )
+    return BoundPart(use.phase, use.role, seconds / at_once, how)
 
 
 def tasks_at_once(stage: StageSums, nodes: int) -> float:
@@ -181,14 +151,6 @@ def busy_at_once(drives: int, tasks: float) -> float:
     """
     tasks = max(1.0, tasks)
     return drives * tasks / (drives + tasks - 1)
-
-
-def _served(job: PastJob, stage: StageSums) -> float:
-    """What the node with the largest map outputs sent: what was fetched lay where the maps had run."""
-    maps = job.stage(MAP)
-    if maps is None or not maps.whole.map_output_on_disk:
-        return stage.whole.fetched
-    return stage.whole.fetched * maps.busiest.map_output_on_disk / maps.whole.map_output_on_disk
 
 
 def beside(jobs: Sequence[PastJob], seconds: Sequence[float]) -> list[float]:

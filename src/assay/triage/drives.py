@@ -8,15 +8,15 @@ profile says under `expected`.
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from assay.media.emulated.profile import SHORT_NAMES, find_profile, profile_names
 from assay.model.drive_profile import DriveProfile
 from assay.model.errors import BadInputError
 from assay.model.naming import bytes_text
+from assay.model.signature import Direction
 from assay.plan.job_experiment import ROLES
 
-Direction = Literal["read", "write"]
 HOW = "write it as 4xhdd, 2xssd or 12xPROFILE, and drives of a role of their own as 12xhdd,intermediate=1xssd"
 _PART = re.compile(r"(?:(?P<role>[a-z]+)=)?(?P<count>[1-9][0-9]{0,2})x(?P<name>[^,=]+)")
 _MB = 1e6

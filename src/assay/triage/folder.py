@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path, PurePosixPath
 
+from assay.engine.past.forms import is_history, is_history_folder, read_history_of
 from assay.engine.past.histories import (
-    ENDINGS,
     MOST_HISTORIES,
     NAME_THE_FOLDER,
     SETTINGS_ENDING,
@@ -19,7 +19,6 @@ from assay.engine.past.histories import (
     job_id,
 )
 from assay.engine.past.job import PastJob
-from assay.engine.past.reading import read_file
 from assay.host.files import why
 from assay.model.errors import AssayError, BadInputError
 from assay.store.hadoop_fs import HadoopFs
@@ -39,7 +38,7 @@ def in_folder(folder: Path, since_ms: int, progressed: Progressed) -> Histories:
 
     Raises BadInputError where there is no such folder, it has no history, or so many that days must have been meant.
     """
-    if folder.is_file():
+    if folder.is_file() or is_history_folder(folder.name):
         return Histories(1, iter([_only(folder)]))
     files, older = files_below(folder, since_ms, progressed)
     return Histories(len(files), read_files(files), older)
@@ -53,7 +52,7 @@ def files_below(folder: Path, since_ms: int, progressed: Progressed) -> tuple[li
         looked_at += 1
         if looked_at % 10_000 == 0:
             progressed(looked_at)
-        if entry.name.endswith(ENDINGS):
+        if is_history(entry.name) or is_history_folder(entry.name):
             if (finished_ms(entry.name) or _changed_ms(entry)) >= since_ms:
                 files.append(Path(entry.path))
             else:
@@ -64,21 +63,24 @@ def files_below(folder: Path, since_ms: int, progressed: Progressed) -> tuple[li
 
 def _only(file: Path) -> PastJob:
     """The job of a file that was named itself. Raises BadInputError where that is no history at all."""
-    job = read_file(file)
+    job = read_history_of(file)
     if not job.submitted_ms and not job.started_ms:
         raise BadInputError(f"--history {file} tells of no job: missing {'; '.join(job.missing)}; or {NAME_THE_FOLDER}")
     return job
 
 
 def _files(folder: Path) -> Iterator["os.DirEntry[str]"]:
-    """All files below a folder, but for folders that this user may not read. Raises BadInputError for the first one."""
+    """All files below a folder, and folders that are one history; nothing of folders that this user may not read.
+
+    Raises BadInputError where that is the first one.
+    """
     waiting = [str(folder)]
     while waiting:
         directory = waiting.pop()
         try:
             with os.scandir(directory) as entries:
                 for entry in entries:
-                    if entry.is_dir(follow_symlinks=False):
+                    if entry.is_dir(follow_symlinks=False) and not is_history_folder(entry.name):
                         waiting.append(entry.path)
                     else:
                         yield entry
@@ -111,11 +113,11 @@ def _check_count(source: str, count: int, older: int, looked_at: int) -> None:
 def read_files(files: Sequence[Path]) -> Iterator[PastJob]:
     """Their jobs in the same order; many are read by two processes."""
     if len(files) <= _ALONE:
-        yield from map(read_file, files)
+        yield from map(read_history_of, files)
         return
     with ProcessPoolExecutor(min(_AT_ONCE, os.cpu_count() or 1)) as processes:
         try:
-            yield from processes.map(read_file, files, chunksize=_CHUNK)
+            yield from processes.map(read_history_of, files, chunksize=_CHUNK)
         except BaseException:
             processes.shutdown(cancel_futures=True)
             raise
@@ -132,15 +134,15 @@ def in_hadoop(source: str, since_ms: int, client: HadoopFs, progressed: Progress
         raise BadInputError(f"--history {source} can't be read: {error}") from None
     progressed(len(listed))
     settings = {job_id(_name(file.path)): file.path for file in listed if _name(file.path).endswith(SETTINGS_ENDING)}
-    paths = []
-    older = 0
+    ended_ms: dict[str, int] = {}
     for file in listed:
-        name = _name(file.path)
-        if name.endswith(ENDINGS):
-            if (finished_ms(name) or file.changed_ms) >= since_ms:
-                paths.append(file.path)
-            else:
-                older += 1
+        folder, name = str(PurePosixPath(file.path).parent), _name(file.path)
+        if is_history_folder(_name(folder)):  # it ends with the last of its files
+            ended_ms[folder] = max(ended_ms.get(folder, 0), file.changed_ms)
+        elif is_history(name):
+            ended_ms[file.path] = finished_ms(name) or file.changed_ms
+    paths = [path for path, at_ms in ended_ms.items() if at_ms >= since_ms]
+    older = len(ended_ms) - len(paths)
     _check_count(source, len(paths), older, len(listed))
     return Histories(len(paths), _copied(paths, settings, client), older)
 

@@ -1,12 +1,14 @@
 """The ranked list: recurring jobs with what any drive could save of them at most, a verdict each, and their sum."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from itertools import accumulate
 from typing import NamedTuple
 
-from assay.engine.past.changes import Change, changes
-from assay.engine.past.job import MAP, REDUCE, PastJob, Work, sum_of
+from assay.engine.past.change import Change
+from assay.engine.past.changes import changes
+from assay.engine.past.job import MAP, REDUCE, PastJob, sum_of
 from assay.model.base import Frozen
 from assay.model.naming import bytes_text, first_few
 from assay.report.answer import percent
@@ -58,6 +60,17 @@ class CheaperChange(Frozen):
     """In how many runs they do."""
 
 
+class RuleOfOthers(Frozen):
+    """A rule of thumb that others go by, and what it says of a job: shown beside the verdict, and no part of it."""
+
+    rule: str
+    """What it is called."""
+    asks: bool
+    """Whether it asks for faster drives in any run."""
+    amount: str
+    """The amount that it goes by, of the run with the largest bound."""
+
+
 class JobRow(Frozen):
     """A job, with all of its runs. Amounts are sums over the runs that count; seconds are elapsed time."""
 
@@ -67,6 +80,8 @@ class JobRow(Frozen):
     """Who ran it last."""
     queue: str
     """The queue of its last run."""
+    engine: str
+    """The engine that ran it."""
     runs: int
     """How often it ran."""
     counted: int
@@ -132,6 +147,8 @@ class JobRow(Frozen):
     """Why it can't matter, or what is missing and how to get it."""
     advice: tuple[CheaperChange, ...]
     """Cheaper changes."""
+    other_rules: tuple[RuleOfOthers, ...]
+    """What rules of others say of it."""
     ids: tuple[str, ...]
     """The ids of its runs, those that count first and the newest of them before others, twenty at most."""
 
@@ -240,14 +257,15 @@ def _row(name: str, runs: Sequence[PastJob], bounded: Sequence[_BoundedRun], tot
     stages = _stages(bounded)
     busy_s = _total(stage.busy_s for stage in stages) if bounded else None
     return JobRow(
-        job=name, user=newest[0].user, queue=newest[0].queue, runs=len(runs), counted=len(bounded),
+        job=name, user=newest[0].user, queue=newest[0].queue, engine=newest[0].engine,
+        runs=len(runs), counted=len(bounded),
         elapsed_s=elapsed_s, queued_s=sum(run.job.queued_s for run in bounded),
         starts_s=sum(run.job.idle_s for run in bounded),
         task_share=work.task_ms / total_ms, nodes=max((len(run.job.nodes) for run in bounded), default=0),
         read_bytes=work.store_read, remote_bytes=work.remote_read + work.remote_written,
         map_output_bytes=work.map_output, spilled_bytes=work.local_written, spilled_records=work.spilled_records,
         spills_per_record=_spills(bounded), shuffled_bytes=work.fetched, written_bytes=work.store_written,
-        local_peak_bytes=max((_local_peak(run.job) for run in bounded), default=0),
+        local_peak_bytes=max((run.job.local_peak for run in bounded), default=0),
         bound_s=bound_s, bound_share=share,
         by_time_s=_total(stage.time_s for stage in stages) if bounded else None,
         by_bytes_s=_total(stage.bytes_s for stage in stages) if bounded else None, busy_s=busy_s,
@@ -256,7 +274,8 @@ def _row(name: str, runs: Sequence[PastJob], bounded: Sequence[_BoundedRun], tot
         parts=_parts(bounded, widest) if widest else (), roles=roles,
         verdict=verdict, role=max(roles, key=roles.__getitem__) if roles and any(roles.values()) else "",
         reason=_reason(verdict, runs, bounded, bound_s, elapsed_s),
-        advice=_advice(bounded, widest) if widest else (), ids=tuple(job.id for job in newest[:20]),
+        advice=_advice(bounded, widest) if widest else (),
+        other_rules=_other_rules(bounded, widest) if widest else (), ids=tuple(job.id for job in newest[:20]),
     )  # fmt: skip
 
 
@@ -292,12 +311,11 @@ def _spills(bounded: Sequence[_BoundedRun]) -> float | None:
     return spilled / emitted if with_reducers and emitted else None
 
 
-def _local_peak(job: PastJob) -> int:
-    """Map outputs stay until the job ends; a reducer has what it fetched, and while it merges that once more."""
-    stages = {stage.name: stage.busiest for stage in job.stages}
-    outputs = sum(work.map_output_on_disk for work in stages.values())
-    reduced = stages.get(REDUCE, Work())
-    return outputs + min(reduced.local_written, 2 * reduced.fetched)
+def _other_rules(bounded: Sequence[_BoundedRun], widest: _BoundedRun) -> tuple[RuleOfOthers, ...]:
+    asking = {rule.name for run in bounded for rule in run.job.other_rules if rule.asks}
+    return tuple(
+        RuleOfOthers(rule=rule.name, asks=rule.name in asking, amount=rule.amount) for rule in widest.job.other_rules
+    )
 
 
 def _parts(bounded: Sequence[_BoundedRun], widest: _BoundedRun) -> tuple[DriveUse, ...]:
@@ -322,7 +340,10 @@ def _how(bounded: Sequence[_BoundedRun], bound_s: float, elapsed_s: float) -> st
     beside_s = sum(run.bound.beside_s for run in bounded)
     by_time = "processor time is not known" if time_s is None else f"tasks did not compute in {seconds_text(time_s)} s"
     busy_s = _total(stage.busy_s for stage in stages)
-    if busy_s is None:
+    uncounted = next((run.job.uncounted for run in bounded if run.job.uncounted), "")
+    if busy_s is None and uncounted:
+        by_drives = f"how long the drives worked is not known, since {uncounted}"
+    elif busy_s is None:
         movers = "it and the jobs beside it" if beside_s >= 0.05 else "it"
         by_drives = f"what {movers} moved takes the drives at most {seconds_text(bytes_s)} s"
     else:
@@ -371,7 +392,7 @@ def _why_not(bounded: Sequence[_BoundedRun], bound_s: float, elapsed_s: float) -
     drives_read = sum(run.busy.read_bytes for run in bounded if run.busy)
     requested = work.store_read + work.local_read + work.fetched
     if starts_s > _MOSTLY * elapsed_s:
-        return f"starts and waits for containers take {percent(starts_s / elapsed_s)} of its time"
+        return f"{bounded[0].job.idle_words} take {percent(starts_s / elapsed_s)} of its time"
     if all(run.busy for run in bounded) and requested and drives_read < _CACHED_SHARE * requested:
         return f"the page cache served it: drives read {bytes_text(drives_read)} of {bytes_text(requested)}"
     if _by_processors(bounded):
@@ -463,6 +484,10 @@ def _assumed(jobs: Sequence[PastJob]) -> Iterator[str]:
     uber = sum(job.uberized for job in jobs)
     if uber:
         yield f"runs inside application masters (uber jobs, {uber} of {len(jobs)}): only the bytes bound them"
+    for reason, count in Counter(job.uncounted for job in jobs if job.uncounted).items():
+        yield f"{count} of {len(jobs)} runs are bounded by their time alone, since {reason}"
+    for remark, count in Counter(job.remark for job in jobs if job.remark).items():
+        yield f"{count} of {len(jobs)} runs {remark}"
     nowhere = sum(not job.nodes for job in jobs)
     if nowhere:
         yield f"{nowhere} of {len(jobs)} histories name no nodes: all bytes of their jobs are taken to lie on one"

@@ -7,7 +7,9 @@ from typing import NamedTuple
 
 from rich.console import Console
 
+from assay.engine.past.forms import amounts_words
 from assay.model.naming import bytes_text
+from assay.model.trial import USUAL_ENGINE
 from assay.plan.job_experiment import ROLES
 from assay.report.answer import percent
 from assay.report.columns import Column, fitted
@@ -137,6 +139,7 @@ def columns(rows: Sequence[JobRow], names: Sequence[str]) -> list[Column]:
             classes=[f"verdict {_CLASSES[row.verdict]}" for row in rows], titles=[row.reason for row in rows],
         ),
         Column("role", [_role(row) for row in rows], rank=1, name=True),
+        *_other_rules(rows),
         Column(
             "at most", ["-" if row.bound_share is None else percent(row.bound_share) for row in rows],
             values=[row.bound_share for row in rows], titles=[row.how for row in rows],
@@ -162,6 +165,17 @@ def columns(rows: Sequence[JobRow], names: Sequence[str]) -> list[Column]:
     ]  # fmt: skip
 
 
+def _other_rules(rows: Sequence[JobRow]) -> Iterator[Column]:
+    """What rules of others say beside the verdict, where any is of one of these jobs."""
+    by_row = [{rule.rule: rule for rule in row.other_rules} for row in rows]
+    for name in dict.fromkeys(name for rules in by_row for name in rules):
+        said = [rules.get(name) for rules in by_row]
+        yield Column(
+            name, ["-" if rule is None else "yes" if rule.asks else "no" for rule in said], rank=2, name=True,
+            titles=["" if rule is None else rule.amount for rule in said],
+        )  # fmt: skip
+
+
 def _runs_heading(rows: Sequence[JobRow]) -> str:
     """What times are sums over: the number of runs where all jobs have the same."""
     counts = {row.counted for row in rows if row.counted}
@@ -180,6 +194,9 @@ def next_step(answer: Triage, places: Sequence[str], *, drives_assumed: bool) ->
     if drives_assumed:
         return "say what drives a node has, such as --drives 12xhdd: it tightens the bounds"
     job = answer.summary.deciding[0]
+    engine = next(row.engine for row in answer.rows if row.job == job)
+    if engine != USUAL_ENGINE:
+        return f"test {shlex.quote(job)} on emulated drives, by an experiment with `engine: {engine}`"
     return f"{typed('run-job')} JAR --input INPUT {shlex.join([*places, '--job', job])}"
 
 
@@ -248,6 +265,7 @@ def page(answer: Triage, following: str = "") -> str:
         marked=[("", "")] * len(rows),
         details=details,
         all_rows=len(answer.rows),
+        counted_as=[amounts_words(engine) for engine in dict.fromkeys(row.engine for row in answer.rows)],
         may_matter=TriageVerdict.MAY_MATTER,
     )
     return html

@@ -48,6 +48,10 @@ class _Inputs(Input):
         """Those of all."""
         return sum((copy_input.size() for copy_input in self._inputs), Amounts())
 
+    def put_bytes(self) -> int:
+        """Those of all."""
+        return sum(copy_input.put_bytes() for copy_input in self._inputs)
+
 
 class _Named:
     """Tells the progress of one of several workloads, under its name."""

@@ -2,19 +2,18 @@
 
 from collections.abc import Callable, Iterator
 from math import ceil
-from typing import NamedTuple
 
+from assay.engine.past.application import SPARK
+from assay.engine.past.application_changes import RULES as OF_APPLICATIONS
+from assay.engine.past.change import MANY_PIECES, MUCH_BYTES, SMALL_PIECE_BYTES, Change
 from assay.engine.past.job import MAP, REDUCE, PastJob
 from assay.model.naming import bytes_text
 
 _MIB = 1 << 20
-_MUCH = 64 * _MIB
-"""Less than so much is not worth a change."""
 _BLOCK = 128 * _MIB
 _MOST_SORT_MIB = 2047
 """Hadoop takes no larger buffer."""
 _SPILLED_AGAIN = 1.1
-_SMALL_PIECE, _MANY_PIECES = 64 << 10, 1000
 _SMALL_SHARE, _MANY_MAPS = 0.25, 20
 _LARGE_REDUCE = 1 << 30
 _WAITING_SHARE = 0.1
@@ -22,17 +21,10 @@ _ACCOUNTING_BYTES = 16
 """What the sort buffer needs for each record (Hadoop: MapTask.METASIZE)."""
 
 
-class Change(NamedTuple):
-    """A change, and the counters that suggest it."""
-
-    kind: str
-    change: str
-    counter: str
-
-
 def changes(job: PastJob) -> list[Change]:
     """What is worth trying before a drive is bought; nothing for what the history does not tell."""
-    return [change for rule in _RULES for change in rule(job)]
+    rules = OF_APPLICATIONS if job.engine == SPARK else _RULES
+    return [change for rule in rules for change in rule(job)]
 
 
 def spills_per_record(job: PastJob) -> float | None:
@@ -45,7 +37,7 @@ def spills_per_record(job: PastJob) -> float | None:
 
 def _sort_buffer(job: PastJob) -> Iterator[Change]:
     maps, ratio = job.stage(MAP), spills_per_record(job)
-    if maps is None or ratio is None or ratio < _SPILLED_AGAIN or maps.whole.map_output_on_disk < _MUCH:
+    if maps is None or ratio is None or ratio < _SPILLED_AGAIN or maps.whole.map_output_on_disk < MUCH_BYTES:
         return
     now = job.sort_mib
     largest = maps.whole.map_output + maps.whole.output_records * _ACCOUNTING_BYTES
@@ -67,10 +59,10 @@ def _sort_buffer(job: PastJob) -> Iterator[Change]:
 
 def _pieces(job: PastJob) -> Iterator[Change]:
     reduces = job.stage(REDUCE)
-    if reduces is None or reduces.whole.fetches < _MANY_PIECES or reduces.whole.fetched < _MUCH:
+    if reduces is None or reduces.whole.fetches < MANY_PIECES or reduces.whole.fetched < MUCH_BYTES:
         return
     piece = reduces.whole.fetched / reduces.whole.fetches
-    if piece < _SMALL_PIECE:
+    if piece < SMALL_PIECE_BYTES:
         yield Change(
             "small pieces",
             "fewer maps (mapreduce.input.fileinputformat.split.minsize) or fewer reducers: each piece costs a hard "
@@ -83,7 +75,7 @@ def _pieces(job: PastJob) -> Iterator[Change]:
 def _compression(job: PastJob) -> Iterator[Change]:
     reduces = job.stage(REDUCE)
     compressed = job.setting("mapreduce.map.output.compress", "false").lower() == "true"
-    if reduces is None or compressed or not job.settings or reduces.whole.fetched < _MUCH:
+    if reduces is None or compressed or not job.settings or reduces.whole.fetched < MUCH_BYTES:
         return
     yield Change(
         "compression",

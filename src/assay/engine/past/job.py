@@ -1,7 +1,10 @@
 """What triage keeps of a finished job: sums over its tasks, few enough for ten thousand jobs of a site at once."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
+
+from assay.model.engine import HADOOP_JOBS
+from assay.model.signature import Direction
 
 MAP, REDUCE = "map", "reduce"
 SUCCEEDED = "SUCCEEDED"
@@ -14,6 +17,8 @@ SETTINGS = frozenset({
 """The properties of a job that are kept: ten thousand jobs have to fit into memory."""
 REPLICAS, SORT_MIB, SPILL_SHARE = 3, 100, 0.8
 """Hadoop's own values, where a job's configuration is not known."""
+_START_ACCESSES = 10
+"""Of a task's start: its launch script, tokens, configuration and directories, each with its own entry on the drive."""
 
 
 class Work(NamedTuple):
@@ -40,6 +45,9 @@ class Work(NamedTuple):
     input_records: int = 0
     output_records: int = 0
     spilled_records: int = 0
+    fetch_wait_ms: int = 0
+    fetching_ms: int = 0
+    """How long tasks waited for what they fetched, and ran in all, of those that fetched anything and counted it."""
 
     def plus(self, other: "Work") -> "Work":
         """The sum of both."""
@@ -50,10 +58,33 @@ class Work(NamedTuple):
         return Work(*map(max, zip(self, other, strict=True)))
 
 
+class Use(NamedTuple):
+    """What a phase moves on the drives of a role: bytes of the busiest node, and the size of requests where known.
+
+    Or `accesses` of the busiest node, each of which positions once.
+    """
+
+    role: str
+    phase: str
+    direction: Direction
+    moved: float
+    request: float | None
+    purpose: str
+    accesses: int = 0
+
+
+class OtherRule(NamedTuple):
+    """A rule of thumb that others go by: what it is called, whether it asks for faster drives, and the amount."""
+
+    name: str
+    asks: bool
+    amount: str
+
+
 class StageSums(NamedTuple):
     """The tasks of a stage, and the time in which the job waits for no other stage.
 
-    That time is the maps' until the last of them ends, and the reducers' from then on.
+    Of a MapReduce job that time is the maps' until the last of them ends, and the reducers' from then on.
     """
 
     name: str
@@ -77,7 +108,10 @@ class StageSums(NamedTuple):
 
 
 class PastJob(NamedTuple):
-    """A job as its history tells it. Times are milliseconds since the epoch, 0 if unknown."""
+    """A job as its history tells it. Times are milliseconds since the epoch, 0 if unknown.
+
+    What depends on the engine is MapReduce's here; a class for another engine's jobs says it otherwise.
+    """
 
     id: str
     name: str
@@ -98,6 +132,75 @@ class PastJob(NamedTuple):
     missing: tuple[str, ...] = ()
     """What the history lacks without which no bound can be worked out, each with how to get it."""
     source: str = ""
+    uncounted: str = ""
+    """Which of its bytes on drives nobody counted, so that only the time bounds it; empty where all are counted."""
+    remark: str = ""
+    """How it was run, where that is unusual: what several runs `were`; else empty."""
+    container_waits: int = 0
+    """How often it waited for containers after they had been asked for, where that is known."""
+
+    @property
+    def engine(self) -> str:
+        """The engine that ran it."""
+        return "mapreduce"
+
+    @property
+    def program(self) -> str:
+        """The sort of program that it was."""
+        return HADOOP_JOBS
+
+    @property
+    def idle_words(self) -> str:
+        """What it did while none of its tasks ran."""
+        return "starts and waits for containers"
+
+    @property
+    def other_rules(self) -> tuple[OtherRule, ...]:
+        """What rules of others say of it."""
+        return ()
+
+    @property
+    def local_peak(self) -> int:
+        """The most that it had in the local directories of one node at once, in bytes.
+
+        Map outputs stay until the job ends; a reducer has what it fetched, and while it merges that once more.
+        """
+        stages = {stage.name: stage.busiest for stage in self.stages}
+        outputs = sum(work.map_output_on_disk for work in stages.values())
+        reduced = stages.get(REDUCE, Work())
+        return outputs + min(reduced.local_written, 2 * reduced.fetched)
+
+    def uses(self, stage: StageSums) -> Iterator[Use]:
+        """What a stage's phases move on the drives of each role, on the node that moves most."""
+        busiest, whole = stage.busiest, stage.whole
+        phase = MAP if stage.name == MAP else "shuffle"
+        starts = f"starts of {busiest.tasks:,} task{'' if busiest.tasks == 1 else 's'}"
+        yield Use("intermediate", phase, "read", 0, None, starts, _START_ACCESSES * busiest.tasks)
+        if stage.name == MAP:
+            yield Use("input", MAP, "read", busiest.store_read, None, "input read")
+            spills = "map outputs spilled and merged"
+            yield Use("intermediate", MAP, "write", busiest.local_written, self.spill_bytes, spills)
+            yield Use("intermediate", MAP, "read", busiest.local_read, None, "spills read to be merged")
+        else:
+            piece = whole.fetched / whole.fetches if whole.fetches else None
+            yield Use("input", REDUCE, "read", busiest.store_read, None, "read from the store")
+            yield Use("intermediate", "shuffle", "read", self.served(stage), piece, "map outputs fetched from it")
+            merged = "fetched map outputs written and merged"
+            yield Use("intermediate", "merge", "write", busiest.local_written, None, merged)
+            yield Use("intermediate", "merge", "read", busiest.local_read, None, "read to be merged")
+        yield Use("output", stage.name, "write", self.copied(stage), None, "output written, with its copies")
+
+    def served(self, stage: StageSums) -> float:
+        """What the node with the largest map outputs sent: what was fetched lay where the maps had run."""
+        whole = self.whole.map_output_on_disk
+        most = sum(stage.busiest.map_output_on_disk for stage in self.stages)
+        return stage.whole.fetched * most / whole if whole else stage.whole.fetched
+
+    def copied(self, stage: StageSums) -> float:
+        """What a stage wrote to the store on the busiest node, with copies of what other nodes wrote."""
+        nodes = max(1, len(self.nodes))
+        copies = self.copies if nodes > 1 else 1.0
+        return stage.busiest.store_written + (copies - 1) * stage.whole.store_written / nodes
 
     @property
     def elapsed_s(self) -> float:

@@ -53,7 +53,7 @@ final class RowReader extends RecordReader<LongWritable, Text> {
     }
     number.set(number.get() + 1);
     line.set(cell.getValueArray(), cell.getValueOffset(), cell.getValueLength());
-    Cell rest = row.getColumnLatestCell(Tables.REST_FAMILY, Tables.REST);
+    Cell rest = split.rest() ? row.getColumnLatestCell(Tables.REST_FAMILY, Tables.REST) : null;
     if (rest != null) {
       line.append(rest.getValueArray(), rest.getValueOffset(), rest.getValueLength());
     }

@@ -1,0 +1,280 @@
+"""A Spark application's event log, read event by event: sums over its tasks are kept, and of a task three numbers.
+
+Stages whose times overlap are one stage here: Spark runs stages at once that do not wait for one another, so that each
+of these begins when the one before has ended.
+"""
+
+from array import array
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+from assay.engine.past.job import SUCCEEDED, OtherRule, PastJob, StageSums, Use, Work, sum_of
+from assay.engine.past.reading import ReadSpan, overlap
+from assay.engine.spark_log import Application, EventLog, opened_log
+from assay.engine.spark_tasks import COMPUTE, FETCH, WRITE, SparkAttempt
+from assay.host.files import why
+from assay.model.naming import bytes_text
+
+SPARK = "spark"
+_SETTINGS = frozenset({
+    "dfs.blocksize", "dfs.replication", "spark.dynamicAllocation.enabled", "spark.executor.cores",
+    "spark.executor.memory", "spark.io.compression.codec", "spark.master", "spark.shuffle.compress",
+    "spark.shuffle.spill.compress", "spark.sql.adaptive.enabled", "spark.sql.shuffle.partitions", "spark.yarn.queue",
+    "spark.yarn.scheduler.heartbeat.interval-ms",
+})  # fmt: skip
+"""The settings that are kept: ten thousand applications have to fit into memory."""
+_HEARTBEAT_MS = 3000
+"""At such intervals an application master asks for containers at the latest (Spark: ApplicationMaster)."""
+_BACKLOG_S = 1.0
+"""So long tasks wait before executors are asked for (spark.dynamicAllocation.schedulerBacklogTimeout)."""
+_TOGETHER_MS = 10_000
+"""Executors that come within such a time were asked for at once."""
+_FILE_ACCESSES = 3
+"""Of a task that writes shuffle files: the data, its index, and the names of both."""
+_MUCH_SHUFFLED, _LONG_WAIT = 500 * 10**9, 0.5
+_MOVED_RULE, _WAIT_RULE = "over 500 GB", "waits over 50 %"
+PERSISTED = "partitions are persisted on drives, of which Spark counts no bytes"
+RECORDS_ALONE = "records are read of which Spark counts no bytes, as from a table"
+CUT_SHORT = "its end: the log was cut short, or the application still ran or was killed; take the log when it has ended"
+
+
+class PastApplication(PastJob):
+    """An application of Spark as its event log tells it."""
+
+    @property
+    def engine(self) -> str:
+        """The engine that ran it."""
+        return SPARK
+
+    @property
+    def program(self) -> str:
+        """The sort of program that it was."""
+        return "spark-jobs"
+
+    @property
+    def idle_words(self) -> str:
+        """What it did while none of its tasks ran."""
+        return "its driver, starts and waits for executors"
+
+    @property
+    def polls_s(self) -> float:
+        """Waits for executors: their containers are asked for with heartbeats of the application master."""
+        beat_s = self.number("spark.yarn.scheduler.heartbeat.interval-ms", _HEARTBEAT_MS) / 1000
+        grows = self.setting("spark.dynamicAllocation.enabled", "false").lower() == "true"
+        return min(self.elapsed_s, self.container_waits * (beat_s + (_BACKLOG_S if grows else 0.0)))
+
+    @property
+    def local_peak(self) -> int:
+        """All shuffle files, which stay until the application ends or forgets their shuffle, and the most spills."""
+        files = sum(stage.busiest.map_output_on_disk for stage in self.stages)
+        return files + max((stage.busiest.local_read for stage in self.stages), default=0)
+
+    def uses(self, stage: StageSums) -> Iterator[Use]:
+        """What a stage's phases move on the drives of each role, on the node that moves most.
+
+        Where a shuffle has few partitions, a task writes a file for each of them and then copies them into one (Spark:
+        BypassMergeSortShuffleWriter), which the log does not tell: so all are taken to be written twice and read once.
+        """
+        busiest, whole = stage.busiest, stage.whole
+        tasks = max(1, whole.tasks)
+        yield Use("input", COMPUTE, "read", busiest.store_read, None, "input read")
+        piece = whole.fetched / whole.fetches if whole.fetches else None
+        yield Use("intermediate", FETCH, "read", self.served(stage), piece, "shuffle blocks fetched from it")
+        written = busiest.map_output_on_disk
+        if written:
+            files = f"shuffle files of {busiest.tasks:,} task{'' if busiest.tasks == 1 else 's'}"
+            yield Use("intermediate", WRITE, "read", 0, None, files, _FILE_ACCESSES * busiest.tasks)
+            each = whole.map_output_on_disk / tasks
+            yield Use(
+                "intermediate", WRITE, "write", 2 * written, each, "shuffle blocks written, and merged into files"
+            )
+            yield Use("intermediate", WRITE, "read", written, each, "shuffle blocks read to be merged")
+        spill = whole.local_read / tasks
+        yield Use("intermediate", COMPUTE, "write", busiest.local_read, spill, "spills and large blocks written")
+        yield Use("intermediate", COMPUTE, "read", busiest.local_read, spill, "spills and large blocks read again")
+        yield Use("output", COMPUTE, "write", self.copied(stage), None, "output written, with its copies")
+
+    @property
+    def other_rules(self) -> tuple[OtherRule, ...]:
+        """Two rules: shuffle and spill of over 500 GB; fetch wait of over 50 % of the run of the tasks that fetch."""
+        work = self.whole
+        share = work.fetch_wait_ms / work.fetching_ms if work.fetching_ms else 0.0
+        return (
+            OtherRule(_MOVED_RULE, work.local_written > _MUCH_SHUFFLED, bytes_text(work.local_written)),
+            OtherRule(_WAIT_RULE, share > _LONG_WAIT, f"{100 * share:.0f} %"),
+        )
+
+
+def read_event_log(log: Path) -> PastApplication:
+    """The application of an event log, a file or rolled folder. Never raises: one that can't be read says so."""
+    reading = ApplicationReading(str(log))
+    try:
+        with ExitStack() as opened:
+            return reading.read(opened_log(log, opened))
+    except OSError as error:
+        return reading.unread(f"it can't be read: {why(error)}")
+    except ValueError as error:
+        return reading.unread(f"it {error}")
+
+
+class _Stage:
+    """What is kept of a stage: begin, end and least computing time of its tasks, and their sums by node and phase."""
+
+    def __init__(self) -> None:
+        self.times_ms = array("q")
+        self.nodes: dict[str, Work] = {}
+        self.phases_ms: dict[str, int] = {}
+        self.succeeded = 0
+
+    def add(self, attempt: SparkAttempt) -> None:
+        """One more attempt that ended."""
+        length_ms = attempt.finished_ms - attempt.started_ms
+        computed_ms = min(length_ms, max(attempt.cpu_ms, attempt.gc_ms))
+        self.times_ms.extend((attempt.started_ms, attempt.finished_ms, computed_ms))
+        self.nodes[attempt.node] = self.nodes.get(attempt.node, Work()).plus(_work_of(attempt, length_ms))
+        for phase, begin_ms, end_ms in attempt.phase_spans():
+            self.phases_ms[phase] = self.phases_ms.get(phase, 0) + end_ms - begin_ms
+        self.succeeded += attempt.state == SUCCEEDED
+
+    @property
+    def spans(self) -> Iterator[ReadSpan]:
+        """When its tasks ran, and how long they computed."""
+        times = iter(self.times_ms)
+        return (ReadSpan(*of_task) for of_task in zip(times, times, times, strict=True))
+
+    @property
+    def begin_ms(self) -> int:
+        """The first start of a task."""
+        return min(self.times_ms[::3])
+
+    @property
+    def end_ms(self) -> int:
+        """The last end of a task."""
+        return max(self.times_ms[1::3])
+
+
+def _work_of(attempt: SparkAttempt, length_ms: int) -> Work:
+    again = attempt.spilled_disk_bytes + attempt.shuffle_read_to_disk_bytes
+    fetched = attempt.shuffled_bytes
+    return Work(
+        tasks=1, task_ms=length_ms, cpu_ms=attempt.cpu_ms, gc_ms=attempt.gc_ms,
+        store_read=attempt.input_bytes, store_written=attempt.output_bytes,
+        local_read=again, local_written=again + attempt.shuffle_write_bytes,
+        fetched=fetched, fetches=attempt.shuffle_read_remote_blocks + attempt.shuffle_read_local_blocks,
+        map_output=attempt.shuffle_write_bytes, map_output_on_disk=attempt.shuffle_write_bytes,
+        input_records=attempt.input_records, output_records=attempt.output_records,
+        fetch_wait_ms=attempt.fetch_wait_ms, fetching_ms=attempt.run_ms if fetched else 0,
+    )  # fmt: skip
+
+
+class ApplicationReading:
+    """What an event log has told so far."""
+
+    def __init__(self, source: str) -> None:
+        self._source = source
+        self._seen = Application()
+        self._stages: dict[str, _Stage] = {}
+        self._records_alone = False
+
+    def read(self, log: EventLog) -> PastApplication:
+        """All of a log. Raises OSError, and ValueError for what is no event log."""
+        for kind, event in log:
+            attempt = self._seen.take(kind, event)
+            if attempt is not None and not attempt.lost:  # of an output that was lost the end was told before
+                self.add(attempt)
+        return self.application(self._seen, tuple(self._missing(log)))
+
+    def add(self, attempt: SparkAttempt) -> None:
+        """One more attempt, if it has ended."""
+        if 0 < attempt.started_ms <= attempt.finished_ms:
+            self._stages.setdefault(attempt.stage, _Stage()).add(attempt)
+            self._records_alone |= attempt.input_records > 0 == attempt.input_bytes
+
+    def unread(self, reason: str) -> PastApplication:
+        """An application of which nothing more is known than why its log can't be read."""
+        return self.application(self._seen, (f"the whole log: {reason}",))
+
+    def application(self, seen: Application, missing: tuple[str, ...] = ()) -> PastApplication:
+        """All of it, with what is known of the application as a whole."""
+        state = "" if not seen.finished_ms else SUCCEEDED if seen.succeeded else "FAILED"
+        settings = {name: value for name, value in seen.settings.items() if name in _SETTINGS}
+        sums = [_sums(names, [self._stages[name] for name in names]) for names in self._sequence()]
+        nodes = sorted({node for stage in self._stages.values() for node in stage.nodes})
+        uncounted = PERSISTED if seen.persisted_on_disk else RECORDS_ALONE if self._records_alone else ""
+        return PastApplication(
+            seen.id, seen.name, seen.user, settings.get("spark.yarn.queue", ""), state, seen.started_ms,
+            seen.started_ms, seen.finished_ms, uberized=False, maps=0, reduces=0, stages=tuple(sums),
+            nodes=tuple(nodes), settings=settings, missing=missing, source=self._source, uncounted=uncounted,
+            remark=f"were run {unusual}" if (unusual := seen.unusual()) else "",
+            container_waits=0 if seen.deployment else _groups(seen.executors_added_ms),
+        )  # fmt: skip
+
+    def _sequence(self) -> list[list[str]]:
+        """The names of stages that ran at once, one list after the other."""
+        together: list[list[str]] = []
+        until_ms = 0
+        for name, stage in sorted(self._stages.items(), key=lambda item: item[1].begin_ms):
+            if not together or stage.begin_ms >= until_ms:
+                together.append([])
+            together[-1].append(name)
+            until_ms = max(until_ms, stage.end_ms)
+        return together
+
+    def _missing(self, log: EventLog) -> Iterator[str]:
+        seen = self._seen
+        if not seen.id and not seen.started_ms:
+            yield "the start of its application: take the whole log"
+        if not seen.finished_ms:
+            yield CUT_SHORT
+        elif not seen.succeeded:
+            yield "a good end: its last job failed; runs of it that succeeded tell more"
+        # What a log lacks at its end follows from its being cut short.
+        lacks = [] if not seen.finished_ms else [*log.lacks, *seen.damages(log)]
+        if lacks:
+            yield f"parts of the log: {'; '.join(lacks)}; copy it again"
+        lost = sum(
+            max(0, stage.tasks - (self._stages[name].succeeded if name in self._stages else 0))
+            for name, stage in seen.whole_stages()
+        )
+        if lost and seen.finished_ms:
+            yield (
+                f"{lost:,} of its tasks: Spark leaves events out while too many wait "
+                "(spark.scheduler.listenerbus.eventqueue.capacity)"
+            )
+
+
+def _groups(times_ms: Iterable[int]) -> int:
+    """How many times there are that lie apart."""
+    count, before_ms = 0, 0
+    for time_ms in sorted(times_ms):
+        count += time_ms > before_ms + _TOGETHER_MS
+        before_ms = time_ms
+    return count
+
+
+def _sums(names: list[str], stages: list[_Stage]) -> StageSums:
+    """The sums of stages that ran at once; the bounds are those of `assay.engine.past.reading.stage_of`."""
+    spans = [span for stage in stages for span in stage.spans]
+    times = overlap(spans)
+    computed_ms = [span.computed_ms for span in spans]
+    least_ms = max([*computed_ms, sum(computed_ms) // max(1, times.peak)])
+    saved_ms = min(times.waiting_ms, times.elapsed_ms - least_ms)
+    nodes: dict[str, Work] = {}
+    phases_ms: dict[str, int] = {}
+    for stage in stages:
+        for node, work in stage.nodes.items():
+            nodes[node] = nodes.get(node, Work()).plus(work)
+        for phase, length_ms in stage.phases_ms.items():
+            phases_ms[phase] = phases_ms.get(phase, 0) + length_ms
+    busiest = Work()
+    for work in nodes.values():
+        busiest = busiest.most(work)
+    return StageSums(
+        _called(names), min(stage.begin_ms for stage in stages), max(stage.end_ms for stage in stages),
+        times.elapsed_ms, max(0, saved_ms), 0, phases_ms, times.peak, sum_of(nodes.values()), busiest,
+    )  # fmt: skip
+
+
+def _called(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} at once with it"
