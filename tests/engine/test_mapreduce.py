@@ -93,8 +93,9 @@ def test_further_jars_are_on_the_clients_class_path_and_go_with_jobs_to_nodes_th
     engine_with(body, job_jars=jars).run(LAUNCH, Silent())
     assert (tmp_path / "classpath").read_text().strip().startswith("/formats.jar:/client.jar")
     assert "tmpjars" not in (tmp_path / "arguments").read_text()
-    engine_with(body, job_jars=jars, outlives=True).run(LAUNCH, Silent())
-    assert "-Dtmpjars=file:///formats.jar,file:///client.jar" in (tmp_path / "arguments").read_text().split()
+    engine_with(body, job_jars=jars, stored_jars=("/user/me/formats.jar", "/user/me/client.jar")).run(LAUNCH, Silent())
+    sent = "-Dtmpjars=/user/me/formats.jar#formats.jar,/user/me/client.jar#client.jar"
+    assert sent in (tmp_path / "arguments").read_text().split()
 
 
 def test_progress_lines_are_passed_on_as_they_come(engine_with):

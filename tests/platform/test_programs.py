@@ -1,16 +1,18 @@
 """Proves what is known of the programs that services bring: whether they are here, and which they are."""
 
+import os
 import shutil
 import subprocess
 
 import pytest
 
 from assay.model.engine import EngineKind
-from assay.model.errors import BadInputError
+from assay.model.errors import AssayError, BadInputError
 from assay.model.installed import stack_of
 from assay.model.registry import ENGINES, SERVICES
+from assay.model.running_cluster import RunningCluster
 from assay.model.service import DaemonKind, Found, Programs, Service, Stack
-from assay.platform.programs import check_programs, job_jars, lacking, needed_here, program_facts
+from assay.platform.programs import check_programs, jars_stored, job_jars, lacking, needed_here, program_facts
 from tests.toys import plugged_in
 
 
@@ -90,6 +92,59 @@ def test_jobs_need_some_of_a_services_jars(tmp_path):
         (lib / name).touch()
     stack = Stack((Service("body"), Service("brain", job_jars=("lib/formats-*.jar",))))
     assert job_jars(stack, tmp_path) == (lib / "formats-1.jar", lib / "formats-2.jar")
+
+
+@pytest.fixture
+def cluster_with(tmp_path):
+    """A cluster whose client keeps files in a folder, and ends with `code` when they are put."""
+
+    def make(jars, code=0):
+        hadoop = tmp_path / "hadoop"
+        hadoop.write_text(f"""#!/bin/bash
+shift
+case "$1" in
+  -mkdir) mkdir -p "{tmp_path}/store$3" ;;
+  -put) shift; cp "${{@:1:$#-1}}" "{tmp_path}/store${{@: -1}}"; [[ {code} == 0 ]] || echo "put: no room" >&2; exit {code} ;;
+  -rm) rm -r "{tmp_path}/store$5" ;;
+esac
+""")
+        hadoop.chmod(0o755)
+        return RunningCluster(
+            hadoop=hadoop, conf_dir=tmp_path, version="3", addresses={}, environment=os.environ, job_jars=jars
+        )
+
+    return make
+
+
+def some_jars(tmp_path):
+    jars = (tmp_path / "a.jar", tmp_path / "b.jar")
+    for jar in jars:
+        jar.write_bytes(b"jar")
+    return jars
+
+
+def test_jars_of_jobs_are_on_the_clusters_file_system_for_the_time_of_a_scope(cluster_with, tmp_path):
+    folder = tmp_path / "store" / "user" / "me" / "jars"
+    with jars_stored(cluster_with(some_jars(tmp_path)), "/user/me/jars") as stored:
+        assert stored == ("/user/me/jars/a.jar", "/user/me/jars/b.jar")
+        assert sorted(path.name for path in folder.iterdir()) == ["a.jar", "b.jar"]
+    assert not folder.exists()
+    with jars_stored(cluster_with(()), "/user/me/jars") as stored:
+        assert stored == ()
+        assert not folder.exists()
+
+
+def test_jars_go_too_when_a_trial_fails_and_when_they_could_not_all_be_put(cluster_with, tmp_path):
+    jars, folder = some_jars(tmp_path), tmp_path / "store" / "user" / "me" / "jars"
+    with pytest.raises(KeyError), jars_stored(cluster_with(jars), "/user/me/jars"):
+        raise KeyError
+    assert not folder.exists()
+    with (
+        pytest.raises(AssayError, match=r"hadoop fs -put \S+ \S+ /user/me/jars failed: put: no room"),
+        jars_stored(cluster_with(jars, code=1), "/user/me/jars"),
+    ):
+        pass
+    assert not folder.exists()
 
 
 def test_beside_a_cluster_that_is_there_already_programs_for_jobs_are_taken_from_here():

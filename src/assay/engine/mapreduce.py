@@ -234,9 +234,10 @@ class MapReduce:
         self._cluster, self._jar, self._scratch = context.cluster, context.jobs_jar, context.scratch
         self._store, self._cluster_failure = context.store, context.failure
         self._environment = with_classpath(self._cluster.environment, list(map(str, self._cluster.job_jars)))
-        # Nodes of Assay's own have them; those of another cluster get them with each job, as by Hadoop's `-libjars`.
-        sent = ",".join(jar.as_uri() for jar in self._cluster.job_jars) if self._cluster.outlives else ""
-        self._sends: Mapping[str, str] = {**context.properties, **({"tmpjars": sent} if sent else {})}
+        # As by Hadoop's `-libjars`, which uploads no file of the cluster's own. Names after # keep it from taking all
+        # jars from its upload folder by a wildcard (JobResourceUploader).
+        stored = ",".join(f"{path}#{Path(path).name}" for path in self._cluster.stored_jars)
+        self._sends: Mapping[str, str] = {**context.properties, **({"tmpjars": stored} if stored else {})}
         self._progressed = context.progressed
         self._history = HistoryServer(
             self._cluster.addresses["historyserver"], connect=self._cluster.connect, ca_file=self._cluster.ca_file,

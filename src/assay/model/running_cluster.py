@@ -94,8 +94,8 @@ class RunningCluster:
     processes on its nodes. Clients of stores tell `took` how many bytes they were given to be kept, as they come.
     `failure` tells whether something has died that clients would wait for. `clients` make the client of a service by
     its name, which may start programs with `environment`. `job_jars` are those that jobs and Hadoop's clients have on
-    their class path beside Hadoop's, as services of the stack bring them. `programs` has a folder of each service that
-    brings programs.
+    their class path beside Hadoop's, as services of the stack bring them; `stored_jars` are their paths on its own
+    file system, where its nodes lack them. `programs` has a folder of each service that brings programs.
     """
 
     hadoop: Path
@@ -120,6 +120,7 @@ class RunningCluster:
     clients: Mapping[str, Callable[["RunningCluster"], object]] = field(default_factory=dict)
     environment: Mapping[str, str] = field(default_factory=dict)
     job_jars: tuple[Path, ...] = ()
+    stored_jars: tuple[str, ...] = ()
     programs: Path = Path()
     _made: dict[str, object] = field(default_factory=dict, init=False, repr=False, compare=False)
 

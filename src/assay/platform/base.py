@@ -156,12 +156,13 @@ class HadoopPlatform(ABC):
 
     @contextmanager
     def running(self, layout: Layout, properties: Mapping[str, str], progress: Progress) -> Iterator[RunningPlatform]:
-        with self._cluster.running(layout, properties, progress) as started, self._scale(started) as scale:
-            injector = self._injector()
-            cluster = replace(
-                self._equipped(started, properties), took=injector.took if injector else unnoticed,
-                failure=self._failure,
-            )  # fmt: skip
+        injector = self._injector()
+        with (
+            self._cluster.running(layout, properties, progress) as started,
+            self._scale(started) as scale,
+            self._supplied(self._equipped(started, properties)) as supplied,
+        ):
+            cluster = replace(supplied, took=injector.took if injector else unnoticed, failure=self._failure)
             store = self._kinds.store.open(cluster)
             context = EngineContext(
                 cluster, store, self._installation.jobs_jar, layout.neutral, self._failure,
@@ -194,6 +195,11 @@ class HadoopPlatform(ABC):
             started, clients=self._stack.clients, environment=self._lease.environment(self._environment()),
             job_jars=job_jars(self._stack, self._parts), programs=self._parts,
         )  # fmt: skip
+
+    @contextmanager
+    def _supplied(self, cluster: RunningCluster) -> Iterator[RunningCluster]:
+        """Have what jobs need where its nodes find it, for the time of a scope; those of Assay's own find all here."""
+        yield cluster
 
     def _stager(self, context: EngineContext, *, apart: bool) -> Engine | None:
         """The engine that stages the input, where that is another, or `apart` since output has properties of its own.

@@ -31,6 +31,7 @@ from assay.platform.daemon import write_hadoop_command
 from assay.platform.discovery import discover
 from assay.platform.distribution import Distribution, Starts
 from assay.platform.hadoop import LOG4J, LOG4J_FILE
+from assay.platform.programs import jars_stored
 
 _CHECK_EVERY_S = 10.0
 GONE_AFTER_S, GONE_AFTER_MISSES = 60.0, 4
@@ -350,6 +351,12 @@ class ExistingPlatform(HadoopPlatform):
         cluster = super()._equipped(started, properties)
         facts = {name: fact for found in self._stack.found for name, fact in found.check(cluster, properties).items()}
         return replace(cluster, facts={**cluster.facts, **facts})
+
+    @contextmanager
+    def _supplied(self, cluster: RunningCluster) -> Iterator[RunningCluster]:
+        """Have the jars of jobs on its file system: nodes then fetch them once, and no job uploads them."""
+        with jars_stored(cluster, f"/user/{self.user()}/assay/{self._lease.id}-jars") as stored:
+            yield replace(cluster, stored_jars=stored)
 
     def _scene(self, cluster: RunningCluster, layout: Layout) -> Scene:
         """This machine's use says nothing of the nodes'; the cluster's own interfaces do, and what is read there."""

@@ -6,14 +6,19 @@ Files lie in `NAME/lib` below Assay's parts: jars, or a Python package. Packages
 import hashlib
 import re
 import subprocess
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 
-from assay.model.errors import BadInputError
+from assay.host.processes import last_telling
+from assay.model.errors import AssayError, BadInputError
 from assay.model.installed import engines_without
+from assay.model.running_cluster import RunningCluster
 from assay.model.service import Programs, Service, Stack
 
+_REMOVE = ("-rm", "-r", "-f", "-skipTrash")
+_FILES_S = 300
 _COMPILED = {".pyc"}
 """What Python makes of the files when it runs them."""
 
@@ -28,6 +33,39 @@ def job_jars(stack: Stack, parts: Path) -> tuple[Path, ...]:
     """The jars that the services of a stack bring for jobs, service by service."""
     patterns = [(service, pattern) for service in stack.services for pattern in service.job_jars]
     return tuple(jar for service, pattern in patterns for jar in sorted((parts / service.name).glob(pattern)))
+
+
+@contextmanager
+def jars_stored(cluster: RunningCluster, folder: str) -> Iterator[tuple[str, ...]]:
+    """Have the jars of jobs in a folder of the cluster's own file system for the time of a scope; their paths there.
+
+    Raises AssayError where they can't be put there.
+    """
+    if not cluster.job_jars:
+        yield ()
+        return
+    try:
+        _hadoop_fs(cluster, "-mkdir", "-p", folder)
+        _hadoop_fs(cluster, "-put", *map(str, cluster.job_jars), folder)
+        yield tuple(f"{folder}/{jar.name}" for jar in cluster.job_jars)
+    except BaseException:
+        with suppress(AssayError):
+            _hadoop_fs(cluster, *_REMOVE, folder)
+        raise
+    _hadoop_fs(cluster, *_REMOVE, folder)
+
+
+def _hadoop_fs(cluster: RunningCluster, *arguments: str) -> None:
+    try:
+        done = subprocess.run(
+            [str(cluster.hadoop), "fs", *arguments], env=dict(cluster.environment), stdin=subprocess.DEVNULL,
+            capture_output=True, encoding="utf-8", errors="replace", check=False, timeout=_FILES_S,
+        )  # fmt: skip
+    except subprocess.TimeoutExpired:
+        raise AssayError(f"hadoop fs {' '.join(arguments)} did not end within {_FILES_S} s") from None
+    if done.returncode != 0:
+        reason = last_telling(done.stderr, silent="it printed no reason")
+        raise AssayError(f"hadoop fs {' '.join(arguments)} failed: {reason}")
 
 
 def lacking(services: Iterable[Service], parts: Path) -> list[Service]:
