@@ -106,7 +106,7 @@ class StagingView(NamedTuple):
 
     def json(self) -> str:
         """The figures of each combination, and of each node."""
-        of_nodes = {one.trial: one.nodes for one in self.nodes}
+        of_nodes = {trial.trial: trial.nodes for trial in self.nodes}
         return json_text(
             [
                 {
@@ -184,18 +184,18 @@ def _staging(_: Plan, records: Sequence[Record]) -> StagingView | None:
         if counts(record) and record.staged is not None:
             by_levels.setdefault(tuple(sorted(record.trial.factors.items())), []).append(record)
     rows = [
-        StagedTrials(dict(own[0].trial.factors), uses)
-        for own in by_levels.values()
-        if (uses := [use for record in own if (use := staging_use(record)) is not None])
+        StagedTrials(dict(alike[0].trial.factors), uses)
+        for alike in by_levels.values()
+        if (uses := [use for record in alike if (use := staging_use(record)) is not None])
     ]
     if not rows:
         return None
     nodes: list[NodesOfTrial] = []
-    for own in by_levels.values():
-        of_nodes, passed = staging_nodes(own[0])
+    for alike in by_levels.values():
+        of_nodes, passed = staging_nodes(alike[0])
         if of_nodes and len(nodes) < MOST_NODES:
-            networks = own[0].trial.cluster.network.titles
-            nodes.append(NodesOfTrial(own[0].trial.id, TrialNodes(of_nodes, passed, (), networks)))
+            networks = alike[0].trial.cluster.network.titles
+            nodes.append(NodesOfTrial(alike[0].trial.id, TrialNodes(of_nodes, passed, (), networks)))
     factors = dict.fromkeys((*WORK, *rows[0].levels))
     names = [name for name in factors if len({row.levels.get(name) for row in rows}) > 1 and name != PLACEMENT]
     return StagingView([*(names or ["workload"]), PLACEMENT], rows, nodes)

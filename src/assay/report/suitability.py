@@ -44,16 +44,16 @@ class SuitabilityView(NamedTuple):
     @property
     def note(self) -> str:
         """What the columns mean."""
-        estimated = any(one.moved_estimated for suited in self.every for one in suited.workloads)
+        estimated = any(workload.moved_estimated for suited in self.every for workload in suited.workloads)
         return f"{NOTE}. {ESTIMATED}" if estimated else NOTE
 
     def setting(self, suited: Suitability) -> str:
         """What tells it from the others of the same two levels: `placement ssd`; empty where there is no other."""
-        alike = [one for one in self.every if (one.base, one.level) == (suited.base, suited.level)]
+        alike = [other for other in self.every if (other.base, other.level) == (suited.base, suited.level)]
         return ", ".join(
-            _level_words(name, level)
+            _level_text(name, level)
             for name, level in suited.others.items()
-            if len({one.others.get(name, "") for one in alike}) > 1
+            if len({other.others.get(name, "") for other in alike}) > 1
         )
 
     def summary_html(self) -> str:
@@ -98,20 +98,20 @@ class SuitabilityView(NamedTuple):
 
 def labels_of(workloads: Sequence[SuitedWorkload]) -> list[str]:
     """A name for each workload: its own, with as many of the other levels as tell it from the others."""
-    names = list(dict.fromkeys(name for one in workloads for name in one.levels))
-    varying = [name for name in names if len({one.levels.get(name, "") for one in workloads}) > 1]
+    names = list(dict.fromkeys(name for workload in workloads for name in workload.levels))
+    varying = [name for name in names if len({workload.levels.get(name, "") for workload in workloads}) > 1]
     ordered = [*(name for name in TOLD_FIRST if name in varying), *(name for name in varying if name not in TOLD_FIRST)]
-    labels = [one.levels.get("workload", "") for one in workloads]
+    labels = [workload.levels.get("workload", "") for workload in workloads]
     for name in ordered:
         alike = [labels.count(label) > 1 for label in labels]
         labels = [
-            f"{label}, {_level_words(name, one.levels[name])}" if shared and one.levels.get(name) else label
-            for label, shared, one in zip(labels, alike, workloads, strict=True)
+            f"{label}, {_level_text(name, workload.levels[name])}" if shared and workload.levels.get(name) else label
+            for label, shared, workload in zip(labels, alike, workloads, strict=True)
         ]
     return labels
 
 
-def _level_words(name: str, level: str) -> str:
+def _level_text(name: str, level: str) -> str:
     if name == "options":
         return without_folders(level)
     return level if name in PLAIN else f"{name} {level}"
@@ -119,9 +119,9 @@ def _level_words(name: str, level: str) -> str:
 
 def sentences(suited: Suitability, setting: str = "") -> Iterator[str]:
     """What the two levels have to do with what is moved: how many suit which, the line, and where it crosses."""
-    ratios = [one.ratio.value for one in suited.workloads]
-    counts = [(side, sum(one.side is side for one in suited.workloads)) for side in Side]
-    whole = ", ".join(_counted_words(suited, side, count) for side, count in counts if count)
+    ratios = [workload.ratio.value for workload in suited.workloads]
+    counts = [(side, sum(workload.side is side for workload in suited.workloads)) for side in Side]
+    whole = ", ".join(_counted_text(suited, side, count) for side, count in counts if count)
     begin = f"With {setting}: " if setting else ""
     yield (
         f"{begin}{len(ratios)} workloads took {min(ratios):.2f} to {max(ratios):.2f} times as long with {suited.level} "
@@ -144,7 +144,7 @@ def sentences(suited: Suitability, setting: str = "") -> Iterator[str]:
             f"{suited.base}: for ten times the bytes the ratio of times changes by a factor of {10**line.slope:.2f} "
             f"({_times(line)})."
         )
-        yield from _crossing_words(suited, line)
+        yield from _crossing_text(suited, line)
 
 
 def _times(line: SuitabilityLine) -> str:
@@ -152,7 +152,7 @@ def _times(line: SuitabilityLine) -> str:
     return f"95 % interval {10**low:.2f} to {10**high:.2f}"
 
 
-def _counted_words(suited: Suitability, side: Side, count: int) -> str:
+def _counted_text(suited: Suitability, side: Side, count: int) -> str:
     return {
         Side.BASE: f"{suited.base} suits {count}", Side.LEVEL: f"{suited.level} suits {count}",
         Side.EITHER: f"either does for {count}",
@@ -160,7 +160,7 @@ def _counted_words(suited: Suitability, side: Side, count: int) -> str:
     }[side]  # fmt: skip
 
 
-def _crossing_words(suited: Suitability, line: SuitabilityLine) -> Iterator[str]:
+def _crossing_text(suited: Suitability, line: SuitabilityLine) -> Iterator[str]:
     ends = f"{number_text(line.least / MEGA)} to {number_text(line.most / MEGA)} MB"
     thresholds = ((suited.base, suited.base_suits_above), (suited.level, suited.level_suits_below))
     crossings = [(name, line.crossing(ratio)) for name, ratio in thresholds]
@@ -190,24 +190,24 @@ def _ends(crossing: Estimate) -> str:
 
 
 def _columns(suited: Suitability) -> Iterator[Column]:
-    moved, ratios = ([getattr(one, name) for one in suited.workloads] for name in ("moved", "ratio"))
+    moved, ratios = ([getattr(workload, name) for workload in suited.workloads] for name in ("moved", "ratio"))
     yield Column("workload", labels_of(suited.workloads), name=True)
     yield Column(
-        "moved", [number_text(one.value / MEGA) for one in moved], unit="MB/processor s",
-        intervals=[_interval(one, MEGA) for one in moved], values=[one.value for one in moved],
+        "moved", [number_text(estimate.value / MEGA) for estimate in moved], unit="MB/processor s",
+        intervals=[_interval(estimate, MEGA) for estimate in moved], values=[estimate.value for estimate in moved],
     )  # fmt: skip
     yield Column(
-        f"time {suited.level} / {suited.base}", [f"{one.value:.2f}" for one in ratios],
-        intervals=[_interval(one) for one in ratios], values=[one.value for one in ratios],
+        f"time {suited.level} / {suited.base}", [f"{ratio.value:.2f}" for ratio in ratios],
+        intervals=[_interval(ratio) for ratio in ratios], values=[ratio.value for ratio in ratios],
     )  # fmt: skip
-    yield Column("suits", [suited.suits(one) for one in suited.workloads], words=True)
-    yield Column("trials", [f"{one.base_trials} and {one.trials}" for one in suited.workloads], rank=1)
+    yield Column("suits", [suited.suits(workload) for workload in suited.workloads], words=True)
+    yield Column("trials", [f"{workload.base_trials} and {workload.trials}" for workload in suited.workloads], rank=1)
 
 
-def _interval(one: Estimate, unit: float = 1.0) -> str:
-    if one.low is None or one.high is None:
+def _interval(estimate: Estimate, unit: float = 1.0) -> str:
+    if estimate.low is None or estimate.high is None:
         return ""
-    return " to ".join(number_text(end / unit) for end in (one.low, one.high))
+    return " to ".join(number_text(end / unit) for end in (estimate.low, estimate.high))
 
 
 def _section(plan: Plan, records: Sequence[Record]) -> SuitabilityView | None:

@@ -123,11 +123,15 @@ class SuitabilityLine(Frozen):
             return None
         places = self.places
         inside = [self._holds(place, threshold) for place in places]
-        low = None if inside[0] else next((place for place, own in zip(places, inside, strict=True) if own), value)
+        low = (
+            None
+            if inside[0]
+            else next((place for place, is_inside in zip(places, inside, strict=True) if is_inside), value)
+        )
         high = (
             None
             if inside[-1]
-            else next((place for place, own in zip(places[::-1], inside[::-1], strict=True) if own), value)
+            else next((place for place, is_inside in zip(places[::-1], inside[::-1], strict=True) if is_inside), value)
         )
         return Estimate(value=value, low=low, high=high)
 

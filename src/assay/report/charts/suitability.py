@@ -71,9 +71,9 @@ def suitability_chart(suited: Suitability, labels: Sequence[str]) -> str:
 
 
 def _axes(suited: Suitability) -> _Axes:
-    moved = [end for one in suited.workloads for end in _ends(one.moved)]
+    moved = [end for workload in suited.workloads for end in _ends(workload.moved)]
     ratios = [1.0, suited.level_suits_below, suited.base_suits_above]
-    ratios += [end for one in suited.workloads for end in _ends(one.ratio)]
+    ratios += [end for workload in suited.workloads for end in _ends(workload.ratio)]
     least, most = min(moved) / MARGIN, max(moved) * MARGIN
     if most < 3 * least:
         least, most = least / 1.5, most * 1.5
@@ -104,16 +104,16 @@ def _frame(axes: _Axes, suited: Suitability) -> Iterator[str]:
         yield svg.text(LEFT - 6, y + 4.5, f"{ratio:g}", 'text-anchor="end"')
     for y in (above, below):
         yield f'<path d="M{LEFT},{y:.1f}H{right}" stroke="{svg.INK}" stroke-dasharray="5 4"/>'
-    for box, words, colour in _regions(axes, suited):
+    for box, label, colour in _regions(axes, suited):
         halo = f'paint-order="stroke" stroke="{svg.PAPER}" stroke-width="3"'
-        yield svg.text(box.x, box.y + 4.5, words, f'{halo} fill="{colour}"')
+        yield svg.text(box.x, box.y + 4.5, label, f'{halo} fill="{colour}"')
     yield f'<path d="M{LEFT},{bottom}H{right}" stroke="{svg.INK}"/>'
     for value in _marks(axes.least / MEGA, axes.most / MEGA):
         x = axes.x(value * MEGA)
         yield f'<path d="M{x:.1f},{bottom}v5" stroke="{svg.INK}"/>'
         yield svg.text(x, bottom + 19, f"{value:g}", 'text-anchor="middle"')
-    words = f"MB read and written on media with {suited.base}, for each second of the tasks' processor time"
-    yield svg.text(right, bottom + 38, words, f'text-anchor="end" fill="{svg.SOFT}"')
+    title = f"MB read and written on media with {suited.base}, for each second of the tasks' processor time"
+    yield svg.text(right, bottom + 38, title, f'text-anchor="end" fill="{svg.SOFT}"')
 
 
 def _regions(axes: _Axes, suited: Suitability) -> list[tuple[_Box, str, str]]:
@@ -122,21 +122,21 @@ def _regions(axes: _Axes, suited: Suitability) -> list[tuple[_Box, str, str]]:
         (suited.base, axes.y(suited.base_suits_above) - 10, svg.BLUE),
         (suited.level, axes.y(suited.level_suits_below) + 12, svg.GREEN),
     ]
-    found = []
+    labels = []
     for name, y, colour in named:
-        words = f"{name} saves {100 * suited.worth:g} % or more"
-        width = len(words) * svg.LETTER_ROOM_PX
+        label = f"{name} saves {100 * suited.worth:g} % or more"
+        width = len(label) * svg.LETTER_ROOM_PX
         right = WIDTH - RIGHT_PX - 2 - width
         boxes = [_Box(x, y, width) for x in (right, LEFT + 8, (LEFT + right) / 2)]
-        free = [box for box in boxes if not any(_crosses(axes, one, box) for one in suited.workloads)]
-        found.append(((free or boxes)[0], words, colour))
-    return found
+        free = [box for box in boxes if not any(_crosses(axes, workload, box) for workload in suited.workloads)]
+        labels.append(((free or boxes)[0], label, colour))
+    return labels
 
 
-def _crosses(axes: _Axes, one: SuitedWorkload, box: _Box) -> bool:
+def _crosses(axes: _Axes, workload: SuitedWorkload, box: _Box) -> bool:
     """Whether a point or its interval lies upon some words."""
-    low, high = (axes.y(end or one.ratio.value) for end in (one.ratio.low, one.ratio.high))
-    return box.x - 8 < axes.x(one.moved.value) < box.x + box.width + 8 and high - LINE_PX < box.y < low + LINE_PX
+    low, high = (axes.y(end or workload.ratio.value) for end in (workload.ratio.low, workload.ratio.high))
+    return box.x - 8 < axes.x(workload.moved.value) < box.x + box.width + 8 and high - LINE_PX < box.y < low + LINE_PX
 
 
 def _marks(least: float, most: float) -> list[float]:
@@ -170,23 +170,24 @@ def _crossings(axes: _Axes, suited: Suitability, line: SuitabilityLine) -> Itera
             x, y = axes.x(crossing.value), axes.y(ratio)
             yield f'<path d="M{x:.1f},{y:.1f}V{bottom}" stroke="{svg.INK}" stroke-dasharray="2 3"/>'
             yield f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" fill="{svg.INK}"/>'
-            words = f"{significant_text(crossing.value / MEGA)} MB"
+            label = f"{significant_text(crossing.value / MEGA)} MB"
             halo = f'paint-order="stroke" stroke="{svg.PAPER}" stroke-width="4" font-weight="600"'
-            yield svg.text(x + 5, bottom - 7, words, halo)
+            yield svg.text(x + 5, bottom - 7, label, halo)
 
 
 def _points(axes: _Axes, suited: Suitability, labels: Sequence[str]) -> Iterator[str]:
     """Each workload with its two intervals; one whose side is not known yet is a ring."""
-    for one, label in zip(suited.workloads, labels, strict=True):
-        x, y, colour = axes.x(one.moved.value), axes.y(one.ratio.value), COLOURS[one.side]
+    for workload, label in zip(suited.workloads, labels, strict=True):
+        x, y, colour = axes.x(workload.moved.value), axes.y(workload.ratio.value), COLOURS[workload.side]
         stroke = f'stroke="{colour}" stroke-width="1.6" fill="none"'
-        if one.ratio.low is not None and one.ratio.high is not None:
-            low, high = axes.y(one.ratio.low), axes.y(one.ratio.high)
+        if workload.ratio.low is not None and workload.ratio.high is not None:
+            low, high = axes.y(workload.ratio.low), axes.y(workload.ratio.high)
             yield f'<path d="M{x:.1f},{low:.1f}V{high:.1f}M{x - 4:.1f},{low:.1f}h8M{x - 4:.1f},{high:.1f}h8" {stroke}/>'
-        if one.moved.low is not None and one.moved.high is not None:
-            left, right = (axes.x(min(max(end, axes.least), axes.most)) for end in (one.moved.low, one.moved.high))
+        if workload.moved.low is not None and workload.moved.high is not None:
+            ends = (workload.moved.low, workload.moved.high)
+            left, right = (axes.x(min(max(end, axes.least), axes.most)) for end in ends)
             yield f'<path d="M{left:.1f},{y:.1f}H{right:.1f}" {stroke}/>'
-        yield f"<g><title>{escape(_words(one, label))}</title>{_dot(x, y, one.side)}</g>"
+        yield f"<g><title>{escape(_point_text(workload, label))}</title>{_dot(x, y, workload.side)}</g>"
 
 
 def _dot(x: float, y: float, side: Side) -> str:
@@ -197,7 +198,7 @@ def _dot(x: float, y: float, side: Side) -> str:
 
 def _names(axes: _Axes, suited: Suitability, labels: Sequence[str]) -> Iterator[str]:
     """Each workload's name beside its point, at the first of some places where it lies upon no other name or point."""
-    points = [(axes.x(one.moved.value), axes.y(one.ratio.value)) for one in suited.workloads]
+    points = [(axes.x(workload.moved.value), axes.y(workload.ratio.value)) for workload in suited.workloads]
     taken = [*(_Box(x - 6, y, 12) for x, y in points), *(box for box, _, _ in _regions(axes, suited))]
     for (x, y), label in zip(points, labels, strict=True):
         width = len(label) * svg.LETTER_ROOM_PX
@@ -216,7 +217,7 @@ def _names(axes: _Axes, suited: Suitability, labels: Sequence[str]) -> Iterator[
 def _legend(suited: Suitability) -> Iterator[str]:
     """What is drawn, in a line below the title."""
     names = {Side.BASE: f"{suited.base} suits", Side.LEVEL: f"{suited.level} suits", Side.EITHER: "either"}
-    seen = {one.side for one in suited.workloads}
+    seen = {workload.side for workload in suited.workloads}
     entries = [(_dot(6, 0, side), 12, names.get(side, "not known yet")) for side in Side if side in seen]
     if suited.line is not None:
         dash = "" if suited.line.tells else ' stroke-dasharray="7 4"'
@@ -233,9 +234,9 @@ def _legend(suited: Suitability) -> Iterator[str]:
 
 def _spoken(suited: Suitability, labels: Sequence[str]) -> str:
     """The figure in words, for those who can't see it."""
-    each = "; ".join(_words(one, label) for one, label in zip(suited.workloads, labels, strict=True))
+    each = "; ".join(_point_text(workload, label) for workload, label in zip(suited.workloads, labels, strict=True))
     return f"{suited.level} beside {suited.base}, by megabytes moved for a second of computing: {each}"
 
 
-def _words(one: SuitedWorkload, label: str) -> str:
-    return f"{label}: {number_text(one.moved.value / MEGA)} MB, {one.ratio.value:.2f} times as long"
+def _point_text(workload: SuitedWorkload, label: str) -> str:
+    return f"{label}: {number_text(workload.moved.value / MEGA)} MB, {workload.ratio.value:.2f} times as long"

@@ -37,10 +37,10 @@ final class RegionLines extends FSInputStream {
     }
     int filled = 0;
     while (filled < count && (at < line.length || fetch())) {
-      int some = Math.min(count - filled, line.length - at);
-      System.arraycopy(line, at, bytes, offset + filled, some);
-      at += some;
-      filled += some;
+      int copied = Math.min(count - filled, line.length - at);
+      System.arraycopy(line, at, bytes, offset + filled, copied);
+      at += copied;
+      filled += copied;
     }
     position += filled;
     return filled == 0 ? -1 : filled;

@@ -114,13 +114,13 @@ final class RegionRows {
     Sample sample = new Sample();
     for (int place = 0; place < (all ? 1 : PLACES); place++) {
       long at = all ? first : first + (long) (rows * (place + 0.5) / PLACES);
-      Scan some =
+      Scan sampled =
           Tables.scan(divided)
               .withStartRow(RowKeys.key(writer, at))
               .withStopRow(RowKeys.key(writer, end))
               .setCaching(limit)
               .setLimit(limit);
-      sample.take(table, some);
+      sample.take(table, sampled);
     }
     Sample known = sample.rows == 0 ? last : sample; // there may be gaps
     return new Run(writer, first, rows, Math.max(1, (long) (known.mean() * rows)));
@@ -134,8 +134,8 @@ final class RegionRows {
     private long rows;
     private long bytes;
 
-    void take(Table table, Scan some) throws IOException {
-      try (ResultScanner scanner = table.getScanner(some)) {
+    void take(Table table, Scan scan) throws IOException {
+      try (ResultScanner scanner = table.getScanner(scan)) {
         for (Result row : scanner) {
           key = row.getRow();
           rows++;

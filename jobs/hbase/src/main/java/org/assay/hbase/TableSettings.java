@@ -99,32 +99,32 @@ final class TableSettings {
   }
 
   Load load() {
-    return word(LOAD, Load.PUTS);
+    return choice(LOAD, Load.PUTS);
   }
 
   Read read() {
-    return word(READ, Read.SCAN);
+    return choice(READ, Read.SCAN);
   }
 
   Sync sync() {
-    return word(SYNC, Sync.HFLUSH);
+    return choice(SYNC, Sync.HFLUSH);
   }
 
   Compaction compaction() {
-    return word(COMPACTION, Compaction.WAIT);
+    return choice(COMPACTION, Compaction.WAIT);
   }
 
   DataBlockEncoding encoding() {
-    return word(ENCODING, DataBlockEncoding.NONE);
+    return choice(ENCODING, DataBlockEncoding.NONE);
   }
 
   Compression.Algorithm compression() {
-    return word(COMPRESSION, Codec.NONE).algorithm;
+    return choice(COMPRESSION, Codec.NONE).algorithm;
   }
 
   /** How many columns a new table has apart from the others; 0 if it keeps lines whole. */
   int apart() {
-    return word(COLUMNS, Columns.LINE) == Columns.USED_APART ? conf.getInt(USED, 0) : 0;
+    return choice(COLUMNS, Columns.LINE) == Columns.USED_APART ? conf.getInt(USED, 0) : 0;
   }
 
   String policy() {
@@ -142,19 +142,19 @@ final class TableSettings {
     return regions;
   }
 
-  private <E extends Enum<E>> E word(String property, E usual) {
+  private <E extends Enum<E>> E choice(String property, E usual) {
     String given = conf.getTrimmed(property, shown(usual));
     for (E constant : usual.getDeclaringClass().getEnumConstants()) {
       if (shown(constant).equals(given)) {
         return constant;
       }
     }
-    Object[] words =
+    Object[] choices =
         Arrays.stream(usual.getDeclaringClass().getEnumConstants())
             .map(TableSettings::shown)
             .toArray();
     throw new IllegalArgumentException(
-        "property " + property + " must be one of " + Arrays.toString(words) + ", got " + given);
+        "property " + property + " must be one of " + Arrays.toString(choices) + ", got " + given);
   }
 
   private static String shown(Enum<?> constant) {

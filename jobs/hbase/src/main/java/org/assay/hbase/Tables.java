@@ -268,12 +268,14 @@ final class Tables implements Closeable {
     }
     try {
       int left = REQUESTS;
-      for (List<byte[]> some = scattered(table); !some.isEmpty(); some = scattered(table)) {
+      for (List<byte[]> regions = scattered(table);
+          !regions.isEmpty();
+          regions = scattered(table)) {
         if (left-- == 0) {
           throw new IOException(
               "regions of " + table + " keep several files: their servers compact none of them");
         }
-        for (byte[] region : some) {
+        for (byte[] region : regions) {
           admin.majorCompactRegion(region);
         }
         do {
@@ -333,8 +335,8 @@ final class Tables implements Closeable {
     }
     admin.deleteTable(table);
     Snapshots.drop(this, table);
-    Path own = directory(conf, table, "all").getParent();
-    own.getFileSystem(conf).delete(own, true);
+    Path workFolder = directory(conf, table, "all").getParent();
+    workFolder.getFileSystem(conf).delete(workFolder, true);
   }
 
   private void refuseOthers(TableName table, String so) throws IOException {
