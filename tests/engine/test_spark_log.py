@@ -220,6 +220,20 @@ def test_an_executor_on_yarn_has_a_container(tmp_path):
     assert {attempt.container for attempt in attempts} == {"container_1_0001_01_000002", "container_1_0001_01_000003"}
 
 
+def test_an_application_begins_with_its_master_where_the_log_tells(tmp_path):
+    lines = KILLED.read_text().splitlines()
+    begun = {"Event": "org.apache.spark.scheduler.SparkListenerMiscellaneousProcessAdded", "time": 1795708075000}
+    added = [json.dumps({**begun, "processId": name}, separators=(",", ":")) for name in ("other", "yarn-am")]
+    log = tmp_path / "log"
+    log.write_text("\n".join([*lines[:8], *added, *lines[8:]]) + "\n")
+    before, job = read(KILLED).job, read(log).job
+    assert (before.submitted_ms, before.started_ms) == (job.submitted_ms, job.submitted_ms)
+    assert job.started_ms == 1795708075000
+    parts = critical_path(job, read(log).attempts).parts
+    assert parts[0].kind == "master"
+    assert (parts[0].started_ms, parts[0].finished_ms) == (job.submitted_ms, job.started_ms)
+
+
 def test_a_rolled_log_is_read_in_its_order_from_the_last_compacted_file_on(tmp_path):
     folder = tmp_path / "eventlog_v2_app"
     folder.mkdir()

@@ -9,7 +9,7 @@ from rich.console import Console
 
 from assay import report
 from assay.model.doubt import DOUBTS, Outcome
-from assay.model.record import DeviceReport, Status
+from assay.model.record import DeviceReport, Stage, Status
 from assay.record.folder import Damaged
 from assay.report.analysis import analyse
 from assay.report.terminal import print_report
@@ -37,6 +37,22 @@ def test_the_page_is_self_contained():
     assert outside == []
     assert "<script src" not in html
     assert "@import" not in html
+
+
+def with_stages(count):
+    stages = tuple(Stage(name=f"stage {number}", tasks=10 + number) for number in range(count))
+    return RECORDS[0].model_copy(update={"jobs": (RECORDS[0].jobs[0].model_copy(update={"stages": stages}),)})
+
+
+def test_few_stages_have_a_column_each_and_many_are_counted():
+    assert {">maps<", ">reduces<"} <= set(re.findall(">[a-z]+<", page(PLAN, RECORDS, [])))
+    few = page(PLAN, [with_stages(2), RECORDS[1]], [])
+    assert ">tasks, stage 1</th>" in few
+    assert '<td class="number">11</td>' in few
+    many = page(PLAN, [with_stages(5), RECORDS[1]], [])
+    assert "tasks, stage" not in many
+    assert '>stages</th><th class="number">tasks</th>' in many
+    assert '<td class="number">5</td><td class="number">60</td>' in many
 
 
 def test_the_page_has_the_records_numbers():

@@ -55,6 +55,8 @@ _UNLIKE = (ValueError, LookupError, TypeError, AttributeError, OverflowError)
 _KNOWN = "3."
 _DISMISSED = "killed by driver"
 """In the reason why an executor was removed that had nothing to do (dynamic allocation)."""
+_MASTER = "yarn-am"
+"""What a driver calls the application master that has told it of itself (Spark: ApplicationMaster.AMEndpoint)."""
 _CONTAINER = re.compile(r"container_\w+")
 
 LOG_OF_OTHER_SPARK = doubt_kind(
@@ -175,6 +177,7 @@ class EventLog:
 READ = frozenset({
     "LogStart", "ApplicationStart", "ApplicationEnd", "EnvironmentUpdate", "JobStart", "JobEnd", "StageSubmitted",
     "StageCompleted", "TaskStart", "TaskEnd", "ExecutorAdded", "ExecutorRemoved",
+    "MiscellaneousProcessAdded",
 })  # fmt: skip
 """The events that are read, without what their names begin with."""
 
@@ -343,7 +346,7 @@ class Application:
 
     def __init__(self) -> None:
         self.id = self.name = self.user = self.spark = self.master = ""
-        self.started_ms = self.finished_ms = self.last_ms = 0
+        self.submitted_ms = self.master_ms = self.finished_ms = self.last_ms = 0
         self.succeeded = True
         self.settings: Mapping[str, str] = {}
         self.stages: dict[int, SeenStage] = {}
@@ -383,9 +386,11 @@ class Application:
             self.master = self.settings.get("spark.master", "")
         elif kind == "ApplicationStart":
             self.id, self.name = str(event.get("App ID", "")), str(event["App Name"])
-            self.user, self.started_ms = str(event.get("User", "")), event["Timestamp"]
+            self.user, self.submitted_ms = str(event.get("User", "")), event["Timestamp"]
         elif kind == "ApplicationEnd":
             self.finished_ms = event["Timestamp"]
+        elif kind == "MiscellaneousProcessAdded" and event["processId"] == _MASTER:
+            self.master_ms = self.master_ms or int(event["time"])
         return None
 
     def _attempt(self, event: Mapping[str, Any]) -> SparkAttempt:
@@ -417,6 +422,14 @@ class Application:
             self.executors_lost.append(f"executor {executor}: {event.get('Removed Reason', '')}".strip(": "))
 
     @property
+    def started_ms(self) -> int:
+        """When its application master began, as far as the log tells: where the driver is a client on YARN.
+
+        Else when its driver did; on YARN that is within the master.
+        """
+        return max(self.submitted_ms, self.master_ms)
+
+    @property
     def deployment(self) -> str:
         """Where it ran, in words; empty on YARN, and where that is not known."""
         if self.master.startswith(("spark:", "local-cluster")):
@@ -444,7 +457,7 @@ class Application:
             "executors": {"added": len(self.executors_added_ms), "lost": len(self.executors_lost)},
         }
         record = JobRecord(
-            name=name, id=self.id, state=self._state(), submitted_ms=self.started_ms, started_ms=self.started_ms,
+            name=name, id=self.id, state=self._state(), submitted_ms=self.submitted_ms, started_ms=self.started_ms,
             finished_ms=self.finished_ms or self.last_ms, stages=stages, phases=_averages(attempts), counters=counted,
         )  # fmt: skip
         history = with_attempts(record, attempts, COUNTERS)

@@ -192,7 +192,7 @@ class EngineKind(NamedTuple):
     """The stages that are known before a job runs, in order."""
     makes_stages: bool = False
     """Whether jobs may have further stages, which they make themselves. Such a stage has one phase, called as it is,
-    unless its attempts say otherwise."""
+    unless its attempts say otherwise; where no phase of the job is called so, its tasks have all phases of the job."""
     attempt: type[TaskAttempt] = TaskAttempt
     """The rows of its table of task attempts."""
     log: type[TaskPhases] = TaskPhases

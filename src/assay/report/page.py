@@ -1,7 +1,7 @@
 """The run as one self-contained HTML page: no address but its own, works offline, and without its script too."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import chain
 from math import log
@@ -9,7 +9,7 @@ from operator import attrgetter
 from typing import Any, NamedTuple
 
 from assay.model.installed import engine_kind, notes_of
-from assay.model.record import OF_MEDIA, Record, Status
+from assay.model.record import OF_MEDIA, JobRecord, Record, Status
 from assay.model.signature import OUTSIDE
 from assay.model.trial import ZERO_DELAY
 from assay.report.analysis import (
@@ -58,6 +58,8 @@ MOST_OTHERS = 40
 """Comparisons of other factors that are listed; the rest is in the CSV."""
 MOST_CARRIED = 2000
 """Combinations and trials whose figures the page has with all their digits, to be taken away."""
+MOST_STAGES = 4
+"""Stages of a trial's jobs that have a column each."""
 
 
 def run_page(run: RunData, analysis: RunAnalysis) -> str:
@@ -103,9 +105,7 @@ def run_page(run: RunData, analysis: RunAnalysis) -> str:
         sections=list(analysis.sections.values()),
         most_jobs=MOST_JOBS,
         phases=phases_of(rows),
-        stages_of=lambda record: list(
-            dict.fromkeys(stage.name for job in (*record.staging_jobs, *record.jobs) for stage in job.stages)
-        ),
+        stage_columns=stage_columns,
         data=data_of(
             combinations=[combination_values(row) for row in rows] if len(rows) <= MOST_CARRIED else [],
             trials=list(trial_values(run.records, run.predicted)) if len(run.records) <= MOST_CARRIED else [],
@@ -133,6 +133,20 @@ class FactorRow(NamedTuple):
     comparison: Comparison
     others: str
     marks: str
+
+
+def stage_columns(record: Record) -> dict[str, Callable[[JobRecord], int]]:
+    """The heads of what is told of the stages of a trial's jobs, and what that is of a job: its tasks in each stage.
+
+    Where jobs have many, it is how many these are, and their tasks.
+    """
+    names = list(dict.fromkeys(stage.name for job in (*record.staging_jobs, *record.jobs) for stage in job.stages))
+    if len(names) > MOST_STAGES:
+        return {"stages": lambda job: len(job.stages), "tasks": lambda job: job.tasks}
+    return {
+        f"{name}s" if name[-1:].isalpha() else f"tasks, {name}": partial(JobRecord.tasks_in, stage=name)
+        for name in names
+    }
 
 
 def factor_rows(

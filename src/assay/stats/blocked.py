@@ -199,7 +199,8 @@ def not_computing_share(records: Sequence[Record]) -> float | None:
         stages = {stage.name: stage.phases for stage in engine_kind(record.trial.engine).stages}
         task_s = sum(
             stage.tasks * job.phases.get(phase, 0.0)
-            for job in record.jobs for stage in job.stages for phase in stages.get(stage.name, (stage.name,))
+            for job in record.jobs for stage in job.stages
+            for phase in stages.get(stage.name) or ((stage.name,) if stage.name in job.phases else job.phases)
         )  # fmt: skip
         counted = [counted_by_tasks(record.trial.engine, job.counters).get("cpu_ms") for job in record.jobs]
         if not task_s or not counted or None in counted:

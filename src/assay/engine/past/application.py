@@ -203,7 +203,7 @@ class ApplicationReading:
         nodes = sorted({node for stage in self._stages.values() for node in stage.nodes})
         uncounted = PERSISTED if seen.persisted_on_disk else RECORDS_ALONE if self._records_alone else ""
         return PastApplication(
-            seen.id, seen.name, seen.user, settings.get("spark.yarn.queue", ""), state, seen.started_ms,
+            seen.id, seen.name, seen.user, settings.get("spark.yarn.queue", ""), state, seen.submitted_ms,
             seen.started_ms, seen.finished_ms, uberized=False, maps=0, reduces=0, stages=tuple(sums),
             nodes=tuple(nodes), settings=settings, missing=missing, source=self._source, uncounted=uncounted,
             remark=f"were run {unusual}" if (unusual := seen.unusual()) else "",
