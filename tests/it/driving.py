@@ -96,7 +96,7 @@ class Place:
         )
         self.installation.parts.mkdir(parents=True)
         (self.installation.parts / "hadoop").symlink_to(HADOOP)
-        for programs in ("tez", "hbase"):
+        for programs in ("tez", "hbase", "spark"):
             (self.installation.parts / programs).symlink_to(ROOT / ".assay" / programs)
         (root / "jobs").symlink_to(ROOT / "jobs")
         (root / "extras").symlink_to(ROOT / "extras")

@@ -42,6 +42,11 @@ def test_a_phase_may_name_a_job_of_several_words():
     )
 
 
+@pytest.mark.parametrize(("at", "job"), [("stage 12 5%", ""), ("k means stage 12 5 %", "k means")])
+def test_a_stage_may_have_a_number(at, job):
+    assert Fault(kill="nodemanager", on=1, at=at).at == Phase(job=job, stage="stage 12", percent=5)
+
+
 @pytest.mark.parametrize(
     ("fault", "words"),
     [

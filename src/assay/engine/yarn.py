@@ -26,7 +26,8 @@ MIB = 1 << 20
 _OFFERED = "yarn.nodemanager.resource.memory-mb"
 _OFFERED_CORES = "yarn.nodemanager.resource.cpu-vcores"
 _MOST = "yarn.scheduler.maximum-allocation-mb"
-_MOST_CORES = "yarn.scheduler.maximum-allocation-vcores"
+MOST_CORES_OF_ONE = "yarn.scheduler.maximum-allocation-vcores"
+"""The property that bounds a container's processors."""
 _STEP = ("yarn.scheduler.minimum-allocation-mb", 1024)
 MOST_CORES = 4
 """That one container may have where nothing else is said: Hadoop's own default."""
@@ -91,7 +92,7 @@ def offer_of(properties: Mapping[str, str], spec: EmbeddedSpec | None = None) ->
     offered = asked(known, (_OFFERED, 8192))
     return Offer(
         offered, asked(known, (_OFFERED_CORES, 8)), asked(known, _STEP), asked(known, (_MOST, offered)),
-        asked(known, (_MOST_CORES, MOST_CORES)),
+        asked(known, (MOST_CORES_OF_ONE, MOST_CORES)),
     )  # fmt: skip
 
 
@@ -102,7 +103,7 @@ def _sizes(spec: EmbeddedSpec) -> dict[str, str]:
         _OFFERED_CORES: str(spec.vcores),
         # A container asking for the default 1024 MB must fit a small NodeManager too.
         _MOST: offered,
-        _MOST_CORES: str(min(spec.vcores, MOST_CORES)),
+        MOST_CORES_OF_ONE: str(min(spec.vcores, MOST_CORES)),
     }
 
 
@@ -141,7 +142,7 @@ def check_containers(
             )  # fmt: skip
     # What the scheduler allows one container at most, against what the jobs' containers ask for.
     most = (_MOST, asked(properties, (_MOST, offered_mb(spec))), " MiB")
-    cores = (_MOST_CORES, asked(properties, (_MOST_CORES, min(spec.vcores, MOST_CORES))), "")
+    cores = (MOST_CORES_OF_ONE, asked(properties, (MOST_CORES_OF_ONE, min(spec.vcores, MOST_CORES))), "")
     bounded = [(request, most) for request in (_STEP, of_job.master, *of_job.tasks) if _MOST in properties]
     for request, (bound, allowed, unit) in (*bounded, *(((name, 1), cores) for name in of_job.cores)):
         if (size := asked(properties, request)) > allowed:

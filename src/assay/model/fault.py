@@ -20,7 +20,7 @@ STAGING = "staging"
 
 MOST_TIMES_SLOWER = 100
 
-_PHASE = re.compile(r"(?:(?P<job>.+) )?(?P<stage>[A-Za-z][\w-]*) (?P<percent>\d{1,3}) ?%")
+_PHASE = re.compile(r"(?:(?P<job>.+) )?(?P<stage>[A-Za-z][\w-]*(?: \d+)?) (?P<percent>\d{1,3}) ?%")
 _NO_PHASE = "`kill` needs `at`, the progress of a stage from 0% to 100%, such as `at: map 50%`"
 
 

@@ -63,7 +63,7 @@ NOT_YET = {
     name.lower(): name
     for name in (
         "Alluxio", "Cassandra", "Flink", "Giraph", "Hive", "Impala", "Kafka", "Kudu", "MongoDB", "Ozone",
-        "Pig", "Presto", "Redis", "Spark", "Storm", "Trino",
+        "Pig", "Presto", "Redis", "Storm", "Trino",
     )
 }  # fmt: skip
 """What many would ask for, and there may be none of: named so that the message can say just that."""

@@ -312,7 +312,8 @@ class ExperimentFile(Frozen):
     """The storage subsystem that holds the data. A map says more of it than its name. Several levels make it a factor.
     [What each store is](#stores)."""
     engine: Many[Engine] = [USUAL_ENGINE]
-    """What executes the jobs: `mapreduce`, or `tez`, which runs the same as DAGs. Several levels make it a factor."""
+    """What executes the jobs: `mapreduce`, or `tez`, which runs the same as DAGs, or `spark`, which runs
+    variants of its own ([engines](#engines)). Several levels make it a factor."""
     cluster: OneCluster = ClusterEntry()
     """Which cluster to run on."""
     memory: Many[MemoryBound] = []

@@ -1,0 +1,313 @@
+"""Spark on YARN: applications of the jar of Spark's workloads, submitted as `spark-submit` does it, and others.
+
+The driver runs in the client's process (deploy mode `client`), its executors in YARN's containers. The driver logs what
+it did into a file of the trial's scratch directory, which lies on no medium under test.
+
+Spark's client says `Submitted application application_N_M` when an application is accepted (YarnClientImpl).
+"""
+
+import itertools
+import json
+import re
+import signal
+import subprocess
+import threading
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from assay.engine.mapreduce import find_jar, last_lines, last_words, run_client
+from assay.engine.spark_log import RUNNING_ENDING, read_application
+from assay.engine.spark_service import (
+    DRIVER_MEMORY,
+    HADOOP,
+    HADOOP_CLASSPATH,
+    JARS,
+    LIMIT,
+    OWN,
+    PREFIX,
+    REDUCERS,
+    SPARK,
+    Node,
+    executors_of,
+    node_of,
+)
+from assay.engine.spark_tasks import (
+    CAUSES,
+    COUNTERS,
+    FIGURES,
+    FIGURES_NOTE,
+    PATH,
+    PATH_NOTE,
+    SparkAttempt,
+    stage_called,
+)
+from assay.model.engine import (
+    EngineContext,
+    EngineKind,
+    History,
+    JobReference,
+    Launch,
+    LaunchReport,
+    Program,
+    located,
+)
+from assay.model.errors import AssayError
+from assay.model.fault import StageProgress
+from assay.model.progress import Progress
+from assay.model.registry import ENGINES, SERVICES
+from assay.model.running_cluster import RunningCluster
+from assay.model.task import TaskAttempt, TaskHistory
+
+SPARK_JOBS = "spark-jobs"
+"""Programs that Spark runs: commands of the jar of its workloads, and other applications."""
+SUBMIT, MAIN, JOBS_JAR = "org.apache.spark.deploy.SparkSubmit", "org.assay.spark.Main", "assay-jobs-spark.jar"
+REPORT_SCHEMA = 1
+_PATIENCE_S = 60.0
+SCRATCH = "{scratch}"
+_TEXT_BYTES = 1 << 20
+_NEWS = "assay: "
+_STAGE = re.compile(r"assay: stage (?P<stage>\d+) .* (?P<percent>\d+) %")
+_SUBMITTED = re.compile(r"Submitted application (application_\d+_\d+)")
+_CLIENT_OPTIONS = "HADOOP_CLIENT_OPTS"
+"""The variable with options of the JVMs of Hadoop's clients."""
+_STOPPED = "SparkContext was shut down"
+"""In the error of a driver that was stopped from elsewhere, whose log then says why."""
+_KILLED = 128 + signal.SIGKILL
+"""The exit code that a shell has for a process that was killed."""
+
+# What Spark reaches into, which modules forbid since Java 16 (Spark: JavaModuleOptions).
+_OPEN = (
+    "java.lang", "java.lang.invoke", "java.lang.reflect", "java.io", "java.net", "java.nio", "java.util",
+    "java.util.concurrent", "java.util.concurrent.atomic", "jdk.internal.ref", "sun.nio.ch", "sun.nio.cs",
+    "sun.security.action", "sun.util.calendar",
+)  # fmt: skip
+_OPTIONS = (
+    *(f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in _OPEN),
+    "--add-opens=java.security.jgss/sun.security.krb5=ALL-UNNAMED", "-Djdk.reflect.useDirectMethodHandle=false",
+    # A driver is no mere client: it has Java's own compiler and collector, whatever clients are started with.
+    "-XX:TieredStopAtLevel=4", "-XX:-UseSerialGC",
+)  # fmt: skip
+LOG4J = """\
+rootLogger.level = warn
+rootLogger.appenderRef.console.ref = console
+appender.console.type = Console
+appender.console.name = console
+appender.console.target = SYSTEM_ERR
+appender.console.layout.type = PatternLayout
+appender.console.layout.pattern = %d{yyyy-MM-dd HH:mm:ss,SSS} %p %c{2}: %m%n%ex
+logger.submitted.name = org.apache.hadoop.yarn.client.api.impl.YarnClientImpl
+logger.submitted.level = info
+"""
+
+
+class Spark:
+    """Submits launches and programs as clients of their own, at once where several threads ask for it."""
+
+    def __init__(self, context: EngineContext) -> None:
+        """`context.failure` is asked while an application runs whether the cluster has lost a daemon."""
+        self._cluster, self._store, self._scratch = context.cluster, context.store, context.scratch
+        self._cluster_failure, self._progressed = context.failure, context.progressed
+        self._properties = {**self._cluster.properties, **context.properties}
+        partitions = self._cluster.properties.get(REDUCERS)
+        self._sends = {**({REDUCERS: partitions} if partitions else {}), **context.properties}
+        self._lib = self._cluster.programs / SPARK.name / "lib"
+        self._events = self._scratch / "events"
+        self._events.mkdir()
+        self._log4j = self._scratch / "log4j2.properties"
+        self._log4j.write_text(LOG4J, encoding="utf-8")
+        self._launches = itertools.count(1)
+        self._ended = threading.Event()
+
+    def run(self, launch: Launch, progress: Progress) -> LaunchReport:
+        """Run a command of the workloads' jar to its end; its output is kept in the scratch directory."""
+        name = f"launch-{next(self._launches)}"
+        report, log = self._scratch / f"{name}.json", self._scratch / f"{name}.log"
+        done: dict[str, int] = {}
+
+        def tell(line: str) -> None:
+            if line.startswith(_NEWS):
+                progress.detail(line.removeprefix(_NEWS))
+            if match := _STAGE.match(line):
+                done[stage_called(int(match["stage"]))] = int(match["percent"])
+                self._progressed(StageProgress(launch.command, dict(done)))
+
+        jar = self._lib / "jobs" / JOBS_JAR
+        arguments = [launch.command, *(self._store.location(path) for path in (launch.input, launch.output))]
+        arguments += [*(located(option, self._store) for option in launch.options), "--report", str(report)]
+        submit, environment = self._client(launch.properties)
+        # All nodes of a cluster of Assay's own have the jar; those of another get it from the driver.
+        place = jar.as_uri() if self._cluster.outlives else f"local:{jar}"
+        code = run_client([*submit, "--class", MAIN, place, *arguments], environment, log, self._failure, tell)
+        content = _parse(report)
+        if code != 0 or content is None or not content.get("succeeded"):
+            raise AssayError(f"{launch.command} failed: {self._reason(code, content, log)}")
+        if content.get("schema") != REPORT_SCHEMA:
+            raise AssayError(f"{launch.command} left a report of schema {content.get('schema')}, not {REPORT_SCHEMA}")
+        return LaunchReport(
+            jobs=tuple(JobReference(name=job["name"], id=job["id"]) for job in content["jobs"]),
+            result=content["result"],
+            settings=content["settings"],
+        )
+
+    def run_program(self, program: Program, progress: Progress) -> LaunchReport:
+        """Run another application to its end; its jobs are the applications that its client names."""
+        name = f"launch-{next(self._launches)}"
+        files, log = self._scratch / f"{name}-files", self._scratch / f"{name}.log"
+        files.mkdir()
+        submitted: dict[str, None] = {}
+
+        def tell(line: str) -> None:
+            if match := _SUBMITTED.search(line):
+                submitted[match[1]] = None
+                progress.detail(f"{program.name}: application {len(submitted)}")
+
+        jar = str(find_jar(program, self._cluster.extras))
+        arguments = [located(argument, self._store).replace(SCRATCH, str(files)) for argument in program.arguments]
+        submit, environment = self._client(program.properties)
+        main = [] if program.main_class is None else ["--class", program.main_class]
+        code = run_client([*submit, *main, jar, *arguments], environment, log, self._failure, tell, program.folder)
+        said = log.read_text(errors="replace", encoding="utf-8").splitlines()
+        if code != 0:
+            lines = last_lines(said, program.last_lines)
+            several = "\n  ".join([f"exit code {code}; its last lines:", *lines])
+            reason = several if program.last_lines > 1 and lines else self._reason(code, None, log)
+            raise AssayError(f"{program.name} failed: {reason}")
+        for line in said:
+            tell(line)
+        if not submitted:
+            raise AssayError(f"{program.name} ended well, but its driver ran no application on YARN")
+        further = (f"{program.name} {number}" for number in itertools.count(len(program.jobs) + 1))
+        texts = {
+            file.name: file.read_text(errors="replace", encoding="utf-8")
+            for file in sorted(files.iterdir())
+            if file.is_file() and file.stat().st_size <= _TEXT_BYTES
+        }
+        return LaunchReport(
+            jobs=tuple(
+                JobReference(name=job_name, id=job_id)
+                for job_name, job_id in zip(itertools.chain(program.jobs, further), submitted, strict=False)
+            ),
+            result={},
+            settings=self._settings(program.properties),
+            texts=texts,
+        )
+
+    def history(self, job: JobReference) -> History:
+        """Read what its driver logged, also of one that did not come to its end."""
+        log = self._events / job.id
+        running = log.with_name(log.name + RUNNING_ENDING)
+        if not log.exists() and not running.exists():
+            raise AssayError(f"the driver of {job.name} ({job.id}) left no event log")
+        return read_application(log if log.exists() else running, job)
+
+    def phases(self, attempts: Sequence[TaskAttempt]) -> TaskHistory:  # noqa: ARG002 - the history has all there is
+        """Return no phases finer than those of the history."""
+        return TaskHistory()
+
+    def end(self) -> None:
+        """End the clients that run in other threads. An application whose driver has gone ends by itself."""
+        self._ended.set()
+
+    def _settings(self, properties: Mapping[str, str]) -> dict[str, str]:
+        """Spark's properties of an application that has these beside the trial's."""
+        every = {**self._properties, **properties}
+        own = {name: value for name, value in every.items() if name.startswith(PREFIX)}
+        own |= {f"{HADOOP}{name}": value for name, value in {**self._sends, **properties}.items() if name not in own}
+        if self._cluster.outlives:  # what its nodes lack the client brings with each application
+            jars = ",".join(jar.as_uri() for jar in self._cluster.job_jars)
+            own |= {
+                JARS: f"{self._lib.as_uri()}/*.jar",
+                HADOOP_CLASSPATH: "true",
+                **({"spark.jars": jars} if jars else {}),
+            }
+        else:
+            own = executors_of(every, node_at(self._cluster)).properties(own)
+        return {
+            **{name: value for name, value in own.items() if not name.startswith(OWN)},
+            "spark.eventLog.enabled": "true",
+            "spark.eventLog.dir": self._events.as_uri(),
+            "spark.local.dir": str(self._scratch),  # the driver's: executors have YARN's directories
+            "spark.ui.enabled": "false",
+        }
+
+    def _client(self, properties: Mapping[str, str]) -> tuple[list[str], dict[str, str]]:
+        """How an application with these properties is submitted: the words up to its class or jar, the environment."""
+        settings = self._settings(properties)
+        conf = [word for name, value in settings.items() for word in ("--conf", f"{name}={value}")]
+        options = (
+            *_OPTIONS, f"-Xmx{settings.get(DRIVER_MEMORY, '1g')}", f"-Dlog4j2.configurationFile={self._log4j.as_uri()}",
+            "-cp", self._classpath,
+        )  # fmt: skip
+        environment = dict(self._cluster.environment)
+        # Hadoop's script puts these after its own, and the last class path is Java's.
+        environment[_CLIENT_OPTIONS] = " ".join((*filter(None, [environment.get(_CLIENT_OPTIONS)]), *options))
+        if "spark.driver.host" in settings:
+            environment["SPARK_LOCAL_HOSTNAME"] = settings["spark.driver.host"]
+        return [str(self._cluster.hadoop), SUBMIT, "--master", "yarn", "--deploy-mode", "client", *conf], environment
+
+    @cached_property
+    def _classpath(self) -> str:
+        """The driver's: Spark's jars before Hadoop's, of which some are older."""
+        command = [str(self._cluster.hadoop), "classpath"]
+        try:
+            done = subprocess.run(
+                command, env=dict(self._cluster.environment), capture_output=True, check=True, timeout=_PATIENCE_S
+            )
+        except (OSError, subprocess.SubprocessError) as error:
+            raise AssayError(f"`{' '.join(command)}` does not say where Hadoop's jars are: {error}") from error
+        conf_dir, jobs = str(self._cluster.conf_dir), map(str, self._cluster.job_jars)
+        return ":".join((conf_dir, f"{self._lib}/*", done.stdout.decode().strip(), *jobs))
+
+    def _failure(self) -> str | None:
+        if self._ended.is_set():
+            return "it was ended, as another job had failed or the run was interrupted"
+        return self._cluster_failure()
+
+    def _reason(self, code: int, content: Mapping[str, Any] | None, log: Path) -> str:
+        """Why an application failed: a daemon's death, its driver's, or what the driver says."""
+        if (reason := self._failure()) is not None:
+            return reason
+        error = (content or {}).get("error")
+        if not error and code in {-signal.SIGKILL, _KILLED}:
+            return "the driver was killed (signal 9)"
+        # A driver that was stopped from elsewhere knows no reason; its log has YARN's.
+        return str(error) if error and _STOPPED not in error else last_words(log)
+
+
+def node_at(cluster: RunningCluster) -> Node:
+    """What a node of a cluster of Assay's own has for applications beside its daemons."""
+    memory_mb = {kind.role: kind.memory_mb for service in SERVICES.values() for kind in service.daemons}
+    workers = [node for node in cluster.nodes if node.container_logs is not None]
+    daemons = workers[0].daemons if workers else ()
+    limit = cluster.properties.get(LIMIT)
+    return node_of(
+        cluster.properties, int(limit) if limit else None, sum(memory_mb.get(daemon.role, 0) for daemon in daemons),
+        len(workers),
+    )  # fmt: skip
+
+
+def _parse(report: Path) -> dict[str, Any] | None:
+    try:
+        content = json.loads(report.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return content if isinstance(content, dict) else None
+
+
+KIND = EngineKind(
+    open=Spark,
+    runs=frozenset({SPARK_JOBS}),
+    staged_by="mapreduce",
+    makes_stages=True,
+    attempt=SparkAttempt,
+    causes=CAUSES,
+    counters=COUNTERS,
+    path=PATH,
+    path_note=PATH_NOTE,
+    figures=FIGURES,
+    figures_note=FIGURES_NOTE,
+    services=(SPARK.name,),
+)
+ENGINES.add("spark", KIND, place=3)

@@ -1,0 +1,333 @@
+"""What Spark brings to a cluster with YARN: the size of its executors, how they start, and its settings profiles.
+
+An application's master, its executors and their shuffle files are YARN's containers and local directories. Executors
+live as long as the application does, so that their size is chosen once: by default those of a node take all that it
+offers, as other engines' tasks do.
+
+Sources: Spark 3.5's documentation (Configuration, Running on YARN, Tuning), `YarnAllocator`, `UnifiedMemoryManager`.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from math import ceil
+from typing import NamedTuple
+
+from assay.engine.yarn import MIB, MOST_CORES_OF_ONE, Offer, offer_of
+from assay.model.cluster import EmbeddedSpec
+from assay.model.errors import BadInputError
+from assay.model.layout import INTERMEDIATE, Role
+from assay.model.registry import SERVICES
+from assay.model.service import (
+    ContainerStarts,
+    Costs,
+    DaemonKind,
+    Found,
+    NodeContext,
+    Programs,
+    Service,
+    ServiceProfile,
+    Timer,
+)
+from assay.model.value_bounds import ValueBounds
+
+PREFIX = "spark."
+INSTANCES, CORES = "spark.executor.instances", "spark.executor.cores"
+MEMORY, OVERHEAD = "spark.executor.memory", "spark.executor.memoryOverhead"
+_FACTOR = "spark.executor.memoryOverheadFactor"
+_OFF_HEAP, _OFF_HEAP_SIZE = "spark.memory.offHeap.enabled", "spark.memory.offHeap.size"
+_MASTER, _MASTER_OVERHEAD = "spark.yarn.am.memory", "spark.yarn.am.memoryOverhead"
+DRIVER_MEMORY = "spark.driver.memory"
+JARS, HADOOP_CLASSPATH = "spark.yarn.jars", "spark.yarn.populateHadoopClasspath"
+LEAST_OVERHEAD_MB = 384
+LEAST_HEAP_MB = 512
+"""Spark refuses a heap below 450 MiB, of which a JVM shows somewhat less than it was given."""
+_USUAL_HEAP_MB = 1024
+"""Spark's default: executors are no smaller only so that there are more of them."""
+
+HADOOP, REDUCERS = f"{PREFIX}hadoop.", "mapreduce.job.reduces"
+"""What Spark has before the names of Hadoop's properties, and the one that says how many partitions are wanted."""
+OWN = f"{PREFIX}assay."
+"""What names of properties begin with that are Assay's, and not Spark's."""
+TASKS_PER_CORE = f"{OWN}tasks-per-core"
+PARTITIONS = ("spark.default.parallelism", "spark.sql.shuffle.partitions")
+LIMIT, AT_ONCE = f"{OWN}memory-limit-mb", f"{OWN}applications-at-once"
+
+_SIZE = re.compile(r"(\d{1,9})([kmgt])b?", re.IGNORECASE)
+_KIB = {"k": 1, "m": 1 << 10, "g": 1 << 20, "t": 1 << 30}
+_SIZES = (MEMORY, OVERHEAD, _MASTER, _MASTER_OVERHEAD, DRIVER_MEMORY, _OFF_HEAP_SIZE)
+
+
+class Node(NamedTuple):
+    """What there is for applications on each node: YARN's offer, and how many nodes and applications share it.
+
+    `room_mb` is the offer's memory without what daemons need of a bound of the node's.
+    """
+
+    offer: Offer
+    room_mb: int
+    workers: int = 1
+    applications: int = 1
+
+
+class Executors(NamedTuple):
+    """The executors of one application: how many in all and on a node, and the size of each; memory in MiB."""
+
+    instances: int
+    on_node: int
+    cores: int
+    heap_mb: int
+    overhead_mb: int
+
+    @property
+    def memory_mb(self) -> int:
+        """What each asks YARN for."""
+        return self.heap_mb + self.overhead_mb
+
+    def properties(self, given: Mapping[str, str]) -> dict[str, str]:
+        """Those that ask for them, and the partitions of shuffles where they follow from the number of cores.
+
+        `given` are properties that win; `mapreduce.job.reduces` says how many partitions there are, too.
+        """
+        sizes = {
+            INSTANCES: str(self.instances), CORES: str(self.cores), MEMORY: f"{self.heap_mb}m",
+            OVERHEAD: f"{self.overhead_mb - _off_heap_mb(given)}m",
+        }  # fmt: skip
+        if TASKS_PER_CORE in given and HADOOP + REDUCERS not in given:
+            sizes |= dict.fromkeys(PARTITIONS, str(int(given[TASKS_PER_CORE]) * self.instances * self.cores))
+        return {**sizes, **given}
+
+
+def node_of(
+    properties: Mapping[str, str], limit_mb: int | None, daemons_mb: int, workers: int, spec: EmbeddedSpec | None = None
+) -> Node:
+    """What a node has for applications, with these properties; `limit_mb` bounds it together with its daemons."""
+    offer = offer_of(properties, spec)
+    room_mb = offer.memory_mb if limit_mb is None else min(offer.memory_mb, limit_mb - daemons_mb)
+    at_once = spec.jobs_at_once if spec is not None else int(properties.get(AT_ONCE, "1"))
+    return Node(offer, room_mb, workers, at_once)
+
+
+def executors_of(properties: Mapping[str, str], node: Node) -> Executors:
+    """The executors that these properties ask for; what they don't say is such that a node's take all of its room.
+
+    There are as many on a node as YARN's bound of a container's processors wants for all of the node's.
+    """
+    offer, applications = node.offer, node.applications
+    cores = max(1, offer.vcores // applications)
+    room_mb = node.room_mb // applications - offer.rounded(master_mb(properties))
+    if INSTANCES in properties:
+        instances = int(properties[INSTANCES])
+        on_node = ceil(instances / node.workers)
+    else:
+        fitting = room_mb // (_USUAL_HEAP_MB + LEAST_OVERHEAD_MB)
+        on_node = max(1, min(ceil(cores / offer.most_vcores), fitting))
+        instances = on_node * node.workers
+    container_mb = room_mb // on_node // offer.step_mb * offer.step_mb
+    factor = float(properties.get(_FACTOR, "0.1"))
+    beside_mb = _off_heap_mb(properties)
+    if MEMORY in properties:
+        heap_mb = _mb(properties, MEMORY)
+    else:
+        least_mb = _mb(properties, OVERHEAD) if OVERHEAD in properties else LEAST_OVERHEAD_MB
+        heap_mb = min(container_mb - beside_mb - least_mb, int((container_mb - beside_mb) / (1 + factor)))
+    own_mb = _mb(properties, OVERHEAD) if OVERHEAD in properties else max(LEAST_OVERHEAD_MB, int(factor * heap_mb))
+    cores = int(properties[CORES]) if CORES in properties else max(1, min(cores // on_node, offer.most_vcores))
+    return Executors(instances, on_node, cores, heap_mb, own_mb + beside_mb)
+
+
+def master_mb(properties: Mapping[str, str]) -> int:
+    """What an application's master asks YARN for, in MiB."""
+    known = {**_SMALL_MASTER, **properties}
+    return _mb(known, _MASTER) + _mb(known, _MASTER_OVERHEAD)
+
+
+def _off_heap_mb(properties: Mapping[str, str]) -> int:
+    in_use = properties.get(_OFF_HEAP, "").strip().lower() == "true" and _OFF_HEAP_SIZE in properties
+    return _mb(properties, _OFF_HEAP_SIZE) if in_use else 0
+
+
+def _mb(properties: Mapping[str, str], name: str) -> int:
+    """A size in MiB. Raises BadInputError for one without a unit, as Spark has a unit of its own for each property."""
+    match = _SIZE.fullmatch(properties[name].strip())
+    if match is None:
+        raise BadInputError(
+            f"{name} is {properties[name]!r}, and must be a whole number with a unit, such as 2g or 1536m", name
+        )
+    return int(match[1]) * _KIB[match[2].lower()] >> 10
+
+
+def _of_spec(spec: EmbeddedSpec, properties: Mapping[str, str], daemons: Sequence[DaemonKind]) -> Node:
+    limit_mb = None if spec.limit_memory_bytes is None else spec.limit_memory_bytes // MIB
+    daemons_mb = sum(daemon.memory_mb for daemon in daemons)
+    return node_of(properties, limit_mb, daemons_mb, max(1, len(spec.workers)), spec)
+
+
+def _check(spec: EmbeddedSpec, properties: Mapping[str, str], daemons: Sequence[DaemonKind]) -> None:
+    """Raises BadInputError for executors that a node can't have, or not so many."""
+    for name in _SIZES:
+        if name in properties:
+            _mb(properties, name)
+    node = _of_spec(spec, properties, daemons)
+    offer, executors = node.offer, executors_of(properties, node)
+    if executors.cores > offer.most_vcores:
+        raise BadInputError(
+            f"{CORES} is {executors.cores}, and {MOST_CORES_OF_ONE} allows {offer.most_vcores}: no executor could "
+            f"start; give at most {offer.most_vcores}, or allow more", CORES, MOST_CORES_OF_ONE, "settings",
+        )  # fmt: skip
+    master, container_mb = offer.rounded(master_mb(properties)), offer.rounded(executors.memory_mb)
+    names = (MEMORY, OVERHEAD, INSTANCES, _OFF_HEAP_SIZE, _MASTER, "memory", "cluster", "settings")
+    beside = "" if node.room_mb == offer.memory_mb else " beside its daemons"
+    if executors.heap_mb < LEAST_HEAP_MB:
+        given = f"{MEMORY} is {properties[MEMORY]}" if MEMORY in properties else f"{executors.heap_mb} MiB are left"
+        least_mb = master + offer.rounded(LEAST_HEAP_MB + LEAST_OVERHEAD_MB)
+        cure = f"{LEAST_HEAP_MB}m or more" if MEMORY in properties else f"each node {least_mb} MiB or more{beside}"
+        raise BadInputError(
+            f"{given} for the heap of an executor, and Spark needs {LEAST_HEAP_MB} MiB; give {cure}", *names
+        )
+    needed_mb = node.applications * (master + executors.on_node * container_mb)
+    if container_mb > offer.most_mb or needed_mb > node.room_mb:
+        fitting = executors_of({name: value for name, value in properties.items() if name != MEMORY}, node)
+        cure = f"give {MEMORY} {fitting.heap_mb}m at most, or fewer executors ({INSTANCES})"
+        if fitting.heap_mb < LEAST_HEAP_MB:
+            cure = f"give fewer executors ({INSTANCES}), or nodes more memory"
+        applications = "" if node.applications == 1 else f" for each of {node.applications} applications at once"
+        raise BadInputError(
+            f"an executor takes {container_mb} MiB ({MEMORY} {executors.heap_mb}m and {executors.overhead_mb} MiB "
+            f"beside it, in steps of {offer.step_mb} MiB), and a node has {node.room_mb} MiB for {executors.on_node} "
+            f"of them and a master of {master} MiB{beside}{applications}: some could never start; {cure}", *names,
+        )  # fmt: skip
+
+
+def _gives(spec: EmbeddedSpec, properties: Mapping[str, str], daemons: Sequence[DaemonKind]) -> str:
+    node = _of_spec(spec, properties, daemons)
+    executors, master = executors_of(properties, node), node.offer.rounded(master_mb(properties))
+    size = f"{node.offer.rounded(executors.memory_mb)} MiB and {executors.cores} core{'s'[: executors.cores - 1]}"
+    several = f"executors of {size} each" if executors.on_node > 1 else f"executor of {size}"
+    return f"{executors.on_node} {several}, and a master of {master} MiB"
+
+
+_SMALL_MASTER = {_MASTER: "256m", _MASTER_OVERHEAD: "128m"}
+"""Enough for one that only asks for containers, as it does where the driver runs in the client."""
+
+
+def _properties(node: NodeContext) -> Mapping[str, str]:
+    limit_bytes = node.spec.limit_memory_bytes
+    lib = node.programs / SPARK.name / "lib"
+    return {
+        "spark.driver.host": node.master,
+        "spark.driver.bindAddress": node.master,
+        # All nodes have the folder: nothing of it is copied. Hadoop's class path comes after it.
+        JARS: f"local:{lib}/*",
+        HADOOP_CLASSPATH: "true",
+        **_SMALL_MASTER,
+        **({} if limit_bytes is None else {LIMIT: str(limit_bytes // MIB)}),
+        AT_ONCE: str(node.spec.jobs_at_once),
+    }
+
+
+def _starts(starts: ContainerStarts, _chosen: Mapping[str, str]) -> Mapping[str, str]:
+    properties = {"spark.yarn.report.interval": "100ms"} if starts.brisk else {}
+    if starts.processors is not None:
+        # A JVM chooses its collector and the number of its threads by that.
+        option = f"-XX:ActiveProcessorCount={starts.processors}"
+        properties |= {"spark.executor.defaultJavaOptions": option, "spark.yarn.am.extraJavaOptions": option}
+    return properties
+
+
+def _tasks_bytes(properties: Mapping[str, str], offered_mb: int, disk_bytes: int) -> int:
+    """Estimate the memory of executors: a JVM's own and a few copies of the data, up to what all nodes offer."""
+    used_bytes = _EXECUTOR_BYTES * int(properties.get(INSTANCES, "1")) + _COPIES * disk_bytes
+    return min(used_bytes, offered_mb * MIB)
+
+
+_EXECUTOR_BYTES = 500 * MIB
+_COPIES = 2
+
+_SHIPPED = ServiceProfile(
+    "Spark as it ships: two executors with one core and 1 GiB each. Else like `defaults`.",
+    ("defaults",),
+    {
+        INSTANCES: "2",
+        CORES: "1",
+        MEMORY: "1g",
+        OVERHEAD: "384m",
+        _MASTER: "512m",
+        _MASTER_OVERHEAD: "384m",
+        "spark.serializer": "org.apache.spark.serializer.JavaSerializer",
+        "spark.rdd.compress": "false",
+        "spark.sql.adaptive.enabled": "true",
+    },
+)
+# After Spark's guide. Tuning, Data Serialization: "we recommend trying [Kryo] in any network-intensive application".
+# Level of Parallelism: "2-3 tasks per CPU core". Memory: executors take what a node has, as they do by default.
+# Configuration, spark.rdd.compress: "can save substantial space at the cost of some extra CPU time".
+_TUNED = ServiceProfile(
+    "Spark as its guide tunes it: Kryo, three tasks for each core, compressed partitions, adaptive execution; "
+    "executors take what nodes have. Else like `defaults`.",
+    ("defaults",),
+    {
+        TASKS_PER_CORE: "3",
+        "spark.serializer": "org.apache.spark.serializer.KryoSerializer",
+        "spark.rdd.compress": "true",
+        "spark.sql.adaptive.enabled": "true",
+    },
+)
+
+_SOURCE = "Spark's page on configuration"
+SPARK = Service(
+    "spark",
+    needs=("mapreduce",),
+    programs=Programs("spark-core_*.jar"),
+    # Without daemons of its own: its client brings its programs to a cluster that has none.
+    found=Found(),
+    roles=(
+        Role(
+            INTERMEDIATE, "the spills, merges and map outputs in local directories",
+            passing=r"/appcache/application_[0-9_]+/blockmgr-[^/]+/",
+        ),
+    ),
+    properties=_properties,
+    timers=(
+        Timer("spark.network.timeout", "120s", _SOURCE),
+        Timer("spark.executor.heartbeatInterval", "10s", _SOURCE),
+        Timer("spark.locality.wait", "3s", _SOURCE),
+        Timer("spark.scheduler.maxRegisteredResourcesWaitingTime", "30s", _SOURCE),
+        Timer("spark.shuffle.io.retryWait", "5s", _SOURCE),
+        Timer("spark.excludeOnFailure.timeout", "1h", _SOURCE),
+        Timer("spark.speculation.interval", "100ms", _SOURCE),
+        Timer("spark.yarn.am.waitTime", "100s", _SOURCE),
+        Timer("spark.yarn.report.interval", "1s", _SOURCE),
+        Timer("spark.yarn.scheduler.heartbeat.interval-ms", "3000", _SOURCE),
+        Timer("spark.yarn.scheduler.initial-allocation.interval", "200ms", _SOURCE),
+    ),
+    starts=_starts,
+    check=_check,
+    gives=_gives,
+    # As measured: a driver and an application's master.
+    costs=Costs(cluster_mb=700, disk_mb=20),
+    tasks_bytes=_tasks_bytes,
+    profiles={"spark-defaults": _SHIPPED, "spark-tuned": _TUNED},
+    bounds={
+        **dict.fromkeys((INSTANCES, CORES, TASKS_PER_CORE, *PARTITIONS), ValueBounds(1)),
+        _FACTOR: ValueBounds(0, 10, whole=False),
+        "spark.memory.fraction": ValueBounds(0.01, 1, whole=False),
+        "spark.memory.storageFraction": ValueBounds(0, 1, whole=False),
+    },
+    reserved=frozenset(
+        {
+            "spark.master", "spark.submit.deployMode", "spark.local.dir", "spark.eventLog.enabled",
+            "spark.eventLog.dir", JARS, HADOOP_CLASSPATH, "spark.yarn.archive", "spark.yarn.stagingDir",
+            "spark.driver.host", "spark.driver.bindAddress", "spark.shuffle.service.enabled", "spark.ui.enabled",
+            LIMIT, AT_ONCE,
+        }
+    ),
+    first_words=frozenset({"spark"}),
+    open_names=(r"spark\..+",),
+    variables=("SPARK_",),
+    loss_note=(
+        "Spark misses an executor at once when YARN says that its container has ended, else after "
+        "spark.network.timeout (120 s unless it is set). Its shuffle files are lost with it: the tasks that wrote "
+        "them run again."
+    ),
+)  # fmt: skip
+SERVICES.add(SPARK.name, SPARK, place=8)

@@ -1,0 +1,98 @@
+"""Proves that Spark runs on YARN beside MapReduce with verified outputs, and what a killed executor or driver does."""
+
+import os
+import signal
+
+import pytest
+
+from assay.model.doubt import Outcome
+from assay.model.record import Status
+from tests.it.driving import assay_command
+
+pytestmark = pytest.mark.it
+
+EXECUTOR, DRIVER = "YarnCoarseGrainedExecutorBackend", "org.apache.spark.deploy.SparkSubmit"
+HEAD = "media: {{disk: {{kind: directory, path: {disk}}}}}\nsettings: small\ncluster: {{memory_mb: 3072, vcores: 2}}\n"
+
+
+def test_a_workload_runs_on_mapreduce_and_spark(place):
+    experiment = place.experiment(f"""
+experiment: engines
+workloads: {{name: word-count, options: {{size: 4MB}}}}
+engine: [mapreduce, spark]
+hadoop: {{dfs.blocksize: 1m, mapreduce.job.reduces: 2}}
+{HEAD.format(disk=place.disk)}""")
+    said = place.assay("run", experiment, "--out", "run")
+    assert "mapreduce gets of a node: 5 tasks of 480 MiB at once, and a master of 384 MiB" in said
+    assert "spark gets of a node: 1 executor of 2688 MiB and 2 cores, and a master of 384 MiB" in said
+    records = {record.trial.engine: record for record in place.records("run")}
+    for record in records.values():
+        assert record.status is Status.FINISHED, record.error
+        assert {verdict.outcome for verdict in record.verdicts} == {Outcome.PASS}, record.verdicts
+    spark = records["spark"]
+    assert {record.trial.factors["variant"] for record in records.values()} == {"paper/rdd"}
+    assert spark.trial.workload.variant == "rdd"
+    assert spark.facts["programs.spark.version"].endswith("3.5.6")
+    (job,) = spark.jobs
+    assert job.id.startswith("application_")
+    assert job.state == "SUCCEEDED"
+    assert len(job.stages) == 2
+    assert job.counters["executors"] == {"added": 1, "lost": 0}
+    assert spark.settings["spark.executor.cores"] == "2"
+    # What executors shuffled was written to YARN's local directories, and seen there.
+    (landed,) = (landed for landed in spark.landed if landed.role == "intermediate")
+    assert landed.of_bytes
+    assert landed.bytes >= landed.of_bytes
+    assert landed.shares == {"disk": 1.0}
+    assert [doubt.kind for doubt in spark.doubts if doubt.kind in {"landing-not-seen", "placement-missed"}] == []
+    assert "stage 1" in (place.home / "run" / "report.html").read_text()
+    assert place.left_over() == []
+
+
+def one_trial(place):
+    """Of a job that takes a while with one core: a total order of what two stages read."""
+    return place.experiment(f"""
+experiment: killed
+workloads: {{name: word-count, options: {{size: 200MB}}}}
+engine: spark
+hadoop: {{dfs.blocksize: 4m, spark.executor.instances: 2, spark.executor.memory: 600m, spark.executor.cores: 1}}
+{HEAD.format(disk=place.disk)}""")
+
+
+@pytest.mark.long
+def test_a_killed_executor_is_replaced_and_the_record_says_so(place):
+    running = place.start("run", one_trial(place), "--out", "run")
+    running.until(r"stage 0 .* [2-9]0 %")
+    os.kill(place.processes(EXECUTOR)[0], signal.SIGKILL)
+    assert running.exit_code() == 0, running.text
+    (record,) = place.records("run")
+    assert record.outcome is Outcome.PASS, (record.error, record.verdicts)
+    (job,) = record.jobs
+    assert job.counters["executors"]["lost"] == 1
+    assert job.counters["executors"]["added"] == 3
+    assert sum(stage.failed_attempts for stage in job.stages) > 0
+    assert place.left_over() == []
+
+
+@pytest.mark.long
+def test_a_killed_driver_fails_the_trial_and_leaves_nothing(place):
+    running = place.start("run", one_trial(place), "--out", "run")
+    running.until(r"stage 0 .* [2-9]0 %")
+    (driver,) = place.processes(DRIVER)
+    os.kill(driver, signal.SIGKILL)
+    assert running.exit_code() == 1, running.text
+    (record,) = place.records("run")
+    assert record.outcome is Outcome.FAIL
+    assert "word-count-rdd failed: the driver was killed (signal 9)" in record.error
+    assert place.left_over() == []
+
+
+def test_executors_without_room_are_refused_before_anything_starts(place):
+    experiment = place.experiment(f"""
+experiment: large
+workloads: {{name: word-count, options: {{size: 4MB}}}}
+engine: spark
+hadoop: {{spark.executor.memory: 8g}}
+{HEAD.format(disk=place.disk)}""")
+    said = place.command(*assay_command("run", experiment, "--dry-run"), code=2)
+    assert "line 5: an executor takes 9024 MiB (spark.executor.memory 8192m and 819 MiB beside it" in said.stderr
