@@ -116,6 +116,7 @@ def test_a_node_has_all_that_an_application_needs_without_copies():
     properties = SPARK.properties(node)
     assert properties["spark.yarn.jars"] == "local:/parts/spark/lib/*"
     assert properties["spark.driver.host"] == properties["spark.driver.bindAddress"] == "master"
+    assert properties["spark.blockManager.port"] == "0"  # between nodes Assay chooses one for all
     assert properties["spark.assay.memory-limit-mb"] == "4096"
     assert node_of(properties, 4096, 0, 1).applications == 2
 

@@ -1,5 +1,6 @@
 """Proves that the ports that Hadoop's daemons chose are found in their own logs, by purpose."""
 
+from dataclasses import replace
 from pathlib import Path
 
 from assay.model.installed import stack_of
@@ -40,3 +41,12 @@ def test_a_log_that_is_not_there_leaves_its_ports_out(tmp_path):
     assert listening_ports(*running(tmp_path, "absent")) == {
         "hdfs rpc": (27191,), "yarn rpc": (31148,), "web": (25283,)
     }  # fmt: skip
+
+
+def test_processes_of_jobs_listen_from_a_property_s_port_on(tmp_path):
+    cluster, _ = running(tmp_path)
+    chosen = replace(cluster, properties={"spark.blockManager.port": "20000"})
+    assert listening_ports(chosen, (), stack_of("hdfs", "spark").job_ports) == {"shuffle": (20000, 20001, 20002, 20003)}
+    left_to_the_kernel = replace(cluster, properties={"spark.blockManager.port": "0"})
+    assert listening_ports(left_to_the_kernel, (), {"spark.blockManager.port": "shuffle"}) == {}
+    assert stack_of().job_ports == {}

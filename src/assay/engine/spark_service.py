@@ -37,6 +37,7 @@ _FACTOR = "spark.executor.memoryOverheadFactor"
 _OFF_HEAP, _OFF_HEAP_SIZE = "spark.memory.offHeap.enabled", "spark.memory.offHeap.size"
 _MASTER, _MASTER_OVERHEAD = "spark.yarn.am.memory", "spark.yarn.am.memoryOverhead"
 DRIVER_MEMORY = "spark.driver.memory"
+BLOCKS_PORT = "spark.blockManager.port"
 JARS, HADOOP_CLASSPATH = "spark.yarn.jars", "spark.yarn.populateHadoopClasspath"
 LEAST_OVERHEAD_MB = 384
 LEAST_HEAP_MB = 512
@@ -219,6 +220,7 @@ def _properties(node: NodeContext) -> Mapping[str, str]:
         # All nodes have the folder: nothing of it is copied. Hadoop's class path comes after it.
         JARS: f"local:{lib}/*",
         HADOOP_CLASSPATH: "true",
+        BLOCKS_PORT: "0",
         **_SMALL_MASTER,
         **({} if limit_bytes is None else {LIMIT: str(limit_bytes // MIB)}),
         AT_ONCE: str(node.spec.jobs_at_once),
@@ -287,6 +289,10 @@ SPARK = Service(
         ),
     ),
     properties=_properties,
+    job_ports={BLOCKS_PORT: "shuffle"},
+    traffic_note=(
+        "Spark's executors serve shuffled, persisted and broadcast blocks at one port: all of it is called shuffle."
+    ),
     timers=(
         Timer("spark.network.timeout", "120s", _SOURCE),
         Timer("spark.executor.heartbeatInterval", "10s", _SOURCE),
@@ -316,7 +322,7 @@ SPARK = Service(
     reserved=frozenset(
         {
             "spark.master", "spark.submit.deployMode", "spark.local.dir", "spark.eventLog.enabled",
-            "spark.eventLog.dir", JARS, HADOOP_CLASSPATH, "spark.yarn.archive", "spark.yarn.stagingDir",
+            "spark.eventLog.dir", BLOCKS_PORT, JARS, HADOOP_CLASSPATH, "spark.yarn.archive", "spark.yarn.stagingDir",
             "spark.driver.host", "spark.driver.bindAddress", "spark.shuffle.service.enabled", "spark.ui.enabled",
             LIMIT, AT_ONCE,
         }

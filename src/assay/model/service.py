@@ -338,6 +338,9 @@ class Service(NamedTuple):
     """What names of its properties have before their first dot: names of others belong to somebody's job."""
     open_names: tuple[str, ...] = ()
     """Patterns of properties that it knows by their form: a part stands for a queue, a service, a host or a class."""
+    job_ports: Mapping[str, str] = {}
+    """Purposes by the properties of ports at which processes of jobs listen. Between several nodes Assay chooses one
+    that is 0; further processes on a node listen at the next ones."""
     traffic: Mapping[str, str] = {}
     """What reports call the traffic at its ports, by the series of the probe `network` without their unit."""
     traffic_note: str = ""
@@ -431,6 +434,11 @@ class Stack:
     def tasks_bytes(self, properties: Mapping[str, str], offered_mb: int, disk_bytes: int) -> int:
         """The memory of the tasks that run at once, all services' together."""
         return sum(service.tasks_bytes(properties, offered_mb, disk_bytes) for service in self.services)
+
+    @cached_property
+    def job_ports(self) -> Mapping[str, str]:
+        """Purposes of the ports of jobs' processes, by their properties."""
+        return {name: purpose for service in self.services for name, purpose in service.job_ports.items()}
 
     @cached_property
     def commands(self) -> Mapping[str, str]:

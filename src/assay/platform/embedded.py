@@ -419,7 +419,7 @@ class EmbeddedPlatform(HadoopPlatform):
         return FaultInjector(fault, lambda: self._cluster.strike(fault.kill, fault.worker))
 
     def _scene(self, cluster: RunningCluster, layout: Layout) -> Scene:
-        return build_scene(cluster, layout, self._media, self._stack.daemons)
+        return build_scene(cluster, layout, self._media, self._stack.daemons, self._stack.job_ports)
 
 
 _OWN_KEYS = frozenset({"starts", "memory_mb", "vcores", "nodes", "network", "racks"})

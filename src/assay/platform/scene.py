@@ -10,6 +10,7 @@ import stat
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from types import MappingProxyType
 
 from assay.host.mounts import Mount, mounts
 from assay.model.errors import AssayError
@@ -19,10 +20,20 @@ from assay.model.probe import CLIENTS, CountingDaemon, Scene, WatchedDisk, Watch
 from assay.model.running_cluster import RunningCluster
 from assay.model.service import DaemonKind
 
+_AT_ONE_PORT = 4
+"""Processes of jobs on a node that may listen one port after the other from that of a property on."""
 
-def listening_ports(running: RunningCluster, kinds: Sequence[DaemonKind]) -> Mapping[str, tuple[int, ...]]:
-    """Ports by purpose, as the daemons' kinds name it; each port once."""
+
+def listening_ports(
+    running: RunningCluster, kinds: Sequence[DaemonKind], job_ports: Mapping[str, str] = MappingProxyType({})
+) -> Mapping[str, tuple[int, ...]]:
+    """Ports by purpose, as the daemons' kinds name it, and `job_ports` by their properties; each port once."""
     by_purpose: dict[str, dict[int, None]] = {}
+    for name, purpose in job_ports.items():
+        first = running.properties.get(name, "")
+        if first.isdigit() and int(first):
+            further = range(int(first), int(first) + _AT_ONE_PORT)
+            by_purpose.setdefault(purpose, {}).update(dict.fromkeys(further))
     for kind in kinds:
         for name, purpose in kind.ports.items():
             port = running.properties.get(name, "").rpartition(":")[2]
@@ -40,7 +51,10 @@ def listening_ports(running: RunningCluster, kinds: Sequence[DaemonKind]) -> Map
 SWAPS = Path("/proc/swaps")
 
 
-def build_scene(running: RunningCluster, layout: Layout, media: Sequence[Medium], kinds: Sequence[DaemonKind]) -> Scene:
+def build_scene(
+    running: RunningCluster, layout: Layout, media: Sequence[Medium], kinds: Sequence[DaemonKind],
+    job_ports: Mapping[str, str] = MappingProxyType({}),
+) -> Scene:  # fmt: skip
     """A running embedded cluster on this machine, its media, and Assay itself."""
     children = {kind.role: kind.children for kind in kinds}
     daemons = [
@@ -57,7 +71,7 @@ def build_scene(running: RunningCluster, layout: Layout, media: Sequence[Medium]
     disks = with_sharing([disk for disk in watched if disk is not None], layout)
     ports = {}
     with suppress(AssayError, OSError):
-        ports = dict(listening_ports(running, kinds))
+        ports = dict(listening_ports(running, kinds, job_ports))
     counters = {kind.role: kind.counters for kind in kinds if kind.counters is not None}
     counting = [
         CountingDaemon(daemon.role, node.node.name, daemon.log, counters[daemon.role])
