@@ -11,6 +11,7 @@ from pathlib import Path
 
 from assay.engine.tasks import MapReduceAttempt
 from assay.model.record import JobRecord, Record, Status
+from assay.model.task import TaskAttempt
 from assay.record.folder import RunFolder
 from assay_extras.testing.job_histories import (
     Event,
@@ -33,13 +34,14 @@ def head_of(job: JobRecord, workload: str = "", queue: str = "default") -> JobHe
     )  # fmt: skip
 
 
-def events_of(job: JobRecord, attempts: Sequence[MapReduceAttempt]) -> list[Event]:
+def events_of(job: JobRecord, attempts: Sequence[TaskAttempt]) -> list[Event]:
     """The events of a job, by the attempts of its tasks that ended."""
     return list(job_events(head_of(job), _of_tasks(attempts)))
 
 
-def _of_tasks(attempts: Sequence[MapReduceAttempt]) -> Iterator[Event]:
-    for attempt in sorted(attempts, key=lambda attempt: attempt.started_ms):
+def _of_tasks(attempts: Sequence[TaskAttempt]) -> Iterator[Event]:
+    of_mapreduce = (attempt for attempt in attempts if isinstance(attempt, MapReduceAttempt))
+    for attempt in sorted(of_mapreduce, key=lambda attempt: attempt.started_ms):
         ends = (
             {"mapFinishTime": attempt.finished_ms} if attempt.stage == "map"
             else {"shuffleFinishTime": attempt.shuffle_finished_ms, "sortFinishTime": attempt.merge_finished_ms}
@@ -65,7 +67,7 @@ def _counters(attempt: MapReduceAttempt) -> dict[str, int]:
     }  # fmt: skip
 
 
-def jobs_of(folder: RunFolder) -> Iterator[tuple[Record, JobRecord, list[MapReduceAttempt]]]:
+def jobs_of(folder: RunFolder) -> Iterator[tuple[Record, JobRecord, list[TaskAttempt]]]:
     """The jobs of a run's finished trials, with the attempts of their tasks that ended."""
     for record in folder.records()[0]:
         if record.status is Status.FINISHED and not record.trial.warm_up:
@@ -73,7 +75,7 @@ def jobs_of(folder: RunFolder) -> Iterator[tuple[Record, JobRecord, list[MapRedu
             for job in record.jobs:
                 yield record, job, [
                     attempt for attempt in attempts
-                    if isinstance(attempt, MapReduceAttempt) and attempt.job == job.id and attempt.finished_ms
+                    if attempt.job == job.id and attempt.finished_ms
                 ]  # fmt: skip
 
 
@@ -85,6 +87,8 @@ def main() -> int:
         place = folder / run.name
         place.mkdir(parents=True, exist_ok=True)
         for record, job, attempts in jobs_of(RunFolder(run)):
+            if not all(isinstance(attempt, MapReduceAttempt) for attempt in attempts):
+                continue
             head = head_of(job, record.trial.workload.name, run.name)
             made = list(job_events(head, _of_tasks(attempts)))
             write_events(place, head, made, "binary" if count % 2 else "json", record.settings)

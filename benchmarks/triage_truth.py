@@ -4,8 +4,9 @@ RUN are runs with one workload on several emulated drives, best without storage 
 the bound is worked out from its history alone (written from the task attempts that a record keeps), and compared with
 what the job saved on each drive that is faster in every role: means over the repetitions, with their 95 % interval
 where there are several; single trials have none, and count as they are. A bound is wrong where the whole interval is
-above it. A verdict "cannot matter" is wrong where the whole interval is above the threshold. `--json FILE` keeps the
-cases.
+above it. A verdict "cannot matter" is wrong where the whole interval is above the threshold. Of Spark applications it
+also tells how often rules of others are right: where one asks for faster drives, or does not, and these saved at least
+10 % on average, or less. `--json FILE` keeps the cases.
 """
 
 import argparse
@@ -22,11 +23,13 @@ from benchmarks.triage_histories import events_of, jobs_of
 from scipy.stats import ttest_ind
 
 from assay.cli.context import find_installation
+from assay.engine.past.application import application_of
 from assay.engine.past.job import PastJob
 from assay.engine.past.reading import read_job
-from assay.engine.tasks import MapReduceAttempt
+from assay.engine.spark_tasks import SparkAttempt
 from assay.media.emulated.profile import find_profile
 from assay.model.record import JobRecord, Record
+from assay.model.task import TaskAttempt
 from assay.model.trial import DEFAULT_WORTH, Trial
 from assay.plan.job_experiment import ROLES
 from assay.record.folder import RunFolder
@@ -39,6 +42,8 @@ THRESHOLDS = (0.05, 0.1, 0.2, 0.3, 0.5)
 VERDICT_COLUMNS = (
     "threshold", "excluded by rule 1", "of them wrong", "excluded by rule 2", "of them wrong", "too short to judge",
 )  # fmt: skip
+
+RULE_COLUMNS = ("rule", "says yes", "of them right", "says no", "of them right", "says neither")
 
 SAVED = (-10.0, 0.05, 0.1, 0.2, 0.4, 10.0)
 """Ends of the bands of what was saved."""
@@ -60,6 +65,8 @@ class Case(NamedTuple):
     by_bytes: float
     polls: float
     """What waits between Hadoop's own polls may come to."""
+    rules: Mapping[str, bool] = {}
+    """What rules of others say, by their names: whether faster drives are asked for."""
 
     @property
     def holds(self) -> bool:
@@ -81,10 +88,14 @@ class Measured(NamedTuple):
     time_s: float
     bytes_s: float
     polls_s: float
+    rules: Mapping[str, bool]
 
 
-def job_of(record: JobRecord, attempts: Sequence[MapReduceAttempt], settings: Mapping[str, str]) -> PastJob:
-    """What triage reads of a job's history file."""
+def job_of(record: JobRecord, attempts: Sequence[TaskAttempt], settings: Mapping[str, str]) -> PastJob:
+    """What triage reads of a job's history file, or of an application's event log."""
+    of_spark = [attempt for attempt in attempts if isinstance(attempt, SparkAttempt)]
+    if of_spark:
+        return application_of(record, of_spark, settings)
     return read_job(BytesIO(history(events_of(record, attempts))), settings)
 
 
@@ -107,7 +118,7 @@ def drives_of_trial(trial: Trial, profiles: Path) -> dict[str, Drives]:
     return by_role
 
 
-def measured(record: Record, job: JobRecord, attempts: Sequence[MapReduceAttempt], profiles: Path) -> Measured:
+def measured(record: Record, job: JobRecord, attempts: Sequence[TaskAttempt], profiles: Path) -> Measured:
     """A job of a trial."""
     drives = {} if record.trial.zero_delay else drives_of_trial(record.trial, profiles)
     past = job_of(job, attempts, record.settings)
@@ -116,6 +127,7 @@ def measured(record: Record, job: JobRecord, attempts: Sequence[MapReduceAttempt
         job.elapsed_s, drives, bound and bound.seconds,
         sum(stage.time_s or 0.0 for stage in bound.stages) if bound else 0.0,
         sum(stage.bytes_s for stage in bound.stages) if bound else 0.0, past.polls_s,
+        {rule.name: rule.asks for rule in past.other_rules},
     )  # fmt: skip
 
 
@@ -166,7 +178,9 @@ def cases_of(path: Path, profiles: Path) -> Iterator[Case]:
                     saved = 1 - fmean(trial.elapsed_s for trial in faster) / elapsed_s
                     low = least_saving(trials, faster)
                     name = f"{key[0]} {key[-1]}"
-                    yield Case(path.name, name, drive, other, elapsed_s, bound, saved, low, by_time, by_bytes, polls)
+                    rules = {rule: any(trial.rules[rule] for trial in trials) for rule in trials[0].rules}
+                    amounts = (elapsed_s, bound, saved, low, by_time, by_bytes, polls, rules)
+                    yield Case(path.name, name, drive, other, *amounts)
 
 
 def excluded(cases: Sequence[Case], worth: float, *, polls: bool = True) -> list[Case]:
@@ -199,6 +213,30 @@ def verdict_rows(cases: Sequence[Case]) -> list[list[str]]:
         without, judged = excluded(cases, worth, polls=False), excluded(cases, worth)
         counts = (len(without), wrong(without, worth), len(judged), wrong(judged, worth), len(without) - len(judged))
         rows.append([f"{worth:.0%}", *map(str, counts)])
+    return rows
+
+
+def rule_rows(cases: Sequence[Case], worth: float = DEFAULT_WORTH) -> list[list[str]]:
+    """How often triage and each rule of others say that faster drives are worth it, or not, and how often rightly.
+
+    Of the cases of which any such rule says something; none without one.
+    """
+    of_rules = [case for case in cases if case.rules]
+    said: dict[str, list[tuple[bool | None, bool]]] = {}
+    for case in of_rules:
+        right = case.saved >= worth
+        verdict = True if case.bound >= worth else False if case.bound + case.polls < worth else None
+        for name, says in {"triage": verdict, **case.rules}.items():
+            said.setdefault(name, []).append((says, right))
+    rows = []
+    for name, verdicts in said.items():
+        counts = [
+            count for says in (True, False)
+            for count in (
+                sum(word is says for word, _ in verdicts), sum(word is says is right for word, right in verdicts)
+            )
+        ]  # fmt: skip
+        rows.append([name, *map(str, counts), str(sum(word is None for word, _ in verdicts))])
     return rows
 
 
@@ -241,7 +279,8 @@ def main() -> int:
     ]
     sys.stdout.write("\n".join(fitted(columns, 200)) + "\n")
     sys.stdout.write(f"\n{outcome(cases)}\n")
-    for heads, rows in ((VERDICT_COLUMNS, verdict_rows(cases)), (SAVED_COLUMNS, looseness_rows(cases))):
+    tables = [(VERDICT_COLUMNS, verdict_rows(cases)), (SAVED_COLUMNS, looseness_rows(cases))]
+    for heads, rows in [*tables, *([(RULE_COLUMNS, of_rules)] if (of_rules := rule_rows(cases)) else [])]:
         table = [Column(head, list(cells)) for head, cells in zip(heads, zip(*rows, strict=True), strict=True)]
         sys.stdout.write("\n".join(["", *fitted(table, 200)]) + "\n")
     if wishes.json:

@@ -1,10 +1,15 @@
 """Proves how triage's truth is judged: what holds, what is wrongly excluded, and that a record's jobs become histories."""
 
-from benchmarks.triage_histories import events_of, head_of
-from benchmarks.triage_truth import Case, excluded, job_of, looseness_rows, outcome, verdict_rows, wrong
+from pathlib import Path
 
+from benchmarks.triage_histories import events_of, head_of
+from benchmarks.triage_truth import Case, excluded, job_of, looseness_rows, outcome, rule_rows, verdict_rows, wrong
+
+from assay.engine.past.application import read_event_log
 from assay.engine.past.reading import read_file
+from assay.engine.spark_log import read_application
 from assay.engine.tasks import MapReduceAttempt
+from assay.model.engine import JobReference
 from assay_extras.testing.job_histories import write_events
 from tests.builders import a_job
 
@@ -39,6 +44,32 @@ def test_looseness_is_told_by_what_was_saved():
     assert rows[0] == ["under 5%", "1", "10%", "10%", "10%"]
     assert rows[2] == ["10% to 20%", "3", "20%", "30%", "50%"]
     assert rows[4] == ["40% and more", "0", "-", "-", "-"]
+
+
+def test_rules_of_others_are_right_where_drives_saved_what_is_worth_it():
+    def of_spark(bound, saved, polls=0.0, **rules):
+        return case(bound, saved, saved, polls)._replace(rules=rules)
+
+    cases = [
+        of_spark(0.5, 0.3, much=True, waits=False), of_spark(0.5, 0.05, much=True, waits=False),
+        of_spark(0.05, 0.02, much=False, waits=True), of_spark(0.05, 0.2, polls=0.1, much=False, waits=True),
+        case(0.5, 0.3, 0.3),
+    ]  # fmt: skip
+    assert rule_rows(cases) == [
+        ["triage", "2", "1", "1", "1", "1"], ["much", "2", "1", "2", "1", "0"], ["waits", "2", "1", "2", "1", "0"],
+    ]  # fmt: skip
+    assert rule_rows(cases[-1:]) == []
+
+
+def test_a_records_application_is_read_as_its_event_log_would_be():
+    log = Path(__file__).parent / "fixtures" / "spark" / "spill.zstd"
+    history = read_application(log, JobReference(name="", id=""))
+    past = job_of(history.job, history.attempts, {"spark.hadoop.dfs.replication": "2"})
+    assert (past.stages, past.nodes, past.uncounted) == (read_event_log(log).stages, ("localhost",), "")
+    assert past.copies == 2
+    assert past.counts
+    rolled = read_application(log.with_name("eventlog_v2_local-1795708018337"), JobReference(name="", id=""))
+    assert job_of(rolled.job, rolled.attempts, {}).uncounted
 
 
 def attempt(number, stage, begin_ms, end_ms, **counters):

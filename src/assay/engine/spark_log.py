@@ -59,6 +59,9 @@ _MASTER = "yarn-am"
 """What a driver calls the application master that has told it of itself (Spark: ApplicationMaster.AMEndpoint)."""
 _CONTAINER = re.compile(r"container_\w+")
 
+RDDS = "RDDs"
+"""The group of counters of what an application persisted, in memory or with drives, too."""
+
 LOG_OF_OTHER_SPARK = doubt_kind(
     "event-log-of-other-spark", "job", instrument="event-log",
     when="an application's event log is of another version than Spark 3, or not of an application on YARN",
@@ -353,7 +356,8 @@ class Application:
         self.containers: dict[str, str] = {}
         self.executors_lost: list[str] = []
         self.executors_added_ms: list[int] = []
-        self.persisted = self.persisted_on_disk = False
+        self.persisted: set[int] = set()
+        self.persisted_on_disk: set[int] = set()
         self.unlike = 0
         self._jobs: dict[int, int] = {}
 
@@ -405,10 +409,12 @@ class Application:
         tasks = max(int(info["Number of Tasks"]), self.stages[number].tasks if number in self.stages else 0)
         name = f"job {self._jobs[number]}: {info['Stage Name']}" if number in self._jobs else str(info["Stage Name"])
         self.stages[number] = SeenStage(name, tasks, completed and not info.get("Failure Reason"))
-        levels = [rdd.get("Storage Level") or {} for rdd in info.get("RDD Info") or []]
-        on_disk = any(level.get("Use Disk") for level in levels)
-        self.persisted_on_disk |= on_disk
-        self.persisted |= on_disk or any(level.get("Use Memory") or level.get("Use Off Heap") for level in levels)
+        for rdd in info.get("RDD Info") or []:
+            level = rdd.get("Storage Level") or {}
+            if level.get("Use Disk"):
+                self.persisted_on_disk.add(rdd["RDD ID"])
+            if level.get("Use Disk") or level.get("Use Memory") or level.get("Use Off Heap"):
+                self.persisted.add(rdd["RDD ID"])
 
     def _take_executor(self, kind: str, event: Mapping[str, Any]) -> None:
         executor = str(event["Executor ID"])
@@ -453,7 +459,8 @@ class Application:
             for number, seen in sorted(self.stages.items())
         )
         counted = {
-            COUNTERS_GROUP: sums(attempts, persisted=self.persisted),
+            COUNTERS_GROUP: sums(attempts, persisted=bool(self.persisted)),
+            RDDS: {"persisted": len(self.persisted), "persisted_on_disk": len(self.persisted_on_disk)},
             "executors": {"added": len(self.executors_added_ms), "lost": len(self.executors_lost)},
         }
         record = JobRecord(

@@ -5,16 +5,17 @@ of these begins when the one before has ended.
 """
 
 from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 
 from assay.engine.past.job import SUCCEEDED, OtherRule, PastJob, StageSums, Use, Work, sum_of
 from assay.engine.past.reading import ReadSpan, overlap
-from assay.engine.spark_log import Application, EventLog, opened_log
+from assay.engine.spark_log import RDDS, Application, EventLog, opened_log
 from assay.engine.spark_tasks import COMPUTE, FETCH, WRITE, SparkAttempt
 from assay.host.files import why
 from assay.model.naming import bytes_text
+from assay.model.record import JobRecord
 
 SPARK = "spark"
 _SETTINGS = frozenset({
@@ -116,6 +117,19 @@ def read_event_log(log: Path) -> PastApplication:
         return reading.unread(f"it can't be read: {why(error)}")
     except ValueError as error:
         return reading.unread(f"it {error}")
+
+
+def application_of(job: JobRecord, attempts: Iterable[SparkAttempt], settings: Mapping[str, str]) -> PastApplication:
+    """What triage would read in the event log of a job that a record keeps, with its settings."""
+    seen, reading = Application(), ApplicationReading("")
+    seen.id, seen.name, seen.submitted_ms, seen.master_ms = job.id, job.name, job.submitted_ms, job.started_ms
+    seen.finished_ms, seen.succeeded = job.finished_ms, job.state == SUCCEEDED
+    seen.settings = {name.removeprefix("spark.hadoop."): value for name, value in settings.items()}
+    seen.persisted_on_disk = set(range(job.counters.get(RDDS, {}).get("persisted_on_disk", 0)))
+    seen.executors_added_ms = [job.started_ms]
+    for attempt in attempts:
+        reading.add(attempt)
+    return reading.application(seen)
 
 
 class _Stage:
