@@ -17,11 +17,14 @@ from assay.model.node import Node
 from assay.model.progress import Silent
 from assay.model.registry import ENGINES
 from assay.model.running_cluster import ClusterNode, DaemonFacts, RunningCluster
+from assay.platform.configuration import to_xml
 from assay_extras.testing.fake_hadoop import FakeStore, Script
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "spark"
 CLIENT = FIXTURES / "client"
 COUNT = Launch(command="word-count-rdd", input="/in", output="/out", options=("--k=3",))
+CONF = Path("/conf")
+ROLES = ("datanode", "nodemanager")
 APPLICATION = "local-1795708614693"
 OWN = {
     "spark.driver.host": "127.0.0.1", "spark.yarn.jars": "local:/parts/spark/lib/*",
@@ -42,7 +45,9 @@ def engine_with(tmp_path):
     """Makes an engine whose `hadoop` notes its words and variables, and then runs this body; `$report` is the report's."""
     with Lease(tmp_path / "state", "test") as lease:
 
-        def make(body, failure=lambda: None, properties=OWN, sends=None, progressed=lambda _: None, **more):
+        def make(
+            body, failure=lambda: None, properties=OWN, sends=None, progressed=lambda _: None, conf_dir=CONF, **more
+        ):
             hadoop = tmp_path / "hadoop"
             hadoop.write_text(
                 "#!/bin/bash\n"
@@ -55,7 +60,7 @@ def engine_with(tmp_path):
                 Node, tuple(DaemonFacts(role=role, pid=1, log=Path("/log")) for role in ROLES), Path("/logs")
             )
             cluster = RunningCluster(
-                hadoop, Path("/conf"), "3.4.2", {}, nodes=(node,), properties=properties, programs=Path("/parts"),
+                hadoop, conf_dir, "3.4.2", {}, nodes=(node,), properties=properties, programs=Path("/parts"),
                 environment=lease.environment({"PATH": "/usr/bin:/bin"}), **more,
             )  # fmt: skip
             scratch = tmp_path / "scratch"
@@ -66,7 +71,6 @@ def engine_with(tmp_path):
         yield make
 
 
-ROLES = ("datanode", "nodemanager")
 WELL = f"cat {CLIENT}/word-count.log; cp {CLIENT}/word-count.json $report"
 
 
@@ -135,14 +139,18 @@ def test_a_workloads_own_properties_may_ask_for_other_executors(engine_with, tmp
 
 
 def test_a_cluster_that_is_there_already_is_brought_spark_and_decides_the_rest(engine_with, tmp_path):
+    site = {"fs.defaultFS": "hdfs://name:8020/"}
+    (tmp_path / "conf").mkdir()
+    (tmp_path / "conf" / "core-site.xml").write_text(to_xml(site))
     engine = engine_with(
-        WELL, properties={"spark.executor.memory": "4g"}, outlives=True, job_jars=(Path("/parts/hbase/f.jar"),)
-    )
+        WELL, properties={"spark.executor.memory": "4g"}, outlives=True, conf_dir=tmp_path / "conf",
+        stored_jars=("/user/me/jars/f.jar",), sent_jars={"spark": ("/user/me/spark/a.jar", "/user/me/spark/b.jar")},
+    )  # fmt: skip
     engine.run(COUNT, Silent())
     asked = conf(tmp_path)
-    assert asked["spark.yarn.jars"] == "file:///parts/spark/lib/*.jar"
+    assert asked["spark.yarn.jars"] == "hdfs://name:8020/user/me/spark/a.jar,hdfs://name:8020/user/me/spark/b.jar"
     assert asked["spark.yarn.populateHadoopClasspath"] == "true"
-    assert asked["spark.jars"] == "file:///parts/hbase/f.jar"
+    assert asked["spark.jars"] == "hdfs://name:8020/user/me/jars/f.jar"
     assert "file:///parts/spark/lib/jobs/assay-jobs-spark.jar" in words(tmp_path)
     assert {name for name in asked if name.startswith("spark.executor.")} == {"spark.executor.memory"}
 

@@ -12,7 +12,15 @@ from assay.model.installed import stack_of
 from assay.model.registry import ENGINES, SERVICES
 from assay.model.running_cluster import RunningCluster
 from assay.model.service import DaemonKind, Found, Programs, Service, Stack
-from assay.platform.programs import check_programs, jars_stored, job_jars, lacking, needed_here, program_facts
+from assay.platform.programs import (
+    check_programs,
+    jars_stored,
+    job_jars,
+    lacking,
+    needed_here,
+    program_facts,
+    sent_jars,
+)
 from tests.toys import plugged_in
 
 
@@ -125,34 +133,40 @@ def some_jars(tmp_path):
 
 def test_jars_of_jobs_are_on_the_clusters_file_system_for_the_time_of_a_scope(cluster_with, tmp_path):
     folder = tmp_path / "store" / "user" / "me" / "jars"
-    with jars_stored(cluster_with(some_jars(tmp_path)), "/user/me/jars") as stored:
+    jars = some_jars(tmp_path)
+    with jars_stored(cluster_with(jars), jars, "/user/me/jars") as stored:
         assert stored == ("/user/me/jars/a.jar", "/user/me/jars/b.jar")
         assert sorted(path.name for path in folder.iterdir()) == ["a.jar", "b.jar"]
     assert not folder.exists()
-    with jars_stored(cluster_with(()), "/user/me/jars") as stored:
+    with jars_stored(cluster_with(()), (), "/user/me/jars") as stored:
         assert stored == ()
         assert not folder.exists()
 
 
 def test_jars_go_too_when_a_trial_fails_and_when_they_could_not_all_be_put(cluster_with, tmp_path):
     jars, folder = some_jars(tmp_path), tmp_path / "store" / "user" / "me" / "jars"
-    with pytest.raises(KeyError), jars_stored(cluster_with(jars), "/user/me/jars"):
+    with pytest.raises(KeyError), jars_stored(cluster_with(jars), jars, "/user/me/jars"):
         raise KeyError
     assert not folder.exists()
     with (
         pytest.raises(AssayError, match=r"hadoop fs -put \S+ \S+ /user/me/jars failed: put: no room"),
-        jars_stored(cluster_with(jars, code=1), "/user/me/jars"),
+        jars_stored(cluster_with(jars, code=1), jars, "/user/me/jars"),
     ):
         pass
     assert not folder.exists()
 
 
-def test_beside_a_cluster_that_is_there_already_programs_for_jobs_are_taken_from_here():
+def test_beside_a_cluster_that_is_there_already_programs_for_jobs_are_taken_from_here(tmp_path):
     services = (
         Service("formats", programs=Programs("f-*.jar"), job_jars=("lib/f-*.jar",), daemons=(DaemonKind("f"),)),
         Service("brain", programs=Programs("b-*.jar"), daemons=(DaemonKind("b"),), found=Found()),
-        Service("client", programs=Programs("c-*.jar"), found=Found()),
+        Service("client", programs=Programs("c-*.jar"), found=Found(), sent=("lib/*.jar",)),
         Service("engine", programs=Programs("e-*.jar")),
     )
     assert [service.name for service in needed_here(Stack(services), ours=False)] == ["formats", "client"]
     assert needed_here(Stack(services), ours=True) == [*services]
+    for name in ("lib/c-1.jar", "lib/b.jar", "lib/jobs/j.jar"):
+        (tmp_path / "client" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "client" / name).touch()
+    lib = tmp_path / "client" / "lib"
+    assert sent_jars(Stack(services), tmp_path) == {"client": (lib / "b.jar", lib / "c-1.jar")}

@@ -12,6 +12,7 @@ import re
 import signal
 import subprocess
 import threading
+import xml.etree.ElementTree as ET
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -215,13 +216,13 @@ class Spark:
         every = {**self._properties, **properties}
         own = {name: value for name, value in every.items() if name.startswith(PREFIX)}
         own |= {f"{HADOOP}{name}": value for name, value in {**self._sends, **properties}.items() if name not in own}
-        if self._cluster.outlives:  # what its nodes lack the client brings with each application
-            jars = ",".join(jar.as_uri() for jar in self._cluster.job_jars)
-            own |= {
-                JARS: f"{self._lib.as_uri()}/*.jar",
-                HADOOP_CLASSPATH: "true",
-                **({"spark.jars": jars} if jars else {}),
-            }
+        if self._cluster.outlives:
+            sent, stored = (
+                ",".join(f"{self._file_system}{path}" for path in paths)
+                for paths in (self._cluster.sent_jars.get(SPARK.name, ()), self._cluster.stored_jars)
+            )
+            # Nodes that lack Spark fetch it from the cluster's own file system; Hadoop's jars are theirs.
+            own |= {JARS: sent, HADOOP_CLASSPATH: "true", **({"spark.jars": stored} if stored else {})}
         else:
             own = executors_of(every, node_at(self._cluster)).properties(own)
         return {
@@ -259,6 +260,14 @@ class Spark:
             raise AssayError(f"`{' '.join(command)}` does not say where Hadoop's jars are: {error}") from error
         conf_dir, jobs = str(self._cluster.conf_dir), map(str, self._cluster.job_jars)
         return ":".join((conf_dir, f"{self._lib}/*", done.stdout.decode().strip(), *jobs))
+
+    @cached_property
+    def _file_system(self) -> str:
+        """The default one of the cluster's configuration: Spark takes paths without a scheme for local ones."""
+        # The user's own cluster's configuration: as trusted as the user.
+        site = ET.parse(self._cluster.conf_dir / "core-site.xml").getroot()  # noqa: S314
+        values = (entry.findtext("value", "") for entry in site if entry.findtext("name") == "fs.defaultFS")
+        return next(values, "").rstrip("/")
 
     def _failure(self) -> str | None:
         if self._ended.is_set():

@@ -280,8 +280,9 @@ SPARK = Service(
     "spark",
     needs=("mapreduce",),
     programs=Programs("spark-core_*.jar"),
-    # Without daemons of its own: its client brings its programs to a cluster that has none.
+    # A cluster that is there already need not have it.
     found=Found(),
+    sent=("lib/*.jar",),
     roles=(
         Role(
             INTERMEDIATE, "the spills, merges and map outputs in local directories",

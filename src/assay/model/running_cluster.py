@@ -95,7 +95,8 @@ class RunningCluster:
     `failure` tells whether something has died that clients would wait for. `clients` make the client of a service by
     its name, which may start programs with `environment`. `job_jars` are those that jobs and Hadoop's clients have on
     their class path beside Hadoop's, as services of the stack bring them; `stored_jars` are their paths on its own
-    file system, where its nodes lack them. `programs` has a folder of each service that brings programs.
+    file system, where its nodes lack them, and `sent_jars` those of jars that a service's client brings there, by the
+    service's name. `programs` has a folder of each service that brings programs.
     """
 
     hadoop: Path
@@ -121,6 +122,7 @@ class RunningCluster:
     environment: Mapping[str, str] = field(default_factory=dict)
     job_jars: tuple[Path, ...] = ()
     stored_jars: tuple[str, ...] = ()
+    sent_jars: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     programs: Path = Path()
     _made: dict[str, object] = field(default_factory=dict, init=False, repr=False, compare=False)
 

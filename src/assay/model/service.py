@@ -292,6 +292,8 @@ class Service(NamedTuple):
     """Those that it brings."""
     job_jars: tuple[str, ...] = ()
     """Patterns of those of its programs that jobs need on their class path to use it (`lib/formats-*.jar`)."""
+    sent: tuple[str, ...] = ()
+    """Patterns of those that its client brings to the nodes of a cluster that is there already."""
     daemons: tuple[DaemonKind, ...] = ()
     """What a cluster of Assay's own starts for it, in order."""
     existing: tuple[ExistingDaemon, ...] = ()

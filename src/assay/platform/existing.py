@@ -4,7 +4,7 @@ import os
 import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -31,7 +31,7 @@ from assay.platform.daemon import write_hadoop_command
 from assay.platform.discovery import discover
 from assay.platform.distribution import Distribution, Starts
 from assay.platform.hadoop import LOG4J, LOG4J_FILE
-from assay.platform.programs import jars_stored
+from assay.platform.programs import jars_stored, sent_jars
 
 _CHECK_EVERY_S = 10.0
 GONE_AFTER_S, GONE_AFTER_MISSES = 60.0, 4
@@ -354,9 +354,15 @@ class ExistingPlatform(HadoopPlatform):
 
     @contextmanager
     def _supplied(self, cluster: RunningCluster) -> Iterator[RunningCluster]:
-        """Have the jars of jobs on its file system: nodes then fetch them once, and no job uploads them."""
-        with jars_stored(cluster, f"/user/{self.user()}/assay/{self._lease.id}-jars") as stored:
-            yield replace(cluster, stored_jars=stored)
+        """Have jars for jobs on its file system: nodes then fetch them once, and no job uploads them."""
+        folder = f"/user/{self.user()}/assay/{self._lease.id}-jars"
+        with ExitStack() as scopes:
+            stored = scopes.enter_context(jars_stored(cluster, cluster.job_jars, folder))
+            sent = {
+                name: scopes.enter_context(jars_stored(cluster, jars, f"{folder}-{name}"))
+                for name, jars in sent_jars(self._stack, self._parts).items()
+            }
+            yield replace(cluster, stored_jars=stored, sent_jars=sent)
 
     def _scene(self, cluster: RunningCluster, layout: Layout) -> Scene:
         """This machine's use says nothing of the nodes'; the cluster's own interfaces do, and what is read there."""

@@ -35,19 +35,28 @@ def job_jars(stack: Stack, parts: Path) -> tuple[Path, ...]:
     return tuple(jar for service, pattern in patterns for jar in sorted((parts / service.name).glob(pattern)))
 
 
+def sent_jars(stack: Stack, parts: Path) -> dict[str, tuple[Path, ...]]:
+    """Jars that clients bring to nodes of a cluster which is there already, by their service's name."""
+    return {
+        service.name: tuple(jar for pattern in service.sent for jar in sorted((parts / service.name).glob(pattern)))
+        for service in stack.services
+        if service.sent
+    }
+
+
 @contextmanager
-def jars_stored(cluster: RunningCluster, folder: str) -> Iterator[tuple[str, ...]]:
-    """Have the jars of jobs in a folder of the cluster's own file system for the time of a scope; their paths there.
+def jars_stored(cluster: RunningCluster, jars: Sequence[Path], folder: str) -> Iterator[tuple[str, ...]]:
+    """Have jars in a folder of the cluster's own file system for the time of a scope; their paths there.
 
     Raises AssayError where they can't be put there.
     """
-    if not cluster.job_jars:
+    if not jars:
         yield ()
         return
     try:
         _hadoop_fs(cluster, "-mkdir", "-p", folder)
-        _hadoop_fs(cluster, "-put", *map(str, cluster.job_jars), folder)
-        yield tuple(f"{folder}/{jar.name}" for jar in cluster.job_jars)
+        _hadoop_fs(cluster, "-put", *map(str, jars), folder)
+        yield tuple(f"{folder}/{jar.name}" for jar in jars)
     except BaseException:
         with suppress(AssayError):
             _hadoop_fs(cluster, *_REMOVE, folder)
@@ -77,13 +86,9 @@ def lacking(services: Iterable[Service], parts: Path) -> list[Service]:
 def needed_here(stack: Stack, *, ours: bool) -> list[Service]:
     """The services whose programs a trial takes from here: all of a cluster of Assay's own, else those for jobs.
 
-    Those are job jars, and the programs of a service that is used there without daemons of its own.
+    Those are job jars, and jars that a client brings there.
     """
-    return [
-        service
-        for service in stack.services
-        if ours or service.job_jars or (service.found is not None and not service.daemons)
-    ]
+    return [service for service in stack.services if ours or service.job_jars or service.sent]
 
 
 def _is_here(service: Service, programs: Programs, parts: Path) -> bool:
