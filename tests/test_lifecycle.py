@@ -373,10 +373,10 @@ def test_a_medium_on_which_the_store_would_begin_no_block_is_refused_before_anyt
 
     @contextmanager
     def parts(trial):
-        yield fake_setup(Script(), trial, free_bytes=1000 << 20)
+        yield fake_setup(Script(), trial, free_bytes=1536 << 20)
 
-    with pytest.raises(BadInputError, match=r"medium 'disk' has 1000\.0 MiB free, and hdfs needs 1\.0 GiB there for any data: it "
-                       r"begins a block .* \(dfs.blocksize, 1\.0 GiB\); take a larger medium, or a lower value"):  # fmt: skip
+    with pytest.raises(BadInputError, match=r"medium 'disk' has 1\.5 GiB free, and hdfs needs 2\.0 GiB there for any data: "
+                       r"DataNodes begin a block .* \(dfs.blocksize, 1\.0 GiB\) .*; take a larger medium, or lower"):  # fmt: skip
         check_needs(a_plan(small), parts, Silent())
     check_needs(a_plan(), parts, Silent())
 
@@ -445,8 +445,11 @@ def test_media_on_one_disk_must_fit_there_together():
 
 
 def on_nodes(count):
-    trial = a_trial()
-    return trial.model_copy(update={"cluster": trial.cluster.model_copy(update={"nodes": count})})
+    """On drives of which DataNodes leave nothing free."""
+    trial, left_free = a_trial(), "dfs.datanode.round-robin-volume-choosing-policy.additional-available-space"
+    settings = SettingsSpec(name="full", properties={left_free: "0"})
+    cluster = trial.cluster.model_copy(update={"nodes": count})
+    return trial.model_copy(update={"cluster": cluster, "settings": settings})
 
 
 def test_the_drives_of_all_nodes_must_fit_on_their_disk_together():

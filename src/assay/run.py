@@ -136,7 +136,7 @@ def check_needs(plan: Plan, set_up: SetUp, progress: Progress, expected: Expecte
                 cure = f"free some space, name a place on another disk, or take {_smaller(trial)}"
                 raise BadInputError(f"{lack}; {cure}", "media")
             if lack := _lack_for_any(trial, setup.kinds, spaces):
-                raise BadInputError(f"{lack}; take a larger medium, or a lower value of that property", "media")
+                raise BadInputError(f"{lack}; take a larger medium, or lower values of these properties", "media")
         several = (trial.cluster.nodes or 1) > 1
         free |= {name: (several and space.shared_free_bytes) or space.free_bytes for name, space in spaces.items()}
         for name, needed_bytes in _disk(trial, estimates_by_key[key]).items():

@@ -344,23 +344,25 @@ def test_a_table_needs_more_room_than_files_and_most_for_short_lines():
 
 
 MIB = 1 << 20
+LEFT_FREE = "dfs.datanode.round-robin-volume-choosing-policy.additional-available-space"
 
 
 @pytest.mark.parametrize(
     ("properties", "nodes", "files_mib", "log_mib"),
     [
-        ({}, 1, 128, 5 * 256),
-        ({"dfs.blocksize": "8m", "dfs.datanode.du.reserved": "16m"}, 1, 8 + 16, 5 * 16 + 16),
-        ({"hbase.regionserver.hlog.blocksize": "33554432"}, 1, 128, 5 * 32),
-        ({"dfs.replication": "2"}, 2, 128, 7 * 256),
-        ({}, 4, 128, 3 * 256),
+        ({}, 1, 1024 + 128, 1024 + 3 * 256),
+        ({"dfs.blocksize": "8m", LEFT_FREE: "0", "dfs.datanode.du.reserved": "16m"}, 1, 16 + 8, 16 + 3 * 16),
+        ({"hbase.regionserver.hlog.blocksize": "33554432"}, 1, 1024 + 128, 1024 + 3 * 32),
+        ({"dfs.replication": "2"}, 2, 1024 + 128, 1024 + 4 * 256),
+        ({}, 4, 1024 + 128, 1024 + 2 * 256),
     ],
 )
 def test_a_store_wants_room_for_whole_blocks_of_files_and_of_open_logs(properties, nodes, files_mib, log_mib):
     (files,) = least_rooms(STORES["hdfs"], properties, nodes)
     assert (files.roles, files.bytes) == ({"input", "output"}, files_mib * MIB)
     assert [room.bytes // MIB for room in least_rooms(STORES["hbase"], properties, nodes)] == [files_mib, log_mib]
-    assert max(room.bytes for room in least_rooms(STORES["hbase-to-hdfs"], properties, nodes)) == log_mib * MIB
+    of_both = {room.bytes for room in least_rooms(STORES["hbase-to-hdfs"], properties, nodes)}
+    assert of_both == {files_mib * MIB, log_mib * MIB}
 
 
 COUNTED = """\

@@ -18,12 +18,12 @@ from assay.store.hbase_service import ARCHIVE_FOLDER, HBASE, LOG, LOGS_FOLDER, O
 from assay.store.hbase_tables import APART, COLUMNS, LOAD, POLICY, PUTS, SYNC, HbaseTables, table_path
 from assay.store.hdfs import (
     HDFS_SERVICE,
-    RESERVED,
     HdfsPlacer,
     WebHdfs,
     block_bytes,
     directories_of,
     is_apart,
+    left_free_bytes,
     size_property,
 )
 
@@ -97,20 +97,16 @@ class Hbase:
         return (3 if logged else 2) * cells
 
     def least_rooms(self, properties: Mapping[str, str], nodes: int) -> Sequence[LeastRoom]:
-        """Return those of files, and what HDFS keeps free for the logs that servers have open from the beginning.
-
-        HDFS counts a whole block of each open file twice: the DataNode leaves it free (`getReservedForReplicas`), and
-        the NameNode has it scheduled (`chooseStorage4Block`).
-        """
+        """Return those of files, and room for whole blocks of the logs that servers have open from the beginning."""
         of_files = least_rooms(STORES.find(HDFS_SERVICE.name), properties, nodes)
         block = size_property(properties, _LOG_BLOCK, 2 * block_bytes(properties))
         logs = ceil((nodes + _FURTHER_LOGS) * self.promise(properties, nodes).copies / nodes)
-        least = size_property(properties, RESERVED, 0) + (2 * logs - 1) * block
+        free = left_free_bytes(properties)
         why = (
-            f"{logs} logs are open there at once, and for each HDFS keeps room for two blocks ({_LOG_BLOCK}, "
-            f"{bytes_text(block)}) but for the last, which takes one"
+            f"{logs} logs are open there at once, and DataNodes keep room for a whole block of each ({_LOG_BLOCK}, "
+            f"{bytes_text(block)}) beside {bytes_text(free)} that stay free"
         )
-        return (*of_files, LeastRoom(frozenset({LOG}), least, why))
+        return (*of_files, LeastRoom(frozenset({LOG}), free + logs * block, why))
 
     def open(self, cluster: RunningCluster) -> Store:
         return cluster.client(HBASE.name, HbaseTables)

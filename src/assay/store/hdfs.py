@@ -354,7 +354,11 @@ _COPIES = "dfs.replication"
 _SYNCED = "dfs.datanode.synconclose"
 BLOCK = "dfs.blocksize"
 _BLOCK_BYTES = 128 << 20
-RESERVED = "dfs.datanode.du.reserved"
+_LEFT_FREE = {
+    "dfs.datanode.du.reserved": 0,
+    "dfs.datanode.round-robin-volume-choosing-policy.additional-available-space": 1 << 30,
+}
+"""The properties of what DataNodes leave free for others and beside a new block, with their defaults."""
 _LEAST_BLOCK = "dfs.namenode.fs-limits.min-block-size"
 _HEARTBEAT = "dfs.heartbeat.interval"
 # The lines of Hadoop 3's HttpServer2, DataXceiverServer, IPC server and DatanodeHttpServer.
@@ -413,6 +417,14 @@ def size_property(properties: Mapping[str, str], name: str, default: int) -> int
 def block_bytes(properties: Mapping[str, str]) -> int:
     """How large a file's blocks are."""
     return size_property(properties, BLOCK, _BLOCK_BYTES)
+
+
+def left_free_bytes(properties: Mapping[str, str]) -> int:
+    """How much a DataNode leaves free in a directory beside whole blocks of the files that are being written there.
+
+    Source: FsVolumeImpl.getAvailable and RoundRobinVolumeChoosingPolicy.
+    """
+    return sum(size_property(properties, name, default) for name, default in _LEFT_FREE.items())
 
 
 def _starts(starts: ContainerStarts, _chosen: Mapping[str, str]) -> Mapping[str, str]:
@@ -547,10 +559,13 @@ class Hdfs:
         return 1.0
 
     def least_rooms(self, properties: Mapping[str, str], nodes: int) -> Sequence[LeastRoom]:
-        """Return a whole block beside what DataNodes leave free: none is begun with less (`chooseStorage4Block`)."""
-        block = block_bytes(properties)
-        why = f"it begins a block only where a whole one fits ({BLOCK}, {bytes_text(block)})"
-        return (LeastRoom(frozenset({INPUT, OUTPUT}), size_property(properties, RESERVED, 0) + block, why),)
+        """Return a whole block beside what DataNodes leave free: none is begun with less."""
+        block, free = block_bytes(properties), left_free_bytes(properties)
+        why = (
+            f"DataNodes begin a block only where a whole one fits ({BLOCK}, {bytes_text(block)}) and "
+            f"{bytes_text(free)} stay free ({', '.join(_LEFT_FREE)})"
+        )
+        return (LeastRoom(frozenset({INPUT, OUTPUT}), free + block, why),)
 
     def open(self, cluster: RunningCluster) -> Store:
         return cluster.client(HDFS_SERVICE.name, Store)
