@@ -14,7 +14,7 @@ pytestmark = [
 ]
 
 
-def run(place, nodes, size="2MB", properties="", fault="none", code=0):
+def run(place, nodes, size="2MB", properties="", fault="none", code=0, store="hbase"):
     """The records of trials on several nodes, by their fault; HBase misses a server after 6 s."""
     if os.geteuid():
         pytest.skip("only root may make namespaces")
@@ -23,7 +23,7 @@ experiment: nodes
 workloads: {{name: word-frequency, options: {{size: {size}, files: 2}}}}
 media:
   disk: {{kind: directory, path: {place.disk}}}
-store: hbase
+store: {store}
 cluster: {{nodes: {nodes}, memory_mb: 1536, vcores: 2}}
 replication: 2
 settings: small
@@ -50,7 +50,8 @@ def struck(record, role, outcome=Outcome.PASS):
 
 
 def test_a_region_server_that_is_killed_in_mid_job_costs_no_line(place):
-    (record,) = run(place, 2, fault="{kill: regionserver, on: 2, at: map 25%}")
+    """Its input is in a table and its output in files."""
+    (record,) = run(place, 2, fault="{kill: regionserver, on: 2, at: map 25%}", store="hbase-to-hdfs")
     fault = struck(record, "regionserver")
     assert (fault.job, fault.redundancy) == ("count", None)
 

@@ -6,12 +6,17 @@ it.
 
 import re
 import shutil
+import subprocess
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import pytest
 
 from assay.model.doubt import Outcome
+from assay.model.record import Status
+from assay.model.registry import STORES
+from assay.store.hbase import Hbase
+from assay.store.hbase_tables import HbaseTables
 from tests.it.driving import HADOOP, JAR, ROOT, a_place, assay_command
 
 pytestmark = pytest.mark.it
@@ -52,7 +57,7 @@ probes: none
         classes = ":".join(map(str, (self.place.home / "classes", *JARS.glob("*.jar"))))
         return self.place.command("env", f"HADOOP_CLASSPATH={classes}", self._hadoop, *map(str, arguments), code=code)
 
-    def own_program(self, name, *arguments):
+    def run_program(self, name, *arguments):
         """Run a client of somebody else's."""
         jars = ":".join(map(str, (*JARS.glob("*.jar"), *(HADOOP / "lib").glob("*.jar"))))
         source = ROOT / "tests" / "it" / "java" / f"{name}.java"
@@ -64,10 +69,10 @@ probes: none
 def forget_hbase(file):
     """Of jobs' properties what names HBase goes: the formats of tables, and its jars on the nodes."""
     tree = ET.parse(file)
-    for one in list(tree.getroot()):
-        name, value = one.find("name").text, one.find("value")
+    for entry in list(tree.getroot()):
+        name, value = entry.find("name").text, entry.find("value")
         if name in FORMATS:
-            tree.getroot().remove(one)
+            tree.getroot().remove(entry)
         if name == CLASSES:
             value.text = ",".join(part for part in value.text.split(",") if "hbase" not in part)
     tree.write(file)
@@ -111,12 +116,40 @@ def test_jobs_run_on_tables_of_it_which_are_gone_afterwards(found, hadoop):
     assert found.hadoop("fs", "-ls", "-C", "assay").stdout.split() == []
 
 
+class ForgetfulTables(HbaseTables):
+    """A server's rows are gone when all has been put, and nobody says so."""
+
+    def _write(self, path, pieces):
+        super()._write(path, pieces)
+        region = f"{self.location(path.rpartition('/')[0])}/region-00001"
+        command = [str(self._hadoop), "fs", "-rm", "-skipTrash", region]
+        subprocess.run(command, env=self._environment, check=True, capture_output=True)
+
+
+class Forgetful(Hbase):
+    """HBase, but for what it forgets."""
+
+    def open(self, cluster):
+        whole = super().open(cluster)
+        return ForgetfulTables(whole._hadoop, whole._environment, sees_files=False)
+
+
+def test_rows_deleted_behind_hbases_back_fail_the_trial(found, monkeypatch):
+    monkeypatch.setitem(STORES._read(), "hbase", Forgetful())
+    record = found.place.run_in_this_process(found.experiment(found.quorum), "forgotten")
+    assert record.status is Status.FINISHED, record.error
+    assert record.outcome is Outcome.FAIL
+    assert "lines were put there" in " ".join(verdict.detail for verdict in record.verdicts)
+    assert tables(found) == []
+
+
 def tables(found):
     return found.hadoop("fs", "-ls", "-C", "hbase:/").stdout.split()
 
 
+@pytest.mark.long
 def test_a_table_of_somebody_else_is_refused_by_its_name(found):
-    found.own_program("TheirTable", "theirs")
+    found.run_program("TheirTable", "theirs")
     (found.place.home / "rows.txt").write_text("ours\n")
     theirs = "table theirs is there already, and is none of Assay's: "
     refused = found.hadoop("fs", "-put", "-d", "rows.txt", "hbase:/theirs/rows.txt", code=1)
@@ -126,6 +159,7 @@ def test_a_table_of_somebody_else_is_refused_by_its_name(found):
     assert found.hadoop("fs", "-cat", "hbase:/theirs/region-00000").stdout == "theirs\n"
 
 
+@pytest.mark.long
 def test_paths_that_can_not_be_used_are_named(found):
     count = ("jar", JAR, "word-frequency", "hbase:/theirs")
     assert "output hbase:/theirs already exists" in found.hadoop(*count, "hbase:/theirs", code=2).stderr
