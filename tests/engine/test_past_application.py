@@ -144,6 +144,9 @@ def test_what_is_missing_is_said(tmp_path):
     assert "1 of its lines can't be read" in missing([*lines[:5], "{broken\n", *lines[5:]])
     failed = [line.replace("JobSucceeded", "JobFailed") for line in lines]
     assert missing(failed).startswith("a good end: its last job failed")
+    assert missing([line for line in lines if "JobEnd" not in line]).startswith("a good end: ")
+    without_tasks = [line for line in lines if "Task" not in line and "Stage" not in line]
+    assert missing(without_tasks).startswith("its tasks: it ran none")
     log.write_bytes(b"ZV\x01\0")
     assert read_event_log(log).missing[0].startswith("the whole log: it is compressed with lzf")
     assert "there is no such file" in read_event_log(tmp_path / "none").missing[0]

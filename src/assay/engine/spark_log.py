@@ -350,7 +350,7 @@ class Application:
     def __init__(self) -> None:
         self.id = self.name = self.user = self.spark = self.master = ""
         self.submitted_ms = self.master_ms = self.finished_ms = self.last_ms = 0
-        self.succeeded = True
+        self._last_job_succeeded = True
         self.settings: Mapping[str, str] = {}
         self.stages: dict[int, SeenStage] = {}
         self.containers: dict[str, str] = {}
@@ -360,6 +360,7 @@ class Application:
         self.persisted_on_disk: set[int] = set()
         self.unlike = 0
         self._jobs: dict[int, int] = {}
+        self._unended: set[int] = set()
 
     def take(self, kind: str, event: Mapping[str, Any]) -> SparkAttempt | None:
         """One event more: the attempt of a task that it is of, if any."""
@@ -375,10 +376,12 @@ class Application:
         if kind in {"StageSubmitted", "StageCompleted"}:
             self._take_stage(event["Stage Info"], completed=kind == "StageCompleted")
         elif kind == "JobStart":
+            self._unended.add(event["Job ID"])
             self._jobs |= {stage: event["Job ID"] for stage in event["Stage IDs"] if stage not in self._jobs}
             self.last_ms = max(self.last_ms, event.get("Submission Time", 0))
         elif kind == "JobEnd":
-            self.succeeded = event["Job Result"]["Result"] == "JobSucceeded"
+            self._unended.discard(event["Job ID"])
+            self._last_job_succeeded = event["Job Result"]["Result"] == "JobSucceeded"
             self.last_ms = max(self.last_ms, event.get("Completion Time", 0))
         elif kind in {"ExecutorAdded", "ExecutorRemoved"}:
             self._take_executor(kind, event)
@@ -426,6 +429,11 @@ class Application:
             self.executors_added_ms.append(int(event["Timestamp"]))
         elif not self.finished_ms and _DISMISSED not in str(event.get("Removed Reason", "")):
             self.executors_lost.append(f"executor {executor}: {event.get('Removed Reason', '')}".strip(": "))
+
+    @property
+    def succeeded(self) -> bool:
+        """Whether all of its jobs ended, the last of them well: of a driver that fails later no event tells."""
+        return self._last_job_succeeded and not self._unended
 
     @property
     def started_ms(self) -> int:

@@ -123,7 +123,7 @@ def application_of(job: JobRecord, attempts: Iterable[SparkAttempt], settings: M
     """What triage would read in the event log of a job that a record keeps, with its settings."""
     seen, reading = Application(), ApplicationReading("")
     seen.id, seen.name, seen.submitted_ms, seen.master_ms = job.id, job.name, job.submitted_ms, job.started_ms
-    seen.finished_ms, seen.succeeded = job.finished_ms, job.state == SUCCEEDED
+    seen.finished_ms = job.finished_ms
     seen.settings = {name.removeprefix("spark.hadoop."): value for name, value in settings.items()}
     seen.persisted_on_disk = set(range(job.counters.get(RDDS, {}).get("persisted_on_disk", 0)))
     seen.executors_added_ms = [job.started_ms]
@@ -242,7 +242,9 @@ class ApplicationReading:
         if not seen.finished_ms:
             yield CUT_SHORT
         elif not seen.succeeded:
-            yield "a good end: its last job failed; runs of it that succeeded tell more"
+            yield "a good end: its last job failed or was ended; runs of it that succeeded tell more"
+        elif not self._stages:
+            yield "its tasks: it ran none, or was ended before it did"
         # What a log lacks at its end follows from its being cut short.
         lacks = [] if not seen.finished_ms else [*log.lacks, *seen.damages(log)]
         if lacks:
