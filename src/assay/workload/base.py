@@ -102,8 +102,21 @@ def hadoop_cost(jobs: int, byte_s: float, copies: float, memory_bytes: int = 64 
     )  # fmt: skip
 
 
-ON_LINES = (RunsOn(), RunsOn(program=TABLE_JOBS, data=TABLES))
+SPARK_JOBS = "spark-jobs"
+"""Programs that are applications of Spark: commands of the jar of its workloads, and others."""
+SPARK_START_S = 20.0
+"""What an application of Spark takes to start with its executors, roughly."""
+ON_FILES = (RunsOn(), RunsOn(program=SPARK_JOBS))
+"""Of workloads that need files, and have variants for Spark."""
+ON_LINES = (*ON_FILES, RunsOn(program=TABLE_JOBS, data=TABLES), RunsOn(program=SPARK_JOBS, data=TABLES))
 """Of workloads whose input and output are lines, wherever they are kept."""
+
+
+def spark_variant(command: str, about: str, cost: Cost | None = None) -> Variant:
+    """Return a variant that is a command of Spark's workloads; `cost` is that of jobs which do the same."""
+    if cost is not None:
+        cost = cost.model_copy(update={"jobs": 1, "start_s": SPARK_START_S, "iterated": False})
+    return Variant(about=about, jobs=(command,), command=command, cost=cost, programs=(SPARK_JOBS,))
 
 
 class BaseWorkload:
@@ -111,7 +124,8 @@ class BaseWorkload:
 
     Its `input` is the experiment's dataset, or what `read_options` makes of its options. `stage` stages that, and
     `run` is the variant's command of the jobs jar, with the options: one that is `true` or `false` by default as
-    `--name` where it is on, any other as `--name=value`. A workload with other programs replaces these.
+    `--name` where it is on, any other as `--name=value`. A workload with other programs replaces these, for the
+    variants that have no command.
     """
 
     input: Input

@@ -7,13 +7,19 @@ Connected Components in MapReduce and Beyond, SoCC 2014) until one task's memory
 from assay.model.dataset import Amounts
 from assay.model.registry import WORKLOADS
 from assay.model.workload import Cost, Option, Variant
-from assay.workload.base import RECORD_S
+from assay.workload.base import RECORD_S, spark_variant
 from assay.workload.graph import IDS, STAGED, VERIFY, Oracle, Values, VertexValues, iterations
 
 UNTIL_SETTLED = "until settled"
 _IN_MEMORY, _MOST_IN_MEMORY = "vertices-in-memory", 1 << 28
 # Social networks are small worlds; the number of iterations is the eccentricity of each component's smallest id.
 _LIKELY_ITERATIONS = 10
+# At most: without memory the first job sends each edge twice, as 18 bytes that are spilled and merged, and writes a
+# line of 16 for each. On real graphs the later jobs send about one pair more for each edge and ten for each vertex.
+_STARS_COST = Cost(
+    jobs=3, seconds=RECORD_S * Amounts(nodes=10, edges=3), disk_bytes=2 * STAGED + (3 * 18 + 16) * IDS,
+    memory_bytes=VERIFY,
+)  # fmt: skip
 
 
 class Components(VertexValues):
@@ -41,15 +47,15 @@ class Components(VertexValues):
             about="large-star and small-star alternate, until one reducer's memory holds the rest and contracts it",
             jobs=("large-star 1", "small-star 1", "...", "contraction 1"),
             command="components-tuned",
-            # At most: without memory the first job sends each edge twice, as 18 bytes that are spilled and merged, and
-            # writes a line of 16 for each. On real graphs the later jobs send about one pair more for each edge and ten
-            # for each vertex.
-            cost=Cost(
-                jobs=3,
-                seconds=RECORD_S * Amounts(nodes=10, edges=3),
-                disk_bytes=2 * STAGED + (3 * 18 + 16) * IDS,
-                memory_bytes=VERIFY,
-            ),
+            cost=_STARS_COST,
+        ),
+        "graphx": spark_variant(
+            "components-graphx", "Spark's GraphX: the smallest ids travel along edges", iterations(1)
+        ),
+        "rdd": spark_variant(
+            "components-rdd",
+            "on Spark's resilient distributed datasets: large-star and small-star alternate until nothing changes",
+            _STARS_COST,
         ),
     }
 

@@ -21,7 +21,7 @@ from assay.model.registry import WORKLOADS
 from assay.model.store import Store
 from assay.model.trial import ResourceEstimate
 from assay.model.workload import Option, Variant
-from assay.workload.base import BYTES_S, MIB, BaseWorkload, hadoop_cost, output_rows, whole
+from assay.workload.base import BYTES_S, MIB, ON_FILES, BaseWorkload, hadoop_cost, output_rows, spark_variant, whole
 from assay.workload.text import (
     OWN_FILES,
     TextCounter,
@@ -31,6 +31,7 @@ from assay.workload.text import (
     most_held_bytes,
     user_text,
     with_counts,
+    with_settings,
 )
 
 _TERMINATORS = "\\n\\r\\x85\\u2028\\u2029"
@@ -192,7 +193,12 @@ class Grep(BaseWorkload):
         "every count equals that of Python's `re` over the same lines; counts never rise; the counters equal the "
         "matches; unknown if the different matches take more than 1 GiB of memory"
     )
-    variants = {"stock": Variant(about="as Hadoop ships it", jobs=("search", "sort"))}
+    runs_on = ON_FILES
+    variants = {
+        "stock": Variant(about="as Hadoop ships it", jobs=("search", "sort")),
+        "rdd": spark_variant("grep-rdd", "on Spark's resilient distributed datasets"),
+        "dataframe": spark_variant("grep-dataframe", "on Spark's data frames"),
+    }
     known_options = {
         "pattern": Option("un[a-z]+", "a regular expression, limited to what Java and Python have in common"),
         "group": Option("0", "the group of a match that is counted; 0 is the whole match"),
@@ -217,8 +223,13 @@ class Grep(BaseWorkload):
         memory_bytes = 128 * MIB + most_held_bytes(int(size.bytes))
         return hadoop_cost(3, 2 / BYTES_S + 1 / _CHECK_BYTES_S, 1.2, memory_bytes).estimate(size)
 
+    def command_options(self) -> tuple[str, ...]:
+        return (f"--pattern={self.options.text('pattern')}", f"--group={self._group}")
+
     def run(self, engine: Engine, progress: Progress) -> LaunchReport:
-        """Run both jobs, with the output of the first below the trial's paths instead of the user's home."""
+        """Run Hadoop's two jobs with the output of the first below the trial's paths instead of the user's home."""
+        if self.variant.command:
+            return with_settings(super().run(engine, progress), self.input)
         arguments = (self.input_path, self.output_path, self.options.text("pattern"), str(self._group))
         properties = {_HOME: f"{self.base}/home{self.part}", **self.spec.hadoop}
         report = engine.run_program(example("Grep", arguments, properties, "search", "sort"), progress)

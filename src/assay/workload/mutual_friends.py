@@ -9,7 +9,7 @@ from assay.model.engine import LaunchReport
 from assay.model.registry import WORKLOADS
 from assay.model.store import Store
 from assay.model.workload import Cost, Option, Variant
-from assay.workload.base import RECORD_S, counters_agree, output_rows, whole
+from assay.workload.base import RECORD_S, counters_agree, output_rows, spark_variant, whole
 from assay.workload.graph import (
     EDGES,
     SHIPPED_BYTES,
@@ -26,6 +26,7 @@ _TRIADS, _FRIENDS = Amounts(edges=1, wedges_by_degree=1), Amounts(triangles=3)
 _FRIENDS_BYTES = 2 * SHIPPED_BYTES * _FRIENDS
 # Resident memory of the verification: the graph, NetworKit's copy with edge ids, and lists of both ends.
 _VERIFY = 2.5 * VERIFY
+_LISTS_COST = directed(4, EDGES + _FRIENDS, SHIPPED_BYTES * EDGES, _FRIENDS_BYTES, memory_bytes=_VERIFY)
 
 # Every edge's list is compared up to this many edges; above it a seeded sample of this size.
 SAMPLE_EDGES = 300_000
@@ -65,7 +66,12 @@ class MutualFriends(GraphWorkload):
             about="each triangle is listed once, by intersecting lists of neighbours of higher degree",
             jobs=("degrees", "directions", "intersection", "lists"),
             command="mutual-friends-intersect",
-            cost=directed(4, EDGES + _FRIENDS, SHIPPED_BYTES * EDGES, _FRIENDS_BYTES, memory_bytes=_VERIFY),
+            cost=_LISTS_COST,
+        ),
+        "rdd": spark_variant(
+            "mutual-friends-rdd",
+            "on Spark's resilient distributed datasets: lists are sent and intersected as in `intersect`",
+            _LISTS_COST,
         ),
     }
     known_options = {

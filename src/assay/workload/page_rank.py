@@ -21,6 +21,7 @@ from assay.workload.base import (
     counters_agree,
     each_once,
     output_table,
+    spark_variant,
     whole,
 )
 
@@ -82,6 +83,8 @@ _COST = Cost(
     disk_bytes=Amounts(bytes=1) + 4 * 27 * _RECORDS,
     memory_bytes=Amounts(nodes=400, edges=90),
 )
+# With the default options.
+_LIKELY_ITERATIONS = 50
 # Ranks agree when they differ by less than this share; sums of ranks when they differ by less.
 AGREEMENT = 1e-9
 
@@ -117,6 +120,11 @@ class PageRank(BaseWorkload):
             command="page-rank-tuned",
             cost=_COST,
         ),
+        "rdd": spark_variant(
+            "page-rank-rdd",
+            "on Spark's resilient distributed datasets: lists of targets are kept, and joined with the ranks",
+            _COST.model_copy(update={"seconds": _LIKELY_ITERATIONS * RECORD_S * _RECORDS}),
+        ),
     }
     known_options = {
         "scale": Option("16", "2^scale vertices are generated (at most 31); all exist, with or without edges"),
@@ -149,8 +157,10 @@ class PageRank(BaseWorkload):
             if file and name in self.spec.options:
                 raise self.error(f"{name} is of made graphs; leave out {name}, or file")
 
-    def likely_jobs(self) -> float:
+    def likely_jobs(self) -> float | None:
         """Count the iterations, in each of which changes shrink by the damping, and a first job."""
+        if self.spec.variant == "rdd":
+            return None
         iterations = min(self._most, math.ceil(math.log(self._tolerance / 2) / math.log(self._damping)))
         return 1 + iterations * (2 if self.spec.variant == "paper" else 1)
 

@@ -11,13 +11,13 @@ from assay.input.pairs import RandomPairs, read_pairs
 from assay.input.staging import example
 from assay.model.dataset import InputKind
 from assay.model.doubt import CheckResult, verdict
-from assay.model.engine import Engine, LaunchReport
+from assay.model.engine import Engine, Launch, LaunchReport
 from assay.model.errors import AssayError
 from assay.model.progress import Progress
 from assay.model.registry import WORKLOADS
 from assay.model.store import Store, files_of
 from assay.model.workload import Option, Variant
-from assay.workload.base import BYTES_S, BaseWorkload, counters_agree, hadoop_cost
+from assay.workload.base import BYTES_S, ON_FILES, BaseWorkload, counters_agree, hadoop_cost, spark_variant
 
 _REDUCES, _REDUCES_PER_HOST = "mapreduce.job.reduces", "mapreduce.sort.reducesperhost"
 _RANGES = "mapreduce.totalorderpartitioner.path"
@@ -52,14 +52,15 @@ class Sort(BaseWorkload):
     """Pairs of random bytes, of random lengths, sorted by key within each reducer."""
 
     takes = InputKind.RECORDS
+    runs_on = ON_FILES
     summary = "sorts pairs of random bytes by key"
     stresses = "everything: each byte is read, spilled, shuffled, merged and written once"
     source = "RandomWriter and Sort of hadoop-mapreduce-examples, unchanged; hybrid study, sections II.B and III"
     result = "the sorted pairs as SequenceFiles"
     verified = (
         "one pass over input and output: as many pairs, the same sum of 64-bit BLAKE2 hashes, no key below the "
-        "previous key of its file (`total-order`: of all files in order), as many files as reducers; the counters of "
-        "RandomWriter, maps and reducers equal the pairs"
+        "previous key of its file (`total-order` and `rdd`: of all files in order), as many files as reducers; the "
+        "counters of RandomWriter, maps and reducers equal the pairs"
     )
     variants = {
         "stock": Variant(
@@ -72,6 +73,9 @@ class Sort(BaseWorkload):
             "follow each other in order",
             jobs=("sort",),
             cost=_COST,
+        ),
+        "rdd": spark_variant(
+            "sort-rdd", "on Spark's resilient distributed datasets, into a total order as with `total-order`", _COST
         ),
     }
     known_options = {
@@ -117,6 +121,8 @@ class Sort(BaseWorkload):
 
     def run(self, engine: Engine, progress: Progress) -> LaunchReport:
         """Run the sort with the requested number of reducers, where Hadoop would take the cluster's slots."""
+        if self.variant.command:
+            return self._run_command(engine, progress)
         ordered = self.spec.variant == "total-order"
         order = ("-totalOrder", *_SAMPLE) if ordered else ()
         reducers = ("-r", self._reducers) if self._reducers else ()
@@ -138,9 +144,20 @@ class Sort(BaseWorkload):
         settings = {**self.input.properties, **report.settings, _REDUCES: str(reduce_tasks)}
         return report.model_copy(update={"result": result, "settings": settings})
 
+    def _run_command(self, engine: Engine, progress: Progress) -> LaunchReport:
+        launch = Launch(
+            command=self.variant.command, input=self.input_path, output=self.output_path,
+            properties={**({_REDUCES: self._reducers} if self._reducers else {}), **self.spec.hadoop},
+        )  # fmt: skip
+        report = engine.run(launch, progress)
+        partitions = report.result.get("partitions", -1)
+        result = {**report.result, "pairs_made": self.input.count, "reducers": partitions}
+        return report.model_copy(update={"result": result, "settings": {**self.input.properties, **report.settings}})
+
     def verify(self, store: Store, report: LaunchReport) -> tuple[CheckResult, ...]:
         staged, sorted_ = digest(store, self.input_path), digest(store, self.output_path)
-        falls = sorted_.falls + (sorted_.across if self.spec.variant == "total-order" else 0)
+        falls = sorted_.falls + (0 if self.spec.variant == "stock" else sorted_.across)
+        counters = ("pairs_made", "pairs_written") if self.variant.command else _COUNTERS
         return (
             verdict(
                 "every pair is there once",
@@ -154,7 +171,7 @@ class Sort(BaseWorkload):
                 passed=sorted_.files == report.result.get("reducers"),
                 detail=f"{sorted_.files} files of {report.result.get('reducers')} reducers",
             ),
-            counters_agree(report, dict.fromkeys(_COUNTERS, staged.pairs), "counters equal the pairs"),
+            counters_agree(report, dict.fromkeys(counters, staged.pairs), "counters equal the pairs"),
         )
 
 

@@ -14,21 +14,24 @@ from assay.input.records import RECORD_BYTES, TERASORT, RecordDigest, Rows, Tera
 from assay.input.staging import ahead, example
 from assay.model.dataset import InputKind
 from assay.model.doubt import CheckResult, verdict
-from assay.model.engine import Engine, LaunchReport, Program
+from assay.model.engine import Engine, Launch, LaunchReport, Program
 from assay.model.errors import AssayError
 from assay.model.progress import Progress
 from assay.model.registry import WORKLOADS
 from assay.model.store import Store, files_of
 from assay.model.workload import Option, Variant
-from assay.workload.base import BYTES_S, BaseWorkload, hadoop_cost
+from assay.workload.base import BYTES_S, ON_FILES, BaseWorkload, counters_agree, hadoop_cost, spark_variant
 
 _REPLICATION = "mapreduce.terasort.output.replication"
+# All copies at once: input, output, and spills of both sides that may be merged once more.
+_COST = hadoop_cost(1, 5 / BYTES_S, copies=5)
 
 
 class TeraSort(BaseWorkload):
     """A total order by a partition into key ranges that is sampled from the input."""
 
     takes = InputKind.RECORDS
+    runs_on = ON_FILES
     summary = "sorts records of 100 bytes by their first 10 bytes into a total order"
     stresses = "everything: each byte is read, spilled, shuffled, merged and written once"
     source = (
@@ -39,14 +42,14 @@ class TeraSort(BaseWorkload):
         "one pass over the sorted records: as many records and the same sum of CRC-32 checksums as were generated, "
         "and no key below the previous key; `validate` reports the same checksum and no disorder"
     )
-    # All copies at once: input, output, and spills of both sides that may be merged once more.
     variants = {
-        "stock": Variant(about="as Hadoop ships it", jobs=("sort",), cost=hadoop_cost(1, 5 / BYTES_S, copies=5)),
+        "stock": Variant(about="as Hadoop ships it", jobs=("sort",), cost=_COST),
         "validate": Variant(
             about="TeraValidate reads records that staging has sorted, and checks their order",
             jobs=("validate",),
             cost=hadoop_cost(2, 6 / BYTES_S, copies=5),
         ),
+        "rdd": spark_variant("terasort-rdd", "on Spark's resilient distributed datasets", _COST),
     }
     output_replication = _REPLICATION
     known_options = {"size": Option("1GB", "all records together; a multiple of 100 bytes")}
@@ -75,9 +78,18 @@ class TeraSort(BaseWorkload):
             program = example(f"{TERASORT}.TeraValidate", arguments, self.spec.hadoop, "validate")
             report = engine.run_program(program, progress)
             return report.model_copy(update={"result": generated})
-        report = engine.run_program(self._sort(self.spec.hadoop), progress)
+        if self.variant.command:
+            report = engine.run(
+                Launch(
+                    command=self.variant.command, input=self._rows, output=self.output_path,
+                    properties=self.spec.hadoop,
+                ),
+                progress,
+            )  # fmt: skip
+        else:
+            report = engine.run_program(self._sort(self.spec.hadoop), progress)
         settings = {_REPLICATION: "1", **report.settings}
-        return report.model_copy(update={"result": generated, "settings": settings})
+        return report.model_copy(update={"result": {**report.result, **generated}, "settings": settings})
 
     def verify(self, store: Store, report: LaunchReport) -> tuple[CheckResult, ...]:
         digest = RecordDigest()
@@ -95,6 +107,8 @@ class TeraSort(BaseWorkload):
                 "keys never fall", passed=digest.falls == 0, detail=f"{digest.falls} keys are below the one before"
             ),
         ]
+        if self.variant.command:
+            verdicts.append(counters_agree(report, {"rows_written": self.input.count}))
         if self._validates:
             # TeraValidate writes a line `checksum`, and one `error` for each disorder that it finds.
             lines = [line.split(b"\t", 1) for line in store.lines(self.output_path) if line]

@@ -138,7 +138,12 @@ def with_counts(report: LaunchReport, history: History, counted_name: str, text:
         counted_name: counted.get("emitted_records", -1),
         f"distinct_{counted_name}": counted.get("output_records", -1),
     }
-    return report.model_copy(update={"result": result, "settings": {**text.properties, **report.settings}})
+    return with_settings(report.model_copy(update={"result": result}), text)
+
+
+def with_settings(report: LaunchReport, text: Text) -> LaunchReport:
+    """Add to a report's settings those with which the text was written."""
+    return report.model_copy(update={"settings": {**text.properties, **report.settings}})
 
 
 def counted_lines(lines: Iterable[bytes]) -> Iterator[tuple[str, int]]:

@@ -9,7 +9,7 @@ from assay.model.errors import AssayError
 from assay.model.registry import WORKLOADS
 from assay.model.store import Store
 from assay.model.workload import Cost, Option, Variant
-from assay.workload.base import RECORD_S, counters_agree
+from assay.workload.base import RECORD_S, counters_agree, spark_variant
 from assay.workload.graph import (
     EDGES,
     SHIPPED_BYTES,
@@ -28,6 +28,7 @@ _BLOCK_BYTES = 8
 _IN_MEMORY, _MOST_IN_MEMORY = "edges-in-memory", 1 << 29
 # What the job that closes the triads holds in HDFS and in its spills at once.
 _BY_ID, _BY_DEGREE = Amounts(edges=1, wedges_by_id=1), Amounts(edges=1, wedges_by_degree=1)
+_LISTS_COST = directed(3, EDGES, SHIPPED_BYTES * EDGES, lists=True)
 
 
 class Triangles(GraphWorkload):
@@ -36,10 +37,10 @@ class Triangles(GraphWorkload):
     summary = "counts the triangles: triples of vertices that are all connected"
     stresses = "HDFS and the shuffle, with a record for each open triad; little computing"
     source = "thesis section 4.3, algorithm 3"
-    result = "one line with the number in `paper`; in the other variants a line per reduce task, to be added up"
+    result = "one line with the number; in `tuned`, `intersect` and `partition` a line per reduce task, to be added up"
     verified = (
         "the number equals NetworKit's count of triangles; the jobs' counters of vertices, edges and open triads "
-        "equal numpy's (in `partition` of edges)"
+        "equal numpy's (in `partition` of edges, in `graphx` of vertices and edges)"
     )
     variants = {
         "paper": Variant(
@@ -63,7 +64,7 @@ class Triangles(GraphWorkload):
             about="no open triads: lists of neighbours of higher degree are sent along edges and intersected",
             jobs=("degrees", "directions", "intersection"),
             command="triangles-intersect",
-            cost=directed(3, EDGES, SHIPPED_BYTES * EDGES, lists=True),
+            cost=_LISTS_COST,
         ),
         "partition": Variant(
             about="one job: reducers hold parts of the graph in memory; each counts the triangles among three parts",
@@ -75,6 +76,10 @@ class Triangles(GraphWorkload):
                 disk_bytes=2 * STAGED + 3 * _BLOCK_BYTES * EDGES,
                 memory_bytes=VERIFY,
             ),
+        ),
+        "graphx": spark_variant("triangles-graphx", "Spark's GraphX: sets of neighbours are intersected", _LISTS_COST),
+        "rdd": spark_variant(
+            "triangles-rdd", "on Spark's resilient distributed datasets: lists are sent as in `intersect`", _LISTS_COST
         ),
     }
 
@@ -93,9 +98,9 @@ class Triangles(GraphWorkload):
 
     def verify(self, store: Store, report: LaunchReport) -> tuple[CheckResult, ...]:
         lines = [line.strip() for line in store.lines(self.output_path) if line]
-        by_id = self.spec.variant == "paper"
-        if not lines or (by_id and len(lines) != 1) or not all(line.isdigit() for line in lines):
-            requirement = "one number" if by_id else "numbers, one of each reduce task"
+        one_line = self.spec.variant not in {"tuned", "intersect", "partition"}
+        if not lines or (one_line and len(lines) != 1) or not all(line.isdigit() for line in lines):
+            requirement = "one number" if one_line else "numbers, one of each reduce task"
             raise AssayError(f"the output of triangles should be {requirement}, and is {lines[:3]!r}")
         oracle = Oracle(graph := self.input.graph())
         total, expected = sum(map(int, lines)), oracle.triangles
@@ -113,6 +118,8 @@ class Triangles(GraphWorkload):
     def _judge_counters(self, oracle: Oracle, graph: Graph, report: LaunchReport) -> CheckResult:
         if self.spec.variant == "partition":
             return counters_agree(report, {"edges": len(graph.edges)})
+        if self.spec.variant == "graphx":
+            return counters_agree(report, {"vertices": len(oracle.vertices), "edges": len(graph.edges)})
         if self.spec.variant != "paper":
             return degree_order_counters(oracle, report)
         # An open triad is a pair of edges with the same lower end.

@@ -15,8 +15,11 @@ from assay.model.progress import Progress
 from assay.model.registry import WORKLOADS
 from assay.model.store import Store
 from assay.model.workload import Option, Variant
-from assay.workload.base import BYTES_S, MIB, ON_LINES, BaseWorkload, hadoop_cost
-from assay.workload.text import counted_lines, judge_counts, pieces_of_text, with_counts
+from assay.workload.base import BYTES_S, MIB, ON_LINES, BaseWorkload, hadoop_cost, spark_variant
+from assay.workload.text import counted_lines, judge_counts, pieces_of_text, with_counts, with_settings
+
+# Spills hold a thousand words per map task; the text, written and read, is all there is.
+_COST = hadoop_cost(2, 2 / BYTES_S, copies=1.1, memory_bytes=128 * MIB)
 
 
 class WordCount(BaseWorkload):
@@ -29,13 +32,14 @@ class WordCount(BaseWorkload):
     source = "RandomTextWriter and WordCount of hadoop-mapreduce-examples, unchanged; HPC study, section 3.1"
     result = "`word<TAB>count`"
     verified = "every count equals Python's over the same files; the counts and the counters add up to the words"
-    # Spills hold a thousand words per map task; the text, written and read, is all there is.
     variants = {
         "stock": Variant(
             about="as Hadoop ships it",
             jobs=("count",),
-            cost=hadoop_cost(2, 2 / BYTES_S, copies=1.1, memory_bytes=128 * MIB),
-        )
+            cost=_COST,
+        ),
+        "rdd": spark_variant("word-count-rdd", "on Spark's resilient distributed datasets", _COST),
+        "dataframe": spark_variant("word-count-dataframe", "on Spark's data frames", _COST),
     }
     known_options = {
         "size": Option("1GB", "bytes of the words that RandomTextWriter writes"),
@@ -47,7 +51,13 @@ class WordCount(BaseWorkload):
     def read_options(self) -> None:
         self.input = RandomText(*self.options.file_size())
 
+    def command_options(self) -> tuple[str, ...]:
+        """Pass no options: they are about the text."""
+        return ()
+
     def run(self, engine: Engine, progress: Progress) -> LaunchReport:
+        if self.variant.command:
+            return with_settings(super().run(engine, progress), self.input)
         program = example("WordCount", (stored(self.input_path), stored(self.output_path)), self.spec.hadoop, "count")
         report = engine.run_program(program, progress)
         return with_counts(report, engine.history(report.jobs[0]), "words", self.input)

@@ -15,7 +15,7 @@ from assay.model.registry import WORKLOADS
 from assay.model.store import Store
 from assay.model.trial import ResourceEstimate
 from assay.model.workload import Option, Variant
-from assay.workload.base import BYTES_S, MIB, ON_LINES, BaseWorkload, hadoop_cost
+from assay.workload.base import BYTES_S, MIB, ON_LINES, BaseWorkload, hadoop_cost, spark_variant
 from assay.workload.text import (
     OWN_FILES,
     TextCounter,
@@ -54,6 +54,8 @@ class WordFrequency(BaseWorkload):
         "plain": Variant(
             about="no combiner: each occurrence is shuffled", jobs=("count",), command="word-frequency-plain"
         ),
+        "rdd": spark_variant("word-frequency-rdd", "on Spark's resilient distributed datasets"),
+        "dataframe": spark_variant("word-frequency-dataframe", "on Spark's data frames"),
     }
     known_options = {
         "size": Option(

@@ -43,7 +43,43 @@ public final class Main {
   private static final List<Command> COMMANDS =
       List.of(
           new Command("word-count-rdd", "how often each word occurs", NONE, WordCount::rdd),
-          new Command("word-count-dataframe", "the same in Spark SQL", NONE, WordCount::dataFrame));
+          new Command("word-count-dataframe", "the same in Spark SQL", NONE, WordCount::dataFrame),
+          new Command(
+              "word-frequency-rdd",
+              "how often each word of natural text occurs",
+              NONE,
+              WordFrequency::rdd),
+          new Command(
+              "word-frequency-dataframe", "the same in Spark SQL", NONE, WordFrequency::dataFrame),
+          new Command(
+              "grep-rdd", "how often each text occurs that matches", Grep.OPTIONS, Grep::rdd),
+          new Command("grep-dataframe", "the same in Spark SQL", Grep.OPTIONS, Grep::dataFrame),
+          new Command("sort-rdd", "pairs of bytes in SequenceFiles, by key", NONE, Sort::rdd),
+          new Command("terasort-rdd", "TeraGen's records in a total order", NONE, TeraSort::rdd),
+          new Command(
+              "page-rank-rdd", "the ranks of a directed graph", PageRank.OPTIONS, PageRank::rdd),
+          new Command("k-means-rdd", "points around centres", KMeans.OPTIONS, KMeans::rdd),
+          new Command(
+              "components-rdd",
+              "connected components by large-star and small-star",
+              Components.OPTIONS,
+              Components::rdd),
+          new Command(
+              "components-graphx",
+              "connected components of GraphX",
+              Components.OPTIONS,
+              GraphX::components),
+          new Command(
+              "triangles-rdd",
+              "triangles by intersecting lists in degree order",
+              NONE,
+              Triangles::rdd),
+          new Command("triangles-graphx", "triangles of GraphX", NONE, GraphX::triangles),
+          new Command(
+              "mutual-friends-rdd",
+              "for each edge the vertices connected to both its ends",
+              NONE,
+              MutualFriends::rdd));
 
   private Main() {}
 
@@ -82,7 +118,8 @@ public final class Main {
       return OK;
     } catch (UsageException e) {
       return fail(command, report, BAD_USAGE, e.getMessage());
-    } catch (IOException | RuntimeException e) {
+    } catch (Exception e) {
+      // Scala's methods throw checked exceptions that they do not declare, such as SparkException.
       LOG.error("{} failed", command.name(), e);
       String badLine = badLine(e);
       return badLine == null

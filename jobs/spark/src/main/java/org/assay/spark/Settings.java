@@ -5,6 +5,7 @@ import java.util.TreeMap;
 import java.util.regex.Pattern;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.spark.SparkConf;
+import org.apache.spark.launcher.JavaModuleOptions;
 
 /** The effective properties that decide how an application runs. */
 final class Settings {
@@ -71,7 +72,7 @@ final class Settings {
       String name =
           entry._1().startsWith(HADOOP) ? entry._1().substring(HADOOP.length()) : entry._1();
       if (!LEFT_OUT.matcher(name).matches()) {
-        settings.put(name, entry._2());
+        settings.put(name, entry._2().replace(JavaModuleOptions.defaultModuleOptions(), "").trim());
       }
     }
     return settings;
