@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from assay.engine.spark_log import files_of, read_application
-from assay.engine.spark_tasks import COUNTERS, PHASES, SparkAttempt
+from assay.engine.spark_tasks import COUNTERS, PHASES, SparkAttempt, sums
 from assay.model.engine import JobReference, amounts_in
 from assay.model.errors import AssayError
 from assay.stats.tasks import critical_path
@@ -80,6 +80,20 @@ def test_reads_of_persisted_partitions_are_no_reads_of_the_input():
     assert "store_read_bytes" not in counted
     assert "input_records" not in counted
     assert read(LOGS / "dataframe.snappy").counted["input_records"] == 3000
+
+
+def test_records_of_the_input_are_those_of_one_stage_that_reads_it_and_of_tasks_that_ended_well():
+    reads = SparkAttempt(
+        job="a", attempt="a_0.0_0.0", stage="stage 0", node="n", state="SUCCEEDED", started_ms=1, finished_ms=2,
+        input_records=10, output_records=5,
+    )  # fmt: skip
+    failed, lost = reads.model_copy(update={"state": "FAILED"}), reads.model_copy(update={"lost": True})
+    counted = sums([reads, failed, lost], persisted=False)
+    assert (counted["input_records"], counted["output_records"]) == (10, 5)
+    again = reads.model_copy(update={"stage": "stage 1"})
+    assert "input_records" not in sums([reads, again], persisted=False)
+    assert "input_records" not in sums([reads], persisted=True)
+    assert "input_records" not in sums([], persisted=False)
 
 
 def test_a_stage_is_called_by_its_number_and_described_by_its_job_and_spark():

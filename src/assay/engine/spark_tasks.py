@@ -230,8 +230,11 @@ def sums(attempts: Sequence[SparkAttempt], *, persisted: bool) -> dict[str, int]
     """What all attempts counted that adds up, with the amounts that other engines count, too.
 
     Spark counts what is read of persisted partitions as input: where there were any, how much of the input was read is
-    not known. Each byte that was spilled is taken to be read once.
+    not known. An application may read its input several times, and Spark does not say what it reads: the records of
+    the input are known where one stage reads any, without what was done again. Each byte that was spilled is taken to
+    be read once.
     """
+    done = [attempt for attempt in attempts if attempt.state == "SUCCEEDED" and not attempt.lost]
     totals = {name: sum(getattr(attempt, name) for attempt in attempts) for name in _ADDED}
     written = totals["shuffle_write_bytes"] + totals["spilled_disk_bytes"] + totals["shuffle_read_to_disk_bytes"]
     totals |= {
@@ -240,7 +243,11 @@ def sums(attempts: Sequence[SparkAttempt], *, persisted: bool) -> dict[str, int]
         "local_read_bytes": totals["spilled_disk_bytes"],
         "store_read_bytes": totals["input_bytes"],
         "store_written_bytes": totals["output_bytes"],
+        "input_records": sum(attempt.input_records for attempt in done),
+        "output_records": sum(attempt.output_records for attempt in done),
     }
     if persisted:
-        del totals["input_records"], totals["store_read_bytes"]
+        del totals["store_read_bytes"]
+    if persisted or len({attempt.stage for attempt in attempts if attempt.input_records}) != 1:
+        del totals["input_records"]
     return totals
