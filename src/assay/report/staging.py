@@ -23,8 +23,8 @@ MOST_NODES = 6
 """Trials whose nodes are shown one by one."""
 NOTE = (
     "Medians of the trials. Input is one copy, uncompressed; read and written are bytes of all media until the "
-    "staged data was on them, and each amplification is bytes on media for each byte of input: written in all, written "
-    "for each copy, read, and what lies there when staging has ended, logs included."
+    "staged data was on them. What was written, read, and kept when staging had ended, logs included, is also told for "
+    "each byte of input (its amplification); written / copy is for each byte of all copies."
 )
 UNKNOWN = (
     "Where bytes of input are missing, files were compressed, or a job made the input and nothing counted its bytes."
@@ -138,10 +138,10 @@ class StagingView(NamedTuple):
             Column("input", cells("staged_bytes", "bytes")),
             Column("read", cells("staging_read_bytes", "bytes"), rank=4),
             Column("written", cells("staging_written_bytes", "bytes"), rank=1),
-            Column("writes", cells("write_amplification", "ratio")),
-            Column("writes per copy", cells("write_amplification_of_copy", "ratio"), rank=6),
-            Column("reads", cells("read_amplification", "ratio"), rank=7),
-            Column("space", cells("space_amplification", "ratio")),
+            Column("written / input", cells("write_amplification", "ratio")),
+            Column("written / copy", cells("write_amplification_of_copy", "ratio"), rank=6),
+            Column("read / input", cells("read_amplification", "ratio"), rank=7),
+            Column("kept / input", cells("space_amplification", "ratio")),
             Column("processor", cells("staging_processor_s", "s"), unit="s", rank=5),
             Column("memory", cells("staging_memory_bytes", "bytes"), rank=8),
         ]
@@ -198,6 +198,7 @@ def _staging(_: Plan, records: Sequence[Record]) -> StagingView | None:
             nodes.append(NodesOfTrial(alike[0].trial.id, TrialNodes(of_nodes, passed, (), networks)))
     factors = dict.fromkeys((*WORK, *rows[0].levels))
     names = [name for name in factors if len({row.levels.get(name) for row in rows}) > 1 and name != PLACEMENT]
+    rows.sort(key=lambda row: [row.levels.get(name, "") for name in names])
     return StagingView([*(names or ["workload"]), PLACEMENT], rows, nodes)
 
 
