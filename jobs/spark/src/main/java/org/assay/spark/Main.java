@@ -11,6 +11,7 @@ import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.mapreduce.MRJobConfig;
+import org.apache.hadoop.mapreduce.util.ConfigUtil;
 import org.apache.spark.SparkConf;
 import org.apache.spark.sql.SparkSession;
 import org.slf4j.Logger;
@@ -129,6 +130,8 @@ public final class Main {
   }
 
   private static void configure(SparkConf conf, Command command, Map<String, String> properties) {
+    // Makes all configurations read mapred-site.xml, too, which else the first job would do.
+    ConfigUtil.loadResources();
     conf.setIfMissing("spark.app.name", "assay " + command.name());
     properties.forEach(
         (name, value) -> conf.set(name.startsWith("spark.") ? name : HADOOP + name, value));

@@ -6,9 +6,15 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import java.nio.file.Path;
+import java.util.List;
+import org.apache.hadoop.mapreduce.lib.input.NLineInputFormat;
+import org.apache.hadoop.mapreduce.lib.output.LazyOutputFormat;
+import org.apache.hadoop.mapreduce.lib.output.TextOutputFormat;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class MainTest {
   @TempDir Path directory;
@@ -46,6 +52,23 @@ class MainTest {
     assertFalse(settings.has("spark.driver.host"), settings.toString());
     assertEquals(3, local.parts("out").size());
     assertTrue(local.news().matches("(?s).*assay: stage 1 \\S+ at \\S+ 100 %\n.*"), local.news());
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"word-count-rdd", "word-count-dataframe"})
+  void readsAndWritesThroughTheFormatsThatHadoopNames(String command) throws Exception {
+    // This one makes a split of each line, and the other makes no file for an empty partition.
+    local.write("in/a", "one", "one", "one");
+    String[] formats = {
+      "-Dmapreduce.job.inputformat.class=" + NLineInputFormat.class.getName(),
+      "-Dmapreduce.job.outputformat.class=" + LazyOutputFormat.class.getName(),
+      "-Dmapreduce.output.lazyoutputformat.outputformat=" + TextOutputFormat.class.getName()
+    };
+    JsonNode result = local.result("out", command, formats);
+    assertEquals(3, result.get("words").asInt());
+    assertEquals(List.of("one\t3"), local.lines("out"));
+    assertEquals(1, local.parts("out").size());
+    assertTrue(local.news().contains(" 30 %"), local.news());
   }
 
   @Test
