@@ -17,6 +17,9 @@ import org.apache.hadoop.mapreduce.TaskCompletionEvent;
 public final class JobSequence implements AutoCloseable {
   private static final int LONGEST_DIAGNOSTICS = 2000;
 
+  /** Between looks at a job: what its end waits for until the next job is submitted. */
+  private static final int LONGEST_POLL_MS = 200;
+
   private final Configuration conf;
   private final String workload;
   private final int expectedJobs;
@@ -116,7 +119,7 @@ public final class JobSequence implements AutoCloseable {
   }
 
   private static void waitForEnd(String title, Job job) throws IOException, InterruptedException {
-    int pollMs = Job.getProgressPollInterval(job.getConfiguration());
+    int pollMs = Math.min(LONGEST_POLL_MS, Job.getProgressPollInterval(job.getConfiguration()));
     String shown = "";
     while (!job.isComplete()) {
       Thread.sleep(pollMs);

@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import org.assay.jobs.LocalRun;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Wrong use is refused before a job starts, and a failed job never looks like a result. */
@@ -94,6 +95,14 @@ class WorkloadTest {
     assertTrue(local.complaint().contains("--max-iterations"), local.complaint());
     assertFalse(local.exists("out"));
     assertFalse(local.exists("out.work"));
+  }
+
+  @Test
+  @Timeout(30)
+  void theEndOfAJobIsSeenSoonWhateverItsClientsWait() throws Exception {
+    String input = local.write("in.txt", "1\t2", "1\t3", "2\t3");
+    String wait = "-Dmapreduce.client.progressmonitor.pollinterval=60000";
+    assertEquals(0, local.run(1, "triangles", wait, input, local.path("out")));
   }
 
   @Test
