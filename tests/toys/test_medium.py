@@ -55,7 +55,7 @@ def test_its_options_are_in_the_plan_and_its_facts_and_doubts_in_the_records(out
 
 
 def test_the_report_has_its_words_its_doubt_and_its_series(outside):
-    said = outside("-m", "assay", "report", "run")
+    said = outside("-m", "assay", "report", "run", "--verbose")
     assert "the tape (TapeWorm 9)" in said
     assert "Doubt: a tape of archive is worn." in said
     page = (outside.home / "run" / "report.html").read_text()
