@@ -142,6 +142,7 @@ def test_a_cluster_that_is_there_already_is_brought_spark_and_decides_the_rest(e
     site = {"fs.defaultFS": "hdfs://name:8020/"}
     (tmp_path / "conf").mkdir()
     (tmp_path / "conf" / "core-site.xml").write_text(to_xml(site))
+    (tmp_path / "conf" / "mapred-site.xml").write_text(to_xml({"mapreduce.application.classpath": "$HADOOP/lib/*"}))
     engine = engine_with(
         WELL, properties={"spark.executor.memory": "4g"}, outlives=True, conf_dir=tmp_path / "conf",
         stored_jars=("/user/me/jars/f.jar",), sent_jars={"spark": ("/user/me/spark/a.jar", "/user/me/spark/b.jar")},
@@ -150,6 +151,7 @@ def test_a_cluster_that_is_there_already_is_brought_spark_and_decides_the_rest(e
     asked = conf(tmp_path)
     assert asked["spark.yarn.jars"] == "hdfs://name:8020/user/me/spark/a.jar,hdfs://name:8020/user/me/spark/b.jar"
     assert asked["spark.yarn.populateHadoopClasspath"] == "true"
+    assert asked["spark.hadoop.mapreduce.application.classpath"] == "$HADOOP/lib/*"
     assert asked["spark.jars"] == "hdfs://name:8020/user/me/jars/f.jar"
     assert "file:///parts/spark/lib/jobs/assay-jobs-spark.jar" in words(tmp_path)
     assert {name for name in asked if name.startswith("spark.executor.")} == {"spark.executor.memory"}

@@ -66,6 +66,7 @@ SPARK_JOBS = "spark-jobs"
 SUBMIT, MAIN, JOBS_JAR = "org.apache.spark.deploy.SparkSubmit", "org.assay.spark.Main", "assay-jobs-spark.jar"
 REPORT_SCHEMA = 1
 _PATIENCE_S = 60.0
+_MAPREDUCE_CLASSPATH = "mapreduce.application.classpath"
 SCRATCH = "{scratch}"
 _TEXT_BYTES = 1 << 20
 _NEWS = "assay: "
@@ -216,6 +217,9 @@ class Spark:
         every = {**self._properties, **properties}
         own = {name: value for name, value in every.items() if name.startswith(PREFIX)}
         own |= {f"{HADOOP}{name}": value for name, value in {**self._sends, **properties}.items() if name not in own}
+        # Spark's client reads no file of MapReduce's, and takes its class path for Hadoop's.
+        if classpath := self._configured("mapred-site.xml", _MAPREDUCE_CLASSPATH):
+            own[HADOOP + _MAPREDUCE_CLASSPATH] = classpath
         if self._cluster.outlives:
             sent, stored = (
                 ",".join(f"{self._file_system}{path}" for path in paths)
@@ -264,10 +268,14 @@ class Spark:
     @cached_property
     def _file_system(self) -> str:
         """The default one of the cluster's configuration: Spark takes paths without a scheme for local ones."""
+        return self._configured("core-site.xml", "fs.defaultFS").rstrip("/")
+
+    def _configured(self, file: str, name: str) -> str:
+        """A property as a file of the clients' configuration has it; empty where it has none."""
+        path = self._cluster.conf_dir / file
         # The user's own cluster's configuration: as trusted as the user.
-        site = ET.parse(self._cluster.conf_dir / "core-site.xml").getroot()  # noqa: S314
-        values = (entry.findtext("value", "") for entry in site if entry.findtext("name") == "fs.defaultFS")
-        return next(values, "").rstrip("/")
+        entries = ET.parse(path).getroot() if path.exists() else ()  # noqa: S314
+        return next((entry.findtext("value", "") for entry in entries if entry.findtext("name") == name), "")
 
     def _failure(self) -> str | None:
         if self._ended.is_set():
