@@ -38,8 +38,8 @@ def test_a_pair_that_does_not_work_is_refused_with_those_that_do(toys, tmp_path,
     with pytest.raises(BadInputError) as caught:
         plan_of(tmp_path, f"{HEAD}workloads: triangles\n{lines}", TOYS)
     assert str(caught.value).endswith(
-        f"{message}it runs on mapreduce with hdfs or hbase or hbase-to-hdfs or hdfs-to-hbase, or on tez with hdfs; "
-        "name such a pair, or `exclude` this one"
+        f"{message}it runs on mapreduce or spark with hdfs or hbase or hbase-to-hdfs or hdfs-to-hbase, or on tez with "
+        "hdfs; name such a pair, or `exclude` this one"
     )
 
 
@@ -87,6 +87,7 @@ def test_a_shown_workload_tells_its_pairs_and_its_experiment_names_one_that_work
     assert workload_json("line-count")["runs_on"] == [{"engine": "scanner", "store": "key-value"}]
     on_lines = [{"engine": "mapreduce", "store": store} for store in STORES_OF_LINES]
     on_lines.append({"engine": "tez", "store": "hdfs"})
+    on_lines += [{"engine": "spark", "store": store} for store in STORES_OF_LINES]
     assert workload_json("triangles")["runs_on"] == on_lines
     (trial,) = plan_of(tmp_path, experiment_text("line-count"), TOYS).trials
     assert (trial.engine, trial.store.kind) == ("scanner", "key-value")

@@ -71,8 +71,8 @@ def options(tmp_path):
     return {"jar": str(jar), "input": str(tmp_path / "words.txt"), "folder": str(tmp_path)}
 
 
-def a_command(options, hadoop=None, dataset=None, **more):
-    spec = WorkloadSpec(name="command", variant="own", options={**options, **more}, hadoop=hadoop or {})
+def a_command(options, hadoop=None, dataset=None, variant="own", **more):
+    spec = WorkloadSpec(name="command", variant=variant, options={**options, **more}, hadoop=hadoop or {})
     return CommandWorkload(spec, "/base", dataset)
 
 
@@ -191,6 +191,19 @@ def test_of_a_manifest_without_end_the_beginning_is_read(options, tmp_path):
     a_command(options, jar=str(jar))
     assert tracemalloc.get_traced_memory()[1] < 32 << 20
     tracemalloc.stop()
+
+
+def test_an_application_of_spark_is_submitted_with_its_class_and_properties(options, tmp_path):
+    own = {"spark.executor.memory": "2g"}
+    program = program_of(a_command(options, own, variant="submitted", arguments="{input} {output} {hadoop}"))
+    assert program.arguments == ("/base/input/words.txt", OUTPUT)
+    assert (program.main_class, program.properties) == (None, own)
+    bare = make_jar(tmp_path / "bare.jar", classes=("org.example.Count",))
+    named = {"jar": str(bare), "class": "org.example.Count"}
+    program = program_of(a_command(options, own, variant="submitted", **named))
+    assert (program.main_class, program.arguments) == ("org.example.Count", ("/base/input/words.txt", OUTPUT))
+    with pytest.raises(BadInputError, match="names no main class in its manifest"):
+        a_command(options, variant="submitted", jar=str(bare))
 
 
 def test_properties_need_their_place(options):

@@ -150,7 +150,7 @@ class Spark:
         return LaunchReport(
             jobs=tuple(JobReference(name=job["name"], id=job["id"]) for job in content["jobs"]),
             result=content["result"],
-            settings=content["settings"],
+            settings={name: text for name, text in content["settings"].items() if name != _MAPREDUCE_CLASSPATH},
         )
 
     def run_program(self, program: Program, progress: Progress) -> LaunchReport:

@@ -1,7 +1,7 @@
-"""A user's own job: any jar that Hadoop runs, with the user's own command as the judge of its output.
+"""A user's own job: any jar that Hadoop or Spark runs, with the user's own command as the judge of its output.
 
 Its jobs are those that its client names (see `engine.program`), measured like all others. It runs as `hadoop jar` runs
-it (org.apache.hadoop.util.RunJar): the manifest's main class, or the one that `class` names.
+it (org.apache.hadoop.util.RunJar), or as `spark-submit` does: the manifest's main class, or the one that `class` names.
 """
 
 import os
@@ -31,7 +31,7 @@ from assay.model.registry import WORKLOADS
 from assay.model.store import Store, files_of, names_store
 from assay.model.trial import ResourceEstimate
 from assay.model.workload import Option, Variant
-from assay.workload.base import BYTES_S, BaseWorkload, WorkloadOptions, hadoop_cost
+from assay.workload.base import BYTES_S, ON_FILES, SPARK_JOBS, BaseWorkload, WorkloadOptions, hadoop_cost
 
 _MOST_MANIFEST_BYTES = 1 << 20
 _OF_CLASS = ".class"
@@ -230,7 +230,14 @@ class CommandWorkload(BaseWorkload):
         "`verify` runs without a shell: exit code 0 passes, any other fails with its last 5 lines; unknown without "
         "`verify`, or if it can't be started or takes longer than `verify_seconds`"
     )
-    variants = {"own": Variant(about="the jar's jobs; JAR is the name of its file", jobs=("JAR 1", "..."), cost=COST)}
+    variants = {
+        "own": Variant(about="the jar's jobs; JAR is the name of its file", jobs=("JAR 1", "..."), cost=COST),
+        "submitted": Variant(
+            about="the jar is an application of Spark, as `spark-submit` runs it", jobs=("JAR 1", "..."), cost=COST,
+            programs=(SPARK_JOBS,),
+        ),
+    }  # fmt: skip
+    runs_on = ON_FILES
     plain_output = False
     known_options = {
         "jar": Option("", "the jar's file; required", is_path=True, example="my-job.jar"),
@@ -265,13 +272,16 @@ class CommandWorkload(BaseWorkload):
         elif source != DATASET:
             self.input = StoredFiles(source) if source else Input()
         self._start, class_arguments = main_class(self._jar, self.options)
+        self._is_submitted = SPARK_JOBS in self.variant.programs
+        if self._is_submitted:  # which takes a class before the jar, and properties too
+            self._start, class_arguments = self.options.text("class") or None, ()
         known = ("output", "hadoop", "scratch", *(["input"] if source else []))
         self._arguments = (*class_arguments, *split_words(self.options, "arguments", known))
         refuse_misspelt(self._jar, next(iter(self._arguments), ""), self.options)
         if not any("{output}" in word for word in self._arguments):
             requirement = "a text with {output}, which stands for the directory in the store that the job writes"
             raise self.options.refusal("arguments", requirement)
-        if self.spec.hadoop and "{hadoop}" not in self._arguments:
+        if self.spec.hadoop and "{hadoop}" not in self._arguments and not self._is_submitted:
             requirement = (
                 "a text with {hadoop} as a word, where the -D options of `hadoop` go: after the program's name, if any"
             )
@@ -299,14 +309,15 @@ class CommandWorkload(BaseWorkload):
         if self._is_local and Path(source).is_file():
             staged = f"{self.input_path}/{Path(source).name}"
         places = {"output": self.output_path, "input": source if names_store(source) else staged}
-        properties = [f"-D{name}={value}" for name, value in self.spec.hadoop.items()]
+        submitted = self.spec.hadoop if self._is_submitted else {}
+        properties = [f"-D{name}={value}" for name, value in self.spec.hadoop.items() if name not in submitted]
         # The scratch directory is the engine's to make, and to fill in.
         arguments: list[str] = []
         for word in self._arguments:
             arguments += properties if word == "{hadoop}" else [filled(word, places)]
         program = Program(
             name=self._jar.name, jar=str(self._jar), main_class=self._start, arguments=tuple(arguments),
-            folder=self._folder, last_lines=_ERROR_LINES,
+            folder=self._folder, last_lines=_ERROR_LINES, properties=submitted,
         )  # fmt: skip
         report = engine.run_program(program, progress)
         for job in report.jobs:
