@@ -185,11 +185,13 @@ def test_event_logs_are_ranked_beside_job_histories(site, tmp_path):
     )  # fmt: skip
     logs = site / "spark" / "2026"
     logs.mkdir(parents=True)
-    write_event_log(logs, MadeApplication(name="sessions 20261125", user="carol", stages=(shuffled,)))
+    settings = {"spark.shuffle.compress": "true"}
+    first = MadeApplication(name="sessions 20261125", user="carol", stages=(shuffled,), settings=settings)
+    write_event_log(logs, first)
     write_event_log(logs, MadeApplication(number=2, name="busy", stages=(MadeStage(seconds=90, cpu=1.0),)))
     rolled = logs / "eventlog_v2_application_1795226383840_0003"
     rolled.mkdir()
-    again = MadeApplication(number=3, name="sessions 20261126", stages=(shuffled,))
+    again = first._replace(number=3, name="sessions 20261126")
     write_event_log(tmp_path, again).rename(rolled / f"events_1_{again.id}")
     code, text = assay("triage", "--history", site, "--drives", "1xhdd", "--format", "json")
     assert code == 0
@@ -205,7 +207,16 @@ def test_event_logs_are_ranked_beside_job_histories(site, tmp_path):
     assert rows["busy"]["verdict"] == "cannot matter"
     _, text = assay("triage", "--history", site, "--drives", "1xhdd", "--write-experiment", tmp_path / "made")
     assert "over 500 GB" in text
-    assert "no experiment for sessions: write one of your own with `engine: spark`" in text.replace("\n", " ")
+    with zipfile.ZipFile(tmp_path / "made" / "JOB.jar", "w") as jar:
+        jar.writestr("META-INF/MANIFEST.MF", "Manifest-Version: 1.0\nMain-Class: My\n")
+        jar.writestr("My.class", "")
+    (tmp_path / "made" / "SAMPLE").write_text("a b\n")
+    source = ExperimentSource(tmp_path / "made" / "sessions.yaml")
+    plan, _ = plan_and_more(source, vocabulary(find_installation()))[:2]
+    assert {(trial.engine, trial.workload.variant) for trial in plan.trials} == {("spark", "submitted")}
+    assert plan.trials[0].settings.properties["spark.shuffle.compress"] == "true"
+    _, text_of_logs = assay("triage", "--history", logs, "--drives", "1xhdd", "--out", tmp_path / "logs.html")
+    assert "run this again with --write-experiment DIR, and fill in the jar of sessions there" in text_of_logs
     assert "the metrics Bytes Read" in (tmp_path / "triage.html").read_text()
     assert "over 500 GB: yes (600.0 GiB)" in (tmp_path / "triage.html").read_text()
 

@@ -26,7 +26,7 @@ from assay.host.http import Authorize, BoundedWeb, Bounds
 from assay.model.cluster import ExistingSpec
 from assay.model.errors import BadInputError
 from assay.model.store import names_store
-from assay.model.trial import DEFAULT_WORTH, USUAL_ENGINE
+from assay.model.trial import DEFAULT_WORTH
 from assay.plan.experiment import MOST_WORTH
 from assay.platform.configuration import read_site
 from assay.platform.existing import login_of
@@ -175,15 +175,11 @@ def _show(answer: Triage, following: str, form: Form | None, out: Path | None, o
 def _write(
     answer: Triage, jobs: Sequence[PastJob], drives: Mapping[str, Drives], worth: float, folder: Path, console: Console
 ) -> None:
-    open_rows = [row for row in answer.rows if row.verdict is TriageVerdict.MAY_MATTER]
-    rows = [row for row in open_rows if row.engine == USUAL_ENGINE]
+    rows = [row for row in answer.rows if row.verdict is TriageVerdict.MAY_MATTER]
     by_id = {job.id: job for job in jobs}
     for file in write_experiments(rows, by_id, drives, worth, folder):
         print_line(console, f"experiment: {file}")
-    for row in open_rows:
-        if row not in rows:
-            print_line(console, f"no experiment for {row.job}: write one of your own with `engine: {row.engine}`")
-    if not open_rows:
+    if not rows:
         print_line(console, "no job may matter, so there is no experiment to write")
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from assay.model.layout import INPUT, INTERMEDIATE, OUTPUT
-from assay.model.trial import SiteShape
+from assay.model.trial import USUAL_ENGINE, SiteShape
 
 ROLES = (INPUT, INTERMEDIATE, OUTPUT)
 """What drives of a site's job are for."""
@@ -39,6 +39,7 @@ class JobExperiment(NamedTuple):
     now_name: str = NOW
     backing: str = ""
     """The folder of the emulated drives' backing files; by default it is Assay's to choose."""
+    engine: str = USUAL_ENGINE
 
     @property
     def text(self) -> str:
@@ -53,6 +54,7 @@ class JobExperiment(NamedTuple):
             "  - name: command",
             "    options:",
             *(f"      {name}: {quoted(value)}" for name, value in self.options.items()),
+            *([] if self.engine == USUAL_ENGINE else [f"engine: {self.engine}"]),
             "media:",
             f"  {now}: {self._drive(self.now)}",
             f"  {name}: {self._drive(profile)}",

@@ -3,9 +3,10 @@
 from collections.abc import Mapping
 from pathlib import Path
 
+from assay.engine.past.forms import settings_of_test
 from assay.engine.past.job import PastJob
-from assay.engine.past.taken_over import taken_over
 from assay.media.emulated.profile import SHORT_NAMES
+from assay.model.engine import HADOOP_JOBS
 from assay.model.naming import bytes_text
 from assay.plan.job_experiment import JobExperiment, experiment_name, of_several
 from assay.report.answer import percent
@@ -19,7 +20,8 @@ def experiment_text(row: JobRow, job: PastJob, base: Drives, worth: float) -> st
     The jar, its arguments and a sample of its input are the site's to name.
     """
     role = row.role or "intermediate"
-    settings = taken_over(job.settings)
+    settings = settings_of_test(job)
+    by_command = ", or let `assay run-job` do all of that" if job.program == HADOOP_JOBS else ""
     moved = sum(stage.busiest.local_written + stage.busiest.store_read for stage in job.stages)
     return JobExperiment(
         name=experiment_name(row.job),
@@ -27,7 +29,7 @@ def experiment_text(row: JobRow, job: PastJob, base: Drives, worth: float) -> st
         comments=[
             f"Would another drive shorten {row.job}? By at most {percent(row.bound_share or 0)} of its time.",
             f"{row.how}.",
-            "Fill in the jar, its arguments and a sample of its input, or let `assay run-job` do all of that:",
+            f"Fill in the jar, its arguments and a sample of its input{by_command}:",
             "docs/how-to/run-your-own-job.md.",
             *of_several(base.number),
             *filter(None, [settings.replaced]),
@@ -42,6 +44,7 @@ def experiment_text(row: JobRow, job: PastJob, base: Drives, worth: float) -> st
             "# to your sample as your nodes' free memory has to that; else the sample may fit into the page cache.",
         ],
         properties=settings.properties,
+        engine=job.engine,
     ).text
 
 

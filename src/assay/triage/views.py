@@ -196,7 +196,7 @@ def next_step(answer: Triage, places: Sequence[str], *, drives_assumed: bool) ->
     job = answer.summary.deciding[0]
     engine = next(row.engine for row in answer.rows if row.job == job)
     if engine != USUAL_ENGINE:
-        return f"test {shlex.quote(job)} on emulated drives, by an experiment with `engine: {engine}`"
+        return f"run this again with --write-experiment DIR, and fill in the jar of {shlex.quote(job)} there"
     return f"{typed('run-job')} JAR --input INPUT {shlex.join([*places, '--job', job])}"
 
 

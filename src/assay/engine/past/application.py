@@ -20,7 +20,7 @@ from assay.model.record import JobRecord
 SPARK = "spark"
 _SETTINGS = frozenset({
     "dfs.blocksize", "dfs.replication", "spark.dynamicAllocation.enabled", "spark.executor.cores",
-    "spark.executor.memory", "spark.io.compression.codec", "spark.master", "spark.shuffle.compress",
+    "spark.executor.memory", "spark.io.compression.codec", "spark.master", "spark.serializer", "spark.shuffle.compress",
     "spark.shuffle.spill.compress", "spark.sql.adaptive.enabled", "spark.sql.shuffle.partitions", "spark.yarn.queue",
     "spark.yarn.scheduler.heartbeat.interval-ms",
 })  # fmt: skip
