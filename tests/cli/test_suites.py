@@ -13,7 +13,7 @@ from tests.builders import make_plan
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.mark.parametrize("suite", ["suite", "suite-large"])
+@pytest.mark.parametrize("suite", ["suite", "suite-large", "suite-spark"])
 def test_a_suite_has_every_workload_and_variant(suite, tmp_path):
     installation = Installation(root=ROOT, parts=tmp_path, jobs_jar=tmp_path, cache=tmp_path, state=tmp_path)
     trials = make_plan(ROOT / "experiments" / f"{suite}.yaml", vocabulary(installation)).trials
