@@ -31,7 +31,7 @@ final class GraphX {
   static void triangles(Run run) {
     // Its algorithm wants each pair of vertices in one partition only.
     Graph<Integer, Integer> graph =
-        graph(run).partitionBy(PartitionStrategy.RandomVertexCut$.MODULE$);
+        graph(run).partitionBy(PartitionStrategy.RandomVertexCut$.MODULE$).cache();
     long corners =
         TriangleCount.runPreCanonicalized(graph, NUMBER, NUMBER)
             .vertices()
