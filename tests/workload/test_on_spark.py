@@ -24,7 +24,7 @@ ON_SPARK = [
     (name, variant)
     for name, kind in WORKLOADS.items()
     for variant, written in kind.variants.items()
-    if SPARK_JOBS in written.programs
+    if SPARK_JOBS in written.programs and written.command
 ]
 TEN = {
     "word-count", "word-frequency", "sort", "terasort", "grep", "page-rank", "k-means", "components", "triangles",
