@@ -7,6 +7,7 @@ docs/make_results.py` writes all of it; with `keep RUN NAME` it first packs the 
 """
 
 import argparse
+import itertools
 import json
 import os
 import re
@@ -141,6 +142,19 @@ def quickstart_decision() -> str:
 def before_you_buy() -> str:
     """What an SSD competes with, and what each change saves."""
     return _listing(_decision("before-you-buy"))
+
+
+def hbase_log_on_ssd() -> str:
+    """What an SSD saves for HBase's logs and for its data."""
+    return _listing(_decision("hbase-log-on-ssd"))
+
+
+def suitability() -> str:
+    """Which of the workloads suits which store, and whether what a job moves tells that."""
+    lines = printed("stores", *REPORT)
+    first = lines.index("Which job suits which store:")
+    rest = itertools.takewhile(lambda line: line.startswith(" "), lines[first + 1 :])
+    return _listing([lines[first], *rest])
 
 
 def quickstart_answer() -> str:
@@ -290,6 +304,8 @@ RESULT_TEXTS: Mapping[str, Callable[[], str]] = {
     "quickstart decision": quickstart_decision,
     "quickstart ratio": quickstart_ratio,
     "before you buy": before_you_buy,
+    "hbase log on ssd": hbase_log_on_ssd,
+    "suitability of stores": suitability,
     "quickstart by memory": by_memory,
     "scale model against K = 1": against_k1,
     "scale model error": model_error,
