@@ -11,6 +11,8 @@ from assay.model.installed import stack_of
 from assay.model.layout import Layout
 from assay.model.service import ContainerStarts, NodeContext
 from assay.plan.settings import resolve, shipped_profiles
+from assay.platform.existing import daemons_of
+from assay.platform.programs import needed_here
 from tests.plan.test_make import GOOD, WORDS, plan_of
 
 GIB = 1 << 30
@@ -160,3 +162,8 @@ def test_properties_that_it_can_not_have_are_refused(tmp_path, line, reason):
 def test_its_own_properties_are_known(tmp_path):
     words = WORDS._replace(properties={"dfs.blocksize": "134217728"})
     assert plan_of(tmp_path, f"{GOOD}hadoop: {{spark.reducer.maxSizeInFlight: [24m, 96m]}}\n", words).doubts == ()
+
+
+def test_a_cluster_that_is_there_already_need_not_have_spark(tmp_path):
+    assert daemons_of(STACK, tmp_path) == stack_of().existing
+    assert SPARK in needed_here(STACK, ours=False)

@@ -22,9 +22,10 @@ workloads: {{name: word-count, options: {{size: 4MB}}}}
 engine: [mapreduce, spark]
 hadoop: {{dfs.blocksize: 1m, mapreduce.job.reduces: 2}}
 {HEAD.format(disk=place.disk)}""")
-    said = place.assay("run", experiment, "--out", "run")
+    said = place.assay("run", experiment, "--dry-run")
     assert "mapreduce gets of a node: 5 tasks of 480 MiB at once, and a master of 384 MiB" in said
     assert "spark gets of a node: 1 executor of 2688 MiB and 2 cores, and a master of 384 MiB" in said
+    place.assay("run", experiment, "--out", "run")
     records = {record.trial.engine: record for record in place.records("run")}
     for record in records.values():
         assert record.status is Status.FINISHED, record.error
