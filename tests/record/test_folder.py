@@ -10,6 +10,7 @@ from assay.engine.tasks import MapReduceAttempt
 from assay.model.doubt import Doubt
 from assay.model.errors import BadInputError
 from assay.model.record import Amount, Sample
+from assay.model.registry import ENGINES
 from assay.model.result import TrialResult
 from assay.record.folder import RunFolder, write_rows
 from assay.record.reading import Needed
@@ -179,6 +180,17 @@ def test_what_was_altered_without_contradicting_itself_is_named_and_left_out(fol
         assert records == []
         assert reason in damaged.reason
     assert folder.finished() == set()
+
+
+@pytest.mark.parametrize("name", ENGINES)
+def test_task_attempts_of_each_engine_read_back(name, folder):
+    attempt = ENGINES[name].attempt(
+        job="job_1_0001", attempt="attempt_1_0001_m_000000_0", stage="1", node="n", state="SUCCEEDED", started_ms=0,
+        finished_ms=5, reason="none",
+    )  # fmt: skip
+    trial = a_trial().model_copy(update={"engine": name})
+    folder.write(TrialResult(a_record(trial), [attempt], []))
+    assert folder.attempts(trial) == [attempt]
 
 
 def test_a_table_that_was_altered_or_lost_is_refused_with_the_reason(folder):

@@ -85,12 +85,13 @@ def write_rows(
 
 
 def column_type(annotation: object) -> Any:
-    """Parquet's type for a field's: whole numbers, numbers, texts; each may be missing."""
+    """Parquet's type for a field's: yes or no, whole numbers, numbers, texts; each may be missing."""
     import pyarrow
 
     kinds = [arg for arg in get_args(annotation) if arg is not NoneType] if isinstance(annotation, UnionType) else []
     (kind,) = kinds or [annotation]
-    return {int: pyarrow.int64(), float: pyarrow.float64()}.get(kind, pyarrow.string())
+    types = {bool: pyarrow.bool_(), int: pyarrow.int64(), float: pyarrow.float64()}
+    return types.get(kind, pyarrow.string())
 
 
 def read_table(file: Path, wanted: Any = None) -> Any:
