@@ -267,10 +267,10 @@ class MapReduce:
         try:
             code = run_client(command, self._environment, log, self._failure, tell)
         except BaseException:
-            jobs = (_parse(report) or {}).get("jobs", [])
+            jobs = (read_report(report) or {}).get("jobs", [])
             self._abandon(job["id"] for job in jobs if job.get("succeeded") is None)
             raise
-        content = _parse(report)
+        content = read_report(report)
         if code != 0 or content is None or not content.get("succeeded"):
             reason = self._failure() or (content or {}).get("error") or last_words(log)
             raise AssayError(f"{launch.command} failed: {reason}")
@@ -373,7 +373,8 @@ class MapReduce:
                 subprocess.run(command, env=self._environment, capture_output=True, check=False, timeout=60)
 
 
-def _parse(report: Path) -> dict[str, Any] | None:
+def read_report(report: Path) -> dict[str, Any] | None:
+    """Return what a command wrote of itself; None where it wrote nothing that can be read."""
     try:
         content = json.loads(report.read_text(encoding="utf-8"))
     except (OSError, ValueError):

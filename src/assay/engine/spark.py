@@ -7,7 +7,6 @@ Spark's client says `Submitted application application_N_M` when an application 
 """
 
 import itertools
-import json
 import re
 import signal
 import subprocess
@@ -18,7 +17,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from assay.engine.mapreduce import find_jar, last_lines, last_words, run_client
+from assay.engine.mapreduce import REPORT_SCHEMA, SCRATCH, find_jar, last_lines, last_words, read_report, run_client
 from assay.engine.spark_log import RUNNING_ENDING, read_application
 from assay.engine.spark_service import (
     DRIVER_MEMORY,
@@ -64,10 +63,8 @@ from assay.model.task import TaskAttempt, TaskHistory
 SPARK_JOBS = "spark-jobs"
 """Programs that Spark runs: commands of the jar of its workloads, and other applications."""
 SUBMIT, MAIN, JOBS_JAR = "org.apache.spark.deploy.SparkSubmit", "org.assay.spark.Main", "assay-jobs-spark.jar"
-REPORT_SCHEMA = 1
 _PATIENCE_S = 60.0
 _MAPREDUCE_CLASSPATH = "mapreduce.application.classpath"
-SCRATCH = "{scratch}"
 _TEXT_BYTES = 1 << 20
 _NEWS = "assay: "
 _STAGE = re.compile(r"assay: stage (?P<stage>\d+) .* (?P<percent>\d+) %")
@@ -142,7 +139,7 @@ class Spark:
         # All nodes of a cluster of Assay's own have the jar; those of another get it from the driver.
         place = jar.as_uri() if self._cluster.outlives else f"local:{jar}"
         code = run_client([*submit, "--class", MAIN, place, *arguments], environment, log, self._failure, tell)
-        content = _parse(report)
+        content = read_report(report)
         if code != 0 or content is None or not content.get("succeeded"):
             raise AssayError(f"{launch.command} failed: {self._reason(code, content, log)}")
         if content.get("schema") != REPORT_SCHEMA:
@@ -303,14 +300,6 @@ def node_at(cluster: RunningCluster) -> Node:
         cluster.properties, int(limit) if limit else None, sum(memory_mb.get(daemon.role, 0) for daemon in daemons),
         len(workers),
     )  # fmt: skip
-
-
-def _parse(report: Path) -> dict[str, Any] | None:
-    try:
-        content = json.loads(report.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return None
-    return content if isinstance(content, dict) else None
 
 
 KIND = EngineKind(

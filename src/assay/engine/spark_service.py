@@ -310,7 +310,7 @@ SPARK = Service(
     starts=_starts,
     check=_check,
     gives=_gives,
-    # As measured: a driver and an application's master.
+    # Roughly: a driver and an application's master.
     costs=Costs(cluster_mb=700, disk_mb=20),
     tasks_bytes=_tasks_bytes,
     profiles={"spark-defaults": _SHIPPED, "spark-tuned": _TUNED},
