@@ -31,7 +31,7 @@ hadoop: {{dfs.blocksize: 1m, mapreduce.job.reduces: 2}}
         assert record.status is Status.FINISHED, record.error
         assert {verdict.outcome for verdict in record.verdicts} == {Outcome.PASS}, record.verdicts
     spark = records["spark"]
-    assert {record.trial.factors["variant"] for record in records.values()} == {"paper/rdd"}
+    assert {record.trial.factors["variant"] for record in records.values()} == {"stock/rdd"}
     assert spark.trial.workload.variant == "rdd"
     assert spark.facts["programs.spark.version"].endswith("3.5.6")
     (job,) = spark.jobs
