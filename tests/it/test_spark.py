@@ -2,12 +2,14 @@
 
 import os
 import signal
+import time
+from pathlib import Path
 
 import pytest
 
 from assay.model.doubt import Outcome
 from assay.model.record import Status
-from tests.it.driving import assay_command
+from tests.it.driving import assay_command, wait_for
 
 pytestmark = pytest.mark.it
 
@@ -60,11 +62,22 @@ hadoop: {{dfs.blocksize: 4m, spark.executor.instances: 2, spark.executor.memory:
 {HEAD.format(disk=place.disk)}""")
 
 
+def kill_in_mid_job(place, running, program, executors=2):
+    """Kill the first process of a program when so many executors have run tasks for a while."""
+    running.until(r"trial 1/1 .* · run( ·|\n)")
+
+    def javas(name):
+        return [pid for pid in place.processes(name) if Path(f"/proc/{pid}/comm").read_text().strip() == "java"]
+
+    wait_for(lambda: len(javas(EXECUTOR)) >= executors or running.process.poll() is not None)
+    time.sleep(6)
+    os.kill(javas(program)[0], signal.SIGKILL)
+
+
 @pytest.mark.long
 def test_a_killed_executor_is_replaced_and_the_record_says_so(place):
     running = place.start("run", one_trial(place), "--out", "run")
-    running.until(r"stage 0 .* [2-9]0 %")
-    os.kill(place.processes(EXECUTOR)[0], signal.SIGKILL)
+    kill_in_mid_job(place, running, EXECUTOR)
     assert running.exit_code() == 0, running.text
     (record,) = place.records("run")
     assert record.outcome is Outcome.PASS, (record.error, record.verdicts)
@@ -78,9 +91,7 @@ def test_a_killed_executor_is_replaced_and_the_record_says_so(place):
 @pytest.mark.long
 def test_a_killed_driver_fails_the_trial_and_leaves_nothing(place):
     running = place.start("run", one_trial(place), "--out", "run")
-    running.until(r"stage 0 .* [2-9]0 %")
-    (driver,) = place.processes(DRIVER)
-    os.kill(driver, signal.SIGKILL)
+    kill_in_mid_job(place, running, DRIVER)
     assert running.exit_code() == 1, running.text
     (record,) = place.records("run")
     assert record.outcome is Outcome.FAIL
