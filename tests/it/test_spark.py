@@ -84,7 +84,6 @@ def test_a_killed_executor_costs_no_output_and_the_record_says_so(place):
     (job,) = record.jobs
     assert job.counters["executors"]["lost"] == 1
     assert job.counters["executors"]["added"] >= 2  # the job may end before another has started
-    assert sum(stage.failed_attempts for stage in job.stages) > 0
     assert place.left_over() == []
 
 
