@@ -1,0 +1,71 @@
+"""Proves that the workloads for Spark run on a cluster with verified outputs, from files and from tables of HBase."""
+
+import pytest
+
+from assay.model.dataset import InputKind
+from assay.model.doubt import Outcome
+from assay.model.installed import variants_on
+from assay.model.record import Status
+from assay.model.registry import ENGINES, WORKLOADS
+
+pytestmark = [pytest.mark.it, pytest.mark.long]
+
+OPTIONS = {
+    "page-rank": "scale: 10, iterations: 3", "k-means": "points: 20000, iterations: 3", "word-frequency": "size: 4MB",
+    "word-count": "size: 4MB", "grep": "size: 4MB", "terasort": "size: 10MB", "sort": "size: 10MB",
+}  # fmt: skip
+CLUSTER = """
+engine: spark
+media: {{disk: {{kind: directory, path: {disk}}}}}
+settings: small
+hadoop: {{mapreduce.job.reduces: 2}}
+"""
+
+
+def verified(place, text):
+    """Run an experiment; all its trials finish, and all their outputs are right."""
+    place.assay("run", place.experiment(text + CLUSTER.format(disk=place.disk)), "--out", "run")
+    for record in place.records("run"):
+        name = f"{record.trial.workload.name} {record.trial.workload.variant}"
+        assert record.status is Status.FINISHED, f"{name}: {record.error}"
+        assert {verdict.outcome for verdict in record.verdicts} == {Outcome.PASS}, f"{name}: {record.verdicts}"
+
+
+VARIANTS = [
+    (name, variant)
+    for name, kind in WORKLOADS.items()
+    for variant in variants_on(kind, ENGINES["spark"])
+    if name != "command"
+]
+
+
+@pytest.mark.parametrize(("name", "variant"), VARIANTS)
+def test_each_variant_on_files(place, name, variant):
+    verified(
+        place,
+        f"""
+experiment: files
+workloads: {{name: {name}, variant: {variant}, options: {{{OPTIONS.get(name, "")}}}}}
+{"datasets: {make: brightkite, scale: 0.02}" if WORKLOADS[name].takes is InputKind.GRAPH else ""}
+cluster: {{memory_mb: 3072, vcores: 2}}
+""",
+    )
+
+
+@pytest.mark.parametrize(
+    "workload",
+    [
+        "{name: word-frequency, variant: dataframe, options: {size: 4MB}}",
+        "{name: k-means, variant: rdd, options: {points: 20000, iterations: 3, unused: 2, assign: true}}",
+    ],
+)
+def test_tables_of_hbase(place, workload):
+    verified(
+        place,
+        f"""
+experiment: tables
+workloads: {workload}
+store: hbase
+cluster: {{memory_mb: 3584, vcores: 2}}
+""",
+    )
