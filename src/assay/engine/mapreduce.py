@@ -313,9 +313,7 @@ class MapReduce:
             raise AssayError(f"{program.name} failed: {self._failure() or self._reason(program, code, log, client)}")
         jobs = client.jobs()
         settings = self._settings(jobs[-1]) if jobs else {}
-        small = [file for file in sorted(files.iterdir()) if file.is_file() and file.stat().st_size <= _TEXT_BYTES]
-        texts = {file.name: file.read_text(errors="replace", encoding="utf-8") for file in small}
-        return LaunchReport(jobs=jobs, result={}, settings={**settings, **program.properties}, texts=texts)
+        return LaunchReport(jobs=jobs, result={}, settings={**settings, **program.properties}, texts=small_texts(files))
 
     def history(self, job: JobReference) -> History:
         """Read the job's history file where the cluster names a folder of these, else ask the JobHistoryServer."""
@@ -371,6 +369,12 @@ class MapReduce:
             command = [str(self._cluster.hadoop), "job", "-kill", job]
             with suppress(subprocess.TimeoutExpired):
                 subprocess.run(command, env=self._environment, capture_output=True, check=False, timeout=60)
+
+
+def small_texts(folder: Path) -> dict[str, str]:
+    """Return the texts of a folder's small files, by name."""
+    small = [file for file in sorted(folder.iterdir()) if file.is_file() and file.stat().st_size <= _TEXT_BYTES]
+    return {file.name: file.read_text(errors="replace", encoding="utf-8") for file in small}
 
 
 def read_report(report: Path) -> dict[str, Any] | None:

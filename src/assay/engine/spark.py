@@ -17,7 +17,16 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from assay.engine.mapreduce import REPORT_SCHEMA, SCRATCH, find_jar, last_lines, last_words, read_report, run_client
+from assay.engine.mapreduce import (
+    REPORT_SCHEMA,
+    SCRATCH,
+    find_jar,
+    last_lines,
+    last_words,
+    read_report,
+    run_client,
+    small_texts,
+)
 from assay.engine.spark_log import RUNNING_ENDING, read_application
 from assay.engine.spark_service import (
     DRIVER_MEMORY,
@@ -65,7 +74,6 @@ SPARK_JOBS = "spark-jobs"
 SUBMIT, MAIN, JOBS_JAR = "org.apache.spark.deploy.SparkSubmit", "org.assay.spark.Main", "assay-jobs-spark.jar"
 _PATIENCE_S = 60.0
 _MAPREDUCE_CLASSPATH = "mapreduce.application.classpath"
-_TEXT_BYTES = 1 << 20
 _NEWS = "assay: "
 _STAGE = re.compile(r"assay: stage (?P<stage>\d+) .* (?P<percent>\d+) %")
 _SUBMITTED = re.compile(r"Submitted application (application_\d+_\d+)")
@@ -178,11 +186,6 @@ class Spark:
         if not submitted:
             raise AssayError(f"{program.name} ended well, but its driver ran no application on YARN")
         further = (f"{program.name} {number}" for number in itertools.count(len(program.jobs) + 1))
-        texts = {
-            file.name: file.read_text(errors="replace", encoding="utf-8")
-            for file in sorted(files.iterdir())
-            if file.is_file() and file.stat().st_size <= _TEXT_BYTES
-        }
         return LaunchReport(
             jobs=tuple(
                 JobReference(name=job_name, id=job_id)
@@ -190,7 +193,7 @@ class Spark:
             ),
             result={},
             settings=self._settings(program.properties),
-            texts=texts,
+            texts=small_texts(files),
         )
 
     def history(self, job: JobReference) -> History:
