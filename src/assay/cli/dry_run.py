@@ -153,8 +153,8 @@ def given_lines(plan: Plan) -> list[str]:
     for trial in plan.trials if len({trial.engine for trial in plan.trials}) > 1 else ():
         if isinstance(trial.cluster, EmbeddedSpec):
             properties = {**trial.settings.properties, **trial.workload.hadoop}
-            words = stack_of(trial.store.kind, trial.engine).gives(trial.cluster, properties)
-            given[f"{trial.engine} gets of a node: {words or 'nobody can say'}"] = None
+            share = stack_of(trial.store.kind, trial.engine).gives(trial.cluster, properties)
+            given[f"{trial.engine} gets of a node: {share or 'nobody can say'}"] = None
     return list(given)
 
 
