@@ -148,7 +148,8 @@ def _of_several(choices: list[Schema]) -> str:
     if types >= _TEXT:
         return "text"
     if "object" in types:
-        return "medium or map of fractions"
+        texts = any(_plain(choice) == "map of name to text" for choice in choices)
+        return "text or map of name to text" if texts else "medium or map of fractions"
     if any("enum" in choice for choice in choices):
         return "name" if len(choices) == 1 else "name or text"
     return _plain(choices[0])

@@ -81,6 +81,35 @@ def test_a_named_variant_that_the_engine_does_not_run_is_refused(tmp_path, varia
     )
 
 
+def test_a_variant_is_named_for_each_engine(tmp_path):
+    entry = "[{name: line-count, variant: {mapreduce: quick, scanner: swept}}]"
+    trials = plan_of(tmp_path, f"{TEXT}{entry}\n{BOTH}", TOYS).trials
+    assert {(trial.engine, trial.workload.variant) for trial in trials} == {
+        ("mapreduce", "quick"),
+        ("scanner", "swept"),
+    }
+    assert {trial.factors["variant"] for trial in trials} == {"quick/swept"}
+
+
+def test_an_engine_without_a_named_variant_gets_its_first(tmp_path):
+    entry = "[{name: line-count, variant: {mapreduce: quick}}]"
+    trials = plan_of(tmp_path, f"{TEXT}{entry}\n{BOTH}", TOYS).trials
+    assert {trial.factors["variant"] for trial in trials} == {"quick/scanned"}
+
+
+@pytest.mark.parametrize(
+    ("variants", "problem"),
+    [
+        ("{tez: plain}", r"line 4: unknown engine of this experiment 'tez'; "),
+        ("{mapreduce: quik}", r"line 4: unknown line-count variant 'quik'; did you mean 'quick'\?"),
+        ("{scanner: plain}", r"line 4: the variant plain of line-count does not run on the engine scanner, "),
+    ],
+)
+def test_variants_of_engines_are_checked(tmp_path, variants, problem):
+    with pytest.raises(BadInputError, match=problem):
+        plan_of(tmp_path, f"{TEXT}[{{name: line-count, variant: {variants}}}]\n{BOTH}", TOYS)
+
+
 def test_unless_it_is_left_out_there(tmp_path):
     trials = plan_of(
         tmp_path, f"{TEXT}[{{name: line-count, variant: quick}}]\n{BOTH}exclude: {{engine: scanner}}\n", TOYS

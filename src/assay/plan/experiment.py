@@ -170,10 +170,10 @@ class WorkloadEntry(Frozen):
 
     name: Annotated[str, Supported(lambda: list(WORKLOADS), "`assay workloads list` has what can run")] = ""
     """The computation; see [workloads](workloads.md). A mix has `together` in its place."""
-    variant: str | None = None
-    """The version of the algorithm; by default the workload's first that is written for what the engine runs. Where
-    engines run different ones by default, they are one level of the factor, and trials of these engines are compared.
-    """
+    variant: str | Mapping[str, str] | None = None
+    """The version of the algorithm, or that of each engine (`{ENGINE: NAME}`); by default the
+    workload's first that is written for what the engine runs. Where engines run different ones, these are one level of
+    the factor, and trials of the engines are compared."""
     options: Mapping[str, Text] = {}
     """Options of the workload. Numbers and booleans are read as text. Paths are relative to the folder of the
     experiment file."""
@@ -185,6 +185,10 @@ class WorkloadEntry(Frozen):
     each is a workload of its own."""
     together: list["OneWorkload"] = []
     """In place of a name: workloads that run [at once](#several-jobs-at-once), as a mix."""
+
+    def variant_on(self, engine: str) -> str | None:
+        """The variant that it names for an engine; None where it names none."""
+        return self.variant.get(engine) if isinstance(self.variant, Mapping) else self.variant
 
     @property
     def each(self) -> Sequence["WorkloadEntry"]:

@@ -189,12 +189,12 @@ def _workload(source: ExperimentSource, entry: WorkloadEntry, place: Place, voca
         return _Workload(spec, {}, any(part.needs_dataset for part in parts))
     source.check_word(place, "workload", entry.name, list(vocabulary.workloads))
     variants = vocabulary.workloads[entry.name]
-    if entry.variant is not None:
-        source.check_word([*place, "variant"], f"{entry.name} variant", entry.variant, variants)
+    engines = source.experiment.engine
+    _check_variant(source, entry, place, variants)
     needs_dataset = vocabulary.needs_dataset(entry.name, entry.options)
     if needs_dataset and not source.experiment.datasets:
         raise source.error_at(place, f"{entry.name} needs a dataset, and 'datasets' is missing")
-    options, engines = dict(entry.options), source.experiment.engine
+    options = dict(entry.options)
     for name, default in vocabulary.path_options.get(entry.name, {}).items():
         text = options.get(name, default)
         if names_store(text) and source.experiment.platform.ours:
@@ -207,7 +207,9 @@ def _workload(source: ExperimentSource, entry: WorkloadEntry, place: Place, voca
         if text and not stands_for_dataset and not names_store(text):
             with source.at(*place, "options"):
                 options[name] = str(source.absolute(text))
-    of_engines = {engine: entry.variant or _usual_variant(entry.name, engine, variants) for engine in engines}
+    of_engines = {
+        engine: entry.variant_on(engine) or _usual_variant(entry.name, engine, variants) for engine in engines
+    }
     spec = WorkloadSpec(
         name=entry.name,
         variant=next(iter(of_engines.values())),
@@ -218,6 +220,17 @@ def _workload(source: ExperimentSource, entry: WorkloadEntry, place: Place, voca
     with source.at(*place, "options"):
         vocabulary.check_workload(spec)
     return _Workload(spec, {name: all_ for name, all_ in entry.hadoop.items() if len(all_) > 1}, needs_dataset)
+
+
+def _check_variant(source: ExperimentSource, entry: WorkloadEntry, place: Place, variants: Sequence[str]) -> None:
+    """Raise BadInputError for a variant that the workload lacks, or for an engine that the experiment does not name."""
+    place = [*place, "variant"]
+    if isinstance(entry.variant, Mapping):
+        for engine, variant in entry.variant.items():
+            source.check_word([*place, engine], "engine of this experiment", engine, source.experiment.engine)
+            source.check_word([*place, engine], f"{entry.name} variant", variant, variants)
+    elif entry.variant is not None:
+        source.check_word(place, f"{entry.name} variant", entry.variant, variants)
 
 
 def _usual_variant(workload: str, engine: str, variants: Sequence[str]) -> str:

@@ -43,17 +43,17 @@ def check_pairs(source: ExperimentSource, trials: Iterable[Trial]) -> None:
         written = variants_on(kind, ENGINES[engine])
         if variant not in written:
             raise source.error_at(
-                _place(source.experiment, spec),
+                _place(source.experiment, spec, engine),
                 f"the variant {variant} of {workload} does not run on the engine {engine}, which runs "
                 f"{' or '.join(written)}; name such a variant or none, or `exclude` this engine for it",
             )
 
 
-def _place(experiment: ExperimentFile, spec: WorkloadSpec) -> Place:
+def _place(experiment: ExperimentFile, spec: WorkloadSpec, engine: str) -> Place:
     """Where an experiment names a variant of a workload."""
     for at, entry in enumerate(experiment.workloads):
         for part, each in enumerate(entry.each):
-            if (each.name, each.variant) == (spec.name, spec.variant):
+            if (each.name, each.variant_on(engine)) == (spec.name, spec.variant):
                 below = ["together", part] if entry.together else []
                 return ["workloads", at, *below, "variant"]
     return ["workloads"]

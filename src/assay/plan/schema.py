@@ -87,7 +87,7 @@ def _name_workloads(whole: Schema, workloads: Mapping[str, Sequence[str]]) -> No
     entry["allOf"] = [
         {
             "if": {"properties": {"name": {"const": name}}},
-            "then": {"properties": {"variant": {"enum": [*variants, None]}}},
+            "then": {"properties": {"variant": {"anyOf": [{"enum": [*variants, None]}, _map_to(variants)]}}},
         }
         for name, variants in workloads.items()
     ]
@@ -95,6 +95,10 @@ def _name_workloads(whole: Schema, workloads: Mapping[str, Sequence[str]]) -> No
         if part.get("type") == "string":
             del part["type"]
             part.update(names)
+
+
+def _map_to(texts: Sequence[str]) -> Schema:
+    return {"type": "object", "additionalProperties": {"enum": list(texts)}}
 
 
 def _parts_of(part: Any) -> Iterator[Schema]:
