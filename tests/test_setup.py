@@ -111,7 +111,7 @@ def test_what_a_service_brings_is_fetched_when_asked_for_and_again_when_it_is_ou
     )
     (source / "prepare").chmod(0o755)
     jobs = checkout.root / "checkout" / "jobs"
-    for folder in ("src", "target", "brain/src", "brain/target"):
+    for folder in ("src/main", "target", "brain/src", "brain/target"):
         (jobs / folder).mkdir(parents=True)
     for file in ("pom.xml", "target/assay-jobs.jar", "brain/pom.xml"):
         (jobs / file).touch()
@@ -127,6 +127,13 @@ def test_what_a_service_brings_is_fetched_when_asked_for_and_again_when_it_is_ou
     (jobs / "brain" / "target" / "made.jar").touch()
     assert checkout("prepare", "brain", HADOOP_HOME="/nowhere") == ""
     (jobs / "brain" / "src" / "Formats.java").touch()
+    assert "preparing Brain" in checkout("prepare", "brain", HADOOP_HOME="/nowhere")
+    (jobs / "src" / "main" / "Jobs.java").touch()
+    assert "Brain" not in checkout("prepare", "brain", HADOOP_HOME="/nowhere")
+    (jobs / "brain" / "pom.xml").write_text("<root>${project.basedir}/../src/main/java</root>")
+    assert "preparing Brain" in checkout("prepare", "brain", HADOOP_HOME="/nowhere")
+    assert checkout("prepare", "brain", HADOOP_HOME="/nowhere") == ""
+    (jobs / "src" / "main" / "Jobs.java").touch()
     assert "preparing Brain" in checkout("prepare", "brain", HADOOP_HOME="/nowhere")
 
 

@@ -213,6 +213,8 @@ def test_a_program_has_the_applications_that_its_client_names(engine_with, tmp_p
     [
         ("true", "mine.jar ended well, but its driver ran no application on YARN"),
         ("echo 'mine: no such file'; exit 3", "mine.jar failed: exit code 3; its last lines:\n  mine: no such file"),
+        ("exit 3", "mine.jar failed: exit code 3; it printed nothing"),
+        ("echo 'mine: halfway'; kill -9 $$", "mine.jar failed: the driver was killed (signal 9)"),
     ],
 )
 def test_a_program_that_fails_or_runs_elsewhere_says_so(engine_with, tmp_path, body, reason):

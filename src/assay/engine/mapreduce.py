@@ -135,6 +135,17 @@ def last_lines(said: Iterable[str], count: int) -> list[str]:
     return [line[:MOST_CHARACTERS] for line in last_said][-count:]
 
 
+def last_said(code: int, said: Iterable[str], count: int) -> str:
+    """Return a program's exit code and the last lines of its output, as the reason why it failed."""
+    lines = last_lines(said, count)
+    return "\n  ".join([f"exit code {code}; {'its last lines:' if lines else 'it printed nothing'}", *lines])
+
+
+def job_called(program: Program, at: int) -> str:
+    """Return the name of a program's job at this place, from 0 on: as the program says, else by its number."""
+    return program.jobs[at] if at < len(program.jobs) else f"{program.name} {at + 1}"
+
+
 SCRATCH = "{scratch}"
 _TEXT_BYTES = 1 << 20
 _JOB = re.compile(r"(?:Running job: job|Submitted application application)_(\d+_\d+)")
@@ -171,7 +182,7 @@ class ClientOutput:
             progress.detail(f"{self._program.name}: job {len(self.ids)}")
         elif done:
             progress.detail(f"{self._program.name}: map {done['map']} %, reduce {done['reduce']} %")
-            self._progressed(_stage_progress(self._name(max(0, before - 1)), done, self._stages))
+            self._progressed(_stage_progress(job_called(self._program, max(0, before - 1)), done, self._stages))
 
     def read_log(self, log: Path) -> None:
         """Read its whole output, the last lines too."""
@@ -183,11 +194,7 @@ class ClientOutput:
         if not self.ids:
             why = "it ran on this machine alone" if self._local else "its client named none; it must log at level INFO"
             raise AssayError(f"{self._program.name} ended well, but no job of it is known on the cluster: {why}")
-        return tuple(JobReference(name=self._name(at), id=job_id) for at, job_id in enumerate(self.ids))
-
-    def _name(self, at: int) -> str:
-        names = self._program.jobs
-        return names[at] if at < len(names) else f"{self._program.name} {at + 1}"
+        return tuple(JobReference(name=job_called(self._program, at), id=job_id) for at, job_id in enumerate(self.ids))
 
     def _keep(self, line: str) -> None:
         match = _JOB.search(line)
@@ -345,8 +352,7 @@ class MapReduce:
         if client.ids and not any(line.startswith("Error: ") for line in said):
             with suppress(AssayError):
                 said += self._history.failure(client.ids[-1])
-        lines = last_lines(said, program.last_lines)
-        return "\n  ".join([f"exit code {code}; {'its last lines:' if lines else 'it printed nothing'}", *lines])
+        return last_said(code, said, program.last_lines)
 
     def _settings(self, job: JobReference) -> Mapping[str, str]:
         return self._history.settings(job)

@@ -21,7 +21,8 @@ from assay.engine.mapreduce import (
     REPORT_SCHEMA,
     SCRATCH,
     find_jar,
-    last_lines,
+    job_called,
+    last_said,
     last_words,
     read_report,
     run_client,
@@ -175,22 +176,14 @@ class Spark:
         submit, environment = self._client(program.properties)
         main = [] if program.main_class is None else ["--class", program.main_class]
         code = run_client([*submit, *main, jar, *arguments], environment, log, self._failure, tell, program.folder)
-        said = log.read_text(errors="replace", encoding="utf-8").splitlines()
         if code != 0:
-            lines = last_lines(said, program.last_lines)
-            several = "\n  ".join([f"exit code {code}; its last lines:", *lines])
-            reason = several if program.last_lines > 1 and lines else self._reason(code, None, log)
-            raise AssayError(f"{program.name} failed: {reason}")
-        for line in said:
+            raise AssayError(f"{program.name} failed: {self._reason(code, None, log, program.last_lines)}")
+        for line in log.read_text(errors="replace", encoding="utf-8").splitlines():
             tell(line)
         if not submitted:
             raise AssayError(f"{program.name} ended well, but its driver ran no application on YARN")
-        further = (f"{program.name} {number}" for number in itertools.count(len(program.jobs) + 1))
         return LaunchReport(
-            jobs=tuple(
-                JobReference(name=job_name, id=job_id)
-                for job_name, job_id in zip(itertools.chain(program.jobs, further), submitted, strict=False)
-            ),
+            jobs=tuple(JobReference(name=job_called(program, at), id=job_id) for at, job_id in enumerate(submitted)),
             result={},
             settings=self._settings(program.properties),
             texts=small_texts(files),
@@ -282,13 +275,15 @@ class Spark:
             return "it was ended, as another job had failed or the run was interrupted"
         return self._cluster_failure()
 
-    def _reason(self, code: int, content: Mapping[str, Any] | None, log: Path) -> str:
-        """Why an application failed: a daemon's death, its driver's, or what the driver says."""
+    def _reason(self, code: int, content: Mapping[str, Any] | None, log: Path, last_lines: int = 1) -> str:
+        """Why an application failed: a daemon's death, its driver's, or what the driver says, in so many lines."""
         if (reason := self._failure()) is not None:
             return reason
         error = (content or {}).get("error")
         if not error and code in {-signal.SIGKILL, _KILLED}:
             return "the driver was killed (signal 9)"
+        if last_lines > 1:
+            return last_said(code, log.read_text(errors="replace", encoding="utf-8").splitlines(), last_lines)
         # A driver that was stopped from elsewhere knows no reason; its log has YARN's.
         return str(error) if error and _STOPPED not in error else last_words(log)
 

@@ -7,6 +7,7 @@ import java.util.Set;
 import org.apache.spark.api.java.JavaPairRDD;
 import org.apache.spark.storage.StorageLevel;
 import org.apache.spark.util.LongAccumulator;
+import org.assay.jobs.driver.UsageException;
 import scala.Tuple2;
 
 /**
@@ -24,7 +25,7 @@ final class Components {
   private Components() {}
 
   static void rdd(Run run) throws UsageException {
-    int most = run.arguments().number(MOST, MOST_BY_DEFAULT, 1);
+    int most = run.number(MOST, MOST_BY_DEFAULT, 1);
     JavaPairRDD<Long, Long> lines =
         GraphText.undirected(run).persist(StorageLevel.MEMORY_AND_DISK());
     JavaPairRDD<Long, Long> edges = lines.filter(line -> !line._1().equals(line._2()));

@@ -8,6 +8,7 @@ import org.apache.spark.graphx.PartitionStrategy;
 import org.apache.spark.graphx.lib.ConnectedComponents;
 import org.apache.spark.graphx.lib.TriangleCount;
 import org.apache.spark.storage.StorageLevel;
+import org.assay.jobs.driver.UsageException;
 import scala.Tuple2;
 import scala.reflect.ClassTag;
 import scala.reflect.ClassTag$;
@@ -20,7 +21,7 @@ final class GraphX {
 
   /** Connected components: each vertex gets the smallest one of its component. */
   static void components(Run run) throws UsageException {
-    int most = run.arguments().number(Components.MOST, Components.MOST_BY_DEFAULT, 1);
+    int most = run.number(Components.MOST, Components.MOST_BY_DEFAULT, 1);
     JavaRDD<Tuple2<Object, Object>> components =
         ConnectedComponents.run(graph(run), most, NUMBER, NUMBER).vertices().toJavaRDD();
     Components.write(

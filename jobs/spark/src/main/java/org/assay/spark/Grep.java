@@ -14,6 +14,7 @@ import java.util.stream.Stream;
 import org.apache.spark.api.java.JavaPairRDD;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
+import org.assay.jobs.driver.UsageException;
 import scala.Tuple2;
 
 /**
@@ -31,7 +32,7 @@ final class Grep {
 
   static void rdd(Run run) throws UsageException {
     Pattern pattern = pattern(run);
-    int group = run.arguments().number(GROUP, 0, 0);
+    int group = run.number(GROUP, 0, 0);
     JavaPairRDD<Long, String> counts =
         run.lines()
             .flatMap(line -> matches(pattern.matcher(line), group).iterator())
@@ -44,7 +45,7 @@ final class Grep {
 
   static void dataFrame(Run run) throws UsageException {
     String pattern = pattern(run).pattern();
-    int group = run.arguments().number(GROUP, 0, 0);
+    int group = run.number(GROUP, 0, 0);
     Dataset<Row> matches =
         run.frame()
             .select(
@@ -58,7 +59,7 @@ final class Grep {
   }
 
   private static Pattern pattern(Run run) throws UsageException {
-    String given = run.arguments().text(PATTERN, "");
+    String given = run.arguments().get(PATTERN, "");
     if (given.isEmpty()) {
       throw new UsageException("option --pattern is missing; give a regular expression");
     }

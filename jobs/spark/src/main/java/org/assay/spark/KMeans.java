@@ -2,15 +2,24 @@ package org.assay.spark;
 
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
+import java.util.stream.IntStream;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.Path;
 import org.apache.spark.api.java.JavaRDD;
-import org.apache.spark.broadcast.Broadcast;
 import org.apache.spark.storage.StorageLevel;
+import org.assay.jobs.driver.InputColumns;
+import org.assay.jobs.driver.UsageException;
+import org.assay.jobs.graph.MalformedLineException;
+import org.assay.jobs.kmeans.Centres;
+import org.assay.jobs.kmeans.PointScanner;
+import org.assay.jobs.kmeans.PointSum;
 import scala.Tuple2;
 
 /**
@@ -31,47 +40,42 @@ final class KMeans {
   private static final String NUMBERED = "numbered";
 
   /** The names of its options. */
-  static final Set<String> OPTIONS = Set.of(CENTRES, NUMBERED, ITERATIONS, ATTRIBUTES, ASSIGN);
+  static final Set<String> OPTIONS = Set.of(CENTRES, ITERATIONS, ATTRIBUTES);
 
-  /** Tells formats of tables how many columns of each line are read. */
-  private static final String INPUT_COLUMNS = "assay.input.columns";
-
-  /**
-   * A centre moves when a coordinate changes by more than this share of the mean magnitude of its
-   * points' coordinate: far above what roundings change, far below what one point changes.
-   */
-  private static final double STILL = 1e-12;
+  static final Set<String> FLAGS = Set.of(NUMBERED, ASSIGN);
 
   private KMeans() {}
 
   static void rdd(Run run) throws IOException, UsageException {
-    String given = run.arguments().text(CENTRES, "");
+    String given = run.arguments().get(CENTRES, "");
     if (given.isEmpty()) {
       throw new UsageException("option --centres is missing; give a file with centres");
     }
-    double[][] centres = Points.centres(run.hadoop(), given);
-    int most = run.arguments().number(ITERATIONS, 100, 1);
-    int attributes = run.arguments().number(ATTRIBUTES, 0, 0);
+    Centres start = Centres.readGiven(run.hadoop(), new Path(given), true);
+    double[][] centres =
+        IntStream.range(0, start.size()).mapToObj(start::get).toArray(double[][]::new);
+    int most = run.number(ITERATIONS, 100, 1);
+    int attributes = run.number(ATTRIBUTES, 0, 0);
     JavaRDD<double[]> points = points(run, attributes).persist(StorageLevel.MEMORY_AND_DISK());
     long[] sizes = new long[centres.length];
     int still = 0;
     int iteration = 0;
     while (still < centres.length && iteration < most) {
       iteration++;
-      Map<Integer, PointSum> sums = sums(run, points, centres);
+      Map<Integer, PointSum> sums = sums(points, new Centres(centres));
       still = centres.length;
       for (int i = 0; i < centres.length; i++) {
         PointSum sum = sums.get(i);
         sizes[i] = sum == null ? 0 : sum.count();
-        still -= sum != null && moves(centres[i], sum) ? 1 : 0;
-        centres[i] = sum == null ? centres[i] : mean(sum, centres[i].length);
+        still -= sum != null && sum.moves(centres[i]) ? 1 : 0;
+        centres[i] = sum == null ? centres[i] : sum.mean();
       }
     }
     List<String> lines = new ArrayList<>();
     long count = 0;
     long empty = 0;
     for (int i = 0; i < centres.length; i++) {
-      lines.add(Points.line(i, sizes[i], centres[i]));
+      lines.add(Centres.line(i, sizes[i], centres[i]));
       count += sizes[i];
       empty += sizes[i] == 0 ? 1 : 0;
     }
@@ -81,39 +85,42 @@ final class KMeans {
     run.result("converged", still);
     run.result("empty", empty);
     if (run.arguments().has(ASSIGN)) {
-      assign(run, centres, attributes);
+      assign(run, new Centres(centres), attributes);
     }
   }
 
   private static JavaRDD<double[]> points(Run run, int attributes) {
     Configuration conf = new Configuration(run.hadoop());
     if (attributes > 0) {
-      conf.setInt(INPUT_COLUMNS, attributes);
+      InputColumns.use(conf, attributes);
     }
-    return run.lines(conf)
-        .map(line -> Points.read(line, attributes))
+    PointScanner scanner = new PointScanner(attributes);
+    return run.texts(conf)
+        .map(
+            line -> {
+              int dimensions = scanner.read(line);
+              return Arrays.copyOf(scanner.coordinates(), dimensions);
+            })
         .filter(point -> point.length > 0);
   }
 
   /** The sums of the points that are nearest to each centre, by its index. */
-  private static Map<Integer, PointSum> sums(
-      Run run, JavaRDD<double[]> points, double[][] centres) {
-    Broadcast<double[][]> shared = run.context().broadcast(centres);
-    Map<Integer, PointSum> sums =
-        points
-            .mapPartitionsToPair(partition -> partitionSums(partition, shared.value()))
-            .reduceByKey(PointSum::plus)
-            .collectAsMap();
-    shared.destroy();
-    return sums;
+  private static Map<Integer, PointSum> sums(JavaRDD<double[]> points, Centres centres) {
+    return points
+        .mapPartitionsToPair(partition -> partitionSums(partition, centres))
+        .reduceByKey(KMeans::added)
+        .collectAsMap();
   }
 
   private static Iterator<Tuple2<Integer, PointSum>> partitionSums(
-      Iterator<double[]> points, double[][] centres) {
+      Iterator<double[]> points, Centres centres) throws MalformedLineException {
     Map<Integer, PointSum> sums = new HashMap<>();
+    PointSum point = new PointSum();
     while (points.hasNext()) {
-      double[] point = points.next();
-      sums.computeIfAbsent(Points.nearest(point, centres), index -> new PointSum(point.length))
+      double[] coordinates = points.next();
+      point.setPoint(coordinates, coordinates.length);
+      sums.computeIfAbsent(
+              centres.nearest(coordinates, coordinates.length), index -> new PointSum())
           .add(point);
     }
     return sums.entrySet().stream()
@@ -121,30 +128,24 @@ final class KMeans {
         .iterator();
   }
 
-  private static boolean moves(double[] centre, PointSum sum) {
-    boolean moves = false;
-    for (int i = 0; i < centre.length; i++) {
-      moves |= Math.abs(sum.mean(i) - centre[i]) > STILL * sum.meanMagnitude(i);
-    }
-    return moves;
-  }
-
-  private static double[] mean(PointSum sum, int dimensions) {
-    double[] mean = new double[dimensions];
-    for (int i = 0; i < dimensions; i++) {
-      mean[i] = sum.mean(i);
-    }
-    return mean;
+  private static PointSum added(PointSum sum, PointSum other) {
+    sum.add(other);
+    return sum;
   }
 
   /** Writes each point's line after the index of its nearest centre and a tab. */
-  private static void assign(Run run, double[][] centres, int attributes) {
-    Broadcast<double[][]> shared = run.context().broadcast(centres);
+  private static void assign(Run run, Centres centres, int attributes) {
+    PointScanner scanner = new PointScanner(attributes);
     JavaRDD<String> assigned =
-        run.lines()
-            .map(line -> new Tuple2<>(line, Points.read(line, attributes)))
-            .filter(line -> line._2().length > 0)
-            .map(line -> Points.nearest(line._2(), shared.value()) + "\t" + line._1());
+        run.texts(run.hadoop())
+            .map(
+                line -> {
+                  int dimensions = scanner.read(line);
+                  return dimensions == 0
+                      ? null
+                      : centres.nearest(scanner.coordinates(), dimensions) + "\t" + line;
+                })
+            .filter(Objects::nonNull);
     run.result("assigned", run.write(assigned, run.output() + "/clusters"));
   }
 }

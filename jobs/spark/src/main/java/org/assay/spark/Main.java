@@ -1,19 +1,24 @@
 package org.assay.spark;
 
 import java.io.IOException;
-import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
-import org.apache.hadoop.conf.Configuration;
-import org.apache.hadoop.fs.FileStatus;
-import org.apache.hadoop.fs.FileSystem;
+import java.util.TreeMap;
+import java.util.stream.Stream;
+import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.mapreduce.MRJobConfig;
 import org.apache.hadoop.mapreduce.util.ConfigUtil;
 import org.apache.spark.SparkConf;
 import org.apache.spark.sql.SparkSession;
+import org.assay.jobs.driver.Arguments;
+import org.assay.jobs.driver.InputOutput;
+import org.assay.jobs.driver.RunReport;
+import org.assay.jobs.driver.UsageException;
+import org.assay.jobs.graph.MalformedLineException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -59,7 +64,8 @@ public final class Main {
           new Command("terasort-rdd", "TeraGen's records in a total order", NONE, TeraSort::rdd),
           new Command(
               "page-rank-rdd", "the ranks of a directed graph", PageRank.OPTIONS, PageRank::rdd),
-          new Command("k-means-rdd", "points around centres", KMeans.OPTIONS, KMeans::rdd),
+          new Command(
+              "k-means-rdd", "points around centres", KMeans.OPTIONS, KMeans.FLAGS, KMeans::rdd),
           new Command(
               "components-rdd",
               "connected components by large-star and small-star",
@@ -98,7 +104,7 @@ public final class Main {
     }
     for (Command command : COMMANDS) {
       if (command.name().equals(args[0])) {
-        return run(conf, command, given.subList(1, given.size()));
+        return run(conf, command, new ArrayList<>(given.subList(1, given.size())));
       }
     }
     System.err.println("assay: unknown command " + args[0] + "; --help lists the commands");
@@ -108,10 +114,10 @@ public final class Main {
   private static int run(SparkConf conf, Command command, List<String> given) {
     RunReport report = null;
     try {
-      Arguments arguments = new Arguments(given, command.options());
-      Path file = arguments.report();
-      report = new RunReport(command.name(), arguments, file);
-      configure(conf, command, arguments.properties());
+      configure(conf, command, takeProperties(given));
+      Arguments arguments =
+          Arguments.parse(given.toArray(new String[0]), command.options(), command.flags());
+      report = new RunReport(command.name(), command.variant(), arguments, arguments.report());
       try (SparkSession spark = SparkSession.builder().config(conf).getOrCreate()) {
         run(new Run(spark, arguments, report), command, report);
       }
@@ -127,6 +133,25 @@ public final class Main {
           ? fail(command, report, FAILED, firstLine(e))
           : fail(command, report, BAD_USAGE, badLine);
     }
+  }
+
+  /** Takes the properties, {@code -Dname=value} or apart, out of a command line. */
+  private static Map<String, String> takeProperties(List<String> line) {
+    Map<String, String> properties = new TreeMap<>();
+    int at = 0;
+    while (at < line.size()) {
+      if (!line.get(at).startsWith("-D")) {
+        at++;
+        continue;
+      }
+      String given = line.remove(at).substring(2);
+      given = given.isEmpty() && at < line.size() ? line.remove(at) : given;
+      int equals = given.indexOf('=');
+      properties.put(
+          equals < 0 ? given : given.substring(0, equals),
+          equals < 0 ? "true" : given.substring(equals + 1));
+    }
+    return properties;
   }
 
   private static void configure(SparkConf conf, Command command, Map<String, String> properties) {
@@ -145,10 +170,11 @@ public final class Main {
 
   private static void run(Run run, Command command, RunReport report)
       throws IOException, UsageException {
-    requireInput(run.hadoop(), run.input());
-    requireAbsent(run.hadoop(), run.output());
+    InputOutput.requireInput(run.hadoop(), new Path(run.input()));
+    InputOutput.requireAbsent(run.hadoop(), new Path(run.output()), "output");
     SparkConf conf = run.context().getConf();
-    report.started(command.name(), conf.getAppId(), Settings.effective(conf, run.hadoop()));
+    report.settings(Settings.effective(conf, run.hadoop()));
+    report.started(command.name(), conf.getAppId(), System.currentTimeMillis());
     run.context().sc().addSparkListener(new Progress());
     Progress.say("job " + command.name() + " " + conf.getAppId() + " started");
     boolean whole = false;
@@ -156,6 +182,7 @@ public final class Main {
       command.run(run);
       whole = true;
     } finally {
+      report.finished(System.currentTimeMillis(), whole, null);
       if (!whole) {
         run.deleteOutput();
       }
@@ -163,38 +190,9 @@ public final class Main {
     Progress.say("job " + command.name() + " " + conf.getAppId() + " finished");
   }
 
-  private static void requireInput(Configuration conf, String input)
-      throws UsageException, IOException {
-    org.apache.hadoop.fs.Path path = new org.apache.hadoop.fs.Path(input);
-    FileSystem files = path.getFileSystem(conf);
-    FileStatus[] matches = files.globStatus(path);
-    if (matches == null || matches.length == 0) {
-      throw new UsageException("input " + input + " does not exist; give a file or a directory");
-    }
-    long bytes = 0;
-    for (FileStatus match : matches) {
-      for (FileStatus file : files.listStatus(match.getPath())) {
-        bytes += file.getLen();
-      }
-    }
-    if (bytes == 0) {
-      throw new UsageException(
-          "input " + input + " is empty; give a file, or a directory of files");
-    }
-  }
-
-  private static void requireAbsent(Configuration conf, String output)
-      throws UsageException, IOException {
-    org.apache.hadoop.fs.Path path = new org.apache.hadoop.fs.Path(output);
-    if (path.getFileSystem(conf).exists(path)) {
-      throw new UsageException(
-          "output " + output + " already exists; delete it or give another output path");
-    }
-  }
-
   /** What a task said of a line that it refused; null if this is about something else. */
   private static String badLine(Throwable failure) {
-    String mark = BadLineException.class.getName() + ": ";
+    String mark = MalformedLineException.class.getName() + ": ";
     for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
       String said = String.valueOf(cause);
       int at = said.indexOf(mark);
@@ -230,7 +228,9 @@ public final class Main {
             + " <output> [options]\n\nCommands:\n");
     for (Command command : COMMANDS) {
       usage.append(String.format(Locale.ROOT, "  %-24s %s", command.name(), command.summary()));
-      command.options().stream().sorted().forEach(name -> usage.append(" [--" + name + "]"));
+      Stream.concat(command.options().stream(), command.flags().stream())
+          .sorted()
+          .forEach(name -> usage.append(" [--" + name + "]"));
       usage.append('\n');
     }
     return usage

@@ -9,6 +9,7 @@ import java.util.Set;
 import java.util.stream.StreamSupport;
 import org.apache.spark.api.java.JavaPairRDD;
 import org.apache.spark.storage.StorageLevel;
+import org.assay.jobs.driver.UsageException;
 import scala.Tuple2;
 
 /**
@@ -32,7 +33,7 @@ final class PageRank {
   static void rdd(Run run) throws UsageException {
     double damping = run.arguments().share(DAMPING, 0.85, 1);
     double tolerance = run.arguments().share(TOLERANCE, 1e-7, 2);
-    int most = run.arguments().number(ITERATIONS, 50, 1);
+    int most = run.number(ITERATIONS, 50, 1);
     JavaPairRDD<Long, long[]> links =
         GraphText.directed(run)
             .flatMapToPair(PageRank::ends)

@@ -19,6 +19,9 @@ import org.apache.spark.sql.Encoders;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.SparkSession;
 import org.apache.spark.util.LongAccumulator;
+import org.assay.jobs.driver.Arguments;
+import org.assay.jobs.driver.RunReport;
+import org.assay.jobs.driver.UsageException;
 import scala.Tuple2;
 
 /**
@@ -58,6 +61,13 @@ final class Run {
     return arguments;
   }
 
+  /**
+   * The value of an option that is a whole number; what is too large for it becomes its largest.
+   */
+  int number(String name, int byDefault, int least) throws UsageException {
+    return (int) Math.min(Integer.MAX_VALUE, arguments.number(name, byDefault, least));
+  }
+
   String input() {
     return arguments.input();
   }
@@ -81,15 +91,14 @@ final class Run {
 
   /** The lines of the input; bytes that aren't UTF-8 become U+FFFD. */
   JavaRDD<String> lines() {
-    return lines(hadoop());
+    return texts(hadoop()).map(Text::toString);
   }
 
-  /** The lines of the input, read with these settings of Hadoop. */
-  JavaRDD<String> lines(Configuration conf) {
+  /** The lines of the input, read with these settings of Hadoop: an object that changes. */
+  JavaRDD<Text> texts(Configuration conf) {
     return context
         .newAPIHadoopFile(input(), inputFormat(), LongWritable.class, Text.class, conf)
-        .values()
-        .map(Text::toString);
+        .values();
   }
 
   /** The lines of the input as a data frame with the column {@code value}. */

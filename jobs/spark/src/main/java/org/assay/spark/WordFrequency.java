@@ -10,28 +10,14 @@ import org.apache.spark.api.java.JavaPairRDD;
 import org.apache.spark.sql.api.java.UDF1;
 import org.apache.spark.sql.expressions.UserDefinedFunction;
 import org.apache.spark.sql.types.DataTypes;
+import org.assay.jobs.wordfrequency.WordScanner;
 import scala.Tuple2;
 
 /**
- * How often each word of natural text occurs, in lower case and without special characters.
- *
- * <p>A line is cut at white space: characters with Unicode's property White_Space, and U+001C to
- * U+001F. Within each piece letters (categories L), marks (M) and decimal digits (Nd) are kept, in
- * lower case character by character (Unicode's simple mapping); all others are removed. Pieces of
- * which nothing is left are no words. Source: the storage subsystem study, word frequency counter.
+ * How often each word of natural text occurs, in lower case and without special characters, as
+ * {@link WordScanner} tells them. Source: the storage subsystem study, word frequency counter.
  */
 final class WordFrequency {
-  private static final int KEPT =
-      (1 << Character.UPPERCASE_LETTER)
-          | (1 << Character.LOWERCASE_LETTER)
-          | (1 << Character.TITLECASE_LETTER)
-          | (1 << Character.MODIFIER_LETTER)
-          | (1 << Character.OTHER_LETTER)
-          | (1 << Character.NON_SPACING_MARK)
-          | (1 << Character.ENCLOSING_MARK)
-          | (1 << Character.COMBINING_SPACING_MARK)
-          | (1 << Character.DECIMAL_DIGIT_NUMBER);
-
   private WordFrequency() {}
 
   static void rdd(Run run) {
@@ -60,20 +46,15 @@ final class WordFrequency {
     for (int at = 0; at < line.length(); ) {
       int character = line.codePointAt(at);
       at += Character.charCount(character);
-      if (isSpace(character)) {
+      int kept = WordScanner.classify(character);
+      if (kept == WordScanner.SPACE) {
         end(word, words);
-      } else if (((KEPT >> Character.getType(character)) & 1) != 0) {
-        word.appendCodePoint(Character.toLowerCase(character));
+      } else if (kept != WordScanner.SPECIAL) {
+        word.appendCodePoint(kept);
       }
     }
     end(word, words);
     return words;
-  }
-
-  private static boolean isSpace(int character) {
-    return Character.isWhitespace(character)
-        || Character.isSpaceChar(character)
-        || character == 0x85;
   }
 
   private static void end(StringBuilder word, List<String> words) {

@@ -1,5 +1,7 @@
 package org.assay.jobs.driver;
 
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
@@ -114,6 +116,46 @@ public final class Arguments {
     }
     throw new UsageException(
         "option --" + name + " must be a whole number of at least " + least + ", got " + value);
+  }
+
+  /**
+   * The value of an option that is a number.
+   *
+   * @throws UsageException if it isn't above 0 and below {@code below}
+   */
+  public double share(String name, double defaultValue, double below) throws UsageException {
+    String value = options.getOrDefault(name, Double.toString(defaultValue));
+    try {
+      double number = Double.parseDouble(value);
+      if (number > 0 && number < below) {
+        return number;
+      }
+    } catch (NumberFormatException e) {
+      // Said below, together with numbers that are out of range.
+    }
+    throw new UsageException(
+        "option --" + name + " must be a number above 0 and below " + below + ", got " + value);
+  }
+
+  /**
+   * The local file for the report; null without one.
+   *
+   * @throws UsageException if it can't be written
+   */
+  public Path report() throws UsageException {
+    String given = options.get(REPORT);
+    if (given == null) {
+      return null;
+    }
+    Path file = Path.of(given).toAbsolutePath();
+    if (file.getParent() == null
+        || !Files.isDirectory(file.getParent())
+        || !Files.isWritable(file.getParent())
+        || Files.isDirectory(file)) {
+      throw new UsageException(
+          "report " + given + " cannot be written; give a file in a local directory that exists");
+    }
+    return file;
   }
 
   /**

@@ -7,14 +7,15 @@ import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 
 /** The checks of a workload's paths that are made before any job starts. */
-final class InputOutput {
+public final class InputOutput {
   /** What a Hadoop file system says that shows tables of lines as files. */
   static final String LINES_ONLY = "assay.lines-only";
 
   private InputOutput() {}
 
   /** Refuses an input that isn't there, or holds no byte. */
-  static void requireInput(Configuration conf, Path input) throws UsageException, IOException {
+  public static void requireInput(Configuration conf, Path input)
+      throws UsageException, IOException {
     FileStatus[] matches = input.getFileSystem(conf).globStatus(input);
     if (matches == null || matches.length == 0) {
       throw new UsageException("input " + input + " does not exist; give a file or a directory");
@@ -24,8 +25,7 @@ final class InputOutput {
         return;
       }
     }
-    throw new UsageException(
-        "input " + input + " is empty; give a file, or a directory of files, with edges");
+    throw new UsageException("input " + input + " is empty; give a file, or a directory of files");
   }
 
   private static boolean holdsBytes(Configuration conf, FileStatus status) throws IOException {
@@ -54,7 +54,7 @@ final class InputOutput {
   }
 
   /** Refuses a directory that is already there: nothing is ever overwritten. */
-  static void requireAbsent(Configuration conf, Path path, String role)
+  public static void requireAbsent(Configuration conf, Path path, String role)
       throws UsageException, IOException {
     FileSystem files = path.getFileSystem(conf);
     if (files.exists(path)) {

@@ -27,7 +27,7 @@ public final class RunReport {
   private final ObjectNode result = JSON.createObjectNode();
 
   /** A report that goes to {@code file}, or nowhere if that is null. */
-  RunReport(String workload, String variant, Arguments arguments, Path file) {
+  public RunReport(String workload, String variant, Arguments arguments, Path file) {
     this.file = file;
     root.put("schema", 1);
     root.put("workload", workload);
@@ -43,12 +43,12 @@ public final class RunReport {
   }
 
   /** Sets the effective Hadoop properties. */
-  void settings(Map<String, String> settings) {
+  public void settings(Map<String, String> settings) {
     settings.forEach(root.putObject("settings")::put);
   }
 
   /** Adds a job that was submitted. */
-  void started(String name, String id, long startedMs) throws IOException {
+  public void started(String name, String id, long startedMs) throws IOException {
     ObjectNode job = jobs.addObject();
     job.put("name", name);
     job.put("id", id);
@@ -59,8 +59,8 @@ public final class RunReport {
     write();
   }
 
-  /** Completes the job that was added last; {@code counters} may be null if they are lost. */
-  void finished(long finishedMs, boolean succeeded, Counters counters) throws IOException {
+  /** Completes the job that was added last; {@code counters} is null if there are none. */
+  public void finished(long finishedMs, boolean succeeded, Counters counters) throws IOException {
     ObjectNode job = (ObjectNode) jobs.get(jobs.size() - 1);
     job.put("finished_ms", finishedMs);
     job.put("succeeded", succeeded);
@@ -87,14 +87,14 @@ public final class RunReport {
   }
 
   /** Ends the report of a run whose output is whole. */
-  void succeed() throws IOException {
+  public void succeed() throws IOException {
     root.put("succeeded", true);
     root.set("result", result);
     write();
   }
 
   /** Ends the report of a run that has no output. */
-  void fail(String error) throws IOException {
+  public void fail(String error) throws IOException {
     root.put("succeeded", false);
     root.put("error", error);
     write();

@@ -1,7 +1,6 @@
 package org.assay.jobs.driver;
 
 import java.io.IOException;
-import java.nio.file.Files;
 import java.util.Collections;
 import java.util.Map;
 import java.util.Set;
@@ -86,7 +85,7 @@ public abstract class Workload extends Configured implements Tool {
     Arguments arguments = null;
     try {
       arguments = Arguments.parse(args, valuedOptions(), flagOptions());
-      report = new RunReport(name(), variant(), arguments, reportFile(arguments));
+      report = new RunReport(name(), variant(), arguments, arguments.report());
       prepareAndRun(arguments, report);
       report.succeed();
       return OK;
@@ -163,22 +162,6 @@ public abstract class Workload extends Configured implements Tool {
       throw new UsageException(
           "property " + MRJobConfig.NUM_REDUCES + " must be at least 1, got " + reducers);
     }
-  }
-
-  private static java.nio.file.Path reportFile(Arguments arguments) throws UsageException {
-    String given = arguments.get(Arguments.REPORT, null);
-    if (given == null) {
-      return null;
-    }
-    java.nio.file.Path file = java.nio.file.Path.of(given).toAbsolutePath();
-    if (file.getParent() == null
-        || !Files.isDirectory(file.getParent())
-        || !Files.isWritable(file.getParent())
-        || Files.isDirectory(file)) {
-      throw new UsageException(
-          "report " + given + " cannot be written; give a file in a local directory that exists");
-    }
-    return file;
   }
 
   private int fail(RunReport report, int exitCode, String error) {

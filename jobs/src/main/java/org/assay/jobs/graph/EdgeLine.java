@@ -1,5 +1,6 @@
 package org.assay.jobs.graph;
 
+import java.io.Serializable;
 import org.apache.hadoop.io.Text;
 
 /**
@@ -9,7 +10,7 @@ import org.apache.hadoop.io.Text;
  * <p>Any other line is refused: an edge that is listed with the larger vertex first would give a
  * wrong result silently.
  */
-public final class EdgeLine {
+public final class EdgeLine implements Serializable {
   private final IdScanner scanner = new IdScanner("\t ");
   private long smaller;
   private long larger;

@@ -1,5 +1,6 @@
 package org.assay.jobs.graph;
 
+import java.io.Serializable;
 import java.nio.charset.StandardCharsets;
 import org.apache.hadoop.io.Text;
 
@@ -7,7 +8,7 @@ import org.apache.hadoop.io.Text;
  * Reads vertex numbers from the bytes of a line, without making a string of them. Numbers are
  * decimal, from 0 to 2^63-1, and stand apart by one or more separators.
  */
-public final class IdScanner {
+public final class IdScanner implements Serializable {
   private static final long LARGEST_TENTH = Long.MAX_VALUE / 10;
 
   private final boolean[] separators = new boolean[256];

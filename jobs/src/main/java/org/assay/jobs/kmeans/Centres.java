@@ -4,6 +4,7 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.OutputStream;
+import java.io.Serializable;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -17,11 +18,11 @@ import org.assay.jobs.graph.LineForm;
 import org.assay.jobs.graph.MalformedLineException;
 
 /**
- * The k centres, as the tasks of a job read them from the store.
+ * The k centres, as the tasks of a job read them from the store. They serve one thread at a time.
  *
  * <p>Their directory has a line {@code index<TAB>points<TAB>x1,x2,...} per centre, in any order.
  */
-final class Centres {
+public final class Centres implements Serializable {
   /** Squared distances that differ by less than this share are a tie. */
   static final double TIE = 1e-12;
 
@@ -30,7 +31,8 @@ final class Centres {
   private final double[][] centres;
   private final double[] squares;
 
-  private Centres(double[][] centres) {
+  /** Centres by their indices, with equally many coordinates. */
+  public Centres(double[][] centres) {
     this.centres = centres;
     this.squares = new double[centres.length];
   }
@@ -77,7 +79,7 @@ final class Centres {
    * @param numbered whether the lines have their indices, as above; else there is one point per
    *     line, and its index is the line's place, in the order of the files' names
    */
-  static Centres readGiven(Configuration conf, Path file, boolean numbered)
+  public static Centres readGiven(Configuration conf, Path file, boolean numbered)
       throws IOException, UsageException {
     if (!file.getFileSystem(conf).exists(file)) {
       throw new UsageException(
@@ -135,7 +137,7 @@ final class Centres {
   }
 
   /** The line of a centre; reading it gives the same doubles. */
-  static String line(int index, long points, double[] centre) {
+  public static String line(int index, long points, double[] centre) {
     StringBuilder line = new StringBuilder();
     line.append(index).append('\t').append(points);
     for (int i = 0; i < centre.length; i++) {
@@ -144,7 +146,7 @@ final class Centres {
     return line.toString();
   }
 
-  int size() {
+  public int size() {
     return centres.length;
   }
 
@@ -152,7 +154,7 @@ final class Centres {
     return centres[0].length;
   }
 
-  double[] get(int index) {
+  public double[] get(int index) {
     return centres[index];
   }
 
@@ -163,7 +165,7 @@ final class Centres {
    * @throws MalformedLineException if the point has another number of coordinates, or is so far
    *     from all centres that no squared distance is a finite double
    */
-  int nearest(double[] point, int pointDimensions) throws MalformedLineException {
+  public int nearest(double[] point, int pointDimensions) throws MalformedLineException {
     if (pointDimensions != dimensions()) {
       throw new MalformedLineException(
           "a point has "

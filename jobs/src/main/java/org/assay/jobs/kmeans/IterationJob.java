@@ -21,12 +21,6 @@ import org.apache.hadoop.mapreduce.lib.output.FileOutputFormat;
  * lets several reducers have a part of the centres each.
  */
 final class IterationJob {
-  /**
-   * A centre moves when a coordinate changes by more than this share of the mean magnitude of its
-   * points' coordinate: far above what roundings change, far below what one point changes.
-   */
-  static final double STILL = 1e-12;
-
   private IterationJob() {}
 
   static void configure(Job job, boolean tuned, Path input, Path centres, Path output)
@@ -126,15 +120,8 @@ final class IterationJob {
       for (PointSum point : points) {
         sum.add(point);
       }
-      double[] before = centres.get(index.get());
-      double[] after = new double[before.length];
-      boolean moved = false;
-      for (int i = 0; i < after.length; i++) {
-        after[i] = sum.mean(i);
-        moved |= Math.abs(after[i] - before[i]) > STILL * sum.meanMagnitude(i);
-      }
-      converged += moved ? 0 : 1;
-      write(index.get(), sum.count(), after, context);
+      converged += sum.moves(centres.get(index.get())) ? 0 : 1;
+      write(index.get(), sum.count(), sum.mean(), context);
     }
 
     private void write(int index, long points, double[] centre, Context context)

@@ -1,5 +1,6 @@
 package org.assay.jobs.kmeans;
 
+import java.io.Serializable;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import org.apache.hadoop.conf.Configuration;
@@ -11,7 +12,7 @@ import org.assay.jobs.graph.MalformedLineException;
  * fraction and an exponent where wanted, and stand apart by commas, tabs or spaces. Each becomes
  * the double that is nearest to it.
  */
-final class PointScanner {
+public final class PointScanner implements Serializable {
   static final int MOST_DIMENSIONS = 1 << 16;
 
   private static final String ATTRIBUTES = "assay.k-means.attributes";
@@ -42,7 +43,7 @@ final class PointScanner {
    *
    * @param wanted how many of them; 0 for all
    */
-  PointScanner(int wanted) {
+  public PointScanner(int wanted) {
     this.wanted = wanted;
   }
 
@@ -62,7 +63,7 @@ final class PointScanner {
    * @return the number of coordinates, 0 for a blank line
    * @throws MalformedLineException if a coordinate isn't a finite number
    */
-  int read(Text line) throws MalformedLineException {
+  public int read(Text line) throws MalformedLineException {
     bytes = line.getBytes();
     end = line.getLength();
     position = 0;
@@ -76,7 +77,7 @@ final class PointScanner {
   /**
    * The coordinates of the line; those after the number that {@link #read} told are of no meaning.
    */
-  double[] coordinates() {
+  public double[] coordinates() {
     return coordinates;
   }
 
@@ -151,7 +152,9 @@ final class PointScanner {
     }
     if (Double.isNaN(value) || Double.isInfinite(value)) {
       throw new MalformedLineException(
-          MalformedLineException.quote(field) + " is not a finite decimal number");
+          MalformedLineException.quote(field)
+              + " is not a finite decimal number, in "
+              + MalformedLineException.quote(new String(bytes, 0, end, StandardCharsets.UTF_8)));
     }
     return value;
   }

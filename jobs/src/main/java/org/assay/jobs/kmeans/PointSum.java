@@ -3,6 +3,7 @@ package org.assay.jobs.kmeans;
 import java.io.DataInput;
 import java.io.DataOutput;
 import java.io.IOException;
+import java.io.Serializable;
 import java.util.Arrays;
 import org.apache.hadoop.io.Writable;
 import org.apache.hadoop.io.WritableUtils;
@@ -18,7 +19,13 @@ import org.assay.jobs.sums.CompensatedSum;
  * <p>Serialized as the number of points and of coordinates, one byte each while they are small, and
  * 8 bytes per coordinate of a point, 24 per coordinate of a sum.
  */
-final class PointSum implements Writable {
+public final class PointSum implements Writable, Serializable {
+  /**
+   * A centre moves when a coordinate changes by more than this share of the mean magnitude of its
+   * points' coordinate: far above what roundings change, far below what one point changes.
+   */
+  private static final double STILL = 1e-12;
+
   private long count;
   private int dimensions;
   private double[] sums = new double[0];
@@ -26,7 +33,7 @@ final class PointSum implements Writable {
   private double[] magnitudes = new double[0];
 
   /** Becomes one point. */
-  void setPoint(double[] coordinates, int newDimensions) {
+  public void setPoint(double[] coordinates, int newDimensions) {
     start(newDimensions);
     count = 1;
     for (int i = 0; i < dimensions; i++) {
@@ -41,7 +48,7 @@ final class PointSum implements Writable {
   }
 
   /** Adds a point or a sum, with as many coordinates as those before. */
-  void add(PointSum other) {
+  public void add(PointSum other) {
     if (count == 0) {
       start(other.dimensions);
     } else if (other.dimensions != dimensions) {
@@ -60,7 +67,7 @@ final class PointSum implements Writable {
   }
 
   /** How many points were added. */
-  long count() {
+  public long count() {
     return count;
   }
 
@@ -72,6 +79,25 @@ final class PointSum implements Writable {
   /** The mean of the magnitudes of a coordinate; there must be a point. */
   double meanMagnitude(int coordinate) {
     return magnitudes[coordinate] / count;
+  }
+
+  /** The mean of the points, which is where their centre goes; there must be a point. */
+  public double[] mean() {
+    double[] mean = new double[dimensions];
+    for (int i = 0; i < dimensions; i++) {
+      mean[i] = mean(i);
+    }
+    return mean;
+  }
+
+  /** Whether the mean is elsewhere than a centre; there must be a point. */
+  public boolean moves(double[] centre) {
+    for (int i = 0; i < dimensions; i++) {
+      if (Math.abs(mean(i) - centre[i]) > STILL * meanMagnitude(i)) {
+        return true;
+      }
+    }
+    return false;
   }
 
   private void start(int newDimensions) {

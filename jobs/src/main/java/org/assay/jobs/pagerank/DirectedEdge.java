@@ -1,5 +1,6 @@
 package org.assay.jobs.pagerank;
 
+import java.io.Serializable;
 import org.apache.hadoop.io.Text;
 import org.assay.jobs.graph.IdScanner;
 import org.assay.jobs.graph.MalformedLineException;
@@ -8,7 +9,7 @@ import org.assay.jobs.graph.MalformedLineException;
  * Reads a line of a directed graph: {@code source<TAB>target}, or a vertex alone that may have no
  * edge at all.
  */
-final class DirectedEdge {
+public final class DirectedEdge implements Serializable {
   private final IdScanner scanner = new IdScanner("\t ");
   private long source;
   private long target;
@@ -19,27 +20,35 @@ final class DirectedEdge {
    * @return true for an edge, false for a vertex alone, which is then {@link #source}
    * @throws MalformedLineException if the line is neither
    */
-  boolean read(Text line) throws MalformedLineException {
+  public boolean read(Text line) throws MalformedLineException {
     scanner.reset(line);
     if (!scanner.hasNext()) {
       throw malformed(line);
     }
-    source = scanner.next();
+    source = next(line);
     if (!scanner.hasNext()) {
       return false;
     }
-    target = scanner.next();
+    target = next(line);
     if (scanner.hasNext()) {
       throw malformed(line);
     }
     return true;
   }
 
-  long source() {
+  private long next(Text line) throws MalformedLineException {
+    try {
+      return scanner.next();
+    } catch (MalformedLineException e) {
+      throw new MalformedLineException(malformed(line).getMessage() + "; " + e.getMessage());
+    }
+  }
+
+  public long source() {
     return source;
   }
 
-  long target() {
+  public long target() {
     return target;
   }
 

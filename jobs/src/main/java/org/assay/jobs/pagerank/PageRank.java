@@ -82,25 +82,9 @@ public final class PageRank extends Workload {
 
   @Override
   protected void configure(Arguments arguments, Configuration conf) throws UsageException {
-    damping = between(arguments, DAMPING, DEFAULT_DAMPING, 1);
-    tolerance = between(arguments, TOLERANCE, DEFAULT_TOLERANCE, 2);
+    damping = arguments.share(DAMPING, DEFAULT_DAMPING, 1);
+    tolerance = arguments.share(TOLERANCE, DEFAULT_TOLERANCE, 2);
     iterations = arguments.number(ITERATIONS, DEFAULT_ITERATIONS, 1);
-  }
-
-  private static double between(Arguments arguments, String name, double byDefault, double below)
-      throws UsageException {
-    String given = arguments.get(name, Double.toString(byDefault));
-    double value = Double.NaN;
-    try {
-      value = Double.parseDouble(given);
-    } catch (NumberFormatException e) {
-      // Said below, together with numbers that are out of range.
-    }
-    if (!(value > 0 && value < below)) {
-      throw new UsageException(
-          "option --" + name + " must be a number above 0 and below " + below + ", got " + given);
-    }
-    return value;
   }
 
   @Override

@@ -13,9 +13,13 @@ import org.apache.hadoop.io.Text;
  * mapping). Pieces of which nothing is left are no words. Bytes that aren't valid UTF-8 are special
  * characters.
  */
-final class WordScanner {
-  private static final int SPACE = -1;
-  private static final int SPECIAL = 0;
+public final class WordScanner {
+  /** What {@link #classify} gives for white space. */
+  public static final int SPACE = -1;
+
+  /** What {@link #classify} gives for characters that are removed. */
+  public static final int SPECIAL = 0;
+
   private static final int ASCII_CHARACTERS = 0x80;
   private static final int LONGEST_CHARACTER = 4;
 
@@ -96,7 +100,7 @@ final class WordScanner {
   }
 
   /** Space, special, or the lower case of a character that is kept. */
-  private static int classify(int character) {
+  public static int classify(int character) {
     if (Character.isWhitespace(character)
         || Character.isSpaceChar(character)
         || character == 0x85) {
