@@ -66,7 +66,7 @@ def test_a_drive_that_is_not_worth_it_is_said_to_save_so_little():
     answer = answer_of(not_worth_it().model_copy(update={"conditions": conditions(busy=0.3)}))
     assert answer.headline == "the SSD is not worth it: at most 5 % less time than the hard disk"
     assert answer.lines[0].words == "no significant storage share (at most 5 %)"
-    assert answer.lines[1].words == "1 % less time: not worth it (threshold 10 %; 95 % interval -4 to 5 %)"
+    assert answer.lines[1].words == "1 % less time: not worth it (threshold 10 %; 95 % interval 4 % more to 5 % less)"
     assert answer.lines[2].words == "no drive could save more than 5 % of the time on the hard disk"
     note, _ = answer.notes
     assert note == (
@@ -131,10 +131,46 @@ BLOCKED = BlockedShare(
 
 def test_without_a_baseline_blocked_time_answers_what_storage_costs():
     words = [line.words for line in answer_of(decision(placed(blocked=BLOCKED), baseline=None)).lines]
-    assert words == ["blocked on storage for about 15.3 s, 34 % (30 to 38 %), an estimate"]
+    assert words == ["tasks and servers blocked on storage for about 15.3 s, 34 % (30 to 38 %), an estimate"]
     pressure = BLOCKED.model_copy(update={"measured": False, "low": None, "high": None})
     words = [line.words for line in answer_of(decision(placed(blocked=pressure), baseline=None)).lines]
-    assert words == ["blocked on storage for at least 15.3 s, 34 %, an estimate"]
+    assert words == ["tasks and servers blocked on storage for at least 15.3 s, 34 %, an estimate"]
+
+
+def test_hardly_any_blocked_time_is_one_bound():
+    little = BLOCKED.model_copy(update={"share": 0.0004, "low": 0.0, "high": 0.003, "seconds": 0.02})
+    words = answer_of(decision(placed(blocked=little), baseline=None)).lines[0].words
+    assert words == "tasks and servers blocked on storage for under 1 % of the time, an estimate"
+
+
+def test_blocked_time_is_too_low_where_a_drive_surely_saves_more():
+    base, saving = placed(blocked=BLOCKED), estimate(0.51, 0.44, 0.57)
+    faster = placed("ssd", "SSD", "840 EVO", 22.0, saving=saving, verdict=Verdict.WORTH_IT)
+    too_low = "an estimate that is too low: ssd saves more"
+    assert answer_of(decision(base, faster, baseline=None)).lines[0].words.endswith(too_low)
+    may_save_less = faster.model_copy(update={"saving": estimate(0.4, 0.37, 0.43)})
+    of_another_cause = (NotTheDrives(of=("ssd",), busy_s=1.0),)
+    for others in (
+        decision(base, may_save_less, baseline=None),
+        decision(base, faster, baseline=None, factor="store"),
+        decision(base, faster, baseline=None, caveats=of_another_cause),
+    ):
+        assert answer_of(others).lines[0].words.endswith("(30 to 38 %), an estimate")
+
+
+@pytest.mark.parametrize(
+    ("saving", "words"),
+    [
+        (estimate(0.08, 0.02, 0.14), "8 % less time: not worth it (threshold 10 %; 95 % interval 2 to 14 %)"),
+        (estimate(0.08, -0.05, 0.19), "8 % less time: not worth it (threshold 10 %; 95 % interval 5 % more to 19 % less)"),
+        (estimate(-0.04, -0.2, 0.09), "4 % more time: not worth it (threshold 10 %; 95 % interval 9 % less to 20 % more)"),
+        (estimate(-2.14, -2.84, -1.56), "214 % more time: not worth it (threshold 10 %; 95 % interval 156 to 284 %)"),
+        (estimate(0.04, -0.001, 0.09), "4 % less time: not worth it (threshold 10 %; 95 % interval 0 to 9 %)"),
+    ],
+)  # fmt: skip
+def test_the_interval_reads_as_the_words_before_it(saving, words):
+    other = placed("ssd", saving=saving, verdict=Verdict.NOT_WORTH_IT)
+    assert answer_of(decision(placed(), other, baseline=None)).lines[1].words == words
 
 
 def test_beside_a_baseline_blocked_time_is_a_detail_below_the_answer():

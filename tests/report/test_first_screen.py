@@ -12,7 +12,18 @@ from assay.report.bias import bias_text
 from assay.report.charts.split import FULL, split_charts
 from assay.report.first_screen import MOST_CARDS, MOST_FIRST, MOST_ROWS, first_screen
 from assay.stats.decision import Split, Verdict
-from tests.report.made_decisions import HDD, LEVELS, SSD, bounded, conditions, decision, not_worth_it, placed, undecided
+from tests.report.made_decisions import (
+    HDD,
+    LEVELS,
+    SSD,
+    bounded,
+    conditions,
+    decision,
+    estimate,
+    not_worth_it,
+    placed,
+    undecided,
+)
 from tests.report.made_runs import decided_run, made_run, made_trials, page
 
 
@@ -121,7 +132,10 @@ def test_of_more_decisions_there_is_a_line_each_that_leads_to_a_card():
     decisions = [*of_workloads(("sort", "rank")), *of_workloads(("count", "walk"), undecided)]
     assert len(decisions) > MOST_FIRST
     screen = screen_of(decisions)
-    assert screen.headline == "4 workloads on tiny: worth it in 2 of 4 combinations, not known yet in 2"
+    assert (
+        screen.headline
+        == "4 workloads on tiny: ssd instead of hdd is worth it in 2 of 4 combinations, not known yet in 2"
+    )
     assert [row.answer.subject.partition(" ")[0] for row in screen.rows] == ["sort", "rank", "count", "walk"]
     assert [row.id for row in screen.rows] == [card.id for card in screen.cards]
     first = screen.rows[0]
@@ -129,10 +143,22 @@ def test_of_more_decisions_there_is_a_line_each_that_leads_to_a_card():
     assert (first.change.value, first.change.low, first.change.high) == (0.33, 0.25, 0.4)
 
 
+def test_the_headline_of_many_names_what_is_compared_only_where_that_is_the_same_in_all():
+    def against(base, tried):
+        placements = (placed(base), placed(tried, saving=estimate(-0.2, -0.3, -0.1)))
+        changed = {"factor": "store", "placements": placements}
+        return [one.model_copy(update=changed) for one in of_workloads("abcd", not_worth_it)]
+
+    stores = against("files", "tables")
+    assert ": store tables instead of files is not worth it in 4 of 4 combinations" in screen_of(stores).headline
+    assert "instead" not in screen_of([*stores, *against("tables", "files")]).headline
+
+
 def test_of_very_many_decisions_there_is_a_line_for_each_workload():
     decisions = of_workloads(("sort", "rank"), settings=[f"s{number}" for number in range(MOST_ROWS)])
     screen = screen_of(decisions)
-    assert screen.headline == f"sort, rank on tiny: worth it in {2 * MOST_ROWS} of {2 * MOST_ROWS} combinations"
+    every = f"worth it in {2 * MOST_ROWS} of {2 * MOST_ROWS} combinations"
+    assert screen.headline == f"sort, rank on tiny: ssd instead of hdd is {every}"
     assert not screen.rows
     assert [dict(row.counts)["worth it"] for row in screen.workloads] == [MOST_ROWS, MOST_ROWS]
     assert len(screen.listed) == 2 * MOST_ROWS

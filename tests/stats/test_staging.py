@@ -135,6 +135,7 @@ def test_the_section_has_each_combination_and_is_news_where_servers_count():
     assert "compacted" in view.text()
     assert "6.00" in view.markdown()
     assert '<h2 id="staging">' in view.html()
+    assert "0 throughout" not in view.markdown()
     silent = _staging(None, [staged(a_trial(1, "hdd", 1, "count"), amounts=ONE_NODE[:3])])
     assert (silent.text(), silent.summary_html()) == ("", "")
     assert _staging(None, [a_record(a_trial(1, "hdd", 1, "count"))]) is None
@@ -176,3 +177,23 @@ def test_what_was_promised_while_staging_is_told_and_what_is_promised_afterwards
 def test_levels_that_an_experiment_varies_may_promise_different_things():
     drives = Promise(copies=2, reach="drives")
     assert not promises_unequal([of_store(1, "hdfs", MEMORY, sync="no"), of_store(2, "hdfs", drives, sync="yes")])
+
+
+def test_what_is_0_for_all_is_left_out_and_said_in_half_a_sentence():
+    zero = amount("daemon-counters", "regionserver", "flush_written_bytes", 0)
+    records = [
+        staged(a_trial(1, "hdd", 1, "count"), amounts=(*ONE_NODE, zero)),
+        staged(a_trial(2, "ssd", 1, "count"), amounts=(*ONE_NODE[:2], zero)),
+    ]
+    view = _staging(None, records)
+    assert [(column.head, column.cells) for column in view.counted] == [
+        ("workload", ["count"]), ("placement", ["hdd"]), ("written to the log", ["15.0 MiB"]),
+        ("compacted", ["11.0 MiB"]), ("HBase write", ["12.0 MiB"]),
+    ]  # fmt: skip
+    assert view.markdown().endswith("Counted as 0 throughout: flushed.")
+    assert "Counted as 0 throughout: flushed." in view.html()
+    assert json.loads(view.json())[0]["counted_bytes"]["flushed"] == 0
+    nothing = _staging(None, records[1:])
+    assert nothing.counted == []
+    assert "one copy of their bytes. " not in nothing.markdown()
+    assert nothing.markdown().endswith("Counted as 0 throughout: flushed.")

@@ -202,15 +202,17 @@ def _scaled(experiment: StudyExperiment) -> str:
 
 def _summary(comparison: StudyComparison) -> str:
     counts = ", ".join(_counted(comparison, verdict) for verdict in JUDGED)
-    statements = f"Of its {len(comparison.statements)} statements {counts}."
+    statements = f"Of its {len(comparison.statements)} statements: {counts}."
     if comparison.passed_over:
         count = len(comparison.passed_over)
         statements += f" {count} {'trial is' if count == 1 else 'trials are'} left out."
     if not comparison.tables:
         return f"The study gives no numbers for what was measured. {statements}"
-    share = f" ({100 * comparison.decided / comparison.possible:.0f} %)" if comparison.possible else ""
-    decided = f"{comparison.decided} of {comparison.possible} comparisons are decided{share}"
-    decided += f", {comparison.agreed} of them as in the study"
+    decided = "None of the study's comparisons can be decided here"
+    if comparison.possible:
+        share = 100 * comparison.decided / comparison.possible
+        decided = f"{comparison.decided} of {comparison.possible} comparisons are decided ({share:.0f} %)"
+        decided += f", {comparison.agreed} of them as in the study"
     least_bytes = f" or {100 * LEAST_INPUT:g} % of the input" if comparison.experiment.study == "storage" else ""
     out = [
         (comparison.count("published tie"), "in which the study shows no difference"),
@@ -218,7 +220,7 @@ def _summary(comparison: StudyComparison) -> str:
         (comparison.count("follows from the set-up"), "which follow from the set-up"),
     ]
     left = " and ".join(f"{count} {reason}" for count, reason in out if count)
-    more = f" Left out are {left}." if left else ""
+    more = f" Left out: {left}." if left else ""
     return f"{decided}.{more}{_by_chance(comparison.tested)} {statements}"
 
 

@@ -187,6 +187,18 @@ def interval_text(estimate: Estimate) -> str:
     return f"{round(100 * estimate.low):d} to {round(100 * estimate.high):d} %"
 
 
+def change_interval_text(saving: Estimate) -> str:
+    """The interval of `14 % more time`, or of `14 % less time`, as the value's own word reads: `5 to 23 %`.
+
+    Where it has both: `5 % less to 23 % more`.
+    """
+    word, other = ("less", "more") if saving.value >= 0 else ("more", "less")
+    change = saving if saving.value >= 0 else saving.times(-1)
+    if change.low is None or change.high is None or round(100 * change.low) >= 0:
+        return interval_text(change)
+    return f"{-round(100 * change.low):d} % {other} to {round(100 * change.high):d} % {word}"
+
+
 def _names(decision: Decision) -> Mapping[str, str]:
     """`the hard disk` where only one placement is on one; else the placement's own name, or the factor's level."""
     if decision.factor == CHANGE:
@@ -244,7 +256,7 @@ def _certainty(decision: Decision, placement: PlacementResult, saving: Estimate)
     decided = placement.verdict is not Verdict.NOT_KNOWN_YET or low is None or high is None
     if not decided and not (low or 0.0) <= decision.worth <= (high or 0.0):
         return f"not sure after correction for {decision.corrected} verdicts"
-    return f"95 % interval {interval_text(saving)}"
+    return f"95 % interval {change_interval_text(saving)}"
 
 
 def _fault_words(decision: Decision, placement: PlacementResult) -> str:
@@ -300,8 +312,7 @@ def _more_words(placement: PlacementResult) -> str:
 
 def _without_baseline(decision: Decision, placement: PlacementResult) -> str:
     if placement.blocked is not None:
-        about = "about " if placement.blocked.measured else ""
-        return f"blocked on storage for {about}{_blocked_words(placement.blocked)}, an estimate"
+        return _blocked_line(decision, placement.blocked)
     if decision.busy_bound_s is None and placement.drives_busy_s is not None:
         return f"its drives were busy for {seconds_text(placement.drives_busy_s)} s, all of them added up"
     if decision.busy_bound_s is None and placement.not_computing is None:
@@ -312,6 +323,20 @@ def _without_baseline(decision: Decision, placement: PlacementResult) -> str:
             f"storage: at most about {most} of the tasks' time; for the rest they used a processor, by their counters"
         )
     return f"drives busy for {seconds_text(decision.busy_bound_s)} s"
+
+
+def _blocked_line(decision: Decision, blocked: BlockedShare) -> str:
+    """What the base's blocked time says of storage's cost; where a drive surely saves more, that it is too low."""
+    if blocked.measured and max(blocked.share, blocked.high or 0.0) < HARDLY_BLOCKED_SHARE:
+        return f"{BLOCKED} on storage for under {percent(HARDLY_BLOCKED_SHARE)} of the time, an estimate"
+    words = f"{BLOCKED} on storage for {'about ' if blocked.measured else ''}{_blocked_words(blocked)}, an estimate"
+    if decision.factor != PLACEMENT or blocked.high is None:
+        return words
+    for other in decision.placements[1:]:
+        least = other.saving.low if other.saving and _not_the_drives(decision, other) is None else None
+        if least is not None and least > blocked.high:
+            return f"{words} that is too low: {other.placement} saves more"
+    return words
 
 
 def _blocked_words(blocked: BlockedShare) -> str:
@@ -330,7 +355,9 @@ def blocked_lines(decision: Decision) -> Iterator[str]:
             yield f"{placement.placement}: {_blocked_words(placement.blocked)}{f'; {within}' if within else ''}."
 
 
-BLOCKED_HEAD = "Blocked on storage while a processor was idle (an estimate that needs no baseline)"
+BLOCKED = "tasks and servers blocked"
+HARDLY_BLOCKED_SHARE = 0.01
+BLOCKED_HEAD = "Tasks and servers blocked on storage while a processor was idle (an estimate that needs no baseline)"
 LEAST_BLOCKED_S = 0.05
 _PHASES = {OUTSIDE: "no task"}
 
@@ -539,7 +566,7 @@ def _noise_notes(decision: Decision, names: Mapping[str, str]) -> Iterator[str]:
             continue
         if one.saving is None:
             alone.append(f"storage takes {interval_text(own)} of the time on {names[one.placement]}")
-        elif decision.question is Question.WORTH:
+        elif decision.question is Question.WORTH and (own.high or 0.0) > 0:
             alone.append(f"{names[one.placement]} saves {interval_text(own)}")
         else:
             alone.append(f"{names[one.placement]} takes {interval_text(own.times(-1))} more")

@@ -16,6 +16,7 @@ from assay.report.answer import OUTCOMES, Answer, more_time, scope_of, telling
 from assay.report.bias import bias_text
 from assay.report.charts.split import split_charts
 from assay.report.templates import address
+from assay.stats.changes import CHANGE
 from assay.stats.decision import Decision, Estimate, PlacementResult, Question
 from assay.stats.predicted import PredictedLevel
 from assay.stats.run_doubts import began_ms
@@ -312,7 +313,10 @@ def _change(decision: Decision) -> Estimate | None:
 
 
 def _headline(views: Sequence[DecisionView]) -> str:
-    """`triangles, components on brightkite-like: worth it in 3 of 8 combinations, not known yet in 5`."""
+    """`triangles, walk on brightkite-like: ssd instead of hdd is worth it in 3 of 8 combinations, not known yet in 5`.
+
+    What is compared is named where it is the same in all.
+    """
     decisions = [view.decision for view in views]
     works = list(dict.fromkeys(decision.levels["workload"] for decision in decisions))
     sets = [
@@ -324,7 +328,18 @@ def _headline(views: Sequence[DecisionView]) -> str:
     on = f" on {', '.join(sets) if len(sets) <= MOST_FIRST else f'{len(sets)} data sets'}" if sets else ""
     parts = [f"{name} in {count}" for name, count in _counts(views).items() if count]
     parts[0] += f" of {len(decisions)} combinations"
-    return f"{subject}{on}: {', '.join(parts)}"
+    return f"{subject}{on}: {_instead_words(decisions)}{', '.join(parts)}"
+
+
+def _instead_words(decisions: Sequence[Decision]) -> str:
+    """`settings tuned instead of small is`: the few levels that decisions on worth try, and the base of all of them."""
+    of_worth = all(decision.question is Question.WORTH and decision.factor != CHANGE for decision in decisions)
+    bases = {decision.placements[0].placement for decision in decisions if len(decision.placements) > 1}
+    tried = list(dict.fromkeys(result.placement for decision in decisions for result in decision.placements[1:]))
+    if not of_worth or len(bases) != 1 or len(tried) > MOST_FIRST:
+        return ""
+    factor = "" if decisions[0].factor == PLACEMENT else f"{decisions[0].factor} "
+    return f"{factor}{' or '.join(tried)} instead of {bases.pop()} is "
 
 
 def _counts(views: Sequence[DecisionView]) -> dict[str, int]:

@@ -33,8 +33,13 @@ OTHER_CAUSE = (
     "or with larger data"
 )
 
+OF_THE_JOB = (
+    "To see what the job waits for instead of storage, read 'Time: what the jobs waited for' in the page's block "
+    "'Method and evidence'"
+)
+
 OF_OTHER_QUESTIONS = {
-    Question.COST: "To see what the faults did to tasks and blocks, open the page",
+    Question.COST: "To see what the faults did to tasks and blocks, read 'What faults cost' on the page",
     Question.LIKENESS: "For narrower intervals compare more pairs (`assay media twin --pairs`)",
 }
 
@@ -92,7 +97,7 @@ def _go_on(run: RunData, decisions: Sequence[Decision]) -> NextStep:
     if worth is not None:
         return _intermediates_alone(run, worth)
     if any(decision.verdict is Verdict.NOT_WORTH_IT for decision in decisions):
-        return NextStep("To see what the job waits for instead of storage, open the page")
+        return NextStep(OF_THE_JOB)
     if any(len(decision.placements) > 1 for decision in decisions):
         quieter = "More repetitions here would not decide it: run the experiment again on a quieter machine"
         return NextStep(quieter, run_command(run))

@@ -151,14 +151,25 @@ class StagingView(NamedTuple):
 
     @property
     def counted(self) -> list[Column]:
-        """What servers counted of their bytes, and what passed between processes, by purpose; none without either."""
-        columns: list[Column] = []
-        for field in ("kinds", "traffic"):
-            middles = [row.middle(field) for row in self.rows]
-            for name in dict.fromkeys(name for middle in middles for name in middle):
-                cells = [_text(middle.get(name), "bytes") for middle in middles]
-                columns.append(Column(name, cells, rank=len(columns)))
-        return [*self._names, *columns] if columns else []
+        """What servers counted of their bytes, and what passed between processes, by purpose.
+
+        What is 0 for all, of a column or of a row, is left out; no columns are left without any byte.
+        """
+        middles = [{**row.middle("kinds"), **row.middle("traffic")} for row in self.rows]
+        told = [at for at, middle in enumerate(middles) if any(middle.values())]
+        columns = [
+            Column(name, [_text(middles[at].get(name), "bytes") for at in told], rank=rank)
+            for rank, name in enumerate(name for name, nothing in self._counts_nothing.items() if not nothing)
+        ]
+        names = [column._replace(cells=[column.cells[at] for at in told]) for column in self._names]
+        return [*names, *columns] if columns else []
+
+    @property
+    def _counts_nothing(self) -> Mapping[str, bool]:
+        """By name of what was counted, servers' first, whether it is 0 for all."""
+        middles = [row.middle(field) for field in ("kinds", "traffic") for row in self.rows]
+        names = dict.fromkeys(name for middle in middles for name in middle)
+        return {name: not any(middle.get(name) for middle in middles) for name in names}
 
     @property
     def _names(self) -> list[Column]:
@@ -173,8 +184,10 @@ class StagingView(NamedTuple):
             if any(use.disks_estimated for use in uses)
             else ""
         )
-        counted = COUNTED if any(use.kinds for use in uses) else ""
-        return [note for note in (NOTE, unknown, processes, counted) if note]
+        counted = COUNTED if any(any(use.kinds.values()) for use in uses) else ""
+        nothing = [name for name, nothing in self._counts_nothing.items() if nothing]
+        zeros = f"Counted as 0 throughout: {', '.join(nothing)}." if nothing else ""
+        return [note for note in (NOTE, unknown, processes, counted, zeros) if note]
 
 
 def _staging(_: Plan, records: Sequence[Record]) -> StagingView | None:

@@ -125,8 +125,8 @@ def sentences(suited: Suitability, setting: str = "") -> Iterator[str]:
     begin = f"With {setting}: " if setting else ""
     yield (
         f"{begin}{len(ratios)} workloads took {min(ratios):.2f} to {max(ratios):.2f} times as long with {suited.level} "
-        f"as with {suited.base}. One suits where it saves {100 * suited.worth:g} % or more of the other's time: "
-        f"{whole}."
+        f"as with {suited.base}. A store suits a workload where it saves {100 * suited.worth:g} % or more of the "
+        f"other's time: {whole}."
     )
     line = suited.line
     if line is None:

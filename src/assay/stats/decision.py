@@ -120,10 +120,11 @@ class PlacementResult(Frozen):
     the base itself): `saving`, the share of the base's time that it saves, and `verdict`. Against zero storage delay
     (None without a baseline): `storage_s`, `storage_share`. `won_back` is the share of what storage costs on the base
     that this placement saves; None where storage costs the base nothing that is significant. `blocked` is the share of
-    the time in which tasks were blocked on storage, an estimate that needs no baseline; None where nobody measured it.
-    `not_computing` is the share of the tasks' own time without processor time, by their counters. `drives_busy_s` is
-    for how long its drives were busy, those of all nodes added up; None where nobody measured all of them. `noise` is
-    that of the ratio to the base, of the base's own storage share for the base (None without a baseline).
+    the time in which tasks and servers were blocked on storage, an estimate that needs no baseline; None where nobody
+    measured it. `not_computing` is the share of the tasks' own time without processor time, by their counters.
+    `drives_busy_s` is for how long its drives were busy, those of all nodes added up; None where nobody measured all of
+    them. `noise` is that of the ratio to the base, of the base's own storage share for the base (None without a
+    baseline).
     """
 
     placement: str

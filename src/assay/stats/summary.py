@@ -16,7 +16,7 @@ from assay.model.record import Phases, Record, Source
 from assay.model.trial import SHIPPED_PRIOR, NoisePrior
 from assay.stats.comparison import Comparison, compare
 from assay.stats.fit import noise_by_combination
-from assay.stats.noise import EFFECT, ConfidenceInterval, Median, Noise, median_of
+from assay.stats.noise import ConfidenceInterval, Median, Noise, median_of
 from assay.stats.sample import (
     MACHINE,
     PLACEMENT,
@@ -79,7 +79,10 @@ def outliers(found: Sequence[TrialSample]) -> list[Outlier]:
 
 
 def in_words(comparison: Comparison) -> str:
-    """One sentence without its full stop: the ratio, its interval, and whether it is significant."""
+    """One sentence without its full stop: the ratio, its interval, and whether it is significant.
+
+    How many more repetitions are worth their time depends on a question: `stats.decision.More` says it of the verdict.
+    """
     took = f"{comparison.level} took {comparison.ratio:.2f} times as long as {comparison.base}"
     if comparison.p is None:
         why = "there are no repetitions" if comparison.noise.own_freedom < 1 else "both take less than half a second"
@@ -90,12 +93,7 @@ def in_words(comparison: Comparison) -> str:
     interval = f"95 % interval {borrowed}{alone}; " if comparison.shown_interval else ""
     if comparison.significant:
         return f"{took} ({interval}{basis(comparison)})"
-    remedy = "; too noisy for a practical number of repetitions"
-    if comparison.needed is not None:
-        more = comparison.needed - comparison.repetitions
-        would = f"more repetition{'' if more == 1 else 's'} would detect {100 * EFFECT:.0f} %"
-        remedy = f"; {more} {would}" if more > 0 else ""
-    return f"{took}, not significant ({interval}{basis(comparison)}{remedy})"
+    return f"{took}, not significant ({interval}{basis(comparison)})"
 
 
 def basis(comparison: Comparison) -> str:

@@ -45,7 +45,7 @@ def test_the_page_begins_with_agreement_and_has_every_value():
     html = the_view().html()
     # Shuffle and reduce of the closing job as published; its merge the other way round.
     assert html.index(
-        "3 of 3 comparisons are decided (100 %), 2 of them as in the study. Left out are 5 in which the study shows"
+        "3 of 3 comparisons are decided (100 %), 2 of them as in the study. Left out: 5 in which the study shows"
     ) < html.index("Spearman")
     assert html.index("Spearman") < html.index("What the study says") < html.index("ssd2 / hdd")
     for part in (
