@@ -4,14 +4,14 @@ A scaled experiment's node stands for a part of the study's: its drives are slow
 carry that part of the rate. So a drive's power counts by that part too.
 """
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from statistics import mean
 
 from assay.model.cluster import MASTER
 from assay.model.installed import counted_by_tasks, kind_of, series_kind
 from assay.model.network import Pair
 from assay.model.quantity import Kind
-from assay.model.record import Amount, Part, Record
+from assay.model.record import Amount, JobRecord, Part, Record
 from assay.model.trial import Trial
 from assay.stats.energy import INSTRUMENTS, JOBS, counted, energy_account
 from assay.stats.nodes import node_uses, nodes_of
@@ -23,6 +23,8 @@ NETWORKS: Mapping[int, str] = {10**9: "GbE", 16 * 10**9: "IPoIB"}
 """The study's names, by what a link of the study's nodes carries in bits a second."""
 VARIANTS = {"word-count": "stock", "terasort": "stock", "page-rank": "paper"}
 STAGING: tuple[Part, ...] = ("staging",)
+_ITERATION = "iteration "
+"""What names of k-means' iterations begin with; with some stores it has other jobs, too."""
 COLUMNS, USED_APART = "hbase.assay.columns", "used-apart"
 """The property, and its level with which tables keep the columns that jobs read apart from the others."""
 
@@ -92,11 +94,14 @@ def _joules(record: Record) -> dict[str, float]:
 def storage_values(record: Record, experiment: StudyExperiment) -> Iterator[tuple[Point, float]]:
     """Bytes of drives and between nodes, in multiples of the input's, and times; of k-means per iteration.
 
-    Times are left out where nodes shared processors that each should have had of its own.
+    Bytes of an iteration include its part of those that other jobs move, such as the job that brings the centres into a
+    table; its time does not include theirs. Times are left out where nodes shared processors that each should have had
+    of its own.
     """
     trial = record.trial
-    workload, jobs = trial.workload, len(record.jobs)
-    read = _input_bytes(record)
+    workload = trial.workload
+    iterations = [job for job in record.jobs if job.name.startswith(_ITERATION)]
+    read = _input_bytes(record, iterations or record.jobs)
     if record.totals is None or not read or workload.variant != "paper":
         return
     times = {"count": record.totals.elapsed_s}
@@ -106,12 +111,12 @@ def storage_values(record: Record, experiment: StudyExperiment) -> Iterator[tupl
         base = staging.at("job", "count")
         staging_s = [step.seconds for step in record.steps if step.name == "stage"]
         times |= {"staging": staging_s[0], "staging and count": staging_s[0] + times["count"]} if staging_s else {}
-    elif workload.name == "k-means" and (job := _iteration(trial)):
+    elif workload.name == "k-means" and iterations and (job := _iteration(trial)):
         count = experiment.points(int(workload.options.get("points", "1000000")))
         base = Point(
             "k-means", job, f"k = {workload.options.get('k', '10')}", f"{count} points", store=trial.store.kind
         )
-        times = {job: times["count"] / jobs}
+        times = {job: mean(each.elapsed_s for each in iterations)}
     else:
         return
     yield from _bytes(record, base, JOBS, read)
@@ -128,11 +133,11 @@ def _iteration(trial: Trial) -> str:
     return "iteration" if all_used else ""
 
 
-def _input_bytes(record: Record) -> float:
-    """What the jobs read of their input by its own bytes, without what a store adds; 0 where nobody knows."""
+def _input_bytes(record: Record, jobs: Sequence[JobRecord]) -> float:
+    """What these jobs read of the input by its own bytes, without what a store adds; 0 where nobody knows."""
     if record.staged is not None and record.staged.bytes:
-        return float(record.staged.bytes * len(record.jobs))
-    return sum(counted_by_tasks(record.trial.engine, job.counters).get("store_read_bytes", 0) for job in record.jobs)
+        return float(record.staged.bytes * len(jobs))
+    return sum(counted_by_tasks(record.trial.engine, job.counters).get("store_read_bytes", 0) for job in jobs)
 
 
 def _shares_processors(record: Record) -> bool:

@@ -96,7 +96,8 @@ def a_cluster_trial(number, elapsed_s=10.0, *, workload="terasort", variant="sto
             "store": StoreSpec(kind=store),
         }
     )
-    jobs = (a_graph_job("job", (1.0, 0.0, 0.0, reduce_s), elapsed_s),)
+    job = "iteration 1" if workload == "k-means" else "job"
+    jobs = (a_graph_job(job, (1.0, 0.0, 0.0, reduce_s), elapsed_s),)
     record = a_record(trial, outputs=(Output(path="/out", bytes=1, summary={"throughput_mib_s": rate}),))
     return on_nodes(record.model_copy(update={"jobs": jobs, "totals": totals(jobs, ())}), **more)
 

@@ -387,6 +387,16 @@ def test_points_stand_for_the_studys_and_iterations_for_one_another():
     )
 
 
+def test_a_job_that_is_no_iteration_is_not_counted_as_one():
+    record = a_cluster_trial(
+        1, 30.0, workload="k-means", variant="paper", nodes=11, store="hbase", options={"points": "1000000"}, sent=2400
+    )
+    publish = record.jobs[0].model_copy(update={"name": "publish", "finished_ms": record.jobs[0].started_ms + 9000})
+    more = record.model_copy(update={"jobs": (*record.jobs, publish)})
+    experiment = study_experiment("storage-figures-6.5-6.6-scaled")
+    assert dict(storage_values(more, experiment)) == dict(storage_values(record, experiment))
+
+
 @pytest.mark.parametrize(("half", "verdict"), [(15.0, "confirmed"), (25.0, "refuted")])
 def test_an_iteration_takes_in_proportion_to_points_and_clusters(half, verdict):
     more = {"workload": "k-means", "variant": "paper", "nodes": 11, "slowdown": 1, "network": "gigabit"}
