@@ -149,6 +149,11 @@ def hbase_log_on_ssd() -> str:
     return _listing(_decision("hbase-log-on-ssd"))
 
 
+def nightly_table() -> str:
+    """What a job that scans a table gains by a snapshot, or by files."""
+    return _listing(_decision("nightly-table"))
+
+
 def suitability() -> str:
     """Which of the workloads suits which store, and whether what a job moves tells that."""
     lines = printed("stores", *REPORT)
@@ -305,6 +310,7 @@ RESULT_TEXTS: Mapping[str, Callable[[], str]] = {
     "quickstart ratio": quickstart_ratio,
     "before you buy": before_you_buy,
     "hbase log on ssd": hbase_log_on_ssd,
+    "nightly table": nightly_table,
     "suitability of stores": suitability,
     "quickstart by memory": by_memory,
     "scale model against K = 1": against_k1,
