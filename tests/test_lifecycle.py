@@ -3,6 +3,7 @@
 import re
 from collections import namedtuple
 from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 
 import pytest
 
@@ -146,6 +147,23 @@ def test_a_failed_trial_keeps_the_logs_once_nothing_writes_them_any_more():
     assert run_trial(a_trial(), fake_setup(script, a_trial()), Silent()).logs == b"the logs"
     assert script.log.index("read logs") > script.log.index("stop cluster")
     assert run_trial(a_trial(), fake_setup(Script(), a_trial()), Silent()).logs == b""
+
+
+@pytest.mark.parametrize("ours", [True, False])
+def test_a_failed_trial_says_what_it_leaves_in_a_store_that_stays(ours):
+    class Failing(Script):
+        def note(self, what):
+            super().note(what)
+            if what == "delete":
+                raise AssayError("the store is read only")
+
+    setup = fake_setup(Failing(fail_at="run answer"), a_trial())
+    platform = setup.kinds.platform._replace(ours=ours)
+    setup = setup._replace(kinds=replace(setup.kinds, platform=platform))
+    record = run_trial(a_trial(), setup, Silent()).record
+    left = "" if ours else "; what it has in the store, below /"
+    assert record.error.startswith(f"scripted failure{left}")
+    assert ("could not be removed: the store is read only" in record.error) is not ours
 
 
 def test_a_failed_trial_keeps_the_parts_that_it_reached():

@@ -100,7 +100,9 @@ def _live(setup: TrialSetup, parts: TrialParts, progress: Progress) -> None:
                 parts.attached = scopes.enter_context(_attached(medium, parts.attached, trial.cluster.fault))
         layout = lay_out(trial.placement, parts.attached.places, neutral, setup.kinds.stack.roles)
         running = scopes.enter_context(_started(platform, layout, parts, progress))
-        scopes.enter_context(_tidied(running.store, workload.base, parts, progress))
+        scopes.enter_context(
+            _tidied(running.store, workload.base, parts, progress, stays=not setup.kinds.platform.ours)
+        )
         mark = scopes.enter_context(_measured(setup, running.scene(), parts))
         interval = partial(_interval, devices=devices, mark=mark, parts=parts)
         for device in devices:
@@ -225,13 +227,19 @@ def _full_medium(layout: Layout) -> str:
 
 
 @contextmanager
-def _tidied(store: Store, base: str, parts: TrialParts, progress: Progress) -> Iterator[None]:
-    """Whatever happens, the trial's files leave the store: an existing cluster's is not thrown away afterwards."""
+def _tidied(store: Store, base: str, parts: TrialParts, progress: Progress, *, stays: bool) -> Iterator[None]:
+    """Whatever happens, the trial's data leave the store; one that `stays` is not thrown away afterwards.
+
+    What of a trial that failed can't be removed there is told beside its error.
+    """
     try:
         yield
     except BaseException:
-        with suppress(Exception):
+        try:
             store.delete(base)
+        except Exception as error:  # the failure itself is what counts
+            if stays:
+                parts.left = f"; what it has in the store, below {base}, could not be removed: {error}"
         raise
     with parts.step("clean up", progress):
         store.delete(base)

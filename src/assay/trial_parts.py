@@ -163,6 +163,8 @@ class TrialParts:
     measured: Measured = field(default_factory=Measured)
     limits: LimitUse | None = None
     logs: bytes = b""
+    left: str = ""
+    """A clause for the error of a trial whose data could not be removed from the store; empty where they were."""
 
     @property
     def facts(self) -> dict[str, Fact]:
@@ -217,7 +219,7 @@ class TrialParts:
         record = Record(
             trial=self.trial,
             status=Status.FINISHED if error is None else Status.FAILED,
-            error=error and error + budget_cause(error, self.limits),
+            error=error and error + budget_cause(error, self.limits) + self.left,
             facts=self.facts,
             media_facts=self.attached.facts,
             settings={**self.started.settings, **self.ran.settings},
