@@ -264,10 +264,12 @@ class Found(NamedTuple):
     `properties` are those that its clients and jobs need, from what an experiment says of the store (its options) and
     the cluster's configuration; BadInputError where neither says where it is. `check` asks it, as a client of the
     cluster: what it is, for the record; BadInputError where it can't be used, or not with a trial's properties.
+    `defaults` are properties of clients and jobs that hold where a trial has none, whatever the cluster's files say.
     """
 
     properties: Callable[[Mapping[str, Any], Site], Mapping[str, str]] = _none
     check: Callable[[RunningCluster, Mapping[str, str]], Mapping[str, Fact]] = _nothing
+    defaults: Mapping[str, str] = {}
 
 
 def _no_check(_spec: EmbeddedSpec, _properties: Mapping[str, str], _daemons: Sequence[DaemonKind]) -> None:

@@ -97,6 +97,7 @@ class ExistingCluster(Cluster):
         self._of_found = {
             name: value for found in stack.found for name, value in found.properties(store, self._site).items()
         }
+        self._defaults = {name: value for found in stack.found for name, value in found.defaults.items()}
         self._daemons = daemons_of(stack, self._conf_dir)
         self._masters = [daemon for daemon in self._daemons if daemon.well is not None]
         self._urls = {daemon.role: daemon.addresses(self._site) for daemon in self._masters}
@@ -155,8 +156,8 @@ class ExistingCluster(Cluster):
         progress.detail(f"looking for the cluster of {self._conf_dir}")
         self._in_use = {master.role: self._answering(master) for master in self._masters}
         self._checked_at_s = time.monotonic()
-        conf_dir = layout.neutral / "conf"
-        derive_site(self._conf_dir, conf_dir, {**properties, **self._of_found})
+        conf_dir, properties = layout.neutral / "conf", {**self._defaults, **properties, **self._of_found}
+        derive_site(self._conf_dir, conf_dir, properties)
         # Which jobs a program ran is read from what its client says at the level INFO.
         if not (conf_dir / LOG4J_FILE).exists():
             (conf_dir / LOG4J_FILE).write_text(LOG4J, encoding="utf-8")
@@ -169,7 +170,7 @@ class ExistingCluster(Cluster):
             addresses=self._in_use, extras=self._distribution.extras, ca_file=self._spec.ca_file,
             authorize=self._authorize, history=self._spec.history,
             settings={"starts": "existing", "client": self._distribution.version},
-            properties={**properties, **self._of_found},
+            properties=properties,
         )  # fmt: skip
 
     def failure(self) -> str | None:

@@ -23,6 +23,8 @@ from assay.store.hbase_tables import FORMATS, check_properties
 QUORUM, PORT, ZNODE = "hbase.zookeeper.quorum", "hbase.zookeeper.property.clientPort", "zookeeper.znode.parent"
 VERSION, FILES = "hbase", "hbase_files"
 """Facts: its version, and whether clients read its own files (`read`, `not read`)."""
+DEFAULTS = {"hbase.client.scanner.caching": str((1 << 31) - 1)}
+"""Scans fetch by bytes, as by HBase's own default: sites still bound the rows of a call by 100, or by 1."""
 _USUAL_PORT, _USUAL_ZNODE = "2181", "/hbase"
 _CONNECT_S, _ANSWER_S = 5.0, 120.0
 _REACH = "org.assay.hbase.Reach"
