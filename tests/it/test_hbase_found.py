@@ -114,6 +114,7 @@ def test_jobs_run_on_tables_of_it_which_are_gone_afterwards(found, hadoop):
     assert record.landed == ()
     assert tables(found) == []
     assert found.hadoop("fs", "-ls", "-C", "assay").stdout.split() == []
+    assert "assay-tables" not in found.hadoop("fs", "-ls", "-C").stdout.split()
 
 
 class ForgetfulTables(HbaseTables):
@@ -157,6 +158,17 @@ def test_a_table_of_somebody_else_is_refused_by_its_name(found):
     assert theirs in found.hadoop("fs", "-rm", "-r", "-skipTrash", "hbase:/theirs", code=1).stderr
     assert theirs in found.hadoop("fs", "-rm", "-skipTrash", "hbase:/theirs/region-00000", code=1).stderr
     assert found.hadoop("fs", "-cat", "hbase:/theirs/region-00000").stdout == "theirs\n"
+
+
+@pytest.mark.long
+def test_a_row_that_has_lost_a_family_is_no_shorter_line(found):
+    (found.place.home / "rows.txt").write_text("1,2\n3\n")
+    divided = ("-Dhbase.assay.columns=used-apart", "-Dhbase.assay.used=1", "-Dhbase.assay.regions=1")
+    found.hadoop("fs", *divided, "-put", "-d", "rows.txt", "hbase:/divided/rows.txt")
+    assert found.hadoop("fs", "-cat", "hbase:/divided/region-00000").stdout == "1,2\n3\n"
+    found.run_program("LostFamily", "divided", "r")
+    assert "has lost r:r" in found.hadoop("fs", "-cat", "hbase:/divided/region-00000", code=1).stderr
+    found.hadoop("fs", "-rm", "-r", "-skipTrash", "hbase:/divided")
 
 
 @pytest.mark.long

@@ -310,6 +310,7 @@ def test_jobs_write_where_output_belongs_if_that_has_directories_of_its_own():
 
 
 PUT, LOADED = "hbase.assay.sync", "hbase.assay.load"
+SERVERS = "hbase.wal.hsync"
 
 
 @pytest.mark.parametrize(
@@ -318,6 +319,9 @@ PUT, LOADED = "hbase.assay.sync", "hbase.assay.load"
         ({}, 1, "memory"),
         ({PUT: "hsync", "dfs.replication": "3"}, 2, "drives"),
         ({PUT: "skipped"}, 1, "one server"),
+        ({SERVERS: "true"}, 1, "drives"),
+        ({SERVERS: "true", PUT: "hflush"}, 1, "memory"),
+        ({SERVERS: "false"}, 1, "memory"),
         ({PUT: "hsync", LOADED: "bulk"}, 1, "memory"),
         ({LOADED: "bulk", "dfs.datanode.synconclose": "true"}, 1, "drives"),
     ],

@@ -28,6 +28,8 @@ from assay.store.hdfs import (
 )
 
 _REACH: Mapping[str, Reach] = {"hsync": "drives", "hflush": "memory", "skipped": "one server"}
+_HSYNC = "hbase.wal.hsync"
+"""The servers' property that says whether logs are synced to drives, for tables that do not say it (`HRegion`)."""
 _LOG_BLOCK = "hbase.regionserver.hlog.blocksize"
 """The property of a log's blocks, which are twice as large as those of other files by default (`WALUtil`)."""
 _FURTHER_LOGS = 2
@@ -87,7 +89,8 @@ class Hbase:
         of_files = self.promise(properties, nodes)
         if properties.get(LOAD, PUTS) != PUTS:
             return of_files
-        return of_files.model_copy(update={"reach": _REACH[properties.get(SYNC, "hflush")]})
+        usual = "hsync" if properties.get(_HSYNC, "false").strip().lower() == "true" else "hflush"
+        return of_files.model_copy(update={"reach": _REACH[properties.get(SYNC, usual)]})
 
     def space_factor(self, properties: Mapping[str, str], line_bytes: float | None) -> float:
         """Return the factor of a table's cells, with the log and with what a compaction makes of all files."""

@@ -206,7 +206,7 @@ HBASE = Service(
     programs=Programs("hbase-server-*.jar"),
     job_jars=("lib/jobs/*.jar",),
     client=_client,
-    found=Found(hbase_found.properties, hbase_found.check),
+    found=Found(hbase_found.properties, hbase_found.check, hbase_found.DEFAULTS),
     daemons=(HMASTER, REGIONSERVER),
     roles=(Role(LOG, "the write-ahead logs of region servers", follows=OUTPUT),),
     check=_check,
@@ -241,6 +241,8 @@ HBASE = Service(
             "hbase.rootdir", "hbase.wal.dir", "hbase.wal.storage.policy", "hbase.tmp.dir", "hbase.cluster.distributed",
             "hbase.zookeeper.quorum", "hbase.zookeeper.property.clientPort", POLICY,
             USED,
+            # A log has as many copies as files (`dfs.replication`), which rooms and promises are told by.
+            "hbase.regionserver.hlog.enabled", "hbase.regionserver.hlog.replication",
         }
     ),
     read_by_daemons=("hbase.master.", "hbase.regionserver.", "hbase.hstore.", "hbase.hregion.", "hbase.wal."),

@@ -47,7 +47,7 @@ _CHOICES = {
     LOAD: (PUTS, "bulk"),
     "hbase.assay.read": ("scan", "snapshot"),
     SYNC: ("hsync", "hflush", "skipped"),
-    "hbase.assay.compaction": ("wait", "run-on"),
+    "hbase.assay.compaction": ("run-on", "wait"),
     COLUMNS: ("line", APART),
     ENCODING: ("none", "prefix", "diff", "fast-diff", "row-index-v1"),
     COMPRESSION: ("none", "gz", "snappy"),

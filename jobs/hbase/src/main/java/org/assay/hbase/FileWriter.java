@@ -64,7 +64,7 @@ final class FileWriter implements LineWriter {
     byte[] key = keys.next();
     int first = apart > 0 ? LineColumns.length(bytes, offset, length, apart) : length;
     append(lines, key, Tables.FAMILY, Tables.LINE, bytes, offset, first);
-    if (first < length) {
+    if (apart > 0) { // also where nothing follows: a row without it has lost it
       append(rests, key, Tables.REST_FAMILY, Tables.REST, bytes, offset + first, length - first);
     }
   }

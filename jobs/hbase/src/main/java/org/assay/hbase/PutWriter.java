@@ -29,7 +29,7 @@ final class PutWriter implements LineWriter {
     int first = apart > 0 ? LineColumns.length(bytes, offset, length, apart) : length;
     byte[] line = Arrays.copyOfRange(bytes, offset, offset + first);
     Put put = new Put(keys.next()).addColumn(Tables.FAMILY, Tables.LINE, line);
-    if (first < length) {
+    if (apart > 0) { // also where nothing follows: a row without it has lost it
       byte[] rest = Arrays.copyOfRange(bytes, offset + first, offset + length);
       put.addColumn(Tables.REST_FAMILY, Tables.REST, rest);
     }

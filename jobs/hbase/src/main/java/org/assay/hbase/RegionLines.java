@@ -3,17 +3,20 @@ package org.assay.hbase;
 import java.io.EOFException;
 import java.io.IOException;
 import org.apache.hadoop.fs.FSInputStream;
+import org.apache.hadoop.hbase.CellUtil;
 import org.apache.hadoop.hbase.client.RegionInfo;
 import org.apache.hadoop.hbase.client.Result;
 import org.apache.hadoop.hbase.client.ResultScanner;
 import org.apache.hadoop.hbase.client.Scan;
 import org.apache.hadoop.hbase.client.Table;
+import org.apache.hadoop.hbase.util.Bytes;
 
 /** The lines of a region as the bytes of a text file. */
 final class RegionLines extends FSInputStream {
   private final Table table;
   private final RegionInfo region;
   private ResultScanner scanner;
+  private boolean divided;
   private byte[] line = new byte[0];
   private int at;
   private long position;
@@ -49,8 +52,8 @@ final class RegionLines extends FSInputStream {
   /** Gets the next line, with its end. */
   private boolean fetch() throws IOException {
     if (scanner == null) {
-      boolean rest = Tables.apart(table.getDescriptor()) > 0;
-      Scan all = Tables.scan(rest);
+      divided = Tables.apart(table.getDescriptor()) > 0;
+      Scan all = Tables.scan(divided);
       scanner =
           table.getScanner(all.withStartRow(region.getStartKey()).withStopRow(region.getEndKey()));
     }
@@ -58,18 +61,12 @@ final class RegionLines extends FSInputStream {
     if (row == null) {
       return false;
     }
-    byte[] value = row.getValue(Tables.FAMILY, Tables.LINE);
-    if (value == null) {
-      throw new IOException("row " + row + " has no line: it was not written by this module");
-    }
-    byte[] rest = row.getValue(Tables.REST_FAMILY, Tables.REST);
-    int restLength = rest == null ? 0 : rest.length;
-    line = new byte[value.length + restLength + 1];
-    System.arraycopy(value, 0, line, 0, value.length);
-    if (rest != null) {
-      System.arraycopy(rest, 0, line, value.length, restLength);
-    }
-    line[line.length - 1] = '\n';
+    byte[] value = CellUtil.cloneValue(RowReader.cell(row, Tables.FAMILY, Tables.LINE));
+    byte[] rest =
+        divided
+            ? CellUtil.cloneValue(RowReader.cell(row, Tables.REST_FAMILY, Tables.REST))
+            : new byte[0];
+    line = Bytes.add(value, rest, new byte[] {'\n'});
     at = 0;
     return true;
   }

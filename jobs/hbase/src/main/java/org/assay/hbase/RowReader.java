@@ -11,6 +11,7 @@ import org.apache.hadoop.hbase.client.Result;
 import org.apache.hadoop.hbase.client.ResultScanner;
 import org.apache.hadoop.hbase.client.Table;
 import org.apache.hadoop.hbase.mapreduce.TableSnapshotInputFormatImpl;
+import org.apache.hadoop.hbase.util.Bytes;
 import org.apache.hadoop.io.LongWritable;
 import org.apache.hadoop.io.Text;
 import org.apache.hadoop.mapreduce.InputSplit;
@@ -46,26 +47,34 @@ final class RowReader extends RecordReader<LongWritable, Text> {
       return false;
     }
     Cell cell = cell(row, Tables.FAMILY, Tables.LINE);
-    if (cell == null) {
-      throw new IOException("row " + row + " has no line: it was not written by this module");
-    }
     number.set(number.get() + 1);
     line.set(cell.getValueArray(), cell.getValueOffset(), cell.getValueLength());
-    Cell rest = split.rest() ? cell(row, Tables.REST_FAMILY, Tables.REST) : null;
-    if (rest != null) {
+    if (split.rest()) {
+      Cell rest = cell(row, Tables.REST_FAMILY, Tables.REST);
       line.append(rest.getValueArray(), rest.getValueOffset(), rest.getValueLength());
     }
     return true;
   }
 
-  /** A row has one or two cells: to compare them takes less time than HBase's own search does. */
-  private static Cell cell(Result row, byte[] family, byte[] column) {
+  /**
+   * A row has one or two cells: to compare them takes less time than HBase's own search does.
+   *
+   * @throws IOException for a row without it, which is not whole
+   */
+  static Cell cell(Result row, byte[] family, byte[] column) throws IOException {
     for (Cell cell : row.rawCells()) {
       if (CellUtil.matchingColumn(cell, family, column)) {
         return cell;
       }
     }
-    return null;
+    throw new IOException(
+        "row "
+            + row
+            + " has lost "
+            + Bytes.toString(family)
+            + ":"
+            + Bytes.toString(column)
+            + ", or was not written by this module");
   }
 
   private Result next() throws IOException {

@@ -123,11 +123,7 @@ public final class TableFileSystem extends FileSystem {
       tables.empty(region);
       return true;
     }
-    List<TableName> below = tables.below(path);
-    for (TableName table : below) {
-      tables.drop(table);
-    }
-    return !below.isEmpty();
+    return tables.dropBelow(path);
   }
 
   @Override

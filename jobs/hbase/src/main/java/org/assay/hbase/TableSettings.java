@@ -19,8 +19,8 @@ final class TableSettings {
   static final String SYNC = "hbase.assay.sync";
 
   /**
-   * Whether whoever has written a table has it compacted and waits for that ({@code wait}), or
-   * leaves compactions to HBase ({@code run-on}).
+   * Whether whoever has written a table leaves compactions to HBase ({@code run-on}), or has it
+   * compacted and waits for that ({@code wait}).
    */
   static final String COMPACTION = "hbase.assay.compaction";
 
@@ -70,8 +70,8 @@ final class TableSettings {
   }
 
   enum Compaction {
-    WAIT,
-    RUN_ON
+    RUN_ON,
+    WAIT
   }
 
   /** What needs no library but Java's and Hadoop's. */
@@ -106,12 +106,14 @@ final class TableSettings {
     return choice(READ, Read.SCAN);
   }
 
-  Sync sync() {
-    return choice(SYNC, Sync.HFLUSH);
+  /** That of a new table: where nothing is said, the servers' own ({@code hbase.wal.hsync}). */
+  Durability durability() {
+    boolean said = !conf.getTrimmed(SYNC, "").isEmpty();
+    return said ? choice(SYNC, Sync.HFLUSH).durability : Durability.USE_DEFAULT;
   }
 
   Compaction compaction() {
-    return choice(COMPACTION, Compaction.WAIT);
+    return choice(COMPACTION, Compaction.RUN_ON);
   }
 
   DataBlockEncoding encoding() {

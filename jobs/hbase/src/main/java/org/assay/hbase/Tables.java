@@ -10,8 +10,11 @@ import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileAlreadyExistsException;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.fs.PathIsNotEmptyDirectoryException;
 import org.apache.hadoop.hbase.Cell;
+import org.apache.hadoop.hbase.DoNotRetryIOException;
 import org.apache.hadoop.hbase.HBaseConfiguration;
+import org.apache.hadoop.hbase.HConstants;
 import org.apache.hadoop.hbase.RegionMetrics;
 import org.apache.hadoop.hbase.ServerName;
 import org.apache.hadoop.hbase.TableExistsException;
@@ -24,6 +27,7 @@ import org.apache.hadoop.hbase.client.CompactionState;
 import org.apache.hadoop.hbase.client.Connection;
 import org.apache.hadoop.hbase.client.ConnectionFactory;
 import org.apache.hadoop.hbase.client.Delete;
+import org.apache.hadoop.hbase.client.DoNotRetryRegionException;
 import org.apache.hadoop.hbase.client.RegionInfo;
 import org.apache.hadoop.hbase.client.RegionLocator;
 import org.apache.hadoop.hbase.client.Result;
@@ -59,6 +63,9 @@ final class Tables implements Closeable {
 
   /** A server that is asked so often to compact does not. */
   private static final int REQUESTS = 50;
+
+  /** The parent of all directories that this module makes for tables. */
+  private static final String WORK = "assay-tables";
 
   private final Configuration conf;
   private final TableSettings settings;
@@ -237,7 +244,7 @@ final class Tables implements Closeable {
     TableDescriptorBuilder descriptor =
         TableDescriptorBuilder.newBuilder(table)
             .setSplitEnabled(false)
-            .setDurability(settings.sync().durability)
+            .setDurability(settings.durability())
             .setValue(MARK, "lines")
             .setColumnFamily(family(FAMILY, settings));
     if (settings.apart() > 0) {
@@ -260,27 +267,42 @@ final class Tables implements Closeable {
     return family.build();
   }
 
-  /** Brings what was written into files, and if that is wanted, each region's into one. */
+  /**
+   * Brings what was written into files, and if that is wanted, each region's into one. A server
+   * that dies meanwhile is waited for as long as HBase's client waits for an operation: others get
+   * its regions.
+   */
   void settle(TableName table) throws IOException {
     admin.flush(table);
     if (settings.compaction() != TableSettings.Compaction.WAIT) {
       return;
     }
+    long patienceMs =
+        conf.getLong(
+            HConstants.HBASE_CLIENT_OPERATION_TIMEOUT,
+            HConstants.DEFAULT_HBASE_CLIENT_OPERATION_TIMEOUT);
     try {
+      long heardNs = System.nanoTime();
       int left = REQUESTS;
-      for (List<byte[]> regions = scattered(table);
-          !regions.isEmpty();
-          regions = scattered(table)) {
-        if (left-- == 0) {
-          throw new IOException(
-              "regions of " + table + " keep several files: their servers compact none of them");
-        }
-        for (byte[] region : regions) {
-          admin.majorCompactRegion(region);
-        }
-        do {
+      while (true) {
+        try {
+          List<byte[]> regions = scattered(table);
+          if (regions.isEmpty()) {
+            return;
+          }
+          if (left-- == 0) {
+            throw new DoNotRetryIOException(
+                "regions of " + table + " keep several files: their servers compact none of them");
+          }
+          compact(table, regions);
+          heardNs = System.nanoTime();
+        } catch (IOException e) {
+          long silentMs = (System.nanoTime() - heardNs) / 1_000_000;
+          if (!passes(e) || silentMs >= patienceMs) {
+            throw e;
+          }
           Thread.sleep(POLL_MS);
-        } while (admin.getCompactionState(table) != CompactionState.NONE);
+        }
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
@@ -288,15 +310,41 @@ final class Tables implements Closeable {
     }
   }
 
-  /** The names of a table's regions with more than one file. */
+  /** Whether it may go by itself: HMaster misses a server after a while, and moves its regions. */
+  private static boolean passes(IOException e) {
+    return e instanceof DoNotRetryRegionException || !(e instanceof DoNotRetryIOException);
+  }
+
+  /** Asks for compactions, and waits until none goes on. */
+  private void compact(TableName table, List<byte[]> regions)
+      throws IOException, InterruptedException {
+    for (byte[] region : regions) {
+      admin.majorCompactRegion(region);
+    }
+    do {
+      Thread.sleep(POLL_MS);
+    } while (admin.getCompactionState(table) != CompactionState.NONE);
+  }
+
+  /**
+   * The names of a table's regions with more than one file.
+   *
+   * @throws IOException also where a region is with no server, so that nobody tells of its files
+   */
   private List<byte[]> scattered(TableName table) throws IOException {
     List<byte[]> scattered = new ArrayList<>();
+    int told = 0;
     for (ServerName server : admin.getRegionServers()) {
       for (RegionMetrics region : admin.getRegionMetrics(server, table)) {
+        told++;
         if (region.getStoreFileCount() > region.getStoreCount()) {
           scattered.add(region.getRegionName());
         }
       }
+    }
+    int regions = admin.getRegions(table).size();
+    if (told < regions) {
+      throw new IOException("servers have " + told + " of the " + regions + " regions of " + table);
     }
     return scattered;
   }
@@ -327,16 +375,51 @@ final class Tables implements Closeable {
     }
   }
 
-  /** Removes a table with its snapshots, and what jobs have made of these. */
+  /**
+   * Removes a table with its snapshots, and what jobs have made of these. The table goes last:
+   * where anything can't be removed, it is found again.
+   */
   void drop(TableName table) throws IOException {
     refuseOthers(table, "it is not removed");
+    Snapshots.drop(this, table);
+    Path folder = directory(conf, table, "all").getParent();
+    FileSystem files = folder.getFileSystem(conf);
+    files.delete(folder, true);
+    try {
+      if (files.listStatus(folder.getParent()).length == 0) {
+        files.delete(folder.getParent(), false);
+      }
+    } catch (FileNotFoundException | PathIsNotEmptyDirectoryException e) {
+      // It was never made, or has just got another table's.
+    }
     if (admin.isTableEnabled(table)) {
       admin.disableTable(table);
     }
     admin.deleteTable(table);
-    Snapshots.drop(this, table);
-    Path workFolder = directory(conf, table, "all").getParent();
-    workFolder.getFileSystem(conf).delete(workFolder, true);
+  }
+
+  /**
+   * Removes all tables at and below a path, and tells whether there was any. One that can't be
+   * removed keeps no other; the first one's error is thrown at the end.
+   */
+  boolean dropBelow(Path path) throws IOException {
+    List<TableName> below = below(path);
+    IOException failure = null;
+    for (TableName table : below) {
+      try {
+        drop(table);
+      } catch (IOException e) {
+        if (failure == null) {
+          failure = e;
+        } else {
+          failure.addSuppressed(e);
+        }
+      }
+    }
+    if (failure != null) {
+      throw failure;
+    }
+    return !below.isEmpty();
   }
 
   private void refuseOthers(TableName table, String so) throws IOException {
@@ -350,7 +433,7 @@ final class Tables implements Closeable {
   static Path directory(Configuration conf, TableName table, String purpose) throws IOException {
     FileSystem files =
         knowsRoot(conf) ? CommonFSUtils.getRootDir(conf).getFileSystem(conf) : FileSystem.get(conf);
-    return new Path(files.getHomeDirectory(), "assay-tables/" + table + "/" + purpose);
+    return new Path(files.getHomeDirectory(), WORK + "/" + table + "/" + purpose);
   }
 
   @Override

@@ -13,6 +13,7 @@ import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.hbase.TableName;
 import org.apache.hadoop.hbase.client.ColumnFamilyDescriptor;
+import org.apache.hadoop.hbase.client.Durability;
 import org.apache.hadoop.hbase.client.TableDescriptor;
 import org.apache.hadoop.hbase.io.compress.Compression;
 import org.apache.hadoop.hbase.io.encoding.DataBlockEncoding;
@@ -165,6 +166,18 @@ class FormatsTest {
   }
 
   @Test
+  void theServersSayHowFarALogHasAPutUnlessTheSettingsDo() {
+    Configuration conf = new Configuration(false);
+    TableName name = TableName.valueOf("runs.input");
+    TableSettings settings = new TableSettings(conf);
+    assertEquals(Durability.USE_DEFAULT, Tables.descriptor(name, settings).getDurability());
+    conf.set(TableSettings.SYNC, "hflush");
+    assertEquals(Durability.SYNC_WAL, Tables.descriptor(name, settings).getDurability());
+    conf.set(TableSettings.SYNC, "hsync");
+    assertEquals(Durability.FSYNC_WAL, Tables.descriptor(name, settings).getDurability());
+  }
+
+  @Test
   void tablesAreEncodedCompressedAndDividedAsTheSettingsSay() {
     Configuration conf = new Configuration(false);
     TableName name = TableName.valueOf("runs.input");
@@ -194,8 +207,9 @@ class FormatsTest {
   void settingsThatAreNoneAreRefused() {
     Configuration conf = new Configuration(false);
     assertEquals(TableSettings.Load.PUTS, new TableSettings(conf).load());
-    conf.set(TableSettings.COMPACTION, "run-on");
     assertEquals(TableSettings.Compaction.RUN_ON, new TableSettings(conf).compaction());
+    conf.set(TableSettings.COMPACTION, "wait");
+    assertEquals(TableSettings.Compaction.WAIT, new TableSettings(conf).compaction());
     conf.set(TableSettings.LOAD, "shovel");
     Exception wrong =
         assertThrows(IllegalArgumentException.class, () -> new TableSettings(conf).load());

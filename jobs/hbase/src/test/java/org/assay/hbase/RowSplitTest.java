@@ -76,7 +76,11 @@ class RowSplitTest {
   }
 
   private static RowSplit split(RowSplit.Part part, long bytes) {
-    return new RowSplit(TABLE, List.of(part), new String[] {"worker-1"}, 10, bytes, true);
+    return split(part, bytes, true);
+  }
+
+  private static RowSplit split(RowSplit.Part part, long bytes, boolean rest) {
+    return new RowSplit(TABLE, List.of(part), new String[] {"worker-1"}, 10, bytes, rest);
   }
 
   @Test
@@ -167,7 +171,8 @@ class RowSplitTest {
               all, snapshot(divided, region, Tables.scan(rest), root.toString()), rest);
       List<String> lines = new ArrayList<>();
       try (RowReader reader = new RowReader()) {
-        reader.initialize(split(part, 0), new TaskAttemptContextImpl(conf, new TaskAttemptID()));
+        reader.initialize(
+            split(part, 0, rest), new TaskAttemptContextImpl(conf, new TaskAttemptID()));
         while (reader.nextKeyValue()) {
           lines.add(reader.getCurrentValue().toString());
         }

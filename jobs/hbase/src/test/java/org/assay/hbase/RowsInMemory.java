@@ -5,21 +5,37 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Iterator;
 import java.util.List;
+import org.apache.hadoop.hbase.Cell;
 import org.apache.hadoop.hbase.KeyValue;
 import org.apache.hadoop.hbase.client.Result;
 import org.apache.hadoop.hbase.client.ResultScanner;
 import org.apache.hadoop.hbase.client.Scan;
 import org.apache.hadoop.hbase.client.Table;
+import org.apache.hadoop.hbase.client.TableDescriptor;
 import org.apache.hadoop.hbase.client.metrics.ScanMetrics;
 import org.apache.hadoop.hbase.util.Bytes;
 
 /** Rows of lines, in the order of their keys, and a table that scans them and can do no more. */
 final class RowsInMemory {
   private final List<Result> rows = new ArrayList<>();
+  private final TableDescriptor descriptor;
+
+  /** Of a table with lines that are whole. */
+  RowsInMemory() {
+    this(null);
+  }
+
+  RowsInMemory(TableDescriptor descriptor) {
+    this.descriptor = descriptor;
+  }
 
   void add(byte[] key, int lineBytes) {
-    KeyValue cell = new KeyValue(key, Tables.FAMILY, Tables.LINE, new byte[lineBytes]);
-    rows.add(Result.create(List.of(cell)));
+    add(new KeyValue(key, Tables.FAMILY, Tables.LINE, new byte[lineBytes]));
+  }
+
+  /** Adds a row with these cells, in their order. */
+  void add(Cell... cells) {
+    rows.add(Result.create(List.of(cells)));
   }
 
   Table table() {
@@ -30,6 +46,9 @@ final class RowsInMemory {
             (table, method, arguments) -> {
               if (method.getName().equals("getScanner")) {
                 return scanned((Scan) arguments[0]);
+              }
+              if (method.getName().equals("getDescriptor")) {
+                return descriptor;
               }
               throw new UnsupportedOperationException(method.getName());
             });

@@ -1,6 +1,7 @@
 package org.assay.hbase;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -8,20 +9,33 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.io.IOException;
 import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.Proxy;
+import java.net.ConnectException;
+import java.nio.file.Files;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Deque;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.regex.Pattern;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileAlreadyExistsException;
+import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.hbase.RegionMetrics;
+import org.apache.hadoop.hbase.RegionMetricsBuilder;
+import org.apache.hadoop.hbase.ServerName;
 import org.apache.hadoop.hbase.TableName;
+import org.apache.hadoop.hbase.TableNotFoundException;
 import org.apache.hadoop.hbase.client.Admin;
+import org.apache.hadoop.hbase.client.CompactionState;
 import org.apache.hadoop.hbase.client.Connection;
 import org.apache.hadoop.hbase.client.RegionInfoBuilder;
 import org.apache.hadoop.hbase.client.TableDescriptor;
 import org.apache.hadoop.hbase.client.TableDescriptorBuilder;
 import org.apache.hadoop.hbase.util.Bytes;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -31,21 +45,66 @@ class TablesTest {
 
   @TempDir java.nio.file.Path directory;
 
+  private final String home = System.getProperty("user.home");
+  private final Configuration conf = new Configuration();
   private final Map<TableName, TableDescriptor> known = new HashMap<>();
   private final List<String> snapshots = new ArrayList<>();
+
+  /** Tables that HBase's master does not delete. */
+  private final List<TableName> stuck = new ArrayList<>();
+
+  /** What each look at a table's regions finds: how many files each has, or an exception. */
+  private final Deque<Object> looks = new ArrayDeque<>();
+
+  private int compactions;
+
+  /** Files on their way into tables lie below it. */
+  @BeforeEach
+  void moveHome() {
+    System.setProperty("user.home", directory.toString());
+  }
+
+  @AfterEach
+  void moveHomeBack() {
+    System.setProperty("user.home", home);
+  }
 
   private static <T> T answering(Class<T> type, InvocationHandler handler) {
     return type.cast(Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] {type}, handler));
   }
 
-  private Object asMaster(String method, Object[] arguments) {
+  private Object asMaster(String method, Object[] arguments) throws IOException {
     switch (method) {
       case "tableExists":
         return known.containsKey((TableName) arguments[0]);
       case "getDescriptor":
         return known.get((TableName) arguments[0]);
       case "getRegionServers":
-        return List.of();
+        return looks.isEmpty()
+            ? List.of()
+            : List.of(ServerName.valueOf("worker-1,1,1"), ServerName.valueOf("worker-2,1,1"));
+      case "getRegionMetrics":
+        return metrics();
+      case "getRegions":
+        return Collections.nCopies(2, RegionInfoBuilder.newBuilder(TABLE).build());
+      case "majorCompactRegion":
+        compactions++;
+        return null;
+      case "getCompactionState":
+        return CompactionState.NONE;
+      case "flush":
+      case "disableTable":
+        return null;
+      case "isTableEnabled":
+        return true;
+      case "listTableNames":
+        return known.keySet().toArray(new TableName[0]);
+      case "deleteTable":
+        if (stuck.contains((TableName) arguments[0])) {
+          throw new IOException("stuck: " + arguments[0]);
+        }
+        known.remove((TableName) arguments[0]);
+        return null;
       case "deleteSnapshots":
         snapshots.removeIf(name -> ((Pattern) arguments[0]).matcher(name).matches());
         return null;
@@ -60,8 +119,25 @@ class TablesTest {
     }
   }
 
+  /** What one of the servers tells. */
+  private List<RegionMetrics> metrics() throws IOException {
+    Object files = looks.remove();
+    if (files instanceof IOException) {
+      throw (IOException) files;
+    }
+    List<RegionMetrics> metrics = new ArrayList<>();
+    for (int count : (int[]) files) {
+      metrics.add(
+          RegionMetricsBuilder.newBuilder(new byte[] {1})
+              .setStoreCount(1)
+              .setStoreFileCount(count)
+              .build());
+    }
+    return metrics;
+  }
+
   private Tables tables() throws IOException {
-    Configuration conf = new Configuration();
+    conf.set("fs.defaultFS", "file:///");
     conf.set("hbase.rootdir", directory.toUri().toString());
     Admin admin = answering(Admin.class, (any, method, given) -> asMaster(method.getName(), given));
     Connection connection =
@@ -92,6 +168,69 @@ class TablesTest {
       snapshots.add(Snapshots.name(TABLE));
       tables.create(TABLE); // it is there, and keeps its own
       assertEquals(3, snapshots.size());
+    }
+  }
+
+  @Test
+  void aTableIsTheLastThatGoesSoThatWhatStaysIsFoundAgain() throws IOException {
+    TableName other = TableName.valueOf("runs.other");
+    known.put(TABLE, Tables.descriptor(TABLE, new TableSettings(conf)));
+    known.put(other, Tables.descriptor(other, new TableSettings(conf)));
+    stuck.add(TABLE);
+    snapshots.add(Snapshots.name(TABLE));
+    try (Tables tables = tables()) {
+      Exception stays = assertThrows(IOException.class, () -> tables.dropBelow(new Path("/runs")));
+      assertEquals("stuck: runs.input", stays.getMessage());
+      assertEquals(List.of(TABLE), List.copyOf(known.keySet()));
+      assertEquals(List.of(), snapshots);
+      stuck.clear();
+      assertTrue(tables.dropBelow(new Path("/runs")));
+      assertTrue(known.isEmpty());
+      assertFalse(tables.dropBelow(new Path("/runs")));
+    }
+  }
+
+  @Test
+  void directoriesForTheFilesOfTablesGoWithTheLastTable() throws IOException {
+    TableName other = TableName.valueOf("runs.other");
+    try (Tables tables = tables()) {
+      for (TableName table : List.of(TABLE, other)) {
+        known.put(table, Tables.descriptor(table, new TableSettings(conf)));
+        Path loaded = Tables.directory(conf, table, "load-1");
+        assertTrue(loaded.getFileSystem(conf).mkdirs(loaded));
+      }
+      tables.drop(TABLE);
+      assertEquals(
+          List.of("runs.other"), List.of(directory.resolve("assay-tables").toFile().list()));
+      tables.drop(other);
+      assertFalse(Files.exists(directory.resolve("assay-tables")));
+    }
+  }
+
+  @Test
+  void aTableIsCompactedWhenAllItsRegionsAreWithAServer() throws IOException {
+    conf.set(TableSettings.COMPACTION, "wait");
+    looks.addAll(List.of(new ConnectException("refused"), new int[] {1}, new int[] {}));
+    looks.addAll(List.of(new int[] {1}, new int[] {3}, new int[] {1, 1}, new int[] {}));
+    try (Tables tables = tables()) {
+      tables.settle(TABLE);
+    }
+    assertEquals(1, compactions);
+    assertTrue(looks.isEmpty());
+  }
+
+  @Test
+  void aServerThatStaysAwayIsNotWaitedForWithoutEnd() throws IOException {
+    conf.set(TableSettings.COMPACTION, "wait");
+    conf.setInt("hbase.client.operation.timeout", 300);
+    looks.addAll(Collections.nCopies(20, new ConnectException("refused")));
+    try (Tables tables = tables()) {
+      assertThrows(ConnectException.class, () -> tables.settle(TABLE));
+    }
+    looks.clear();
+    looks.add(new TableNotFoundException("it is gone"));
+    try (Tables tables = tables()) {
+      assertThrows(TableNotFoundException.class, () -> tables.settle(TABLE));
     }
   }
 
