@@ -133,7 +133,7 @@ def test_filters_hide_rows_lines_and_nothing_else(told):
     assert len(before["rows"]) == 10
     assert [row for row in before["rows"] if "|customs|" not in row] == after["rows"]
     assert len(after["rows"]) == 6
-    assert len(after["lines"]) == 12  # of elapsed times and of phases
+    assert len(after["lines"]) == 15  # of shares, of elapsed times and of phases
     assert 0 < len(after["cards"]) < len(before["cards"])
     assert (before["shown"], after["shown"]) == ("", "6 of 10 rows shown")
     assert told["again"] == before

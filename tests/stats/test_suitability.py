@@ -12,7 +12,7 @@ from assay.model.trial import StoreSpec, WorkloadSpec
 from assay.probe.disk import DISK_SHARED
 from assay.record.folder import RunFolder
 from assay.report.analysis import analyse, read_run
-from assay.report.suitability import labels_of
+from assay.report.words import labels_of
 from assay.stats.suitability import MediaBytes, Side, media_bytes, suitabilities
 from tests.builders import a_job, a_plan, a_record, a_trial, device_reports
 from tests.report.made_runs import page, write_run
@@ -222,7 +222,7 @@ def test_workloads_of_one_name_are_told_apart_by_what_differs():
         for record in records if record.trial.workload.name == "rank"
     ]  # fmt: skip
     (suited,) = suitabilities(plan, [*records, *other])
-    assert sorted(labels_of(suited.workloads)) == ["grep", "rank, paper", "rank, tuned"]
+    assert sorted(labels_of([one.levels for one in suited.workloads])) == ["grep", "rank, paper", "rank, tuned"]
 
 
 def test_all_forms_have_the_same_figures_also_from_outlines(tmp_path, monkeypatch):

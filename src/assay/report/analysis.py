@@ -33,6 +33,7 @@ from assay.stats.predicted import PredictedLevel, beside, with_predictions
 from assay.stats.run_doubts import doubts_of
 from assay.stats.sample import MACHINE, PLACEMENT, Levels, Trials, counts, in_order, samples
 from assay.stats.sensitivity import Sensitivity, sensitivity_of
+from assay.stats.shares import SharesTable, shares_table
 from assay.stats.summary import Group, Row, outliers, summarise, varying
 from assay.stats.two_estimates import estimates_apart
 
@@ -329,7 +330,8 @@ class RunAnalysis(NamedTuple):
     `rows` are those of the table, predicted ones too, `predicted` what is foretold beside each decision,
     `sensitivities` what each decision depends on (None where that can't be reckoned), `breakdowns` the decisions' jobs
     and phases, `others` the comparisons of all factors beside the decisions', `doubts` the plan's own before the
-    trials'. `sections` are what the faults cost, where there are any, and the registered ones, by name.
+    trials'. `sections` are what the faults cost, where there are any, and the registered ones, by name. `shares` is the
+    table of several jobs with several levels, None of other runs.
     """
 
     rows: Sequence[Row]
@@ -341,6 +343,7 @@ class RunAnalysis(NamedTuple):
     others: Sequence[Comparison]
     doubts: Sequence[Doubt]
     sections: Mapping[str, SectionView]
+    shares: SharesTable | None = None
 
 
 def analyse(
@@ -377,6 +380,7 @@ def analyse(
         others=[one for one in compared if one.factor not in (plan.base if factor == CHANGE else (factor,))],
         doubts=[*plan.doubts, *doubts_of(records), *estimates_apart(decided)],
         sections=sections,
+        shares=shares_table(plan, records, decided),
     )
 
 

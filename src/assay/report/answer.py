@@ -15,14 +15,14 @@ from assay.model.signature import OUTSIDE
 from assay.plan.data_ratio import times_text
 from assay.plan.job_experiment import of_several
 from assay.report.caveats import (
-    NO_REPETITIONS,
     drive_notes,
     left_out_notes,
     model_notes,
     other_cause_notes,
+    repetition_notes,
     slowed_notes,
 )
-from assay.report.words import about_text, seconds_text, without_folders
+from assay.report.words import seconds_text, without_folders
 from assay.stats.blocked import BlockedShare
 from assay.stats.caveats import LEAST_DIFFERENCE, MachineShared, NotTheDrives
 from assay.stats.changes import AS_IT_IS, CHANGE
@@ -88,11 +88,11 @@ def answer_of(decision: Decision, shared: Sequence[Decision] = ()) -> Answer:
     for placement in decision.placements:
         label = _unchanged(decision, placement) or f"{on} {names[placement.placement]}"
         drives = f" ({placement.drives})" if on == "On" and placement.drives and placement.kind else ""
-        lines.append(AnswerLine(label, label + drives, _time(placement), _words(decision, placement)))
+        lines.append(AnswerLine(label, label + drives, time_text(placement), _words(decision, placement)))
     if decision.baseline is not None:
         words = _baseline_words(decision, names)
         label = "With zero storage delay"
-        lines.append(AnswerLine(label, label, _time(decision.baseline), words, baseline=True))
+        lines.append(AnswerLine(label, label, time_text(decision.baseline), words, baseline=True))
     caveats, details = tuple(_caveats(decision, names)), tuple(_details(decision, names))
     return Answer(
         subject=subject_of(decision, shared),
@@ -221,7 +221,8 @@ def _names(decision: Decision) -> Mapping[str, str]:
     return names
 
 
-def _time(placement: PlacementResult) -> str:
+def time_text(placement: PlacementResult) -> str:
+    """`61 s`; of less than 10 s with tenths."""
     seconds = placement.elapsed_s.value
     return f"{seconds_text(seconds) if seconds < 9.95 else round(seconds)} s"
 
@@ -391,13 +392,13 @@ def _baseline_words(decision: Decision, names: Mapping[str, str]) -> str:
     return "; ".join(shares)
 
 
-_HARDLY_USED = "storage was hardly used with this much memory: this says nothing about larger data"
+HARDLY_USED = "storage was hardly used with this much memory: this says nothing about larger data"
 
 
 def _hardly_used(decision: Decision, names: Mapping[str, str]) -> str:
     """What follows of drives that did little: at the ratio of a site's nodes it holds for the whole input."""
     if decision.site_ratio is None:
-        return _HARDLY_USED
+        return HARDLY_USED
     base, busy_s = decision.placements[0], decision.busy_s
     if busy_s is None or busy_s >= HARDLY_BUSY_SHARE * base.elapsed_s.value:
         return _headline(decision, names)
@@ -480,23 +481,7 @@ def _caveats(decision: Decision, names: Mapping[str, str]) -> Iterator[str]:
             yield " ".join(several)
     if decision.site_ratio is None:
         yield from islice(_not_met(decision, names), 1)
-    of_worth = decision.question is Question.WORTH
-    open_ = decision.verdict is Verdict.NOT_KNOWN_YET if of_worth else not decision.repeated
-    open_levels = [result.placement for result in decision.placements[1:] if result.verdict is Verdict.NOT_KNOWN_YET]
-    undecided = [level for level in open_levels if level not in decision.of_other_cause]
-    if open_ and len(decision.placements) > 1 and (undecided or not decision.of_other_cause):
-        more = decision.more
-        if not decision.repeated:
-            yield NO_REPETITIONS
-        elif more is None:
-            yield "More than 200 repetitions would be needed: the saving is near the threshold, or times vary too much."
-        else:
-            times = (
-                f"{more.repetitions} more repetition{'' if more.repetitions == 1 else 's'} ({about_text(more.seconds)})"
-            )
-            corrected = f", corrected for {decision.corrected} verdicts" if decision.corrected > 1 else ""
-            subject = ", ".join(undecided) if decision.of_other_cause else "it"
-            yield f"About {times} would decide {subject}{corrected}, if the times vary as they did so far."
+    yield from repetition_notes(decision)
     yield from model_notes(decision)
     yield from slowed_notes(decision)
 
@@ -509,8 +494,8 @@ def _beyond_the_limit_notes(decision: Decision, names: Mapping[str, str]) -> Ite
     for placement in decision.placements[1:]:
         if decision.baseline.elapsed_s.value - placement.elapsed_s.value > margin_s:
             yield (
-                f"With zero storage delay the job took {_time(decision.baseline)}, longer than on "
-                f"{names[placement.placement]} ({_time(placement)}). No drive can be faster than without delay, so "
+                f"With zero storage delay the job took {time_text(decision.baseline)}, longer than on "
+                f"{names[placement.placement]} ({time_text(placement)}). No drive can be faster than without delay, so "
                 "this is noise: what storage costs is uncertain. Repeat the experiment."
             )
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from assay.report.words import seconds_text
+from assay.report.words import about_text, seconds_text
 from assay.stats.caveats import (
     AssumedParameters,
     LinksIdle,
@@ -12,7 +12,7 @@ from assay.stats.caveats import (
     SlowedDrives,
     TimesModelled,
 )
-from assay.stats.decision import Decision
+from assay.stats.decision import Decision, Question, Verdict
 
 NO_REPETITIONS = "Without repetitions it is not known how much equal trials differ: repeat the experiment."
 
@@ -80,3 +80,24 @@ def slowed_notes(decision: Decision) -> Iterator[str]:
                 f"The drives are {caveat.times_slower} times slower than those they are named after, to match work "
                 "that is slower here. Beside this machine's processors the real ones may differ far less."
             )
+
+
+def repetition_notes(decision: Decision) -> Iterator[str]:
+    """How many more repetitions would decide what is open."""
+    of_worth = decision.question is Question.WORTH
+    open_ = decision.verdict is Verdict.NOT_KNOWN_YET if of_worth else not decision.repeated
+    open_levels = [result.placement for result in decision.placements[1:] if result.verdict is Verdict.NOT_KNOWN_YET]
+    undecided = [level for level in open_levels if level not in decision.of_other_cause]
+    if open_ and len(decision.placements) > 1 and (undecided or not decision.of_other_cause):
+        more = decision.more
+        if not decision.repeated:
+            yield NO_REPETITIONS
+        elif more is None:
+            yield "More than 200 repetitions would be needed: the saving is near the threshold, or times vary too much."
+        else:
+            times = (
+                f"{more.repetitions} more repetition{'' if more.repetitions == 1 else 's'} ({about_text(more.seconds)})"
+            )
+            corrected = f", corrected for {decision.corrected} verdicts" if decision.corrected > 1 else ""
+            subject = ", ".join(undecided) if decision.of_other_cause else "it"
+            yield f"About {times} would decide {subject}{corrected}, if the times vary as they did so far."

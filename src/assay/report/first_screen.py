@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from itertools import islice, zip_longest
+from functools import partial
+from itertools import chain, islice, zip_longest
 from typing import NamedTuple
 
 from assay.model.doubt import Doubt, Outcome, decisive
@@ -12,15 +13,19 @@ from assay.model.record import Record
 from assay.model.trial import Plan
 from assay.record.folder import Damaged
 from assay.report.analysis import Filter, marks_of
-from assay.report.answer import OUTCOMES, Answer, more_time, scope_of, telling
+from assay.report.answer import OUTCOMES, Answer, more_time, outcome_of, scope_of, telling
 from assay.report.bias import bias_text
+from assay.report.caveats import repetition_notes
+from assay.report.charts.shares import shares_chart
 from assay.report.charts.split import split_charts
+from assay.report.shares import chart_notes, summary_sentences
 from assay.report.templates import address
 from assay.stats.changes import CHANGE
 from assay.stats.decision import Decision, Estimate, PlacementResult, Question
 from assay.stats.predicted import PredictedLevel
 from assay.stats.run_doubts import began_ms
 from assay.stats.sample import PLACEMENT, in_order, in_plan_order
+from assay.stats.shares import SharesTable
 
 MOST_NAMED = 5
 BLOCKED_TIME = "blocked-time"
@@ -119,6 +124,8 @@ def _listed(levels: Sequence[str], about: "dict[str, str] | None" = None) -> str
 
 MOST_FIRST, MOST_ROWS, MOST_CARDS, MOST_CAVEATS = 3, 20, 12, 3
 """Cards on the first screen; decisions in its table, of more than that workloads; cards below; caveats."""
+MOST_SINGLE = 6
+"""Answers that are read one by one."""
 MOST_DETAILS = 12
 """Sentences on what the answers rest on: of many decisions most say the same with other numbers."""
 MOST_LISTED = 150
@@ -190,7 +197,9 @@ class FirstScreen(NamedTuple):
 
     `cards` are shown further down, `listed` is the table of all decisions where the first has workloads; `left_out`
     counts the decisions that are in no card. `caveats` are sentences on what could change the answers, each once, with
-    how many more there are; `details` those on what the answers rest on. `scope` says what all of them hold for.
+    how many more there are; `details` those on what the answers rest on. `scope` says what all of them hold for. Of
+    several jobs with several levels the first has `summaries` and `shares`, their chart, in place of rows, with
+    its notes.
     `heads` are of the tables of decisions, `base` says on what, or with what, others are compared.
     """
 
@@ -207,6 +216,9 @@ class FirstScreen(NamedTuple):
     scope: str
     heads: Heads
     base: str
+    summaries: list[str]
+    shares: str
+    shares_notes: list[str]
 
 
 def first_screen(
@@ -215,6 +227,7 @@ def first_screen(
     filters: Sequence[Filter],
     doubts: Sequence[Doubt],
     predicted: Sequence[Sequence[PredictedLevel]] = (),
+    shares: SharesTable | None = None,
 ) -> FirstScreen:
     """Of a report's decisions with their words, and what is predicted beside each.
 
@@ -238,17 +251,18 @@ def first_screen(
     ]  # fmt: skip
     cards = [view for view in views if view.carded]
     rows = [] if few else views
-    by_workload = len(rows) > MOST_ROWS
+    drawn = shares if rows else None
+    by_workload = drawn is None and len(rows) > MOST_ROWS
     heads, base = HEADS[decisions[0].question if decisions else Question.WORTH], _base_words(views)
-    caveats, more_caveats = caveats_of(answers, doubts)
+    caveats, more_caveats = caveats_of(answers, doubts, decisions)
     scopes = sorted(set(map(scope_of, decisions)))
     details = (note for answer in answers for note in answer.details)
     return FirstScreen(
         first=cards if few else [],
-        headline="" if few else _headline(views),
-        rows=[] if by_workload else rows,
+        headline="" if few else headline_of(decisions),
+        rows=[] if drawn or by_workload else rows,
         workloads=_workloads(rows, filters) if by_workload else [],
-        listed=rows[:MOST_LISTED] if by_workload else [],
+        listed=rows[:MOST_LISTED] if drawn or by_workload else [],
         cards=[] if few else cards,
         left_out=len(decisions) - len(cards),
         caveats=caveats,
@@ -257,12 +271,23 @@ def first_screen(
         details=[words for words in dict.fromkeys(details) if scopes != [words]][:MOST_DETAILS],
         heads=heads._replace(note=heads.note.format(base=base)),
         base=base,
+        summaries=list(summary_sentences(drawn)) if drawn else [],
+        shares=shares_chart(drawn, partial(marks_of, filters)) if drawn else "",
+        shares_notes=list(chart_notes(drawn)) if drawn else [],
     )
 
 
-def caveats_of(answers: Sequence[Answer], doubts: Sequence[Doubt]) -> tuple[list[str], int]:
-    """The few that could change the answers most, each once, and how many more caveats and doubts there are."""
-    sentences = list(dict.fromkeys(words for answer in answers for words in answer.caveats))
+def caveats_of(
+    answers: Sequence[Answer], doubts: Sequence[Doubt], decisions: Sequence[Decision]
+) -> tuple[list[str], int]:
+    """The few that could change the answers most, each once, and how many more caveats and doubts there are.
+
+    How many repetitions would decide each of many answers is left out: the next step says how many decide all of them.
+    """
+    many = decisions if len(decisions) > MOST_SINGLE else ()
+    left_out = {words for decision in many if decision.more for words in repetition_notes(decision)}
+    every = dict.fromkeys(chain.from_iterable(answer.caveats for answer in answers))
+    sentences = [words for words in every if words not in left_out]
     has_baseline = any(line.baseline for answer in answers for line in answer.lines)
     # Beside a baseline no answer rests on blocked time.
     worst = decisive(doubt for doubt in doubts if not (has_baseline and doubt.instrument == BLOCKED_TIME))
@@ -312,21 +337,16 @@ def _change(decision: Decision) -> Estimate | None:
     return other.saving if decision.question is Question.WORTH else more_time(other)
 
 
-def _headline(views: Sequence[DecisionView]) -> str:
+def headline_of(decisions: Sequence[Decision]) -> str:
     """`triangles, walk on brightkite-like: ssd instead of hdd is worth it in 3 of 8 combinations, not known yet in 5`.
 
     What is compared is named where it is the same in all.
     """
-    decisions = [view.decision for view in views]
     works = list(dict.fromkeys(decision.levels["workload"] for decision in decisions))
-    sets = [
-        name
-        for name in dict.fromkeys(decision.levels.get("dataset", "none") for decision in decisions)
-        if name != "none"
-    ]
+    sets = list(dict.fromkeys(decision.levels.get("dataset", "none") for decision in decisions))
     subject = ", ".join(works) if len(works) <= MOST_FIRST else f"{len(works)} workloads"
-    on = f" on {', '.join(sets) if len(sets) <= MOST_FIRST else f'{len(sets)} data sets'}" if sets else ""
-    parts = [f"{name} in {count}" for name, count in _counts(views).items() if count]
+    on = f" on {', '.join(sets) if len(sets) <= MOST_FIRST else f'{len(sets)} data sets'}" if "none" not in sets else ""
+    parts = [f"{name} in {count}" for name, count in _counts(decisions).items() if count]
     parts[0] += f" of {len(decisions)} combinations"
     return f"{subject}{on}: {_instead_words(decisions)}{', '.join(parts)}"
 
@@ -342,9 +362,9 @@ def _instead_words(decisions: Sequence[Decision]) -> str:
     return f"{factor}{' or '.join(tried)} instead of {bases.pop()} is "
 
 
-def _counts(views: Sequence[DecisionView]) -> dict[str, int]:
-    outcomes = OUTCOMES[views[0].decision.question]
-    return {outcome: sum(view.answer.verdict == outcome for view in views) for outcome in outcomes}
+def _counts(decisions: Sequence[Decision]) -> dict[str, int]:
+    known = [outcome_of(decision) for decision in decisions]
+    return {outcome: known.count(outcome) for outcome in OUTCOMES[decisions[0].question]}
 
 
 def _workloads(rows: Sequence[DecisionView], filters: Sequence[Filter]) -> list[WorkloadRow]:
@@ -354,7 +374,7 @@ def _workloads(rows: Sequence[DecisionView], filters: Sequence[Filter]) -> list[
     return [
         WorkloadRow(
             subject=work if dataset == "none" else f"{work} on {dataset}",
-            counts=_counts(work_rows),
+            counts=_counts([row.decision for row in work_rows]),
             changes=_spread([row.change for row in work_rows]),
             storage=_spread([row.base.storage_share for row in work_rows if row.base]),
             marks=marks_of(filters, dict(set.intersection(*(set(row.decision.levels.items()) for row in work_rows)))),

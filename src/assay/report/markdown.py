@@ -22,6 +22,7 @@ from assay.report.predicted import NOTE as PREDICTED_NOTE
 from assay.report.predicted import predicted_words
 from assay.report.scale import NOTE as SCALE_NOTE
 from assay.report.scale import scale_columns, struck_out_words
+from assay.report.shares import columns_of, notes_of
 from assay.report.trial_detail import MIB, cost_of, known_median
 from assay.report.values import energy_columns, energy_of, energy_values
 from assay.report.words import number_text, shown_words
@@ -37,6 +38,8 @@ def markdown(run: RunData, analysis: RunAnalysis) -> str:
     parts = [f"# {escaped(run.plan.experiment)}", escaped(run.plan.description)]
     parts.append("\n".join(f"- {name}: {escaped(text)}" for name, text in head.compared))
     parts.append("; ".join(part for part in (head.checked, head.missing, head.doubted) if part) + ".")
+    if analysis.shares is not None:
+        parts += [grid(columns_of(analysis.shares, grouped=False)[0]), *map(escaped, notes_of(analysis.shares))]
     for answer in analysis.answers:
         lines = [["", "time", ""], ["---"] * 3, *([line.where, line.time, line.words] for line in answer.lines)]
         table = "\n".join("| " + " | ".join(map(escaped, line)) + " |" for line in lines)

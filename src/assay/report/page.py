@@ -80,7 +80,9 @@ def run_page(run: RunData, analysis: RunAnalysis) -> str:
         plan=run.plan,
         again=(run_command(run), compare_command(run)),
         kept=run.experiment is not None,
-        screen=first_screen(analysis.decisions, analysis.answers, table["filters"], doubts, analysis.predicted),
+        screen=first_screen(
+            analysis.decisions, analysis.answers, table["filters"], doubts, analysis.predicted, analysis.shares
+        ),
         depends=depends_charts(analysis.sensitivities),
         steps=next_steps(run, analysis.decisions),
         breakdowns=[

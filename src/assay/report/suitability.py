@@ -11,16 +11,12 @@ from assay.model.trial import Plan
 from assay.report.charts.suitability import MEGA, suitability_chart
 from assay.report.columns import Column, escaped, fitted, grid, with_intervals
 from assay.report.templates import template
-from assay.report.words import number_text, significant_text, without_folders
+from assay.report.words import labels_of, level_text, number_text, significant_text
 from assay.stats.decision import Estimate
-from assay.stats.suitability import LEAST_WORKLOADS, Side, Suitability, SuitabilityLine, SuitedWorkload, suitabilities
+from assay.stats.suitability import LEAST_WORKLOADS, Side, Suitability, SuitabilityLine, suitabilities
 
 WIDTH = 80
 """Of a terminal's line."""
-PLAIN = ("variant", "dataset")
-"""The factors whose levels tell by themselves what they are of."""
-TOLD_FIRST = ("variant", "dataset", "options")
-"""The factors that tell workloads of one name apart, before all others."""
 NOTE = (
     "Moved: bytes that all media read and wrote in the base's run, write-out included, for each second of its tasks' "
     "processor time. All intervals are 95 %; which one suits is corrected for all workloads"
@@ -51,7 +47,7 @@ class SuitabilityView(NamedTuple):
         """What tells it from the others of the same two levels: `placement ssd`; empty where there is no other."""
         alike = [other for other in self.every if (other.base, other.level) == (suited.base, suited.level)]
         return ", ".join(
-            _level_text(name, level)
+            level_text(name, level)
             for name, level in suited.others.items()
             if len({other.others.get(name, "") for other in alike}) > 1
         )
@@ -65,7 +61,7 @@ class SuitabilityView(NamedTuple):
         shown = [
             {
                 "sentences": list(sentences(suited, self.setting(suited))),
-                "chart": suitability_chart(suited, labels_of(suited.workloads)),
+                "chart": suitability_chart(suited, labels_of([workload.levels for workload in suited.workloads])),
                 "columns": list(_columns(suited)),
             }
             for suited in self.every
@@ -94,27 +90,6 @@ class SuitabilityView(NamedTuple):
     def json(self) -> str:
         """All of it."""
         return json_text([suited.model_dump(mode="json") for suited in self.every])
-
-
-def labels_of(workloads: Sequence[SuitedWorkload]) -> list[str]:
-    """A name for each workload: its own, with as many of the other levels as tell it from the others."""
-    names = list(dict.fromkeys(name for workload in workloads for name in workload.levels))
-    varying = [name for name in names if len({workload.levels.get(name, "") for workload in workloads}) > 1]
-    ordered = [*(name for name in TOLD_FIRST if name in varying), *(name for name in varying if name not in TOLD_FIRST)]
-    labels = [workload.levels.get("workload", "") for workload in workloads]
-    for name in ordered:
-        alike = [labels.count(label) > 1 for label in labels]
-        labels = [
-            f"{label}, {_level_text(name, workload.levels[name])}" if shared and workload.levels.get(name) else label
-            for label, shared, workload in zip(labels, alike, workloads, strict=True)
-        ]
-    return labels
-
-
-def _level_text(name: str, level: str) -> str:
-    if name == "options":
-        return without_folders(level)
-    return level if name in PLAIN else f"{name} {level}"
 
 
 def sentences(suited: Suitability, setting: str = "") -> Iterator[str]:
@@ -191,7 +166,7 @@ def _ends(crossing: Estimate) -> str:
 
 def _columns(suited: Suitability) -> Iterator[Column]:
     moved, ratios = ([getattr(workload, name) for workload in suited.workloads] for name in ("moved", "ratio"))
-    yield Column("workload", labels_of(suited.workloads), name=True)
+    yield Column("workload", labels_of([workload.levels for workload in suited.workloads]), name=True)
     yield Column(
         "moved", [number_text(estimate.value / MEGA) for estimate in moved], unit="MB/processor s",
         intervals=[_interval(estimate, MEGA) for estimate in moved], values=[estimate.value for estimate in moved],

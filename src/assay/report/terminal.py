@@ -13,7 +13,7 @@ from assay.report.analysis import RunAnalysis, TrialTables, rows_shown
 from assay.report.answer import BLOCKED_HEAD, OUTCOMES, Answer, blocked_lines, interval_text, percent, scope_of
 from assay.report.bias import bias_text
 from assay.report.columns import GAP, Column, combination_columns, fitted
-from assay.report.first_screen import caveats_of
+from assay.report.first_screen import MOST_SINGLE, caveats_of, headline_of
 from assay.report.nodes import (
     IMBALANCE_HEAD,
     PAIRS_HEAD,
@@ -28,9 +28,11 @@ from assay.report.predicted import NOTE as PREDICTED_NOTE
 from assay.report.predicted import predicted_words
 from assay.report.scale import NOTE as SCALE_NOTE
 from assay.report.scale import scale_columns, struck_out_words
+from assay.report.shares import MARKS, columns_of, notes_of
 from assay.report.words import base_text, print_line, print_text, seconds_text, shown_words
 from assay.stats.breakdown import Breakdown, Change
-from assay.stats.decision import Decision
+from assay.stats.decision import Decision, Verdict
+from assay.stats.shares import SharesTable
 from assay.stats.summary import Row, varying
 
 MOST_LINES, MOST_ANSWERS, MOST_FAILURES, MOST_DOUBTS = 60, 12, 20, 6
@@ -38,6 +40,7 @@ MOST_BROKEN_DOWN, MOST_PARTS = 3, 12
 MOST_PAIRS = 12
 COLOURS = {"pass": "green", "unknown": "yellow", "fail": "red"}
 OUTCOME_COLOURS = {"worth": "bold green", "open": "bold yellow"}
+VERDICT_COLOURS = {str(Verdict.WORTH_IT): "green", str(Verdict.NOT_KNOWN_YET): "yellow"}
 
 NOTE = "Seconds. elapsed: the jobs' own times, added up; phases: averages per task, added up over the jobs"
 
@@ -63,7 +66,7 @@ def print_report(
     if verbose:
         print_doubts(analysis.doubts, console)
         return
-    caveats, more = caveats_of(analysis.answers, analysis.doubts)
+    caveats, more = caveats_of(analysis.answers, analysis.doubts, analysis.decisions)
     for words in caveats:
         console.print(_marked(words), highlight=False)
     if more:
@@ -128,8 +131,19 @@ def _print_scale(records: Sequence[Record], console: Console) -> None:
 
 
 def print_answers(analysis: RunAnalysis, console: Console, *, verbose: bool = False) -> None:
-    """Each answer with its lines; with `verbose` its notes, and of few answers what storage costs in each part."""
+    """Each answer with its lines; with `verbose` its notes, and of few answers what storage costs in each part.
+
+    Of several jobs with several levels, which have many answers, one table stands in their place; `verbose` has both.
+    """
     answers = analysis.answers
+    if analysis.shares is not None and len(answers) > MOST_SINGLE:
+        console.print()
+        print_text(console, f"{headline_of(analysis.decisions)}.", "bold")
+        for text in shares_lines(analysis.shares, console.width):
+            print_line(console, text)
+        for words in notes_of(analysis.shares):
+            print_text(console, words, "dim")
+        answers = answers if verbose else []
     for answer, breakdown, decision in zip(
         answers[:MOST_ANSWERS], analysis.breakdowns, analysis.decisions, strict=False
     ):
@@ -229,6 +243,22 @@ def _change(change: Change | None) -> str:
     share = change.shown_share
     words = percent(share.value) if share.low is None else f"{percent(share.value)} ({interval_text(share)})"
     return words if change.significant else f"[{words}]"
+
+
+def shares_lines(table: SharesTable, width: int) -> Iterator[Text]:
+    """The columns' heads; then all jobs together and each job, with a line for each level."""
+    columns, groups = columns_of(table, grouped=True)
+    head, *lines = fitted(columns, width)
+    yield Text(head, style="dim")
+    last = ""
+    for group, line, verdict in zip(groups, lines, columns[-1].cells, strict=True):
+        if group != last:
+            yield Text(group, style="bold")
+            last = group
+        text = Text(line)
+        if table.others and verdict:
+            text.stylize(VERDICT_COLOURS.get(verdict.rstrip(MARKS), ""), len(line) - len(verdict))
+        yield text
 
 
 def table_lines(rows: Sequence[Row], width: int) -> Iterator[Text]:

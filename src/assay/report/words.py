@@ -1,7 +1,7 @@
 """Numbers and names as people read them, the same in every report."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import floor, log10
 from typing import TYPE_CHECKING
 
@@ -96,3 +96,31 @@ _FOLDERS = re.compile(r"(?<==)/\S*/(?=[^/\s])")
 def without_folders(options: str) -> str:
     """A workload's options in one line, of paths the last name: `input=logs` for `input=/data/2026/logs`."""
     return _FOLDERS.sub("", options)
+
+
+PLAIN = ("variant", "dataset")
+"""The factors whose levels tell by themselves what they are of."""
+TOLD_FIRST = ("variant", "dataset", "options")
+"""The factors that tell workloads of one name apart, before all others."""
+
+
+def labels_of(workloads: Sequence[Mapping[str, str]]) -> list[str]:
+    """A name for each workload by its levels: its own, with as many of the others as tell it from the others."""
+    names = list(dict.fromkeys(name for levels in workloads for name in levels))
+    varying = [name for name in names if len({levels.get(name, "") for levels in workloads}) > 1]
+    ordered = [*(name for name in TOLD_FIRST if name in varying), *(name for name in varying if name not in TOLD_FIRST)]
+    labels = [levels.get("workload", "") for levels in workloads]
+    for name in ordered:
+        alike = [labels.count(label) > 1 for label in labels]
+        labels = [
+            f"{label}, {level_text(name, levels[name])}" if shared and levels.get(name) else label
+            for label, shared, levels in zip(labels, alike, workloads, strict=True)
+        ]
+    return labels
+
+
+def level_text(name: str, level: str) -> str:
+    """`store files`, or the level alone where it tells by itself what it is of."""
+    if name == "options":
+        return without_folders(level)
+    return level if name in PLAIN else f"{name} {level}"

@@ -1,0 +1,176 @@
+"""Storage share and saving of several jobs with several levels of other factors: a table, and a sentence per level."""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from assay.model.trial import ZERO_DELAY
+from assay.report.answer import HARDLY_USED, interval_text, percent, time_text
+from assay.report.columns import Column
+from assay.report.words import labels_of
+from assay.stats.decision import Decision, Estimate, Verdict
+from assay.stats.sample import MACHINE, Levels
+from assay.stats.shares import SharesLine, SharesTable
+
+UNUSED, OTHER_CAUSE = "*", "†"
+MARKS = f" {UNUSED}{OTHER_CAUSE}"
+"""What may follow a verdict."""
+
+
+class LevelSummary(NamedTuple):
+    """One level over all jobs that have it: shares from the least to the greatest, and how many changes are worth it.
+
+    `saving` and `worth_it` are of one placement beside the base.
+    """
+
+    level: Levels
+    other: str
+    share: str
+    saving: str
+    worth_it: str
+
+
+def job_labels(table: SharesTable) -> list[str]:
+    """A name for each row."""
+    return labels_of([dict(work) for work in table.rows])
+
+
+def level_label(level: Levels) -> str:
+    """`small, 2GiB`; of a machine its letter."""
+    names = (f"machine {value.partition(' ')[0]}" if name == MACHINE else value for name, value in level)
+    return ", ".join(filter(None, names))
+
+
+def summaries(table: SharesTable) -> list[LevelSummary]:
+    """Each level with each placement beside the base, or with none where there is no other."""
+    every = []
+    for level in table.levels:
+        lines = table.lines_with(level)
+        bases = [line.result(table.base) for line in lines]
+        share = _range([base.storage_share for base in bases if base])
+        for other in table.others or ("",):
+            results = [result for line in lines if (result := line.result(other))]
+            worth_it = sum(result.verdict is Verdict.WORTH_IT for result in results)
+            told = f"{Verdict.WORTH_IT} in {worth_it} of {len(results)}" if results else ""
+            every.append(LevelSummary(level, other, share, _range([result.saving for result in results]), told))
+    return every
+
+
+def summary_sentences(table: SharesTable) -> Iterator[str]:
+    """Say of each level `small: storage takes 12 to 45 %; ssd saves 9 to 38 %: worth it in 4 of 5`, as a sentence."""
+    by_level: dict[Levels, list[LevelSummary]] = {}
+    for summary in summaries(table):
+        by_level.setdefault(summary.level, []).append(summary)
+    for level, of_level in by_level.items():
+        parts = [f"storage takes {of_level[0].share}"] if of_level[0].share else []
+        parts += [f"{one.other} saves {one.saving}: {one.worth_it}" for one in of_level if one.saving]
+        yield f"{level_label(level)}: {'; '.join(parts) or f'nothing is known of the time on {table.base}'}."
+
+
+def columns_of(table: SharesTable, *, grouped: bool) -> tuple[list[Column], list[str]]:
+    """Columns, and for each of their lines the group that it is of: all jobs, then each job.
+
+    Where they are `grouped`, the group stands above its lines, and in no column.
+    """
+    cells: list[tuple[str, ...]] = []
+    for one in summaries(table):
+        head = f"all {len(table.rows)} jobs"
+        cells.append((head, level_label(one.level), one.other, "", one.share, one.saving, one.worth_it))
+    for job, lines in zip(job_labels(table), table.rows.values(), strict=True):
+        for level in table.levels:
+            if level in lines:
+                cells += [(job, level_label(level), *line) for line in _lines(table, lines[level])]
+    group, level_cells, others, times, shares, savings, verdicts = map(list, zip(*cells, strict=True))
+    several = len(table.others) > 1
+    columns = [Column("job", group, name=True, rank=None if grouped else 0)]
+    columns.append(Column(", ".join(table.factors), level_cells, name=True))
+    columns += [Column("instead", others, name=True)] if several else []
+    columns.append(Column(f"on {table.base}", times, rank=1))
+    columns += [Column("storage share", shares)] if table.with_baseline else []
+    if table.others:
+        columns.append(Column("saves" if several else f"{table.others[0]} saves", savings))
+        columns.append(Column("verdict", verdicts, words=True))
+    return columns, group
+
+
+def _lines(table: SharesTable, line: SharesLine) -> Iterator[tuple[str, str, str, str, str]]:
+    """Of each placement beside the base: its name, time and storage share of the base, saving, verdict."""
+    base = line.result(table.base)
+    share = share_text(base.storage_share) if base and base.storage_share else (base and missing_text(line)) or "-"
+    for place, other in enumerate(table.others or ("",)):
+        result = line.result(other)
+        verdict = f"{result.verdict}{mark_of(line.decision, other)}" if result and result.verdict else ""
+        why = missing_text(line, other if base else table.base)
+        first = (time_text(base) if base else "-", share) if not place else ("", "")
+        saving = share_text(result.saving) if result and result.saving else "-"
+        yield (other, *first, saving, verdict or why or "-")
+
+
+def missing_text(line: SharesLine, placement: str = "") -> str:
+    """`ssd failed`, or without a placement `no baseline`; empty where it was not planned, or has a time."""
+    why = line.missing.get(placement or ZERO_DELAY)
+    return "" if why is None else f"{placement} {why}" if placement else "no baseline"
+
+
+def mark_of(decision: Decision | None, placement: str) -> str:
+    """The mark of a note that stands below."""
+    if decision is None:
+        return ""
+    if placement in decision.of_other_cause:
+        return f" {OTHER_CAUSE}"
+    return f" {UNUSED}" if decision.storage_hardly_used and decision.site_ratio is None else ""
+
+
+def notes_of(table: SharesTable) -> Iterator[str]:
+    """What the columns are, and what the marks mean that some line has."""
+    parts = [f"storage share: of the time on {table.base}, what is above that with zero storage delay"]
+    parts = parts if table.with_baseline else []
+    if table.others:
+        parts.append(f"saves: how much less time than on {table.base}; threshold {percent(table.worth)}")
+    intervals = "In brackets 95 % intervals; of all jobs" if _repeated(table) else "Of all jobs"
+    note = f"{'; '.join(parts)}. {intervals} the least and the greatest."
+    yield f"{note[0].upper()}{note[1:]}"
+    yield from verdict_notes(table)
+
+
+def chart_notes(table: SharesTable) -> Iterator[str]:
+    """What the chart's marks are."""
+    intervals = ", with 95 % confidence intervals" if _repeated(table) else ""
+    yield f"All shares are of the time on {table.base}{intervals}."
+    if table.with_baseline:
+        yield "Storage share: what is above the time with zero storage delay."
+    if table.others:
+        yield "A filled mark right of your threshold is worth it, left of it not."
+    yield from verdict_notes(table)
+
+
+def _repeated(table: SharesTable) -> bool:
+    return any(line.decision is not None and line.decision.repeated for line in _every(table))
+
+
+def _every(table: SharesTable) -> list[SharesLine]:
+    return [line for job in table.rows.values() for line in job.values()]
+
+
+def verdict_notes(table: SharesTable) -> Iterator[str]:
+    """For how many verdicts they are corrected, and what the marks mean that some line has."""
+    lines = _every(table)
+    corrected = max((line.decision.corrected for line in lines if line.decision), default=1)
+    if table.others and corrected > 1:
+        yield f"Verdicts are corrected for all {corrected} together, intervals are not."
+    marks = {mark_of(line.decision, other).strip() for line in lines for other in table.others}
+    if UNUSED in marks:
+        yield f"{UNUSED} {HARDLY_USED[0].upper()}{HARDLY_USED[1:]}."
+    if OTHER_CAUSE in marks:
+        yield f"{OTHER_CAUSE} The drives were not busy for long enough to cause this difference."
+
+
+def share_text(share: Estimate) -> str:
+    """`38 % (30 to 45 %)`; without the interval where it is not known."""
+    value = f"{round(100 * share.value)} %"
+    return value if share.low is None else f"{value} ({interval_text(share)})"
+
+
+def _range(shares: Sequence[Estimate | None]) -> str:
+    """`12 to 45 %`, from the least to the greatest; empty where none is known."""
+    known = [round(100 * share.value) for share in shares if share is not None]
+    return " to ".join(map(str, dict.fromkeys((min(known), max(known))))) + " %" if known else ""
