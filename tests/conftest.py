@@ -7,6 +7,11 @@ such as for a user without root, they are skipped with their reasons.
 import os
 
 import pytest
+from hypothesis import settings
+
+# How long an example takes is the machine's affair.
+settings.register_profile("without-deadline", deadline=None)
+settings.load_profile("without-deadline")
 
 VARIABLE = "ASSAY_TESTS_MUST_RUN"
 MUST_RUN = (
