@@ -13,7 +13,7 @@ from assay.model.network import Pair
 from assay.model.quantity import Kind
 from assay.model.record import Amount, JobRecord, Part, Record
 from assay.model.trial import Trial
-from assay.stats.energy import INSTRUMENTS, JOBS, counted, energy_account
+from assay.stats.energy import JOBS, counted, energy_account
 from assay.stats.nodes import node_uses, nodes_of
 from assay_extras.studies.published import StudyExperiment
 from assay_extras.studies.storage import ALL_ATTRIBUTES, SOME_ATTRIBUTES
@@ -150,7 +150,7 @@ def _shares_processors(record: Record) -> bool:
 
 
 def _bytes(record: Record, base: Point, parts: tuple[Part, ...], input_bytes: float) -> Iterator[tuple[Point, float]]:
-    """Of all nodes; of several also their mean and most, the master's, and what passed between them."""
+    """Of all nodes; of several also their mean and most, and what passed between them."""
     several = record.trial.cluster.workers or tuple(node for node in nodes_of(record) if node != MASTER)
     found = {"input": input_bytes}
     kinds = {"disk read": ("reads",), "disk write": ("writes",), "disk": ("reads", "writes")}
@@ -161,10 +161,6 @@ def _bytes(record: Record, base: Point, parts: tuple[Part, ...], input_bytes: fl
             found |= {f"mean {metric}": mean(known)} if several else {}
             found |= {metric: sum(known)} if metric != "disk" else {}
             found |= {f"most {metric}": max(known)} if several and metric != "disk" else {}
-    own = [
-        amount for amount in record.amounts if amount.node == MASTER and amount.part in parts and _is_a_daemons(amount)
-    ]
-    found |= {"master's disk": sum(one.value for one in own)} if own else {}
     pairs = [one for one in record.amounts if one.part in parts and _is_between(one, {MASTER, *several})]
     found |= {"network": sum(pair.value for pair in pairs)} if pairs else {}
     for metric, value in found.items():
@@ -187,12 +183,6 @@ def _drives(record: Record, node: str | None, parts: Collection[Part], sides: Co
 
 
 _COUNTED = {"reads": "read_bytes", "writes": "written_bytes"}
-
-
-def _is_a_daemons(amount: Amount) -> bool:
-    """What clients read and write there is the original, and what they print."""
-    is_daemons = amount.subject not in INSTRUMENTS | {"clients"}
-    return amount.probe == "disk-processes" and is_daemons and amount.series in set(_COUNTED.values())
 
 
 def _is_between(amount: Amount, nodes: set[str]) -> bool:

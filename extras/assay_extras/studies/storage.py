@@ -60,9 +60,6 @@ def twice(field: Any, level: str, base: str, **more: Any) -> Claim:
 CHECKS: Mapping[str, Check] = {
     "S-C01": (every(on_hdfs("disk read", STAGING, "much less")),),
     "S-C03": (every(evenly("disk write", of(STAGING, store="hdfs"))),),
-    "S-C04": (
-        every(*(Compare("metric", "master's disk", "hardly any", "mean disk", places) for places in (STAGING, COUNT))),
-    ),
     "S-C05": (every(Effect("store", "hdfs", "hbase", "metric", "network", "mean disk", STAGING)),),
     "S-C06": (every(Near("store", "hbase", "hdfs", THREE_TIMES, of(STAGING, metric="elapsed"), off=THREE_OFF)),),
     "S-C07": (every(on_hdfs("disk read", COUNT)),),
@@ -95,6 +92,8 @@ CHECKS: Mapping[str, Check] = {
 
 NEVER: Mapping[str, str] = {
     "S-C02": "it follows from the set-up: `replication: 3` has three copies written on any drives",
+    "S-C04": "no counter tells what a master wrote: the kernel counts each group of pages that a line of the "
+    "NameNode's edits touches, 66 KB on average where it was looked at, each time the line is synced",
     "S-C17": "k-means' time on both stores is all that would tell it, and S-C16 counts that already",
     "S-C19": "it follows from the set-up: an output that is put into HBase goes to its log and to its table, each in "
     "as many copies as HDFS writes of it once",

@@ -173,7 +173,7 @@ UNITS: Mapping[str, str] = {
     **dict.fromkeys(("mean power", "least power", "most power", "master's power"), "W"),
     **dict.fromkeys(
         ("input", "disk read", "disk write", "mean disk read", "most disk read", "mean disk write", "most disk write",
-         "mean disk", "master's disk", "network"), "x input"
+         "mean disk", "network"), "x input"
     ),
 }  # fmt: skip
 """Of metrics that are no times. Bytes are in multiples of the input's; power is a node's on average over the jobs."""

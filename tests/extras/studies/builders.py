@@ -103,7 +103,7 @@ def a_cluster_trial(number, elapsed_s=10.0, *, workload="terasort", variant="sto
 
 
 def on_nodes(record, *, busy_s=5.0, busiest=1.0, drives=((500, 500), (500, 500)), drive_j=3.2, most=1.0, sent=0,
-             master_bytes=0, input_bytes=1000) -> Record:  # fmt: skip
+             input_bytes=1000) -> Record:  # fmt: skip
     """As on a scale model, by what each node took: busy seconds, of worker 1 so many times as many, and bytes.
 
     `drives` are what all workers read and wrote in staging and in the run, worker 1 `most` times as much.
@@ -115,8 +115,6 @@ def on_nodes(record, *, busy_s=5.0, busiest=1.0, drives=((500, 500), (500, 500))
         for node in (MASTER, *workers):
             own = 0.1 if node == MASTER else busy_s * (busiest if node == workers[0] else 1.0)
             amounts.append(("processes", "daemon", "user_s", part, own, node))
-        amounts.append(("disk-processes", "namenode", "written_bytes", part, master_bytes, MASTER))
-        amounts.append(("disk-processes", "clients", "read_bytes", part, 10**9, MASTER))
         amounts.append(("network", f"{workers[0]} > {workers[1]}", "other_bytes", part, sent, workers[0]))
         for node in workers:
             times = most if node == workers[0] else 1.0

@@ -80,7 +80,7 @@ def places_of_jobs():
 
 POWER = ("mean power", "least power", "most power", "master's power")
 BYTES = ("input", "disk read", "disk write", "mean disk read", "most disk read", "mean disk write", "most disk write",
-         "mean disk", "master's disk", "network")  # fmt: skip
+         "mean disk", "network")  # fmt: skip
 
 
 def places_of_clusters():
