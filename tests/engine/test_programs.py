@@ -122,8 +122,9 @@ def test_how_far_a_job_of_the_jobs_jar_is_is_told_too(engine_with):
 def test_a_jar_without_a_named_class_is_run_as_hadoop_jar_does(engine_with, tmp_path):
     mine = tmp_path / "mine.jar"
     mine.touch()
-    program = Program(name="mine", jar=str(mine), arguments=("/in", "/out"))
-    report = engine_with(f"cat {tmp_path}/output").run_program(program, Silent())
+    program = Program(name="mine", jar=str(mine), arguments=("/in", "/out"), variables={"NOTE": "fine"})
+    report = engine_with(f'cat {tmp_path}/output; echo "$NOTE" >{tmp_path}/note').run_program(program, Silent())
+    assert (tmp_path / "note").read_text() == "fine\n"
     assert (tmp_path / "calls").read_text().split() == ["/mine.jar", "jar", str(mine), "/in", "/out"]
     assert [job.name for job in report.jobs] == ["mine 1", "mine 2"]
 
@@ -178,7 +179,7 @@ def test_a_program_that_fails_in_silence_says_so(engine_with):
 
 
 def test_a_users_jar_that_is_gone_is_named(engine_with):
-    with pytest.raises(BadInputError, match="numbers needs the jar /nowhere/x.jar, and it is not there"):
+    with pytest.raises(BadInputError, match="numbers needs /nowhere/x.jar, and it is not there"):
         engine_with("").run_program(PROGRAM.model_copy(update={"jar": "/nowhere/x.jar"}), Silent())
 
 

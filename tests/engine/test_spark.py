@@ -196,7 +196,7 @@ def test_a_program_has_the_applications_that_its_client_names(engine_with, tmp_p
     body = f'for n in 1 2; do echo "2026-11-26 15:56:45,697 {said}$n"; done; echo fine >"${{@: -1}}/note"'
     program = Program(
         name="mine.jar", jar=str(jar), main_class="org.example.Count", arguments=("{store}/in", "{scratch}"), jobs=("count",),
-        properties={"spark.rdd.compress": "true", "dfs.replication": "2"},
+        properties={"spark.rdd.compress": "true", "dfs.replication": "2"}, variables={"PYTHONPATH": "/mine/pyspark.zip"},
     )  # fmt: skip
     report = engine_with(body).run_program(program, Silent())
     assert [(job.name, job.id) for job in report.jobs] == [
@@ -206,6 +206,7 @@ def test_a_program_has_the_applications_that_its_client_names(engine_with, tmp_p
     assert report.settings["spark.rdd.compress"] == "true"
     assert report.settings["spark.hadoop.dfs.replication"] == "2"
     assert words(tmp_path)[-5:-1] == ["--class", "org.example.Count", str(jar), "/in"]
+    assert "PYTHONPATH=/mine/pyspark.zip" in (tmp_path / "variables").read_text().splitlines()
 
 
 @pytest.mark.parametrize(

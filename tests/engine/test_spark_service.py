@@ -61,6 +61,8 @@ def test_a_heap_and_what_is_beside_it_fill_a_container():
     # Spark adds the memory off the heap itself.
     assert int(executors.properties(off_heap)["spark.executor.memoryOverhead"].removesuffix("m")) < 1000
     assert executors.properties({"spark.executor.memoryOverhead": "1g"})["spark.executor.memoryOverhead"] == "1g"
+    python = executors_of({**off_heap, "spark.executor.pyspark.memory": "1g"}, node)
+    assert (python.heap_mb, python.overhead_mb) == (6167, 3072 + 616)
 
 
 def test_partitions_follow_from_cores_where_nobody_says_how_many():
@@ -94,6 +96,8 @@ def test_partitions_follow_from_cores_where_nobody_says_how_many():
          "spark.executor.memory 640m at most, or fewer executors (spark.executor.instances)")),
         (EmbeddedSpec(memory_mb=1024), FINE,
          "256 MiB are left for the heap of an executor, and Spark needs 512 MiB; give each node 1280 MiB or more"),
+        (EmbeddedSpec(memory_mb=2048), {**FINE, "spark.executor.pyspark.memory": "2g"},
+         "0 MiB are left for the heap of an executor, and Spark needs 512 MiB; give each node 3328 MiB or more"),
         (EmbeddedSpec(), {MEMORY: "300m"},
          "spark.executor.memory is 300m for the heap of an executor, and Spark needs 512 MiB; give 512m or more"),
         (EmbeddedSpec(), {MEMORY: "2048"},

@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from assay.model.doubt import Outcome
+from assay.model.errors import BadInputError
 from assay.model.record import Status
+from assay.workload.python_files import pyspark_variables
 from tests.it.driving import assay_command, wait_for
 
 pytestmark = pytest.mark.it
@@ -95,6 +97,67 @@ def test_a_killed_driver_fails_the_trial_and_leaves_nothing(place):
     (record,) = place.records("run")
     assert record.outcome is Outcome.FAIL
     assert "word-count-rdd failed: the driver was killed (signal 9)" in record.error
+    assert place.left_over() == []
+
+
+# Counts the words of each length by a module that is sent along, and where its Python processes run.
+APPLICATION = """\
+import sys
+from pathlib import Path
+from pyspark.sql import SparkSession
+import lengths
+
+def groups(_):
+    return [Path("/proc/self/cgroup").read_text()]
+
+spark = SparkSession.builder.appName("lengths").getOrCreate()
+text = spark.sparkContext.textFile(sys.argv[1], 4)
+mine = groups(None)[0]
+theirs = spark.sparkContext.parallelize(range(4), 4).mapPartitions(groups).distinct().collect()
+print("groups", mine, theirs)
+if mine in theirs:
+    sys.exit("executors run outside of the node's control group")
+counts = text.flatMap(lengths.of).map(lambda length: (length, 1)).reduceByKey(lambda left, right: left + right)
+counts.map(lambda pair: f"{pair[0]}\\t{pair[1]}").saveAsTextFile(sys.argv[2])
+spark.stop()
+"""
+CHECK = """\
+import collections, pathlib, sys
+lines = [line for part in pathlib.Path(sys.argv[1]).glob("part-*") for line in part.read_text().splitlines()]
+found = dict(map(int, line.split("\\t")) for line in lines)
+if found != collections.Counter(map(len, pathlib.Path(sys.argv[2]).read_text().split())):
+    sys.exit(f"found {found}")
+"""
+
+
+@pytest.mark.long
+def test_a_python_file_is_an_application_within_the_nodes_bounds(place):
+    try:
+        pyspark_variables()
+    except BadInputError as error:
+        pytest.skip(str(error))
+    for name, text in {
+        "app.py": APPLICATION, "check.py": CHECK, "words.txt": "all is well that ends well\n" * 50_000,
+        "lengths.py": "def of(line):\n    return map(len, line.split())\n",
+    }.items():  # fmt: skip
+        (place.home / name).write_text(text)
+    experiment = place.experiment(f"""
+experiment: python
+workloads:
+  name: command
+  options: {{jar: app.py, input: words.txt, verify: "python3 check.py {{output}} {{input}}"}}
+engine: spark
+memory: 3GiB
+hadoop: {{dfs.blocksize: 1m, spark.submit.pyFiles: lengths.py, spark.executor.pyspark.memory: 512m}}
+{HEAD.format(disk=place.disk)}""")
+    place.assay("run", experiment, "--out", "run")
+    (record,) = place.records("run")
+    assert record.outcome is Outcome.PASS, (record.error, record.verdicts)
+    (job,) = record.jobs
+    assert (job.name, job.state) == ("app.py 1", "SUCCEEDED")
+    assert job.counters["executors"] == {"added": 1, "lost": 0}
+    (landed,) = (landed for landed in record.landed if landed.role == "intermediate")
+    assert landed.shares == {"disk": 1.0}
     assert place.left_over() == []
 
 

@@ -139,7 +139,7 @@ def test_a_class_is_named_as_the_jar_needs_it(options, tmp_path):
     [
         ({"jar": ""}, "jar is '', and must be the jar's file"),
         ({"jar": "/nowhere/job.jar"}, "jar is '/nowhere/job.jar', and must be a file that is there"),
-        ({"jar": __file__}, "must be a jar, and it is a file of another kind"),
+        ({"jar": sys.executable}, "must be a jar, and it is a file of another kind"),
         ({"class": "org.example.Mian"}, r"class is 'org.example.Mian', and must be a class in job\.jar"),
         (
             {"arguments": "org.example.Mian {input} {output}"},
@@ -204,6 +204,88 @@ def test_an_application_of_spark_is_submitted_with_its_class_and_properties(opti
     assert (program.main_class, program.arguments) == ("org.example.Count", ("/base/input/words.txt", OUTPUT))
     with pytest.raises(BadInputError, match="names no main class in its manifest"):
         a_command(options, variant="submitted", jar=str(bare))
+
+
+@pytest.fixture
+def spark_home(tmp_path, monkeypatch):
+    """Makes a distribution with PySpark of a version, whose folder SPARK_HOME names."""
+
+    def make(version="3.5.1", py4j="py4j-0.10.9.7-src.zip"):
+        lib = tmp_path / "spark" / "python" / "lib"
+        lib.mkdir(parents=True)
+        (lib / py4j).touch()
+        with zipfile.ZipFile(lib / "pyspark.zip", "w") as archive:
+            archive.writestr("pyspark/version.py", f'# of {version}\n\n__version__: str = "{version}"\n')
+        monkeypatch.setenv("SPARK_HOME", str(tmp_path / "spark"))
+        return lib
+
+    return make
+
+
+@pytest.fixture
+def python_options(options, tmp_path):
+    """Those of a Python file, in a folder whose name no jar could have."""
+    (tmp_path / "my+apps").mkdir()
+    (tmp_path / "my+apps" / "count.py").write_text("import pyspark\n")
+    return {**options, "jar": str(tmp_path / "my+apps" / "count.py")}
+
+
+def test_a_python_file_is_submitted_with_the_pyspark_of_the_users_spark(python_options, spark_home):
+    lib, own = spark_home(), {"spark.submit.pyFiles": "more.py"}
+    program = program_of(a_command(python_options, own, variant="submitted", arguments="org.example.x {output}"))
+    assert (program.name, program.jar, program.main_class) == ("count.py", python_options["jar"], None)
+    assert (program.arguments, program.properties) == (("org.example.x", OUTPUT), own)
+    archives = [str(lib / "pyspark.zip"), str(lib / "py4j-0.10.9.7-src.zip")]
+    assert program.variables == {"PYTHONPATH": ":".join(archives), "PYSPARK_ARCHIVES_PATH": ",".join(archives)}
+
+
+def test_a_jar_needs_no_pyspark(options, monkeypatch):
+    monkeypatch.delenv("SPARK_HOME", raising=False)
+    assert program_of(a_command(options, variant="submitted")).variables == {}
+
+
+def test_a_python_file_that_cant_be_run_is_refused(python_options, spark_home, tmp_path):
+    spark_home()
+    with pytest.raises(BadInputError, match=r"count\.py', and must be a jar, since only Spark runs Python files"):
+        a_command(python_options)
+    with pytest.raises(BadInputError, match=r"class is 'Count', and must be left out: count\.py is a Python file"):
+        a_command(python_options, variant="submitted", **{"class": "Count"})
+    with pytest.raises(BadInputError, match=r"none\.py', and must be a file that is there"):
+        a_command(python_options, variant="submitted", jar=str(tmp_path / "none.py"))
+    (tmp_path / "a#b.py").touch()
+    with pytest.raises(BadInputError, match="at a path without '#', which Spark reads otherwise"):
+        a_command(python_options, variant="submitted", jar=str(tmp_path / "a#b.py"))
+
+
+CURE = "; let SPARK_HOME name the folder of a Spark 3.5 distribution, or of the Python package pyspark 3.5 "
+
+
+@pytest.mark.parametrize(
+    ("version", "told"),
+    [("3.4.9", "is of version 3.4.9"), ("4.0.0", "is of version 4.0.0"), ("3.50.0", "is of version 3.50.0"),
+     ("", "tells no version")],
+)  # fmt: skip
+def test_pyspark_of_another_version_is_refused(python_options, spark_home, version, told):
+    spark_home(version)
+    with pytest.raises(BadInputError, match=f"whose PySpark {told}, and Assay runs Spark 3.5{CURE}"):
+        a_command(python_options, variant="submitted")
+
+
+def test_without_a_whole_pyspark_a_python_file_is_refused(python_options, spark_home, tmp_path, monkeypatch):
+    lib = spark_home()
+    (lib / "pyspark.zip").write_bytes(b"no archive")
+    with pytest.raises(BadInputError, match="tells no version"):
+        a_command(python_options, variant="submitted")
+    (lib / "py4j-0.10.9.7-src.zip").unlink()
+    with pytest.raises(BadInputError, match=f"there is no pyspark.zip or no py4j-.*-src.zip in its python/lib{CURE}"):
+        a_command(python_options, variant="submitted")
+    monkeypatch.setenv("SPARK_HOME", f"{tmp_path}/my spark")
+    with pytest.raises(BadInputError, match="can't take a path with a blank"):
+        a_command(python_options, variant="submitted")
+    for value in ("", None):
+        monkeypatch.setenv("SPARK_HOME", value) if value is not None else monkeypatch.delenv("SPARK_HOME")
+        with pytest.raises(BadInputError, match=f"needs PySpark, and SPARK_HOME is not set{CURE}"):
+            a_command(python_options, variant="submitted")
 
 
 def test_properties_need_their_place(options):

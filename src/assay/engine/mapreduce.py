@@ -214,7 +214,7 @@ def find_jar(program: Program, extras: Path | None) -> Path:
     """
     if Path(program.jar).is_absolute():
         if not Path(program.jar).is_file():
-            raise BadInputError(f"{program.name} needs the jar {program.jar}, and it is not there")
+            raise BadInputError(f"{program.name} needs {program.jar}, and it is not there")
         return Path(program.jar)
     jars = sorted(extras.glob(program.jar)) if extras is not None else []
     if not jars:
@@ -296,7 +296,7 @@ class MapReduce:
         client = ClientOutput(program, self._progressed, self.stages)
         files.mkdir()
         jar = find_jar(program, self._cluster.extras)
-        environment = dict(self._environment)
+        environment = {**self._environment, **program.variables}
         command = [str(self._cluster.hadoop), program.main_class or "jar"]
         if program.main_class is None:
             command.append(str(jar))

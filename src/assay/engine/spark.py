@@ -175,6 +175,7 @@ class Spark:
         arguments = [located(argument, self._store).replace(SCRATCH, str(files)) for argument in program.arguments]
         submit, environment = self._client(program.properties)
         main = [] if program.main_class is None else ["--class", program.main_class]
+        environment |= program.variables
         code = run_client([*submit, *main, jar, *arguments], environment, log, self._failure, tell, program.folder)
         if code != 0:
             raise AssayError(f"{program.name} failed: {self._reason(code, None, log, program.last_lines)}")

@@ -35,6 +35,7 @@ INSTANCES, CORES = "spark.executor.instances", "spark.executor.cores"
 MEMORY, OVERHEAD = "spark.executor.memory", "spark.executor.memoryOverhead"
 _FACTOR = "spark.executor.memoryOverheadFactor"
 _OFF_HEAP, _OFF_HEAP_SIZE = "spark.memory.offHeap.enabled", "spark.memory.offHeap.size"
+_PYTHON = "spark.executor.pyspark.memory"
 _MASTER, _MASTER_OVERHEAD = "spark.yarn.am.memory", "spark.yarn.am.memoryOverhead"
 DRIVER_MEMORY = "spark.driver.memory"
 BLOCKS_PORT = "spark.blockManager.port"
@@ -55,7 +56,7 @@ LIMIT, AT_ONCE = f"{OWN}memory-limit-mb", f"{OWN}applications-at-once"
 
 _SIZE = re.compile(r"(\d{1,9})([kmgt])b?", re.IGNORECASE)
 _KIB = {"k": 1, "m": 1 << 10, "g": 1 << 20, "t": 1 << 30}
-_SIZES = (MEMORY, OVERHEAD, _MASTER, _MASTER_OVERHEAD, DRIVER_MEMORY, _OFF_HEAP_SIZE)
+_SIZES = (MEMORY, OVERHEAD, _MASTER, _MASTER_OVERHEAD, DRIVER_MEMORY, _OFF_HEAP_SIZE, _PYTHON)
 
 
 class Node(NamedTuple):
@@ -91,7 +92,7 @@ class Executors(NamedTuple):
         """
         sizes = {
             INSTANCES: str(self.instances), CORES: str(self.cores), MEMORY: f"{self.heap_mb}m",
-            OVERHEAD: f"{self.overhead_mb - _off_heap_mb(given)}m",
+            OVERHEAD: f"{self.overhead_mb - _beside_mb(given)}m",
         }  # fmt: skip
         if TASKS_PER_CORE in given and HADOOP + REDUCERS not in given:
             sizes |= dict.fromkeys(PARTITIONS, str(int(given[TASKS_PER_CORE]) * self.instances * self.cores))
@@ -125,7 +126,7 @@ def executors_of(properties: Mapping[str, str], node: Node) -> Executors:
         instances = on_node * node.workers
     container_mb = room_mb // on_node // offer.step_mb * offer.step_mb
     factor = float(properties.get(_FACTOR, "0.1"))
-    beside_mb = _off_heap_mb(properties)
+    beside_mb = _beside_mb(properties)
     if MEMORY in properties:
         heap_mb = _mb(properties, MEMORY)
     else:
@@ -142,9 +143,11 @@ def master_mb(properties: Mapping[str, str]) -> int:
     return _mb(known, _MASTER) + _mb(known, _MASTER_OVERHEAD)
 
 
-def _off_heap_mb(properties: Mapping[str, str]) -> int:
-    in_use = properties.get(_OFF_HEAP, "").strip().lower() == "true" and _OFF_HEAP_SIZE in properties
-    return _mb(properties, _OFF_HEAP_SIZE) if in_use else 0
+def _beside_mb(properties: Mapping[str, str]) -> int:
+    """What an executor asks for beside heap and overhead: off the heap, and for its Python processes."""
+    in_use = properties.get(_OFF_HEAP, "").strip().lower() == "true"
+    names = (*([_OFF_HEAP_SIZE] if in_use else []), _PYTHON)
+    return sum(_mb(properties, name) for name in names if name in properties)
 
 
 def _mb(properties: Mapping[str, str], name: str) -> int:
@@ -176,11 +179,13 @@ def _check(spec: EmbeddedSpec, properties: Mapping[str, str], daemons: Sequence[
             f"start; give at most {offer.most_vcores}, or allow more", CORES, MOST_CORES_OF_ONE, "settings",
         )  # fmt: skip
     master, container_mb = offer.rounded(master_mb(properties)), offer.rounded(executors.memory_mb)
-    names = (MEMORY, OVERHEAD, INSTANCES, _OFF_HEAP_SIZE, _MASTER, "memory", "cluster", "settings")
+    names = (MEMORY, OVERHEAD, INSTANCES, _OFF_HEAP_SIZE, _PYTHON, _MASTER, "memory", "cluster", "settings")
     beside = "" if node.room_mb == offer.memory_mb else " beside its daemons"
     if executors.heap_mb < LEAST_HEAP_MB:
-        given = f"{MEMORY} is {properties[MEMORY]}" if MEMORY in properties else f"{executors.heap_mb} MiB are left"
-        least_mb = master + offer.rounded(LEAST_HEAP_MB + LEAST_OVERHEAD_MB)
+        given = (
+            f"{MEMORY} is {properties[MEMORY]}" if MEMORY in properties else f"{max(0, executors.heap_mb)} MiB are left"
+        )
+        least_mb = master + offer.rounded(LEAST_HEAP_MB + LEAST_OVERHEAD_MB + _beside_mb(properties))
         cure = f"{LEAST_HEAP_MB}m or more" if MEMORY in properties else f"each node {least_mb} MiB or more{beside}"
         raise BadInputError(
             f"{given} for the heap of an executor, and Spark needs {LEAST_HEAP_MB} MiB; give {cure}", *names
@@ -330,7 +335,7 @@ SPARK = Service(
     ),
     first_words=frozenset({"spark"}),
     open_names=(r"spark\..+",),
-    variables=("SPARK_",),
+    variables=("SPARK_", "PYSPARK_"),
     loss_note=(
         "Spark misses an executor at once when YARN says that its container has ended, else after "
         "spark.network.timeout (120 s unless it is set). Its shuffle files are lost with it: the tasks that wrote "

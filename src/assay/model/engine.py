@@ -59,10 +59,11 @@ class Launch(Frozen):
 class Program(Frozen):
     """A program of a jar that is not Assay's own (Hadoop's examples and tests, a user's jar).
 
-    `jar` is an absolute path, or the pattern of a file's name among Hadoop's further jars. Without a `main_class` the
-    jar's manifest or the first argument says what to run. `{scratch}` in an argument stands for a fresh local
-    directory, whose files come back as texts. `jobs` names the program's jobs in their order; those beyond are called
-    after the program. `folder` is where it runs. `last_lines` says how many lines of its own tell why it failed.
+    `jar` is an absolute path, of a jar or another file that the engine runs, or the pattern of a file's name among
+    Hadoop's further jars. Without a `main_class` the jar's manifest or the first argument says what to run. `{scratch}`
+    in an argument stands for a fresh local directory, whose files come back as texts. `jobs` names the program's jobs
+    in their order; those beyond are called after the program. `folder` is where it runs, `variables` are in its
+    client's environment beside the cluster's. `last_lines` says how many lines of its own tell why it failed.
     """
 
     name: str
@@ -72,6 +73,7 @@ class Program(Frozen):
     properties: Mapping[str, str] = {}
     jobs: tuple[str, ...] = ()
     folder: Path | None = None
+    variables: Mapping[str, str] = {}
     last_lines: int = 1
 
 

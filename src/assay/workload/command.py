@@ -1,4 +1,4 @@
-"""A user's own job: any jar that Hadoop or Spark runs, with the user's own command as the judge of its output.
+"""A user's own job: a jar that Hadoop or Spark runs, or a Python file that Spark runs; the user's command judges it.
 
 Its jobs are those that its client names (see `engine.program`), measured like all others. It runs as `hadoop jar` runs
 it (org.apache.hadoop.util.RunJar), or as `spark-submit` does: the manifest's main class, or the one that `class` names.
@@ -32,6 +32,7 @@ from assay.model.store import Store, files_of, names_store
 from assay.model.trial import ResourceEstimate
 from assay.model.workload import Option, Variant
 from assay.workload.base import BYTES_S, ON_FILES, SPARK_JOBS, BaseWorkload, WorkloadOptions, hadoop_cost
+from assay.workload.python_files import ENDING, pyspark_variables
 
 _MOST_MANIFEST_BYTES = 1 << 20
 _OF_CLASS = ".class"
@@ -40,13 +41,21 @@ _CLASS_NAME = re.compile(r"[A-Z][\w$]*")
 _UNUSABLE = frozenset("#?%:\\")
 
 
-def the_jar(options: WorkloadOptions) -> Path:
-    """Find the jar's file. Raises BadInputError where there is none."""
+def the_jar(options: WorkloadOptions, *, submitted: bool) -> Path:
+    """Find the jar's file, or the Python file that is submitted. Raises BadInputError where there is none."""
     jar = Path(options.text("jar"))
     if not options.text("jar"):
         raise options.refusal("jar", "the jar's file: its path, absolute or from the experiment's folder")
     if not jar.is_file():
         raise options.refusal("jar", "a file that is there: its path, absolute or from the experiment's folder")
+    if jar.suffix == ENDING:
+        if not submitted:
+            raise options.refusal("jar", "a jar, since only Spark runs Python files (engine: spark)")
+        if options.text("class"):
+            raise options.refusal("class", f"left out: {jar.name} is a Python file and has no class")
+        if "#" in str(jar):
+            raise options.refusal("jar", "a file at a path without '#', which Spark reads otherwise")
+        return jar
     if odd := [sign for sign in "+!:" if sign in str(jar)]:
         raise options.refusal("jar", f"a file at a path without {odd[0]!r}, which Java's class loaders read otherwise")
     if not zipfile.is_zipfile(jar):
@@ -219,10 +228,10 @@ COST = hadoop_cost(2, 5 / BYTES_S, copies=5)
 
 
 class CommandWorkload(BaseWorkload):
-    """Any jar, on a file or folder of this machine, the experiment's dataset, what is in the store, or nothing."""
+    """Any jar or PySpark file, on a file or folder of this machine, the dataset, what is in the store, or nothing."""
 
     takes = InputKind.FILES
-    summary = "runs your own jar, measured like all other workloads; your own command judges its output"
+    summary = "runs your own jar or PySpark file, measured like all other workloads; your own command judges its output"
     stresses = "what the jar does: see its I/O signature and phases in the report"
     source = "yours"
     result = "what the jar writes"
@@ -233,14 +242,19 @@ class CommandWorkload(BaseWorkload):
     variants = {
         "own": Variant(about="the jar's jobs; JAR is the name of its file", jobs=("JAR 1", "..."), cost=COST),
         "submitted": Variant(
-            about="the jar is an application of Spark, as `spark-submit` runs it", jobs=("JAR 1", "..."), cost=COST,
-            programs=(SPARK_JOBS,),
+            about="the jar or Python file is an application of Spark, as `spark-submit` runs it",
+            jobs=("JAR 1", "..."), cost=COST, programs=(SPARK_JOBS,),
         ),
     }  # fmt: skip
     runs_on = ON_FILES
     plain_output = False
     known_options = {
-        "jar": Option("", "the jar's file; required", is_path=True, example="my-job.jar"),
+        "jar": Option(
+            "",
+            "the jar's file, or with `engine: spark` a Python file (`.py`); required",
+            is_path=True,
+            example="my-job.jar",
+        ),
         "class": Option("", "the main class, unless the jar's manifest names it"),
         "arguments": Option(
             "{input} {output}",
@@ -263,7 +277,10 @@ class CommandWorkload(BaseWorkload):
 
     def read_options(self) -> None:
         self._folder = Path(self.options.text("folder"))
-        self._jar = the_jar(self.options)
+        self._is_submitted = SPARK_JOBS in self.variant.programs
+        self._jar = the_jar(self.options, submitted=self._is_submitted)
+        is_python = self._jar.suffix == ENDING
+        self._variables = pyspark_variables() if is_python else {}
         self._verify_s = self.options.number("verify_seconds", 0, 1e9)
         source = self.options.text("input")
         self._is_local = bool(source) and source != DATASET and not names_store(source)
@@ -271,13 +288,13 @@ class CommandWorkload(BaseWorkload):
             self.input = local_files(self.options)
         elif source != DATASET:
             self.input = StoredFiles(source) if source else Input()
-        self._start, class_arguments = main_class(self._jar, self.options)
-        self._is_submitted = SPARK_JOBS in self.variant.programs
+        self._start, class_arguments = (None, ()) if is_python else main_class(self._jar, self.options)
         if self._is_submitted:  # which takes a class before the jar, and properties too
             self._start, class_arguments = self.options.text("class") or None, ()
         known = ("output", "hadoop", "scratch", *(["input"] if source else []))
         self._arguments = (*class_arguments, *split_words(self.options, "arguments", known))
-        refuse_misspelt(self._jar, next(iter(self._arguments), ""), self.options)
+        if not is_python:
+            refuse_misspelt(self._jar, next(iter(self._arguments), ""), self.options)
         if not any("{output}" in word for word in self._arguments):
             requirement = "a text with {output}, which stands for the directory in the store that the job writes"
             raise self.options.refusal("arguments", requirement)
@@ -317,7 +334,7 @@ class CommandWorkload(BaseWorkload):
             arguments += properties if word == "{hadoop}" else [filled(word, places)]
         program = Program(
             name=self._jar.name, jar=str(self._jar), main_class=self._start, arguments=tuple(arguments),
-            folder=self._folder, last_lines=_ERROR_LINES, properties=submitted,
+            folder=self._folder, last_lines=_ERROR_LINES, properties=submitted, variables=self._variables,
         )  # fmt: skip
         report = engine.run_program(program, progress)
         for job in report.jobs:
@@ -325,7 +342,7 @@ class CommandWorkload(BaseWorkload):
             if state != "SUCCEEDED":
                 raise AssayError(
                     f"{self._jar.name} ended with exit code 0, but its job {job.id} is {state.lower()}; "
-                    "let its main method end with another code when a job fails"
+                    "let it end with another code when a job fails"
                 )
         return report
 
