@@ -189,6 +189,21 @@ def test_a_bound_below_the_threshold_answers_where_placements_are_compared_too()
     assert answer_of(one).headline == "no faster drive is worth it: storage is less than 10 % of the time"
 
 
+@pytest.mark.parametrize(("high", "says_why"), [(0.2, True), (0.09, False)])
+def test_where_a_verdict_rests_on_the_bound_it_replaces_an_interval_that_contains_the_threshold(high, says_why):
+    tape = placed("tape", seconds=28.0, saving=estimate(0.04, -0.1, high), verdict=Verdict.NOT_WORTH_IT)
+    base = placed(seconds=29.0)
+    small = decision(base, tape, baseline=None, verdict=Verdict.NOT_WORTH_IT, busy_bound_s=0.5, conditions=())
+    why = (
+        "4 % less time: not worth it (threshold 10 %): hdd was busy for 0.5 of 29.0 s, so another can save 2 % at most"
+    )
+    interval = "4 % less time: not worth it (threshold 10 %; 95 % interval 10 % more to 9 % less)"
+    known = [line.words for line in answer_of(small).lines]
+    assert known[1] == (why if says_why else interval)
+    unbounded = small.model_copy(update={"busy_bound_s": 20.0})
+    assert "was busy" not in answer_of(unbounded).lines[1].words
+
+
 def test_a_baseline_slower_than_the_drives_is_no_limit():
     base = HDD.model_copy(update={"storage_s": estimate(-10, -20, 8), "storage_share": estimate(-0.17, -0.5, 0.19)})
     ssd = SSD.model_copy(update={"won_back": None})

@@ -247,8 +247,20 @@ def _saving_words(decision: Decision, placement: PlacementResult, saving: Estima
     change = f"{percent(abs(saving.value))} {'less' if saving.value >= 0 else 'more'} time"
     if _not_the_drives(decision, placement) is not None:
         return f"{change}, but not because of the drives"
-    certainty = _certainty(decision, placement, saving)
-    return f"{change}: {placement.verdict} (threshold {percent(decision.worth)}; {certainty})"
+    threshold = f"threshold {percent(decision.worth)}"
+    if decision.storage_too_small and (saving.high is None or saving.high >= decision.worth):
+        # The interval does not say the same as the verdict, which rests on this alone.
+        base_s = decision.placements[0].elapsed_s.value
+        most = percent(min(1.0, (decision.busy_bound_s or 0.0) / base_s))
+        return f"{change}: {placement.verdict} ({threshold}): {_was_busy(decision)}, so another can save {most} at most"
+    return f"{change}: {placement.verdict} ({threshold}; {_certainty(decision, placement, saving)})"
+
+
+def _was_busy(decision: Decision) -> str:
+    """`the hard disk was busy for 0.5 of 29.0 s`: for how long the base's drives were, of the time on it."""
+    base = decision.placements[0]
+    name = _names(decision)[base.placement]
+    return f"{name} was busy for {seconds_text(decision.busy_s or 0.0)} of {seconds_text(base.elapsed_s.value)} s"
 
 
 def _certainty(decision: Decision, placement: PlacementResult, saving: Estimate) -> str:
@@ -402,8 +414,7 @@ def _hardly_used(decision: Decision, names: Mapping[str, str]) -> str:
     base, busy_s = decision.placements[0], decision.busy_s
     if busy_s is None or busy_s >= HARDLY_BUSY_SHARE * base.elapsed_s.value:
         return _headline(decision, names)
-    busy, whole = seconds_text(busy_s), seconds_text(base.elapsed_s.value)
-    return f"{names[base.placement]} was busy for {busy} of {whole} s, so no drive can save more than about {busy} s"
+    return f"{_was_busy(decision)}, so no drive can save more than about {seconds_text(busy_s)} s"
 
 
 def _headline(decision: Decision, names: Mapping[str, str]) -> str:
@@ -505,12 +516,10 @@ def _details(decision: Decision, names: Mapping[str, str]) -> Iterator[str]:
     if decision.site_ratio is None:
         yield from islice(_not_met(decision, names), 1, None)
     if decision.busy_bound_s is not None and decision.placements and decision.question is Question.WORTH:
-        base = decision.placements[0]
-        busy, whole = seconds_text(decision.busy_bound_s), seconds_text(base.elapsed_s.value)
-        name = names[base.placement]
-        subject = name if name == base.placement else f"{name[0].upper()}{name[1:]}"
-        was = f"{subject} was busy for {busy} of {whole} s according to its counters"
-        yield f"{was}, so no drive can save more than about {busy} s."
+        base, was = decision.placements[0].placement, _was_busy(decision)
+        subject = was if names[base] == base else f"{was[0].upper()}{was[1:]}"
+        most = f"no drive can save more than about {seconds_text(decision.busy_bound_s)} s"
+        yield f"{subject} according to its counters, so {most}."
     yield from _noise_notes(decision, names)
     yield scope_of(decision)
     if decision.site_ratio is not None:
