@@ -165,6 +165,12 @@ def test_the_terminal_has_the_table_in_place_of_many_answers_and_both_when_asked
     assert "(threshold" in printed(*made(jobs=JOBS[:2]))
 
 
+def test_a_panels_title_takes_more_lines_where_it_is_wider_than_the_panel():
+    table = analyse(*made(places=("hdd", "ssd", "the-scanned-table-on-ssd"))).shares
+    assert ">ssd saves</text>" in shares_chart(table)
+    assert "the-scanned-table-on-ssd saves</text>" not in shares_chart(table)
+
+
 def test_the_chart_has_a_mark_for_each_share_at_its_place():
     table = analyse(*made()).shares
     svg = ElementTree.fromstring(shares_chart(table).replace('xmlns="http://www.w3.org/2000/svg"', ""))

@@ -7,6 +7,7 @@ the time on the base. A mark of a saving is a ring where its verdict is not know
 from collections.abc import Callable, Iterator, Mapping
 from html import escape
 from math import ceil, floor
+from textwrap import wrap
 from typing import NamedTuple
 
 from assay.report.charts import drawing as svg
@@ -17,6 +18,7 @@ from assay.stats.shares import SharesLine, SharesTable
 
 WIDTH, RIGHT_PX, LEVEL_PX, APART_PX, AXIS_PX = 800, 2, 17, 16, 40
 VALUE_PX, APART_PANELS_PX = 46, 22
+HEAD_LINE_PX = 16
 LEGEND_PX, LEGEND_LINE_PX, LEGEND_LETTER_PX = 34.0, 20, 7.0
 COLOURS = (svg.BLUE, svg.VERMILION, svg.GREEN, svg.PINK, svg.SLATE, svg.ORANGE, svg.SKY, svg.INK)
 SHAPES = (
@@ -45,6 +47,12 @@ class _Panel(NamedTuple):
     most: float
     step: float
 
+    @property
+    def head(self) -> list[str]:
+        """What it shows, in as many lines as it takes to stay within the panel."""
+        letters = int((self.right + VALUE_PX - self.x(0)) / svg.LETTER_ROOM_PX)
+        return wrap(f"{self.other} saves" if self.other else "storage share", max(1, letters))
+
     def x(self, share: float) -> float:
         """Where a share lies; what is beyond the axis is drawn at its end."""
         inside = min(max(share, self.least), self.most)
@@ -72,6 +80,7 @@ def shares_chart(table: SharesTable, marks: Callable[[Mapping[str, str]], str] =
     left = svg.room_for(max(map(len, jobs)))
     panels, row_px = _panels(table, left), APART_PX + LEVEL_PX * len(table.levels)
     parts, begin = _legend(table)
+    begin += HEAD_LINE_PX * (max(len(panel.head) for panel in panels) - 1)
     bottom = begin + row_px * len(jobs)
     parts += [svg.rect(0, begin + row_px * row, WIDTH, row_px, svg.PALE) for row in range(0, len(jobs), 2)]
     for panel in panels:
@@ -140,8 +149,8 @@ def _legend(table: SharesTable) -> tuple[list[str], float]:
 
 def _frame(panel: _Panel, table: SharesTable, top: float, bottom: float) -> Iterator[str]:
     """What is shown, lines across with their shares, the threshold."""
-    head = f"{panel.other} saves" if panel.other else "storage share"
-    yield svg.text(panel.x(0), top - 20, head, 'font-weight="600"')
+    for place, line in enumerate(reversed(panel.head)):
+        yield svg.text(panel.x(0), top - 20 - HEAD_LINE_PX * place, line, 'font-weight="600"')
     for number in range(round(panel.least / panel.step), round(panel.most / panel.step) + 1):
         x = panel.x(number * panel.step)
         yield f'<path d="M{x:.1f},{top - 6:g}V{bottom + 4:g}" stroke="{svg.FAINT if number else svg.INK}"/>'
