@@ -146,7 +146,7 @@ def test_hardly_any_blocked_time_is_one_bound():
 def test_blocked_time_is_too_low_where_a_drive_surely_saves_more():
     base, saving = placed(blocked=BLOCKED), estimate(0.51, 0.44, 0.57)
     faster = placed("ssd", "SSD", "840 EVO", 22.0, saving=saving, verdict=Verdict.WORTH_IT)
-    too_low = "an estimate that is too low: ssd saves more"
+    too_low = "an estimate, too low: ssd saves 51 %, which is more"
     assert answer_of(decision(base, faster, baseline=None)).lines[0].words.endswith(too_low)
     may_save_less = faster.model_copy(update={"saving": estimate(0.4, 0.37, 0.43)})
     of_another_cause = (NotTheDrives(of=("ssd",), busy_s=1.0),)

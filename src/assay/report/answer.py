@@ -348,7 +348,8 @@ def _blocked_line(decision: Decision, blocked: BlockedShare) -> str:
     for other in decision.placements[1:]:
         least = other.saving.low if other.saving and _not_the_drives(decision, other) is None else None
         if least is not None and least > blocked.high:
-            return f"{words} that is too low: {other.placement} saves more"
+            saved = percent(other.saving.value) if other.saving else ""
+            return f"{words}, too low: {other.placement} saves {saved}, which is more"
     return words
 
 
