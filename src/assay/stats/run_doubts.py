@@ -71,6 +71,9 @@ def processors_varied(records: Sequence[Record]) -> list[Doubt]:
 READ_SHARE, WRITTEN_SHARE, BUSY_SHARE = FROM_DRIVES_SHARE, 0.8, 0.5
 """The least that must be read from the drives, be on them before the jobs end, and the base's drives be busy."""
 
+LATE_SHARE = 0.1
+"""Where what was written after the jobs is less than this of all bytes that they moved, it is not asked for."""
+
 READ, WRITTEN, BUSY = "read-from-drive", "written-before-the-end", "base-busy"
 
 
@@ -92,7 +95,10 @@ class Condition(Frozen):
 
 
 def conditions(by_placement: Mapping[str, Sequence[Record]], base: str) -> tuple[Condition, ...]:
-    """Return the conditions of each placement but the baseline, by the median; none where drives are not emulated."""
+    """Return the conditions of each placement but the baseline, by the median; none where drives are not emulated.
+
+    There is none on writes where too few bytes were late to matter.
+    """
     every = [record for records in by_placement.values() for record in records]
     if not all(
         kind_of(medium).emulated and record.reports_of(medium.name) for record in every for medium in record.trial.media
@@ -101,9 +107,10 @@ def conditions(by_placement: Mapping[str, Sequence[Record]], base: str) -> tuple
     results = []
     for placement, records in by_placement.items():
         results.append(Condition(kind=READ, subject=placement, share=_median(records, read_share), least=READ_SHARE))
-        results.append(
-            Condition(kind=WRITTEN, subject=placement, share=_median(records, written_share), least=WRITTEN_SHARE)
-        )
+        late = _median(records, late_share)
+        if late is None or late >= LATE_SHARE:
+            share = _median(records, written_share)
+            results.append(Condition(kind=WRITTEN, subject=placement, share=share, least=WRITTEN_SHARE))
     busy = _median(by_placement.get(base, ()), busy_share)
     return (*results, Condition(kind=BUSY, subject=base, share=busy, least=BUSY_SHARE))
 
@@ -149,6 +156,15 @@ def written_share(record: Record) -> float | None:
     counted = _counted(record)
     written_bytes = counted["local_written_bytes"] + counted["store_written_bytes"]
     return _share(written_bytes, [run.writes for run in _run_reports(record)])
+
+
+def late_share(record: Record) -> float | None:
+    """What was not on the drives when the jobs ended, of all that the jobs wrote and the drives read for them."""
+    counted, reports = _counted(record), _run_reports(record)
+    wrote = counted["local_written_bytes"] + counted["store_written_bytes"]
+    written = sum(run.writes.bytes for run in reports if run.writes)
+    read = sum(run.reads.bytes for run in reports if run.reads)
+    return max(0, wrote - written) / (wrote + read) if wrote else None
 
 
 def _counted(record: Record) -> Counter[Counted]:
