@@ -154,6 +154,23 @@ def test_the_headline_of_many_names_what_is_compared_only_where_that_is_the_same
     assert "instead" not in screen_of([*stores, *against("tables", "files")]).headline
 
 
+def test_the_headline_of_many_says_of_each_drive_how_often_it_is_worth_it():
+    nvme = placed("nvme", saving=estimate(0.08, 0.02, 0.14), verdict=Verdict.NOT_KNOWN_YET)
+    tape = placed("tape", saving=estimate(-0.2, -0.3, -0.1), verdict=Verdict.NOT_WORTH_IT)
+    others = [(nvme,), (nvme, SSD), (tape, SSD), (tape,)]
+    decisions = [
+        one.model_copy(update={"placements": (HDD, *tried)})
+        for one, tried in zip(of_workloads("abcd"), others, strict=True)
+    ]
+    assert screen_of(decisions).headline.endswith(
+        ": ssd instead of hdd is worth it in 2 of 2 combinations; nvme: in none of 2, not known yet in 2; tape: in none of 2"
+    )
+    without_ssd = [one for one in decisions if SSD not in one.placements]
+    assert (
+        ": nvme instead of hdd is worth it in none of 2 combinations, not known" in screen_of(without_ssd * 2).headline
+    )
+
+
 def test_of_very_many_decisions_there_is_a_line_for_each_workload():
     decisions = of_workloads(("sort", "rank"), settings=[f"s{number}" for number in range(MOST_ROWS)])
     screen = screen_of(decisions)

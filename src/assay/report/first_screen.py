@@ -21,7 +21,7 @@ from assay.report.charts.split import split_charts
 from assay.report.shares import chart_notes, summary_sentences
 from assay.report.templates import address
 from assay.stats.changes import CHANGE
-from assay.stats.decision import Decision, Estimate, PlacementResult, Question
+from assay.stats.decision import Decision, Estimate, PlacementResult, Question, Verdict
 from assay.stats.predicted import PredictedLevel
 from assay.stats.run_doubts import began_ms
 from assay.stats.sample import PLACEMENT, in_order, in_plan_order
@@ -340,26 +340,56 @@ def _change(decision: Decision) -> Estimate | None:
 def headline_of(decisions: Sequence[Decision]) -> str:
     """`triangles, walk on brightkite-like: ssd instead of hdd is worth it in 3 of 8 combinations, not known yet in 5`.
 
-    What is compared is named where it is the same in all.
+    What is compared is named where it is the same in all, each of several levels with how often it is worth it.
     """
     works = list(dict.fromkeys(decision.levels["workload"] for decision in decisions))
     sets = list(dict.fromkeys(decision.levels.get("dataset", "none") for decision in decisions))
     subject = ", ".join(works) if len(works) <= MOST_FIRST else f"{len(works)} workloads"
     on = f" on {', '.join(sets) if len(sets) <= MOST_FIRST else f'{len(sets)} data sets'}" if "none" not in sets else ""
+    if each := _each_tried(decisions):
+        return f"{subject}{on}: {each}"
     parts = [f"{name} in {count}" for name, count in _counts(decisions).items() if count]
     parts[0] += f" of {len(decisions)} combinations"
     return f"{subject}{on}: {_instead_words(decisions)}{', '.join(parts)}"
 
 
 def _instead_words(decisions: Sequence[Decision]) -> str:
-    """`settings tuned instead of small is`: the few levels that decisions on worth try, and the base of all of them."""
+    """`settings tuned instead of small is`: a level that decisions on worth try, and the base of all of them."""
     of_worth = all(decision.question is Question.WORTH and decision.factor != CHANGE for decision in decisions)
     bases = {decision.placements[0].placement for decision in decisions if len(decision.placements) > 1}
-    tried = list(dict.fromkeys(result.placement for decision in decisions for result in decision.placements[1:]))
-    if not of_worth or len(bases) != 1 or len(tried) > MOST_FIRST:
+    if not of_worth or len(bases) != 1:
+        return ""
+    tried = list(_verdicts(decisions))
+    if len(tried) > MOST_FIRST:
         return ""
     factor = "" if decisions[0].factor == PLACEMENT else f"{decisions[0].factor} "
-    return f"{factor}{' or '.join(tried)} instead of {bases.pop()} is "
+    return f"{factor}{tried[0]} instead of {bases.pop()} is "
+
+
+def _each_tried(decisions: Sequence[Decision]) -> str:
+    """`nvme instead of hdd is worth it in 2 of 4 combinations; ssd: in none of 4, not known yet in 1`.
+
+    Empty where one level is tried alone, or nothing can be named.
+    """
+    tried, instead = _verdicts(decisions), _instead_words(decisions)
+    if not instead or len(tried) < 2:
+        return ""
+    pieces: list[str] = []
+    for level, verdicts in tried.items():
+        worth, unknown = (verdicts.count(verdict) for verdict in (Verdict.WORTH_IT, Verdict.NOT_KNOWN_YET))
+        begin = f"{level}:" if pieces else f"{instead}{Verdict.WORTH_IT}"
+        combinations = "" if pieces else f" combination{'' if len(verdicts) == 1 else 's'}"
+        open_ = f", {Verdict.NOT_KNOWN_YET} in {unknown}" if unknown else ""
+        pieces.append(f"{begin} in {worth or 'none'} of {len(verdicts)}{combinations}{open_}")
+    return "; ".join(pieces)
+
+
+def _verdicts(decisions: Sequence[Decision]) -> dict[str, list[Verdict | None]]:
+    """Those of each level that is tried, the level that is worth it most often first."""
+    verdicts: dict[str, list[Verdict | None]] = {}
+    for result in (result for decision in decisions for result in decision.placements[1:]):
+        verdicts.setdefault(result.placement, []).append(result.verdict)
+    return dict(sorted(verdicts.items(), key=lambda item: -item[1].count(Verdict.WORTH_IT)))
 
 
 def _counts(decisions: Sequence[Decision]) -> dict[str, int]:
