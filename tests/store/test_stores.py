@@ -7,6 +7,7 @@ import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qs, unquote, urlparse
 
+import httpx
 import pytest
 
 from assay.model.errors import AssayError
@@ -207,6 +208,24 @@ def test_webhdfs_refusals_are_one_sentence(webhdfs, tmp_path):
 def test_webhdfs_that_does_not_answer_is_an_assay_error():
     with pytest.raises(AssayError, match="did not answer LISTSTATUS"):
         list(WebHdfs("http://127.0.0.1:9").lines("/out"))
+
+
+def test_a_file_that_is_removed_while_blocks_are_looked_up_has_none(monkeypatch):
+    files = [{"type": "FILE", "pathSuffix": name} for name in ("kept", "removed")]
+    located = [{"block": {"blockId": 7, "numBytes": 100}, "locations": ["a", "b"]}]
+    answers = {
+        ("/logs", "GETFILESTATUS"): {"FileStatus": {"type": "DIRECTORY"}},
+        ("/logs", "LISTSTATUS"): {"FileStatuses": {"FileStatus": [*files, {"type": "FILE", "pathSuffix": "gone"}]}},
+        **{(f"/logs/{file['pathSuffix']}", "GETFILESTATUS"): {"FileStatus": file} for file in files},
+        ("/logs/kept", "GET_BLOCK_LOCATIONS"): {"LocatedBlocks": {"locatedBlocks": located}},
+    }
+
+    def send(_, __, path, op):
+        answer = answers.get((path, op))
+        return httpx.Response(200, json=answer) if answer else httpx.Response(404)
+
+    monkeypatch.setattr(WebHdfs, "_send", send)
+    assert WebHdfs("http://127.0.0.1:9").blocks("/logs") == {7: 200}
 
 
 @pytest.fixture

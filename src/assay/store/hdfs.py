@@ -192,31 +192,29 @@ class WebHdfs:
         self._check(self._send("PUT", path, op="SETSTORAGEPOLICY", storagepolicy=policy), "SETSTORAGEPOLICY", path)
 
     def blocks(self, path: str) -> dict[int, int]:
-        """The ids of all blocks of the files below a path, and the bytes of the replicas that the NameNode knows of."""
-        answer = self._send("GET", path, op="GETFILESTATUS")
-        if answer.status_code == HTTPStatus.NOT_FOUND:
+        """The ids of all blocks of the files below a path, and the bytes of the replicas that the NameNode knows of.
+
+        Files that are removed meanwhile have none.
+        """
+        told = self._found(path, "GETFILESTATUS")
+        if told is None:
             return {}
-        self._check(answer, "GETFILESTATUS", path)
-        status = answer.json()["FileStatus"]
-        if status["type"] == "FILE":
-            located = self._call("GET", path, op="GET_BLOCK_LOCATIONS")["LocatedBlocks"]["locatedBlocks"]
+        if told["FileStatus"]["type"] == "FILE":
+            located = self._found(path, "GET_BLOCK_LOCATIONS")
             return {
                 int(block["block"]["blockId"]): block["block"]["numBytes"] * len(block["locations"])
-                for block in located
+                for block in (located["LocatedBlocks"]["locatedBlocks"] if located else ())
             }
-        statuses = self._call("GET", path, op="LISTSTATUS")["FileStatuses"]["FileStatus"]
+        listed = self._found(path, "LISTSTATUS")
         blocks: dict[int, int] = {}
-        for status in statuses:
+        for status in listed["FileStatuses"]["FileStatus"] if listed else ():
             blocks |= self.blocks(f"{path.rstrip('/')}/{status['pathSuffix']}")
         return blocks
 
     def folders(self, path: str) -> list[str]:
         """The names of the folders directly in a folder; none where it does not exist."""
-        answer = self._send("GET", path, op="LISTSTATUS")
-        if answer.status_code == HTTPStatus.NOT_FOUND:
-            return []
-        self._check(answer, "LISTSTATUS", path)
-        statuses = answer.json()["FileStatuses"]["FileStatus"]
+        listed = self._found(path, "LISTSTATUS")
+        statuses = listed["FileStatuses"]["FileStatus"] if listed else ()
         return [status["pathSuffix"] for status in statuses if status["type"] == "DIRECTORY"]
 
     def name_system(self) -> Mapping[str, Any]:
@@ -235,6 +233,14 @@ class WebHdfs:
             return self._client.request(method, self._url + quote(path), params={"user.name": self._user, **parameters})
         except self._broken as error:
             raise AssayError(f"WebHDFS at {self._url} did not answer {parameters['op']} of {path}: {error}") from error
+
+    def _found(self, path: str, operation: str) -> Any:
+        """What HDFS says of a path; None where there is nothing, or no longer."""
+        answer = self._send("GET", path, op=operation)
+        if answer.status_code == HTTPStatus.NOT_FOUND:
+            return None
+        self._check(answer, operation, path)
+        return answer.json()
 
     def _call(self, method: str, path: str, **parameters: str) -> Any:
         answer = self._send(method, path, **parameters)
