@@ -164,6 +164,7 @@ def test_a_table_of_somebody_else_is_refused_by_its_name(found):
 def test_a_row_that_has_lost_a_family_is_no_shorter_line(found):
     (found.place.home / "rows.txt").write_text("1,2\n3\n")
     divided = ("-Dhbase.assay.columns=used-apart", "-Dhbase.assay.used=1", "-Dhbase.assay.regions=1")
+    found.hadoop("fs", *divided, "-mkdir", "-p", "hbase:/divided")
     found.hadoop("fs", *divided, "-put", "-d", "rows.txt", "hbase:/divided/rows.txt")
     assert found.hadoop("fs", "-cat", "hbase:/divided/region-00000").stdout == "1,2\n3\n"
     found.run_program("LostFamily", "divided", "r")
