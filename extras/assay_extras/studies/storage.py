@@ -93,7 +93,7 @@ CHECKS: Mapping[str, Check] = {
 NEVER: Mapping[str, str] = {
     "S-C02": "it follows from the set-up: `replication: 3` has three copies written on any drives",
     "S-C04": "no counter tells what a master wrote: the kernel counts each group of pages that a line of the "
-    "NameNode's edits touches, 66 KB on average where it was looked at, each time the line is synced",
+    "NameNode's edits touches as written, each time such a line is synced",
     "S-C17": "k-means' time on both stores is all that would tell it, and S-C16 counts that already",
     "S-C19": "it follows from the set-up: an output that is put into HBase goes to its log and to its table, each in "
     "as many copies as HDFS writes of it once",

@@ -196,16 +196,16 @@ class WebHdfs:
 
         Files that are removed meanwhile have none.
         """
-        told = self._found(path, "GETFILESTATUS")
-        if told is None:
+        file = self._if_there(path, "GETFILESTATUS")
+        if file is None:
             return {}
-        if told["FileStatus"]["type"] == "FILE":
-            located = self._found(path, "GET_BLOCK_LOCATIONS")
+        if file["FileStatus"]["type"] == "FILE":
+            located = self._if_there(path, "GET_BLOCK_LOCATIONS")
             return {
                 int(block["block"]["blockId"]): block["block"]["numBytes"] * len(block["locations"])
                 for block in (located["LocatedBlocks"]["locatedBlocks"] if located else ())
             }
-        listed = self._found(path, "LISTSTATUS")
+        listed = self._if_there(path, "LISTSTATUS")
         blocks: dict[int, int] = {}
         for status in listed["FileStatuses"]["FileStatus"] if listed else ():
             blocks |= self.blocks(f"{path.rstrip('/')}/{status['pathSuffix']}")
@@ -213,7 +213,7 @@ class WebHdfs:
 
     def folders(self, path: str) -> list[str]:
         """The names of the folders directly in a folder; none where it does not exist."""
-        listed = self._found(path, "LISTSTATUS")
+        listed = self._if_there(path, "LISTSTATUS")
         statuses = listed["FileStatuses"]["FileStatus"] if listed else ()
         return [status["pathSuffix"] for status in statuses if status["type"] == "DIRECTORY"]
 
@@ -234,7 +234,7 @@ class WebHdfs:
         except self._broken as error:
             raise AssayError(f"WebHDFS at {self._url} did not answer {parameters['op']} of {path}: {error}") from error
 
-    def _found(self, path: str, operation: str) -> Any:
+    def _if_there(self, path: str, operation: str) -> Any:
         """What HDFS says of a path; None where there is nothing, or no longer."""
         answer = self._send("GET", path, op=operation)
         if answer.status_code == HTTPStatus.NOT_FOUND:
