@@ -77,9 +77,9 @@ def shares_table(plan: Plan, records: Sequence[Record], decisions: Sequence[Deci
 
     It takes at least two jobs, and at least two levels of another factor that a job ran with, all about placements.
     """
-    if not all(one.factor == PLACEMENT and one.question is Question.WORTH for one in decisions):
+    if not all(decision.factor == PLACEMENT and decision.question is Question.WORTH for decision in decisions):
         return None
-    bases = Counter(one.placements[0].placement for one in decisions if one.placements)
+    bases = Counter(decision.placements[0].placement for decision in decisions if decision.placements)
     if not bases:
         return None
     base = max(bases, key=bases.__getitem__)
@@ -90,11 +90,11 @@ def shares_table(plan: Plan, records: Sequence[Record], decisions: Sequence[Deci
         others = tuple(item for item in decision.levels.items() if item[0] != MACHINE)
         known = [result.placement for result in (*decision.placements, decision.baseline) if result]
         trials = [trial for trial in planned.get(others, ()) if trial.placement.name not in known]
-        told = bool(decision.placements) and decision.placements[0].placement == base
-        line = SharesLine(decision if told else None, _missing(trials, by_id))
+        has_base = bool(decision.placements) and decision.placements[0].placement == base
+        line = SharesLine(decision if has_base else None, _missing(trials, by_id))
         rows.setdefault(_of(decision.levels, WORK), {}).setdefault(_of(decision.levels, factors), line)
     of_plan = [name for name in factors if name != MACHINE]
-    seen = {(_of(one.levels, WORK), _of(one.levels, of_plan)) for one in decisions}
+    seen = {(_of(decision.levels, WORK), _of(decision.levels, of_plan)) for decision in decisions}
     for others, trials in planned.items():
         work, level = _of(dict(others), WORK), _of(dict(others), of_plan)
         if (work, level) not in seen:
@@ -106,7 +106,7 @@ def shares_table(plan: Plan, records: Sequence[Record], decisions: Sequence[Deci
         base=base,
         others=tuple(in_plan_order(placements - {base}, plan.placements)),
         worth=plan.worth,
-        with_baseline=any(one.placements and one.placements[0].storage_share for one in decisions),
+        with_baseline=any(decision.placements and decision.placements[0].storage_share for decision in decisions),
         factors=factors,
         levels=tuple(levels),
         rows={work: rows[work] for work in by_levels(rows)},
@@ -138,7 +138,7 @@ def _factors(planned: Sequence[Mapping[str, str]], decisions: Sequence[Decision]
         len({_of(levels, without) for levels in job}) == len({_of(levels, varying) for levels in job}) for job in jobs
     ):
         varying = without
-    several = len({one.levels.get(MACHINE) for one in decisions}) > 1
+    several = len({decision.levels.get(MACHINE) for decision in decisions}) > 1
     return (*varying, *([MACHINE] if several else []))
 
 

@@ -163,11 +163,8 @@ class WebHdfs:
         )  # fmt: skip
 
     def size_bytes(self, path: str) -> int:
-        answer = self._send("GET", path, op="GETCONTENTSUMMARY")
-        if answer.status_code == HTTPStatus.NOT_FOUND:
-            return 0
-        self._check(answer, "GETCONTENTSUMMARY", path)
-        return int(answer.json()["ContentSummary"]["length"])
+        summary = self._if_there(path, "GETCONTENTSUMMARY")
+        return int(summary["ContentSummary"]["length"]) if summary else 0
 
     def put_bytes(self, path: str) -> int | None:
         """Return what files have, of jobs' too; None where some are compressed."""

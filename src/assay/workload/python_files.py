@@ -43,9 +43,9 @@ def pyspark_variables() -> dict[str, str]:
         )
     version = _version(archives[0])
     if not f"{version}.".startswith(f"{_NEEDED}."):
-        told = f"is of version {version}" if version else "tells no version"
+        state = f"is of version {version}" if version else "tells no version"
         raise BadInputError(
-            f"workload command: {_HOME} is {home}, whose PySpark {told}, and Assay runs Spark {_NEEDED}; {_CURE}"
+            f"workload command: {_HOME} is {home}, whose PySpark {state}, and Assay runs Spark {_NEEDED}; {_CURE}"
         )
     return {
         "PYTHONPATH": ":".join(map(str, archives)),
