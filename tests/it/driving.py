@@ -122,11 +122,11 @@ class Place:
         """Run `assay` to its end, which must have this exit code; what it printed."""
         return self.command(*assay_command(*arguments), code=code).stdout
 
-    def command(self, *command: str, code: int = 0) -> "subprocess.CompletedProcess[str]":
-        """Run any command to its end, which must have this exit code."""
+    def command(self, *command: str, code: int = 0, stdin: str = "") -> "subprocess.CompletedProcess[str]":
+        """Run any command to its end, which must have this exit code; it reads `stdin`."""
         done = subprocess.run(
-            command, cwd=self.home, env=self.environment, capture_output=True, text=True, check=False,
-            stdin=subprocess.DEVNULL, timeout=PATIENCE_S,
+            command, cwd=self.home, env=self.environment, capture_output=True, text=True, check=False, input=stdin,
+            timeout=PATIENCE_S,
         )  # fmt: skip
         assert done.returncode == code, f"{' '.join(command)}: {done.returncode}\n{done.stdout}\n{done.stderr}"
         return done
