@@ -14,7 +14,12 @@ from assay_extras.calibration.fio import find_fio
 from assay_extras.calibration.measure import Ground, measure, plan_accesses
 from tests.it.driving import Place
 
-pytestmark = [pytest.mark.it, pytest.mark.alone, pytest.mark.skipif(shutil.which("fio") is None, reason="needs fio")]
+pytestmark = [
+    pytest.mark.it,
+    pytest.mark.alone,
+    pytest.mark.long,
+    pytest.mark.skipif(shutil.which("fio") is None, reason="needs fio"),
+]
 
 
 def one_of_each_kind(accesses):
@@ -51,7 +56,6 @@ def calibrated(medium, place):
     return Calibrator(wish, find_fio(os.environ), place.installation, Silent()).calibrate(spec, facts)
 
 
-@pytest.mark.long
 def test_a_drive_made_of_a_drives_calibration_is_like_it(tmp_path):
     place = Place(tmp_path)
     if lacking := missing(place.installation):

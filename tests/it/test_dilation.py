@@ -39,6 +39,7 @@ def quota_of(pid):
     return quota / period, period
 
 
+@pytest.mark.long
 def test_all_of_a_cluster_is_slower_by_the_same_factor(tmp_path):
     from tests.it.driving import a_place
 

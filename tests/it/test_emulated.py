@@ -229,6 +229,7 @@ def test_what_requests_wait_outside_the_emulator_is_late(place, tmp_path):
     assert place.left_over() == []
 
 
+@pytest.mark.long
 def test_the_path_s_ceiling_is_measured_and_leaves_nothing(place):
     found = measure_ceiling(place.installation)
     assert known_ceiling(place.installation) == found
@@ -259,7 +260,7 @@ def test_a_killed_emulator_is_the_reason_and_the_machine_stays_usable(place, num
 
 
 def test_an_emulator_that_hangs_does_not_keep_from_leaving(place, monkeypatch):
-    monkeypatch.setattr("assay.media.emulated.emulator.ANSWER_S", 4.0)
+    monkeypatch.setattr("assay.media.emulated.emulator.ANSWER_S", 1.0)
     with medium(place).attached() as directory:
         (directory / "file").write_bytes(bytes(8 * MIB))
         os.kill(emulator_of(place), signal.SIGSTOP)
@@ -467,7 +468,7 @@ def test_heavy_use_leaves_a_clean_file_system(place, tmp_path, file_system):
         assert drive.ask("report")["backing_errors"]["count"] == 0
 
 
-def _use_heavily(point, seconds=5):
+def _use_heavily(point, seconds=3):
     """Make, grow, overwrite, cut, rename and remove files of many sizes; what is left of them."""
     chance, deadline, files = random.Random(7), time.monotonic() + seconds, {}
     while time.monotonic() < deadline:

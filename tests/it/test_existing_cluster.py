@@ -54,7 +54,7 @@ def kept(tmp_path_factory):
         yield Kept(place, place.assay("cluster", "up"))
 
 
-@pytest.mark.long  # three jobs by hand; the next test shows that the jar runs, and names a bad line
+@pytest.mark.long
 def test_the_jar_runs_without_assay(kept):
     (kept.place.home / "graph.txt.gz").write_bytes(gzip.compress(TEXT))
     kept.hadoop("fs", "-mkdir", "-p", "raw")
@@ -67,6 +67,7 @@ def test_the_jar_runs_without_assay(kept):
     assert count_of(kept) == counted(TEXT).triangles
 
 
+@pytest.mark.long
 def test_the_jar_names_the_line_that_is_no_edge(kept):
     (kept.place.home / "edges.txt").write_text("1\t2\n2\t3\n3\tx\n")
     kept.hadoop("fs", "-mkdir", "-p", "broken")
@@ -79,19 +80,23 @@ def count_of(kept):
     return int(kept.hadoop("fs", "-cat", "count/part-r-00000").stdout)
 
 
-def test_an_experiment_on_it_tells_what_is_not_known(kept):
+@pytest.mark.long
+def test_a_graph_is_counted_on_it(kept):
     graph = "datasets: {make: brightkite, scale: 0.005}\n"
     record = kept.run("run", f"workloads: triangles\n{graph}hadoop: {IN_ONE_CONTAINER}\nprobes: none\n")
     assert record.outputs[0].summary["triangles"] == record.dataset.triangles > 0
-    assert "cache-unknown" in {doubt.kind for doubt in record.doubts}
-    assert [medium.kind for medium in record.trial.media] == ["existing"]
-    assert kept.hadoop("fs", "-ls", "-C", "assay").stdout.split() == []
-    assert kept.is_up()
 
 
 @pytest.fixture(scope="module")
 def sorted_there(kept):
     return kept.run("sorted", "workloads: {name: terasort, options: {size: 20MB}}\n")
+
+
+def test_an_experiment_on_it_tells_what_is_not_known_and_leaves_it_as_it_was(kept, sorted_there):
+    assert "cache-unknown" in {doubt.kind for doubt in sorted_there.doubts}
+    assert [medium.kind for medium in sorted_there.trial.media] == ["existing"]
+    assert kept.hadoop("fs", "-ls", "-C", "assay").stdout.split() == []
+    assert kept.is_up()
 
 
 def test_its_nodes_write_what_is_made_and_its_daemons_tell_their_counters(sorted_there):

@@ -25,7 +25,7 @@ repetitions: 2
 """)
 
 
-@pytest.mark.long  # a drive that dies, in test_placement, shows most of it
+@pytest.mark.long
 def test_a_killed_datanode_is_named_and_the_next_trial_runs(place):
     running = place.start("run", two_trials(place), "--out", "run")
     running.until_jobs_run(place, "1/2")

@@ -28,7 +28,8 @@ def bound(place):
     return f"memory: 3GiB\ncpus: {cpus}\n"
 
 
-@pytest.mark.parametrize("variant", ["read", pytest.param("write", marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("variant", ["read", "write"])
 def test_testdfsio(place, variant):
     limits = bound(place)
     experiment = place.experiment(f"""
@@ -155,6 +156,7 @@ GREEDY = """{
   mapreduce.map.java.opts: -Xmx800m -Xms800m -XX:+AlwaysPreTouch}"""
 
 
+@pytest.mark.long
 def test_a_cluster_that_runs_out_of_memory_says_so_in_one_sentence(place):
     if not bound(place):
         pytest.skip("control groups can't be made here")

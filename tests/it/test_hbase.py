@@ -54,15 +54,21 @@ hadoop: {{hbase.assay.load: {load}, hbase.assay.read: {read}}}
     return {record.trial.workload.name: record for record in records}
 
 
-def test_tables_are_loaded_by_puts_and_scanned(place):
-    run_on_tables(place, "[{name: word-frequency, options: {size: 1MB, files: 2}}]", "puts", "scan")
-    assert place.left_over() == []
+WORDS = "{name: word-frequency, options: {size: 1MB, files: 2}}"
+POINTS = "{name: k-means, options: {points: 3000, attributes: 4, iterations: 1, assign: true}}"
 
 
-@pytest.mark.long
-def test_tables_are_loaded_in_files_and_read_from_snapshots(place):
-    points = "{name: k-means, options: {points: 3000, attributes: 4, iterations: 1, assign: true}}"
-    run_on_tables(place, f"[{points}]", "bulk", "snapshot")
+@pytest.mark.parametrize(
+    ("workload", "load", "read"),
+    [
+        pytest.param(WORDS, "bulk", "snapshot", id="words-bulk-snapshot"),
+        pytest.param(WORDS, "puts", "scan", id="words-puts-scan", marks=pytest.mark.long),
+        pytest.param(POINTS, "bulk", "snapshot", id="points-bulk-snapshot", marks=pytest.mark.long),
+    ],
+)
+def test_tables_are_loaded_and_read_in_both_ways(place, workload, load, read):
+    """By puts and scans, and in files and from snapshots; test_hbase_faults puts and scans, too."""
+    run_on_tables(place, f"[{workload}]", load, read)
     assert place.left_over() == []
 
 

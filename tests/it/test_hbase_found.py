@@ -19,7 +19,7 @@ from assay.store.hbase import Hbase
 from assay.store.hbase_tables import HbaseTables
 from tests.it.driving import HADOOP, JAR, ROOT, a_place, assay_command
 
-pytestmark = pytest.mark.it
+pytestmark = [pytest.mark.it, pytest.mark.long]
 FORMATS = {"mapreduce.job.inputformat.class", "mapreduce.job.outputformat.class"}
 CLASSES = "mapreduce.application.classpath"
 JARS = ROOT / ".assay" / "hbase" / "lib" / "jobs"
@@ -90,7 +90,6 @@ def test_a_quorum_where_nobody_listens_is_refused_before_anything_starts(found):
     assert "ZooKeeper of HBase does not answer: 127.0.0.1:1: Connection refused" in done.stderr
 
 
-@pytest.mark.long
 def test_a_place_in_zookeeper_without_hbase_is_refused_before_anything_starts(found):
     done = found.place.command(*dry(found, found.quorum, ", znode: /other"), code=2)
     assert "/other leads to no HBase that this machine reaches" in done.stderr
@@ -102,7 +101,7 @@ def dry(found, quorum, more=""):
 
 @pytest.mark.parametrize(
     "hadoop",
-    ["{}", pytest.param("{hbase.assay.load: bulk, hbase.assay.regions: 2}", marks=pytest.mark.long)],
+    ["{}", "{hbase.assay.load: bulk, hbase.assay.regions: 2}"],
     ids=["puts", "bulk"],
 )
 def test_jobs_run_on_tables_of_it_which_are_gone_afterwards(found, hadoop):
@@ -149,7 +148,6 @@ def tables(found):
     return found.hadoop("fs", "-ls", "-C", "hbase:/").stdout.split()
 
 
-@pytest.mark.long
 def test_a_table_of_somebody_else_is_refused_by_its_name(found):
     found.run_program("TheirTable", "theirs")
     (found.place.home / "rows.txt").write_text("ours\n")
@@ -161,7 +159,6 @@ def test_a_table_of_somebody_else_is_refused_by_its_name(found):
     assert found.hadoop("fs", "-cat", "hbase:/theirs/region-00000").stdout == "theirs\n"
 
 
-@pytest.mark.long
 def test_a_row_that_has_lost_a_family_is_no_shorter_line(found):
     divided = ("-Dhbase.assay.columns=used-apart", "-Dhbase.assay.used=1", "-Dhbase.assay.regions=1")
     # From a file the client would refuse: it looks for the table first, which the first line makes.
@@ -172,7 +169,6 @@ def test_a_row_that_has_lost_a_family_is_no_shorter_line(found):
     found.hadoop("fs", "-rm", "-r", "-skipTrash", "hbase:/divided")
 
 
-@pytest.mark.long
 def test_paths_that_can_not_be_used_are_named(found):
     count = ("jar", JAR, "word-frequency", "hbase:/theirs")
     assert "output hbase:/theirs already exists" in found.hadoop(*count, "hbase:/theirs", code=2).stderr

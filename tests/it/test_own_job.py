@@ -82,6 +82,7 @@ def the_records(place, own_job, *entries):
     return place.records("run")
 
 
+@pytest.mark.long
 def test_the_page_s_job_passes_and_says_why_it_fails(place, own_job):
     (own_job / "long.txt").write_text("all is well\n" * 3 + "x" * 81 + "\n")
     records = the_records(place, own_job, AS_SHOWN, AS_SHOWN.replace("../LICENSE", "long.txt"))

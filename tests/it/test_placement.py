@@ -29,8 +29,8 @@ settings: small
 hadoop:
   dfs.blocksize: 4m
   dfs.namenode.fs-limits.min-block-size: 1024
-  mapreduce.job.reduces: 4
-  mapreduce.input.fileinputformat.split.minsize: 16777216
+  mapreduce.job.reduces: 2
+  mapreduce.input.fileinputformat.split.minsize: 33554432
 """
 PURE = "  - hdd"
 ROLES = "  - {name: roles, input: hdd, intermediate: ssd, output: {ssd: 0.25, hdd: 0.75}}"
@@ -73,6 +73,7 @@ def test_roles_and_fractions_land_where_they_should(place, placement, least):
     assert place.left_over() == []
 
 
+@pytest.mark.long
 def test_a_drive_that_dies_fails_its_trial_with_the_reason(place):
     experiment = place.experiment(EXPERIMENT.format(placements=PURE))
     started = place.start("run", experiment, "--out", "run")

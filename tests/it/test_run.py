@@ -8,6 +8,7 @@ from pyarrow import parquet
 from assay.model.doubt import Outcome
 from assay.model.record import Status
 from assay.report.words import seconds_text
+from tests.it.driving import IN_ONE_CONTAINER
 from tests.it.handwritten import TEXT, counted
 
 pytestmark = pytest.mark.it
@@ -22,8 +23,12 @@ JOBS = {
 }
 
 
-@pytest.mark.parametrize("workload", ["components", pytest.param("triangles", marks=pytest.mark.long)])
-def test_an_experiment_from_a_raw_file_to_the_report(place, workload):
+@pytest.mark.parametrize(
+    ("workload", "properties"),
+    [("components", IN_ONE_CONTAINER), pytest.param("triangles", "{}", marks=pytest.mark.long)],
+    ids=["components", "triangles"],
+)
+def test_an_experiment_from_a_raw_file_to_the_report(place, workload, properties):
     (place.home / "graph.txt.gz").write_bytes(gzip.compress(TEXT))
     experiment = place.experiment(f"""
 experiment: hand-written
@@ -32,6 +37,7 @@ datasets:
   - file: graph.txt.gz
 media:
   disk: {{kind: directory, path: {place.disk}}}
+hadoop: {properties}
 """)
     place.assay("run", experiment, "--out", "run")
     (record,) = place.records("run")

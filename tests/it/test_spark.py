@@ -19,18 +19,26 @@ EXECUTOR, DRIVER = "YarnCoarseGrainedExecutorBackend", "org.apache.spark.deploy.
 HEAD = "media: {{disk: {{kind: directory, path: {disk}}}}}\nsettings: small\ncluster: {{memory_mb: 3072, vcores: 2}}\n"
 
 
-def test_a_workload_runs_on_mapreduce_and_spark(place):
+@pytest.mark.parametrize(
+    ("engines", "which"),
+    [
+        pytest.param({"spark"}, ("--only", "engine=spark"), id="spark"),
+        pytest.param({"mapreduce", "spark"}, (), id="both", marks=pytest.mark.long),
+    ],
+)
+def test_a_workload_runs_on_mapreduce_and_spark(place, engines, which):
     experiment = place.experiment(f"""
 experiment: engines
-workloads: {{name: word-count, options: {{size: 4MB}}}}
+workloads: {{name: word-count, options: {{size: 4MB, files: 1}}}}
 engine: [mapreduce, spark]
 hadoop: {{dfs.blocksize: 1m, mapreduce.job.reduces: 2}}
 {HEAD.format(disk=place.disk)}""")
     said = place.assay("run", experiment, "--dry-run")
     assert "mapreduce gets of a node: 5 tasks of 480 MiB at once, and a master of 384 MiB" in said
     assert "spark gets of a node: 1 executor of 2688 MiB and 2 cores, and a master of 384 MiB" in said
-    place.assay("run", experiment, "--out", "run")
+    place.assay("run", experiment, "--out", "run", *which)
     records = {record.trial.engine: record for record in place.records("run")}
+    assert set(records) == engines
     for record in records.values():
         assert record.status is Status.FINISHED, record.error
         assert {verdict.outcome for verdict in record.verdicts} == {Outcome.PASS}, record.verdicts
