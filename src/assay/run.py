@@ -32,7 +32,7 @@ from assay.plan.layout import unmet_share
 from assay.record.folder import RunFolder
 from assay.record.model_time import in_model_time
 from assay.stats.comparison import compare
-from assay.stats.decision import Verdict, decisions
+from assay.stats.decision import decisions
 from assay.stats.duration_history import Expected
 from assay.stats.machine_kind import machines_of
 from assay.stats.run_doubts import began_ms
@@ -409,8 +409,8 @@ def decided_by(budget: Budget) -> Decided | None:
 def decided_work(plan: Plan, records: Sequence[Record]) -> set[Work]:
     """The work of which each decision between placements is made; where none are compared, each comparison significant.
 
-    A decision is made once its verdict is that a placement is worth it, or that none is, and surer than a report has to
-    be: this is asked again and again.
+    A decision is made once its verdict is that a placement is worth it, or that none is; of changes each has a verdict.
+    It must be surer than a report has to be: this is asked again and again.
     """
     decided_by_work: dict[Work, bool] = {}
     records = Trials.of(records)
@@ -418,7 +418,7 @@ def decided_work(plan: Plan, records: Sequence[Record]) -> set[Work]:
     for decision in decisions(plan, records, compared, STOP_ALPHA):
         if len(decision.placements) > 1:
             work = tuple(decision.levels[name] for name in WORK)
-            decided_by_work[work] = decided_by_work.get(work, True) and decision.verdict is not Verdict.NOT_KNOWN_YET
+            decided_by_work[work] = decided_by_work.get(work, True) and not decision.is_open
     for comparison in compared if not decided_by_work else ():
         work = tuple(dict(comparison.others)[name] for name in WORK)
         decided_by_work[work] = (

@@ -185,9 +185,9 @@ def test_the_last_line_says_what_to_type_next(tmp_path, monkeypatch):
     folder = tmp_path / "run"
     write_run(folder, *made_run(made_trials(repetitions=3), times={"hdd": 60.0, "ssd": 55.0}))
     _, text = assay("report", folder)
-    *_, words, command = text.rstrip().splitlines()
-    assert words.startswith("Next: To decide it, repeat the experiment for about ")
-    assert re.search(r"about \d+ min \(at most \d+ min\):$", words)
+    *words, command = text.rstrip().rpartition("Next: ")[2].splitlines()
+    asked = "To decide whether ssd saves 10 % of the time on hdd, repeat the experiment for about "
+    assert re.fullmatch(re.escape(asked) + r"\d+ min \(at most \d+ min\):", " ".join(" ".join(words).split()))
     assert command.startswith(f"  assay run EXPERIMENT.yaml --out {folder} --resume --for ")
 
 

@@ -5,8 +5,9 @@ from typing import get_args
 import pytest
 
 from assay.model.trial import SiteShape
-from assay.report.answer import answer_of, blocked_lines, percent, subject_of
+from assay.report.answer import answer_of, blocked_lines, subject_of
 from assay.report.terminal import answer_lines
+from assay.report.words import percent
 from assay.stats.blocked import BlockedShare
 from assay.stats.caveats import (
     AssumedParameters,
@@ -105,12 +106,14 @@ def test_drives_that_were_hardly_used_at_the_ratio_of_a_site_bound_what_any_driv
 def test_what_is_open_says_how_many_repetitions_and_minutes_would_decide_it():
     answer = answer_of(undecided())
     assert answer.headline == "not known yet whether the SSD saves 10 % of the time on the hard disk"
-    assert answer.notes[:-1] == (
-        "About 3 more repetitions (6 min) would decide it, if the times vary as they did so far.",
+    (note, _) = answer.notes
+    assert note == (
+        "About 3 more repetitions (6 min) would decide whether the SSD saves 10 % of the time on the hard disk, if the "
+        "times vary as they did so far."
     )
     assert "More than 200 repetitions" in answer_of(undecided(repetitions=0)).notes[0]
     among = undecided().model_copy(update={"corrected": 20})
-    assert "would decide it, corrected for 20 verdicts" in answer_of(among).notes[0]
+    assert "of the time on the hard disk, corrected for 20 verdicts, if" in answer_of(among).notes[0]
 
 
 def test_without_a_baseline_the_busy_time_bounds_what_a_drive_could_save():
@@ -359,4 +362,7 @@ def test_a_difference_that_no_drive_can_have_made_is_called_that():
     nvme = SSD.model_copy(update={"placement": "nvme", "verdict": Verdict.NOT_KNOWN_YET})
     more = More(repetitions=3, seconds=380)
     both = decision(HDD, ssd, nvme, verdict=Verdict.NOT_KNOWN_YET, caveats=(apart,), more=more)
-    assert any("would decide nvme, if" in note for note in answer_of(both).notes)
+    assert any(
+        "would decide whether nvme saves 10 % of the time on the hard disk, if" in note
+        for note in answer_of(both).notes
+    )

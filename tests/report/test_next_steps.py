@@ -23,7 +23,10 @@ def steps_of(*decisions, **plan):
 
 def test_what_is_open_is_repeated_and_its_time_is_said_with_a_margin():
     (step,) = steps_of(undecided(seconds=380))
-    assert step.words == "To decide it, repeat the experiment for about 6 min (at most 8 min)"
+    assert (
+        step.words
+        == "To decide whether the SSD saves 10 % of the time on the hard disk, repeat the experiment for about 6 min (at most 8 min)"
+    )
     assert step.command.endswith("--resume --for 8min")
     (step,) = steps_of(undecided(seconds=380), decision(), undecided(seconds=40))
     assert step.words == "To decide the 2 that are open, repeat the experiment for about 7 min (at most 9 min)"
@@ -38,7 +41,7 @@ def test_repeating_keeps_the_levels_that_were_chosen_and_no_other_option():
 def test_on_a_shared_machine_other_programs_are_closed_first():
     first, second = steps_of(undecided().model_copy(update={"caveats": (MachineShared(trials=2),)}))
     assert first.words == "Close other programs and run the experiment again"
-    assert second.words.startswith("To decide it, repeat the experiment")
+    assert second.words.startswith("To decide whether the SSD saves 10 % of the time on the hard disk, repeat")
 
 
 def test_what_can_not_be_decided_by_repeating_is_not_repeated():

@@ -11,6 +11,7 @@ from assay.plan.source import ExperimentSource
 from assay.report.analysis import analyse
 from assay.report.answer import answer_of
 from assay.report.predicted import predicted_lines
+from assay.run import decided_work
 from assay.stats.changes import AS_IT_IS, CHANGE, change_order, change_text
 from assay.stats.decision import Verdict, decisions
 from assay.stats.predicted import beside
@@ -64,6 +65,20 @@ def test_each_change_has_a_verdict_against_all_as_it_is(plan):
     assert [one.placement for one in decision.placements] == list(SECONDS)[:-1]
     assert decision.baseline is not None
     assert decision.best == COMPRESSION
+
+
+def test_a_change_without_a_verdict_is_repeated_though_another_is_worth_it(plan):
+    records = records_of(plan)
+    (decision,) = decisions(plan, records)
+    assert (decision.verdict, decision.is_open) == (Verdict.WORTH_IT, True)
+    assert decided_work(plan, records) == set()
+    asked = f"{decision.more.repetitions} more repetition"
+    assert any(asked in note and f"whether {BUFFER} saves 10 % of" in note for note in answer_of(decision).caveats)
+    closed = [
+        placement.model_copy(update={"verdict": placement.verdict and Verdict.WORTH_IT})
+        for placement in decision.placements
+    ]
+    assert not decision.model_copy(update={"placements": tuple(closed)}).is_open
 
 
 def test_storage_shares_are_of_what_differs_from_the_baseline_in_its_drives_alone(plan):

@@ -22,7 +22,7 @@ from assay.report.caveats import (
     repetition_notes,
     slowed_notes,
 )
-from assay.report.words import seconds_text, without_folders
+from assay.report.words import percent, seconds_text, without_folders
 from assay.stats.blocked import BlockedShare
 from assay.stats.caveats import LEAST_DIFFERENCE, MachineShared, NotTheDrives
 from assay.stats.changes import AS_IT_IS, CHANGE
@@ -78,7 +78,7 @@ class Answer(NamedTuple):
 
 def answer_of(decision: Decision, shared: Sequence[Decision] = ()) -> Answer:
     """In words; `shared` are all decisions of the report: what is the same in all of them is not repeated."""
-    names = _names(decision)
+    names = names_of(decision)
     of_worth = _changes_headline if decision.factor == CHANGE else _headline
     headlines = {Question.WORTH: of_worth, Question.COST: _fault_headline, Question.LIKENESS: _twin_headline}
     headline = headlines[decision.question] if len(decision.placements) > 1 else _alone
@@ -175,11 +175,6 @@ def subject_of(decision: Decision, shared: Sequence[Decision] = ()) -> str:
     return ", ".join([" ".join(always), *rest])
 
 
-def percent(share: float) -> str:
-    """`33 %`; a share that rounds to nothing is `under 1 %`."""
-    return "under 1 %" if 0 < abs(share) < 0.005 else f"{round(100 * share):d} %"
-
-
 def interval_text(estimate: Estimate) -> str:
     """`25 to 40 %`, of shares."""
     if estimate.low is None or estimate.high is None:
@@ -199,8 +194,11 @@ def change_interval_text(saving: Estimate) -> str:
     return f"{-round(100 * change.low):d} % {other} to {round(100 * change.high):d} % {word}"
 
 
-def _names(decision: Decision) -> Mapping[str, str]:
-    """`the hard disk` where only one placement is on one; else the placement's own name, or the factor's level."""
+def names_of(decision: Decision) -> Mapping[str, str]:
+    """What each placement is called in a sentence.
+
+    `the hard disk` where only one placement is on one; else the placement's own name, or the factor's level.
+    """
     if decision.factor == CHANGE:
         return {
             placement.placement: "the base" if placement.placement == AS_IT_IS else placement.placement
@@ -259,7 +257,7 @@ def _saving_words(decision: Decision, placement: PlacementResult, saving: Estima
 def _was_busy(decision: Decision) -> str:
     """`the hard disk was busy for 0.5 of 29.0 s`: for how long the base's drives were, of the time on it."""
     base = decision.placements[0]
-    name = _names(decision)[base.placement]
+    name = names_of(decision)[base.placement]
     return f"{name} was busy for {seconds_text(decision.busy_s or 0.0)} of {seconds_text(base.elapsed_s.value)} s"
 
 
@@ -493,7 +491,7 @@ def _caveats(decision: Decision, names: Mapping[str, str]) -> Iterator[str]:
             yield " ".join(several)
     if decision.site_ratio is None:
         yield from islice(_not_met(decision, names), 1)
-    yield from repetition_notes(decision)
+    yield from repetition_notes(decision, names)
     yield from model_notes(decision)
     yield from slowed_notes(decision)
 

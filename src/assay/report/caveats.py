@@ -1,8 +1,8 @@
 """Caveats of a decision in words, for terminal, page and Markdown alike."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
-from assay.report.words import about_text, seconds_text
+from assay.report.words import about_text, percent, seconds_text
 from assay.stats.caveats import (
     AssumedParameters,
     LinksIdle,
@@ -82,22 +82,38 @@ def slowed_notes(decision: Decision) -> Iterator[str]:
             )
 
 
-def repetition_notes(decision: Decision) -> Iterator[str]:
-    """How many more repetitions would decide what is open."""
-    of_worth = decision.question is Question.WORTH
-    open_ = decision.verdict is Verdict.NOT_KNOWN_YET if of_worth else not decision.repeated
-    open_levels = [result.placement for result in decision.placements[1:] if result.verdict is Verdict.NOT_KNOWN_YET]
-    undecided = [level for level in open_levels if level not in decision.of_other_cause]
-    if open_ and len(decision.placements) > 1 and (undecided or not decision.of_other_cause):
+def repetition_notes(decision: Decision, names: Mapping[str, str]) -> Iterator[str]:
+    """How many more repetitions would decide what is open; `names` has what each placement is called in a sentence."""
+    is_open = decision.is_open if decision.question is Question.WORTH else not decision.repeated
+    if is_open and len(decision.placements) > 1 and (open_levels(decision) or not decision.of_other_cause):
         more = decision.more
         if not decision.repeated:
             yield NO_REPETITIONS
         elif more is None:
-            yield "More than 200 repetitions would be needed: the saving is near the threshold, or times vary too much."
+            yield (
+                f"More than 200 repetitions would be needed to decide {question_text(decision, names)}: the saving is "
+                "near the threshold, or times vary too much."
+            )
         else:
             times = (
                 f"{more.repetitions} more repetition{'' if more.repetitions == 1 else 's'} ({about_text(more.seconds)})"
             )
             corrected = f", corrected for {decision.corrected} verdicts" if decision.corrected > 1 else ""
-            subject = ", ".join(undecided) if decision.of_other_cause else "it"
-            yield f"About {times} would decide {subject}{corrected}, if the times vary as they did so far."
+            question = question_text(decision, names)
+            yield f"About {times} would decide {question}{corrected}, if the times vary as they did so far."
+
+
+def open_levels(decision: Decision) -> list[str]:
+    """The placements that have no verdict yet, and may get one by more repetitions."""
+    return [
+        result.placement
+        for result in decision.placements[1:]
+        if result.verdict is Verdict.NOT_KNOWN_YET and result.placement not in decision.of_other_cause
+    ]
+
+
+def question_text(decision: Decision, names: Mapping[str, str]) -> str:
+    """What is open: `whether the SSD saves 10 % of the time on the hard disk`."""
+    levels = [names[level] for level in open_levels(decision)]
+    base, verb = names[decision.placements[0].placement], "saves" if len(levels) == 1 else "save"
+    return f"whether {' and '.join(levels)} {verb} {percent(decision.worth)} of the time on {base}"

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from assay.report.answer import interval_text, percent
-from assay.report.words import seconds_text
+from assay.report.answer import interval_text
+from assay.report.words import percent, seconds_text
 from assay.stats.decision import Estimate
 from assay.stats.sensitivity import Sensitivity
 

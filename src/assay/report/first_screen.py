@@ -13,7 +13,7 @@ from assay.model.record import Record
 from assay.model.trial import Plan
 from assay.record.folder import Damaged
 from assay.report.analysis import Filter, marks_of
-from assay.report.answer import OUTCOMES, Answer, more_time, outcome_of, scope_of, telling
+from assay.report.answer import OUTCOMES, Answer, more_time, names_of, outcome_of, scope_of, telling
 from assay.report.bias import bias_text
 from assay.report.caveats import repetition_notes
 from assay.report.charts.shares import shares_chart
@@ -285,7 +285,7 @@ def caveats_of(
     How many repetitions would decide each of many answers is left out: the next step says how many decide all of them.
     """
     many = decisions if len(decisions) > MOST_SINGLE else ()
-    left_out = {words for decision in many if decision.more for words in repetition_notes(decision)}
+    left_out = {words for decision in many if decision.more for words in repetition_notes(decision, names_of(decision))}
     every = dict.fromkeys(chain.from_iterable(answer.caveats for answer in answers))
     sentences = [words for words in every if words not in left_out]
     has_baseline = any(line.baseline for answer in answers for line in answer.lines)

@@ -10,6 +10,8 @@ from assay.model.installed import kind_of
 from assay.model.naming import bytes_text, size_of
 from assay.model.record import Status
 from assay.report.analysis import RunData
+from assay.report.answer import names_of
+from assay.report.caveats import question_text
 from assay.report.words import about_text
 from assay.stats.caveats import MachineShared
 from assay.stats.decision import Decision, Question, Verdict
@@ -62,16 +64,15 @@ def next_steps(run: RunData, decisions: Sequence[Decision]) -> list[NextStep]:
             )
         )
     of_worth = [decision for decision in decisions if decision.question is Question.WORTH]
-    undecided = [
-        decision for decision in of_worth if decision.verdict is Verdict.NOT_KNOWN_YET and decision.more is not None
-    ]
+    undecided = [decision for decision in of_worth if decision.is_open and decision.more is not None]
     if any(decision.has(MachineShared) for decision in undecided):
         steps.append(NextStep("Close other programs and run the experiment again", run_command(run)))
     if undecided:
         seconds = sum(decision.more.seconds for decision in undecided if decision.more)
-        what = "it" if len(undecided) == 1 else f"the {len(undecided)} that are open"
+        alone = undecided[0] if len(undecided) == 1 else None
+        question = question_text(alone, names_of(alone)) if alone else f"the {len(undecided)} that are open"
         most = about_text(60 * _minutes(seconds))
-        words = f"To decide {what}, repeat the experiment for about {about_text(seconds)} (at most {most})"
+        words = f"To decide {question}, repeat the experiment for about {about_text(seconds)} (at most {most})"
         steps.append(NextStep(words, repeat_command(run, seconds)))
     if any(decision.of_other_cause for decision in of_worth):
         steps.append(NextStep(OTHER_CAUSE, run_command(run)))

@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 
 from assay.model.prediction import Prediction
-from assay.report.answer import AnswerLine, interval_text, percent
-from assay.report.words import seconds_text
+from assay.report.answer import AnswerLine, interval_text
+from assay.report.words import percent, seconds_text
 from assay.stats.changes import CHANGE
 from assay.stats.decision import Decision
 from assay.stats.predicted import PredictedLevel

@@ -7,7 +7,8 @@ from pathlib import Path
 from assay.model.base import Frozen
 from assay.model.doubt import Doubt, Outcome, decisive
 from assay.report.analysis import RunAnalysis, RunData
-from assay.report.answer import OUTCOMES, Answer, outcome_of, percent, telling
+from assay.report.answer import OUTCOMES, Answer, outcome_of, telling
+from assay.report.words import percent
 from assay.stats.decision import Decision
 from assay.stats.run_doubts import began_ms
 

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from assay.model.trial import ZERO_DELAY
-from assay.report.answer import HARDLY_USED, interval_text, percent, time_text
+from assay.report.answer import HARDLY_USED, interval_text, time_text
 from assay.report.columns import Column
-from assay.report.words import labels_of
+from assay.report.words import labels_of, percent
 from assay.stats.decision import Decision, Estimate, Verdict
 from assay.stats.sample import MACHINE, Levels
 from assay.stats.shares import SharesLine, SharesTable

@@ -5,9 +5,9 @@ from collections.abc import Collection
 from typing import Any
 
 from assay.model.naming import bytes_text
-from assay.report.answer import interval_text, percent
+from assay.report.answer import interval_text
 from assay.report.bias import bias_text
-from assay.report.words import number_text, seconds_text, significant_text
+from assay.report.words import number_text, percent, seconds_text, significant_text
 
 HEADING = re.compile(r"<h([2-4])([^>]*)>(.*?)</h\1>", re.DOTALL)
 HERE = "<!-- contents -->"

@@ -10,7 +10,7 @@ from rich.text import Text
 from assay.model.doubt import Doubt, Outcome, decisive
 from assay.model.record import Record, Status
 from assay.report.analysis import RunAnalysis, TrialTables, rows_shown
-from assay.report.answer import BLOCKED_HEAD, OUTCOMES, Answer, blocked_lines, interval_text, percent, scope_of
+from assay.report.answer import BLOCKED_HEAD, OUTCOMES, Answer, blocked_lines, interval_text, scope_of
 from assay.report.bias import bias_text
 from assay.report.columns import GAP, Column, combination_columns, fitted
 from assay.report.first_screen import MOST_SINGLE, caveats_of, headline_of
@@ -29,7 +29,7 @@ from assay.report.predicted import predicted_words
 from assay.report.scale import NOTE as SCALE_NOTE
 from assay.report.scale import scale_columns, struck_out_words
 from assay.report.shares import MARKS, columns_of, notes_of
-from assay.report.words import base_text, print_line, print_text, seconds_text, shown_words
+from assay.report.words import base_text, percent, print_line, print_text, seconds_text, shown_words
 from assay.stats.breakdown import Breakdown, Change
 from assay.stats.decision import Decision, Verdict
 from assay.stats.shares import SharesTable

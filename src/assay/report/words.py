@@ -20,6 +20,11 @@ def seconds_text(seconds: float | None) -> str:
     return f"{seconds:.1f}" if seconds < 99.95 else f"{seconds:,.0f}"
 
 
+def percent(share: float) -> str:
+    """`33 %`; a share that rounds to nothing is `under 1 %`."""
+    return "under 1 %" if 0 < abs(share) < 0.005 else f"{round(100 * share):d} %"
+
+
 def base_text(rows: Sequence[Row]) -> str:
     """The placement that all ratios of a table are to; where groups have several, how each has its own."""
     bases = {row.comparison.base for row in rows if row.comparison}

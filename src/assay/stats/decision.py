@@ -198,6 +198,12 @@ class Decision(Frozen):
         return any(isinstance(caveat, kind) for caveat in self.caveats)
 
     @property
+    def is_open(self) -> bool:
+        """Whether something that it asks has no verdict yet: of each change, of placements whether any is worth it."""
+        changes = self.placements[1:] if self.factor == CHANGE else ()
+        return Verdict.NOT_KNOWN_YET in {self.verdict, *(change.verdict for change in changes)}
+
+    @property
     def of_other_cause(self) -> tuple[str, ...]:
         """The levels that are not known yet since no drive can have made their difference: repetitions decide none."""
         levels = [level for caveat in self.caveats if isinstance(caveat, NotTheDrives) for level in caveat.of]
@@ -376,6 +382,7 @@ class _DecisionInputs:
                 for placement, is_wrong in zip(placements, wrong, strict=True)
             )
         verdict = self._overall(placements, bound)
+        asks_on = verdict is Verdict.NOT_KNOWN_YET or self.factor == CHANGE  # each change is a question of its own
         of_drives = self.factor in {PLACEMENT, CHANGE} and bool(placements)
         placed = [level for level in self._records if level != ZERO_DELAY and self._differs_in_placement(level)]
         real = {level: self._records[level] for level in placed}
@@ -392,7 +399,7 @@ class _DecisionInputs:
             verdict=verdict,
             busy_bound_s=bound,
             conditions=conditions(real, self.base) if of_drives else (),
-            more=self._more(placements, together, apart) if verdict is Verdict.NOT_KNOWN_YET else None,
+            more=self._more(placements, together, apart) if asks_on else None,
             corrected=together,
             nodes=whole_number(nodes) or None,
             caveats=(

@@ -9,7 +9,7 @@ from assay.media.emulated.profile import SHORT_NAMES
 from assay.model.engine import HADOOP_JOBS
 from assay.model.naming import bytes_text
 from assay.plan.job_experiment import JobExperiment, experiment_name, of_several
-from assay.report.answer import percent
+from assay.report.words import percent
 from assay.triage.drives import Drives
 from assay.triage.ranking import JobRow
 

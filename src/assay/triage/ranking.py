@@ -11,8 +11,7 @@ from assay.engine.past.changes import changes
 from assay.engine.past.job import MAP, REDUCE, PastJob, sum_of
 from assay.model.base import Frozen
 from assay.model.naming import bytes_text, first_few
-from assay.report.answer import percent
-from assay.report.words import seconds_text
+from assay.report.words import percent, seconds_text
 from assay.stats.caveats import BUSY_MARGIN
 from assay.triage.bounds import Bound, StageBound, beside, bound_of, concurrency, drive_seconds
 from assay.triage.busy import Busy

@@ -11,12 +11,11 @@ from assay.engine.past.forms import amounts_words
 from assay.model.naming import bytes_text
 from assay.model.trial import USUAL_ENGINE
 from assay.plan.job_experiment import ROLES
-from assay.report.answer import percent
 from assay.report.columns import Column, fitted
 from assay.report.next_steps import typed
 from assay.report.templates import template
 from assay.report.values import Value, csv_lines
-from assay.report.words import duration_text, print_line, print_text, seconds_text
+from assay.report.words import duration_text, percent, print_line, print_text, seconds_text
 from assay.triage.names import numbered
 from assay.triage.ranking import Batch, JobRow, Triage, TriageVerdict
 
