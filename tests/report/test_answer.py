@@ -88,6 +88,10 @@ def test_drives_that_were_hardly_used_answer_nothing_about_larger_data():
     used = {"conditions": conditions(busy=0.06, read=0.31)}
     assert answer_of(not_worth_it().model_copy(update=used)).headline.startswith("the SSD is not worth it")
     assert answer_of(bounded(busy_s=0.2)).headline == HARDLY_USED
+    reached = bounded(busy_s=0.2).model_copy(update={"reached_drives": True})
+    assert answer_of(reached).headline == "no faster drive is worth it: storage is less than 10 % of the time"
+    cached = not_worth_it().model_copy(update={"conditions": conditions(read=0.29), "reached_drives": True})
+    assert answer_of(cached).headline == HARDLY_USED
     assert answer_of(bounded(busy_s=0.2, verdict=Verdict.NOT_KNOWN_YET)).headline != HARDLY_USED
 
 

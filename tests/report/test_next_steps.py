@@ -91,6 +91,12 @@ def test_where_the_question_was_not_asked_well_the_command_has_a_number_that_fol
     assert bool(step.command) == bool(command)
 
 
+def test_more_data_is_not_asked_for_where_all_of_it_reached_the_drives():
+    run, (own,) = a_small_job(2000)
+    (step,) = next_steps(run, [own.model_copy(update={"reached_drives": True})])
+    assert "reach the drives" not in step.words
+
+
 def test_at_the_ratio_of_a_site_a_larger_sample_is_advised_and_no_smaller_page_cache():
     run, decided = a_small_job(2000, page_cache_bytes=100_000_000)
     run = run._replace(plan=run.plan.model_copy(update={"stands_for": SiteShape(ratio=3.0)}))

@@ -3,9 +3,19 @@
 import pytest
 
 from assay.engine.tasks import FILE_SYSTEM_COUNTERS, TASK_COUNTERS
-from assay.model.record import Amount
-from assay.model.trial import MediumSpec
-from assay.stats.run_doubts import BUSY, READ, WRITTEN, busy_seconds, busy_share, conditions, read_share, written_share
+from assay.model.record import Amount, Promise, StagedInput
+from assay.model.trial import Landed, MediumSpec
+from assay.stats.run_doubts import (
+    BUSY,
+    READ,
+    WRITTEN,
+    busy_seconds,
+    busy_share,
+    conditions,
+    reached_drives,
+    read_share,
+    written_share,
+)
 from tests.builders import a_record, a_trial, device_reports
 
 
@@ -38,6 +48,27 @@ def test_shares_are_of_all_that_was_read_and_written():
     assert written_share(record) == 0.9
     assert busy_share(record) == 0.5
     assert read_share(counted(read=5000)) == 1.0
+
+
+def moved(read=900, run=900, jobs=1, landed=1000):
+    """Jobs whose input of 800 bytes a server read for them, and of whose files 1000 bytes landed on the drive."""
+    record = counted(read=read, run=run)
+    written = [Landed(role="output", when="run", bytes=landed, shares={"hdd": 1.0})]
+    before = [Landed(role="input", when="run", bytes=800, shares={"hdd": 1.0})]
+    promise = Promise(copies=1, reach="memory")
+    staged = StagedInput(bytes=800, basis="measured", promise=promise)
+    return record.model_copy(update={"staged": staged, "landed": (*before, *written), "jobs": record.jobs * jobs})
+
+
+def test_what_the_jobs_moved_reached_the_drives_where_these_read_most_and_little_was_late():
+    assert reached_drives(moved())
+    assert not reached_drives(moved(read=599)), "of 1000 bytes that the tasks counted"
+    assert not reached_drives(moved(jobs=2)), "each job asks for the input"
+    assert reached_drives(moved(read=1000, jobs=2))
+    assert not reached_drives(moved(run=800)), "200 of 1900 bytes were late"
+    assert reached_drives(moved(run=0, landed=50))
+    assert not reached_drives(moved().model_copy(update={"staged": None}))
+    assert not reached_drives(moved().model_copy(update={"devices": ()}))
 
 
 def test_each_placement_is_held_against_its_condition_and_the_base_must_be_busy():

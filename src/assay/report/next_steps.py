@@ -77,7 +77,12 @@ def next_steps(run: RunData, decisions: Sequence[Decision]) -> list[NextStep]:
     if any(decision.of_other_cause for decision in of_worth):
         steps.append(NextStep(OTHER_CAUSE, run_command(run)))
     unmet = next(
-        (decision for decision in decisions if not all(condition.met for condition in decision.conditions)), None
+        (
+            decision
+            for decision in decisions
+            if not (decision.reached_drives or all(condition.met for condition in decision.conditions))
+        ),
+        None,
     )
     if unmet is not None and (larger := _larger_sample(run)):
         steps.append(larger)

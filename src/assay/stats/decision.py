@@ -27,7 +27,7 @@ from assay.stats.comparison import Comparison, compare, holm
 from assay.stats.fault_cost import FAULT
 from assay.stats.fit import Contrast, Fit, fits, noise_by_combination
 from assay.stats.noise import ALPHA, Noise, repetitions_to_decide
-from assay.stats.run_doubts import BUSY, READ, Condition, busy_seconds, conditions
+from assay.stats.run_doubts import BUSY, READ, Condition, busy_seconds, conditions, reached_drives
 from assay.stats.sample import (
     BASES,
     MACHINE,
@@ -178,6 +178,8 @@ class Decision(Frozen):
     caveats: tuple[Caveat, ...] = ()
     stands_for: SiteShape | None = Field(default=None, exclude=True)
     """What the input and the drives stand for on a node of a site, if that is known."""
+    reached_drives: bool = Field(default=False, exclude=True)
+    """The page cache held little of what the base's jobs moved."""
     of_twin: bool = Field(default=False, exclude=True)
     """It compares a real drive with the one that is emulated from it."""
 
@@ -219,10 +221,11 @@ class Decision(Frozen):
 
     @property
     def storage_hardly_used(self) -> bool:
-        """Whether the base's drives served little of what the jobs read, or were hardly busy.
+        """Whether the base's drives served little of what the jobs read, or were hardly busy with what reached them.
 
         That nothing is worth it then holds for this job within this memory, and for larger data where the trials have
-        the ratio of data to memory of a site.
+        the ratio of data to memory of a site. Drives that all of it reached, and that were hardly busy, are used: they
+        are fast enough.
         """
         asks = self.question is Question.WORTH and self.factor == PLACEMENT and self.verdict is not Verdict.WORTH_IT
         alone_and_open = len(self.placements) == 1 and self.verdict is Verdict.NOT_KNOWN_YET
@@ -235,7 +238,8 @@ class Decision(Frozen):
         read, busy = shares.get(READ), shares.get(BUSY)
         if self.busy_bound_s is not None:
             busy = self.busy_bound_s / base.elapsed_s.value
-        return (busy is not None and busy < HARDLY_BUSY_SHARE) or (read is not None and read < HARDLY_READ_SHARE)
+        idle = busy is not None and busy < HARDLY_BUSY_SHARE and not self.reached_drives
+        return idle or (read is not None and read < HARDLY_READ_SHARE)
 
     @property
     def site_ratio(self) -> float | None:
@@ -412,6 +416,7 @@ class _DecisionInputs:
                 ),
             ),
             stands_for=self._stands_for,
+            reached_drives=all(map(reached_drives, self._records[self.base])),
             of_twin=self._of_twin,
         )
 

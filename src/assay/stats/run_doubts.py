@@ -13,6 +13,7 @@ from assay.model.base import Frozen
 from assay.model.doubt import Doubt, doubt_kind
 from assay.model.engine import Counted
 from assay.model.installed import counted_by_tasks, kind_of
+from assay.model.layout import INPUT
 from assay.model.naming import first_few
 from assay.model.record import DeviceReport, DeviceRequests, Part, Record
 from assay.record.reading import Needed
@@ -165,6 +166,31 @@ def late_share(record: Record) -> float | None:
     written = sum(run.writes.bytes for run in reports if run.writes)
     read = sum(run.reads.bytes for run in reports if run.reads)
     return max(0, wrote - written) / (wrote + read) if wrote else None
+
+
+def reached_drives(record: Record) -> bool:
+    """Whether the page cache held little of what the jobs moved, so that larger data would not reach the drives more.
+
+    Drives have read most of what the tasks counted, and of the input once for each job, which tasks that ask a server
+    for it don't count; of what landed on them little was late. False where the drives' requests were not counted.
+    """
+    runs, counted, drives = _run_reports(record), _counted(record), {device.medium for device in record.devices}
+    if not runs or record.staged is None or record.staged.bytes is None or not record.landed:
+        return False
+    asked = counted["local_read_bytes"] + counted["store_read_bytes"] + counted["shuffled_bytes"]
+    asked = max(asked, record.staged.bytes * len(record.jobs))
+    read, written = (
+        sum(requests.bytes for requests in kind if requests)
+        for kind in ([run.reads for run in runs], [run.writes for run in runs])
+    )
+    landed = sum(
+        where.bytes * share
+        for where in record.landed
+        if where.when == "run" and where.role != INPUT
+        for medium, share in where.shares.items()
+        if medium in drives
+    )
+    return read >= READ_SHARE * asked and max(0, landed - written) < LATE_SHARE * (landed + read)
 
 
 def _counted(record: Record) -> Counter[Counted]:
