@@ -48,7 +48,8 @@ from assay.model.trial import SHIPPED_PRIOR, ZERO_DELAY, NoisePrior, Plan
 from assay.run import STOP_ALPHA
 from assay.stats.breakdown import breakdowns
 from assay.stats.comparison import Comparison, compare
-from assay.stats.decision import Decision, Estimate, Verdict, decisions
+from assay.stats.decision import Decision, Verdict, decisions
+from assay.stats.estimate import Estimate
 from assay.stats.fit import residuals
 from assay.stats.noise import fit_prior, moderated, repetitions_needed
 from assay.stats.sample import PLACEMENT, TrialSample, samples

@@ -1,6 +1,7 @@
 """Decisions made by hand, for tests of what is said and drawn of them."""
 
-from assay.stats.decision import Decision, Estimate, More, PlacementResult, Split, Verdict
+from assay.stats.decision import Decision, More, PlacementResult, Verdict
+from assay.stats.estimate import Estimate, Split
 from assay.stats.run_doubts import BUSY, READ, WRITTEN, Condition
 
 LEVELS = {

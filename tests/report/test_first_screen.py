@@ -11,7 +11,8 @@ from assay.report.answer import answer_of
 from assay.report.bias import bias_text
 from assay.report.charts.split import FULL, split_charts
 from assay.report.first_screen import MOST_CARDS, MOST_FIRST, MOST_ROWS, first_screen
-from assay.stats.decision import Split, Verdict
+from assay.stats.decision import Verdict
+from assay.stats.estimate import Split
 from tests.report.made_decisions import (
     HDD,
     LEVELS,

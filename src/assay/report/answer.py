@@ -26,7 +26,8 @@ from assay.report.words import percent, seconds_text, without_folders
 from assay.stats.blocked import BlockedShare
 from assay.stats.caveats import LEAST_DIFFERENCE, MachineShared, NotTheDrives
 from assay.stats.changes import AS_IT_IS, CHANGE
-from assay.stats.decision import HARDLY_BUSY_SHARE, REAL, TWIN, Decision, Estimate, PlacementResult, Question, Verdict
+from assay.stats.decision import HARDLY_BUSY_SHARE, REAL, TWIN, Decision, PlacementResult, Question, Verdict
+from assay.stats.estimate import Estimate
 from assay.stats.fault_cost import FAULT
 from assay.stats.run_doubts import BUSY, READ, WRITTEN
 from assay.stats.sample import PLACEMENT

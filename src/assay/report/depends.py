@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from assay.report.answer import interval_text
 from assay.report.words import percent, seconds_text
-from assay.stats.decision import Estimate
+from assay.stats.estimate import Estimate
 from assay.stats.sensitivity import Sensitivity
 
 HOW = "1.29 MB by `time (seq 200000 | bzip2 -9 > /dev/null)`"

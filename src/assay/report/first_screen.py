@@ -21,7 +21,8 @@ from assay.report.charts.split import split_charts
 from assay.report.shares import chart_notes, summary_sentences
 from assay.report.templates import address
 from assay.stats.changes import CHANGE
-from assay.stats.decision import Decision, Estimate, PlacementResult, Question, Verdict
+from assay.stats.decision import Decision, PlacementResult, Question, Verdict
+from assay.stats.estimate import Estimate
 from assay.stats.predicted import PredictedLevel
 from assay.stats.run_doubts import began_ms
 from assay.stats.sample import PLACEMENT, in_order, in_plan_order

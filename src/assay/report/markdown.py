@@ -6,6 +6,7 @@ from assay.report.analysis import RunAnalysis, RunData, TrialTables, by_kind, le
 from assay.report.bias import bias_text
 from assay.report.columns import Column, combination_columns, escaped, grid
 from assay.report.first_screen import overview
+from assay.report.medians import medians_note
 from assay.report.next_steps import next_steps
 from assay.report.nodes import (
     IMBALANCE_HEAD,
@@ -50,7 +51,7 @@ def markdown(run: RunData, analysis: RunAnalysis) -> str:
         f"Next: {escaped(step.words)}" + (f": `{step.command}`" if step.command else ".")
         for step in next_steps(run, analysis.decisions)
     ]
-    parts.append(rows_table(rows))
+    parts += [rows_table(rows), escaped(medians_note(analysis.decisions))]
     if predicted := predicted_words(rows_shown(rows), varying(rows)):
         parts += [f"{PREDICTED_NOTE}.", "\n".join(f"- {escaped(words)}" for words in predicted)]
     if scale := scale_columns(run.records):

@@ -37,6 +37,7 @@ from assay.report.charts.phases import phase_charts
 from assay.report.charts.timeline import MOST_BINS
 from assay.report.columns import combination_columns
 from assay.report.first_screen import carded, first_screen, overview
+from assay.report.medians import medians_note
 from assay.report.next_steps import compare_command, next_steps, run_command
 from assay.report.predicted import NOTE as PREDICTED_NOTE
 from assay.report.predicted import predicted_words
@@ -104,6 +105,7 @@ def run_page(run: RunData, analysis: RunAnalysis) -> str:
         alone=[] if analysis.decisions else [row for row in rows if not row.predictor][:MOST_ANSWERS],
         predicted=predicted_words(rows_shown(rows), names),
         predicted_note=PREDICTED_NOTE,
+        medians_note=medians_note(analysis.decisions),
         sections=list(analysis.sections.values()),
         most_jobs=MOST_JOBS,
         phases=phases_of(rows),

@@ -7,7 +7,8 @@ from assay.model.trial import ZERO_DELAY
 from assay.report.answer import HARDLY_USED, interval_text, time_text
 from assay.report.columns import Column
 from assay.report.words import labels_of, percent
-from assay.stats.decision import Decision, Estimate, Verdict
+from assay.stats.decision import Decision, Verdict
+from assay.stats.estimate import Estimate
 from assay.stats.sample import MACHINE, Levels
 from assay.stats.shares import SharesLine, SharesTable
 

@@ -12,7 +12,7 @@ from assay.report.charts.suitability import MEGA, suitability_chart
 from assay.report.columns import Column, escaped, fitted, grid, with_intervals
 from assay.report.templates import template
 from assay.report.words import labels_of, level_text, number_text, significant_text
-from assay.stats.decision import Estimate
+from assay.stats.estimate import Estimate
 from assay.stats.suitability import LEAST_WORKLOADS, Side, Suitability, SuitabilityLine, suitabilities
 
 WIDTH = 80

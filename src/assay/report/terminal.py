@@ -14,6 +14,7 @@ from assay.report.answer import BLOCKED_HEAD, OUTCOMES, Answer, blocked_lines, i
 from assay.report.bias import bias_text
 from assay.report.columns import GAP, Column, combination_columns, fitted
 from assay.report.first_screen import MOST_SINGLE, caveats_of, headline_of
+from assay.report.medians import medians_note
 from assay.report.nodes import (
     IMBALANCE_HEAD,
     PAIRS_HEAD,
@@ -83,6 +84,8 @@ def _print_table(records: Sequence[Record], analysis: RunAnalysis, console: Cons
         print_text(console, f"{shown_words(shown, rows)}; --format csv has them all.", "dim")
     ratio = f"; ratio: elapsed time divided by that on {base_text(rows)}" if any(row.comparison for row in rows) else ""
     print_text(console, f"{NOTE}{ratio}.", "dim")
+    if note := medians_note(analysis.decisions):
+        print_text(console, note, "dim")
     _print_predicted(shown, varying(rows), console)
     _print_scale(records, console)
 

@@ -14,7 +14,7 @@ from assay.report.analysis import RunData, TrialTables, by_combination, levels_k
 from assay.report.columns import Column
 from assay.report.words import significant_text
 from assay.stats.breakdown import Breakdown
-from assay.stats.decision import Decision, Estimate, Question
+from assay.stats.decision import Decision, Question
 from assay.stats.energy import (
     JOBS,
     NO_ENERGY,
@@ -24,6 +24,7 @@ from assay.stats.energy import (
     phase_efficiency,
     power_over_time,
 )
+from assay.stats.estimate import Estimate
 from assay.stats.instruments import elapsed_without_instruments_s, instruments_s
 from assay.stats.nodes import RESOURCES, Imbalance, imbalances, node_uses, transfers
 from assay.stats.predicted import PredictedLevel

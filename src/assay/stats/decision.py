@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from math import exp, log
-from statistics import fmean
+from statistics import fmean, median
 
 import numpy as np
 from pydantic import Field
@@ -24,6 +24,7 @@ from assay.stats.changes import (
     others_and_level,
 )
 from assay.stats.comparison import Comparison, compare, holm
+from assay.stats.estimate import Estimate, Split, saved_share, split_of
 from assay.stats.fault_cost import FAULT
 from assay.stats.fit import Contrast, Fit, fits, noise_by_combination
 from assay.stats.noise import ALPHA, Noise, repetitions_to_decide
@@ -78,40 +79,6 @@ def compares_twin(plan: Plan) -> bool:
     return emulated == {REAL: False, TWIN: True}
 
 
-class Estimate(Frozen):
-    """A figure with its 95 % confidence interval (None where nothing says how far to trust it).
-
-    `own_low` and `own_high` are the interval by the run's own repetitions alone, with no noise borrowed.
-    """
-
-    value: float
-    low: float | None = None
-    high: float | None = None
-    own_low: float | None = None
-    own_high: float | None = None
-
-    def times(self, factor: float) -> "Estimate":
-        """All of it by a factor; by one below 0 the ends change places."""
-        ends = (self.low, self.high, self.own_low, self.own_high)
-        if factor < 0:
-            ends = (self.high, self.low, self.own_high, self.own_low)
-        low, high, own_low, own_high = (None if end is None else end * factor for end in ends)
-        return Estimate(value=self.value * factor, low=low, high=high, own_low=own_low, own_high=own_high)
-
-
-class Split(Frozen):
-    """Where the time of a run went, in seconds; the parts add up to the mean run, from first submission to last end.
-
-    `storage_s` is the time above that with zero storage delay, None without a baseline (then it is in `computing_s`).
-    `start_up_s` is the time within jobs during which no task ran; `between_jobs_s` that outside all jobs.
-    """
-
-    computing_s: float
-    storage_s: Estimate | None
-    start_up_s: float
-    between_jobs_s: float
-
-
 class PlacementResult(Frozen):
     """One placement of a decision.
 
@@ -143,6 +110,8 @@ class PlacementResult(Frozen):
     not_computing: float | None = None
     drives_busy_s: float | None = None
     noise: Noise | None = None
+    median_s: float | None = Field(default=None, exclude=True)
+    """The median of the trials' times, which tables of combinations have."""
 
 
 class More(Frozen):
@@ -494,10 +463,11 @@ class _DecisionInputs:
             storage_s=storage,
             storage_share=share,
             won_back=self._won_back(level) if against_base and beside_baseline else None,
-            split=_split(own, storage),
+            split=split_of(own, storage),
             blocked=self._blocked.get(level),
             not_computing=not_computing_share(own),
             noise=self._noise(level),
+            median_s=median(trial.elapsed_s for trial in self.fit.trials[level]),
             drives_busy_s=max((seconds for record in own if (seconds := busy_seconds(record))), default=None),
         )
 
@@ -562,46 +532,3 @@ class _DecisionInputs:
         more = max(1, max(filter(None, needed)) - have)
         spent = sum(record.took_s for own in self._records.values() for record in own)
         return More(repetitions=more, seconds=more * spent / have)
-
-
-def saved_share(contrast: Contrast, own: Contrast | None = None) -> Estimate:
-    """The share of the second time that the first one of a contrast is below it, with its confidence interval.
-
-    `own` is the contrast by the run's own repetitions alone.
-    """
-    interval, alone = contrast.interval(), own and own.interval()
-    return Estimate(
-        value=1 - contrast.ratio,
-        low=1 - interval.high,
-        high=1 - interval.low,
-        own_low=alone and 1 - alone.high,
-        own_high=alone and 1 - alone.low,
-    )
-
-
-def _split(records: Sequence[Record], storage: Estimate | None) -> Split | None:
-    """By arithmetic means over the trials, since parts must add up; None where they don't, or are not known.
-
-    Jobs that ran at once have each their own times, which don't add up to the batch's.
-    """
-    known = [
-        record
-        for record in records
-        if record.jobs and not record.jobs_overlap and all(job.active_s is not None for job in record.jobs)
-    ]
-    if not known:
-        return None
-    jobs_s = fmean(sum(job.elapsed_s for job in record.jobs) for record in known)
-    active_s = fmean(sum(job.active_s or 0.0 for job in record.jobs) for record in known)
-    whole_s = fmean(
-        (max(job.finished_ms for job in record.jobs) - min(job.submitted_ms for job in record.jobs)) / 1000
-        for record in known
-    )
-    stored_s = 0.0 if storage is None else max(0.0, min(storage.value, jobs_s))
-    computing_s = max(0.0, active_s - stored_s)
-    return Split(
-        computing_s=computing_s,
-        storage_s=None if storage is None else storage.model_copy(update={"value": stored_s}),
-        start_up_s=jobs_s - stored_s - computing_s,
-        between_jobs_s=max(0.0, whole_s - jobs_s),
-    )

@@ -12,7 +12,8 @@ from assay.model.prediction import PredictedTrial, Prediction
 from assay.model.record import Record
 from assay.model.trial import ZERO_DELAY, Plan
 from assay.stats.changes import others_and_level
-from assay.stats.decision import Decision, Estimate
+from assay.stats.decision import Decision
+from assay.stats.estimate import Estimate
 from assay.stats.noise import ConfidenceInterval, Median
 from assay.stats.sample import MACHINE, PLACEMENT, Levels, Trials
 from assay.stats.summary import Group, PredictedRatio, Row, group_of

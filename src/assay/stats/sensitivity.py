@@ -16,7 +16,8 @@ from assay.model.drive_profile import ASSUMED, ASSUMED_TIMES
 from assay.model.fact import Fact
 from assay.model.installed import kind_of
 from assay.model.record import Record
-from assay.stats.decision import Decision, Estimate, PlacementResult, Question, Verdict
+from assay.stats.decision import Decision, PlacementResult, Question, Verdict
+from assay.stats.estimate import Estimate
 from assay.stats.sample import PLACEMENT, Trials, counts
 
 SPEED_FACT = "bzip2_mb_s"

@@ -22,8 +22,8 @@ from assay.model.record import Record
 from assay.model.trial import Plan
 from assay.record.reading import Needed
 from assay.stats.comparison import LEAST_SECONDS, holm
-from assay.stats.decision import Estimate
 from assay.stats.energy import JOBS
+from assay.stats.estimate import Estimate
 from assay.stats.fit import Contrast, Fit, fits
 from assay.stats.nodes import DISK_READING, whole_use
 from assay.stats.noise import ALPHA, LEVEL

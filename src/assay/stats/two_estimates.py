@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from math import hypot
 
 from assay.model.doubt import Doubt, doubt_kind
-from assay.stats.decision import Decision, Estimate, PlacementResult
+from assay.stats.decision import Decision, PlacementResult
+from assay.stats.estimate import Estimate
 
 STORAGE_ESTIMATES_DISAGREE = doubt_kind(
     "storage-estimates-disagree", "run", instrument="blocked-time",

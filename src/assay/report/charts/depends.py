@@ -9,7 +9,7 @@ from math import ceil, floor, log2
 from typing import NamedTuple
 
 from assay.report.charts import drawing as svg
-from assay.stats.decision import Estimate
+from assay.stats.estimate import Estimate
 from assay.stats.sensitivity import Sensitivity
 
 SLOWEST, FASTEST, MARGIN = 0.5, 4.0, 1.08

@@ -12,7 +12,8 @@ from typing import NamedTuple
 
 from assay.report.charts import drawing as svg
 from assay.report.shares import job_labels, level_label, mark_of, missing_text, share_text
-from assay.stats.decision import Estimate, PlacementResult, Verdict
+from assay.stats.decision import PlacementResult, Verdict
+from assay.stats.estimate import Estimate
 from assay.stats.sample import Levels
 from assay.stats.shares import SharesLine, SharesTable
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from assay.report.charts import drawing as svg
 from assay.report.words import number_text, significant_text
-from assay.stats.decision import Estimate
+from assay.stats.estimate import Estimate
 from assay.stats.suitability import Side, Suitability, SuitabilityLine, SuitedWorkload
 
 LEFT, WIDTH, TOP, HEIGHT, RIGHT_PX = 52, 740, 60, 300, 14
