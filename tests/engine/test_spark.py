@@ -4,6 +4,7 @@ import json
 import shlex
 import stat
 from pathlib import Path
+from types import MappingProxyType
 
 import pytest
 
@@ -46,8 +47,9 @@ def engine_with(tmp_path):
     with Lease(tmp_path / "state", "test") as lease:
 
         def make(
-            body, failure=lambda: None, properties=OWN, sends=None, progressed=lambda _: None, conf_dir=CONF, **more
-        ):
+            body, failure=lambda: None, properties=OWN, sends=None, progressed=lambda _: None, conf_dir=CONF,
+            variables=MappingProxyType({}), **more,
+        ):  # fmt: skip
             hadoop = tmp_path / "hadoop"
             hadoop.write_text(
                 "#!/bin/bash\n"
@@ -61,7 +63,7 @@ def engine_with(tmp_path):
             )
             cluster = RunningCluster(
                 hadoop, conf_dir, "3.4.2", {}, nodes=(node,), properties=properties, programs=Path("/parts"),
-                environment=lease.environment({"PATH": "/usr/bin:/bin"}), **more,
+                environment=lease.environment({"PATH": "/usr/bin:/bin", **variables}), **more,
             )  # fmt: skip
             scratch = tmp_path / "scratch"
             scratch.mkdir()
@@ -126,6 +128,16 @@ def test_its_driver_has_sparks_jars_before_hadoops_and_its_own_heap(engine_with,
     assert "-Xmx2g" in options
     assert "--add-opens=java.base/java.nio=ALL-UNNAMED" in options
     assert variables["SPARK_LOCAL_HOSTNAME"] == "127.0.0.1"
+
+
+def test_what_its_driver_leaves_when_it_is_killed_lies_in_the_trials_scratch(engine_with, tmp_path):
+    user = {"SPARK_LOCAL_DIRS": "/data/of-the-user", "HADOOP_CLIENT_OPTS": "-Djava.io.tmpdir=/tmp"}
+    engine_with(WELL, variables=user).run(COUNT, Silent())
+    variables = dict(line.split("=", 1) for line in (tmp_path / "variables").read_text().splitlines() if "=" in line)
+    places = [option for option in shlex.split(variables["HADOOP_CLIENT_OPTS"]) if "java.io.tmpdir" in option]
+    assert places == ["-Djava.io.tmpdir=/tmp", f"-Djava.io.tmpdir={tmp_path}/scratch"], "Java takes the last one"
+    assert "SPARK_LOCAL_DIRS" not in variables
+    assert conf(tmp_path)["spark.local.dir"] == f"{tmp_path}/scratch"
 
 
 def test_a_workloads_own_properties_may_ask_for_other_executors(engine_with, tmp_path):

@@ -78,6 +78,8 @@ _MAPREDUCE_CLASSPATH = "mapreduce.application.classpath"
 _NEWS = "assay: "
 _STAGE = re.compile(r"assay: stage (?P<stage>\d+) .* (?P<percent>\d+) %")
 _SUBMITTED = re.compile(r"Submitted application (application_\d+_\d+)")
+_LOCAL_DIRS = "SPARK_LOCAL_DIRS"
+"""The variable that wins over `spark.local.dir`."""
 _CLIENT_OPTIONS = "HADOOP_CLIENT_OPTS"
 """The variable with options of the JVMs of Hadoop's clients."""
 _STOPPED = "SparkContext was shut down"
@@ -237,9 +239,10 @@ class Spark:
         conf = [word for name, value in settings.items() for word in ("--conf", f"{name}={value}")]
         options = (
             *_OPTIONS, f"-Xmx{settings.get(DRIVER_MEMORY, '1g')}", f"-Dlog4j2.configurationFile={self._log4j.as_uri()}",
-            "-cp", self._classpath,
+            # A driver that is killed leaves files there, which go with the trial.
+            f"-Djava.io.tmpdir={self._scratch}", "-cp", self._classpath,
         )  # fmt: skip
-        environment = dict(self._cluster.environment)
+        environment = {name: text for name, text in self._cluster.environment.items() if name != _LOCAL_DIRS}
         # Hadoop's script puts these after its own, and the last class path is Java's.
         environment[_CLIENT_OPTIONS] = " ".join((*filter(None, [environment.get(_CLIENT_OPTIONS)]), *options))
         if "spark.driver.host" in settings:
