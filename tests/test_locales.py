@@ -27,7 +27,7 @@ media: {disk: {path: %s}, memory: memory}
 settings: small
 """
 LANGUAGES = ["C", "", *(f"{language}.{characters}" for language, characters in CHARACTERS.items())]
-WITH_ALL_COMMANDS = {"C", "tr_TR.ISO-8859-9"}
+WITH_ALL_COMMANDS = "tr_TR.ISO-8859-9"  # where upper and lower case differ from English; in C they run below
 
 
 @pytest.fixture(scope="module")
@@ -106,13 +106,14 @@ def test_where_there_is_no_c_utf_8_another_locale_of_utf_8_is_taken(monkeypatch)
 def test_every_locale_will_do(locales, checkout, place, language):
     environment = {"LOCPATH": str(locales), "LC_ALL": language, "HOME": str(place), "PATH": os.environ["PATH"]}
     assay = str(checkout / "assay")
-    assert b"Usage" in started([assay, "--help"], place, environment)
     shown = started([assay, "report", "run"], place, environment)
     assert "größer · λ → 日" in (place / "run" / "report.html").read_text(encoding="utf-8")
     shown.decode("utf-8" if language in {"C", ""} else language.partition(".")[2])
-    if language in WITH_ALL_COMMANDS:
-        started([assay, "compare", "run", "other"], place, environment)
-        started([assay, "run", "experiment.yaml", "--dry-run", "--out", "new"], place, environment)
+    if language != WITH_ALL_COMMANDS:
+        return
+    assert b"Usage" in started([assay, "--help"], place, environment)
+    started([assay, "compare", "run", "other"], place, environment)
+    started([assay, "run", "experiment.yaml", "--dry-run", "--out", "new"], place, environment)
     started([assay, "report", "run", "--format", "json", "--out", "it.json"], place, environment)
     assert json.loads((place / "it.json").read_text(encoding="utf-8"))["plan"]["description"] == "größer · λ → 日"
 

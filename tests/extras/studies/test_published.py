@@ -112,8 +112,9 @@ def places_of_clusters():
     ],
     ids=("thesis", "hybrid", "hpc", "storage"),
 )
-def test_every_check_can_fail(study, speaks_of):
+def test_every_check_can_fail(study, speaks_of, monkeypatch):
     """By values from 1 to 100 s by chance, alike in all repetitions: all but what is said of some case is refuted once."""
+    monkeypatch.setattr(Measured, "noise", lambda *_: None)  # there is none, and to find that takes most of the time
     of_some_case = {name for name, check in CHECKS[study].items() if all(part.quantifier == "some" for part in check)}
     left = [one for one in statements(study) if one.id in CHECKS[study].keys() - of_some_case]
     places = [*speaks_of()]
