@@ -29,7 +29,8 @@ from assay_extras.studies.overview_view import (
 )
 from assay_extras.studies.published import statements
 from assay_extras.studies.score_view import ScoreTable, headline, score_tables, short_headline
-from assay_extras.studies.values import Difference, Repeated, difference
+from assay_extras.studies.storage import SOME_ATTRIBUTES
+from assay_extras.studies.values import Difference, Field, Level, Measured, Repeated, difference
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "docs" / "results"
@@ -179,6 +180,33 @@ def _storage_statements() -> str:
     return table(("statement", "what the study says", "verdict", "reason"), rows)
 
 
+def _storage_factors() -> str:
+    """What HBase reads, sends and takes where a job reads some columns, and where its results go to files."""
+    runs = {run.experiment: run.measured for run in read_kept(RESULTS)}
+    columns = runs["storage-statement-c20-scaled"]
+    on_some = {"workload": "k-means", "job": SOME_ATTRIBUTES}
+    rows = []
+    for metric, shown in (("disk read", "read from disk"), ("elapsed", "time")):
+        hdfs, hbase = (_values(columns, {**on_some, "metric": metric, "store": store}) for store in ("hdfs", "hbase"))
+        rows.append((f"k-means, some attributes: HBase against HDFS, {shown}", _difference_ratio(_between(hdfs, hbase))))
+    for nodes, metric, shown in (
+        ("four-nodes", "network", "sent over the network"), ("four-nodes", "disk write", "written to disk"),
+        ("one-node", "elapsed", "time"),
+    ):  # fmt: skip
+        counted = runs[f"storage-figures-6.1-6.4-{nodes}-scaled"]
+        places = {"workload": "word-frequency", "job": "count", "metric": metric}
+        table_s, files = (_values(counted, {**places, "store": store}) for store in ("hbase", "hbase-to-hdfs"))
+        change = "word frequency from HBase: results in HDFS against results in HBase"
+        rows.append((f"{change}, {shown}", _difference_ratio(_between(table_s, files))))
+    return table(("what is compared", "ratio"), rows)
+
+
+def _values(measured: Measured, where: Mapping[Field, Level]) -> Repeated:
+    """What a run measured at the one place that meets all conditions."""
+    (point,) = measured.where(where)
+    return measured.of(point)
+
+
 def _verdict(told: Sequence[tuple[str, Judged]]) -> tuple[str, str]:
     """Of all runs: confirmed or refuted where one is and none is the other; the places that say so."""
     spoken = [(label(name), one) for name, one in told if one.verdict != "not addressed"]
@@ -235,6 +263,7 @@ BLOCKS: Mapping[str, Callable[[], str]] = {
     "studies statements": lambda: wrapped(statements_words(kept_overview())),
     "studies findings": _findings,
     "studies storage statements": _storage_statements,
+    "studies storage factors": _storage_factors,
     "studies page cache": _page_cache,
     "studies segments": _segments,
     "studies null runs": _null_runs,

@@ -203,23 +203,27 @@ def overview(runs: Iterable[StudyRun]) -> Overview | None:
 
 
 def judged_by_runs(runs: Iterable[StudyRun]) -> dict[str, list[tuple[str, Judged]]]:
-    """By statement what each run says of it, with the run's experiment; all runs together of what only these tell."""
-    told: dict[str, list[tuple[str, Judged]]] = {}
-    together: dict[StudyName, list[StudyRun]] = {}
+    """By statement what each run says of it, with the run's experiment; all that speak of it together of some."""
+    verdicts: dict[str, list[tuple[StudyRun, Judged]]] = {}
     for run in runs:
         experiment = study_experiment(run.experiment)
-        if experiment is not None:
-            together.setdefault(experiment.study, []).append(run)
-            for one in all_judged(experiment, run.measured):
-                told.setdefault(one.statement.id, []).append((run.experiment, one))
-    for of_study in together.values():
-        experiment = study_experiment(of_study[0].experiment)
-        every = Measured({values.point: values.repetitions for run in of_study for values in run.values})
-        for one in all_judged(experiment, every) if experiment is not None else ():
-            if one.statement.id in ACROSS:
-                own = [(name, one) for name, alone in told[one.statement.id] if alone.verdict != "not addressed"]
-                told[one.statement.id] = own or told[one.statement.id][:1]
-    return told
+        for judged in all_judged(experiment, run.measured) if experiment is not None else ():
+            verdicts.setdefault(judged.statement.id, []).append((run, judged))
+    for statement_id in ACROSS & verdicts.keys():
+        verdicts[statement_id] = _together(verdicts[statement_id])
+    return {name: [(run.experiment, judged) for run, judged in by_run] for name, by_run in verdicts.items()}
+
+
+def _together(by_run: Sequence[tuple[StudyRun, Judged]]) -> list[tuple[StudyRun, Judged]]:
+    """Judge a statement by the trials of all runs that speak of it, and of no other: its set-up may differ."""
+    speaking = [(run, judged) for run, judged in by_run if judged.verdict != "not addressed"]
+    experiment = study_experiment(speaking[0][0].experiment) if speaking else None
+    if experiment is None:
+        return list(by_run[:1])
+    measured = Measured({values.point: values.repetitions for run, _ in speaking for values in run.values})
+    statement_id = speaking[0][1].statement.id
+    (joint,) = (judged for judged in all_judged(experiment, measured) if judged.statement.id == statement_id)
+    return [(run, joint) for run, _ in speaking]
 
 
 def _statements(runs: Iterable[StudyRun]) -> tuple[StatementVerdicts, ...]:

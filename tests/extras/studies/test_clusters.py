@@ -369,6 +369,11 @@ def test_no_store_is_best_is_judged_by_all_runs_together():
     assert verdicts(the_comparison("storage-figures-6.1-6.4-scaled", *thrice(*words)))["S-C22"] == "undecided"
     (no_store,) = [one for one in overview(runs).statements if one.id == "S-C22"]
     assert no_store.verdict == "confirmed"
+    alone = thrice(counted_words(1, elapsed_s=90.0, store="hdfs"))
+    trials = tuple(record.trial for record in alone)
+    plan = Plan(experiment="storage-figures-6.1-6.4-one-node-scaled", description="", seed=1, trials=trials)
+    (not_of_it,) = [one for one in overview([*runs, study_run(plan, alone)]).statements if one.id == "S-C22"]
+    assert not_of_it == no_store, "a run with one store alone lends its times to no comparison"
 
 
 def test_points_stand_for_the_studys_and_iterations_for_one_another():
