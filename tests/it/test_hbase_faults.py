@@ -89,9 +89,9 @@ def test_a_datanode_that_is_killed_takes_copies_with_it_and_no_line(place, at):
 @pytest.mark.long
 @pytest.mark.parametrize(("sync", "outcome"), [("hflush", Outcome.PASS), ("skipped", Outcome.FAIL)])
 def test_lines_of_the_output_are_lost_with_a_server_where_its_log_was_skipped_alone(place, sync, outcome):
-    """Three of four reduces, one after the other, have put their lines then, none of which is in a file yet."""
+    """Two of four reduces, one after the other, have put their lines then, none of which is in a file yet."""
     properties = f", mapreduce.job.reduces: 4, mapreduce.job.running.reduce.limit: 1, hbase.assay.sync: {sync}"
-    fault = "{kill: regionserver, on: 2, at: reduce 75%}"
+    fault = "{kill: regionserver, on: 2, at: reduce 60%}"
     (record,) = run(place, 2, properties=properties, fault=fault, code=int(outcome is Outcome.FAIL))
     struck(record, "regionserver", outcome)
     wrong = [verdict.detail for verdict in record.verdicts if verdict.outcome is Outcome.FAIL]

@@ -61,7 +61,7 @@ def test_a_map_reads_about_a_block_however_many_regions_there_are(place, read):
 
 WORKLOADS = [
     "{name: word-count, options: {size: 1MB, files: 2}}",
-    "{name: page-rank, options: {scale: 8}}",
+    "{name: page-rank, options: {scale: 8, iterations: 2}}",
     "components",
     "mutual-friends",
 ]
