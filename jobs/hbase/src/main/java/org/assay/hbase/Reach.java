@@ -17,11 +17,13 @@ import org.apache.hadoop.hbase.NamespaceDescriptor;
 import org.apache.hadoop.hbase.client.Admin;
 import org.apache.hadoop.hbase.client.Connection;
 import org.apache.hadoop.hbase.client.ConnectionFactory;
+import org.apache.hadoop.hbase.exceptions.ConnectionClosedException;
 import org.apache.hadoop.hbase.security.AccessDeniedException;
 import org.apache.hadoop.hbase.security.access.Permission;
 import org.apache.hadoop.hbase.util.CommonFSUtils;
 import org.apache.hadoop.hbase.util.VersionInfo;
 import org.apache.hadoop.security.AccessControlException;
+import org.apache.hadoop.security.UserGroupInformation;
 
 /**
  * Tells on one line of JSON whether this client can use an HBase that is there already, and changes
@@ -56,7 +58,7 @@ public final class Reach {
       told.put("may_create", mayCreate(admin));
     } catch (IOException e) {
       told.put("error", last(e));
-      told.put("refused", isOfLogin(e));
+      told.put("refused", isOfLogin(e, conf));
     }
     System.out.println(new ObjectMapper().writeValueAsString(told));
   }
@@ -108,11 +110,19 @@ public final class Reach {
     return first.isEmpty() ? cause.getClass().getSimpleName() : first;
   }
 
-  private static boolean isOfLogin(Throwable error) {
+  /**
+   * Servers that ask for a login close the connection of a client whose configuration knows of
+   * none, mostly without a word.
+   */
+  private static boolean isOfLogin(Throwable error, Configuration conf) {
+    boolean withoutLogin =
+        UserGroupInformation.isSecurityEnabled()
+            && !"kerberos".equalsIgnoreCase(conf.get("hbase.security.authentication"));
     for (Throwable cause = error; cause != null; cause = cause.getCause()) {
       if (cause instanceof AccessDeniedException
           || cause instanceof AccessControlException
           || cause instanceof SaslException
+          || (withoutLogin && cause instanceof ConnectionClosedException)
           || String.valueOf(cause.getMessage()).contains("GSS")) {
         return true;
       }
