@@ -188,7 +188,8 @@ def _storage_factors() -> str:
     rows = []
     for metric, shown in (("disk read", "read from disk"), ("elapsed", "time")):
         hdfs, hbase = (_values(columns, {**on_some, "metric": metric, "store": store}) for store in ("hdfs", "hbase"))
-        rows.append((f"k-means, some attributes: HBase against HDFS, {shown}", _difference_ratio(_between(hdfs, hbase))))
+        change = "k-means on some attributes, one node: columns apart in HBase against whole lines in HDFS"
+        rows.append((f"{change}, {shown}", _difference_ratio(_between(hdfs, hbase))))
     for nodes, metric, shown in (
         ("four-nodes", "network", "sent over the network"), ("four-nodes", "disk write", "written to disk"),
         ("one-node", "elapsed", "time"),
@@ -196,7 +197,7 @@ def _storage_factors() -> str:
         counted = runs[f"storage-figures-6.1-6.4-{nodes}-scaled"]
         places = {"workload": "word-frequency", "job": "count", "metric": metric}
         table_s, files = (_values(counted, {**places, "store": store}) for store in ("hbase", "hbase-to-hdfs"))
-        change = "word frequency from HBase: results in HDFS against results in HBase"
+        change = f"word frequency from HBase, {nodes.replace('-', ' ')}: results in HDFS against results in HBase"
         rows.append((f"{change}, {shown}", _difference_ratio(_between(table_s, files))))
     return table(("what is compared", "ratio"), rows)
 
@@ -214,15 +215,15 @@ def _verdict(told: Sequence[tuple[str, Judged]]) -> tuple[str, str]:
         reasons = dict.fromkeys(one.reason for _, one in told if "measures nothing" not in one.reason)
         return "not judged", "; ".join(reasons) or "no run has measured it yet"
     clear = [(name, one) for name, one in spoken if one.verdict != "undecided"]
-    found = {one.verdict for _, one in clear}
+    verdicts = {judged.verdict for _, judged in clear}
     by_run: dict[str, list[str]] = {}
-    for name, one in clear if len(found) == 1 else spoken:
-        by_run[name] = [finding.text for finding in one.findings]
+    for name, judged in clear if len(verdicts) == 1 else spoken:
+        by_run[name] = [finding.text for finding in judged.findings]
     alike = {tuple(texts) for texts in by_run.values()}
     texts = [f"{name}: {'; '.join(texts[:MOST_FINDINGS])}" for name, texts in by_run.items()]
     if len(alike) == 1:  # all runs together
         texts = ["; ".join(next(iter(alike))[:MOST_FINDINGS])]
-    return found.pop() if len(found) == 1 else "undecided", "; ".join(texts)
+    return verdicts.pop() if len(verdicts) == 1 else "undecided", "; ".join(texts)
 
 
 def _page_cache() -> str:

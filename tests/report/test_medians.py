@@ -2,6 +2,7 @@
 
 import pytest
 
+from assay.report.answer import subject_of
 from assay.report.medians import medians_note
 from assay.stats.decision import decisions
 from assay.stats.sample import PLACEMENT
@@ -33,7 +34,7 @@ def test_the_one_that_differs_most_is_told():
     note = medians_note([of_medians(0.2, 43.0), of_medians(0.004, 53.5), of_medians(0.2, 40.0)])
     assert note == (
         "The table has medians; an answer averages the ratios of trials of one repetition. By medians the SSD takes 7 % more "
-        "time than the hard disk, by its answer under 1 % less time."
+        f"time than the hard disk, by its answer under 1 % less time (of {subject_of(decision())})."
     )
     assert not medians_note([])
 

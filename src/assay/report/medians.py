@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from assay.report.answer import names_of
+from assay.report.answer import names_of, subject_of
 from assay.report.words import percent
 from assay.stats.decision import Decision
 
@@ -25,8 +25,9 @@ def medians_note(decisions: Sequence[Decision]) -> str:
                 level, other = names[result.placement], names[base.placement]
                 note = (
                     "The table has medians; an answer averages the ratios of trials of one repetition. By medians "
-                    f"{level} takes {_change(by_medians)} than {other}, by its answer {_change(saving)}."
+                    f"{level} takes {_change(by_medians)} than {other}, by its answer {_change(saving)}"
                 )
+                note += f" (of {subject_of(decision, decisions)})." if len(decisions) > 1 else "."
     return note
 
 

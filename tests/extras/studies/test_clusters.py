@@ -11,7 +11,8 @@ from assay_extras.studies.clusters import hpc_values, storage_values
 from assay_extras.studies.kept import study_run
 from assay_extras.studies.overview import overview
 from assay_extras.studies.published import study_experiment
-from assay_extras.studies.values import Point
+from assay_extras.studies.storage import COUNT, evenly
+from assay_extras.studies.values import Measured, Point
 from assay_extras.studies.view import study_view
 from tests.extras.studies.builders import a_cluster_trial, the_comparison, thrice, verdicts
 
@@ -191,6 +192,15 @@ def test_what_hdfs_reads_writes_and_sends(drives, more, refuted):
     assert set(told) == {"S-C03", "S-C09", "S-C10"}
     assert {one for one, verdict in told.items() if verdict == "refuted"} == refuted
     assert {one for one, verdict in told.items() if verdict == "confirmed"} == told.keys() - refuted
+
+
+@pytest.mark.parametrize(("most", "truth"), [(1.0, "yes"), (1.2, "yes"), (1.5, "no")])
+def test_nodes_that_read_alike_read_evenly_although_repetitions_vary(most, truth):
+    point = Point("word-frequency", "count", metric="most disk read", store="hdfs")
+    by_repetition = {number: most * (1 + number / 10_000) for number in (1, 2, 3)}
+    measured = Measured({point: by_repetition, point.at("metric", "mean disk read"): dict.fromkeys((1, 2, 3), 1.0001)})
+    (finding,) = evenly("disk read", COUNT).findings(measured)
+    assert finding.truth == truth
 
 
 def test_what_was_written_stands_beside_the_published():
