@@ -281,7 +281,7 @@ NEVER_SCALED: Mapping[StudyName, Mapping[str, str]] = {
     "thesis": thesis.SCALED, "hybrid": hybrid.SCALED, "hpc": hpc.SCALED, "storage": storage.SCALED,
 }  # fmt: skip
 SCALE_DECIDES: Mapping[StudyName, Mapping[str, str]] = {
-    "thesis": thesis.SCALE_DECIDES, "hybrid": {}, "hpc": {}, "storage": {},
+    "thesis": thesis.SCALE_DECIDES, "hybrid": {}, "hpc": {}, "storage": storage.SCALE_DECIDES,
 }  # fmt: skip
 """By statement, which choice of the scaled experiments its verdict depends on."""
 ACROSS = storage.ACROSS

@@ -26,7 +26,7 @@ from assay_extras.studies.comparison import (
     all_judged,
     tables,
 )
-from assay_extras.studies.kept import StudyRun
+from assay_extras.studies.kept import StudyRun, Values
 from assay_extras.studies.published import StudyName, contrasts, experiments, statements, study_experiment
 from assay_extras.studies.score import Judgeable, Score, scored
 from assay_extras.studies.values import LEAST_PAIRS, Difference, Measured, Point, Truth, level_text, student
@@ -220,10 +220,16 @@ def _together(by_run: Sequence[tuple[StudyRun, Judged]]) -> list[tuple[StudyRun,
     experiment = study_experiment(speaking[0][0].experiment) if speaking else None
     if experiment is None:
         return list(by_run[:1])
-    measured = Measured({values.point: values.repetitions for run, _ in speaking for values in run.values})
+    every = (values for run, _ in speaking for values in run.values)
+    measured = Measured({values.point: values.repetitions for values in sorted(every, key=_repetitions)})
     statement_id = speaking[0][1].statement.id
     (joint,) = (judged for judged in all_judged(experiment, measured) if judged.statement.id == statement_id)
     return [(run, joint) for run, _ in speaking]
+
+
+def _repetitions(values: Values) -> int:
+    """Of a place in several runs the most repeated counts."""
+    return len(values.repetitions)
 
 
 def _statements(runs: Iterable[StudyRun]) -> tuple[StatementVerdicts, ...]:

@@ -106,8 +106,13 @@ SCALED: Mapping[str, str] = {
         "at this size making the text and the starts of programs, which the study's time of staging did not have in "
         "it, outweigh what the store does",
     ),
+    "S-C03": "at this size a node's share is a few blocks, which chance does not even out",
     "S-C18": "at this size what a job takes whatever its data, its start above all, outweighs the iteration's work",
 }
 """Those that no scaled run can speak to."""
+SCALE_DECIDES: Mapping[str, str] = {
+    "S-C16": "iterations of some 15 s, of which what HBase takes whatever the data is more than in the study",
+}
+"""Those whose verdict another size may change."""
 ACROSS = frozenset({"S-C22"})
 """Those that speak of several applications, each with an experiment of its own: all runs together judge them."""

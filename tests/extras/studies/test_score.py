@@ -137,7 +137,7 @@ def test_a_pooled_statement_shows_its_places_and_the_spread_of_its_pairs():
     assert pooled.places == {"yes": 0, "no": 2, "unclear": 0}
     assert pooled.ratios[1] / pooled.ratios[0] > 3
     scaled = {one.id: one.scale for one in found.statements if one.scale}
-    assert scaled.keys() == SCALE_DECIDES["thesis"].keys()
+    assert scaled.keys() == SCALE_DECIDES["thesis"].keys() | SCALE_DECIDES["storage"].keys()
 
 
 def test_the_headline_has_the_guesses_beside_the_count():
