@@ -193,7 +193,7 @@ class Decision(Frozen):
         """Whether the base's drives served little of what the jobs read, or were hardly busy with what reached them.
 
         That nothing is worth it then holds for this job within this memory, and for larger data where the trials have
-        the ratio of data to memory of a site. Drives that all of it reached, and that were hardly busy, are used: they
+        the ratio of data to memory of a site. Drives that most of it reached, and that were hardly busy, are used: they
         are fast enough.
         """
         asks = self.question is Question.WORTH and self.factor == PLACEMENT and self.verdict is not Verdict.WORTH_IT
