@@ -7,7 +7,7 @@ quick:      ## The tests that need neither Hadoop nor Java, and take no seconds 
 test:       ## Lint, the jobs' tests, all quick tests and most on a real Hadoop. About 18 minutes on 2 cores.
 	@setup/check test
 
-it:         ## All tests on a real embedded Hadoop, every workload among them. About 40 minutes.
+it:         ## All tests on a real embedded Hadoop, every workload among them. Well over an hour: those of HBase alone take 40 minutes.
 	@setup/check it
 
 lint:       ## Style, types and layers. About half a minute.

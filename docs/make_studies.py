@@ -194,11 +194,11 @@ def _storage_factors() -> str:
         ("four-nodes", "network", "sent over the network"), ("four-nodes", "disk write", "written to disk"),
         ("one-node", "elapsed", "time"),
     ):  # fmt: skip
-        counted = runs[f"storage-figures-6.1-6.4-{nodes}-scaled"]
+        word_frequency = runs[f"storage-figures-6.1-6.4-{nodes}-scaled"]
         places = {"workload": "word-frequency", "job": "count", "metric": metric}
-        table_s, files = (_values(counted, {**places, "store": store}) for store in ("hbase", "hbase-to-hdfs"))
+        in_tables, in_files = (_values(word_frequency, {**places, "store": store}) for store in ("hbase", "hbase-to-hdfs"))
         change = f"word frequency from HBase, {nodes.replace('-', ' ')}: results in HDFS against results in HBase"
-        rows.append((f"{change}, {shown}", _difference_ratio(_between(table_s, files))))
+        rows.append((f"{change}, {shown}", _difference_ratio(_between(in_tables, in_files))))
     return table(("what is compared", "ratio"), rows)
 
 

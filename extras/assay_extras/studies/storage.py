@@ -111,7 +111,7 @@ SCALED: Mapping[str, str] = {
 }
 """Those that no scaled run can speak to."""
 SCALE_DECIDES: Mapping[str, str] = {
-    "S-C16": "iterations of some 15 s, of which what HBase takes whatever the data is more than in the study",
+    "S-C16": "iterations of some 15 s, in which what HBase takes whatever the data weighs more than in the study",
 }
 """Those whose verdict another size may change."""
 ACROSS = frozenset({"S-C22"})

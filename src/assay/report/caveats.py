@@ -12,7 +12,7 @@ from assay.stats.caveats import (
     SlowedDrives,
     TimesModelled,
 )
-from assay.stats.decision import Decision, Question, Verdict
+from assay.stats.decision import Decision, Question
 
 NO_REPETITIONS = "Without repetitions it is not known how much equal trials differ: repeat the experiment."
 
@@ -85,7 +85,7 @@ def slowed_notes(decision: Decision) -> Iterator[str]:
 def repetition_notes(decision: Decision, names: Mapping[str, str]) -> Iterator[str]:
     """How many more repetitions would decide what is open; `names` has what each placement is called in a sentence."""
     is_open = decision.is_open if decision.question is Question.WORTH else not decision.repeated
-    if is_open and len(decision.placements) > 1 and (open_levels(decision) or not decision.of_other_cause):
+    if is_open and len(decision.placements) > 1 and (decision.open_levels or not decision.of_other_cause):
         more = decision.more
         if not decision.repeated:
             yield NO_REPETITIONS
@@ -103,17 +103,8 @@ def repetition_notes(decision: Decision, names: Mapping[str, str]) -> Iterator[s
             yield f"About {times} would decide {question}{corrected}, if the times vary as they did so far."
 
 
-def open_levels(decision: Decision) -> list[str]:
-    """The placements that have no verdict yet, and may get one by more repetitions."""
-    return [
-        result.placement
-        for result in decision.placements[1:]
-        if result.verdict is Verdict.NOT_KNOWN_YET and result.placement not in decision.of_other_cause
-    ]
-
-
 def question_text(decision: Decision, names: Mapping[str, str]) -> str:
     """What is open: `whether the SSD saves 10 % of the time on the hard disk`."""
-    levels = [names[level] for level in open_levels(decision)]
+    levels = [names[level] for level in decision.open_levels]
     base, verb = names[decision.placements[0].placement], "saves" if len(levels) == 1 else "save"
     return f"whether {' and '.join(levels)} {verb} {percent(decision.worth)} of the time on {base}"

@@ -1,6 +1,6 @@
 """The answer to a run's question as data: what storage costs, what each placement saves, whether it is worth it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from enum import StrEnum
 from math import exp, log
 from statistics import fmean, median
@@ -178,8 +178,8 @@ class Decision(Frozen):
     def of_other_cause(self) -> tuple[str, ...]:
         """The levels that are not known yet since no drive can have made their difference: repetitions decide none."""
         levels = [level for caveat in self.caveats if isinstance(caveat, NotTheDrives) for level in caveat.of]
-        open_ = {result.placement for result in self.placements[1:] if result.verdict is Verdict.NOT_KNOWN_YET}
-        return tuple(level for level in levels if level in open_)
+        undecided = _undecided(self.placements, ())
+        return tuple(level for level in levels if level in undecided)
 
     @property
     def baseline_slower(self) -> bool:
@@ -187,6 +187,11 @@ class Decision(Frozen):
         if self.baseline is None or not self.placements:
             return False
         return self.baseline.elapsed_s.value > self.placements[0].elapsed_s.value
+
+    @property
+    def open_levels(self) -> list[str]:
+        """The levels that have no verdict yet, and may get one by more repetitions."""
+        return _undecided(self.placements, self.of_other_cause)
 
     @property
     def storage_hardly_used(self) -> bool:
@@ -302,6 +307,15 @@ def _verdicts(drafts: Sequence["_DecisionInputs"], worth: float, alpha: float) -
             verdict = Verdict.NOT_KNOWN_YET
         found[draft.levels, level] = verdict
     return found
+
+
+def _undecided(placements: Sequence[PlacementResult], of_other_cause: Collection[str]) -> list[str]:
+    """The placements beside the base that have no verdict yet, and may get one by more repetitions."""
+    return [
+        result.placement
+        for result in placements[1:]
+        if result.verdict is Verdict.NOT_KNOWN_YET and result.placement not in of_other_cause
+    ]
 
 
 class _DecisionInputs:
@@ -516,16 +530,12 @@ class _DecisionInputs:
         A difference that no drive made stays open however often it is seen.
         """
         have = len({sample.repetition for own in self.fit.trials.values() for sample in own})
-        open_ = [
-            placement.placement
-            for placement in placements[1:]
-            if placement.verdict is Verdict.NOT_KNOWN_YET and not (apart and placement.placement in apart.of)
-        ]
+        undecided = _undecided(placements, apart.of if apart else ())
         needed = [
             repetitions_to_decide(
                 one.log, one.error, self.fit.noise_of(level, self.base), have, self._worth, ALPHA / together
             )
-            for level, one in ((level, self.fit.contrast(level, self.base)) for level in open_)
+            for level, one in ((level, self.fit.contrast(level, self.base)) for level in undecided)
         ]
         if not needed or None in needed:
             return None
