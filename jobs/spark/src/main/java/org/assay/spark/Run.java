@@ -1,6 +1,8 @@
 package org.assay.spark;
 
+import java.io.FileNotFoundException;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.io.LongWritable;
@@ -9,6 +11,7 @@ import org.apache.hadoop.io.Text;
 import org.apache.hadoop.mapreduce.InputFormat;
 import org.apache.hadoop.mapreduce.MRJobConfig;
 import org.apache.hadoop.mapreduce.OutputFormat;
+import org.apache.hadoop.mapreduce.lib.input.FileInputFormat;
 import org.apache.hadoop.mapreduce.lib.input.TextInputFormat;
 import org.apache.hadoop.mapreduce.lib.output.TextOutputFormat;
 import org.apache.spark.api.java.JavaPairRDD;
@@ -94,11 +97,35 @@ final class Run {
     return texts(hadoop()).map(Text::toString);
   }
 
-  /** The lines of the input, read with these settings of Hadoop: an object that changes. */
+  /**
+   * The lines of the input, read with these settings of Hadoop: an object that changes.
+   *
+   * <p>Files have at least as many partitions as {@code SparkContext.textFile} makes, which is two
+   * where there are two cores.
+   */
   JavaRDD<Text> texts(Configuration conf) {
     return context
-        .newAPIHadoopFile(input(), inputFormat(), LongWritable.class, Text.class, conf)
+        .newAPIHadoopFile(input(), inputFormat(), LongWritable.class, Text.class, divided(conf))
         .values();
+  }
+
+  private Configuration divided(Configuration conf) {
+    if (!FileInputFormat.class.isAssignableFrom(inputFormat())
+        || conf.get(FileInputFormat.SPLIT_MAXSIZE) != null) {
+      return conf;
+    }
+    Path path = new Path(input());
+    Configuration divided = new Configuration(conf);
+    try {
+      long bytes = path.getFileSystem(conf).getContentSummary(path).getLength();
+      int parts = context.defaultMinPartitions();
+      divided.setLong(FileInputFormat.SPLIT_MAXSIZE, Math.max(1, (bytes + parts - 1) / parts));
+    } catch (FileNotFoundException error) {
+      return conf; // Spark itself says that the input is missing.
+    } catch (IOException error) {
+      throw new UncheckedIOException(error);
+    }
+    return divided;
   }
 
   /** The lines of the input as a data frame with the column {@code value}. */

@@ -49,7 +49,7 @@ final class Settings {
   /** Of one run, a place, or a secret. */
   private static final Pattern LEFT_OUT =
       Pattern.compile(
-          "spark\\.(app|driver\\.(host|port|bindAddress)|eventLog\\.dir|executor\\.id|jars|master|repl|submit|ui|yarn)"
+          "spark\\.(app|driver\\.(host|port|bindAddress)|eventLog\\.dir|executor\\.id|jars|local\\.dir|master|repl|submit|ui|yarn)"
               + "(\\..*)?|(?i).*(secret|password|token|credential).*");
 
   private Settings() {}
