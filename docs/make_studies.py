@@ -14,9 +14,9 @@ from typing import NamedTuple
 
 from benchmarks.studies_null import WRITTEN, NullRates
 
+from assay_extras.studies.comparison import Judged
 from assay_extras.studies.drive_speed import CHART_FILE, at_speeds, read_speed_runs, speed_svg, speed_tables
 from assay_extras.studies.kept import read_kept
-from assay_extras.studies.comparison import Judged
 from assay_extras.studies.overview import Compared, Overview, judged_by_runs, overview
 from assay_extras.studies.overview_view import (
     label,
@@ -208,16 +208,16 @@ def _values(measured: Measured, where: Mapping[Field, Level]) -> Repeated:
     return measured.of(point)
 
 
-def _verdict(told: Sequence[tuple[str, Judged]]) -> tuple[str, str]:
+def _verdict(by_runs: Sequence[tuple[str, Judged]]) -> tuple[str, str]:
     """Of all runs: confirmed or refuted where one is and none is the other; the places that say so."""
-    spoken = [(label(name), one) for name, one in told if one.verdict != "not addressed"]
-    if not spoken:
-        reasons = dict.fromkeys(one.reason for _, one in told if "measures nothing" not in one.reason)
+    addressed = [(label(name), judged) for name, judged in by_runs if judged.verdict != "not addressed"]
+    if not addressed:
+        reasons = dict.fromkeys(judged.reason for _, judged in by_runs if "measures nothing" not in judged.reason)
         return "not judged", "; ".join(reasons) or "no run has measured it yet"
-    clear = [(name, one) for name, one in spoken if one.verdict != "undecided"]
+    clear = [(name, judged) for name, judged in addressed if judged.verdict != "undecided"]
     verdicts = {judged.verdict for _, judged in clear}
     by_run: dict[str, list[str]] = {}
-    for name, judged in clear if len(verdicts) == 1 else spoken:
+    for name, judged in clear if len(verdicts) == 1 else addressed:
         by_run[name] = [finding.text for finding in judged.findings]
     alike = {tuple(texts) for texts in by_run.values()}
     texts = [f"{name}: {'; '.join(texts[:MOST_FINDINGS])}" for name, texts in by_run.items()]
