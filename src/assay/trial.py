@@ -136,18 +136,18 @@ def _live(setup: TrialSetup, parts: TrialParts, progress: Progress) -> None:
                 landed = _landings(running.placer, "run", paths)
                 losses = _losses(running, layout, parts, setup.kinds.stack_of_store, workload.input_path)
                 parts.settled = Settled([*landed, *_lying(trial, layout, landed)], losses)
-                parts.checked = _checked(running, media, parts)
+                staged = _staged(setup, running.store, trial)
+                parts.checked = _checked(running, media, parts, staged)
             with step("verify"):
-                size = running.store.size_bytes(workload.output_path)
-                output = Output(path=workload.output_path, bytes=size, summary=report.result)
+                written_bytes = running.store.size_bytes(workload.output_path)
                 parts.verified = Verified(
-                    (output,),
+                    (Output(path=workload.output_path, bytes=written_bytes, summary=report.result),),
                     (
                         *_all_kept(losses),
                         *_all_read(running.store, workload.read_path, parts.remembered.read_records),
                         *_verdicts(lambda: workload.verify(running.store, report)),
                     ),
-                    _staged(setup, running.store, trial),
+                    staged,
                 )
 
 
@@ -489,7 +489,9 @@ def _all_read(store: Store, path: str | None, read_records: int | None) -> tuple
     return (verdict("the first job read each staged line once", passed=read_records == taken, detail=detail),)
 
 
-def _checked(running: RunningPlatform, media: Sequence[Medium], parts: TrialParts) -> list[Doubt]:
+def _checked(
+    running: RunningPlatform, media: Sequence[Medium], parts: TrialParts, staged: StagedInput | None
+) -> list[Doubt]:
     """All that the parts so far say about the metrics. Raises AssayError for bytes that lie elsewhere."""
     trial, landed, facts, remembered = parts.trial, parts.landed, parts.facts, parts.remembered
     use, placed = running.limit_use(), running.placer is not None
@@ -498,7 +500,7 @@ def _checked(running: RunningPlatform, media: Sequence[Medium], parts: TrialPart
     return [
         *misplaced(trial, landed),
         *unseen(trial, landed, placed=placed),
-        *(cached(trial, remembered.jobs, memory_bytes, parts.devices) if remembered.whole else ()),
+        *(cached(trial, remembered.jobs, memory_bytes, parts.devices, staged) if remembered.whole else ()),
         *of_media(trial, parts.attached.facts),
         *given_back(facts),
         *dropped(facts, remembered.jobs),

@@ -66,7 +66,7 @@ def a_small_job(moved_mb, size=None, **cluster):
     trial = trial.model_copy(
         update={"media": (medium,), "workload": workload, "cluster": trial.cluster.model_copy(update=cluster)}
     )
-    counters = {"org.apache.hadoop.mapreduce.FileSystemCounter": {"FILE_BYTES_READ": moved_mb * 10**6}}
+    counters = {"org.apache.hadoop.mapreduce.FileSystemCounter": {"HDFS_BYTES_READ": moved_mb * 10**6}}
     record = a_record(trial)
     record = record.model_copy(update={"totals": record.totals.model_copy(update={"counters": counters})})
     own = decision(conditions=conditions(read=0.2)).model_copy(update={"levels": dict(trial.factors)})

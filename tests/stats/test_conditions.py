@@ -12,6 +12,7 @@ from assay.stats.run_doubts import (
     busy_seconds,
     busy_share,
     conditions,
+    moved_bytes,
     reached_drives,
     read_share,
     written_share,
@@ -69,6 +70,19 @@ def test_what_the_jobs_moved_reached_the_drives_where_these_read_most_and_little
     assert reached_drives(moved(run=0, landed=50))
     assert not reached_drives(moved().model_copy(update={"staged": None}))
     assert not reached_drives(moved().model_copy(update={"devices": ()}))
+
+
+def test_what_tasks_do_not_count_of_the_store_is_the_input_read_once():
+    record = moved()
+    counters = {group: dict(values) for group, values in record.totals.counters.items()}
+    del counters[FILE_SYSTEM_COUNTERS]["HDFS_BYTES_READ"]
+    uncounted = record.model_copy(update={"totals": record.totals.model_copy(update={"counters": counters})})
+    assert read_share(uncounted) == 900 / 1400, "800 of the input, 350 in local directories, 250 in the shuffle"
+    assert moved_bytes(uncounted) == 800 + 350 + 700 + 300
+    assert reached_drives(uncounted)
+    unknown = uncounted.model_copy(update={"staged": None})
+    assert (read_share(unknown), moved_bytes(unknown)) == (None, None)
+    assert not reached_drives(unknown)
 
 
 def test_each_placement_is_held_against_its_condition_and_the_base_must_be_busy():

@@ -7,7 +7,7 @@ import pytest
 from assay.engine.tasks import FILE_SYSTEM_COUNTERS, TASK_COUNTERS
 from assay.host.machine import FREE_MEMORY, GOES_BACK, HELD, STAYS, UNUSED_CACHE
 from assay.model.limits import CacheUse, LimitUse
-from assay.model.record import Amount, Stage
+from assay.model.record import Amount, Promise, Stage, StagedInput
 from assay.model.trial import MediumSpec
 from assay.stats.trial_doubts import cached, crowded, dropped, given_back, off_budget
 from tests.builders import a_job, a_trial, device_reports
@@ -34,19 +34,33 @@ def seen(read):
     return device_reports({"disk": {"run": {"reads": {"bytes": read}}}})
 
 
+def staged(size_bytes):
+    return StagedInput(bytes=size_bytes, basis="measured", promise=Promise(copies=1, reach="memory"))
+
+
 def test_an_emulated_drive_that_was_read_is_not_hidden():
-    assert cached(on("emulated"), [job(read=100 * MIB)], MEMORY_BYTES, seen(150 * MIB)) == []
+    assert cached(on("emulated"), [job(read=100 * MIB)], MEMORY_BYTES, seen(150 * MIB), None) == []
 
 
 def test_an_emulated_drive_that_was_hardly_read_is_hidden():
-    (doubt,) = cached(on("emulated"), [job(read=100 * MIB)], MEMORY_BYTES, seen(2 * MIB))
+    (doubt,) = cached(on("emulated"), [job(read=100 * MIB)], MEMORY_BYTES, seen(2 * MIB), None)
     assert doubt.kind == "page-cache-hides-medium"
     assert "only 1 % of what the jobs read on disk came from its drives" in doubt.what
 
 
+def test_where_tasks_do_not_count_what_they_read_in_the_store_they_read_the_input_once():
+    shuffled = a_job().model_copy(update={"counters": {TASK_COUNTERS: {"REDUCE_SHUFFLE_BYTES": MIB}}})
+    trial, jobs = on("emulated"), [shuffled]
+    assert cached(trial, jobs, MEMORY_BYTES, seen(50 * MIB), staged(49 * MIB)) == []
+    (doubt,) = cached(trial, jobs, MEMORY_BYTES, seen(25 * MIB), staged(49 * MIB))
+    assert "only 50 % of what the jobs read" in doubt.what
+    assert cached(trial, jobs, MEMORY_BYTES, seen(0), None) == [], "nobody knows what they read"
+    assert cached(trial, jobs, MEMORY_BYTES, seen(0), staged(None)) == []
+
+
 def test_of_a_directory_only_the_room_in_memory_is_known():
-    assert cached(on("directory"), [job(written=9 << 30)], MEMORY_BYTES, {}) == []
-    assert [doubt.kind for doubt in cached(on("directory"), [job(written=1 << 30)], MEMORY_BYTES, {})] == [
+    assert cached(on("directory"), [job(written=9 << 30)], MEMORY_BYTES, {}, None) == []
+    assert [doubt.kind for doubt in cached(on("directory"), [job(written=1 << 30)], MEMORY_BYTES, {}, None)] == [
         "page-cache-hides-medium"
     ]
 
@@ -54,13 +68,13 @@ def test_of_a_directory_only_the_room_in_memory_is_known():
 def test_of_a_directory_a_budget_of_the_page_cache_is_the_room():
     trial = on("directory")
     held = trial.model_copy(update={"cluster": trial.cluster.model_copy(update={"page_cache_bytes": 64 * MIB})})
-    assert cached(held, [job(written=65 * MIB)], MEMORY_BYTES, {}) == []
-    (doubt,) = cached(held, [job(written=64 * MIB)], MEMORY_BYTES, {})
+    assert cached(held, [job(written=65 * MIB)], MEMORY_BYTES, {}, None) == []
+    (doubt,) = cached(held, [job(written=64 * MIB)], MEMORY_BYTES, {}, None)
     assert "less than the page cache it may use" in doubt.what
 
 
 def test_memory_can_not_hide_memory():
-    assert cached(on("memory"), [job()], MEMORY_BYTES, {}) == []
+    assert cached(on("memory"), [job()], MEMORY_BYTES, {}, None) == []
 
 
 @pytest.mark.parametrize(

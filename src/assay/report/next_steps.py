@@ -162,7 +162,7 @@ def _reach_the_drives(run: RunData, decision: Decision) -> NextStep:
         and record.trial.placement.name in bases
         and levels.items() <= dict(record.trial.factors).items()
     ]
-    moved = max(map(moved_bytes, own), default=0)
+    moved = max((moved_bytes(record) or 0 for record in own), default=0)
     if not moved or not all(kind_of(medium).chosen for medium in own[0].trial.media):
         return NextStep(f"{aim}, use a larger input or less memory, and run the experiment again", run_command(run))
     trial, since = own[0].trial, f"since the job moved {bytes_text(moved)}"

@@ -22,7 +22,7 @@ from assay.stats.fit import work_of
 from assay.stats.machine_kind import Changed, machine_names, machine_of, machines_of
 from assay.stats.sample import WORK, Levels, Trials, TrialSample, combinations, counts, is_wrong, samples
 from assay.stats.summary import outliers
-from assay.stats.trial_doubts import FROM_DRIVES_SHARE
+from assay.stats.trial_doubts import FROM_DRIVES_SHARE, asked_bytes, store_read_bytes
 
 MOST_TIMES = 1.25
 """A doubt is raised where one of two equal trials took more than this many times the other's processor time."""
@@ -139,17 +139,20 @@ def busy_seconds(record: Record) -> float | None:
 
 
 def read_share(record: Record) -> float | None:
-    """What came from the drives of all that the jobs read: from the store, local directories and in the shuffle."""
-    counted = _counted(record)
-    read_bytes = counted["local_read_bytes"] + counted["store_read_bytes"] + counted["shuffled_bytes"]
-    return _share(read_bytes, [run.reads for run in _run_reports(record)])
+    """What came from the drives of all that the jobs read: from the store, local directories and in the shuffle.
+
+    None where nobody knows how much that was.
+    """
+    asked = asked_bytes(_counted(record), record.staged)
+    return _share(asked or 0, [run.reads for run in _run_reports(record)])
 
 
-def moved_bytes(record: Record) -> int:
-    """How many bytes the jobs read and wrote in all, in the store and in local directories; 0 where they don't say."""
+def moved_bytes(record: Record) -> int | None:
+    """How many bytes the jobs read and wrote in all, in the store and in local directories; None if unknown."""
     counted = _counted(record)
+    read = store_read_bytes(counted, record.staged)
     local = counted["local_read_bytes"] + counted["local_written_bytes"]
-    return local + counted["store_read_bytes"] + counted["store_written_bytes"]
+    return None if read is None else local + read + counted["store_written_bytes"]
 
 
 def written_share(record: Record) -> float | None:
@@ -171,14 +174,13 @@ def late_share(record: Record) -> float | None:
 def reached_drives(record: Record) -> bool:
     """Whether the page cache held little of what the jobs moved, so that larger data would not reach the drives more.
 
-    Drives have read most of what the tasks counted, and of the input once for each job, which tasks that ask a server
+    Drives have read most of what the jobs asked for, and of the input once for each job, which tasks that ask a server
     for it don't count; of what landed on them little was late. False where the drives' requests were not counted.
     """
-    runs, counted, drives = _run_reports(record), _counted(record), {device.medium for device in record.devices}
+    runs, drives = _run_reports(record), {device.medium for device in record.devices}
     if not runs or record.staged is None or record.staged.bytes is None or not record.landed:
         return False
-    asked = counted["local_read_bytes"] + counted["store_read_bytes"] + counted["shuffled_bytes"]
-    asked = max(asked, record.staged.bytes * len(record.jobs))
+    asked = max(asked_bytes(_counted(record), record.staged) or 0, record.staged.bytes * len(record.jobs))
     read, written = (
         sum(requests.bytes for requests in kind if requests)
         for kind in ([run.reads for run in runs], [run.writes for run in runs])

@@ -1,13 +1,12 @@
 """Doubts that a trial's own findings raise: each looks at what was found and says what it does to the figures."""
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from math import inf
 
 from assay.host.machine import FREE_MEMORY, GOES_BACK, UNUSED_CACHE
 from assay.model.doubt import Doubt, doubt_kind
-from assay.model.engine import HISTORY_INCOMPLETE, JobReference
+from assay.model.engine import HISTORY_INCOMPLETE, Counted, JobReference
 from assay.model.errors import AssayError
 from assay.model.fact import Fact
 from assay.model.fault import STAGING, FaultReport
@@ -15,7 +14,7 @@ from assay.model.installed import counted_by_tasks, engine_kind, kind_of
 from assay.model.layout import INTERMEDIATE
 from assay.model.limits import LimitUse
 from assay.model.naming import bytes_text
-from assay.model.record import Amount, DriveReports, JobRecord, totals
+from assay.model.record import Amount, DriveReports, JobRecord, StagedInput, totals
 from assay.model.trial import TOLERANCE_SHARE, Landed, Trial
 
 FROM_DRIVES_SHARE = 0.6
@@ -122,20 +121,38 @@ PAGE_CACHE_HIDES_MEDIUM = doubt_kind(
 )
 
 
-def cached(trial: Trial, jobs: Sequence[JobRecord], memory_bytes: int, devices: Sequence[DriveReports]) -> list[Doubt]:
+def store_read_bytes(counted: Mapping[Counted, int], staged: StagedInput | None) -> int | None:
+    """How much the jobs read in the store: at least the input, once, where tasks don't count it; None if unknown."""
+    return counted.get("store_read_bytes", None if staged is None else staged.bytes)
+
+
+def asked_bytes(counted: Mapping[Counted, int], staged: StagedInput | None) -> int | None:
+    """What the jobs read in the store, in local directories and in the shuffle, as `store_read_bytes` knows it."""
+    store = store_read_bytes(counted, staged)
+    return None if store is None else store + counted.get("local_read_bytes", 0) + counted.get("shuffled_bytes", 0)
+
+
+def cached(
+    trial: Trial,
+    jobs: Sequence[JobRecord],
+    memory_bytes: int,
+    devices: Sequence[DriveReports],
+    staged: StagedInput | None,
+) -> list[Doubt]:
     """A doubt where the page cache stood between the jobs and their media.
 
-    Emulated drives have counted what was really read from them; of other media only the room in memory is known.
+    Emulated drives have counted what was really read from them; of other media only the room in memory is known. None
+    where nobody knows how much the jobs read.
     """
     if not any(kind_of(medium).cached for medium in trial.media):
         return []
-    amounts = Counter(counted_by_tasks(trial.engine, totals(tuple(jobs), ()).counters))
+    counted = counted_by_tasks(trial.engine, totals(tuple(jobs), ()).counters)
     if devices and all(kind_of(medium).emulated for medium in trial.media):
-        read_bytes = amounts["local_read_bytes"] + amounts["store_read_bytes"] + amounts["shuffled_bytes"]
+        asked = asked_bytes(counted, staged)
         read = sum(reads.bytes for drive in devices if (reads := drive.reports["run"].reads))
-        if read >= FROM_DRIVES_SHARE * read_bytes:
+        if asked is None or read >= FROM_DRIVES_SHARE * asked:
             return []
-        share = f"{100 * read / read_bytes:.0f} %"
+        share = f"{100 * read / asked:.0f} %"
         finding = f"only {share} of what the jobs read on {trial.placement.name} came from its drives"
     else:
         cluster = trial.cluster
@@ -145,7 +162,7 @@ def cached(trial: Trial, jobs: Sequence[JobRecord], memory_bytes: int, devices: 
             "page cache": nodes * (cluster.page_cache_bytes or 1 << 62),
         }
         least = min(room, key=room.__getitem__)
-        if amounts["local_written_bytes"] + amounts["store_written_bytes"] > room[least]:
+        if counted.get("local_written_bytes", 0) + counted.get("store_written_bytes", 0) > room[least]:
             return []
         finding = f"a trial on {trial.placement.name} wrote less than the {least} it may use"
     return [PAGE_CACHE_HIDES_MEDIUM.doubt(finding, trial.placement.name)]
