@@ -6,6 +6,7 @@ import stat
 from pathlib import Path
 from types import MappingProxyType
 
+import pyarrow as pa
 import pytest
 
 from assay.engine.spark import SPARK_JOBS, Spark, node_at
@@ -238,17 +239,30 @@ def test_a_program_that_fails_or_runs_elsewhere_says_so(engine_with, tmp_path, b
     assert str(caught.value) == reason
 
 
-@pytest.mark.parametrize("ending", ["", ".inprogress"])
-def test_the_history_is_what_the_driver_logged_also_of_one_that_was_killed(engine_with, tmp_path, ending):
+# As Spark 3.5 calls what it writes: plain, compressed, rolled, and each while the application runs.
+@pytest.mark.parametrize(
+    "name",
+    [
+        "{id}", "{id}.inprogress", "{id}.zstd", "{id}.zstd.inprogress", "eventlog_v2_{id}/events_1_{id}",
+        "eventlog_v2_{id}/events_1_{id}.zstd",
+    ],
+)  # fmt: skip
+def test_the_history_is_what_the_driver_logged_also_of_one_that_was_killed(engine_with, tmp_path, name):
     engine = engine_with(WELL)
-    log = FIXTURES / "killed"
+    content = (FIXTURES / "killed").read_bytes()
     application = next(
-        json.loads(line)["App ID"] for line in log.read_text().splitlines() if "SparkListenerApplicationStart" in line
+        json.loads(line)["App ID"] for line in content.splitlines() if b"SparkListenerApplicationStart" in line
     )
-    job = JobReference(name="count", id=application)
+    job, events = JobReference(name="count", id=application), tmp_path / "scratch" / "events"
+    (events / f"{application}0").write_text("the log of another application")
     with pytest.raises(AssayError, match=f"the driver of count \\({application}\\) left no event log"):
         engine.history(job)
-    (tmp_path / "scratch" / "events" / f"{application}{ending}").write_bytes(log.read_bytes())
+    log = events / name.format(id=application)
+    log.parent.mkdir(exist_ok=True)
+    with pa.output_stream(log, compression="zstd" if "zstd" in name else None) as stream:
+        stream.write(content)
+    if log.parent != events:
+        (log.parent / f"appstatus_{application}.inprogress").touch()
     history = engine.history(job)
     assert history.job.id == application
     assert len(history.attempts) > 12

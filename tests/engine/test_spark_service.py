@@ -107,9 +107,11 @@ def test_partitions_follow_from_cores_where_nobody_says_how_many():
         (EmbeddedSpec(), {CORES: "8"},
          ("spark.executor.cores is 8, and yarn.scheduler.maximum-allocation-vcores allows 4: no executor could start; "
          "give at most 4, or allow more")),
+        (EmbeddedSpec(), {"spark.eventLog.compress": "true", "spark.eventLog.compression.codec": "lzf"},
+         "spark.eventLog.compression.codec is lzf, which Assay can't read; give zstd, lz4 or snappy"),
     ],
 )  # fmt: skip
-def test_executors_that_a_node_can_not_have_are_refused_in_one_sentence(spec, properties, reason):
+def test_what_can_not_be_is_refused_in_one_sentence(spec, properties, reason):
     with pytest.raises(BadInputError) as caught:
         check(spec, properties)
     assert str(caught.value) == reason

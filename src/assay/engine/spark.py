@@ -28,7 +28,7 @@ from assay.engine.mapreduce import (
     run_client,
     small_texts,
 )
-from assay.engine.spark_log import RUNNING_ENDING, read_application
+from assay.engine.spark_log import log_of, read_application
 from assay.engine.spark_service import (
     DRIVER_MEMORY,
     HADOOP,
@@ -194,11 +194,10 @@ class Spark:
 
     def history(self, job: JobReference) -> History:
         """Read what its driver logged, also of one that did not come to its end."""
-        log = self._events / job.id
-        running = log.with_name(log.name + RUNNING_ENDING)
-        if not log.exists() and not running.exists():
+        log = log_of(job.id, self._events)
+        if log is None:
             raise AssayError(f"the driver of {job.name} ({job.id}) left no event log")
-        return read_application(log if log.exists() else running, job)
+        return read_application(log, job)
 
     def phases(self, attempts: Sequence[TaskAttempt]) -> TaskHistory:  # noqa: ARG002 - the history has all there is
         """Return no phases finer than those of the history."""

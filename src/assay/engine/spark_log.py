@@ -32,7 +32,7 @@ from assay.model.errors import AssayError
 from assay.model.record import JobRecord, Stage
 
 FOLDER_PREFIX = "eventlog_v2_"
-RUNNING_ENDING = ".inprogress"
+_RUNNING_ENDING = ".inprogress"
 _EVENTS_FILE = re.compile(r"events_(\d+)_.+")
 _COMPACT_ENDING = ".compact"
 
@@ -102,6 +102,16 @@ def read_application(log: Path | Iterable[bytes], job: JobReference) -> History:
     if job.id not in {"", application.id}:
         raise AssayError(f"{subject} is of {application.id}")
     return application.history(job.name or application.name, _as_they_ended(attempts), content)
+
+
+def log_of(application: str, folder: Path) -> Path | None:
+    """The log that a driver wrote into a folder, plain, compressed (`ID.zstd`) or rolled; None where there is none.
+
+    One whose driver was killed ends in `.inprogress`.
+    """
+    rolled = folder / f"{FOLDER_PREFIX}{application}"
+    logs = [rolled, folder / application, *folder.glob(f"{application}.*")]
+    return min(filter(Path.exists, logs), key=lambda log: log.name.endswith(_RUNNING_ENDING), default=None)
 
 
 def files_of(folder: Path) -> list[tuple[int, Path]]:

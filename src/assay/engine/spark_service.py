@@ -38,6 +38,7 @@ _OFF_HEAP, _OFF_HEAP_SIZE = "spark.memory.offHeap.enabled", "spark.memory.offHea
 _PYTHON = "spark.executor.pyspark.memory"
 _MASTER, _MASTER_OVERHEAD = "spark.yarn.am.memory", "spark.yarn.am.memoryOverhead"
 DRIVER_MEMORY = "spark.driver.memory"
+_COMPRESSED, _CODEC = "spark.eventLog.compress", "spark.eventLog.compression.codec"
 BLOCKS_PORT = "spark.blockManager.port"
 JARS, HADOOP_CLASSPATH = "spark.yarn.jars", "spark.yarn.populateHadoopClasspath"
 LEAST_OVERHEAD_MB = 384
@@ -167,10 +168,14 @@ def _of_spec(spec: EmbeddedSpec, properties: Mapping[str, str], daemons: Sequenc
 
 
 def _check(spec: EmbeddedSpec, properties: Mapping[str, str], daemons: Sequence[DaemonKind]) -> None:
-    """Raises BadInputError for executors that a node can't have, or not so many."""
+    """Raises BadInputError for executors that a node can't have, or not so many, and for a log that can't be read."""
     for name in _SIZES:
         if name in properties:
             _mb(properties, name)
+    if properties.get(_COMPRESSED) == "true" and "lzf" in properties.get(_CODEC, "").lower():
+        raise BadInputError(
+            f"{_CODEC} is {properties[_CODEC]}, which Assay can't read; give zstd, lz4 or snappy", _CODEC, "settings"
+        )
     node = _of_spec(spec, properties, daemons)
     offer, executors = node.offer, executors_of(properties, node)
     if executors.cores > offer.most_vcores:
