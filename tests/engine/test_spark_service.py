@@ -46,7 +46,7 @@ def check(spec, properties):
 )  # fmt: skip
 def test_executors_take_what_a_node_has(spec, properties, words):
     check(spec, properties)
-    assert STACK.gives(spec, properties) == words
+    assert STACK.gives(spec, properties).text == words
 
 
 def test_a_heap_and_what_is_beside_it_fill_a_container():
@@ -107,6 +107,8 @@ def test_partitions_follow_from_cores_where_nobody_says_how_many():
         (EmbeddedSpec(), {CORES: "8"},
          ("spark.executor.cores is 8, and yarn.scheduler.maximum-allocation-vcores allows 4: no executor could start; "
          "give at most 4, or allow more")),
+        (EmbeddedSpec(), {"spark.task.cpus": "5"},
+         "spark.task.cpus is 5, and an executor has 4 cores: no task could start; give at most 4"),
         (EmbeddedSpec(), {"spark.eventLog.compress": "true", "spark.eventLog.compression.codec": "lzf"},
          "spark.eventLog.compression.codec is lzf, which Assay can't read; give zstd, lz4 or snappy"),
     ],

@@ -8,7 +8,7 @@ from assay.model.errors import BadInputError
 from assay.model.installed import stack_of
 from assay.model.layout import Role
 from assay.model.registry import ENGINES, SERVICES
-from assay.model.service import Costs, DaemonKind, Service, Stack, Timer
+from assay.model.service import Costs, DaemonKind, Service, Share, Stack, Timer
 from tests.toys import plugged_in
 
 
@@ -105,10 +105,12 @@ def test_the_last_service_that_has_words_for_it_says_what_a_job_gets(engine):
     engine("thinker", "thoughts")
     spec = EmbeddedSpec()
     tasks = "6 tasks of 1024 MiB at once, and a master of 2048 MiB"
-    assert stack_of().gives(spec, {}) == stack_of("hdfs", "thinker").gives(spec, {}) == tasks
+    assert stack_of().gives(spec, {}) == stack_of("hdfs", "thinker").gives(spec, {}) == Share(6, 6 * 1024, tasks)
     larger = {"mapreduce.map.memory.mb": "3000", "yarn.app.mapreduce.am.resource.mb": "500"}
-    assert stack_of().gives(spec, larger) == "2 tasks of 3072 MiB at once, and a master of 1024 MiB"
-    SERVICES.add("whims", Service("whims", needs=("thoughts",), gives=lambda spec, _, beside: f"{len(beside)} whims"))
+    assert stack_of().gives(spec, larger).text == "2 tasks of 3072 MiB at once, and a master of 1024 MiB"
+    SERVICES.add(
+        "whims", Service("whims", needs=("thoughts",), gives=lambda *given: Share(1, 1, f"{len(given[2])} whims"))
+    )
     engine("dreamer", "whims")
-    assert stack_of("hdfs", "dreamer").gives(spec, {}) == "5 whims"
-    assert stack_of("hdfs", "dreamer").gives(EmbeddedSpec(nodes=2), {}) == "2 whims"
+    assert stack_of("hdfs", "dreamer").gives(spec, {}).text == "5 whims"
+    assert stack_of("hdfs", "dreamer").gives(EmbeddedSpec(nodes=2), {}).text == "2 whims"

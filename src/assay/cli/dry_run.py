@@ -8,9 +8,10 @@ from rich.console import Console
 from assay.model.base import Frozen
 from assay.model.cluster import EmbeddedSpec
 from assay.model.doubt import Doubt
-from assay.model.installed import kind_of, stack_of
+from assay.model.installed import kind_of
 from assay.model.naming import bytes_text
 from assay.model.trial import FACTORS, Plan, ResourceEstimate, Trial
+from assay.plan.shares import share_of
 from assay.platform.dilation import slowness_lines
 from assay.report.words import duration_text, print_line, print_text, without_folders
 from assay.run import Needs
@@ -152,9 +153,8 @@ def given_lines(plan: Plan) -> list[str]:
     given: dict[str, None] = {}
     for trial in plan.trials if len({trial.engine for trial in plan.trials}) > 1 else ():
         if isinstance(trial.cluster, EmbeddedSpec):
-            properties = {**trial.settings.properties, **trial.workload.hadoop}
-            share = stack_of(trial.store.kind, trial.engine).gives(trial.cluster, properties)
-            given[f"{trial.engine} gets of a node: {share or 'nobody can say'}"] = None
+            share = share_of(trial)
+            given[f"{trial.engine} gets of a node: {share.text if share else 'nobody can say'}"] = None
     return list(given)
 
 

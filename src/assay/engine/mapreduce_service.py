@@ -12,7 +12,17 @@ from assay.model.cluster import EmbeddedSpec
 from assay.model.layout import INTERMEDIATE
 from assay.model.naming import lettered_size
 from assay.model.registry import SERVICES
-from assay.model.service import ContainerStarts, Costs, DaemonKind, NodeContext, Service, SiteFile, Timer, Unverifiable
+from assay.model.service import (
+    ContainerStarts,
+    Costs,
+    DaemonKind,
+    NodeContext,
+    Service,
+    Share,
+    SiteFile,
+    Timer,
+    Unverifiable,
+)
 from assay.model.value_bounds import ValueBounds
 
 _MASTER = ("yarn.app.mapreduce.am.resource.mb", 1536)
@@ -105,11 +115,17 @@ def _check(spec: EmbeddedSpec, properties: Mapping[str, str], daemons: Sequence[
     check_containers(spec, properties, daemons, JobContainers(_MASTER, _TASKS, _CORES, in_master))
 
 
-def _gives(spec: EmbeddedSpec, properties: Mapping[str, str], _daemons: Sequence[DaemonKind]) -> str:
+def _gives(spec: EmbeddedSpec, properties: Mapping[str, str], daemons: Sequence[DaemonKind]) -> Share:
+    """As many tasks as there is memory for beside the masters, since YARN's usual scheduler counts no processors."""
     offer = offer_of(properties, spec)
-    master, *tasks = (offer.rounded(asked(properties, container)) for container in (_MASTER, *_TASKS))
-    slots = max(1, (offer.memory_mb - master) // max(tasks))
-    return f"{slots} task{'' if slots == 1 else 's'} of {max(tasks)} MiB at once, and a master of {master} MiB"
+    master_mb, *tasks_mb = (offer.rounded(asked(properties, container)) for container in (_MASTER, *_TASKS))
+    task_mb, masters_mb, workers = max(tasks_mb), spec.jobs_at_once * master_mb, max(1, len(spec.workers))
+    beside, alone = (max(1, (offer.memory_mb - used_mb) // task_mb) for used_mb in (masters_mb, 0))
+    slots = beside + (workers - 1) * alone
+    limit_mb = None if spec.limit_memory_bytes is None else spec.limit_memory_bytes // MIB
+    room_mb = offer.room_mb(limit_mb, sum(daemon.memory_mb for daemon in daemons))
+    text = f"{beside} task{'s'[: beside - 1]} of {task_mb} MiB at once, and a master of {master_mb} MiB"
+    return Share(slots, max(0, min(slots * task_mb, workers * room_mb - masters_mb)), text)
 
 
 def _tasks_bytes(properties: Mapping[str, str], offered_mb: int, disk_bytes: int) -> int:

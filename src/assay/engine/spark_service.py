@@ -26,12 +26,14 @@ from assay.model.service import (
     Programs,
     Service,
     ServiceProfile,
+    Share,
     Timer,
 )
 from assay.model.value_bounds import ValueBounds
 
 PREFIX = "spark."
 INSTANCES, CORES = "spark.executor.instances", "spark.executor.cores"
+_TASK_CORES = "spark.task.cpus"
 MEMORY, OVERHEAD = "spark.executor.memory", "spark.executor.memoryOverhead"
 _FACTOR = "spark.executor.memoryOverheadFactor"
 _OFF_HEAP, _OFF_HEAP_SIZE = "spark.memory.offHeap.enabled", "spark.memory.offHeap.size"
@@ -105,9 +107,8 @@ def node_of(
 ) -> Node:
     """What a node has for applications, with these properties; `limit_mb` bounds it together with its daemons."""
     offer = offer_of(properties, spec)
-    room_mb = offer.memory_mb if limit_mb is None else min(offer.memory_mb, limit_mb - daemons_mb)
     at_once = spec.jobs_at_once if spec is not None else int(properties.get(AT_ONCE, "1"))
-    return Node(offer, room_mb, workers, at_once)
+    return Node(offer, offer.room_mb(limit_mb, daemons_mb), workers, at_once)
 
 
 def executors_of(properties: Mapping[str, str], node: Node) -> Executors:
@@ -183,6 +184,11 @@ def _check(spec: EmbeddedSpec, properties: Mapping[str, str], daemons: Sequence[
             f"{CORES} is {executors.cores}, and {MOST_CORES_OF_ONE} allows {offer.most_vcores}: no executor could "
             f"start; give at most {offer.most_vcores}, or allow more", CORES, MOST_CORES_OF_ONE, "settings",
         )  # fmt: skip
+    if (of_task := int(properties.get(_TASK_CORES, "1"))) > executors.cores:
+        raise BadInputError(
+            f"{_TASK_CORES} is {of_task}, and an executor has {executors.cores} cores: no task could start; give "
+            f"at most {executors.cores}", _TASK_CORES, CORES, "settings",
+        )  # fmt: skip
     master, container_mb = offer.rounded(master_mb(properties)), offer.rounded(executors.memory_mb)
     names = (MEMORY, OVERHEAD, INSTANCES, _OFF_HEAP_SIZE, _PYTHON, _MASTER, "memory", "cluster", "settings")
     beside = "" if node.room_mb == offer.memory_mb else " beside its daemons"
@@ -209,12 +215,15 @@ def _check(spec: EmbeddedSpec, properties: Mapping[str, str], daemons: Sequence[
         )  # fmt: skip
 
 
-def _gives(spec: EmbeddedSpec, properties: Mapping[str, str], daemons: Sequence[DaemonKind]) -> str:
+def _gives(spec: EmbeddedSpec, properties: Mapping[str, str], daemons: Sequence[DaemonKind]) -> Share:
+    """As many tasks as executors have cores for; their memory is that of the executors."""
     node = _of_spec(spec, properties, daemons)
     executors, master = executors_of(properties, node), node.offer.rounded(master_mb(properties))
-    size = f"{node.offer.rounded(executors.memory_mb)} MiB and {executors.cores} core{'s'[: executors.cores - 1]}"
+    container_mb, count = node.offer.rounded(max(0, executors.memory_mb)), node.applications * executors.instances
+    size = f"{container_mb} MiB and {executors.cores} core{'s'[: executors.cores - 1]}"
     several = f"executors of {size} each" if executors.on_node > 1 else f"executor of {size}"
-    return f"{executors.on_node} {several}, and a master of {master} MiB"
+    text = f"{executors.on_node} {several}, and a master of {master} MiB"
+    return Share(count * (executors.cores // int(properties.get(_TASK_CORES, "1"))), count * container_mb, text)
 
 
 _SMALL_MASTER = {_MASTER: "256m", _MASTER_OVERHEAD: "128m"}
@@ -272,10 +281,11 @@ _SHIPPED = ServiceProfile(
 )
 # After Spark's guide. Tuning, Data Serialization: "we recommend trying [Kryo] in any network-intensive application".
 # Level of Parallelism: "2-3 tasks per CPU core". Memory: executors take what a node has, as they do by default.
-# Configuration, spark.rdd.compress: "can save substantial space at the cost of some extra CPU time".
+# Configuration, spark.rdd.compress: "can save substantial space at the cost of some extra CPU time". It is of what is
+# serialised: the workloads persist objects, of which those that go to a drive are (SerializerManager).
 _TUNED = ServiceProfile(
-    "Spark as its guide tunes it: Kryo, three tasks for each core, compressed partitions, adaptive execution; "
-    "executors take what nodes have. Else like `defaults`.",
+    "Spark as its guide tunes it: Kryo, three tasks for each core, adaptive execution, compression of partitions that "
+    "are persisted on drives; executors take what nodes have. Else like `defaults`.",
     ("defaults",),
     {
         TASKS_PER_CORE: "3",
@@ -325,7 +335,7 @@ SPARK = Service(
     tasks_bytes=_tasks_bytes,
     profiles={"spark-defaults": _SHIPPED, "spark-tuned": _TUNED},
     bounds={
-        **dict.fromkeys((INSTANCES, CORES, TASKS_PER_CORE, *PARTITIONS), ValueBounds(1)),
+        **dict.fromkeys((INSTANCES, CORES, _TASK_CORES, TASKS_PER_CORE, *PARTITIONS), ValueBounds(1)),
         _FACTOR: ValueBounds(0, 10, whole=False),
         "spark.memory.fraction": ValueBounds(0.01, 1, whole=False),
         "spark.memory.storageFraction": ValueBounds(0, 1, whole=False),

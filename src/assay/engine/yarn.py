@@ -85,6 +85,10 @@ class Offer(NamedTuple):
         """What a container takes that asks for so much."""
         return _rounded(size_mb, self.step_mb)
 
+    def room_mb(self, limit_mb: int | None, daemons_mb: int) -> int:
+        """What of its memory there really is beside the daemons, where a limit bounds both together."""
+        return self.memory_mb if limit_mb is None else min(self.memory_mb, limit_mb - daemons_mb)
+
 
 def offer_of(properties: Mapping[str, str], spec: EmbeddedSpec | None = None) -> Offer:
     """What these properties offer; those that they lack are a cluster's of this `spec`, or Hadoop's defaults."""

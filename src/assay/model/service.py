@@ -276,8 +276,19 @@ def _no_check(_spec: EmbeddedSpec, _properties: Mapping[str, str], _daemons: Seq
     return
 
 
-def _says_nothing(_spec: EmbeddedSpec, _properties: Mapping[str, str], _daemons: Sequence[DaemonKind]) -> str:
-    return ""
+class Share(NamedTuple):
+    """What jobs get of a cluster: how many tasks run at once on all nodes, and the memory of these together in MiB.
+
+    `text` says in a few words what they get of a node.
+    """
+
+    tasks: int
+    memory_mb: int
+    text: str
+
+
+def _says_nothing(_spec: EmbeddedSpec, _properties: Mapping[str, str], _daemons: Sequence[DaemonKind]) -> Share | None:
+    return None
 
 
 def _no_tasks(_properties: Mapping[str, str], _offered_mb: int, _disk_bytes: int) -> int:
@@ -321,9 +332,9 @@ class Service(NamedTuple):
     """Properties for a way to start things, where those that the trial chose leave room for it."""
     check: Callable[[EmbeddedSpec, Mapping[str, str], Sequence[DaemonKind]], None] = _no_check
     """Raises BadInputError where a job can't run with the trial's properties, beside the daemons of one node."""
-    gives: Callable[[EmbeddedSpec, Mapping[str, str], Sequence[DaemonKind]], str] = _says_nothing
-    """What a job gets of a node's memory and processors, in a few words, from what `check` is given. A dry run says it
-    where engines are compared."""
+    gives: Callable[[EmbeddedSpec, Mapping[str, str], Sequence[DaemonKind]], Share | None] = _says_nothing
+    """What jobs get of the nodes' memory and processors, from what `check` is given. A plan that compares engines says
+    it, and doubts what is unequal."""
     settings: Callable[[Sequence[NodeContext]], Mapping[str, str]] = _none
     """What a record has to say of its configuration on all nodes."""
     costs: Costs = Costs()
@@ -426,10 +437,10 @@ class Stack:
         for service in self.services:
             service.check(spec, properties, self._beside(spec))
 
-    def gives(self, spec: EmbeddedSpec, properties: Mapping[str, str]) -> str:
-        """What a job gets of a node, as the last service knows that has words for it."""
-        said = (service.gives(spec, properties, self._beside(spec)) for service in reversed(self.services))
-        return next(filter(None, said), "")
+    def gives(self, spec: EmbeddedSpec, properties: Mapping[str, str]) -> Share | None:
+        """What jobs get of the nodes, as the last service says that knows it; None where none does."""
+        shares = (service.gives(spec, properties, self._beside(spec)) for service in reversed(self.services))
+        return next(filter(None, shares), None)
 
     def _beside(self, spec: EmbeddedSpec) -> list[DaemonKind]:
         """The daemons of a node with tasks."""

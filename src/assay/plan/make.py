@@ -42,6 +42,7 @@ from assay.plan.placement import PlacementLevel, alone_on, placement_level
 from assay.plan.properties import check_properties, single_copy
 from assay.plan.scale_model import check_scale_model, equally_slow
 from assay.plan.settings import resolve, shipped_profiles
+from assay.plan.shares import engines_unequal
 from assay.plan.source import INPUT, ExperimentSource, SchemaMistakesError, Vocabulary
 from assay.plan.workers import check_workers
 
@@ -93,7 +94,7 @@ def plan_and_more(source: ExperimentSource, vocabulary: Vocabulary) -> tuple[Pla
         description=experiment.description,
         seed=experiment.seed,
         trials=tuple(chain.from_iterable(islice(repetitions, experiment.repetitions))),
-        doubts=tuple(doubts),
+        doubts=(*doubts, *engines_unequal(first)),
         worth=experiment.worth,
         next=experiment.next,
         stands_for=experiment.stands_for,
