@@ -12,16 +12,17 @@ from assay.model.record import Status
 from assay.model.trial import ZERO_DELAY
 from assay.report.analysis import analyse
 from assay.report.charts.shares import shares_chart
-from assay.report.shares import columns_of, summary_sentences
+from assay.report.shares import chart_notes, columns_of, notes_of, summary_sentences
 from assay.report.terminal import print_report
 from assay.stats.decision import Verdict
 from assay.stats.shares import Missing
 from tests.builders import a_plan, a_record, a_trial
+from tests.report.made_decisions import conditions
 from tests.report.made_runs import page
 
 PLACES = ("hdd", "ssd")
 JOBS, ENGINES = ("grep", "sort", "walk"), ("mapreduce", "tez")
-STORAGE_S = {"grep": 30.0, "sort": 15.0, "walk": 2.0}
+STORAGE_S = {"grep": 30.0, "sort": 15.0, "walk": 2.0, "walk2": 2.2}
 
 
 def made(jobs=JOBS, engines=ENGINES, places=PLACES, baseline=True, variants=None):
@@ -108,9 +109,90 @@ def test_each_level_is_summed_up_over_the_jobs_that_have_it():
         )
 
 
-def test_a_variant_that_follows_from_the_engine_is_no_factor_of_its_own():
+def without_use(table, *jobs, changes=None):
+    """The table with decisions whose base's drives served hardly any read of these jobs."""
+    unused = {"conditions": conditions(read=0.1), **(changes or {})}
+    rows = {
+        work: {
+            level: line._replace(decision=line.decision.model_copy(update=unused))
+            if dict(work)["workload"] in jobs else line
+            for level, line in lines.items()
+        }
+        for work, lines in table.rows.items()
+    }  # fmt: skip
+    return table._replace(rows=rows)
+
+
+def test_shares_of_jobs_that_hardly_used_storage_are_noise_and_in_no_range():
+    table = analyse(*made(jobs=("sort", "walk", "walk2"))).shares
+    assert next(summary_sentences(table)).startswith("mapreduce: storage takes 5 to ")
+    table = without_use(table, "walk", "walk2")
+    sort = line_of(table, "sort", "mapreduce").decision.placements
+    storage, saving = (round(100 * share.value) for share in (sort[0].storage_share, sort[1].saving))
+    assert next(summary_sentences(table)) == (
+        f"mapreduce: storage takes {storage} %; ssd saves {saving} %: worth it in 1 of 3. In 2 storage was hardly used: "
+        "their shares are left out."
+    )
+    assert columns_of(table, grouped=True)[0][3].cells[0] == f"{storage} %"
+    notes = " ".join(notes_of(table))
+    assert "the least and the greatest, without those marked *." in notes
+    assert "* Storage was hardly used" in notes
+    marked = re.findall(r">(-?\d+ %(?: \*)?)</text>", shares_chart(table))
+    assert sum(text.endswith(" *") for text in marked) == 8, "of two jobs with two engines a share and a saving each"
+    assert next(summary_sentences(without_use(table, "sort", changes={"placements": sort[:1]}))).startswith(
+        "mapreduce: "
+    )
+
+
+def test_where_all_jobs_hardly_used_storage_no_share_is_told():
+    table = without_use(analyse(*made(jobs=("walk", "walk2"))).shares, "walk", "walk2")
+    assert list(summary_sentences(table)) == [
+        f"{engine}: storage was hardly used in 2 of 2 jobs." for engine in ENGINES
+    ]
+
+
+def test_a_job_that_hardly_used_storage_is_marked_where_there_is_no_verdict_too():
+    table = without_use(analyse(*made(places=("hdd",))).shares, *JOBS, changes={"verdict": Verdict.NOT_WORTH_IT})
+    assert cells_of(table, "sort", "tez")[-1].endswith(") *")
+    assert any(note.startswith("* Storage was hardly used") for note in notes_of(table))
+
+
+def test_a_storage_share_below_zero_is_said_to_be_noise():
+    plan, records = made()
+    slower = [
+        record.model_copy(update={"totals": record.totals.model_copy(update={"elapsed_s": 50.0})})
+        if record.trial.zero_delay and record.trial.workload.name == "walk" else record
+        for record in records
+    ]  # fmt: skip
+    table = analyse(plan, slower).shares
+    assert re.match(r"mapreduce: storage takes -\d+ to \d+ % \(below 0 is noise\); ", next(summary_sentences(table)))
+    for notes in (notes_of, chart_notes):
+        assert "A storage share below 0 is noise: no drive is faster than zero delay." in list(notes(table))
+        assert "noise" not in " ".join(notes(analyse(plan, records).shares))
+
+
+def test_a_variant_that_follows_from_the_engine_is_no_factor_of_its_own_and_is_told_below():
     both = {"mapreduce": "tuned", "tez": "plain"}
-    assert analyse(*made(variants=both)).shares.factors == ("engine",)
+    table = analyse(*made(variants=both)).shares
+    assert table.factors == ("engine",)
+    told = "Variants: grep, sort, walk tuned (mapreduce), plain (tez)."
+    assert (told in list(notes_of(table)), told in list(chart_notes(table))) == (True, True)
+    assert "Variants" not in " ".join(notes_of(analyse(*made()).shares))
+
+
+def test_jobs_with_the_same_variants_are_told_together_and_those_with_one_are_not():
+    plan, records = made(engines=(*ENGINES, "third"), variants={"third": "rdd"})
+    plain = plan.model_copy(
+        update={
+            "trials": tuple(
+                trial.model_copy(update={"workload": trial.workload.model_copy(update={"variant": "plain"})})
+                if trial.workload.name == "sort" else trial
+                for trial in plan.trials
+            )
+        }
+    )  # fmt: skip
+    notes = list(notes_of(analyse(plain, records).shares))
+    assert "Variants: grep, walk plain (mapreduce, tez), rdd (third)." in notes
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,8 @@ MARKS = f" {UNUSED}{OTHER_CAUSE}"
 class LevelSummary(NamedTuple):
     """One level over all jobs that have it: shares from the least to the greatest, and how many changes are worth it.
 
-    `saving` and `worth_it` are of one placement beside the base.
+    Shares of jobs that hardly used storage, which are noise, are in no range: `hardly_used` says how many such jobs
+    there are. `saving` and `worth_it` are of one placement beside the base.
     """
 
     level: Levels
@@ -28,6 +29,7 @@ class LevelSummary(NamedTuple):
     share: str
     saving: str
     worth_it: str
+    hardly_used: int
 
 
 def job_labels(table: SharesTable) -> list[str]:
@@ -46,24 +48,34 @@ def summaries(table: SharesTable) -> list[LevelSummary]:
     every = []
     for level in table.levels:
         lines = table.lines_with(level)
-        bases = [line.result(table.base) for line in lines]
-        share = _range([base.storage_share for base in bases if base])
+        using = [line for line in lines if not hardly_used(line.decision)]
+        share = _range([base.storage_share for line in using if (base := line.result(table.base))])
         for other in table.others or ("",):
             results = [result for line in lines if (result := line.result(other))]
             worth_it = sum(result.verdict is Verdict.WORTH_IT for result in results)
             told = f"{Verdict.WORTH_IT} in {worth_it} of {len(results)}" if results else ""
-            every.append(LevelSummary(level, other, share, _range([result.saving for result in results]), told))
+            saving = _range([result.saving for line in using if (result := line.result(other))])
+            every.append(LevelSummary(level, other, share, saving, told, len(lines) - len(using)))
     return every
 
 
 def summary_sentences(table: SharesTable) -> Iterator[str]:
-    """Say of each level `small: storage takes 12 to 45 %; ssd saves 9 to 38 %: worth it in 4 of 5`, as a sentence."""
+    """Say of each level `small: storage takes 12 to 45 %; ssd saves 9 to 38 %: worth it in 4 of 5`, as a sentence.
+
+    Another says in how many jobs storage was hardly used.
+    """
     by_level: dict[Levels, list[LevelSummary]] = {}
     for summary in summaries(table):
         by_level.setdefault(summary.level, []).append(summary)
     for level, of_level in by_level.items():
-        parts = [f"storage takes {of_level[0].share}"] if of_level[0].share else []
+        share, unused = of_level[0].share, of_level[0].hardly_used
+        noise = " (below 0 is noise)" if share.startswith("-") else ""
+        parts = [f"storage takes {share}{noise}"] if share else []
         parts += [f"{one.other} saves {one.saving}: {one.worth_it}" for one in of_level if one.saving]
+        if parts and unused:
+            parts[-1] += f". In {unused} storage was hardly used: their shares are left out"
+        elif unused:
+            parts = [f"storage was hardly used in {unused} of {unused} jobs"]
         yield f"{level_label(level)}: {'; '.join(parts) or f'nothing is known of the time on {table.base}'}."
 
 
@@ -97,6 +109,7 @@ def _lines(table: SharesTable, line: SharesLine) -> Iterator[tuple[str, str, str
     """Of each placement beside the base: its name, time and storage share of the base, saving, verdict."""
     base = line.result(table.base)
     share = share_text(base.storage_share) if base and base.storage_share else (base and missing_text(line)) or "-"
+    share += "" if table.others else mark_of(line.decision)
     for place, other in enumerate(table.others or ("",)):
         result = line.result(other)
         verdict = f"{result.verdict}{mark_of(line.decision, other)}" if result and result.verdict else ""
@@ -112,13 +125,16 @@ def missing_text(line: SharesLine, placement: str = "") -> str:
     return "" if why is None else f"{placement} {why}" if placement else "no baseline"
 
 
-def mark_of(decision: Decision | None, placement: str) -> str:
-    """The mark of a note that stands below."""
-    if decision is None:
-        return ""
-    if placement in decision.of_other_cause:
-        return f" {OTHER_CAUSE}"
-    return f" {UNUSED}" if decision.storage_hardly_used and decision.site_ratio is None else ""
+def hardly_used(decision: Decision | None) -> bool:
+    """Whether a line's shares are noise, since its job hardly used storage and stands for no larger one."""
+    return decision is not None and decision.storage_hardly_used and decision.site_ratio is None
+
+
+def mark_of(decision: Decision | None, placement: str = "") -> str:
+    """The marks of notes that stand below, of a storage share or of what a placement saves."""
+    unused = UNUSED if hardly_used(decision) else ""
+    other_cause = OTHER_CAUSE if decision is not None and placement in decision.of_other_cause else ""
+    return f" {unused}{other_cause}".rstrip()
 
 
 def notes_of(table: SharesTable) -> Iterator[str]:
@@ -128,9 +144,10 @@ def notes_of(table: SharesTable) -> Iterator[str]:
     if table.others:
         parts.append(f"saves: how much less time than on {table.base}; threshold {percent(table.worth)}")
     intervals = "In brackets 95 % intervals; of all jobs" if _repeated(table) else "Of all jobs"
-    note = f"{'; '.join(parts)}. {intervals} the least and the greatest."
+    left_out = f", without those marked {UNUSED}" if any(hardly_used(line.decision) for line in _every(table)) else ""
+    note = f"{'; '.join(parts)}. {intervals} the least and the greatest{left_out}."
     yield f"{note[0].upper()}{note[1:]}"
-    yield from verdict_notes(table)
+    yield from line_notes(table)
 
 
 def chart_notes(table: SharesTable) -> Iterator[str]:
@@ -141,7 +158,7 @@ def chart_notes(table: SharesTable) -> Iterator[str]:
         yield "Storage share: what is above the time with zero storage delay."
     if table.others:
         yield "A filled mark right of your threshold is worth it, left of it not."
-    yield from verdict_notes(table)
+    yield from line_notes(table)
 
 
 def _repeated(table: SharesTable) -> bool:
@@ -152,17 +169,35 @@ def _every(table: SharesTable) -> list[SharesLine]:
     return [line for job in table.rows.values() for line in job.values()]
 
 
-def verdict_notes(table: SharesTable) -> Iterator[str]:
-    """For how many verdicts they are corrected, and what the marks mean that some line has."""
+def line_notes(table: SharesTable) -> Iterator[str]:
+    """Which variants ran, for how many verdicts they are corrected, and what marks and shares mean that a line has."""
     lines = _every(table)
+    if table.variants:
+        yield f"Variants: {'; '.join(_variants_texts(table))}."
     corrected = max((line.decision.corrected for line in lines if line.decision), default=1)
     if table.others and corrected > 1:
         yield f"Verdicts are corrected for all {corrected} together, intervals are not."
-    marks = {mark_of(line.decision, other).strip() for line in lines for other in table.others}
+    marks = "".join(mark_of(line.decision, other) for line in lines for other in table.others or ("",))
     if UNUSED in marks:
         yield f"{UNUSED} {HARDLY_USED[0].upper()}{HARDLY_USED[1:]}."
     if OTHER_CAUSE in marks:
         yield f"{OTHER_CAUSE} The drives were not busy for long enough to cause this difference."
+    bases = [base for line in lines if (base := line.result(table.base))]
+    if any(base.storage_share is not None and round(100 * base.storage_share.value) < 0 for base in bases):
+        yield "A storage share below 0 is noise: no drive is faster than zero delay."
+
+
+def _variants_texts(table: SharesTable) -> Iterator[str]:
+    """`grep, sort tuned (small, large), plain (huge)`, jobs with the same variants together."""
+    alike: dict[str, list[str]] = {}
+    for job, work in zip(job_labels(table), table.rows, strict=True):
+        by_variant: dict[str, list[str]] = {}
+        for level, variant in table.variants.get(work, {}).items():
+            by_variant.setdefault(variant, []).append(level_label(level))
+        if by_variant:
+            texts = ", ".join(f"{variant} ({', '.join(levels)})" for variant, levels in by_variant.items())
+            alike.setdefault(texts, []).append(job)
+    return (f"{', '.join(jobs)} {texts}" for texts, jobs in alike.items())
 
 
 def share_text(share: Estimate) -> str:

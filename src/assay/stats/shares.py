@@ -56,7 +56,8 @@ class SharesTable(NamedTuple):
     """Jobs (`rows`, by workload, data set and options) by the levels of the other `factors` that vary (`levels`).
 
     All decisions compare `others` with the placement `base` by one threshold `worth`. A job lacks a level that was
-    not planned for it. Of a run `with_baseline` storage shares are known.
+    not planned for it. Of a run `with_baseline` storage shares are known. `variants` has the jobs whose variant goes
+    with the level: the one of each level.
     """
 
     base: str
@@ -66,6 +67,7 @@ class SharesTable(NamedTuple):
     factors: tuple[str, ...]
     levels: tuple[Levels, ...]
     rows: Mapping[Levels, Mapping[Levels, SharesLine]]
+    variants: Mapping[Levels, Mapping[Levels, str]]
 
     def lines_with(self, level: Levels) -> list[SharesLine]:
         """Of each job that has the level, in the rows' order."""
@@ -110,6 +112,7 @@ def shares_table(plan: Plan, records: Sequence[Record], decisions: Sequence[Deci
         factors=factors,
         levels=tuple(levels),
         rows={work: rows[work] for work in by_levels(rows)},
+        variants={} if "variant" in factors else _variants(planned, of_plan),
     )
     tells = table.with_baseline or table.others
     readable = len(levels) <= MOST_LEVELS and len(table.others) <= MOST_OTHERS
@@ -140,6 +143,19 @@ def _factors(planned: Sequence[Mapping[str, str]], decisions: Sequence[Decision]
         varying = without
     several = len({decision.levels.get(MACHINE) for decision in decisions}) > 1
     return (*varying, *([MACHINE] if several else []))
+
+
+def _variants(planned: Mapping[Levels, Sequence[Trial]], names: Sequence[str]) -> dict[Levels, dict[Levels, str]]:
+    """Of each job that runs in several variants: the one of each level of these factors, in the levels' order."""
+    variants: dict[Levels, dict[Levels, str]] = {}
+    for others, trials in planned.items():
+        of_job = variants.setdefault(_of(dict(others), WORK), {})
+        of_job[_of(dict(others), names)] = trials[0].workload.variant
+    return {
+        work: {level: of_job[level] for level in by_levels(of_job)}
+        for work, of_job in variants.items()
+        if len(set(of_job.values())) > 1
+    }
 
 
 def _of(levels: Mapping[str, str], names: Iterable[str]) -> Levels:

@@ -182,7 +182,7 @@ def _drawn(table: SharesTable, panel: _Panel, level: Levels, line: SharesLine, y
     is_open = bool(panel.other) and result is not None and result.verdict is Verdict.NOT_KNOWN_YET
     mark = _mark(place, ring=is_open) if panel.holds(share.value) else f'{BEYOND} fill="{colour}"/>'
     yield f'<g transform="translate({panel.x(share.value):.1f},{y:.1f})">{mark}</g>'
-    words = f"{round(100 * share.value)} %{mark_of(line.decision, panel.other) if panel.other else ''}"
+    words = f"{round(100 * share.value)} %{mark_of(line.decision, panel.other)}"
     yield svg.text(panel.right + VALUE_PX - 4, y + 4, words, f'text-anchor="end" {small}')
 
 
