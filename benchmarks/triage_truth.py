@@ -5,16 +5,19 @@ the bound is worked out from its history alone (written from the task attempts t
 what the job saved on each drive that is faster in every role: means over the repetitions, with their 95 % interval
 where there are several; single trials have none, and count as they are. A bound is wrong where the whole interval is
 above it. A verdict "cannot matter" is wrong where the whole interval is above the threshold. Of Spark applications it
-also tells how often rules of others are right: where one asks for faster drives, or does not, and these saved at least
-10 % on average, or less. `--json FILE` keeps the cases.
+also tells how often rules of others are right. What they say is shown right, or wrong, only where the whole interval is
+above a threshold of 10 %, or below it. A rule that always says no is beside them: where the others say no, too, being
+right as often as it is no merit. `--json FILE` keeps the cases.
 """
 
 import argparse
 import json
 import sys
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from io import BytesIO
 from itertools import pairwise
+from math import inf
 from pathlib import Path
 from statistics import fmean, median
 from typing import NamedTuple
@@ -43,7 +46,11 @@ VERDICT_COLUMNS = (
     "threshold", "excluded by rule 1", "of them wrong", "excluded by rule 2", "of them wrong", "too short to judge",
 )  # fmt: skip
 
-RULE_COLUMNS = ("rule", "says yes", "of them right", "says no", "of them right", "says neither")
+RULE_COLUMNS = (
+    "rule", "says yes", "shown right", "shown wrong", "says no", "shown right", "shown wrong", "says neither",
+)  # fmt: skip
+BASE_RATE = "always no"
+"""The rule that never asks for faster drives."""
 
 SAVED = (-10.0, 0.05, 0.1, 0.2, 0.4, 10.0)
 """Ends of the bands of what was saved."""
@@ -64,9 +71,11 @@ class Case(NamedTuple):
     by_time: float
     by_bytes: float
     polls: float
-    """What waits between Hadoop's own polls may come to."""
+    """What waits between heartbeats and polls may come to."""
     rules: Mapping[str, bool] = {}
     """What rules of others say, by their names: whether faster drives are asked for."""
+    saved_high: float = inf
+    """Infinite in cases that were kept before it was worked out."""
 
     @property
     def holds(self) -> bool:
@@ -77,6 +86,10 @@ class Case(NamedTuple):
     def holds_with_polls(self) -> bool:
         """It is not shown that the drive saved more than the bound and the waits between polls together."""
         return self.saved_low <= self.bound + self.polls
+
+    def is_worth(self, threshold: float) -> bool | None:
+        """Whether faster drives are shown to save as much, or less; None where the interval has the threshold in it."""
+        return True if self.saved_low >= threshold else False if self.saved_high < threshold else None
 
 
 class Measured(NamedTuple):
@@ -139,13 +152,13 @@ def is_faster(drives: Mapping[str, Drives], other: Mapping[str, Drives]) -> bool
     return all(theirs >= rate for rate, theirs in rates) and any(theirs > rate for rate, theirs in rates)
 
 
-def least_saving(trials: Sequence[Measured], faster: Sequence[Measured]) -> float:
-    """The lower end of the 95 % interval of what was saved (Welch), as a share; the share itself of single trials."""
+def saving_interval(trials: Sequence[Measured], faster: Sequence[Measured]) -> tuple[float, float]:
+    """The 95 % interval of what was saved (Welch), as shares; twice the share itself of single trials."""
     elapsed_s, others_s = ([trial.elapsed_s for trial in both] for both in (trials, faster))
-    saved_s = fmean(elapsed_s) - fmean(others_s)
+    low_s = high_s = fmean(elapsed_s) - fmean(others_s)
     if len(elapsed_s) > 1 and len(others_s) > 1:
-        saved_s = ttest_ind(elapsed_s, others_s, equal_var=False).confidence_interval(0.95).low
-    return float(saved_s / fmean(elapsed_s))
+        low_s, high_s = ttest_ind(elapsed_s, others_s, equal_var=False).confidence_interval(0.95)
+    return float(low_s / fmean(elapsed_s)), float(high_s / fmean(elapsed_s))
 
 
 def measured_jobs(path: Path, profiles: Path) -> dict[tuple[str, ...], dict[str, list[Measured]]]:
@@ -176,10 +189,10 @@ def cases_of(path: Path, profiles: Path) -> Iterator[Case]:
             for other, faster in by_drive.items():
                 if other != drive and is_faster(trials[0].drives, faster[0].drives):
                     saved = 1 - fmean(trial.elapsed_s for trial in faster) / elapsed_s
-                    low = least_saving(trials, faster)
+                    low, high = saving_interval(trials, faster)
                     name = f"{key[0]} {key[-1]}"
                     rules = {rule: any(trial.rules[rule] for trial in trials) for rule in trials[0].rules}
-                    amounts = (elapsed_s, bound, saved, low, by_time, by_bytes, polls, rules)
+                    amounts = (elapsed_s, bound, saved, low, by_time, by_bytes, polls, rules, high)
                     yield Case(path.name, name, drive, other, *amounts)
 
 
@@ -217,26 +230,25 @@ def verdict_rows(cases: Sequence[Case]) -> list[list[str]]:
 
 
 def rule_rows(cases: Sequence[Case], worth: float = DEFAULT_WORTH) -> list[list[str]]:
-    """How often triage and each rule of others say that faster drives are worth it, or not, and how often rightly.
+    """How often each rule says that faster drives are worth it, or not, and how often that is shown right, or wrong.
 
-    Of the cases of which any such rule says something; none without one.
+    Rules are the one that always says no, triage and those of others. Of the cases of which any rule of others says
+    something; none without one.
     """
-    of_rules = [case for case in cases if case.rules]
-    said: dict[str, list[tuple[bool | None, bool]]] = {}
-    for case in of_rules:
-        right = case.saved >= worth
+    said: dict[str, list[tuple[bool | None, bool | None]]] = {}
+    for case in cases:
         verdict = True if case.bound >= worth else False if case.bound + case.polls < worth else None
-        for name, says in {"triage": verdict, **case.rules}.items():
-            said.setdefault(name, []).append((says, right))
+        rules = {BASE_RATE: False, "triage": verdict, **case.rules} if case.rules else {}
+        for name, says in rules.items():
+            said.setdefault(name, []).append((says, case.is_worth(worth)))
     rows = []
     for name, verdicts in said.items():
-        counts = [
+        counts = Counter(verdicts)
+        told = [
             count for says in (True, False)
-            for count in (
-                sum(word is says for word, _ in verdicts), sum(word is says is right for word, right in verdicts)
-            )
+            for count in (sum(word is says for word, _ in verdicts), counts[says, says], counts[says, not says])
         ]  # fmt: skip
-        rows.append([name, *map(str, counts), str(sum(word is None for word, _ in verdicts))])
+        rows.append([name, *map(str, told), str(sum(word is None for word, _ in verdicts))])
     return rows
 
 

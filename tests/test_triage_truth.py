@@ -2,8 +2,20 @@
 
 from pathlib import Path
 
+import pytest
 from benchmarks.triage_histories import events_of, head_of
-from benchmarks.triage_truth import Case, excluded, job_of, looseness_rows, outcome, rule_rows, verdict_rows, wrong
+from benchmarks.triage_truth import (
+    Case,
+    Measured,
+    excluded,
+    job_of,
+    looseness_rows,
+    outcome,
+    rule_rows,
+    saving_interval,
+    verdict_rows,
+    wrong,
+)
 
 from assay.engine.past.application import read_event_log
 from assay.engine.past.reading import read_file
@@ -46,19 +58,30 @@ def test_looseness_is_told_by_what_was_saved():
     assert rows[4] == ["40% and more", "0", "-", "-", "-"]
 
 
-def test_rules_of_others_are_right_where_drives_saved_what_is_worth_it():
-    def of_spark(bound, saved, polls=0.0, **rules):
-        return case(bound, saved, saved, polls)._replace(rules=rules)
+def test_rules_are_right_or_wrong_only_where_the_whole_interval_is_beyond_the_threshold():
+    def of_spark(bound, low, high, polls=0.0, **rules):
+        return case(bound, (low + high) / 2, low, polls)._replace(rules=rules, saved_high=high)
 
     cases = [
-        of_spark(0.5, 0.3, much=True, waits=False), of_spark(0.5, 0.05, much=True, waits=False),
-        of_spark(0.05, 0.02, much=False, waits=True), of_spark(0.05, 0.2, polls=0.1, much=False, waits=True),
-        case(0.5, 0.3, 0.3),
+        of_spark(0.5, 0.2, 0.4, much=True, waits=False), of_spark(0.5, 0.0, 0.09, much=True, waits=False),
+        of_spark(0.05, 0.0, 0.04, much=False, waits=True), of_spark(0.05, 0.1, 0.3, polls=0.1, much=False, waits=True),
+        of_spark(0.5, 0.05, 0.4, much=True, waits=False), case(0.5, 0.3, 0.3),
     ]  # fmt: skip
     assert rule_rows(cases) == [
-        ["triage", "2", "1", "1", "1", "1"], ["much", "2", "1", "2", "1", "0"], ["waits", "2", "1", "2", "1", "0"],
+        ["always no", "0", "0", "0", "5", "2", "2", "0"], ["triage", "3", "1", "1", "1", "1", "0", "1"],
+        ["much", "3", "1", "1", "2", "1", "1", "0"], ["waits", "2", "1", "1", "3", "1", "1", "0"],
     ]  # fmt: skip
     assert rule_rows(cases[-1:]) == []
+
+
+def test_the_interval_of_what_was_saved_is_of_repetitions_and_single_trials_have_none():
+    def took(*elapsed_s):
+        return [Measured(seconds, {}, None, 0.0, 0.0, 0.0, {}) for seconds in elapsed_s]
+
+    assert saving_interval(took(20), took(15)) == (0.25, 0.25)
+    low, high = saving_interval(took(19, 20, 21), took(14, 15, 16))
+    assert low < 0.25 < high
+    assert low + high == pytest.approx(0.5)
 
 
 def test_a_records_application_is_read_as_its_event_log_would_be():
