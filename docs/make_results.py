@@ -269,7 +269,7 @@ def triage_bound() -> str:
     holding, with_polls = sum(case.holds for case in cases), sum(case.holds_with_polls for case in cases)
     without = len(excluded(cases, DEFAULT_WORTH))
     return (
-        f"held in {holding} of {len(cases)} cases, and in {with_polls} with the waits between Hadoop's polls, which "
+        f"held in {holding} of {len(cases)} cases, and in {with_polls} with the waits between heartbeats and polls, which "
         f"the verdict *cannot matter* adds; few exclusions have been tested, at a threshold of "
         f"{100 * DEFAULT_WORTH:.0f} % only {without}"
     )

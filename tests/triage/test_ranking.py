@@ -90,7 +90,7 @@ def test_a_job_is_too_short_where_waits_between_polls_decide():
     assert headline(summary) == "Another drive saves less than 10 % of the time of 1 job, 1 is not known"
     assert summary.short_bound_s == pytest.approx(row.bound_s + 8)
     assert (
-        "1 job is too short to judge: of 11 s in all, other drives could save, with Hadoop's own waits, up to 8 s"
+        "1 job is too short to judge: of 11 s in all, other drives could save, with such waits, up to 8 s"
         in " ".join(sums(summary))
     )
 

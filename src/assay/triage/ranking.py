@@ -128,8 +128,8 @@ class JobRow(Frozen):
     beside_s: float
     """What a node's drives did at most for the jobs beside it; the bound by bytes counts what fits into its time."""
     polls_s: float
-    """What its waits between Hadoop's own polls may come to, which the bound does not hold: where these decide, the job
-    is too short to judge."""
+    """What its waits between heartbeats and polls may come to, which the bound does not hold: where these decide, the
+    job is too short to judge."""
     basis: str
     """What the bound rests on: busy drives, bytes or time."""
     how: str
@@ -184,7 +184,7 @@ class Batch(Frozen):
     short_s: float
     """The time of all of their runs."""
     short_bound_s: float
-    """The most of that time that any drive could save, with all waits between Hadoop's own polls."""
+    """The most of that time that any drive could save, with all waits between heartbeats and polls."""
     at_once: float
     """How many jobs ran beside one another on average, while any did."""
     most_at_once: int
@@ -378,7 +378,7 @@ def _too_short(bounded: Sequence[_BoundedRun], elapsed_s: float) -> str:
     return (
         f"too short to judge: it takes {seconds_text(elapsed_s / runs)} s{each}, of which "
         f"{seconds_text(sum(run.job.idle_s for run in bounded) / runs)} s are starts and commits, and waits between "
-        f"Hadoop's own polls may come to {seconds_text(polls_s / runs)} s more or less; only a test with repetitions "
+        f"heartbeats and polls may come to {seconds_text(polls_s / runs)} s more or less; only a test with repetitions "
         "tells"
     )
 

@@ -71,8 +71,8 @@ def sums(summary: Batch) -> Iterator[str]:
     span = " to ".join(dict.fromkeys(_day(at_ms) for at_ms in (summary.began_ms, summary.ended_ms)))
     yield (
         f"{_count(summary.jobs, 'job')}, {_count(summary.runs, 'run')}, {span}, {duration_text(summary.elapsed_s)} of "
-        f"jobs' time. {_savings(summary)}, without Hadoop's own waits; the threshold is {percent(summary.worth)} of a "
-        "job's time."
+        f"jobs' time. {_savings(summary)}, without waits between heartbeats and polls; the threshold is "
+        f"{percent(summary.worth)} of a job's time."
     )
     names = [_short(name) for name in summary.deciding[:_MOST_NAMED]]
     more = len(summary.deciding) - len(names)
@@ -86,7 +86,7 @@ def sums(summary: Batch) -> Iterator[str]:
         verb, share = "is" if summary.short == 1 else "are", percent(summary.short_bound_s / summary.elapsed_s)
         yield (
             f"{_count(summary.short, 'job')} {verb} too short to judge: of {duration_text(summary.short_s)} in all, "
-            f"other drives could save, with Hadoop's own waits, up to {duration_text(summary.short_bound_s)} "
+            f"other drives could save, with such waits, up to {duration_text(summary.short_bound_s)} "
             f"({share} of all jobs' time)."
         )
     if summary.not_counted or summary.older or summary.copies:

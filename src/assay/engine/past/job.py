@@ -229,7 +229,7 @@ class PastJob(NamedTuple):
 
     @property
     def polls_s(self) -> float:
-        """What waits between Hadoop's own polls may come to, in seconds: a drive may spare them, and no byte tells.
+        """What waits between heartbeats and polls may come to, in seconds: a drive may spare them, and no byte tells.
 
         Of each stage the containers are asked for with a heartbeat of the application master. A reducer asks once a
         second for the maps that ended (EventFetcher), and a task that may not commit yet asks again after a second
