@@ -132,6 +132,16 @@ def test_triage_is_told_the_same_by_its_server(kept, histories):
         assert told[job]["bound_s"] == pytest.approx(histories[job]["bound_s"], rel=0.3, abs=1)
 
 
+@pytest.mark.long
+def test_spark_is_brought_to_it_and_taken_away_again(kept):
+    record = kept.run("spark", "workloads: {name: word-count, options: {size: 4MB, files: 1}}\nengine: spark\n")
+    (job,) = record.jobs
+    assert (job.state, len(job.stages)) == ("SUCCEEDED", 2)
+    assert job.counters["executors"]["lost"] == 0
+    assert kept.hadoop("fs", "-ls", "-C", "assay").stdout.split() == []
+    assert kept.is_up()
+
+
 def test_it_goes_when_it_is_told_to(kept):
     assert kept.is_up()
     assert "stopped cluster-" in kept.place.assay("cluster", "down")

@@ -4,12 +4,11 @@ import os
 import re
 import signal
 import time
-from contextlib import suppress
-from pathlib import Path
 
 import pytest
 
 from assay.model.record import Status
+from tests.it.driving import fill
 
 pytestmark = [pytest.mark.it, pytest.mark.long]
 
@@ -69,11 +68,7 @@ def test_a_disk_that_is_full_is_named_while_lines_are_put(place):
     medium = "{kind: memory, size: 2GiB}"
     started = place.start("run", one_trial(place, "40MB", medium), "--out", "run")
     started.until(r"trial 1/1 .* · stage( ·|\n)")
-    mounts = [line.split()[1] for line in Path("/proc/mounts").read_text().splitlines()]
-    (mounted,) = (point for point in mounts if re.fullmatch(r".*/assay-trial-\w+-disk", point))
-    with suppress(OSError), Path(mounted, "filler").open("wb", buffering=0) as filler:
-        while True:
-            filler.write(bytes(1 << 20))
+    fill("disk")
     full_s = time.monotonic()
     assert started.exit_code() == 1, started.text
     assert time.monotonic() - full_s < 3 * SOON_S

@@ -1,8 +1,10 @@
-"""Proves that Spark runs on YARN beside MapReduce with verified outputs, and what a killed executor or driver does."""
+"""Proves that Spark runs on YARN beside MapReduce with verified outputs, on several nodes, and what faults do to it."""
 
 import os
+import re
 import signal
 import time
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -10,8 +12,9 @@ import pytest
 from assay.model.doubt import Outcome
 from assay.model.errors import BadInputError
 from assay.model.record import Status
+from assay.stats.nodes import transfers
 from assay.workload.python_files import pyspark_variables
-from tests.it.driving import assay_command, wait_for
+from tests.it.driving import assay_command, fill, wait_for
 
 pytestmark = pytest.mark.it
 
@@ -63,7 +66,7 @@ hadoop: {{dfs.blocksize: 1m, mapreduce.job.reduces: 2}}
 
 
 def one_trial(place):
-    """Of a job that takes a while with one core: a total order of what two stages read."""
+    """Of a word count in two stages that takes a while, as each executor has one core."""
     return place.experiment(f"""
 experiment: killed
 workloads: {{name: word-count, options: {{size: 200MB}}}}
@@ -72,16 +75,20 @@ hadoop: {{dfs.blocksize: 4m, spark.executor.instances: 2, spark.executor.memory:
 {HEAD.format(disk=place.disk)}""")
 
 
-def kill_in_mid_job(place, running, program, executors=2):
-    """Kill the first process of a program when so many executors have run tasks for a while."""
+def javas(place, name):
+    return [pid for pid in place.processes(name) if Path(f"/proc/{pid}/comm").read_text().strip() == "java"]
+
+
+def until_executors_run(place, running, count):
     running.until(r"trial 1/1 .* · run( ·|\n)")
+    wait_for(lambda: len(javas(place, EXECUTOR)) >= count or running.process.poll() is not None)
 
-    def javas(name):
-        return [pid for pid in place.processes(name) if Path(f"/proc/{pid}/comm").read_text().strip() == "java"]
 
-    wait_for(lambda: len(javas(EXECUTOR)) >= executors or running.process.poll() is not None)
+def kill_in_mid_job(place, running, program):
+    """Kill the first process of a program when both executors have run tasks for a while."""
+    until_executors_run(place, running, 2)
     time.sleep(6)
-    os.kill(javas(program)[0], signal.SIGKILL)
+    os.kill(javas(place, program)[0], signal.SIGKILL)
 
 
 @pytest.mark.long
@@ -105,6 +112,56 @@ def test_a_killed_driver_fails_the_trial_and_leaves_nothing(place):
     (record,) = place.records("run")
     assert record.outcome is Outcome.FAIL
     assert "word-count-rdd failed: the driver was killed (signal 9)" in record.error
+    assert place.left_over() == []
+
+
+@pytest.mark.long
+def test_a_full_intermediate_medium_fails_the_trial_and_is_named(place):
+    """It is filled when the executor has started: what this shuffles has no room, and no task can be repeated."""
+    experiment = place.experiment(f"""
+experiment: full
+workloads: {{name: sort, options: {{size: 40MB, files: 2}}}}
+engine: spark
+media: {{disk: {{kind: directory, path: {place.disk}}}, scratch: {{kind: memory, size: 1GiB}}}}
+placement: [{{input: disk, intermediate: scratch, output: disk}}]
+settings: small
+cluster: {{memory_mb: 3072, vcores: 2}}
+""")
+    running = place.start("run", experiment, "--out", "run")
+    until_executors_run(place, running, 1)
+    fill("scratch")
+    assert running.exit_code() == 1, running.text
+    (record,) = place.records("run")
+    assert record.status is Status.FAILED
+    left = r"; the medium 'scratch' has only [\d.]+ ([KM]i)?B of 1.0 GiB left"
+    assert re.fullmatch(rf"sort-rdd failed: .*No space left on device.*{left}", record.error), record.error
+    assert place.left_over() == []
+
+
+@pytest.mark.alone
+@pytest.mark.long
+def test_executors_on_two_nodes_shuffle_between_them(place):
+    if os.geteuid():
+        pytest.skip("only root may make namespaces")
+    experiment = place.experiment(f"""
+experiment: nodes
+workloads: {{name: terasort, options: {{size: 20MB}}}}
+engine: spark
+media: {{disk: {{kind: directory, path: {place.disk}}}}}
+settings: small
+cluster: {{nodes: 2, network: gigabit, memory_mb: 2048, vcores: 1}}
+hadoop: {{dfs.blocksize: 4m, mapreduce.job.reduces: 2}}
+""")
+    place.assay("run", experiment, "--out", "run")
+    (record,) = place.records("run")
+    assert record.outcome is Outcome.PASS, (record.error, record.verdicts)
+    assert record.facts["nodes"] == 2
+    (job,) = record.jobs
+    assert job.counters["executors"] == {"added": 2, "lost": 0}
+    sent = Counter()
+    for transfer in transfers(record):
+        sent.update(transfer.bytes)
+    assert sent["shuffle"] > 1_000_000
     assert place.left_over() == []
 
 

@@ -56,5 +56,7 @@ def _are_unequal(shares: Iterable[Share]) -> bool:
 
 
 def _words(shares: Mapping[str, Share]) -> str:
-    each = (f"{engine} {share.tasks} in {bytes_text(share.memory_mb << 20)}" for engine, share in shares.items())
+    each = (
+        f"{engine} {share.tasks} in {bytes_text(share.memory_mb << 20)}" for engine, share in sorted(shares.items())
+    )
     return f"tasks at once: {', '.join(each)}"

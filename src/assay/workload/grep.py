@@ -196,7 +196,11 @@ class Grep(BaseWorkload):
     runs_on = ON_FILES
     variants = {
         "stock": Variant(about="as Hadoop ships it", jobs=("search", "sort")),
-        "rdd": spark_variant("grep-rdd", "on Spark's resilient distributed datasets"),
+        "rdd": spark_variant(
+            "grep-rdd",
+            "on Spark's resilient distributed datasets; counts are read twice from the shuffle, as `sortByKey` first "
+            "samples all of them for the ranges of its partitions",
+        ),
         "dataframe": spark_variant("grep-dataframe", "on Spark's data frames"),
     }
     known_options = {

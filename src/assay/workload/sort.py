@@ -75,7 +75,10 @@ class Sort(BaseWorkload):
             cost=_COST,
         ),
         "rdd": spark_variant(
-            "sort-rdd", "on Spark's resilient distributed datasets, into a total order as with `total-order`", _COST
+            "sort-rdd",
+            "on Spark's resilient distributed datasets, into a total order as with `total-order`; input is read twice, "
+            "as `sortByKey` first samples all of it for the ranges of its partitions",
+            _COST,
         ),
     }
     known_options = {

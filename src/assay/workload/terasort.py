@@ -49,7 +49,12 @@ class TeraSort(BaseWorkload):
             jobs=("validate",),
             cost=hadoop_cost(2, 6 / BYTES_S, copies=5),
         ),
-        "rdd": spark_variant("terasort-rdd", "on Spark's resilient distributed datasets", _COST),
+        "rdd": spark_variant(
+            "terasort-rdd",
+            "on Spark's resilient distributed datasets; input is read twice, as `sortByKey` first samples all of it "
+            "for the ranges of its partitions",
+            _COST,
+        ),
     }
     output_replication = _REPLICATION
     known_options = {"size": Option("1GB", "all records together; a multiple of 100 bytes")}

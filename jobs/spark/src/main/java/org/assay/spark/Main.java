@@ -42,6 +42,7 @@ public final class Main {
   /** Spark's property for the number of partitions that a shuffle makes. */
   static final String PARALLELISM = "spark.default.parallelism";
 
+  private static final String JOB_ABORTED = "Job aborted.";
   private static final Logger LOG = LoggerFactory.getLogger(Main.class);
   private static final String HADOOP = "spark.hadoop.";
   private static final Set<String> NONE = Set.of();
@@ -130,7 +131,7 @@ public final class Main {
       LOG.error("{} failed", command.name(), e);
       String badLine = badLine(e);
       return badLine == null
-          ? fail(command, report, FAILED, firstLine(e))
+          ? fail(command, report, FAILED, reason(e))
           : fail(command, report, BAD_USAGE, badLine);
     }
   }
@@ -204,7 +205,21 @@ public final class Main {
     return null;
   }
 
-  /** The first line of an exception: Spark adds stack traces of tasks and of itself. */
+  /**
+   * Why a command failed, in one line: what Spark says and what it comes from, without the stack
+   * traces that Spark adds.
+   */
+  private static String reason(Throwable failure) {
+    // Who writes files says only that his job was aborted.
+    boolean says = failure.getCause() == null || !JOB_ABORTED.equals(failure.getMessage());
+    String said = firstLine(says ? failure : failure.getCause());
+    Throwable root = failure;
+    while (root.getCause() != null) {
+      root = root.getCause();
+    }
+    return said.contains(firstLine(root)) ? said : said + "; " + firstLine(root);
+  }
+
   private static String firstLine(Throwable failure) {
     return failure.toString().lines().findFirst().orElse("");
   }

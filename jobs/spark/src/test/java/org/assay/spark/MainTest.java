@@ -5,8 +5,11 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
+import org.apache.hadoop.mapreduce.RecordWriter;
+import org.apache.hadoop.mapreduce.TaskAttemptContext;
 import org.apache.hadoop.mapreduce.lib.input.NLineInputFormat;
 import org.apache.hadoop.mapreduce.lib.output.LazyOutputFormat;
 import org.apache.hadoop.mapreduce.lib.output.TextOutputFormat;
@@ -17,6 +20,11 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class MainTest {
+  private static final String FIRST_STAGE_IN_HALVES = "(?s).*assay: stage 0 [^\\n]* 50 %\n.*";
+  private static final String FULL =
+      "(?s).*assay word-count-rdd: [^\\n]*Job aborted due to stage failure: [^\\n]*"
+          + "java.io.IOException: No space left on device\n.*";
+
   @TempDir Path directory;
   private LocalRun local;
 
@@ -69,6 +77,34 @@ class MainTest {
     assertEquals(List.of("one\t3"), local.lines("out"));
     assertEquals(1, local.parts("out").size());
     assertTrue(local.news().contains(" 30 %"), local.news());
+  }
+
+  @Test
+  void dividesASmallTextAmongTheCoresUnlessItsSplitsHaveASize() throws Exception {
+    local.write("in/a", "one", "two");
+    local.result("divided", "word-count-rdd");
+    assertTrue(local.news().matches(FIRST_STAGE_IN_HALVES), local.news());
+    local.result("whole", "word-count-rdd", "-Dmapreduce.input.fileinputformat.split.maxsize=1000");
+    assertFalse(local.news().matches(FIRST_STAGE_IN_HALVES), local.news());
+    assertEquals(local.sorted("divided"), local.sorted("whole"));
+  }
+
+  @Test
+  void saysWhyAJobThatWritesFilesWasAborted() throws Exception {
+    String format = "-Dmapreduce.job.outputformat.class=" + FullOutputFormat.class.getName();
+    assertEquals(
+        Main.FAILED, local.run("word-count-rdd", format, local.path("in"), local.path("out")));
+    assertTrue(local.complaint().matches(FULL), local.complaint());
+    assertFalse(local.exists("out"));
+  }
+
+  /** Writes to a medium that is full. */
+  public static final class FullOutputFormat extends TextOutputFormat<Object, Object> {
+    @Override
+    public RecordWriter<Object, Object> getRecordWriter(TaskAttemptContext task)
+        throws IOException {
+      throw new IOException("No space left on device");
+    }
   }
 
   @Test
