@@ -17,7 +17,7 @@ you have to give as a file; on a graph of another size they are not judged.
 
 Two rounds take about 15 minutes on two cores, three about 21: 2.2 minutes a round, 1.4 for the chain, and for each
 workload of `--plain` 20 s and half a minute a round; with `--plain components triangles` two rounds take about 9. Exit
-code 1 where a goal is missed, 2 where none is missed and one was not judged.
+code 1 where a goal is missed or a trial failed, 2 where neither is so and a goal was not judged.
 """
 
 import argparse
@@ -176,7 +176,8 @@ def main() -> int:
     verdicts = [judged(goal, times, edges) for goal in goals(arguments.engines, arguments.plain)]
     sys.stdout.write(f"{len(os.sched_getaffinity(0))} cores; medians of {arguments.rounds} rounds\n\n")
     sys.stdout.write(times_table(times) + "\n" + goals_table(verdicts))
-    return exit_code(verdicts)
+    sys.stdout.writelines(f"\n{sentence}\n" for sentence in (*bench.missing, *bench.failures))
+    return 1 if bench.failures else exit_code(verdicts)
 
 
 class Turn(NamedTuple):
@@ -191,7 +192,8 @@ class Turn(NamedTuple):
 class Turns(BaseWorkload):
     """A workload that runs several times on one cluster, in turns with another program that does the same, if any.
 
-    The order of the two is reversed in every second round. All outputs are verified as the workload's own.
+    The order of the two is reversed in every second round; Assay's own is the first on the fresh cluster, where a start
+    takes somewhat longer. All outputs are verified as the workload's own.
     """
 
     def __init__(self, workload: Workload, by: str, program: Program | None, rounds: int) -> None:
@@ -244,7 +246,7 @@ class Planned(NamedTuple):
 
 
 class Bench:
-    """What is measured, with files in a folder of this run."""
+    """What is measured, with files in a folder of this run; `missing` and `failures` say what could not be."""
 
     def __init__(self, installation: Installation, scratch: Path) -> None:
         self._installation, self._scratch = installation, scratch
@@ -253,6 +255,8 @@ class Bench:
         self._hadoop = (installation.parts / "hadoop").resolve() / "lib"
         self._jar = scratch / "plain-spark.jar"
         self._planned: list[Planned] = []
+        self.missing: list[str] = []
+        self.failures: list[str] = []
 
     def bring(self, workload: str, graph: str) -> int:
         """Write the edges of a graph into the file that all read, and tell how many there are.
@@ -276,7 +280,11 @@ class Bench:
         """Plan and check all trials on the engines that are here. Raises BadInputError before anything starts."""
         if self._spark.is_dir():
             self.make_jar()
-        for engine in filter(self._is_here, engines):
+        for engine in engines:
+            if not self._is_here(engine):
+                target = self._installation.parts / engine
+                self.missing.append(f"{engine} is not here; fetch it: programs/{engine}/prepare {target}")
+                continue
             for workload in plain if engine == SPARK else (*GRAPHS, CHAIN):
                 plan = self._plan(workload, engine)
                 check_needs(plan, partial(open_trial, installation=self._installation), Silent())
@@ -316,7 +324,7 @@ class Bench:
         return os.pathsep.join(f"{folder}/*" for folder in (self._spark, self._hadoop))
 
     def measure(self, rounds: int) -> Times:
-        """Measure all that is planned. Exits where a trial fails, or answers differ."""
+        """Measure all that is planned; a trial that fails, or tells another answer, is one of `failures`."""
         times: Times = {}
         for number in range(rounds):
             for workload in GRAPHS:
@@ -341,7 +349,11 @@ class Bench:
             if name == workload and timing.answer is not None
         }
         if len({answer for _, answer in answers}) > 1:
-            sys.exit(f"{workload} differ: {sorted(answers)}")
+            self._fail(f"{workload} differ: {sorted(answers)}")
+
+    def _fail(self, sentence: str) -> None:
+        sys.stderr.write(f"{sentence}\n")
+        self.failures.append(sentence)
 
     def alone(self, workload: str) -> Timing:
         """By one thread of NetworKit."""
@@ -371,7 +383,8 @@ class Bench:
         wrong = [verdict for verdict in record.verdicts if verdict.outcome is not Outcome.PASS]
         if record.error is not None or wrong or not record.verdicts:
             reason = record.error or "; ".join(f"{verdict.check}: {verdict.detail}" for verdict in wrong)
-            sys.exit(f"{planned.workload} by {planned.engine} failed: {reason or 'nothing was verified'}")
+            self._fail(f"{planned.workload} by {planned.engine} failed: {reason or 'nothing was verified'}")
+            return
         jobs = {job.id: job for job in record.jobs}
         for by in dict.fromkeys(turn.by for turn in turns.turns):
             self._note(times, planned.workload, by, [timing_of(turn, jobs) for turn in turns.turns if turn.by == by])
@@ -451,7 +464,7 @@ def judged(goal: Goal, times: Mapping[tuple[str, str], Sequence[Timing]], edges:
     timings = times.get((goal.workload, goal.by))
     others = times.get((goal.workload, goal.of)) if goal.of is not None else ()
     if timings is None or others is None:
-        return Verdict(goal, "", f"{goal.by if timings is None else goal.of} is not here")
+        return Verdict(goal, "", f"{goal.by if timings is None else goal.of} was not measured")
     if goal.what == "jobs":
         figure = max(timing.jobs for timing in timings)
         measured = f"{figure}"

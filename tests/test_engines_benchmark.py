@@ -1,6 +1,10 @@
 """Proves how the benchmark of engines judges its goals, that its turns are fair, and what its plain applications count."""
 
+import sys
+from contextlib import contextmanager
+
 import pytest
+from benchmarks import engines
 from benchmarks.engines import (
     ALONE,
     CHAIN,
@@ -9,6 +13,7 @@ from benchmarks.engines import (
     PLAIN,
     Bench,
     Goal,
+    Planned,
     Timing,
     Turn,
     Turns,
@@ -17,6 +22,7 @@ from benchmarks.engines import (
     goals,
     goals_table,
     judged,
+    main,
     plain_program,
     times_table,
     timing_of,
@@ -27,9 +33,9 @@ from assay.model.doubt import Outcome
 from assay.model.engine import JobReference, LaunchReport, Program
 from assay.model.progress import Silent
 from assay.model.registry import WORKLOADS
-from assay.model.trial import WorkloadSpec
+from assay.model.trial import Plan, WorkloadSpec
 from assay_extras.testing.fake_hadoop import FakeEngine, FakeStore
-from assay_extras.testing.fakes import FakeWorkload, Script
+from assay_extras.testing.fakes import FakeWorkload, Script, fake_setup
 from tests.builders import a_trial
 
 EDGES = {"components": 214_078, "triangles": 1_342_296}
@@ -100,11 +106,11 @@ def test_what_is_not_here_is_said_and_is_no_success():
     there = ("mapreduce", ALONE)
     times = {key: timings for key, timings in all_met().items() if key[1] in there}
     judgement = outcomes(times)
-    assert judgement["components", "tez", "seconds"] == "tez is not here"
-    assert judgement["k-means", "spark", "seconds"] == "spark is not here"
+    assert judgement["components", "tez", "seconds"] == "tez was not measured"
+    assert judgement["k-means", "spark", "seconds"] == "spark was not measured"
     assert exit_code(verdicts(times)) == 2
     times = {key: timings for key, timings in all_met().items() if key[1] in {*there, "tez"}}
-    assert outcomes(times)["components", "tez", "seconds"] == "GraphX is not here"
+    assert outcomes(times)["components", "tez", "seconds"] == "GraphX was not measured"
 
 
 def test_only_what_was_asked_for_is_judged():
@@ -186,6 +192,65 @@ def test_turns_alternate_and_each_writes_an_output_of_its_own_that_is_verified(t
 def test_a_wrong_output_of_the_plain_application_is_seen(turns):
     *_, checks = turns(b"2")
     assert [check.outcome for check in checks] == [Outcome.PASS, Outcome.FAIL, Outcome.FAIL, Outcome.PASS]
+
+
+@pytest.fixture
+def trial_on(monkeypatch, tmp_path):
+    """The times and failures that a trial on a fake cluster leaves; the plain application writes nothing."""
+
+    def run(engine, answer=1):
+        script = Script(answer=answer)
+
+        @contextmanager
+        def opened(trial, installation):
+            assert installation is None
+            yield fake_setup(script, trial)._replace(workload=lambda: FakeWorkload(script, trial.workload))
+
+        monkeypatch.setattr(engines, "open_trial", opened)
+        monkeypatch.setattr(
+            Bench, "__init__", lambda bench: vars(bench).update(_installation=None, _jar=tmp_path, failures=[])
+        )
+        plan, times = Plan(experiment="engines", description="", seed=1, trials=(a_trial(),)), {}
+        bench = Bench()
+        bench._trial(Planned("triangles", engine, plan), 2, times)
+        return times, bench.failures
+
+    return run
+
+
+def test_a_trial_gives_a_time_for_each_of_its_rounds_with_its_jobs(trial_on):
+    times, failures = trial_on("mapreduce")
+    assert not failures
+    ((key, timings),) = times.items()
+    assert key == ("triangles", "mapreduce")
+    assert [timing.jobs for timing in timings] == [1, 1]
+
+
+@pytest.mark.parametrize(("engine", "answer"), [("mapreduce", 2), ("spark", 1)])
+def test_a_trial_with_a_wrong_output_has_no_time_and_is_told(trial_on, engine, answer):
+    times, (sentence,) = trial_on(engine, answer)
+    assert not times
+    assert sentence.startswith(f"triangles by {engine} failed: the answer is 1: ")
+
+
+@pytest.mark.slow
+def test_the_whole_plan_is_made_before_anything_is_measured(monkeypatch, tmp_path, capsys):
+    graph = tmp_path / "graph.txt"
+    graph.write_text("1 2\n2 3\n1 3\n")
+    planned = []
+
+    def measure(bench, rounds):
+        assert rounds == 3
+        planned.extend((entry.workload, entry.engine) for entry in bench._planned)
+        return all_met()
+
+    monkeypatch.setattr(Bench, "measure", measure)
+    monkeypatch.setattr(sys, "argv", ["engines.py", *(f"--{name}={graph}" for name in ("components", "triangles"))])
+    assert main() == 2
+    assert {(name, "mapreduce") for name in ("components", "triangles", CHAIN)} <= set(planned)
+    if (find_installation().parts / "spark" / "lib").is_dir():
+        assert {(name, "spark") for name in OPTIONS} <= set(planned)
+    assert capsys.readouterr().out.count("another graph") == 8
 
 
 @pytest.mark.parametrize("name", [name for name in OPTIONS if name not in ("components", "triangles")])
