@@ -197,6 +197,24 @@ def test_only_doubts_that_could_change_the_answer_are_on_the_first_screen():
     assert screen.more_caveats == 1
 
 
+def test_caveats_that_differ_in_figures_alone_are_one_and_so_are_doubts_of_a_kind():
+    kinds = ("probe-missing", "outliers", "emulator-was-late", "machine-shared")
+    doubts = [DOUBTS[kind].doubt(f"{kind} {number}") for kind in kinds for number in range(5)]
+    decisions = [
+        one.model_copy(update={"conditions": conditions(read=read)})
+        for one, read in zip(of_workloads(("sort", "rank", "grep")), (0.2, 0.21, 0.2), strict=True)
+    ]
+    screen = screen_of(decisions, doubts=doubts)
+    first, *others = screen.caveats
+    assert first.startswith("Do not generalise from this run: only 20 % of what the jobs read came from the hard disk ")
+    assert first.endswith(" (And 1 more of this kind.)")
+    assert [words.partition(" (and ")[0] for words in others] == [
+        "Doubt: emulator-was-late 0",
+        "Doubt: machine-shared 0",
+    ]
+    assert screen.more_caveats == 2, "two kinds of doubts that change no answer"
+
+
 def test_at_most_three_caveats_are_on_the_first_screen_each_once():
     doubts = [DOUBTS[kind].doubt(f"{kind} happened") for kind in ("emulator-was-late", "machine-shared")]
     decisions = of_workloads(("sort", "rank"))

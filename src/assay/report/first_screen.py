@@ -1,5 +1,6 @@
 """What the page begins with: few decisions as cards with a chart each, many as a table of verdicts."""
 
+import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
@@ -278,17 +279,27 @@ def first_screen(
     )
 
 
+_FIGURES = re.compile(r"\d[\d,.:]*")
+
+
 def caveats_of(
     answers: Sequence[Answer], doubts: Sequence[Doubt], decisions: Sequence[Decision]
 ) -> tuple[list[str], int]:
-    """The few that could change the answers most, each once, and how many more caveats and doubts there are.
+    """The few that could change the answers most, and how many more caveats and doubts there are.
 
-    How many repetitions would decide each of many answers is left out: the next step says how many decide all of them.
+    Sentences that differ in their figures alone, as those of several jobs do, are one caveat, and so are doubts of a
+    kind. How many repetitions would decide each of many answers is left out: the next step says how many decide all of
+    them.
     """
     many = decisions if len(decisions) > MOST_SINGLE else ()
     left_out = {words for decision in many if decision.more for words in repetition_notes(decision, names_of(decision))}
-    every = dict.fromkeys(chain.from_iterable(answer.caveats for answer in answers))
-    sentences = [words for words in every if words not in left_out]
+    alike: dict[str, list[str]] = {}
+    for words in dict.fromkeys(chain.from_iterable(answer.caveats for answer in answers)):
+        if words not in left_out:
+            alike.setdefault(_FIGURES.sub("", words), []).append(words)
+    sentences = [
+        f"{first} (And {len(others)} more of this kind.)" if others else first for first, *others in alike.values()
+    ]
     has_baseline = any(line.baseline for answer in answers for line in answer.lines)
     # Beside a baseline no answer rests on blocked time.
     worst = decisive(doubt for doubt in doubts if not (has_baseline and doubt.instrument == BLOCKED_TIME))
@@ -297,8 +308,7 @@ def caveats_of(
         for doubt, count in worst
     ]
     shown = [*sentences, *decisive_doubts][:MOST_CAVEATS]
-    of_doubts = sum(count for _, count in worst[: max(0, MOST_CAVEATS - len(sentences))])
-    return shown, max(0, len(sentences) - MOST_CAVEATS) + len(doubts) - of_doubts
+    return shown, len(sentences) + len({doubt.kind for doubt in doubts}) - len(shown)
 
 
 def _base_words(views: Sequence[DecisionView]) -> str:

@@ -165,12 +165,14 @@ def _reach_the_drives(run: RunData, decision: Decision) -> NextStep:
     moved = max((moved_bytes(record) or 0 for record in own), default=0)
     if not moved or not all(kind_of(medium).chosen for medium in own[0].trial.media):
         return NextStep(f"{aim}, use a larger input or less memory, and run the experiment again", run_command(run))
-    trial, since = own[0].trial, f"since the job moved {bytes_text(moved)}"
+    trial, several = own[0].trial, len({trial.workload.name for trial in run.plan.trials}) > 1
+    since = f"since {trial.workload.name if several else 'the job'} moved {bytes_text(moved)}"
     cluster, nodes = trial.cluster, trial.cluster.nodes or 1
     if cluster.page_cache_bytes is not None:
         fewer = _rounded(min(cluster.page_cache_bytes // 2, moved // nodes // 4))
         if fewer < LEAST_PAGE_CACHE_BYTES:
-            return NextStep(f"{aim}, use a larger input, {since}: the page cache is as small as it can be")
+            least = bytes_text(LEAST_PAGE_CACHE_BYTES)
+            return NextStep(f"{aim}, use a larger input, {since}: a page cache has at least {least}")
         changed = ("--page-cache", f"{fewer >> 20}MiB")
         return NextStep(f"{aim}, run it with less page cache, {since}", run_command(run, *changed))
     enough = max(LEAST_MEMORY_BYTES, int(moved / nodes / MOVED_OVER_MEMORY))
