@@ -154,6 +154,11 @@ def nightly_table() -> str:
     return _listing(_decision("nightly-table"))
 
 
+def spark_memory() -> str:
+    """What an SSD for Spark's shuffle competes with, and what each change saves."""
+    return _listing(_decision("spark-memory"))
+
+
 def suitability() -> str:
     """Which of the workloads suits which store, and whether what a job moves tells that."""
     lines = printed("stores", *REPORT)
@@ -311,6 +316,7 @@ RESULT_TEXTS: Mapping[str, Callable[[], str]] = {
     "before you buy": before_you_buy,
     "hbase log on ssd": hbase_log_on_ssd,
     "nightly table": nightly_table,
+    "spark memory": spark_memory,
     "suitability of stores": suitability,
     "quickstart by memory": by_memory,
     "scale model against K = 1": against_k1,
