@@ -217,20 +217,20 @@ class Turns(BaseWorkload):
 
     def run(self, engine: Engine, progress: Progress) -> LaunchReport:
         """Run all turns; the report is the workload's last, with the jobs of all."""
-        own = LaunchReport(jobs=(), result={})
+        of_workload = LaunchReport(jobs=(), result={})
         for number in range(self._rounds):
             for by, program in self._ways[:: -1 if number % 2 else 1]:
                 self._store.delete(self.output_path)
                 began = time.monotonic()
                 if program is None:
-                    report = own = self._workload.run(engine, progress)
+                    report = of_workload = self._workload.run(engine, progress)
                 else:
                     report = engine.run_program(program, progress)
                 seconds = time.monotonic() - began
                 answer = report.result.get(self.spec.name)
                 self.turns.append(Turn(by, seconds, report.jobs, None if answer is None else int(answer)))
-                self._verdicts += self._workload.verify(self._store, own)
-        return own.model_copy(update={"jobs": tuple(job for turn in self.turns for job in turn.jobs)})
+                self._verdicts += self._workload.verify(self._store, of_workload)
+        return of_workload.model_copy(update={"jobs": tuple(job for turn in self.turns for job in turn.jobs)})
 
     def verify(self, store: Store, report: LaunchReport) -> tuple[CheckResult, ...]:  # noqa: ARG002 - done by then
         """What all turns' outputs were judged to be."""
@@ -478,8 +478,8 @@ def judged(goal: Goal, times: Mapping[tuple[str, str], Sequence[Timing]], edges:
         seconds = median(timing.seconds for timing in timings)
         figure = seconds / median(timing.seconds for timing in others) if others else seconds
         measured = f"{figure:.2f} times" if others else f"{figure:.1f} s"
-    wanted = GOAL_EDGES.get(goal.workload)
-    if wanted is not None and abs(edges[goal.workload] / wanted - 1) > NEAR:
+    goal_edges = GOAL_EDGES.get(goal.workload)
+    if goal_edges is not None and abs(edges[goal.workload] / goal_edges - 1) > NEAR:
         return Verdict(goal, measured, "another graph")
     return Verdict(goal, measured, FAIL if figure > goal.most else PASS)
 

@@ -244,11 +244,11 @@ def rule_rows(cases: Sequence[Case], worth: float = DEFAULT_WORTH) -> list[list[
     rows = []
     for name, verdicts in said.items():
         counts = Counter(verdicts)
-        told = [
+        tallies = [
             count for says in (True, False)
             for count in (sum(word is says for word, _ in verdicts), counts[says, says], counts[says, not says])
         ]  # fmt: skip
-        rows.append([name, *map(str, told), str(sum(word is None for word, _ in verdicts))])
+        rows.append([name, *map(str, tallies), str(sum(word is None for word, _ in verdicts))])
     return rows
 
 

@@ -124,7 +124,7 @@ def _gives(spec: EmbeddedSpec, properties: Mapping[str, str], daemons: Sequence[
     slots = beside + (workers - 1) * alone
     limit_mb = None if spec.limit_memory_bytes is None else spec.limit_memory_bytes // MIB
     room_mb = offer.room_mb(limit_mb, sum(daemon.memory_mb for daemon in daemons))
-    text = f"{beside} task{'s'[: beside - 1]} of {task_mb} MiB at once, and a master of {master_mb} MiB"
+    text = f"{beside} task{'' if beside == 1 else 's'} of {task_mb} MiB at once, and a master of {master_mb} MiB"
     return Share(slots, max(0, min(slots * task_mb, workers * room_mb - masters_mb)), text)
 
 

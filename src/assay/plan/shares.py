@@ -21,7 +21,10 @@ ENGINES_UNEQUAL = doubt_kind(
         "compared engines run different numbers of tasks at once on the same nodes, or the tasks of one have less than "
         "three quarters of the memory of another's"
     ),
-    why="who runs more tasks at once, or has more memory, may be faster for that: a difference may be the settings'",
+    why=(
+        "an engine that runs more tasks at once, or has more memory, may be faster for that reason: the settings may "
+        "cause the difference"
+    ),
     cure="choose sizes of containers and executors that give all as much (docs/reference/experiment.md#engines)",
     severity=145,
 )

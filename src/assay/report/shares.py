@@ -75,7 +75,7 @@ def summary_sentences(table: SharesTable) -> Iterator[str]:
         if parts and unused:
             parts[-1] += f". In {unused} storage was hardly used: their shares are left out"
         elif unused:
-            parts = [f"storage was hardly used in {unused} of {unused} jobs"]
+            parts = [f"storage was hardly used in {unused} of {len(table.lines_with(level))} jobs"]
         yield f"{level_label(level)}: {'; '.join(parts) or f'nothing is known of the time on {table.base}'}."
 
 

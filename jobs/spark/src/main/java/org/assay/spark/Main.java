@@ -210,7 +210,7 @@ public final class Main {
    * traces that Spark adds.
    */
   private static String reason(Throwable failure) {
-    // Who writes files says only that his job was aborted.
+    // A job that writes files says only that it was aborted.
     boolean says = failure.getCause() == null || !JOB_ABORTED.equals(failure.getMessage());
     String said = firstLine(says ? failure : failure.getCause());
     Throwable root = failure;
