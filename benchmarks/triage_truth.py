@@ -30,6 +30,7 @@ from assay.engine.past.application import application_of
 from assay.engine.past.job import PastJob
 from assay.engine.past.reading import read_job
 from assay.engine.spark_tasks import SparkAttempt
+from assay.engine.tasks import MapReduceAttempt
 from assay.media.emulated.profile import find_profile
 from assay.model.record import JobRecord, Record
 from assay.model.task import TaskAttempt
@@ -162,9 +163,14 @@ def saving_interval(trials: Sequence[Measured], faster: Sequence[Measured]) -> t
 
 
 def measured_jobs(path: Path, profiles: Path) -> dict[tuple[str, ...], dict[str, list[Measured]]]:
-    """By all that trials differ in but their drives, and the job: by placement, the trials."""
+    """By all that trials differ in but their drives, and the job: by placement, the trials.
+
+    Without the jobs of engines whose histories triage does not read.
+    """
     jobs: dict[tuple[str, ...], dict[str, list[Measured]]] = {}
     for record, job, attempts in jobs_of(RunFolder(path)):
+        if not all(isinstance(attempt, MapReduceAttempt | SparkAttempt) for attempt in attempts):
+            continue
         factors = {name: level for name, level in record.trial.factors.items() if name != "placement"}
         key = (*(str(level) for level in factors.values()), job.name)
         by_drive = jobs.setdefault(key, {})

@@ -26,12 +26,14 @@ from benchmarks.dilation_invariance import NO_PRIOR, equivalences, unchecked
 from benchmarks.known_effects import markdown
 from benchmarks.triage_example import answer
 from benchmarks.triage_truth import (
+    RULE_COLUMNS,
     SAVED_COLUMNS,
     VERDICT_COLUMNS,
     Case,
     excluded,
     looseness_rows,
     outcome,
+    rule_rows,
     verdict_rows,
 )
 from docs.make_studies import BLOCKS, documents
@@ -40,8 +42,13 @@ from assay.model.trial import DEFAULT_WORTH
 from assay.record.folder import RunFolder
 from assay.report.analysis import analyse, read_run
 from assay.report.answer import interval_text
+from assay.report.charts.shares import shares_chart
+from assay.report.columns import escaped, grid
+from assay.report.shares import columns_of, notes_of
 from assay.stats.run_doubts import READ
 from assay.stats.sample import Trials
+from assay.stats.shares import SharesTable
+from assay_extras.studies.overview_view import standalone
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "docs" / "results"
@@ -159,6 +166,22 @@ def spark_memory() -> str:
     return _listing(_decision("spark-memory"))
 
 
+def _shares(name: str) -> SharesTable:
+    """Storage shares and savings of a kept run of several jobs by several engines."""
+    with unpacked(name) as folder:
+        run = read_run(RunFolder(folder), details=False)
+        table = analyse(run.plan, run.records).shares
+    if table is None:
+        raise ValueError(f"the kept run {name} has no table of shares")
+    return table
+
+
+def engines() -> str:
+    """Storage share and saving of each job by each engine, and what the columns are."""
+    table = _shares("engines")
+    return "\n\n".join([grid(columns_of(table, grouped=False)[0]), *map(escaped, notes_of(table))])
+
+
 def suitability() -> str:
     """Which of the workloads suits which store, and whether what a job moves tells that."""
     lines = printed("stores", *REPORT)
@@ -268,6 +291,11 @@ def triage_truth() -> str:
     return f"{sentence[0].upper()}{sentence[1:]}.\n\n{_table([*VERDICT_COLUMNS], verdict_rows(cases))}"
 
 
+def triage_rules() -> str:
+    """How often triage and rules of others rightly ask for faster drives for Spark applications."""
+    return _table([*RULE_COLUMNS], rule_rows(_triage_cases()))
+
+
 def triage_bound() -> str:
     """How often the bounds held, and how many verdicts *cannot matter* that rests on."""
     cases = _triage_cases()
@@ -299,6 +327,11 @@ def triage_example_head() -> str:
     return _listing([*lines[: last + 1], "  ..."])
 
 
+def charts() -> dict[Path, str]:
+    """Each chart of a kept run that a page shows, by its file."""
+    return {RESULTS / "engines.svg": standalone(shares_chart(_shares("engines")))}
+
+
 def _table(headings: list[str], rows: list[list[str]]) -> str:
     rule = ["---", *(["--:"] * (len(headings) - 1))]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in (headings, rule, *rows))
@@ -317,6 +350,7 @@ RESULT_TEXTS: Mapping[str, Callable[[], str]] = {
     "hbase log on ssd": hbase_log_on_ssd,
     "nightly table": nightly_table,
     "spark memory": spark_memory,
+    "engines": engines,
     "suitability of stores": suitability,
     "quickstart by memory": by_memory,
     "scale model against K = 1": against_k1,
@@ -326,6 +360,7 @@ RESULT_TEXTS: Mapping[str, Callable[[], str]] = {
     "quickstart with half the processor time": half_cpu,
     "known effects": known_effects,
     "triage truth": triage_truth,
+    "triage rules": triage_rules,
     "triage bound": triage_bound,
     "triage looseness": triage_looseness,
     "triage example": triage_example,
@@ -351,7 +386,7 @@ def main() -> None:
         if (made := filled(text)) != text:
             page.write_text(made, encoding="utf-8")
             sys.stdout.write(f"{page.relative_to(ROOT)}\n")
-    for file, text in documents().items():
+    for file, text in {**documents(), **charts()}.items():
         file.write_text(text, encoding="utf-8")
 
 

@@ -9,6 +9,7 @@ from docs.make_results import (
     ROOT,
     against_k1,
     by_memory,
+    charts,
     disturbances,
     filled,
     keep,
@@ -26,6 +27,11 @@ QUOTING = [page for page in pages() if named(page.read_text(encoding="utf-8"))]
 def test_a_page_quotes_what_the_records_say(page):
     text = page.read_text(encoding="utf-8")
     assert filled(text) == text, "run docs/make_results.py"
+
+
+def test_charts_show_what_the_records_say():
+    for file, text in charts().items():
+        assert file.read_text(encoding="utf-8") == text, f"{file.name}: run docs/make_results.py"
 
 
 def test_every_result_is_quoted():

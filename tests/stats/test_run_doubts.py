@@ -1,11 +1,11 @@
-"""Proves that it is told where pairs did not run close in time, as of a run in parts, and only there."""
+"""Proves that it is told where pairs did not run close in time, or no task of a job ran for long, and only there."""
 
 import pytest
 
-from assay.model.record import Step
+from assay.model.record import Status, Step
 from assay.model.scale import ScaleReport
-from assay.stats.run_doubts import doubts_of, parts_apart
-from tests.builders import a_record, a_trial
+from assay.stats.run_doubts import doubts_of, jobs_stood_still, parts_apart
+from tests.builders import a_job, a_record, a_trial
 
 MINUTE_MS = 60_000
 DAY_MS = 24 * 60 * MINUTE_MS
@@ -75,3 +75,28 @@ def test_pairs_of_which_one_half_ran_later_are_a_doubt(apart_ms, told):
 def test_a_trial_that_ran_again_later_is_told():
     (doubt,) = parts_apart([*in_one_go(3)[1:], ran(0, "hdd", 1, 2 * DAY_MS, "sort")])
     assert doubt.what == "trials of 1 repetition ran with breaks, up to 2 days apart"
+
+
+def idled(number, idle_s, elapsed_s):
+    """A trial of whose job no task ran for so long; None where that is not known."""
+    active_s = None if idle_s is None else elapsed_s - idle_s
+    job = a_job(name="sort", elapsed_s=elapsed_s).model_copy(update={"active_s": active_s})
+    return a_record(a_trial(number, "hdd", number, "sort"), jobs=(job,))
+
+
+@pytest.mark.parametrize(("idle_s", "elapsed_s"), [(29.0, 60.0), (30.0, 121.0), (0.0, 500.0), (None, 500.0)])
+def test_a_job_that_starts_and_waits_as_jobs_do_is_not_doubted(idle_s, elapsed_s):
+    assert not jobs_stood_still([idled(1, idle_s, elapsed_s)])
+
+
+def test_jobs_of_which_no_task_ran_for_long_are_named_the_longest_first():
+    """As where an application master ends, and another begins a minute and a half later."""
+    records = [idled(1, 5.0, 50.0), idled(2, 30.0, 120.0), idled(3, 99.5, 159.2)]
+    (doubt,) = jobs_stood_still(records)
+    names = [record.trial.id for record in records]
+    assert doubt.kind == "job-stood-still"
+    assert doubt.what == (
+        f"no task of a job ran for a long time: sort in {names[2]} (100 of 159 s), sort in {names[1]} (30 of 120 s)"
+    )
+    assert doubt in doubts_of(records)
+    assert not jobs_stood_still([record.model_copy(update={"status": Status.FAILED}) for record in records])

@@ -151,6 +151,16 @@ def test_where_all_jobs_hardly_used_storage_no_share_is_told():
     ]
 
 
+def test_jobs_whose_time_is_unknown_are_among_those_of_which_some_hardly_used_storage():
+    plan, records = made(jobs=("sort", "walk", "walk2"))
+    for engine in ENGINES:
+        records = list(mended(records, failed, "sort", engine))
+    table = without_use(analyse(plan, records).shares, "walk", "walk2")
+    assert list(summary_sentences(table)) == [
+        f"{engine}: storage was hardly used in 2 of 3 jobs." for engine in ENGINES
+    ]
+
+
 def test_a_job_that_hardly_used_storage_is_marked_where_there_is_no_verdict_too():
     table = without_use(analyse(*made(places=("hdd",))).shares, *JOBS, changes={"verdict": Verdict.NOT_WORTH_IT})
     assert cells_of(table, "sort", "tez")[-1].endswith(") *")

@@ -234,6 +234,7 @@ def doubts_of(records: Sequence[Record]) -> list[Doubt]:
         wrong_outputs,
         few_repetitions,
         outlying_trials,
+        jobs_stood_still,
         emulated_beside_real,
         parts_apart,
         processors_varied,
@@ -281,6 +282,37 @@ def outlying_trials(records: Sequence[Record]) -> list[Doubt]:
     named = first_few([outlier.words for outlier in outlying], "; ", "; and")
     are = " is an outlier" if len(outlying) == 1 else "s are outliers"
     return [OUTLIERS.doubt(f"{len(outlying)} trial{are}: {named}")] if outlying else []
+
+
+STILL_S, STILL_SHARE = 30.0, 0.25
+"""A job stood still where none of its tasks ran for so many seconds, and for this share of its time."""
+
+JOB_STOOD_STILL = doubt_kind(
+    "job-stood-still",
+    "run",
+    when="no task of a job ran for at least 30 s, and for at least a quarter of the job's time",
+    why=(
+        "its application master may have ended and begun anew, or no containers were free; little of that time is "
+        "the drives', but all of it counts in the job's"
+    ),
+    cure="look at these trials' timelines and at the logs of their application masters, and run the trials again",
+    severity=90,
+)
+
+
+def jobs_stood_still(records: Sequence[Record]) -> list[Doubt]:
+    """A doubt that names the jobs of which no task ran for long, the longest first; else none."""
+    still = sorted(
+        (
+            (job.elapsed_s - job.active_s, job, record.trial.id)
+            for record in records if counts(record)
+            for job in record.jobs
+            if job.active_s is not None and job.elapsed_s - job.active_s >= max(STILL_S, STILL_SHARE * job.elapsed_s)
+        ),
+        key=lambda waited: -waited[0],
+    )  # fmt: skip
+    named = first_few([f"{job.name} in {trial} ({idle:.0f} of {job.elapsed_s:.0f} s)" for idle, job, trial in still])
+    return [JOB_STOOD_STILL.doubt(f"no task of a job ran for a long time: {named}")] if still else []
 
 
 EMULATED_BESIDE_REAL = doubt_kind(
