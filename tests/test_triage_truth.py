@@ -10,6 +10,7 @@ from benchmarks.triage_truth import (
     excluded,
     job_of,
     looseness_rows,
+    measured_jobs,
     outcome,
     rule_rows,
     saving_interval,
@@ -21,9 +22,11 @@ from assay.engine.past.application import read_event_log
 from assay.engine.past.reading import read_file
 from assay.engine.spark_log import read_application
 from assay.engine.tasks import MapReduceAttempt
+from assay.engine.tez_tasks import TezAttempt
 from assay.model.engine import JobReference
+from assay.model.task import TaskAttempt
 from assay_extras.testing.job_histories import write_events
-from tests.builders import a_job
+from tests.builders import a_job, a_record
 
 
 def case(bound, saved, saved_low, polls=0.0):
@@ -100,6 +103,15 @@ def attempt(number, stage, begin_ms, end_ms, **counters):
         job="job_1_0001", attempt=f"attempt_1_0001_{stage[0]}_{number:06d}_0", stage=stage, node="a", state="SUCCEEDED",
         started_ms=begin_ms, finished_ms=end_ms, **counters,
     )  # fmt: skip
+
+
+def test_jobs_whose_histories_triage_does_not_read_are_no_cases(monkeypatch, tmp_path):
+    of_tez = TezAttempt(**attempt(1, "map", 1000, 2000).model_dump(include=set(TaskAttempt.model_fields)))
+    jobs = [
+        (a_record(), a_job(name), [told]) for name, told in (("sort", attempt(1, "map", 1000, 2000)), ("join", of_tez))
+    ]
+    monkeypatch.setattr("benchmarks.triage_truth.jobs_of", lambda _: jobs)
+    assert {key[-1] for key in measured_jobs(tmp_path, tmp_path)} == {"sort"}
 
 
 def test_a_records_job_is_read_as_its_history_would_be(tmp_path):

@@ -90,13 +90,14 @@ def test_a_job_that_starts_and_waits_as_jobs_do_is_not_doubted(idle_s, elapsed_s
 
 
 def test_jobs_of_which_no_task_ran_for_long_are_named_the_longest_first():
-    """As where an application master ends, and another begins a minute and a half later."""
+    """As where an application master ends, and another starts the tasks again that the first had begun."""
     records = [idled(1, 5.0, 50.0), idled(2, 30.0, 120.0), idled(3, 99.5, 159.2)]
     (doubt,) = jobs_stood_still(records)
     names = [record.trial.id for record in records]
     assert doubt.kind == "job-stood-still"
     assert doubt.what == (
-        f"no task of a job ran for a long time: sort in {names[2]} (100 of 159 s), sort in {names[1]} (30 of 120 s)"
+        f"no task in a job's history ran for a long time: sort in {names[2]} (100 of 159 s), "
+        f"sort in {names[1]} (30 of 120 s)"
     )
     assert doubt in doubts_of(records)
     assert not jobs_stood_still([record.model_copy(update={"status": Status.FAILED}) for record in records])

@@ -285,23 +285,23 @@ def outlying_trials(records: Sequence[Record]) -> list[Doubt]:
 
 
 STILL_S, STILL_SHARE = 30.0, 0.25
-"""A job stood still where none of its tasks ran for so many seconds, and for this share of its time."""
+"""A job stood still where no task in its history ran for so many seconds, and for this share of its time."""
 
 JOB_STOOD_STILL = doubt_kind(
     "job-stood-still",
     "run",
-    when="no task of a job ran for at least 30 s, and for at least a quarter of the job's time",
+    when="no task in a job's history ran for at least 30 s, and for at least a quarter of the job's time",
     why=(
-        "its application master may have ended and begun anew, or no containers were free; little of that time is "
-        "the drives', but all of it counts in the job's"
+        "no containers were free, or the job's application master ended and another began, in whose history the tasks "
+        "that ran meanwhile are missing; that time counts in the job's, whatever the drives"
     ),
-    cure="look at these trials' timelines and at the logs of their application masters, and run the trials again",
+    cure="look at these trials' timelines, and run them again",
     severity=90,
 )
 
 
 def jobs_stood_still(records: Sequence[Record]) -> list[Doubt]:
-    """A doubt that names the jobs of which no task ran for long, the longest first; else none."""
+    """A doubt that names the jobs in whose history no task ran for a long time, the longest first; else none."""
     still = sorted(
         (
             (job.elapsed_s - job.active_s, job, record.trial.id)
@@ -312,7 +312,7 @@ def jobs_stood_still(records: Sequence[Record]) -> list[Doubt]:
         key=lambda waited: -waited[0],
     )  # fmt: skip
     named = first_few([f"{job.name} in {trial} ({idle:.0f} of {job.elapsed_s:.0f} s)" for idle, job, trial in still])
-    return [JOB_STOOD_STILL.doubt(f"no task of a job ran for a long time: {named}")] if still else []
+    return [JOB_STOOD_STILL.doubt(f"no task in a job's history ran for a long time: {named}")] if still else []
 
 
 EMULATED_BESIDE_REAL = doubt_kind(
