@@ -20,6 +20,7 @@ from contextlib import contextmanager
 from functools import cache
 from io import BytesIO
 from pathlib import Path
+from statistics import fmean
 
 from benchmarks.cpu_speed_scaling import comparisons, lines
 from benchmarks.dilation_invariance import NO_PRIOR, equivalences, unchecked
@@ -38,13 +39,14 @@ from benchmarks.triage_truth import (
 )
 from docs.make_studies import BLOCKS, documents
 
+from assay.model.record import Record
 from assay.model.trial import DEFAULT_WORTH
 from assay.record.folder import RunFolder
 from assay.report.analysis import analyse, read_run
 from assay.report.answer import interval_text
 from assay.report.charts.shares import shares_chart
 from assay.report.columns import escaped, grid
-from assay.report.shares import columns_of, notes_of
+from assay.report.shares import columns_of, notes_of, share_text
 from assay.stats.run_doubts import READ
 from assay.stats.sample import Trials
 from assay.stats.shares import SharesTable
@@ -180,6 +182,34 @@ def engines() -> str:
     """Storage share and saving of each job by each engine, and what the columns are."""
     table = _shares("engines")
     return "\n\n".join([grid(columns_of(table, grouped=False)[0]), *map(escaped, notes_of(table))])
+
+
+def terasort() -> str:
+    """What TeraSort's storage costs each engine, on one node and on several, and what it reads from each drive."""
+    rows = []
+    for name in ("engines-terasort", "engines-three-nodes"):
+        with unpacked(name) as folder:
+            run = read_run(RunFolder(folder), details=False)
+        for decision in analyse(run.plan, run.records).decisions:
+            hdd, ssd = decision.placements
+            engine, nodes = decision.levels["engine"], str(decision.nodes)
+            read = [_read_bytes(run.records, engine, drive.placement) for drive in (hdd, ssd)]
+            storage = hdd.storage_s and f"{round(hdd.storage_s.value)} s, {share_text(hdd.storage_share)}"
+            times = [f"{round(drive.elapsed_s.value)} s" for drive in (hdd, ssd)]
+            read_mb = [f"{bytes_read / 1e6:,.0f} MB" for bytes_read in read]
+            rows.append([nodes, engine, *times, storage or "-", share_text(ssd.saving), str(ssd.verdict), *read_mb])
+    heads = ["nodes", "engine", "hdd", "ssd", "storage on hdd", "ssd saves", "verdict", "read from hdd", "from ssd"]
+    return _table(heads, rows)
+
+
+def _read_bytes(records: Iterable[Record], engine: str, placement: str) -> float:
+    """The mean bytes that a trial's jobs read from its drives."""
+    trials = [
+        [device.reports["run"].reads for device in record.devices]
+        for record in records
+        if (record.trial.engine, record.trial.placement.name) == (engine, placement)
+    ]
+    return fmean(sum(reads.bytes for reads in trial if reads) for trial in trials)
 
 
 def suitability() -> str:
@@ -351,6 +381,7 @@ RESULT_TEXTS: Mapping[str, Callable[[], str]] = {
     "nightly table": nightly_table,
     "spark memory": spark_memory,
     "engines": engines,
+    "engines terasort": terasort,
     "suitability of stores": suitability,
     "quickstart by memory": by_memory,
     "scale model against K = 1": against_k1,

@@ -106,7 +106,8 @@ def test_it_is_submitted_to_yarn_with_the_trials_properties_and_all_that_a_node_
     given = words(tmp_path)
     assert given[:5] == ["org.apache.spark.deploy.SparkSubmit", "--master", "yarn", "--deploy-mode", "client"]
     jar, report = "local:/parts/spark/lib/jobs/assay-jobs-spark.jar", str(tmp_path / "scratch" / "launch-1.json")
-    assert given[-9:] == [
+    assert given[-11:] == [
+        "--name", "assay word-count-rdd",
         "--class", "org.assay.spark.Main", jar, "word-count-rdd", "/in", "/out", "--k=3", "--report",
         report,
     ]  # fmt: skip

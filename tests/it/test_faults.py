@@ -41,6 +41,7 @@ def test_a_killed_datanode_is_named_and_the_next_trial_runs(place):
     assert place.left_over() == []
 
 
+@pytest.mark.long
 def test_a_killed_assay_is_resumed(place):
     experiment = two_trials(place)
     killed = place.start("run", experiment, "--out", "run")

@@ -5,7 +5,7 @@ from typing import get_args
 import pytest
 
 from assay.model.trial import SiteShape
-from assay.report.answer import answer_of, blocked_lines, subject_of
+from assay.report.answer import answer_of, blocked_lines, scope_of, scopes_of, subject_of
 from assay.report.terminal import answer_lines
 from assay.report.words import percent
 from assay.stats.blocked import BlockedShare
@@ -307,6 +307,12 @@ def test_a_placement_on_several_kinds_of_media_goes_by_its_name_alone():
 def test_the_last_note_says_what_the_answer_holds_for(nodes, memory, cache, words):
     one = decision(levels={**LEVELS, "memory": memory, "page_cache": cache}, nodes=nodes)
     assert answer_of(one).notes[-1] == f"This holds for this job and input {words}"
+
+
+def test_answers_about_several_jobs_hold_for_all_of_them():
+    sort, count = (decision(levels={**LEVELS, "workload": name}) for name in ("terasort", "word-count"))
+    assert scopes_of([sort, sort]) == [scope_of(sort)]
+    assert scopes_of([sort, count])[0].startswith("This holds for these jobs and inputs within 1400 MiB")
 
 
 def test_an_answer_says_how_many_parameters_of_its_emulated_drives_are_assumed():

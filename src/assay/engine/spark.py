@@ -149,7 +149,8 @@ class Spark:
         submit, environment = self._client(launch.properties)
         # All nodes of a cluster of Assay's own have the jar; those of another get it from the driver.
         place = jar.as_uri() if self._cluster.outlives else f"local:{jar}"
-        code = run_client([*submit, "--class", MAIN, place, *arguments], environment, log, self._failure, tell)
+        main = ["--name", f"assay {launch.command}", "--class", MAIN]
+        code = run_client([*submit, *main, place, *arguments], environment, log, self._failure, tell)
         content = read_report(report)
         if code != 0 or content is None or not content.get("succeeded"):
             raise AssayError(f"{launch.command} failed: {self._reason(code, content, log)}")

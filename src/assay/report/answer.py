@@ -372,6 +372,7 @@ BLOCKED = "tasks and servers blocked"
 HARDLY_BLOCKED_SHARE = 0.01
 BLOCKED_HEAD = "Tasks and servers blocked on storage while a processor was idle (an estimate that needs no baseline)"
 LEAST_BLOCKED_S = 0.05
+_SUBJECT = "this job and input"
 _PHASES = {OUTSIDE: "no task"}
 
 
@@ -531,7 +532,14 @@ def _details(decision: Decision, names: Mapping[str, str]) -> Iterator[str]:
     yield from drive_notes(decision)
 
 
-def scope_of(decision: Decision) -> str:
+def scopes_of(decisions: Sequence[Decision]) -> list[str]:
+    """What answers hold for: a sentence for each different scope."""
+    works = {tuple(decision.levels.get(name) for name in ("workload", "options", "dataset")) for decision in decisions}
+    subject = _SUBJECT if len(works) == 1 else "these jobs and inputs"
+    return sorted({scope_of(decision, subject) for decision in decisions})
+
+
+def scope_of(decision: Decision, subject: str = _SUBJECT) -> str:
     """What an answer holds for, in a sentence."""
     same = decision.nodes and decision.factor != "nodes"
     nodes = "" if not same else " on one node" if decision.nodes == 1 else f" on {decision.nodes} nodes"
@@ -541,7 +549,7 @@ def scope_of(decision: Decision) -> str:
     of_it = "page cache included" if cache == "all" else f"of which {cache} page cache"
     alone = "" if cache == "all" else f" with {cache} of page cache"
     within = alone if memory == "all" else f" within {memory} of memory, {of_it}"
-    return f"This holds for this job and input{nodes}{within}."
+    return f"This holds for {subject}{nodes}{within}."
 
 
 def _noise_notes(decision: Decision, names: Mapping[str, str]) -> Iterator[str]:

@@ -14,7 +14,7 @@ from assay.model.record import Record
 from assay.model.trial import Plan
 from assay.record.folder import Damaged
 from assay.report.analysis import Filter, marks_of
-from assay.report.answer import OUTCOMES, Answer, more_time, names_of, outcome_of, scope_of, telling
+from assay.report.answer import OUTCOMES, Answer, more_time, names_of, outcome_of, scope_of, scopes_of, telling
 from assay.report.bias import bias_text
 from assay.report.caveats import repetition_notes
 from assay.report.charts.shares import shares_chart
@@ -257,7 +257,8 @@ def first_screen(
     by_workload = drawn is None and len(rows) > MOST_ROWS
     heads, base = HEADS[decisions[0].question if decisions else Question.WORTH], _base_words(views)
     caveats, more_caveats = caveats_of(answers, doubts, decisions)
-    scopes = sorted(set(map(scope_of, decisions)))
+    scopes = scopes_of(decisions)
+    told = set(map(scope_of, decisions)) if len(scopes) == 1 else set()
     details = (note for answer in answers for note in answer.details)
     return FirstScreen(
         first=cards if few else [],
@@ -270,7 +271,7 @@ def first_screen(
         caveats=caveats,
         more_caveats=more_caveats,
         scope=scopes[0] if len(scopes) == 1 else "",
-        details=[words for words in dict.fromkeys(details) if scopes != [words]][:MOST_DETAILS],
+        details=[words for words in dict.fromkeys(details) if words not in told][:MOST_DETAILS],
         heads=heads._replace(note=heads.note.format(base=base)),
         base=base,
         summaries=list(summary_sentences(drawn)) if drawn else [],

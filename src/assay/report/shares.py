@@ -143,9 +143,10 @@ def notes_of(table: SharesTable) -> Iterator[str]:
     parts = parts if table.with_baseline else []
     if table.others:
         parts.append(f"saves: how much less time than on {table.base}; threshold {percent(table.worth)}")
-    intervals = "In brackets 95 % intervals; of all jobs" if _repeated(table) else "Of all jobs"
-    left_out = f", without those marked {UNUSED}" if any(hardly_used(line.decision) for line in _every(table)) else ""
-    note = f"{'; '.join(parts)}. {intervals} the least and the greatest{left_out}."
+    intervals = "Brackets hold 95 % intervals. " if _repeated(table) else ""
+    unused = any(hardly_used(line.decision) for line in _every(table))
+    left_out = f", without the jobs marked {UNUSED}" if unused else ""
+    note = f"{'; '.join(parts)}. {intervals}Lines of all jobs give the least and the greatest value{left_out}."
     yield f"{note[0].upper()}{note[1:]}"
     yield from line_notes(table)
 

@@ -10,7 +10,7 @@ from rich.text import Text
 from assay.model.doubt import Doubt, Outcome, decisive
 from assay.model.record import Record, Status
 from assay.report.analysis import RunAnalysis, TrialTables, rows_shown
-from assay.report.answer import BLOCKED_HEAD, OUTCOMES, Answer, blocked_lines, interval_text, scope_of
+from assay.report.answer import BLOCKED_HEAD, OUTCOMES, Answer, blocked_lines, interval_text, scopes_of
 from assay.report.bias import bias_text
 from assay.report.columns import GAP, Column, combination_columns, fitted
 from assay.report.first_screen import MOST_SINGLE, caveats_of, headline_of
@@ -166,7 +166,7 @@ def print_answers(analysis: RunAnalysis, console: Console, *, verbose: bool = Fa
             print_text(console, note)
     if len(answers) > MOST_ANSWERS:
         print_text(console, f"and {len(answers) - MOST_ANSWERS} more answers on the page")
-    scopes = list(dict.fromkeys(scope_of(decision) for decision in analysis.decisions))
+    scopes = scopes_of(analysis.decisions)
     if not verbose and len(scopes) == 1:
         print_text(console, scopes[0])
     console.print()
