@@ -135,7 +135,7 @@ def test_shares_of_jobs_that_hardly_used_storage_are_noise_and_in_no_range():
     )
     assert columns_of(table, grouped=True)[0][3].cells[0] == f"{storage} %"
     notes = " ".join(notes_of(table))
-        assert "the least and the greatest value, without the jobs marked *." in notes
+    assert "the least and the greatest value, without the jobs marked *." in notes
     assert "* Storage was hardly used" in notes
     marked = re.findall(r">(-?\d+ %(?: \*)?)</text>", shares_chart(table))
     assert sum(text.endswith(" *") for text in marked) == 8, "of two jobs with two engines a share and a saving each"
