@@ -168,11 +168,12 @@ def spark_memory() -> str:
     return _listing(_decision("spark-memory"))
 
 
+@cache
 def _shares(name: str) -> SharesTable:
     """Storage shares and savings of a kept run of several jobs by several engines."""
     with unpacked(name) as folder:
         run = read_run(RunFolder(folder), details=False)
-        table = analyse(run.plan, run.records).shares
+    table = analyse(run.plan, run.records).shares
     if table is None:
         raise ValueError(f"the kept run {name} has no table of shares")
     return table

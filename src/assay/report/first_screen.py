@@ -258,7 +258,7 @@ def first_screen(
     heads, base = HEADS[decisions[0].question if decisions else Question.WORTH], _base_words(views)
     caveats, more_caveats = caveats_of(answers, doubts, decisions)
     scopes = scopes_of(decisions)
-    told = set(map(scope_of, decisions)) if len(scopes) == 1 else set()
+    repeated = set(map(scope_of, decisions)) if len(scopes) == 1 else set()
     details = (note for answer in answers for note in answer.details)
     return FirstScreen(
         first=cards if few else [],
@@ -271,7 +271,7 @@ def first_screen(
         caveats=caveats,
         more_caveats=more_caveats,
         scope=scopes[0] if len(scopes) == 1 else "",
-        details=[words for words in dict.fromkeys(details) if words not in told][:MOST_DETAILS],
+        details=[words for words in dict.fromkeys(details) if words not in repeated][:MOST_DETAILS],
         heads=heads._replace(note=heads.note.format(base=base)),
         base=base,
         summaries=list(summary_sentences(drawn)) if drawn else [],
