@@ -105,11 +105,13 @@ class Measured(NamedTuple):
     rules: Mapping[str, bool]
 
 
-def job_of(record: JobRecord, attempts: Sequence[TaskAttempt], settings: Mapping[str, str]) -> PastJob:
-    """What triage reads of a job's history file, or of an application's event log."""
+def job_of(record: JobRecord, attempts: Sequence[TaskAttempt], settings: Mapping[str, str]) -> PastJob | None:
+    """What triage reads of a job's history file, or of an application's event log; None of other engines' jobs."""
     of_spark = [attempt for attempt in attempts if isinstance(attempt, SparkAttempt)]
     if of_spark:
         return application_of(record, of_spark, settings)
+    if not any(isinstance(attempt, MapReduceAttempt) for attempt in attempts):
+        return None
     return read_job(BytesIO(history(events_of(record, attempts))), settings)
 
 
@@ -132,10 +134,9 @@ def drives_of_trial(trial: Trial, profiles: Path) -> dict[str, Drives]:
     return by_role
 
 
-def measured(record: Record, job: JobRecord, attempts: Sequence[TaskAttempt], profiles: Path) -> Measured:
-    """A job of a trial."""
+def measured(record: Record, job: JobRecord, past: PastJob, profiles: Path) -> Measured:
+    """A job of a trial, of which `past` is what triage reads."""
     drives = {} if record.trial.zero_delay else drives_of_trial(record.trial, profiles)
-    past = job_of(job, attempts, record.settings)
     bound = bound_of(past, drives) if drives else None
     return Measured(
         job.elapsed_s, drives, bound and bound.seconds,
@@ -169,12 +170,13 @@ def measured_jobs(path: Path, profiles: Path) -> dict[tuple[str, ...], dict[str,
     """
     jobs: dict[tuple[str, ...], dict[str, list[Measured]]] = {}
     for record, job, attempts in jobs_of(RunFolder(path)):
-        if not all(isinstance(attempt, MapReduceAttempt | SparkAttempt) for attempt in attempts):
+        past = job_of(job, attempts, record.settings)
+        if past is None:
             continue
         factors = {name: level for name, level in record.trial.factors.items() if name != "placement"}
         key = (*(str(level) for level in factors.values()), job.name)
         by_drive = jobs.setdefault(key, {})
-        by_drive.setdefault(record.trial.placement.name, []).append(measured(record, job, attempts, profiles))
+        by_drive.setdefault(record.trial.placement.name, []).append(measured(record, job, past, profiles))
     return jobs
 
 

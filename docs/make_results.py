@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tarfile
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
 from io import BytesIO
@@ -42,7 +42,7 @@ from docs.make_studies import BLOCKS, documents
 from assay.model.record import Record
 from assay.model.trial import DEFAULT_WORTH
 from assay.record.folder import RunFolder
-from assay.report.analysis import analyse, read_run
+from assay.report.analysis import RunAnalysis, analyse, read_run
 from assay.report.answer import interval_text
 from assay.report.charts.shares import shares_chart
 from assay.report.columns import escaped, grid
@@ -169,11 +169,16 @@ def spark_memory() -> str:
 
 
 @cache
-def _shares(name: str) -> SharesTable:
-    """Storage shares and savings of a kept run of several jobs by several engines."""
+def _analysed(name: str) -> tuple[RunAnalysis, Sequence[Record]]:
+    """All that is said of a kept run, and its records."""
     with unpacked(name) as folder:
         run = read_run(RunFolder(folder), details=False)
-    table = analyse(run.plan, run.records).shares
+        return analyse(run.plan, run.records), run.records
+
+
+def _shares(name: str) -> SharesTable:
+    """Storage shares and savings of a kept run of several jobs by several engines."""
+    table = _analysed(name)[0].shares
     if table is None:
         raise ValueError(f"the kept run {name} has no table of shares")
     return table
@@ -189,12 +194,11 @@ def terasort() -> str:
     """What TeraSort's storage costs each engine, on one node and on several, and what it reads from each drive."""
     rows = []
     for name in ("engines-terasort", "engines-three-nodes"):
-        with unpacked(name) as folder:
-            run = read_run(RunFolder(folder), details=False)
-        for decision in analyse(run.plan, run.records).decisions:
+        analysis, records = _analysed(name)
+        for decision in analysis.decisions:
             hdd, ssd = decision.placements
             engine, nodes = decision.levels["engine"], str(decision.nodes)
-            read = [_read_bytes(run.records, engine, drive.placement) for drive in (hdd, ssd)]
+            read = [_read_bytes(records, engine, drive.placement) for drive in (hdd, ssd)]
             storage = hdd.storage_s and f"{round(hdd.storage_s.value)} s, {share_text(hdd.storage_share)}"
             times = [f"{round(drive.elapsed_s.value)} s" for drive in (hdd, ssd)]
             read_mb = [f"{bytes_read / 1e6:,.0f} MB" for bytes_read in read]
@@ -242,11 +246,8 @@ def quickstart_ratio() -> str:
 
 def by_memory() -> str:
     """What the quickstart's SSD saves within each bound of memory."""
-    with unpacked("quickstart-by-memory") as folder:
-        run = read_run(RunFolder(folder), details=False)
-        decided = analyse(run.plan, run.records).decisions
     rows = []
-    for decision in decided:
+    for decision in _analysed("quickstart-by-memory")[0].decisions:
         hdd, ssd = decision.placements
         saving = ssd.saving
         if saving is None or decision.baseline is None:
@@ -268,9 +269,7 @@ def by_memory() -> str:
 
 def half_cpu() -> str:
     """What two cores' processor time predicts for that of one, beside what was measured."""
-    with unpacked("quickstart-half-cpu") as folder:
-        run = read_run(RunFolder(folder), details=False)
-        known = [sensitivity for sensitivity in analyse(run.plan, run.records).sensitivities if sensitivity]
+    known = [sensitivity for sensitivity in _analysed("quickstart-half-cpu")[0].sensitivities if sensitivity]
     return _listing([line for compared in comparisons(known) for line in lines(compared)])
 
 

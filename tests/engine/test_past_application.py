@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from assay.cli.context import find_installation
-from assay.engine.past.application import PERSISTED, RECORDS_ALONE, PastApplication, read_event_log
+from assay.engine.past.application import MAY_BE_ON_DRIVES, RECORDS_ALONE, PastApplication, read_event_log
 from assay.engine.past.attempts import attempts_of
 from assay.engine.past.changes import changes
 from assay.engine.past.forms import is_history, read_history_of
@@ -83,7 +83,7 @@ def test_intermediate_is_shuffle_and_spill_on_the_node_that_has_most(tmp_path):
 
 def test_what_spark_does_not_count_leaves_the_time_as_the_only_bound(tmp_path):
     persisted = read_event_log(ROLLED)
-    assert persisted.uncounted == PERSISTED
+    assert persisted.uncounted == MAY_BE_ON_DRIVES
     bound = bound_of(persisted, drives("9xnvme"))
     assert bound.basis == "time"
     assert bound.seconds == pytest.approx(sum(stage.time_s for stage in bound.stages))

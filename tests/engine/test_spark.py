@@ -117,7 +117,7 @@ def test_it_is_submitted_to_yarn_with_the_trials_properties_and_all_that_a_node_
         "spark.hadoop.hbase.assay.policy": "ALL_SSD", "spark.executor.instances": "1", "spark.executor.cores": "4",
         "spark.executor.memory": "2688m", "spark.executor.memoryOverhead": "384m", "spark.eventLog.enabled": "true",
         "spark.eventLog.dir": f"file://{tmp_path}/scratch/events", "spark.local.dir": f"{tmp_path}/scratch",
-        "spark.ui.enabled": "false",
+        "spark.ui.enabled": "false", "spark.eventLog.logBlockUpdates.enabled": "true",
     }  # fmt: skip
 
 

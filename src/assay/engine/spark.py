@@ -29,6 +29,7 @@ from assay.engine.mapreduce import (
     small_texts,
 )
 from assay.engine.spark_log import log_of, read_application
+from assay.engine.spark_persisted import BLOCK_UPDATES
 from assay.engine.spark_service import (
     DRIVER_MEMORY,
     HADOOP,
@@ -229,6 +230,8 @@ class Spark:
             **{name: value for name, value in own.items() if not name.startswith(OWN)},
             "spark.eventLog.enabled": "true",
             "spark.eventLog.dir": self._events.as_uri(),
+            # Says whether persisted partitions lay on drives.
+            BLOCK_UPDATES: "true",
             "spark.local.dir": str(self._scratch),  # the driver's: executors have YARN's directories
             "spark.ui.enabled": "false",
         }

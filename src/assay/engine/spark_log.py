@@ -24,6 +24,7 @@ from typing import Any, BinaryIO, NamedTuple, cast
 from pydantic_core import from_json
 
 from assay.engine.history import with_attempts
+from assay.engine.spark_persisted import BLOCK_UPDATES, PersistedRdds
 from assay.engine.spark_tasks import COUNTERS, COUNTERS_GROUP, PHASES, SparkAttempt, attempt_of, stage_called, sums
 from assay.host.files import why
 from assay.model.doubt import Doubt, doubt_kind
@@ -190,7 +191,7 @@ class EventLog:
 READ = frozenset({
     "LogStart", "ApplicationStart", "ApplicationEnd", "EnvironmentUpdate", "JobStart", "JobEnd", "StageSubmitted",
     "StageCompleted", "TaskStart", "TaskEnd", "ExecutorAdded", "ExecutorRemoved",
-    "MiscellaneousProcessAdded",
+    "MiscellaneousProcessAdded", "BlockUpdated",
 })  # fmt: skip
 """The events that are read, without what their names begin with."""
 
@@ -366,8 +367,7 @@ class Application:
         self.containers: dict[str, str] = {}
         self.executors_lost: list[str] = []
         self.executors_added_ms: list[int] = []
-        self.persisted: set[int] = set()
-        self.persisted_on_disk: set[int] = set()
+        self.persisted = PersistedRdds()
         self.unlike = 0
         self._jobs: dict[int, int] = {}
         self._unended: set[int] = set()
@@ -395,12 +395,15 @@ class Application:
             self.last_ms = max(self.last_ms, event.get("Completion Time", 0))
         elif kind in {"ExecutorAdded", "ExecutorRemoved"}:
             self._take_executor(kind, event)
+        elif kind == "BlockUpdated":
+            self.persisted.updated(event["Block Updated Info"])
         elif kind == "LogStart":
             self.spark = str(event["Spark Version"])
         elif kind == "EnvironmentUpdate":
             both = {**(event.get("Hadoop Properties") or {}), **event["Spark Properties"]}
             self.settings = {str(name): str(value) for name, value in both.items()}
             self.master = self.settings.get("spark.master", "")
+            self.persisted.blocks_are_told = self.settings.get(BLOCK_UPDATES, "").lower() == "true"
         elif kind == "ApplicationStart":
             self.id, self.name = str(event.get("App ID", "")), str(event["App Name"])
             self.user, self.submitted_ms = str(event.get("User", "")), event["Timestamp"]
@@ -415,6 +418,8 @@ class Application:
         stage = self.stages.get(event["Stage ID"])
         attempt = attempt_of(self.id, event, stage.name if stage else "", self.containers.get(executor, ""))
         self.last_ms = max(self.last_ms, attempt.finished_ms, attempt.started_ms)
+        if self.persisted.is_read_from_memory(event["Task Info"], event["Stage ID"], attempt.input_bytes):
+            return attempt.model_copy(update={"cached_bytes": attempt.input_bytes})
         return attempt
 
     def _take_stage(self, info: Mapping[str, Any], *, completed: bool) -> None:
@@ -422,12 +427,10 @@ class Application:
         tasks = max(int(info["Number of Tasks"]), self.stages[number].tasks if number in self.stages else 0)
         name = f"job {self._jobs[number]}: {info['Stage Name']}" if number in self._jobs else str(info["Stage Name"])
         self.stages[number] = SeenStage(name, tasks, completed and not info.get("Failure Reason"))
-        for rdd in info.get("RDD Info") or []:
-            level = rdd.get("Storage Level") or {}
-            if level.get("Use Disk"):
-                self.persisted_on_disk.add(rdd["RDD ID"])
-            if level.get("Use Disk") or level.get("Use Memory") or level.get("Use Off Heap"):
-                self.persisted.add(rdd["RDD ID"])
+        if completed:
+            self.persisted.completed(info)
+        else:
+            self.persisted.submitted(info)
 
     def _take_executor(self, kind: str, event: Mapping[str, Any]) -> None:
         executor = str(event["Executor ID"])
@@ -477,8 +480,11 @@ class Application:
             for number, seen in sorted(self.stages.items())
         )
         counted = {
-            COUNTERS_GROUP: sums(attempts, persisted=bool(self.persisted)),
-            RDDS: {"persisted": len(self.persisted), "persisted_on_disk": len(self.persisted_on_disk)},
+            COUNTERS_GROUP: sums(attempts, persisted=bool(self.persisted.numbers)),
+            RDDS: {
+                "persisted": len(self.persisted.numbers),
+                "persisted_on_disk": len(self.persisted.on_drives),
+            },
             "executors": {"added": len(self.executors_added_ms), "lost": len(self.executors_lost)},
         }
         record = JobRecord(

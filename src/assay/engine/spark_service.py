@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from math import ceil
 from typing import NamedTuple
 
+from assay.engine.spark_persisted import BLOCK_UPDATES
 from assay.engine.yarn import MIB, MOST_CORES_OF_ONE, Offer, offer_of
 from assay.model.cluster import EmbeddedSpec
 from assay.model.errors import BadInputError
@@ -343,9 +344,9 @@ SPARK = Service(
     reserved=frozenset(
         {
             "spark.master", "spark.submit.deployMode", "spark.local.dir", "spark.eventLog.enabled",
-            "spark.eventLog.dir", BLOCKS_PORT, JARS, HADOOP_CLASSPATH, "spark.yarn.archive", "spark.yarn.stagingDir",
-            "spark.driver.host", "spark.driver.bindAddress", "spark.shuffle.service.enabled", "spark.ui.enabled",
-            LIMIT, AT_ONCE,
+            "spark.eventLog.dir", BLOCK_UPDATES, BLOCKS_PORT, JARS, HADOOP_CLASSPATH, "spark.yarn.archive",
+            "spark.yarn.stagingDir", "spark.driver.host", "spark.driver.bindAddress",
+            "spark.shuffle.service.enabled", "spark.ui.enabled", LIMIT, AT_ONCE,
         }
     ),
     first_words=frozenset({"spark"}),

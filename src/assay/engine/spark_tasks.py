@@ -108,6 +108,8 @@ class SparkAttempt(TaskAttempt):
     """`Disk Bytes Spilled`: the same as it was written to local directories."""
     input_bytes: ByteCount = 0
     """`Bytes Read` of the input, and of partitions that were persisted."""
+    cached_bytes: ByteCount = 0
+    """Those of the same that are known to come from persisted partitions in its executor's memory."""
     input_records: Count = 0
     """`Records Read` of the same."""
     output_bytes: ByteCount = 0

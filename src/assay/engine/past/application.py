@@ -12,6 +12,7 @@ from pathlib import Path
 from assay.engine.past.job import SUCCEEDED, OtherRule, PastJob, StageSums, Use, Work, sum_of
 from assay.engine.past.reading import ReadSpan, overlap
 from assay.engine.spark_log import RDDS, Application, EventLog, opened_log
+from assay.engine.spark_persisted import BLOCK_UPDATES
 from assay.engine.spark_tasks import COMPUTE, FETCH, WRITE, SparkAttempt
 from assay.host.files import why
 from assay.model.naming import bytes_text
@@ -35,7 +36,11 @@ _FILE_ACCESSES = 3
 """Of a task that writes shuffle files: the data, its index, and the names of both."""
 _MUCH_SHUFFLED, _LONG_WAIT = 500 * 10**9, 0.5
 _MOVED_RULE, _WAIT_RULE = "over 500 GB", "waits over 50 %"
-PERSISTED = "partitions are persisted on drives, of which Spark counts no bytes"
+ON_DRIVES = "partitions were persisted on drives, of which Spark counts no bytes"
+MAY_BE_ON_DRIVES = (
+    "partitions may have been persisted on drives, of which Spark counts no bytes; set "
+    f"{BLOCK_UPDATES}=true, and the log says whether they were"
+)
 RECORDS_ALONE = "records are read of which Spark counts no bytes, as from a table"
 CUT_SHORT = "its end: the log was cut short, or the application still ran or was killed; take the log when it has ended"
 
@@ -125,7 +130,7 @@ def application_of(job: JobRecord, attempts: Iterable[SparkAttempt], settings: M
     seen.id, seen.name, seen.submitted_ms, seen.master_ms = job.id, job.name, job.submitted_ms, job.started_ms
     seen.finished_ms = job.finished_ms
     seen.settings = {name.removeprefix("spark.hadoop."): value for name, value in settings.items()}
-    seen.persisted_on_disk = set(range(job.counters.get(RDDS, {}).get("persisted_on_disk", 0)))
+    seen.persisted.with_drives = set(range(job.counters.get(RDDS, {}).get("persisted_on_disk", 0)))
     seen.executors_added_ms = [job.started_ms]
     for attempt in attempts:
         reading.add(attempt)
@@ -173,7 +178,7 @@ def _work_of(attempt: SparkAttempt, length_ms: int) -> Work:
     fetched = attempt.shuffled_bytes
     return Work(
         tasks=1, task_ms=length_ms, cpu_ms=attempt.cpu_ms, gc_ms=attempt.gc_ms,
-        store_read=attempt.input_bytes, store_written=attempt.output_bytes,
+        store_read=attempt.input_bytes - attempt.cached_bytes, store_written=attempt.output_bytes,
         local_read=again, local_written=again + attempt.shuffle_write_bytes,
         fetched=fetched, fetches=attempt.shuffle_read_remote_blocks + attempt.shuffle_read_local_blocks,
         map_output=attempt.shuffle_write_bytes, map_output_on_disk=attempt.shuffle_write_bytes,
@@ -215,7 +220,8 @@ class ApplicationReading:
         settings = {name: value for name, value in seen.settings.items() if name in _SETTINGS}
         sums = [_sums(names, [self._stages[name] for name in names]) for names in self._sequence()]
         nodes = sorted({node for stage in self._stages.values() for node in stage.nodes})
-        uncounted = PERSISTED if seen.persisted_on_disk else RECORDS_ALONE if self._records_alone else ""
+        persisted = ON_DRIVES if seen.persisted.blocks_are_told else MAY_BE_ON_DRIVES
+        uncounted = persisted if seen.persisted.on_drives else RECORDS_ALONE if self._records_alone else ""
         return PastApplication(
             seen.id, seen.name, seen.user, settings.get("spark.yarn.queue", ""), state, seen.submitted_ms,
             seen.started_ms, seen.finished_ms, uberized=False, maps=0, reduces=0, stages=tuple(sums),
