@@ -6,8 +6,8 @@ what the job saved on each drive that is faster in every role: means over the re
 where there are several; single trials have none, and count as they are. A bound is wrong where the whole interval is
 above it. A verdict "cannot matter" is wrong where the whole interval is above the threshold. Of Spark applications it
 also tells how often rules of others are right. What they say is shown right, or wrong, only where the whole interval is
-above a threshold of 10 %, or below it. A rule that always says no is beside them: where the others say no, too, being
-right as often as it is no merit. `--json FILE` keeps the cases.
+above a threshold of 10 %, or below it. Rules that always say yes, or no, are beside them: being right as often as these
+is no merit. `--json FILE` keeps the cases.
 """
 
 import argparse
@@ -50,8 +50,8 @@ VERDICT_COLUMNS = (
 RULE_COLUMNS = (
     "rule", "says yes", "shown right", "shown wrong", "says no", "shown right", "shown wrong", "says neither",
 )  # fmt: skip
-BASE_RATE = "always no"
-"""The rule that never asks for faster drives."""
+ALWAYS = {"always yes": True, "always no": False}
+"""Rules that do not look at the application."""
 
 SAVED = (-10.0, 0.05, 0.1, 0.2, 0.4, 10.0)
 """Ends of the bands of what was saved."""
@@ -110,7 +110,7 @@ def job_of(record: JobRecord, attempts: Sequence[TaskAttempt], settings: Mapping
     of_spark = [attempt for attempt in attempts if isinstance(attempt, SparkAttempt)]
     if of_spark:
         return application_of(record, of_spark, settings)
-    if not any(isinstance(attempt, MapReduceAttempt) for attempt in attempts):
+    if not all(isinstance(attempt, MapReduceAttempt) for attempt in attempts):
         return None
     return read_job(BytesIO(history(events_of(record, attempts))), settings)
 
@@ -240,13 +240,13 @@ def verdict_rows(cases: Sequence[Case]) -> list[list[str]]:
 def rule_rows(cases: Sequence[Case], worth: float = DEFAULT_WORTH) -> list[list[str]]:
     """How often each rule says that faster drives are worth it, or not, and how often that is shown right, or wrong.
 
-    Rules are the one that always says no, triage and those of others. Of the cases of which any rule of others says
+    Rules are those that always say the same, triage and those of others. Of the cases of which any rule of others says
     something; none without one.
     """
     said: dict[str, list[tuple[bool | None, bool | None]]] = {}
     for case in cases:
         verdict = True if case.bound >= worth else False if case.bound + case.polls < worth else None
-        rules = {BASE_RATE: False, "triage": verdict, **case.rules} if case.rules else {}
+        rules = {**ALWAYS, "triage": verdict, **case.rules} if case.rules else {}
         for name, says in rules.items():
             said.setdefault(name, []).append((says, case.is_worth(worth)))
     rows = []

@@ -71,7 +71,8 @@ def test_rules_are_right_or_wrong_only_where_the_whole_interval_is_beyond_the_th
         of_spark(0.5, 0.05, 0.4, much=True, waits=False), case(0.5, 0.3, 0.3),
     ]  # fmt: skip
     assert rule_rows(cases) == [
-        ["always no", "0", "0", "0", "5", "2", "2", "0"], ["triage", "3", "1", "1", "1", "1", "0", "1"],
+        ["always yes", "5", "2", "2", "0", "0", "0", "0"], ["always no", "0", "0", "0", "5", "2", "2", "0"],
+        ["triage", "3", "1", "1", "1", "1", "0", "1"],
         ["much", "3", "1", "1", "2", "1", "1", "0"], ["waits", "2", "1", "1", "3", "1", "1", "0"],
     ]  # fmt: skip
     assert rule_rows(cases[-1:]) == []

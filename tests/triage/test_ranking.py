@@ -87,7 +87,7 @@ def test_a_job_is_too_short_where_waits_between_polls_decide():
     assert row.reason.startswith("too short to judge: it takes 5.5 s a run, of which 2.5 s are starts and commits, and")
     assert "may come to 4.0 s more or less" in row.reason
     assert (summary.short, summary.short_s) == (1, 11.0)
-    assert headline(summary) == "Another drive saves less than 10 % of the time of 1 job, 1 is not known"
+    assert headline(summary) == "1 job cannot matter, 1 is not known"
     assert summary.short_bound_s == pytest.approx(row.bound_s + 8)
     assert (
         "1 job is too short to judge: of 11 s in all, other drives could save, with such waits, up to 8 s"

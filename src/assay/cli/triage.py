@@ -80,7 +80,11 @@ class Since(click.ParamType[int]):
     metavar="CONF_DIR",
     help="The cluster's Hadoop configuration, for its file systems and logins.",
 )
-@click.option("--drives", metavar="COUNTxDRIVE", help=f"The drives of each node: {HOW}. By default {ASSUMED_DRIVES}.")
+@click.option(
+    "--drives",
+    metavar="COUNTxDRIVE",
+    help=f"The drives that each node had when the jobs ran: {HOW}. By default {ASSUMED_DRIVES}.",
+)
 @click.option("--cores", type=WholeNumber(1, 10_000), help="Processors of each node, if no Prometheus says so.")
 @click.option(
     "--worth", type=Percentage(MOST_WORTH), default=DEFAULT_WORTH, show_default="10%",

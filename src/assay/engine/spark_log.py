@@ -5,8 +5,9 @@ begun one after the other (Spark: RollingEventLogFilesWriter); `events_NUMBER_AP
 up to its own number, without the tasks of jobs that had ended (EventLogFileCompactor). Files may be compressed with
 zstd, LZ4 or Snappy (Spark: CompressionCodec), or with gzip by somebody else; what they are their first bytes tell.
 
-Logs are read as they stream, and lines that tell of no task, stage, job or executor are not parsed: plans of queries
-take most of some logs. A log that ends in the middle, or has damaged lines, gives what can be read of it.
+Logs are read as they stream, and lines that tell of no task, stage, job, executor or persisted RDD are not parsed:
+plans of queries take most of some logs. A log that ends in the middle, or has damaged lines, gives what can be read of
+it.
 """
 
 import gzip
@@ -24,7 +25,7 @@ from typing import Any, BinaryIO, NamedTuple, cast
 from pydantic_core import from_json
 
 from assay.engine.history import with_attempts
-from assay.engine.spark_persisted import BLOCK_UPDATES, PersistedRdds
+from assay.engine.spark_persisted import RDD_BLOCK, PersistedRdds
 from assay.engine.spark_tasks import COUNTERS, COUNTERS_GROUP, PHASES, SparkAttempt, attempt_of, stage_called, sums
 from assay.host.files import why
 from assay.model.doubt import Doubt, doubt_kind
@@ -49,6 +50,7 @@ _PIECE_BYTES = 1 << 12
 """Pieces in which zstd is decompressed: of a file that was cut short no more is lost."""
 _LONGEST_LINE = 64 << 20
 """Longer lines are plans of queries."""
+_RDD_BLOCK = f'"{RDD_BLOCK}'.encode()
 _FIRST = b'{"Event":"SparkListener'
 _EVENT = re.compile(rb'\s*\{\s*"Event"\s*:\s*"([\w.$]+)"')
 _UNLIKE = (ValueError, LookupError, TypeError, AttributeError, OverflowError)
@@ -179,7 +181,7 @@ class EventLog:
             self.garbled += bool(line.strip())
             return None
         kind = match[1].decode().rpartition(".")[2].removeprefix("SparkListener")
-        if kind not in READ:
+        if kind not in READ or (kind == "BlockUpdated" and _RDD_BLOCK not in line):
             return None
         try:
             return kind, from_json(line)
@@ -191,7 +193,7 @@ class EventLog:
 READ = frozenset({
     "LogStart", "ApplicationStart", "ApplicationEnd", "EnvironmentUpdate", "JobStart", "JobEnd", "StageSubmitted",
     "StageCompleted", "TaskStart", "TaskEnd", "ExecutorAdded", "ExecutorRemoved",
-    "MiscellaneousProcessAdded", "BlockUpdated",
+    "MiscellaneousProcessAdded", "BlockUpdated", "UnpersistRDD",
 })  # fmt: skip
 """The events that are read, without what their names begin with."""
 
@@ -397,13 +399,14 @@ class Application:
             self._take_executor(kind, event)
         elif kind == "BlockUpdated":
             self.persisted.updated(event["Block Updated Info"])
+        elif kind == "UnpersistRDD":
+            self.persisted.unpersisted(event["RDD ID"])
         elif kind == "LogStart":
             self.spark = str(event["Spark Version"])
         elif kind == "EnvironmentUpdate":
             both = {**(event.get("Hadoop Properties") or {}), **event["Spark Properties"]}
             self.settings = {str(name): str(value) for name, value in both.items()}
             self.master = self.settings.get("spark.master", "")
-            self.persisted.blocks_are_told = self.settings.get(BLOCK_UPDATES, "").lower() == "true"
         elif kind == "ApplicationStart":
             self.id, self.name = str(event.get("App ID", "")), str(event["App Name"])
             self.user, self.submitted_ms = str(event.get("User", "")), event["Timestamp"]
@@ -418,7 +421,7 @@ class Application:
         stage = self.stages.get(event["Stage ID"])
         attempt = attempt_of(self.id, event, stage.name if stage else "", self.containers.get(executor, ""))
         self.last_ms = max(self.last_ms, attempt.finished_ms, attempt.started_ms)
-        if self.persisted.is_read_from_memory(event["Task Info"], event["Stage ID"], attempt.input_bytes):
+        if attempt.input_bytes and self.persisted.are_read_from_memory(event["Stage ID"]):
             return attempt.model_copy(update={"cached_bytes": attempt.input_bytes})
         return attempt
 
@@ -440,7 +443,9 @@ class Application:
             found = next((match[0] for text in named if (match := _CONTAINER.search(str(text)))), "")
             self.containers[executor] = found
             self.executors_added_ms.append(int(event["Timestamp"]))
-        elif not self.finished_ms and _DISMISSED not in str(event.get("Removed Reason", "")):
+            return
+        self.persisted.executor_removed(executor)
+        if not self.finished_ms and _DISMISSED not in str(event.get("Removed Reason", "")):
             self.executors_lost.append(f"executor {executor}: {event.get('Removed Reason', '')}".strip(": "))
 
     @property

@@ -52,10 +52,7 @@ def headline(summary: Batch) -> str:
         count = len(summary.deciding)
         decisive = f"{_count(count, 'job')} {'is' if count == 1 else 'are'} worth a test"
     elif cannot:
-        each = "" if cannot == 1 else "each of "
-        decisive = (
-            f"Another drive saves less than {percent(summary.worth)} of the time of {each}{_count(cannot, 'job')}"
-        )
+        decisive = f"{_count(cannot, 'job')} cannot matter"
         cannot = 0
     else:
         return f"The histories do not tell what another drive could save of {_count(unknown, 'job')}"

@@ -36,9 +36,9 @@ _FILE_ACCESSES = 3
 """Of a task that writes shuffle files: the data, its index, and the names of both."""
 _MUCH_SHUFFLED, _LONG_WAIT = 500 * 10**9, 0.5
 _MOVED_RULE, _WAIT_RULE = "over 500 GB", "waits over 50 %"
-ON_DRIVES = "partitions were persisted on drives, of which Spark counts no bytes"
+ON_DRIVES = "partitions were persisted on drives, and Spark does not count what it writes there"
 MAY_BE_ON_DRIVES = (
-    "partitions may have been persisted on drives, of which Spark counts no bytes; set "
+    "partitions may have been persisted on drives, and Spark does not count what it writes there; set "
     f"{BLOCK_UPDATES}=true, and the log says whether they were"
 )
 RECORDS_ALONE = "records are read of which Spark counts no bytes, as from a table"
@@ -220,7 +220,7 @@ class ApplicationReading:
         settings = {name: value for name, value in seen.settings.items() if name in _SETTINGS}
         sums = [_sums(names, [self._stages[name] for name in names]) for names in self._sequence()]
         nodes = sorted({node for stage in self._stages.values() for node in stage.nodes})
-        persisted = ON_DRIVES if seen.persisted.blocks_are_told else MAY_BE_ON_DRIVES
+        persisted = ON_DRIVES if seen.persisted.seen_on_drives else MAY_BE_ON_DRIVES
         uncounted = persisted if seen.persisted.on_drives else RECORDS_ALONE if self._records_alone else ""
         return PastApplication(
             seen.id, seen.name, seen.user, settings.get("spark.yarn.queue", ""), state, seen.submitted_ms,
