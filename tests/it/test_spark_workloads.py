@@ -2,6 +2,7 @@
 
 import pytest
 
+from assay.engine.spark_tasks import COUNTERS_GROUP
 from assay.model.dataset import InputKind
 from assay.model.doubt import Outcome
 from assay.model.installed import variants_on
@@ -50,6 +51,15 @@ workloads: {{name: {name}, variant: {variant}, options: {{{OPTIONS.get(name, "")
 cluster: {{memory_mb: 3072, vcores: 2}}
 """,
     )
+
+
+def test_an_application_that_iterates_reads_its_input_once_and_then_memory(place):
+    verified(place, "experiment: kept\nworkloads: {name: k-means, options: {points: 20000, iterations: 3}}")
+    (record,) = place.records("run")
+    (job,) = record.jobs
+    assert job.counters["RDDs"] == {"persisted": 1, "persisted_on_disk": 0}
+    read = job.counters[COUNTERS_GROUP]
+    assert 0 < read["input_bytes"] - read["cached_bytes"] < read["cached_bytes"]
 
 
 @pytest.mark.parametrize(
