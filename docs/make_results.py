@@ -168,6 +168,11 @@ def spark_memory() -> str:
     return _listing(_decision("spark-memory"))
 
 
+def spark_second_disk() -> str:
+    """What a second hard disk for Spark's local directories saves, and what an SSD does."""
+    return _listing(_decision("spark-second-disk"))
+
+
 @cache
 def _analysed(name: str) -> tuple[RunAnalysis, Sequence[Record]]:
     """All that is said of a kept run, and its records."""
@@ -380,6 +385,7 @@ RESULT_TEXTS: Mapping[str, Callable[[], str]] = {
     "hbase log on ssd": hbase_log_on_ssd,
     "nightly table": nightly_table,
     "spark memory": spark_memory,
+    "spark second disk": spark_second_disk,
     "engines": engines,
     "engines terasort": terasort,
     "suitability of stores": suitability,
