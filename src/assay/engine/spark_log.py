@@ -431,7 +431,7 @@ class Application:
         name = f"job {self._jobs[number]}: {info['Stage Name']}" if number in self._jobs else str(info["Stage Name"])
         self.stages[number] = SeenStage(name, tasks, completed and not info.get("Failure Reason"))
         if completed:
-            self.persisted.completed(info)
+            self.persisted.note_levels(info)
         else:
             self.persisted.submitted(info)
 

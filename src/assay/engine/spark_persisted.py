@@ -24,7 +24,7 @@ class PersistedRdds:
         """Those whose storage level uses drives for what memory can't hold."""
         self.seen_on_drives: set[int] = set()
         """Those of which a partition lay on a drive."""
-        self._told: set[int] = set()
+        self._updated: set[int] = set()
         self._in_memory: dict[int, dict[int, set[str]]] = {}
         """By RDD and partition, the executors that keep it in memory."""
         self._losses: dict[int, int] = {}
@@ -35,19 +35,19 @@ class PersistedRdds:
     @property
     def on_drives(self) -> set[int]:
         """Those that lay on drives, or may have: whose level uses drives, and of which no update tells."""
-        return self.seen_on_drives | (self.with_drives - self._told)
+        return self.seen_on_drives | (self.with_drives - self._updated)
 
     def submitted(self, stage: Mapping[str, Any]) -> None:
         """A stage begins, by its `Stage Info`."""
-        self.completed(stage)
+        self.note_levels(stage)
         self._reads_memory.pop(stage["Stage ID"], None)
         rdds = {rdd["RDD ID"]: rdd for rdd in stage.get("RDD Info") or []}
         whole = {number for number, rdd in rdds.items() if self._is_in_memory(rdd)}
         if whole and not _reads_source(rdds, whole):
             self._reads_memory[stage["Stage ID"]] = {number: self._losses.get(number, 0) for number in whole}
 
-    def completed(self, stage: Mapping[str, Any]) -> None:
-        """A stage ended, by its `Stage Info`."""
+    def note_levels(self, stage: Mapping[str, Any]) -> None:
+        """Take over how the RDDs of a stage are persisted, by its `Stage Info`."""
         for rdd in stage.get("RDD Info") or []:
             if _is_persisted(rdd):
                 self.numbers.add(rdd["RDD ID"])
@@ -61,7 +61,7 @@ class PersistedRdds:
             return
         rdd, partition = (int(part) for part in name.removeprefix(RDD_BLOCK).split("_"))
         executor = str(block["Block Manager ID"]["Executor ID"])
-        self._told.add(rdd)
+        self._updated.add(rdd)
         if block["Disk Size"]:
             self.seen_on_drives.add(rdd)
         if block["Memory Size"]:

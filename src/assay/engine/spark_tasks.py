@@ -109,7 +109,7 @@ class SparkAttempt(TaskAttempt):
     input_bytes: ByteCount = 0
     """`Bytes Read` of the input, and of partitions that were persisted."""
     cached_bytes: ByteCount = 0
-    """Those of the same that are known to come from persisted partitions in its executor's memory."""
+    """Those of `input_bytes` that are known to come from persisted partitions in the memory of executors."""
     input_records: Count = 0
     """`Records Read` of the same."""
     output_bytes: ByteCount = 0
