@@ -1,6 +1,9 @@
 """Proves that the page of a large run stays small, shows what matters most, and says what it leaves out."""
 
+import tarfile
+
 import pytest
+from docs.make_results import RESULTS
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -9,10 +12,12 @@ from assay.model.record import Amount, Step, totals
 from assay.record.folder import RunFolder
 from assay.report import analysis as analysis_module
 from assay.report.analysis import MOST_ROWS, MOST_TRIALS_SHOWN, analyse, by_kind, read_run, rows_shown, trials_shown
+from assay.report.next_steps import next_steps
 from assay.report.page import MOST_OTHERS, run_page
 from assay.report.values import trial_values
 from assay.stats.summary import summarise
 from tests.builders import a_plan, a_record, a_trial, device_reports
+from tests.golden.making import RUNS
 from tests.report.made_runs import decided_run, made_run, made_trials, write_run
 
 
@@ -93,6 +98,31 @@ def test_a_plan_without_trials_read_is_no_error(tmp_path):
     assert "1 of 1 planned trials are not in this report" in run_page(read_run(folder), analyse(folder.plan(), []))
 
 
+def kept_runs():
+    """Archives of runs that took place, on clusters of Assay's own and on an existing one."""
+    return sorted([*RESULTS.glob("*.tar.xz"), RUNS["existing-cluster"]])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("archive", kept_runs(), ids=lambda archive: archive.name.removesuffix(".tar.xz"))
+def test_a_run_that_took_place_is_judged_from_outlines_as_from_whole_records(archive, tmp_path, monkeypatch):
+    with tarfile.open(archive) as packed:
+        packed.extractall(tmp_path, filter="data")
+    for folder in sorted(file.parent for file in tmp_path.rglob("plan.json")):
+        told = []
+        for most in (200, 0):
+            monkeypatch.setattr(analysis_module, "WHOLE_UP_TO", most)
+            run = read_run(RunFolder(folder), details=False)
+            analysis = analyse(run.plan, run.records, predictions=run.predicted)
+            sections = [(name, view.json(), view.text(), view.html()) for name, view in analysis.sections.items()]
+            told.append([next_steps(run, analysis.decisions), analysis.answers, analysis.decisions, sections])
+            told[-1] += [run_page(run, analysis), list(trial_values(run.records))]
+            assert bool(run.records[0].settings) == bool(most)
+        whole, outlines = told
+        for of_whole, of_outlines in zip(whole, outlines, strict=True):
+            assert of_outlines == of_whole
+
+
 SECONDS = st.floats(0, 60, allow_nan=False).map(lambda value: round(value, 3))
 SERIES = {
     ("blocked-time", "cluster"): ("computing_s", "running_s", "blocked_s", "waiting_s", "idle_s", "io_some_s", "io_full_s"),
@@ -125,7 +155,7 @@ def test_a_large_run_is_judged_as_a_small_one(tmp_path_factory, data):
         parts = {"amounts": tuple(amounts), "devices": devices, "steps": steps, "totals": totals(record.jobs, ())}
         measured.append(record.model_copy(update=parts))
     folder = write_run(tmp_path_factory.mktemp("run") / "run", plan, measured)
-    outlines, damaged = folder.records(plan, outlines=analysis_module.NEEDED)
+    outlines, damaged = folder.records(plan, outlines=analysis_module.needed())
     assert not damaged
     large, small = analyse(plan, outlines), analyse(plan, measured)
     assert large._replace(sections={}) == small._replace(sections={})

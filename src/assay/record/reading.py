@@ -6,7 +6,6 @@ is converted (`assay.record.schema_2` and those after it).
 
 import json
 import re
-from collections.abc import Mapping
 from typing import Any, NamedTuple, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -22,9 +21,6 @@ Kind = TypeVar("Kind", bound=BaseModel)
 # Where a value begins: digits beyond 64 bits, or an exponent of three digits. Texts may look alike, and rarely do.
 _LONG_NUMBER = re.compile(rb"[\[:,\s]-?(?:[0-9]{20}|[0-9.]+[eE]\+?[0-9]{3})")
 _MOST = 2.0**64
-
-NOT_IN_OUTLINE: Mapping[str, object] = {"settings": {}, "landed": ()}
-"""Of these, of counters, devices and amounts an outline has only what is worked out over all trials of a run."""
 
 AmountsOf = tuple[str, Part, str]
 """The amounts of a probe in a part of a trial, of one series or (empty) of all."""
@@ -63,19 +59,16 @@ def whole_record(text: str | bytes) -> Record:
 
 
 def record_outline(text: str | bytes, needed: Needed = NOTHING_NEEDED) -> Record:
-    """A record without its settings, landed bytes, and most of its devices' reports, amounts and counters.
+    """A record without its settings, and most of its devices' reports, amounts and counters.
 
     Of reports and amounts it keeps those that are needed. It takes a twentieth of the whole record's memory. Raises
     Unreadable.
     """
     content = content_of(text)
-    content.update(NOT_IN_OUTLINE)
-    devices = [
-        {**device, "reports": reports}
-        for device in _list(content.get("devices"))
-        if isinstance(device, dict) and (reports := _reports(device.get("reports"), needed))
-    ]
-    content["devices"] = devices
+    content["settings"] = {}
+    for device in _list(content.get("devices")):
+        if isinstance(device, dict):
+            device["reports"] = _reports(device.get("reports"), needed)
     content["amounts"] = [
         amount
         for amount in _list(content.get("amounts"))

@@ -52,7 +52,7 @@ class Run:
 
     @property
     def records(self) -> list[Record]:
-        """All readable records; of more than 200 trials without settings, landed, devices, amounts, counters."""
+        """All readable records; of more than 200 trials without settings, devices' reports, amounts, counters."""
         return self._read[0]
 
     @property

@@ -1,7 +1,7 @@
 """A run, read once (RunData) and judged once (RunAnalysis), for all forms of its report."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from functools import partial
+from functools import partial, reduce
 from math import log
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -11,18 +11,19 @@ from assay.model.energy import Span
 from assay.model.errors import BadInputError
 from assay.model.prediction import Prediction
 from assay.model.record import Record, Series, SeriesKey
-from assay.model.registry import SECTIONS
+from assay.model.registry import PROBES, SECTIONS
 from assay.model.section import SectionView
 from assay.model.signature import Signature
 from assay.model.task import TaskAttempt, TaskPhases
 from assay.model.trial import NO_PROBES, Plan
 from assay.record.folder import Damaged, RunFolder
 from assay.record.predictions import predictions_of
+from assay.record.reading import Needed
 from assay.report.answer import Answer, answer_of
 from assay.report.depends import depends_notes, restated_notes
 from assay.report.faults import FaultsView
 from assay.report.predicted import predicted_lines
-from assay.stats import blocked, instruments, run_doubts, suitability
+from assay.stats import blocked, instruments, run_doubts, staging, suitability
 from assay.stats.breakdown import Breakdown, breakdowns
 from assay.stats.changes import CHANGE
 from assay.stats.comparison import Comparison, compare
@@ -252,8 +253,12 @@ def by_kind(doubts: Sequence[Doubt]) -> list[tuple[Doubt, list[Doubt], int]]:
 WHOLE_UP_TO = 200
 """A whole record takes most of a megabyte of memory; of more trials only outlines are read."""
 
-NEEDED = blocked.NEEDED | run_doubts.NEEDED | instruments.NEEDED | suitability.NEEDED
-"""What is read of every record, which an outline must keep."""
+
+def needed() -> Needed:
+    """What is read of every record, which an outline must keep; what existing clusters' probes counted, too."""
+    of_clusters = Needed(frozenset((name, "run", "") for name, kind in PROBES.items() if kind.foreign))
+    own = (blocked.NEEDED, run_doubts.NEEDED, instruments.NEEDED, suitability.NEEDED, staging.NEEDED)
+    return reduce(Needed.__or__, own, of_clusters)
 
 
 class RunData(NamedTuple):
@@ -293,7 +298,7 @@ def read_run(folder: RunFolder, *, details: bool = True) -> RunData:
     """
     plan = folder.plan()
     outlines = len(folder.trials()) > WHOLE_UP_TO
-    every, damaged = folder.records(plan, outlines=NEEDED if outlines else None)
+    every, damaged = folder.records(plan, outlines=needed() if outlines else None)
     records: Sequence[Record] = Trials(every)
     whole = {record.trial.id: record for record in records}
     shown = ids_shown(records)

@@ -116,8 +116,11 @@ def _machines(_: Plan, records: Sequence[Record]) -> MachinesView | None:
 
 def _way(name: str, kind: ProbeKind, records: Sequence[Record]) -> Way | None:
     """Describe a way; None where it was not requested: it left neither figures nor doubts."""
-    machines = {amount.node for record in records for amount in record.amounts if amount.probe == name and amount.node}
-    trials = sum(any(amount.probe == name and amount.node for amount in record.amounts) for record in records)
+    counted = [
+        {amount.node for amount in record.amounts if (amount.probe, amount.part) == (name, "run") and amount.node}
+        for record in records
+    ]
+    machines, trials = set().union(*counted), sum(map(bool, counted))
     doubts = [doubt.what for record in records for doubt in record.doubts if doubt.instrument == name]
     if not trials and not doubts:
         return None

@@ -227,6 +227,13 @@ DISK_READING = (
 )
 """Probes and series from which it is told what nodes read and wrote: the last tells whether they share a machine."""
 
+USE_READING = (
+    *DISK_READING,
+    ("cpu", ""),
+    *(("processes", series) for series in ("user_s", "system_s", "resident_peak_bytes")),
+)
+"""Probes and series from which a node's use is told but for its network's; an empty series is all of a probe's."""
+
 
 def _disk_bytes(
     record: Record, node: str | None, of_node: Sequence[Amount], parts: Collection[Part]

@@ -12,11 +12,18 @@ from typing import NamedTuple
 
 from assay.model.installed import counter_titles
 from assay.model.record import Part, Promise, Record
-from assay.stats.nodes import NodeUse, Transfer, node_uses, traffic_bytes, transfers, whole_use
+from assay.record.reading import Needed
+from assay.stats.nodes import USE_READING, NodeUse, Transfer, node_uses, traffic_bytes, transfers, whole_use
 
 STAGING: tuple[Part, ...] = ("staging",)
 STEP = "stage"
 COUNTERS = "daemon-counters"
+NEEDED = Needed(
+    frozenset((probe, part, series) for part in STAGING for probe, series in USE_READING)
+    | {(probe, part, "") for part in STAGING for probe in ("network", COUNTERS)},
+    frozenset((part, side) for part in STAGING for side in ("reads", "writes")),
+)
+"""What this module reads of every record."""
 
 
 class StagingUse(NamedTuple):
