@@ -182,17 +182,30 @@ def test_clocks_that_disagree_make_no_negative_times():
     assert all(stage.elapsed_ms >= 0 and stage.saved_ms >= 0 and stage.early_ms >= 0 for stage in job.stages)
 
 
-def test_bytes_of_a_view_count_once_and_those_of_an_object_store_are_no_drives():
-    found = list(events(JOB))
-    for kind, event in found:
+def with_file_counters(**values):
+    """The job whose maps count this, too."""
+    changed = list(events(JOB))
+    for kind, event in changed:
         if kind == "MAP_ATTEMPT_FINISHED":
             counts = event["counters"]["groups"][0]["counts"]
-            counts += [
-                {"name": name, "displayName": name, "value": value}
-                for name, value in (("VIEWFS_BYTES_READ", 100 * MIB), ("S3A_BYTES_READ", 7 * MIB))
-            ]
-    maps, _ = read(history(found)).stages
-    assert (maps.whole.store_read, maps.whole.remote_read) == (400 * MIB, 28 * MIB)
+            counts += [{"name": name, "displayName": name, "value": value} for name, value in values.items()]
+    return read(history(changed))
+
+
+def test_bytes_of_a_view_count_once_and_those_of_an_object_store_are_no_drives():
+    job = with_file_counters(VIEWFS_BYTES_READ=100 * MIB, S3A_BYTES_READ=7 * MIB)
+    maps, _ = job.stages
+    assert (maps.whole.store_read, maps.whole.remote_read, job.unplaced) == (400 * MIB, 28 * MIB, ())
+
+
+@pytest.mark.parametrize("scheme", ["ALLUXIO", "CEPH", "LUSTREFS", "NEVERHEARDOF"])
+def test_bytes_of_a_file_system_that_is_not_known_may_lie_on_the_nodes_drives(scheme):
+    job = with_file_counters(**{f"{scheme}_BYTES_READ": 9 * MIB, f"{scheme}_BYTES_WRITTEN": MIB, "OTHER_READ_OPS": 3})
+    maps, _ = job.stages
+    assert (maps.whole.unplaced_read, maps.whole.unplaced_written) == (36 * MIB, 4 * MIB)
+    assert (maps.whole.remote_read, maps.whole.file_systems_read) == (0, 436 * MIB)
+    assert job.unplaced == (scheme.lower(),)
+    assert with_file_counters(**{f"{scheme}_BYTES_READ": 0}).unplaced == ()
 
 
 def test_a_file_packed_or_not_with_its_configuration_beside_it(tmp_path):

@@ -6,6 +6,7 @@ import pytest
 
 from assay.cli.context import find_installation
 from assay.engine.past.changes import changes, spills_per_record
+from assay.engine.past.job import distinct
 from assay.engine.past.reading import read_job
 from assay.triage.busy import Busy
 from assay.triage.drives import drives_by_role
@@ -140,6 +141,13 @@ def test_a_run_of_which_two_files_tell_counts_once_and_by_the_whole_file():
     assert "2 files told of runs that others tell of." in list(sums(answer.summary))
     broken = [read_job(io.BytesIO(b"x"), {}, "", f"{number}.jhist") for number in (1, 2)]
     assert triage(broken, site(), 0.1, "1 x disk", 0, []).summary.copies == 0
+
+
+@pytest.mark.parametrize("other", [{"name": "b"}, {"user": "another"}, {"submitted_ms": HEAVY.submitted_ms + 1}])
+def test_two_jobs_to_which_two_clusters_gave_one_id_are_two(other):
+    both = [made(HEAVY), made(HEAVY._replace(**other))]
+    assert {job.id for job in both} == {HEAVY.id}
+    assert distinct([*both, *reversed(both)]) == both
 
 
 def test_what_is_assumed_is_said():

@@ -400,9 +400,9 @@ def _known(
         usual = of_containers is None
         of_containers = of_containers or USUAL_CONTAINER_BYTES
     read_bytes = (input_size or sample.of_bytes) / nodes if nodes else None
-    whole = 0 if past is None else past.whole.store_read + past.whole.remote_read
+    whole = 0 if past is None else past.whole.file_systems_read
     if past is not None and whole:
-        busiest = float(sum(stage.busiest.store_read + stage.busiest.remote_read for stage in past.stages))
+        busiest = float(sum(stage.busiest.file_systems_read for stage in past.stages))
         of_past = busiest if input_size is None else busiest * input_size / whole
         read_bytes = of_past or read_bytes if input_size is None else read_bytes or of_past
     node = SiteNode(memory_bytes, of_containers, read_bytes, usual, differences)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from assay.engine.past.change import Change
 from assay.engine.past.changes import changes
-from assay.engine.past.job import MAP, REDUCE, PastJob, sum_of
+from assay.engine.past.job import MAP, REDUCE, PastJob, distinct, sum_of
 from assay.model.base import Frozen
 from assay.model.naming import bytes_text, first_few
 from assay.report.words import percent, seconds_text
@@ -449,16 +449,6 @@ def triage(
 
 def _bound_s(rows: Sequence[JobRow], verdict: TriageVerdict) -> float:
     return sum(row.bound_s or 0.0 for row in rows if row.verdict is verdict)
-
-
-def distinct(jobs: Sequence[PastJob]) -> list[PastJob]:
-    """Each run once, by its id, and by a copy that lacks nothing where there is one: folders may hold files twice."""
-    by_id: dict[str, PastJob] = {}
-    for job in jobs:
-        key = job.id or job.source
-        if key not in by_id or (by_id[key].missing and not job.missing):
-            by_id[key] = job
-    return list(by_id.values())
 
 
 def deciding(rows: Sequence[JobRow]) -> list[str]:

@@ -24,8 +24,9 @@ _START_ACCESSES = 10
 class Work(NamedTuple):
     """What tasks did: bytes by what they were of, records, milliseconds of processors and of tasks.
 
-    `store` is the cluster's own file system (HDFS), `remote` any other, such as an object store. `local` is the
-    nodes' local directories. A task counts what it asked for; the page cache may have answered.
+    `store` is the cluster's own file system (HDFS), `remote` an object store, and `unplaced` any other, which may lie
+    on the nodes' drives. `local` is the nodes' local directories. A task counts what it asked for; the page cache may
+    have answered.
     """
 
     tasks: int = 0
@@ -36,6 +37,8 @@ class Work(NamedTuple):
     store_written: int = 0
     remote_read: int = 0
     remote_written: int = 0
+    unplaced_read: int = 0
+    unplaced_written: int = 0
     local_read: int = 0
     local_written: int = 0
     fetched: int = 0
@@ -48,6 +51,11 @@ class Work(NamedTuple):
     fetch_wait_ms: int = 0
     fetching_ms: int = 0
     """How long tasks waited for what they fetched, and ran in all, of those that fetched anything and counted it."""
+
+    @property
+    def file_systems_read(self) -> int:
+        """What was read from file systems, whichever they are, without local directories."""
+        return self.store_read + self.remote_read + self.unplaced_read
 
     def plus(self, other: "Work") -> "Work":
         """The sum of both."""
@@ -138,6 +146,14 @@ class PastJob(NamedTuple):
     """How it was run, where that is unusual: what several runs `were`; else empty."""
     container_waits: int = 0
     """How often it waited for containers after they had been asked for, where that is known."""
+    ran_ms: int = 0
+    """How long any of its own jobs ran, where it had several; 0 if it is one job itself."""
+    hosts_are_nodes: bool = True
+    """Whether its tasks name the nodes where they ran. Of pods nobody knows their nodes: all is taken to lie on one."""
+    unplaced: tuple[str, ...] = ()
+    """The schemes of file systems that it used and that may lie on the nodes' drives or elsewhere, in lower case."""
+    doubts: tuple[str, ...] = ()
+    """What is odd in its history and prevents no bound, each a clause."""
 
     @property
     def engine(self) -> str:
@@ -206,6 +222,16 @@ class PastJob(NamedTuple):
     def elapsed_s(self) -> float:
         """From its start to its end, in seconds; 0 where either is not known."""
         return max(0, self.finished_ms - self.started_ms) / 1000 if self.started_ms and self.finished_ms else 0.0
+
+    @property
+    def ran_s(self) -> float:
+        """How long any of its own jobs ran, in seconds: a session waits for its user in the rest of its time."""
+        return min(self.elapsed_s, self.ran_ms / 1000) if self.ran_ms else self.elapsed_s
+
+    @property
+    def title(self) -> str:
+        """The name that its runs have in common: with its user, if shells or servers give it to every session."""
+        return self.name
 
     @property
     def counts(self) -> bool:
@@ -285,3 +311,26 @@ def sum_of(works: Iterable[Work]) -> Work:
     for work in works:
         total = total.plus(work)
     return total
+
+
+def distinct(jobs: Iterable[PastJob]) -> list[PastJob]:
+    """Each run once, by the history that tells most of it: folders may hold files twice, and a copy may be cut short.
+
+    Two clusters may give one id to two jobs, which are two runs.
+    """
+    by_id: dict[str, list[PastJob]] = {}
+    for job in jobs:
+        runs = by_id.setdefault(job.id or job.source, [])
+        number = next((number for number, run in enumerate(runs) if _is_same_run(run, job)), len(runs))
+        runs[number : number + 1] = [min([*runs[number : number + 1], job], key=_lacks)]
+    return [job for runs in by_id.values() for job in runs]
+
+
+def _is_same_run(job: PastJob, other: PastJob) -> bool:
+    """Whether two jobs of one id are one run: nothing that both histories say from the start differs."""
+    facts = ((of.name, of.user, of.submitted_ms, of.settings.get("spark.master")) for of in (job, other))
+    return all(fact == same or not fact or not same for fact, same in zip(*facts, strict=True))
+
+
+def _lacks(job: PastJob) -> tuple[bool, bool, int]:
+    return bool(job.missing), not job.state, len(job.doubts)

@@ -19,7 +19,13 @@ from assay.host.files import why
 
 _FILES, _TASKS = ("FileSystemCounter", "FileSystemCounters"), ("TaskCounter", "Task$Counter")
 """Endings of the groups' names, in Hadoop 2 and 3 and before."""
-_OF_STORE = ("HDFS", "VIEWFS", "WEBHDFS", "SWEBHDFS", "O3FS", "OFS")
+_OF_STORE = frozenset({"HDFS", "VIEWFS", "WEBHDFS", "SWEBHDFS", "O3FS", "OFS", "MAPRFS"})
+_REMOTE = frozenset({
+    "S3", "S3A", "S3N", "GS", "ABFS", "ABFSS", "WASB", "WASBS", "ADL", "OSS", "COS", "COSN", "OBS", "TOS", "BOS",
+    "SWIFT", "OCI", "FTP", "SFTP", "HTTP", "HTTPS",
+})  # fmt: skip
+"""Object stores and servers; what has another scheme, such as Alluxio, Ceph or Lustre, may lie on the nodes' drives."""
+_KNOWN = _OF_STORE | _REMOTE | {"FILE"}
 _FORMS = (b"Avro-Json", b"Avro-Binary")
 _MOST_PREFACE_LINES, _LONGEST_PREFACE_LINE = 64, 1 << 12
 _BROKEN = (
@@ -140,6 +146,7 @@ class JobReading:
         self._attempts: dict[str, list[Attempt]] = {MAP: [], REDUCE: []}
         self._nodes: dict[str, dict[str, Work]] = {MAP: {}, REDUCE: {}}
         self._uncounted = 0
+        self._unplaced: set[str] = set()
 
     def take(self, kind: str, event: Mapping[str, Any]) -> None:
         """One event more."""
@@ -172,8 +179,9 @@ class JobReading:
         end_ms = event.get("finishTime", 0)
         if not 0 < begin_ms <= end_ms:
             return
-        counters = event.get("counters")
-        work = work_of(stage, end_ms - begin_ms, counters)
+        files, tasks = _values(event.get("counters"))
+        work = counted(stage, 1, end_ms - begin_ms, files, tasks)
+        self._unplaced.update(unplaced_schemes(files))
         if how == "FINISHED":
             ends = ("mapFinishTime",) if stage == MAP else ("shuffleFinishTime", "sortFinishTime")
             phases = tuple(event.get(end, 0) for end in ends)
@@ -198,7 +206,7 @@ class JobReading:
             self._id, self._name, self._user, self._queue, self._state,
             self._times_ms["submitted"], self._times_ms["started"], self._times_ms["finished"],
             self._uberized, self._tasks[MAP], self._tasks[REDUCE], tuple(stages), tuple(nodes), settings,
-            tuple(self._missing(len(maps) + len(reduces))), self._source,
+            tuple(self._missing(len(maps) + len(reduces))), self._source, unplaced=tuple(sorted(self._unplaced)),
         )  # fmt: skip
 
     def _missing(self, ended: int) -> Iterator[str]:
@@ -222,8 +230,8 @@ def _has_bytes(work: Work) -> bool:
     return any((work.store_read, work.local_read, work.local_written, work.store_written, work.map_output))
 
 
-def work_of(stage: str, task_ms: int, counters: Mapping[str, Any] | None) -> Work:
-    """What a task counted."""
+def _values(counters: Mapping[str, Any] | None) -> tuple[dict[str, int], dict[str, int]]:
+    """What a task counted, of file systems and of the task."""
     files: dict[str, int] = {}
     tasks: dict[str, int] = {}
     for group in (counters or {}).get("groups", ()):
@@ -231,25 +239,34 @@ def work_of(stage: str, task_ms: int, counters: Mapping[str, Any] | None) -> Wor
             files = {counter["name"]: counter["value"] for counter in group["counts"]}
         elif group["name"].endswith(_TASKS):
             tasks = {counter["name"]: counter["value"] for counter in group["counts"]}
-    return counted(stage, 1, task_ms, files, tasks)
+    return files, tasks
+
+
+def unplaced_schemes(files: Mapping[str, int]) -> Iterator[str]:
+    """Of the counters of file systems, those file systems with bytes that may lie on the nodes' drives or elsewhere."""
+    for name, value in files.items():
+        scheme, counter, _ = name.rpartition("_BYTES_")
+        if value and counter and scheme not in _KNOWN:
+            yield scheme.lower()
 
 
 def counted(stage: str, count: int, task_ms: int, files: Mapping[str, int], tasks: Mapping[str, int]) -> Work:
     """What so many tasks counted, by the names of Hadoop's counters."""
-    store, remote = {"READ": 0, "WRITTEN": 0}, {"READ": 0, "WRITTEN": 0}
+    store, remote, unplaced = ({"READ": 0, "WRITTEN": 0} for _ in range(3))
     for name, value in files.items():
         scheme, _, way = name.rpartition("_BYTES_")
         if way in store and scheme != "FILE":
             if scheme in _OF_STORE:  # a view's bytes may be counted by what is below it, too
                 store[way] = max(store[way], value)
             else:
-                remote[way] += value
+                (remote if scheme in _REMOTE else unplaced)[way] += value
     kind = stage.upper()
     return Work(
         tasks=count, task_ms=task_ms, cpu_ms=max(0, tasks.get("CPU_MILLISECONDS", 0)),
         gc_ms=max(0, tasks.get("GC_TIME_MILLIS", 0)),
         store_read=store["READ"], store_written=store["WRITTEN"],
         remote_read=remote["READ"], remote_written=remote["WRITTEN"],
+        unplaced_read=unplaced["READ"], unplaced_written=unplaced["WRITTEN"],
         local_read=files.get("FILE_BYTES_READ", 0), local_written=files.get("FILE_BYTES_WRITTEN", 0),
         fetched=tasks.get("REDUCE_SHUFFLE_BYTES", 0), fetches=tasks.get("SHUFFLED_MAPS", 0),
         map_output=tasks.get("MAP_OUTPUT_BYTES", 0),

@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 from assay.engine.past.histories import MOST_HISTORIES, Histories
 from assay.engine.past.job import MAP, REDUCE, SETTINGS, SUCCEEDED, PastJob, StageSums, Work
-from assay.engine.past.reading import CUT_SHORT, Attempt, counted, stage_of
+from assay.engine.past.reading import CUT_SHORT, Attempt, counted, stage_of, unplaced_schemes
 from assay.model.errors import BadInputError, NoAnswerError, NoLoginError
 from assay.model.host_names import host_of
 from assay.model.probe import Ask
@@ -56,12 +56,13 @@ def _job(root: str, listed: Mapping[str, Any], ask: Ask) -> PastJob:
         missing.append(f"a good end: the job was {state.lower()}; runs of it that succeeded tell more")
     of_job = f"{root}/{quote(name)}"
     counters: dict[str, Work] = {}
+    unplaced: set[str] = set()
     stages = []
     nodes: list[str] = []
     settings: dict[str, str] = {}
     if not missing:
         try:
-            counters = _counters(ask(f"{of_job}/counters", {}))
+            counters, unplaced = _counters(ask(f"{of_job}/counters", {}))
             tasks = _listed(ask(f"{of_job}/tasks", {}), "tasks", "task")
             nodes = sorted({node for stage in (MAP, REDUCE) for node in _nodes(of_job, _of_stage(tasks, stage), ask)})
             stages = list(_stages(tasks, counters, len(nodes)))
@@ -80,6 +81,7 @@ def _job(root: str, listed: Mapping[str, Any], ask: Ask) -> PastJob:
         _time(listed, "submitTime"), _time(listed, "startTime"), _time(listed, "finishTime"),
         bool(listed.get("uberized", False)), int(listed.get("mapsTotal", 0)), int(listed.get("reducesTotal", 0)),
         tuple(stages), tuple(nodes), settings, tuple(missing), of_job,
+        unplaced=tuple(sorted(unplaced)),
     )  # fmt: skip
 
 
@@ -88,9 +90,10 @@ def _time(listed: Mapping[str, Any], name: str) -> int:
     return max(0, value) if isinstance(value, int) else 0
 
 
-def _counters(answer: Any) -> dict[str, Work]:
-    """What the maps and the reducers counted."""
+def _counters(answer: Any) -> tuple[dict[str, Work], set[str]]:
+    """What the maps and the reducers counted, and the schemes of file systems that may lie anywhere."""
     whole = {}
+    unplaced: set[str] = set()
     groups = answer["jobCounters"].get("counterGroup") or []
     for stage in (MAP, REDUCE):
         values: dict[str, dict[str, int]] = {"FileSystemCounter": {}, "TaskCounter": {}}
@@ -101,7 +104,8 @@ def _counters(answer: Any) -> dict[str, Work]:
                         counter["name"]: counter.get(f"{stage}CounterValue", 0) for counter in group.get("counter", ())
                     }
         whole[stage] = counted(stage, 0, 0, values["FileSystemCounter"], values["TaskCounter"])
-    return whole
+        unplaced.update(unplaced_schemes(values["FileSystemCounter"]))
+    return whole, unplaced
 
 
 def _of_stage(tasks: list[dict[str, Any]], stage: str) -> list[dict[str, Any]]:
