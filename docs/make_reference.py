@@ -83,7 +83,6 @@ _NAMES = {
     "PlacementEntry": "[placement](#placement)",
     "Profile": "[profile](#profiles)",
     "ClusterEntry": "[cluster](#cluster)",
-    "YarnSamplerOptions": "[sampler](#the-nodes-of-an-existing-cluster)",
     "KerberosSpec": "[kerberos](#the-login-at-an-existing-cluster)",
     "SshOptions": "[ssh](#the-nodes-of-an-existing-cluster)",
     "NetworkEntry": "[network](#nodes-and-networks)",

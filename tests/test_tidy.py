@@ -12,7 +12,7 @@ from assay.model.registry import SERVICES
 
 ROOT = Path(__file__).parents[1]
 PYTHON = sorted([*ROOT.glob("src/**/*.py"), *ROOT.glob("extras/**/*.py"), *ROOT.glob("benchmarks/*.py")])
-JAVA = sorted([*ROOT.glob("jobs/src/main/**/*.java"), *ROOT.glob("extras/java/*/src/main/**/*.java")])
+JAVA = sorted([*ROOT.glob("jobs/src/main/**/*.java")])
 
 FUNCTION_LINES, FILE_LINES = 70, 600
 

@@ -187,18 +187,3 @@ def test_hosts_come_from_yarn_where_none_are_named(foreign):
     asked = [sys.executable, "-c", code, f"http://{address}"]
     done = foreign.place.command(*foreign.nodes["master"].command(asked))
     assert done.stdout.strip() == str(WORKERS)
-
-
-def test_nodes_are_read_from_containers_in_yarn(foreign):
-    record, counting = foreign.run("yarn_sampler: {memory_mb: 256}", "from-yarn")
-    assert record.status == "finished"
-    assert not [doubt for doubt in record.doubts if doubt.kind.startswith("nodes-")], record.doubts
-    # A part ends with the next reading, up to an interval later, and a reading takes its time.
-    compared(record, counting, 0.05, late_s=1.5)
-    taken = {one.series: one.value for one in record.amounts if one.subject == "sampler"}
-    assert taken["containers_count"] == len(WORKERS) + 1
-    assert {doubt.kind for doubt in record.doubts} >= {"sampler-takes-containers"}
-    for name in WORKERS:
-        assert abs(clocks(record)[name, "offset_s"]) <= clocks(record)[name, "uncertainty_s"] + 0.005
-    assert foreign.hadoop("fs", "-ls", "-C", "assay").split() == []
-    assert not foreign.place.processes("org.assay.sampler")

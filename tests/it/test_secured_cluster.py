@@ -177,10 +177,3 @@ def test_nodes_are_read_over_ssh(client):
     assert record.outcome is Outcome.PASS, record.error
     assert not [doubt for doubt in record.doubts if doubt.kind.startswith("nodes-")], record.doubts
     assert {one.node for one in record.amounts if one.probe == "cpu"} >= set(WORKERS)
-
-
-def test_nodes_are_read_from_containers_in_yarn(client):
-    record = client.run("from-yarn", kerberos=client.keytab, yarn_sampler="{memory_mb: 256}")
-    assert record.outcome is Outcome.PASS, record.error
-    assert not [doubt for doubt in record.doubts if doubt.kind.startswith("nodes-")], record.doubts
-    assert {one.node for one in record.amounts if one.probe == "cpu"} >= set(WORKERS)

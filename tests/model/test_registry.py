@@ -10,7 +10,7 @@ import pytest
 
 from assay.model.errors import BadInputError
 from assay.model.plugins import Registry
-from assay.model.registry import COMMANDS, PROBE_SETS
+from assay.model.registry import COMMANDS
 
 ROOT = Path(__file__).parents[2]
 TOY = """
@@ -101,7 +101,6 @@ def test_after_a_failed_import_a_registry_is_never_read_as_if_it_were_whole(tmp_
 
 def test_extras_of_the_checkout_are_found():
     assert "memory" in COMMANDS
-    assert "capture" in PROBE_SETS
 
 
 def test_a_plug_in_outside_the_package_adds_a_command(assay, tmp_path):

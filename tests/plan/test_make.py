@@ -7,7 +7,6 @@ import pytest
 
 from assay.model.errors import BadInputError
 from assay.model.kerberos import KerberosSpec
-from assay.model.node_source import NodeSourceSpec
 from assay.model.registry import SERVICES
 from assay.node.ssh import SshOptions
 from assay.plan.settings import resolve, shipped_profiles
@@ -179,10 +178,8 @@ def test_how_the_nodes_of_an_existing_cluster_are_read_goes_with_each_trial(tmp_
     source = plan_of(tmp_path, text).trials[0].cluster.node_source
     assert source.name == "ssh"
     assert SshOptions(**source.options) == SshOptions(hosts=["a", "b"], user="me", port=2222, key=tmp_path / "id")
-    for hosts in ("", ", hosts: from YARN"):
-        other = text.replace(ssh, f"yarn_sampler: {{queue: small{hosts}}}")
-        sampler = NodeSourceSpec(name="yarn_sampler", hosts=[], queue="small", memory_mb=256)
-        assert plan_of(tmp_path, other).trials[0].cluster.node_source == sampler
+    everywhere = text.replace("[a, b]", "from YARN")
+    assert plan_of(tmp_path, everywhere).trials[0].cluster.node_source.options["hosts"] == []
     assert plan_of(tmp_path, text.replace("[a, b]", "a")).trials[0].cluster.node_source.options["hosts"] == ["a"]
     for login, found in (
         ("{keytab: my/keytab, principal: me}", KerberosSpec(keytab=tmp_path / "my/keytab", principal="me")),

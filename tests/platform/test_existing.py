@@ -33,7 +33,6 @@ from assay.platform.configuration import derive_site, read_site, to_xml
 from assay.platform.distribution import Distribution, Java
 from assay.platform.existing import ExistingCluster, ExistingPlatform, daemons_of, ticket_doubts, worker_nodes
 from assay.store.hdfs_existing import namenodes
-from assay_extras.yarn_sampler.sampler import YarnSampler
 from tests.builders import a_trial
 from tests.serving import serving
 from tests.toys import plugged_in
@@ -604,15 +603,9 @@ def test_its_nodes_are_read_as_the_experiment_says_and_otherwise_not(site, tmp_p
     assert sources() == ()
     (ssh,) = sources(name="ssh", hosts=["a"])
     assert isinstance(ssh, SshNodes)
-    (sampler,) = sources(name="yarn_sampler")
-    assert isinstance(sampler, YarnSampler)
-    (sampler,) = sources(name="yarn_sampler", hosts=["A.example.com", "c"])
-    assert sampler._spec.hosts == ["a", "c"]
     with pytest.raises(BadInputError, match="ssh needs OpenSSH's client, and there is no `ssh` on the PATH"):
         platform(node_source=NodeSourceSpec(name="ssh")).check({})
-    with pytest.raises(BadInputError, match="yarn_sampler needs an application .*; run `setup/prepare sampler`"):
-        platform(node_source=NodeSourceSpec(name="yarn_sampler")).check({})
-    with pytest.raises(BadInputError, match="there is no way to read nodes 'telnet'; possible are ssh, yarn_sampler"):
+    with pytest.raises(BadInputError, match="there is no way to read nodes 'telnet'; possible are ssh"):
         platform(node_source=NodeSourceSpec(name="telnet")).check({})
     with pytest.raises(AssayError, match="names no running node; list `hosts`"):
         worker_nodes(foreign._replace(hosts=()))

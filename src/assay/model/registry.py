@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from assay.model.medium import MediumKind
     from assay.model.platform import PlatformKind
     from assay.model.prediction import Predictor
-    from assay.model.probe import NodeSourceKind, Probe, ProbeContext, ProbeKind
+    from assay.model.probe import NodeSourceKind, ProbeKind
     from assay.model.record import Record
     from assay.model.section import SectionView
     from assay.model.service import Service
@@ -55,8 +55,6 @@ PREDICTORS: "Registry[Predictor]" = Registry("predictor", parts=("__call__",))
 NODE_SOURCES: "Registry[NodeSourceKind]" = Registry("way to read nodes", "assay.node")
 """Each is a key of an existing `cluster` in an experiment."""
 PROBES: "Registry[ProbeKind]" = Registry("probe", "assay.probe", parts=("make", "charts"))
-PROBE_SETS: "Registry[Callable[[ProbeContext], Sequence[Probe]]]" = Registry("set of probes", parts=("__call__",))
-"""Levels of an experiment's `probes`: probes that replace the default ones of the same name, or come on top."""
 FACTS: "Registry[Callable[[Installation], Mapping[str, Fact]]]" = Registry("source of facts", parts=("__call__",))
 """Facts of this machine, for the records of trials on it."""
 FINDINGS: "Registry[Callable[[Installation], Finding]]" = Registry("finding", parts=("__call__",))

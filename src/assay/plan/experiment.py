@@ -23,7 +23,7 @@ from assay.model.fault import NO_FAULT, Fault
 from assay.model.medium import MediumKind, Options
 from assay.model.naming import MOST_NAME_CHARACTERS, nearest
 from assay.model.platform import PlatformKind
-from assay.model.registry import ENGINES, MEDIA, NODE_SOURCES, PLATFORMS, PROBE_SETS, WORKLOADS
+from assay.model.registry import ENGINES, MEDIA, NODE_SOURCES, PLATFORMS, WORKLOADS
 from assay.model.scale import DilationLevel
 from assay.model.trial import (
     DEFAULT_PROBES,
@@ -115,7 +115,7 @@ def _fault(value: Any) -> Any:
 OneFault = Annotated[Fault | None, BeforeValidator(_fault, json_schema_input_type=Literal["none"] | Fault)]
 
 
-Probes = Annotated[str, OneOf(lambda: [DEFAULT_PROBES, *PROBE_SETS, NO_PROBES])]
+Probes = Annotated[str, OneOf(lambda: [DEFAULT_PROBES, NO_PROBES])]
 
 
 def one_list_or_many(value: Any) -> Any:
@@ -337,9 +337,8 @@ class ExperimentFile(Frozen):
     cache: Many[CacheState] = ["cold"]
     """State of the page cache when the jobs start (see [below](#cache))."""
     probes: Many[Probes] = ["default"]
-    """Whether [probes](probes.md) measure the trial. With `capture` the network's bytes by purpose come from
-    [tshark](../how-to/capture-packets.md). Name several levels to see what probes cost. An existing cluster has [probes
-    of its own](../how-to/measure-a-cluster.md)."""
+    """Whether [probes](probes.md) measure the trial. Name both levels to see what probes cost. An existing cluster has
+    [probes of its own](../how-to/measure-a-cluster.md)."""
     design: Literal["grid", "one-at-a-time"] = "grid"
     """Which combinations of levels there are ([below](#factors-and-their-combinations)): all of them, or one factor
     changed at a time from `base`."""
@@ -398,9 +397,6 @@ class ExperimentFile(Frozen):
                     "placement_check belongs to a cluster of Assay's own: an existing one does not show where bytes "
                     "land; leave placement_check out",
                 )
-            if level := next((probe for probe in self.probes if probe in PROBE_SETS), None):
-                problem = f"probes: {level} needs a cluster of Assay's own, and this one exists already"
-                raise MistakeAt(["probes"], f"{problem}; leave probes out")
         for name, other in PLATFORMS.items():
             keys = other.own_keys if other.ours else {*other.own_keys, *NODE_SOURCES}
             for key in sorted(keys & given) if name != kind else ():

@@ -1,9 +1,8 @@
 """Bytes and packets between nodes, by direction and by purpose, and each interface's traffic over time.
 
 Purposes are distinguished by the listening port (`Scene.ports`), through a counting table in the kernel's packet filter
-(`nftables`) or a capture of packets (`capture`). Where the table can't be had, all TCP traffic of one node with itself
-is estimated from the interfaces that carry the cluster's, which others use too; nothing stands in for a capture.
-Interfaces are read from /proc/net/dev (proc_pid_net(5)) at each tick.
+(`nftables`). Where the table can't be had, all TCP traffic of one node with itself is estimated from the interfaces
+that carry the cluster's, which others use too. Interfaces are read from /proc/net/dev (proc_pid_net(5)) at each tick.
 
 Traffic between two nodes is reported as `SENDER > RECEIVER`; where nodes have several networks as `SENDER > RECEIVER by
 eth1`, by the interface that leads to the receiver's address. Nodes that are one host have nothing between them that
@@ -47,11 +46,12 @@ from assay.node.devices import LOOPBACK, Choice, devices_by_name, interfaces_by_
 from assay.node.devices import interfaces as hardware_interfaces
 from assay.probe.counters import COUNT_32_BITS, Gains, step
 from assay.probe.nftables import (
+    NETWORK_PURPOSES_LOST,
+    NETWORK_PURPOSES_UNKNOWN,
     REST,
     Count,
     CountedFlow,
     CountingTable,
-    FlowCounter,
     FlowsError,
     remove_left_overs,
     run_nft,
@@ -231,14 +231,14 @@ class Network:
     def __init__(
         self,
         node: ReadableNode,
-        counter: Callable[[Iterable[int]], FlowCounter] | None,
+        counter: Callable[[Iterable[int]], CountingTable] | None,
         addresses_of: Callable[[str], Sequence[str]] = _addresses_of,
     ) -> None:
         """Without a counter it counts what passes the interfaces, and nothing by pair and purpose."""
         self._node = node
         self._make_counter = counter
         self._addresses_of = addresses_of
-        self._counter: FlowCounter | None = None
+        self._counter: CountingTable | None = None
         self._stand_in = False
         self._base: Mapping[Quantity, float] | None = {}
         self._unread: list[str] = []
@@ -279,8 +279,10 @@ class Network:
             counter.make()
             self._counter = counter
         except FlowsError as error:
-            self._stand_in = counter.has_stand_in
-            self._doubts.append(counter.doubt([str(error)], counted=False))
+            self._stand_in = True
+            self._doubts.append(
+                NETWORK_PURPOSES_UNKNOWN.doubt(f"traffic was not counted by pair of nodes and purpose: {error}")
+            )
 
     def sample(self, now: Moment) -> Values:
         """Rates of the interfaces; every few seconds those of each purpose too."""
@@ -312,10 +314,10 @@ class Network:
 
     def doubts(self) -> tuple[Doubt, ...]:
         doubts = (*self._doubts, *(self._traffic.doubts() if self._traffic is not None else ()))
-        if self._counter is None:
+        if not self._unread:
             return doubts
-        unread = (self._counter.doubt(self._unread, counted=True),) if self._unread else ()
-        return (*doubts, *unread, *self._counter.doubts())
+        unread = f"could not be read at {len(self._unread)} ends of intervals: {self._unread[0]}"
+        return (*doubts, NETWORK_PURPOSES_LOST.doubt(f"traffic by pair of nodes and purpose {unread}"))
 
     def close(self) -> None:
         if self._counter is not None:
@@ -349,7 +351,7 @@ class Network:
         assert self._counter is not None  # noqa: S101 - asked for by the caller
         sums: dict[tuple[str, str], int] = {}
         try:
-            flows = self._counter.glance()
+            flows = self._counter.read()
         except FlowsError:  # each try may hold up all other probes for seconds
             self._flows, self._paused = None, True
             return {}

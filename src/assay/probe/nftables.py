@@ -11,12 +11,12 @@ A table's name tells whose it is (`assay.host.processes.own_name`), so that what
 
 import json
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from assay.host.processes import is_left_over, own_name
-from assay.model.doubt import Doubt, doubt_kind
+from assay.model.doubt import doubt_kind
 from assay.model.probe import RunChild
 from assay.probe.own_cost import Children
 
@@ -50,35 +50,6 @@ class Count(NamedTuple):
     packets: int
 
 
-class FlowCounter(Protocol):
-    """Counts the TCP flows of some listening ports until it is removed; all but `remove` may raise FlowsError.
-
-    `has_stand_in` tells whether all traffic of the cluster's interfaces may stand in for what could not be counted.
-    """
-
-    has_stand_in: bool
-
-    def make(self) -> None:
-        """Begin to count."""
-
-    def read(self) -> dict[CountedFlow, Count]:
-        """Everything that has passed from `make` until now."""
-
-    def glance(self) -> dict[CountedFlow, Count]:
-        """Read the counts for rates, in which the last second may be missing."""
-        return self.read()
-
-    def remove(self) -> None:
-        """Stop counting; nothing is left."""
-
-    def doubt(self, reasons: Sequence[str], *, counted: bool) -> Doubt:
-        """Doubt the metrics where `make` failed, or `read` at the ends of some parts, for these reasons."""
-
-    def doubts(self) -> tuple[Doubt, ...]:
-        """Return what makes the counts doubtful; asked last, since the counting may end for it."""
-        return ()
-
-
 NFT_PLACES = "/usr/sbin:/sbin:/usr/local/sbin"
 """Where nft is when the PATH leaves out what is meant for root."""
 
@@ -103,10 +74,8 @@ NETWORK_PURPOSES_LOST = doubt_kind(
 )  # fmt: skip
 
 
-class CountingTable(FlowCounter):
+class CountingTable:
     """A table in the kernel that counts the flows of some ports until it is removed."""
-
-    has_stand_in = True
 
     def __init__(self, ports: Iterable[int], run: "RunNft | None" = None) -> None:
         self._run = run or run_nft
@@ -130,13 +99,6 @@ class CountingTable(FlowCounter):
             name, self._name = self._name, None
             with suppress(FlowsError):  # gone already: somebody flushed all rules
                 self._run("", ("delete", "table", "inet", name))
-
-    def doubt(self, reasons: Sequence[str], *, counted: bool) -> Doubt:
-        if not counted:
-            return NETWORK_PURPOSES_UNKNOWN.doubt(f"traffic was not counted by pair of nodes and purpose: {reasons[0]}")
-        return NETWORK_PURPOSES_LOST.doubt(
-            f"traffic by pair of nodes and purpose could not be read at {len(reasons)} ends of intervals: {reasons[0]}"
-        )
 
 
 def ruleset(name: str, ports: Iterable[int]) -> str:

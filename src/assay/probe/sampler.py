@@ -17,7 +17,6 @@ from typing import NamedTuple
 
 from assay.host.processors import bound_to, division
 from assay.model.doubt import ALL_INSTRUMENTS, Doubt, doubt_kind
-from assay.model.errors import BadInputError
 from assay.model.installed import series_kind
 from assay.model.node import Node
 from assay.model.probe import (
@@ -34,9 +33,9 @@ from assay.model.probe import (
     now,
 )
 from assay.model.record import Amount, Part, Sample
-from assay.model.registry import PROBE_SETS, PROBES
+from assay.model.registry import PROBES
 from assay.model.signature import Counted, Requests
-from assay.model.trial import DEFAULT_PROBES, NO_PROBES, Landed
+from assay.model.trial import NO_PROBES, Landed
 from assay.node.local import LocalNode
 from assay.probe.own_cost import Children, evaluation_cost, weighed
 
@@ -376,24 +375,12 @@ class Measurement:
 
 
 def probes_of(level: str, context: ProbeContext, *, foreign: bool = False) -> tuple[Probe, ...]:
-    """A node's probes if an experiment says so for `probes`: the default, none, or a set that replaces some.
-
-    Of an existing cluster (`foreign`) those that measure one. Raises BadInputError for a set's probe that is in no
-    registry.
-    """
+    """A node's probes at a level of an experiment's `probes`; those of an existing cluster where it is `foreign`."""
     kinds = [
         kind for kind in PROBES.values()
         if (kind.needed or level != NO_PROBES) and (kind.of_nodes or context.is_first) and kind.foreign == foreign
     ]  # fmt: skip
-    own = [probe for kind in kinds if (probe := kind.make(context)) is not None]
-    more = () if level in {DEFAULT_PROBES, NO_PROBES} else PROBE_SETS.find(level)(context)
-    instead = {probe.name: probe for probe in more}
-    for name in instead:
-        if name not in PROBES:
-            raise BadInputError(
-                f"the probe {name!r} of the set {level!r} declares no series; register it in PROBES too, with `series`"
-            )
-    return (*(instead.pop(probe.name, probe) for probe in own), *instead.values())
+    return tuple(probe for kind in kinds if (probe := kind.make(context)) is not None)
 
 
 def remove_left_overs() -> list[str]:
