@@ -97,7 +97,6 @@ NAMING_SERVICES = {
     "plan/cluster.py": 2,
     "plan/experiment.py": 1,
     "report/next_steps.py": 1,
-    "setup/prepare": 3,
 }
 
 

@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 from assay.model.probe import ClockOffset, ForeignCluster, ForeignHost, Moment, Reading, Scene
-from assay.model.record import Amount
 from assay.node.readings import NODES_UNREAD
 from assay.probe.from_afar import FromAfar
 from assay.probe.sampler import measured, probes_of
@@ -54,7 +53,6 @@ class Recorded:
                 at = Moment(second * 1000, float(second))
                 ended = [part for part, when in self.ends.items() if when == second]
                 self.receive(Reading(node, at, ClockOffset(0.25, 0.002), files(second, **self.how), LISTING, ended))
-        return [Amount(probe="nodes", subject="sampler", series="containers_count", part="collect", value=3)]
 
     def doubts(self):
         return (NODES_UNREAD.doubt("worker-9: not read over SSH: it is away"),)
@@ -89,7 +87,6 @@ def test_parts_have_what_each_nodes_counters_gained(source):
         assert found[node, "network", "interface eth0", "sent_bytes", "run"] == 9_000_000
         assert found[node, "nodes", "clock", "offset_s", "collect"] == 0.25
         assert found[node, "nodes", "clock", "uncertainty_s", "collect"] == 0.002
-    assert found[None, "nodes", "sampler", "containers_count", "collect"] == 3
     assert not [key for key in found if "veth1" in key[2] or "sr0" in key[2]]
     assert source.calls == ["begin", None, "staging", "run", "close"]
 

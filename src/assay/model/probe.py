@@ -192,8 +192,8 @@ class NodeSource(Protocol):
     def mark(self, part: Part | None) -> None:
         """A part of the trial ends now (None: the first begins), which a reading of each node tells soon."""
 
-    def end(self) -> Sequence[Amount]:
-        """Read no more; all has been received afterwards. Gives what reading took, where that is known."""
+    def end(self) -> None:
+        """Read no more; all has been received afterwards."""
 
     def doubts(self) -> tuple[Doubt, ...]:
         """What is missing, and why; asked after `end`, or a failure."""
@@ -241,8 +241,6 @@ class NodeSourceKind(NamedTuple):
     open: Callable[[Any, NodeSourceContext], NodeSource]
     located: Callable[[Any, Callable[[Path], Path]], Any] = as_given
     check: Callable[[Mapping[str, str], Installation], None] = always_possible
-    series: Mapping[str, Kind] = {}
-    """The kinds of what its `end` gives."""
 
 
 SHORTEST_S = 0.1

@@ -29,7 +29,7 @@ from assay.model.installation import Installation
 from assay.model.naming import first_few
 from assay.model.node_source import Hosts
 from assay.model.probe import ClockOffset, NodeSourceContext, NodeSourceKind, Reading
-from assay.model.record import Amount, Part
+from assay.model.record import Part
 from assay.model.registry import NODE_SOURCES
 from assay.node.readings import (
     NODE_CLOCK_SET,
@@ -245,14 +245,13 @@ class SshNodes:
             for connection in self._connections:
                 connection.ask(_asked(ends=True, part=part))
 
-    def end(self) -> Sequence[Amount]:
+    def end(self) -> None:
         deadline_s = time.monotonic() + PATIENCE_S
         while time.monotonic() < deadline_s and any(
             connection.waits and connection.lost is None for connection in self._connections
         ):
             time.sleep(0.02)
         self._stop()
-        return ()
 
     def doubts(self) -> tuple[Doubt, ...]:
         unread: dict[str, list[str]] = {}

@@ -22,7 +22,7 @@ from assay.model.probe import (
 )
 from assay.model.quantity import Kind
 from assay.model.record import CLOCK_SERIES, READ_FROM_AFAR, Amount, Part
-from assay.model.registry import NODE_SOURCES, PROBES
+from assay.model.registry import PROBES
 from assay.model.trial import Landed
 from assay.node.devices import device_path
 from assay.node.readings import ReadingNode, drives_in_use
@@ -100,9 +100,10 @@ class FromAfar(Evaluated):
         return ()
 
     def evaluate(self) -> Evaluation:
-        costs = [amount for source in self._sources for amount in source.end()]
+        for source in self._sources:
+            source.end()
         amounts = [amount for host in self._hosts.values() for amount in host.all_amounts()]
-        return Evaluation(samples=self._samples, amounts=[*amounts, *costs])
+        return Evaluation(samples=self._samples, amounts=amounts)
 
     def doubts(self) -> tuple[Doubt, ...]:
         """The sources', and the probes': what several nodes say alike is said once."""
@@ -135,11 +136,12 @@ def _from_afar(_context: ProbeContext) -> FromAfar:
     return FromAfar()
 
 
-def _kind() -> ProbeKind:
-    """With what the ways to read nodes tell of themselves."""
-    clock = dict.fromkeys((CLOCK_SERIES, "offset_s", "uncertainty_s"), Kind.MACHINE_TIME)
-    taken = {name: kind for source in NODE_SOURCES.values() for name, kind in source.series.items()}
-    return ProbeKind(_from_afar, foreign=True, series={**clock, **taken})
-
-
-PROBES.add_late(READ_FROM_AFAR, _kind, place=9)
+PROBES.add(
+    READ_FROM_AFAR,
+    ProbeKind(
+        _from_afar,
+        foreign=True,
+        series=dict.fromkeys((CLOCK_SERIES, "offset_s", "uncertainty_s"), Kind.MACHINE_TIME),
+    ),
+    place=9,
+)
