@@ -8,7 +8,7 @@ from pathlib import Path
 RELEASE = "0.1.0"
 NAMESPACE = "assay_extras"
 PACKAGE = Path(__file__).parent
-SUFFIXES = frozenset({".py", ".j2", ".js", ".css", ".yaml", ".txt", ".md", ".csv", ".json"})
+SUFFIXES = frozenset({".py", ".c", ".j2", ".js", ".css", ".yaml", ".txt", ".md", ".csv", ".json"})
 ONLY_JUDGING = frozenset({"report", "stats", "studies", "testing"})
 """Folders, of the package or of plug-ins, that only read records or help tests: no measured value changes with them."""
 DURING_A_TRIAL = (

@@ -10,16 +10,18 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
+from threading import Event, Thread
 from typing import Any
 
 import pytest
 
 from assay.cli.context import vocabulary
 from assay.cli.run import open_trial
+from assay.host.listening import listeners
 from assay.host.processes import MARK
 from assay.model.installation import Installation
 from assay.model.progress import Silent
@@ -77,6 +79,38 @@ class Started:
     def exit_code(self) -> int:
         """Wait for its end; negative for the signal that killed it."""
         return self.process.wait(timeout=PATIENCE_S)
+
+
+class PortWatch:
+    """Watches, for the time of a scope, where processes listen in this machine's network; `find` gives their ids.
+
+    It fails at its end where one listened beyond loopback, or one that was to be seen was never seen to listen.
+    """
+
+    def __init__(self, find: Callable[[], Iterable[int]], *words: str) -> None:
+        """Each of the words must be in the command line of a process that listens."""
+        self._find, self._words = find, words
+        self._seen: dict[str, set[str]] = {}
+        self._ended = Event()
+        self._thread = Thread(target=self._watch)
+
+    def __enter__(self) -> None:
+        self._thread.start()
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        self._ended.set()
+        self._thread.join()
+        if kind is None:
+            beyond = {(command, address) for command, all_of in self._seen.items() for address in all_of if address}
+            assert not beyond
+            unseen = [word for word in self._words if not any(word in command for command in self._seen)]
+            assert not unseen, self._seen
+
+    def _watch(self) -> None:
+        while not self._ended.wait(0.1):
+            for pid, address in listeners(self._find()):
+                command = _content(Path(f"/proc/{pid}/cmdline")).replace(b"\0", b" ").decode()
+                self._seen.setdefault(command, set()).add("" if address.is_loopback else f"{address.ip}:{address.port}")
 
 
 class Place:
@@ -170,6 +204,10 @@ class Place:
             for pid, environment in self._environments()
             if mark in environment and word.encode() in _content(Path(f"/proc/{pid}/cmdline"))
         ]
+
+    def watching_ports(self, *words: str) -> PortWatch:
+        """Watch where this place's marked processes listen; see `PortWatch`."""
+        return PortWatch(lambda: self.processes(""), *words)
 
     def left_over(self) -> list[str]:
         """Whatever of Assay's is still there: processes, directories, leases, and what it says itself."""

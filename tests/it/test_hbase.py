@@ -68,7 +68,8 @@ POINTS = "{name: k-means, options: {points: 3000, attributes: 4, iterations: 1, 
 )
 def test_tables_are_loaded_and_read_in_both_ways(place, workload, load, read):
     """By puts and scans, and in files and from snapshots; test_hbase_faults puts and scans, too."""
-    run_on_tables(place, f"[{workload}]", load, read)
+    with place.watching_ports("zookeeper", "hmaster", "regionserver", "MRAppMaster"):
+        run_on_tables(place, f"[{workload}]", load, read)
     assert place.left_over() == []
 
 

@@ -39,7 +39,8 @@ hadoop: {{dfs.blocksize: 1m, mapreduce.job.reduces: 2}}
     said = place.assay("run", experiment, "--dry-run")
     assert "mapreduce gets of a node: 5 tasks of 480 MiB at once, and a master of 384 MiB" in said
     assert "spark gets of a node: 1 executor of 2688 MiB and 2 cores, and a master of 384 MiB" in said
-    place.assay("run", experiment, "--out", "run", *which)
+    with place.watching_ports("nodemanager", DRIVER, EXECUTOR):
+        place.assay("run", experiment, "--out", "run", *which)
     records = {record.trial.engine: record for record in place.records("run")}
     assert set(records) == engines
     for record in records.values():

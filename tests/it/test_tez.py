@@ -30,7 +30,8 @@ engine: [mapreduce, tez]
 settings: small
 hadoop: {IN_ONE_CONTAINER}
 """)
-    place.assay("run", experiment, "--out", "run")
+    with place.watching_ports("namenode", "nodemanager", "MRAppMaster", "DAGAppMaster"):
+        place.assay("run", experiment, "--out", "run")
     records = {record.trial.engine: record for record in place.records("run")}
     assert set(records) == {"mapreduce", "tez"}
     for record in records.values():

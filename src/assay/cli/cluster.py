@@ -80,6 +80,8 @@ def up(settings: str, nodes: int, network: str, racks: int, store: str, *, outpu
         print_line(console, "Its nodes are reached by its own `hadoop` command alone, which needs root.")
     else:
         print_line(console, "It has no authentication: every user of this machine can run jobs on it as you.")
+    if doubts := started.details.get("doubts"):
+        print_line(console, f"doubtful: {doubts}")
     print_line(console, f"export HADOOP_CONF_DIR={started.details['conf_dir']}")
     print_line(console, f"its own `hadoop` command: {started.details['hadoop']}")
     print_line(console, f"web pages: {started.details['web_pages']}")

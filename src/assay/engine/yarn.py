@@ -36,9 +36,10 @@ IN_TURN = "org.assay.hadoop.OneDirectoryPerTask"
 """Of the bundled Hadoop alone: see hadoop/src/org/assay/hadoop/OneDirectoryPerTask.java."""
 _KEPT_VARIABLES = (
     "JAVA_HOME,HADOOP_COMMON_HOME,HADOOP_HDFS_HOME,HADOOP_CONF_DIR,CLASSPATH_PREPEND_DISTCACHE,HADOOP_YARN_HOME,"
-    f"HADOOP_HOME,PATH,LANG,LC_ALL,TZ,{MARK}"
+    f"HADOOP_HOME,PATH,LANG,LC_ALL,TZ,LD_PRELOAD,{MARK}"
 )
-"""That containers have from their NodeManager, so that they too are found again by the lease they belong to."""
+"""That containers have from their NodeManager: they too are found again by the lease they belong to, and listen on
+loopback alone where it does."""
 
 _OF_MASTERS = "yarn.scheduler.capacity.maximum-am-resource-percent"
 _INTERMEDIATE = r"/appcache/application_[0-9_]+/(output/|attempt_[^/]+_spill_[0-9]+\.out)"

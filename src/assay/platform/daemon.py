@@ -15,6 +15,7 @@ from assay.model.running_cluster import DaemonFacts
 from assay.model.service import DaemonKind, NodeContext
 from assay.node.local import LocalNode
 from assay.platform.distribution import Distribution, Starts
+from assay.platform.loopback import PRELOADED
 
 _TAIL_BYTES = 256 * 1024
 HERE = LocalNode()
@@ -99,20 +100,24 @@ def write_hadoop_command(
     path: Path, distribution: Distribution, starts: Starts, conf_dir: Path, subcommands: Mapping[str, str],
     node: Node = HERE,
     entering: Callable[[Sequence[str]], Sequence[str]] = list,
+    preloaded: Path | None = None,
 ) -> Path:  # fmt: skip
     """Write an executable `hadoop` pointed at this cluster: these subcommands, or a main class by name.
 
-    What it starts runs on the node, in the folder that it is called in, within what `entering` has a command enter.
+    What it starts runs on the node, in the folder that it is called in, within what `entering` has a command enter, and
+    with a library that is `preloaded`.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     scratch = path.parent.parent / "tmp"
     scratch.mkdir(exist_ok=True)
-    java_home = f"export JAVA_HOME={shlex.quote(str(distribution.java.home))}"
+    exports = f"export JAVA_HOME={shlex.quote(str(distribution.java.home))}"
+    if preloaded is not None:
+        exports += f"\nexport {PRELOADED}={shlex.quote(str(preloaded))}${{{PRELOADED}:+:${PRELOADED}}}"
     entry = entering(["/bin/sh", "-c", 'cd "$0" && exec "$@"'])
     there = "" if node is HERE else f'{shlex.join(node.command(entry))} "$PWD" '
     if distribution.home is not None:
         hadoop = shlex.quote(str(distribution.home / "bin" / "hadoop"))
-        script = f'#!/bin/bash\n{java_home}\nexec {there}{hadoop} --config {shlex.quote(str(conf_dir))} "$@"\n'
+        script = f'#!/bin/bash\n{exports}\nexec {there}{hadoop} --config {shlex.quote(str(conf_dir))} "$@"\n'
     else:
         options = (*starts.control_options, f"-Djava.io.tmpdir={scratch}")
         command = shlex.join(java_command(distribution, options, conf_dir, "")[:-1])
@@ -121,7 +126,7 @@ def write_hadoop_command(
         script = f"""\
 #!/bin/bash
 # Hadoop {distribution.version}, pointed at {conf_dir}: `hadoop jar x.jar ARGS`, `hadoop fs -ls /`, `hadoop CLASS`
-{java_home}
+{exports}
 export HADOOP_CONF_DIR={shlex.quote(str(conf_dir))}
 case "${{1:-}}" in
   "") echo "usage: hadoop {"|".join([*subcommands, "classpath"])}|CLASS [ARGS]" >&2; exit 1 ;;

@@ -46,6 +46,7 @@ from assay.platform.distribution import Distribution, Starts, starts_of
 from assay.platform.faults import FaultInjector, Killed
 from assay.platform.launching import DAEMON, Launchers
 from assay.platform.limits import Limits, check_limits, limits_of, used_together
+from assay.platform.loopback import compile_library, doubts_of_ports, preloading
 from assay.platform.programs import files_of, job_jars, program_facts
 from assay.platform.scale import ScaleWatch
 from assay.platform.scene import build_scene
@@ -196,15 +197,17 @@ class EmbeddedCluster(Cluster):
         facts, doubts = network_facts(lans, progress)
         for at, rack in enumerate(self._spec.racks, 1):
             facts[f"racks.rack-{at}"] = ", ".join(map(worker_name, rack))
-        startup = Startup(
-            hosts, self._distribution, self._starts, addresses, lease.environment(self._environment), self._daemons,
-            progress,
-        )  # fmt: skip
+        commands_folder = layout.neutral / "bin"
+        library, no_library = (None, "") if lans else compile_library(commands_folder)
+        environment = preloading(lease.environment(self._environment), library)
+        startup = Startup(hosts, self._distribution, self._starts, addresses, environment, self._daemons, progress)
         startup.run(daemons)
+        if not lans:
+            doubts += doubts_of_ports({daemon.process.pid: daemon.kind.role for daemon in self._daemons}, no_library)
         conf_dir = hosts[0].conf_dir
         hadoop = commands.write_hadoop_command(
-            layout.neutral / "bin" / "hadoop", self._distribution, self._starts, conf_dir, self._stack.commands,
-            master if lans else commands.HERE, hosts[0].limits.entering_processors,
+            commands_folder / "hadoop", self._distribution, self._starts, conf_dir, self._stack.commands,
+            master if lans else commands.HERE, hosts[0].limits.entering_processors, library,
         )  # fmt: skip
         settings = longer(
             self._starts.settings(self._distribution, starting, daemons), self._slower, self._stack.timers

@@ -24,7 +24,7 @@ class Held(Frozen):
     """Something that Assay holds on this machine.
 
     `state` is `kept` (the user left it running), `in use` (its owner lives) or `left over` (its owner is gone).
-    `details` of a kept cluster are conf_dir, hadoop, web_pages and hadoop_version.
+    `details` of a kept cluster are conf_dir, hadoop, web_pages and hadoop_version, and doubts where there are any.
     """
 
     id: str
@@ -61,6 +61,8 @@ def up(
             "web_pages": ", ".join(f"{role} {url}" for role, url in running.addresses.items()),
             "hadoop_version": running.version,
         }  # fmt: skip
+        if running.doubts:
+            details["doubts"] = "; ".join(f"{doubt.what} ({doubt.cure})" for doubt in running.doubts)
         for key, value in details.items():
             lease.note(key, value)
         lease.keep()

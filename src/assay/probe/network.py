@@ -25,6 +25,7 @@ from ipaddress import IPv4Network, ip_address
 from pathlib import Path
 from typing import NamedTuple
 
+from assay.host.listening import TABLES, Address, listening_sockets
 from assay.model.doubt import Doubt, doubt_kind
 from assay.model.network import Pair
 from assay.model.node import NodeFiles, ReadableNode
@@ -150,7 +151,6 @@ INTERFACE_BROKEN = doubt_kind(
 
 PROC = Path("/proc")
 NET = PROC / "net"
-_LISTENING = "0A"
 _LOOPBACK = frozenset({"127.0.0.1", "::1"})
 _LOCAL_ENTRY = re.compile(r"\|-- (\S+)\n\s+/32 host LOCAL")
 
@@ -162,18 +162,16 @@ def listening_groups(node: NodeFiles, processes: Iterable[WatchedProcess]) -> di
     """
     groups: dict[int, str] = {}
     for process in processes:
-        ports: dict[str, int] = {}  # by `socket:[inode]`
-        for name in ("tcp", "tcp6"):
-            for fields in map(str.split, _text(node, PROC / str(process.pid) / "net" / name).splitlines()[1:]):
-                if len(fields) > 9 and fields[3] == _LISTENING:
-                    ports[f"socket:[{fields[9]}]"] = int(fields[1].rpartition(":")[2], 16)
+        sockets: dict[str, Address] = {}
+        for name in TABLES:
+            sockets |= listening_sockets(_text(node, PROC / str(process.pid) / "net" / name))
         folder = PROC / str(process.pid) / "fd"
         with suppress(OSError):  # it ended, or is another user's
             for name in node.names(folder):
                 with suppress(OSError):  # closed meanwhile
                     link = node.link(folder / name)
-                    if link in ports:
-                        groups.setdefault(ports[link], process.group)
+                    if link in sockets:
+                        groups.setdefault(sockets[link].port, process.group)
     return groups
 
 
