@@ -4,9 +4,11 @@ import os
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
+from assay.platform import loopback
 from assay.platform.loopback import PRELOADED, compile_library, doubts_of_ports, preloading
 
 BINDS = """
@@ -30,6 +32,13 @@ def preloaded(tmp_path_factory):
     library, reason = compile_library(tmp_path_factory.mktemp("library") / "bin")
     assert not reason
     return preloading(os.environ, library)
+
+
+@needs_compiler
+def test_it_compiles_without_a_warning(tmp_path):
+    source = Path(loopback.__file__).with_name("loopback.c")
+    command = ["cc", "-shared", "-fPIC", "-O2", "-Wall", "-Wextra", "-Werror", "-o", tmp_path / "a.so", source]
+    subprocess.run(command, check=True)
 
 
 @needs_compiler
