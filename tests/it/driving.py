@@ -102,12 +102,12 @@ class PortWatch:
         self._thread.join()
         if kind is None:
             beyond = {(command, address) for command, all_of in self._seen.items() for address in all_of if address}
-            assert not beyond
+            assert not beyond, beyond
             unseen = [word for word in self._words if not any(word in command for command in self._seen)]
             assert not unseen, self._seen
 
     def _watch(self) -> None:
-        while not self._ended.wait(0.1):
+        while not self._ended.wait(0.25):
             for pid, address in listeners(self._find()):
                 command = _content(Path(f"/proc/{pid}/cmdline")).replace(b"\0", b" ").decode()
                 self._seen.setdefault(command, set()).add("" if address.is_loopback else f"{address.ip}:{address.port}")
