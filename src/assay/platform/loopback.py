@@ -1,8 +1,8 @@
 """Keeps the ports of a cluster without a network of its own from other hosts, whoever opens them.
 
-Addresses are set where Hadoop lets them be set. The shuffle service and the masters of MapReduce's and Tez' jobs listen
-on all interfaces whatever is set: for them a small library is preloaded (`loopback.c`), which each process of the
-cluster hands on to those that it starts, and containers get from their NodeManager.
+Addresses are set where Hadoop lets them be set. Some daemons, and the masters of some engines' jobs, listen on all
+interfaces whatever is set: for them a small library is preloaded (`loopback.c`), which each process of the cluster
+hands on to those that it starts, and which containers have from their node's daemon.
 """
 
 import shutil
