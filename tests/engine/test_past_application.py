@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -89,6 +90,7 @@ def test_what_spark_does_not_count_leaves_the_time_as_the_only_bound(tmp_path):
     assert bound.seconds == pytest.approx(sum(stage.time_s for stage in bound.stages))
     assert drive_seconds(persisted, drives("9xnvme"), 1) == persisted.tasks_s
     assert made(tmp_path, MadeStage(input_records=40, input_bytes=0)).uncounted == RECORDS_ALONE
+    assert made(tmp_path, MadeStage(output_records=40, output_bytes=0)).uncounted == RECORDS_ALONE
     assert made(tmp_path, MadeStage(input_records=40, input_bytes=40)).uncounted == ""
 
 
@@ -126,9 +128,14 @@ def test_waits_for_executors_are_those_of_the_masters_heartbeats(tmp_path):
     assert made(tmp_path, MadeStage(), settings={"spark.master": "local[2]"}).polls_s == 0.0
 
 
+def lines_of(tmp_path, application):
+    """The file and the lines of an application's log."""
+    log = write_event_log(tmp_path, application)
+    return log, log.read_text().splitlines(keepends=True)
+
+
 def test_what_is_missing_is_said(tmp_path):
-    log = write_event_log(tmp_path, MadeApplication(stages=(MadeStage(),)))
-    lines = log.read_text().splitlines(keepends=True)
+    log, lines = lines_of(tmp_path, MadeApplication(stages=(MadeStage(),)))
 
     def missing(kept):
         log.write_text("".join(kept))
@@ -136,20 +143,130 @@ def test_what_is_missing_is_said(tmp_path):
         assert not job.counts
         return " ".join(job.missing)
 
-    assert missing(lines[:-1]).startswith("its end: the log was cut short")
-    assert missing([*lines[:-1], lines[-1][:20]]).startswith("its end: the log was cut short")
     assert missing([line for line in lines if '"Task ID":2' not in line]).startswith(
         "1 of its tasks: Spark leaves events"
     )
     assert "1 of its lines can't be read" in missing([*lines[:5], "{broken\n", *lines[5:]])
     failed = [line.replace("JobSucceeded", "JobFailed") for line in lines]
-    assert missing(failed).startswith("a good end: its last job failed")
-    assert missing([line for line in lines if "JobEnd" not in line]).startswith("a good end: ")
+    assert missing(failed).startswith("a good end: its only job failed")
     without_tasks = [line for line in lines if "Task" not in line and "Stage" not in line]
     assert missing(without_tasks).startswith("its tasks: it ran none")
     log.write_bytes(b"ZV\x01\0")
     assert read_event_log(log).missing[0].startswith("the whole log: it is compressed with lzf")
     assert "there is no such file" in read_event_log(tmp_path / "none").missing[0]
+
+
+SESSION = MadeApplication(
+    name="Thrift JDBC/ODBC Server", user="anna", session=True,
+    stages=tuple(MadeStage(begin_s=1000 * number) for number in range(1, 5)),
+)  # fmt: skip
+
+
+def odd(tmp_path, application, change):
+    """The application of a log whose lines are changed, and of the log as it was."""
+    log, lines = lines_of(tmp_path, application)
+    whole = read_event_log(log)
+    assert (whole.counts, whole.doubts) == (True, ())
+    log.write_text("".join(change(lines)))
+    return read_event_log(log), whole
+
+
+@pytest.mark.parametrize(
+    ("change", "doubts"),
+    [
+        (lambda lines: [*lines[:-1], lines[-1].rstrip("\n")], []),
+        (lambda lines: [*lines[:6], "26/11/27 03:15:00 WARN Dispatcher: slow\n", *lines[6:]], ["1 of its log's lines are no events"]),
+        (lambda lines: ["Picked up JAVA_TOOL_OPTIONS: -Xmx1g\n", *lines], ["1 of its log's lines are no events"]),
+        (lambda lines: [line for line in lines if 'JobEnd","Job ID":1' not in line], ["the end of 1 of its 4 jobs is missing in its log"]),
+        (lambda lines: [*lines[:-2], lines[-2].replace("JobSucceeded", "JobFailed"), lines[-1]], ["1 of its 4 jobs failed, and count"]),
+        (lambda lines: lines[:-1], ["its log has no end: it still ran, was killed"]),
+        (lambda lines: [*lines[:-1], lines[-1][:30]], ["its log has no end (its last line has no end): it still"]),
+        (lambda lines: [*lines[:-2]], ["its log has no end: it", "the end of 1 of its 4 jobs is missing"]),
+        (lambda lines: [*lines, *lines], ["16 ends of tasks are repeated in its log, and count once"]),
+    ],
+)  # fmt: skip
+def test_what_is_odd_in_a_log_is_said_and_the_rest_counts(tmp_path, change, doubts):
+    job, whole = odd(tmp_path, SESSION, change)
+    assert (job.counts, job.missing) == (True, ())
+    assert (job.stages, job.nodes, job.ran_s) == (whole.stages, whole.nodes, pytest.approx(whole.ran_s, abs=1))
+    assert whole.elapsed_s - 1 <= job.elapsed_s <= whole.elapsed_s
+    assert len(job.doubts) == len(doubts)
+    assert all(map(str.startswith, job.doubts, doubts))
+
+
+def test_a_task_that_ends_before_it_starts_keeps_its_bytes_and_may_have_waited_all_the_time(tmp_path):
+    def skew(lines):
+        later = f'"Launch Time":{MadeApplication().began_ms + 90_000}'
+        return [re.sub(r'"Launch Time":\d+', later, line) if '"Task ID":2' in line else line for line in lines]
+
+    job, whole = odd(tmp_path, MadeApplication(stages=(MadeStage(cpu=0.9, input_bytes=4 * GB),)), skew)
+    assert (job.whole.store_read, job.whole.tasks) == (whole.whole.store_read, whole.whole.tasks)
+    assert job.whole.task_ms == whole.whole.task_ms * 3 // 4
+    assert job.stages[0].saved_ms > 5 * whole.stages[0].saved_ms
+    assert job.counts
+    assert job.doubts[0].startswith("1 attempt ends before it starts")
+
+
+def test_a_session_is_judged_by_the_time_in_which_its_jobs_ran(tmp_path):
+    session = read_event_log(write_event_log(tmp_path, SESSION))
+    assert session.elapsed_s == 4020.5
+    assert session.ran_s == 4 * 20
+    assert (session.owner, session.title) == ("anna", "Thrift JDBC/ODBC Server (anna)")
+    assert made(tmp_path, MadeStage(), name="nightly").owner == ""
+    at_once = made(tmp_path, MadeStage(), MadeStage(), MadeStage(begin_s=15), session=True)
+    assert at_once.ran_s == 25
+
+
+@pytest.mark.parametrize(
+    ("hosts", "settings", "are_nodes"),
+    [
+        (("10.244.0.7", "10.244.0.8"), {"spark.master": "k8s://https://10.0.0.1:443"}, False),
+        (("sort-5c1-exec-1", "sort-5c1-exec-2"), {"spark.master": "k8s://https://10.0.0.1:443"}, False),
+        (("[fd00::7]", "fd00::8"), {"spark.master": "k8s://https://10.0.0.1:443"}, False),
+        (("10.244.0.7", "10.244.0.8"), {"spark.master": "spark://m:7077", "spark.kubernetes.namespace": "n"}, False),
+        (("worker-0", "worker-1"), {"spark.master": "k8s://https://10.0.0.1:443"}, True),
+        (("10.1.0.7", "10.1.0.8"), {"spark.master": "yarn", "spark.kubernetes.namespace": "n"}, True),
+        (("10.1.0.7", "10.1.0.8"), {"spark.master": "spark://m:7077"}, True),
+    ],
+)  # fmt: skip
+def test_the_addresses_of_pods_are_no_nodes(tmp_path, hosts, settings, are_nodes):
+    def renamed(lines):
+        return [line.replace("worker-0", hosts[0]).replace("worker-1", hosts[1]) for line in lines]
+
+    stages = (MadeStage(input_bytes=4 * GB),)
+    log, lines = lines_of(tmp_path, MadeApplication(stages=stages, settings=settings))
+    log.write_text("".join(renamed(lines)))
+    job = read_event_log(log)
+    assert job.hosts_are_nodes == are_nodes
+    assert job.nodes == (tuple(sorted(hosts)) if are_nodes else ())
+    assert job.stages[0].busiest.store_read == (2 * GB if are_nodes else 4 * GB)
+
+
+@pytest.mark.parametrize(
+    ("places", "rdds", "where"),
+    [
+        ([], [], "store"), (["hdfs://nn/t"], [], "store"), (["s3a://b/t"], [], "remote"), (["s3a://b/t", "gs://b/u"], [], "remote"),
+        (["s3a://b/t", "hdfs://nn/t"], [], "store"), (["s3a://b/t"], ["HadoopRDD"], "store"), ([], ["s3a://b/log"], "remote"),
+        (["s3a://b/t"], ["FileScanRDD", "ParallelCollectionRDD"], "remote"), (["alluxio://m/t"], [], "unplaced"),
+        (["s3a://b/t"], ["file:/mnt/x"], "store"),
+    ],
+)  # fmt: skip
+def test_input_is_elsewhere_only_if_all_that_is_read_is_known_to_be(tmp_path, places, rdds, where):
+    plans = [
+        json.dumps({
+            "Event": "org.apache.spark.sql.execution.ui.SparkListenerSQLExecutionStart", "executionId": number,
+            "physicalPlanDescription": f"FileScan parquet Location: InMemoryFileIndex(1 paths)[{place}], ReadSchema: x",
+        })
+        for number, place in enumerate(places)
+    ]  # fmt: skip
+    log, lines = lines_of(tmp_path, MadeApplication(stages=(MadeStage(input_bytes=4 * GB),)))
+    infos = json.dumps([{"RDD ID": 9 + number, "Name": name, "Parent IDs": []} for number, name in enumerate(rdds)])
+    lines = [line.replace('"RDD Info":[', f'"RDD Info":{infos[:-1]}{"," if rdds else ""}') for line in lines]
+    log.write_text("".join([*(f"{plan}\n" for plan in plans), *lines]))
+    work = read_event_log(log).whole
+    read = {"store": work.store_read, "remote": work.remote_read, "unplaced": work.unplaced_read}
+    assert read == {"store": 0, "remote": 0, "unplaced": 0, where: 4 * GB}
+    assert read_event_log(log).unplaced == (("alluxio",) if where == "unplaced" else ())
 
 
 def test_a_history_is_known_by_its_name_and_one_that_is_named_by_its_content(tmp_path):

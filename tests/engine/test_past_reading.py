@@ -182,6 +182,54 @@ def test_clocks_that_disagree_make_no_negative_times():
     assert all(stage.elapsed_ms >= 0 and stage.saved_ms >= 0 and stage.early_ms >= 0 for stage in job.stages)
 
 
+def changed_maps(change):
+    """The job's events, with those of each map's attempt as `change` makes them of kind, event and number."""
+    number = -1
+    for kind, event in events(JOB):
+        number += kind == "MAP_ATTEMPT_STARTED"
+        yield kind, (change(kind, dict(event), number) if kind.startswith("MAP_ATTEMPT") else event)
+
+
+@FORMS
+def test_an_attempt_that_ends_before_it_starts_keeps_its_bytes_and_may_have_waited_all_the_time(form):
+    def skew(kind, event, number):
+        return {**event, "startTime": event["startTime"] + 90_000} if "startTime" in event and number == 1 else event
+
+    job, whole = read(history(list(changed_maps(skew)), form)), read(history(JOB, form))
+    maps, as_made = job.stages[0], whole.stages[0]
+    assert (maps.whole.store_read, maps.whole.tasks) == (as_made.whole.store_read, 4)
+    assert maps.whole.task_ms == as_made.whole.task_ms * 3 // 4
+    assert maps.elapsed_ms >= as_made.elapsed_ms
+    assert maps.saved_ms > as_made.saved_ms
+    assert job.counts
+    assert job.doubts[0].startswith("1 attempt ends before it starts")
+
+
+def test_an_attempt_that_never_ran_is_none():
+    killed = list(events(JOB))
+    start = next(number for number, (kind, _) in enumerate(killed) if kind == "MAP_ATTEMPT_STARTED")
+    _, event = next(pair for pair in killed if pair[0] == "MAP_ATTEMPT_FINISHED")
+    unlaunched = {**event, "attemptId": "attempt_1_0001_m_000009_0", "counters": {"name": "", "groups": []}}
+    killed.insert(start, ("MAP_ATTEMPT_KILLED", {**unlaunched, "status": "KILLED", "error": ""}))
+    job = read(history(killed))
+    assert (job.stages, job.doubts) == (read(history(JOB)).stages, ())
+
+
+@FORMS
+def test_ends_of_attempts_that_are_repeated_count_once(form):
+    made = list(events(JOB))
+    job = read(history([*made[:-1], *made], form))
+    assert job.stages == read(history(JOB, form)).stages
+    assert job.doubts == ("6 ends of attempts are repeated in it, and count once",)
+
+
+def test_a_line_of_a_logger_among_events_is_left_out_and_said():
+    lines = history(JOB).splitlines(keepends=True)
+    job = read(b"".join([*lines[:8], b"26/11/27 03:15:00 WARN JobHistoryEventHandler: slow\n", *lines[8:]]))
+    assert (job.stages, job.missing) == (read(history(JOB)).stages, ())
+    assert job.doubts[0].startswith("1 of its lines are no events")
+
+
 def with_file_counters(**values):
     """The job whose maps count this, too."""
     changed = list(events(JOB))

@@ -6,6 +6,7 @@ import shutil
 from itertools import pairwise
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 from assay.engine.spark_log import files_of, read_application
@@ -157,6 +158,14 @@ def test_a_plain_log_that_is_cut_short_gives_tasks_that_had_not_ended(tmp_path):
     assert "its last line has no end" in doubts_of(history)["history-incomplete"]
 
 
+@pytest.mark.parametrize("codec", ["zstd", "lz4", "gzip"])
+def test_a_log_that_somebody_else_compressed_is_read_whatever_it_is_called(tmp_path, codec):
+    log = tmp_path / "log"
+    with pa.CompressedOutputStream(str(log), codec) as packed:
+        packed.write(KILLED.read_bytes())
+    assert read(log).attempts == read(KILLED).attempts
+
+
 def test_damaged_lines_are_counted(tmp_path):
     log = tmp_path / "log"
     lines = KILLED.read_text().splitlines()
@@ -173,7 +182,7 @@ def test_damaged_lines_are_counted(tmp_path):
     ("content", "words"),
     [
         ((LOGS / "failing.lzf").read_bytes(), "compressed with lzf.*zstd, lz4 or snappy"),
-        (b"\x04\x22\x4d\x18 something", "no event log of Spark, or compressed in a way that can't be read"),
+        (b"BZh91AY&SY something", "no event log of Spark, or compressed in a way that can't be read"),
         (b"", "is empty"), (b'{"Event":"SparkListenerLogStart","Spark Version":"3.5.6"}\n', "no event of an application"),
         (b"{}\n", "no event of an application"),
     ],

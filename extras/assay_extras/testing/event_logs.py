@@ -25,6 +25,7 @@ class MadeStage(NamedTuple):
     input_bytes: int = 0
     input_records: int = 0
     output_bytes: int = 0
+    output_records: int = 0
     fetched_bytes: int = 0
     fetched_blocks: int = 0
     shuffle_write_bytes: int = 0
@@ -37,7 +38,10 @@ class MadeStage(NamedTuple):
 
 
 class MadeApplication(NamedTuple):
-    """An application on YARN that ends half a second after its last stage, with an executor on each of its nodes."""
+    """An application on YARN that ends half a second after its last stage, with an executor on each of its nodes.
+
+    It is one job from its start to its end; a session has a job for each stage, as long as that.
+    """
 
     number: int = 1
     name: str = "made application"
@@ -49,6 +53,7 @@ class MadeApplication(NamedTuple):
     """When executors are added, one on each node."""
     settings: Mapping[str, str] = {}
     ends: bool = True
+    session: bool = False
 
     @property
     def id(self) -> str:
@@ -70,7 +75,7 @@ def write_event_log(folder: Path, application: MadeApplication) -> Path:
 
 
 def events(application: MadeApplication) -> Iterator[Event]:
-    """All of its events: one job for all stages."""
+    """All of its events."""
     yield _event("LogStart", **{"Spark Version": "3.5.6"})
     settings = {"spark.master": "yarn", "spark.app.name": application.name, **application.settings}
     yield _event("EnvironmentUpdate", **{"Spark Properties": settings, "Hadoop Properties": {"dfs.replication": "3"}})
@@ -84,15 +89,18 @@ def events(application: MadeApplication) -> Iterator[Event]:
                 "Timestamp": _at(application, at_s), "Executor ID": str(executor),
                 "Executor Info": {"Host": _node(node), "Total Cores": 2, "Attributes": {"CONTAINER_ID": container}},
             })  # fmt: skip
-    yield _event("JobStart", **{
-        "Job ID": 0, "Submission Time": application.began_ms, "Stage IDs": list(range(len(application.stages))),
-    })  # fmt: skip
-    for number, stage in enumerate(application.stages):
-        yield from _stage_events(application, number, stage)
-    ended_ms = application.finished_ms
-    yield _event("JobEnd", **{"Job ID": 0, "Completion Time": ended_ms, "Job Result": {"Result": "JobSucceeded"}})
+    numbered = list(enumerate(application.stages))
+    jobs = [[pair] for pair in numbered] if application.session else [numbered]
+    for job, stages in enumerate(jobs):
+        begin_s, end_s = (stages[0][1].begin_s, stages[0][1].end_s) if application.session else (0, None)
+        submitted = {"Job ID": job, "Submission Time": _at(application, begin_s)}
+        yield _event("JobStart", **submitted, **{"Stage IDs": [number for number, _ in stages]})
+        for number, stage in stages:
+            yield from _stage_events(application, number, stage)
+        ended_ms = application.finished_ms if end_s is None else _at(application, end_s)
+        yield _event("JobEnd", **{"Job ID": job, "Completion Time": ended_ms, "Job Result": {"Result": "JobSucceeded"}})
     if application.ends:
-        yield _event("ApplicationEnd", Timestamp=ended_ms)
+        yield _event("ApplicationEnd", Timestamp=application.finished_ms)
 
 
 def _event(kind: str, **fields: Any) -> Event:
@@ -110,7 +118,8 @@ def _node(number: int) -> str:
 def _stage_events(application: MadeApplication, number: int, stage: MadeStage) -> Iterator[Event]:
     info = {
         "Stage ID": number, "Stage Attempt ID": 0, "Stage Name": f"made at Made.java:{number}",
-        "Number of Tasks": stage.tasks, "RDD Info": [{"RDD ID": number, "Storage Level": _LEVEL}],
+        "Number of Tasks": stage.tasks,
+        "RDD Info": [{"RDD ID": number, "Name": "FileScanRDD", "Storage Level": _LEVEL}],
     }  # fmt: skip
     yield _event("StageSubmitted", **{"Stage Info": info})
     for task in range(stage.tasks):
@@ -146,6 +155,8 @@ def _metrics(stage: MadeStage) -> Event:
             "Shuffle Records Written": stage.shuffle_write_bytes // 100 // tasks,
         },
         "Input Metrics": {"Bytes Read": stage.input_bytes // tasks, "Records Read": stage.input_records // tasks},
-        "Output Metrics": {"Bytes Written": stage.output_bytes // tasks, "Records Written": 0},
+        "Output Metrics": {
+            "Bytes Written": stage.output_bytes // tasks, "Records Written": stage.output_records // tasks,
+        },
         "Updated Blocks": [],
     }  # fmt: skip

@@ -3,29 +3,28 @@
 A log is a file, or since Spark 3 a folder `eventlog_v2_APPLICATION` of files `events_NUMBER_APPLICATION` that were
 begun one after the other (Spark: RollingEventLogFilesWriter); `events_NUMBER_APPLICATION.compact` stands for all files
 up to its own number, without the tasks of jobs that had ended (EventLogFileCompactor). Files may be compressed with
-zstd, LZ4 or Snappy (Spark: CompressionCodec), or with gzip by somebody else; what they are their first bytes tell.
+zstd, LZ4 or Snappy (Spark: CompressionCodec), or with gzip or lz4 by somebody else; what they are their first bytes
+tell, whatever they are called.
 
 Logs are read as they stream, and lines that tell of no task, stage, job, executor or persisted RDD are not parsed:
-plans of queries take most of some logs. A log that ends in the middle, or has damaged lines, gives what can be read of
-it.
+plans of queries take most of some logs, and only the file systems that they name are taken from them. A log that ends
+in the middle, or has damaged lines, gives what can be read of it; lines of others among them are skipped and counted.
 """
 
-import gzip
-import io
 import re
-import struct
-import zlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from statistics import fmean
-from typing import Any, BinaryIO, NamedTuple, cast
+from typing import Any, BinaryIO, NamedTuple
 
 from pydantic_core import from_json
 
 from assay.engine.history import with_attempts
+from assay.engine.packed_lines import Lines, file_of, head_of
 from assay.engine.spark_persisted import RDD_BLOCK, PersistedRdds
+from assay.engine.spark_sources import Sources, schemes_of_plan
 from assay.engine.spark_tasks import COUNTERS, COUNTERS_GROUP, PHASES, SparkAttempt, attempt_of, stage_called, sums
 from assay.host.files import why
 from assay.model.doubt import Doubt, doubt_kind
@@ -38,21 +37,10 @@ _RUNNING_ENDING = ".inprogress"
 _EVENTS_FILE = re.compile(r"events_(\d+)_.+")
 _COMPACT_ENDING = ".compact"
 
-_ZSTD, _LZ4, _SNAPPY, _GZIP, _LZF = b"\x28\xb5\x2f\xfd", b"LZ4Block", b"\x82SNAPPY\0", b"\x1f\x8b", b"ZV"
-_SNAPPY_HEAD_BYTES = 16
-"""The mark and two numbers of the form's version (snappy-java: SnappyCodec)."""
-_LZ4_HEAD = struct.Struct("<8sBIII")
-"""The mark, method and level, and of the block the compressed and plain lengths and the checksum (lz4-java:
-LZ4BlockOutputStream)."""
-_LZ4_PLAIN = 0x10
-_MOST_BLOCK_BYTES = 64 << 20
-_PIECE_BYTES = 1 << 12
-"""Pieces in which zstd is decompressed: of a file that was cut short no more is lost."""
-_LONGEST_LINE = 64 << 20
-"""Longer lines are plans of queries."""
 _RDD_BLOCK = f'"{RDD_BLOCK}'.encode()
-_FIRST = b'{"Event":"SparkListener'
 _EVENT = re.compile(rb'\s*\{\s*"Event"\s*:\s*"([\w.$]+)"')
+PLAN = "SQLExecutionStart"
+"""A plan begins: of its event only the schemes are kept that its scans read."""
 _UNLIKE = (ValueError, LookupError, TypeError, AttributeError, OverflowError)
 """What taking an event raises where it is not as Spark writes it."""
 _KNOWN = "3."
@@ -76,10 +64,6 @@ LOG_OF_OTHER_SPARK = doubt_kind(
 Event = tuple[str, Mapping[str, Any]]
 
 
-class Cut(Exception):  # noqa: N818 - not what went wrong but where a file ends
-    """A file ends in the middle, or is damaged from here on; it says how."""
-
-
 def read_application(log: Path | Iterable[bytes], job: JobReference) -> History:
     """What an application's event log tells of it: the path of a file or rolled folder, or the pieces of a file.
 
@@ -91,7 +75,7 @@ def read_application(log: Path | Iterable[bytes], job: JobReference) -> History:
     attempts: list[SparkAttempt] = []
     try:
         with ExitStack() as opened:
-            content = opened_log(log, opened) if isinstance(log, Path) else EventLog([_file_of(log)])
+            content = opened_log(log, opened) if isinstance(log, Path) else EventLog([file_of(log)])
             for kind, event in content:
                 attempt = application.take(kind, event)
                 if attempt is not None:
@@ -133,54 +117,74 @@ def opened_log(log: Path, opened: ExitStack) -> "EventLog":
     events = EventLog([opened.enter_context(file.open("rb")) for _, file in files])
     gaps = files[-1][0] - files[0][0] + 1 - len(files)
     if gaps > 0:
-        events.lacks.append(f"{gaps} of its files {'is' if gaps == 1 else 'are'} missing")
+        events.gaps.append(f"{gaps} of its files {'is' if gaps == 1 else 'are'} missing")
     if files[0][1].name.endswith(_COMPACT_ENDING):
-        events.lacks.append(
+        events.gaps.append(
             "tasks of jobs that had ended were removed from it (spark.history.fs.eventLog.rolling.maxFilesToRetain)"
         )
     return events
+
+
+def is_head_of_event_log(head: bytes) -> bool:
+    """Whether a file that begins so is an event log, whose first lines may be a logger's."""
+    return any(_EVENT.match(line) for line in head.splitlines())
 
 
 def is_event_log(file: Path) -> bool:
     """Whether a file begins as event logs do, or is a folder of a rolled one. Raises OSError."""
     if file.is_dir():
         return file.name.startswith(FOLDER_PREFIX)
-    with ExitStack() as opened:
-        try:
-            first = next(iter(_Lines(opened.enter_context(file.open("rb")))), b"")
-        except ValueError:
-            return False
-    return first.startswith(_FIRST)
+    try:
+        return is_head_of_event_log(head_of(file))
+    except ValueError:
+        return False
 
 
 class EventLog:
-    """The events of a log's files, one after the other, of those kinds that are read; what it lacks is in `lacks`."""
+    """The events of a log's files, one after the other, of those kinds that are read.
+
+    `gaps` says what it lacks before its end, and `cut` how it ends too early, where it does.
+    """
 
     def __init__(self, files: Iterable[BinaryIO]) -> None:
         self._files = files
-        self.lacks: list[str] = []
-        self.garbled = 0
+        self.gaps: list[str] = []
+        self.cut = ""
+        self.garbled = self.foreign = self.skipped = 0
+        """Events that can't be read, lines that are no events at all, and lines that are too long."""
 
     def __iter__(self) -> Iterator[Event]:
         """Raises ValueError for what is no event log, or compressed in a way that can't be read; OSError."""
         empty = True
         for file in self._files:
-            lines = _Lines(file)
+            if self.cut:
+                self.gaps.append(self.cut)
+            lines = Lines(file)
             empty &= lines.empty
+            if lines.head[:1] not in {b"", b"{"} and not is_head_of_event_log(lines.head):
+                raise ValueError(
+                    f"is no event log of Spark, or compressed in a way that can't be read: it begins with "
+                    f"{lines.head[:8]!r}; Spark compresses logs with zstd, lz4 or snappy "
+                    "(spark.eventLog.compression.codec)"
+                )
             for line in lines:
                 if (event := self._event(line)) is not None:
                     yield event
-            if lines.cut:
-                self.lacks.append(lines.cut)
+            self.skipped += lines.skipped
+            self.cut = lines.cut
         if empty:
             raise ValueError("is empty")
 
     def _event(self, line: bytes) -> Event | None:
         match = _EVENT.match(line)
         if match is None:
-            self.garbled += bool(line.strip())
+            begin = line.lstrip()[:1]
+            self.garbled += begin == b"{"
+            self.foreign += begin not in {b"", b"{"}
             return None
         kind = match[1].decode().rpartition(".")[2].removeprefix("SparkListener")
+        if kind == PLAN:
+            return PLAN, {"schemes": schemes_of_plan(line)}
         if kind not in READ or (kind == "BlockUpdated" and _RDD_BLOCK not in line):
             return None
         try:
@@ -196,143 +200,6 @@ READ = frozenset({
     "MiscellaneousProcessAdded", "BlockUpdated", "UnpersistRDD",
 })  # fmt: skip
 """The events that are read, without what their names begin with."""
-
-
-class _Lines:
-    """The lines of a file, decompressed; a last one without an end is none. `cut` says how the file ends too early."""
-
-    def __init__(self, file: Any) -> None:
-        self.cut = ""
-        start = file.peek(len(_LZ4))
-        self.empty = not start
-        pieces = _unpacked(file, start)
-        self._content: Any = file if pieces is None else io.BufferedReader(_Pieces(self._until_cut(pieces)), 1 << 16)
-        if pieces is None and start[:1] not in {b"", b"{"}:
-            raise ValueError(
-                f"is no event log of Spark, or compressed in a way that can't be read: it begins with {start[:8]!r}; "
-                "Spark compresses logs with zstd, lz4 or snappy (spark.eventLog.compression.codec)"
-            )
-
-    def __iter__(self) -> Iterator[bytes]:
-        while line := self._content.readline(_LONGEST_LINE):
-            if line.endswith(b"\n"):
-                yield line
-            elif len(line) < _LONGEST_LINE:
-                self.cut = self.cut or "its last line has no end"
-            else:
-                while (line := self._content.readline(_LONGEST_LINE)) and not line.endswith(b"\n"):
-                    pass
-
-    def _until_cut(self, pieces: Iterator[bytes]) -> Iterator[bytes]:
-        try:
-            yield from pieces
-        except (Cut, EOFError, OSError, zlib.error) as error:
-            self.cut = str(error) or "its end is missing"
-
-
-def _unpacked(file: BinaryIO, start: bytes) -> Iterator[bytes] | None:
-    """What a file holds, decompressed; None where it is plain. Raises ValueError for lzf."""
-    for mark, unpack in _UNPACK.items():
-        if start.startswith(mark):
-            return unpack(file)
-    if start.startswith(_LZF):
-        raise ValueError(
-            "is compressed with lzf, which can't be read; let Spark write logs with spark.eventLog.compression.codec "
-            "zstd, lz4 or snappy"
-        )
-    return None
-
-
-def _zstd(file: BinaryIO) -> Iterator[bytes]:
-    import pyarrow as pa
-
-    stream = pa.CompressedInputStream(file, "zstd")
-    yield from iter(lambda: stream.read(_PIECE_BYTES), b"")
-
-
-def _gzip(file: BinaryIO) -> Iterator[bytes]:
-    stream = gzip.GzipFile(fileobj=file)
-    yield from iter(lambda: stream.read(_PIECE_BYTES), b"")
-
-
-def _lz4(file: BinaryIO) -> Iterator[bytes]:
-    import pyarrow as pa
-
-    while head := file.read(_LZ4_HEAD.size):
-        if len(head) < _LZ4_HEAD.size:
-            raise Cut("it ends within a block")
-        mark, method, packed_bytes, plain_bytes, _ = _LZ4_HEAD.unpack(head)
-        if mark != _LZ4 or max(packed_bytes, plain_bytes) > _MOST_BLOCK_BYTES:
-            raise Cut("its compressed content is damaged")
-        block = _whole(file, packed_bytes)
-        if plain_bytes:
-            yield block if method & 0xF0 == _LZ4_PLAIN else bytes(pa.decompress(block, plain_bytes, "lz4_raw"))
-
-
-def _snappy(file: BinaryIO) -> Iterator[bytes]:
-    import pyarrow as pa
-
-    _whole(file, _SNAPPY_HEAD_BYTES)
-    while head := file.read(4):
-        if head == _SNAPPY[:4]:  # another stream begins
-            _whole(file, _SNAPPY_HEAD_BYTES - 4)
-            continue
-        packed_bytes = int.from_bytes(head, "big")
-        if len(head) < 4 or packed_bytes > _MOST_BLOCK_BYTES:
-            raise Cut("its compressed content is cut short or damaged")
-        block = _whole(file, packed_bytes)
-        yield bytes(pa.decompress(block, _plain_bytes(block), "snappy"))
-
-
-def _plain_bytes(block: bytes) -> int:
-    """How long a block of Snappy is when it is decompressed: a number of seven bits in a byte, the lowest first."""
-    length = 0
-    for place, byte in enumerate(block[:5]):
-        length |= (byte & 0x7F) << 7 * place
-        if byte < 0x80:
-            break
-    if length > _MOST_BLOCK_BYTES:
-        raise Cut("its compressed content is damaged")
-    return length
-
-
-def _whole(file: BinaryIO, length: int) -> bytes:
-    content = file.read(length)
-    if len(content) < length:
-        raise Cut("it ends within a block")
-    return content
-
-
-_UNPACK: Mapping[bytes, Callable[[BinaryIO], Iterator[bytes]]] = {
-    _ZSTD: _zstd, _LZ4: _lz4, _SNAPPY: _snappy, _GZIP: _gzip,
-}  # fmt: skip
-
-
-class _Pieces(io.RawIOBase):
-    """Pieces of bytes as a file."""
-
-    def __init__(self, pieces: Iterator[bytes]) -> None:
-        self._pieces = pieces
-        self._rest = b""
-
-    def readable(self) -> bool:
-        """They are read only."""
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        """As much of the next piece as there is room for."""
-        while not self._rest:
-            piece = next(self._pieces, None)
-            if piece is None:
-                return 0
-            self._rest = piece
-        count = min(len(buffer), len(self._rest))
-        buffer[:count], self._rest = self._rest[:count], self._rest[count:]
-        return count
-
-
-def _file_of(pieces: Iterable[bytes]) -> BinaryIO:
-    return cast(BinaryIO, io.BufferedReader(_Pieces(iter(pieces)), 1 << 16))
 
 
 def _as_they_ended(attempts: Iterable[SparkAttempt]) -> list[SparkAttempt]:
@@ -357,6 +224,14 @@ class SeenStage(NamedTuple):
     whole: bool = False
 
 
+class SeenJob(NamedTuple):
+    """A job that an action of the application began: its times, 0 if unknown, and whether it failed."""
+
+    begin_ms: int
+    end_ms: int = 0
+    failed: bool = False
+
+
 class Application:
     """What the events of a log have told of its application so far. Times are milliseconds since the epoch."""
 
@@ -366,13 +241,14 @@ class Application:
         self._last_job_succeeded = True
         self.settings: Mapping[str, str] = {}
         self.stages: dict[int, SeenStage] = {}
+        self.jobs: dict[int, SeenJob] = {}
+        self.job_of_stage: dict[int, int] = {}
         self.containers: dict[str, str] = {}
-        self.executors_lost: list[str] = []
-        self.executors_added_ms: list[int] = []
+        self.executors_lost: set[str] = set()
+        self.executors_added_ms: dict[str, int] = {}
         self.persisted = PersistedRdds()
+        self.sources = Sources()
         self.unlike = 0
-        self._jobs: dict[int, int] = {}
-        self._unended: set[int] = set()
 
     def take(self, kind: str, event: Mapping[str, Any]) -> SparkAttempt | None:
         """One event more: the attempt of a task that it is of, if any."""
@@ -387,14 +263,10 @@ class Application:
             return self._attempt(event)
         if kind in {"StageSubmitted", "StageCompleted"}:
             self._take_stage(event["Stage Info"], completed=kind == "StageCompleted")
-        elif kind == "JobStart":
-            self._unended.add(event["Job ID"])
-            self._jobs |= {stage: event["Job ID"] for stage in event["Stage IDs"] if stage not in self._jobs}
-            self.last_ms = max(self.last_ms, event.get("Submission Time", 0))
-        elif kind == "JobEnd":
-            self._unended.discard(event["Job ID"])
-            self._last_job_succeeded = event["Job Result"]["Result"] == "JobSucceeded"
-            self.last_ms = max(self.last_ms, event.get("Completion Time", 0))
+        elif kind in {"JobStart", "JobEnd"}:
+            self._take_job(kind, event)
+        elif kind == PLAN:
+            self.sources.of_plan(event["schemes"])
         elif kind in {"ExecutorAdded", "ExecutorRemoved"}:
             self._take_executor(kind, event)
         elif kind == "BlockUpdated":
@@ -425,15 +297,31 @@ class Application:
             return attempt.model_copy(update={"cached_bytes": attempt.input_bytes})
         return attempt
 
+    def _take_job(self, kind: str, event: Mapping[str, Any]) -> None:
+        number = event["Job ID"]
+        if kind == "JobStart":
+            begin_ms = event.get("Submission Time", 0)
+            self.jobs.setdefault(number, SeenJob(begin_ms))
+            self.job_of_stage |= {stage: number for stage in event["Stage IDs"] if stage not in self.job_of_stage}
+            self.last_ms = max(self.last_ms, begin_ms)
+            return
+        end_ms = event.get("Completion Time", 0)
+        self.last_ms = max(self.last_ms, end_ms)
+        self._last_job_succeeded = event["Job Result"]["Result"] == "JobSucceeded"
+        begin_ms = self.jobs[number].begin_ms if number in self.jobs else 0
+        self.jobs[number] = SeenJob(begin_ms, end_ms or self.last_ms, not self._last_job_succeeded)
+
     def _take_stage(self, info: Mapping[str, Any], *, completed: bool) -> None:
         number = info["Stage ID"]
         tasks = max(int(info["Number of Tasks"]), self.stages[number].tasks if number in self.stages else 0)
-        name = f"job {self._jobs[number]}: {info['Stage Name']}" if number in self._jobs else str(info["Stage Name"])
+        job = self.job_of_stage.get(number)
+        name = str(info["Stage Name"]) if job is None else f"job {job}: {info['Stage Name']}"
         self.stages[number] = SeenStage(name, tasks, completed and not info.get("Failure Reason"))
         if completed:
             self.persisted.note_levels(info)
         else:
             self.persisted.submitted(info)
+            self.sources.of_stage(info)
 
     def _take_executor(self, kind: str, event: Mapping[str, Any]) -> None:
         executor = str(event["Executor ID"])
@@ -442,16 +330,21 @@ class Application:
             named = [(info.get("Attributes") or {}).get("CONTAINER_ID", ""), *(info.get("Log Urls") or {}).values()]
             found = next((match[0] for text in named if (match := _CONTAINER.search(str(text)))), "")
             self.containers[executor] = found
-            self.executors_added_ms.append(int(event["Timestamp"]))
+            self.executors_added_ms[executor] = int(event["Timestamp"])
             return
         self.persisted.executor_removed(executor)
         if not self.finished_ms and _DISMISSED not in str(event.get("Removed Reason", "")):
-            self.executors_lost.append(f"executor {executor}: {event.get('Removed Reason', '')}".strip(": "))
+            self.executors_lost.add(executor)
 
     @property
     def succeeded(self) -> bool:
         """Whether all of its jobs ended, the last of them well: of a driver that fails later no event tells."""
-        return self._last_job_succeeded and not self._unended
+        return self._last_job_succeeded and not self.unended
+
+    @property
+    def unended(self) -> list[int]:
+        """The jobs of whose end no event tells."""
+        return [number for number, job in self.jobs.items() if not job.end_ms]
 
     @property
     def started_ms(self) -> int:
@@ -516,7 +409,7 @@ class Application:
     def lacks(self, log: EventLog) -> list[str]:
         """What is missing in its log, in words."""
         without_end = "it has no end: it was cut short, or the application still ran or was killed"
-        return [*log.lacks, *([] if self.finished_ms else [without_end]), *self.damages(log)]
+        return [*log.gaps, *filter(None, [log.cut]), *([] if self.finished_ms else [without_end]), *self.damages(log)]
 
     def unusual(self) -> str:
         """What is unlike Spark 3 on YARN, in words: another version, or where it ran."""

@@ -4,13 +4,14 @@ Stages whose times overlap are one stage here: Spark runs stages at once that do
 of these begins when the one before has ended.
 """
 
+import re
 from array import array
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 
 from assay.engine.past.job import SUCCEEDED, OtherRule, PastJob, StageSums, Use, Work, sum_of
-from assay.engine.past.reading import ReadSpan, overlap
+from assay.engine.past.reading import ReadSpan, is_remote, is_unplaced, overlap, skewed_words
 from assay.engine.spark_log import RDDS, Application, EventLog, opened_log
 from assay.engine.spark_persisted import BLOCK_UPDATES
 from assay.engine.spark_tasks import COMPUTE, FETCH, WRITE, SparkAttempt
@@ -41,8 +42,17 @@ MAY_BE_ON_DRIVES = (
     "partitions may have been persisted on drives, and Spark does not count what it writes there; set "
     f"{BLOCK_UPDATES}=true, and the log says whether they were"
 )
-RECORDS_ALONE = "records are read of which Spark counts no bytes, as from a table"
-CUT_SHORT = "its end: the log was cut short, or the application still ran or was killed; take the log when it has ended"
+RECORDS_ALONE = "records are read or written of which Spark counts no bytes, as of a table"
+_IS_KUBERNETES = re.compile(r"spark\.kubernetes\.").match
+_POD_NAME = re.compile(r".+-exec-\d+")
+"""A pod of an executor (Spark: KubernetesConf)."""
+_ADDRESS = re.compile(r"\[?[0-9a-fA-F]*[:.][0-9a-fA-F:.]+\]?")
+_OF_SESSIONS = re.compile(
+    r"Spark[ -]?shell|PySparkShell|pyspark-shell|SparkR|sparklyr|Databricks Shell|Zeppelin.*|.*Toree.*|livy-session.*|"
+    r"Thrift JDBC/ODBC Server|SparkSQL::.*|Spark Connect server|Jupyter.*|.*notebook.*",
+    re.IGNORECASE,
+)
+"""Names that shells, notebooks and servers give to each of their sessions, whoever has it."""
 
 
 class PastApplication(PastJob):
@@ -62,6 +72,11 @@ class PastApplication(PastJob):
     def idle_words(self) -> str:
         """What it did while none of its tasks ran."""
         return "its driver, starts and waits for executors"
+
+    @property
+    def owner(self) -> str:
+        """Its user, where a shell, notebook or server gives its name to everybody's sessions."""
+        return self.user if _OF_SESSIONS.fullmatch(self.name) else ""
 
     @property
     def polls_s(self) -> float:
@@ -131,7 +146,7 @@ def application_of(job: JobRecord, attempts: Iterable[SparkAttempt], settings: M
     seen.finished_ms = job.finished_ms
     seen.settings = {name.removeprefix("spark.hadoop."): value for name, value in settings.items()}
     seen.persisted.with_drives = set(range(job.counters.get(RDDS, {}).get("persisted_on_disk", 0)))
-    seen.executors_added_ms = [job.started_ms]
+    seen.executors_added_ms = {"": job.started_ms}
     for attempt in attempts:
         reading.add(attempt)
     return reading.application(seen)
@@ -145,14 +160,18 @@ class _Stage:
         self.nodes: dict[str, Work] = {}
         self.phases_ms: dict[str, int] = {}
         self.succeeded = 0
+        self.ended: set[object] = set()
+        """The attempts of which it has an end."""
 
-    def add(self, attempt: SparkAttempt) -> None:
-        """One more attempt that ended."""
-        length_ms = attempt.finished_ms - attempt.started_ms
+    def add(self, attempt: SparkAttempt, earliest_ms: int) -> None:
+        """One more attempt that ended; if its own start can't be right, it waited since `earliest_ms` at most."""
+        skewed = not 0 < attempt.started_ms <= attempt.finished_ms
+        begun_ms = min(earliest_ms, attempt.finished_ms) if skewed else attempt.started_ms
+        length_ms = 0 if skewed else attempt.finished_ms - attempt.started_ms
         computed_ms = min(length_ms, max(attempt.cpu_ms, attempt.gc_ms))
-        self.times_ms.extend((attempt.started_ms, attempt.finished_ms, computed_ms))
+        self.times_ms.extend((begun_ms, attempt.finished_ms, computed_ms))
         self.nodes[attempt.node] = self.nodes.get(attempt.node, Work()).plus(_work_of(attempt, length_ms))
-        for phase, begin_ms, end_ms in attempt.phase_spans():
+        for phase, begin_ms, end_ms in () if skewed else attempt.phase_spans():
             self.phases_ms[phase] = self.phases_ms.get(phase, 0) + end_ms - begin_ms
         self.succeeded += attempt.state == SUCCEEDED
 
@@ -195,46 +214,83 @@ class ApplicationReading:
         self._seen = Application()
         self._stages: dict[str, _Stage] = {}
         self._records_alone = False
+        self._repeated = self._skewed = 0
 
     def read(self, log: EventLog) -> PastApplication:
         """All of a log. Raises OSError, and ValueError for what is no event log."""
         for kind, event in log:
             attempt = self._seen.take(kind, event)
-            if attempt is not None and not attempt.lost:  # of an output that was lost the end was told before
-                self.add(attempt)
-        return self.application(self._seen, tuple(self._missing(log)))
+            # Of an output that was lost the end was told before.
+            if attempt is None or attempt.lost or not attempt.finished_ms:
+                continue
+            ended = self._stages.setdefault(attempt.stage, _Stage()).ended
+            number = (event.get("Stage Attempt ID"), event["Task Info"].get("Task ID", attempt.attempt))
+            if number in ended:
+                self._repeated += 1
+                continue
+            ended.add(number)
+            self.add(attempt, self._earliest_ms(event["Stage ID"]))
+        self._seen.sources.all &= not log.skipped
+        return self.application(self._seen, tuple(self._missing(log)), tuple(self._doubts(log)))
 
-    def add(self, attempt: SparkAttempt) -> None:
+    def _earliest_ms(self, stage: int) -> int:
+        """Before that no task of a stage began."""
+        job = self._seen.jobs.get(self._seen.job_of_stage.get(stage, -1))
+        return job.begin_ms if job and job.begin_ms else self._seen.started_ms
+
+    def add(self, attempt: SparkAttempt, earliest_ms: int = 0) -> None:
         """One more attempt, if it has ended."""
-        if 0 < attempt.started_ms <= attempt.finished_ms:
-            self._stages.setdefault(attempt.stage, _Stage()).add(attempt)
+        if attempt.finished_ms > 0:
+            self._skewed += not 0 < attempt.started_ms <= attempt.finished_ms
+            self._stages.setdefault(attempt.stage, _Stage()).add(attempt, earliest_ms)
             self._records_alone |= attempt.input_records > 0 == attempt.input_bytes
+            self._records_alone |= attempt.output_records > 0 == attempt.output_bytes
 
     def unread(self, reason: str) -> PastApplication:
         """An application of which nothing more is known than why its log can't be read."""
         return self.application(self._seen, (f"the whole log: {reason}",))
 
-    def application(self, seen: Application, missing: tuple[str, ...] = ()) -> PastApplication:
+    def application(
+        self, seen: Application, missing: tuple[str, ...] = (), doubts: tuple[str, ...] = ()
+    ) -> PastApplication:
         """All of it, with what is known of the application as a whole."""
-        state = "" if not seen.finished_ms else SUCCEEDED if seen.succeeded else "FAILED"
+        state = "" if not seen.finished_ms or seen.unended else SUCCEEDED if seen.succeeded else "FAILED"
         settings = {name: value for name, value in seen.settings.items() if name in _SETTINGS}
-        sums = [_sums(names, [self._stages[name] for name in names]) for names in self._sequence()]
         nodes = sorted({node for stage in self._stages.values() for node in stage.nodes})
+        hosts_are_nodes = not _names_pods(seen, nodes)
+        placed = _placed(seen)
+        sums = [
+            _sums(names, [self._stages[name] for name in names], placed, apart=hosts_are_nodes)
+            for names in self._sequence()
+        ]
         persisted = ON_DRIVES if seen.persisted.seen_on_drives else MAY_BE_ON_DRIVES
         uncounted = persisted if seen.persisted.on_drives else RECORDS_ALONE if self._records_alone else ""
         return PastApplication(
             seen.id, seen.name, seen.user, settings.get("spark.yarn.queue", ""), state, seen.submitted_ms,
-            seen.started_ms, seen.finished_ms, uberized=False, maps=0, reduces=0, stages=tuple(sums),
-            nodes=tuple(nodes), settings=settings, missing=missing, source=self._source, uncounted=uncounted,
-            remark=f"were run {unusual}" if (unusual := seen.unusual()) else "",
-            container_waits=0 if seen.deployment else _groups(seen.executors_added_ms),
+            seen.started_ms, seen.finished_ms or seen.last_ms, uberized=False, maps=0, reduces=0, stages=tuple(sums),
+            nodes=tuple(nodes) if hosts_are_nodes else (), settings=settings, missing=missing, source=self._source,
+            uncounted=uncounted, remark=f"were run {unusual}" if (unusual := seen.unusual()) else "",
+            container_waits=0 if seen.deployment else _groups(seen.executors_added_ms.values()),
+            ran_ms=self._ran_ms(seen), hosts_are_nodes=hosts_are_nodes,
+            unplaced=tuple(sorted(filter(is_unplaced, seen.sources.schemes))), doubts=doubts,
         )  # fmt: skip
+
+    def _ran_ms(self, seen: Application) -> int:
+        """How long any of its jobs or tasks ran; 0 if no event tells of jobs."""
+        spans = [(stage.begin_ms, stage.end_ms) for stage in self._stages.values() if stage.times_ms]
+        spans += [(job.begin_ms, job.end_ms) for job in seen.jobs.values() if job.begin_ms and job.end_ms]
+        ran_ms = until_ms = 0
+        for begin_ms, end_ms in sorted(spans):
+            ran_ms += max(0, end_ms - max(begin_ms, until_ms))
+            until_ms = max(until_ms, end_ms)
+        return ran_ms if seen.jobs else 0
 
     def _sequence(self) -> list[list[str]]:
         """The names of stages that ran at once, one list after the other."""
         together: list[list[str]] = []
         until_ms = 0
-        for name, stage in sorted(self._stages.items(), key=lambda item: item[1].begin_ms):
+        begun = {name: stage for name, stage in self._stages.items() if stage.times_ms}
+        for name, stage in sorted(begun.items(), key=lambda item: item[1].begin_ms):
             if not together or stage.begin_ms >= until_ms:
                 together.append([])
             together[-1].append(name)
@@ -245,25 +301,65 @@ class ApplicationReading:
         seen = self._seen
         if not seen.id and not seen.started_ms:
             yield "the start of its application: take the whole log"
-        if not seen.finished_ms:
-            yield CUT_SHORT
-        elif not seen.succeeded:
-            yield "a good end: its last job failed or was ended; runs of it that succeeded tell more"
+        failed = sum(job.failed for job in seen.jobs.values())
+        if failed and failed == len(seen.jobs):
+            yield f"a good end: {_share(failed, len(seen.jobs))} failed; runs of it that succeeded tell more"
         elif not self._stages:
             yield "its tasks: it ran none, or was ended before it did"
-        # What a log lacks at its end follows from its being cut short.
-        lacks = [] if not seen.finished_ms else [*log.lacks, *seen.damages(log)]
-        if lacks:
+        if lacks := [*log.gaps, *([log.cut] if log.cut and seen.finished_ms else []), *seen.damages(log)]:
             yield f"parts of the log: {'; '.join(lacks)}; copy it again"
         lost = sum(
             max(0, stage.tasks - (self._stages[name].succeeded if name in self._stages else 0))
             for name, stage in seen.whole_stages()
         )
-        if lost and seen.finished_ms:
+        if lost:
             yield (
                 f"{lost:,} of its tasks: Spark leaves events out while too many wait "
                 "(spark.scheduler.listenerbus.eventqueue.capacity)"
             )
+
+    def _doubts(self, log: EventLog) -> Iterator[str]:
+        """What is odd in the log and prevents no bound."""
+        seen = self._seen
+        failed = sum(job.failed for job in seen.jobs.values())
+        if not seen.finished_ms:
+            how = f" ({log.cut})" if log.cut else ""
+            yield f"its log has no end{how}: it still ran, was killed or was cut short, and counts until its last event"
+        if seen.unended:
+            yield f"the end of {_share(len(seen.unended), len(seen.jobs))} is missing in its log"
+        if 0 < failed < len(seen.jobs):
+            yield f"{_share(failed, len(seen.jobs))} failed, and count as they are"
+        if log.foreign:
+            yield f"{log.foreign:,} of its log's lines are no events, such as those of a logger, and are left out"
+        if self._repeated:
+            yield f"{self._repeated:,} ends of tasks are repeated in its log, and count once"
+        if self._skewed:
+            yield skewed_words(self._skewed)
+
+
+def _share(count: int, jobs: int) -> str:
+    return f"{count:,} of its {jobs:,} jobs" if jobs > 1 else "its only job"
+
+
+def _names_pods(seen: Application, hosts: Iterable[str]) -> bool:
+    """Whether executors gave the addresses of pods in place of those of nodes.
+
+    On Kubernetes they register by their pod's address or name; a pod with its node's network is not told from others.
+    """
+    kubernetes = seen.master.startswith("k8s") or (
+        not seen.master.startswith(("yarn", "local", "mesos")) and any(map(_IS_KUBERNETES, seen.settings))
+    )
+    return kubernetes and any(_ADDRESS.fullmatch(host) or _POD_NAME.fullmatch(host) for host in hosts)
+
+
+def _placed(seen: Application) -> Callable[[Work], Work]:
+    """What moves input from the store's bytes to others', if all of it is known to be read from elsewhere."""
+    schemes = seen.sources.schemes
+    if not schemes or not seen.sources.all or not all(is_remote(name) or is_unplaced(name) for name in schemes):
+        return lambda work: work
+    if any(map(is_unplaced, schemes)):
+        return lambda work: work._replace(store_read=0, unplaced_read=work.store_read)
+    return lambda work: work._replace(store_read=0, remote_read=work.store_read)
 
 
 def _groups(times_ms: Iterable[int]) -> int:
@@ -275,8 +371,11 @@ def _groups(times_ms: Iterable[int]) -> int:
     return count
 
 
-def _sums(names: list[str], stages: list[_Stage]) -> StageSums:
-    """The sums of stages that ran at once; the bounds are those of `assay.engine.past.reading.stage_of`."""
+def _sums(names: list[str], stages: list[_Stage], placed: Callable[[Work], Work], *, apart: bool) -> StageSums:
+    """The sums of stages that ran at once; the bounds are those of `assay.engine.past.reading.stage_of`.
+
+    Where hosts are not `apart`, all of them may be one.
+    """
     spans = [span for stage in stages for span in stage.spans]
     times = overlap(spans)
     computed_ms = [span.computed_ms for span in spans]
@@ -285,8 +384,9 @@ def _sums(names: list[str], stages: list[_Stage]) -> StageSums:
     nodes: dict[str, Work] = {}
     phases_ms: dict[str, int] = {}
     for stage in stages:
-        for node, work in stage.nodes.items():
-            nodes[node] = nodes.get(node, Work()).plus(work)
+        for host, work in stage.nodes.items():
+            node = host if apart else ""
+            nodes[node] = nodes.get(node, Work()).plus(placed(work))
         for phase, length_ms in stage.phases_ms.items():
             phases_ms[phase] = phases_ms.get(phase, 0) + length_ms
     busiest = Work()

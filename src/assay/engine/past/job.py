@@ -229,9 +229,14 @@ class PastJob(NamedTuple):
         return min(self.elapsed_s, self.ran_ms / 1000) if self.ran_ms else self.elapsed_s
 
     @property
+    def owner(self) -> str:
+        """The user without whom its name does not tell which job it is a run of; empty where the name does."""
+        return ""
+
+    @property
     def title(self) -> str:
-        """The name that its runs have in common: with its user, if shells or servers give it to every session."""
-        return self.name
+        """Its name, with its owner if it needs one."""
+        return f"{self.name} ({self.owner})" if self.owner else self.name
 
     @property
     def counts(self) -> bool:

@@ -22,10 +22,9 @@ _FILES, _TASKS = ("FileSystemCounter", "FileSystemCounters"), ("TaskCounter", "T
 _OF_STORE = frozenset({"HDFS", "VIEWFS", "WEBHDFS", "SWEBHDFS", "O3FS", "OFS", "MAPRFS"})
 _REMOTE = frozenset({
     "S3", "S3A", "S3N", "GS", "ABFS", "ABFSS", "WASB", "WASBS", "ADL", "OSS", "COS", "COSN", "OBS", "TOS", "BOS",
-    "SWIFT", "OCI", "FTP", "SFTP", "HTTP", "HTTPS",
+    "SWIFT", "OCI", "DBFS", "FTP", "SFTP", "HTTP", "HTTPS",
 })  # fmt: skip
 """Object stores and servers; what has another scheme, such as Alluxio, Ceph or Lustre, may lie on the nodes' drives."""
-_KNOWN = _OF_STORE | _REMOTE | {"FILE"}
 _FORMS = (b"Avro-Json", b"Avro-Binary")
 _MOST_PREFACE_LINES, _LONGEST_PREFACE_LINE = 64, 1 << 12
 _BROKEN = (
@@ -88,17 +87,21 @@ def read_settings(content: BinaryIO) -> Mapping[str, str]:
 def read_job(content: BinaryIO, settings: Mapping[str, str], name: str = "", source: str = "") -> PastJob:
     """A job of the events in a history file; `name` is the id by which the file is called."""
     made = JobReading(name, source)
-    garbled: list[bytes] = []
+
+    def count_line(line: bytes) -> None:
+        is_event = line.lstrip()[:1] == b"{"
+        made.garbled += is_event
+        made.foreign += not is_event
+
     try:
         _go_to_form(content)
-        for kind, event in events(content, lambda line: garbled.append(line[:40])):
+        for kind, event in events(content, count_line):
             try:
                 made.take(kind, event)
             except (LookupError, TypeError, AttributeError, ValueError):  # an event without its fields
-                garbled.append(kind.encode())
+                made.garbled += 1
     except _BROKEN as error:
         made.broken = (str(error).splitlines() or ["its content is damaged"])[0][:100]
-    made.garbled = len(garbled)
     return made.job(settings)
 
 
@@ -129,6 +132,14 @@ class Attempt(NamedTuple):
     gc_ms: int
     phases_ms: tuple[int, ...] = ()
     """A map's end of its map phase; the ends of a reducer's shuffle and merge."""
+    skewed: bool = False
+    """Whether its own start can't be right: then it waited from `begin_ms` on at most."""
+
+
+def skewed_words(count: int) -> str:
+    """That so many attempts end before they start, and how they count."""
+    times = "1 attempt ends" if count == 1 else f"{count:,} attempts end"
+    return f"{times} before it starts, or has no start: it counts with its bytes, and as waiting since its job began"
 
 
 class JobReading:
@@ -136,13 +147,15 @@ class JobReading:
 
     def __init__(self, job: str, source: str) -> None:
         self.broken = ""
-        self.garbled = 0
+        self.garbled = self.foreign = 0
+        self._repeated = self._skewed = 0
         self._source = source
         self._id, self._name, self._user, self._queue, self._state = job, "", "", "", ""
         self._times_ms = {"submitted": 0, "started": 0, "finished": 0}
         self._uberized = False
         self._tasks = {MAP: 0, REDUCE: 0}
         self._begun: dict[str, tuple[int, str]] = {}
+        self._ended: set[str] = set()
         self._attempts: dict[str, list[Attempt]] = {MAP: [], REDUCE: []}
         self._nodes: dict[str, dict[str, Work]] = {MAP: {}, REDUCE: {}}
         self._uncounted = 0
@@ -175,12 +188,18 @@ class JobReading:
         if how == "STARTED":
             self._begun[name] = (event["startTime"], str(event.get("trackerName", "")))
             return
+        if name in self._ended:
+            self._repeated += 1
+            return
+        self._ended.add(name)
         begin_ms, node = self._begun.pop(name, (0, ""))
         end_ms = event.get("finishTime", 0)
-        if not 0 < begin_ms <= end_ms:
-            return
+        skewed = not 0 < begin_ms <= end_ms
         files, tasks = _values(event.get("counters"))
-        work = counted(stage, 1, end_ms - begin_ms, files, tasks)
+        work = counted(stage, 1, 0 if skewed else end_ms - begin_ms, files, tasks)
+        if end_ms <= 0 or (skewed and how != "FINISHED" and not work.cpu_ms):  # it never ran
+            return
+        self._skewed += skewed
         self._unplaced.update(unplaced_schemes(files))
         if how == "FINISHED":
             ends = ("mapFinishTime",) if stage == MAP else ("shuffleFinishTime", "sortFinishTime")
@@ -188,13 +207,13 @@ class JobReading:
             self._uncounted += not work.cpu_ms and not _has_bytes(work)
         else:
             phases = ()
-        self._attempts[stage].append(Attempt(begin_ms, end_ms, work.cpu_ms, work.gc_ms, phases))
+        self._attempts[stage].append(Attempt(begin_ms, end_ms, work.cpu_ms, work.gc_ms, phases, skewed))
         by_node = self._nodes[stage]
         by_node[node] = by_node.get(node, Work()).plus(work)
 
     def job(self, settings: Mapping[str, str]) -> PastJob:
         """All of it."""
-        maps, reduces = self._attempts[MAP], self._attempts[REDUCE]
+        maps, reduces = ([self._bounded(attempt) for attempt in self._attempts[name]] for name in (MAP, REDUCE))
         maps_end_ms = max((attempt.end_ms for attempt in maps), default=0)
         stages = [
             stage_of(name, attempts, begin_ms, list(self._nodes[name].values()))
@@ -207,7 +226,24 @@ class JobReading:
             self._times_ms["submitted"], self._times_ms["started"], self._times_ms["finished"],
             self._uberized, self._tasks[MAP], self._tasks[REDUCE], tuple(stages), tuple(nodes), settings,
             tuple(self._missing(len(maps) + len(reduces))), self._source, unplaced=tuple(sorted(self._unplaced)),
+            doubts=tuple(self._doubts()),
         )  # fmt: skip
+
+    def _bounded(self, attempt: Attempt) -> Attempt:
+        """The same, whose start is the job's where its own can't be right."""
+        if not attempt.skewed:
+            return attempt
+        began_ms = self._times_ms["started"] or self._times_ms["submitted"]
+        return attempt._replace(begin_ms=min(began_ms, attempt.end_ms))
+
+    def _doubts(self) -> Iterator[str]:
+        """What is odd in the history and prevents no bound."""
+        if self.foreign:
+            yield f"{self.foreign:,} of its lines are no events, such as those of a logger, and are left out"
+        if self._repeated:
+            yield f"{self._repeated:,} ends of attempts are repeated in it, and count once"
+        if self._skewed:
+            yield skewed_words(self._skewed)
 
     def _missing(self, ended: int) -> Iterator[str]:
         if self.broken and not self._state:
@@ -242,11 +278,21 @@ def _values(counters: Mapping[str, Any] | None) -> tuple[dict[str, int], dict[st
     return files, tasks
 
 
+def is_remote(scheme: str) -> bool:
+    """Whether a file system of that scheme is on no drive of the nodes."""
+    return scheme.upper() in _REMOTE
+
+
+def is_unplaced(scheme: str) -> bool:
+    """Whether a file system of that scheme may be on the nodes' drives or elsewhere."""
+    return scheme.upper() not in _OF_STORE | _REMOTE | {"FILE"}
+
+
 def unplaced_schemes(files: Mapping[str, int]) -> Iterator[str]:
     """Of the counters of file systems, those file systems with bytes that may lie on the nodes' drives or elsewhere."""
     for name, value in files.items():
         scheme, counter, _ = name.rpartition("_BYTES_")
-        if value and counter and scheme not in _KNOWN:
+        if value and counter and is_unplaced(scheme):
             yield scheme.lower()
 
 
@@ -283,16 +329,17 @@ def stage_of(name: str, attempts: list[Attempt], begin_ms: int, nodes: list[Work
     phases_ms: dict[str, int] = {}
     for attempt in attempts:
         begun_ms = max(attempt.begin_ms, begin_ms)
-        early_ms += max(0, min(attempt.end_ms, begin_ms) - attempt.begin_ms)
+        if not attempt.skewed:
+            early_ms += max(0, min(attempt.end_ms, begin_ms) - attempt.begin_ms)
         length_ms = attempt.end_ms - begun_ms
         if length_ms <= 0:
             continue
         # Of a reducer's processor time no one knows how much was early: then it is taken to be even.
         share = length_ms / (attempt.end_ms - attempt.begin_ms)
-        computed_ms = min(length_ms, round(max(attempt.cpu_ms, attempt.gc_ms) * share))
+        computed_ms = 0 if attempt.skewed else min(length_ms, round(max(attempt.cpu_ms, attempt.gc_ms) * share))
         spans.append(ReadSpan(begun_ms, attempt.end_ms, computed_ms))
         rest_ms += computed_ms
-        for phase, end_ms in _phases(name, attempt):
+        for phase, end_ms in () if attempt.skewed else _phases(name, attempt):
             if end_ms > begun_ms:
                 phases_ms[phase] = phases_ms.get(phase, 0) + end_ms - begun_ms
                 begun_ms = end_ms
