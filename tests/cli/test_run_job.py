@@ -288,18 +288,23 @@ def test_what_was_written_says_how_to_run_it(home, monkeypatch):
 
 def test_nodes_with_several_drives_gain_less_than_the_test_shows(home):
     _, text = run_job("--input", "in", "--ratio", "1", "--now", "12xhdd")
-    caveat = "Your nodes have 12 such drives for this, and the test has one, so it shows more than you"
-    assert f"{caveat} would gain" in " ".join(text.split())
+    caveat = "Your nodes have 12 of today's drive, and would have 1 of the other; the test has one of each."
+    too_fast = "For such a sample the other drive is 12 times too fast"
+    assert caveat in " ".join(text.split())
+    assert too_fast in " ".join(text.split())
     assert f"# {caveat}\n" in (home / "exp" / "mine.yaml").read_text()
+    _, text = run_job("--input", "in", "--ratio", "1", "--now", "12xhdd", "--against", "12xssd")
+    assert "too fast" not in text
     assert written(home)["media"]["hdd"]["profile"] == "seagate-constellation-es3-4tb"
 
 
-def test_an_input_that_nodes_hold_in_memory_gains_nothing_from_drives(home):
+def test_nothing_is_promised_of_drives_where_nodes_hold_the_input_in_memory(home):
     sized = ["--nodes", "1", "--node-memory", "400GiB", "--container-memory", "100GiB"]
     _, text = run_job("--input", "in", "--sample", "20MB", *sized)
-    held = "your nodes hold this input in memory: expect no gain from drives (a node has 3,221 times its part"
-    assert held in " ".join(text.split())
-    assert held in (home / "exp" / "mine.yaml").read_text()
+    for said in (" ".join(text.split()), (home / "exp" / "mine.yaml").read_text()):
+        assert "a node has 3,221 times its part of the input left for files" in said
+        assert "may never reach its drives, so it may show less than you would gain" in said
+        assert "no gain" not in said
     assert written(home)["page_cache"] == "all"
 
 
@@ -307,18 +312,18 @@ def test_a_small_part_of_a_large_input_stands_for_all_of_it(home):
     sized = ["--input", "in", "--nodes", "12", "--node-memory", "64GiB", "--container-memory", "48GiB"]
     _, text = run_job(*sized)
     _, several = run_job(*sized, "--now", "10xhdd")
-    assert "10 such drives" in several
+    assert "Your nodes have 10 of today's drive" in several
     assert "--sample" not in several
     assert "in is not the whole input, say how much that is with --input-size 600GB" in " ".join(text.split())
     _, text = run_job(*sized, "--input-size", "240GB")
     text = " ".join(text.split())
-    assert "expect no gain" not in text
+    assert "may never reach its drives" not in text
     assert "which stand for 223.5 GiB" in text
     assert "a node reads 1.16 times what it has left for files: a node reads 18.6 GiB of the input" in text
     assert written(home)["page_cache"] == "81MiB"
     _, text = run_job(*sized, "--input-size", "240GB", "--now", "10xhdd")
     text = " ".join(text.split())
-    assert "take a sample of about 1/10 of what a node reads (--sample 2000MB)" in text
+    assert "unless its sample is about 1/10 of what a node reads (--sample 2000MB)" in text
     assert "By the same guess such a sample takes at least 35 minutes." in text  # 14 x (24 + 5 x 2000 / 80) s
 
 
@@ -339,7 +344,7 @@ def test_a_dry_run_is_one_json_document_where_that_is_asked_for(home):
     facts = json.loads(done.stdout)
     assert (facts["sample_bytes"], facts["ratio"], facts["memory"]) == (100_000_000, 1.0, "page_cache: 95MiB")
     assert (facts["trials"], facts["experiment"]) == (TRIALS, None)
-    assert facts["notes"][0].startswith("Your nodes have 12 such drives for this, and would have 2 of the other;")
+    assert facts["notes"][0].startswith("Your nodes have 12 of today's drive, and would have 2 of the other;")
 
 
 def test_what_containers_may_take_is_said_to_be_assumed(home):

@@ -1,5 +1,8 @@
 """Proves that whatever a job and its files are called, its experiment is one, and says the same."""
 
+import itertools
+import re
+
 import pytest
 from ruamel.yaml import YAML
 
@@ -42,12 +45,22 @@ def test_a_name_that_yaml_reads_as_another_type_is_quoted(name):
     assert tree["placement"][1]["input"] == tree["placement"][2] == name
 
 
-def test_nodes_with_several_drives_are_told_that_the_test_has_one():
+FAST = re.compile(r"the other drive is ([\d.]+) times too fast, .* unless you buy (\d+) of it for each node")
+SLOW = re.compile(r"The other drive is then ([\d.]+) times too slow: the test may show less than you would gain")
+
+
+def test_a_test_on_one_drive_of_each_says_which_way_it_errs_for_nodes_with_several():
     assert of_several(1) == []
-    assert " ".join(of_several(12)).startswith(
-        "Your nodes have 12 such drives for this, and the test has one, so it shows more than you would gain: take a "
-        "sample of about 1/12 of"
-    )
+    for count, other_count in itertools.product((1, 2, 4, 12), repeat=2):
+        if count == other_count == 1:
+            continue
+        text = " ".join(of_several(count, other_count))
+        fast, slow = FAST.search(text), SLOW.search(text)
+        assert (bool(fast), bool(slow)) == (count > other_count, count < other_count)
+        if fast:
+            assert float(fast[1]) == pytest.approx(count / other_count, rel=0.01)
+            assert int(fast[2]) == count
+        if slow:
+            assert float(slow[1]) == pytest.approx(other_count / count, rel=0.01)
+        assert ("shows more than you would gain unless its sample is about" in text) == (count > 1)
     assert "1/12 of what a node reads (--sample 1000MB)" in " ".join(of_several(12, read_bytes=12e9))
-    assert "and would have 2 of the other; the test has one" in " ".join(of_several(12, 2))
-    assert " ".join(of_several(1, 2)).startswith("Your nodes would have 2 of the other drive")

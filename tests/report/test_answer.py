@@ -76,7 +76,7 @@ def test_a_drive_that_is_not_worth_it_is_said_to_save_so_little():
     )
 
 
-HARDLY_USED = "storage was hardly used with this much memory: this says nothing about larger data"
+HARDLY_USED = "storage was hardly used in this run: it says nothing about larger data or longer jobs"
 
 
 def test_drives_that_were_hardly_used_answer_nothing_about_larger_data():
@@ -100,7 +100,7 @@ def test_drives_that_were_hardly_used_at_the_ratio_of_a_site_bound_what_any_driv
     unmet = not_worth_it().model_copy(update={"conditions": conditions(busy=0.04), "stands_for": shape})
     answer = answer_of(unmet)
     assert answer.headline.startswith("the hard disk was busy for 1.8 of 45.0 s, so no drive can save more than about")
-    assert any("Your nodes have 12 such drives" in words and "--sample 1000MB" in words for words in answer.caveats)
+    assert any("Your nodes have 12 of today" in words and "--sample 1000MB" in words for words in answer.caveats)
     assert any("the input is 2.9 times as large as the memory" in words for words in answer.details)
     assert not any("Do not generalise" in words for words in answer.notes)
     cached = unmet.model_copy(update={"conditions": conditions(read=0.2, busy=0.6)})

@@ -446,8 +446,8 @@ def _memory(
         only = "" if said or whole_bytes > sample.of_bytes else (
             f". If {sample.source} is not the whole input, say how much that is with --input-size 600GB"
         )  # fmt: skip
-        held = "your nodes hold this input in memory: expect no gain from drives"
-        ample = f"(a node has {times} times its part of the input left for files{how})"
-        return TrialMemory(f"{held} {ample}{only}", "page_cache: all", ratio, is_bounded=False)
+        ample = f"a node has {times} times its part of the input left for files{how}{only}"
+        short = "What a short test writes may never reach its drives, so it may show less than you would gain"
+        return TrialMemory(f"{ample}. {short}", "page_cache: all", ratio, is_bounded=False)
     reads = f"a node reads {times_text(ratio)} times what it has left for files{how}"
     return TrialMemory(reads, f"page_cache: {budget >> 20}MiB", ratio)

@@ -66,7 +66,7 @@ class SiteNode(NamedTuple):
     def _of_several(self) -> str:
         if not self.differences:
             return ""
-        return f"; your nodes differ ({self.differences}), and such a one leaves least to files: it gains most"
+        return f"; your nodes differ ({self.differences}), and such a one leaves least to files"
 
     @property
     def _assumed(self) -> str:

@@ -90,25 +90,30 @@ def quoted(text: str) -> str:
 
 
 def of_several(count: int, other_count: int = 1, read_bytes: float | None = None) -> list[str]:
-    """Say in sentences what a test on one drive of each does not show of nodes with several; nothing for one of each.
+    """Say in sentences how a test on one drive of each differs from nodes with several; nothing for one of each.
 
-    A node's drives share its work, and a sample is small. Nodes have `count` of today's drive, and would have
-    `other_count` of the other; `read_bytes` are what a node reads of the whole input.
+    A node's drives of a kind share the work of all its cores. So a sample that gives one of `count` drives of today its
+    share gives one of `other_count` other drives too little work where they are fewer, too much where they are more.
+    `read_bytes` are what a node reads of the whole input.
     """
     if count == other_count == 1:
         return []
-    if count == 1:
-        return [
-            f"Your nodes would have {other_count} of the other drive, and the test has one, so it may show less than",
-            "you would gain: name several media as experiments/node-with-several-drives.yaml does.",
+    counts = f"Your nodes have {count} of today's drive, and would have {other_count} of the other"
+    lines = [f"{counts}; the test has one of each."]
+    if count > 1:
+        share = f" (--sample {math.ceil(read_bytes / count / 1e6)}MB)" if read_bytes else ""
+        part = f"its sample is about 1/{count} of what a node reads{share}"
+        lines.append(f"It shows more than you would gain unless {part}.")
+    if count > other_count:
+        times = f"{count / other_count:.3g}"
+        lines += [
+            f"For such a sample the other drive is {times} times too fast, since in a node it serves all cores:",
+            f"the test still shows more than you would gain, unless you buy {count} of it for each node.",
         ]
-    others = f" and would have {other_count} of the other;" if other_count > 1 else " and"
-    share = f" (--sample {math.ceil(read_bytes / count / 1e6)}MB)" if read_bytes else ""
-    return [
-        f"Your nodes have {count} such drives for this,{others} the test has one, so it shows more than you",
-        f"would gain: take a sample of about 1/{count} of what a node reads{share}, or name several media as",
-        "experiments/node-with-several-drives.yaml does.",
-    ]
+    elif count < other_count:
+        slow = f"The other drive is then {other_count / count:.3g} times too slow"
+        lines.append(f"{slow}: the test may show less than you would gain.")
+    return [*lines, "To test all drives of a node, name them as experiments/node-with-several-drives.yaml does."]
 
 
 def experiment_name(job: str) -> str:

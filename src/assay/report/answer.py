@@ -405,7 +405,7 @@ def _baseline_words(decision: Decision, names: Mapping[str, str]) -> str:
     return "; ".join(shares)
 
 
-HARDLY_USED = "storage was hardly used with this much memory: this says nothing about larger data"
+HARDLY_USED = "storage was hardly used in this run: it says nothing about larger data or longer jobs"
 
 
 def _hardly_used(decision: Decision, names: Mapping[str, str]) -> str:
