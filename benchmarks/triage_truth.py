@@ -32,6 +32,7 @@ from assay.engine.past.reading import read_job
 from assay.engine.spark_tasks import SparkAttempt
 from assay.engine.tasks import MapReduceAttempt
 from assay.media.emulated.profile import find_profile
+from assay.model.errors import BadInputError
 from assay.model.record import JobRecord, Record
 from assay.model.task import TaskAttempt
 from assay.model.trial import DEFAULT_WORTH, Trial
@@ -82,6 +83,11 @@ class Case(NamedTuple):
     def holds(self) -> bool:
         """It is not shown that the drive saved more than the bound."""
         return self.saved_low <= self.bound
+
+    @property
+    def could_fail(self) -> bool:
+        """It is shown that the drive saved anything. Where it is not, a bound of 0 would hold, too."""
+        return self.saved_low > 0
 
     @property
     def holds_with_polls(self) -> bool:
@@ -166,10 +172,15 @@ def saving_interval(trials: Sequence[Measured], faster: Sequence[Measured]) -> t
 def measured_jobs(path: Path, profiles: Path) -> dict[tuple[str, ...], dict[str, list[Measured]]]:
     """By all that trials differ in but their drives, and the job: by placement, the trials.
 
-    Without the jobs of engines whose histories triage does not read.
+    Without the jobs of engines whose histories triage does not read. Raises BadInputError for a job without tasks.
     """
     jobs: dict[tuple[str, ...], dict[str, list[Measured]]] = {}
     for record, job, attempts in jobs_of(RunFolder(path)):
+        if not attempts:
+            raise BadInputError(
+                f"{path}: trial {record.trial.id} has no task attempts of {job.name}, so no bound can be worked out; "
+                "name a run folder whose trials have their tasks.parquet, as docs/make_results.py keep packs it"
+            )
         past = job_of(job, attempts, record.settings)
         if past is None:
             continue
@@ -215,15 +226,17 @@ def wrong(cases: Sequence[Case], worth: float) -> int:
 
 
 def outcome(cases: Sequence[Case]) -> str:
-    """How many cases hold, and how loose the bound is, in a sentence."""
-    holding, with_polls = sum(case.holds for case in cases), sum(case.holds_with_polls for case in cases)
+    """How many cases could fail, how many of these hold, and how loose the bound is, in sentences."""
+    shown = [case for case in cases if case.could_fail]
+    holding, with_polls = sum(case.holds for case in shown), sum(case.holds_with_polls for case in shown)
     above = sum(case.saved > case.bound for case in cases)
     ratios = [case.bound / case.saved for case in cases if case.saved >= DEFAULT_WORTH]
     loose = median(ratios) if ratios else float("nan")
     return (
-        f"the bound holds in {holding} of {len(cases)} cases ({holding / len(cases):.0%}), and in {with_polls} with "
-        f"the waits between polls, as the verdicts count it; in {above} the mean is above the bound alone; where at "
-        f"least {DEFAULT_WORTH:.0%} was saved, the bound is {loose:.1f} times as much (median)"
+        f"A saving is shown in {len(shown)} of {len(cases)} cases. The bound holds in {holding} of the {len(shown)}, "
+        f"and in {with_polls} with the waits between polls, as the verdicts count it. The other "
+        f"{len(cases) - len(shown)} cases could not fail. In {above} cases the mean is above the bound alone. Where at "
+        f"least {DEFAULT_WORTH:.0%} was saved, the bound is {loose:.1f} times as much (median)."
     )
 
 
@@ -278,7 +291,11 @@ def main() -> int:
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all cases")
     wishes = parser.parse_args()
     profiles = find_installation().profiles
-    cases = [case for run in wishes.runs for case in cases_of(run, profiles)]
+    try:
+        cases = [case for run in wishes.runs for case in cases_of(run, profiles)]
+    except BadInputError as error:
+        sys.stderr.write(f"{error}\n")
+        return 2
     if not cases:
         sys.stdout.write("no job was faster on one drive than on another\n")
         return 2

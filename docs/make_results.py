@@ -1,8 +1,8 @@
 """Writes the results that the pages quote, from the records of the runs that they are about, and the studies' files.
 
-`docs/results` keeps the plan and the records of each run that a page quotes, as an archive; what can be made from a run
-again, such as samples, is left out. A page has the marks `<!-- result NAME: begin -->` and `<!-- result NAME: end -->`,
-and what stands between them is made here. From the checkout: `PYTHONPATH=src:extras:. .assay/venv/bin/python
+`docs/results` keeps the plan, the records and the task attempts of each run that a page quotes, as an archive; what can
+be made from a run again, such as samples, is left out. What stands in a page between `<!-- result NAME: begin -->` and
+`<!-- result NAME: end -->` is made here. From the checkout: `PYTHONPATH=src:extras:. .assay/venv/bin/python
 docs/make_results.py` writes all of it; with `keep RUN NAME` it first packs the run folder RUN as NAME.
 """
 
@@ -22,6 +22,7 @@ from io import BytesIO
 from pathlib import Path
 from statistics import fmean
 
+import pyarrow
 from benchmarks.cpu_speed_scaling import comparisons, lines
 from benchmarks.dilation_invariance import NO_PRIOR, equivalences, unchecked
 from benchmarks.known_effects import markdown
@@ -36,8 +37,10 @@ from benchmarks.triage_truth import (
     outcome,
     rule_rows,
     verdict_rows,
+    wrong,
 )
 from docs.make_studies import BLOCKS, documents
+from pyarrow import compute, parquet
 
 from assay.model.record import Record
 from assay.model.trial import DEFAULT_WORTH
@@ -54,8 +57,11 @@ from assay_extras.studies.overview_view import standalone
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "docs" / "results"
-KEPT = ("plan.json", "experiment.yaml", "record.json")
-"""The files of a run folder from which all that pages quote is made."""
+KEPT = ("plan.json", "experiment.yaml", "record.json", "tasks.parquet")
+"""The files of a run folder from which all that pages quote is made, and the tasks of its jobs."""
+
+SHOWN_PATH = "/data/assay"
+"""What stands for a machine's own folder in a kept run."""
 
 REPORT = ("-m", "assay", "report")
 
@@ -88,21 +94,38 @@ def named(page: str) -> list[str]:
 
 
 def keep(run: Path, name: str, hidden: Iterable[str] = ()) -> Path:
-    """Pack a run folder's plan and records. The archive's bytes depend on their content alone.
+    """Pack a run folder's plan, records and task attempts. The archive's bytes depend on their content alone.
 
-    Paths that begin with a `hidden` path become paths below `/data/assay`: a machine's folders are nobody's business.
+    Paths that begin with a `hidden` path become paths below SHOWN_PATH: a machine's folders are nobody's business.
     """
     archive = RESULTS / f"{name}.tar.xz"
     files = sorted(file for file in run.rglob("*") if file.name in KEPT)
     with tarfile.open(archive, "w:xz", preset=9) as packed:
         for file in files:
-            content = file.read_bytes()
-            for path in hidden:
-                content = content.replace(path.encode(), b"/data/assay")
+            content = _without(file, [*hidden])
             member = tarfile.TarInfo(str(file.relative_to(run)))
             member.size = len(content)
             packed.addfile(member, BytesIO(content))
     return archive
+
+
+def _without(file: Path, hidden: Sequence[str]) -> bytes:
+    """A file's bytes without the hidden paths; a table that has none of them stays as it is."""
+    content = file.read_bytes()
+    if file.suffix != ".parquet":
+        for path in hidden:
+            content = content.replace(path.encode(), SHOWN_PATH.encode())
+        return content
+    table = shown = parquet.read_table(file)
+    for place, field in enumerate(table.schema):
+        for path in hidden if field.type in {pyarrow.string(), pyarrow.large_string()} else ():
+            column = compute.replace_substring(shown.column(place), path, SHOWN_PATH)
+            shown = shown.set_column(place, field, column)
+    if shown == table:
+        return content
+    written = BytesIO()
+    parquet.write_table(shown, written)
+    return written.getvalue()
 
 
 @contextmanager
@@ -250,24 +273,32 @@ def quickstart_ratio() -> str:
 
 
 def by_memory() -> str:
-    """What the quickstart's SSD saves within each bound of memory."""
+    """What the quickstart's SSD saves within each bound of memory, and what reached the hard disk meanwhile."""
     rows = []
-    for decision in _analysed("quickstart-by-memory")[0].decisions:
+    analysis, records = _analysed("quickstart-by-memory")
+    for decision in analysis.decisions:
         hdd, ssd = decision.placements
         saving = ssd.saving
         if saving is None or decision.baseline is None:
             raise ValueError("the kept run compares no drives")
         read = next(share for share in decision.conditions if (share.kind, share.subject) == (READ, hdd.placement))
         alone = saving.model_copy(update={"low": saving.own_low, "high": saving.own_high})
+        memory = decision.levels["memory"].removesuffix("MiB")
+        written = fmean(
+            sum(writes.bytes for device in record.devices if (writes := device.reports["run"].writes))
+            for record in records
+            if record.trial.placement.name == hdd.placement
+            and record.trial.cluster.limit_memory_bytes == int(memory) << 20
+        )  # fmt: skip
         rows.append([
-            decision.levels["memory"].replace("MiB", " MiB"),
+            f"{memory} MiB",
             *(f"{place.elapsed_s.value:.1f}" for place in (hdd, ssd, decision.baseline)),
             f"{100 * saving.value:.0f} %", interval_text(saving), interval_text(alone),
-            f"{100 * (read.share or 0):.0f} %", str(ssd.verdict),
+            f"{100 * (read.share or 0):.0f} %", f"{written / 1e6:,.0f} MB", str(ssd.verdict),
         ])  # fmt: skip
     headings = [
         "memory", "hard disk (s)", "SSD (s)", "zero delay (s)", "SSD saves", "95 % interval",
-        "by own repetitions", "read from the hard disk", "verdict",
+        "by own repetitions", "read from the hard disk", "written to it", "verdict",
     ]  # fmt: skip
     return _table(headings, rows)
 
@@ -284,9 +315,10 @@ def against_k1() -> str:
 
 
 def model_error() -> str:
-    """By how much the model took longer than the cluster at each dilation, checks or no checks."""
+    """By how much the model took longer than the cluster at each dilation, checks or no checks, and what that rests on."""
     with unpacked("scale-model-against-k1") as folder:
-        trials = Trials([unchecked(record) for record in RunFolder(folder).records()[0]])
+        records = RunFolder(folder).records()[0]
+        trials = Trials([unchecked(record) for record in records])
         parts = [
             f"{100 * (compared.contrast.ratio - 1):.0f} % longer than the cluster when all ran {compared.level} times slower "
             f"({100 * (interval.low - 1):.0f} to {100 * (interval.high - 1):.0f} %)"
@@ -294,7 +326,15 @@ def model_error() -> str:
             for interval in [compared.contrast.interval()]
             if compared.base == "1"
         ]
-    return ", and ".join(parts)
+    busy = max(
+        (device.reports["run"].busy_seconds or 0.0) / sum(job.elapsed_s for job in record.jobs)
+        for record in records
+        for device in record.devices
+    )
+    return (
+        f"{', and '.join(parts)}. Assay's own checks exclude {sum(record.struck_out for record in records)} of these "
+        f"{len(records)} trials, and no drive was busy for more than {100 * busy:.0f} % of a trial's time"
+    )
 
 
 def flips() -> str:
@@ -313,7 +353,7 @@ def known_effects() -> str:
     return "\n".join(markdown(json.loads((ROOT / "benchmarks" / "known-effects.json").read_text(encoding="utf-8"))))
 
 
-def _triage_cases() -> list[Case]:
+def kept_triage_cases() -> list[Case]:
     """What `benchmarks/triage_truth.py --json` wrote beside itself."""
     kept = json.loads((ROOT / "benchmarks" / "triage-truth.json").read_text(encoding="utf-8"))
     return [Case(**case) for case in kept]
@@ -321,31 +361,42 @@ def _triage_cases() -> list[Case]:
 
 def triage_truth() -> str:
     """Whether the bounds of triage held, and its verdicts by both rules."""
-    cases = _triage_cases()
-    sentence = outcome(cases)
-    return f"{sentence[0].upper()}{sentence[1:]}.\n\n{_table([*VERDICT_COLUMNS], verdict_rows(cases))}"
+    cases = kept_triage_cases()
+    return f"{outcome(cases)}\n\n{_table([*VERDICT_COLUMNS], verdict_rows(cases))}"
 
 
 def triage_rules() -> str:
     """How often triage and rules of others rightly ask for faster drives for Spark applications."""
-    return _table([*RULE_COLUMNS], rule_rows(_triage_cases()))
+    return _table([*RULE_COLUMNS], rule_rows(kept_triage_cases()))
 
 
 def triage_bound() -> str:
-    """How often the bounds held, and how many verdicts *cannot matter* that rests on."""
-    cases = _triage_cases()
-    holding, with_polls = sum(case.holds for case in cases), sum(case.holds_with_polls for case in cases)
-    without = len(excluded(cases, DEFAULT_WORTH))
+    """How often the bounds held where they could fail, and how many verdicts *cannot matter* that rests on."""
+    cases = kept_triage_cases()
+    shown, without = [case for case in cases if case.could_fail], excluded(cases, DEFAULT_WORTH)
+    holding, with_polls = sum(case.holds for case in shown), sum(case.holds_with_polls for case in shown)
+    right = len(without) - wrong(without, DEFAULT_WORTH)
+    on_hard_disks = sum("ssd" not in case.drive for case in without)
     return (
-        f"held in {holding} of {len(cases)} cases, and in {with_polls} with the waits between heartbeats and polls, which "
-        f"the verdict *cannot matter* adds; few exclusions have been tested, at a threshold of "
-        f"{100 * DEFAULT_WORTH:.0f} % only {without}"
+        f"held in {holding} of {len(shown)} cases in which a saving was shown, and in {with_polls} with the waits "
+        f"between heartbeats and polls, which the verdict *cannot matter* adds; {len(cases) - len(shown)} further "
+        f"cases could not fail. They are {triage_cases()}. At a threshold of {100 * DEFAULT_WORTH:.0f} % *cannot "
+        f"matter* was said in {len(without)} cases, in {right} of them rightly, and in {on_hard_disks or 'none'} of a job "
+        "on a hard disk"
     )
+
+
+def triage_cases() -> str:
+    """How many jobs and drives the cases are of."""
+    cases = kept_triage_cases()
+    pairs = {(case.run, case.job, case.drive, case.elapsed_s) for case in cases}  # other levels have other times
+    jobs, runs = {(case.run, case.job) for case in cases}, {case.run for case in cases}
+    return f"{len(pairs)} pairs of a job and a drive, of {len(jobs)} jobs in {len(runs)} runs"
 
 
 def triage_looseness() -> str:
     """How loose the bounds of triage are."""
-    return _table([*SAVED_COLUMNS], looseness_rows(_triage_cases()))
+    return _table([*SAVED_COLUMNS], looseness_rows(kept_triage_cases()))
 
 
 def triage_example() -> str:
@@ -399,6 +450,7 @@ RESULT_TEXTS: Mapping[str, Callable[[], str]] = {
     "triage truth": triage_truth,
     "triage rules": triage_rules,
     "triage bound": triage_bound,
+    "triage cases": triage_cases,
     "triage looseness": triage_looseness,
     "triage example": triage_example,
     "triage example head": triage_example_head,
@@ -411,7 +463,7 @@ def main() -> None:
     """Write all results into the pages."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(dest="command")
-    keeping = commands.add_parser("keep", help="pack a run folder's plan and records first")
+    keeping = commands.add_parser("keep", help="pack a run folder's plan, records and tasks first")
     keeping.add_argument("run", type=Path)
     keeping.add_argument("name")
     keeping.add_argument("--hide", action="append", default=[], help="a folder of this machine that is named otherwise")

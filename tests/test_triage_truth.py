@@ -10,6 +10,7 @@ from benchmarks.triage_truth import (
     excluded,
     job_of,
     looseness_rows,
+    main,
     measured_jobs,
     outcome,
     rule_rows,
@@ -37,10 +38,18 @@ def test_a_bound_is_wrong_where_the_whole_interval_is_above_it():
     cases = [case(0.2, 0.1, 0.05), case(0.2, 0.3, 0.1), case(0.2, 0.3, 0.25)]
     assert [one.holds for one in cases] == [True, True, False]
     assert outcome(cases).startswith(
-        "the bound holds in 2 of 3 cases (67%), and in 2 with the waits between polls, as the verdicts count it; in 2 the "
-        "mean is above the bound alone; "
+        "A saving is shown in 3 of 3 cases. The bound holds in 2 of the 3, and in 2 with the waits between polls, as the "
+        "verdicts count it. The other 0 cases could not fail. In 2 cases the mean is above the bound alone. "
     )
-    assert outcome(cases).endswith("the bound is 0.7 times as much (median)")
+    assert outcome(cases).endswith("the bound is 0.7 times as much (median).")
+
+
+def test_cases_that_a_bound_of_nothing_would_pass_are_not_counted_as_held():
+    lucky = [case(0.0, 0.1, -0.1), case(0.0, 0.0, 0.0)]
+    assert outcome([*lucky, case(0.2, 0.1, 0.05)]).startswith(
+        "A saving is shown in 1 of 3 cases. The bound holds in 1 of the 1, and in 1 with"
+    )
+    assert "The other 2 cases could not fail" in outcome([*lucky, case(0.2, 0.1, 0.05)])
 
 
 def test_a_verdict_is_wrong_where_the_whole_interval_is_above_the_threshold():
@@ -113,6 +122,16 @@ def test_jobs_whose_histories_triage_does_not_read_are_no_cases(monkeypatch, tmp
     ]
     monkeypatch.setattr("benchmarks.triage_truth.jobs_of", lambda _: jobs)
     assert {key[-1] for key in measured_jobs(tmp_path, tmp_path)} == {"sort"}
+
+
+def test_a_run_without_task_attempts_is_refused_with_the_place_and_the_remedy(monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr("benchmarks.triage_truth.jobs_of", lambda _: [(a_record(), a_job("sort"), [])])
+    monkeypatch.setattr("sys.argv", ["triage_truth.py", str(tmp_path)])
+    assert main() == 2
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert shown.err.startswith(f"{tmp_path}: trial {a_record().trial.id} has no task attempts of sort")
+    assert "tasks.parquet" in shown.err
 
 
 def test_a_records_job_is_read_as_its_history_would_be(tmp_path):

@@ -3,7 +3,8 @@
 import re
 
 import pytest
-from docs.make_results import ROOT, pages
+from benchmarks.triage_truth import excluded
+from docs.make_results import ROOT, kept_triage_cases, pages
 
 _NOT_KEPT = re.compile(r"the records( of this table)? were not kept")
 _BLOCK = re.compile(r"<!-- result (?P<name>[^:>]+): begin -->.*?<!-- result (?P=name): end -->", re.DOTALL)
@@ -48,6 +49,19 @@ def test_a_typed_result_says_that_its_records_were_not_kept(page):
         assert table.startswith(NO_MEASUREMENTS) or _NOT_KEPT.search(" ".join(before.lower().split())), table
     for sentence in typed_sentences(text):
         assert _NOT_KEPT.search(sentence.lower()), sentence
+
+
+def test_what_the_page_on_triage_says_of_its_cases_is_so():
+    cases = kept_triage_cases()
+    assert not [case for worth in (0.05, 0.1, 0.2) for case in excluded(cases, worth) if "ssd" not in case.drive]
+    assert {case.other for case in excluded(cases, 0.1)} == {"zero-delay"}
+    failed = [case for case in cases if not case.holds]
+    assert len(failed) == 12
+    assert all(case.saved == case.saved_low for case in failed)  # single trials
+    assert max((case.saved - case.bound) * case.elapsed_s for case in failed) <= 1
+    may_matter = [case for case in cases if case.bound >= 0.1]
+    assert len(may_matter) > len(cases) / 2 > 0
+    assert sum(case.saved >= 0.1 for case in may_matter) < len(may_matter) / 2
 
 
 def test_the_findings_of_the_studies_have_no_typed_ratio():
