@@ -5,7 +5,8 @@ from typing import get_args
 import pytest
 
 from assay.model.trial import SiteShape
-from assay.report.answer import answer_of, blocked_lines, scope_of, scopes_of, subject_of
+from assay.report.answer import answer_of, blocked_lines, subject_of
+from assay.report.caveats import scope_of, scopes_of
 from assay.report.terminal import answer_lines
 from assay.report.words import percent
 from assay.stats.blocked import BlockedShare
@@ -198,7 +199,7 @@ def test_a_bound_below_the_threshold_answers_where_placements_are_compared_too()
 
 @pytest.mark.parametrize(("high", "says_why"), [(0.2, True), (0.09, False)])
 def test_where_a_verdict_rests_on_the_bound_it_replaces_an_interval_that_contains_the_threshold(high, says_why):
-    tape = placed("tape", seconds=28.0, saving=estimate(0.04, -0.1, high), verdict=Verdict.NOT_WORTH_IT)
+    tape = placed("tape", seconds=28.0, saving=estimate(0.04, -0.1, high), verdict=Verdict.NOT_WORTH_IT, most_s=0.5)
     base = placed(seconds=29.0)
     small = decision(base, tape, baseline=None, verdict=Verdict.NOT_WORTH_IT, busy_bound_s=0.5, conditions=())
     why = (
@@ -207,7 +208,9 @@ def test_where_a_verdict_rests_on_the_bound_it_replaces_an_interval_that_contain
     interval = "4 % less time: not worth it (threshold 10 %; 95 % interval 10 % more to 9 % less)"
     known = [line.words for line in answer_of(small).lines]
     assert known[1] == (why if says_why else interval)
-    unbounded = small.model_copy(update={"busy_bound_s": 20.0})
+    unbounded = decision(
+        base, tape.model_copy(update={"most_s": 20.0}), baseline=None, busy_bound_s=20.0, conditions=()
+    )
     assert "was busy" not in answer_of(unbounded).lines[1].words
 
 
@@ -280,10 +283,26 @@ def test_options_are_listed_as_people_write_them():
 def test_of_paths_a_subject_has_the_last_name():
     levels = {
         **LEVELS,
-        "workload": "command",
+        "workload": "own",
         "options": "arguments={input} /x input=/data/my logs jar=/a/b.jar size=/",
     }
-    assert subject_of(decision(levels=levels)) == "command (arguments {input} /x, input my logs, jar b.jar, size /)"
+    assert subject_of(decision(levels=levels)) == "own (arguments {input} /x, input my logs, jar b.jar, size /)"
+
+
+@pytest.mark.parametrize(
+    ("options", "name"),
+    [
+        ("arguments={input} {output} jar=/a/night-sort.jar", "night-sort"),
+        ("arguments={input} {output} jar=/a/flow.py", "flow"),
+        ("class=org.site.etl.Sessions jar=/a/etl.jar", "Sessions"),
+        ("class=org.site.etl.Sessions jar=/a/etl.jar name=etl of the night", "etl of the night"),
+    ],
+)
+def test_a_users_own_job_is_called_by_its_name_class_or_file_and_not_by_its_options(options, name):
+    own = decision(levels={**LEVELS, "workload": "command", "options": options})
+    assert subject_of(own) == name
+    other = decision(levels={**own.levels, "options": f"{options} input=/other"})
+    assert subject_of(own, [own, other]).startswith(f"{name} ("), "two of one name are told apart"
 
 
 def test_shares_are_rounded_to_what_can_be_used():

@@ -91,9 +91,9 @@ def test_the_overview_says_what_to_believe(tmp_path):
         a_record(a_trial(3, "memory"), status=Status.FAILED),
     ]
     told = overview(a_plan(*(one.trial for one in records), a_trial(4)), records, [], doubts_of(records))
-    assert told.checked == "1 of 3 outputs are correct, 1 failed, 1 could not be checked"
+    assert told.checked == "1 of 3 outputs are correct, 1 failed, 1 was not checked"
     assert told.missing == "1 of 4 planned trials are not in this report"
-    assert not told.right
+    assert told.outputs is Outcome.FAIL
     assert told.compared[0] == ("compared", "disk (a disk of the machine), memory (a disk of the machine)")
 
 

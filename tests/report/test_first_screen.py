@@ -5,14 +5,15 @@ from xml.etree import ElementTree
 
 import pytest
 
-from assay.model.doubt import DOUBTS
+from assay.model.doubt import DOUBTS, Outcome
 from assay.report.analysis import Filter
 from assay.report.answer import answer_of
 from assay.report.bias import bias_text
 from assay.report.charts.split import FULL, split_charts
-from assay.report.first_screen import MOST_CARDS, MOST_FIRST, MOST_ROWS, first_screen
+from assay.report.first_screen import MOST_CARDS, MOST_FIRST, MOST_ROWS, first_screen, overview
 from assay.stats.decision import Verdict
 from assay.stats.estimate import Split
+from tests.builders import a_plan, a_record, a_trial
 from tests.report.made_decisions import (
     HDD,
     LEVELS,
@@ -296,3 +297,27 @@ def test_a_run_without_anything_decided_still_has_a_page():
     plan, records = made_run(made_trials(repetitions=1))
     failed = [one.model_copy(update={"totals": None, "jobs": ()}) for one in records]
     assert "<h1>" in page(plan, failed, [])
+
+
+def test_no_bar_has_more_storage_than_its_drives_were_busy_for():
+    busy = HDD.model_copy(update={"split": SPLIT, "drives_busy_s": 4.2})
+    beyond = lengths(chart(decision(busy, SSD, busy_bound_s=4.2)), 50)[:4]
+    of_times = lengths(chart(decision(busy, SSD)), 50)[:3]
+    assert sum(beyond) == pytest.approx(sum(of_times), abs=0.2)
+    assert beyond[2] == pytest.approx(4.2 * 45 / 41.7, abs=0.1)
+    assert beyond[1] + beyond[2] == pytest.approx(of_times[1], abs=0.2), "beyond it is noise, which is of neither"
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "words", "state"),
+    [
+        ((Outcome.PASS, Outcome.PASS), "all 2 outputs passed verification", "pass"),
+        ((Outcome.UNKNOWN, Outcome.UNKNOWN), "no output was checked", "unknown"),
+        ((Outcome.PASS, Outcome.UNKNOWN), "1 of 2 outputs passed verification, 1 was not checked", "unknown"),
+        ((Outcome.FAIL, Outcome.UNKNOWN), "0 of 2 outputs are correct, 1 failed, 1 was not checked", "fail"),
+    ],
+)
+def test_outputs_that_nobody_checked_are_not_called_wrong(outcomes, words, state):
+    records = [a_record(a_trial(number), outcome=outcome) for number, outcome in enumerate(outcomes, 1)]
+    head = overview(a_plan(*(record.trial for record in records)), records, [], [])
+    assert (head.checked, head.outputs) == (words, state)

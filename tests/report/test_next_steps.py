@@ -39,9 +39,9 @@ def test_repeating_keeps_the_levels_that_were_chosen_and_no_other_option():
 
 
 def test_on_a_shared_machine_other_programs_are_closed_first():
-    first, second = steps_of(undecided().model_copy(update={"caveats": (MachineShared(trials=2),)}))
-    assert first.words == "Close other programs and run the experiment again"
-    assert second.words.startswith("To decide whether the SSD saves 10 % of the time on the hard disk, repeat")
+    (step,) = steps_of(undecided().model_copy(update={"caveats": (MachineShared(trials=2),)}))
+    aim = "To decide whether the SSD saves 10 % of the time on the hard disk"
+    assert step.words.startswith(f"{aim}, close other programs, and repeat the experiment for about")
 
 
 def test_what_can_not_be_decided_by_repeating_is_not_repeated():

@@ -9,7 +9,7 @@ from assay.stats.caveats import AssumedParameters, MachineShared, NotTheDrives, 
 from assay.stats.decision import Verdict, decisions
 from assay.stats.summary import summarise
 from assay.stats.trial_doubts import MACHINE_SHARED
-from tests.builders import a_trial, with_facts
+from tests.builders import a_trial, device_reports, with_facts
 from tests.stats.terasort import mirrored_run, terasort_run, timed
 
 MIRRORED = [("hdd", 47.2), ("ssd", 35.3), (ZERO_DELAY, 34.3), ("ssd", 29.0), ("hdd", 46.9)]
@@ -205,6 +205,55 @@ def emulated(run):
         media = tuple(medium.model_copy(update={"kind": "emulated"}) for medium in record.trial.media)
         found.append(record.model_copy(update={"trial": record.trial.model_copy(update={"media": media})}))
     return plan, found
+
+
+def busy_by_placement(run, busy):
+    """The same with how long each drive was busy on each placement; a placement has the drives that it is given."""
+    plan, records = emulated(run)
+    told = []
+    for record in records:
+        drives = busy[record.trial.placement.name]
+        medium = record.trial.media[0]
+        media = tuple(medium.model_copy(update={"name": name}) for name in drives)
+        reports = {name: {"run": {"busy_seconds": seconds}} for name, seconds in drives.items()}
+        trial = record.trial.model_copy(update={"media": media})
+        told.append(record.model_copy(update={"trial": trial, "devices": device_reports(reports)}))
+    return plan.model_copy(update={"trials": tuple(record.trial for record in told)}), told
+
+
+NOISY = {
+    "hdd": (31.0, 40.0, 33.0),
+    "mixed": (36.0, 31.0, 33.0),
+    "nvme": (29.0, 36.0, 33.0),
+    ZERO_DELAY: (25.0, 34.0, 30.0),
+}
+
+
+def test_beside_a_baseline_too_busy_time_bounds_the_saving_and_of_one_role_what_leaves_the_drive():
+    busy = {"hdd": {"hdd": 4.2}, "mixed": {"hdd": 3.0, "nvme": 0.3}, "nvme": {"nvme": 0.9}, ZERO_DELAY: {"zero": 0.1}}
+    found = decision_of(busy_by_placement(terasort_run(3, NOISY), busy))
+    assert found.busy_bound_s == 4.2
+    mixed, nvme = result(found, "mixed"), result(found, "nvme")
+    assert (mixed.most_s, mixed.verdict) == (pytest.approx(1.2), Verdict.NOT_WORTH_IT)
+    assert (nvme.most_s, nvme.verdict) == (4.2, Verdict.NOT_KNOWN_YET)
+    assert found.placements[0].storage_share.high > 4.2 / found.placements[0].elapsed_s.value
+
+
+def test_what_drives_are_still_busy_with_bounds_nothing_where_more_was_saved():
+    times = {"hdd": (60.0, 61.0, 60.5), "mixed": (30.0, 30.5, 31.0), ZERO_DELAY: (25.0, 25.5, 25.2)}
+    busy = {"hdd": {"hdd": 50.0}, "mixed": {"hdd": 45.0, "nvme": 1.0}, ZERO_DELAY: {"zero": 0.1}}
+    mixed = result(decision_of(busy_by_placement(terasort_run(3, times), busy)), "mixed")
+    assert (mixed.most_s, mixed.verdict) == (50.0, Verdict.WORTH_IT)
+
+
+def test_a_baseline_that_saves_more_than_drives_were_busy_for_refutes_their_counters():
+    times = {"hdd": (60.0, 61.0, 60.5), ZERO_DELAY: (25.0, 25.5, 25.2)}
+    assert (
+        decision_of(
+            busy_by_placement(terasort_run(3, times), {"hdd": {"hdd": 4.0}, ZERO_DELAY: {"zero": 0.0}})
+        ).busy_bound_s
+        is None
+    )
 
 
 def test_a_difference_beyond_what_drives_were_busy_for_is_not_theirs_and_decides_nothing():

@@ -117,8 +117,9 @@ def report_run(folder: Path, output: Output, cpu_speed: float | None = None) -> 
         if text := section.text():
             print_line(console, text)
     write_page(run_page(run, analysis), folder / "report.html", "", console)
-    for step in next_steps(run, analysis.decisions):
-        print_text(console, f"Next: {step.words}{':' if step.command else '.'}")
+    steps = next_steps(run, analysis.decisions)
+    for place, step in enumerate(steps if output.verbose else steps[:1]):
+        print_text(console, f"{'Then' if place else 'Next'}: {step.words}{':' if step.command else '.'}")
         if step.command:
             print_line(console, f"  {step.command}")
     if output.as_json:

@@ -210,7 +210,7 @@ def run_job(
     other_count, against = _count_of(against)
     drives = _drives(now, against, installation)
     place = place if names_store(place) else str(Path(place).expanduser().resolve())
-    options = _options(jar, main_class, arguments, place, verify)
+    options = _options(jar, main_class, arguments, place, verify, name or job)
     WORKLOADS.find("command")(WorkloadSpec(name="command", variant="own", options=options), "/")
     source: SampleSource = hadoop_client(f"--input {place}", cluster) if names_store(place) else ThisMachine()
     chosen = choose(place, source, sample)
@@ -319,13 +319,13 @@ def _drives(now: str, against: str, installation: Installation) -> tuple[str, st
 
 
 def _options(
-    jar: Path, main_class: str | None, arguments: Sequence[str], place: str, verify: str | None
+    jar: Path, main_class: str | None, arguments: Sequence[str], place: str, verify: str | None, name: str | None
 ) -> dict[str, str]:
     """Those of the workload `command`."""
+    given = {"class": main_class, "verify": verify, "name": name}
     return {
-        "jar": str(jar.resolve()), **({"class": main_class} if main_class else {}),
-        "arguments": " ".join(map(_word, arguments)) or "{input} {output}", "input": place,
-        **({"verify": verify} if verify else {}), "folder": str(Path.cwd()),
+        "jar": str(jar.resolve()), "arguments": " ".join(map(_word, arguments)) or "{input} {output}", "input": place,
+        "folder": str(Path.cwd()), **{option: value for option, value in given.items() if value},
     }  # fmt: skip
 
 

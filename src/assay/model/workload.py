@@ -86,7 +86,8 @@ class WorkloadKind(Protocol):
     that aren't compressed, written by reducers. `output_replication` is the Hadoop property that says how many copies
     the output has, by default one, where `dfs.replication` does not; else empty. It runs where the engine and the store
     have what one of `runs_on` asks for, in a variant that is written for the engine. `result_kinds` declares which of
-    the numbers that it reports of itself are times or rates. `base` is the path in the store for all files of one run.
+    the numbers that it reports of itself are times or rates. Reports call it after the first option of `named_by` that
+    it has. `base` is the path in the store for all files of one run.
     """
 
     @property
@@ -111,6 +112,8 @@ class WorkloadKind(Protocol):
     def output_replication(self) -> str: ...  # noqa: D102
     @property
     def runs_on(self) -> Sequence[RunsOn]: ...  # noqa: D102
+    @property
+    def named_by(self) -> Sequence[str]: ...  # noqa: D102
     @property
     def result_kinds(self) -> Mapping[str, Kind]: ...  # noqa: D102
 

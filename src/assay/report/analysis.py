@@ -36,6 +36,7 @@ from assay.stats.sample import MACHINE, PLACEMENT, Levels, Trials, counts, in_or
 from assay.stats.sensitivity import Sensitivity, sensitivity_of
 from assay.stats.shares import SharesTable, shares_table
 from assay.stats.summary import Group, Row, outliers, summarise, varying
+from assay.stats.trial_doubts import PAGE_CACHE_HIDES_MEDIUM
 from assay.stats.two_estimates import estimates_apart
 
 MOST_FILTER_LEVELS = 24
@@ -383,10 +384,16 @@ def analyse(
         sensitivities=[own for _, own in depends],
         breakdowns=breakdowns(plan, records, decided),
         others=[one for one in compared if one.factor not in (plan.base if factor == CHANGE else (factor,))],
-        doubts=[*plan.doubts, *doubts_of(records), *estimates_apart(decided)],
+        doubts=[*plan.doubts, *_doubts(plan, records), *estimates_apart(decided)],
         sections=sections,
         shares=shares_table(plan, records, decided),
     )
+
+
+def _doubts(plan: Plan, records: Sequence[Record]) -> list[Doubt]:
+    """The records' doubts, but for what a page cache serves that has a site's ratio: it serves as much there."""
+    of_site = plan.stands_for is not None and plan.stands_for.ratio is not None
+    return [doubt for doubt in doubts_of(records) if not (of_site and doubt.kind == PAGE_CACHE_HIDES_MEDIUM.name)]
 
 
 def _with_notes(answer: Answer, decision: Decision, depends: Sensitivity | None, *, first: bool) -> Answer:

@@ -3,13 +3,13 @@
 Terminal, page and Markdown show the same sentences. They say what `stats.decision` holds and nothing else.
 """
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import NamedTuple
 
 from assay.model.fault import NO_FAULT
 from assay.model.medium import UNKNOWN_DRIVE
+from assay.model.naming import first_few
 from assay.model.registry import MEDIA
 from assay.model.signature import OUTSIDE
 from assay.plan.data_ratio import times_text
@@ -20,20 +20,23 @@ from assay.report.caveats import (
     model_notes,
     other_cause_notes,
     repetition_notes,
+    scope_of,
     slowed_notes,
+    unmet_notes,
 )
-from assay.report.words import percent, seconds_text, without_folders
+from assay.report.words import job_name, option_pairs, percent, seconds_text
 from assay.stats.blocked import BlockedShare
-from assay.stats.caveats import LEAST_DIFFERENCE, MachineShared, NotTheDrives
+from assay.stats.caveats import LEAST_DIFFERENCE, NotTheDrives
 from assay.stats.changes import AS_IT_IS, CHANGE
 from assay.stats.decision import HARDLY_BUSY_SHARE, REAL, TWIN, Decision, PlacementResult, Question, Verdict
 from assay.stats.estimate import Estimate
 from assay.stats.fault_cost import FAULT
-from assay.stats.run_doubts import BUSY, READ, WRITTEN
 from assay.stats.sample import PLACEMENT
 from assay.stats.summary import borrowed_words
 
 MOST_SURE = 0.995
+CLEARLY_LESS = 0.5
+"""A bound that is below so much of the interval's end says more than the interval."""
 
 
 class AnswerLine(NamedTuple):
@@ -161,10 +164,13 @@ def _costs(placement: PlacementResult) -> bool:
 def subject_of(decision: Decision, shared: Sequence[Decision] = ()) -> str:
     """`triangles on brightkite-like, settings customs`: workload, data set, and what else differs between decisions."""
     levels = decision.levels
-    always = [levels["workload"]]
-    if levels.get("options"):  # `points 1,000,000, k 10` for `points=1000000 k=10`
-        pairs = [pair.partition("=") for pair in re.split(r" (?=[\w.-]+=)", without_folders(levels["options"]))]
-        options = (f"{name} {f'{int(value):,}' if value.isdigit() else value}" for name, _, value in pairs)
+    name = job_name(levels)
+    alike = {answer.levels.get("options") for answer in shared if job_name(answer.levels) == name}
+    always = [name]
+    if levels.get("options") and (
+        name == levels["workload"] or len(alike) > 1
+    ):  # `points 1,000,000, k 10` for `points=1000000 k=10`
+        options = (f"{name} {f'{int(value):,}' if value.isdigit() else value}" for name, value in option_pairs(levels))
         always.append(f"({', '.join(options)})")
     if levels.get("dataset", "none") != "none":
         always.append(f"on {levels['dataset']}")
@@ -235,11 +241,20 @@ def _words(decision: Decision, placement: PlacementResult) -> str:
         return _without_baseline(decision, placement)
     if placement.storage_share is None:
         return ""
-    if placement.storage_share.low is not None and placement.storage_share.low <= 0:
-        return f"no significant storage share (at most {percent(max(0.0, placement.storage_share.high or 0.0))})"
     share, storage_s = placement.storage_share, placement.storage_s.value
+    if share.low is not None and share.low <= 0:
+        most = decision.most_share(share.high, decision.busy_bound_s)
+        return f"no significant storage share (at most {percent(most or 0.0)})"
     seconds = f"{storage_s:.1f}" if storage_s < 9.95 else f"{storage_s:.0f}"
-    return f"of which storage: {seconds} s, {percent(share.value)} ({interval_text(share)})"
+    busy = f"; {_was_busy(decision)}" if _bounds_by_busy(decision) else ""
+    return f"of which storage: {seconds} s, {percent(share.value)} ({interval_text(share)}){busy}"
+
+
+def _bounds_by_busy(decision: Decision) -> bool:
+    """Whether the base's drives were busy for less than what storage may cost by the trials' times, if those tell."""
+    storage_s = decision.placements[0].storage_s if decision.placements else None
+    most_s = None if storage_s is None else storage_s.value if storage_s.high is None else storage_s.high
+    return decision.busy_bound_s is not None and (most_s is None or decision.busy_bound_s < most_s)
 
 
 def _saving_words(decision: Decision, placement: PlacementResult, saving: Estimate) -> str:
@@ -247,12 +262,24 @@ def _saving_words(decision: Decision, placement: PlacementResult, saving: Estima
     if _not_the_drives(decision, placement) is not None:
         return f"{change}, but not because of the drives"
     threshold = f"threshold {percent(decision.worth)}"
-    if decision.storage_too_small and (saving.high is None or saving.high >= decision.worth):
+    most = decision.most_share(None, placement.most_s)
+    if decision.is_too_small(placement.most_s) and (saving.high is None or saving.high >= decision.worth):
         # The interval does not say the same as the verdict, which rests on this alone.
-        base_s = decision.placements[0].elapsed_s.value
-        most = percent(min(1.0, (decision.busy_bound_s or 0.0) / base_s))
-        return f"{change}: {placement.verdict} ({threshold}): {_was_busy(decision)}, so another can save {most} at most"
-    return f"{change}: {placement.verdict} ({threshold}; {_certainty(decision, placement, saving)})"
+        return f"{change}: {placement.verdict} ({threshold}): {_limit_words(decision, placement, most or 0.0)}"
+    certainty = _certainty(decision, placement, saving)
+    clearer = most is not None and saving.high is not None and most < CLEARLY_LESS * saving.high
+    if clearer and placement.verdict is Verdict.NOT_KNOWN_YET:
+        certainty = f"{certainty}; {_limit_words(decision, placement, most or 0.0)}"
+    return f"{change}: {placement.verdict} ({threshold}; {certainty})"
+
+
+def _limit_words(decision: Decision, placement: PlacementResult, most: float) -> str:
+    """Why a placement can save no more, by how long drives were busy."""
+    still_s = (decision.busy_bound_s or 0.0) - (placement.most_s or 0.0)
+    if still_s <= 0:
+        return f"{_was_busy(decision)}, so another can save {percent(most)} at most"
+    still = f"and here still for {seconds_text(still_s)} s"
+    return f"{_was_busy(decision)}, {still}, so this can save {percent(most)} at most"
 
 
 def _was_busy(decision: Decision) -> str:
@@ -372,7 +399,6 @@ BLOCKED = "tasks and servers blocked"
 HARDLY_BLOCKED_SHARE = 0.01
 BLOCKED_HEAD = "Tasks and servers blocked on storage while a processor was idle (an estimate that needs no baseline)"
 LEAST_BLOCKED_S = 0.05
-_SUBJECT = "this job and input"
 _PHASES = {OUTSIDE: "no task"}
 
 
@@ -393,7 +419,8 @@ def _baseline_words(decision: Decision, names: Mapping[str, str]) -> str:
                 return "no cost of storage is visible"
             return f"a drive could save at most about {seconds_text(storage.value)} s, by trials without repetitions"
         base = names[decision.placements[0].placement]
-        return f"no drive could save more than {percent(max(0.0, share.high))} of the time on {base}"
+        most = decision.most_share(share.high, decision.busy_bound_s)
+        return f"no drive could save more than {percent(most or 0.0)} of the time on {base}"
     shares = []
     for level, share in won:
         words = "all" if share.value >= MOST_SURE else "nothing" if share.value <= 0 else percent(share.value)
@@ -426,20 +453,31 @@ def _headline(decision: Decision, names: Mapping[str, str]) -> str:
         best = min(worth, key=lambda placement: placement.elapsed_s.value)
         less = f"{percent(best.saving.value)} less time" if best.saving else ""
         return f"{names[best.placement]} is worth it: {less} than {base}"
-    best = min(decision.placements[1:], key=lambda placement: placement.elapsed_s.value)
+    excluded = [placement for placement in decision.placements[1:] if placement.verdict is Verdict.NOT_WORTH_IT]
+    undecided = [placement for placement in decision.placements[1:] if placement not in excluded]
+    best = min(undecided or excluded, key=lambda placement: placement.elapsed_s.value)
     if decision.verdict is Verdict.NOT_WORTH_IT:
         if decision.storage_too_small:
             return _alone(decision, names)
-        others = "no other choice" if len(decision.placements) > 2 else names[best.placement]
-        verb = "is" if len(decision.placements) > 2 else "is not"
-        most = max(placement.saving.high or 0.0 for placement in decision.placements[1:] if placement.saving)
-        if most <= 0 and best.saving:
-            return f"{others} {verb} worth it: {percent(-best.saving.value)} more time than {base}"
-        return f"{others} {verb} worth it: at most {percent(most)} less time than {base}"
+        return _not_worth_words(decision, decision.placements[1:], names)
     apart = _not_the_drives(decision, best)
     if apart is not None:
         return f"this difference cannot come from the drives (busy for {seconds_text(apart.busy_s)} s); repeat"
-    return f"not known yet whether {names[best.placement]} saves {percent(decision.worth)} of the time on {base}"
+    unknown = f"not known yet whether {names[best.placement]} saves {percent(decision.worth)} of the time on {base}"
+    return f"{_not_worth_words(decision, excluded, names)}; {unknown}" if excluded else unknown
+
+
+def _not_worth_words(decision: Decision, excluded: Sequence[PlacementResult], names: Mapping[str, str]) -> str:
+    """`the SSD is not worth it: at most 4 % less time than the hard disk`; of several the most that one saves."""
+    base, several = names[decision.placements[0].placement], len(excluded) > 1
+    subject = f"{first_few([names[one.placement] for one in excluded])} {'are' if several else 'is'} not worth it"
+    if several and len(excluded) == len(decision.placements) - 1:
+        subject = "no other choice is worth it"
+    known = [(one.saving, decision.most_share(one.saving.high, one.most_s) or 0.0) for one in excluded if one.saving]
+    most, saved = max(share for _, share in known), max(saving.value for saving, _ in known)
+    if most <= 0 and saved < 0:
+        return f"{subject}: {percent(-saved)} more time than {base}"
+    return f"{subject}: at most {percent(most)} less time than {base}"
 
 
 def _changes_headline(decision: Decision, _: Mapping[str, str]) -> str:
@@ -475,7 +513,8 @@ def _alone(decision: Decision, names: Mapping[str, str]) -> str:
     if decision.verdict is Verdict.NOT_WORTH_IT:
         return f"no faster drive is worth it: storage is less than {percent(decision.worth)} of the time"
     if one.storage_share is not None and one.storage_share.high is not None:
-        return f"a faster drive could save at most {percent(max(0.0, one.storage_share.high))} of the time"
+        most = decision.most_share(one.storage_share.high, decision.busy_bound_s) or 0.0
+        return f"a faster drive could save at most {percent(most)} of the time"
     if decision.busy_bound_s is not None:
         most = min(1.0, decision.busy_bound_s / one.elapsed_s.value)
         return f"a faster drive could save at most {percent(most)} of the time on {names[one.placement]}"
@@ -492,7 +531,7 @@ def _caveats(decision: Decision, names: Mapping[str, str]) -> Iterator[str]:
         if several := of_several(shape.drives, shape.new_drives, shape.read_bytes):
             yield " ".join(several)
     if decision.site_ratio is None:
-        yield from islice(_not_met(decision, names), 1)
+        yield from islice(unmet_notes(decision, names), 1)
     yield from repetition_notes(decision, names)
     yield from model_notes(decision)
     yield from slowed_notes(decision)
@@ -515,11 +554,11 @@ def _beyond_the_limit_notes(decision: Decision, names: Mapping[str, str]) -> Ite
 def _details(decision: Decision, names: Mapping[str, str]) -> Iterator[str]:
     """What the answer rests on, and what it holds for."""
     if decision.site_ratio is None:
-        yield from islice(_not_met(decision, names), 1, None)
-    if decision.busy_bound_s is not None and decision.placements and decision.question is Question.WORTH:
+        yield from islice(unmet_notes(decision, names), 1, None)
+    if _bounds_by_busy(decision) and decision.placements and decision.question is Question.WORTH:
         base, was = decision.placements[0].placement, _was_busy(decision)
         subject = was if names[base] == base else f"{was[0].upper()}{was[1:]}"
-        most = f"no drive can save more than about {seconds_text(decision.busy_bound_s)} s"
+        most = f"no drive can save more than about {seconds_text(decision.busy_bound_s or 0.0)} s"
         yield f"{subject} according to its counters, so {most}."
     yield from _noise_notes(decision, names)
     yield scope_of(decision)
@@ -530,26 +569,6 @@ def _details(decision: Decision, names: Mapping[str, str]) -> Iterator[str]:
             "same share of its bytes meets the drives."
         )
     yield from drive_notes(decision)
-
-
-def scopes_of(decisions: Sequence[Decision]) -> list[str]:
-    """What answers hold for: a sentence for each different scope."""
-    works = {tuple(decision.levels.get(name) for name in ("workload", "options", "dataset")) for decision in decisions}
-    subject = _SUBJECT if len(works) == 1 else "these jobs and inputs"
-    return sorted({scope_of(decision, subject) for decision in decisions})
-
-
-def scope_of(decision: Decision, subject: str = _SUBJECT) -> str:
-    """What an answer holds for, in a sentence."""
-    same = decision.nodes and decision.factor != "nodes"
-    nodes = "" if not same else " on one node" if decision.nodes == 1 else f" on {decision.nodes} nodes"
-    memory, cache = (
-        re.sub(r"(?<=\d)(?=[KMGT]iB$)", " ", decision.levels.get(name, "all")) for name in ("memory", "page_cache")
-    )
-    of_it = "page cache included" if cache == "all" else f"of which {cache} page cache"
-    alone = "" if cache == "all" else f" with {cache} of page cache"
-    within = alone if memory == "all" else f" within {memory} of memory, {of_it}"
-    return f"This holds for {subject}{nodes}{within}."
 
 
 def _noise_notes(decision: Decision, names: Mapping[str, str]) -> Iterator[str]:
@@ -574,23 +593,3 @@ def _noise_notes(decision: Decision, names: Mapping[str, str]) -> Iterator[str]:
             alone.append(f"{names[one.placement]} takes {interval_text(own.times(-1))} more")
     by_alone = f" By this run's own repetitions alone, {'; '.join(alone)}." if alone else ""
     yield f"{borrowed_words(noises)}{by_alone}"
-
-
-def _not_met(decision: Decision, names: Mapping[str, str]) -> Iterator[str]:
-    """A sentence for each kind of condition that is not met, with what still holds."""
-    says = {
-        READ: "{share} of what the jobs read came from {subject} (at least {least} is needed). The page cache served "
-        "the rest; with less memory or more data the drives may matter more",
-        WRITTEN: "{share} of what was written to {subject} was on it when the jobs ended (at least {least} is "
-        "needed). The rest was written afterwards, and that time is not counted above",
-        BUSY: "{subject} was busy for {share} of the jobs' time (at least {least} is needed). "
-        + ("Other programs slowed the job down" if decision.has(MachineShared) else "This job uses its storage little"),
-    }
-    for kind, words in says.items():
-        missed = [condition for condition in decision.conditions if condition.kind == kind and not condition.met]
-        if missed:
-            worst = min(missed, key=lambda condition: condition.share or 0.0)
-            share = "an unknown share" if worst.share is None else f"only {percent(worst.share)}"
-            subject = names.get(worst.subject, worst.subject)
-            said = words.format(share=share, subject=subject, least=percent(worst.least))
-            yield f"Do not generalise from this run: {said}."

@@ -1,11 +1,13 @@
 """Caveats of a decision in words, for terminal, page and Markdown alike."""
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterator, Mapping, Sequence
 
 from assay.report.words import about_text, percent, seconds_text
 from assay.stats.caveats import (
     AssumedParameters,
     LinksIdle,
+    MachineShared,
     NothingCounts,
     NotTheDrives,
     RanElsewhere,
@@ -13,7 +15,9 @@ from assay.stats.caveats import (
     TimesModelled,
 )
 from assay.stats.decision import Decision, Question
+from assay.stats.run_doubts import BUSY, READ, WRITTEN
 
+_SUBJECT = "this job and input"
 NO_REPETITIONS = "Without repetitions it is not known how much equal trials differ: repeat the experiment."
 
 
@@ -108,3 +112,43 @@ def question_text(decision: Decision, names: Mapping[str, str]) -> str:
     levels = [names[level] for level in decision.open_levels]
     base, verb = names[decision.placements[0].placement], "saves" if len(levels) == 1 else "save"
     return f"whether {' and '.join(levels)} {verb} {percent(decision.worth)} of the time on {base}"
+
+
+def unmet_notes(decision: Decision, names: Mapping[str, str]) -> Iterator[str]:
+    """A sentence for each kind of condition that is not met, with what still holds."""
+    says = {
+        READ: "{share} of what the jobs read came from {subject} (at least {least} is needed). The page cache served "
+        "the rest; with less memory or more data the drives may matter more",
+        WRITTEN: "{share} of what was written to {subject} was on it when the jobs ended (at least {least} is "
+        "needed). The rest was written afterwards, and that time is not counted above",
+        BUSY: "{subject} was busy for {share} of the jobs' time (at least {least} is needed). "
+        + ("Other programs slowed the job down" if decision.has(MachineShared) else "This job uses its storage little"),
+    }
+    for kind, words in says.items():
+        missed = [condition for condition in decision.conditions if condition.kind == kind and not condition.met]
+        if missed:
+            worst = min(missed, key=lambda condition: condition.share or 0.0)
+            share = "an unknown share" if worst.share is None else f"only {percent(worst.share)}"
+            subject = names.get(worst.subject, worst.subject)
+            said = words.format(share=share, subject=subject, least=percent(worst.least))
+            yield f"Do not generalise from this run: {said}."
+
+
+def scopes_of(decisions: Sequence[Decision]) -> list[str]:
+    """What answers hold for: a sentence for each different scope."""
+    works = {tuple(decision.levels.get(name) for name in ("workload", "options", "dataset")) for decision in decisions}
+    subject = _SUBJECT if len(works) == 1 else "these jobs and inputs"
+    return sorted({scope_of(decision, subject) for decision in decisions})
+
+
+def scope_of(decision: Decision, subject: str = _SUBJECT) -> str:
+    """What an answer holds for, in a sentence."""
+    same = decision.nodes and decision.factor != "nodes"
+    nodes = "" if not same else " on one node" if decision.nodes == 1 else f" on {decision.nodes} nodes"
+    memory, cache = (
+        re.sub(r"(?<=\d)(?=[KMGT]iB$)", " ", decision.levels.get(name, "all")) for name in ("memory", "page_cache")
+    )
+    of_it = "page cache included" if cache == "all" else f"of which {cache} page cache"
+    alone = "" if cache == "all" else f" with {cache} of page cache"
+    within = alone if memory == "all" else f" within {memory} of memory, {of_it}"
+    return f"This holds for {subject}{nodes}{within}."

@@ -14,13 +14,14 @@ from assay.model.record import Record
 from assay.model.trial import Plan
 from assay.record.folder import Damaged
 from assay.report.analysis import Filter, marks_of
-from assay.report.answer import OUTCOMES, Answer, more_time, names_of, outcome_of, scope_of, scopes_of, telling
+from assay.report.answer import OUTCOMES, Answer, more_time, names_of, outcome_of, telling
 from assay.report.bias import bias_text
-from assay.report.caveats import repetition_notes
+from assay.report.caveats import repetition_notes, scope_of, scopes_of
 from assay.report.charts.shares import shares_chart
 from assay.report.charts.split import split_charts
 from assay.report.shares import chart_notes, summary_sentences
 from assay.report.templates import address
+from assay.report.words import job_name
 from assay.stats.changes import CHANGE
 from assay.stats.decision import Decision, PlacementResult, Question, Verdict
 from assay.stats.estimate import Estimate
@@ -35,14 +36,14 @@ BASELINE = "zero storage delay: what no drive can beat, not a drive to buy"
 
 
 class Overview(NamedTuple):
-    """When and where it `ran`; what was `compared`, by name; clauses on belief; whether all outputs are `right`."""
+    """When and where it `ran`; what was `compared`, by name; clauses on belief; whether all `outputs` are right."""
 
     ran: str
     compared: tuple[tuple[str, str], ...]
     checked: str
     missing: str
     doubted: str
-    right: bool
+    outputs: Outcome
 
 
 def overview(plan: Plan, records: Sequence[Record], damaged: Sequence[Damaged], doubts: Sequence[Doubt]) -> Overview:
@@ -50,12 +51,19 @@ def overview(plan: Plan, records: Sequence[Record], damaged: Sequence[Damaged], 
     counted = [record for record in records if not record.trial.warm_up]
     passed = sum(record.outcome is Outcome.PASS for record in counted)
     failed = sum(record.outcome is Outcome.FAIL for record in counted)
-    wrong = [f"{failed} failed"] if failed else []
-    if unknown := len(counted) - passed - failed:
-        wrong.append(f"{unknown} could not be checked")
-    checked = f"{passed} of {len(counted)} outputs are correct, {', '.join(wrong)}"
-    if passed == len(counted):
-        checked = f"all {passed} outputs passed verification" if counted else "no trial was read"
+    unknown = len(counted) - passed - failed
+    unchecked = [f"{unknown} {'was' if unknown == 1 else 'were'} not checked"] if unknown else []
+    outputs = Outcome.FAIL if failed or not counted else Outcome.UNKNOWN if unknown else Outcome.PASS
+    if not counted:
+        checked = "no trial was read"
+    elif failed:
+        checked = ", ".join([f"{passed} of {len(counted)} outputs are correct", f"{failed} failed", *unchecked])
+    elif not unknown:
+        checked = f"all {passed} outputs passed verification"
+    elif passed:
+        checked = ", ".join([f"{passed} of {len(counted)} outputs passed verification", *unchecked])
+    else:
+        checked = "no output was checked"
     missing = len(plan.trials) - len(records)
     lacking = [f"{missing} of {len(plan.trials)} planned trials are not in this report"] if missing else []
     lacking += [f"{len(damaged)} record folder{'s' if len(damaged) > 1 else ''} can't be read"] if damaged else []
@@ -67,7 +75,7 @@ def overview(plan: Plan, records: Sequence[Record], damaged: Sequence[Damaged], 
         checked=checked,
         missing="; ".join(lacking),
         doubted=doubted,
-        right=bool(counted) and passed == len(counted),
+        outputs=outputs,
     )
 
 
@@ -354,7 +362,7 @@ def headline_of(decisions: Sequence[Decision]) -> str:
 
     What is compared is named where it is the same in all, each of several levels with how often it is worth it.
     """
-    works = list(dict.fromkeys(decision.levels["workload"] for decision in decisions))
+    works = list(dict.fromkeys(job_name(decision.levels) for decision in decisions))
     sets = list(dict.fromkeys(decision.levels.get("dataset", "none") for decision in decisions))
     subject = ", ".join(works) if len(works) <= MOST_FIRST else f"{len(works)} workloads"
     on = f" on {', '.join(sets) if len(sets) <= MOST_FIRST else f'{len(sets)} data sets'}" if "none" not in sets else ""

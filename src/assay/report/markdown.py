@@ -48,8 +48,8 @@ def markdown(run: RunData, analysis: RunAnalysis) -> str:
         parts += map(escaped, answer.notes)
     parts.append("\n".join(f"- {escaped(in_words(other))}" for other in analysis.others[:MOST_OTHERS]))
     parts += [
-        f"Next: {escaped(step.words)}" + (f": `{step.command}`" if step.command else ".")
-        for step in next_steps(run, analysis.decisions)
+        f"{'Then' if place else 'Next'}: {escaped(step.words)}" + (f": `{step.command}`" if step.command else ".")
+        for place, step in enumerate(next_steps(run, analysis.decisions))
     ]
     parts += [rows_table(rows), escaped(medians_note(analysis.decisions))]
     if predicted := predicted_words(rows_shown(rows), varying(rows)):

@@ -65,14 +65,13 @@ def next_steps(run: RunData, decisions: Sequence[Decision]) -> list[NextStep]:
         )
     of_worth = [decision for decision in decisions if decision.question is Question.WORTH]
     undecided = [decision for decision in of_worth if decision.is_open and decision.more is not None]
-    if any(decision.has(MachineShared) for decision in undecided):
-        steps.append(NextStep("Close other programs and run the experiment again", run_command(run)))
     if undecided:
+        first = "close other programs, and " if any(decision.has(MachineShared) for decision in undecided) else ""
         seconds = sum(decision.more.seconds for decision in undecided if decision.more)
         alone = undecided[0] if len(undecided) == 1 else None
         question = question_text(alone, names_of(alone)) if alone else f"the {len(undecided)} that are open"
         most = about_text(60 * _minutes(seconds))
-        words = f"To decide {question}, repeat the experiment for about {about_text(seconds)} (at most {most})"
+        words = f"To decide {question}, {first}repeat the experiment for about {about_text(seconds)} (at most {most})"
         steps.append(NextStep(words, repeat_command(run, seconds)))
     if any(decision.of_other_cause for decision in of_worth):
         steps.append(NextStep(OTHER_CAUSE, run_command(run)))
@@ -143,10 +142,12 @@ def _larger_sample(run: RunData) -> NextStep | None:
     caches = [trial.cluster.page_cache_bytes for trial in run.plan.trials if trial.cluster.page_cache_bytes]
     if ratio is None or not caches:
         return None
-    twice = ceil(2 * ratio * max(caches) / 1e6)
+    shape = run.plan.stands_for
+    share_bytes = (shape.read_bytes or 0) / shape.drives if shape else 0.0  # of one of a node's drives
+    larger = ceil(max(2 * ratio * max(caches), share_bytes) / 1e6)
     return NextStep(
         "To see whether a larger sample at the same ratio says the same, repeat `assay run-job` with another --name "
-        f"and --sample {twice}MB, where your input is so large"
+        f"and --sample {larger}MB, where your input is so large"
     )
 
 

@@ -8,7 +8,7 @@ from assay.model.base import Frozen
 from assay.model.doubt import Doubt, Outcome, decisive
 from assay.report.analysis import RunAnalysis, RunData
 from assay.report.answer import OUTCOMES, Answer, outcome_of, telling
-from assay.report.words import percent
+from assay.report.words import job_name, percent
 from assay.stats.decision import Decision
 from assay.stats.run_doubts import began_ms
 
@@ -85,7 +85,7 @@ def answer_text(decisions: Sequence[Decision]) -> str:
     if not compared:
         return NOTHING_COMPARED
     if len(compared) == 1:
-        return f"{compared[0].levels['workload']}: {outcome_of(compared[0])}{_change(compared[0])}"
+        return f"{job_name(compared[0].levels)}: {outcome_of(compared[0])}{_change(compared[0])}"
     outcomes = [outcome_of(decision) for decision in compared]
     known = dict.fromkeys(outcome for decision in compared for outcome in OUTCOMES[decision.question])
     first, *others = [f"{outcome} in {outcomes.count(outcome)}" for outcome in known if outcome in outcomes]

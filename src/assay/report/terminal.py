@@ -10,8 +10,9 @@ from rich.text import Text
 from assay.model.doubt import Doubt, Outcome, decisive
 from assay.model.record import Record, Status
 from assay.report.analysis import RunAnalysis, TrialTables, rows_shown
-from assay.report.answer import BLOCKED_HEAD, OUTCOMES, Answer, blocked_lines, interval_text, scopes_of
+from assay.report.answer import BLOCKED_HEAD, OUTCOMES, Answer, blocked_lines, interval_text
 from assay.report.bias import bias_text
+from assay.report.caveats import scopes_of
 from assay.report.columns import GAP, Column, combination_columns, fitted
 from assay.report.first_screen import MOST_SINGLE, caveats_of, headline_of
 from assay.report.medians import medians_note
@@ -62,8 +63,9 @@ def print_report(
     print_answers(analysis, console, verbose=verbose)
     verified = sum(record.outcome is Outcome.PASS for record in records)
     if records:
+        checked = verified or any(record.outcome is Outcome.FAIL for record in records)
         whole = "All outputs verified" if verified == len(records) else "Outputs verified"
-        print_text(console, f"{whole} ({verified} of {len(records)} trials).")
+        print_text(console, f"{whole} ({verified} of {len(records)} trials)." if checked else "No output was checked.")
     if verbose:
         print_doubts(analysis.doubts, console)
         return

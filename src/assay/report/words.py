@@ -6,6 +6,7 @@ from math import floor, log10
 from typing import TYPE_CHECKING
 
 from assay.model.installed import engine_kind
+from assay.model.registry import WORKLOADS
 from assay.stats.summary import Row
 
 if TYPE_CHECKING:
@@ -101,6 +102,21 @@ _FOLDERS = re.compile(r"(?<==)/\S*/(?=[^/\s])")
 def without_folders(options: str) -> str:
     """A workload's options in one line, of paths the last name: `input=logs` for `input=/data/2026/logs`."""
     return _FOLDERS.sub("", options)
+
+
+def option_pairs(levels: Mapping[str, str]) -> list[tuple[str, str]]:
+    """The options of a workload by its levels, of paths the last name."""
+    texts = re.split(r" (?=[\w.-]+=)", without_folders(levels.get("options", "")))
+    return [(name, value) for name, _, value in (text.partition("=") for text in texts if text)]
+
+
+def job_name(levels: Mapping[str, str]) -> str:
+    """A workload's name; of a user's own job what its options call it: `Sessions` for the class `org.site.Sessions`."""
+    workload = levels.get("workload", "")
+    kind, options = WORKLOADS.get(workload), dict(option_pairs(levels))
+    option = next((name for name in kind.named_by if options.get(name)), "") if kind else ""
+    value = options.get(option, workload)
+    return {"class": value.rpartition(".")[2], "jar": re.sub(r"\.(jar|py)$", "", value)}.get(option, value)
 
 
 PLAIN = ("variant", "dataset")

@@ -28,7 +28,7 @@ from assay.stats.estimate import Estimate, Split, saved_share, split_of
 from assay.stats.fault_cost import FAULT
 from assay.stats.fit import Contrast, Fit, fits, noise_by_combination
 from assay.stats.noise import ALPHA, Noise, repetitions_to_decide
-from assay.stats.run_doubts import BUSY, READ, Condition, busy_seconds, conditions, reached_drives
+from assay.stats.run_doubts import BUSY, READ, Condition, busy_by_medium, busy_seconds, conditions, reached_drives
 from assay.stats.sample import (
     BASES,
     MACHINE,
@@ -90,8 +90,9 @@ class PlacementResult(Frozen):
     the time in which tasks and servers were blocked on storage, an estimate that needs no baseline; None where nobody
     measured it. `not_computing` is the share of the tasks' own time without processor time, by their counters.
     `drives_busy_s` is for how long its drives were busy, those of all nodes added up; None where nobody measured all of
-    them. `noise` is that of the ratio to the base, of the base's own storage share for the base (None without a
-    baseline).
+    them. `most_s` is the most that it can save by that, in seconds (None where that is no evidence): as long as the
+    base's drives were busy, less what of them stays busy here. `noise` is that of the ratio to the base, of the base's
+    own storage share for the base (None without a baseline).
     """
 
     placement: str
@@ -109,6 +110,7 @@ class PlacementResult(Frozen):
     blocked: BlockedShare | None = None
     not_computing: float | None = None
     drives_busy_s: float | None = None
+    most_s: float | None = None
     noise: Noise | None = None
     median_s: float | None = Field(default=None, exclude=True)
     """The median of the trials' times, which tables of combinations have."""
@@ -127,9 +129,9 @@ class Decision(Frozen):
     The `factor` is the placement, or where that does not vary another factor of the experiment, whose levels stand for
     placements then; of an experiment that changes one factor at a time it is `change`. `placements` begin with the
     base; the `baseline` (zero storage delay) is not among them. `best` is the placement with the least time.
-    `busy_bound_s` is how long the base's drives were busy: without a baseline no drive can save more (None where nobody
-    measured). `corrected` is how many verdicts were corrected together. The jobs ran on so many `nodes` (None: not
-    known). `caveats` are what limits all that, in the order in which they are told.
+    `busy_bound_s` is how long the base's drives were busy: no drive can save more (None where nobody measured, or where
+    that is no evidence). `corrected` is how many verdicts were corrected together. The jobs ran on so many `nodes`
+    (None: not known). `caveats` are what limits all that, in the order in which they are told.
     """
 
     levels: Mapping[str, str]
@@ -209,9 +211,7 @@ class Decision(Frozen):
         shares = {
             condition.kind: condition.share for condition in self.conditions if condition.subject == base.placement
         }
-        read, busy = shares.get(READ), shares.get(BUSY)
-        if self.busy_bound_s is not None:
-            busy = self.busy_bound_s / base.elapsed_s.value
+        read, busy = shares.get(READ), self.most_share(shares.get(BUSY), self.busy_bound_s)
         idle = busy is not None and busy < HARDLY_BUSY_SHARE and not self.reached_drives
         return idle or (read is not None and read < HARDLY_READ_SHARE)
 
@@ -237,7 +237,18 @@ class Decision(Frozen):
     @property
     def storage_too_small(self) -> bool:
         """Whether the base's drives were busy for so little of the time that no drive could be worth it."""
-        return _too_small(self.busy_bound_s, self.placements, self.worth)
+        return self.is_too_small(self.busy_bound_s)
+
+    def is_too_small(self, bound_s: float | None) -> bool:
+        """Whether so many seconds of busy drives are too few for a saving that is worth it."""
+        return _too_small(bound_s, self.placements, self.worth)
+
+    def most_share(self, share: float | None, bound_s: float | None) -> float | None:
+        """The smaller of two bounds, as shares of the base's time: one by the trials' times, one by the busy time."""
+        known = [] if share is None else [max(0.0, share)]
+        if bound_s is not None:
+            known.append(min(1.0, bound_s / self.placements[0].elapsed_s.value))
+        return min(known, default=None)
 
 
 def _too_small(bound: float | None, placements: Sequence[PlacementResult], worth: float) -> bool:
@@ -355,9 +366,7 @@ class _DecisionInputs:
         others = tuple(item for item in self.levels if item[0] != MACHINE)
         placements = tuple(self._result(level, verdicts.get((self.levels, level))) for level in self.placements)
         bound = self._busy_bound(placements)
-        if _too_small(bound, placements, self._worth):
-            none = {"verdict": Verdict.NOT_WORTH_IT}
-            placements = (placements[0], *(placement.model_copy(update=none) for placement in placements[1:]))
+        placements = (*placements[:1], *(self._bounded(placement, placements, bound) for placement in placements[1:]))
         apart = self._not_the_drives(placements)
         if apart is not None:
             unknown = {"verdict": Verdict.NOT_KNOWN_YET}
@@ -408,20 +417,36 @@ class _DecisionInputs:
         base = self._records[self.base]
         busy = [seconds for record in base if (seconds := busy_seconds(record)) is not None]
         in_memory = all(kind_of(medium).in_memory for medium in base[0].trial.media)
-        if self._baseline or not busy or self.factor != PLACEMENT or in_memory:
+        if not placements or not busy or self.factor != PLACEMENT or in_memory:
             return None
         bound = min(max(busy), max(trial.elapsed_s for trial in self.fit.trials[self.base]))
-        sure = [
-            placement.saving.low
-            for placement in placements[1:]
-            if placement.saving and placement.saving.low is not None
-        ]
-        saved = [share * placements[0].elapsed_s.value for share in sure]
+        shares = [placements[0].storage_share, *(placement.saving for placement in placements[1:])]
+        saved = [share.low * placements[0].elapsed_s.value for share in shares if share and share.low is not None]
         if (blocked := placements[0].blocked) is not None:
             # A device may hold requests back before it counts them, as the kernel's own limits do.
             least = blocked.share if blocked.low is None else blocked.low
             saved.append(least * placements[0].elapsed_s.value)
         return None if max(saved, default=0.0) > bound else bound
+
+    def _bounded(
+        self, placement: PlacementResult, placements: Sequence[PlacementResult], bound: float | None
+    ) -> PlacementResult:
+        """A placement with the most that it can save: not what the base's drives still do here, as they count it.
+
+        Only emulated drives count apart: two media of this machine may be one device.
+        """
+        base, own = self._records[self.base], self._records[placement.placement]
+        most_s = bound
+        media = [medium for record in (base[0], own[0]) for medium in record.trial.media]
+        stays = {medium.name for medium in base[0].trial.media} & {medium.name for medium in own[0].trial.media}
+        if bound is not None and stays and all(kind_of(medium).emulated for medium in media):
+            known = [busy for record in own if (busy := busy_by_medium(record)) is not None]
+            still_s = min((sum(busy[name] for name in stays) for busy in known), default=0.0)
+            moved_s = max(0.0, bound - still_s)
+            saved = placement.saving.low if placement.saving and placement.saving.low is not None else 0.0
+            most_s = moved_s if saved * placements[0].elapsed_s.value <= moved_s else bound
+        none = {"verdict": Verdict.NOT_WORTH_IT} if _too_small(most_s, placements, self._worth) else {}
+        return placement.model_copy(update={"most_s": most_s, **none})
 
     def _not_the_drives(self, placements: Sequence[PlacementResult]) -> NotTheDrives | None:
         """The placements whose times differ from the base's by more than emulated drives were busy, if there are any.

@@ -123,16 +123,25 @@ NEEDED = Needed(frozenset({BUSY_TIME}), frozenset({("run", "reads"), ("run", "wr
 
 def busy_seconds(record: Record) -> float | None:
     """How long the trial's drives were busy while its jobs ran, added up; None where nobody measured all of them."""
-    seconds = 0.0
+    seconds = busy_by_medium(record)
+    return None if seconds is None else sum(seconds.values())
+
+
+def busy_by_medium(record: Record) -> Mapping[str, float] | None:
+    """How long the drives of each medium but memory were busy while the jobs ran, those of all nodes added up.
+
+    None where nobody measured all of them.
+    """
+    seconds: dict[str, float] = {}
     measured: dict[str, float] = {}  # over all nodes
     for amount in record.amounts:
         if (amount.probe, amount.part, amount.series) == BUSY_TIME:
             measured[amount.subject] = measured.get(amount.subject, 0.0) + amount.value
     for medium in record.trial.media:
         if every := record.reports_of(medium.name):
-            seconds += sum(reports["run"].busy_seconds or 0.0 for reports in every if "run" in reports)
+            seconds[medium.name] = sum(reports["run"].busy_seconds or 0.0 for reports in every if "run" in reports)
         elif medium.name in measured:
-            seconds += measured[medium.name]
+            seconds[medium.name] = measured[medium.name]
         elif not kind_of(medium).in_memory:
             return None
     return seconds

@@ -140,6 +140,7 @@ class BaseWorkload:
     plain_output: ClassVar[bool] = True
     output_replication: ClassVar[str] = ""
     runs_on: ClassVar[Sequence[RunsOn]] = (RunsOn(),)
+    named_by: ClassVar[Sequence[str]] = ()
     result_kinds: ClassVar[Mapping[str, Kind]] = {}
 
     def __init__(self, spec: WorkloadSpec, base: str, dataset: GraphInput | None = None, part: str = "") -> None:

@@ -248,6 +248,7 @@ class CommandWorkload(BaseWorkload):
     }  # fmt: skip
     runs_on = ON_FILES
     plain_output = False
+    named_by = ("name", "class", "jar")
     known_options = {
         "jar": Option(
             "",
@@ -255,6 +256,7 @@ class CommandWorkload(BaseWorkload):
             is_path=True,
             example="my-job.jar",
         ),
+        "name": Option("", "what reports call it; by default its class, or the jar's file"),
         "class": Option("", "the main class, unless the jar's manifest names it"),
         "arguments": Option(
             "{input} {output}",

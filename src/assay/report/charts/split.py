@@ -97,9 +97,16 @@ def _bar(one: PlacementResult, label: str, decision: Decision) -> Bar:
     else:
         storage_s = max(0.0, split.storage_s.value) if split.storage_s else 0.0
         told_apart = one is decision.baseline or split.storage_s is not None
+        if decision.busy_bound_s is not None and one.drives_busy_s is not None:
+            # What is more than its drives were busy for is noise of the times: nobody knows what it is of.
+            beyond_s = max(0.0, storage_s - one.drives_busy_s)
+        else:
+            beyond_s = 0.0
+        apart = told_apart and not decision.baseline_slower
         parts = {
-            COMPUTING if told_apart and not decision.baseline_slower else TOGETHER: split.computing_s,
-            STORAGE: storage_s,
+            COMPUTING: split.computing_s if apart else 0.0,
+            TOGETHER: beyond_s + (0.0 if apart else split.computing_s),
+            STORAGE: storage_s - beyond_s,
             START_UP: split.start_up_s,
         }
     shown = {part: seconds for part, seconds in parts.items() if seconds > 0}
