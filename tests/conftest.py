@@ -16,6 +16,7 @@ settings.load_profile("without-deadline")
 VARIABLE = "ASSAY_TESTS_MUST_RUN"
 MUST_RUN = (
     "tests/host/test_control_groups.py",
+    "tests/host/test_listening.py",
     "tests/it/test_calibration.py",
     "tests/it/test_dilation.py",
     "tests/it/test_emulated.py",
@@ -35,6 +36,7 @@ MUST_RUN = (
     "tests/plan/test_properties.py",
     "tests/platform/test_accounting.py",
     "tests/platform/test_limits.py",
+    "tests/platform/test_loopback.py",
     "tests/platform/test_page_cache_budget.py",
     "tests/platform/test_read_site.py",
     "tests/platform/test_real_cluster.py",

@@ -62,7 +62,7 @@ def up(
             "hadoop_version": running.version,
         }  # fmt: skip
         if running.doubts:
-            details["doubts"] = "; ".join(f"{doubt.what} ({doubt.cure})" for doubt in running.doubts)
+            details["doubts"] = "; ".join(f"{doubt.what}; to change that, {doubt.cure}" for doubt in running.doubts)
         for key, value in details.items():
             lease.note(key, value)
         lease.keep()
