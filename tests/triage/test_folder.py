@@ -1,20 +1,36 @@
 """Proves which histories of a folder are read: by the time in their names, in any depth, here or behind Hadoop's client."""
 
+import gzip
 import os
 import time
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
-from assay.engine.past.histories import finished_ms
+from assay.engine.past.histories import finished_ms, merged
+from assay.engine.past.job import distinct
 from assay.model.errors import BadInputError
 from assay.store.hadoop_fs import HadoopFs
 from assay.triage import folder as folders
 from assay.triage.folder import in_folder, in_hadoop
 from assay_extras.testing.event_logs import MadeApplication, MadeStage, write_event_log
-from assay_extras.testing.job_histories import MadeJob, write_history
+from assay_extras.testing.job_histories import MadeJob, history, write_history
 
 DAY_MS = 86_400_000
+ENDED_MS = 1_790_000_000_000
+
+
+def packed(codec):
+    """What compresses bytes so."""
+
+    def pack(content):
+        sink = pa.BufferOutputStream()
+        with pa.CompressedOutputStream(sink, codec) as stream:
+            stream.write(content)
+        return sink.getvalue().to_pybytes()
+
+    return pack
 
 
 def unheard(*_):
@@ -47,12 +63,131 @@ def test_since_leaves_older_files_unread(tmp_path):
         in_folder(tmp_path, since + 9 * DAY_MS, unheard)
 
 
-def test_a_file_that_does_not_say_its_time_goes_by_that_of_its_change(tmp_path):
-    file = write_history(tmp_path, MadeJob()).rename(tmp_path / "job_1795226383840_0001.jhist")
-    os.utime(file, (1000, 1000))
+@pytest.mark.parametrize(
+    "changed_ms",
+    [ENDED_MS, ENDED_MS + 99 * DAY_MS, ENDED_MS - 2 * DAY_MS, 1_000_000],
+    ids=["written", "copied since", "before it began", "as reproducible archives have it"],
+)
+@pytest.mark.parametrize("late", [False, True])
+def test_since_goes_by_the_jobs_own_time_whatever_the_files(tmp_path, changed_ms, late):
+    """Of logs and of a history whose name has no time; a running application's last event stands for its end."""
+    since_ms = ENDED_MS - 5 * DAY_MS if late else ENDED_MS + 5 * DAY_MS
+    stages = (MadeStage(),)
+    application = MadeApplication(stages=stages, began_ms=ENDED_MS - 60_000)
+    files = [
+        write_history(tmp_path, MadeJob(submitted_ms=ENDED_MS - 60_000)).rename(
+            tmp_path / "job_1795226383840_0001.jhist"
+        ),
+        write_event_log(tmp_path, application),
+        write_event_log(tmp_path, application._replace(number=2, ends=False)),
+    ]
+    newest = write_event_log(tmp_path, application._replace(number=3, began_ms=ENDED_MS + 9 * DAY_MS))
+    for file in files:
+        os.utime(file, (changed_ms / 1000, changed_ms / 1000))
+    found = in_folder(tmp_path, since_ms, unheard)
+    assert len(list(found.jobs)) == (4 if late else 1)
+    assert found.older == (0 if late else 3)
+    newest.unlink()
+    if not late:
+        with pytest.raises(BadInputError, match="all 3 job histories in .* are from before --since"):
+            list(in_folder(tmp_path, since_ms, unheard).jobs)
+
+
+def test_logs_whose_files_and_first_lines_are_old_are_not_read(tmp_path, monkeypatch):
+    log = write_event_log(tmp_path, MadeApplication(stages=(MadeStage(),), began_ms=ENDED_MS))
+    os.utime(log, (ENDED_MS / 1000 + 60, ENDED_MS / 1000 + 60))
+    monkeypatch.setattr(folders, "read_history_of", None)
     with pytest.raises(BadInputError, match="before --since"):
-        in_folder(tmp_path, 2_000_000, unheard)
-    assert in_folder(tmp_path, 500_000, unheard).total == 1
+        in_folder(tmp_path, ENDED_MS + 2 * DAY_MS, unheard)
+
+
+@pytest.mark.parametrize(
+    ("name", "pack"),
+    [
+        ("spark-application-1795", bytes), ("jr_5f2c", bytes), ("eventlog", bytes), ("EVENT_LOG_1", bytes),
+        ("spark-5f2c0a.zst", packed("zstd")), ("log.gz", gzip.compress), ("log.lz4", packed("lz4")),
+        ("application_1795226383840_0001.json", bytes), ("history", bytes),
+    ],
+)  # fmt: skip
+def test_a_history_is_known_by_its_content_whatever_it_is_called(tmp_path, name, pack):
+    log = write_event_log(tmp_path, MadeApplication(stages=(MadeStage(),)))
+    (tmp_path / "in").mkdir()
+    file = tmp_path / "in" / name
+    file.write_bytes(pack(log.read_bytes() if name != "history" else history(MadeJob())))
+    found = in_folder(tmp_path / "in", 0, unheard)
+    assert [job.source for job in found.jobs] == [str(file)]
+    assert found.unread == []
+
+
+def test_what_is_not_read_is_named_with_its_reason(tmp_path):
+    contents = {
+        "application_1_0001": b"", "application_1_0002": b"{", "application_1_0003": b"\x28\xb5\x2f\xfd",
+        "app.lzf": b"ZV\x01abc", "zeros": bytes(2000), "notes.txt": b"notes", "logs.zip": b"PK\x03\x04",
+        "history.txt.appattempt_1_0001_000001": b'{"entity":"tez_application_1_0001"}', "old": b'Meta VERSION="1" .',
+        "job_1_0001.jhist": b"Avro-Json\n",
+        "job_1_0001_conf.xml": b"", ".x.crc": b"", "_SUCCESS": b"",
+    }  # fmt: skip
+    for name, content in contents.items():
+        (tmp_path / name).write_bytes(content)
+    (tmp_path / "eventlog_v2_application_1_0005").mkdir()
+    (tmp_path / "gone").symlink_to(tmp_path / "nowhere")
+    write_event_log(tmp_path, MadeApplication(stages=(MadeStage(),)))
+    found = in_folder(tmp_path, 0, unheard)
+    assert len(list(found.jobs)) == 1
+    reasons = {Path(file).name: reason for file, reason in found.unread}
+    assert set(reasons) == {*list(contents)[:-3], "eventlog_v2_application_1_0005", "gone"}
+    assert reasons["application_1_0001"] == "it is empty"
+    assert reasons["notes.txt"] == "it is no job history: it begins with b'notes'"
+    assert "lzf" in reasons["app.lzf"]
+    assert "unpack it" in reasons["logs.zip"]
+    assert "Tez" in reasons["history.txt.appattempt_1_0001_000001"]
+    assert "Hadoop 1" in reasons["old"]
+    assert "leads nowhere" in reasons["gone"]
+    assert all(reasons.values())
+
+
+def test_folders_in_which_nothing_can_be_read_are_refused_with_the_reasons(tmp_path):
+    (tmp_path / "application_1_0001").write_bytes(b"")
+    with pytest.raises(BadInputError, match="holds no job history.*application_1_0001: it is empty"):
+        list(in_folder(tmp_path, 0, unheard).jobs)
+
+
+def test_linked_folders_are_followed_once(tmp_path):
+    made(tmp_path / "real", 1, 2)
+    here = tmp_path / "here"
+    here.mkdir()
+    (here / "2026").symlink_to(tmp_path / "real", target_is_directory=True)
+    (here / "again").symlink_to(tmp_path / "real", target_is_directory=True)
+    (tmp_path / "real" / "loop").symlink_to(here, target_is_directory=True)
+    (tmp_path / "real" / "itself").symlink_to(tmp_path / "real" / "itself")
+    found = in_folder(here, 0, unheard)
+    assert len(list(found.jobs)) == 2
+    assert [Path(file).name for file, _ in found.unread] == ["itself"]
+
+
+def test_a_rolled_log_is_known_by_its_files(tmp_path):
+    rolled = tmp_path / "moved"
+    rolled.mkdir()
+    log = write_event_log(tmp_path, MadeApplication(stages=(MadeStage(), MadeStage(begin_s=50))))
+    lines = log.read_text().splitlines(keepends=True)
+    (rolled / "events_1_x").write_text("".join(lines[:8]))
+    (rolled / "events_2_x").write_text("".join(lines[8:]))
+    one, other = sorted(in_folder(tmp_path, 0, unheard).jobs, key=lambda job: job.source)
+    assert one.stages == other.stages
+    assert distinct([one, other]) in ([one], [other])
+
+
+def test_several_places_are_one_batch(tmp_path):
+    made(tmp_path / "mapreduce", 1, 2)
+    (tmp_path / "spark").mkdir()
+    write_event_log(tmp_path / "spark", MadeApplication(stages=(MadeStage(),)))
+    (tmp_path / "spark" / "notes").write_text("notes")
+    since_ms = MadeJob().submitted_ms + DAY_MS + DAY_MS // 2
+    whole = merged(
+        [in_folder(tmp_path / name, since, unheard) for name, since in (("mapreduce", since_ms), ("spark", 0))]
+    )
+    assert sorted(job.engine for job in whole.jobs) == ["mapreduce", "spark"]
+    assert (whole.older, [Path(file).name for file, _ in whole.unread]) == (1, ["notes"])
 
 
 def test_one_file_alone(tmp_path):
@@ -104,21 +239,29 @@ def test_a_folder_of_hadoops_is_copied_in_batches(tmp_path, monkeypatch):
     made(tmp_path / "done", 1, 2, 3)
     rolled = tmp_path / "done" / "spark" / "eventlog_v2_application_1795226383840_0007"
     rolled.mkdir(parents=True)
-    log = write_event_log(rolled, MadeApplication(number=7, stages=(MadeStage(), MadeStage(begin_s=50))))
+    since_ms = MadeJob().submitted_ms + 2 * DAY_MS
+    application = MadeApplication(number=7, stages=(MadeStage(), MadeStage(begin_s=50)), began_ms=since_ms)
+    log = write_event_log(rolled, application)
     lines = log.read_text().splitlines(keepends=True)
     (rolled / "events_1_x").write_text("".join(lines[:8]))
     (rolled / "events_2_x").write_text("".join(lines[8:]))
     log.rename(tmp_path / "done" / "spark" / log.name)
+    (tmp_path / "done" / "other cluster").mkdir()
+    write_event_log(tmp_path / "done" / "other cluster", application._replace(name="another"))
+    write_event_log(tmp_path / "done" / "other cluster", application._replace(number=8, began_ms=since_ms - 2 * DAY_MS))
+    (tmp_path / "done" / "mine").write_text("")
     client = tmp_path / "hadoop"
     client.write_text(
         "#!/bin/sh\nshift\nif [ $1 = -ls ]; then cd /; find \"$3\" -type f -printf '-rw-r--r--   3 u g %s %TY-%Tm-%Td %TH:%TM %p\\n'; "
         'else shift; cp -r "$@"; fi\n'
     )
     client.chmod(0o755)
-    found = in_hadoop(str(tmp_path / "done"), MadeJob().submitted_ms + 2 * DAY_MS, HadoopFs(client), unheard)
+    found = in_hadoop(str(tmp_path / "done"), since_ms, HadoopFs(client), unheard)
     jobs = list(found.jobs)
-    assert (found.total, found.older) == (4, 1)
-    assert [job.state for job in jobs] == ["SUCCEEDED"] * 4
+    assert (len(jobs), len(distinct(jobs)), found.older) == (5, 4, 2)
+    assert [job.state for job in jobs] == ["SUCCEEDED"] * 5
+    assert all(str(tmp_path / "done") in job.source for job in jobs)
+    assert [Path(file).name for file, _ in found.unread] == ["mine"]
     of_jobs, of_applications = ([job for job in jobs if job.engine == engine] for engine in ("mapreduce", "spark"))
     assert [job.settings for job in of_jobs] == [{"dfs.replication": "1"}] * 2
     assert of_applications[0].stages == of_applications[1].stages

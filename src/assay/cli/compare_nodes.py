@@ -28,13 +28,22 @@ _WORTH = 0.05
 
 @click.command("compare-nodes")
 @click.argument("node")
-@click.option("--history", metavar="FOLDER", help="The folder of the job histories, on this machine.")
+@click.option(
+    "--history", "places", multiple=True, metavar="FOLDER",
+    help="The folder of the job histories, on this machine; several may be named.",
+)  # fmt: skip
 @click.option("--run", "run_folder", type=UserPath(), metavar="RUN", help="A run of Assay's, in place of histories.")
 @click.option("--since", type=Since(), help="Only jobs that ended since then: 7d, 36h, 2w or a date.")
 @click.option("--changed", type=Since(), help="When the node was changed: what differed before does not count.")
 @json_option()
 def compare_nodes(
-    node: str, history: str | None, run_folder: Path | None, since: int | None, changed: int | None, *, as_json: bool
+    node: str,
+    places: tuple[str, ...],
+    run_folder: Path | None,
+    since: int | None,
+    changed: int | None,
+    *,
+    as_json: bool,
 ) -> None:
     """Compare the tasks that ran on one node, such as one with an SSD, with those on the others.
 
@@ -45,7 +54,7 @@ def compare_nodes(
     Example:  assay compare-nodes worker-07 --history /history/done --since 2026-11-20
               assay compare-nodes worker-07 --history /history/done --since 14d --changed 7d
     """
-    if (history is None) == (run_folder is None):
+    if bool(places) == (run_folder is not None):
         raise click.UsageError("name the jobs with either --history FOLDER or --run RUN")
     left_out: list[str] = []
     if run_folder is not None:
@@ -53,9 +62,10 @@ def compare_nodes(
             raise click.UsageError("--since chooses among the histories of a folder; leave it out with --run")
         attempts = _of_run(run_folder)
     else:
-        attempts = _of_histories(_history_files(history or "", since), left_out)
+        files = [file for place in places for file in _history_files(place, since, left_out)]
+        attempts = _of_histories(files, since or 0, left_out)
     comparison = compare_node(attempts, node, changed)
-    _check(comparison, node, changed, history or str(run_folder), left_out)
+    _check(comparison, node, changed, " and ".join(places) or str(run_folder), left_out)
     parts = in_order(comparison.parts)
     if as_json:
         print_json({"node": node, "parts": [part.model_dump(mode="json") for part in parts], "left_out": left_out})
@@ -106,8 +116,11 @@ def _most_named(left_out: list[str]) -> Iterator[str]:
         yield f"{len(left_out) - MOST_NAMED} more histories"
 
 
-def _history_files(history: str, since_ms: int | None) -> list[Path]:
-    """The files that `--history` names. Raises BadInputError, also for a place that is not of this machine."""
+def _history_files(history: str, since_ms: int | None, left_out: list[str]) -> list[Path]:
+    """The files that `--history` names; why others below it are none goes to `left_out`.
+
+    Raises BadInputError, also for a place that is not of this machine.
+    """
     if history.startswith(("http://", "https://")):
         raise BadInputError(
             f"--history {history} is a server, which takes minutes to tell of all tasks; copy the histories "
@@ -122,26 +135,33 @@ def _history_files(history: str, since_ms: int | None) -> list[Path]:
         raise click.UsageError("--history is empty; name the folder of the job histories")
     path = possible(Path(history.removeprefix("file://").removeprefix("file:")))
     if not path.is_file():
-        return files_below(path, since_ms or 0, lambda _: None)[0]
+        below = files_below(path, since_ms or 0, lambda _: None)
+        left_out += [f"{file}: {reason}" for file, reason in below.unread]
+        return below.files
     if since_ms is not None:
         raise click.UsageError(f"--since chooses among the histories of a folder, and {path} is one file; leave it out")
     return [path]
 
 
-def _of_histories(files: list[Path], left_out: list[str]) -> Iterator[TaskAttempt]:
-    """The attempts of all whole histories, each once; why others are not among them goes to `left_out`.
+def _of_histories(files: list[Path], since_ms: int, left_out: list[str]) -> Iterator[TaskAttempt]:
+    """The attempts of all whole histories of jobs that ended since a time, each once; `left_out` is why others are not.
 
-    While the server moves a history from done_intermediate to done, both hold it.
+    While the server moves a history from done_intermediate to done, both hold it. Two clusters may give one id to two
+    jobs, whose attempts began at different times.
     """
-    names: set[str] = set()
+    begun_ms: dict[str, int] = {}
     for file in files:
         try:
-            attempts = [attempt for attempt in attempts_of(file) if attempt.attempt not in names]
+            attempts = [attempt for attempt in attempts_of(file) if begun_ms.get(attempt.attempt) != attempt.started_ms]
         except AssayError as error:
             left_out.append(str(error))
             continue
-        names.update(attempt.attempt for attempt in attempts)
-        yield from attempts
+        if max((attempt.finished_ms for attempt in attempts), default=since_ms) < since_ms:
+            continue
+        another = any(attempt.attempt in begun_ms for attempt in attempts)
+        begun_ms.update((attempt.attempt, attempt.started_ms) for attempt in attempts)
+        for attempt in attempts:
+            yield attempt.model_copy(update={"job": f"{attempt.job} in {file}"}) if another else attempt
 
 
 def _of_run(folder: Path) -> Iterator[TaskAttempt]:

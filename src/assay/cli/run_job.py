@@ -149,7 +149,10 @@ class TestFacts(NamedTuple):
     "--cluster", type=UserPath(), metavar="CONF_DIR", help="The cluster's Hadoop configuration, to learn its memory."
 )
 @click.option(
-    "--history", metavar="PLACE", help="Histories of the job: a file or folder, hdfs:/FOLDER or http address."
+    "--history",
+    multiple=True,
+    metavar="PLACE",
+    help="Histories of the job: a file or folder, hdfs:/FOLDER or http address; several may be named.",
 )
 @click.option("--job", metavar="NAME", help="Which job of --history it is, as assay triage calls it.")
 @click.option("--nodes", type=WholeNumber(1, 100_000), help="How many nodes share the input.")
@@ -188,7 +191,7 @@ class TestFacts(NamedTuple):
 @output_options
 def run_job(
     jar: Path, arguments: tuple[str, ...], place: str, sample: int, main_class: str | None, verify: str | None,
-    name: str | None, input_size: int | None, cluster: Path | None, history: str | None, job: str | None,
+    name: str | None, input_size: int | None, cluster: Path | None, history: tuple[str, ...], job: str | None,
     nodes: int | None, node_memory: int | None, container_memory: int | None, ratio: float | None, memory: int | None,
     now: str, against: str, role: str, worth: float, hadoop: tuple[str, ...], write: Path | None, out: Path | None,
     *, dry_run: bool, output: Output,
@@ -369,7 +372,7 @@ def _digest(text: str) -> str:
 
 
 def _known(
-    sample: InputSample, input_size: int | None, cluster: Path | None, history: str | None, job: str | None,
+    sample: InputSample, input_size: int | None, cluster: Path | None, history: tuple[str, ...], job: str | None,
     said: SiteNode, nodes: int | None, output: Output,
 ) -> Known:  # fmt: skip
     """What options, a past run of the job, and the cluster say; the former first.
@@ -378,7 +381,7 @@ def _known(
     """
     site = {} if cluster is None else read_site(cluster)
     memory_bytes, of_containers = said.memory_bytes, said.container_bytes
-    past, differences = None if history is None else _past(history, job, cluster, output), ""
+    past, differences = None if not history else _past(history, job, cluster, output), ""
     settings = {**site, **({} if past is None else past.settings)}
     if cluster is not None and (nodes is None or memory_bytes is None or of_containers is None):
         web = BoundedWeb(authorize=login_for(cluster))
@@ -409,12 +412,13 @@ def _known(
     return Known(node, settings, past.reduces / whole if past is not None and past.reduces and whole else None)
 
 
-def _past(history: str, job: str | None, cluster: Path | None, output: Output) -> PastJob:
+def _past(places: Sequence[str], job: str | None, cluster: Path | None, output: Output) -> PastJob:
     """The last good run of the job in its histories. Raises BadInputError where there is none."""
+    history = " --history ".join(places)
     web = BoundedWeb(authorize=login_for(cluster))
     try:
         with reading_progress(output.progress) as bar:
-            jobs = [past for past in find_histories(history, 0, cluster, web, bar).jobs if past.program == HADOOP_JOBS]
+            jobs = [past for past in find_histories(places, 0, cluster, web, bar).jobs if past.program == HADOOP_JOBS]
     finally:
         web.close()
     good = [past for past in jobs if past.counts and past.state == SUCCEEDED]

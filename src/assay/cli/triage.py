@@ -18,7 +18,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from assay.cli.console import Output
 from assay.cli.context import Percentage, UserPath, WholeNumber, find_installation, open_console, output_options
 from assay.cli.report import emit
-from assay.engine.past.histories import Histories
+from assay.engine.past.histories import Histories, merged
 from assay.engine.past.job import PastJob
 from assay.engine.past.server import from_server
 from assay.host.files import replace_text
@@ -69,8 +69,9 @@ class Since(click.ParamType[int]):
 
 @click.command()
 @click.option(
-    "--history", required=True, metavar="PLACE",
-    help="Job histories or Spark's event logs: a folder or file here, hdfs:/FOLDER, or a JobHistoryServer's address.",
+    "--history", "history", required=True, multiple=True, metavar="PLACE",
+    help="Job histories or Spark's event logs: a folder or file here, hdfs:/FOLDER, or a JobHistoryServer's address; "
+    "several may be named.",
 )  # fmt: skip
 @click.option("--since", type=Since(), default=0, help="Only jobs that ended since then: 7d, 36h, 2w or a date.")
 @click.option("--prometheus", metavar="URL", help="A Prometheus that scrapes the nodes' node_exporters.")
@@ -102,8 +103,9 @@ class Since(click.ParamType[int]):
 @click.option("--out", type=UserPath(), help=f"The file to write; by default {PAGE} for the page.")
 @output_options
 def triage(
-    history: str, since: int, prometheus: str | None, cluster: Path | None, drives: str | None, cores: int | None,
-    worth: float, form: Form | None, out: Path | None, experiments: Path | None, *, nameless: bool, output: Output,
+    history: tuple[str, ...], since: int, prometheus: str | None, cluster: Path | None, drives: str | None,
+    cores: int | None, worth: float, form: Form | None, out: Path | None, experiments: Path | None, *, nameless: bool,
+    output: Output,
 ) -> int:  # fmt: skip
     """Rank past jobs by what any drive could save of their time at most. Nothing is run or changed.
 
@@ -136,7 +138,10 @@ def triage(
         else [f"each node has one hard disk, the slowest that it may have: say what it has with --drives ({HOW})"]
     )
     answer = ranked(jobs, site, worth, drives_text(by_role), histories.older, assumed)
-    places = ["--history", history, *(["--cluster", str(cluster)] if cluster else [])]
+    places = [
+        *(word for place in history for word in ("--history", place)),
+        *(["--cluster", str(cluster)] if cluster else []),
+    ]
     following = "" if nameless else next_step(answer, places, drives_assumed=drives is None)
     _show(anonymous(answer) if nameless else answer, following, form, out, output)
     if experiments is not None:
@@ -195,21 +200,26 @@ def login_for(cluster: Path | None) -> Authorize | None:
     return None if login is None else login.authorization
 
 
-def find_histories(history: str, since_ms: int, cluster: Path | None, web: BoundedWeb, bar: Progress) -> Histories:
-    """The histories that `--history` names. Raises BadInputError."""
+def find_histories(
+    places: Sequence[str], since_ms: int, cluster: Path | None, web: BoundedWeb, bar: Progress
+) -> Histories:
+    """The histories in all places that `--history` names. Raises BadInputError."""
     task = bar.add_task("looking for histories", total=None)
 
     def show_count(count: int) -> None:
         bar.update(task, description=f"looking for histories: {count:,} files")
 
+    def in_place(place: str) -> Histories:
+        if place.startswith(("http://", "https://")):
+            return from_server(place, since_ms, web.ask, show_count)
+        if place.startswith("file:"):
+            return in_folder(Path(place.removeprefix("file:").replace("//", "/")), since_ms, show_count)
+        if names_store(place):
+            return in_hadoop(place, since_ms, hadoop_client(f"--history {place}", cluster), show_count)
+        return in_folder(Path(place).expanduser(), since_ms, show_count)
+
     try:
-        if history.startswith(("http://", "https://")):
-            return from_server(history, since_ms, web.ask, show_count)
-        if history.startswith("file:"):
-            return in_folder(Path(history.removeprefix("file:").replace("//", "/")), since_ms, show_count)
-        if names_store(history):
-            return in_hadoop(history, since_ms, hadoop_client(f"--history {history}", cluster), show_count)
-        return in_folder(Path(history).expanduser(), since_ms, show_count)
+        return merged([in_place(place) for place in places])
     finally:
         bar.remove_task(task)
 

@@ -130,10 +130,15 @@ def is_head_of_event_log(head: bytes) -> bool:
     return any(_EVENT.match(line) for line in head.splitlines())
 
 
+def is_rolled(folder: str, names: Iterable[str]) -> bool:
+    """Whether a folder is a rolled log, by its own name or those of its files."""
+    return folder.startswith(FOLDER_PREFIX) or any(map(_EVENTS_FILE.fullmatch, names))
+
+
 def is_event_log(file: Path) -> bool:
     """Whether a file begins as event logs do, or is a folder of a rolled one. Raises OSError."""
     if file.is_dir():
-        return file.name.startswith(FOLDER_PREFIX)
+        return is_rolled(file.name, (entry.name for entry in file.iterdir()))
     try:
         return is_head_of_event_log(head_of(file))
     except ValueError:

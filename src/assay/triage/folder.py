@@ -1,26 +1,33 @@
 """The history files of a site: those below a folder of this machine, or of a file system that Hadoop's client knows.
 
-Their names tell when each job ended, so files from before a time are left out unread.
+A file is a history by what it holds, here; behind Hadoop's client, which would have to copy it, by what it is called.
+Links are followed. A job history's name tells when its job ended, so that older ones are left out unread. Of others the
+job's own times decide, and the file's change only spares reading what it can't be wrong about.
 """
 
 import os
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path, PurePosixPath
+from typing import NamedTuple
 
-from assay.engine.past.forms import is_history, is_history_folder, read_history_of
+from assay.engine.past.forms import is_beside, is_history, moment_in, read_history_of, why_no_history
 from assay.engine.past.histories import (
     MOST_HISTORIES,
     NAME_THE_FOLDER,
     SETTINGS_ENDING,
     Histories,
+    Unread,
     finished_ms,
     job_id,
 )
 from assay.engine.past.job import PastJob
+from assay.engine.spark_log import is_rolled
 from assay.host.files import why
 from assay.model.errors import AssayError, BadInputError
+from assay.model.naming import first_few
 from assay.store.hadoop_fs import HadoopFs
 
 _ALONE = 16
@@ -29,36 +36,99 @@ _AT_ONCE = 2
 _CHUNK = 8
 _BATCH = 500
 """Files that are copied at once from a file system of Hadoop's, and lie here until they are read."""
+_DAY_MS = 86_400_000
+"""Clocks and time zones shift the time of a file's change by no more: an archive may keep it without its zone."""
+_MOST_NAMED = 3
 
 Progressed = Callable[[int], object]
+
+
+class Below(NamedTuple):
+    """The histories below a folder, sorted by name, how many are older, and what is none."""
+
+    files: list[Path]
+    older: int
+    unread: list[Unread]
 
 
 def in_folder(folder: Path, since_ms: int, progressed: Progressed) -> Histories:
     """Those below a folder that ended since a time; `progressed` is told how many files were looked at.
 
-    Raises BadInputError where there is no such folder, it has no history, or so many that days must have been meant.
+    Raises BadInputError where there is no such folder, it has no history, or so many that days must have been meant;
+    and when the last is read, if none tells of a job.
     """
-    if folder.is_file() or is_history_folder(folder.name):
+    if folder.is_file() or _is_rolled(folder):
         return Histories(1, iter([_only(folder)]))
-    files, older = files_below(folder, since_ms, progressed)
-    return Histories(len(files), read_files(files), older)
+    below = files_below(folder, since_ms, progressed)
+    return _of_jobs(str(folder), read_files(below.files), below, since_ms)
 
 
-def files_below(folder: Path, since_ms: int, progressed: Progressed) -> tuple[list[Path], int]:
-    """The history files of jobs that ended since a time, by name, and how many are older. Raises BadInputError."""
+def files_below(folder: Path, since_ms: int, progressed: Progressed) -> Below:
+    """The histories of jobs that may have ended since a time. Raises BadInputError."""
     files: list[Path] = []
+    unread: list[Unread] = []
     looked_at = older = 0
-    for entry in _files(folder):
+    for file in _files(folder, unread):
         looked_at += 1
         if looked_at % 10_000 == 0:
             progressed(looked_at)
-        if is_history(entry.name) or is_history_folder(entry.name):
-            if (finished_ms(entry.name) or _changed_ms(entry)) >= since_ms:
-                files.append(Path(entry.path))
+        if not is_history(file.name) and not file.is_dir() and (reason := why_no_history(file)):
+            unread.append(Unread(str(file), reason))
+        elif since_ms and _is_older(file, since_ms):
+            older += 1
+        else:
+            files.append(file)
+    _check_count(str(folder), len(files), older, looked_at, unread)
+    return Below(sorted(files), older, unread)
+
+
+def _of_jobs(source: str, jobs: Iterator[PastJob], below: Below, since_ms: int) -> Histories:
+    """The jobs that ended since a time; files that tell of none, and older ones, are counted as they are read."""
+    histories = Histories(len(below.files), iter(()), below.older, below.unread)
+
+    def chosen() -> Iterator[PastJob]:
+        any_chosen = False
+        for job in jobs:
+            if not job.submitted_ms and not job.started_ms:
+                histories.unread.append(Unread(job.source, _reason(job)))
+            elif _last_ms(job) < since_ms:
+                histories.older += 1
             else:
-                older += 1
-    _check_count(str(folder), len(files), older, looked_at)
-    return sorted(files), older
+                any_chosen = True
+                yield job
+        if not any_chosen:
+            _check_count(source, 0, histories.older, len(histories.unread), histories.unread)
+
+    histories.jobs = chosen()
+    return histories
+
+
+def _reason(job: PastJob) -> str:
+    """Why a file tells of no job."""
+    missing = job.missing[0] if job.missing else "it tells of no job"
+    return missing.removeprefix("the whole log: ").removeprefix("the whole history: ")
+
+
+def _last_ms(job: PastJob) -> int:
+    """When a job ended, or the last that is known of it."""
+    return job.finished_ms or max([job.submitted_ms, job.started_ms, *(stage.end_ms for stage in job.stages)])
+
+
+def _is_older(file: Path, since_ms: int) -> bool:
+    """Whether a history's job ended before a time for sure, without reading it.
+
+    By its name, or by its last change, if that is a day older and no older than what its first lines tell of.
+    """
+    if at_ms := finished_ms(file.name):
+        return at_ms < since_ms
+    try:
+        files = list(file.iterdir()) if file.is_dir() else [file]
+        changed_ms = max((int(one.stat().st_mtime * 1000) for one in files), default=0)
+    except OSError:  # it has gone meanwhile
+        return False
+    if changed_ms + _DAY_MS >= since_ms:
+        return False
+    return any(0 < moment_in(one) <= changed_ms for one in files)
 
 
 def _only(file: Path) -> PastJob:
@@ -69,34 +139,46 @@ def _only(file: Path) -> PastJob:
     return job
 
 
-def _files(folder: Path) -> Iterator["os.DirEntry[str]"]:
-    """All files below a folder, and folders that are one history; nothing of folders that this user may not read.
+def _is_rolled(folder: Path) -> bool:
+    try:
+        return folder.is_dir() and is_rolled(folder.name, os.listdir(folder))
+    except OSError:
+        return False
 
-    Raises BadInputError where that is the first one.
+
+def _files(folder: Path, unread: list[Unread]) -> Iterator[Path]:
+    """All files below a folder that may be histories, and folders that are one history; each folder once.
+
+    What can't be read goes to `unread`. Raises BadInputError where that is the first folder.
     """
-    waiting = [str(folder)]
+    waiting, visited = [folder], set()
     while waiting:
         directory = waiting.pop()
         try:
-            with os.scandir(directory) as entries:
-                for entry in entries:
-                    if entry.is_dir(follow_symlinks=False) and not is_history_folder(entry.name):
-                        waiting.append(entry.path)
-                    else:
-                        yield entry
+            status = directory.stat()
+            if (status.st_dev, status.st_ino) in visited:
+                continue
+            visited.add((status.st_dev, status.st_ino))
+            with os.scandir(directory) as scanned:
+                entries = list(scanned)
         except OSError as error:
-            if directory == str(folder):
+            if directory == folder:
                 raise BadInputError(f"--history {folder} can't be read: {why(error)}; {NAME_THE_FOLDER}") from None
+            unread.append(Unread(str(directory), f"it can't be read: {why(error)}"))
+            continue
+        if is_rolled(directory.name, (entry.name for entry in entries)):
+            yield directory
+            continue
+        for file in (Path(entry.path) for entry in entries if not is_beside(entry.name)):
+            if file.is_dir():
+                waiting.append(file)
+            elif file.is_file():
+                yield file
+            else:
+                unread.append(Unread(str(file), "it is no file: a link that leads nowhere, or a device"))
 
 
-def _changed_ms(entry: "os.DirEntry[str]") -> int:
-    try:
-        return int(entry.stat().st_mtime * 1000)
-    except OSError:  # it has gone meanwhile
-        return 0
-
-
-def _check_count(source: str, count: int, older: int, looked_at: int) -> None:
+def _check_count(source: str, count: int, older: int, looked_at: int, unread: Sequence[Unread]) -> None:
     if count > MOST_HISTORIES:
         raise BadInputError(
             f"{source} holds {count:,} job histories, and {MOST_HISTORIES:,} are the most that are read at once; take "
@@ -107,7 +189,11 @@ def _check_count(source: str, count: int, older: int, looked_at: int) -> None:
             raise BadInputError(
                 f"all {older:,} job histories in {source} are from before --since; choose an earlier time"
             )
-        raise BadInputError(f"{source} holds no job history among its {looked_at:,} files; {NAME_THE_FOLDER}")
+        named = first_few([f"{file}: {reason}" for file, reason in unread], between="; ", last="; ", most=_MOST_NAMED)
+        raise BadInputError(
+            f"{source} holds no job history among its {looked_at:,} files; {NAME_THE_FOLDER}"
+            f"{f' ({named})' if unread else ''}"
+        )
 
 
 def read_files(files: Sequence[Path]) -> Iterator[PastJob]:
@@ -133,27 +219,49 @@ def in_hadoop(source: str, since_ms: int, client: HadoopFs, progressed: Progress
     except AssayError as error:
         raise BadInputError(f"--history {source} can't be read: {error}") from None
     progressed(len(listed))
-    settings = {job_id(_name(file.path)): file.path for file in listed if _name(file.path).endswith(SETTINGS_ENDING)}
+    settings = {_beside(file.path): file.path for file in listed if _name(file.path).endswith(SETTINGS_ENDING)}
     ended_ms: dict[str, int] = {}
+    unread: list[Unread] = []
     for file in listed:
         folder, name = str(PurePosixPath(file.path).parent), _name(file.path)
-        if is_history_folder(_name(folder)):  # it ends with the last of its files
-            ended_ms[folder] = max(ended_ms.get(folder, 0), file.changed_ms)
+        if is_rolled(_name(folder), [name]):  # it ends with the last of its files
+            ended_ms[folder] = max(ended_ms.get(folder, 0), file.changed_ms + _DAY_MS)
         elif is_history(name):
-            ended_ms[file.path] = finished_ms(name) or file.changed_ms
+            ended_ms[file.path] = finished_ms(name) or file.changed_ms + _DAY_MS
+        elif not is_beside(name):
+            unread.append(Unread(file.path, "it is not called as histories are: copy it here and name that folder"))
     paths = [path for path, at_ms in ended_ms.items() if at_ms >= since_ms]
-    older = len(ended_ms) - len(paths)
-    _check_count(source, len(paths), older, len(listed))
-    return Histories(len(paths), _copied(paths, settings, client), older)
+    below = Below(list(map(Path, paths)), len(ended_ms) - len(paths), unread)
+    _check_count(source, len(paths), below.older, len(listed), unread)
+    return _of_jobs(source, _copied(paths, settings, client), below, since_ms)
 
 
-def _copied(files: Sequence[str], settings: dict[str, str], client: HadoopFs) -> Iterator[PastJob]:
-    for begin in range(0, len(files), _BATCH):
-        batch = files[begin : begin + _BATCH]
-        beside = [settings[job] for file in batch if (job := job_id(_name(file))) in settings]
+def _copied(files: Sequence[str], settings: dict[tuple[str, str], str], client: HadoopFs) -> Iterator[PastJob]:
+    for batch in _batches(files):
+        beside = [settings[_beside(file)] for file in batch if _beside(file) in settings]
         with tempfile.TemporaryDirectory(prefix="assay-triage-") as directory:
             client.get([*batch, *beside], Path(directory))
-            yield from read_files([Path(directory, _name(file)) for file in batch])
+            jobs = read_files([Path(directory, _name(file)) for file in batch])
+            yield from (job._replace(source=file) for file, job in zip(batch, jobs, strict=True))
+
+
+def _batches(files: Sequence[str]) -> Iterator[Sequence[str]]:
+    """Files of different names, and jobs of different ids, so that they can lie in one folder."""
+    counts: Counter[str] = Counter()
+    rounds: list[list[str]] = []
+    for file in files:
+        key = job_id(_name(file)) or _name(file)
+        if counts[key] == len(rounds):
+            rounds.append([])
+        rounds[counts[key]].append(file)
+        counts[key] += 1
+    for names in rounds:
+        yield from (names[begin : begin + _BATCH] for begin in range(0, len(names), _BATCH))
+
+
+def _beside(path: str) -> tuple[str, str]:
+    """The folder of a job's file and its id: its configuration has the same."""
+    return str(PurePosixPath(path).parent), job_id(_name(path))
 
 
 def _name(path: str) -> str:

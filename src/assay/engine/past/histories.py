@@ -1,7 +1,8 @@
 """What the JobHistoryServer calls the files of finished jobs (Hadoop: FileNameIndexUtils), and what a source gives."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from assay.engine.past.job import PastJob
@@ -20,12 +21,39 @@ _FINISHED_PLACE = 4
 """Of the parts of a file's name: id, submission, user, job's name, end, maps, reduces, state, queue, start."""
 
 
-class Histories(NamedTuple):
-    """How many histories there are, their jobs as they are read, and how many files were left out as too old."""
+class Unread(NamedTuple):
+    """A file or folder that was not read, and why, in a clause."""
+
+    file: str
+    reason: str
+
+
+@dataclass
+class Histories:
+    """How many histories there may be, and their jobs as they are read.
+
+    When all jobs are read, `older` counts those that were left out as too old, and `unread` names the files that tell
+    of no job.
+    """
 
     total: int
     jobs: Iterator[PastJob]
     older: int = 0
+    unread: list[Unread] = field(default_factory=list)
+
+
+def merged(parts: Sequence[Histories]) -> Histories:
+    """Those of several places as one."""
+    whole = Histories(sum(part.total for part in parts), iter(()))
+
+    def jobs() -> Iterator[PastJob]:
+        for part in parts:
+            yield from part.jobs
+            whole.older += part.older
+            whole.unread = list(dict.fromkeys([*whole.unread, *part.unread]))
+
+    whole.jobs = jobs()
+    return whole
 
 
 def job_id(name: str) -> str:

@@ -105,6 +105,11 @@ def read_job(content: BinaryIO, settings: Mapping[str, str], name: str = "", sou
     return made.job(settings)
 
 
+def is_head_of_history(head: bytes) -> bool:
+    """Whether a file that begins so is a job history."""
+    return any(line.strip() in _FORMS for line in head.splitlines()[:_MOST_PREFACE_LINES])
+
+
 def _go_to_form(content: BinaryIO) -> None:
     """To the line that names the file's form; comments may stand before it. Raises ValueError where there is none."""
     for _ in range(_MOST_PREFACE_LINES):
