@@ -13,7 +13,7 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
-from assay.engine.past.forms import is_beside, is_history, moment_in, read_history_of, why_no_history
+from assay.engine.past.forms import is_beside, is_history, is_history_folder, moment_in, read_history_of, why_no_history
 from assay.engine.past.histories import (
     MOST_HISTORIES,
     NAME_THE_FOLDER,
@@ -24,7 +24,6 @@ from assay.engine.past.histories import (
     job_id,
 )
 from assay.engine.past.job import PastJob
-from assay.engine.spark_log import is_rolled
 from assay.host.files import why
 from assay.model.errors import AssayError, BadInputError
 from assay.model.naming import first_few
@@ -57,7 +56,7 @@ def in_folder(folder: Path, since_ms: int, progressed: Progressed) -> Histories:
     Raises BadInputError where there is no such folder, it has no history, or so many that days must have been meant;
     and when the last is read, if none tells of a job.
     """
-    if folder.is_file() or _is_rolled(folder):
+    if folder.is_file() or _is_one_history(folder):
         return Histories(1, iter([_only(folder)]))
     below = files_below(folder, since_ms, progressed)
     return _of_jobs(str(folder), read_files(below.files), below, since_ms)
@@ -139,9 +138,9 @@ def _only(file: Path) -> PastJob:
     return job
 
 
-def _is_rolled(folder: Path) -> bool:
+def _is_one_history(folder: Path) -> bool:
     try:
-        return folder.is_dir() and is_rolled(folder.name, os.listdir(folder))
+        return folder.is_dir() and is_history_folder(folder.name, os.listdir(folder))
     except OSError:
         return False
 
@@ -166,7 +165,7 @@ def _files(folder: Path, unread: list[Unread]) -> Iterator[Path]:
                 raise BadInputError(f"--history {folder} can't be read: {why(error)}; {NAME_THE_FOLDER}") from None
             unread.append(Unread(str(directory), f"it can't be read: {why(error)}"))
             continue
-        if is_rolled(directory.name, (entry.name for entry in entries)):
+        if is_history_folder(directory.name, (entry.name for entry in entries)):
             yield directory
             continue
         for file in (Path(entry.path) for entry in entries if not is_beside(entry.name)):
@@ -224,7 +223,7 @@ def in_hadoop(source: str, since_ms: int, client: HadoopFs, progressed: Progress
     unread: list[Unread] = []
     for file in listed:
         folder, name = str(PurePosixPath(file.path).parent), _name(file.path)
-        if is_rolled(_name(folder), [name]):  # it ends with the last of its files
+        if is_history_folder(_name(folder), [name]):  # it ends with the last of its files
             ended_ms[folder] = max(ended_ms.get(folder, 0), file.changed_ms + _DAY_MS)
         elif is_history(name):
             ended_ms[file.path] = finished_ms(name) or file.changed_ms + _DAY_MS

@@ -4,6 +4,7 @@ What a file is its content tells; a name that histories have spares a look into 
 """
 
 import re
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from assay.engine.past.histories import ENDINGS, SETTINGS_ENDING
 from assay.engine.past.job import PastJob
 from assay.engine.past.reading import is_head_of_history, read_file
 from assay.engine.past.taken_over import TakenOver, taken_over
-from assay.engine.spark_log import is_event_log, is_head_of_event_log
+from assay.engine.spark_log import is_event_log, is_head_of_event_log, is_rolled
 from assay.host.files import why
 
 _EVENT_LOG = re.compile(
@@ -58,6 +59,11 @@ def amounts_words(engine: str) -> str:
 def is_history(name: str) -> bool:
     """Whether a file is called as histories are."""
     return name.endswith(ENDINGS) or _EVENT_LOG.fullmatch(name) is not None
+
+
+def is_history_folder(name: str, files: Iterable[str]) -> bool:
+    """Whether the files of a folder are one history together, by what it and they are called."""
+    return is_rolled(name, files)
 
 
 def is_beside(name: str) -> bool:
