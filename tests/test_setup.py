@@ -239,6 +239,14 @@ def test_libraries_are_added_to_an_environment_that_is_there_and_come_again_when
     ]
 
 
+def test_an_environment_whose_python_is_gone_is_made_anew(checkout):
+    checkout("prepare", "for", "report")
+    python = checkout.root / "checkout" / ".assay" / "venv" / "bin" / "python"
+    python.unlink()
+    python.symlink_to("/usr/bin/no-such-python")
+    assert "prepared the Python environment" in checkout("prepare", "for", "report")
+
+
 def test_the_kerberos_library_is_installed_when_asked_for_and_comes_again_with_a_new_environment(checkout):
     for name in ("krb5-config", "gcc"):
         checkout.stub(name)

@@ -1,28 +1,94 @@
-"""Proves that the wheel is whole for those who only read records, without what measuring needs, and says so of the rest."""
+"""Proves that each command runs where only what set-up or the wheel brings for it is installed, and says what it lacks.
 
+An environment of its own has these distributions and no others: developers have them all, and would see no fault.
+"""
+
+import ast
 import json
-import os
 import subprocess
 import sys
+import sysconfig
+import tomllib
+import venv
 import zipfile
+from importlib import metadata
 from pathlib import Path
 
+import click
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 import assay
+from assay.cli import NEEDS_CHECKOUT, cli
+from assay.model.registry import COMMANDS
 from assay.model.result import TrialResult
 from assay.record.folder import RunFolder
+from assay_extras.testing.job_histories import MadeJob, write_history
 from tests.builders import a_plan, a_record, a_trial
 
 ROOT = Path(__file__).parents[1]
 pytestmark = pytest.mark.slow
-# What requirements.txt has beyond requirements-read.txt: a wheel does not bring it.
-MEASURING = "import sys\nsys.modules.update(dict.fromkeys({!r}))\n"
+MEASURING = {"networkit", "inotify-simple"}
+"""What the part `libraries` has beyond the wheel's dependencies, each with what it needs itself."""
+
+
+def pinned(name):
+    """The distributions that a file of requirements names, and those of the file that it includes."""
+    lines = (ROOT / name).read_text().splitlines()
+    included = {other for line in lines if line.startswith("-r ") for other in pinned(line.removeprefix("-r "))}
+    return included | {canonicalize_name(line.partition("==")[0]) for line in lines if "==" in line}
+
+
+def dependencies():
+    """Those that the wheel asks for."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    return {canonicalize_name(Requirement(line).name) for line in project["dependencies"]}
+
+
+def with_theirs(names):
+    """These distributions with all that they ask for in turn."""
+    every, left = set(), set(names)
+    while left:
+        every.add(name := left.pop())
+        asked = map(Requirement, metadata.requires(name) or ())
+        left |= {canonicalize_name(one.name) for one in asked if not one.marker or one.marker.evaluate({"extra": ""})}
+        left -= every
+    return every
+
+
+def test_what_set_up_installs_is_what_the_wheel_asks_for_and_what_measuring_needs_beside_it():
+    assert pinned("requirements-read.txt") == with_theirs(dependencies())
+    assert pinned("requirements.txt") == with_theirs(dependencies() | MEASURING)
+
+
+def test_each_library_that_the_code_imports_is_installed_with_it():
+    trees = [ast.walk(ast.parse(file.read_text())) for top in ("src", "extras") for file in (ROOT / top).rglob("*.py")]
+    nodes = [node for tree in trees for node in tree]
+    names = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
+    names |= {node.module for node in nodes if isinstance(node, ast.ImportFrom) and not node.level}
+    tops = {name.partition(".")[0] for name in names} - sys.stdlib_module_names - {"assay", "assay_extras"}
+    providers = metadata.packages_distributions()
+    distributions = {canonicalize_name(name) for top in tops for name in providers.get(top, [top])}
+    assert dependencies() < distributions <= pinned("requirements.txt")
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory):
-    """A folder for PYTHONPATH with what the wheel holds, where libraries that measuring alone needs can't be imported."""
+def bare(tmp_path_factory):
+    """A Python that has what the first part of set-up installs, and nothing else."""
+    folder = tmp_path_factory.mktemp("bare")
+    venv.create(folder, symlinks=True, with_pip=False)
+    site = Path(sysconfig.get_path("purelib", vars={"base": str(folder)}))
+    for name in pinned("requirements-read.txt"):
+        distribution = metadata.distribution(name)
+        for top in {file.parts[0] for file in distribution.files or ()} - {"..", "__pycache__"}:
+            (site / top).symlink_to(distribution.locate_file(top))
+    return folder / "bin" / "python"
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+    """A folder for PYTHONPATH with what the wheel holds."""
     folder = tmp_path_factory.mktemp("wheel")
     build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
     subprocess.run(build, cwd=ROOT, check=True, capture_output=True, stdin=subprocess.DEVNULL)
@@ -30,8 +96,6 @@ def site(tmp_path_factory):
     assert wheel.name == f"assay-{assay.__version__}-py3-none-any.whl"
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(folder / "site")
-    hidden = ["fastavro", "httpx", "networkit", "inotify_simple", "jsonschema"]
-    (folder / "site" / "sitecustomize.py").write_text(MEASURING.format(hidden))
     return folder / "site"
 
 
@@ -47,20 +111,26 @@ def run(tmp_path):
 
 
 @pytest.fixture
-def python(site, tmp_path):
-    """Runs Python there; standard output, or standard error where an error is wanted."""
-    kept = {name: value for name, value in os.environ.items() if name not in {"ASSAY_ROOT", "HADOOP_HOME", "JAVA_HOME"}}
-    environment = {**kept, "PYTHONPATH": str(site), "XDG_CACHE_HOME": str(tmp_path), "XDG_STATE_HOME": str(tmp_path)}
+def start(bare, tmp_path):
+    """Runs that Python without a JDK, Hadoop or any other program; its output, or its errors where one is wanted."""
+    places = {"XDG_CACHE_HOME": str(tmp_path), "XDG_STATE_HOME": str(tmp_path), "HOME": str(tmp_path)}
+    alone = {**places, "PATH": str(tmp_path / "bin"), "https_proxy": "http://127.0.0.1:9"}
 
-    def run_python(*arguments, code=0):
+    def run_python(*arguments, code=0, **variables):
         done = subprocess.run(
-            [sys.executable, *map(str, arguments)], cwd=tmp_path, env=environment, check=False, capture_output=True,
+            [bare, *map(str, arguments)], cwd=tmp_path, env={**alone, **variables}, check=False, capture_output=True,
             text=True, stdin=subprocess.DEVNULL,
         )  # fmt: skip
         assert done.returncode == code, done.stderr
         return done.stderr if code else done.stdout
 
     return run_python
+
+
+@pytest.fixture
+def python(start, wheel):
+    """Runs Python where the wheel is installed."""
+    return lambda *arguments, code=0: start(*arguments, code=code, PYTHONPATH=str(wheel))
 
 
 def test_it_reads_a_run_and_is_the_same_source(python, run):
@@ -80,9 +150,9 @@ def test_it_lists_datasets_and_workloads(python):
     assert "terasort" in python("-m", "assay", "workloads", "list")
 
 
-LACKED = "Hadoop, the jobs or the drive emulator, and this package only reads records"
+LACKED = "a checkout, and this is the installed package, which only reads records and histories"
 EACH_IN_TURN = """
-import contextlib, io, json, sys
+import contextlib, io, json, sys, traceback
 from assay.cli import main
 
 said = []
@@ -93,21 +163,82 @@ for words in json.loads(sys.argv[1]):
             code = main()
         except SystemExit as ended:
             code = ended.code
+        except BaseException:
+            code = traceback.format_exc()
     said.append((code or 0, output.getvalue()))
 print(json.dumps(said))
 """
+"""One Python for all: to start it takes longer than they do."""
+FORMATS = ("html", "md", "csv", "json")
+FIRST_STEPS = {
+    "compare": ["compare run"],
+    "compare-nodes": ["compare-nodes worker-1 --history done"],
+    "data check": ["data check graph.txt"],
+    "data get": ["data get brightkite"],
+    "data list": ["data list", "data list --json"],
+    "data make": ["data make brightkite --scale 0.1"],
+    "experiments": ["experiments", "experiments three-drives"],
+    "memory release": ["memory release"],
+    "report": ["report run", *(f"report run --format {form}" for form in FORMATS)],
+    "runs": ["runs ."],
+    "schema": ["schema"],
+    "studies": ["studies run"],
+    "triage": ["triage --history done --drives 12xhdd", "triage --history http://127.0.0.1:9"],
+    "workloads list": ["workloads list"],
+    "workloads show": ["workloads show triangles"],
+}
+"""Of each command that needs Python alone: what makes it do its work."""
+REFUSED = {"data get brightkite": 2, "studies run": 2, "triage --history http://127.0.0.1:9": 2}
+"""There is no network, and the run is none of a study."""
+NOT_TRIED = {"memory hold"}
+"""It would take the machine's free memory."""
+
+
+def commands(group, path=()):
+    """All commands below a group, each as its words."""
+    for name in group.list_commands(click.Context(group)):
+        command = group.get_command(click.Context(group), name)
+        yield from commands(command, (*path, name)) if isinstance(command, click.Group) else [(*path, name)]
+
+
+def of_python_alone(words):
+    """Whether set-up prepares nothing else for a command."""
+    return subprocess.check_output([ROOT / "setup" / "prepare", "parts", *words], text=True).split() == ["venv"]
+
+
+def test_the_first_steps_of_all_commands_that_need_python_alone_are_known():
+    assert {" ".join(words) for words in commands(cli) if of_python_alone(words)} == FIRST_STEPS.keys() | NOT_TRIED
+
+
+@pytest.mark.parametrize("place", ["wheel", "checkout"])
+def test_each_command_does_its_work_with_what_is_installed_for_it(place, start, wheel, run, tmp_path):
+    (tmp_path / "done").mkdir()
+    for number, form in enumerate(("binary", "json")):
+        write_history(tmp_path / "done", MadeJob(number=number + 1, maps=16, reduces=4, nodes=4, slots=4), form)
+    (tmp_path / "graph.txt").write_text("1 2\n2 3\n3 1\n")
+    measuring = {name for name, kind in COMMANDS.items() if kind.needs_checkout} | NEEDS_CHECKOUT
+    of_checkout = {name for name in FIRST_STEPS if name in measuring or name.split()[0] in measuring}
+    steps = [
+        step for name, steps in FIRST_STEPS.items() if place == "checkout" or name not in of_checkout for step in steps
+    ]
+    variables = {"PYTHONPATH": str(wheel)}
+    if place == "checkout":
+        variables = {"PYTHONPATH": f"{ROOT}/src:{ROOT}/extras", "ASSAY_ROOT": str(ROOT)}
+    said = json.loads(start("-c", EACH_IN_TURN, json.dumps([step.split() for step in steps]), **variables))
+    ends = {step: (code, text) for step, (code, text) in zip(steps, said, strict=True)}
+    unlike = {step: end for step, end in ends.items() if end[0] != REFUSED.get(step, 0)}
+    assert not unlike, json.dumps(unlike, indent=1)
 
 
 def test_what_measures_is_refused_with_where_it_can_be_had_and_explained_all_the_same(python):
-    """One Python for all: to start it takes longer than they do."""
-    commands = ["quickstart", "run", "doctor", "cluster", "media", "memory"]
-    asked = [[command, *(["up"] if command in {"cluster", "media", "memory"} else [])] for command in commands]
-    said = json.loads(python("-c", EACH_IN_TURN, json.dumps([*asked, *([command, "--help"] for command in commands)])))
-    assert said[: len(commands)] == [
+    names = ["quickstart", "run", "doctor", "cluster", "media", "memory", "experiments"]
+    asked = [[command, *(["up"] if command in {"cluster", "media", "memory"} else [])] for command in names]
+    said = json.loads(python("-c", EACH_IN_TURN, json.dumps([*asked, *([command, "--help"] for command in names)])))
+    assert said[: len(names)] == [
         [2, f"assay: assay {command} needs {LACKED}; clone Assay's repository and run ./assay {command} there\n"]
-        for command in commands
+        for command in names
     ]
-    assert all(code == 0 and "Usage: assay" in text for code, text in said[len(commands) :])
+    assert all(code == 0 and "Usage: assay" in text for code, text in said[len(names) :])
     assert python("-m", "assay", "doctor", code=2) == said[2][1]
 
 

@@ -1,7 +1,10 @@
 """Proves that the command line refuses bad input with exit code 2 and one printable sentence, and starts nothing."""
 
 import os
+import re
 import sys
+from importlib import import_module
+from pathlib import Path
 
 import click
 import click.testing
@@ -10,6 +13,8 @@ import pytest
 from assay.cli import SUMMARIES, cli, main
 from assay.cli.context import Duration, Number, Percentage, UserPath
 from tests.report.made_runs import made_run, made_trials, write_run
+
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture
@@ -115,6 +120,29 @@ def test_every_path_and_number_of_a_command_is_checked():
     kinds = {type(parameter.type) for command in commands for parameter in command.params}
     assert {UserPath, Number} <= kinds
     assert not kinds & {click.Path, click.File, type(click.FLOAT)}
+
+
+BEGINNINGS = ["triage", "quickstart"]
+"""For who has a cluster, and to see what a test says."""
+
+
+def test_help_readme_and_tutorial_begin_with_the_same_commands():
+    said = click.testing.CliRunner().invoke(cli, ["--help"]).output
+    for text in (
+        said.partition("Commands:")[0],
+        *((ROOT / name).read_text() for name in ("README.md", "docs/tutorial.md")),
+    ):
+        commands = re.findall(rf"\bassay ({'|'.join(SUMMARIES)})\b", text)
+        assert [*dict.fromkeys(name for name in commands if name in {*BEGINNINGS, commands[0]})] == BEGINNINGS
+
+
+@pytest.mark.parametrize(
+    ("is_checkout", "cure"), [(True, r"remove \S+/\.assay/venv\.stamp, then start again"), (False, "with pip")]
+)
+def test_a_library_that_is_missing_is_one_sentence_with_its_cure(refused, monkeypatch, is_checkout, cure):
+    monkeypatch.setattr("assay.cli.is_checkout", lambda: is_checkout)
+    monkeypatch.setattr("assay.cli.runs.run_folders", lambda _: import_module("no_such_library"))
+    assert re.search(rf"^assay: the Python library no_such_library is missing; .*{cure}", refused("runs"))
 
 
 @pytest.mark.parametrize("name", SUMMARIES)

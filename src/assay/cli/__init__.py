@@ -14,10 +14,10 @@ from importlib import import_module
 
 import click
 
-from assay.cli.context import BAD_INPUT, FAILED, INTERRUPTED, is_checkout
+from assay.cli.context import BAD_INPUT, FAILED, INTERRUPTED, find_root, is_checkout
 from assay.model.registry import COMMANDS
 
-NEEDS_CHECKOUT = {"quickstart", "run", "run-job", "doctor", "cluster", "media"}
+NEEDS_CHECKOUT = {"quickstart", "run", "run-job", "doctor", "cluster", "media", "experiments"}
 SUMMARIES = {
     "cluster": "Start and stop a Hadoop cluster on this machine, to work with by hand.",
     "compare": "Compare runs in a table and on the page comparison.html. Different machines are never pooled.",
@@ -70,6 +70,13 @@ def main() -> None:
     except OSError as error:  # such as a full disk, wherever that is met first
         _say(f"{error.filename or 'a file'} can't be used: {why(error)}")
         sys.exit(BAD_INPUT if is_of_the_path(error) else FAILED)
+    except ModuleNotFoundError as error:
+        library, _, _ = (error.name or "").partition(".")
+        if library in {"", "assay", "assay_extras"}:
+            raise
+        cure = f"remove {find_root() / '.assay' / 'venv.stamp'}, then start again: set-up installs it"
+        _say(f"the Python library {library} is missing; {cure if is_checkout() else 'install assay anew with pip'}")
+        sys.exit(BAD_INPUT)
     except (KeyboardInterrupt, click.exceptions.Abort):
         click.echo("assay: interrupted", err=True)
         sys.exit(INTERRUPTED)
@@ -161,7 +168,8 @@ class _Commands(click.Group):
 def cli(context: click.Context) -> None:
     """Which storage do my Hadoop jobs need, and what would I gain?
 
-    Start with `assay quickstart`. Then write your own experiment and start it with `assay run`.
+    If you have a cluster, begin with `assay triage`: it reads the histories of past jobs and says which of them a
+    drive could shorten at all. To see what a test of a job says, begin with `assay quickstart`.
     """
     command = context.invoked_subcommand or ""
     measures = command in NEEDS_CHECKOUT or (command in COMMANDS and COMMANDS[command].needs_checkout)
@@ -170,6 +178,6 @@ def cli(context: click.Context) -> None:
         from assay.model.errors import BadInputError
 
         raise BadInputError(
-            f"assay {command} needs Hadoop, the jobs or the drive emulator, and this package only reads records; "
-            f"clone Assay's repository and run ./assay {command} there"
+            f"assay {command} needs a checkout, and this is the installed package, which only reads records and "
+            f"histories; clone Assay's repository and run ./assay {command} there"
         )

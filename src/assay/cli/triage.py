@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -117,7 +116,6 @@ def triage(
               assay triage --history http://history:19888 --prometheus http://prometheus:9090
               assay triage --history hdfs:/history/done --cluster /etc/hadoop/conf --write-experiment experiments
     """
-    _check_libraries()
     _check_targets(out, experiments)
     installation = find_installation()
     by_role = drives_by_role(drives or ASSUMED_DRIVES, installation.profiles)
@@ -147,15 +145,6 @@ def triage(
     if experiments is not None:
         _write(answer, jobs, by_role, worth, experiments, open_console(error=True) if form else output.progress)
     return 0
-
-
-def _check_libraries() -> None:
-    """Raises BadInputError where only what reads records was installed."""
-    lacking = [name for name in ("fastavro", "httpx") if find_spec(name) is None]
-    if lacking:
-        raise BadInputError(
-            f"assay triage needs {' and '.join(lacking)}; install them with pip, or run ./assay in a checkout"
-        )
 
 
 def _check_targets(out: Path | None, experiments: Path | None) -> None:

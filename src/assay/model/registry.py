@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class Command(NamedTuple):
-    """A command of the command line; `needs_checkout`: the installed package, which only reads records, refuses it.
+    """A command of the command line; `needs_checkout`: the installed package refuses it.
 
     It is added by its name, a command of one of the core's groups by both names ("media calibrate"); there the
     installed package refuses what it refuses of the group.
