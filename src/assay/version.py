@@ -1,7 +1,8 @@
 """Which Assay this is: its release, and digests of its source. Two copies with the same digest do the same."""
 
 import hashlib
-from collections.abc import Iterator
+import re
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
@@ -9,36 +10,67 @@ RELEASE = "0.1.0"
 NAMESPACE = "assay_extras"
 PACKAGE = Path(__file__).parent
 SUFFIXES = frozenset({".py", ".c", ".j2", ".js", ".css", ".yaml", ".txt", ".md", ".csv", ".json"})
-ONLY_JUDGING = frozenset({"report", "stats", "studies", "testing"})
-"""Folders, of the package or of plug-ins, that only read records or help tests: no measured value changes with them."""
-DURING_A_TRIAL = (
-    "stats/blocked.py", "stats/fault_losses.py", "stats/signature.py", "stats/timeline.py", "stats/trial_doubts.py",
-)  # fmt: skip
-"""Modules of these folders that trials use nevertheless: records hold their results."""
+AFTER_TRIALS = frozenset({"COMMANDS", "FINDINGS", "PREDICTORS", "SECTIONS"})
+"""Registries whose kinds take no part in a trial."""
+BEGINNINGS = ("assay.trial", "assay.input.catalogue", "assay.input.sample", "assay.workload.together")
+"""A trial, and what makes the input and the workload that it is handed. Each module that adds a kind is another."""
+ABOVE_TRIALS = ("assay.cli", "assay.run", "assay.triage", "assay.report")
+"""What a plug-in that brings a kind imports of these is for its commands."""
 PROFILES = "profiles"
 """The folder of drive profiles in a wheel: no code, and each has a digest of its own."""
+_ADDED = re.compile(r"^ *([A-Z_]+)\.add(?:_late)?\(", re.MULTILINE)
+_IMPORTED = re.compile(r"^ *(?:from ([\w.]+) )?import (\([^)]*\)|.+)", re.MULTILINE)
 
 
 @cache
 def version() -> str:
     """The release and the start of the whole source's digest (PEP 440's local version): `0.1.0+3f2a91c0d2e4`."""
-    return f"{RELEASE}+{_digest(frozenset({PROFILES}))[:12]}"
+    return f"{RELEASE}+{_digest(_sources())[:12]}"
 
 
 @cache
 def measuring_code_sha256() -> str:
-    """The SHA-256, in hexadecimal, of all source but what only judges and shows records."""
-    return _digest(ONLY_JUDGING | {PROFILES})
+    """The SHA-256, in hexadecimal, of all source that a trial reaches by imports, and of data files beside it."""
+    sources = _sources()
+    modules = {_module(name): file for name, file in sources.items() if file.suffix == ".py"}
+    reached = {modules[name] for name in _reached(modules)}
+    folders = {file.parent for file in reached}
+    taken = (file in reached if file.suffix == ".py" else file.parent in folders for file in sources.values())
+    return _digest({name: sources[name] for name, is_taken in zip(sources, taken, strict=True) if is_taken})
 
 
-def _digest(left_out: frozenset[str]) -> str:
-    """Digest the sources' names and contents, in the names' order, without some top folders of package and plug-ins."""
+def _digest(sources: Mapping[str, Path]) -> str:
+    """Digest sources' names and contents, in the names' order."""
     whole = hashlib.sha256()
-    sources = [(file, folder) for folder in (PACKAGE, *plugins()) for file in _sources(folder, left_out)]
-    sources += [(PACKAGE / name, PACKAGE) for name in DURING_A_TRIAL if name.partition("/")[0] in left_out]
-    for name, file in sorted((file.relative_to(folder.parent).as_posix(), file) for file, folder in sources):
+    for name, file in sorted(sources.items()):
         whole.update(f"{name} {hashlib.sha256(file.read_bytes()).hexdigest()}\n".encode())
     return whole.hexdigest()
+
+
+def _module(name: str) -> str:
+    """The name by which the file of a source is imported."""
+    return name.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+
+
+def _reached(modules: Mapping[str, Path]) -> set[str]:
+    """The modules that a trial imports, also those that it imports late or for types alone."""
+    texts = {name: file.read_text(encoding="utf-8") for name, file in modules.items()}
+    left = {name for name, text in texts.items() if name in BEGINNINGS or set(_ADDED.findall(text)) - AFTER_TRIALS}
+    reached: set[str] = set()
+    while left:
+        reached.add(name := left.pop())
+        left |= {other for other in imports(texts[name]) if other in texts and not other.startswith(ABOVE_TRIALS)}
+        left -= reached
+    return reached
+
+
+def imports(text: str) -> set[str]:
+    """What a module's text imports, packages and names in modules included. The package itself holds only `load`."""
+    paths = set()
+    for module, names in _IMPORTED.findall(text):
+        paths |= {f"{module}.{name}" if module else name for name in re.findall(r"[\w.]+", names)}
+    levels = [path.split(".") for path in paths]
+    return {".".join(parts[:length]) for parts in levels for length in range(2, len(parts) + 1)}
 
 
 def plugins() -> list[Path]:
@@ -47,11 +79,12 @@ def plugins() -> list[Path]:
     return [folder for folder in folders if folder.is_dir()][:1]
 
 
-def _sources(folder: Path, left_out: frozenset[str]) -> Iterator[Path]:
-    """Yield the source files of a folder: nothing compiled, no editor's copies."""
-    for entry in folder.iterdir():
-        if entry.is_dir():
-            if entry.name not in left_out and entry.name != "__pycache__":
-                yield from _sources(entry, frozenset())
-        elif entry.suffix in SUFFIXES and not entry.name.startswith("."):
-            yield entry
+def _sources() -> dict[str, Path]:
+    """The source files of package and plug-ins: nothing compiled, no editor's copies, no profiles of a wheel."""
+    files = ((file, folder) for folder in (PACKAGE, *plugins()) for file in folder.rglob("*"))
+    sources = {file.relative_to(folder.parent).as_posix(): file for file, folder in files if file.suffix in SUFFIXES}
+    profiles = f"{PACKAGE.name}/{PROFILES}/"
+    return {
+        name: file for name, file in sources.items()
+        if not name.startswith(profiles) and not file.name.startswith(".") and "/__pycache__/" not in name
+    }  # fmt: skip
