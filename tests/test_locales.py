@@ -141,7 +141,7 @@ def test_a_user_without_a_home_is_told_to_name_one(monkeypatch):
         raise RuntimeError("Could not determine home directory.")
 
     monkeypatch.setattr(Path, "home", classmethod(unknown))
-    with pytest.raises(BadInputError, match="HOME is not set, and this machine knows no home of this user; set it"):
+    with pytest.raises(BadInputError, match="HOME is no absolute path, nor does this machine know your home; set it"):
         find_installation()
 
 

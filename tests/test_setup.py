@@ -247,6 +247,23 @@ def test_an_environment_whose_python_is_gone_is_made_anew(checkout):
     assert "prepared the Python environment" in checkout("prepare", "for", "report")
 
 
+def test_checks_that_need_a_missing_rust_are_named_at_the_end_and_fail_where_all_must_run(checkout):
+    tools = checkout.root / "checkout" / ".assay" / "venv" / "bin"
+    tools.mkdir(parents=True)
+    for name in ("ruff", "mypy", "lint-imports"):
+        checkout.stub(name)
+        (tools / name).symlink_to(checkout.bin / name)
+    for name, code in (("prepare", 0), ("cargo", 127)):
+        (checkout.root / "checkout" / "setup" / name).write_text(f"#!/bin/sh\nexit {code}\n")
+    *_, fmt, clippy, oldest = checkout("check", "lint").splitlines()
+    assert fmt == "setup/check: NOT CHECKED: cargo fmt: there is no Rust here"
+    assert clippy == "setup/check: NOT CHECKED: cargo clippy: there is no Rust here"
+    assert oldest.startswith("setup/check: NOT CHECKED: building with Rust 1.")
+    assert checkout.calls()[-1].startswith("lint-imports")
+    said = checkout("check", "lint", code=1, ASSAY_TESTS_MUST_RUN="1")
+    assert said == "setup/check: ASSAY_TESTS_MUST_RUN is set, and yet: cargo fmt: there is no Rust here\n"
+
+
 def test_the_kerberos_library_is_installed_when_asked_for_and_comes_again_with_a_new_environment(checkout):
     for name in ("krb5-config", "gcc"):
         checkout.stub(name)

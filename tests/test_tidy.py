@@ -12,7 +12,7 @@ from assay.model.registry import SERVICES
 
 ROOT = Path(__file__).parents[1]
 PYTHON = sorted([*ROOT.glob("src/**/*.py"), *ROOT.glob("extras/**/*.py"), *ROOT.glob("benchmarks/*.py")])
-JAVA = sorted([*ROOT.glob("jobs/src/main/**/*.java")])
+JAVA = sorted(file for top in ROOT.glob("[!.]*") for file in top.rglob("*.java") if "target" not in file.parts)
 
 FUNCTION_LINES, FILE_LINES = 70, 600
 
@@ -36,7 +36,16 @@ def lines(file):
 
 def test_there_is_something_to_check():
     assert len(PYTHON) > 20
-    assert len(JAVA) > 5
+    modules = {file.relative_to(ROOT).parts[:2] for file in JAVA}
+    assert modules >= {("jobs", "src"), ("jobs", "hbase"), ("jobs", "spark"), ("hadoop", "src")}
+
+
+@pytest.mark.skipif(not (ROOT / ".git").exists(), reason="this is no checkout")
+def test_all_java_of_the_repository_is_checked():
+    names = subprocess.run(
+        ["git", "ls-files", "-z", "*.java"], cwd=ROOT, check=True, capture_output=True
+    ).stdout.decode()
+    assert {ROOT / name for name in names.split("\0") if name and (ROOT / name).exists()} <= {*JAVA}
 
 
 @pytest.mark.skipif(not (ROOT / ".git").exists(), reason="this is no checkout")

@@ -11,7 +11,7 @@ import click.testing
 import pytest
 
 from assay.cli import SUMMARIES, cli, main
-from assay.cli.context import Duration, Number, Percentage, UserPath
+from assay.cli.context import Duration, Number, Percentage, UserPath, find_installation
 from tests.report.made_runs import made_run, made_trials, write_run
 
 ROOT = Path(__file__).parents[2]
@@ -119,7 +119,7 @@ def test_every_path_and_number_of_a_command_is_checked():
             commands += [group.get_command(None, name) for name in group.list_commands(None)]
     kinds = {type(parameter.type) for command in commands for parameter in command.params}
     assert {UserPath, Number} <= kinds
-    assert not kinds & {click.Path, click.File, type(click.FLOAT)}
+    assert not kinds & {click.Path, click.File, type(click.FLOAT), click.types.StringParamType}
 
 
 BEGINNINGS = ["triage", "quickstart"]
@@ -143,6 +143,59 @@ def test_a_library_that_is_missing_is_one_sentence_with_its_cure(refused, monkey
     monkeypatch.setattr("assay.cli.is_checkout", lambda: is_checkout)
     monkeypatch.setattr("assay.cli.runs.run_folders", lambda _: import_module("no_such_library"))
     assert re.search(rf"^assay: the Python library no_such_library is missing; .*{cure}", refused("runs"))
+
+
+def leaves(group, path=()):
+    """Each command below a group, with its words."""
+    for name in group.list_commands(click.Context(group)):
+        command = group.get_command(click.Context(group), name)
+        yield from leaves(command, (*path, name)) if isinstance(command, click.Group) else [((*path, name), command)]
+
+
+@pytest.mark.parametrize(
+    ("words", "command"), [*leaves(cli)], ids=lambda value: " ".join(value) if isinstance(value, tuple) else ""
+)
+def test_an_empty_text_is_refused_wherever_one_is_wanted(words, command):
+    """Such as a variable of the shell that has no value."""
+    texts = [parameter for parameter in command.params if issubclass(type(parameter.type), click.types.StringParamType)]
+    for parameter in texts:
+        with pytest.raises(click.BadParameter, match="it is empty"):
+            parameter.type_cast_value(
+                click.Context(command), "" if not parameter.multiple and parameter.nargs == 1 else [""]
+            )
+
+
+def test_an_empty_profile_folder_and_drive_are_one_sentence(refused):
+    for words in (("media", "attach", ""), ("triage", "--history", ""), ("triage", "--history", "x", "--drives", "")):
+        assert "it is empty; see `assay" in refused(*words)
+
+
+@pytest.mark.parametrize("variable", ["COLUMNS", "LINES"])
+@pytest.mark.parametrize("value", ["0", "1", "-5", "x", "99999999999", ""])
+def test_a_terminal_of_no_size_shows_what_another_does(variable, value, monkeypatch, capsys, tmp_path):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    shown = []
+    for name in (variable, "NO_SUCH_VARIABLE"):
+        monkeypatch.delenv("COLUMNS", raising=False)
+        monkeypatch.delenv("LINES", raising=False)
+        monkeypatch.setenv(name, value)
+        monkeypatch.setattr(sys, "argv", ["assay", "workloads", "list"])
+        with pytest.raises(SystemExit):
+            main()
+        shown.append(capsys.readouterr().out)
+    assert shown[0] == shown[1]
+    assert "terasort" in shown[0]
+
+
+def test_caches_lie_in_absolute_folders_alone(refused, monkeypatch):
+    monkeypatch.setenv("HOME", "relative")
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    assert "HOME is no absolute path" in refused("data", "list")
+    monkeypatch.setenv("HOME", "/home/somebody")
+    for name in ("XDG_CACHE_HOME", "XDG_STATE_HOME"):
+        monkeypatch.setenv(name, "relative")
+    assert find_installation().cache == Path("/home/somebody/.cache/assay")
+    assert find_installation().state == Path("/home/somebody/.local/state/assay")
 
 
 @pytest.mark.parametrize("name", SUMMARIES)

@@ -114,6 +114,16 @@ def test_a_file_is_found_where_the_server_puts_it(tmp_path):
             files.read(JobReference(name="x", id="job_1795226383840_0043"))
 
 
+@pytest.mark.parametrize("name", ["hist[2023]", "h?st", "*", "a{b,c}"])
+def test_a_folder_s_name_is_no_pattern(tmp_path, name):
+    """Beside it lies a folder that it would match, with another file of the same job."""
+    content = as_json(job_events(1, 1))
+    for folder, text in ((name, content), ("hist2", b"other"), ("hist", b"other"), ("ab", b"other")):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / f"{JOB}-1-root-made-2-1-1-SUCCEEDED-root.default-3.jhist").write_bytes(text)
+    assert HistoryFiles(str(tmp_path / name), tmp_path / "no-hadoop", {}, patience_s=0).read(REFERENCE).job.id == JOB
+
+
 def test_one_on_a_file_system_of_hadoop_is_read_through_its_client(tmp_path):
     """The client here does as `hadoop fs` does with one of the patterns known."""
     (tmp_path / "file").write_bytes(as_json(job_events(1, 1)))
@@ -127,3 +137,7 @@ def test_one_on_a_file_system_of_hadoop_is_read_through_its_client(tmp_path):
     assert files.read(REFERENCE).job.id == JOB
     with pytest.raises(AssayError, match="is in hdfs:///done"):
         files.read(JobReference(name="x", id="job_1795226383840_0043"))
+    hadoop.write_text(f'#!/bin/sh\necho "$@" >>{tmp_path}/calls\n')
+    with pytest.raises(AssayError, match=r"is in hdfs:///hist\[2023\]"):
+        HistoryFiles("hdfs:///hist[2023]", hadoop, dict(os.environ), patience_s=0).read(REFERENCE)
+    assert r"hdfs:///hist\[2023\]/" in (tmp_path / "calls").read_text()

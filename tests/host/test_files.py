@@ -8,6 +8,7 @@ import pytest
 from assay.host.files import (
     UnreadableFileError,
     absolute,
+    input_files,
     possible,
     read_bytes,
     read_text,
@@ -104,3 +105,40 @@ def test_the_number_that_a_file_of_the_kernels_holds(tmp_path):
     assert whole_number_in(tmp_path / "peak") == 4096
     assert whole_number_in(tmp_path / "max") is None
     assert whole_number_in(tmp_path / "none") is None
+
+
+def test_an_input_has_the_files_behind_links_too_and_each_where_it_is_seen(tmp_path):
+    folder = tmp_path / "in"
+    for name in ("in/a", "in/_hidden/b", "in/.git/c", "elsewhere/2026/d", "elsewhere/e"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("x")
+    (folder / "year").symlink_to(tmp_path / "elsewhere")
+    (folder / "again").symlink_to("../elsewhere/2026")
+    (folder / "one").symlink_to(tmp_path / "elsewhere" / "e")
+    (folder / ".hidden").symlink_to("nowhere")
+    names = [str(file.relative_to(folder)) for file in input_files(folder)]
+    assert names == ["a", "again/d", "one", "year/2026/d", "year/e"]
+
+
+@pytest.mark.parametrize(
+    ("target", "says"), [("nowhere", "to nothing"), ("link", "to nothing"), ("..", "to a folder that it lies in")]
+)
+def test_an_input_that_can_not_be_seen_whole_is_refused(tmp_path, target, says):
+    (tmp_path / "deep").mkdir()
+    (tmp_path / "deep" / "link").symlink_to(target)
+    with pytest.raises(BadInputError, match=f"{tmp_path}/deep/link is a link {says}"):
+        input_files(tmp_path)
+
+
+def test_a_folder_of_an_input_that_may_not_be_read_is_refused(tmp_path, monkeypatch):
+    (tmp_path / "closed").mkdir()
+    listed = Path.iterdir
+
+    def iterdir(folder):
+        if folder.name == "closed":
+            raise PermissionError(13, "Permission denied", str(folder))
+        return listed(folder)
+
+    monkeypatch.setattr(Path, "iterdir", iterdir)
+    with pytest.raises(BadInputError, match="closed can't be read: its owner or mode does not let you"):
+        input_files(tmp_path)

@@ -78,6 +78,11 @@ CERTAIN = {
     "a note at the first edge, blanks around": "10 ; 20 ; bridge\n10 ; 30 ; \n20 ; 30 ; \n",
     "counts and words with bars": "3|3|u|graph\n" + rows("{u}|{v}"),
     "two columns, the first a date": "date;town\n" + rows("{u};{v}"),
+    "two ids of one kind": "follower_id,followee_id\n" + rows("{u},{v}"),
+    "two ids of which one is another's": "paper_id,cited_paper_id\n" + rows("{u},{v}"),
+    "a vertex of a known kind and one of an unknown": "team,rival\n" + rows("{u},{v}"),
+    "a skew-symmetric matrix": "%%MatrixMarket matrix coordinate real skew-symmetric\n30 30 3\n" + rows("{v} {u} -0.5"),
+    "a Hermitian matrix": "%%MatrixMarket matrix coordinate complex hermitian\n30 30 3\n" + rows("{v} {u} 1 -2"),
     "prose before the edges": "# Each line is an edge from u to v\n" + rows("{u} {v}"),
     "a title before the edges": "# Edges: source target\n" + rows("{u} {v}"),
     "three words before two columns": "# parent child relations\n" + rows("{u}\t{v}"),
@@ -146,6 +151,11 @@ UNCERTAIN = {
     "a node's community": ("node,community\n" + rows("{u},{v}"), "1 `node`, 2 `community`"),
     "a node's cluster": ("id,clusterLabel\n" + rows("{u},{v}"), "1 `id`, 2 `clusterLabel`"),
     "a node's degree": ("page;out degree\n" + rows("{u};{v}"), "1 `page`, 2 `out degree`"),
+    "users and items": ("user_id,item_id\n" + rows("{u},{v}"), "two kinds of vertices, `user_id` and `item_id`"),
+    "two kinds without ids": ("Author;Papers\n" + rows("{u};{v}"), "two kinds of vertices, `Author` and `Papers`"),
+    "two kinds of unknown words": ("sailorNo\tharbourNo\n" + rows("{u}\t{v}"), "two kinds of vertices"),
+    "two kinds beside a rating": ("userId,movieId,rating,timestamp\n" + rows("{u},{v},4,{n}"), "two kinds of vertices"),
+    "two kinds in a comment": ("# customer_id product_id\n" + rows("{u} {v}"), "line 1: .* two kinds of vertices"),
     "intervals": ("name,start,end\n" + rows("{n},{u},{v}"), "1 `name`, 2 `start`, 3 `end`"),
 }
 

@@ -2,7 +2,9 @@
 
 import bz2
 import gzip
+import json
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -70,6 +72,48 @@ DAMAGED = WHOLE[: len(WHOLE) // 2] + bytes([WHOLE[len(WHOLE) // 2] ^ 0xFF]) + WH
 def test_refused_with_place_and_cure(opener: Opener, content: str | bytes, message: str) -> None:
     with pytest.raises(BadInputError, match=message):
         opener(content).file(Silent())
+
+
+def neighbours_of(edges: set[tuple[int, int]]) -> dict[int, list[int]]:
+    """Of each vertex whom it has an edge with."""
+    both = edges | {(v, u) for u, v in edges}
+    return {u: sorted(v for w, v in both if w == u) for u in sorted({u for u, _ in both})}
+
+
+CIRCLE = {(number, number % 7 + 1) for number in range(1, 8)}
+STAR = {(1, number) for number in range(2, 8)} | {(3, 4)}
+OTHER_FORMS: dict[str, Callable[[dict[int, list[int]]], str]] = {
+    "a vertex and its neighbours": lambda of: "".join(f"{u} {' '.join(map(str, vs))}\n" for u, vs in of.items()),
+    "a colon behind the vertex": lambda of: "".join(f"{u}: {' '.join(map(str, vs))}\n" for u, vs in of.items()),
+    "commas between neighbours": lambda of: "".join(f"{u}\t{','.join(map(str, vs))}\n" for u, vs in of.items()),
+    "LGL": lambda of: "".join(f"# {u}\n" + "".join(f"{v}\n" for v in vs) for u, vs in of.items()),
+    "LGL with weights": lambda of: "".join(f"# {u}\n" + "".join(f"{v} 5\n" for v in vs) for u, vs in of.items()),
+    "Pajek": lambda of: "*Vertices 7\n*Arcslist\n" + "".join(f"{u} {vs[0]}\n" for u, vs in of.items()),
+    "JSON": lambda of: json.dumps({"links": [[u, v] for u, vs in of.items() for v in vs]}) + "\n",
+    "GraphML": lambda of: "<graphml>\n" + "".join(f'<edge source="{u}" target="{vs[0]}"/>\n' for u, vs in of.items()),
+    "GML": lambda of: "graph [\n" + "".join(f"edge [ source {u} target {vs[0]} ]\n" for u, vs in of.items()) + "]\n",
+}
+
+
+@pytest.mark.parametrize("edges", [CIRCLE, STAR], ids=["circle", "star"])
+@pytest.mark.parametrize("form", OTHER_FORMS.values(), ids=OTHER_FORMS)
+def test_other_forms_of_graphs_are_refused_and_nobody_is_told_to_name_two_columns_of_them(
+    opener: Opener, edges: set[tuple[int, int]], form: Callable[[dict[int, list[int]]], str]
+) -> None:
+    with pytest.raises(BadInputError, match="line 1: .*write one edge `u v` into each line") as refused:
+        opener(form(neighbours_of(edges))).file(Silent())
+    assert "columns" not in str(refused.value)
+
+
+def test_neighbours_without_their_vertex_are_refused_too(opener: Opener) -> None:
+    """As METIS writes them, below the numbers of vertices and edges."""
+    lists = "".join(f"{' '.join(map(str, others))}\n" for others in neighbours_of(STAR).values())
+    with pytest.raises(BadInputError, match="line 2: `2 3 4 5 6 7` seems to be a list of neighbours"):
+        opener(f"7 7\n{lists}").file(Silent())
+
+
+def test_a_comment_that_counts_vertices_begins_no_list(opener: Opener) -> None:
+    assert opener("# 3\n1 2\n2 3\n").facts().edges == 2
 
 
 def test_the_line_number_is_right_far_into_the_file(opener: Opener, monkeypatch: pytest.MonkeyPatch) -> None:

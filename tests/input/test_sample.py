@@ -49,6 +49,16 @@ def test_a_sample_as_large_as_the_input_is_all_of_it(logs):
     assert sample.text == f"all of {logs}, 14.6 KiB"
 
 
+def test_linked_folders_are_a_part_of_the_input(logs, tmp_path):
+    logs.rename(tmp_path / "2026")
+    logs.mkdir()
+    (logs / "2026").symlink_to("../2026")
+    sample = choose(str(logs), ThisMachine(), 15_000)
+    assert sample.text == f"all of {logs}, 14.6 KiB"
+    write_sample(choose(str(logs), ThisMachine(), 14_000), ThisMachine(), tmp_path / "sample")
+    assert (tmp_path / "sample" / "2026" / "day" / "part-3").read_text() == LINE * 100
+
+
 def test_the_last_text_is_cut_behind_a_line(logs, tmp_path):
     sample = choose(str(logs), ThisMachine(), 2000)
     assert (len(sample.files), sample.cut_bytes) == (1, 500)

@@ -82,8 +82,16 @@ def test_a_taken_port_is_told_from_other_deaths(tmp_path):
 
 
 def test_a_living_daemon_has_not_failed(tmp_path):
-    daemon = started(tmp_path, "print()", wait=False)
+    alive = tmp_path / "alive"
+    alive.touch()
+    daemon = started(
+        tmp_path, f"import pathlib, time\nwhile pathlib.Path({str(alive)!r}).exists(): time.sleep(0.01)", wait=False
+    )
+    assert daemon.failure() is None
+    daemon.check()
+    alive.unlink()
     daemon.reap()
+    assert daemon.failure() is not None
 
 
 def started(tmp_path, program, *, wait=True):

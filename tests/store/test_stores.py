@@ -252,6 +252,25 @@ def test_hadoop_fs_makes_the_parent_and_puts_a_file_of_any_name(hadoop_fs, tmp_p
     assert (tmp_path / "got").read_bytes() == b"1\t2\n"
 
 
+@pytest.mark.parametrize(
+    ("path", "pattern"),
+    [
+        ("/logs/2026", "/logs/2026"),
+        ("/logs [1]/*", r"/logs \[1\]/\*"),
+        ("hdfs://[::1]:8020/a{b}?", r"hdfs://[::1]:8020/a\{b\}\?"),
+        ("s3a://x/a\\b", r"s3a://x/a\\b"),
+    ],
+)
+def test_hadoop_fs_takes_a_path_for_itself_and_for_no_pattern(hadoop_fs, tmp_path, path, pattern):
+    store = hadoop_fs('[ "$2" != -du ] || echo "42 42 x"')
+    store.list_files(path), store.list_below(path), list(store.pieces(path)), store.size_bytes(path)
+    store.get([path], tmp_path)
+    store.delete(path)
+    calls = [call.removesuffix(f" {tmp_path}") for call in (tmp_path / "calls").read_text().splitlines()]
+    assert all(call.endswith(f" {pattern}") for call in calls)
+    assert len(calls) == 7
+
+
 def test_hadoop_fs_reads_lines_and_sizes(hadoop_fs):
     store = hadoop_fs('case "$2" in -cat) printf "a\\nb\\n";; -du) echo "42 42 /out";; esac')
     assert list(store.lines("/out")) == [b"a", b"b"]

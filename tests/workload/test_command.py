@@ -103,9 +103,10 @@ def test_a_folder_is_staged_without_hidden_files(options, tmp_path):
     (folder / "deep").mkdir(parents=True)
     for name in ("a", "deep/b", ".hidden", "_SUCCESS"):
         (folder / name).write_text("x")
+    (folder / "linked").symlink_to("deep")
     command, store = a_command(options, input=str(folder)), Puts()
     command.stage(store, Recorder(store), Silent())
-    assert set(store.put_files) == {"/base/input/a", "/base/input/deep/b"}
+    assert set(store.put_files) == {"/base/input/a", "/base/input/deep/b", "/base/input/linked/b"}
     assert program_of(command).arguments == ("/base/input", OUTPUT)
 
 

@@ -77,11 +77,13 @@ def test_a_users_files_are_staged_in_order(tmp_path):
     for name, content in {"b c%:.txt": b"two", "a.txt": b"one", ".hidden": b"no", "_SUCCESS": b"no"}.items():
         (tmp_path / name).write_bytes(content)
     (tmp_path / "sub").mkdir()
+    (tmp_path / "sub" / "d").write_bytes(b"six")
+    (tmp_path / "year").symlink_to("sub")
     engine, store = an_engine()
     source = own(tmp_path, strict=True)
-    assert (source.size().bytes, source.size().line_bytes) == (6, 3)
+    assert (source.size().bytes, source.size().line_bytes) == (12, 3)
     assert source.stage("/in", store, engine, Silent()).jobs == ()
-    assert store.contents == {"/in/text-00000": b"one", "/in/text-00001": b"two"}
+    assert store.contents == {f"/in/text-{at:05d}": text for at, text in enumerate([b"one", b"two", b"six", b"six"])}
 
 
 def test_a_directory_that_cant_be_used_is_refused(tmp_path):

@@ -14,7 +14,7 @@ from importlib import import_module
 
 import click
 
-from assay.cli.context import BAD_INPUT, FAILED, INTERRUPTED, find_root, is_checkout
+from assay.cli.context import BAD_INPUT, FAILED, INTERRUPTED, Text, find_root, is_checkout
 from assay.model.registry import COMMANDS
 
 NEEDS_CHECKOUT = {"quickstart", "run", "run-job", "doctor", "cluster", "media", "experiments"}
@@ -39,6 +39,8 @@ SUMMARIES = {
 HELP = "help"
 LONGEST_SENTENCE = 1000
 MOST_MISTAKES = 20
+TERMINAL_SIZES = range(20, 1000)
+"""Columns and lines of a terminal; nothing could be read in fewer."""
 
 
 def main() -> None:
@@ -47,6 +49,9 @@ def main() -> None:
     from assay.model.errors import AssayError, BadInputError, SeveralMistakesError
 
     _settle_locale()
+    for name in ("COLUMNS", "LINES"):
+        if (size := os.environ.get(name, "")) and not (size.isdecimal() and int(size[:9]) in TERMINAL_SIZES):
+            del os.environ[name]
     try:
         sys.exit(cli.main(prog_name="assay", standalone_mode=False) or 0)
     except click.exceptions.NoArgsIsHelpError as error:
@@ -132,8 +137,12 @@ class _Commands(click.Group):
                 group, _, subcommand = command_path.partition(" ")
                 if group == cmd_name and subcommand and isinstance(command, click.Group):
                     command.commands.setdefault(subcommand, kind.command)
-            return command
-        return COMMANDS[cmd_name].command if cmd_name in COMMANDS else None
+        elif cmd_name in COMMANDS:
+            command = COMMANDS[cmd_name].command
+        else:
+            return None
+        _refuse_empty(command)
+        return command
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -157,6 +166,15 @@ class _Commands(click.Group):
         names = self.list_commands(ctx)
         with formatter.section("Commands"):
             formatter.write_dl([(name, commands[name].get_short_help_str(LONGEST_SENTENCE)) for name in names])
+
+
+def _refuse_empty(command: click.Command) -> None:
+    """Have a command refuse an empty text wherever it wants one: a variable without a value is a mistake."""
+    for parameter in command.params:
+        if type(parameter.type) is click.types.StringParamType:
+            parameter.type = Text()
+    for subcommand in command.commands.values() if isinstance(command, click.Group) else ():
+        _refuse_empty(subcommand)
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})

@@ -94,18 +94,24 @@ def find_installation() -> "Installation":
     try:
         of_user = Path.home()
     except RuntimeError:  # a user whom this machine does not know
-        raise BadInputError(
-            "HOME is not set, and this machine knows no home of this user; set it, such as HOME=/tmp"
-        ) from None
+        of_user = Path()
+    if not of_user.is_absolute():
+        raise BadInputError("HOME is no absolute path, nor does this machine know your home; set it, such as HOME=/tmp")
     home = os.environ.get("HADOOP_HOME")
     return Installation(
         root=root,
         parts=root / ".assay",
         jobs_jar=root / "jobs" / "target" / "assay-jobs.jar",
-        cache=Path(os.environ.get("XDG_CACHE_HOME") or of_user / ".cache") / "assay",
-        state=Path(os.environ.get("XDG_STATE_HOME") or of_user / ".local" / "state") / "assay",
+        cache=_user_folder("XDG_CACHE_HOME", of_user / ".cache") / "assay",
+        state=_user_folder("XDG_STATE_HOME", of_user / ".local" / "state") / "assay",
         hadoop_home=Path(home) if home else None,
     )
+
+
+def _user_folder(variable: str, usual: Path) -> Path:
+    """The folder that a variable names, if it is an absolute path (XDG Base Directory Specification)."""
+    named = Path(os.environ.get(variable, ""))
+    return named if named.is_absolute() else usual
 
 
 def vocabulary(installation: "Installation") -> "Vocabulary":
@@ -284,6 +290,16 @@ class Number(click.ParamType[float]):
         if not math.isfinite(number):
             self.fail(f"{value!r} is not a finite number", param, ctx)
         return number
+
+
+class Text(click.types.StringParamType):
+    """A text that is not empty."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Fails on an empty one."""
+        if value == "":
+            self.fail("it is empty", param, ctx)
+        return super().convert(value, param, ctx)
 
 
 class UserPath(click.ParamType[Path]):

@@ -138,7 +138,7 @@ class TestFacts(NamedTuple):
 
 @click.command("run-job")
 @click.argument("jar", type=UserPath())
-@click.argument("arguments", nargs=-1)
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 @click.option("--input", "place", required=True, metavar="PLACE", help="The job's input: a file, a folder or hdfs:/...")
 @click.option("--sample", type=Size(), default="2GB", show_default=True, help="How much of the input to take.")
 @click.option("--class", "main_class", metavar="NAME", help="The main class, unless the jar's manifest names it.")

@@ -10,6 +10,7 @@ the nine digits of their number (Hadoop: JobHistoryUtils). It moves them there e
 `done_intermediate/USER/`.
 """
 
+import glob
 import gzip
 import io
 import json
@@ -29,6 +30,7 @@ from assay.engine.tasks import FILE_SYSTEM_COUNTERS, TASK_COUNTERS, MapReduceAtt
 from assay.model.doubt import doubt_kind
 from assay.model.engine import History, JobReference
 from assay.model.errors import AssayError
+from assay.model.store import literal
 
 _GZIP = b"\x1f\x8b"
 
@@ -82,8 +84,10 @@ class HistoryFiles:
 
     def _content(self, job: str) -> bytes | None:
         today = date.today()  # noqa: DTZ011 - the server's days are those of its own zone
-        names = [f"{self._place}/{folder}{job}-*.jhist" for folder in _folders(job, today)]
-        if self._place.startswith("/"):
+        here = self._place.startswith("/")
+        place = glob.escape(self._place) if here else literal(self._place)
+        names = [f"{place}/{folder}{job}-*.jhist" for folder in _folders(job, today)]
+        if here:
             for name in names:
                 for file in sorted(Path("/").glob(name[1:])):
                     with suppress(OSError):
@@ -92,7 +96,7 @@ class HistoryFiles:
         with suppress(subprocess.TimeoutExpired):
             listed = self._run("-ls", "-C", *names).stdout.decode().splitlines()
             if listed:
-                read = self._run("-cat", listed[0])
+                read = self._run("-cat", literal(listed[0]))
                 return read.stdout if read.returncode == 0 else None
         return None
 

@@ -65,6 +65,34 @@ class UnreadableFileError(BadInputError):
         self.missing = missing
 
 
+def input_files(folder: Path) -> list[Path]:
+    """Return all files in and below a folder, sorted, also those behind links.
+
+    What begins with a dot or `_` is left out, as Hadoop leaves it out. Raises BadInputError where some can't be seen:
+    links to nothing or in a circle, folders that may not be read.
+    """
+    files: list[Path] = []
+    left: list[tuple[Path, tuple[str, ...]]] = [(folder, (os.path.realpath(folder),))]
+    while left:
+        place, above = left.pop()
+        try:
+            visible = [entry for entry in place.iterdir() if entry.name[0] not in "._"]
+        except OSError as error:
+            raise BadInputError(f"{place} can't be read: {why(error)}") from None
+        for entry in visible:
+            if not entry.is_dir():
+                if entry.is_symlink() and not entry.exists():
+                    raise BadInputError(f"{entry} is a link to nothing that is there; mend it or remove it")
+                files += [entry] if entry.is_file() else []
+            elif (real := os.path.realpath(entry)) in above:
+                raise BadInputError(
+                    f"{entry} is a link to a folder that it lies in, so that there is no end; remove it"
+                )
+            else:
+                left.append((entry, (*above, real)))
+    return sorted(files)
+
+
 def bytes_below(folder: Path) -> int:
     """The lengths of all files below a folder together; 0 where there is none. What goes meanwhile does not count."""
     size = 0

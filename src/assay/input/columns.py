@@ -3,12 +3,13 @@
 A file with two columns leaves no choice, unless a name says that the second is a measure or a label. Among more
 columns the ends are told by their names, or because no other column holds whole numbers. Where neither is certain,
 such as three columns of whole numbers without names, of which the first may be an index and the last a weight, the
-file is refused and the user says which columns they are.
+file is refused and the user says which columns they are. So it is where the names are of two kinds of vertices, such as
+users and items: both are numbered from 1, and read as one kind they would be merged.
 """
 
 import re
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import combinations, pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -49,6 +50,16 @@ _MEASURES = set(re.findall(r"\w+", """
 """))  # fmt: skip
 # What a column beside the ends may be, by its whole name: an index or the edge's own number.
 _INDICES = set(re.findall(r"\w+", "id key index idx unnamed0 no nr row rowid edge edgeid nodes vertices edges"))
+# What vertices of one kind are called in graphs of two, and what vertices of one kind are called by their ends.
+_THINGS = set(re.findall(r"\w+", """
+    user item product movie film book song track artist author paper article document word term customer client shop
+    store actor gene disease drug event venue company organisation organization topic recipe ingredient
+    student course business team project repository tag group
+"""))  # fmt: skip
+_ENDS = set(
+    re.findall(r"\w+", "node vertex friend neighbor neighbour other parent child from to src dst source target")
+)
+_ID = re.compile(r"(?:id|ids|key|no|nr)$")
 
 
 class Line(NamedTuple):
@@ -216,6 +227,13 @@ class Table:
             measure = pairs[0] in _pairs(_DOUBTFUL_PAIRS, keys) and len(others) == 1 and others[0] > max(first, second)
             if pairs[0] in certain or not others or measure:
                 return first, second
+        if two_kinds := _two_kinds(self._names):
+            raise self._bad(
+                self._name_line,
+                f"names two kinds of vertices, `{two_kinds[0]}` and `{two_kinds[1]}`, which are numbered apart",
+                "the jobs take graphs of one kind; if these are of one kind, say so by the numbers of their columns, "
+                "from 1: `columns: [A, B]`",
+            )
         used = [column for column, name in enumerate(self._names) if name or self._values(column)]
         if len(used) == 2 and keys[used[0]] not in {"", "unnamed0"}:
             letters = all(len(keys[column]) == 1 for column in used)  # such as `v,w`: here `w` is no weight
@@ -247,10 +265,12 @@ class Table:
             return 0, 1
         index = ", of which the first counts up as an index does" if counts_up else ""
         widest = next(line for line, row in zip(self._lines, self._rows, strict=True) if len(row) == self._width)
+        neighbours = "; if each line is a vertex with its neighbours, write one edge into each line"
         raise self._bad(
             widest,
             f"has {self._width} columns{index}, and it isn't certain which two hold the ends of an edge",
-            "say which, by number from 1, with `columns: [A, B]`, or name the columns in a line before the first edge",
+            "say which, by number from 1, with `columns: [A, B]`, or name the columns in a line before the first edge"
+            + neighbours * (len(ids) == len(used)),
         )
 
     def _values(self, column: int) -> list[bytes]:
@@ -283,7 +303,8 @@ def names_ends(line: bytes, edge: bytes, separator: str) -> bool:
     """Tell whether a line, perhaps a comment, names each column of an edge, with well-known names of its ends."""
     names = split(line.strip(b"\r\n").lstrip(b"#% "), separator)
     keys = [_key(name) for name in names]
-    return len(names) == len(split(edge, separator)) and bool(_certain_pairs(keys) or _pairs(_DOUBTFUL_PAIRS, keys))
+    pairs = _certain_pairs(keys) or _pairs(_DOUBTFUL_PAIRS, keys)
+    return len(names) == len(split(edge, separator)) and bool(pairs or _two_kinds(names))
 
 
 def _pairs(listed: str, keys: Sequence[str]) -> list[tuple[str, str]]:
@@ -318,6 +339,22 @@ def _numbered_pairs(keys: Sequence[str]) -> list[tuple[str, tuple[str, str]]]:
         # `from,to` stands among the pairs, and bare numbers count the columns of a data frame without names.
         if stem or first in {"a", "i"}
     ]
+
+
+def _two_kinds(names: Sequence[bytes]) -> tuple[str, str] | None:
+    """Return two names of unlike kinds of vertices, as `user_id` and `item_id` are."""
+    kinds: dict[str, str] = {}
+    for name in names:
+        stem = _ID.sub("", key := _key(name)).removesuffix("s")
+        if stem in _THINGS or (stem and stem != key.removesuffix("s") and stem not in _MEASURES | _ENDS):
+            kinds.setdefault(stem, _text(name))
+    return next(
+        (
+            (kinds[first], kinds[second]) for first, second in combinations(kinds, 2)
+            if not first.endswith(second) and not second.endswith(first)
+        ),
+        None,
+    )  # fmt: skip
 
 
 def _is_measure(name: bytes) -> bool:

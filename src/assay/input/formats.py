@@ -9,6 +9,8 @@ The forms differ in what stands before the first edge and in which further colum
 
 Which columns hold the ends of an edge is the business of `columns`.
 
+Other forms of graphs are refused by their names: read as edges they would be other graphs (`_refuse_other_forms`).
+
 What could be an edge or a header is never guessed from one line: such lines are `suspects`, and `suspicion` judges
 them when the whole file has been counted.
 
@@ -29,7 +31,7 @@ import bz2
 import gzip
 import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import takewhile
 from pathlib import Path
@@ -130,7 +132,15 @@ _HEAD_BYTES = 1 << 18
 _MARK = b"\xef\xbb\xbf"  # a byte order mark, which some programs put before UTF-8 text
 _KONECT = re.compile(rb"%\s*(sym|asym|bip)\b")
 _MOST_LINES = 1000
-_BANNER = re.compile(rb"%%?MatrixMarket\s+matrix\s+coordinate\s+(\w+)\s+(\w+)\s*$", re.IGNORECASE)
+_BANNER = re.compile(rb"%%?MatrixMarket\s+matrix\s+coordinate\s+(\w+)\s+([\w-]+)\s*$", re.IGNORECASE)
+# Large Graph Layout: the edges of a vertex stand below its name. Lines of numbers alone may be lists of neighbours.
+_LGL = re.compile(rb"\s*#\s*\d+\s*$")
+_NUMBERS_ALONE = re.compile(rb"\s*\d+(?:(?:\s*[,;:|]\s*|\s+)\d+)*[\s:]*$")
+_OTHER_FORMS = {
+    b"*": "a file of Pajek", b"{": "JSON", b"[": "JSON", b"<": "XML", b"graph [": "GML", b"AdjacencyGraph": "Ligra's",
+}  # fmt: skip
+_ONE_EDGE = "write one edge `u v` into each line"
+_MANY_NEIGHBOURS = 3
 
 FormatName = Literal["snap", "konect", "csv", "matrix-market", "edges"]
 
@@ -229,6 +239,8 @@ class _Recogniser:
             return self._matrix_market() if self._layout.form == "matrix-market" else self._konect()
         if self._spec.header_lines is not None:
             return self._declared(self._spec.header_lines)
+        if self._spec.format == "auto" and self._spec.columns is None:
+            self._refuse_other_forms()
         return self._with_columns(self._layout, None) if self._spec.format == "edges" else self._detected()
 
     def _form(self) -> FormatName:
@@ -280,6 +292,24 @@ class _Recogniser:
         skipped = self._headers(self._spec.header_lines or 0)
         layout = self._skipping(skipped[-1]) if skipped else self._layout
         return layout.model_copy(update={"columns": ANY})
+
+    def _refuse_other_forms(self) -> None:
+        """Raises BadInputError for forms in which a line is no edge, or not the whole of one."""
+        single = [line for line in self._data if len(split(line.text, "")) == 1]
+        # One such comment above edges may be a count of vertices.
+        names = len(self._comments) > 1 or len(single) == len(self._data)
+        if names and all(_LGL.match(line.text) for line in [self._first, *self._comments]):
+            what = "begins the edges of a vertex, in the form of LGL (Large Graph Layout)"
+            raise self._bad(self._first, what, f"{_ONE_EDGE}, or say `format: snap` if it is a comment")
+        for line in self._data[:1]:
+            for begin, form in _OTHER_FORMS.items():
+                if line.text.lstrip().startswith(begin):
+                    raise self._bad(
+                        line, f"is the beginning of {form}", f"{_ONE_EDGE}, of a file without anything else"
+                    )
+        if self._data and _lists_neighbours([line.text for line in self._data[:_MOST_LINES]]):
+            longest = max(self._data[:_MOST_LINES], key=lambda line: len(line.text.split()))
+            raise self._bad(longest, "seems to be a list of neighbours", _ONE_EDGE)
 
     def _headers(self, count: int) -> list[Line]:
         if count > len(self._data):
@@ -375,6 +405,23 @@ def _lines(head: bytes) -> Iterator[Line]:
         number += 1
         yield Line(number, end, head[start:end])
         start = end
+
+
+def _lists_neighbours(lines: Sequence[bytes]) -> bool:
+    """Tell whether each line has a vertex's neighbours, behind the vertex itself or alone (METIS).
+
+    Either lines of numbers alone are of unlike length, some longer than an edge with a weight; or each begins with
+    another vertex, and whom it lists lists it too.
+    """
+    if not all(map(_NUMBERS_ALONE.match, lines)):
+        return False
+    rows = [re.findall(rb"\d+", line) for line in lines]
+    lengths = {len(row) for row in rows}
+    if len(lengths) > 1 and max(lengths) > _MANY_NEIGHBOURS:
+        return True
+    neighbours = {row[0]: set(row[1:]) for row in rows if row}
+    mutual = [row[0] in neighbours[other] for row in rows for other in row[1:] if other in neighbours]
+    return max(lengths) == _MANY_NEIGHBOURS and len(neighbours) == len(rows) and bool(mutual) and all(mutual)
 
 
 def _numbers_columns(first: list[bytes], following: list[bytes]) -> bool:

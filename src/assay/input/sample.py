@@ -15,7 +15,7 @@ from pathlib import Path, PurePosixPath
 from typing import BinaryIO, NamedTuple, Protocol
 from urllib.parse import urlsplit
 
-from assay.host.files import why
+from assay.host.files import input_files, why
 from assay.model.errors import AssayError, BadInputError
 from assay.model.naming import bytes_text
 from assay.model.store import FoundFile
@@ -33,7 +33,7 @@ class SampleSource(Protocol):
     """Where a sample is taken from."""
 
     def list_below(self, path: str) -> list[FoundFile]:
-        """All files below a folder, or the file itself. Raises AssayError."""
+        """All files below a folder, linked ones too, or the file itself. Raises AssayError."""
 
     def get(self, paths: Sequence[str], folder: Path) -> None:
         """Put files into a folder of this machine, under the last parts of their names; the unreadable are left out."""
@@ -47,7 +47,7 @@ class ThisMachine:
 
     def list_below(self, path: str) -> list[FoundFile]:
         top = Path(path).resolve()
-        files = [top] if top.is_file() else sorted(file for file in top.rglob("*") if file.is_file())
+        files = [top] if top.is_file() else input_files(top)
         try:
             return [FoundFile(str(file), int(file.stat().st_mtime * 1000), file.stat().st_size) for file in files]
         except OSError as error:

@@ -20,6 +20,13 @@ TABLES = "tables"
 _STORED = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:/")
 
 
+def literal(path: str) -> str:
+    """A path, perhaps with a store's address before it, as the pattern of Hadoop's client that matches it alone."""
+    address = re.match(r"(?:\w[\w.+-]*:(?://[^/]*)?)?", path)
+    begin = address.end() if address else 0
+    return path[:begin] + re.sub(r"[\\*?\[\]{}]", r"\\\g<0>", path[begin:])
+
+
 def names_store(path: str) -> bool:
     """Whether a path says which store it is in (`SCHEME:/logs`), instead of being one of this machine."""
     return _STORED.match(path) is not None

@@ -13,7 +13,7 @@ from typing import Any, BinaryIO, cast
 
 from assay.host.processes import last_telling
 from assay.model.errors import AssayError
-from assay.model.store import FoundFile, StoredFile
+from assay.model.store import FoundFile, StoredFile, literal
 
 PIECE_BYTES = 1 << 20
 SILENT = "it printed no reason"
@@ -81,7 +81,7 @@ class HadoopFs:
 
     def lines(self, path: str) -> Iterator[bytes]:
         """Yield the lines of all files but hidden ones."""
-        return self.lines_matching(f"{path}/[^_.]*")
+        return self.lines_matching(f"{literal(path)}/[^_.]*")
 
     def lines_matching(self, pattern: str) -> Iterator[bytes]:
         """Yield the lines of the files that a pattern of Hadoop's matches, by `-cat`."""
@@ -92,7 +92,7 @@ class HadoopFs:
     def list_files(self, path: str) -> list[StoredFile]:
         """List files by `-ls`, which prints rights, replicas, owner, group, length, date, time and path."""
         files = []
-        for line in self._run("-ls", path).splitlines():
+        for line in self._run("-ls", literal(path)).splitlines():
             fields = line.split(maxsplit=7)
             if len(fields) == 8 and fields[0].startswith("-") and not Path(fields[7]).name.startswith(("_", ".")):
                 files.append(StoredFile(fields[7], int(fields[4])))
@@ -101,7 +101,7 @@ class HadoopFs:
     def list_below(self, path: str) -> list[FoundFile]:
         """`-ls -R`: all files below a folder, with the minute of their last change (by this machine's clock)."""
         files = []
-        for line in self._run("-ls", "-R", path).splitlines():
+        for line in self._run("-ls", "-R", literal(path)).splitlines():
             fields = line.split(maxsplit=7)
             if len(fields) == 8 and fields[0].startswith("-"):
                 changed = datetime.fromisoformat(f"{fields[5]} {fields[6]}")
@@ -110,11 +110,11 @@ class HadoopFs:
 
     def get(self, paths: Sequence[str], folder: Path) -> None:
         """`-get`: copy files into a folder of this machine; those that can't be read are left out."""
-        self._call("-get", *paths, str(folder))
+        self._call("-get", *map(literal, paths), str(folder))
 
     def pieces(self, path: str, offset: int = 0, size: int | None = None) -> Iterator[bytes]:
         """Read by `-cat`, which begins at the beginning: what lies before `offset` is read and dropped."""
-        with self._cat(path) as output:
+        with self._cat(literal(path)) as output:
             while offset > 0 and (dropped := output.read(min(offset, PIECE_BYTES))):
                 offset -= len(dropped)
             while size is None or size > 0:
@@ -126,12 +126,12 @@ class HadoopFs:
 
     def size_bytes(self, path: str) -> int:
         """Return the first column of `-du -s`; 0 where the path does not exist."""
-        if self._call("-test", "-e", path).returncode != 0:
+        if self._call("-test", "-e", literal(path)).returncode != 0:
             return 0
-        return int(self._run("-du", "-s", path).split()[0])
+        return int(self._run("-du", "-s", literal(path)).split()[0])
 
     def delete(self, path: str, *more: str) -> None:
-        self._run("-rm", "-r", "-f", "-skipTrash", path, *more)
+        self._run("-rm", "-r", "-f", "-skipTrash", *map(literal, (path, *more)))
 
     @contextmanager
     def _cat(self, path: str) -> Iterator[BufferedReader]:

@@ -17,6 +17,7 @@ from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from assay.host.files import input_files
 from assay.input.files import LocalFiles, StoredFiles
 from assay.input.reading import write_edges
 from assay.input.staging import scratch_directory
@@ -109,11 +110,10 @@ def local_files(options: WorkloadOptions) -> LocalFiles:
     path = Path(options.text("input"))
     if not path.exists():
         raise options.refusal("input", "a file or folder that is there, absolute or from the experiment's folder")
-    names = {path: Path(path.name)} if path.is_file() else {
-        file: file.relative_to(path) for file in sorted(path.rglob("*")) if file.is_file()
+    names = {path: path.name} if path.is_file() else {
+        file: str(file.relative_to(path)) for file in input_files(path)
     }  # fmt: skip
-    hidden = [file for file, name in names.items() if path.is_dir() and any(piece[0] in "._" for piece in name.parts)]
-    files = [(file, str(name)) for file, name in names.items() if file not in hidden]
+    files = [*names.items()]
     size = sum(file.stat().st_size for file, _ in files)
     if size == 0:
         raise options.refusal("input", "a file or folder with something in it (hidden files are left out)")

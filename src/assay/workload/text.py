@@ -11,6 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Generic, TypeVar
 
+from assay.host.files import input_files
 from assay.input.files import stream_of
 from assay.input.text import Text, UserText
 from assay.model.doubt import CheckResult, Outcome, verdict
@@ -156,14 +157,15 @@ def counted_lines(lines: Iterable[bytes]) -> Iterator[tuple[str, int]]:
 
 
 OWN_FILES = (
-    "your own text files instead: the plain UTF-8 files in this directory whose names begin with neither `.` nor `_`"
+    "your own text files instead: the plain UTF-8 files in and below this directory whose names begin with neither `.` "
+    "nor `_`"
 )
 # Hadoop unpacks files with such names; the verification reads what lies there.
 _PACKED = re.compile(r"\.(gz|bz2|zst|deflate|lz4|snappy|zip|xz)$", re.IGNORECASE)
 
 
 def user_text(options: WorkloadOptions, spec: WorkloadSpec, *, strict: bool) -> UserText | None:
-    """Find the files directly in the option `directory` that are not hidden; None without the option.
+    """Find the files in and below the option `directory` that are not hidden; None without the option.
 
     Raises BadInputError when there is no such directory, nothing usable in it, or options that make text.
     """
@@ -177,7 +179,7 @@ def user_text(options: WorkloadOptions, spec: WorkloadSpec, *, strict: bool) -> 
         raise options.refusal("directory", "an absolute path, or one that begins with ~")
     if not directory.is_dir():
         raise options.refusal("directory", "a directory that exists")
-    files = [file for file in sorted(directory.iterdir()) if file.is_file() and file.name[0] not in "._"]
+    files = input_files(directory)
     packed = next((file.name for file in files if _PACKED.search(file.name)), None)
     if packed:
         raise options.refusal("directory", f"one of plain text files; unpack {packed} first")
