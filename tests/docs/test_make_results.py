@@ -1,9 +1,11 @@
 """Proves that the results in the pages are what the kept records say, and that each kept run is quoted."""
 
 import re
+import tarfile
 
 import pyarrow
 import pytest
+from benchmarks.triage_truth import cases_of
 from docs.make_results import (
     RESULT_TEXTS,
     RESULTS,
@@ -75,6 +77,22 @@ def test_a_kept_run_has_its_tasks_and_no_hidden_path(tmp_path, monkeypatch):
     keep(tmp_path / "run", "whole")
     with unpacked("whole") as run:
         assert next(run.rglob("tasks.parquet")).read_bytes() == (trial / "tasks.parquet").read_bytes()
+
+
+def test_the_bounds_of_triage_can_be_worked_out_again_from_a_kept_run(tmp_path, monkeypatch):
+    recorded = ROOT / "tests" / "golden" / "runs" / "comparison.tar.xz"
+    with tarfile.open(recorded) as packed:
+        packed.extractall(tmp_path, filter="data")
+    monkeypatch.setattr("docs.make_results.RESULTS", tmp_path)
+    keep(next(tmp_path.rglob("plan.json")).parent, "kept", ["/nowhere"])
+    with unpacked("kept") as run:
+        cases = list(cases_of(run, ROOT / "emulator" / "profiles"))
+    assert {(case.drive, case.other) for case in cases} == {
+        ("hdd", "ssd"),
+        ("hdd", "zero-delay"),
+        ("ssd", "zero-delay"),
+    }
+    assert all(0 < case.bound < 1 for case in cases)
 
 
 def test_with_more_memory_the_quickstarts_job_did_not_write_to_the_hard_disk_while_it_ran():

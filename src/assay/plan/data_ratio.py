@@ -10,7 +10,7 @@ from assay.model.errors import BadInputError
 from assay.model.naming import bytes_text
 
 AMPLE = 4
-"""A page cache of so many times the input holds all that most jobs read, spill and write."""
+"""With so many times the input left for files, a trial's page cache has no bound."""
 
 
 class SiteNode(NamedTuple):
@@ -79,7 +79,7 @@ def times_text(count: float) -> str:
 
 
 def cache_bytes(sample_bytes: int, ratio: float, least_bytes: int, *, whole: bool = False) -> int | None:
-    """The page cache that has the ratio to a sample; None where it would hold all that a job does.
+    """The page cache that has the ratio to a sample; None where it needs no bound.
 
     `whole` tells that the sample is all that its place has. Raises BadInputError for a sample that is too small.
     """
