@@ -9,6 +9,7 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 from assay.engine.past.job import SUCCEEDED, OtherRule, PastJob, StageSums, Use, Work, sum_of
 from assay.engine.past.reading import ReadSpan, is_remote, is_unplaced, overlap, skewed_words
@@ -35,6 +36,8 @@ _TOGETHER_MS = 10_000
 """Executors that come within such a time were asked for at once."""
 _FILE_ACCESSES = 3
 """Of a task that writes shuffle files: the data, its index, and the names of both."""
+_MOST_TASKS = 1 << 26
+"""Of a stage: a larger index is damaged."""
 _MUCH_SHUFFLED, _LONG_WAIT = 500 * 10**9, 0.5
 _MOVED_RULE, _WAIT_RULE = "over 500 GB", "waits over 50 %"
 ON_DRIVES = "partitions were persisted on drives, and Spark does not count what it writes there"
@@ -160,8 +163,18 @@ class _Stage:
         self.nodes: dict[str, Work] = {}
         self.phases_ms: dict[str, int] = {}
         self.succeeded = 0
-        self.ended: set[object] = set()
-        """The attempts of which it has an end."""
+        self._ended: dict[tuple[int, int], bytearray] = {}
+        """By the attempt of the stage and that of its task: a byte for each task, 1 where its end is known."""
+
+    def is_repeated(self, stage_attempt: int, task: Mapping[str, Any]) -> bool:
+        """Whether the end of an attempt, by its `Task Info`, has been told before."""
+        index = task.get("Index", -1)
+        if not 0 <= index < _MOST_TASKS:
+            return False
+        ended = self._ended.setdefault((stage_attempt, task["Attempt"]), bytearray())
+        ended.extend(bytes(max(0, index + 1 - len(ended))))
+        known, ended[index] = ended[index], 1
+        return bool(known)
 
     def add(self, attempt: SparkAttempt, earliest_ms: int) -> None:
         """One more attempt that ended; if its own start can't be right, it waited since `earliest_ms` at most."""
@@ -223,12 +236,10 @@ class ApplicationReading:
             # Of an output that was lost the end was told before.
             if attempt is None or attempt.lost or not attempt.finished_ms:
                 continue
-            ended = self._stages.setdefault(attempt.stage, _Stage()).ended
-            number = (event.get("Stage Attempt ID"), event["Task Info"].get("Task ID", attempt.attempt))
-            if number in ended:
+            stage = self._stages.setdefault(attempt.stage, _Stage())
+            if stage.is_repeated(event.get("Stage Attempt ID", 0), event["Task Info"]):
                 self._repeated += 1
                 continue
-            ended.add(number)
             self.add(attempt, self._earliest_ms(event["Stage ID"]))
         self._seen.sources.all &= not log.skipped
         return self.application(self._seen, tuple(self._missing(log)), tuple(self._doubts(log)))
