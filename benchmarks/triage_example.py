@@ -16,7 +16,7 @@ from assay.model.trial import DEFAULT_WORTH
 from assay.triage.drives import drives_by_role, drives_text
 from assay.triage.folder import in_folder
 from assay.triage.ranking import Site, triage
-from assay.triage.views import next_step, print_triage
+from assay.triage.views import Told, next_step, print_triage
 from assay_extras.testing.job_histories import MadeJob, write_history
 
 NODES, DRIVES, CORES = 12, "12xhdd", 16
@@ -67,8 +67,8 @@ def answer(folder: Path) -> str:
     text = StringIO()
     console = Console(file=text, width=110)
     ranked = triage(jobs, Site(by_role, CORES), DEFAULT_WORTH, drives_text(by_role), 0, [])
-    _, _, words = next_step(ranked, ["--history", "my-history"], drives_assumed=False).partition(" ")
-    print_triage(ranked, console, f"./assay {words}")
+    step = next_step(ranked, Told(["--history", "my-history"], drives=by_role))
+    print_triage(ranked, console, step and step._replace(command=f"./assay {step.command.partition(' ')[2]}"))
     return "\n".join(line.rstrip() for line in text.getvalue().splitlines())
 
 

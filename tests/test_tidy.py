@@ -97,7 +97,7 @@ OF_SERVICES = {"store", "engine", "workload", "input"}
 # Lines elsewhere that name one all the same: examples of addresses and of commands, names that users write in experiments
 # or that records have, a plug-in's own name, and the levels that are usual where an experiment names none.
 NAMING_SERVICES = {
-    "cli/run_job.py": 3,
+    "cli/run_job.py": 4,
     "cli/triage.py": 2,
     "model/fault.py": 1,
     "model/node_source.py": 3,
@@ -106,6 +106,7 @@ NAMING_SERVICES = {
     "plan/cluster.py": 2,
     "plan/experiment.py": 1,
     "report/next_steps.py": 1,
+    "triage/ranking.py": 1,
 }
 
 

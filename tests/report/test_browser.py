@@ -9,12 +9,19 @@ import subprocess
 
 import pytest
 
+from assay.cli.context import find_installation
 from assay.cli.report import browser_command, find_browser, print_page
+from assay.engine.past.application import PastApplication
+from assay.engine.past.reading import read_job
 from assay.model.errors import BadInputError
 from assay.report.analysis import MOST_TRIALS_SHOWN, RunData
 from assay.report.compare_runs import compare_runs
 from assay.report.compare_views import comparison_page
 from assay.stats.summary import summarise
+from assay.triage.drives import drives_by_role
+from assay.triage.ranking import Site, triage
+from assay.triage.views import page as triage_page
+from assay_extras.testing.job_histories import MadeJob, history
 from tests.extras.studies.test_view import the_run
 from tests.report.chromium import Chromium
 from tests.report.made_runs import decided_run, made_run, made_trials, page
@@ -435,3 +442,30 @@ def test_without_script_the_answer_its_chart_and_all_tables_are_there(chromium, 
         assert opened.ask('document.querySelectorAll("table.verdicts tbody tr, #combinations tbody tr").length') > 10
         assert opened.ask('document.querySelector(".filters").hidden')
         assert opened.ask('document.querySelectorAll("svg").length') > 5
+
+
+@pytest.fixture(scope="module")
+def ranked(tmp_path_factory):
+    """Triage's page of a job with a long name, and of a session that runs jobs for a part of its time."""
+    made = MadeJob(name="customers and orders of all shops", maps=96, slots=96, read_bytes=900 << 30, spills=2,
+                   map_output_bytes=900 << 30, written_bytes=900 << 30, cpu=0.2, map_ms=90_000)  # fmt: skip
+    job = read_job(io.BytesIO(history(made)), {"dfs.replication": "3"})
+    session = PastApplication(*job)._replace(
+        id="application_1_0002", name="session", finished_ms=job.finished_ms + 80_000_000, ran_ms=100_000
+    )
+    site = Site(drives_by_role("12xhdd", find_installation().profiles))
+    file = tmp_path_factory.mktemp("triage") / "triage.html"
+    file.write_text(triage_page(triage([job, session], site, 0.1, "12 drives", 0, [])), encoding="utf-8")
+    return file.as_uri()
+
+
+@pytest.mark.parametrize(("width", "last"), [(1280, None), (400, "at most")])
+def test_triages_table_fits_a_desk_and_its_verdicts_a_phone(chromium, ranked, width, last):
+    all_heads = "[...document.querySelectorAll('#triage th')]"
+    with chromium.page(ranked, width=width) as page:
+        heads = page.ask(f"{all_heads}.map(head => head.innerText.replace(/[^a-z0-9 %]/gi, ' ').trim())")
+        right = page.ask(f"{all_heads}.map(head => head.getBoundingClientRect().right)")
+    assert heads[:4] == ["job", "verdict", "at most", "that is"]
+    assert heads[-2:] == ["over 500 GB", "waits over 50 %"]
+    assert "with jobs" in heads
+    assert right[heads.index(last) if last else -1] <= width

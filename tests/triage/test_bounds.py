@@ -4,11 +4,13 @@ import io
 from itertools import pairwise
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from assay.cli.context import find_installation
 from assay.engine.past.reading import read_job
 from assay.model.errors import BadInputError
-from assay.triage.bounds import beside, bound_of, busy_at_once, concurrency, drive_seconds, parts_of
+from assay.triage.bounds import Busy, beside, bound_of, busy_at_once, computed, concurrency, drive_seconds, parts_of
 from assay.triage.drives import drives_by_role, drives_text
 from assay_extras.testing.job_histories import MadeJob, events, history
 
@@ -126,16 +128,92 @@ def test_processors_that_are_busy_leave_nothing_to_save():
     assert busy.processors_s == pytest.approx((8 * 4 + 2 * 3) / 2 / 2)
     assert busy.seconds == pytest.approx(job.tasks_s - busy.processors_s)
     assert busy.seconds < free.seconds
+    # Of nodes that nobody names no one knows how many there are.
+    assert bound_of(job._replace(nodes=()), drives(), cores=2).processors_s == 0
+
+
+def test_a_history_tells_the_hardware_threads_that_a_node_must_have():
+    job = made(JOB._replace(cpu=0.5, slots=8, maps=8, nodes=2))
+    assert computed(job).threads == pytest.approx(8 * 0.5 / 2)  # of the maps, which all run at once
+    assert computed(job._replace(nodes=())).threads == 0
+    assert computed(job._replace(uberized=True)).threads == 0
 
 
 def test_busy_drives_count_where_they_were_measured():
-    bound = bound_of(made(JOB), drives(), busy_s={"map": 2.0, "reduce": 100.0})
+    bound = bound_of(made(JOB), drives(), busy=Busy({"map": 2.0, "reduce": 100.0}, 0.0))
     assert [stage.seconds for stage in bound.stages] == [3.0, 4.5]  # half as much again, and never above the time
     assert [stage.busy_s for stage in bound.stages] == [2.0, 6.0]
     assert bound.basis == "time"
-    assert bound_of(made(JOB), drives(), busy_s={"map": 2.0, "reduce": 0.5}).basis == "busy drives"
-    half = bound_of(made(JOB), drives(), busy_s={"map": 2.0})
+    assert bound_of(made(JOB), drives(), busy=Busy({"map": 2.0, "reduce": 0.5}, 0.0)).basis == "busy drives"
+    half = bound_of(made(JOB), drives(), busy=Busy({"map": 2.0}, 0.0))
     assert half.stages[1].busy_s is None
+
+
+SHARES = st.floats(0, 1)
+
+
+@given(cpu=SHARES, read=st.integers(0, 4 * GIB), shuffled=st.integers(0, 4 * GIB), busy=st.tuples(SHARES, SHARES))
+def test_what_is_measured_never_raises_a_bound(cpu, read, shuffled, busy):
+    job = made(JOB._replace(cpu=cpu, read_bytes=read, map_output_bytes=shuffled))
+    seconds = {stage.name: share * stage.elapsed_ms / 1000 for stage, share in zip(job.stages, busy, strict=True)}
+    without = bound_of(job, drives("12xhdd"))
+    bound = bound_of(job, drives("12xhdd"), busy=Busy(seconds, 0.0, seconds))
+    assert bound.seconds <= without.seconds
+    assert all(stage.seconds <= min(stage.bytes_s, stage.time_s) for stage in bound.stages)
+
+
+def test_drives_that_work_much_more_than_is_counted_work_for_somebody_else_too():
+    job = made(JOB._replace(read_bytes=MIB, map_output_bytes=MIB, written_bytes=MIB))
+    quiet, foreign = (
+        bound_of(job, drives("12xhdd"), busy=Busy({"map": 8.0, "reduce": 6.0}, 0.0, {"map": most_s, "reduce": 0.0}))
+        for most_s in (0.1, 8.0)
+    )
+    assert [stage.foreign_s for stage in quiet.stages] == [0.0, 0.0]
+    assert [stage.foreign_s for stage in foreign.stages] == [8.0, 0.0]
+    assert foreign.seconds == quiet.seconds
+
+
+def test_waits_that_no_counted_byte_explains_are_known():
+    def unexplained_s(**changes):
+        return sum(stage.unexplained_s for stage in bound_of(made(JOB._replace(**changes)), drives()).stages)
+
+    few = {"read_bytes": MIB, "map_output_bytes": MIB, "written_bytes": MIB}
+    assert unexplained_s(**few, cpu=0.05) > 0.5 * made(JOB).tasks_s
+    assert unexplained_s(**few, cpu=0.95) < 0.1 * made(JOB).tasks_s
+    assert unexplained_s(**few | {"read_bytes": 8 * GIB}, cpu=0.05) < unexplained_s(**few, cpu=0.05)
+    assert (
+        sum(
+            stage.unexplained_s
+            for stage in bound_of(
+                made(JOB._replace(**few)), drives(), busy=Busy({"map": 0.1, "reduce": 0.1}, 0.0)
+            ).stages
+        )
+        == 0
+    )  # drives that did nothing kept nobody waiting
+    # What a stage wrote to an object store or read from it explains waits, too.
+    job = made(JOB._replace(**few, cpu=0.05))
+    remote = job._replace(stages=tuple(
+        stage._replace(whole=stage.whole._replace(remote_read=4 * GIB)) for stage in job.stages
+    ))  # fmt: skip
+    assert not any(stage.unexplained_s for stage in bound_of(remote, drives()).stages)
+
+
+@pytest.mark.parametrize("kind", ["unplaced_read", "unplaced_written"])
+def test_bytes_that_may_lie_on_the_drives_are_told_apart(kind):
+    job = made(JOB._replace(cpu=0.0))
+    stages = tuple(stage._replace(busiest=stage.busiest._replace(**{kind: GIB})) for stage in job.stages)
+    bound, plain = (bound_of(of, drives("4xssd")) for of in (job._replace(stages=stages), job))
+    assert bound.seconds == plain.seconds
+    assert all(0 < stage.unplaced_s <= stage.time_s - stage.seconds for stage in bound.stages)
+    assert not any(stage.unplaced_s for stage in plain.stages)
+
+
+def test_output_to_object_stores_is_buffered_on_local_drives():
+    job = made(JOB._replace(cpu=0.0, written_bytes=0))
+    maps, reduces = job.stages
+    sent = job._replace(stages=(maps, reduces._replace(busiest=reduces.busiest._replace(remote_written=GIB))))
+    assert bound_of(sent, drives("4xssd")).seconds > bound_of(job, drives("4xssd")).seconds
+    assert {part.role for part in bound_of(sent, drives("4xssd")).parts if part.phase == "upload"} == {"intermediate"}
 
 
 def test_drives_that_work_for_other_jobs_too_keep_this_one_waiting():
@@ -160,6 +238,10 @@ def test_how_many_ran_at_once():
 
 def test_the_role_that_moves_most_matters_most():
     assert bound_of(made(JOB._replace(map_output_bytes=4 * GIB, cpu=0.0)), drives()).role == "intermediate"
+    # Where time bounds a job, each of two roles could save all of that.
+    tie = bound_of(made(JOB._replace(map_output_bytes=40 * GIB, read_bytes=20 * GIB, cpu=0.9)), drives())
+    assert tie.role == "intermediate"
+    assert tie.role_seconds()["input"] == tie.role_seconds()["intermediate"] == tie.seconds
     assert bound_of(made(JOB._replace(map_output_bytes=0, written_bytes=0, cpu=0.0)), drives()).role == "input"
     nothing = JOB._replace(map_output_bytes=0, written_bytes=0, read_bytes=0)
     starts = bound_of(made(nothing), drives())

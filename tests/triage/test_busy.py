@@ -1,17 +1,22 @@
 """Proves that drives' busy time comes from a Prometheus for each stage, over gaps, resets and readings that are no numbers."""
 
 import io
+import re
 from functools import partial
 
 import pytest
 
+from assay.cli.context import find_installation
 from assay.engine.past.reading import read_job
 from assay.host.http import BoundedWeb, Bounds
 from assay.model.errors import BadInputError
+from assay.triage.bounds import bound_of
 from assay.triage.busy import DriveTimes, windows
+from assay.triage.drives import drives_by_role
 from assay_extras.testing.job_histories import MadeJob, history
 from tests.serving import serving
 
+DRIVES = drives_by_role("12xhdd", find_installation().profiles)
 MADE = MadeJob(maps=4, reduces=2, slots=2, nodes=2, map_ms=60_000, reduce_ms=60_000)
 
 
@@ -30,18 +35,18 @@ def instances(names):
     return [({"instance": f"{name}.site.org:9100", "nodename": name}, "1") for name in names]
 
 
-def prometheus(counter, nodes=("worker-0", "worker-1"), devices=("sda", "sda1", "sdb")):
+def prometheus(counter, nodes=("worker-0", "worker-1"), devices=("sda", "sda1", "sdb"), memory="64000000000"):
     """One whose drives count so much at a time (s); `counter` is of a node, a device, a metric and that time."""
     own = [({"instance": f"{node}.site.org:9100", "device": device}, "9") for node in nodes for device in devices]
 
     def query(parameters):
         text = parameters["query"]
-        if "node_cpu" in text:
-            return vector(*((labels, "8") for labels, _ in instances(nodes)))
+        if "node_cpu" in text or "node_memory" in text:
+            return vector(*((labels, "8" if "node_cpu" in text else memory) for labels, _ in instances(nodes)))
         return vector(*(own if "node_disk" in text else instances(nodes)))
 
     def ranged(parameters):
-        metric = "read" if "read_bytes" in parameters["query"] else "busy"
+        metric = next(name for name in ("read", "written", "io_time") if name in parameters["query"])
         begin, end, step = (int(parameters[name]) for name in ("start", "end", "step"))
         return {"status": "success", "data": {"result": [
             {"metric": labels, "values": [
@@ -64,7 +69,7 @@ def asked(pages, jobs):
 
 
 def rates(busy, node, device, metric, at, changed=()):
-    return dict(changed).get(at, (at - 1_795_226_000) * (busy[node, device] if metric == "busy" else 1000))
+    return dict(changed).get(at, (at - 1_795_226_000) * (busy[node, device] if metric == "io_time" else 1000))
 
 
 BUSY = {
@@ -83,6 +88,67 @@ def test_the_drives_of_the_busiest_node_count():
     assert busy.seconds["map"] == pytest.approx((0.1 + 0.42) * 150, rel=0.05)
     assert busy.seconds["reduce"] == pytest.approx((0.1 + 0.42) * 90, rel=0.05)
     assert busy.read_bytes == pytest.approx(4 * 1000 * 240, rel=0.05)
+
+
+SHARE = {(f"worker-{n}", device): 0.02 for n in (0, 1) for device in ("sda", "sda1", "sdb")}
+LONG = {"maps": 2, "map_ms": 600_000, "reduce_ms": 600_000, "reduces": 2}
+
+
+def moving(read, written):
+    """Drives that read and write so many bytes a second each, and are busy for 2 % of the time."""
+    per_s = {"read": read, "written": written}
+    return lambda node, device, metric, at: rates(SHARE, node, device, "io_time", at) * (per_s.get(metric, 0.02) / 0.02)
+
+
+@pytest.mark.parametrize(
+    ("moves", "memory", "counts"),
+    [
+        ((0, 0), "128000000000", False), ((1e8, 1e8), "128000000000", True),
+        # The page cache may have served all that was read, and a node's own memory says how much that can be.
+        ((0, 1e8), "128000000000", True), ((0, 1e8), "1000000000", False),
+    ],
+)  # fmt: skip
+def test_drives_that_moved_far_less_than_the_jobs_are_other_drives(moves, memory, counts):
+    job = the_job(**LONG, read_bytes=40 << 30, map_output_bytes=40 << 30, written_bytes=40 << 30)
+    times = asked(prometheus(moving(*moves), memory=memory), [job])
+    busy = times.of(job)
+    assert bool(busy.seconds) is counts
+    assert bool(busy.refuted) is not counts
+    if not counts:
+        assert re.match(r"jobs read [\d.]+ GiB and wrote [\d.]+ GiB there, and these drives read ", busy.refuted)
+    assert times.node_memory == int(memory)
+
+
+def test_drives_that_move_bytes_and_are_never_busy_count_no_time():
+    job = the_job(**LONG)
+    still = asked(prometheus(lambda node, device, metric, at: 5 if metric == "io_time" else at * 1e8), [job]).of(job)
+    assert still.seconds == {}
+    assert "these drives moved " in still.refuted
+    assert " and count 0.0 s of work" in still.refuted
+
+
+def test_quiet_drives_tell_of_waits_only_where_jobs_are_known_to_use_them():
+    """A program's own I/O may be on drives that the Prometheus does not see."""
+    job = the_job(**LONG, cpu=0.05, read_bytes=1 << 20)
+    for moved, confirmed in ((1e7, False), (100, True)):
+        busy = asked(prometheus(moving(moved, moved)), [job]).of(job)
+        assert (busy.refuted, busy.confirmed) == ("", confirmed)
+        unexplained_s = sum(stage.unexplained_s for stage in bound_of(job, DRIVES, busy=busy).stages)
+        assert (unexplained_s == 0) is confirmed
+    assert asked(prometheus(moving(0, 0)), [job]).of(job).refuted
+
+
+def test_what_one_job_refutes_is_no_evidence_for_others_on_its_nodes():
+    heavy = the_job(**LONG, read_bytes=40 << 30, map_output_bytes=40 << 30, written_bytes=40 << 30)
+    light = the_job(**LONG, number=2, submitted_ms=MADE.submitted_ms + 10_000_000)
+    elsewhere = light._replace(nodes=("worker-2",), id="job_1_0003")
+
+    def counter(node, device, metric, at):
+        return moving(*((1e7, 1e7) if node == "worker-2" else (0, 0)))("worker-0", device, metric, at)
+
+    times = asked(prometheus(counter, nodes=("worker-0", "worker-1", "worker-2")), [heavy, light, elsewhere])
+    assert times.of(heavy).refuted == times.of(light).refuted != ""
+    assert times.of(elsewhere).seconds
 
 
 def test_readings_that_are_no_numbers_and_resets_are_survived():

@@ -2,7 +2,10 @@
 
 import csv
 import json
+import re
+import shlex
 import zipfile
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -55,11 +58,11 @@ def test_one_screen_and_a_page(site, tmp_path):
     code, text = assay("triage", "--history", site)
     lines = text.splitlines()
     assert code == 0
-    assert lines[0] == "1 job is worth a test, 3 cannot matter, 1 is not known."
+    assert lines[0] == "1 job may matter, 3 cannot, 1 is not known."
     assert "5 jobs, 6 runs, " in lines[1]
     assert "Nine tenths of what may matter: nightly sort." in text
     assert "may matter " in text
-    assert "Next: say what drives a node has" in text
+    assert "(say so what drives each node has: it tightens the bounds)" in text
     assert "mapreduce.task.io.sort.mb from 100 to " in text
     assert "Not known: export: missing: a good end: the job was killed" in text.replace("\n", " ")
     assert "Assumed: each node has one hard disk" in text.replace("\n", " ")
@@ -78,10 +81,81 @@ def test_at_eighty_columns_the_role_and_the_amount_stay(site, monkeypatch):
     assert head == ["job", "verdict", "role", "at", "most", "that", "is", "all", "runs", "runs"]
 
 
-def test_where_the_drives_are_known_the_next_step_tests_the_job_that_could_save_most(site, tmp_path):
-    _, text = assay("triage", "--history", site, "--drives", "4xhdd")
-    assert f"Next: assay run-job JAR --input INPUT --history {site} --job 'nightly sort'" in text.splitlines()
+def next_words(text):
+    """What the screen says is to be typed next, as a shell takes it apart, without the program."""
+    (line,) = [line for line in text.splitlines() if line.startswith("Next: ")]
+    program, *words = shlex.split(line.removeprefix("Next: "))
+    assert program == "assay"
+    return words
+
+
+def a_jar(file):
+    with zipfile.ZipFile(file, "w") as jar:
+        jar.writestr("META-INF/MANIFEST.MF", "Manifest-Version: 1.0\nMain-Class: My\n")
+        jar.writestr("My.class", "")
+
+
+@pytest.mark.parametrize(
+    ("drives", "now"), [("12xhdd", "12xhdd"), ("12xhdd,intermediate=2xssd", "2xssd"), ("2xwd10ezex", "2xwd10ezex")]
+)
+def test_what_is_to_be_typed_next_runs_as_it_is_printed(site, tmp_path, drives, now):
+    write_history(site, HEAVY._replace(map_output_bytes=400 * GIB))
+    _, text = assay("triage", "--history", site, "--drives", drives, "--worth", "5%")
+    words = next_words(text)
+    assert words[words.index("--now") + 1] == now
+    assert words[words.index("--history") + 1] == str(site)
+    a_jar(tmp_path / "my.jar")
+    (tmp_path / "input").write_text("a b\n" * 1000)
+    filled = {"JAR": "my.jar", "INPUT": "input", "NODE_MEMORY": "128GiB", "CONTAINER_MEMORY": "96GiB"}
+    code, text = assay(*(filled.get(word, word) for word in words), "--dry-run")
+    assert code == 0
+    assert "drives: " in text
     assert "assay run-job JAR" in (tmp_path / "triage.html").read_text()
+
+
+def test_without_drives_the_next_step_says_which_are_asked_for_and_repeats_all_else(site):
+    _, text = assay("triage", "--history", site, "--since", "2001-01-01", "--cores", "64", "--worth", "20%")
+    words = next_words(text)
+    assert words[0] == "triage"
+    assert words[-2:] == ["--drives", "12xhdd"]
+    assert {"--since", "--cores", "--worth"} < {*words}
+    _, again = assay(*words)
+    assert "Next: assay run-job" in again
+
+
+def test_an_application_of_spark_is_no_job_that_run_job_runs(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("ASSAY_COMMAND", raising=False)
+    logs = tmp_path / "my logs"
+    logs.mkdir()
+    stage = MadeStage(seconds=60, cpu=0.2, shuffle_write_bytes=600 << 30)
+    write_event_log(logs, MadeApplication(name="sessions 20261125", stages=(stage,)))
+    _, text = assay("triage", "--history", logs, "--history", logs, "--drives", "4xhdd")
+    words = next_words(text)
+    assert words[-2:] == ["--write-experiment", "my-jobs"]
+    code, text = assay(*words)
+    assert code == 0
+    assert f"experiment: {Path('my-jobs', 'sessions.yaml')}" in text
+    assert (tmp_path / "my-jobs" / "sessions.yaml").exists()
+    a_jar(tmp_path / "my.jar")
+    (tmp_path / "input").write_text("a b\n")
+    for job in (["--job", "sessions"], []):
+        with pytest.raises(
+            BadInputError, match="sessions is a Spark application, and run-job runs MapReduce jobs"
+        ) as caught:
+            assay("run-job", "my.jar", "--input", "input", "--history", logs, *job)
+        (command,) = re.findall("`assay (.*?)`", str(caught.value))
+        assert assay(*shlex.split(command))[0] == 0
+
+
+def test_fewer_threads_than_a_job_computed_with_are_refused_with_both_numbers(site):
+    write_history(site, HEAVY._replace(number=40, name="busy", maps=40, slots=80, cpu=0.9))
+    with pytest.raises(
+        BadInputError, match=r"--cores 2: a job computed for \d+ s on 2 nodes in 20.0 s, in which 2 hardware"
+    ) as caught:
+        assay("triage", "--history", site, "--cores", "2")
+    assert "80 s; count them as `nproc` does, or leave --cores out" in str(caught.value)
+    assert assay("triage", "--history", site, "--cores", "20")[0] == 0
 
 
 def test_csv_and_json_have_all_digits(site):
@@ -94,6 +168,10 @@ def test_csv_and_json_have_all_digits(site):
     answer = json.loads(text)
     assert answer["rows"][0]["runs"] == 2
     assert answer["rows"][0]["parts"][1]["how"].startswith("input read: ")
+    assert answer["rows"][0]["ran_s"] == answer["rows"][0]["elapsed_s"]
+    assert {"contradictions", "doubts", "unexplained_s", "unplaced_bytes"} < {*answer["rows"][0]}
+    assert answer["summary"]["next_step"].startswith("assay triage --history ")
+    assert "nothing but these jobs uses the drives" in answer["summary"]["assumed"][1]
     assert answer["summary"]["verdicts"] == {"may matter: test it": 1, "not known": 1, "cannot matter": 3}
     assert json.loads(assay("triage", "--history", site, "--format", "json")[1]) == answer
 
@@ -127,9 +205,7 @@ def test_an_experiment_for_each_job_that_may_matter(site, tmp_path):
 
 def test_an_experiment_is_one_that_runs_once_its_jar_and_sample_are_there(site, tmp_path):
     assay("triage", "--history", site, "--drives", "4xhdd", "--write-experiment", tmp_path)
-    with zipfile.ZipFile(tmp_path / "JOB.jar", "w") as jar:
-        jar.writestr("META-INF/MANIFEST.MF", "Manifest-Version: 1.0\nMain-Class: My\n")
-        jar.writestr("My.class", "")
+    a_jar(tmp_path / "JOB.jar")
     (tmp_path / "SAMPLE").write_text("a b\n")
     plan, _ = plan_and_more(ExperimentSource(tmp_path / "nightly-sort.yaml"), vocabulary(find_installation()))[:2]
     assert {trial.placement.name for trial in plan.trials} == {"now", "ssd", "intermediate-on-ssd", "zero-delay"}
@@ -209,19 +285,34 @@ def test_event_logs_are_ranked_beside_job_histories(site, tmp_path):
     ]  # fmt: skip
     assert rows["busy"]["verdict"] == "cannot matter"
     _, text = assay("triage", "--history", site, "--drives", "1xhdd", "--write-experiment", tmp_path / "made")
-    assert "over 500 GB" in text
-    with zipfile.ZipFile(tmp_path / "made" / "JOB.jar", "w") as jar:
-        jar.writestr("META-INF/MANIFEST.MF", "Manifest-Version: 1.0\nMain-Class: My\n")
-        jar.writestr("My.class", "")
+    assert "over 500 GB" not in text  # the screen has room for our own answer
+    a_jar(tmp_path / "made" / "JOB.jar")
     (tmp_path / "made" / "SAMPLE").write_text("a b\n")
     source = ExperimentSource(tmp_path / "made" / "sessions.yaml")
     plan, _ = plan_and_more(source, vocabulary(find_installation()))[:2]
     assert {(trial.engine, trial.workload.variant) for trial in plan.trials} == {("spark", "submitted")}
     assert plan.trials[0].settings.properties["spark.shuffle.compress"] == "true"
     _, text_of_logs = assay("triage", "--history", logs, "--drives", "1xhdd", "--out", tmp_path / "logs.html")
-    assert "run this again with --write-experiment DIR, and fill in the jar of sessions there" in text_of_logs
+    assert "Next: assay triage --history " in text_of_logs
     assert "the metrics Bytes Read" in (tmp_path / "triage.html").read_text()
     assert "over 500 GB: yes (600.0 GiB)" in (tmp_path / "triage.html").read_text()
+
+
+def test_what_is_odd_in_a_history_is_said_on_the_screen_the_page_and_in_json(site, tmp_path):
+    log = write_event_log(site, MadeApplication(number=4, name="odd one", stages=(MadeStage(seconds=90, cpu=1.0),)))
+    log.write_text(log.read_text() * 2)
+    _, text = assay("triage", "--history", site)
+    row = next(
+        row
+        for row in json.loads(assay("triage", "--history", site, "--format", "json")[1])["rows"]
+        if row["job"] == "odd one"
+    )
+    (doubt,) = row["doubts"]
+    assert f"Odd: odd one: {doubt}." in " ".join(text.split())
+    assert doubt[1:] in (tmp_path / "triage.html").read_text()
+    assert (
+        json.loads(assay("triage", "--history", site, "--format", "json", "--anonymous")[1])["rows"][0]["doubts"] == []
+    )
 
 
 def test_a_rolled_event_log_is_one_history_where_it_is_named_itself(tmp_path, monkeypatch):

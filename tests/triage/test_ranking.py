@@ -3,12 +3,14 @@
 import io
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from assay.cli.context import find_installation
 from assay.engine.past.changes import changes, spills_per_record
 from assay.engine.past.job import distinct
 from assay.engine.past.reading import read_job
-from assay.triage.busy import Busy
+from assay.triage.bounds import Busy
 from assay.triage.drives import drives_by_role
 from assay.triage.names import NAMELESS, numbered, recurring
 from assay.triage.ranking import Site, TriageVerdict, deciding, judge, triage
@@ -85,14 +87,15 @@ def test_a_job_is_too_short_where_waits_between_polls_decide():
     answer = triage([*runs, made(LIGHT._replace(name="long"))], site(), 0.1, "1 x disk", 0, [])
     summary, row = answer.summary, next(row for row in answer.rows if row.job == "report")
     assert row.verdict is TriageVerdict.NOT_KNOWN
-    assert row.reason.startswith("too short to judge: it takes 5.5 s a run, of which 2.5 s are starts and commits, and")
-    assert "may come to 4.0 s more or less" in row.reason
+    assert row.reason.startswith(
+        "its waits between heartbeats and polls decide: of 5.5 s a run they may take 4.0 s, which"
+    )
     assert (summary.short, summary.short_s) == (1, 11.0)
     assert headline(summary) == "1 job cannot matter, 1 is not known"
     assert summary.short_bound_s == pytest.approx(row.bound_s + 8)
     assert (
-        "1 job is too short to judge: of 11 s in all, other drives could save, with such waits, up to 8 s"
-        in " ".join(sums(summary))
+        "Waits between heartbeats and polls, or for executors, decide about 1 job: of 11 s in all, other drives could "
+        "save, with such waits, up to 8 s" in " ".join(sums(summary))
     )
 
 
@@ -115,7 +118,7 @@ def test_reasons_say_where_the_time_went():
         for kind, event in events(LIGHT)
     ]
     assert reason(waiting).startswith("starts and waits for containers take")
-    assert reason(LIGHT._replace(cpu=0.3)).startswith("it moves 1")
+    assert reason(LIGHT._replace(cpu=0.6)).startswith("it moves 1")
     assert reason(HEAVY._replace(cpu=0.97)).startswith("computing: its tasks wait")
     cached = {"busy": lambda job: Busy({"map": 0.1, "reduce": 0.1}, 0.0)}
     assert reason(HEAVY, **cached).startswith("the page cache served it: drives read 0 B")
@@ -197,6 +200,7 @@ def test_what_kernels_may_miss_is_counted_as_the_bound_counts_it():
     (row,) = judge([made(HEAVY)], site(busy=lambda job: Busy({"map": 2.0, "reduce": 1.0}, GIB)), 0.1)
     assert row.bound_s == pytest.approx(1.5 * row.busy_s)
     assert "busy for 3.0 s, counted 1.5 times since kernels may miss short requests" in row.how
+    assert "moved takes the drives at most" in row.how
 
 
 def test_times_of_several_runs_say_how_many():
@@ -237,3 +241,141 @@ def test_cheaper_changes_rest_on_counters():
     ]
     assert "slow start" in {change.kind for change in changes(read_job(io.BytesIO(history(early)), {}))}
     assert not kinds(LIGHT)
+
+
+IDLE = LIGHT._replace(cpu=0.05)
+
+
+def verdict(job, worth=0.1, **more):
+    (row,) = judge([job], site("12xhdd", **more), worth)
+    return row.verdict, row
+
+
+def test_waits_that_nothing_explains_leave_the_verdict_open():
+    found, row = verdict(made(IDLE))
+    assert found is TriageVerdict.NOT_KNOWN
+    assert (row.bound_s, row.bound_share) == (None, None)
+    assert row.by_bytes_s > 0
+    assert "its tasks wait for " in row.reason
+    assert row.reason.endswith("the rest may be I/O that no counter names, and only a test tells")
+    # Drives that were seen to be idle kept nobody waiting.
+    quiet = {stage.name: 0.1 for stage in made(IDLE).stages}
+    assert verdict(made(IDLE), busy=lambda job: Busy(quiet, 0.0, quiet))[0] is TriageVerdict.CANNOT_MATTER
+    assert verdict(made(IDLE), busy=lambda job: Busy({}, 0.0, refuted="x"))[0] is TriageVerdict.NOT_KNOWN
+
+
+def test_tasks_without_processor_time_may_have_waited_all_of_their_time():
+    job = made(IDLE)
+    stages = tuple(stage._replace(whole=stage.whole._replace(cpu_ms=0)) for stage in job.stages)
+    found, row = verdict(job._replace(stages=stages))
+    assert found is TriageVerdict.NOT_KNOWN
+    assert row.reason.startswith("no processor time is counted, so that its tasks may wait for")
+    assert "processor time is not known" in row.how
+    assert "did not compute" not in row.how
+
+
+def test_bytes_in_object_stores_are_on_no_drive_of_the_nodes():
+    job = made(IDLE)
+    (maps, reduces) = job.stages
+    maps = maps._replace(whole=maps.whole._replace(remote_read=8 * GIB))
+    found, row = verdict(job._replace(stages=(maps, reduces)))
+    assert found is TriageVerdict.CANNOT_MATTER
+    assert row.reason.startswith("8.0 GiB of its data are in object stores, on no drive of the nodes")
+    assert row.remote_bytes == 8 * GIB
+
+
+def test_bytes_of_which_nobody_knows_where_they_are_leave_the_verdict_open():
+    job = made(LIGHT._replace(cpu=0.4))
+    (maps, reduces) = job.stages
+    work = {
+        "whole": maps.whole._replace(unplaced_read=80 * GIB),
+        "busiest": maps.busiest._replace(unplaced_read=40 * GIB),
+    }
+    found, row = verdict(job._replace(stages=(maps._replace(**work), reduces), unplaced=("lakefs",)))
+    assert found is TriageVerdict.NOT_KNOWN
+    assert "it moves 80.0 GiB by lakefs, and its history does not say whether these are the nodes' drives" in row.reason
+    few = {name: of._replace(unplaced_read=10) for name, of in work.items()}
+    assert verdict(job._replace(stages=(maps._replace(**few), reduces)))[0] is TriageVerdict.CANNOT_MATTER
+
+
+def test_pods_are_taken_to_lie_on_one_node_and_no_threads_bound_them():
+    job = made(HEAVY._replace(cpu=0.5))
+    stages = tuple(stage._replace(busiest=stage.whole) for stage in job.stages)
+    pods = job._replace(nodes=(), hosts_are_nodes=False, stages=stages)
+    answer = triage([pods, made(LIGHT)], site(cores=8), 0.1, "1 x disk", 0, [])
+    row = next(row for row in answer.rows if row.job == "nightly sort")
+    (nodes,) = judge([job], site(), 0.1)
+    assert row.bound_s >= nodes.bound_s
+    assert (
+        "1 of 2 histories name pods, not nodes: all their bytes are taken to lie on one node" in answer.summary.assumed
+    )
+    assert not any("name no nodes" in assumption for assumption in answer.summary.assumed)
+    # Their drives are busy for the jobs beside them.
+    beside, alone = (
+        next(row for row in judge(jobs, site(), 0.1) if row.job == "report").beside_s
+        for jobs in ([pods, made(LIGHT)], [made(LIGHT)])
+    )
+    assert beside > alone == 0
+
+
+def test_threads_that_a_history_refutes_bound_nothing():
+    job = HEAVY._replace(cpu=0.9, slots=16, maps=16, nodes=2)
+    few, without = (judge([made(job)], site(cores=cores), 0.1)[0] for cores in (2, None))
+    assert few.bound_s == without.bound_s > 0
+    assert few.verdict is without.verdict
+    answer = triage([made(job)], site(cores=2), 0.1, "1 x disk", 0, [])
+    words = "how many hardware threads a node has is not known, since a job computed for "
+    assert any(
+        words in assumption and "2 hardware threads a node have" in assumption for assumption in answer.summary.assumed
+    )
+    plausible = triage([made(job)], site(cores=16), 0.1, "1 x disk", 0, [])
+    assert not any("hardware threads" in assumption for assumption in plausible.summary.assumed)
+
+
+def test_a_session_is_judged_by_the_time_in_which_its_jobs_ran():
+    whole = made(LIGHT._replace(cpu=0.0, read_bytes=64 * GIB))
+    session = whole._replace(finished_ms=whole.finished_ms + 86_400_000, ran_ms=whole.finished_ms - whole.started_ms)
+    (row,) = judge([session], site(), 0.1)
+    assert row.verdict is TriageVerdict.MAY_MATTER
+    assert row.bound_share == pytest.approx(judge([whole], site(), 0.1)[0].bound_share)
+    assert row.elapsed_s > 86_400 > row.ran_s
+    assert "in which its jobs ran, of 86" in row.how
+    answer = triage([session], site(), 0.1, "1 x disk", 0, [])
+    assert "without what sessions waited for their users" in next(sums(answer.summary))
+    assert "with jobs" in [column.head for column in columns(answer.rows, ["x"])]
+    assert "with jobs" not in [column.head for column in columns(judge([whole], site(), 0.1), ["x"])]
+
+
+def test_drives_that_work_for_others_leave_the_verdict_open():
+    job = made(LIGHT)
+    most = {stage.name: stage.elapsed_ms / 1000 for stage in job.stages}
+    found, row = verdict(job, busy=lambda job: Busy(most, 0.0, most))
+    assert found is TriageVerdict.NOT_KNOWN
+    assert "something else uses it" in row.reason
+    idle = {name: 0.04 * seconds for name, seconds in most.items()}
+    assert verdict(job, busy=lambda job: Busy(most, 0.0, idle))[0] is TriageVerdict.CANNOT_MATTER
+
+
+SHARES = st.floats(0, 1)
+
+
+@given(
+    cpu=SHARES, read=st.integers(0, 2 * GIB), foreign=SHARES, busy=SHARES, unplaced=st.integers(0, 64 * GIB),
+    worth=st.floats(0.01, 0.5), odd=st.sampled_from(["unplaced", "foreign", "refuted", "uncounted", "session"]),
+)  # fmt: skip
+def test_what_contradicts_a_bound_never_excludes_a_job(cpu, read, foreign, busy, unplaced, worth, odd):
+    job = made(LIGHT._replace(cpu=cpu, read_bytes=read))
+    seconds, most = ({stage.name: share * stage.elapsed_ms / 1000 for stage in job.stages} for share in (busy, foreign))
+    measured = {"busy": lambda _: Busy(seconds, 0.0)}
+    contradicted, more = {
+        "unplaced": (job._replace(stages=tuple(
+            stage._replace(busiest=stage.busiest._replace(unplaced_read=unplaced)) for stage in job.stages
+        )), {}),
+        "uncounted": (job._replace(uncounted="nobody counted it"), measured),
+        "session": (job._replace(ran_ms=round(1000 * job.tasks_s)), measured),
+        "foreign": (job, {"busy": lambda _: Busy(seconds, 0.0, most)}),
+        "refuted": (job, {"busy": lambda _: Busy({}, 0.0, refuted="x")}),
+    }[odd]  # fmt: skip
+    before = verdict(job, **({} if odd == "unplaced" else measured), worth=worth)[0]
+    after = verdict(contradicted, **more, worth=worth)[0]
+    assert after is not TriageVerdict.CANNOT_MATTER or before is TriageVerdict.CANNOT_MATTER

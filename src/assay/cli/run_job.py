@@ -23,7 +23,7 @@ from assay.cli.context import (
     print_json,
 )
 from assay.cli.run import run_experiment
-from assay.cli.triage import find_histories, hadoop_client, login_for, reading_progress
+from assay.cli.triage import find_histories, hadoop_client, login_for, reading_progress, typed_histories
 from assay.engine.nodes_memory import ask_nodes
 from assay.engine.past.job import SUCCEEDED, PastJob
 from assay.engine.past.taken_over import USUAL_CONTAINER_BYTES, container_bytes, for_sample
@@ -412,24 +412,36 @@ def _known(
     return Known(node, settings, past.reduces / whole if past is not None and past.reduces and whole else None)
 
 
+def _names(past: PastJob) -> set[str]:
+    """What --job may call it."""
+    return {past.name, past.title, recurring(past.title)}
+
+
 def _past(places: Sequence[str], job: str | None, cluster: Path | None, output: Output) -> PastJob:
     """The last good run of the job in its histories. Raises BadInputError where there is none."""
     history = " --history ".join(places)
     web = BoundedWeb(authorize=login_for(cluster))
     try:
         with reading_progress(output.progress) as bar:
-            jobs = [past for past in find_histories(places, 0, cluster, web, bar).jobs if past.program == HADOOP_JOBS]
+            jobs = list(find_histories(places, 0, cluster, web, bar).jobs)
     finally:
         web.close()
-    good = [past for past in jobs if past.counts and past.state == SUCCEEDED]
+    of_hadoop = [past for past in jobs if past.program == HADOOP_JOBS]
+    others = [past for past in jobs if past.program != HADOOP_JOBS and (job is None or job in _names(past))]
+    if others and not any(job is None or job in _names(past) for past in of_hadoop):
+        raise BadInputError(
+            f"{recurring(others[0].title)} is a Spark application, and run-job runs MapReduce jobs; use "
+            f"`{typed('triage')} {shlex.join(typed_histories(places))} --write-experiment {FOLDER}`; fill in its jar"
+        )
+    good = [past for past in of_hadoop if past.counts and past.state == SUCCEEDED]
     if not good:
         raise BadInputError(f"--history {history} has no job that succeeded with all that its history should have")
-    names = list(dict.fromkeys(recurring(past.name) for past in good))
+    names = list(dict.fromkeys(recurring(past.title) for past in good))
     if job is None and len(names) > 1:
         raise BadInputError(
             f"--history {history} has {len(names)} jobs; say which it is, such as --job {shlex.quote(names[0])}"
         )
-    of_name = [past for past in good if job is None or job in {past.name, recurring(past.name)}]
+    of_name = [past for past in good if job is None or job in _names(past)]
     if not of_name:
         raise BadInputError(f"--history {history} has no job {job!r}; {nearest(str(job), names)}")
     return max(of_name, key=lambda past: past.finished_ms)

@@ -29,6 +29,7 @@ from assay.model.trial import DEFAULT_WORTH
 from assay.plan.experiment import MOST_WORTH
 from assay.platform.configuration import read_site
 from assay.platform.existing import login_of
+from assay.report.next_steps import NextStep
 from assay.report.words import print_line
 from assay.store.hadoop_fs import HadoopFs
 from assay.triage.busy import DriveTimes
@@ -37,7 +38,8 @@ from assay.triage.experiment import write_experiments
 from assay.triage.folder import in_folder, in_hadoop
 from assay.triage.ranking import Site, Triage, TriageVerdict
 from assay.triage.ranking import triage as ranked
-from assay.triage.views import anonymous, csv_rows, next_step, page, print_triage
+from assay.triage.reasons import refuted_cores
+from assay.triage.views import Told, anonymous, csv_rows, next_step, page, print_triage
 
 PAGE = Path("triage.html")
 ASSUMED_DRIVES = "1xhdd"
@@ -85,7 +87,11 @@ class Since(click.ParamType[int]):
     metavar="COUNTxDRIVE",
     help=f"The drives that each node had when the jobs ran: {HOW}. By default {ASSUMED_DRIVES}.",
 )
-@click.option("--cores", type=WholeNumber(1, 10_000), help="Processors of each node, if no Prometheus says so.")
+@click.option(
+    "--cores",
+    type=WholeNumber(1, 10_000),
+    help="Hardware threads of each node, as `nproc` counts them, if no Prometheus says so.",
+)
 @click.option(
     "--worth", type=Percentage(MOST_WORTH), default=DEFAULT_WORTH, show_default="10%",
     help="How much of a job's time a drive must save to be worth it.",
@@ -123,11 +129,13 @@ def triage(
     try:
         with reading_progress(output.progress) as bar:
             jobs = list(_read(histories := find_histories(history, since, cluster, web, bar), bar))
-            site = Site(by_role, cores)
+            site, node_memory = Site(by_role, cores), None
+            if cores and (refuted := refuted_cores([job for job in jobs if job.counts], cores)):
+                raise BadInputError(f"--cores {cores}: {refuted}; count them as `nproc` does, or leave --cores out")
             if prometheus:
                 whole = [job for job in jobs if not job.missing and job.nodes]
                 times = DriveTimes(prometheus, web.ask, whole, _counting(bar, "asking Prometheus"))
-                site = Site(by_role, cores or times.cores, times.of)
+                site, node_memory = Site(by_role, cores or times.cores, times.of), times.node_memory
     finally:
         web.close()
     assumed = (
@@ -136,15 +144,31 @@ def triage(
         else [f"each node has one hard disk, the slowest that it may have: say what it has with --drives ({HOW})"]
     )
     answer = ranked(jobs, site, worth, drives_text(by_role), histories.older, assumed)
-    places = [
-        *(word for place in history for word in ("--history", place)),
-        *(["--cluster", str(cluster)] if cluster else []),
-    ]
-    following = "" if nameless else next_step(answer, places, drives_assumed=drives is None)
+    places = [*typed_histories(history), *(["--cluster", str(cluster)] if cluster else [])]
+    options = _typed_options(since, prometheus, drives, cores, worth)
+    told = Told(places, options, by_role if drives else {}, node_memory)
+    following = None if nameless else next_step(answer, told)
     _show(anonymous(answer) if nameless else answer, following, form, out, output)
     if experiments is not None:
         _write(answer, jobs, by_role, worth, experiments, open_console(error=True) if form else output.progress)
     return 0
+
+
+def typed_histories(places: Sequence[str]) -> list[str]:
+    """The options that name histories, as they are typed."""
+    return [word for place in places for word in ("--history", place)]
+
+
+def _typed_options(
+    since: int, prometheus: str | None, drives: str | None, cores: int | None, worth: float
+) -> list[str]:
+    """The options that decide the answer, apart from where histories are, as they are typed again."""
+    given = {
+        "--since": datetime.fromtimestamp(since / 1000).astimezone().isoformat(timespec="seconds") if since else None,
+        "--prometheus": prometheus, "--drives": drives, "--cores": str(cores) if cores else None,
+        "--worth": f"{100 * worth:g}%" if worth != DEFAULT_WORTH else None,
+    }  # fmt: skip
+    return [word for option, value in given.items() if value is not None for word in (option, value)]
 
 
 def _check_targets(out: Path | None, experiments: Path | None) -> None:
@@ -157,9 +181,11 @@ def _check_targets(out: Path | None, experiments: Path | None) -> None:
         raise BadInputError(f"--write-experiment {experiments} is a file; name a folder, which may be new")
 
 
-def _show(answer: Triage, following: str, form: Form | None, out: Path | None, output: Output) -> None:
+def _show(answer: Triage, following: NextStep | None, form: Form | None, out: Path | None, output: Output) -> None:
     if form == "json" or (form is None and output.as_json):
-        emit(iter([answer.model_dump_json(indent=1)]), out)
+        command, words = (following.command, following.words) if following else ("", "")
+        summary = answer.summary.model_copy(update={"next_step": command, "next_words": words})
+        emit(iter([answer.model_copy(update={"summary": summary}).model_dump_json(indent=1)]), out)
     elif form == "csv":
         emit(csv_rows(answer), out)
     else:
@@ -174,8 +200,7 @@ def _write(
     answer: Triage, jobs: Sequence[PastJob], drives: Mapping[str, Drives], worth: float, folder: Path, console: Console
 ) -> None:
     rows = [row for row in answer.rows if row.verdict is TriageVerdict.MAY_MATTER]
-    by_id = {job.id: job for job in jobs}
-    for file in write_experiments(rows, by_id, drives, worth, folder):
+    for file in write_experiments(rows, jobs, drives, worth, folder):
         print_line(console, f"experiment: {file}")
     if not rows:
         print_line(console, "no job may matter, so there is no experiment to write")

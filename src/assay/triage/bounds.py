@@ -1,19 +1,24 @@
 """An upper bound on what any drive could save of a job, and how it comes about; derived in docs/explanation/triage.md.
 
-It is the smaller of two. *By time*: what the stages could become shorter if tasks never did anything but compute. *By
-bytes*: how long the busiest node's drives take at most for what the job moved, with what the jobs beside it moved;
-nobody waits for a drive that is idle. Where the drives' busy time was measured, that takes the place of the bytes.
+It is the smallest of three. *By time*: what the stages could become shorter if tasks never did anything but compute.
+*By bytes*: how long the busiest node's drives take at most for what the job moved, with what the jobs beside it moved;
+nobody waits for a drive that is idle. *By busy drives*, where that was measured. What contradicts the bound stands
+beside it: waits that no counted byte explains, and drives that did much more than what is counted.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple
 
-from assay.engine.past.job import PastJob, StageSums, Use
+from assay.engine.past.job import PastJob, StageSums, Use, Work
 from assay.model.naming import bytes_text
 from assay.stats.caveats import BUSY_MARGIN
 from assay.triage.drives import Drives
 
 BoundBasis = Literal["busy drives", "bytes", "time"]
+MUCH_LONGER = 2.0
+"""Drives that are busy for so many times what is counted, at their lowest rates, work for somebody else, too."""
+_LEAST_REMOTE_RATE = 5e6
+"""Bytes a second of a task that reads an object store or writes to it: one that is slower waits for something else."""
 
 
 class BoundPart(NamedTuple):
@@ -26,13 +31,36 @@ class BoundPart(NamedTuple):
 
 
 class StageBound(NamedTuple):
-    """The most seconds that a stage could become shorter, by each way to tell; None where that is not known."""
+    """The most seconds that a stage could become shorter, by each way to tell; None where that is not known.
+
+    For `unexplained_s` its tasks waited although nothing that is counted, or measured, tells for what. For `foreign_s`
+    a drive worked, where that is much longer than what is counted explains; else 0. `unplaced_s` would be added to
+    `seconds` if bytes of which nobody knows where they lie were on the nodes' drives.
+    """
 
     stage: str
     seconds: float
     time_s: float | None
     bytes_s: float
     busy_s: float | None
+    unexplained_s: float = 0.0
+    foreign_s: float = 0.0
+    unplaced_s: float = 0.0
+
+
+class Busy(NamedTuple):
+    """What drives did during a job: by stage, how long those of the busiest node worked; and bytes that they read.
+
+    `seconds` lacks stages of which the Prometheus does not know enough. `busiest_s` is by stage how long a single drive
+    worked at most. `refuted` says why all of that is no evidence; empty where it is. It is `confirmed` where the
+    drives count about as many bytes as the jobs do: else tasks may have waited for other drives.
+    """
+
+    seconds: Mapping[str, float]
+    read_bytes: float
+    busiest_s: Mapping[str, float] = {}
+    refuted: str = ""
+    confirmed: bool = True
 
 
 class Bound(NamedTuple):
@@ -58,18 +86,25 @@ class Bound(NamedTuple):
     @property
     def role(self) -> str:
         """The role whose bytes take the drives longest; empty where none is moved."""
-        seconds = self.role_seconds()
-        return max(seconds, key=seconds.__getitem__) if any(seconds.values()) else ""
+        return most_moved([self])
+
+
+def most_moved(bounds: Iterable[Bound]) -> str:
+    """The role whose bytes take the drives longest, whatever bounds the jobs; empty where none is moved."""
+    by_role: dict[str, float] = {}
+    for part in (part for bound in bounds for part in bound.parts):
+        by_role[part.role] = by_role.get(part.role, 0.0) + part.seconds
+    return max(by_role, key=by_role.__getitem__) if any(by_role.values()) else ""
 
 
 def bound_of(
     job: PastJob, drives: Mapping[str, Drives], *, beside_s: float = 0.0, cores: int | None = None,
-    busy_s: Mapping[str, float] | None = None,
+    busy: Busy | None = None,
 ) -> Bound:  # fmt: skip
     """The bound of a job whose history lacks nothing.
 
     `beside_s` is how long the drives of a node worked at most, during this job, for the jobs beside it. `cores` are a
-    node's, if known. `busy_s` is how long the drives of the busiest node were busy during each stage, if measured.
+    node's hardware threads, if known. `busy` is how long the drives were busy during each stage, if measured.
     """
     parts: list[BoundPart] = []
     stages = []
@@ -84,19 +119,82 @@ def bound_of(
         # What one stage writes may still be on its way to the drives in the next.
         bytes_s = alone_s + shared_s + carried_s
         carried_s = max(0.0, bytes_s - elapsed_s)
-        bytes_s = min(bytes_s, elapsed_s)
-        # The tasks of an uber job share one process: what each counts of processors is that of all.
-        time_s = None if job.uberized else stage.saved_ms / 1000
-        measured_s = None if busy_s is None or stage.name not in busy_s else min(elapsed_s, busy_s[stage.name])
-        worked_s = bytes_s if measured_s is None else min(elapsed_s, BUSY_MARGIN * measured_s)
-        stage_s = worked_s if time_s is None else min(time_s, worked_s)
-        stages.append(StageBound(stage.name, stage_s, time_s, bytes_s, measured_s))
+        stages.append(_stage_bound(job, stage, drives, min(bytes_s, elapsed_s), busy))
     # By clocks that differ, tasks may have run for longer than their job.
-    seconds = min(job.elapsed_s, sum(stage.seconds for stage in stages))
-    processors_s = job.whole.cpu_ms / 1000 / max(1, len(job.nodes)) / cores if cores and not job.uberized else 0.0
+    seconds = min(job.ran_s, sum(stage.seconds for stage in stages))
+    # On how many nodes a job without names of nodes ran, no one knows.
+    processors_s = job.whole.cpu_ms / 1000 / len(job.nodes) / cores if cores and job.nodes and not job.uberized else 0.0
     if processors_s:
         seconds = min(seconds, max(0.0, tasks_s - processors_s))
     return Bound(seconds, _basis(stages), tuple(stages), tuple(parts), beside_s, processors_s)
+
+
+def _stage_bound(
+    job: PastJob, stage: StageSums, drives: Mapping[str, Drives], bytes_s: float, busy: Busy | None
+) -> StageBound:
+    """A stage's, whose drives worked for `bytes_s` at most by what is counted."""
+    elapsed_s = stage.elapsed_ms / 1000
+    # The tasks of an uber job share one process: what each counts of processors is that of all.
+    time_s = None if job.uberized else stage.saved_ms / 1000
+    measured_s = None if busy is None or stage.name not in busy.seconds else min(elapsed_s, busy.seconds[stage.name])
+    worked_s = bytes_s if measured_s is None else min(bytes_s, BUSY_MARGIN * measured_s)
+    most_s = elapsed_s if time_s is None else time_s
+    seconds = min(most_s, worked_s)
+    unexplained_s = max(0.0, (time_s or 0.0) - bytes_s - elsewhere_s(job, stage))
+    if busy is not None and measured_s is not None:
+        busiest_s = min(elapsed_s, busy.busiest_s.get(stage.name, 0.0))
+        foreign_s = busiest_s if busiest_s > MUCH_LONGER * bytes_s else 0.0
+        waits_s = 0.0 if busy.confirmed else unexplained_s
+        return StageBound(stage.name, seconds, time_s, bytes_s, measured_s, waits_s, foreign_s)
+    unplaced_s = min(most_s, bytes_s + _unplaced_s(job, stage, drives)) - seconds
+    return StageBound(stage.name, seconds, time_s, bytes_s, None, unexplained_s, unplaced_s=unplaced_s)
+
+
+def _unplaced_s(job: PastJob, stage: StageSums, drives: Mapping[str, Drives]) -> float:
+    """How long a node's drives would take for what may lie on them, or elsewhere."""
+    uses = (
+        Use("input", "", "read", stage.busiest.unplaced_read, None, ""),
+        Use("output", "", "write", job.copies * stage.busiest.unplaced_written, None, ""),
+    )
+    together = tasks_at_once(stage, max(1, len(job.nodes)))
+    return sum(_part(use, drives[use.role], together).seconds for use in uses)
+
+
+def elsewhere_s(job: PastJob, stage: StageSums) -> float:
+    """How long a stage's tasks may have waited for other machines: for what they fetched, and for object stores.
+
+    In a shuffle tasks do nothing that is not counted, so that all of its time is explained.
+    """
+    tasks_ms = sum(stage.phases_ms.values())
+    if not tasks_ms:
+        return 0.0
+    fetching_ms = sum(stage.phases_ms.get(phase, 0) for phase in job.fetching_phases)
+    work = stage.whole
+    remote = work.remote_read + work.remote_written + work.unplaced_read + work.unplaced_written
+    remote_ms = 1000 * remote / _LEAST_REMOTE_RATE
+    return stage.elapsed_ms / 1000 * min(1.0, (fetching_ms + remote_ms) / tasks_ms)
+
+
+class Computed(NamedTuple):
+    """How much processor time tasks had in a time, and on how many nodes."""
+
+    cpu_s: float
+    elapsed_s: float
+    nodes: int
+
+    @property
+    def threads(self) -> float:
+        """The hardware threads that each node must have had, on average."""
+        return self.cpu_s / self.elapsed_s / self.nodes if self.elapsed_s else 0.0
+
+
+def computed(job: PastJob) -> Computed:
+    """Of a job or one of its stages, what takes most hardware threads; nothing where its nodes are not known."""
+    if not job.nodes or job.uberized:
+        return Computed(0.0, 0.0, 1)
+    spans = [(job.whole.cpu_ms / 1000, job.tasks_s)]
+    spans += [(stage.whole.cpu_ms / 1000, stage.elapsed_ms / 1000) for stage in job.stages if not stage.early_ms]
+    return max((Computed(*span, len(job.nodes)) for span in spans), key=lambda of_span: of_span.threads)
 
 
 def _basis(stages: Sequence[StageBound]) -> BoundBasis:
@@ -106,12 +204,13 @@ def _basis(stages: Sequence[StageBound]) -> BoundBasis:
     widest = max(stages, key=lambda stage: stage.seconds)
     if widest.time_s is not None and widest.seconds >= widest.time_s:
         return "time"
-    return "bytes" if widest.busy_s is None else "busy drives"
+    return "bytes" if widest.busy_s is None or widest.seconds >= widest.bytes_s else "busy drives"
 
 
 def drive_seconds(job: PastJob, drives: Mapping[str, Drives], sites_nodes: int) -> float:
     """How long the drives of an average node of the site work at most for a job; while it has tasks if nobody knows."""
-    spread = len(job.nodes) / max(1, sites_nodes, len(job.nodes))
+    nodes = max(1, len(job.nodes))
+    spread = nodes / max(nodes, sites_nodes)
     if job.uncounted:
         return spread * job.tasks_s
     return spread * sum(part.seconds for stage in job.stages for part in parts_of(job, stage, drives))
@@ -120,9 +219,16 @@ def drive_seconds(job: PastJob, drives: Mapping[str, Drives], sites_nodes: int) 
 def parts_of(job: PastJob, stage: StageSums, drives: Mapping[str, Drives]) -> Iterator[BoundPart]:
     """Each phase's use of the drives of a role, on the node that moves most, at the drives' lowest rates."""
     together = tasks_at_once(stage, max(1, len(job.nodes)))
-    for use in job.uses(stage):
+    for use in (*job.uses(stage), *_uploads(stage.busiest)):
         if use.moved > 0 or use.accesses:
             yield _part(use, drives[use.role], together)
+
+
+def _uploads(work: Work) -> Iterator[Use]:
+    """What clients of object stores write to local directories before they send it (Hadoop: S3ABlockOutputStream)."""
+    sent = work.remote_written
+    yield Use("intermediate", "upload", "write", sent, None, "output to object stores, buffered before it is sent")
+    yield Use("intermediate", "upload", "read", sent, None, "read again to be sent")
 
 
 def _part(use: Use, drives: Drives, together: float) -> BoundPart:

@@ -4,36 +4,77 @@ A few `query_range` requests (Prometheus: HTTP API) fetch the counters of node_e
 ran. The times of single scrapes are not asked for, so a stage gets a step more at both ends.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from math import ceil
 from typing import Any, NamedTuple
 
 from assay.engine.past.job import PastJob, StageSums
 from assay.model.errors import BadInputError, NoAnswerError
 from assay.model.host_names import HostNames, host_of, is_loopback
+from assay.model.naming import bytes_text
 from assay.model.probe import Ask
 from assay.node.devices import drives_by_name
 from assay.probe.counters import PartTime, Readings
 from assay.probe.prometheus import COUNTERS
-from assay.triage.bounds import busy_at_once, tasks_at_once
+from assay.report.words import seconds_text
+from assay.triage.bounds import Busy, busy_at_once, tasks_at_once
 
 _BUSY, _READ = "node_disk_io_time_seconds_total", "node_disk_read_bytes_total"
+_WRITTEN = "node_disk_written_bytes_total"
 _STEP_S = 15
 """The shortest step: most sites scrape as often or less."""
 _MOST_POINTS, _MOST_STEPS, _POINTS_AT_ONCE = 2_000_000, 10_000, 150_000
 """Of all answers, of one answer's series, and of one answer."""
 _APART_S = 600
 """Jobs further apart are asked for one by one."""
+_PLAUSIBLE_SHARE = 0.1
+"""Drives that moved less of what jobs count, and what the page cache can't have kept from them, are other drives."""
+_FASTEST = 20e9
+"""Bytes a second that no drive moves: one that does so by its counters does not count its busy time."""
+_WRITTEN_BACK_S = 60
+"""The kernel writes pages to drives half a minute after they became dirty, and looks for them every five seconds."""
 
 
-class Busy(NamedTuple):
-    """What drives did during a job: by stage, how long those of the busiest node worked; and bytes that they read.
+class _NodeUse(NamedTuple):
+    """What a node's drives did in a stage: how long they kept tasks waiting, one worked at most, all did; and bytes."""
 
-    `seconds` lacks stages of which the Prometheus does not know enough.
-    """
+    seconds: float
+    busiest_s: float
+    busy_s: float
+    read: float
+    written: float
 
-    seconds: Mapping[str, float]
-    read_bytes: float
+
+class _Moved(NamedTuple):
+    """Bytes that jobs count and no page cache can have kept from drives, and those that drives count, in stages."""
+
+    read: float = 0.0
+    written: float = 0.0
+    drives_read: float = 0.0
+    drives_written: float = 0.0
+    busy_s: float = 0.0
+
+    def plus(self, other: "_Moved") -> "_Moved":
+        return _Moved(*map(sum, zip(self, other, strict=True)))
+
+    def refutes(self, cache_bytes: float) -> bool:
+        """Whether other drives must have moved it: a page cache of so many bytes may have served what was read."""
+        return (
+            self.drives_read < _PLAUSIBLE_SHARE * (self.read - cache_bytes)
+            or self.drives_written < _PLAUSIBLE_SHARE * self.written
+            or self.busy_s * _FASTEST < self.drives_read + self.drives_written
+        )
+
+    @property
+    def words(self) -> str:
+        """Both, in a clause."""
+        if self.busy_s * _FASTEST < self.drives_read + self.drives_written:
+            moved = bytes_text(self.drives_read + self.drives_written)
+            return f"these drives moved {moved} and count {seconds_text(self.busy_s)} s of work"
+        return (
+            f"jobs read {bytes_text(self.read)} and wrote {bytes_text(self.written)} there, and these drives read "
+            f"{bytes_text(self.drives_read)} and wrote {bytes_text(self.drives_written)}"
+        )
 
 
 class DriveTimes:
@@ -55,9 +96,12 @@ class DriveTimes:
                     "the node_exporters by these names, or leave --prometheus out"
                 )
             self.drives = self._drives()
-            self.cores = self._cores()
+            counts = self._of_nodes('count by (instance) (node_cpu_seconds_total{mode="idle"})')
+            self.cores = max(map(int, counts.values()), default=None)
             self._readings: dict[str, Readings] = {}
             self.step_s = _STEP_S
+            self._memory = self._of_nodes("max by (instance) (node_memory_MemTotal_bytes)")
+            self.node_memory = min(map(int, self._memory.values()), default=None)
             self._fetch(list(windows(jobs)), progressed)
         except NoAnswerError as error:
             raise BadInputError(
@@ -65,36 +109,70 @@ class DriveTimes:
             ) from None
         except (LookupError, TypeError, AttributeError, ValueError) as error:
             raise BadInputError(f"--prometheus {url} gave an answer that lacks or garbles {error}") from None
+        self._busy = {_key(job): self._measure(job) for job in jobs}
+        self._refuted = self._refute(jobs)
 
     def of(self, job: PastJob) -> Busy:
-        """What the drives of its nodes did during the job."""
+        """What the drives of its nodes did during the job, which is one of those that were given."""
+        refuted = next((self._refuted[node] for node in job.nodes if node in self._refuted), "")
+        if refuted or not job.nodes:
+            return Busy({}, 0.0, refuted=refuted)
+        return self._busy[_key(job)][0]._replace(confirmed=self._confirmed)
+
+    def _refute(self, jobs: Sequence[PastJob]) -> dict[str, str]:
+        """The jobs' nodes of which the Prometheus sees other drives than those that the jobs used, each with why.
+
+        Jobs are compared one by one, and all together: the page cache may have served any of them, but not all.
+        """
+        moved = [self._busy[_key(job)][1] for job in jobs]
+        together = _sum(moved)
+        on_drives, counted = together.drives_read + together.drives_written, together.read + together.written
+        self._confirmed = 0 < counted >= _PLAUSIBLE_SHARE * on_drives
+        if together.refutes(sum(self._memory.values())):
+            return {node: together.words for job in jobs for node in job.nodes}
+        refuted: dict[str, str] = {}
+        for job, of_job in zip(jobs, moved, strict=True):
+            if of_job.refutes(sum(self._memory.get(self._known(node) or "", 0.0) for node in job.nodes)):
+                refuted |= dict.fromkeys(job.nodes, of_job.words)
+        return refuted
+
+    def _measure(self, job: PastJob) -> tuple[Busy, _Moved]:
         seconds: dict[str, float] = {}
-        read = 0.0
+        busiest_s: dict[str, float] = {}
+        moved = _Moved()
         for stage in job.stages:
             nodes = [self._on(self._known(node), stage, len(job.nodes)) for node in job.nodes]
-            whole = [uses for uses in nodes if uses is not None]
-            if len(whole) == len(nodes) and whole:
-                seconds[stage.name] = max(busy_s for busy_s, _ in whole)
-            read += sum(read_bytes for _, read_bytes in whole)
-        return Busy(seconds, read)
+            uses = [use for use in nodes if use is not None]
+            if not uses or len(uses) < len(nodes):
+                continue
+            seconds[stage.name] = max(use.seconds for use in uses)
+            busiest_s[stage.name] = max(use.busiest_s for use in uses)
+            work, length_s = stage.whole, max(1e-3, stage.elapsed_ms / 1000)
+            on_drives = max(0.0, 1 - _WRITTEN_BACK_S / length_s)
+            moved = moved.plus(_Moved(
+                work.store_read + work.local_read + work.fetched, on_drives * (work.store_written + work.local_written),
+                sum(use.read for use in uses), sum(use.written for use in uses), sum(use.busy_s for use in uses),
+            ))  # fmt: skip
+        return Busy(seconds, moved.drives_read, busiest_s), moved
 
     def _known(self, node: str) -> str | None:
         return self._names.find([node])
 
-    def _on(self, node: str | None, stage: StageSums, nodes: int) -> tuple[float, float] | None:
-        """How long that node's drives kept tasks waiting at most in a stage, and what they read; None if not known."""
+    def _on(self, node: str | None, stage: StageSums, nodes: int) -> _NodeUse | None:
+        """What that node's drives did in a stage; None if not known."""
         readings = None if node is None else self._readings.get(node)
         if readings is None or node is None:
             return None
         step_ms = self.step_s * 1000
         part = PartTime("run", stage.begin_ms - step_ms, stage.end_ms + step_ms)
-        amounts = list(readings.amounts([part]))
-        busy = [amount.value for amount in amounts if amount.series == "busy_s"]
+        by_series: dict[str, list[float]] = {"busy_s": [], "read_bytes": [], "written_bytes": []}
+        for amount in readings.amounts([part]):
+            by_series[amount.series].append(amount.value)
+        busy = by_series["busy_s"]
         if not busy or len(busy) < len(self.drives.get(node, ())):
             return None
-        tasks = tasks_at_once(stage, max(1, nodes))
-        read = sum(amount.value for amount in amounts if amount.series == "read_bytes")
-        return max(*busy, sum(busy) / busy_at_once(len(busy), tasks)), read
+        seconds = max(*busy, sum(busy) / busy_at_once(len(busy), tasks_at_once(stage, max(1, nodes))))
+        return _NodeUse(seconds, max(busy), sum(busy), sum(by_series["read_bytes"]), sum(by_series["written_bytes"]))
 
     def _find(self, hosts: HostNames) -> dict[str, str]:
         """The job's node that an instance is of: by its host, or by what uname(2) says there."""
@@ -118,23 +196,22 @@ class DriveTimes:
                 used.setdefault(node, set()).add(series["metric"].get("device", ""))
         return {node: drives_by_name(names).counted for node, names in used.items()}
 
-    def _cores(self) -> int | None:
-        """The most that a node of the jobs' has; None where that is not known."""
-        counts = [
-            int(float(series["value"][1]))
-            for series in self._query('count by (instance) (node_cpu_seconds_total{mode="idle"})')
-            if series["metric"].get("instance") in self._nodes
-        ]
-        return max(counts, default=None)
+    def _of_nodes(self, query: str) -> dict[str, float]:
+        """By node, the value of a query that has one for each instance."""
+        return {
+            self._nodes[instance]: float(series["value"][1])
+            for series in self._query(query)
+            if (instance := series["metric"].get("instance", "")) in self._nodes
+        }
 
     def _fetch(self, periods: Sequence[tuple[float, float]], progressed: Callable[[int, int], object]) -> None:
         series = max(1, sum(map(len, self.drives.values())))
         total_s = sum(end_s - begin_s for begin_s, end_s in periods)
-        self.step_s = max(_STEP_S, ceil(2 * total_s * series / _MOST_POINTS))
+        self.step_s = max(_STEP_S, ceil(3 * total_s * series / _MOST_POINTS))
         steps = max(2, min(_MOST_STEPS, _POINTS_AT_ONCE // series))
         ranges = [piece for window in periods for piece in _pieces(*window, self.step_s, steps)]
         for number, (begin_s, end_s) in enumerate(ranges):
-            for metric, name in ((_BUSY, "busy_s"), (_READ, "read_bytes")):
+            for metric, name in ((_BUSY, "busy_s"), (_READ, "read_bytes"), (_WRITTEN, "written_bytes")):
                 self._take(metric, name, begin_s, end_s)
             progressed(number + 1, len(ranges))
 
@@ -156,6 +233,17 @@ class DriveTimes:
 
     def _result(self, page: str, parameters: Mapping[str, str]) -> Any:
         return self._ask(f"{self._url}/api/v1/{page}", parameters)["data"]["result"]
+
+
+def _key(job: PastJob) -> tuple[str, str, int]:
+    return job.id, job.source, job.started_ms
+
+
+def _sum(each: Iterable[_Moved]) -> _Moved:
+    total = _Moved()
+    for moved in each:
+        total = total.plus(moved)
+    return total
 
 
 def windows(jobs: Sequence[PastJob]) -> Iterator[tuple[float, float]]:

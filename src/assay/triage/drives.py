@@ -43,6 +43,12 @@ class Drives(NamedTuple):
         """`4 x WD10EZEX`."""
         return f"{self.number} x {self.name}"
 
+    @property
+    def option(self) -> str:
+        """`12xhdd`, as options of commands name them."""
+        short = {profile: name for name, profile in SHORT_NAMES.items()}
+        return f"{self.number}x{short.get(self.profile, self.profile)}"
+
     def seconds(self, direction: Direction, moved: float, request: float | None = None) -> float:
         """How long one of them takes at most for so many bytes; `request` is the size of requests, where it is known.
 

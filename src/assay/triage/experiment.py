@@ -1,6 +1,6 @@
 """The experiment that would decide a job that may matter: its settings, on drives for the role that matters most."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from assay.engine.past.forms import settings_of_test
@@ -11,6 +11,7 @@ from assay.model.naming import bytes_text
 from assay.plan.job_experiment import JobExperiment, experiment_name, of_several
 from assay.report.words import percent
 from assay.triage.drives import Drives
+from assay.triage.names import recurring
 from assay.triage.ranking import JobRow
 
 
@@ -49,9 +50,10 @@ def experiment_text(row: JobRow, job: PastJob, base: Drives, worth: float) -> st
 
 
 def write_experiments(
-    rows: list[JobRow], jobs: Mapping[str, PastJob], base: Mapping[str, Drives], worth: float, folder: Path
+    rows: list[JobRow], jobs: Sequence[PastJob], base: Mapping[str, Drives], worth: float, folder: Path
 ) -> list[Path]:
-    """A file for each row; those of names that look alike are numbered. Raises OSError."""
+    """A file for each row, of the newest of its runs that count; names that look alike are numbered. Raises OSError."""
+    newest = {recurring(job.title): job for job in sorted(jobs, key=lambda job: job.finished_ms) if job.counts}
     folder.mkdir(parents=True, exist_ok=True)
     written: list[Path] = []
     for row in rows:
@@ -62,7 +64,7 @@ def write_experiments(
         )
         file = folder / f"{name}-{number}.yaml" if number > 1 else folder / f"{name}.yaml"
         file.write_text(
-            experiment_text(row, jobs[row.ids[0]], base[row.role or "intermediate"], worth), encoding="utf-8"
+            experiment_text(row, newest[row.job], base[row.role or "intermediate"], worth), encoding="utf-8"
         )
         written.append(file)
     return written

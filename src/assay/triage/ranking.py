@@ -10,19 +10,28 @@ from assay.engine.past.change import Change
 from assay.engine.past.changes import changes
 from assay.engine.past.job import MAP, REDUCE, PastJob, distinct, sum_of
 from assay.model.base import Frozen
-from assay.model.naming import bytes_text, first_few
-from assay.report.words import percent, seconds_text
-from assay.stats.caveats import BUSY_MARGIN
-from assay.triage.bounds import Bound, StageBound, beside, bound_of, concurrency, drive_seconds
-from assay.triage.busy import Busy
+from assay.triage.bounds import Busy, beside, bound_of, concurrency, drive_seconds, most_moved
 from assay.triage.drives import Drives
 from assay.triage.names import recurring
+from assay.triage.reasons import (
+    MOSTLY,
+    BoundedRun,
+    contradictions_of,
+    how_words,
+    idle_s,
+    missing_words,
+    refuted_cores,
+    stages_of,
+    total_of,
+    waits_decide,
+    why_not,
+)
 
 DECISIVE_SHARE = 0.9
 """The fewest jobs that hold so much of all that could be saved are the ones that decide."""
-_CACHED_SHARE = 0.3
-"""Of what jobs read, drives that read less did not serve it: the page cache did."""
-_MOSTLY = 0.5
+
+
+OTHERS_ON_DRIVES = "nothing but these jobs uses the drives: with HBase or backups on them the bounds do not hold"
 
 
 class TriageVerdict(StrEnum):
@@ -87,10 +96,12 @@ class JobRow(Frozen):
     """The runs that ended well and whose histories lack nothing: all other figures are theirs."""
     elapsed_s: float
     """From each run's start to its end."""
+    ran_s: float
+    """Of `elapsed_s`, when any of its own jobs ran: a session has others, in which it waits for its user."""
     queued_s: float
     """From each run's submission to its start, which is no part of `elapsed_s`."""
     starts_s: float
-    """Of `elapsed_s`, when none of its tasks ran: starts, waits for containers, and commits."""
+    """Of `ran_s`, when none of its tasks ran: starts, waits for containers, and commits."""
     task_share: float
     """Its share of the time of all jobs' tasks."""
     nodes: int
@@ -98,7 +109,9 @@ class JobRow(Frozen):
     read_bytes: int
     """Read from the cluster's store."""
     remote_bytes: int
-    """Read from and written to other stores, such as object stores, which are not on the cluster's drives."""
+    """Read from and written to object stores, which are on no drive of the nodes."""
+    unplaced_bytes: int
+    """Read from and written to file systems of which the history does not say whether they are on the nodes' drives."""
     map_output_bytes: int
     """Emitted by its maps."""
     spilled_bytes: int
@@ -115,21 +128,27 @@ class JobRow(Frozen):
     """The most that one run had in the local directories of one node at once, by its maps' outputs and what its
     reducers fetched and merged."""
     bound_s: float | None
-    """The most that any drive could save; null where that is not known."""
+    """The most that any drive could save; null where that is not known, or contradicted."""
     bound_share: float | None
-    """The same as a share of `elapsed_s`."""
+    """The same as a share of `ran_s`."""
     by_time_s: float | None
     """The bound by time alone."""
     by_bytes_s: float | None
     """The bound by bytes alone."""
     busy_s: float | None
-    """How long the busiest node's drives were busy, where a Prometheus says so of all runs. It takes the place of the
-    bytes, half as much again: kernels may miss short requests."""
+    """How long the busiest node's drives were busy, where a Prometheus says so of all runs. It counts half as much
+    again, since kernels may miss short requests, and only where that is less than the bytes take."""
     beside_s: float
     """What a node's drives did at most for the jobs beside it; the bound by bytes counts what fits into its time."""
     polls_s: float
-    """What its waits between heartbeats and polls may come to, which the bound does not hold: where these decide, the
-    job is too short to judge."""
+    """What its waits between heartbeats and polls, or for executors, may come to, which the bound does not hold: where
+    these decide, nothing is known."""
+    unexplained_s: float
+    """How long its tasks waited although nothing that is counted or measured tells for what."""
+    contradictions: tuple[str, ...]
+    """What is known that contradicts a bound below the threshold: then nothing is known, instead of *cannot matter*."""
+    doubts: tuple[str, ...]
+    """What is odd in its histories."""
     basis: str
     """What the bound rests on: busy drives, bytes or time."""
     how: str
@@ -141,7 +160,7 @@ class JobRow(Frozen):
     verdict: TriageVerdict
     """By the threshold."""
     role: str
-    """The role that matters most; empty where none does."""
+    """The role that matters most; empty where none does, or nobody counted it."""
     reason: str
     """Why it can't matter, or what is missing and how to get it."""
     advice: tuple[CheaperChange, ...]
@@ -171,6 +190,8 @@ class Batch(Frozen):
     """The last end."""
     elapsed_s: float
     """Of all runs that count, added up."""
+    ran_s: float
+    """Of that, when their own jobs ran: sessions wait for their users in the rest."""
     bound_s: float
     """The most of it that any drive could save, in the jobs that may matter."""
     rest_s: float
@@ -180,11 +201,11 @@ class Batch(Frozen):
     verdicts: Mapping[str, int]
     """How many jobs have each verdict."""
     short: int
-    """How many of those that are not known are too short to judge."""
+    """How many of those are not known because of waits between heartbeats and polls, or for executors."""
     short_s: float
     """The time of all of their runs."""
     short_bound_s: float
-    """The most of that time that any drive could save, with all waits between heartbeats and polls."""
+    """The most of that time that any drive could save, with all such waits."""
     at_once: float
     """How many jobs ran beside one another on average, while any did."""
     most_at_once: int
@@ -197,6 +218,10 @@ class Batch(Frozen):
     """The drives of a node by whose lowest rates bytes became time."""
     assumed: tuple[str, ...]
     """What was assumed because nothing said it."""
+    next_step: str = ""
+    """What to type next; empty where no job may matter."""
+    next_words: str = ""
+    """What to fill in there."""
 
 
 class Triage(Frozen):
@@ -207,17 +232,11 @@ class Triage(Frozen):
 
 
 class Site(NamedTuple):
-    """What is known of the nodes; `busy` tells of a job what its nodes' drives did, where a Prometheus does."""
+    """What is known of the nodes: drives, hardware threads, and what the drives did during a job, if measured."""
 
     drives: Mapping[str, Drives]
     cores: int | None = None
     busy: Callable[[PastJob], Busy] | None = None
-
-
-class _BoundedRun(NamedTuple):
-    job: PastJob
-    bound: Bound
-    busy: Busy | None
 
 
 def judge(jobs: Sequence[PastJob], site: Site, worth: float) -> list[JobRow]:
@@ -225,14 +244,15 @@ def judge(jobs: Sequence[PastJob], site: Site, worth: float) -> list[JobRow]:
     whole = [job for job in jobs if job.counts]
     nodes = len({node for job in whole for node in job.nodes})
     loads = beside(whole, [drive_seconds(job, site.drives, nodes) for job in whole])
-    bounded: dict[str, list[_BoundedRun]] = {}
+    cores = None if refuted_cores(whole, site.cores) else site.cores
+    bounded: dict[str, list[BoundedRun]] = {}
     for job, beside_s in zip(whole, loads, strict=True):
         busy = site.busy(job) if site.busy else None
-        bound = bound_of(job, site.drives, beside_s=beside_s, cores=site.cores, busy_s=busy.seconds if busy else None)
-        bounded.setdefault(recurring(job.name), []).append(_BoundedRun(job, bound, busy))
+        bound = bound_of(job, site.drives, beside_s=beside_s, cores=cores, busy=busy)
+        bounded.setdefault(recurring(job.title), []).append(BoundedRun(job, bound, busy))
     runs: dict[str, list[PastJob]] = {}
     for job in jobs:
-        runs.setdefault(recurring(job.name), []).append(job)
+        runs.setdefault(recurring(job.title), []).append(job)
     total_ms = max(1, sum(job.whole.task_ms for job in whole))
     rows = [_row(name, all_runs, bounded.get(name, []), total_ms, worth) for name, all_runs in runs.items()]
     return sorted(rows, key=_rank)
@@ -243,55 +263,64 @@ def _rank(row: JobRow) -> tuple[int, float, str]:
     return verdict_rank, -row.elapsed_s if row.bound_s is None else -row.bound_s, row.job
 
 
-def _row(name: str, runs: Sequence[PastJob], bounded: Sequence[_BoundedRun], total_ms: int, worth: float) -> JobRow:
+def _row(name: str, runs: Sequence[PastJob], bounded: Sequence[BoundedRun], total_ms: int, worth: float) -> JobRow:
     work = sum_of(run.job.whole for run in bounded)
-    elapsed_s = sum(run.job.elapsed_s for run in bounded)
+    ran_s = sum(run.job.ran_s for run in bounded)
     bound_s = sum(run.bound.seconds for run in bounded) if bounded else None
     widest = max(bounded, key=lambda run: run.bound.seconds, default=None)
-    share = None if bound_s is None else bound_s / elapsed_s
+    share = None if bound_s is None else bound_s / ran_s
     polls_s = sum(run.job.polls_s for run in bounded)
-    verdict = _verdict(share, polls_s / elapsed_s if bounded else 0.0, worth)
+    contradictions = tuple(contradictions_of(bounded, bound_s or 0.0, ran_s, worth))
+    verdict = _verdict(share, polls_s / ran_s if bounded else 0.0, worth, contradictions)
+    contradicted = bool(contradictions) and verdict is TriageVerdict.NOT_KNOWN
     newest = sorted(runs, key=lambda job: (bool(job.missing), -job.finished_ms))
-    roles = _sums(run.bound.role_seconds() for run in bounded)
-    stages = _stages(bounded)
-    busy_s = _total(stage.busy_s for stage in stages) if bounded else None
+    stages = stages_of(bounded)
     return JobRow(
         job=name, user=newest[0].user, queue=newest[0].queue, engine=newest[0].engine,
         runs=len(runs), counted=len(bounded),
-        elapsed_s=elapsed_s, queued_s=sum(run.job.queued_s for run in bounded),
-        starts_s=sum(run.job.idle_s for run in bounded),
+        elapsed_s=sum(run.job.elapsed_s for run in bounded), ran_s=ran_s,
+        queued_s=sum(run.job.queued_s for run in bounded),
+        starts_s=sum(idle_s(run.job) for run in bounded),
         task_share=work.task_ms / total_ms, nodes=max((len(run.job.nodes) for run in bounded), default=0),
         read_bytes=work.store_read, remote_bytes=work.remote_read + work.remote_written,
+        unplaced_bytes=work.unplaced_read + work.unplaced_written,
         map_output_bytes=work.map_output, spilled_bytes=work.local_written, spilled_records=work.spilled_records,
         spills_per_record=_spills(bounded), shuffled_bytes=work.fetched, written_bytes=work.store_written,
         local_peak_bytes=max((run.job.local_peak for run in bounded), default=0),
-        bound_s=bound_s, bound_share=share,
-        by_time_s=_total(stage.time_s for stage in stages) if bounded else None,
-        by_bytes_s=_total(stage.bytes_s for stage in stages) if bounded else None, busy_s=busy_s,
+        bound_s=None if contradicted else bound_s, bound_share=None if contradicted else share,
+        by_time_s=total_of(stage.time_s for stage in stages) if bounded else None,
+        by_bytes_s=total_of(stage.bytes_s for stage in stages) if bounded else None,
+        busy_s=total_of(stage.busy_s for stage in stages) if bounded else None,
         beside_s=sum(run.bound.beside_s for run in bounded), polls_s=polls_s,
-        basis=widest.bound.basis if widest else "", how=_how(bounded, bound_s or 0.0, elapsed_s) if widest else "",
-        parts=_parts(bounded, widest) if widest else (), roles=roles,
-        verdict=verdict, role=max(roles, key=roles.__getitem__) if roles and any(roles.values()) else "",
-        reason=_reason(verdict, runs, bounded, bound_s, elapsed_s),
+        unexplained_s=sum(stage.unexplained_s for stage in stages), contradictions=contradictions,
+        doubts=tuple(dict.fromkeys(doubt for job in runs for doubt in job.doubts)),
+        basis=widest.bound.basis if widest else "", how=how_words(bounded, bound_s or 0.0, ran_s) if widest else "",
+        parts=_parts(bounded, widest) if widest else (), roles=_sums(run.bound.role_seconds() for run in bounded),
+        verdict=verdict, role=_role(bounded),
+        reason=_reason(verdict, runs, bounded, bound_s, ran_s, contradictions),
         advice=_advice(bounded, widest) if widest else (),
         other_rules=_other_rules(bounded, widest) if widest else (), ids=tuple(job.id for job in newest[:20]),
     )  # fmt: skip
 
 
-def _verdict(bound: float | None, polls: float, worth: float) -> TriageVerdict:
-    """By the bound and the waits between polls, both as shares of a job's time."""
-    if bound is None or bound < worth <= bound + polls:
+def _verdict(bound: float | None, polls: float, worth: float, contradictions: Sequence[str]) -> TriageVerdict:
+    """By the bound and the waits between polls, both as shares of a job's time, and by what contradicts the bound."""
+    if bound is not None and bound >= worth:
+        return TriageVerdict.MAY_MATTER
+    if bound is None or contradictions or worth <= bound + polls:
         return TriageVerdict.NOT_KNOWN
-    return TriageVerdict.MAY_MATTER if bound >= worth else TriageVerdict.CANNOT_MATTER
+    return TriageVerdict.CANNOT_MATTER
 
 
-def _stages(bounded: Sequence[_BoundedRun]) -> list[StageBound]:
-    return [stage for run in bounded for stage in run.bound.stages]
-
-
-def _total(values: Iterable[float | None]) -> float | None:
-    known = list(values)
-    return None if None in known else sum(value for value in known if value is not None)
+def _role(bounded: Sequence[BoundedRun]) -> str:
+    """The role that moves most; empty where most of the bound is of bytes that nobody counted."""
+    bounds = [run.bound for run in bounded]
+    uncounted_s = sum(
+        max(0.0, run.bound.seconds - sum(part.seconds for part in run.bound.parts))
+        for run in bounded
+        if run.job.uncounted
+    )
+    return "" if uncounted_s > MOSTLY * sum(bound.seconds for bound in bounds) else most_moved(bounds)
 
 
 def _sums(each: Iterable[Mapping[str, float]]) -> dict[str, float]:
@@ -302,7 +331,7 @@ def _sums(each: Iterable[Mapping[str, float]]) -> dict[str, float]:
     return totals
 
 
-def _spills(bounded: Sequence[_BoundedRun]) -> float | None:
+def _spills(bounded: Sequence[BoundedRun]) -> float | None:
     maps = [stage for run in bounded if (stage := run.job.stage(MAP))]
     emitted = sum(stage.whole.output_records for stage in maps)
     with_reducers = any(run.job.stage(REDUCE) for run in bounded)
@@ -310,14 +339,14 @@ def _spills(bounded: Sequence[_BoundedRun]) -> float | None:
     return spilled / emitted if with_reducers and emitted else None
 
 
-def _other_rules(bounded: Sequence[_BoundedRun], widest: _BoundedRun) -> tuple[RuleOfOthers, ...]:
+def _other_rules(bounded: Sequence[BoundedRun], widest: BoundedRun) -> tuple[RuleOfOthers, ...]:
     asking = {rule.name for run in bounded for rule in run.job.other_rules if rule.asks}
     return tuple(
         RuleOfOthers(rule=rule.name, asks=rule.name in asking, amount=rule.amount) for rule in widest.job.other_rules
     )
 
 
-def _parts(bounded: Sequence[_BoundedRun], widest: _BoundedRun) -> tuple[DriveUse, ...]:
+def _parts(bounded: Sequence[BoundedRun], widest: BoundedRun) -> tuple[DriveUse, ...]:
     seconds: dict[tuple[str, str], float] = {}
     how: dict[tuple[str, str], list[str]] = {}
     for run in bounded:
@@ -332,84 +361,21 @@ def _parts(bounded: Sequence[_BoundedRun], widest: _BoundedRun) -> tuple[DriveUs
     )
 
 
-def _how(bounded: Sequence[_BoundedRun], bound_s: float, elapsed_s: float) -> str:
-    """The bound in a sentence."""
-    stages = _stages(bounded)
-    time_s, bytes_s = _total(stage.time_s for stage in stages), sum(stage.bytes_s for stage in stages)
-    beside_s = sum(run.bound.beside_s for run in bounded)
-    by_time = "processor time is not known" if time_s is None else f"tasks did not compute in {seconds_text(time_s)} s"
-    busy_s = _total(stage.busy_s for stage in stages)
-    uncounted = next((run.job.uncounted for run in bounded if run.job.uncounted), "")
-    if busy_s is None and uncounted:
-        by_drives = f"how long the drives worked is not known, since {uncounted}"
-    elif busy_s is None:
-        movers = "it and the jobs beside it" if beside_s >= 0.05 else "it"
-        by_drives = f"what {movers} moved takes the drives at most {seconds_text(bytes_s)} s"
-    else:
-        by_drives = (
-            f"the drives of the busiest node were busy for {seconds_text(busy_s)} s, counted "
-            f"{BUSY_MARGIN:g} times since kernels may miss short requests"
-        )
-    limited = " (no more, since its computing alone keeps the processors busy)" if _by_processors(bounded) else ""
-    smaller = f"stage by stage the smaller is {seconds_text(bound_s)} s{limited}"
-    runs = f" over {len(bounded)} runs" if len(bounded) > 1 else ""
-    return f"of {seconds_text(elapsed_s)} s{runs}, {by_time}, and {by_drives}: {smaller}"
-
-
-def _by_processors(bounded: Sequence[_BoundedRun]) -> bool:
-    return any(run.bound.seconds < sum(stage.seconds for stage in run.bound.stages) - 1e-9 for run in bounded)
-
-
 def _reason(
-    verdict: TriageVerdict, runs: Sequence[PastJob], bounded: Sequence[_BoundedRun], bound_s: float | None,
-    elapsed_s: float,
+    verdict: TriageVerdict, runs: Sequence[PastJob], bounded: Sequence[BoundedRun], bound_s: float | None,
+    ran_s: float, contradictions: Sequence[str],
 ) -> str:  # fmt: skip
     if bound_s is None:
-        return _missing(runs)
+        return missing_words(runs)
     if verdict is TriageVerdict.CANNOT_MATTER:
-        return _why_not(bounded, bound_s, elapsed_s)
-    return _too_short(bounded, elapsed_s) if verdict is TriageVerdict.NOT_KNOWN else ""
+        return why_not(bounded, bound_s, ran_s)
+    if verdict is TriageVerdict.MAY_MATTER:
+        return ""
+    return "; ".join(contradictions) or waits_decide(bounded, bound_s, ran_s)
 
 
-def _too_short(bounded: Sequence[_BoundedRun], elapsed_s: float) -> str:
-    """Why waits that no byte tells of decide, and what would tell."""
-    runs, polls_s = len(bounded), sum(run.job.polls_s for run in bounded)
-    each = " a run" if runs > 1 else ""
-    return (
-        f"too short to judge: it takes {seconds_text(elapsed_s / runs)} s{each}, of which "
-        f"{seconds_text(sum(run.job.idle_s for run in bounded) / runs)} s are starts and commits, and waits between "
-        f"heartbeats and polls may come to {seconds_text(polls_s / runs)} s more or less; only a test with repetitions "
-        "tells"
-    )
-
-
-def _why_not(bounded: Sequence[_BoundedRun], bound_s: float, elapsed_s: float) -> str:
-    """What the time went to instead, the largest first that explains it."""
-    work = sum_of(run.job.whole for run in bounded)
-    moved = work.store_read + work.store_written + work.local_read + work.local_written + work.fetched
-    starts_s = sum(run.job.idle_s for run in bounded)
-    drives_read = sum(run.busy.read_bytes for run in bounded if run.busy)
-    requested = work.store_read + work.local_read + work.fetched
-    if starts_s > _MOSTLY * elapsed_s:
-        return f"{bounded[0].job.idle_words} take {percent(starts_s / elapsed_s)} of its time"
-    if all(run.busy for run in bounded) and requested and drives_read < _CACHED_SHARE * requested:
-        return f"the page cache served it: drives read {bytes_text(drives_read)} of {bytes_text(requested)}"
-    if _by_processors(bounded):
-        return "computing: it keeps all processors busy"
-    stages = _stages(bounded)
-    bytes_s, time_s = sum(stage.bytes_s for stage in stages), _total(stage.time_s for stage in stages)
-    if time_s is None or bytes_s <= time_s:
-        return f"it moves {bytes_text(moved)}, which takes the drives at most {seconds_text(bound_s)} s"
-    return f"computing: its tasks wait for anything at all in at most {percent(bound_s / elapsed_s)} of its time"
-
-
-def _missing(runs: Sequence[PastJob]) -> str:
-    reasons = list(dict.fromkeys(word for job in runs for word in (job.missing or ("the times of its start and end",))))
-    return f"missing: {first_few(reasons, between='; ', last='; and', most=2)}"
-
-
-def _advice(bounded: Sequence[_BoundedRun], widest: _BoundedRun) -> tuple[CheaperChange, ...]:
-    by_kind: dict[str, list[tuple[_BoundedRun, Change]]] = {}
+def _advice(bounded: Sequence[BoundedRun], widest: BoundedRun) -> tuple[CheaperChange, ...]:
+    by_kind: dict[str, list[tuple[BoundedRun, Change]]] = {}
     for run in bounded:
         for change in changes(run.job):
             by_kind.setdefault(change.kind, []).append((run, change))
@@ -435,14 +401,14 @@ def triage(
         jobs=len(rows), runs=len(jobs), not_counted=len(jobs) - len(whole), older=older, copies=copies,
         began_ms=min((job.started_ms for job in whole), default=0),
         ended_ms=max((job.finished_ms for job in whole), default=0),
-        elapsed_s=sum(job.elapsed_s for job in whole),
+        elapsed_s=sum(job.elapsed_s for job in whole), ran_s=sum(job.ran_s for job in whole),
         bound_s=_bound_s(rows, TriageVerdict.MAY_MATTER), rest_s=_bound_s(rows, TriageVerdict.CANNOT_MATTER),
         deciding=tuple(deciding(rows)),
         verdicts={str(verdict): sum(row.verdict is verdict for row in rows) for verdict in TriageVerdict},
-        short=len(short), short_s=sum(row.elapsed_s for row in short),
-        short_bound_s=sum(min(row.elapsed_s, (row.bound_s or 0.0) + row.polls_s) for row in short),
+        short=len(short), short_s=sum(row.ran_s for row in short),
+        short_bound_s=sum(min(row.ran_s, (row.bound_s or 0.0) + row.polls_s) for row in short),
         at_once=beside_others.average, most_at_once=beside_others.most, covered_s=beside_others.covered_s,
-        worth=worth, drives=drives, assumed=(*assumed, *_assumed(whole)),
+        worth=worth, drives=drives, assumed=(*assumed, *_assumed(whole, site)),
     )  # fmt: skip
     return Triage(summary=summary, rows=tuple(rows))
 
@@ -463,7 +429,17 @@ def deciding(rows: Sequence[JobRow]) -> list[str]:
     ]
 
 
-def _assumed(jobs: Sequence[PastJob]) -> Iterator[str]:
+def _assumed(jobs: Sequence[PastJob], site: Site) -> Iterator[str]:
+    if site.busy is None:
+        yield OTHERS_ON_DRIVES
+    refuted = [busy.refuted for job in jobs if site.busy and (busy := site.busy(job)).refuted]
+    if refuted:
+        yield (
+            f"the Prometheus sees other drives than those of {len(refuted)} of {len(jobs)} runs, so that its busy "
+            f"times do not count for them: {refuted[0]}"
+        )
+    if words := refuted_cores(jobs, site.cores):
+        yield f"how many hardware threads a node has is not known, since {words}"
     without = sum(not job.settings for job in jobs)
     if without:
         yield (
@@ -477,6 +453,9 @@ def _assumed(jobs: Sequence[PastJob]) -> Iterator[str]:
         yield f"{count} of {len(jobs)} runs are bounded by their time alone, since {reason}"
     for remark, count in Counter(job.remark for job in jobs if job.remark).items():
         yield f"{count} of {len(jobs)} runs {remark}"
-    nowhere = sum(not job.nodes for job in jobs)
+    of_pods = sum(not job.hosts_are_nodes for job in jobs)
+    if of_pods:
+        yield f"{of_pods} of {len(jobs)} histories name pods, not nodes: all their bytes are taken to lie on one node"
+    nowhere = sum(not job.nodes and job.hosts_are_nodes for job in jobs)
     if nowhere:
         yield f"{nowhere} of {len(jobs)} histories name no nodes: all bytes of their jobs are taken to lie on one"

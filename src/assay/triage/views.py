@@ -1,23 +1,26 @@
 """The ranked list for people and scripts: one screen on a terminal, a page that sorts, CSV; with names or numbers."""
 
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
 from rich.console import Console
 
 from assay.engine.past.forms import amounts_words
+from assay.media.emulated.profile import SHORT_NAMES
 from assay.model.naming import bytes_text
 from assay.model.trial import USUAL_ENGINE
-from assay.plan.job_experiment import ROLES
+from assay.plan.job_experiment import ROLES, experiment_name
 from assay.report.columns import Column, fitted
-from assay.report.next_steps import typed
+from assay.report.next_steps import NextStep, typed
 from assay.report.templates import template
 from assay.report.values import Value, csv_lines
 from assay.report.words import duration_text, percent, print_line, print_text, seconds_text
+from assay.triage.drives import Drives
 from assay.triage.names import numbered
-from assay.triage.ranking import Batch, JobRow, Triage, TriageVerdict
+from assay.triage.ranking import Batch, CheaperChange, JobRow, Triage, TriageVerdict
+from assay.triage.reasons import SESSION_SHARE
 
 SHOWN = 12
 """Rows on a terminal, of which the page has all."""
@@ -25,8 +28,11 @@ MOST_ROWS, MOST_DETAILED = 2000, 300
 """Rows of the page, and those of them that are explained in full."""
 LEGEND = (
     "At most, that is: what faster drives for everything could save, of all runs together. Role: the part of a job's "
-    "data for which that is most."
+    "data that keeps the drives busy longest."
 )
+WITH_JOBS = "At most is a share of the time with jobs: sessions wait for their users in the rest."
+_EXPERIMENTS = "my-jobs"
+"""Where experiments of jobs lie, as `run-job` has it."""
 _NAME_CHARACTERS = 36
 _MOST_NAMED = 5
 _MOST_ADVICE = 3
@@ -37,7 +43,8 @@ def anonymous(answer: Triage) -> Triage:
     """The same without names of jobs, users, queues and ids: its jobs are numbered in their order."""
     names = numbered([row.job for row in answer.rows])
     rows = tuple(
-        row.model_copy(update={"job": names[row.job], "user": "", "queue": "", "ids": ()}) for row in answer.rows
+        row.model_copy(update={"job": names[row.job], "user": "", "queue": "", "ids": (), "doubts": ()})
+        for row in answer.rows
     )
     deciding = tuple(names[name] for name in answer.summary.deciding)
     return Triage(summary=answer.summary.model_copy(update={"deciding": deciding}), rows=rows)
@@ -48,17 +55,15 @@ def headline(summary: Batch) -> str:
     cannot, unknown = summary.verdicts[TriageVerdict.CANNOT_MATTER], summary.verdicts[TriageVerdict.NOT_KNOWN]
     if not summary.runs > summary.not_counted:
         return f"No job can be judged: the histories of {_count(summary.runs, 'run')} lack what a bound needs"
-    if summary.verdicts[TriageVerdict.MAY_MATTER]:
-        count = len(summary.deciding)
-        decisive = f"{_count(count, 'job')} {'is' if count == 1 else 'are'} worth a test"
-    elif cannot:
-        decisive = f"{_count(cannot, 'job')} cannot matter"
-        cannot = 0
-    else:
+    may = summary.verdicts[TriageVerdict.MAY_MATTER]
+    if not may and not cannot:
         return f"The histories do not tell what another drive could save of {_count(unknown, 'job')}"
+    first = f"{_count(may, 'job')} may matter" if may else f"{_count(cannot, 'job')} cannot matter"
+    if may > (few := len(summary.deciding)):
+        first += f" ({few:,} of them {'holds' if few == 1 else 'hold'} nine tenths)"
     verb = "is" if unknown == 1 else "are"
-    rest = (f"{cannot:,} cannot matter" if cannot else "", f"{unknown:,} {verb} not known" if unknown else "")
-    return ", ".join(filter(None, (decisive, *rest)))
+    rest = (f"{cannot:,} cannot" if may and cannot else "", f"{unknown:,} {verb} not known" if unknown else "")
+    return ", ".join(filter(None, (first, *rest)))
 
 
 def sums(summary: Batch) -> Iterator[str]:
@@ -66,10 +71,12 @@ def sums(summary: Batch) -> Iterator[str]:
     if not summary.elapsed_s:
         return
     span = " to ".join(dict.fromkeys(_day(at_ms) for at_ms in (summary.began_ms, summary.ended_ms)))
+    took = f"{duration_text(summary.elapsed_s)} of jobs' time"
+    if summary.ran_s < SESSION_SHARE * summary.elapsed_s:
+        took += f" ({duration_text(summary.ran_s)} without what sessions waited for their users)"
     yield (
-        f"{_count(summary.jobs, 'job')}, {_count(summary.runs, 'run')}, {span}, {duration_text(summary.elapsed_s)} of "
-        f"jobs' time. {_savings(summary)}, without waits between heartbeats and polls; the threshold is "
-        f"{percent(summary.worth)} of a job's time."
+        f"{_count(summary.jobs, 'job')}, {_count(summary.runs, 'run')}, {span}, {took}. {_savings(summary)}The "
+        f"threshold is {percent(summary.worth)} of a job's time."
     )
     names = [_short(name) for name in summary.deciding[:_MOST_NAMED]]
     more = len(summary.deciding) - len(names)
@@ -80,11 +87,11 @@ def sums(summary: Batch) -> Iterator[str]:
         f"Drives of a node: {summary.drives}."
     )
     if summary.short:
-        verb, share = "is" if summary.short == 1 else "are", percent(summary.short_bound_s / summary.elapsed_s)
+        share = percent(summary.short_bound_s / summary.ran_s)
         yield (
-            f"{_count(summary.short, 'job')} {verb} too short to judge: of {duration_text(summary.short_s)} in all, "
-            f"other drives could save, with such waits, up to {duration_text(summary.short_bound_s)} "
-            f"({share} of all jobs' time)."
+            f"Waits between heartbeats and polls, or for executors, decide about {_count(summary.short, 'job')}: of "
+            f"{duration_text(summary.short_s)} in all, other drives could save, with such waits, up to "
+            f"{duration_text(summary.short_bound_s)} ({share} of all jobs' time)."
         )
     if summary.not_counted or summary.older or summary.copies:
         count = summary.not_counted
@@ -98,13 +105,14 @@ def sums(summary: Batch) -> Iterator[str]:
 
 def _savings(summary: Batch) -> str:
     def most(bound_s: float) -> str:
-        return f"at most {duration_text(bound_s)} ({percent(bound_s / summary.elapsed_s)})"
+        return f"at most {duration_text(bound_s)} ({percent(bound_s / summary.ran_s)})"
 
-    may = summary.verdicts[TriageVerdict.MAY_MATTER]
-    if not may:
-        return f"Other drives could save {most(summary.rest_s)}"
-    rest = f", and {most(summary.rest_s)} in those that cannot" if summary.verdicts[TriageVerdict.CANNOT_MATTER] else ""
-    return f"Other drives could save {most(summary.bound_s)} in the {_count(may, 'job')} that may matter{rest}"
+    may, cannot = summary.verdicts[TriageVerdict.MAY_MATTER], summary.verdicts[TriageVerdict.CANNOT_MATTER]
+    of_may = f"{most(summary.bound_s)} in the {_count(may, 'job')} that may matter" if may else ""
+    jobs = "those" if may else f"the {_count(cannot, 'job')}"
+    of_cannot = f"{most(summary.rest_s)} in {jobs} that cannot" if cannot else ""
+    both = ", and ".join(filter(None, (of_may, of_cannot)))
+    return f"Other drives could save {both}, without waits between heartbeats and polls. " if both else ""
 
 
 def _count(count: int, noun: str) -> str:
@@ -134,8 +142,6 @@ def columns(rows: Sequence[JobRow], names: Sequence[str]) -> list[Column]:
             "verdict", [str(row.verdict).partition(":")[0] for row in rows], name=True,
             classes=[f"verdict {_CLASSES[row.verdict]}" for row in rows], titles=[row.reason for row in rows],
         ),
-        Column("role", [_role(row) for row in rows], rank=1, name=True),
-        *_other_rules(rows),
         Column(
             "at most", ["-" if row.bound_share is None else percent(row.bound_share) for row in rows],
             values=[row.bound_share for row in rows], titles=[row.how for row in rows],
@@ -144,6 +150,8 @@ def columns(rows: Sequence[JobRow], names: Sequence[str]) -> list[Column]:
             "that is", ["-" if row.bound_s is None else duration_text(row.bound_s) for row in rows], rank=2,
             values=[row.bound_s for row in rows], titles=[row.how for row in rows],
         ),
+        Column("role", [_role(row) for row in rows], rank=1, name=True),
+        *_with_jobs(rows),
         Column(
             _runs_heading(rows), [duration_text(row.elapsed_s) if row.counted else "-" for row in rows],
             values=[row.elapsed_s if row.counted else None for row in rows],
@@ -158,6 +166,7 @@ def columns(rows: Sequence[JobRow], names: Sequence[str]) -> list[Column]:
             "spills", ["-" if row.spills_per_record is None else f"{row.spills_per_record:.1f}" for row in rows],
             rank=8, values=[row.spills_per_record for row in rows],
         ),
+        *_other_rules(rows),
     ]  # fmt: skip
 
 
@@ -167,8 +176,17 @@ def _other_rules(rows: Sequence[JobRow]) -> Iterator[Column]:
     for name in dict.fromkeys(name for rules in by_row for name in rules):
         said = [rules.get(name) for rules in by_row]
         yield Column(
-            name, ["-" if rule is None else "yes" if rule.asks else "no" for rule in said], rank=2, name=True,
+            name, ["-" if rule is None else "yes" if rule.asks else "no" for rule in said], rank=11, name=True,
             titles=["" if rule is None else rule.amount for rule in said],
+        )  # fmt: skip
+
+
+def _with_jobs(rows: Sequence[JobRow]) -> Iterator[Column]:
+    """The time in which the jobs of sessions ran, where there are sessions: that is what is judged."""
+    if any(row.ran_s < SESSION_SHARE * row.elapsed_s for row in rows):
+        yield Column(
+            "with jobs", [duration_text(row.ran_s) if row.counted else "-" for row in rows], rank=1,
+            values=[row.ran_s if row.counted else None for row in rows],
         )  # fmt: skip
 
 
@@ -180,27 +198,51 @@ def _runs_heading(rows: Sequence[JobRow]) -> str:
     return f"over {counts.pop():,} runs" if len(counts) == 1 else "all runs"
 
 
-def next_step(answer: Triage, places: Sequence[str], *, drives_assumed: bool) -> str:
-    """What to do next about the job that could save most, without a full stop; nothing where no job may matter.
+class Told(NamedTuple):
+    """What triage was told, as it is typed again: where histories are, all else, and each role's drives, if said.
 
-    `places` are the options with which the command that tests a job finds the histories.
+    `node_memory` is in bytes, if it is known.
     """
+
+    places: Sequence[str]
+    options: Sequence[str] = ()
+    drives: Mapping[str, Drives] = {}
+    node_memory: int | None = None
+
+
+def next_step(answer: Triage, told: Told) -> NextStep | None:
+    """What to type next about the job that could save most, and what to fill in; None where no job may matter."""
     if not answer.summary.deciding:
-        return ""
-    if drives_assumed:
-        return "say what drives a node has, such as --drives 12xhdd: it tightens the bounds"
-    job = answer.summary.deciding[0]
-    engine = next(row.engine for row in answer.rows if row.job == job)
-    if engine != USUAL_ENGINE:
-        return f"run this again with --write-experiment DIR, and fill in the jar of {shlex.quote(job)} there"
-    return f"{typed('run-job')} JAR --input INPUT {shlex.join([*places, '--job', job])}"
+        return None
+    again = f"{typed('triage')} {shlex.join([*told.places, *told.options])}"
+    if not told.drives:
+        return NextStep("say so what drives each node has: it tightens the bounds", f"{again} --drives 12xhdd")
+    row = next(row for row in answer.rows if row.job == answer.summary.deciding[0])
+    role = row.role or ROLES[1]
+    if row.engine != USUAL_ENGINE:
+        return NextStep(
+            f"writes {_EXPERIMENTS}/{experiment_name(row.job)}.yaml; fill in its jar and its input, and run it with "
+            f"`{typed('run')}`",
+            f"{again} --write-experiment {_EXPERIMENTS}",
+        )
+    now = told.drives[role]
+    options = ["--job", row.job, "--now", now.option, *(["--role", role] if role != ROLES[1] else [])]
+    if now.profile == SHORT_NAMES["ssd"]:  # which run-job takes as the other drive otherwise
+        options += ["--against", "nvme"]
+    fill_in = "JAR and INPUT are the job's"
+    if "--cluster" not in told.places:
+        memory = "NODE_MEMORY" if told.node_memory is None else f"{told.node_memory >> 20}MiB"
+        options += ["--node-memory", memory, "--container-memory", "CONTAINER_MEMORY"]
+        known = "" if told.node_memory else ", NODE_MEMORY is what a node has, such as 128GiB,"
+        fill_in += f"{known} and CONTAINER_MEMORY what containers may take of that"
+    return NextStep(fill_in, f"{typed('run-job')} JAR --input INPUT {shlex.join([*told.places, *options])}")
 
 
 def _role(row: JobRow) -> str:
-    return row.role if row.verdict is TriageVerdict.MAY_MATTER else "-"
+    return (row.role or "not known") if row.verdict is TriageVerdict.MAY_MATTER else "-"
 
 
-def print_triage(answer: Triage, console: Console, following: str = "", *, verbose: bool = False) -> None:
+def print_triage(answer: Triage, console: Console, following: NextStep | None = None, *, verbose: bool = False) -> None:
     """One screen: the answer, the first jobs, what is cheaper than a drive, what was assumed, and what to do next.
 
     With `verbose` all jobs, all that is cheaper, and all that is not known.
@@ -215,18 +257,29 @@ def print_triage(answer: Triage, console: Console, following: str = "", *, verbo
     if len(shown) < len(answer.rows):
         print_line(console, f"  and {_count(len(answer.rows) - len(shown), 'more job')}, all on the page")
     print_text(console, LEGEND)
-    advised = [(row, advice) for row in answer.rows if row.verdict is TriageVerdict.MAY_MATTER for advice in row.advice]
-    if advised:
+    if any(_with_jobs(shown)):
+        print_text(console, WITH_JOBS)
+    if advised := _advised(answer):
         print_line(console, "\nCheaper than a drive, and worth trying first:")
         for row, advice in advised[:most_advice]:
             print_text(console, f"  {_short(row.job)}: {advice.change} ({advice.counter})")
     unknown = [row for row in answer.rows if row.verdict is TriageVerdict.NOT_KNOWN]
     for row in sorted(unknown, key=lambda row: row.bound_s is not None)[:most_open]:
         print_text(console, f"Not known: {_short(row.job)}: {row.reason}.")
+    odd = [(row, doubt) for row in answer.rows for doubt in row.doubts]
+    for row, doubt in odd[:most_open]:
+        more = f" ({len(odd) - 1} more on the page)" if len(odd) > 1 and most_open else ""
+        print_text(console, f"Odd: {_short(row.job)}: {doubt}{more}.")
     for assumption in summary.assumed:
         print_text(console, f"Assumed: {assumption}.")
     if following:
-        print_line(console, f"Next: {following}")
+        print_line(console, f"Next: {following.command}")
+        print_text(console, f"({following.words})")
+
+
+def _advised(answer: Triage) -> list[tuple[JobRow, CheaperChange]]:
+    """The cheaper changes of all jobs that may matter."""
+    return [(row, advice) for row in answer.rows if row.verdict is TriageVerdict.MAY_MATTER for advice in row.advice]
 
 
 class _Detail(NamedTuple):
@@ -235,7 +288,7 @@ class _Detail(NamedTuple):
     roles: str
 
 
-def page(answer: Triage, following: str = "") -> str:
+def page(answer: Triage, following: NextStep | None = None) -> str:
     """The page's HTML: the answer, one row for each job, and how each bound comes about."""
     from markupsafe import Markup, escape
 
@@ -260,6 +313,8 @@ def page(answer: Triage, following: str = "") -> str:
         columns=columns(rows, names),
         marked=[("", "")] * len(rows),
         details=details,
+        advised=_advised(answer),
+        most_advice=_MOST_ADVICE,
         all_rows=len(answer.rows),
         counted_as=[amounts_words(engine) for engine in dict.fromkeys(row.engine for row in answer.rows)],
         may_matter=TriageVerdict.MAY_MATTER,

@@ -82,6 +82,16 @@ class PastApplication(PastJob):
         return self.user if _OF_SESSIONS.fullmatch(self.name) else ""
 
     @property
+    def polls_words(self) -> str:
+        """What it waits for that no byte tells of."""
+        return "waits for executors"
+
+    @property
+    def fetching_phases(self) -> tuple[str, ...]:
+        """The phases in which its tasks only fetch what others wrote."""
+        return (FETCH,)
+
+    @property
     def polls_s(self) -> float:
         """Waits for executors: their containers are asked for with heartbeats of the application master."""
         beat_s = self.number("spark.yarn.scheduler.heartbeat.interval-ms", _HEARTBEAT_MS) / 1000

@@ -171,6 +171,16 @@ class PastJob(NamedTuple):
         return "starts and waits for containers"
 
     @property
+    def polls_words(self) -> str:
+        """What it waits for that no byte tells of."""
+        return "waits between heartbeats and polls"
+
+    @property
+    def fetching_phases(self) -> tuple[str, ...]:
+        """The phases in which its tasks only fetch what others wrote."""
+        return ("shuffle",)
+
+    @property
     def other_rules(self) -> tuple[OtherRule, ...]:
         """What rules of others say of it."""
         return ()

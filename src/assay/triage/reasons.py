@@ -1,0 +1,165 @@
+"""Verdicts in words: how a bound comes about, where the time goes instead, and what contradicts it."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from assay.engine.past.job import PastJob, sum_of
+from assay.model.naming import bytes_text, first_few
+from assay.report.words import percent, seconds_text
+from assay.stats.caveats import BUSY_MARGIN
+from assay.triage.bounds import Bound, Busy, StageBound, computed
+
+MOSTLY = 0.5
+_CACHED_SHARE = 0.3
+"""Of what jobs read, drives that read less did not serve it: the page cache did."""
+_ROUNDING = 1.02
+"""Processor time is counted in ticks: by so much more than there was it refutes nothing."""
+SESSION_SHARE = 0.9
+"""What runs jobs for less of its time is told apart from them."""
+
+
+class BoundedRun(NamedTuple):
+    """A run with its bound, and what its drives did if that was measured."""
+
+    job: PastJob
+    bound: Bound
+    busy: Busy | None
+
+
+def stages_of(bounded: Sequence[BoundedRun]) -> list[StageBound]:
+    """The stages of all runs."""
+    return [stage for run in bounded for stage in run.bound.stages]
+
+
+def total_of(values: Iterable[float | None]) -> float | None:
+    """The sum; None where any is not known."""
+    known = list(values)
+    return None if None in known else sum(value for value in known if value is not None)
+
+
+def idle_s(job: PastJob) -> float:
+    """How long none of its tasks ran while its own jobs did, in seconds."""
+    return max(0.0, job.ran_s - job.tasks_s)
+
+
+def refuted_cores(jobs: Sequence[PastJob], cores: int | None) -> str:
+    """Why nodes can't have so few hardware threads, by what a job computed; empty where nothing refutes it."""
+    widest = max(map(computed, jobs), key=lambda of_job: of_job.threads, default=None)
+    if cores is None or widest is None or widest.threads <= _ROUNDING * cores:
+        return ""
+    nodes = f"{widest.nodes} node{'' if widest.nodes == 1 else 's'}"
+    had_s = cores * widest.nodes * widest.elapsed_s
+    return (
+        f"a job computed for {widest.cpu_s:,.0f} s on {nodes} in {seconds_text(widest.elapsed_s)} s, in which {cores} "
+        f"hardware threads a node have {had_s:,.0f} s"
+    )
+
+
+def contradictions_of(bounded: Sequence[BoundedRun], bound_s: float, ran_s: float, worth: float) -> Iterator[str]:
+    """What is known that contradicts a bound below the threshold, each a clause."""
+    stages, work = stages_of(bounded), sum_of(run.job.whole for run in bounded)
+    tasks_s = sum(run.job.tasks_s for run in bounded)
+    unexplained_s = sum(stage.unexplained_s for stage in stages)
+    if unexplained_s > MOSTLY * tasks_s and bound_s + unexplained_s >= worth * ran_s:
+        waited_s = sum(stage.saved_ms for run in bounded for stage in run.job.stages) / 1000
+        waits = "may wait" if not work.cpu_ms else "wait"
+        since = "" if work.cpu_ms else "no processor time is counted, so that "
+        yield (
+            f"{since}its tasks {waits} for {seconds_text(waited_s)} of {seconds_text(tasks_s)} s, and what is counted "
+            f"explains at most {seconds_text(waited_s - unexplained_s)} s of that; the rest may be I/O that no counter "
+            "names, and only a test tells"
+        )
+    unplaced_s = sum(stage.unplaced_s for stage in stages)
+    if bound_s + unplaced_s >= worth * ran_s and unplaced_s:
+        schemes = first_few(list(dict.fromkeys(scheme for run in bounded for scheme in run.job.unplaced)))
+        yield (
+            f"it moves {bytes_text(work.unplaced_read + work.unplaced_written)} by {schemes}, and its history does not "
+            f"say whether these are the nodes' drives: if they are, they may take {seconds_text(unplaced_s)} s more"
+        )
+    foreign_s = sum(stage.foreign_s for stage in stages)
+    if foreign_s and bound_s + foreign_s >= worth * ran_s:
+        counted_s = sum(stage.bytes_s for stage in stages if stage.foreign_s)
+        yield (
+            f"a drive was busy for {seconds_text(foreign_s)} s, of which all that is counted explains at most "
+            f"{seconds_text(counted_s)} s: something else uses it, which may keep these tasks waiting"
+        )
+
+
+def how_words(bounded: Sequence[BoundedRun], bound_s: float, ran_s: float) -> str:
+    """The bound in a sentence."""
+    stages = stages_of(bounded)
+    time_s, bytes_s = total_of(stage.time_s for stage in stages), sum(stage.bytes_s for stage in stages)
+    beside_s = sum(run.bound.beside_s for run in bounded)
+    by_time = (
+        f"tasks did not compute in {seconds_text(time_s)} s"
+        if time_s is not None and any(run.job.whole.cpu_ms for run in bounded)
+        else "processor time is not known"
+    )
+    busy_s = total_of(stage.busy_s for stage in stages)
+    uncounted = next((run.job.uncounted for run in bounded if run.job.uncounted), "")
+    movers = "it and the jobs beside it" if beside_s >= 0.05 else "it"
+    if uncounted:
+        by_drives = f"how long the drives worked is not known, since {uncounted}"
+    else:
+        by_drives = f"what {movers} moved takes the drives at most {seconds_text(bytes_s)} s"
+    if busy_s is not None:
+        by_drives += (
+            f", and the drives of the busiest node were busy for {seconds_text(busy_s)} s, counted "
+            f"{BUSY_MARGIN:g} times since kernels may miss short requests"
+        )
+    limited = " (no more, since its computing alone keeps the processors busy)" if _by_processors(bounded) else ""
+    smaller = f"stage by stage the smallest is {seconds_text(bound_s)} s{limited}"
+    runs = f" over {len(bounded)} runs" if len(bounded) > 1 else ""
+    elapsed_s = sum(run.job.elapsed_s for run in bounded)
+    session = f" in which its jobs ran, of {seconds_text(elapsed_s)} s" if ran_s < SESSION_SHARE * elapsed_s else ""
+    return f"of {seconds_text(ran_s)} s{session}{runs}, {by_time}, and {by_drives}: {smaller}"
+
+
+def _by_processors(bounded: Sequence[BoundedRun]) -> bool:
+    return any(run.bound.seconds < sum(stage.seconds for stage in run.bound.stages) - 1e-9 for run in bounded)
+
+
+def waits_decide(bounded: Sequence[BoundedRun], bound_s: float, ran_s: float) -> str:
+    """Why waits that no byte tells of decide, and what would tell."""
+    runs, polls_s = len(bounded), sum(run.job.polls_s for run in bounded)
+    each = " a run" if runs > 1 else ""
+    return (
+        f"its {bounded[0].job.polls_words} decide: of {seconds_text(ran_s / runs)} s{each} they may take "
+        f"{seconds_text(polls_s / runs)} s, which another drive may spare or not, and storage "
+        f"{seconds_text(bound_s / runs)} s; only a test with repetitions tells"
+    )
+
+
+def why_not(bounded: Sequence[BoundedRun], bound_s: float, ran_s: float) -> str:
+    """What the time went to instead, the largest first that explains it."""
+    work = sum_of(run.job.whole for run in bounded)
+    moved = work.store_read + work.store_written + work.local_read + work.local_written + work.fetched
+    starts_s = sum(idle_s(run.job) for run in bounded)
+    drives_read = sum(run.busy.read_bytes for run in bounded if run.busy)
+    requested = work.store_read + work.local_read + work.fetched
+    remote = work.remote_read + work.remote_written
+    if starts_s > MOSTLY * ran_s:
+        return f"{bounded[0].job.idle_words} take {percent(starts_s / ran_s)} of its time"
+    if (
+        all(run.busy and not run.busy.refuted for run in bounded)
+        and requested
+        and drives_read < _CACHED_SHARE * requested
+    ):
+        return f"the page cache served it: drives read {bytes_text(drives_read)} of {bytes_text(requested)}"
+    if _by_processors(bounded):
+        return "computing: it keeps all processors busy"
+    stages = stages_of(bounded)
+    bytes_s, time_s = sum(stage.bytes_s for stage in stages), total_of(stage.time_s for stage in stages)
+    if time_s is not None and bytes_s > time_s:
+        return f"computing: its tasks wait for anything at all in at most {percent(bound_s / ran_s)} of its time"
+    if remote > moved:
+        rest = f"; the rest takes the drives at most {seconds_text(bound_s)} s" if moved else ""
+        return f"{bytes_text(remote)} of its data are in object stores, on no drive of the nodes{rest}"
+    takes = f"it moves {bytes_text(moved)}, which takes the drives at most {seconds_text(bound_s)} s"
+    return takes if moved else "its counters name no byte on drives, and its tasks compute for most of their time"
+
+
+def missing_words(runs: Sequence[PastJob]) -> str:
+    """What the histories of a job lack, of which no run counts."""
+    reasons = list(dict.fromkeys(word for job in runs for word in (job.missing or ("the times of its start and end",))))
+    return f"missing: {first_few(reasons, between='; ', last='; and', most=2)}"
