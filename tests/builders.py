@@ -73,7 +73,7 @@ def a_record(trial: Trial | None = None, elapsed_s: float = 10.0, outcome: Outco
         status=Status.FINISHED,
         facts={"cpu": "test", "cores": 2, "memory_bytes": 1, "kernel": "6"},
         media_facts={"disk": {"device": "/dev/x"}},
-        steps=(Step(name="run", started_ms=0, seconds=12.5),),
+        steps=(Step(name="run", started_ms=0, seconds=1.25 * elapsed_s),),
         jobs=jobs,
         totals=totals(jobs, ()),
         outputs=(Output(path="/out", bytes=2048, summary={"triangles": 7}),),

@@ -57,6 +57,12 @@ def test_of_a_part_that_was_hardly_seen_nothing_is_said():
     assert amounts(Readings("p", KINDS)) == {}
 
 
+def test_what_has_no_figure_of_a_part_is_named():
+    """A part of a few seconds may lie between two readings, and is not missed."""
+    assert counted((0, 0), (60_000, 600)).uncovered(PARTS) == ["n in run"]
+    assert counted((0, 0), (110_000, 900)).uncovered(PARTS) == []
+
+
 def test_a_counter_that_began_anew_goes_on_from_there_as_an_estimate():
     readings = counted((0, 1000), (10_000, 1100), (50_000, 40), (110_000, 340))
     assert amounts(readings)["n", "disk", "read_bytes", "run"] == (340, "estimated")

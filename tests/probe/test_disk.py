@@ -167,3 +167,17 @@ def test_what_can_not_be_counted_is_said(sys):
     instrument.attach(scene(disk("none", None), disk("away", "/dev/loop7"), disk(shared=True), memory))
     assert [doubt.kind for doubt in instrument.doubts()] == ["disk-uncounted", "disk-uncounted", "disk-shared"]
     instrument.close()
+
+
+@pytest.mark.parametrize("below", ["loop9", ""], ids=["a disk", "a partition"])
+def test_a_device_whose_statistics_are_off_has_no_figures_and_a_doubt_that_says_how_to_turn_them_on(sys, below):
+    switch = sys / below / "queue" / "iostats"
+    switch.parent.mkdir(parents=True, exist_ok=True)
+    for text, counts in (("1\n", True), ("0\n", False)):
+        switch.write_text(text)
+        instrument = DiskInstrument(PlacedNode({CLASS: sys}))
+        instrument.attach(scene(disk()))
+        assert bool(instrument.totals()) is counts
+        assert [doubt.kind for doubt in instrument.doubts()] == ([] if counts else ["disk-uncounted"])
+    assert "iostats is 0" in instrument.doubts()[0].what
+    assert "iostats" in instrument.doubts()[0].cure

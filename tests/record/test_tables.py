@@ -49,7 +49,7 @@ def test_the_tables_have_the_records_values(folder):
         "value": 5,
     }  # fmt: skip
     assert run.verdicts["outcome"].to_pylist() == ["pass", "pass"]
-    assert run.steps["seconds"].to_pylist() == [12.5, 12.5]
+    assert run.steps["seconds"].to_pylist() == [15.625, 8.125]
     assert run.tasks().num_rows == 2
     assert run.samples(["0002-triangles-memory"], probe="cpu")["value"].to_pylist() == [1.0, 11.0, 21.0]
     assert run.samples().num_rows == 8

@@ -3,7 +3,7 @@
 import pytest
 
 from assay.model.doubt import Outcome
-from assay.model.record import Amount
+from assay.model.record import Amount, Step
 from assay.model.trial import ZERO_DELAY
 from assay.stats.caveats import AssumedParameters, MachineShared, NotTheDrives, RanElsewhere
 from assay.stats.decision import Verdict, decisions
@@ -109,10 +109,11 @@ def test_equal_times_are_not_worth_it_once_the_interval_is_below_the_threshold()
 
 def test_what_lies_about_the_threshold_is_not_known_yet_and_says_what_would_decide():
     near = {"hdd": (40.0, 41.0, 39.0), "ssd": (34.9, 35.4, 34.1), ZERO_DELAY: (33.0, 33.4, 32.0)}
-    found = decision_of(terasort_run(3, near))
+    plan, records = terasort_run(3, near)
+    found = decision_of((plan, records))
     assert found.verdict is Verdict.NOT_KNOWN_YET
     assert found.more.repetitions >= 1
-    assert found.more.seconds == pytest.approx(found.more.repetitions * 3 * 12.5)
+    assert found.more.seconds == pytest.approx(found.more.repetitions * sum(record.took_s for record in records) / 3)
 
 
 def test_the_threshold_is_the_readers_own():
@@ -368,3 +369,11 @@ def test_drives_go_by_their_models_and_kinds():
              "medium.ssd.rotational": False, "medium.ssd.drive": "Samsung 840"}  # fmt: skip
     found = decision_of((plan, [with_facts(record, facts) for record in records]))
     assert [(one.kind, one.drives) for one in found.placements] == [("hard disk", "WD10EZEX"), ("SSD", "Samsung 840")]
+
+
+def test_no_verdict_rests_on_times_that_contradict_each_other():
+    plan, records = terasort_run()
+    odd = records[1].model_copy(update={"steps": (Step(name="run", started_ms=0, seconds=300.0),)})
+    found = decision_of((plan, [records[0], odd, *records[2:]]))
+    assert found.verdict is result(found, "ssd").verdict is Verdict.NOT_KNOWN_YET
+    assert decision_of((plan, records)).verdict is Verdict.WORTH_IT

@@ -2,10 +2,11 @@
 
 import pytest
 
-from assay.model.record import Status, Step
+from assay.model.record import Amount, Status, Step
 from assay.model.scale import ScaleReport
-from assay.stats.run_doubts import doubts_of, jobs_stood_still, parts_apart
-from tests.builders import a_job, a_record, a_trial
+from assay.model.trial import Landed
+from assay.stats.run_doubts import busy_seconds, counters_still, doubts_of, jobs_stood_still, parts_apart
+from tests.builders import a_job, a_record, a_trial, device_reports
 
 MINUTE_MS = 60_000
 DAY_MS = 24 * 60 * MINUTE_MS
@@ -101,3 +102,44 @@ def test_jobs_of_which_no_task_ran_for_long_are_named_the_longest_first():
     )
     assert doubt in doubts_of(records)
     assert not jobs_stood_still([record.model_copy(update={"status": Status.FAILED}) for record in records])
+
+
+MIB = 1 << 20
+
+
+def staged_on(medium_counted, staged_bytes=300 * MIB, cache="cold", emulated=False):
+    """A trial that staged so much on its drive, whose counters say `medium_counted` bytes."""
+    trial = a_trial(1, "hdd").model_copy(update={"cache": cache})
+    landed = Landed(role="input", when="staged", bytes=staged_bytes, shares={"hdd": 1.0})
+    report = {"staging": {"writes": {"bytes": medium_counted}}, "run": {"busy_seconds": 0.0}}
+    counted = {"staging": ("written_bytes", medium_counted), "run": ("busy_s", 0.0)}
+    amounts = tuple(
+        Amount(probe="disk", subject="hdd", series=series, part=part, value=value)
+        for part, (series, value) in counted.items()
+    )
+    how = {"devices": device_reports({"hdd": report})} if emulated else {"amounts": amounts}
+    return a_record(trial, landed=(landed,), **how)
+
+
+@pytest.mark.parametrize("emulated", [False, True])
+def test_a_drive_whose_counters_stand_still_is_no_evidence_of_anything(emulated):
+    still = staged_on(0, emulated=emulated)
+    (doubt,) = [doubt for doubt in doubts_of([still]) if doubt.kind == "counters-still"]
+    assert doubt.what.startswith("hdd counted next to nothing")
+    assert busy_seconds(still) is None
+    found = [staged_on(250 * MIB), staged_on(0, staged_bytes=MIB), staged_on(0, cache="warm")]
+    assert not any(map(counters_still, found)), "what the kernel may have yet, and little, contradicts nothing"
+    assert busy_seconds(found[0]) == 0.0
+
+
+def in_a_step(job_s, step_s):
+    return a_record(a_trial(1, "hdd"), elapsed_s=job_s, steps=(Step(name="run", started_ms=0, seconds=step_s),))
+
+
+@pytest.mark.parametrize(
+    ("job_s", "step_s", "apart"), [(1.9, 21.0, True), (40.0, 21.0, True), (15.0, 21.0, False), (1.9, 9.0, False)]
+)
+def test_jobs_that_took_much_less_or_more_than_the_step_that_ran_them_contradict_it(job_s, step_s, apart):
+    record = in_a_step(job_s, step_s)
+    doubts = [doubt.kind for doubt in doubts_of([record])]
+    assert ("clocks-apart" in doubts) is apart

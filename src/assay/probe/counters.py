@@ -10,6 +10,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from assay.model.doubt import doubt_kind
 from assay.model.quantity import Kind, kind_among
 from assay.model.record import Amount, Basis, Part, Sample
 
@@ -17,6 +18,8 @@ SHORTEST_MS = 100
 """A rate over a shorter time says little."""
 SEEN_SHARE = 0.9
 """Of a part of the trial that readings cover less of nothing is said."""
+LEAST_PART_MS = 10_000
+"""In a shorter part there may be no second reading, which nobody misses."""
 LATER_S = 5.0
 """A boot time is worked out from clocks, and moves with them: one that is later by more is another boot's."""
 SURE_SHARE = 0.05
@@ -202,6 +205,14 @@ def with_derived(counters: Mapping[str, Kind], levels: Sequence[str]) -> dict[st
     return made | dict.fromkeys((*levels, *map(_peak, levels)), Kind.LEVEL)
 
 
+PARTLY_READ = doubt_kind(
+    "partly-read", "cluster",
+    when="a machine's counters were read for less than 90 % of a part of the trial that lasts 10 s or more",
+    why="what they counted in that part is not known, so these figures are missing; those of other machines hold",
+    cure="see why whatever exports them ended or began meanwhile (node_exporter, a daemon), and run the trial again",
+)  # fmt: skip
+
+
 class Readings:
     """What a probe has read of several machines' counters and levels. Not for several threads at once."""
 
@@ -254,6 +265,15 @@ class Readings:
     def not_numbers(self) -> list[str]:
         """Series of which a reading was no number, such as NaN, as `SUBJECT SERIES of NODE`."""
         return sorted(f"{key.subject} {key.series} of {key.node}".strip() for key in self._odd)
+
+    def uncovered(self, parts: Sequence[PartTime]) -> list[str]:
+        """Where a part of the trial has no figure of some counter, since too little of it was read: `NODE in run`."""
+        return sorted({
+            f"{key.node} in {part.part}"
+            for part in parts
+            for key, counter in self._counters.items()
+            if part.end_ms - part.begin_ms >= LEAST_PART_MS and counter.gone(part) is None
+        })  # fmt: skip
 
     def samples(self) -> Iterator[Sample]:
         """Counters as rates (`..._per_s`) at the later of two readings, levels as they were."""

@@ -38,7 +38,7 @@ from assay.model.quantity import Kind
 from assay.model.record import Amount, Part
 from assay.model.registry import PROBES, SERVICES
 from assay.model.trial import Landed
-from assay.probe.counters import PartTimes, Readings, with_derived
+from assay.probe.counters import PARTLY_READ, PartTimes, Readings, with_derived
 
 NAME = "daemons"
 EVERY_S = 5.0
@@ -202,6 +202,8 @@ class DaemonMetrics(Evaluated):
             doubts.append(DAEMON_RESTARTED.doubt(f"counters began anew or fell: {first_few(broken)}"))
         if odd := self._readings.not_numbers():
             doubts.append(DAEMON_SILENT.doubt(f"readings that are no numbers were left out: {first_few(odd)}"))
+        if uncovered := self._readings.uncovered(self._times.parts):
+            doubts.append(PARTLY_READ.doubt(f"too little was read of {first_few(uncovered)}", instrument=NAME))
         for why in self._cluster.overlooked if self._cluster else ():
             doubts.append(MACHINES_OVERLOOKED.doubt(f"not all machines are known: {why}"))
         return tuple(doubts)

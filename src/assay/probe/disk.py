@@ -165,6 +165,11 @@ class DiskInstrument:
             if disk.shared:
                 conflict = f"{disk.device}, the device of medium {disk.medium!r}, is used by others too"
                 self._doubts.append(DISK_SHARED.doubt(conflict, disk.medium))
+            if _counts_nothing(self._node, sysfs_name(disk.device.resolve())):
+                off = f"the kernel's statistics of {disk.device} are off (queue/iostats is 0)"
+                cure = "write 1 into /sys/block/DEVICE/queue/iostats, and run the trials again"
+                self._doubts.append(_uncounted(disk.medium, off, cure))
+                continue
             try:
                 self._devices.append(_Device(disk, self._node))
             except OSError as error:
@@ -215,14 +220,24 @@ class DiskInstrument:
 
 DISK_UNCOUNTED = doubt_kind(
     "disk-uncounted", "medium", instrument="disk",
-    when="a medium has no block device with counters",
+    when="a medium has no block device with counters, or the kernel's statistics of it are switched off",
     why="the record does not show how busy it was, nor what was read and written",
     cure="use a directory on a file system that is on a block device",
 )  # fmt: skip
 
 
-def _uncounted(medium: str, reason: str) -> Doubt:
-    return DISK_UNCOUNTED.doubt(f"the disk of medium {medium!r} was not measured: {reason}", medium)
+def _uncounted(medium: str, reason: str, cure: str = "") -> Doubt:
+    return DISK_UNCOUNTED.doubt(f"the disk of medium {medium!r} was not measured: {reason}", medium, cure=cure)
+
+
+def _counts_nothing(node: NodeFiles, device: str) -> bool:
+    """Whether a device's counters stand still: its own switch, or that of the disk that it is a part of, is off."""
+    for queue in (CLASS / device / "queue", CLASS / device / ".." / "queue"):
+        try:
+            return node.read(queue / "iostats").strip() == "0"
+        except OSError:
+            continue
+    return False
 
 
 DISK_SHARED = doubt_kind(

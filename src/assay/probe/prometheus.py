@@ -31,7 +31,7 @@ from assay.model.record import Part
 from assay.model.registry import PROBES
 from assay.model.trial import Landed
 from assay.node.devices import INFINIBAND, Choice, devices_by_name, drives_by_name, interfaces_by_name
-from assay.probe.counters import COUNT_32_BITS, MS_32_BITS, PartTimes, Readings, Wrap, with_derived
+from assay.probe.counters import COUNT_32_BITS, MS_32_BITS, PARTLY_READ, PartTimes, Readings, Wrap, with_derived
 from assay.probe.disk import SECTORS_32_BITS
 
 NAME = "prometheus"
@@ -224,6 +224,8 @@ class Prometheus(Evaluated):
             self._doubts.append(SERIES_MISSING.doubt(f"counters began anew or fell: {first_few(broken)}"))
         if odd := readings.not_numbers():
             self._doubts.append(SERIES_MISSING.doubt(f"readings that are no numbers were left out: {first_few(odd)}"))
+        if uncovered := readings.uncovered(parts):
+            self._doubts.append(PARTLY_READ.doubt(f"too little was read of {first_few(uncovered)}", instrument=NAME))
         return Evaluation(samples=list(readings.samples()), amounts=list(readings.amounts(parts)))
 
     def doubts(self) -> tuple[Doubt, ...]:

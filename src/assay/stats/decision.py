@@ -28,7 +28,16 @@ from assay.stats.estimate import Estimate, Split, saved_share, split_of
 from assay.stats.fault_cost import FAULT
 from assay.stats.fit import Contrast, Fit, fits, noise_by_combination
 from assay.stats.noise import ALPHA, Noise, repetitions_to_decide
-from assay.stats.run_doubts import BUSY, READ, Condition, busy_by_medium, busy_seconds, conditions, reached_drives
+from assay.stats.run_doubts import (
+    BUSY,
+    READ,
+    Condition,
+    busy_by_medium,
+    busy_seconds,
+    clocks_apart,
+    conditions,
+    reached_drives,
+)
 from assay.stats.sample import (
     BASES,
     MACHINE,
@@ -377,6 +386,9 @@ class _DecisionInputs:
                 placement.model_copy(update=unknown) if is_wrong else placement
                 for placement, is_wrong in zip(placements, wrong, strict=True)
             )
+        if any(clocks_apart(record) for own in self._records.values() for record in own):
+            unknown = {"verdict": Verdict.NOT_KNOWN_YET}
+            placements = (*placements[:1], *(placement.model_copy(update=unknown) for placement in placements[1:]))
         verdict = self._overall(placements, bound)
         asks_on = verdict is Verdict.NOT_KNOWN_YET or self.factor == CHANGE  # each change is a question of its own
         of_drives = self.factor in {PLACEMENT, CHANGE} and bool(placements)

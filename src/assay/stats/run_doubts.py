@@ -96,12 +96,14 @@ class Condition(Frozen):
 
 
 def conditions(by_placement: Mapping[str, Sequence[Record]], base: str) -> tuple[Condition, ...]:
-    """Return the conditions of each placement but the baseline, by the median; none where drives are not emulated.
+    """Return the conditions of each placement but the baseline, by the median.
+
+    There are none where drives are not emulated, or their counters contradict the rest.
 
     There is none on writes where too few bytes were late to matter.
     """
     every = [record for records in by_placement.values() for record in records]
-    if not all(
+    if any(map(counters_still, every)) or not all(
         kind_of(medium).emulated and record.reports_of(medium.name) for record in every for medium in record.trial.media
     ):
         return ()
@@ -130,8 +132,10 @@ def busy_seconds(record: Record) -> float | None:
 def busy_by_medium(record: Record) -> Mapping[str, float] | None:
     """How long the drives of each medium but memory were busy while the jobs ran, those of all nodes added up.
 
-    None where nobody measured all of them.
+    None where nobody measured all of them, or where their counters contradict the rest.
     """
+    if counters_still(record) or clocks_apart(record):
+        return None
     seconds: dict[str, float] = {}
     measured: dict[str, float] = {}  # over all nodes
     for amount in record.amounts:
@@ -145,6 +149,99 @@ def busy_by_medium(record: Record) -> Mapping[str, float] | None:
         elif not kind_of(medium).in_memory:
             return None
     return seconds
+
+
+STILL_BYTES, STILL_COUNTED_SHARE = 32 << 20, 0.1
+"""Of so many bytes on a medium its drive counted at least this share, however well its file system compresses."""
+
+COUNTERS_STILL = doubt_kind(
+    "counters-still",
+    "medium",
+    when="a drive counted less than a tenth of the bytes (32 MiB or more) that were staged on it and flushed",
+    why=(
+        "its counters stand still, or are another device's; so nobody knows what it read and wrote and how long it was "
+        "busy, and no bound and no verdict rests on that"
+    ),
+    cure="see whether /sys/block/DEVICE/queue/iostats is 1, and which device the medium lies on, and run it again",
+    severity=170,
+)
+
+
+def counters_still(record: Record) -> list[str]:
+    """The media whose drives counted far fewer bytes than are known to lie on them since staging flushed them."""
+    if record.trial.cache != "cold":  # else the kernel may have them yet
+        return []
+    still = []
+    for medium in record.trial.media:
+        staged = sum(
+            where.bytes * where.shares.get(medium.name, 0) for where in record.landed if where.when == "staged"
+        )
+        counted = [
+            amount.value
+            for amount in record.amounts
+            if (amount.probe, amount.part, amount.series) == ("disk", "staging", "written_bytes")
+            and amount.subject == medium.name
+        ]
+        reports = [reports["staging"] for reports in record.reports_of(medium.name) if "staging" in reports]
+        counted += [report.writes.bytes for report in reports if report.writes is not None]
+        if counted and staged >= STILL_BYTES and sum(counted) < STILL_COUNTED_SHARE * staged:
+            still.append(medium.name)
+    return still
+
+
+def stood_still(records: Sequence[Record]) -> list[Doubt]:
+    """A doubt for each medium whose counters contradict the bytes on it, with the first trial in which they do."""
+    trials: dict[str, str] = {}
+    for record in records:
+        for medium in counters_still(record):
+            trials.setdefault(medium, record.trial.id)
+    finding = "counted next to nothing while data was staged on it, in {}"
+    return [COUNTERS_STILL.doubt(f"{medium} {finding.format(trial)}", medium) for medium, trial in trials.items()]
+
+
+APART_S, LEAST_OF_STEP = 10.0, 0.5
+"""Jobs that took less than this share of the step that ran them, and so many seconds less, contradict it."""
+BEYOND_STEP = 1.1
+
+CLOCKS_APART = doubt_kind(
+    "clocks-apart",
+    "trial",
+    when=(
+        "the jobs took, from submission to end by their history, less than half of the step that ran them (by 10 s or "
+        "more), or more than all of it"
+    ),
+    why=(
+        "one of both clocks is wrong, jobs are missing, or the program did something else than jobs; it is not known "
+        "what of the time is the jobs', so no verdict rests on it"
+    ),
+    cure="see whether clocks were set meanwhile, what the program does besides its jobs, and run the trials again",
+    severity=165,
+)
+
+
+def clocks_apart(record: Record) -> bool:
+    """Whether the jobs' own time contradicts that of the step that ran them."""
+    run_s = sum(step.seconds for step in record.steps if step.name == "run")
+    if record.totals is None or not record.jobs or not run_s or record.fault is not None:
+        return False
+    jobs_s = record.totals.submitted_s
+    return (run_s - jobs_s >= APART_S and jobs_s < LEAST_OF_STEP * run_s) or jobs_s > BEYOND_STEP * run_s + APART_S
+
+
+def times_contradict(records: Sequence[Record]) -> list[Doubt]:
+    """A doubt where the jobs of trials took much less time than their step, or more."""
+    apart = [record for record in records if counts(record) and clocks_apart(record)]
+    named = [
+        f"{record.totals.submitted_s:.1f} of {sum(step.seconds for step in record.steps if step.name == 'run'):.1f} s "
+        f"in {record.trial.id}"
+        for record in apart
+        if record.totals
+    ]
+    return (
+        [CLOCKS_APART.doubt(f"jobs and the step that ran them contradict each other: {first_few(named)}")]
+        if apart
+        else []
+    )
 
 
 def read_share(record: Record) -> float | None:
@@ -244,6 +341,8 @@ def doubts_of(records: Sequence[Record]) -> list[Doubt]:
         few_repetitions,
         outlying_trials,
         jobs_stood_still,
+        stood_still,
+        times_contradict,
         emulated_beside_real,
         parts_apart,
         processors_varied,
