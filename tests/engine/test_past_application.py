@@ -204,14 +204,14 @@ def test_a_task_that_ends_before_it_starts_keeps_its_bytes_and_may_have_waited_a
     assert job.whole.task_ms == whole.whole.task_ms * 3 // 4
     assert job.stages[0].saved_ms > 5 * whole.stages[0].saved_ms
     assert job.counts
-    assert job.doubts[0].startswith("1 attempt ends before it starts")
+    assert job.doubts[0].startswith("1 attempt starts after its end")
 
 
 def test_a_session_is_judged_by_the_time_in_which_its_jobs_ran(tmp_path):
     session = read_event_log(write_event_log(tmp_path, SESSION))
     assert session.elapsed_s == 4020.5
     assert session.ran_s == 4 * 20
-    assert (session.owner, session.title) == ("anna", "Thrift JDBC/ODBC Server (anna)")
+    assert (session.name, session.owner) == ("Thrift JDBC/ODBC Server", "anna")
     assert made(tmp_path, MadeStage(), name="nightly").owner == ""
     at_once = made(tmp_path, MadeStage(), MadeStage(), MadeStage(begin_s=15), session=True)
     assert at_once.ran_s == 25

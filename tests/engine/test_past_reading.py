@@ -202,7 +202,7 @@ def test_an_attempt_that_ends_before_it_starts_keeps_its_bytes_and_may_have_wait
     assert maps.elapsed_ms >= as_made.elapsed_ms
     assert maps.saved_ms > as_made.saved_ms
     assert job.counts
-    assert job.doubts[0].startswith("1 attempt ends before it starts")
+    assert job.doubts[0].startswith("1 attempt starts after its end")
 
 
 def test_an_attempt_that_never_ran_is_none():

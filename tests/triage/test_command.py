@@ -315,6 +315,48 @@ def test_what_is_odd_in_a_history_is_said_on_the_screen_the_page_and_in_json(sit
     )
 
 
+def test_several_places_are_one_batch_whose_jobs_are_beside_one_another(site, tmp_path):
+    """As a site has one folder of MapReduce's and one of Spark's: what each moves counts for the other."""
+    logs = tmp_path / "logs"
+    logs.mkdir()
+    moving = MadeStage(seconds=60, cpu=0.1, input_bytes=40 * GIB)
+    write_event_log(logs, MadeApplication(name="scan", stages=(moving,), began_ms=HEAVY.submitted_ms))
+    both = json.loads(assay("triage", "--history", site, "--history", logs, "--json")[1])
+    alone = json.loads(assay("triage", "--history", site, "--json")[1])
+    assert both["summary"]["runs"] == alone["summary"]["runs"] + 1
+    beside_s = [next(row["beside_s"] for row in of["rows"] if row["job"] == "nightly sort") for of in (both, alone)]
+    assert beside_s[0] > beside_s[1] + 1
+    _, text = assay("triage", "--history", site, "--history", logs, "--drives", "4xhdd")
+    assert "--history done --history logs" in text.replace("\n", " ").replace(f"{tmp_path}/", "")
+
+
+def test_what_is_not_read_is_said_on_the_screen_the_page_and_in_json(site, tmp_path):
+    for number in range(5):
+        (site / f"local-{number}").write_bytes(b"")
+    (site / "notes.txt").write_text("top secret")
+    _, text = assay("triage", "--history", site)
+    words = " ".join(text.split())
+    assert "Not read: 6 files: " in words
+    assert "(it is empty)" in words
+    assert "and 3 more" in words
+    assert f"{site}/notes.txt: it is no job history" in (tmp_path / "triage.html").read_text()
+    unread = json.loads(assay("triage", "--history", site, "--json")[1])["summary"]["unread"]
+    assert sorted(Path(of_file["file"]).name for of_file in unread) == [*(f"local-{n}" for n in range(5)), "notes.txt"]
+    _, nameless = assay("triage", "--history", site, "--anonymous")
+    page = (tmp_path / "triage.html").read_text()
+    for hidden in ("notes.txt", "local-1", "secret"):
+        assert hidden not in nameless
+        assert hidden not in page
+
+
+def test_sessions_of_two_users_are_two_jobs(site):
+    for number, user in enumerate(("e12345", "e12346")):
+        log = MadeApplication(number=number, name="Spark shell", user=user, stages=(MadeStage(),))
+        write_event_log(site, log)
+    rows = json.loads(assay("triage", "--history", site, "--json")[1])["rows"]
+    assert {"Spark shell (e12345)", "Spark shell (e12346)"} <= {row["job"] for row in rows}
+
+
 def test_a_rolled_event_log_is_one_history_where_it_is_named_itself(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     application = MadeApplication(stages=(MadeStage(),))

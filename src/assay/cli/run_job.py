@@ -47,7 +47,7 @@ from assay.plan.job_experiment import ROLES, TRIALS, JobExperiment, experiment_n
 from assay.platform.configuration import read_site
 from assay.report.next_steps import typed
 from assay.report.words import print_line
-from assay.triage.names import recurring
+from assay.triage.names import run_name
 from assay.workload.command import COST
 
 FOLDER = Path("my-jobs")
@@ -414,7 +414,7 @@ def _known(
 
 def _names(past: PastJob) -> set[str]:
     """What --job may call it."""
-    return {past.name, past.title, recurring(past.title)}
+    return {past.name, run_name(past)}
 
 
 def _past(places: Sequence[str], job: str | None, cluster: Path | None, output: Output) -> PastJob:
@@ -430,13 +430,13 @@ def _past(places: Sequence[str], job: str | None, cluster: Path | None, output: 
     others = [past for past in jobs if past.program != HADOOP_JOBS and (job is None or job in _names(past))]
     if others and not any(job is None or job in _names(past) for past in of_hadoop):
         raise BadInputError(
-            f"{recurring(others[0].title)} is a Spark application, and run-job runs MapReduce jobs; use "
+            f"{run_name(others[0])} is a Spark application, and run-job runs MapReduce jobs; use "
             f"`{typed('triage')} {shlex.join(typed_histories(places))} --write-experiment {FOLDER}`; fill in its jar"
         )
     good = [past for past in of_hadoop if past.counts and past.state == SUCCEEDED]
     if not good:
         raise BadInputError(f"--history {history} has no job that succeeded with all that its history should have")
-    names = list(dict.fromkeys(recurring(past.title) for past in good))
+    names = list(dict.fromkeys(run_name(past) for past in good))
     if job is None and len(names) > 1:
         raise BadInputError(
             f"--history {history} has {len(names)} jobs; say which it is, such as --job {shlex.quote(names[0])}"

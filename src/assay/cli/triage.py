@@ -143,7 +143,7 @@ def triage(
         if drives
         else [f"each node has one hard disk, the slowest that it may have: say what it has with --drives ({HOW})"]
     )
-    answer = ranked(jobs, site, worth, drives_text(by_role), histories.older, assumed)
+    answer = ranked(jobs, site, worth, drives_text(by_role), histories.older, assumed, histories.unread)
     places = [*typed_histories(history), *(["--cluster", str(cluster)] if cluster else [])]
     options = _typed_options(since, prometheus, drives, cores, worth)
     told = Told(places, options, by_role if drives else {}, node_memory)

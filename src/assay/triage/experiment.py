@@ -11,7 +11,7 @@ from assay.model.naming import bytes_text
 from assay.plan.job_experiment import JobExperiment, experiment_name, of_several
 from assay.report.words import percent
 from assay.triage.drives import Drives
-from assay.triage.names import recurring
+from assay.triage.names import run_name
 from assay.triage.ranking import JobRow
 
 
@@ -53,7 +53,7 @@ def write_experiments(
     rows: list[JobRow], jobs: Sequence[PastJob], base: Mapping[str, Drives], worth: float, folder: Path
 ) -> list[Path]:
     """A file for each row, of the newest of its runs that count; names that look alike are numbered. Raises OSError."""
-    newest = {recurring(job.title): job for job in sorted(jobs, key=lambda job: job.finished_ms) if job.counts}
+    newest = {run_name(job): job for job in sorted(jobs, key=lambda job: job.finished_ms) if job.counts}
     folder.mkdir(parents=True, exist_ok=True)
     written: list[Path] = []
     for row in rows:

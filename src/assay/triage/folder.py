@@ -104,8 +104,11 @@ def _of_jobs(source: str, jobs: Iterator[PastJob], below: Below, since_ms: int) 
 
 def _reason(job: PastJob) -> str:
     """Why a file tells of no job."""
-    missing = job.missing[0] if job.missing else "it tells of no job"
-    return missing.removeprefix("the whole log: ").removeprefix("the whole history: ")
+    missing = job.missing[0] if job.missing else "the start of its job"
+    for whole in ("the whole log: ", "the whole history: "):
+        if missing.startswith(whole):
+            return missing.removeprefix(whole)
+    return f"it lacks {missing}"
 
 
 def _last_ms(job: PastJob) -> int:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 
+from assay.engine.past.job import PastJob
 from assay.model.naming import printable
 
 _DROPPED = re.compile(
@@ -28,6 +29,12 @@ def recurring(name: str) -> str:
     # Of the signs around what was dropped the first one stays, so that words on both sides stay apart.
     rest = _AROUND.sub(lambda match: match[0].replace(_MARK, "")[:1], marked).strip(_EDGES)
     return rest if any(map(str.isalnum, rest)) else plain
+
+
+def run_name(job: PastJob) -> str:
+    """What all runs of a job are called: its name, and its user where shells give the name to everybody's sessions."""
+    name = recurring(job.name)
+    return f"{name} ({job.owner})" if job.owner else name
 
 
 def numbered(names: Sequence[str]) -> Mapping[str, str]:

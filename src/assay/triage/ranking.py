@@ -8,11 +8,12 @@ from typing import NamedTuple
 
 from assay.engine.past.change import Change
 from assay.engine.past.changes import changes
+from assay.engine.past.histories import Unread
 from assay.engine.past.job import MAP, REDUCE, PastJob, distinct, sum_of
 from assay.model.base import Frozen
 from assay.triage.bounds import Busy, beside, bound_of, concurrency, drive_seconds, most_moved
 from assay.triage.drives import Drives
-from assay.triage.names import recurring
+from assay.triage.names import run_name
 from assay.triage.reasons import (
     MOSTLY,
     BoundedRun,
@@ -171,6 +172,15 @@ class JobRow(Frozen):
     """The ids of its runs, those that count first and the newest of them before others, twenty at most."""
 
 
+class UnreadFile(Frozen):
+    """A file or folder that tells of no job."""
+
+    file: str
+    """Where it is."""
+    reason: str
+    """Why it was not read."""
+
+
 class Batch(Frozen):
     """The batch as a whole."""
 
@@ -218,6 +228,8 @@ class Batch(Frozen):
     """The drives of a node by whose lowest rates bytes became time."""
     assumed: tuple[str, ...]
     """What was assumed because nothing said it."""
+    unread: tuple[UnreadFile, ...]
+    """What was named, or lay below a folder that was, and tells of no job."""
     next_step: str = ""
     """What to type next; empty where no job may matter."""
     next_words: str = ""
@@ -249,10 +261,10 @@ def judge(jobs: Sequence[PastJob], site: Site, worth: float) -> list[JobRow]:
     for job, beside_s in zip(whole, loads, strict=True):
         busy = site.busy(job) if site.busy else None
         bound = bound_of(job, site.drives, beside_s=beside_s, cores=cores, busy=busy)
-        bounded.setdefault(recurring(job.title), []).append(BoundedRun(job, bound, busy))
+        bounded.setdefault(run_name(job), []).append(BoundedRun(job, bound, busy))
     runs: dict[str, list[PastJob]] = {}
     for job in jobs:
-        runs.setdefault(recurring(job.title), []).append(job)
+        runs.setdefault(run_name(job), []).append(job)
     total_ms = max(1, sum(job.whole.task_ms for job in whole))
     rows = [_row(name, all_runs, bounded.get(name, []), total_ms, worth) for name, all_runs in runs.items()]
     return sorted(rows, key=_rank)
@@ -387,8 +399,9 @@ def _advice(bounded: Sequence[BoundedRun], widest: BoundedRun) -> tuple[CheaperC
 
 
 def triage(
-    jobs: Sequence[PastJob], site: Site, worth: float, drives: str, older: int, assumed: Iterable[str]
-) -> Triage:
+    jobs: Sequence[PastJob], site: Site, worth: float, drives: str, older: int, assumed: Iterable[str],
+    unread: Sequence[Unread] = (),
+) -> Triage:  # fmt: skip
     """The whole answer of some jobs' histories; `drives` are the nodes' in words."""
     copies = len(jobs)
     jobs = distinct(jobs)
@@ -409,6 +422,7 @@ def triage(
         short_bound_s=sum(min(row.ran_s, (row.bound_s or 0.0) + row.polls_s) for row in short),
         at_once=beside_others.average, most_at_once=beside_others.most, covered_s=beside_others.covered_s,
         worth=worth, drives=drives, assumed=(*assumed, *_assumed(whole, site)),
+        unread=tuple(UnreadFile(file=file, reason=reason) for file, reason in unread),
     )  # fmt: skip
     return Triage(summary=summary, rows=tuple(rows))
 

@@ -3,13 +3,14 @@
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
+from pathlib import Path
 from typing import NamedTuple
 
 from rich.console import Console
 
 from assay.engine.past.forms import amounts_words
 from assay.media.emulated.profile import SHORT_NAMES
-from assay.model.naming import bytes_text
+from assay.model.naming import bytes_text, first_few
 from assay.model.trial import USUAL_ENGINE
 from assay.plan.job_experiment import ROLES, experiment_name
 from assay.report.columns import Column, fitted
@@ -19,7 +20,7 @@ from assay.report.values import Value, csv_lines
 from assay.report.words import duration_text, percent, print_line, print_text, seconds_text
 from assay.triage.drives import Drives
 from assay.triage.names import numbered
-from assay.triage.ranking import Batch, CheaperChange, JobRow, Triage, TriageVerdict
+from assay.triage.ranking import Batch, CheaperChange, JobRow, Triage, TriageVerdict, UnreadFile
 from assay.triage.reasons import SESSION_SHARE
 
 SHOWN = 12
@@ -36,6 +37,7 @@ _EXPERIMENTS = "my-jobs"
 _NAME_CHARACTERS = 36
 _MOST_NAMED = 5
 _MOST_ADVICE = 3
+_MOST_UNREAD = 3
 _CLASSES = {TriageVerdict.MAY_MATTER: "open", TriageVerdict.NOT_KNOWN: "", TriageVerdict.CANNOT_MATTER: "sure"}
 
 
@@ -47,7 +49,13 @@ def anonymous(answer: Triage) -> Triage:
         for row in answer.rows
     )
     deciding = tuple(names[name] for name in answer.summary.deciding)
-    return Triage(summary=answer.summary.model_copy(update={"deciding": deciding}), rows=rows)
+    # What a file begins with may be anything.
+    unread = tuple(
+        UnreadFile(file=f"file {number}", reason=of_file.reason.partition(": it begins")[0])
+        for number, of_file in enumerate(answer.summary.unread, 1)
+    )
+    summary = answer.summary.model_copy(update={"deciding": deciding, "unread": unread})
+    return Triage(summary=summary, rows=rows)
 
 
 def headline(summary: Batch) -> str:
@@ -270,6 +278,8 @@ def print_triage(answer: Triage, console: Console, following: NextStep | None = 
     for row, doubt in odd[:most_open]:
         more = f" ({len(odd) - 1} more on the page)" if len(odd) > 1 and most_open else ""
         print_text(console, f"Odd: {_short(row.job)}: {doubt}{more}.")
+    if summary.unread:
+        print_text(console, _not_read(summary.unread, len(summary.unread) if verbose else _MOST_UNREAD))
     for assumption in summary.assumed:
         print_text(console, f"Assumed: {assumption}.")
     if following:
@@ -280,6 +290,12 @@ def print_triage(answer: Triage, console: Console, following: NextStep | None = 
 def _advised(answer: Triage) -> list[tuple[JobRow, CheaperChange]]:
     """The cheaper changes of all jobs that may matter."""
     return [(row, advice) for row in answer.rows if row.verdict is TriageVerdict.MAY_MATTER for advice in row.advice]
+
+
+def _not_read(unread: Sequence[UnreadFile], most: int) -> str:
+    """How many files were not read, and the first of them with their reasons."""
+    named = [f"{Path(of_file.file).name} ({of_file.reason})" for of_file in unread]
+    return f"Not read: {_count(len(unread), 'file')}: {first_few(named, most=most)}."
 
 
 class _Detail(NamedTuple):

@@ -244,11 +244,6 @@ class PastJob(NamedTuple):
         return ""
 
     @property
-    def title(self) -> str:
-        """Its name, with its owner if it needs one."""
-        return f"{self.name} ({self.owner})" if self.owner else self.name
-
-    @property
     def counts(self) -> bool:
         """Whether a bound can be worked out: its history lacks nothing, and says when it ran."""
         return not self.missing and self.elapsed_s > 0
