@@ -144,10 +144,13 @@ class Attempt(NamedTuple):
 def skewed_words(count: int) -> str:
     """That so many attempts end before they start, and how they count."""
     if count == 1:
-        return "1 attempt starts after its end, or has no start: it counts with its bytes, and as waiting since its job began"
+        return (
+            "1 attempt starts after its end, or has no start: it counts with its bytes, and as waiting since the job "
+            "began"
+        )
     return (
         f"{count:,} attempts start after their ends, or have no start: they count with their bytes, and as waiting "
-        "since their job began"
+        "since the job began"
     )
 
 
