@@ -3,6 +3,7 @@
 import gzip
 import json
 import shutil
+from datetime import datetime
 
 import click
 import pytest
@@ -53,6 +54,34 @@ def test_numbers_have_all_digits(done):
     assert found["parts"][0]["stage"] == "map"
     assert found["parts"][0]["interval"].keys() == {"low", "high"}
     assert found["left_out"] == []
+
+
+def test_several_folders_are_one_and_ids_that_two_clusters_gave_are_two_jobs(done, tmp_path):
+    """The second folder has a copy of each job, another cluster's jobs of the same ids, and what is no history."""
+    again = shutil.copytree(done, tmp_path / "again")
+    other = MadeJob(
+        number=1, name="other", maps=16, reduces=4, nodes=4, slots=4, submitted_ms=MadeJob().submitted_ms + 7
+    )
+    write_history(again, other)
+    (again / "notes.txt").write_text("notes")
+    found = json.loads(compare_nodes("worker-1", "--history", done, "--history", again, "--json"))
+    maps = found["parts"][0]
+    assert (maps["stage"], maps["jobs"], maps["tasks"]) == ("map", 7, 28)
+    assert found["left_out"] == [f"{again}/notes.txt: it is no job history: it begins with b'notes'"]
+
+
+def test_since_goes_by_the_end_of_the_job(done):
+    """The files' names have no time here, and the files have been copied."""
+    late = MadeJob(number=9, maps=32, nodes=4, slots=4, submitted_ms=MadeJob().submitted_ms + 86_400_000)
+    write_history(done, late)
+    for file in done.glob("*.jhist"):
+        file.rename(done / f"{file.name.partition('-')[0]}.jhist")
+    found = json.loads(compare_nodes("worker-1", "--history", done, "--since", _date(late), "--json"))
+    assert found["parts"][0]["jobs"] == 1
+
+
+def _date(job):
+    return datetime.fromtimestamp(job.submitted_ms / 1000).astimezone().isoformat()
 
 
 def test_histories_that_are_not_whole_are_left_out_and_said(done):
