@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.engine.yarn import YARN, offered_mb
+from assay.engine.yarn import YARN, check_queues, offered_mb
 from assay.model.cluster import EmbeddedSpec
 from assay.model.errors import BadInputError
 from assay.model.installed import stack_of
@@ -90,3 +90,17 @@ def test_jobs_at_once_need_a_master_each():
 def test_masters_may_take_all_memory_where_jobs_run_at_once(jobs, share):
     node = NodeContext(EmbeddedSpec(jobs_at_once=jobs), Layout(neutral=Path("/n")), "127.0.0.1", "127.0.0.1")
     assert YARN.properties(node).get("yarn.scheduler.capacity.maximum-am-resource-percent") == share
+
+
+@pytest.mark.parametrize("name", ["mapreduce.job.queuename", "spark.yarn.queue", "tez.queue.name"])
+def test_a_queue_that_the_cluster_does_not_have_is_refused_and_one_that_is_defined_is_not(name):
+    nightly = {
+        "yarn.scheduler.capacity.root.queues": "default,etl",
+        "yarn.scheduler.capacity.root.etl.queues": "nightly",
+    }
+    check_queues({name: "default"})
+    check_queues({name: "root.etl.nightly", **nightly})
+    with pytest.raises(
+        BadInputError, match=f"{name} is 'nightly', and the cluster has no such queue .its queues: default"
+    ):
+        check_queues({name: "nightly"})

@@ -35,10 +35,14 @@ KNOWN = WORDS._replace(
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        ("hadoop: {dfs.block.size: 8m}", "line 10: dfs.block.size is deprecated; Hadoop calls it dfs.blocksize now"),
+        (
+            "hadoop: {spark.yarn.executor.memoryOverhead: 512m}",
+            "deprecated; it is called spark.executor.memoryOverhead now",
+        ),
+        ("hadoop: {dfs.block.size: 8m}", "line 10: dfs.block.size is deprecated; it is called dfs.blocksize now"),
         (
             "hadoop: {io.sort.mb: [5, 10]}",
-            "line 10: io.sort.mb is deprecated; Hadoop calls it mapreduce.task.io.sort.mb",
+            "line 10: io.sort.mb is deprecated; it is called mapreduce.task.io.sort.mb",
         ),
         ("profiles: {mine: {properties: {mapred.reduce.tasks: 2}}}", "line 10: mapred.reduce.tasks is deprecated"),
         ("hadoop: {mapred.child.java.opts: -Xmx1g}", None),

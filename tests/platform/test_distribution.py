@@ -4,7 +4,7 @@ import pytest
 
 from assay.model.errors import BadInputError
 from assay.model.installation import Installation
-from assay.platform.distribution import bundled, find_distribution, find_java
+from assay.platform.distribution import bundled, check_jvm_options, find_distribution, find_java
 
 
 def make_java(home, version="17.0.15"):
@@ -97,3 +97,27 @@ def test_hadoop_home_is_used_instead(tmp_path):
     found = find_distribution(installation(tmp_path, home), environment)
     assert (found.version, found.home, found.archive) == ("3.3.6", home, None)
     assert f"{home}/share/hadoop/hdfs/*" in found.classpath
+
+
+REFUSING = """#!/bin/sh
+case "$*" in *-XX:+UseConcMarkSweepGC*)
+  echo "Unrecognized VM option 'UseConcMarkSweepGC'" >&2; echo "Error: Could not create the Java Virtual Machine." >&2
+  exit 1;;
+esac
+"""
+
+
+def test_options_that_java_refuses_are_refused_before_anything_starts(tmp_path, java):
+    (tmp_path / "bin").mkdir()
+    command = tmp_path / "bin" / "java"
+    command.write_text(REFUSING)
+    command.chmod(0o755)
+    java = java.model_copy(update={"home": tmp_path})
+    check_jvm_options(
+        java, {"mapreduce.map.java.opts": "-Xmx200m -Dx=@taskid@", "mapreduce.job.name": "-XX:+UseConcMarkSweepGC"}
+    )
+    for name in ("mapreduce.map.java.opts", "spark.executor.extraJavaOptions", "tez.am.launch.cmd-opts"):
+        with pytest.raises(BadInputError, match=f"{name} is .* refuses: Unrecognized VM option 'UseConcMarkSweepGC'"):
+            check_jvm_options(java, {name: "-Xmx200m -XX:+UseConcMarkSweepGC"})
+    with pytest.raises(BadInputError, match="No closing quotation"):
+        check_jvm_options(java, {"mapreduce.map.java.opts": "-Dx='y"})

@@ -1,5 +1,6 @@
 """YARN: the service that gives containers to jobs, and what fits into its NodeManagers."""
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -60,6 +61,23 @@ CAPACITY_SCHEDULER = {
     "yarn.scheduler.capacity.node-locality-delay": "40",
     "yarn.scheduler.capacity.rack-locality-additional-delay": "-1",
 }
+
+
+_QUEUE = re.compile(r".+\.(queuename|queue|queue\.name)")
+_QUEUES = re.compile(r"yarn\.scheduler\.capacity\..+\.queues")
+
+
+def check_queues(properties: Mapping[str, str]) -> None:
+    """Raises BadInputError for a queue that the scheduler of an embedded cluster lacks: it takes no such job."""
+    given = {**CAPACITY_SCHEDULER, **properties}
+    queues = {queue.strip() for name, value in given.items() if _QUEUES.fullmatch(name) for queue in value.split(",")}
+    for name, value in properties.items():
+        if _QUEUE.fullmatch(name) and value.strip().rpartition(".")[2] not in queues:
+            raise BadInputError(
+                f"{name} is {value!r}, and the cluster has no such queue (its queues: {', '.join(sorted(queues))}); "
+                "leave it out, or define the queue with yarn.scheduler.capacity.root.queues",
+                name,
+            )
 
 
 def offered_mb(spec: EmbeddedSpec) -> int:
@@ -127,7 +145,8 @@ class JobContainers(NamedTuple):
 def check_containers(
     spec: EmbeddedSpec, properties: Mapping[str, str], daemons: Sequence[DaemonKind], of_job: JobContainers
 ) -> None:
-    """Raises BadInputError when a job with these properties has no room beside the daemons, or in the NodeManager."""
+    """Raises BadInputError when a job with these properties has no queue, or no room beside the daemons or a node."""
+    check_queues(properties)
     daemons_mb = sum(daemon.memory_mb for daemon in daemons)
     master, tasks = asked(properties, of_job.master), [asked(properties, task) for task in of_job.tasks]
     step, largest, limit = asked(properties, _STEP), max(master, *tasks), spec.limit_memory_bytes

@@ -196,7 +196,7 @@ def _mistakes(entry: Property, verified: str, least: LeastSize | None, *, own_cl
         if other != value:
             yield f"{name} has one level twice, as {other} and {value}; leave one out"
     if name in renamed():
-        yield f"{name} is deprecated; Hadoop calls it {' and '.join(renamed()[name].split(','))} now"
+        yield f"{name} is deprecated; it is called {' and '.join(renamed()[name].split(','))} now"
 
 
 def _arguments(experiment: ExperimentFile) -> Iterator[Property]:

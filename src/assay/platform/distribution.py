@@ -10,7 +10,9 @@ classes that hold Hadoop's names of properties (`MRJobConfig`, `DFSConfigKeys`, 
 
 import hashlib
 import re
+import shlex
 import shutil
+import subprocess
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -281,6 +283,34 @@ def _container_options(distribution: Distribution, options: tuple[str, ...]) -> 
     if distribution.pathing_jar is None or not options:
         return ()
     return (*options, "-cp", f"{distribution.pathing_jar}:$CLASSPATH")
+
+
+_JVM_OPTIONS = re.compile(r".+\.(java\.opts|[a-zA-Z]*JavaOptions|cmd-opts)")
+_JVM_PATIENCE_S = 20.0
+
+
+def check_jvm_options(java: Java, properties: Mapping[str, str]) -> None:
+    """Raises BadInputError for options of a JVM in a property that this Java refuses: no container would start."""
+    for name, value in properties.items():
+        if _JVM_OPTIONS.fullmatch(name) and (reason := _refusal(java, value)):
+            raise BadInputError(f"{name} is {value!r}, which Java {java.version} refuses: {reason}", name)
+
+
+@lru_cache(maxsize=64)
+def _refusal(java: Java, options: str) -> str:
+    """What Java says to options that it does not start with; empty where it starts, or nobody can ask it."""
+    try:
+        words = shlex.split(options.replace("@taskid@", "task"))
+        command = [str(java.command), *words, "-version"]
+        done = subprocess.run(
+            command, capture_output=True, encoding="utf-8", errors="replace", timeout=_JVM_PATIENCE_S, check=False
+        )
+    except ValueError as error:
+        return str(error)
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    said = [line for line in (done.stdout + done.stderr).splitlines() if not line.startswith("Error: Could not create")]
+    return "" if not done.returncode else next(iter(said), f"exit code {done.returncode}")
 
 
 _TABLE = re.compile(r"[a-z]+-default\.xml")
