@@ -14,7 +14,7 @@ from assay.engine.past.changes import changes
 from assay.engine.past.forms import is_history, read_history_of
 from assay.engine.past.job import Work
 from assay.model.engine import HADOOP_JOBS
-from assay.triage.bounds import bound_of, drive_seconds
+from assay.triage.bounds import bound_of, drive_loads
 from assay.triage.drives import drives_by_role
 from assay_extras.testing.event_logs import MadeApplication, MadeStage, write_event_log
 
@@ -88,7 +88,8 @@ def test_what_spark_does_not_count_leaves_the_time_as_the_only_bound(tmp_path):
     bound = bound_of(persisted, drives("9xnvme"))
     assert bound.basis == "time"
     assert bound.seconds == pytest.approx(sum(stage.time_s for stage in bound.stages))
-    assert drive_seconds(persisted, drives("9xnvme"), 1) == persisted.tasks_s
+    loads = drive_loads(persisted, drives("9xnvme"), 1)
+    assert sum(load.seconds for load in loads) == pytest.approx(persisted.tasks_s)
     assert made(tmp_path, MadeStage(input_records=40, input_bytes=0)).uncounted == RECORDS_ALONE
     assert made(tmp_path, MadeStage(output_records=40, output_bytes=0)).uncounted == RECORDS_ALONE
     assert made(tmp_path, MadeStage(input_records=40, input_bytes=40)).uncounted == ""

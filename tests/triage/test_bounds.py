@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from assay.cli.context import find_installation
 from assay.engine.past.reading import read_job
 from assay.model.errors import BadInputError
-from assay.triage.bounds import Busy, beside, bound_of, busy_at_once, computed, concurrency, drive_seconds, parts_of
+from assay.triage.bounds import Busy, beside, bound_of, busy_at_once, computed, concurrency, drive_loads, parts_of
 from assay.triage.drives import drives_by_role, drives_text
 from assay_extras.testing.job_histories import MadeJob, events, history
 
@@ -218,13 +218,24 @@ def test_output_to_object_stores_is_buffered_on_local_drives():
 
 def test_drives_that_work_for_other_jobs_too_keep_this_one_waiting():
     first, second = made(JOB), made(JOB._replace(number=2, submitted_ms=JOB.submitted_ms + 12_250))
-    seconds = [drive_seconds(job, drives("1xssd"), 2) for job in (first, second)]
-    loads = beside([first, second], seconds)
-    assert loads[0] == pytest.approx(seconds[1] / 2)
-    assert loads[1] == pytest.approx(seconds[0] / 2)
+    of_each = [drive_loads(job, drives("1xssd"), 2) for job in (first, second)]
+    loads = beside([first, second], of_each)
+    assert loads[0] == pytest.approx(sum(
+        load.seconds * max(0, first.finished_ms - load.begin_ms) / (load.end_ms - load.begin_ms)
+        for load in of_each[1] if load.end_ms > first.finished_ms
+    ) + sum(load.seconds for load in of_each[1] if load.end_ms <= first.finished_ms))  # fmt: skip
+    assert 0 < loads[1] < sum(load.seconds for load in of_each[0])
     alone, shared = (bound_of(first, drives("1xssd"), beside_s=load) for load in (0.0, loads[0]))
     assert shared.seconds > alone.seconds
-    assert beside([first], [5.0]) == [0.0]
+    assert beside([first], of_each[:1]) == pytest.approx([0.0])
+    # A session's drives work while its jobs run, and not in the hours between them.
+    hour_ms = 3_600_000
+    session = first._replace(started_ms=first.started_ms - 20 * hour_ms, finished_ms=first.finished_ms + hour_ms)
+    during, before = beside([session, second, second._replace(
+        started_ms=second.started_ms - 10 * hour_ms, finished_ms=second.finished_ms - 10 * hour_ms
+    )], [of_each[0], [], []])[1:]  # fmt: skip
+    assert during == pytest.approx(loads[1])
+    assert before == 0
     assert beside([], []) == []
 
 

@@ -207,13 +207,24 @@ def _basis(stages: Sequence[StageBound]) -> BoundBasis:
     return "bytes" if widest.busy_s is None or widest.seconds >= widest.bytes_s else "busy drives"
 
 
-def drive_seconds(job: PastJob, drives: Mapping[str, Drives], sites_nodes: int) -> float:
-    """How long the drives of an average node of the site work at most for a job; while it has tasks if nobody knows."""
+class Load(NamedTuple):
+    """How long the drives of an average node of the site work at most in a stage of a job."""
+
+    begin_ms: int
+    end_ms: int
+    seconds: float
+
+
+def drive_loads(job: PastJob, drives: Mapping[str, Drives], sites_nodes: int) -> list[Load]:
+    """The work of a job's stages; as long as they have tasks where nobody knows."""
     nodes = max(1, len(job.nodes))
     spread = nodes / max(nodes, sites_nodes)
-    if job.uncounted:
-        return spread * job.tasks_s
-    return spread * sum(part.seconds for stage in job.stages for part in parts_of(job, stage, drives))
+    loads = []
+    for stage in job.stages:
+        bytes_s = sum(part.seconds for part in parts_of(job, stage, drives))
+        worked_s = stage.elapsed_ms / 1000 if job.uncounted else bytes_s
+        loads.append(Load(stage.begin_ms, max(stage.begin_ms + 1, stage.end_ms), spread * worked_s))
+    return loads
 
 
 def parts_of(job: PastJob, stage: StageSums, drives: Mapping[str, Drives]) -> Iterator[BoundPart]:
@@ -259,26 +270,39 @@ def busy_at_once(drives: int, tasks: float) -> float:
     return drives * tasks / (drives + tasks - 1)
 
 
-def beside(jobs: Sequence[PastJob], seconds: Sequence[float]) -> list[float]:
+def beside(jobs: Sequence[PastJob], loads: Sequence[Sequence[Load]]) -> list[float]:
     """For each job, how long a node's drives worked at most during it for all of the other jobs.
 
-    `seconds` are those of each job; they are spread evenly over its time. Takes time as sorting does.
+    `loads` are those of each job; each is spread evenly over its time. Takes time as sorting does.
     """
-    edges = sorted({edge for job in jobs for edge in (job.started_ms, job.finished_ms)})
+    of_all = [load for of_job in loads for load in of_job]
+    edges = sorted({
+        *(edge for job in jobs for edge in (job.started_ms, job.finished_ms)),
+        *(edge for load in of_all for edge in (load.begin_ms, load.end_ms)),
+    })  # fmt: skip
     index_of = {edge: number for number, edge in enumerate(edges)}
     density = [0.0] * (len(edges) + 1)
-    for job, alone_s in zip(jobs, seconds, strict=True):
-        length_ms = max(1, job.finished_ms - job.started_ms)
-        density[index_of[job.started_ms]] += alone_s / length_ms
-        density[index_of[job.finished_ms]] -= alone_s / length_ms
+    for load in of_all:
+        per_ms = load.seconds / (load.end_ms - load.begin_ms)
+        density[index_of[load.begin_ms]] += per_ms
+        density[index_of[load.end_ms]] -= per_ms
     worked, running = [0.0], 0.0
     for number in range(1, len(edges)):
         running += density[number - 1]
         worked.append(worked[-1] + running * (edges[number] - edges[number - 1]))
     return [
-        max(0.0, worked[index_of[job.finished_ms]] - worked[index_of[job.started_ms]] - alone_s)
-        for job, alone_s in zip(jobs, seconds, strict=True)
+        max(0.0, worked[index_of[job.finished_ms]] - worked[index_of[job.started_ms]] - _own_s(job, own))
+        for job, own in zip(jobs, loads, strict=True)
     ]
+
+
+def _own_s(job: PastJob, loads: Sequence[Load]) -> float:
+    """What a job's own loads come to within its time: by clocks that differ, tasks may have run for longer."""
+    return sum(
+        load.seconds * max(0, min(load.end_ms, job.finished_ms) - max(load.begin_ms, job.started_ms))
+        / (load.end_ms - load.begin_ms)
+        for load in loads
+    )  # fmt: skip
 
 
 class Concurrency(NamedTuple):

@@ -11,7 +11,7 @@ from assay.engine.past.changes import changes
 from assay.engine.past.histories import Unread
 from assay.engine.past.job import MAP, REDUCE, PastJob, distinct, sum_of
 from assay.model.base import Frozen
-from assay.triage.bounds import Busy, beside, bound_of, concurrency, drive_seconds, most_moved
+from assay.triage.bounds import Busy, beside, bound_of, concurrency, drive_loads, most_moved
 from assay.triage.drives import Drives
 from assay.triage.names import run_name
 from assay.triage.reasons import (
@@ -255,7 +255,7 @@ def judge(jobs: Sequence[PastJob], site: Site, worth: float) -> list[JobRow]:
     """A row for each recurring job: first those that may matter, by what they could save, then what is not known."""
     whole = [job for job in jobs if job.counts]
     nodes = len({node for job in whole for node in job.nodes})
-    loads = beside(whole, [drive_seconds(job, site.drives, nodes) for job in whole])
+    loads = beside(whole, [drive_loads(job, site.drives, nodes) for job in whole])
     cores = None if refuted_cores(whole, site.cores) else site.cores
     bounded: dict[str, list[BoundedRun]] = {}
     for job, beside_s in zip(whole, loads, strict=True):
