@@ -4,7 +4,7 @@ import pytest
 
 from assay.model.errors import BadInputError
 from assay.model.installation import Installation
-from assay.platform.distribution import bundled, check_jvm_options, find_distribution, find_java
+from assay.platform.distribution import bundled, check_codecs, check_jvm_options, find_distribution, find_java
 
 
 def make_java(home, version="17.0.15"):
@@ -121,3 +121,14 @@ def test_options_that_java_refuses_are_refused_before_anything_starts(tmp_path, 
             check_jvm_options(java, {name: "-Xmx200m -XX:+UseConcMarkSweepGC"})
     with pytest.raises(BadInputError, match="No closing quotation"):
         check_jvm_options(java, {"mapreduce.map.java.opts": "-Dx='y"})
+
+
+def test_a_codec_that_the_bundled_jars_can_not_run_is_refused(tmp_path, java):
+    name, package = "mapreduce.map.output.compress.codec", "org.apache.hadoop.io.compress"
+    distribution = bundled(make_jars(tmp_path / "hadoop"), java)
+    for codec in ("ZStandardCodec", "SnappyCodec", "LzoCodec"):
+        with pytest.raises(BadInputError, match=f"{name} is .*{codec}.* can't run"):
+            check_codecs(distribution, {name: f"{package}.{codec}"})
+    (distribution.jars / "snappy-java-1.1.jar").touch()
+    for codec in (f"{package}.SnappyCodec", f"{package}.GzipCodec", "org.site.OwnCodec"):
+        check_codecs(distribution, {name: codec, "spark.io.compression.codec": "zstd"})

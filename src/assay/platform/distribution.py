@@ -285,6 +285,29 @@ def _container_options(distribution: Distribution, options: tuple[str, ...]) -> 
     return (*options, "-cp", f"{distribution.pathing_jar}:$CLASSPATH")
 
 
+_CODEC = re.compile(r".+\.codec(\.classname)?")
+_OF_HADOOP = "org.apache.hadoop.io.compress."
+_PURE_CODECS = frozenset({"DefaultCodec", "GzipCodec", "DeflateCodec", "BZip2Codec", "PassthroughCodec"})
+_CODECS_IN_JARS = {"SnappyCodec": "snappy-java-*.jar", "Lz4Codec": "lz4-java-*.jar"}
+"""What Hadoop's codecs need beside Java; of the others native code, which the bundled jars lack."""
+
+
+def check_codecs(distribution: Distribution, properties: Mapping[str, str]) -> None:
+    """Raises BadInputError for a codec of Hadoop's that can't work with the bundled jars: each task would fail."""
+    if distribution.jars is None:  # an installed Hadoop may have its native code
+        return
+    jars = {codec for codec, jar in _CODECS_IN_JARS.items() if any(distribution.jars.rglob(jar))}
+    usable = _PURE_CODECS | jars
+    for name, value in properties.items():
+        codec = value.strip()
+        if _CODEC.fullmatch(name) and codec.startswith(_OF_HADOOP) and codec.removeprefix(_OF_HADOOP) not in usable:
+            raise BadInputError(
+                f"{name} is {value!r}, which the bundled Hadoop can't run (no such class, or it needs native code): "
+                f"take one of {', '.join(sorted(usable))}, or let HADOOP_HOME name a Hadoop that has it",
+                name,
+            )
+
+
 _JVM_OPTIONS = re.compile(r".+\.(java\.opts|[a-zA-Z]*JavaOptions|cmd-opts)")
 _JVM_PATIENCE_S = 20.0
 

@@ -42,7 +42,7 @@ from assay.platform.base import Cluster, HadoopPlatform
 from assay.platform.configuration import with_fixed_ports, write_configuration
 from assay.platform.daemon import Daemon, PortTakenError
 from assay.platform.dilation import resolved, slowed, slowness
-from assay.platform.distribution import Distribution, Starts, check_jvm_options, starts_of
+from assay.platform.distribution import Distribution, Starts, check_codecs, check_jvm_options, starts_of
 from assay.platform.faults import FaultInjector, Killed
 from assay.platform.launching import DAEMON, Launchers
 from assay.platform.limits import Limits, check_limits, limits_of, used_together
@@ -90,6 +90,7 @@ class EmbeddedCluster(Cluster):
     def check(self, properties: Mapping[str, str]) -> None:
         """Jobs fit beside its daemons, its limits into this machine, and it may have its nodes."""
         self._stack.check(self._spec, properties)
+        check_codecs(self._distribution, properties)
         check_jvm_options(self._distribution.java, properties)
         longer(properties, self._slower, self._stack.timers)
         check_limits(self._spec, self._state)
