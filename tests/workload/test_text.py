@@ -4,6 +4,7 @@ from collections import Counter
 
 import pytest
 
+from assay.input import text as text_module
 from assay.input.text import GeneratedText, RandomText, TextMaker
 from assay.model.doubt import Outcome
 from assay.model.engine import LaunchReport
@@ -104,12 +105,22 @@ def test_a_directory_that_cant_be_used_is_refused(tmp_path):
 @pytest.mark.parametrize(
     ("content", "why"), [(b"abc\xe9 d", "not UTF-8 text at byte 3"), (b"abc\xe2\x82", "ends within a character")]
 )
-def test_where_it_matters_other_bytes_than_utf8_are_refused(tmp_path, content, why):
+def test_where_it_matters_other_bytes_than_utf8_are_refused_before_anything_starts(tmp_path, content, why):
     (tmp_path / "a.txt").write_bytes(content)
-    engine, store = an_engine()
     with pytest.raises(BadInputError, match=why):
-        own(tmp_path, strict=True).stage("/in", store, engine, Silent())
+        own(tmp_path, strict=True)
+    engine, store = an_engine()
     own(tmp_path).stage("/in", store, engine, Silent())
+
+
+def test_bytes_far_behind_the_first_are_refused_when_they_are_staged(tmp_path, monkeypatch):
+    monkeypatch.setattr(text_module, "_FIRST_BYTES", 1)
+    monkeypatch.setattr(text_module, "_BLOCK_BYTES", 4)
+    (tmp_path / "b.txt").write_bytes(b"12345678\xe9 d")
+    engine, store = an_engine()
+    source = own(tmp_path, strict=True)
+    with pytest.raises(BadInputError, match="not UTF-8 text at byte 8"):
+        source.stage("/in", store, engine, Silent())
 
 
 def test_the_bytes_of_the_random_text_writer_are_always_bound():

@@ -8,6 +8,7 @@ apostrophe; some have letters beyond ASCII.
 
 import codecs
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -37,6 +38,8 @@ _FORMS = (
 )  # fmt: skip
 _BLOCK_BYTES = 1 << 22
 _BEGINNING_BYTES = 1 << 16
+_FIRST_BYTES = 1 << 28
+"""They are looked at in less than a second."""
 _CAPITAL, _CAPITALS = 0.04, 0.01
 # Different pieces at most: each word in each form, with a capital, and in capitals.
 PIECES = WORDS * (len(_FORMS) + 2)
@@ -143,9 +146,16 @@ class RandomText(Text):
 
 
 class UserText(Text):
-    """Files of the user's; `strict` refuses, when they are staged, bytes that are not UTF-8."""
+    """Files of the user's; `strict` refuses bytes that are not UTF-8.
+
+    The first of each file are looked at before anything starts, all of them when they are staged.
+    """
 
     def __init__(self, files: Sequence[Path], *, strict: bool) -> None:
+        """Raises BadInputError for a file that begins with bytes that are not UTF-8."""
+        for file in files if strict else ():
+            status = file.stat()
+            _require_utf8_first(file, status.st_size, status.st_mtime_ns)
         super().__init__(sum(file.stat().st_size for file in files))
         self._files, self._strict = files, strict
 
@@ -167,10 +177,17 @@ class UserText(Text):
             yield file, f"{path}/text-{at:05d}"
 
 
-def _require_utf8(file: Path) -> None:
+@lru_cache(maxsize=1024)
+def _require_utf8_first(file: Path, size_bytes: int, changed_ns: int) -> None:  # noqa: ARG001 - else it is another file
+    """Look at a file as it is since a time, once, however often it is planned."""
+    _require_utf8(file, _FIRST_BYTES)
+
+
+def _require_utf8(file: Path, most_bytes: int | None = None) -> None:
+    """Raises BadInputError for bytes that are no UTF-8, among the first ones where a number is given."""
     decoder, read = codecs.getincrementaldecoder("utf-8")(), 0
     with file.open("rb") as opened:
-        while block := opened.read(_BLOCK_BYTES):
+        while (most_bytes is None or read < most_bytes) and (block := opened.read(_BLOCK_BYTES)):
             pending = len(decoder.getstate()[0])
             try:
                 decoder.decode(block)
@@ -180,5 +197,5 @@ def _require_utf8(file: Path) -> None:
                     f"{file} is not UTF-8 text at byte {at}; recode it, for example with iconv"
                 ) from None
             read += len(block)
-    if decoder.getstate()[0]:
+    if decoder.getstate()[0] and read == file.stat().st_size:
         raise BadInputError(f"{file} ends within a character of UTF-8; recode it, for example with iconv")
