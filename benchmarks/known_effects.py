@@ -10,7 +10,9 @@ each trial. What is promised, each with two standard errors of so many plans; if
   as do those of savings and storage shares;
 - at each noise that A/A runs had by itself (5.8, 8.7 and 16.9 % of pairs' ratios), and where the hard disk has a noise
   of 15 % and all others 4 %, at least 94 % of the intervals cover the truth, and at most 6 % of plans claim an effect;
-- where the saving is exactly the threshold, at most 5 % of decisions say *worth it* or *not worth it*;
+- where combinations of a workload (engines, settings, bounds of memory) differ in their noise, at least 93 % of the
+  intervals of each combination cover the truth; where all are equally noisy, too;
+- where the saving is exactly the threshold, there as well, at most 5 % of decisions say *worth it* or *not worth it*;
 - a true effect of 5 % is found with the planned repetitions in at least 90 % of plans, at a noise of 5 %;
 - of runs in whose jobs and phases nothing has an effect, at a noise of 10 to 30 %, at most 5 % call any of them
   significant;
@@ -34,6 +36,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from math import exp
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -44,7 +47,7 @@ from tests.stats.fake_times import SLOW_SHARE, FakeTimes
 from assay.engine.mapreduce import KIND
 from assay.model.record import Record
 from assay.model.signature import Array
-from assay.model.trial import SHIPPED_PRIOR, ZERO_DELAY, NoisePrior, Plan
+from assay.model.trial import ZERO_DELAY, NoisePrior, Plan
 from assay.run import STOP_ALPHA
 from assay.stats.breakdown import breakdowns
 from assay.stats.comparison import Comparison, compare
@@ -64,6 +67,7 @@ A_A_NOISES = (0.058, 0.087, 0.169)
 NOISIER = (0.20, 0.28)
 NOISY_DISK, QUIET = 0.15, 0.04
 """Of one trial on the hard disk, and on all else."""
+LEAST_COVERED_BY_COMBINATION = 0.93
 MOST_SECONDS, MOST_MIB = 5.0, 500.0
 EFFECT = 1.05
 LEAST_NOISE, USUAL_NOISE, MOST_NOISE, SPREAD = 0.04, 0.10, 0.28, 0.5
@@ -80,6 +84,8 @@ Table = Any
 """What is written as JSON: shares by what they are of."""
 
 Factors = Mapping[str, Mapping[str, float]]
+Deviations = Mapping[str | tuple[str, ...], float]
+NO_DEVIATIONS: Deviations = MappingProxyType({})
 TWO: Factors = {"workload": {"sort": 1.0}, "placement": {"hdd": 1.0, "ssd": 1.0}}
 BASELINE: Factors = {"workload": {"sort": 1.0}, "placement": {"hdd": 1.0, "ssd": 1.0, ZERO_DELAY: 1.0}}
 FOUR: Factors = {
@@ -91,8 +97,6 @@ SETTINGS: Factors = {
     "memory": dict.fromkeys(("1GiB", "2GiB", "4GiB"), 1.0),
     "placement": {"hdd": 1.0, "ssd": 1.0},
 }
-
-
 KNOWN = NoisePrior(deviation=0.05, freedom=20, source="history")
 
 
@@ -123,6 +127,40 @@ AT_EACH_NOISE = (
     QUICKSTART,
     QUICKSTART_TWICE,
     *(Scenario(f"two placements and zero delay, {count} repetitions", BASELINE, count) for count in (2, 3, 5, 10)),
+)
+
+
+class Unequal(NamedTuple):
+    """Combinations of one workload, each with the noises (of one trial) on the hard disk and on the SSD."""
+
+    name: str
+    noises: Mapping[str, tuple[float, float]]
+    repetitions: int = 3
+
+    @property
+    def scenario(self) -> Scenario:
+        """Its plan; `settings` stand for any factor beside the placement."""
+        return Scenario(self.name, {**TWO, "settings": dict.fromkeys(self.noises, 1.0)}, self.repetitions)
+
+    @property
+    def deviations(self) -> Deviations:
+        """By settings and placement."""
+        each = self.noises.items()
+        return {(name, drive): pair[place] for name, pair in each for place, drive in enumerate(TWO["placement"])}
+
+
+IN_ENGINES_TERASORT = {"mapreduce": (0.014, 0.03), "spark": (0.034, 0.073), "tez": (0.26, 0.085)}
+ENGINES = Unequal("three engines, as in `engines-terasort`", IN_ENGINES_TERASORT)
+FOUR_BOUNDS = {**dict.fromkeys("abc", (0.03, 0.03)), "d": (0.12, 0.12)}
+UNEQUAL = (
+    Unequal("three alike", dict.fromkeys("abc", (0.08, 0.08))),
+    Unequal("three alike and noisy", dict.fromkeys("abc", (0.12, 0.12))),
+    ENGINES,
+    Unequal("three engines, one as in `engines`", {"a": (0.66, 0.15), "b": (0.05, 0.05), "c": (0.05, 0.05)}),
+    Unequal("three, one twice as noisy", {"a": (0.08, 0.08), "b": (0.08, 0.08), "c": (0.16, 0.16)}),
+    Unequal("three, one three times as noisy", {"a": (0.05, 0.05), "b": (0.05, 0.05), "c": (0.15, 0.15)}),
+    Unequal("two, one twice as noisy", {"a": (0.05, 0.05), "b": (0.1, 0.1)}),
+    Unequal("four bounds of memory, one four times as noisy, 2 repetitions", FOUR_BOUNDS, repetitions=2),
 )
 
 
@@ -175,9 +213,12 @@ def main() -> int:
     found = {one.name: rates(one, [pair] * plans, noises={"hdd": NOISY_DISK}) for one in AT_EACH_NOISE}
     tables["unequal"], kept = _table(found, MOST_CLAIMED_AT_ONE_NOISE)
     held.append(kept)
+    tables["combinations"] = _combinations(plans)
+    held += [combination_is_covered(row, plans) for row in tables["combinations"]]
     say("decisions where the saving is exactly the threshold:")
     chosen = (*SCENARIOS[:6], SCENARIOS[7])
     tables["threshold"] = {one.name: _at_the_threshold(one, plans // 2) for one in chosen}
+    tables["threshold"][ENGINES.name] = _at_the_threshold(ENGINES.scenario, plans // 2, ENGINES.deviations)
     most = MOST_CLAIMED + 2 * error_of(MOST_CLAIMED, plans // 2)
     held += [own["either"] <= most for own in tables["threshold"].values()]
     say(f"decisions with a storage share of {1 - ZERO:.0%} and a saving of {1 - SSD:.0%}, on average over machines:")
@@ -216,13 +257,14 @@ def markdown(tables: Table) -> Iterator[str]:
     )
     yield ""
     yield from _grid(
+        ["combinations of one workload", "hard disk, SSD", "intervals with the true value", "claim an effect"],
+        [_combination_cells(row) for row in tables["combinations"]],
+    )
+    yield ""
+    yield from _grid(
         ["decisions", "either verdict, where the saving is the threshold", "intervals of savings", "of storage shares"],
         [
-            [
-                name,
-                _share(one["either"]),
-                *(_known(tables["shares"].get(name), of) for of in ("saving", "storage share")),
-            ]
+            [name, _share(one["either"]), *_known(tables["shares"].get(name))]
             for name, one in tables["threshold"].items()
         ],
     )
@@ -231,7 +273,6 @@ def markdown(tables: Table) -> Iterator[str]:
         ["jobs and phases: runs that call any significant", "noise 10 to 30 %", "10 % in all", "30 % in all"],
         [[name, *(_share(one[of]) for of in ("mixed", "least", "most"))] for name, one in tables["parts"].items()],
     )
-
     yield ""
     two, four = (tables["found"][name] for name in ("two placements", "four placements"))
     yield (
@@ -245,6 +286,11 @@ def markdown(tables: Table) -> Iterator[str]:
         ["after a history of six workloads on the same machine", "claim an effect", "intervals with the true value"],
         [[name, _share(one["claimed"]), _share(one["covered"])] for name, one in tables["history"].items()],
     )
+
+
+def _combination_cells(row: Mapping[str, Any]) -> list[str]:
+    noises = f"{100 * row['hdd']:g}, {100 * row['ssd']:g} %"
+    return [f"{row['case']}: {row['combination']}", noises, _share(row["covered"]), _share(row["claimed"])]
 
 
 def _grid(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
@@ -262,8 +308,8 @@ def _both(one: Mapping[str, float]) -> str:
     return f"{_share(one['covered'])} ({_share(one['claimed'])})"
 
 
-def _known(one: Mapping[str, float] | None, name: str) -> str:
-    return _share(one[name]) if one else ""
+def _known(one: Mapping[str, float] | None) -> list[str]:
+    return [_share(one[name]) if one else "" for name in ("saving", "storage share")]
 
 
 def _table(found: Mapping[str, Rates], most: float | None = None) -> tuple[Table, bool]:
@@ -325,7 +371,7 @@ def noises(plans: int, seed: int) -> list[float]:
 
 
 def made(
-    scenario: Scenario, pair_noises: Sequence[float], first_seed: int = 0, level_noises: Mapping[str, float] = {}
+    scenario: Scenario, pair_noises: Sequence[float], first_seed: int = 0, level_noises: Deviations = NO_DEVIATIONS
 ) -> Iterator[list[TrialSample]]:
     """A plan's trials for each of some noises; every other one has two states. Some levels have noises of their own."""
     for seed, noise in enumerate(pair_noises, first_seed):
@@ -336,18 +382,43 @@ def made(
         yield fake.samples(scenario.repetitions, seed)
 
 
-def rates(
-    scenario: Scenario, pair_noises: Sequence[float], prior: NoisePrior = SHIPPED_PRIOR, *, seed: int = 0,
-    noises: Mapping[str, float] = {},
-) -> Rates:  # fmt: skip
+def rates(scenario: Scenario, pair_noises: Sequence[float], seed: int = 0, noises: Deviations = NO_DEVIATIONS) -> Rates:
     """Of plans in which the truth is that nothing has an effect; some levels may have `noises` of their own."""
-    return _rates([compare(one, prior=prior) for one in made(scenario, pair_noises, seed, noises)])
+    return _rates([compare(one) for one in made(scenario, pair_noises, seed, noises)])
 
 
-def _rates(judged: Sequence[Sequence[Comparison]], truth: float = 1.0) -> Rates:
+def _rates(judged: Sequence[Sequence[Comparison]]) -> Rates:
     claims = [any(one.significant for one in own) for own in judged]
-    covered = [truth in one.interval for own in judged for one in own]
+    covered = [1.0 in one.interval for own in judged for one in own]
     return Rates(len(claims), sum(claims) / len(claims), sum(covered) / len(covered))
+
+
+def _combinations(plans: int) -> list[Table]:
+    """A row for each combination of each case."""
+    say("where combinations of one workload differ in their noise:")
+    return [row for case in UNEQUAL for row in _by_combination(case, plans)]
+
+
+def _by_combination(case: Unequal, plans: int) -> list[Table]:
+    """Of plans without any effect: for each combination how many intervals hold the truth, and how many claim one."""
+    compared: dict[str, list[Comparison]] = {name: [] for name in case.noises}
+    for own in made(case.scenario, [0.0] * plans, 4_000_000, case.deviations):
+        for one in compare(own, [PLACEMENT]):
+            compared[dict(one.others)["settings"]].append(one)
+    rows = []
+    for name, (hdd, ssd) in case.noises.items():
+        _, claimed, covered = _rates([[one] for one in compared[name]])
+        row = {"case": case.name, "combination": name, "hdd": hdd, "ssd": ssd}
+        rows.append(row | {"covered": round(covered, 4), "claimed": round(claimed, 4)})
+        mark = "" if combination_is_covered(rows[-1], plans) else "  BROKEN"
+        say(f"  {case.name}: {name}: claimed {claimed:.1%}, covered {covered:.1%}{mark}")
+    return rows
+
+
+def combination_is_covered(row: Table, plans: int) -> bool:
+    """Whether so many of its intervals hold the truth as is promised, but for two standard errors."""
+    least = LEAST_COVERED_BY_COMBINATION
+    return bool(row["covered"] >= least - 2 * error_of(least, plans))
 
 
 def _with_history(scenario: Scenario, plans: int) -> Rates:
@@ -399,27 +470,34 @@ def run_of(found: Sequence[TrialSample]) -> tuple[Plan, list[Record]]:
     for number, one in enumerate(found, 1):
         levels = dict(one.factors)
         trial = a_trial(number, levels[PLACEMENT], one.repetition, workload=levels["workload"])
-        record = a_record(trial.model_copy(update={"zero_delay": levels[PLACEMENT] == ZERO_DELAY}))
+        settings = trial.settings.model_copy(update={"name": levels.get("settings", trial.settings.name)})
+        more = {"zero_delay": levels[PLACEMENT] == ZERO_DELAY, "settings": settings}
+        record = a_record(trial.model_copy(update=more))
         records.append(_with_totals(record, elapsed_s=one.elapsed_s))
     return a_plan(*(one.trial for one in records)).model_copy(update={"placements": ("hdd",)}), records
 
 
-def decided(scenario: Scenario, times: Mapping[str, float], pair_noises: Sequence[float]) -> Iterator[list[Decision]]:
+def decided(
+    scenario: Scenario,
+    times: Mapping[str, float],
+    pair_noises: Sequence[float],
+    level_noises: Deviations = NO_DEVIATIONS,
+) -> Iterator[list[Decision]]:
     """Each plan's decisions as a report makes them; `times` are placements' true times, the first one's is 1."""
     with_effect = {**scenario.factors, "placement": {**scenario.factors["placement"], **times}}
-    for own in made(scenario._replace(factors=with_effect), pair_noises):
+    for own in made(scenario._replace(factors=with_effect), pair_noises, level_noises=level_noises):
         plan, records = run_of(own)
         compared = compare(samples(records), orders={PLACEMENT: plan.placements})
         yield decisions(plan, records, compared)
 
 
-def _at_the_threshold(scenario: Scenario, plans: int) -> Table:
+def _at_the_threshold(scenario: Scenario, plans: int, level_noises: Deviations = NO_DEVIATIONS) -> Table:
     """How often a verdict is claimed of any decision: neither is right nor wrong, so either is chance."""
     threshold = 1 - a_plan().worth
     times = {name: threshold for name in scenario.factors["placement"] if name not in ("hdd", ZERO_DELAY)}
     claims: dict[Verdict, int] = dict.fromkeys(Verdict, 0)
     claimed = 0
-    for own in decided(scenario, times, noises(plans, 5)):
+    for own in decided(scenario, times, noises(plans, 5), level_noises):
         verdicts = {placement.verdict for one in own for placement in one.placements[1:]}
         for verdict in verdicts - {None}:
             claims[Verdict(verdict)] += 1

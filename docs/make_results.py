@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tarfile
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
@@ -50,8 +51,11 @@ from assay.report.answer import interval_text
 from assay.report.charts.shares import shares_chart
 from assay.report.columns import escaped, grid
 from assay.report.shares import columns_of, notes_of, share_text
+from assay.stats.changes import others_and_level
+from assay.stats.decision import question_of
+from assay.stats.estimate import Estimate
 from assay.stats.run_doubts import READ
-from assay.stats.sample import Trials
+from assay.stats.sample import Trials, samples
 from assay.stats.shares import SharesTable
 from assay_extras.studies.overview_view import standalone
 
@@ -153,9 +157,45 @@ def printed(name: str, *command: str) -> list[str]:
     return [line.rstrip() for line in done.stdout.strip().splitlines()]
 
 
+def doubts_line(name: str) -> str:
+    """Which doubts the trials of a kept run have, in how many, and on which of what it compares where that differs."""
+    with unpacked(name) as folder:
+        run = read_run(RunFolder(folder), details=False)
+    records = [record for record in run.records if not record.trial.warm_up]
+    factor, _ = question_of(run.plan, samples(records))
+    levels = [others_and_level(tuple(record.trial.factors.items()), factor, run.plan.base)[1] for record in records]
+    levels_by_doubt: dict[str, list[str]] = {}
+    for record, level in zip(records, levels, strict=True):
+        for kind in {doubt.kind for doubt in record.doubts}:
+            levels_by_doubt.setdefault(kind, []).append(level)
+    counts = {kind: Counter(doubted) for kind, doubted in levels_by_doubt.items()}
+    ordered = sorted(counts, key=lambda kind: (-counts[kind].total(), kind))
+    phrases = [_doubted(kind, counts[kind], Counter(levels)) for kind in ordered]
+    every = f"{len(records)} trial{'' if len(records) == 1 else 's'}"
+    return f"Doubts of the {every} of `{name}`: {'; '.join(phrases) or 'none'}."
+
+
+UNEVEN = 1 / 3
+"""Doubts are told by level where the shares of two levels' trials that have them differ by more."""
+
+
+def _doubted(kind: str, doubted: Counter[str], trials: Counter[str]) -> str:
+    shares = [doubted[level] / trials[level] for level in trials]
+    by_level = ", ".join(f"{level} {count} of {trials[level]}" for level, count in sorted(doubted.items()))
+    alone = f"{next(iter(doubted))} alone" if len(doubted) == 1 < min(len(trials), doubted.total()) else ""
+    is_uneven = max(shares) - min(shares) > UNEVEN and doubted.total() > 1
+    where = alone or (by_level if is_uneven else "")
+    return f"`{kind}` in {doubted.total()} of {trials.total()}{f' ({where})' if where else ''}"
+
+
 def quickstart() -> str:
     """All that the quickstart ends with."""
-    return _listing(printed("quickstart", *REPORT))
+    return _answer("quickstart", printed("quickstart", *REPORT))
+
+
+def _answer(name: str, lines: list[str]) -> str:
+    """What was printed of a kept run, and the doubts of its trials below."""
+    return f"{_listing(lines)}\n\n{doubts_line(name)}"
 
 
 def _decision(name: str) -> list[str]:
@@ -168,32 +208,32 @@ def _decision(name: str) -> list[str]:
 
 def quickstart_decision() -> str:
     """What the quickstart decides."""
-    return _listing(_decision("quickstart"))
+    return _answer("quickstart", _decision("quickstart"))
 
 
 def before_you_buy() -> str:
     """What an SSD competes with, and what each change saves."""
-    return _listing(_decision("before-you-buy"))
+    return _answer("before-you-buy", _decision("before-you-buy"))
 
 
 def hbase_log_on_ssd() -> str:
     """What an SSD saves for HBase's logs and for its data."""
-    return _listing(_decision("hbase-log-on-ssd"))
+    return _answer("hbase-log-on-ssd", _decision("hbase-log-on-ssd"))
 
 
 def nightly_table() -> str:
     """What a job that scans a table gains by a snapshot, or by files."""
-    return _listing(_decision("nightly-table"))
+    return _answer("nightly-table", _decision("nightly-table"))
 
 
 def spark_memory() -> str:
     """What an SSD for Spark's shuffle competes with, and what each change saves."""
-    return _listing(_decision("spark-memory"))
+    return _answer("spark-memory", _decision("spark-memory"))
 
 
 def spark_second_disk() -> str:
     """What a second hard disk for Spark's local directories saves, and what an SSD does."""
-    return _listing(_decision("spark-second-disk"))
+    return _answer("spark-second-disk", _decision("spark-second-disk"))
 
 
 @cache
@@ -215,13 +255,14 @@ def _shares(name: str) -> SharesTable:
 def engines() -> str:
     """Storage share and saving of each job by each engine, and what the columns are."""
     table = _shares("engines")
-    return "\n\n".join([grid(columns_of(table, grouped=False)[0]), *map(escaped, notes_of(table))])
+    return "\n\n".join([grid(columns_of(table, grouped=False)[0]), *map(escaped, notes_of(table)), doubts_line("engines")])
 
 
 def terasort() -> str:
     """What TeraSort's storage costs each engine, on one node and on several, and what it reads from each drive."""
     rows = []
-    for name in ("engines-terasort", "engines-three-nodes"):
+    names = ("engines-terasort", "engines-three-nodes")
+    for name in names:
         analysis, records = _analysed(name)
         for decision in analysis.decisions:
             hdd, ssd = decision.placements
@@ -232,7 +273,7 @@ def terasort() -> str:
             read_mb = [f"{bytes_read / 1e6:,.0f} MB" for bytes_read in read]
             rows.append([nodes, engine, *times, storage or "-", share_text(ssd.saving), str(ssd.verdict), *read_mb])
     heads = ["nodes", "engine", "hdd", "ssd", "storage on hdd", "ssd saves", "verdict", "read from hdd", "from ssd"]
-    return _table(heads, rows)
+    return "\n\n".join([_table(heads, rows), *map(doubts_line, names)])
 
 
 def _read_bytes(records: Iterable[Record], engine: str, placement: str) -> float:
@@ -250,7 +291,7 @@ def suitability() -> str:
     lines = printed("stores", *REPORT)
     first = lines.index("Which job suits which store:")
     rest = itertools.takewhile(lambda line: line.startswith(" "), lines[first + 1 :])
-    return _listing([lines[first], *rest])
+    return _answer("stores", [lines[first], *rest])
 
 
 def quickstart_answer() -> str:
@@ -258,7 +299,7 @@ def quickstart_answer() -> str:
     lines = printed("quickstart", *REPORT)
     validity = next(place for place, line in enumerate(lines) if line.startswith("This holds for"))
     verified = next(place for place, line in enumerate(lines) if line.startswith("All outputs verified"))
-    return _listing([*_decision("quickstart"), *lines[validity : verified + 1], "..."])
+    return _answer("quickstart", [*_decision("quickstart"), *lines[validity : verified + 1], "..."])
 
 
 def quickstart_ratio() -> str:
@@ -282,7 +323,6 @@ def by_memory() -> str:
         if saving is None or decision.baseline is None:
             raise ValueError("the kept run compares no drives")
         read = next(share for share in decision.conditions if (share.kind, share.subject) == (READ, hdd.placement))
-        alone = saving.model_copy(update={"low": saving.own_low, "high": saving.own_high})
         memory = decision.levels["memory"].removesuffix("MiB")
         written = fmean(
             sum(writes.bytes for device in record.devices if (writes := device.reports["run"].writes))
@@ -293,25 +333,26 @@ def by_memory() -> str:
         rows.append([
             f"{memory} MiB",
             *(f"{place.elapsed_s.value:.1f}" for place in (hdd, ssd, decision.baseline)),
-            f"{100 * saving.value:.0f} %", interval_text(saving), interval_text(alone),
+            f"{100 * saving.value:.0f} %", interval_text(saving), interval_text(saving.alone or Estimate(value=0.0)),
             f"{100 * (read.share or 0):.0f} %", f"{written / 1e6:,.0f} MB", str(ssd.verdict),
         ])  # fmt: skip
     headings = [
         "memory", "hard disk (s)", "SSD (s)", "zero delay (s)", "SSD saves", "95 % interval",
         "by own repetitions", "read from the hard disk", "written to it", "verdict",
     ]  # fmt: skip
-    return _table(headings, rows)
+    return f"{_table(headings, rows)}\n\n{doubts_line('quickstart-by-memory')}"
 
 
 def half_cpu() -> str:
     """What two cores' processor time predicts for that of one, beside what was measured."""
     known = [sensitivity for sensitivity in _analysed("quickstart-half-cpu")[0].sensitivities if sensitivity]
-    return _listing([line for compared in comparisons(known) for line in lines(compared)])
+    return _answer("quickstart-half-cpu", [line for compared in comparisons(known) for line in lines(compared)])
 
 
 def against_k1() -> str:
     """A scale model's times and their ratio to those of the cluster that it stands for."""
-    return "\n".join(printed("scale-model-against-k1", str(ROOT / "benchmarks" / "dilation_invariance.py")))
+    lines = printed("scale-model-against-k1", str(ROOT / "benchmarks" / "dilation_invariance.py"))
+    return "\n".join([*lines, "", doubts_line("scale-model-against-k1")])
 
 
 def model_error() -> str:

@@ -6,7 +6,7 @@ from itertools import count
 import pytest
 
 from assay.model.progress import Silent
-from assay.model.trial import ResourceEstimate
+from assay.model.trial import ZERO_DELAY, ResourceEstimate
 from assay.record.folder import RunFolder
 from assay.run import Budget, RepetitionSchedule, execute, repeat
 from assay_extras.testing.fakes import Script, fake_setup
@@ -96,6 +96,47 @@ def test_a_run_that_goes_on_with_more_time_goes_on_counting(run):
     for _ in range(2):
         assert repeat(rounds_of(plan), folder, parts, Watching(), budget_of(25, plan, clock)) == 2
     assert [trial.repetition for trial in folder.plan().trials] == [1, 1, 2, 2, 3, 3]
+
+
+def there_and_back(repetition):
+    """A repetition of the quickstart."""
+    return tuple(
+        a_trial(5 * (repetition - 1) + place, medium, repetition).model_copy(
+            update={"zero_delay": medium == ZERO_DELAY}
+        )
+        for place, medium in enumerate(["hdd", "ssd", ZERO_DELAY, "ssd", "hdd"], 1)
+    )
+
+
+@pytest.mark.parametrize(
+    ("seconds", "media"),
+    [
+        (50 + 50, ["hdd", "ssd", ZERO_DELAY, "ssd", "hdd"]),
+        (50 + 45, ["hdd", "ssd", "ssd", "hdd"]),
+        (50 + 35, ["hdd", "ssd"]),
+        (50 + 85, ["hdd", "ssd", ZERO_DELAY, "ssd", "hdd", "hdd", "ssd"]),
+        (50 + 15, []),
+    ],
+    ids=["whole", "without the baseline", "once each", "whole, then once each", "nothing"],
+)
+def test_where_no_whole_round_fits_what_is_compared_is_repeated_without_the_baseline(tmp_path, seconds, media):
+    plan = a_plan(*there_and_back(1))
+    folder, clock, watch = RunFolder(tmp_path / "run"), Clock(10), Watching()
+    folder.create(plan)
+    budget = budget_of(seconds, plan, clock)
+    assert execute(plan, folder, parts_of(clock), watch, budget)
+    schedule = RepetitionSchedule(plan, map(there_and_back, count(2)), lambda _: ())
+    assert repeat(schedule, folder, parts_of(clock), watch, budget) == len(media)
+    assert [trial.placement.name for trial in watch.began[5:]] == media
+
+
+def test_a_placement_that_is_compared_with_the_baseline_alone_is_not_repeated_without_it(tmp_path):
+    trials = [
+        a_trial(number, medium).model_copy(update={"zero_delay": number == 2})
+        for number, medium in ((1, "hdd"), (2, ZERO_DELAY))
+    ]
+    schedule = RepetitionSchedule(a_plan(*trials), iter([trials]), lambda _: ())
+    assert not schedule.next_round(set(), [], lambda trials: len(trials) < 2)
 
 
 def test_trials_that_take_longer_than_estimated_correct_what_is_expected():

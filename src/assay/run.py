@@ -362,6 +362,7 @@ class RepetitionSchedule:
     def next_round(self, known_trials: Collection[str], records: Sequence[Record], allows: Allows) -> tuple[Trial, ...]:
         """The next round, of what `allows` says still fits; empty where nothing does, or where all is decided.
 
+        Where no whole repetition of any work fits, it is of the placements that are compared alone, without baseline.
         `known_trials` are the ids of the trials that the run has already: no round has them. `records` are all that
         there are. Combinations that never finish are left out: repeating them tells nothing.
         """
@@ -379,10 +380,11 @@ class RepetitionSchedule:
         whole = self._free(known_trials, open_work)
         if not whole or allows(whole):
             return whole
-        for work in dict.fromkeys(map(work_of, whole)):
-            repetition = self._free(known_trials, lambda trial: open_work(trial) and work_of(trial) == work)  # noqa: B023
-            if allows(repetition):
-                return repetition
+        for part in (tuple, _without_baseline, _once_each):
+            for work in dict.fromkeys(map(work_of, whole)):
+                repetition = self._free(known_trials, lambda trial: open_work(trial) and work_of(trial) == work)  # noqa: B023
+                if (trials := part(repetition)) and allows(trials):
+                    return trials
         return ()
 
     def _free(self, known_trials: Collection[str], is_wanted: Callable[[Trial], bool]) -> tuple[Trial, ...]:
@@ -394,6 +396,20 @@ class RepetitionSchedule:
             if not any(trial.id in known_trials for trial in repetition):
                 break
         return repetition
+
+
+def _without_baseline(repetition: Sequence[Trial]) -> tuple[Trial, ...]:
+    """What decides between placements: all but zero storage delay; empty where that leaves nothing to compare."""
+    real = tuple(trial for trial in repetition if not trial.zero_delay)
+    return real if len(set(map(_levels_of, real))) > 1 else ()
+
+
+def _once_each(repetition: Sequence[Trial]) -> tuple[Trial, ...]:
+    """The first trial of each placement that is compared, where the order is there and back."""
+    first: dict[Levels, Trial] = {}
+    for trial in _without_baseline(repetition):
+        first.setdefault(_levels_of(trial), trial)
+    return tuple(first.values())
 
 
 def work_of(trial: Trial) -> Work:
@@ -479,7 +495,7 @@ def _fail_alike(plan: Plan, first: Sequence[Record]) -> bool:
 
 
 def repeat(schedule: RepetitionSchedule, folder: RunFolder, set_up: SetUp, display: Display, budget: Budget) -> int:
-    """Repeat a finished plan by whole rounds while there is time; how many trials. The plan grows before each round."""
+    """Repeat a finished plan by rounds while there is time; how many trials. The plan grows before each round."""
     repeated = 0
     records = list(folder.records()[0])
     plan = folder.plan()

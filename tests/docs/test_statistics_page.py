@@ -9,7 +9,9 @@ from benchmarks.known_effects import (
     LEAST_FOUND,
     MOST_CLAIMED,
     MOST_CLAIMED_AT_ONE_NOISE,
+    UNEQUAL,
     Rates,
+    combination_is_covered,
     error_of,
 )
 
@@ -21,6 +23,11 @@ TABLES = json.loads((ROOT / "benchmarks" / "known-effects.json").read_text(encod
 def test_at_each_noise_the_promise_was_kept(column):
     for one in TABLES[column].values():
         assert Rates(TABLES["plans"], one["claimed"], one["covered"]).keep(MOST_CLAIMED_AT_ONE_NOISE)
+
+
+def test_combinations_of_unequal_noise_kept_theirs():
+    assert {row["case"] for row in TABLES["combinations"]} == {case.name for case in UNEQUAL}
+    assert all(combination_is_covered(row, TABLES["plans"]) for row in TABLES["combinations"])
 
 
 def test_on_average_over_machines_the_promises_were_kept():

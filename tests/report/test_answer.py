@@ -181,6 +181,15 @@ def test_the_interval_reads_as_the_words_before_it(saving, words):
     assert answer_of(decision(placed(), other, baseline=None)).lines[1].words == words
 
 
+def test_beside_the_interval_with_borrowed_noise_stands_that_of_the_run_alone():
+    saving = SSD.saving.model_copy(update={"own_low": -0.12, "own_high": 0.6})
+    words = answer_of(decision(HDD, SSD.model_copy(update={"saving": saving}))).lines[1].words
+    assert words.endswith("95 % interval 25 to 40 %, by this run alone 12 % more to 60 % less)")
+    same = SSD.saving.model_copy(update={"own_low": SSD.saving.low, "own_high": SSD.saving.high})
+    words = answer_of(decision(HDD, SSD.model_copy(update={"saving": same}))).lines[1].words
+    assert words.endswith("95 % interval 25 to 40 %)")
+
+
 def test_beside_a_baseline_blocked_time_is_a_detail_below_the_answer():
     hdd = HDD.model_copy(update={"blocked": BLOCKED})
     assert "blocked" not in str(answer_of(decision(hdd, SSD)).lines)

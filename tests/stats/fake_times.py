@@ -31,7 +31,7 @@ class FakeTimes(Frozen):
     factors: Mapping[str, Mapping[str, float]]
     together: Mapping[tuple[str, ...], float] = {}
     noise: float = 0.04
-    noises: Mapping[str, float] = {}
+    noises: Mapping[str | tuple[str, ...], float] = {}
     tails: int = 0
     states: float = 0.0
     slow_share: float = SLOW_SHARE
@@ -60,7 +60,7 @@ class FakeTimes(Frozen):
             for combination in block:
                 levels = tuple(level.value for level in combination.levels.values())
                 before, log = self._noise(source, before)
-                log *= next((self.noises[level] for level in levels if level in self.noises), self.noise)
+                log *= self._deviation(levels)
                 log += self.drift * len(found)
                 times = self.disturbed_times if source.random() < self.disturbed else 1.0
                 factors = (*zip(self.factors, levels, strict=True), (MACHINE, self.machine))
@@ -81,6 +81,12 @@ class FakeTimes(Frozen):
         share = self.slow_share
         state = (float(source.random() < share) - share) / (share * (1 - share)) ** 0.5
         return usual, float(self.states**0.5 * state + (1 - self.states) ** 0.5 * usual)
+
+    def _deviation(self, levels: tuple[str, ...]) -> float:
+        for noisy, deviation in self.noises.items():
+            if set((noisy,) if isinstance(noisy, str) else noisy) <= set(levels):
+                return deviation
+        return self.noise
 
     def _effect(self, levels: tuple[str, ...]) -> float:
         effect = 1.0

@@ -107,24 +107,20 @@ def test_drift_between_repetitions_is_no_noise():
     assert noise_by_combination(combinations(found))[found[0].factors].deviation > 0.3
 
 
-def test_noise_is_pooled_over_all_combinations_of_a_workload_and_of_no_other():
-    settings = {name: random_trials(FULL) for name in "ab"}
-    found = [
-        one._replace(factors=(*one.factors, ("settings", name), ("memory", "1GiB")))
-        for name, own in settings.items()
-        for one in own
-    ]
-    other = [one._replace(factors=tuple(dict(one.factors, workload="count").items())) for one in found]
-    fitted = fits([*found, *other], "placement")
-    assert len(fitted) == 4
-    assert {fit.noise.own_freedom for fit in fitted.values()} == {2 * 8}
-    assert len({fit.noise for fit in fitted.values()}) == 1  # the other workload has the same times
-    slower = [one._replace(elapsed_s=one.elapsed_s ** (1 + n % 2)) for n, one in enumerate(other)]
-    assert len({fit.noise for fit in fits([*found, *slower], "placement").values()}) == 2
+def test_noise_is_that_of_each_combinations_own_trials():
+    quiet = [one._replace(factors=(*one.factors, ("memory", "1GiB"))) for one in random_trials(FULL)]
+    noisy = [one._replace(factors=(*one.factors[:-1], ("memory", "2GiB")), elapsed_s=one.elapsed_s**3) for one in quiet]
+    alone, together = only(fits(quiet, "placement")), fits([*quiet, *noisy], "placement")
+    assert {fit.noise.own_freedom for fit in together.values()} == {8}
+    noises = {dict(others)["memory"]: fit.noise.deviation for others, fit in together.items()}
+    assert noises["1GiB"] == alone.noise.deviation
+    assert noises["2GiB"] > 1.5 * noises["1GiB"]
 
 
 def test_a_level_that_is_there_once_has_a_wider_interval():
-    fit = only(fits(random_trials([("hdd", 1), ("ssd", 1), ("zero", 1), ("ssd", 1), ("hdd", 1)]), "placement"))
+    found = random_trials([("hdd", 1), ("ssd", 1), ("zero", 1), ("ssd", 1), ("hdd", 1)])
+    quiet = [one._replace(elapsed_s=one.elapsed_s**0.1) for one in found]  # so that all noises are the prior's, nearly
+    fit = only(fits(quiet, "placement"))
     assert fit.contrast("zero", "hdd").error > fit.contrast("ssd", "hdd").error
 
 

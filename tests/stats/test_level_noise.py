@@ -78,6 +78,34 @@ def test_the_quiet_levels_of_a_run_do_not_narrow_the_interval_of_the_noisy_one()
     assert fit.noise_of("ssd", "nvme").deviation == pytest.approx(0.04, rel=0.2)
 
 
+ENGINES = {"workload": {"sort": 1.0}, "engine": {"mapreduce": 1.0, "tez": 1.0}, "placement": {"hdd": 1.0, "ssd": 1.0}}
+
+
+def test_quiet_combinations_do_not_narrow_the_interval_of_a_noisy_one():
+    found = FakeTimes(factors=ENGINES, noise=0.03, noises={"tez": 0.3}, disturbed=0.0).samples(40, 1)
+    for others, fit in fits(found, "placement").items():
+        deviation = {"mapreduce": 0.03, "tez": 0.3}[dict(others)["engine"]]
+        assert fit.noise_of("ssd", "hdd").deviation == pytest.approx(deviation, rel=0.25)
+
+
+def test_a_combination_that_ran_once_is_not_tested_by_the_noise_of_others():
+    found = FakeTimes(factors=ENGINES).samples(3, 1)
+    once = [one for one in found if one.level("engine") == "mapreduce" or one.repetition == 1]
+    tested = {dict(one.others)["engine"]: one.p is not None for one in compare(once, ["placement"])}
+    assert tested == {"mapreduce": True, "tez": False}
+
+
+@pytest.mark.slow
+def test_intervals_cover_the_truth_of_each_combination_where_one_is_noisier():
+    plans = 300
+    for deviations in ({"mapreduce": 0.03, "tez": 0.2}, {"mapreduce": 0.08, "tez": 0.16}):
+        fake = FakeTimes(factors=ENGINES, noises=deviations, tails=4, disturbed=0.0)
+        compared = [one for seed in range(plans) for one in compare(fake.samples(3, seed), ["placement"])]
+        for engine in deviations:
+            covered = [1.0 in one.interval for one in compared if dict(one.others)["engine"] == engine]
+            assert sum(covered) / plans >= 0.93 - 2 * (0.93 * 0.07 / plans) ** 0.5
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("repetitions", [3, 5, 10])
 def test_intervals_cover_the_truth_where_the_hard_disk_is_noisier(repetitions):
@@ -89,9 +117,8 @@ def test_intervals_cover_the_truth_where_the_hard_disk_is_noisier(repetitions):
 
 
 def test_a_pair_is_worked_out_once():
-    spreads = PairSpreads([{"hdd": trials("hdd", range(3)), "ssd": trials("ssd", range(3))}, {}], blocked=True)
+    spreads = PairSpreads({"hdd": trials("hdd", range(3)), "ssd": trials("ssd", range(3))}, blocked=True)
     assert spreads.of("hdd", "ssd") is spreads.of("hdd", "ssd")
-    assert spreads.of("hdd", "nvme").freedom == 0
 
 
 def test_equal_times_have_the_priors_noise_alone():

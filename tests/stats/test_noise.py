@@ -29,6 +29,16 @@ def test_the_variance_is_averaged_with_the_priors_by_degrees_of_freedom():
     assert (found.freedom, found.own_freedom, found.borrowed) == (6, 2, pytest.approx(4 / 6))
 
 
+def test_a_prior_that_the_residuals_contradict_counts_less():
+    found = moderated(2 * 0.2**2, 2, PRIOR)  # four times the prior's variance: a sixteenth of its weight
+    assert found.deviation**2 == pytest.approx((4 / 16 * 0.01 + 2 * 0.04) / (4 / 16 + 2))
+    assert (found.freedom, found.prior.freedom) == (2.25, 0.25)
+    assert found.borrowed == pytest.approx(0.25 / 2.25)
+    assert moderated(3.0**2, 1, PRIOR).freedom == 2  # two pairs that contradict it leave it one degree
+    far = moderated(2 * 3.0**2, 2, PRIOR)
+    assert (far.deviation, far.freedom) == (pytest.approx(3.0, rel=1e-3), pytest.approx(2, abs=1e-3))
+
+
 def test_without_residuals_the_prior_is_all_there_is():
     found = moderated(0.0, 0, PRIOR)
     assert (found.deviation, found.freedom, found.own_freedom, found.borrowed) == (pytest.approx(0.1), 4, 0, 1)

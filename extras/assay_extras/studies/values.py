@@ -16,7 +16,7 @@ from typing import Literal, NamedTuple
 
 from assay.model.base import Frozen
 from assay.model.trial import NoisePrior
-from assay.stats.noise import Residual, fit_prior, moderated
+from assay.stats.noise import Residual, averaged, fit_prior
 
 Level = str | float
 Field = Literal[
@@ -342,7 +342,7 @@ def _noise(values: Sequence[float], noise: NoisePrior | None) -> tuple[float, fl
     freedom = len(values) - 1
     if noise is None:
         return stdev(values), freedom
-    moderated_noise = moderated(freedom * stdev(values) ** 2, freedom, noise)
+    moderated_noise = averaged(freedom * stdev(values) ** 2, freedom, noise)
     return moderated_noise.deviation, moderated_noise.freedom
 
 

@@ -39,8 +39,8 @@ def quickstart(out: Path | None, *, output: Output) -> int:
     """Answer in five minutes whether an SSD is worth it for one job.
 
     The job runs on an emulated hard disk, on an emulated SSD and without storage delay, and all three again as
-    often as five minutes allow. If drives can't be emulated, it runs on the disk under the working
-    directory and in memory.
+    often as five minutes allow; the two drives alone where there is time for no more. If drives can't be emulated,
+    it runs on the disk under the working directory and in memory.
 
     \b
     Example:  assay quickstart

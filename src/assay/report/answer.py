@@ -295,7 +295,14 @@ def _certainty(decision: Decision, placement: PlacementResult, saving: Estimate)
     decided = placement.verdict is not Verdict.NOT_KNOWN_YET or low is None or high is None
     if not decided and not (low or 0.0) <= decision.worth <= (high or 0.0):
         return f"not sure after correction for {decision.corrected} verdicts"
-    return f"95 % interval {change_interval_text(saving)}"
+    own = _own(saving)
+    alone = f", by this run alone {change_interval_text(own)}" if own else ""
+    return f"95 % interval {change_interval_text(saving)}{alone}"
+
+
+def _own(share: Estimate) -> Estimate | None:
+    """With the interval by the run's own repetitions alone, where that is another."""
+    return share.alone if share.alone and interval_text(share.alone) != interval_text(share) else None
 
 
 def _fault_words(decision: Decision, placement: PlacementResult) -> str:
@@ -573,18 +580,13 @@ def _details(decision: Decision, names: Mapping[str, str]) -> Iterator[str]:
 
 def _noise_notes(decision: Decision, names: Mapping[str, str]) -> Iterator[str]:
     """How much of the intervals is borrowed, and what they are by the run's own repetitions where that differs."""
-    asked = [
-        placement for placement in (*decision.placements[1:], *decision.placements[:1]) if placement.noise is not None
-    ]
-    shown = [(placement, placement.saving or placement.storage_share) for placement in asked]
-    noises = [one.noise for one, share in shown if one.noise and share is not None and share.low is not None]
+    asked = [placement for placement in (*decision.placements[1:], *decision.placements[:1]) if placement.noise]
+    shown = [(placement, share) for placement in asked if (share := placement.saving or placement.storage_share)]
+    noises = [one.noise for one, share in shown if one.noise and share.low is not None]
     if not noises:
         return
     alone = []
-    for one, share in shown:
-        own = share and share.model_copy(update={"low": share.own_low, "high": share.own_high})
-        if share is None or own is None or own.low is None or interval_text(own) == interval_text(share):
-            continue
+    for one, own in ((one, own) for one, share in shown if (own := _own(share))):
         if one.saving is None:
             alone.append(f"storage takes {interval_text(own)} of the time on {names[one.placement]}")
         elif decision.question is Question.WORTH and (own.high or 0.0) > 0:

@@ -12,6 +12,7 @@ the jobs' own time, from the samples within it. Two checks are of the whole step
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import reduce
 from statistics import fmean
 
 import numpy as np
@@ -23,7 +24,9 @@ from assay.model.installed import counted_by_tasks, engine_kind
 from assay.model.record import Amount, Record, Sample
 from assay.model.signature import OUTSIDE
 from assay.model.task import TaskAttempt
+from assay.model.trial import NoisePrior
 from assay.record.reading import Needed
+from assay.stats.noise import Noise, Residual, moderated
 from assay.stats.timeline import clip, merged, running, sampled, spans
 
 PROBE = "blocked-time"
@@ -226,7 +229,10 @@ class BlockedShare(Frozen):
 
 
 def blocked_shares(by_placement: Mapping[str, Sequence[Record]]) -> dict[str, BlockedShare]:
-    """Return the blocked share of each measured placement; the trials' variance is pooled, since trials are few."""
+    """Return the blocked share of each measured placement.
+
+    Trials are few, so their variance is moderated by that of the other placements' trials.
+    """
     from scipy.special import stdtrit
 
     known = {
@@ -236,11 +242,14 @@ def blocked_shares(by_placement: Mapping[str, Sequence[Record]]) -> dict[str, Bl
     }  # fmt: skip
     known = {level: measured for level, measured in known.items() if measured}
     means = {level: fmean(share for _, share, _ in measured) for level, measured in known.items()}
-    freedom = sum(len(measured) - 1 for measured in known.values())
-    squares = sum((share - means[level]) ** 2 for level, measured in known.items() for _, share, _ in measured)
+    spreads = {
+        level: Residual(sum((share - means[level]) ** 2 for _, share, _ in measured), len(measured) - 1, len(measured))
+        for level, measured in known.items()
+    }
     shares = {}
     for level, measured in known.items():
-        half_width = float(stdtrit(freedom, 0.975)) * (squares / freedom / len(measured)) ** 0.5 if freedom else None
+        noise = _noise(spreads[level], [spread for other, spread in spreads.items() if other != level])
+        half_width = float(stdtrit(noise.freedom, 0.975)) * noise.deviation / len(measured) ** 0.5 if noise else None
         phases = [blocked_phases(record) for record, _, _ in measured]
         names = dict.fromkeys(name for trial_phases in phases for name in trial_phases)
         shares[level] = BlockedShare(
@@ -253,3 +262,17 @@ def blocked_shares(by_placement: Mapping[str, Sequence[Record]]) -> dict[str, Bl
             half_width=half_width,
         )
     return shares
+
+
+MOST_BORROWED = 3.0
+"""Degrees of freedom that the other placements' trials count for at most: as the shipped prior of times."""
+
+
+def _noise(own: Residual, others: Iterable[Residual]) -> Noise | None:
+    """Return how much one placement's shares differ between trials; None where nothing ran twice."""
+    together = reduce(Residual.plus, others, Residual(0.0, 0, 0))
+    if not own.freedom and not together.freedom:
+        return None
+    deviation = (together.squares / together.freedom) ** 0.5 if together.freedom else 0.0
+    prior = NoisePrior(deviation=deviation, freedom=min(together.freedom, MOST_BORROWED), source="history")
+    return moderated(own.squares, own.freedom, prior)

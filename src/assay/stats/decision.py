@@ -283,7 +283,7 @@ def decisions(
         for comparison in compared
         if comparison.factor == factor
     }
-    noises = noise_by_combination(combinations(counted), plan.prior)
+    noises = noise_by_combination(combinations(counted), factor, plan.prior)
     drafts = [_DecisionInputs(plan, factor, others, fit, by_id, known, noises) for others, fit in found.items()]
     verdicts = _verdicts(drafts, plan.worth, alpha)
     together = sum(len(draft.others_than_base) for draft in drafts)
@@ -555,7 +555,8 @@ class _DecisionInputs:
         cost = self.fit.contrast(ZERO_DELAY, self.base)
         if cost.interval().high >= 1 or not self.fit.noise.own_freedom:
             return None
-        base, own = np.exp(self.fit.draws((self.base, level), ZERO_DELAY, DRAWS, SEED)).T
+        # With few degrees of freedom some draws are beyond all numbers: as far as these go is far enough.
+        base, own = np.exp(np.clip(self.fit.draws((self.base, level), ZERO_DELAY, DRAWS, SEED), -300, 300)).T
         costs = base > 1
         low, high = np.quantile((base - own)[costs] / (base - 1)[costs], [0.025, 0.975])
         value = self._saving(level, self.base).value / (1 - cost.ratio)

@@ -20,6 +20,13 @@ class Estimate(Frozen):
     own_low: float | None = None
     own_high: float | None = None
 
+    @property
+    def alone(self) -> "Estimate | None":
+        """The figure with its interval by the run's own repetitions alone; None where there is none."""
+        if self.own_low is None or self.own_high is None:
+            return None
+        return Estimate(value=self.value, low=self.own_low, high=self.own_high)
+
     def times(self, factor: float) -> "Estimate":
         """All of it by a factor; by one below 0 the ends change places."""
         ends = (self.low, self.high, self.own_low, self.own_high)

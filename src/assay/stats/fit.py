@@ -20,7 +20,7 @@ from assay.stats.noise import LEVEL, ConfidenceInterval, Noise, Residual, fit_pr
 from assay.stats.sample import MACHINE, PLACEMENT, RUN, WORK, Levels, TrialSample, block_numbers, in_order
 
 OF_WORK = (*WORK, "variant", MACHINE)
-"""Noise is pooled over all combinations that are equal in these."""
+"""What is equal in these does the same work on one machine."""
 
 
 class Contrast(NamedTuple):
@@ -53,8 +53,8 @@ class Fit(NamedTuple):
     """Levels of one factor, all else equal. `logs` are the levels' log times up to one constant that they share.
 
     `covariance` is theirs in units of the noise's variance, `counts` are the trials of each level in each block,
-    (blocks, levels), `trials` each level's trials. `noise` is pooled over all levels, `spreads` has that of any two.
-    `blocked` says whether the model has a term for each block.
+    (blocks, levels), `trials` each level's trials. `noise` is pooled over all levels, `spreads` has that of any two;
+    both are moderated by the `prior`. `blocked` says whether the model has a term for each block.
     """
 
     levels: tuple[str, ...]
@@ -65,6 +65,7 @@ class Fit(NamedTuple):
     trials: Mapping[str, Sequence[TrialSample]]
     blocked: bool
     spreads: PairSpreads
+    prior: NoisePrior
 
     def contrast(self, level: str, base: str) -> Contrast:
         """Contrast a level's time with the base's. Raises ValueError for a level that is not there."""
@@ -72,7 +73,7 @@ class Fit(NamedTuple):
 
     def own_contrast(self, level: str, base: str) -> Contrast | None:
         """Contrast them by this run's repetitions alone; None where neither level ran twice in a block."""
-        noise = self.noise_of(level, base, self.noise.prior.model_copy(update={"freedom": 0.0}))
+        noise = self.noise_of(level, base, self.prior.model_copy(update={"freedom": 0.0}))
         return self._contrast(level, base, noise) if noise.own_freedom else None
 
     def noise_of(self, level: str, base: str, prior: NoisePrior | None = None) -> Noise:
@@ -83,7 +84,7 @@ class Fit(NamedTuple):
         used = self._weights(level, base)
         weights = (used**2 * self.counts).sum(axis=0)
         of_two = weights[[self.levels.index(base), self.levels.index(level)]]
-        return pair_noise(spread, of_two, prior or self.noise.prior)
+        return pair_noise(spread, of_two, prior or self.prior)
 
     def draws(self, levels: Sequence[str], base: str, count: int, seed: int) -> Array:
         """Joint draws (multivariate t) of the log ratios of some levels to the base, (count, levels).
@@ -127,38 +128,13 @@ class Fit(NamedTuple):
 def fits(finished: Sequence[TrialSample], factor: str, prior: NoisePrior = SHIPPED_PRIOR) -> dict[Levels, Fit]:
     """Fit each set of samples that are equal in all other factors, by the levels of those.
 
-    Their noise is pooled over all that do the same work on one machine. Raises KeyError where a sample has no such
-    factor.
+    Each has the noise of its own trials: that of other sets, on another engine or within other memory, may be another.
+    Raises KeyError where a sample has no such factor.
     """
-    solved = {others: _solve(trials_by_level) for others, trials_by_level in by_other_factors(finished, factor).items()}
-    noises = [
-        pooled({others: left for others, (fit, left) in solved.items() if fit.blocked is blocked}, prior)
-        for blocked in (False, True)
-    ]
-    alike: dict[tuple[Levels, bool], list[Mapping[str, Sequence[TrialSample]]]] = {}
-    for others, (fit, _) in solved.items():
-        alike.setdefault((work_of(others), fit.blocked), []).append(fit.trials)
-    spreads = {key: PairSpreads(alike_trials, blocked=key[1]) for key, alike_trials in alike.items()}
     return {
-        others: fit._replace(noise=noises[fit.blocked][others], spreads=spreads[work_of(others), fit.blocked])
-        for others, (fit, _) in solved.items()
+        others: _solve(trials_by_level, prior)[0]
+        for others, trials_by_level in by_other_factors(finished, factor).items()
     }
-
-
-def pooled(residuals: Mapping[Levels, Residual], prior: NoisePrior = SHIPPED_PRIOR) -> dict[Levels, Noise]:
-    """The noise of each: that of all residuals of the same work and machine together."""
-    sums = residuals_of_works(residuals)
-    noises = {work: moderated(residual.squares, residual.freedom, prior) for work, residual in sums.items()}
-    return {levels: noises[work_of(levels)] for levels in residuals}
-
-
-def residuals_of_works(residuals: Mapping[Levels, Residual]) -> dict[Levels, Residual]:
-    """Added up by work and machine."""
-    sums: dict[Levels, Residual] = {}
-    for levels, residual in residuals.items():
-        work = work_of(levels)
-        sums[work] = sums[work].plus(residual) if work in sums else residual
-    return sums
 
 
 def work_of(levels: Levels) -> Levels:
@@ -167,42 +143,45 @@ def work_of(levels: Levels) -> Levels:
 
 
 def noise_by_combination(
-    trials_by_levels: Mapping[Levels, Sequence[TrialSample]], prior: NoisePrior = SHIPPED_PRIOR
+    trials_by_levels: Mapping[Levels, Sequence[TrialSample]], factor: str = PLACEMENT, prior: NoisePrior = SHIPPED_PRIOR
 ) -> dict[Levels, Noise]:
     """The noise of each combination's times themselves, drift between repetitions included: for medians.
 
-    A combination that ran once has that of all others of the same work and machine.
+    A combination that ran once has that of all that differ from it in nothing but this factor.
     """
     spreads = {levels: spread([[trial.elapsed_s for trial in trials]]) for levels, trials in trials_by_levels.items()}
-    noises = pooled(spreads, prior)
-    own_noises = {
-        levels: moderated(residual.squares, residual.freedom, prior)
-        for levels, residual in spreads.items()
-        if residual.freedom
-    }
-    return noises | own_noises
+    alike: dict[Levels, Residual] = {}
+    for levels, residual in spreads.items():
+        others = _but(levels, factor)
+        alike[others] = alike[others].plus(residual) if others in alike else residual
+    used = {levels: own if own.freedom else alike[_but(levels, factor)] for levels, own in spreads.items()}
+    return {levels: moderated(residual.squares, residual.freedom, prior) for levels, residual in used.items()}
 
 
 def residuals(finished: Sequence[TrialSample], factor: str) -> dict[Levels, Residual]:
-    """What is left of each work's log times within blocks: all that a prior is fitted from."""
-    return residuals_of_works(
-        {others: _solve(trials_by_level)[1] for others, trials_by_level in by_other_factors(finished, factor).items()}
-    )
+    """What is left of each work's log times within blocks, on one machine: all that a prior is fitted from."""
+    sums: dict[Levels, Residual] = {}
+    for others, trials_by_level in by_other_factors(finished, factor).items():
+        residual, work = _solve(trials_by_level, SHIPPED_PRIOR)[1], work_of(others)
+        sums[work] = sums[work].plus(residual) if work in sums else residual
+    return sums
 
 
 def by_other_factors(finished: Sequence[TrialSample], factor: str) -> dict[Levels, dict[str, list[TrialSample]]]:
     """Samples by the levels of all other factors, then by the level of this one."""
     groups: dict[Levels, dict[str, list[TrialSample]]] = {}
     for sample in finished:
-        others = tuple(item for item in sample.factors if item[0] != factor)
-        groups.setdefault(others, {}).setdefault(sample.level(factor), []).append(sample)
+        groups.setdefault(_but(sample.factors, factor), {}).setdefault(sample.level(factor), []).append(sample)
     return groups
 
 
-def _solve(trials: Mapping[str, Sequence[TrialSample]]) -> tuple[Fit, Residual]:
-    """Least squares with the blocks' terms projected out, which leaves an equation for each level.
+def _but(levels: Levels, factor: str) -> Levels:
+    """The levels of all other factors."""
+    return tuple(item for item in levels if item[0] != factor)
 
-    Noise and spreads are those of its own trials, to be replaced by what is pooled.
+
+def _solve(trials: Mapping[str, Sequence[TrialSample]], prior: NoisePrior) -> tuple[Fit, Residual]:
+    """Least squares with the blocks' terms projected out, which leaves an equation for each level; and what is left.
 
     Blocks have terms where they join all levels and most trials share theirs with another level; else there is one
     constant, and drift stays in the noise.
@@ -228,8 +207,9 @@ def _solve(trials: Mapping[str, Sequence[TrialSample]]) -> tuple[Fit, Residual]:
     left = max(0.0, float(centred @ centred - solution @ products))
     freedom = len(samples) - len(counts) - (len(levels) - 1)
     residual = Residual(left, freedom, len(samples))
-    spreads = PairSpreads([trials], blocked=bool(blocked))
-    return Fit(levels, solution, inverse, counts, moderated(left, freedom), trials, bool(blocked), spreads), residual
+    spreads = PairSpreads(trials, blocked=bool(blocked))
+    noise = moderated(left, freedom, prior)
+    return Fit(levels, solution, inverse, counts, noise, trials, bool(blocked), spreads, prior), residual
 
 
 def _counts(block: Array, level: Array, levels: int) -> Array:

@@ -1,7 +1,8 @@
 """The noise of one comparison: that of its own two levels, which may differ.
 
 A hard disk's times may vary more than an SSD's. Noise that is pooled over all levels is then too small for the ratio of
-the two, however often they ran. So each comparison has the residuals of its own two levels only. Where both weigh the
+the two, however often they ran. So each comparison has the residuals of its own two levels only, and those of its own
+combination of all else: one engine's times may vary ten times as much as another's. Where both levels weigh the
 same in the ratio, as in whole repetitions, their mean variance is all that it takes. Where one weighs more, as one that
 ran half as often, each level's variance is estimated as well, and the degrees of freedom are Satterthwaite's.
 
@@ -40,13 +41,6 @@ class PairSpread(NamedTuple):
         """Degrees of freedom: the mixing's sum is the trace of the projection on residuals."""
         return round(float(self.mixing.sum()))
 
-    def plus(self, other: "PairSpread") -> "PairSpread":
-        """Add both."""
-        return PairSpread(self.squares + other.squares, self.mixing + other.mixing)
-
-
-NO_SPREAD = PairSpread(np.zeros(2), np.zeros((2, 2)))
-
 
 def pair_spread(first: Sequence[TrialSample], second: Sequence[TrialSample], *, blocked: bool) -> PairSpread:
     """Spread two levels' trials in one combination of all else, with a term for each block or one constant."""
@@ -74,21 +68,18 @@ def pair_spread(first: Sequence[TrialSample], second: Sequence[TrialSample], *, 
 
 
 class PairSpreads:
-    """The spread of any two levels, added up over combinations that do the same work; each worked out once."""
+    """The spread of any two levels in one combination of all else; each worked out once."""
 
-    def __init__(self, combinations: Sequence[Mapping[str, Sequence[TrialSample]]], *, blocked: bool) -> None:
-        """`combinations` have each level's trials."""
-        self._combinations, self._blocked = combinations, blocked
+    def __init__(self, trials: Mapping[str, Sequence[TrialSample]], *, blocked: bool) -> None:
+        """`trials` are each level's."""
+        self._trials, self._blocked = trials, blocked
         self._known: dict[tuple[str, str], PairSpread] = {}
 
     def of(self, first: str, second: str) -> PairSpread:
         """Return the spread of two levels, in this order."""
         if (first, second) not in self._known:
-            total = NO_SPREAD
-            for combination in self._combinations:
-                if first in combination and second in combination:
-                    total = total.plus(pair_spread(combination[first], combination[second], blocked=self._blocked))
-            self._known[first, second] = total
+            trials = self._trials
+            self._known[first, second] = pair_spread(trials[first], trials[second], blocked=self._blocked)
         return self._known[first, second]
 
 
@@ -105,9 +96,9 @@ def pair_noise(spread: PairSpread, weights: Array, prior: NoisePrior) -> Noise:
     uneven = weights / total - freedoms / freedoms.sum()
     factor = max(LEAST_VARIANCE, 1 + float(uneven @ relative))
     own_freedom = float(relative @ freedoms) ** 2 / float(relative**2 @ freedoms)
-    inverse = 1 / (prior.freedom + own_freedom)
+    inverse = 1 / (mean.prior.freedom + own_freedom)
     inverse += float(((uneven * relative / factor) ** 2 / (LEVELS_FREEDOM + freedoms)).sum())
-    return Noise(deviation=mean.deviation * factor**0.5, freedom=1 / inverse, own_freedom=freedom, prior=prior)
+    return Noise(deviation=mean.deviation * factor**0.5, freedom=1 / inverse, own_freedom=freedom, prior=mean.prior)
 
 
 def _relative_variances(spread: PairSpread) -> Array:

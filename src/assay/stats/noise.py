@@ -1,12 +1,14 @@
 """How much equal trials differ, and the confidence intervals that follow.
 
-A few trials say little of their own variance. As limma does for genes, the variance that a workload's residuals have is
-averaged with a prior, each weighted by its degrees of freedom.
+A few trials say little of their own variance. As limma does for genes, the variance that a combination's residuals have
+is averaged with a prior, each weighted by its degrees of freedom. Where the residuals contradict the prior, by a larger
+variance, it counts less: averaged all the same, it would make the intervals of a noisy combination too narrow.
 
 Sources: G. Smyth, Linear models and empirical Bayes methods for assessing differential expression in microarray
-experiments, Statistical Applications in Genetics and Molecular Biology 3 (2004), sections 4 and 6.2; S. Julious and
-R. Owen, Sample size calculations for clinical studies allowing for uncertainty about the variance, Pharmaceutical
-Statistics 5 (2006).
+experiments, Statistical Applications in Genetics and Molecular Biology 3 (2004), sections 4 and 6.2; B. Phipson, S.
+Lee, I. Majewski, W. Alexander and G. Smyth, Robust hyperparameter estimation protects against hypervariable genes,
+Annals of Applied Statistics 10 (2016): priors that count less for some; S. Julious and R. Owen, Sample size
+calculations for clinical studies allowing for uncertainty about the variance, Pharmaceutical Statistics 5 (2006).
 """
 
 from collections.abc import Iterable, Sequence
@@ -26,6 +28,8 @@ RESERVE = 0.2
 """So much of the probability of failing is kept for the permutation test, and for noise that is not normal."""
 LEAST_WORKS, LEAST_FREEDOM = 3, 6
 """A history of fewer workloads, or of fewer residual degrees of freedom, says less than the shipped prior."""
+LEAST_TOGETHER = 2.0
+"""Degrees of freedom: of one alone Student's t is so wide that an interval says nothing."""
 MOST_FREEDOM = 20.0
 """However alike earlier workloads were, a new one may be otherwise."""
 
@@ -34,7 +38,7 @@ class Noise(Frozen):
     """The standard deviation of the logarithm of one trial's time (about its share: 0.05 is 5 %), after a run.
 
     `own_freedom` are the degrees of freedom of the run's residuals; `freedom` are those and what is borrowed from the
-    `prior`, or fewer where levels differ in their noise (Satterthwaite).
+    `prior`, or fewer where levels differ in their noise (Satterthwaite). The prior's are those with which it counted.
     """
 
     deviation: float
@@ -51,7 +55,19 @@ class Noise(Frozen):
 
 
 def moderated(squares: float, freedom: int, prior: NoisePrior = SHIPPED_PRIOR) -> Noise:
-    """Moderate a sum of squared residuals, with its degrees of freedom, by the prior (alone for 0 degrees)."""
+    """Moderate a sum of squared residuals, with its degrees of freedom, by the prior (alone for 0 degrees).
+
+    Where the residuals' variance exceeds the prior's, the prior's degrees of freedom are divided by the square of the
+    ratio of both, though not so far that fewer than two are left together.
+    """
+    variance, known = squares / freedom if freedom else 0.0, prior.deviation**2
+    agreement = 1.0 if variance <= known else (known / variance) ** 2
+    counted = max(prior.freedom * agreement, min(prior.freedom, LEAST_TOGETHER - freedom))
+    return averaged(squares, freedom, prior.model_copy(update={"freedom": counted}))
+
+
+def averaged(squares: float, freedom: int, prior: NoisePrior) -> Noise:
+    """Average a sum of squared residuals, with its degrees of freedom, with the prior, whatever they say of it."""
     total = prior.freedom + freedom
     variance = (prior.freedom * prior.deviation**2 + squares) / total if total else prior.deviation**2
     return Noise(deviation=variance**0.5, freedom=total, own_freedom=freedom, prior=prior)

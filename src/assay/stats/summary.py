@@ -249,7 +249,7 @@ def summarise(
     for outlier in outliers(found):
         odd.setdefault(_combination(outlier.factors), []).append(outlier)
     own_times = combinations(found)
-    noises = noise_by_combination(own_times, prior)
+    noises = noise_by_combination(own_times, PLACEMENT, prior)
     middles = {
         _combination(levels): median_of([sample.elapsed_s for sample in own], noises[levels])
         for levels, own in own_times.items()

@@ -44,7 +44,7 @@ def blocked_above(placement: PlacementResult, baseline: PlacementResult | None) 
     value = placement.blocked.share - of_own * baseline.blocked.share
     if placement.blocked.half_width is None or baseline.blocked.half_width is None:
         return Estimate(value=value)
-    # Both half-widths come of the same pooled variance and degrees of freedom, so that they add up as errors do.
+    # Half-widths of unequal degrees of freedom, added up as errors are: a little too wide, so no doubt comes too soon.
     half = hypot(placement.blocked.half_width, of_own * baseline.blocked.half_width)
     return Estimate(value=value, low=value - half, high=value + half)
 
