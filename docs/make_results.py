@@ -276,6 +276,20 @@ def terasort() -> str:
     return "\n\n".join([_table(heads, rows), *map(doubts_line, names)])
 
 
+def terasort_orders() -> str:
+    """What an SSD saves each engine in TeraSort, in the two experiments on one node that asked."""
+    savings: dict[str, dict[str, Estimate]] = {}
+    for name in ("engines", "engines-terasort"):
+        for decision in _analysed(name)[0].decisions:
+            if decision.levels["workload"] == "terasort" and (saving := decision.placements[1].saving):
+                savings.setdefault(decision.levels["engine"], {})[name] = saving
+    rows = [
+        [engine, *(text for own in by_run.values() for text in (share_text(own), own.alone and interval_text(own.alone) or "-"))]
+        for engine, by_run in savings.items()
+    ]  # fmt: skip
+    return _table(["engine", "first, saves", "by own repetitions", "second, saves", "by own repetitions"], rows)
+
+
 def _read_bytes(records: Iterable[Record], engine: str, placement: str) -> float:
     """The mean bytes that a trial's jobs read from its drives."""
     trials = [
@@ -480,6 +494,7 @@ RESULT_TEXTS: Mapping[str, Callable[[], str]] = {
     "spark second disk": spark_second_disk,
     "engines": engines,
     "engines terasort": terasort,
+    "engines orders": terasort_orders,
     "suitability of stores": suitability,
     "quickstart by memory": by_memory,
     "scale model against K = 1": against_k1,
