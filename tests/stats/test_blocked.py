@@ -162,6 +162,14 @@ def test_a_share_has_an_interval_from_the_trials_of_all_placements():
     assert (once.share, once.low, once.high) == (0.4, None, None)
 
 
+def test_placements_that_hardly_vary_do_not_narrow_the_interval_of_one_that_does():
+    ten = a_record(elapsed_s=10.0)
+    quiet = {name: [blocked_for(ten, seconds) for seconds in (1.0, 1.01, 0.99)] for name in ("ssd", "nvme")}
+    noisy = [blocked_for(ten, seconds) for seconds in (3.0, 4.0, 5.0)]
+    together, alone = blocked_shares({"hdd": noisy, **quiet}), blocked_shares({"hdd": noisy})
+    assert together["hdd"].half_width == pytest.approx(alone["hdd"].half_width, rel=0.01)
+
+
 @pytest.mark.parametrize(("above", "doubted"), [(0.35, False), (0.05, True), (0.9, True)])
 @pytest.mark.parametrize("path_s", [0.0, 6.0])
 def test_estimates_whose_intervals_do_not_overlap_are_doubted(above, doubted, path_s):
