@@ -339,7 +339,7 @@ class Budget:
 
 STOP_ALPHA = 0.01
 """To look after each round and stop at 5 % would claim something false in far more than 5 % of runs; stopping at 1 % in
-about 7 % of runs of up to 20 rounds (benchmarks/known_effects.py)."""
+about 6 % of runs of up to 20 rounds (benchmarks/known_effects.py)."""
 
 Allows = Callable[[Sequence[Trial]], bool]
 Work = tuple[str, ...]
