@@ -14,6 +14,7 @@ from docs.make_results import (
     by_memory,
     charts,
     disturbances,
+    doubts_line,
     filled,
     keep,
     model_error,
@@ -97,7 +98,7 @@ def test_the_bounds_of_triage_can_be_worked_out_again_from_a_kept_run(tmp_path, 
 
 def test_with_more_memory_the_quickstarts_job_did_not_write_to_the_hard_disk_while_it_ran():
     """As the statistics page says: the run shows what write-back does, and nothing of memory."""
-    least, *_, most = [row.strip("| ").split(" | ") for row in by_memory().splitlines()[2:]]
+    least, *_, most = [row.strip("| ").split(" | ") for row in by_memory().split("\n\n")[0].splitlines()[2:]]
     assert int(most[0].split()[0]) < 3 * int(least[0].split()[0])
     assert (least[-2:], most[-2:]) == (["1,510 MB", "worth it"], ["0 MB", "not worth it"])
 
@@ -120,3 +121,10 @@ def test_equivalence_with_the_cluster_is_not_shown_and_at_k_4_the_model_differs(
     assert "| shown |" not in against_k1()
     first, second = re.findall(r"\((-?\d+) to (\d+) %\)", model_error())
     assert int(first[0]) < 0 < int(second[0])
+
+
+def test_doubts_are_counted_and_told_by_level_where_they_are_unevenly_spread():
+    line = doubts_line("engines-terasort")
+    assert "`machine-shared` in 27 of 27;" in line
+    assert "`page-cache-dropped` in 9 of 27 (hdd alone)" in line
+    assert "`page-cache-off-budget` in 17 of 27 (hdd 3 of 9, ssd 7 of 9, zero-delay 7 of 9)" in line
