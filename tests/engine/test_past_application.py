@@ -299,3 +299,73 @@ def test_amounts_of_tasks_add_up():
     stage = read_event_log(LOGS / "spill.zstd").stages[-1]
     assert stage.whole == Work().plus(stage.whole)
     assert stage.busiest == stage.whole  # all on one node
+
+
+def altered(tmp_path, change, application=None):
+    """The application of a log whose events `change` makes anew, or leaves out: it gives those in place of one."""
+    log, lines = lines_of(tmp_path, application or MadeApplication(stages=(MadeStage(cpu=0.9), MadeStage(begin_s=40))))
+    events = [new for line in lines for new in change(json.loads(line))]
+    log.write_text("".join(f"{json.dumps(event)}\n" for event in events))
+    return read_event_log(log)
+
+
+def is_of(event, kind, stage=1):
+    number = event.get("Stage Info", event).get("Stage ID")
+    return event["Event"] == f"SparkListener{kind}" and number == stage
+
+
+def test_ends_of_tasks_that_no_event_tells_are_missing_whatever_else_ran(tmp_path):
+    def missing(change):
+        return " ".join(altered(tmp_path, change).missing)
+
+    def drop_stage(event):
+        return [] if is_of(event, "TaskEnd") or is_of(event, "StageCompleted") else [event]
+
+    def copies(number, **changes):
+        """Half of the tasks succeed twice, and the other half have no end."""
+
+        def change(event):
+            if not is_of(event, "TaskEnd"):
+                return [event]
+            task = event["Task Info"]
+            again = {**event, **changes, "Task Info": {**task, "Attempt": number}}
+            return [event, again] if task["Index"] < 2 else []
+
+        return change
+
+    assert missing(drop_stage).startswith("4 of its tasks: ")
+    assert missing(copies(1)).startswith("2 of its tasks: ")
+    assert missing(copies(0, **{"Stage Attempt ID": 1})).startswith("2 of its tasks: ")
+
+
+def test_what_tasks_did_whose_ends_are_not_told_is_uncertain(tmp_path):
+    def started(event):
+        start = {**event, "Event": "SparkListenerTaskStart"}
+        start["Task Info"] = {**event.get("Task Info", {}), "Finish Time": 0}
+        return start
+
+    def killed(event):
+        if event["Event"].endswith(("ApplicationEnd", "JobEnd")) or is_of(event, "StageCompleted"):
+            return []
+        return [started(event)] if is_of(event, "TaskEnd") else [event]
+
+    def failed(event):
+        if event["Event"].endswith("JobEnd"):
+            return [{**event, "Job Result": {"Result": "JobFailed"}}, {**event, "Job ID": 9}]
+        return [started(event)] if is_of(event, "TaskEnd") else [] if is_of(event, "StageCompleted") else [event]
+
+    def unmeasured(event):
+        if not is_of(event, "TaskEnd"):
+            return [event]
+        lost = {**event, "Task End Reason": {"Reason": "ExecutorLostFailure"}, "Task Metrics": None}
+        again = {**event, "Task Info": {**event["Task Info"], "Attempt": 1}}
+        return [lost, again]
+
+    ((clause, seconds),) = altered(tmp_path, killed).uncertain
+    assert clause == "its log ends before the ends of 4 tasks, and how long these took is not known"
+    assert seconds == float("inf")
+    ((clause, seconds),) = altered(tmp_path, failed).uncertain
+    assert (clause.startswith("its log lacks the ends of 4 tasks"), seconds) == (True, pytest.approx(20, abs=1))
+    ((clause, seconds),) = altered(tmp_path, unmeasured).uncertain
+    assert (clause.startswith("4 attempts that did not end well"), seconds) == (True, 20)
+    assert altered(tmp_path, lambda event: [event]).uncertain == ()

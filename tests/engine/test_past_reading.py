@@ -290,3 +290,18 @@ def test_events_are_whatever_a_file_says():
     """Lines that are JSON and no events are garbled ones."""
     content = history(JOB) + json.dumps({"type": "JOB_FINISHED", "event": {"x": {}}}).encode() + b"\n"
     assert read(content).missing
+
+
+@FORMS
+def test_an_attempt_that_was_killed_and_counted_nothing_leaves_its_time_uncertain(form):
+    made = list(events(JOB))
+    start = next(event for kind, event in made if kind == "MAP_ATTEMPT_STARTED")
+    end = next(event for kind, event in made if kind == "MAP_ATTEMPT_FINISHED")
+    other = {"attemptId": "attempt_1_0001_m_000000_7"}
+    silent = {**end, **other, "status": "KILLED", "error": "", "counters": {"name": "", "groups": []}}
+    pair = [("MAP_ATTEMPT_STARTED", {**start, **other}), ("MAP_ATTEMPT_KILLED", silent)]
+    job = read(history([*made[:-1], *pair, made[-1]], form))
+    ((clause, seconds),) = job.uncertain
+    assert clause.startswith("1 attempt that did not end well counted no byte")
+    assert seconds == (end["finishTime"] - start["startTime"]) / 1000
+    assert read(history(JOB, form)).uncertain == ()

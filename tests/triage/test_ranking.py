@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from assay.cli.context import find_installation
 from assay.engine.past.changes import changes, spills_per_record
-from assay.engine.past.job import distinct
+from assay.engine.past.job import Uncertain, distinct
 from assay.engine.past.reading import read_job
 from assay.triage.bounds import Busy
 from assay.triage.drives import drives_by_role
@@ -379,3 +379,23 @@ def test_what_contradicts_a_bound_never_excludes_a_job(cpu, read, foreign, busy,
     before = verdict(job, **({} if odd == "unplaced" else measured), worth=worth)[0]
     after = verdict(contradicted, **more, worth=worth)[0]
     assert after is not TriageVerdict.CANNOT_MATTER or before is TriageVerdict.CANNOT_MATTER
+
+
+@pytest.mark.parametrize(("seconds", "known"), [(0.0, True), (1.0, True), (40.0, False), (float("inf"), False)])
+def test_what_nobody_counted_leaves_the_verdict_open_where_it_is_much(seconds, known):
+    found, row = verdict(made(LIGHT)._replace(uncertain=(Uncertain("4 tasks have no ends", seconds),)))
+    assert (found is TriageVerdict.CANNOT_MATTER) == known
+    assert ("4 tasks have no ends" in row.reason) != known
+
+
+def test_a_run_that_may_matter_on_its_own_keeps_its_row_from_being_excluded():
+    runs = [LIGHT._replace(number=number, name=f"query {number}", map_ms=600_000) for number in range(1, 30)]
+    heavy = HEAVY._replace(number=50, name="query 50", map_ms=200_000)
+    plain = judge([made(run) for run in runs], site(), 0.1)
+    (row,) = judge([made(run) for run in [*runs, heavy]], site(), 0.1)
+    assert [one.verdict for one in plain] == [TriageVerdict.CANNOT_MATTER]
+    assert (row.runs, row.verdict) == (30, TriageVerdict.NOT_KNOWN)
+    assert row.reason.startswith(f"1 of its runs could save much of their own time, such as {made(heavy).id} up to ")
+    # A small run decides nothing.
+    small = HEAVY._replace(number=50, name="query 50", map_ms=2_000, reduce_ms=2_000)
+    assert judge([made(run) for run in [*runs, small]], site(), 0.1)[0].verdict is TriageVerdict.CANNOT_MATTER

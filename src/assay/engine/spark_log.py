@@ -222,11 +222,15 @@ def _as_they_ended(attempts: Iterable[SparkAttempt]) -> list[SparkAttempt]:
 
 
 class SeenStage(NamedTuple):
-    """A stage as it was submitted: Spark's name with its job's, its tasks, and whether it ended without a failure."""
+    """A stage as it was submitted: Spark's name with its job's, its tasks, and how its last attempt ended.
+
+    `ended_ms` is 0 where no event tells of that; `whole` is whether it ended without a failure.
+    """
 
     name: str
     tasks: int
     whole: bool = False
+    ended_ms: int = 0
 
 
 class SeenJob(NamedTuple):
@@ -321,7 +325,9 @@ class Application:
         tasks = max(int(info["Number of Tasks"]), self.stages[number].tasks if number in self.stages else 0)
         job = self.job_of_stage.get(number)
         name = str(info["Stage Name"]) if job is None else f"job {job}: {info['Stage Name']}"
-        self.stages[number] = SeenStage(name, tasks, completed and not info.get("Failure Reason"))
+        ended_ms = info.get("Completion Time") or self.last_ms or 1 if completed else 0
+        self.stages[number] = SeenStage(name, tasks, completed and not info.get("Failure Reason"), ended_ms)
+        self.last_ms = max(self.last_ms, ended_ms)
         if completed:
             self.persisted.note_levels(info)
         else:
@@ -377,7 +383,7 @@ class Application:
             # Of a stage that was cancelled, or is not known to have ended, no more tasks were needed than ended well.
             Stage(
                 name=stage_called(number),
-                tasks=seen.tasks if seen.whole else succeeded[stage_called(number)],
+                tasks=seen.tasks if self.is_whole(number) else succeeded[stage_called(number)],
                 failed_attempts=failed[stage_called(number)],
             )
             for number, seen in sorted(self.stages.items())
@@ -402,9 +408,14 @@ class Application:
             return "UNKNOWN"
         return "SUCCEEDED" if self.succeeded else "FAILED"
 
+    def is_whole(self, number: int) -> bool:
+        """Whether all tasks of a stage ended well: as its own end says, or that of its job where its own is missing."""
+        stage, job = self.stages[number], self.jobs.get(self.job_of_stage.get(number, -1))
+        return stage.whole or (not stage.ended_ms and job is not None and job.end_ms > 0 and not job.failed)
+
     def whole_stages(self) -> Iterator[tuple[str, SeenStage]]:
-        """The stages that ended without a failure, by name."""
-        return ((stage_called(number), stage) for number, stage in sorted(self.stages.items()) if stage.whole)
+        """The stages all of whose tasks ended well, by name."""
+        return ((stage_called(number), self.stages[number]) for number in sorted(self.stages) if self.is_whole(number))
 
     def damages(self, log: EventLog) -> Iterator[str]:
         """Which of the log's lines can't be read, in words."""

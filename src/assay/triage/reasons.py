@@ -69,6 +69,11 @@ def contradictions_of(bounded: Sequence[BoundedRun], bound_s: float, ran_s: floa
             f"explains at most {seconds_text(waited_s - unexplained_s)} s of that; the rest may be I/O that no counter "
             "names, and only a test tells"
         )
+    for run in bounded:
+        for clause, seconds in run.job.uncertain:
+            if bound_s + seconds >= worth * ran_s:
+                yield clause
+    yield from _large_runs(bounded, ran_s, worth)
     unplaced_s = sum(stage.unplaced_s for stage in stages)
     if bound_s + unplaced_s >= worth * ran_s and unplaced_s:
         schemes = first_few(list(dict.fromkeys(scheme for run in bounded for scheme in run.job.unplaced)))
@@ -82,6 +87,21 @@ def contradictions_of(bounded: Sequence[BoundedRun], bound_s: float, ran_s: floa
         yield (
             f"a drive was busy for {seconds_text(foreign_s)} s, of which all that is counted explains at most "
             f"{seconds_text(counted_s)} s: something else uses it, which may keep these tasks waiting"
+        )
+
+
+def _large_runs(bounded: Sequence[BoundedRun], ran_s: float, worth: float) -> Iterator[str]:
+    """Runs that could save the threshold of their own time and of an average run's, where all together can't."""
+    if len(bounded) < 2:
+        return
+    average_s = ran_s / len(bounded)
+    large = [run for run in bounded if run.bound.seconds >= worth * max(run.job.ran_s, average_s)]
+    if large:
+        most = max(large, key=lambda run: run.bound.seconds)
+        runs = "1 of its runs" if len(large) == 1 else f"{len(large):,} of its runs"
+        yield (
+            f"{runs} could save much of their own time, such as {most.job.id} up to "
+            f"{percent(most.bound.seconds / most.job.ran_s)}: its name may be that of several jobs"
         )
 
 

@@ -4,6 +4,7 @@ Stages whose times overlap are one stage here: Spark runs stages at once that do
 of these begins when the one before has ended.
 """
 
+import math
 import re
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -11,14 +12,15 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from assay.engine.past.job import SUCCEEDED, OtherRule, PastJob, StageSums, Use, Work, sum_of
-from assay.engine.past.reading import ReadSpan, is_remote, is_unplaced, overlap, skewed_words
+from assay.engine.past.job import SUCCEEDED, OtherRule, PastJob, StageSums, Uncertain, Use, Work, sum_of
+from assay.engine.past.reading import ReadSpan, is_remote, is_unplaced, overlap, silent_attempts, skewed_words
 from assay.engine.spark_log import RDDS, Application, EventLog, opened_log
 from assay.engine.spark_persisted import BLOCK_UPDATES
-from assay.engine.spark_tasks import COMPUTE, FETCH, WRITE, SparkAttempt
+from assay.engine.spark_tasks import COMPUTE, FETCH, WRITE, SparkAttempt, stage_called
 from assay.host.files import why
 from assay.model.naming import bytes_text
 from assay.model.record import JobRecord
+from assay.model.task import covered_ms
 
 SPARK = "spark"
 _SETTINGS = frozenset({
@@ -172,19 +174,32 @@ class _Stage:
         self.times_ms = array("q")
         self.nodes: dict[str, Work] = {}
         self.phases_ms: dict[str, int] = {}
-        self.succeeded = 0
+        self.running_ms: dict[tuple[int, int, int], int] = {}
+        """The starts of tasks that have not ended, by stage attempt, index and attempt."""
+        self.silent: list[ReadSpan] = []
+        """The attempts that did not end well and counted no byte."""
+        self._done: dict[int, bytearray] = {}
+        """By the attempt of the stage, or -1 for partitions, whose numbers all attempts share: 1 where one ended well.
+        """
         self._ended: dict[tuple[int, int], bytearray] = {}
         """By the attempt of the stage and that of its task: a byte for each task, 1 where its end is known."""
 
     def is_repeated(self, stage_attempt: int, task: Mapping[str, Any]) -> bool:
         """Whether the end of an attempt, by its `Task Info`, has been told before."""
-        index = task.get("Index", -1)
-        if not 0 <= index < _MOST_TASKS:
-            return False
-        ended = self._ended.setdefault((stage_attempt, task["Attempt"]), bytearray())
-        ended.extend(bytes(max(0, index + 1 - len(ended))))
-        known, ended[index] = ended[index], 1
-        return bool(known)
+        self.running_ms.pop((stage_attempt, task["Index"], task["Attempt"]), None)
+        return _marked(self._ended.setdefault((stage_attempt, task["Attempt"]), bytearray()), task["Index"])
+
+    def note_done(self, stage_attempt: int, task: Mapping[str, Any]) -> None:
+        """A task ended well, by its `Task Info`."""
+        partition = task.get("Partition ID", -1)
+        by_partition = partition >= 0
+        done = self._done.setdefault(-1 if by_partition else stage_attempt, bytearray())
+        _marked(done, partition if by_partition else task["Index"])
+
+    @property
+    def succeeded(self) -> int:
+        """How many of its tasks ended well, each counted once."""
+        return sum(map(sum, self._done.values()))
 
     def add(self, attempt: SparkAttempt, earliest_ms: int) -> None:
         """One more attempt that ended; if its own start can't be right, it waited since `earliest_ms` at most."""
@@ -196,7 +211,8 @@ class _Stage:
         self.nodes[attempt.node] = self.nodes.get(attempt.node, Work()).plus(_work_of(attempt, length_ms))
         for phase, begin_ms, end_ms in () if skewed else attempt.phase_spans():
             self.phases_ms[phase] = self.phases_ms.get(phase, 0) + end_ms - begin_ms
-        self.succeeded += attempt.state == SUCCEEDED
+        if attempt.state != SUCCEEDED and not any(_bytes(attempt)):
+            self.silent.append(ReadSpan(begun_ms, attempt.finished_ms, computed_ms))
 
     @property
     def spans(self) -> Iterator[ReadSpan]:
@@ -213,6 +229,14 @@ class _Stage:
     def end_ms(self) -> int:
         """The last end of a task."""
         return max(self.times_ms[1::3])
+
+
+def _bytes(attempt: SparkAttempt) -> tuple[int, ...]:
+    """The bytes that an attempt moved, by what counts them."""
+    return (
+        attempt.input_bytes, attempt.output_bytes, attempt.shuffled_bytes, attempt.shuffle_write_bytes,
+        attempt.spilled_disk_bytes, attempt.shuffle_read_to_disk_bytes,
+    )  # fmt: skip
 
 
 def _work_of(attempt: SparkAttempt, length_ms: int) -> Work:
@@ -244,12 +268,18 @@ class ApplicationReading:
         for kind, event in log:
             attempt = self._seen.take(kind, event)
             # Of an output that was lost the end was told before.
-            if attempt is None or attempt.lost or not attempt.finished_ms:
+            if attempt is None or attempt.lost:
                 continue
-            stage = self._stages.setdefault(attempt.stage, _Stage())
-            if stage.is_repeated(event.get("Stage Attempt ID", 0), event["Task Info"]):
+            stage, task = self._stages.setdefault(attempt.stage, _Stage()), event["Task Info"]
+            stage_attempt = event.get("Stage Attempt ID", 0)
+            if not attempt.finished_ms:
+                stage.running_ms[stage_attempt, task["Index"], task["Attempt"]] = attempt.started_ms
+                continue
+            if stage.is_repeated(stage_attempt, task):
                 self._repeated += 1
                 continue
+            if attempt.state == SUCCEEDED:
+                stage.note_done(stage_attempt, task)
             self.add(attempt, self._earliest_ms(event["Stage ID"]))
         self._seen.sources.all &= not log.skipped
         return self.application(self._seen, tuple(self._missing(log)), tuple(self._doubts(log)))
@@ -294,7 +324,36 @@ class ApplicationReading:
             container_waits=0 if seen.deployment else _groups(seen.executors_added_ms.values()),
             ran_ms=self._ran_ms(seen), hosts_are_nodes=hosts_are_nodes,
             unplaced=tuple(sorted(filter(is_unplaced, seen.sources.schemes))), doubts=doubts,
+            uncertain=tuple(self._uncertain(seen)),
         )  # fmt: skip
+
+    def _uncertain(self, seen: Application) -> Iterator[Uncertain]:
+        """What its tasks did although no event counts it."""
+        silent = [span for stage in self._stages.values() for span in stage.silent]
+        if silent:
+            yield silent_attempts(silent)
+        running: list[tuple[int, int]] = []
+        at_cut = 0
+        for number, of_stage in seen.stages.items():
+            stage = self._stages.get(stage_called(number))
+            if seen.is_whole(number):
+                continue
+            if not seen.finished_ms and not of_stage.ended_ms:
+                at_cut += max(0, of_stage.tasks - (stage.succeeded if stage else 0))
+            elif stage:
+                until_ms = of_stage.ended_ms or seen.finished_ms
+                running += [(begin_ms, until_ms) for begin_ms in stage.running_ms.values()]
+        if at_cut:
+            yield Uncertain(
+                f"its log ends before the ends of {at_cut:,} tasks, and how long these took is not known",
+                math.inf,
+            )
+        if running:
+            seconds = covered_ms(running) / 1000
+            yield Uncertain(
+                f"its log lacks the ends of {len(running):,} tasks, which ran in up to {seconds:,.0f} s of its time: "
+                "what they moved is not known", seconds,
+            )  # fmt: skip
 
     def _ran_ms(self, seen: Application) -> int:
         """How long any of its jobs or tasks ran; 0 if no event tells of jobs."""
@@ -325,7 +384,7 @@ class ApplicationReading:
         failed = sum(job.failed for job in seen.jobs.values())
         if failed and failed == len(seen.jobs):
             yield f"a good end: {_share(failed, len(seen.jobs))} failed; runs of it that succeeded tell more"
-        elif not self._stages:
+        elif not any(stage.times_ms for stage in self._stages.values()):
             yield "its tasks: it ran none, or was ended before it did"
         if lacks := [*log.gaps, *([log.cut] if log.cut and seen.finished_ms else []), *seen.damages(log)]:
             yield f"parts of the log: {'; '.join(lacks)}; copy it again"
@@ -356,6 +415,15 @@ class ApplicationReading:
             yield f"{self._repeated:,} ends of tasks are repeated in its log, and count once"
         if self._skewed:
             yield skewed_words(self._skewed)
+
+
+def _marked(marks: bytearray, index: int) -> bool:
+    """Mark an index; whether it was before. One that can't be right is never marked."""
+    if not 0 <= index < _MOST_TASKS:
+        return False
+    marks.extend(bytes(max(0, index + 1 - len(marks))))
+    known, marks[index] = marks[index], 1
+    return bool(known)
 
 
 def _share(count: int, jobs: int) -> str:

@@ -81,6 +81,16 @@ class Use(NamedTuple):
     accesses: int = 0
 
 
+class Uncertain(NamedTuple):
+    """What is known to have been done although nobody counted it, a clause, and for how long tasks may have waited.
+
+    That is in seconds; infinite where nobody knows how long it took.
+    """
+
+    clause: str
+    seconds: float
+
+
 class OtherRule(NamedTuple):
     """A rule of thumb that others go by: what it is called, whether it asks for faster drives, and the amount."""
 
@@ -154,6 +164,8 @@ class PastJob(NamedTuple):
     """The schemes of file systems that it used and that may lie on the nodes' drives or elsewhere, in lower case."""
     doubts: tuple[str, ...] = ()
     """What is odd in its history and prevents no bound, each a clause."""
+    uncertain: tuple[Uncertain, ...] = ()
+    """What its bound leaves out, since nobody counted it: the job can't be excluded where that is much."""
 
     @property
     def engine(self) -> str:

@@ -14,7 +14,7 @@ from xml.etree import ElementTree as ET
 
 from assay.engine.history_files import events, opened
 from assay.engine.past.histories import SETTINGS_ENDING, job_id
-from assay.engine.past.job import MAP, REDUCE, SETTINGS, SUCCEEDED, PastJob, StageSums, Work
+from assay.engine.past.job import MAP, REDUCE, SETTINGS, SUCCEEDED, PastJob, StageSums, Uncertain, Work
 from assay.host.files import why
 
 _FILES, _TASKS = ("FileSystemCounter", "FileSystemCounters"), ("TaskCounter", "Task$Counter")
@@ -171,6 +171,7 @@ class JobReading:
         self._attempts: dict[str, list[Attempt]] = {MAP: [], REDUCE: []}
         self._nodes: dict[str, dict[str, Work]] = {MAP: {}, REDUCE: {}}
         self._uncounted = 0
+        self._silent: list[Attempt] = []
         self._unplaced: set[str] = set()
 
     def take(self, kind: str, event: Mapping[str, Any]) -> None:
@@ -219,7 +220,10 @@ class JobReading:
             self._uncounted += not work.cpu_ms and not _has_bytes(work)
         else:
             phases = ()
-        self._attempts[stage].append(Attempt(begin_ms, end_ms, work.cpu_ms, work.gc_ms, phases, skewed))
+        attempt = Attempt(begin_ms, end_ms, work.cpu_ms, work.gc_ms, phases, skewed)
+        self._attempts[stage].append(attempt)
+        if how != "FINISHED" and not _has_bytes(work):
+            self._silent.append(attempt)
         by_node = self._nodes[stage]
         by_node[node] = by_node.get(node, Work()).plus(work)
 
@@ -238,7 +242,7 @@ class JobReading:
             self._times_ms["submitted"], self._times_ms["started"], self._times_ms["finished"],
             self._uberized, self._tasks[MAP], self._tasks[REDUCE], tuple(stages), tuple(nodes), settings,
             tuple(self._missing(len(maps) + len(reduces))), self._source, unplaced=tuple(sorted(self._unplaced)),
-            doubts=tuple(self._doubts()),
+            doubts=tuple(self._doubts()), uncertain=tuple(self._uncertain()),
         )  # fmt: skip
 
     def _bounded(self, attempt: Attempt) -> Attempt:
@@ -247,6 +251,15 @@ class JobReading:
             return attempt
         began_ms = self._times_ms["started"] or self._times_ms["submitted"]
         return attempt._replace(begin_ms=min(began_ms, attempt.end_ms))
+
+    def _uncertain(self) -> Iterator[Uncertain]:
+        """What its attempts did although nobody counted it."""
+        spans = [
+            ReadSpan(of.begin_ms, of.end_ms, min(of.end_ms - of.begin_ms, max(of.cpu_ms, of.gc_ms)))
+            for of in map(self._bounded, self._silent)
+        ]
+        if spans:
+            yield silent_attempts(spans)
 
     def _doubts(self) -> Iterator[str]:
         """What is odd in the history and prevents no bound."""
@@ -423,3 +436,13 @@ def overlap(spans: list[ReadSpan]) -> Overlap:
         share = 1 - span.computed_ms / max(1, span.end_ms - span.begin_ms)
         heappush(running, (-share, span.end_ms))
     return Overlap(elapsed_ms, peak, round(waiting))
+
+
+def silent_attempts(spans: list[ReadSpan]) -> Uncertain:
+    """Attempts that did not end well and counted no byte."""
+    waited_s = overlap(spans).waiting_ms / 1000
+    attempts = "1 attempt" if len(spans) == 1 else f"{len(spans):,} attempts"
+    return Uncertain(
+        f"{attempts} that did not end well counted no byte and did not compute in up to {waited_s:,.0f} s of its time: "
+        "what they moved is not known", waited_s,
+    )  # fmt: skip
