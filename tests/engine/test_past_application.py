@@ -367,5 +367,43 @@ def test_what_tasks_did_whose_ends_are_not_told_is_uncertain(tmp_path):
     ((clause, seconds),) = altered(tmp_path, failed).uncertain
     assert (clause.startswith("its log lacks the ends of 4 tasks"), seconds) == (True, pytest.approx(20, abs=1))
     ((clause, seconds),) = altered(tmp_path, unmeasured).uncertain
-    assert (clause.startswith("4 attempts that did not end well"), seconds) == (True, 20)
+    assert (clause.startswith("4 of its attempts that did not end well"), seconds) == (True, 20)
     assert altered(tmp_path, lambda event: [event]).uncertain == ()
+
+
+@pytest.mark.parametrize(
+    ("group", "name", "value"),
+    [
+        ("Input Metrics", "Bytes Read", -GB), ("Output Metrics", "Bytes Written", -1),
+        ("Shuffle Read Metrics", "Remote Bytes Read", -1), ("Shuffle Write Metrics", "Shuffle Bytes Written", -1),
+        ("Shuffle Read Metrics", "Fetch Wait Time", 90_000), (None, "Disk Bytes Spilled", -1),
+    ],
+)  # fmt: skip
+def test_a_counter_that_can_not_be_right_counts_for_nothing_and_is_said(tmp_path, group, name, value):
+    amounts = dict.fromkeys(("input_bytes", "output_bytes", "fetched_bytes", "shuffle_write_bytes"), 4 * GB)
+    application = MadeApplication(stages=(MadeStage(spilled_disk_bytes=4 * GB, **amounts),))
+
+    def change(event):
+        if is_of(event, "TaskEnd", 0) and event["Task Info"]["Index"] == 0:
+            metrics = event["Task Metrics"]
+            (metrics[group] if group else metrics)[name] = value
+        return [event]
+
+    job, whole = altered(tmp_path, change, application), altered(tmp_path, lambda event: [event], application)
+    assert [doubt.partition(",")[0] for doubt in job.doubts] == ["1 attempt has counters that can't be right"]
+    assert (whole.doubts, whole.uncertain) == ((), ())
+    ((clause, seconds),) = job.uncertain
+    assert (clause.startswith("1 of its attempts have counters"), seconds) == (True, 10)
+    assert job.whole.tasks == whole.whole.tasks
+    fields = ("store_read", "store_written", "fetched", "local_read", "local_written")
+    lost = [getattr(whole.whole, field) - getattr(job.whole, field) for field in fields]
+    assert all(amount in {0, GB} for amount in lost)
+    assert any(lost) != (name == "Fetch Wait Time")
+
+
+def test_processor_time_beyond_a_tasks_own_time_tells_nothing_of_its_waits(tmp_path):
+    threads, busy = (made(tmp_path, MadeStage(seconds=600, cpu=cpu)).stages[0] for cpu in (3.0, 1.1))
+    assert (busy.saved_ms, busy.threaded_ms) == (0, 0)
+    assert threads.saved_ms == threads.threaded_ms == threads.elapsed_ms
+    # What Java itself needs of processors in a short time are no threads of a task.
+    assert made(tmp_path, MadeStage(seconds=10, cpu=3.0)).stages[0].saved_ms == 0

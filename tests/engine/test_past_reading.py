@@ -4,6 +4,7 @@ import gzip
 import io
 import json
 import random
+import re
 import tracemalloc
 
 import pytest
@@ -302,6 +303,32 @@ def test_an_attempt_that_was_killed_and_counted_nothing_leaves_its_time_uncertai
     pair = [("MAP_ATTEMPT_STARTED", {**start, **other}), ("MAP_ATTEMPT_KILLED", silent)]
     job = read(history([*made[:-1], *pair, made[-1]], form))
     ((clause, seconds),) = job.uncertain
-    assert clause.startswith("1 attempt that did not end well counted no byte")
+    assert clause.startswith("1 of its attempts that did not end well counted no byte")
     assert seconds == (end["finishTime"] - start["startTime"]) / 1000
     assert read(history(JOB, form)).uncertain == ()
+
+
+@FORMS
+def test_bytes_below_none_count_for_nothing_and_are_said(form):
+    def change(kind, event, number):
+        if kind != "MAP_ATTEMPT_FINISHED" or number != 1:
+            return event
+        changed = json.loads(re.sub(r'("HDFS_BYTES_READ"[^}]*"value": )', r"\1-", json.dumps(event)))
+        assert changed != event
+        return changed
+
+    job, whole = read(history(list(changed_maps(change)), form)), read(history(JOB, form))
+    assert job.whole.store_read == whole.whole.store_read * 3 // 4
+    assert job.doubts[0].startswith("1 attempt has counters that can't be right")
+    ((clause, seconds),) = job.uncertain
+    assert clause.startswith("1 of its attempts have counters")
+    assert seconds > 0
+
+
+@pytest.mark.parametrize("launch", [-1, 1_795_226_400])
+def test_a_start_that_can_not_be_right_is_that_of_the_first_task(launch):
+    made = [(kind, {**event, "launchTime": launch} if kind == "JOB_INITED" else event) for kind, event in events(JOB)]
+    job, whole = read(history(made)), read(history(JOB))
+    first_ms = min(event["startTime"] for kind, event in events(JOB) if kind == "MAP_ATTEMPT_STARTED")
+    assert (job.counts, job.started_ms, job.stages) == (True, first_ms, whole.stages)
+    assert job.doubts == ("its start can't be right: it counts from the start of its first task",)

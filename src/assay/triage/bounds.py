@@ -140,7 +140,8 @@ def _stage_bound(
     worked_s = bytes_s if measured_s is None else min(bytes_s, BUSY_MARGIN * measured_s)
     most_s = elapsed_s if time_s is None else time_s
     seconds = min(most_s, worked_s)
-    unexplained_s = max(0.0, (time_s or 0.0) - bytes_s - elsewhere_s(job, stage))
+    waited_s = 0.0 if time_s is None else time_s - stage.threaded_ms / 1000
+    unexplained_s = max(0.0, waited_s - bytes_s - elsewhere_s(job, stage))
     if busy is not None and measured_s is not None:
         busiest_s = min(elapsed_s, busy.busiest_s.get(stage.name, 0.0))
         foreign_s = busiest_s if busiest_s > MUCH_LONGER * bytes_s else 0.0

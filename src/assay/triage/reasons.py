@@ -61,7 +61,7 @@ def contradictions_of(bounded: Sequence[BoundedRun], bound_s: float, ran_s: floa
     tasks_s = sum(run.job.tasks_s for run in bounded)
     unexplained_s = sum(stage.unexplained_s for stage in stages)
     if unexplained_s > MOSTLY * tasks_s and bound_s + unexplained_s >= worth * ran_s:
-        waited_s = sum(stage.saved_ms for run in bounded for stage in run.job.stages) / 1000
+        waited_s = sum(stage.saved_ms - stage.threaded_ms for run in bounded for stage in run.job.stages) / 1000
         waits = "may wait" if not work.cpu_ms else "wait"
         since = "" if work.cpu_ms else "no processor time is counted, so that "
         yield (

@@ -13,7 +13,19 @@ from pathlib import Path
 from typing import Any
 
 from assay.engine.past.job import SUCCEEDED, OtherRule, PastJob, StageSums, Uncertain, Use, Work, sum_of
-from assay.engine.past.reading import ReadSpan, is_remote, is_unplaced, overlap, silent_attempts, skewed_words
+from assay.engine.past.reading import (
+    EARLIEST_MS,
+    IMPOSSIBLE,
+    SILENT,
+    ReadSpan,
+    computed_of,
+    impossible_words,
+    is_remote,
+    is_unplaced,
+    saved_of,
+    skewed_words,
+    unknown_bytes,
+)
 from assay.engine.spark_log import RDDS, Application, EventLog, opened_log
 from assay.engine.spark_persisted import BLOCK_UPDATES
 from assay.engine.spark_tasks import COMPUTE, FETCH, WRITE, SparkAttempt, stage_called
@@ -38,6 +50,13 @@ _TOGETHER_MS = 10_000
 """Executors that come within such a time were asked for at once."""
 _FILE_ACCESSES = 3
 """Of a task that writes shuffle files: the data, its index, and the names of both."""
+_LONGEST_FETCH, _TICKS_MS = 1.05, 1000
+"""So many times its run a task waits for what it fetches at most, by clocks of so many milliseconds."""
+_BYTES = (
+    "input_bytes", "output_bytes", "shuffle_read_remote_bytes", "shuffle_read_local_bytes", "shuffle_write_bytes",
+    "spilled_disk_bytes", "shuffle_read_to_disk_bytes",
+)  # fmt: skip
+"""What an attempt moved, by what counts it."""
 _MOST_TASKS = 1 << 26
 """Of a stage: a larger index is damaged."""
 _MUCH_SHUFFLED, _LONG_WAIT = 500 * 10**9, 0.5
@@ -178,6 +197,8 @@ class _Stage:
         """The starts of tasks that have not ended, by stage attempt, index and attempt."""
         self.silent: list[ReadSpan] = []
         """The attempts that did not end well and counted no byte."""
+        self.impossible: list[ReadSpan] = []
+        """Those whose counters can't be right."""
         self._done: dict[int, bytearray] = {}
         """By the attempt of the stage, or -1 for partitions, whose numbers all attempts share: 1 where one ended well.
         """
@@ -201,18 +222,24 @@ class _Stage:
         """How many of its tasks ended well, each counted once."""
         return sum(map(sum, self._done.values()))
 
-    def add(self, attempt: SparkAttempt, earliest_ms: int) -> None:
-        """One more attempt that ended; if its own start can't be right, it waited since `earliest_ms` at most."""
-        skewed = not 0 < attempt.started_ms <= attempt.finished_ms
+    def add(self, attempt: SparkAttempt, earliest_ms: int, *, impossible: bool) -> None:
+        """One more attempt that ended; if its own start can't be right, it waited since `earliest_ms` at most.
+
+        `impossible` is whether its counters can't be right.
+        """
+        skewed = _is_skewed(attempt)
         begun_ms = min(earliest_ms, attempt.finished_ms) if skewed else attempt.started_ms
         length_ms = 0 if skewed else attempt.finished_ms - attempt.started_ms
-        computed_ms = min(length_ms, max(attempt.cpu_ms, attempt.gc_ms))
+        computed_ms = 0 if skewed else computed_of(length_ms, attempt.cpu_ms, attempt.gc_ms)
         self.times_ms.extend((begun_ms, attempt.finished_ms, computed_ms))
         self.nodes[attempt.node] = self.nodes.get(attempt.node, Work()).plus(_work_of(attempt, length_ms))
         for phase, begin_ms, end_ms in () if skewed else attempt.phase_spans():
             self.phases_ms[phase] = self.phases_ms.get(phase, 0) + end_ms - begin_ms
-        if attempt.state != SUCCEEDED and not any(_bytes(attempt)):
-            self.silent.append(ReadSpan(begun_ms, attempt.finished_ms, computed_ms))
+        span = ReadSpan(begun_ms, attempt.finished_ms, computed_ms)
+        if impossible:
+            self.impossible.append(span)
+        elif attempt.state != SUCCEEDED and not any(getattr(attempt, name) for name in _BYTES):
+            self.silent.append(span)
 
     @property
     def spans(self) -> Iterator[ReadSpan]:
@@ -231,12 +258,8 @@ class _Stage:
         return max(self.times_ms[1::3])
 
 
-def _bytes(attempt: SparkAttempt) -> tuple[int, ...]:
-    """The bytes that an attempt moved, by what counts them."""
-    return (
-        attempt.input_bytes, attempt.output_bytes, attempt.shuffled_bytes, attempt.shuffle_write_bytes,
-        attempt.spilled_disk_bytes, attempt.shuffle_read_to_disk_bytes,
-    )  # fmt: skip
+def _is_skewed(attempt: SparkAttempt) -> bool:
+    return not EARLIEST_MS < attempt.started_ms <= attempt.finished_ms
 
 
 def _work_of(attempt: SparkAttempt, length_ms: int) -> Work:
@@ -292,10 +315,14 @@ class ApplicationReading:
     def add(self, attempt: SparkAttempt, earliest_ms: int = 0) -> None:
         """One more attempt, if it has ended."""
         if attempt.finished_ms > 0:
-            self._skewed += not 0 < attempt.started_ms <= attempt.finished_ms
-            self._stages.setdefault(attempt.stage, _Stage()).add(attempt, earliest_ms)
+            self._skewed += _is_skewed(attempt)
             self._records_alone |= attempt.input_records > 0 == attempt.input_bytes
             self._records_alone |= attempt.output_records > 0 == attempt.output_bytes
+            changes = {name: 0 for name in _BYTES if getattr(attempt, name) < 0}
+            if attempt.fetch_wait_ms > _LONGEST_FETCH * attempt.run_ms + _TICKS_MS:
+                changes["fetch_wait_ms"] = 0
+            stage = self._stages.setdefault(attempt.stage, _Stage())
+            stage.add(attempt.model_copy(update=changes) if changes else attempt, earliest_ms, impossible=bool(changes))
 
     def unread(self, reason: str) -> PastApplication:
         """An application of which nothing more is known than why its log can't be read."""
@@ -331,7 +358,9 @@ class ApplicationReading:
         """What its tasks did although no event counts it."""
         silent = [span for stage in self._stages.values() for span in stage.silent]
         if silent:
-            yield silent_attempts(silent)
+            yield unknown_bytes(silent, SILENT)
+        if impossible := self._impossible:
+            yield unknown_bytes(impossible, IMPOSSIBLE)
         running: list[tuple[int, int]] = []
         at_cut = 0
         for number, of_stage in seen.stages.items():
@@ -415,6 +444,12 @@ class ApplicationReading:
             yield f"{self._repeated:,} ends of tasks are repeated in its log, and count once"
         if self._skewed:
             yield skewed_words(self._skewed)
+        if impossible := self._impossible:
+            yield impossible_words(len(impossible))
+
+    @property
+    def _impossible(self) -> list[ReadSpan]:
+        return [span for stage in self._stages.values() for span in stage.impossible]
 
 
 def _marked(marks: bytearray, index: int) -> bool:
@@ -466,10 +501,7 @@ def _sums(names: list[str], stages: list[_Stage], placed: Callable[[Work], Work]
     Where hosts are not `apart`, all of them may be one.
     """
     spans = [span for stage in stages for span in stage.spans]
-    times = overlap(spans)
-    computed_ms = [span.computed_ms for span in spans]
-    least_ms = max([*computed_ms, sum(computed_ms) // max(1, times.peak)])
-    saved_ms = min(times.waiting_ms, times.elapsed_ms - least_ms)
+    saved = saved_of(spans)
     nodes: dict[str, Work] = {}
     phases_ms: dict[str, int] = {}
     for stage in stages:
@@ -483,7 +515,7 @@ def _sums(names: list[str], stages: list[_Stage], placed: Callable[[Work], Work]
         busiest = busiest.most(work)
     return StageSums(
         _called(names), min(stage.begin_ms for stage in stages), max(stage.end_ms for stage in stages),
-        times.elapsed_ms, max(0, saved_ms), 0, phases_ms, times.peak, sum_of(nodes.values()), busiest,
+        saved.elapsed_ms, saved.most_ms, 0, phases_ms, saved.peak, sum_of(nodes.values()), busiest, saved.threaded_ms,
     )  # fmt: skip
 
 

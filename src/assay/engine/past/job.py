@@ -123,6 +123,9 @@ class StageSums(NamedTuple):
     """All of its tasks."""
     busiest: Work
     """Of each amount the most that the tasks on any one node had."""
+    threaded_ms: int = 0
+    """Of `saved_ms`, what is known only not to be refuted: several threads of a task computed, so that the processor
+    time of some says nothing of the waits of others."""
 
 
 class PastJob(NamedTuple):

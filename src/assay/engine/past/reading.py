@@ -26,6 +26,12 @@ _REMOTE = frozenset({
 })  # fmt: skip
 """Object stores and servers; what has another scheme, such as Alluxio, Ceph or Lustre, may lie on the nodes' drives."""
 _FORMS = (b"Avro-Json", b"Avro-Binary")
+EARLIEST_MS = 946_684_800_000
+"""The year 2000: times before it are no times of jobs, such as -1, or seconds in place of milliseconds."""
+_THREADED, _COMPILING_MS, _COLLECTORS = 1.2, 30_000, 8
+"""Threads of a JVM's own, for compiling and garbage collection, need so much of processors beside the task's thread: by
+so many times its own time, or for so long, or for so many times the collections."""
+_BYTES_OF_TASKS = ("REDUCE_SHUFFLE_BYTES", "MAP_OUTPUT_BYTES", "MAP_OUTPUT_MATERIALIZED_BYTES")
 _MOST_PREFACE_LINES, _LONGEST_PREFACE_LINE = 64, 1 << 12
 _BROKEN = (
     ValueError, LookupError, TypeError, AttributeError, EOFError, OSError, OverflowError, StopIteration, zlib.error,
@@ -140,6 +146,11 @@ class Attempt(NamedTuple):
     skewed: bool = False
     """Whether its own start can't be right: then it waited from `begin_ms` on at most."""
 
+    @property
+    def computed_ms(self) -> int:
+        """As `computed_of` tells."""
+        return 0 if self.skewed else computed_of(self.end_ms - self.begin_ms, self.cpu_ms, self.gc_ms)
+
 
 def skewed_words(count: int) -> str:
     """That so many attempts end before they start, and how they count."""
@@ -172,6 +183,7 @@ class JobReading:
         self._nodes: dict[str, dict[str, Work]] = {MAP: {}, REDUCE: {}}
         self._uncounted = 0
         self._silent: list[Attempt] = []
+        self._impossible: list[Attempt] = []
         self._unplaced: set[str] = set()
 
     def take(self, kind: str, event: Mapping[str, Any]) -> None:
@@ -207,8 +219,9 @@ class JobReading:
         self._ended.add(name)
         begin_ms, node = self._begun.pop(name, (0, ""))
         end_ms = event.get("finishTime", 0)
-        skewed = not 0 < begin_ms <= end_ms
+        skewed = not EARLIEST_MS < begin_ms <= end_ms
         files, tasks = _values(event.get("counters"))
+        impossible = any(value < 0 for value in (*files.values(), *(tasks.get(name, 0) for name in _BYTES_OF_TASKS)))
         work = counted(stage, 1, 0 if skewed else end_ms - begin_ms, files, tasks)
         if end_ms <= 0 or (skewed and how != "FINISHED" and not work.cpu_ms):  # it never ran
             return
@@ -224,6 +237,8 @@ class JobReading:
         self._attempts[stage].append(attempt)
         if how != "FINISHED" and not _has_bytes(work):
             self._silent.append(attempt)
+        if impossible:
+            self._impossible.append(attempt)
         by_node = self._nodes[stage]
         by_node[node] = by_node.get(node, Work()).plus(work)
 
@@ -239,27 +254,34 @@ class JobReading:
         nodes = sorted({node for by_node in self._nodes.values() for node in by_node if node})
         return PastJob(
             self._id, self._name, self._user, self._queue, self._state,
-            self._times_ms["submitted"], self._times_ms["started"], self._times_ms["finished"],
+            self._times_ms["submitted"], self._started_ms, self._times_ms["finished"],
             self._uberized, self._tasks[MAP], self._tasks[REDUCE], tuple(stages), tuple(nodes), settings,
             tuple(self._missing(len(maps) + len(reduces))), self._source, unplaced=tuple(sorted(self._unplaced)),
             doubts=tuple(self._doubts()), uncertain=tuple(self._uncertain()),
         )  # fmt: skip
 
+    @property
+    def _started_ms(self) -> int:
+        """When it began; where that can't be right, its first attempt did. 0 where nothing tells."""
+        started_ms = self._times_ms["started"]
+        if not started_ms or started_ms > EARLIEST_MS:
+            return started_ms
+        starts = (attempt.begin_ms for attempts in self._attempts.values() for attempt in attempts)
+        return min((start for start in starts if start > EARLIEST_MS), default=0)
+
     def _bounded(self, attempt: Attempt) -> Attempt:
         """The same, whose start is the job's where its own can't be right."""
         if not attempt.skewed:
             return attempt
-        began_ms = self._times_ms["started"] or self._times_ms["submitted"]
+        began_ms = self._started_ms or self._times_ms["submitted"]
         return attempt._replace(begin_ms=min(began_ms, attempt.end_ms))
 
     def _uncertain(self) -> Iterator[Uncertain]:
         """What its attempts did although nobody counted it."""
-        spans = [
-            ReadSpan(of.begin_ms, of.end_ms, min(of.end_ms - of.begin_ms, max(of.cpu_ms, of.gc_ms)))
-            for of in map(self._bounded, self._silent)
-        ]
-        if spans:
-            yield silent_attempts(spans)
+        for attempts, which in ((self._silent, SILENT), (self._impossible, IMPOSSIBLE)):
+            if attempts:
+                bounded = map(self._bounded, attempts)
+                yield unknown_bytes([ReadSpan(of.begin_ms, of.end_ms, of.computed_ms) for of in bounded], which)
 
     def _doubts(self) -> Iterator[str]:
         """What is odd in the history and prevents no bound."""
@@ -269,6 +291,10 @@ class JobReading:
             yield f"{self._repeated:,} ends of attempts are repeated in it, and count once"
         if self._skewed:
             yield skewed_words(self._skewed)
+        if self._impossible:
+            yield impossible_words(len(self._impossible))
+        if 0 < self._times_ms["started"] < EARLIEST_MS or self._times_ms["started"] < 0:
+            yield "its start can't be right: it counts from the start of its first task"
 
     def _missing(self, ended: int) -> Iterator[str]:
         if self.broken and not self._state:
@@ -283,7 +309,7 @@ class JobReading:
             yield "its tasks: the file has none of them; copy it again"
         elif ended and self._uncounted == ended:
             yield NO_COUNTERS
-        if self._state and not self._times_ms["started"]:
+        if self._state and not self._started_ms:
             yield "the time of its start; copy the file again"
 
 
@@ -323,6 +349,7 @@ def unplaced_schemes(files: Mapping[str, int]) -> Iterator[str]:
 
 def counted(stage: str, count: int, task_ms: int, files: Mapping[str, int], tasks: Mapping[str, int]) -> Work:
     """What so many tasks counted, by the names of Hadoop's counters."""
+    files, tasks = ({name: max(0, value) for name, value in of.items()} for of in (files, tasks))
     store, remote, unplaced = ({"READ": 0, "WRITTEN": 0} for _ in range(3))
     for name, value in files.items():
         scheme, _, way = name.rpartition("_BYTES_")
@@ -333,8 +360,8 @@ def counted(stage: str, count: int, task_ms: int, files: Mapping[str, int], task
                 (remote if scheme in _REMOTE else unplaced)[way] += value
     kind = stage.upper()
     return Work(
-        tasks=count, task_ms=task_ms, cpu_ms=max(0, tasks.get("CPU_MILLISECONDS", 0)),
-        gc_ms=max(0, tasks.get("GC_TIME_MILLIS", 0)),
+        tasks=count, task_ms=task_ms, cpu_ms=tasks.get("CPU_MILLISECONDS", 0),
+        gc_ms=tasks.get("GC_TIME_MILLIS", 0),
         store_read=store["READ"], store_written=store["WRITTEN"],
         remote_read=remote["READ"], remote_written=remote["WRITTEN"],
         unplaced_read=unplaced["READ"], unplaced_written=unplaced["WRITTEN"],
@@ -350,7 +377,7 @@ def counted(stage: str, count: int, task_ms: int, files: Mapping[str, int], task
 def stage_of(name: str, attempts: list[Attempt], begin_ms: int, nodes: list[Work]) -> StageSums:
     """A stage's sums. What its attempts did before `begin_ms`, they did while the job waited for another stage."""
     spans: list[ReadSpan] = []
-    early_ms, rest_ms = 0, 0
+    early_ms = 0
     phases_ms: dict[str, int] = {}
     for attempt in attempts:
         begun_ms = max(attempt.begin_ms, begin_ms)
@@ -361,24 +388,20 @@ def stage_of(name: str, attempts: list[Attempt], begin_ms: int, nodes: list[Work
             continue
         # Of a reducer's processor time no one knows how much was early: then it is taken to be even.
         share = length_ms / (attempt.end_ms - attempt.begin_ms)
-        computed_ms = 0 if attempt.skewed else min(length_ms, round(max(attempt.cpu_ms, attempt.gc_ms) * share))
-        spans.append(ReadSpan(begun_ms, attempt.end_ms, computed_ms))
-        rest_ms += computed_ms
+        spans.append(ReadSpan(begun_ms, attempt.end_ms, round(attempt.computed_ms * share)))
         for phase, end_ms in () if attempt.skewed else _phases(name, attempt):
             if end_ms > begun_ms:
                 phases_ms[phase] = phases_ms.get(phase, 0) + end_ms - begun_ms
                 begun_ms = end_ms
-    times = overlap(spans)
-    least_ms = max((span.computed_ms for span in spans), default=0)
-    least_ms = max(least_ms, rest_ms // max(1, times.peak))
+    saved = saved_of(spans)
     whole, busiest = Work(), Work()
     for work in nodes:
         whole, busiest = whole.plus(work), busiest.most(work)
-    saved_ms = min(times.waiting_ms, times.elapsed_ms - least_ms)
     begun_ms = min((span.begin_ms for span in spans), default=0)
     ended_ms = max((span.end_ms for span in spans), default=0)
     return StageSums(
-        name, begun_ms, ended_ms, times.elapsed_ms, max(0, saved_ms), early_ms, phases_ms, times.peak, whole, busiest,
+        name, begun_ms, ended_ms, saved.elapsed_ms, saved.most_ms, early_ms, phases_ms, saved.peak, whole, busiest,
+        saved.threaded_ms,
     )  # fmt: skip
 
 
@@ -393,11 +416,52 @@ def _phases(name: str, attempt: Attempt) -> Iterator[tuple[str, int]]:
 
 
 class ReadSpan(NamedTuple):
-    """When a task ran, and how much of that it computed."""
+    """When a task ran, and how much of that it computed: more than all of it where several of its threads did."""
 
     begin_ms: int
     end_ms: int
     computed_ms: int
+
+    @property
+    def is_threaded(self) -> bool:
+        """Whether several of its threads computed, so that nobody knows how long each of them waited."""
+        return self.computed_ms > self.end_ms - self.begin_ms
+
+
+def computed_of(length_ms: int, cpu_ms: int, gc_ms: int) -> int:
+    """How long a task computed, by its processor time: more than its own time only if several of its threads did."""
+    computed_ms = max(cpu_ms, gc_ms)
+    beside_ms = (_THREADED - 1) * length_ms + max(_COMPILING_MS, _COLLECTORS * gc_ms)
+    return computed_ms if cpu_ms > length_ms + beside_ms else min(length_ms, computed_ms)
+
+
+class Saved(NamedTuple):
+    """For how long any task of a stage ran, how many at most, and the most that the stage could become shorter.
+
+    `threaded_ms` is the part of that which no processor time refutes or confirms.
+    """
+
+    elapsed_ms: int
+    peak: int
+    most_ms: int
+    threaded_ms: int
+
+
+def saved_of(spans: list[ReadSpan]) -> Saved:
+    """Of the tasks of a stage (docs/explanation/triage.md)."""
+    capped = [span._replace(computed_ms=span.end_ms - span.begin_ms) if span.is_threaded else span for span in spans]
+    least = _saved_of(capped)
+    if capped == spans:
+        return least
+    most = _saved_of([span._replace(computed_ms=0) if span.is_threaded else span for span in spans])
+    return most._replace(threaded_ms=max(0, most.most_ms - least.most_ms))
+
+
+def _saved_of(spans: list[ReadSpan]) -> Saved:
+    times = overlap(spans)
+    computed_ms = [span.computed_ms for span in spans]
+    least_ms = max([0, *computed_ms, sum(computed_ms) // max(1, times.peak)])
+    return Saved(times.elapsed_ms, times.peak, max(0, min(times.waiting_ms, times.elapsed_ms - least_ms)), 0)
 
 
 class Overlap(NamedTuple):
@@ -438,11 +502,17 @@ def overlap(spans: list[ReadSpan]) -> Overlap:
     return Overlap(elapsed_ms, peak, round(waiting))
 
 
-def silent_attempts(spans: list[ReadSpan]) -> Uncertain:
-    """Attempts that did not end well and counted no byte."""
-    waited_s = overlap(spans).waiting_ms / 1000
-    attempts = "1 attempt" if len(spans) == 1 else f"{len(spans):,} attempts"
-    return Uncertain(
-        f"{attempts} that did not end well counted no byte and did not compute in up to {waited_s:,.0f} s of its time: "
-        "what they moved is not known", waited_s,
-    )  # fmt: skip
+SILENT, IMPOSSIBLE = "that did not end well counted no byte", "have counters that can't be right"
+
+
+def unknown_bytes(spans: list[ReadSpan], which: str) -> Uncertain:
+    """What attempts may have moved that counted none of it, or can't have counted right; `which` they are."""
+    waited_s = saved_of(spans).most_ms / 1000
+    attempts = f"{len(spans):,} of its attempts {which} and did not compute in up to {waited_s:,.0f} s of its time"
+    return Uncertain(f"{attempts}: what they moved is not known", waited_s)
+
+
+def impossible_words(count: int) -> str:
+    """That so many attempts have counters that can't be right, and how they count."""
+    attempts = "1 attempt has" if count == 1 else f"{count:,} attempts have"
+    return f"{attempts} counters that can't be right, bytes below 0 or waits beyond the run: these count for nothing"
