@@ -187,7 +187,9 @@ def test_the_last_line_says_what_to_type_next(tmp_path, monkeypatch):
     _, text = assay("report", folder)
     *words, command = text.rstrip().rpartition("Next: ")[2].splitlines()
     asked = "To decide whether ssd saves 10 % of the time on hdd, repeat the experiment for about "
-    assert re.fullmatch(re.escape(asked) + r"\d+ min \(at most \d+ min\):", " ".join(" ".join(words).split()))
+    assert re.fullmatch(
+        re.escape(asked) + r"(\d+ h )?\d+ min \(at most (\d+ h )?\d+ min\):", " ".join(" ".join(words).split())
+    )
     assert command.startswith(f"  assay run EXPERIMENT.yaml --out {folder} --resume --for ")
 
 
