@@ -111,7 +111,7 @@ def test_what_an_earlier_machine_knew_decides_nothing():
         a_record(trial, {"hdd": 30.0, "ssd": 15.0}[trial.placement.name]).model_copy(
             update={
                 "facts": {"kernel": "6.1" if trial.repetition < 4 else "6.2"},
-                "steps": (Step(name="run", started_ms=at + 1, seconds=1.0),),
+                "steps": (Step(name="run", started_ms=at + 1, seconds=31.0),),
             }
         )
         for at, trial in enumerate(chain(*repetitions))
