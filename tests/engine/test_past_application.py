@@ -407,3 +407,71 @@ def test_processor_time_beyond_a_tasks_own_time_tells_nothing_of_its_waits(tmp_p
     assert threads.saved_ms == threads.threaded_ms == threads.elapsed_ms
     # What Java itself needs of processors in a short time are no threads of a task.
     assert made(tmp_path, MadeStage(seconds=10, cpu=3.0)).stages[0].saved_ms == 0
+
+
+@pytest.mark.parametrize(
+    ("settings", "field", "unplaced"),
+    [
+        ({"spark.shuffle.manager": "org.apache.spark.shuffle.celeborn.SparkShuffleManager"}, "unplaced", ("celeborn",)),
+        ({"spark.shuffle.manager": "org.apache.spark.shuffle.RssShuffleManager"}, "unplaced", ("rss",)),
+        ({"spark.shuffle.sort.io.plugin.class": "org.apache.uniffle.MadeDataIO"}, "unplaced", ("uniffle",)),
+        ({"spark.shuffle.sort.io.plugin.class": "org.apache.spark.shuffle.S3ShuffleDataIO"}, "remote", ()),
+        ({"spark.shuffle.manager": "sort"}, None, ()),
+        ({"spark.kubernetes.local.dirs.tmpfs": "true"}, "", ()),
+    ],
+)
+def test_a_shuffle_that_others_keep_is_in_no_local_directory(tmp_path, settings, field, unplaced):
+    stage = MadeStage(shuffle_write_bytes=8 * GB, fetched_bytes=4 * GB, spilled_disk_bytes=GB)
+    job = made(tmp_path, stage, settings=settings)
+    work = job.whole
+    assert job.unplaced == unplaced
+    if field is None:
+        assert (work.map_output_on_disk, work.local_written, work.fetched) == (8 * GB, 9 * GB, 4 * GB)
+        return
+    assert (work.map_output_on_disk, work.fetched) == (0, 0)
+    assert work.local_written == (GB if field else 0)
+    amounts = {
+        name: getattr(work, f"{name}_read") + getattr(work, f"{name}_written") for name in ("unplaced", "remote")
+    }
+    assert amounts == {"unplaced": 0, "remote": 0, **({field: 12 * GB} if field else {})}
+    assert len(job.doubts) == (field in {"", "remote"})
+
+
+def test_names_of_one_node_are_one(tmp_path):
+    names = iter(["Worker-1.Example.com", "worker-1", "worker-1.example.com.", "WORKER-1"])
+
+    def change(event):
+        if is_of(event, "TaskEnd", 0):
+            event["Task Info"]["Host"] = next(names)
+        return [event]
+
+    job = altered(tmp_path, change, MadeApplication(stages=(MadeStage(input_bytes=4 * GB),)))
+    assert len(job.nodes) == 1
+    assert job.stages[0].busiest.store_read == 4 * GB
+
+
+def test_a_log_with_several_applications_is_none_of_one(tmp_path):
+    log, lines = lines_of(tmp_path, MadeApplication(stages=(MadeStage(),)))
+    other = write_event_log(tmp_path, MadeApplication(number=2, stages=(MadeStage(),))).read_text()
+    log.write_text("".join([*lines, other]))
+    job = read_event_log(log)
+    assert (job.id, job.counts) == (MadeApplication().id, False)
+    assert job.missing[0].startswith("a log of its own: this one holds 2 applications")
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        (b"caf\xe9", "caf\N{REPLACEMENT CHARACTER}"),
+        (b"\xc4\xe3\xba\xc3", "\N{REPLACEMENT CHARACTER}"),
+        (rb"cut \ud83d", "cut ?"),
+    ],
+)
+def test_text_in_any_encoding_is_read_with_its_damaged_characters_replaced(tmp_path, name, shown):
+    log, lines = lines_of(tmp_path, MadeApplication(stages=(MadeStage(),)))
+    whole = read_event_log(log)
+    log.write_bytes("".join(lines).encode().replace(b"made application", name))
+    job = read_event_log(log)
+    assert (job.counts, job.stages, job.missing) == (True, whole.stages, ())
+    assert job.name.startswith(shown)
+    job.name.encode()

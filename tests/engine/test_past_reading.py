@@ -332,3 +332,31 @@ def test_a_start_that_can_not_be_right_is_that_of_the_first_task(launch):
     first_ms = min(event["startTime"] for kind, event in events(JOB) if kind == "MAP_ATTEMPT_STARTED")
     assert (job.counts, job.started_ms, job.stages) == (True, first_ms, whole.stages)
     assert job.doubts == ("its start can't be right: it counts from the start of its first task",)
+
+
+def test_names_of_one_node_are_one():
+    names = ["Worker-1.Example.com", "worker-1", "worker-1.example.com.", "WORKER-1"]
+
+    def change(kind, event, number):
+        return {**event, "trackerName": names[number]} if kind.endswith("STARTED") else event
+
+    job = read(history(list(changed_maps(change))))
+    maps = job.stages[0]
+    assert maps.busiest.store_read == maps.whole.store_read
+    assert sum(name.lower().startswith("worker-1") for name in job.nodes) <= 1
+
+
+def test_a_history_that_is_appended_to_itself_counts_once_and_one_of_two_jobs_not_at_all():
+    content = history(JOB)
+    twice = read(content + content)
+    assert (twice.counts, twice.stages) == (True, read(content).stages)
+    both = read(content + history(JOB._replace(number=9)))
+    assert both.missing[0].startswith("a file of its own: this one holds several jobs")
+
+
+@FORMS
+def test_text_in_any_encoding_is_read_with_its_damaged_characters_replaced(form):
+    made = history(JOB._replace(name="cafes"), form)
+    job = read(made.replace(b"cafes", b"caf\xe9s"))
+    assert (job.counts, job.stages) == (True, read(made).stages)
+    assert job.name == "caf\N{REPLACEMENT CHARACTER}s"

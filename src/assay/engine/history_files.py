@@ -23,9 +23,8 @@ from datetime import date, timedelta
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-from pydantic_core import from_json
-
 from assay.engine.history import job_record, task_attempt, with_attempts
+from assay.engine.packed_lines import json_of
 from assay.engine.tasks import FILE_SYSTEM_COUNTERS, TASK_COUNTERS, MapReduceAttempt
 from assay.model.doubt import doubt_kind
 from assay.model.engine import History, JobReference
@@ -53,6 +52,8 @@ _UNLIKE = (ValueError, LookupError, TypeError, AttributeError, OverflowError, St
 _TYPE = re.compile(rb'\s*\{\s*"type"\s*:\s*"(\w+)"')
 # Each has all counters of its task once more.
 _UNUSED = {"TASK_STARTED", "TASK_FINISHED", "TASK_UPDATED", "NORMALIZED_RESOURCE"}
+_SCHEMA = "record"
+"""The type of the schema, which stands again where a file was appended to itself."""
 _OF_ATTEMPTS = frozenset({FILE_SYSTEM_COUNTERS, TASK_COUNTERS})
 _ENDS = {"FINISHED": "SUCCEEDED", "FAILED": "FAILED", "KILLED": "KILLED"}
 
@@ -179,9 +180,9 @@ def _json_event(line: bytes) -> Event | None:
         if line.strip():
             raise ValueError(f"a line begins with {line[:40]!r}")
         return None
-    if (kind := match[1].decode()) in _UNUSED:
+    if (kind := match[1].decode()) in {*_UNUSED, _SCHEMA}:
         return None
-    (fields,) = from_json(line)["event"].values()
+    (fields,) = json_of(line)["event"].values()
     counters = fields.get("counters")
     if isinstance(counters, dict) and "groups" not in counters:
         (fields["counters"],) = counters.values()
@@ -201,7 +202,7 @@ def _binary_events(file: BinaryIO, schema: Any) -> Iterator[Event]:
     while content.peek(1):
         number += 1
         try:
-            event = cast(dict[str, Any], schemaless_reader(content, parsed, None))
+            event = cast(dict[str, Any], schemaless_reader(content, parsed, None, handle_unicode_errors="replace"))
             kind, fields = event["type"], event["event"]
         except EOFError:
             raise EOFError(f"it ends in its event {number}") from None

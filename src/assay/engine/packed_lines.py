@@ -6,6 +6,7 @@ CompressionCodec). A file that ends too early gives all lines until there.
 
 import gzip
 import io
+import json
 import struct
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -93,10 +94,23 @@ class Lines:
             self.cut = str(error) or "its end is missing"
 
 
+def json_of(line: bytes) -> Any:
+    """What a line of JSON says; what is no UTF-8 in it, and halves of pairs in UTF-16, are replaced as in any text.
+
+    Raises ValueError for what is no JSON.
+    """
+    try:
+        return from_json(line)
+    except ValueError:
+        # Names of jobs come from programs and shells with encodings of their own.
+        repaired = json.loads(line.decode(errors="replace"))
+        return from_json(json.dumps(repaired, ensure_ascii=False).encode(errors="replace"))
+
+
 def _is_whole(line: bytes) -> bool:
     """Whether the last line of a file is JSON, though nothing ends it: who copies a log may drop its last byte."""
     try:
-        from_json(line)
+        json_of(line)
     except ValueError:
         return False
     return True

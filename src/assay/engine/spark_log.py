@@ -19,10 +19,8 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any, BinaryIO, NamedTuple
 
-from pydantic_core import from_json
-
 from assay.engine.history import with_attempts
-from assay.engine.packed_lines import Lines, file_of, head_of
+from assay.engine.packed_lines import Lines, file_of, head_of, json_of
 from assay.engine.spark_persisted import RDD_BLOCK, PersistedRdds
 from assay.engine.spark_sources import Sources, schemes_of_plan
 from assay.engine.spark_tasks import COUNTERS, COUNTERS_GROUP, PHASES, SparkAttempt, attempt_of, stage_called, sums
@@ -193,7 +191,7 @@ class EventLog:
         if kind not in READ or (kind == "BlockUpdated" and _RDD_BLOCK not in line):
             return None
         try:
-            return kind, from_json(line)
+            return kind, json_of(line)
         except ValueError:
             self.garbled += 1
             return None
@@ -246,6 +244,8 @@ class Application:
 
     def __init__(self) -> None:
         self.id = self.name = self.user = self.spark = self.master = ""
+        self.ids: set[str] = set()
+        """Of all applications that the log begins: one, unless somebody has put several logs into it."""
         self.submitted_ms = self.master_ms = self.finished_ms = self.last_ms = 0
         self._last_job_succeeded = True
         self.settings: Mapping[str, str] = {}
@@ -289,13 +289,19 @@ class Application:
             self.settings = {str(name): str(value) for name, value in both.items()}
             self.master = self.settings.get("spark.master", "")
         elif kind == "ApplicationStart":
-            self.id, self.name = str(event.get("App ID", "")), str(event["App Name"])
-            self.user, self.submitted_ms = str(event.get("User", "")), event["Timestamp"]
+            self._begin(event)
         elif kind == "ApplicationEnd":
             self.finished_ms = event["Timestamp"]
         elif kind == "MiscellaneousProcessAdded" and event["processId"] == _MASTER:
             self.master_ms = self.master_ms or int(event["time"])
         return None
+
+    def _begin(self, event: Mapping[str, Any]) -> None:
+        name = str(event.get("App ID") or "")
+        self.ids.add(name)
+        if len(self.ids) == 1:
+            self.id, self.name, self.user = name, str(event["App Name"] or ""), str(event.get("User") or "")
+            self.submitted_ms = event["Timestamp"]
 
     def _attempt(self, event: Mapping[str, Any]) -> SparkAttempt:
         executor = str(event["Task Info"]["Executor ID"])

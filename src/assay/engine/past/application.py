@@ -12,7 +12,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from assay.engine.past.job import SUCCEEDED, OtherRule, PastJob, StageSums, Uncertain, Use, Work, sum_of
+from assay.engine.past.job import SUCCEEDED, OtherRule, PastJob, StageSums, Uncertain, Use, Work, by_host, sum_of
 from assay.engine.past.reading import (
     EARLIEST_MS,
     IMPOSSIBLE,
@@ -57,6 +57,9 @@ _BYTES = (
     "spilled_disk_bytes", "shuffle_read_to_disk_bytes",
 )  # fmt: skip
 """What an attempt moved, by what counts it."""
+_OF_S3, _TMPFS = "s3shuffle", "spark.kubernetes.local.dirs.tmpfs"
+_SHUFFLE_SERVICE = re.compile(rf"celeborn|uniffle|rss(?=shuffle|\b)|{_OF_S3}", re.IGNORECASE)
+"""In the names of classes that keep a shuffle elsewhere. A service's workers may run on the nodes, too."""
 _MOST_TASKS = 1 << 26
 """Of a stage: a larger index is damaged."""
 _MUCH_SHUFFLED, _LONG_WAIT = 500 * 10**9, 0.5
@@ -334,11 +337,11 @@ class ApplicationReading:
         """All of it, with what is known of the application as a whole."""
         state = "" if not seen.finished_ms or seen.unended else SUCCEEDED if seen.succeeded else "FAILED"
         settings = {name: value for name, value in seen.settings.items() if name in _SETTINGS}
-        nodes = sorted({node for stage in self._stages.values() for node in stage.nodes})
-        hosts_are_nodes = not _names_pods(seen, nodes)
+        hosts = by_host({node for stage in self._stages.values() for node in stage.nodes})
+        hosts_are_nodes = not _names_pods(seen, hosts)
         placed = _placed(seen)
         sums = [
-            _sums(names, [self._stages[name] for name in names], placed, apart=hosts_are_nodes)
+            _sums([self._stages[name] for name in names], _called(names), placed, hosts if hosts_are_nodes else {})
             for names in self._sequence()
         ]
         persisted = ON_DRIVES if seen.persisted.seen_on_drives else MAY_BE_ON_DRIVES
@@ -346,11 +349,13 @@ class ApplicationReading:
         return PastApplication(
             seen.id, seen.name, seen.user, settings.get("spark.yarn.queue", ""), state, seen.submitted_ms,
             seen.started_ms, seen.finished_ms or seen.last_ms, uberized=False, maps=0, reduces=0, stages=tuple(sums),
-            nodes=tuple(nodes) if hosts_are_nodes else (), settings=settings, missing=missing, source=self._source,
+            nodes=tuple(sorted(set(hosts.values()))) if hosts_are_nodes else (),
+            settings=settings, missing=missing, source=self._source,
             uncounted=uncounted, remark=f"were run {unusual}" if (unusual := seen.unusual()) else "",
             container_waits=0 if seen.deployment else _groups(seen.executors_added_ms.values()),
             ran_ms=self._ran_ms(seen), hosts_are_nodes=hosts_are_nodes,
-            unplaced=tuple(sorted(filter(is_unplaced, seen.sources.schemes))), doubts=doubts,
+            unplaced=tuple(sorted([*filter(is_unplaced, seen.sources.schemes), *_unplaced_shuffle(seen)])),
+            doubts=(*doubts, *_shuffle_doubts(seen)),
             uncertain=tuple(self._uncertain(seen)),
         )  # fmt: skip
 
@@ -415,6 +420,8 @@ class ApplicationReading:
             yield f"a good end: {_share(failed, len(seen.jobs))} failed; runs of it that succeeded tell more"
         elif not any(stage.times_ms for stage in self._stages.values()):
             yield "its tasks: it ran none, or was ended before it did"
+        if len(seen.ids) > 1:
+            yield f"a log of its own: this one holds {len(seen.ids)} applications; take the logs as they were written"
         if lacks := [*log.gaps, *([log.cut] if log.cut and seen.finished_ms else []), *seen.damages(log)]:
             yield f"parts of the log: {'; '.join(lacks)}; copy it again"
         lost = sum(
@@ -479,11 +486,56 @@ def _names_pods(seen: Application, hosts: Iterable[str]) -> bool:
 def _placed(seen: Application) -> Callable[[Work], Work]:
     """What moves input from the store's bytes to others', if all of it is known to be read from elsewhere."""
     schemes = seen.sources.schemes
+    of_shuffle = _shuffle_placed(seen)
     if not schemes or not seen.sources.all or not all(is_remote(name) or is_unplaced(name) for name in schemes):
+        return of_shuffle
+    field = "unplaced_read" if any(map(is_unplaced, schemes)) else "remote_read"
+
+    def placed(work: Work) -> Work:
+        elsewhere = of_shuffle(work)
+        return elsewhere._replace(store_read=0, **{field: getattr(elsewhere, field) + work.store_read})
+
+    return placed
+
+
+def _shuffle_service(seen: Application) -> str:
+    """What keeps its shuffle in place of local directories, in lower case; empty where nothing is known to."""
+    classes = (seen.settings.get(name, "") for name in ("spark.shuffle.manager", "spark.shuffle.sort.io.plugin.class"))
+    return next((match[0].lower() for name in classes if (match := _SHUFFLE_SERVICE.search(name))), "")
+
+
+def _unplaced_shuffle(seen: Application) -> Iterator[str]:
+    if (service := _shuffle_service(seen)) and service != _OF_S3:
+        yield service
+
+
+def _is_in_memory(seen: Application) -> bool:
+    return seen.settings.get(_TMPFS, "").lower() == "true"
+
+
+def _shuffle_doubts(seen: Application) -> Iterator[str]:
+    if _is_in_memory(seen):
+        yield f"its local directories are in memory ({_TMPFS}): what it shuffles and spills is on no drive"
+    elif _shuffle_service(seen) == _OF_S3:
+        yield "its shuffle is in an object store: of that only the buffers of what is sent are on the nodes' drives"
+
+
+def _shuffle_placed(seen: Application) -> Callable[[Work], Work]:
+    """What moves the bytes of its shuffle from local directories to where they are."""
+    if _is_in_memory(seen):
+        return lambda work: work._replace(local_read=0, local_written=0, map_output_on_disk=0, fetched=0, fetches=0)
+    service = _shuffle_service(seen)
+    if not service:
         return lambda work: work
-    if any(map(is_unplaced, schemes)):
-        return lambda work: work._replace(store_read=0, unplaced_read=work.store_read)
-    return lambda work: work._replace(store_read=0, remote_read=work.store_read)
+    side = "remote" if service == _OF_S3 else "unplaced"
+
+    def placed(work: Work) -> Work:
+        return work._replace(
+            local_written=work.local_written - work.map_output_on_disk, map_output_on_disk=0, fetched=0, fetches=0,
+            **{f"{side}_read": work.fetched, f"{side}_written": work.map_output_on_disk},
+        )  # fmt: skip
+
+    return placed
 
 
 def _groups(times_ms: Iterable[int]) -> int:
@@ -495,10 +547,12 @@ def _groups(times_ms: Iterable[int]) -> int:
     return count
 
 
-def _sums(names: list[str], stages: list[_Stage], placed: Callable[[Work], Work], *, apart: bool) -> StageSums:
+def _sums(
+    stages: list[_Stage], name: str, placed: Callable[[Work], Work], hosts: Mapping[str, str]
+) -> StageSums:  # fmt: skip
     """The sums of stages that ran at once; the bounds are those of `assay.engine.past.reading.stage_of`.
 
-    Where hosts are not `apart`, all of them may be one.
+    `hosts` are by their names; those without may all be one.
     """
     spans = [span for stage in stages for span in stage.spans]
     saved = saved_of(spans)
@@ -506,7 +560,7 @@ def _sums(names: list[str], stages: list[_Stage], placed: Callable[[Work], Work]
     phases_ms: dict[str, int] = {}
     for stage in stages:
         for host, work in stage.nodes.items():
-            node = host if apart else ""
+            node = hosts.get(host, "")
             nodes[node] = nodes.get(node, Work()).plus(placed(work))
         for phase, length_ms in stage.phases_ms.items():
             phases_ms[phase] = phases_ms.get(phase, 0) + length_ms
@@ -514,7 +568,7 @@ def _sums(names: list[str], stages: list[_Stage], placed: Callable[[Work], Work]
     for work in nodes.values():
         busiest = busiest.most(work)
     return StageSums(
-        _called(names), min(stage.begin_ms for stage in stages), max(stage.end_ms for stage in stages),
+        name, min(stage.begin_ms for stage in stages), max(stage.end_ms for stage in stages),
         saved.elapsed_ms, saved.most_ms, 0, phases_ms, saved.peak, sum_of(nodes.values()), busiest, saved.threaded_ms,
     )  # fmt: skip
 

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from assay.model.engine import HADOOP_JOBS
+from assay.model.host_names import HostNames
 from assay.model.signature import Direction
 
 MAP, REDUCE = "map", "reduce"
@@ -336,6 +337,13 @@ def sum_of(works: Iterable[Work]) -> Work:
     for work in works:
         total = total.plus(work)
     return total
+
+
+def by_host(names: Iterable[str]) -> Mapping[str, str]:
+    """For each of the names of hosts the one that stands for all names of the same host."""
+    hosts = HostNames()
+    # Full names come first, which tell apart what is called alike without a domain.
+    return {name: hosts.add(name) if name else "" for name in sorted(names, key=lambda name: (-name.count("."), name))}
 
 
 def distinct(jobs: Iterable[PastJob]) -> list[PastJob]:

@@ -14,7 +14,7 @@ from xml.etree import ElementTree as ET
 
 from assay.engine.history_files import events, opened
 from assay.engine.past.histories import SETTINGS_ENDING, job_id
-from assay.engine.past.job import MAP, REDUCE, SETTINGS, SUCCEEDED, PastJob, StageSums, Uncertain, Work
+from assay.engine.past.job import MAP, REDUCE, SETTINGS, SUCCEEDED, PastJob, StageSums, Uncertain, Work, by_host
 from assay.host.files import why
 
 _FILES, _TASKS = ("FileSystemCounter", "FileSystemCounters"), ("TaskCounter", "Task$Counter")
@@ -45,6 +45,7 @@ _FORMER_NAMES = {
     "mapred.reduce.tasks": "mapreduce.job.reduces",
 }  # fmt: skip
 CUT_SHORT = "its end: the file was cut short, or the job still runs; take the file from the folder of finished jobs"
+SEVERAL = "a file of its own: this one holds several jobs; take the files as they were written"
 NO_COUNTERS = "its tasks' counters: look whether its tasks ended, or ask for the job of a newer Hadoop"
 
 
@@ -182,6 +183,7 @@ class JobReading:
         self._attempts: dict[str, list[Attempt]] = {MAP: [], REDUCE: []}
         self._nodes: dict[str, dict[str, Work]] = {MAP: {}, REDUCE: {}}
         self._uncounted = 0
+        self._ids: set[str] = set()
         self._silent: list[Attempt] = []
         self._impossible: list[Attempt] = []
         self._unplaced: set[str] = set()
@@ -192,8 +194,9 @@ class JobReading:
         if subject in {"MAP_ATTEMPT", "REDUCE_ATTEMPT"}:
             self._take_attempt(MAP if subject.startswith("MAP") else REDUCE, how, event)
         elif kind == "JOB_SUBMITTED":
-            self._id, self._name = event["jobid"], str(event.get("jobName", ""))
-            self._user, self._queue = str(event.get("userName", "")), str(event.get("jobQueueName", ""))
+            self._ids.add(event["jobid"])
+            self._id, self._name = event["jobid"], str(event.get("jobName") or "")
+            self._user, self._queue = str(event.get("userName") or ""), str(event.get("jobQueueName") or "")
             self._times_ms["submitted"] = event["submitTime"]
         elif kind == "JOB_QUEUE_CHANGED":
             self._queue = str(event.get("jobQueueName", ""))
@@ -246,12 +249,13 @@ class JobReading:
         """All of it."""
         maps, reduces = ([self._bounded(attempt) for attempt in self._attempts[name]] for name in (MAP, REDUCE))
         maps_end_ms = max((attempt.end_ms for attempt in maps), default=0)
+        hosts = by_host({node for by_node in self._nodes.values() for node in by_node})
         stages = [
-            stage_of(name, attempts, begin_ms, list(self._nodes[name].values()))
+            stage_of(name, attempts, begin_ms, merged_by(hosts, self._nodes[name]))
             for name, attempts, begin_ms in ((MAP, maps, 0), (REDUCE, reduces, maps_end_ms))
             if attempts
         ]
-        nodes = sorted({node for by_node in self._nodes.values() for node in by_node if node})
+        nodes = sorted(set(filter(None, hosts.values())))
         return PastJob(
             self._id, self._name, self._user, self._queue, self._state,
             self._times_ms["submitted"], self._started_ms, self._times_ms["finished"],
@@ -303,6 +307,8 @@ class JobReading:
             yield CUT_SHORT
         elif self._state != SUCCEEDED:
             yield f"a good end: the job was {self._state.lower()}; runs of it that succeeded tell more"
+        if len(self._ids) > 1:
+            yield SEVERAL
         if self.garbled:
             yield f"{self.garbled} of its events, which can't be read; copy the file again"
         if self._state == SUCCEEDED and not ended and any(self._tasks.values()):
@@ -372,6 +378,14 @@ def counted(stage: str, count: int, task_ms: int, files: Mapping[str, int], task
         input_records=tasks.get(f"{kind}_INPUT_RECORDS", 0), output_records=tasks.get(f"{kind}_OUTPUT_RECORDS", 0),
         spilled_records=tasks.get("SPILLED_RECORDS", 0),
     )  # fmt: skip
+
+
+def merged_by(hosts: Mapping[str, str], nodes: Mapping[str, Work]) -> list[Work]:
+    """What each host's tasks did, by its names."""
+    merged: dict[str, Work] = {}
+    for name, work in nodes.items():
+        merged[hosts[name]] = merged.get(hosts[name], Work()).plus(work)
+    return list(merged.values())
 
 
 def stage_of(name: str, attempts: list[Attempt], begin_ms: int, nodes: list[Work]) -> StageSums:
