@@ -13,6 +13,7 @@ from assay.engine.past.attempts import attempts_of
 from assay.engine.past.changes import changes
 from assay.engine.past.forms import is_history, read_history_of
 from assay.engine.past.job import Work
+from assay.engine.spark_sources import Sources, schemes_of_plan
 from assay.model.engine import HADOOP_JOBS
 from assay.triage.bounds import bound_of, drive_loads
 from assay.triage.drives import drives_by_role
@@ -268,6 +269,22 @@ def test_input_is_elsewhere_only_if_all_that_is_read_is_known_to_be(tmp_path, pl
     read = {"store": work.store_read, "remote": work.remote_read, "unplaced": work.unplaced_read}
     assert read == {"store": 0, "remote": 0, "unplaced": 0, where: 4 * GB}
     assert read_event_log(log).unplaced == (("alluxio",) if where == "unplaced" else ())
+
+
+@pytest.mark.parametrize(
+    ("location", "schemes"),
+    [
+        ("InMemoryFileIndex(2 paths)[s3a://b/a, hdfs://nn/b]", {"s3a", "hdfs"}),
+        ("InMemoryFileIndex [S3A://b/a]", {"s3a"}), ("InMemoryFileIndex(3 paths)[s3a://b/a, s3a://b/b, ...]", {"s3a", ""}),
+        ("InMemoryFileIndex [s3a://b/a, ... 3 entries]", {"s3a", ""}), ("InMemoryFileIndex(1 paths)[s3a://b/a,b]", {"s3a"}),
+        ("CatalogFileIndex[]", set()), ("InMemoryFileIndex(2 paths)[s3a://b/a, hdf..., PushedFilters: [], x", {"s3a", ""}),
+    ],
+)  # fmt: skip
+def test_all_paths_of_a_scan_count_and_those_that_are_not_named_are_known_to_be_there(location, schemes):
+    assert schemes_of_plan(f"FileScan parquet Location: {location}, ReadSchema: x".encode()) == schemes
+    sources = Sources()
+    sources.of_plan(schemes)
+    assert sources.all is ("" not in schemes)
 
 
 def test_a_history_is_known_by_its_name_and_one_that_is_named_by_its_content(tmp_path):

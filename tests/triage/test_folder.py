@@ -1,13 +1,17 @@
 """Proves which histories of a folder are read: by the time in their names, in any depth, here or behind Hadoop's client."""
 
 import gzip
+import json
 import os
 import time
+from functools import partial
 from pathlib import Path
 
 import pyarrow as pa
 import pytest
 
+from assay.engine.past import forms
+from assay.engine.past.application import read_event_log
 from assay.engine.past.histories import finished_ms, merged
 from assay.engine.past.job import distinct
 from assay.model.errors import BadInputError
@@ -59,7 +63,7 @@ def test_since_leaves_older_files_unread(tmp_path):
     found = in_folder(tmp_path, since, unheard)
     assert (found.total, found.older) == (2, 1)
     assert [job.name for job in found.jobs] == ["a-b 1", "a-b 1"]
-    with pytest.raises(BadInputError, match="all 3 job histories in .* are from before --since"):
+    with pytest.raises(BadInputError, match="has 3 job histories, all from before --since"):
         in_folder(tmp_path, since + 9 * DAY_MS, unheard)
 
 
@@ -89,7 +93,7 @@ def test_since_goes_by_the_jobs_own_time_whatever_the_files(tmp_path, changed_ms
     assert found.older == (0 if late else 3)
     newest.unlink()
     if not late:
-        with pytest.raises(BadInputError, match="all 3 job histories in .* are from before --since"):
+        with pytest.raises(BadInputError, match="has 3 job histories, all from before --since"):
             list(in_folder(tmp_path, since_ms, unheard).jobs)
 
 
@@ -184,10 +188,56 @@ def test_several_places_are_one_batch(tmp_path):
     (tmp_path / "spark" / "notes").write_text("notes")
     since_ms = MadeJob().submitted_ms + DAY_MS + DAY_MS // 2
     whole = merged(
-        [in_folder(tmp_path / name, since, unheard) for name, since in (("mapreduce", since_ms), ("spark", 0))]
+        partial(in_folder, tmp_path / name, since, unheard) for name, since in (("mapreduce", since_ms), ("spark", 0))
     )
     assert sorted(job.engine for job in whole.jobs) == ["mapreduce", "spark"]
     assert (whole.older, [Path(file).name for file, _ in whole.unread]) == (1, ["notes"])
+
+
+def test_a_place_without_any_job_ends_no_other(tmp_path):
+    since_ms = MadeJob().submitted_ms + DAY_MS + DAY_MS // 2
+    made(tmp_path / "new", 2)
+    made(tmp_path / "old", 1)
+    late = tmp_path / "late"
+    late.mkdir()
+    write_event_log(late, MadeApplication(stages=(MadeStage(),)))  # its own times are older than the file
+    (tmp_path / "none").mkdir()
+    (tmp_path / "none" / "notes").write_text("notes")
+    whole = merged(partial(in_folder, tmp_path / name, since_ms, unheard) for name in ("none", "old", "late", "new"))
+    assert [job.submitted_ms for job in whole.jobs] == [MadeJob().submitted_ms + 2 * DAY_MS]
+    reasons = {Path(file).name: reason for file, reason in whole.unread}
+    assert set(reasons) == {"none", "old", "late", "notes"}
+    assert reasons["old"] == reasons["late"] == "it has 1 job history from before --since; choose an earlier time"
+    assert "it holds no job history among its 1 file;" in reasons["none"]
+    assert whole.older == 2
+    for names in (("none", "old"), ("old", "late")):
+        with pytest.raises(BadInputError, match=names[0] + " h.*" + names[-1] + " ha"):
+            list(merged(partial(in_folder, tmp_path / name, since_ms, unheard) for name in names).jobs)
+
+
+def test_what_no_reader_expects_in_one_file_ends_no_other(tmp_path, monkeypatch):
+    made(tmp_path, 1, 2)
+    real = forms.read_file
+
+    def odd(file):
+        if "/2026/11/01/" in str(file):
+            raise KeyError("Index")
+        return real(file)
+
+    monkeypatch.setattr(forms, "read_file", odd)
+    found = in_folder(tmp_path, 0, unheard)
+    assert len(list(found.jobs)) == 1
+    assert [reason for _, reason in found.unread] == ["it holds what no history holds (KeyError: 'Index')"]
+
+
+@pytest.mark.parametrize("lacks", ["Index", "Attempt", "Launch Time"])
+def test_events_of_tasks_without_a_field_that_all_have_are_damages(tmp_path, lacks):
+    log = write_event_log(tmp_path, MadeApplication(stages=(MadeStage(),)))
+    events = [json.loads(line) for line in log.read_text().splitlines()]
+    for event in events:
+        event.get("Task Info", {}).pop(lacks, None)
+    log.write_text("".join(json.dumps(event) + "\n" for event in events))
+    assert read_event_log(log).missing or read_event_log(log).doubts
 
 
 def test_one_file_alone(tmp_path):
@@ -205,7 +255,7 @@ def test_folders_without_histories_are_refused(tmp_path):
     with pytest.raises(BadInputError, match="can't be read: there is no such file; name the folder"):
         in_folder(tmp_path / "none", 0, unheard)
     (tmp_path / "notes.txt").write_text("")
-    with pytest.raises(BadInputError, match="holds no job history among its 1 files"):
+    with pytest.raises(BadInputError, match="holds no job history among its 1 file;"):
         in_folder(tmp_path, 0, unheard)
 
 

@@ -1,6 +1,7 @@
 """Proves which runs are one job, that verdicts follow the threshold with their reasons, and what is cheaper."""
 
 import io
+import time
 
 import pytest
 from hypothesis import given
@@ -151,6 +152,14 @@ def test_two_jobs_to_which_two_clusters_gave_one_id_are_two(other):
     both = [made(HEAVY), made(HEAVY._replace(**other))]
     assert {job.id for job in both} == {HEAVY.id}
     assert distinct([*both, *reversed(both)]) == both
+
+
+def test_runs_of_one_id_are_told_apart_in_a_time_that_grows_as_they_do():
+    made_job = made(HEAVY)
+    runs = [made_job._replace(submitted_ms=made_job.submitted_ms + number) for number in range(20_000)]
+    began_s = time.process_time()
+    assert distinct([*runs, made_job._replace(name="", user="", submitted_ms=0), *runs[:100]]) == runs
+    assert time.process_time() - began_s < 5
 
 
 def test_what_is_assumed_is_said():

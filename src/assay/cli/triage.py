@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -233,7 +234,7 @@ def find_histories(
         return in_folder(Path(place).expanduser(), since_ms, show_count)
 
     try:
-        return merged([in_place(place) for place in places])
+        return merged(partial(in_place, place) for place in places)
     finally:
         bar.remove_task(task)
 

@@ -39,7 +39,7 @@ _RDD_BLOCK = f'"{RDD_BLOCK}'.encode()
 _EVENT = re.compile(rb'\s*\{\s*"Event"\s*:\s*"([\w.$]+)"')
 PLAN = "SQLExecutionStart"
 """A plan begins: of its event only the schemes are kept that its scans read."""
-_UNLIKE = (ValueError, LookupError, TypeError, AttributeError, OverflowError)
+UNLIKE = (ValueError, LookupError, TypeError, AttributeError, OverflowError)
 """What taking an event raises where it is not as Spark writes it."""
 _KNOWN = "3."
 _DISMISSED = "killed by driver"
@@ -263,7 +263,7 @@ class Application:
         """One event more: the attempt of a task that it is of, if any."""
         try:
             return self._take(kind, event)
-        except _UNLIKE:
+        except UNLIKE:
             self.unlike += 1
             return None
 

@@ -9,15 +9,26 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 _PLACES = b"FileIndex"
-_PLACE = re.compile(rb"FileIndex[^\[\]]{0,40}\[([A-Za-z][\w+.-]*):/")
+_PLACE = re.compile(rb"FileIndex(?:\((\d+) paths\))?[^\[\]]{0,40}\[([^\[\]]*)")
+_PATHS = re.compile(rb"(?:^|,\s*)([A-Za-z][\w+.-]*):/")
+_MORE = b", ..."
 _PATH = re.compile(r"([A-Za-z][\w+.-]*):/")
 _BY_PLAN = "FileScanRDD"
 _NO_FILES = frozenset({"ParallelCollectionRDD", "EmptyRDD", "JDBCRDD"})
 
 
 def schemes_of_plan(line: bytes) -> set[str]:
-    """The schemes that a plan's scans read, in lower case, from the line of its event."""
-    return {scheme.decode().lower() for scheme in _PLACE.findall(line)} if _PLACES in line else set()
+    """The schemes that a plan's scans read, in lower case, from the line of its event; an empty one if there are more.
+
+    Spark names the first few paths of a scan that reads many.
+    """
+    schemes: set[str] = set()
+    for count, paths in _PLACE.findall(line) if _PLACES in line else ():
+        named = [scheme.decode().lower() for scheme in _PATHS.findall(paths)]
+        schemes.update(named)
+        if named and (len(named) < int(count or 1) or _MORE in paths):
+            schemes.add("")
+    return schemes
 
 
 class Sources:
@@ -28,8 +39,9 @@ class Sources:
         self.all = True
 
     def of_plan(self, schemes: Iterable[str]) -> None:
-        """A query begins, whose scans read these."""
-        self.schemes.update(schemes)
+        """A query begins, whose scans read these; an empty one stands for more."""
+        self.schemes.update(filter(None, schemes))
+        self.all &= "" not in schemes
 
     def of_stage(self, stage: Mapping[str, Any]) -> None:
         """A stage begins, by its `Stage Info`."""

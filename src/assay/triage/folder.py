@@ -19,6 +19,7 @@ from assay.engine.past.histories import (
     NAME_THE_FOLDER,
     SETTINGS_ENDING,
     Histories,
+    NoHistoriesError,
     Unread,
     finished_ms,
     job_id,
@@ -188,14 +189,13 @@ def _check_count(source: str, count: int, older: int, looked_at: int, unread: Se
         )
     if not count:
         if older:
-            raise BadInputError(
-                f"all {older:,} job histories in {source} are from before --since; choose an earlier time"
-            )
+            histories = "1 job history" if older == 1 else f"{older:,} job histories, all"
+            reason = f"has {histories} from before --since; choose an earlier time"
+            raise NoHistoriesError(source, reason, older, unread)
         named = first_few([f"{file}: {reason}" for file, reason in unread], between="; ", last="; ", most=_MOST_NAMED)
-        raise BadInputError(
-            f"{source} holds no job history among its {looked_at:,} files; {NAME_THE_FOLDER}"
-            f"{f' ({named})' if unread else ''}"
-        )
+        files = "file" if looked_at == 1 else "files"
+        reason = f"holds no job history among its {looked_at:,} {files}; {NAME_THE_FOLDER}"
+        raise NoHistoriesError(source, f"{reason}{f' ({named})' if unread else ''}", unread=unread)
 
 
 def read_files(files: Sequence[Path]) -> Iterator[PastJob]:

@@ -26,7 +26,7 @@ from assay.engine.past.reading import (
     skewed_words,
     unknown_bytes,
 )
-from assay.engine.spark_log import RDDS, Application, EventLog, opened_log
+from assay.engine.spark_log import RDDS, UNLIKE, Application, EventLog, opened_log
 from assay.engine.spark_persisted import BLOCK_UPDATES
 from assay.engine.spark_tasks import COMPUTE, FETCH, WRITE, SparkAttempt, stage_called
 from assay.host.files import why
@@ -296,19 +296,26 @@ class ApplicationReading:
             # Of an output that was lost the end was told before.
             if attempt is None or attempt.lost:
                 continue
-            stage, task = self._stages.setdefault(attempt.stage, _Stage()), event["Task Info"]
-            stage_attempt = event.get("Stage Attempt ID", 0)
-            if not attempt.finished_ms:
-                stage.running_ms[stage_attempt, task["Index"], task["Attempt"]] = attempt.started_ms
-                continue
-            if stage.is_repeated(stage_attempt, task):
-                self._repeated += 1
-                continue
-            if attempt.state == SUCCEEDED:
-                stage.note_done(stage_attempt, task)
-            self.add(attempt, self._earliest_ms(event["Stage ID"]))
+            try:
+                self._take_attempt(attempt, event)
+            except UNLIKE:
+                self._seen.unlike += 1
         self._seen.sources.all &= not log.skipped
         return self.application(self._seen, tuple(self._missing(log)), tuple(self._doubts(log)))
+
+    def _take_attempt(self, attempt: SparkAttempt, event: Mapping[str, Any]) -> None:
+        """The start or end of an attempt. Raises one of `UNLIKE` where its event lacks what all have."""
+        stage, task = self._stages.setdefault(attempt.stage, _Stage()), event["Task Info"]
+        stage_attempt = event.get("Stage Attempt ID", 0)
+        if not attempt.finished_ms:
+            stage.running_ms[stage_attempt, task["Index"], task["Attempt"]] = attempt.started_ms
+            return
+        if stage.is_repeated(stage_attempt, task):
+            self._repeated += 1
+            return
+        if attempt.state == SUCCEEDED:
+            stage.note_done(stage_attempt, task)
+        self.add(attempt, self._earliest_ms(event["Stage ID"]))
 
     def _earliest_ms(self, stage: int) -> int:
         """Before that no task of a stage began."""

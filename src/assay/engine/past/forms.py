@@ -10,9 +10,9 @@ from pathlib import Path
 
 from assay.engine.packed_lines import head_of
 from assay.engine.past.application import SPARK, read_event_log
-from assay.engine.past.histories import ENDINGS, SETTINGS_ENDING
+from assay.engine.past.histories import ENDINGS, SETTINGS_ENDING, job_id
 from assay.engine.past.job import PastJob
-from assay.engine.past.reading import is_head_of_history, read_file
+from assay.engine.past.reading import BROKEN, is_head_of_history, read_file, unread
 from assay.engine.past.taken_over import TakenOver, taken_over
 from assay.engine.spark_log import is_event_log, is_head_of_event_log, is_rolled
 from assay.host.files import why
@@ -96,9 +96,13 @@ def moment_in(file: Path) -> int:
 
 def read_history_of(place: Path) -> PastJob:
     """The job of a history, whatever its form; by its content where its name does not tell. Never raises for one."""
-    if place.name.endswith(ENDINGS):
+    try:
+        if place.name.endswith(ENDINGS):
+            return read_file(place)
+        with suppress(OSError):
+            if is_history(place.name) or is_event_log(place):
+                return read_event_log(place)
         return read_file(place)
-    with suppress(OSError):
-        if is_history(place.name) or is_event_log(place):
-            return read_event_log(place)
-    return read_file(place)
+    except BROKEN as error:  # one file ends the reading of no other
+        reason = f"it holds what no history holds ({type(error).__name__}: {str(error)[:100]})"
+        return unread(job_id(place.name), str(place), reason)

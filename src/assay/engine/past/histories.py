@@ -1,11 +1,12 @@
 """What the JobHistoryServer calls the files of finished jobs (Hadoop: FileNameIndexUtils), and what a source gives."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from assay.engine.past.job import PastJob
+from assay.model.errors import BadInputError
 
 MOST_HISTORIES = 100_000
 """More take an hour and more to read, and are most likely years of which days were meant."""
@@ -42,18 +43,56 @@ class Histories:
     unread: list[Unread] = field(default_factory=list)
 
 
-def merged(parts: Sequence[Histories]) -> Histories:
-    """Those of several places as one."""
-    whole = Histories(sum(part.total for part in parts), iter(()))
+class NoHistoriesError(BadInputError):
+    """A place tells of no job that was asked for; `older` of its histories are too old, `unread` are none."""
+
+    def __init__(self, place: str, reason: str, older: int = 0, unread: Sequence[Unread] = ()) -> None:
+        super().__init__(f"{place} {reason}")
+        self.place, self.reason, self.older, self.unread = place, reason, older, unread
+
+
+def merged(places: Iterable[Callable[[], Histories]]) -> Histories:
+    """Those of several places as one; a place that tells of no job counts as not read.
+
+    Raises BadInputError if no place tells of one, at the latest when the last is read.
+    """
+    whole = Histories(0, iter(()))
+    empty: list[NoHistoriesError] = []
+    parts: list[Histories] = []
+
+    def pass_over(error: NoHistoriesError) -> None:
+        empty.append(error)
+        whole.older += error.older
+        whole.unread += [*error.unread, Unread(error.place, f"it {error.reason}")]
 
     def jobs() -> Iterator[PastJob]:
         for part in parts:
-            yield from part.jobs
+            try:
+                yield from part.jobs
+            except NoHistoriesError as error:
+                pass_over(error)
+                _check_any(empty, count)
+                continue
             whole.older += part.older
-            whole.unread = list(dict.fromkeys([*whole.unread, *part.unread]))
+            whole.unread += part.unread
+        whole.unread = list(dict.fromkeys(whole.unread))
 
+    count = 0
+    for place in places:
+        count += 1
+        try:
+            parts.append(place())
+        except NoHistoriesError as error:
+            pass_over(error)
+    _check_any(empty, count)
+    whole.total = sum(part.total for part in parts)
     whole.jobs = jobs()
     return whole
+
+
+def _check_any(empty: Sequence[NoHistoriesError], count: int) -> None:
+    if len(empty) == count:
+        raise empty[0] if count == 1 else BadInputError("; ".join(map(str, empty)))
 
 
 def job_id(name: str) -> str:

@@ -265,11 +265,6 @@ class PastJob(NamedTuple):
         return not self.missing and self.elapsed_s > 0
 
     @property
-    def idle_s(self) -> float:
-        """When none of its tasks ran, in seconds: starts, waits for containers, and commits."""
-        return max(0.0, self.elapsed_s - self.tasks_s)
-
-    @property
     def queued_s(self) -> float:
         """From its submission to its start, in seconds."""
         return max(0, self.started_ms - self.submitted_ms) / 1000 if self.submitted_ms and self.started_ms else 0.0
@@ -352,11 +347,27 @@ def distinct(jobs: Iterable[PastJob]) -> list[PastJob]:
     Two clusters may give one id to two jobs, which are two runs.
     """
     by_id: dict[str, list[PastJob]] = {}
+    alike: dict[tuple[str, ...], list[int]] = {}
     for job in jobs:
-        runs = by_id.setdefault(job.id or job.source, [])
-        number = next((number for number, run in enumerate(runs) if _is_same_run(run, job)), len(runs))
-        runs[number : number + 1] = [min([*runs[number : number + 1], job], key=_lacks)]
+        name = job.id or job.source
+        runs, key = by_id.setdefault(name, []), _alike(name, job)
+        # Most runs say all: comparing each with each would take hours where a thousand share an id.
+        candidates = range(len(runs)) if key == (name,) else [*alike.get(key, ()), *alike.get((name,), ())]
+        number = next((number for number in candidates if _is_same_run(runs[number], job)), len(runs))
+        if number == len(runs):
+            runs.append(job)
+        elif _lacks(job) < _lacks(runs[number]):
+            runs[number] = job
+        else:
+            continue
+        alike.setdefault(key, []).append(number)
     return [job for runs in by_id.values() for job in runs]
+
+
+def _alike(name: str, job: PastJob) -> tuple[str, ...]:
+    """What two histories of one run have in common if both say all of it; else the name alone."""
+    facts = (job.name, job.user, str(job.submitted_ms or ""))
+    return (name, *facts) if all(facts) else (name,)
 
 
 def _is_same_run(job: PastJob, other: PastJob) -> bool:

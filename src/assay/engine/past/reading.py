@@ -33,7 +33,7 @@ _THREADED, _COMPILING_MS, _COLLECTORS = 1.2, 30_000, 8
 so many times its own time, or for so long, or for so many times the collections."""
 _BYTES_OF_TASKS = ("REDUCE_SHUFFLE_BYTES", "MAP_OUTPUT_BYTES", "MAP_OUTPUT_MATERIALIZED_BYTES")
 _MOST_PREFACE_LINES, _LONGEST_PREFACE_LINE = 64, 1 << 12
-_BROKEN = (
+BROKEN = (
     ValueError, LookupError, TypeError, AttributeError, EOFError, OSError, OverflowError, StopIteration, zlib.error,
 )  # fmt: skip
 """What readers of files that were cut short, or are something else, raise."""
@@ -59,7 +59,7 @@ def read_file(file: Path) -> PastJob:
         with opened(file) as content:
             return read_job(content, settings_beside(file, name), name, str(file))
     except OSError as error:
-        return _unread(name, str(file), why(error))
+        return unread(name, str(file), why(error))
 
 
 def settings_beside(file: Path, job: str) -> Mapping[str, str]:
@@ -68,7 +68,7 @@ def settings_beside(file: Path, job: str) -> Mapping[str, str]:
     for name in (f"{before}{job}{SETTINGS_ENDING}", f"{before}{job}{SETTINGS_ENDING}.gz"):
         beside = file.with_name(name)
         with (
-            suppress(*_BROKEN, ET.ParseError),
+            suppress(*BROKEN, ET.ParseError),
             gzip.open(beside) if beside.suffix == ".gz" else beside.open("rb") as content,
         ):
             return read_settings(cast(BinaryIO, content))
@@ -107,7 +107,7 @@ def read_job(content: BinaryIO, settings: Mapping[str, str], name: str = "", sou
                 made.take(kind, event)
             except (LookupError, TypeError, AttributeError, ValueError):  # an event without its fields
                 made.garbled += 1
-    except _BROKEN as error:
+    except BROKEN as error:
         made.broken = (str(error).splitlines() or ["its content is damaged"])[0][:100]
     return made.job(settings)
 
@@ -130,7 +130,8 @@ def _go_to_form(content: BinaryIO) -> None:
     raise ValueError("it is no job history: no line says Avro-Json or Avro-Binary")
 
 
-def _unread(name: str, source: str, reason: str) -> PastJob:
+def unread(name: str, source: str, reason: str) -> PastJob:
+    """A job of which nothing is known but why its history was not read."""
     missing = (f"the whole history: {reason}",)
     return PastJob(name, "", "", "", "", 0, 0, 0, False, 0, 0, (), (), {}, missing, source)  # noqa: FBT003 - not an uber job
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 from urllib.parse import quote
 
-from assay.engine.past.histories import MOST_HISTORIES, Histories
+from assay.engine.past.histories import MOST_HISTORIES, Histories, NoHistoriesError
 from assay.engine.past.job import MAP, REDUCE, SETTINGS, SUCCEEDED, PastJob, StageSums, Work
 from assay.engine.past.reading import CUT_SHORT, Attempt, counted, stage_of, unplaced_schemes
 from assay.model.errors import BadInputError, NoAnswerError, NoLoginError
@@ -40,7 +40,7 @@ def from_server(url: str, since_ms: int, ask: Ask, progressed: Callable[[int], o
     except _UNREAD:
         raise BadInputError(f"--history {url} is no JobHistoryServer: its answer lists no jobs") from None
     if not listed:
-        raise BadInputError(f"{url} has no finished jobs since then; choose an earlier time for --since")
+        raise NoHistoriesError(url, "has no finished jobs since then; choose an earlier time for --since")
     if len(listed) > MOST_HISTORIES:
         raise BadInputError(f"{url} has {len(listed):,} jobs; take the newest of them, such as --since 7d")
     progressed(len(listed))
