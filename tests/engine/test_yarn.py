@@ -104,3 +104,24 @@ def test_a_queue_that_the_cluster_does_not_have_is_refused_and_one_that_is_defin
         BadInputError, match=f"{name} is 'nightly', and the cluster has no such queue .its queues: default"
     ):
         check_queues({name: "nightly"})
+
+
+_OF_CAPACITY = "yarn.scheduler.capacity"
+
+
+@pytest.mark.parametrize("name", ["my.app.input.queue", f"{_OF_CAPACITY}.root.default.default-queue"])
+def test_a_property_that_names_no_jobs_queue_may_end_like_one(name):
+    check_queues({name: "nightly"})
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("yarn.resourcemanager.scheduler.class", "org.apache.hadoop.yarn.server.scheduler.fair.FairScheduler"),
+        (f"{_OF_CAPACITY}.root.users.auto-create-child-queue.enabled", "true"),
+        (f"{_OF_CAPACITY}.root.auto-queue-creation-v2.enabled", "true"),
+        (f"{_OF_CAPACITY}.queue-mappings", "u:%user:etl"),
+    ],
+)
+def test_any_queue_is_taken_where_the_scheduler_makes_or_maps_queues(name, value):
+    check_queues({"mapreduce.job.queuename": "nightly", name: value})

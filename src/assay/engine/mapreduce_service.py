@@ -157,6 +157,7 @@ MAPREDUCE_SERVICE = Service(
     daemons=(HISTORYSERVER,),
     existing=OF_MAPREDUCE,
     properties=_properties,
+    queue_property="mapreduce.job.queuename",
     sites=(SiteFile("mapred-site.xml", ("mapreduce.", "mapred.", "yarn.app.mapreduce."), unclaimed=True),),
     timers=(
         Timer("mapreduce.client.progressmonitor.pollinterval", "1000", _DEFAULTS),

@@ -311,6 +311,7 @@ SPARK = Service(
         ),
     ),
     properties=_properties,
+    queue_property="spark.yarn.queue",
     job_ports={BLOCKS_PORT: "shuffle"},
     traffic_note=(
         "Spark's executors serve shuffled, persisted and broadcast blocks at one port: all of it is called shuffle."

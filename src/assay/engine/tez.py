@@ -87,6 +87,7 @@ TEZ = Service(
     "tez",
     needs=("mapreduce",),
     programs=Programs("tez-api-*.jar"),
+    queue_property="tez.queue.name",
     properties=_properties,
     timers=(
         Timer(_MOST_BEATS, "1000", "TezConfiguration"),

@@ -63,21 +63,29 @@ CAPACITY_SCHEDULER = {
 }
 
 
-_QUEUE = re.compile(r".+\.(queuename|queue|queue\.name)")
 _QUEUES = re.compile(r"yarn\.scheduler\.capacity\..+\.queues")
+_SCHEDULER = "yarn.resourcemanager.scheduler.class"
+# What lets the capacity scheduler make queues, or take a job into another one than it names.
+_MAKES_QUEUES = re.compile(
+    r"yarn\.scheduler\.capacity\.(.+\.auto-(create-child-queue|queue-creation-v2)\.enabled|queue-mappings.*)"
+)
 
 
 def check_queues(properties: Mapping[str, str]) -> None:
     """Raises BadInputError for a queue that the scheduler of an embedded cluster lacks: it takes no such job."""
+    if not properties.get(_SCHEDULER, "CapacityScheduler").strip().endswith("CapacityScheduler"):
+        return
+    if any(_MAKES_QUEUES.fullmatch(name) and value.strip() != "false" for name, value in properties.items()):
+        return
     given = {**CAPACITY_SCHEDULER, **properties}
     queues = {queue.strip() for name, value in given.items() if _QUEUES.fullmatch(name) for queue in value.split(",")}
-    for name, value in properties.items():
-        if _QUEUE.fullmatch(name) and value.strip().rpartition(".")[2] not in queues:
+    for name in sorted({service.queue_property for service in SERVICES.values()} & properties.keys()):
+        if properties[name].strip().rpartition(".")[2] not in queues:
             raise BadInputError(
-                f"{name} is {value!r}, and the cluster has no such queue (its queues: {', '.join(sorted(queues))}); "
-                "leave it out, or define the queue with yarn.scheduler.capacity.root.queues",
-                name,
-            )
+                f"{name} is {properties[name]!r}, and the cluster has no such queue (its queues: "
+                f"{', '.join(sorted(queues))}); leave it out, or define the queue with "
+                "yarn.scheduler.capacity.root.queues", name,
+            )  # fmt: skip
 
 
 def offered_mb(spec: EmbeddedSpec) -> int:

@@ -50,15 +50,12 @@ _MEASURES = set(re.findall(r"\w+", """
 """))  # fmt: skip
 # What a column beside the ends may be, by its whole name: an index or the edge's own number.
 _INDICES = set(re.findall(r"\w+", "id key index idx unnamed0 no nr row rowid edge edgeid nodes vertices edges"))
-# What vertices of one kind are called in graphs of two, and what vertices of one kind are called by their ends.
+# What vertices of one kind are called in graphs of two.
 _THINGS = set(re.findall(r"\w+", """
     user item product movie film book song track artist author paper article document word term customer client shop
     store actor gene disease drug event venue company organisation organization topic recipe ingredient
     student course business team project repository tag group
 """))  # fmt: skip
-_ENDS = set(
-    re.findall(r"\w+", "node vertex friend neighbor neighbour other parent child from to src dst source target")
-)
 _ID = re.compile(r"(?:id|ids|key|no|nr)$")
 
 
@@ -332,29 +329,25 @@ def _doubtful_pairs(names: Sequence[bytes]) -> list[tuple[str, str]]:
 def _numbered_pairs(keys: Sequence[str]) -> list[tuple[str, tuple[str, str]]]:
     """Find names that differ in a number, a letter or a direction behind the same stem; with that stem."""
     return [
-        (stem, (stem + first, stem + second))
+        (stem, (stem + first + behind, stem + second + behind))
         for first, second, third in _NUMBERED
-        for stem in sorted({key.removesuffix(first) for key in keys if key.endswith(first)})
-        if stem + second in keys and (third is None or stem + third not in keys)
+        for behind in ("", "id")
+        for stem in sorted({key.removesuffix(first + behind) for key in keys if key.endswith(first + behind)})
+        if stem + second + behind in keys and (third is None or stem + third + behind not in keys)
         # `from,to` stands among the pairs, and bare numbers count the columns of a data frame without names.
         if stem or first in {"a", "i"}
     ]
 
 
 def _two_kinds(names: Sequence[bytes]) -> tuple[str, str] | None:
-    """Return two names of unlike kinds of vertices, as `user_id` and `item_id` are."""
+    """Return two names of unlike kinds of vertices, as `user_id` and `item_id` are. `userA` and `user2` are of one."""
     kinds: dict[str, str] = {}
     for name in names:
-        stem = _ID.sub("", key := _key(name)).removesuffix("s")
-        if stem in _THINGS or (stem and stem != key.removesuffix("s") and stem not in _MEASURES | _ENDS):
-            kinds.setdefault(stem, _text(name))
-    return next(
-        (
-            (kinds[first], kinds[second]) for first, second in combinations(kinds, 2)
-            if not first.endswith(second) and not second.endswith(first)
-        ),
-        None,
-    )  # fmt: skip
+        stem = _ID.sub("", _key(name)).removesuffix("s")
+        thing = next((thing for thing in (stem, re.sub(r"(\d+|[a-z])$", "", stem)) if thing in _THINGS), None)
+        if thing:
+            kinds.setdefault(thing, _text(name))
+    return next(iter(combinations(kinds.values(), 2)), None)
 
 
 def _is_measure(name: bytes) -> bool:

@@ -353,6 +353,8 @@ class Service(NamedTuple):
     """What names of its properties have before their first dot: names of others belong to somebody's job."""
     open_names: tuple[str, ...] = ()
     """Patterns of properties that it knows by their form: a part stands for a queue, a service, a host or a class."""
+    queue_property: str = ""
+    """The property by which its jobs name their queue."""
     job_ports: Mapping[str, str] = {}
     """Purposes by the properties of ports at which processes of jobs listen. Between several nodes Assay chooses one
     that is 0; further processes on a node listen at the next ones."""

@@ -9,10 +9,12 @@ classes that hold Hadoop's names of properties (`MRJobConfig`, `DFSConfigKeys`, 
 """
 
 import hashlib
+import os
 import re
 import shlex
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -309,6 +311,15 @@ def check_codecs(distribution: Distribution, properties: Mapping[str, str]) -> N
 
 
 _JVM_OPTIONS = re.compile(r".+\.(java\.opts|[a-zA-Z]*JavaOptions|cmd-opts)")
+# Only what sizes and switches a JVM is asked of one: another option may name a file that lies in a container alone, write
+# one, load an agent, open a port or wait for a debugger.
+_ASKED = re.compile(r"-X(?!run)[A-Za-z]+\d*[A-Za-z]*|-XX:(?!.(AlwaysPreTouch|PauseAtStartup)$)([+-]\w+|\w+=-?[\d.]+\w?)")
+_OPTION_VARIABLES = ("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS")
+# What a JVM prints beside the reason why it does not start.
+_BESIDE = re.compile(
+    r"Picked up |NOTE: |.* VM warning: |\[.*\]\[warning|"
+    r"Error: (Could not create|A fatal exception)|Error occurred during initialization"
+)
 _JVM_PATIENCE_S = 20.0
 
 
@@ -323,17 +334,22 @@ def check_jvm_options(java: Java, properties: Mapping[str, str]) -> None:
 def _refusal(java: Java, options: str) -> str:
     """What Java says to options that it does not start with; empty where it starts, or nobody can ask it."""
     try:
-        words = shlex.split(options.replace("@taskid@", "task"))
-        command = [str(java.command), *words, "-version"]
-        done = subprocess.run(
-            command, capture_output=True, encoding="utf-8", errors="replace", timeout=_JVM_PATIENCE_S, check=False
-        )
+        asked = [option for option in shlex.split(options) if _ASKED.fullmatch(option)]
     except ValueError as error:
         return str(error)
+    if not asked:
+        return ""
+    environment = {name: value for name, value in os.environ.items() if name not in _OPTION_VARIABLES}
+    try:
+        with tempfile.TemporaryDirectory(prefix="assay-java-") as folder:
+            done = subprocess.run(
+                [str(java.command), *asked, "-version"], cwd=folder, env=environment, stdin=subprocess.DEVNULL,
+                capture_output=True, encoding="utf-8", errors="replace", timeout=_JVM_PATIENCE_S, check=False,
+            )  # fmt: skip
     except (OSError, subprocess.TimeoutExpired):
         return ""
-    said = [line for line in (done.stdout + done.stderr).splitlines() if not line.startswith("Error: Could not create")]
-    return "" if not done.returncode else next(iter(said), f"exit code {done.returncode}")
+    reasons = [line for line in (done.stdout + done.stderr).splitlines() if line.strip() and not _BESIDE.match(line)]
+    return "" if not done.returncode else next(iter(reasons), f"exit code {done.returncode}")
 
 
 _TABLE = re.compile(r"[a-z]+-default\.xml")
