@@ -1,5 +1,8 @@
 """Hadoop and Java are found, or missed with a sentence that says how to mend it."""
 
+import os
+from pathlib import Path
+
 import pytest
 
 from assay.model.errors import BadInputError
@@ -100,27 +103,64 @@ def test_hadoop_home_is_used_instead(tmp_path):
 
 
 REFUSING = """#!/bin/sh
+echo "$PWD|$*|$JAVA_TOOL_OPTIONS$_JAVA_OPTIONS$JDK_JAVA_OPTIONS" >> "$(dirname "$0")/asked"
 case "$*" in *-XX:+UseConcMarkSweepGC*)
+  echo "Picked up JAVA_TOOL_OPTIONS: -Da=b"; echo "OpenJDK 64-Bit Server VM warning: Option UseX was deprecated" >&2
+  echo "[0.003s][warning][gc] -Xfoo is deprecated"; echo "Error occurred during initialization of VM"
   echo "Unrecognized VM option 'UseConcMarkSweepGC'" >&2; echo "Error: Could not create the Java Virtual Machine." >&2
   exit 1;;
 esac
 """
+MAPS = "mapreduce.map.java.opts"
 
 
-def test_options_that_java_refuses_are_refused_before_anything_starts(tmp_path, java):
+@pytest.fixture
+def refusing(tmp_path, java):
     (tmp_path / "bin").mkdir()
     command = tmp_path / "bin" / "java"
     command.write_text(REFUSING)
     command.chmod(0o755)
-    java = java.model_copy(update={"home": tmp_path})
-    check_jvm_options(
-        java, {"mapreduce.map.java.opts": "-Xmx200m -Dx=@taskid@", "mapreduce.job.name": "-XX:+UseConcMarkSweepGC"}
-    )
-    for name in ("mapreduce.map.java.opts", "spark.executor.extraJavaOptions", "tez.am.launch.cmd-opts"):
+    return java.model_copy(update={"home": tmp_path})
+
+
+def test_options_that_java_refuses_are_refused_before_anything_starts(refusing):
+    check_jvm_options(refusing, {MAPS: "-Xmx200m -Dx=@taskid@", "mapreduce.job.name": "-XX:+UseConcMarkSweepGC"})
+    for name in (MAPS, "spark.executor.extraJavaOptions", "tez.am.launch.cmd-opts"):
         with pytest.raises(BadInputError, match=f"{name} is .* refuses: Unrecognized VM option 'UseConcMarkSweepGC'"):
-            check_jvm_options(java, {name: "-Xmx200m -XX:+UseConcMarkSweepGC"})
+            check_jvm_options(refusing, {name: "-Xmx200m -XX:+UseConcMarkSweepGC"})
     with pytest.raises(BadInputError, match="No closing quotation"):
-        check_jvm_options(java, {"mapreduce.map.java.opts": "-Dx='y"})
+        check_jvm_options(refusing, {MAPS: "-Dx='y"})
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        "-Xlog:gc:<LOG_DIR>/gc.log", "-Xlog:gc:gc.log", "-Xloggc:gc.log", "-XX:HeapDumpPath=<LOG_DIR>",
+        "-XX:ErrorFile=/var/e.log", "-XX:Flags=flags", "-XX:VMOptionsFile=more", "-XX:OnOutOfMemoryError=x",
+        "-javaagent:jmx.jar=8080", "-agentlib:jdwp=transport=dt_socket,server=y,suspend=y",
+        "-Xrunjdwp:transport=dt_socket,server=y", "-Xbootclasspath/a:{{PWD}}/a.jar", "-Xmx{{MB}}m", "-Xmx${MB}m",
+        "-XX:+AlwaysPreTouch", "-cp", "job.jar", "@options", "-Djava.io.tmpdir=./tmp",
+    ],
+)  # fmt: skip
+def test_what_may_be_right_in_a_container_alone_or_has_effects_is_not_tried_here(refusing, monkeypatch, option):
+    for name in ("JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "JDK_JAVA_OPTIONS"):
+        monkeypatch.setenv(name, "-Xmx1g")
+    check_jvm_options(refusing, {MAPS: f"-Xmx201m {option} -XX:+UseSerialGC -XX:MaxRAMPercentage=5{len(option)}.0"})
+    folder, asked, variables = (refusing.home / "bin" / "asked").read_text().strip().split("|")
+    assert asked == f"-Xmx201m -XX:+UseSerialGC -XX:MaxRAMPercentage=5{len(option)}.0 -version"
+    assert not variables
+    assert folder != str(Path.cwd())
+    assert not Path(folder).exists()
+
+
+def test_the_java_of_this_machine_gives_its_reason():
+    java = find_java(os.environ)
+    for options, reason in {
+        "-Xmx10foo": "Invalid maximum heap size: -Xmx10foo", "-XX:+UseSerialGC -XX:+UseParallelGC": "Conflicting|Multiple",
+        "-Xnothing": "Unrecognized option: -Xnothing", "-Xms90m -Xmx40m": "Initial heap size",
+    }.items():  # fmt: skip
+        with pytest.raises(BadInputError, match=f"refuses: ({reason})"):
+            check_jvm_options(java, {MAPS: options})
 
 
 def test_a_codec_that_the_bundled_jars_can_not_run_is_refused(tmp_path, java):

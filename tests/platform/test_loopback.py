@@ -63,6 +63,45 @@ def test_servers_are_bound_to_loopback_and_reached_there(preloaded, asked, got):
 
 
 @needs_compiler
+@pytest.mark.parametrize(("family", "got"), [("AF_INET", "127.0.0.1"), ("AF_INET6", "::ffff:127.0.0.1")])
+def test_who_listens_without_binding_is_on_loopback_too(preloaded, family, got):
+    program = f"""
+import socket
+server = socket.socket(socket.{family})
+server.listen()
+socket.create_connection(("127.0.0.1", server.getsockname()[1])).close()
+print(server.getsockname()[0])
+"""
+    said = subprocess.run([sys.executable, "-c", program], env=preloaded, capture_output=True, text=True, check=False)
+    assert (said.returncode, said.stdout, said.stderr) == (0, f"{got}\n", "")
+
+
+@needs_compiler
+def test_sockets_that_are_no_servers_of_tcp_listen_as_without_the_library(preloaded, tmp_path):
+    program = """
+import os, socket, sys
+os.chdir(sys.argv[1])
+local = socket.socket(socket.AF_UNIX)
+local.bind("here")
+local.listen()
+try:
+    socket.socket(type=socket.SOCK_DGRAM).listen()
+except OSError as error:
+    print(error.strerror)
+"""
+    command = [sys.executable, "-c", program, tmp_path]
+    said = subprocess.run(command, env=preloaded, capture_output=True, text=True, check=False)
+    assert (said.stdout, said.stderr) == ("Operation not supported\n", "")
+
+
+@pytest.mark.parametrize("name", ["a b", "a:b", "$LIB"])
+def test_nothing_is_preloaded_from_a_path_that_the_linker_reads_otherwise(tmp_path, name):
+    library, reason = compile_library(tmp_path / name)
+    assert library is None
+    assert f"no library can be preloaded from {tmp_path / name}" in reason
+
+
+@needs_compiler
 def test_an_address_that_is_none_is_refused_as_without_the_library(preloaded):
     program = "import socket; socket.socket().bind(('192.0.2.1', 0))"
     said = subprocess.run([sys.executable, "-c", program], env=preloaded, capture_output=True, text=True, check=False)

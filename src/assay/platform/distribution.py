@@ -311,9 +311,11 @@ def check_codecs(distribution: Distribution, properties: Mapping[str, str]) -> N
 
 
 _JVM_OPTIONS = re.compile(r".+\.(java\.opts|[a-zA-Z]*JavaOptions|cmd-opts)")
-# Only what sizes and switches a JVM is asked of one: another option may name a file that lies in a container alone, write
-# one, load an agent, open a port or wait for a debugger.
-_ASKED = re.compile(r"-X(?!run)[A-Za-z]+\d*[A-Za-z]*|-XX:(?!.(AlwaysPreTouch|PauseAtStartup)$)([+-]\w+|\w+=-?[\d.]+\w?)")
+# Only what sizes and switches a JVM is tried: another option may name a file that lies in a container alone, write one,
+# load an agent, open a port or wait for a debugger.
+_ASKED = re.compile(
+    r"-X(?!run)[A-Za-z]+\d*[A-Za-z]*|-XX:(?!.(AlwaysPreTouch|PauseAtStartup)$)([+-]\w+|\w+=-?[\d.]+\w?)"
+)
 _OPTION_VARIABLES = ("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS")
 # What a JVM prints beside the reason why it does not start.
 _BESIDE = re.compile(

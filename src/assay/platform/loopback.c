@@ -1,6 +1,7 @@
 /* Preloaded (ld.so(8)) into the processes of a cluster whose only node is this machine: a TCP socket that would be bound to
    all interfaces is bound to loopback, since Hadoop has ports for which no address can be set. Dual-stack sockets of IPv6,
-   which are Java's usual ones, get 127.0.0.1 as IPv6 writes it, or nobody would reach them by that address. */
+   which are Java's usual ones, get 127.0.0.1 as IPv6 writes it, or nobody would reach them by that address. Who listens
+   without having bound a socket would get a port of all interfaces, too: it is bound first. */
 
 #define _DEFAULT_SOURCE
 #include <netinet/in.h>
@@ -38,4 +39,18 @@ int bind(int socket, const struct sockaddr *address, socklen_t size) {
     }
   }
   return (int)syscall(SYS_bind, socket, address, size);
+}
+
+int listen(int socket, int backlog) {
+  union {
+    struct sockaddr any;
+    struct sockaddr_in four;
+    struct sockaddr_in6 six;
+  } address;
+  socklen_t size = sizeof address;
+  /* The port is at the same place in both. */
+  if (getsockname(socket, &address.any, &size) == 0 && address.four.sin_port == 0 &&
+      (address.any.sa_family == AF_INET || address.any.sa_family == AF_INET6) && bind(socket, &address.any, size) != 0)
+    return -1;
+  return (int)syscall(SYS_listen, socket, backlog);
 }

@@ -23,14 +23,16 @@ PORTS_OPEN = doubt_kind(
     "ports-open", "cluster",
     when="a daemon of the only node listens beyond loopback",
     why="other hosts can reach it, and it asks for no login; jobs' masters may listen like that, too",
-    cure="install a C compiler (Debian, Ubuntu: apt-get install gcc libc6-dev), by which Assay keeps all ports to "
-         "loopback, or let a firewall keep other hosts away",
+    cure="mend what the doubt names (a C compiler: apt-get install gcc libc6-dev on Debian and Ubuntu), so that Assay "
+         "keeps all ports to loopback, or let a firewall keep other hosts away",
 )  # fmt: skip
 
 
 def compile_library(folder: Path) -> tuple[Path | None, str]:
     """Compile what binds servers to loopback into a folder; None where it can't be, and why."""
     compiler, library = shutil.which("cc") or shutil.which("gcc"), folder / "loopback.so"
+    if set(str(library)) & set(" :$"):  # ld.so(8) would take it for other paths, and complain in each process
+        return None, f"no library can be preloaded from {folder}, whose name has a blank, a colon or a dollar sign"
     if compiler is None:
         return None, "there is no C compiler (cc)"
     folder.mkdir(parents=True, exist_ok=True)
