@@ -1,5 +1,7 @@
 """Proves what is read of a JobHistoryServer, and what is said where it forgets a job, wants a login or is another."""
 
+import json
+
 import pytest
 
 from assay.engine.past.server import PAGE, from_server
@@ -104,3 +106,22 @@ def test_a_job_that_failed_is_not_asked_for():
 def test_servers_that_do_not_answer_are_refused(page, words):
     with pytest.raises(BadInputError, match=words):
         read({PAGE: page})
+
+
+def test_tasks_that_the_server_does_not_list_are_missing():
+    for tasks, count in (({"tasks": None}, 3), ({"tasks": {"task": TASKS["tasks"]["task"][1:]}}, 1)):
+        (job,), _ = read(answers(tasks=tasks))
+        assert job.missing[0].startswith(f"{count} of its 3 tasks, which the server does not list")
+
+
+def test_a_job_without_its_configuration_is_judged_with_hadoops_own_values():
+    (job,), _ = read(answers(conf=(404, {})))
+    assert (job.missing, job.settings) == ((), {})
+    assert job.stages == read(answers())[0][0].stages
+
+
+def test_bytes_below_none_count_for_nothing_and_are_said():
+    (job,), _ = read(answers(counters=json.loads(json.dumps(COUNTERS).replace(str(100 * MIB), "-1"))))
+    assert job.whole.store_read == 0
+    assert job.doubts[0].startswith("its counters can't be right")
+    assert [seconds for _, seconds in job.uncertain] == [float("inf")]

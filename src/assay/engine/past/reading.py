@@ -225,7 +225,7 @@ class JobReading:
         end_ms = event.get("finishTime", 0)
         skewed = not EARLIEST_MS < begin_ms <= end_ms
         files, tasks = _values(event.get("counters"))
-        impossible = any(value < 0 for value in (*files.values(), *(tasks.get(name, 0) for name in _BYTES_OF_TASKS)))
+        impossible = has_impossible(files, tasks)
         work = counted(stage, 1, 0 if skewed else end_ms - begin_ms, files, tasks)
         if end_ms <= 0 or (skewed and how != "FINISHED" and not work.cpu_ms):  # it never ran
             return
@@ -352,6 +352,11 @@ def unplaced_schemes(files: Mapping[str, int]) -> Iterator[str]:
         scheme, counter, _ = name.rpartition("_BYTES_")
         if value and counter and is_unplaced(scheme):
             yield scheme.lower()
+
+
+def has_impossible(files: Mapping[str, int], tasks: Mapping[str, int]) -> bool:
+    """Whether any of the bytes that were counted are below 0."""
+    return any(value < 0 for value in (*files.values(), *(tasks.get(name, 0) for name in _BYTES_OF_TASKS)))
 
 
 def counted(stage: str, count: int, task_ms: int, files: Mapping[str, int], tasks: Mapping[str, int]) -> Work:

@@ -5,13 +5,14 @@ each of them, so a stage's processor time and bytes are taken to be spread over 
 are those of a few of them. The history's files tell more, and faster.
 """
 
+import math
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 from urllib.parse import quote
 
 from assay.engine.past.histories import MOST_HISTORIES, Histories, NoHistoriesError
-from assay.engine.past.job import MAP, REDUCE, SETTINGS, SUCCEEDED, PastJob, StageSums, Work
-from assay.engine.past.reading import CUT_SHORT, Attempt, counted, stage_of, unplaced_schemes
+from assay.engine.past.job import MAP, REDUCE, SETTINGS, SUCCEEDED, PastJob, StageSums, Uncertain, Work
+from assay.engine.past.reading import CUT_SHORT, Attempt, counted, has_impossible, stage_of, unplaced_schemes
 from assay.model.errors import BadInputError, NoAnswerError, NoLoginError
 from assay.model.host_names import host_of
 from assay.model.probe import Ask
@@ -19,6 +20,7 @@ from assay.model.probe import Ask
 PAGE = "/ws/v1/history/mapreduce/jobs"
 _NODES_OF = 8
 """Tasks of a stage that are asked for their node."""
+_IMPOSSIBLE = "its counters can't be right, with bytes below 0, which count for nothing"
 _UNREAD = (LookupError, TypeError, AttributeError, ValueError)
 
 
@@ -57,17 +59,23 @@ def _job(root: str, listed: Mapping[str, Any], ask: Ask) -> PastJob:
     of_job = f"{root}/{quote(name)}"
     counters: dict[str, Work] = {}
     unplaced: set[str] = set()
+    impossible = False
     stages = []
     nodes: list[str] = []
     settings: dict[str, str] = {}
     if not missing:
         try:
-            counters, unplaced = _counters(ask(f"{of_job}/counters", {}))
+            counters, unplaced, impossible = _counters(ask(f"{of_job}/counters", {}))
             tasks = _listed(ask(f"{of_job}/tasks", {}), "tasks", "task")
             nodes = sorted({node for stage in (MAP, REDUCE) for node in _nodes(of_job, _of_stage(tasks, stage), ask)})
             stages = list(_stages(tasks, counters, len(nodes)))
-            properties = _listed(ask(f"{of_job}/conf", {}), "conf", "property")
-            settings = {entry["name"]: entry["value"] for entry in properties if entry.get("name") in SETTINGS}
+            settings = _settings(of_job, ask)
+            promised, ended = _promised(listed), sum(stage.whole.tasks for stage in stages)
+            if ended < promised:
+                missing.append(
+                    f"{promised - ended:,} of its {promised:,} tasks, which the server does not list; take the file "
+                    "from the folder of finished jobs"
+                )
         except NoAnswerError as error:
             gone = "404" in error.reason
             why = "the server has forgotten it (mapreduce.jobhistory.max-age-ms)" if gone else error.reason
@@ -81,8 +89,23 @@ def _job(root: str, listed: Mapping[str, Any], ask: Ask) -> PastJob:
         _time(listed, "submitTime"), _time(listed, "startTime"), _time(listed, "finishTime"),
         bool(listed.get("uberized", False)), int(listed.get("mapsTotal", 0)), int(listed.get("reducesTotal", 0)),
         tuple(stages), tuple(nodes), settings, tuple(missing), of_job,
-        unplaced=tuple(sorted(unplaced)),
+        unplaced=tuple(sorted(unplaced)), doubts=(_IMPOSSIBLE,) if impossible else (),
+        uncertain=(Uncertain(_IMPOSSIBLE, math.inf),) if impossible else (),
     )  # fmt: skip
+
+
+def _promised(listed: Mapping[str, Any]) -> int:
+    """How many tasks a job has, as the server's list of jobs says."""
+    return int(listed.get("mapsTotal") or 0) + int(listed.get("reducesTotal") or 0)
+
+
+def _settings(of_job: str, ask: Ask) -> dict[str, str]:
+    """What decided how it ran; nothing where the server has lost its configuration."""
+    try:
+        properties = _listed(ask(f"{of_job}/conf", {}), "conf", "property")
+    except NoAnswerError:
+        return {}
+    return {entry["name"]: entry["value"] for entry in properties if entry.get("name") in SETTINGS}
 
 
 def _time(listed: Mapping[str, Any], name: str) -> int:
@@ -90,9 +113,13 @@ def _time(listed: Mapping[str, Any], name: str) -> int:
     return max(0, value) if isinstance(value, int) else 0
 
 
-def _counters(answer: Any) -> tuple[dict[str, Work], set[str]]:
-    """What the maps and the reducers counted, and the schemes of file systems that may lie anywhere."""
+def _counters(answer: Any) -> tuple[dict[str, Work], set[str], bool]:
+    """What the maps and the reducers counted, the schemes of file systems that may lie anywhere, and what can't be.
+
+    The last is whether any bytes are below 0.
+    """
     whole = {}
+    impossible = False
     unplaced: set[str] = set()
     groups = answer["jobCounters"].get("counterGroup") or []
     for stage in (MAP, REDUCE):
@@ -105,7 +132,8 @@ def _counters(answer: Any) -> tuple[dict[str, Work], set[str]]:
                     }
         whole[stage] = counted(stage, 0, 0, values["FileSystemCounter"], values["TaskCounter"])
         unplaced.update(unplaced_schemes(values["FileSystemCounter"]))
-    return whole, unplaced
+        impossible |= has_impossible(values["FileSystemCounter"], values["TaskCounter"])
+    return whole, unplaced, impossible
 
 
 def _of_stage(tasks: list[dict[str, Any]], stage: str) -> list[dict[str, Any]]:
