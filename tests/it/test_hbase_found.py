@@ -16,11 +16,10 @@ from assay.model.doubt import Outcome
 from assay.model.record import Status
 from assay.model.registry import STORES
 from assay.store.hbase import Hbase
-from assay.store.hbase_tables import HbaseTables
+from assay.store.hbase_tables import FORMATS, HbaseTables
 from tests.it.driving import HADOOP, JAR, ROOT, a_place, assay_command
 
 pytestmark = [pytest.mark.it, pytest.mark.long]
-FORMATS = {"mapreduce.job.inputformat.class", "mapreduce.job.outputformat.class"}
 CLASSES = "mapreduce.application.classpath"
 JARS = ROOT / ".assay" / "hbase" / "lib" / "jobs"
 
@@ -68,12 +67,10 @@ probes: none
 
 
 def forget_hbase(file):
-    """Of jobs' properties what names HBase goes: the formats of tables, and its jars on the nodes."""
+    """Of jobs' properties what names HBase goes: its jars on the nodes."""
     tree = ET.parse(file)
     for entry in list(tree.getroot()):
         name, value = entry.find("name").text, entry.find("value")
-        if name in FORMATS:
-            tree.getroot().remove(entry)
         if name == CLASSES:
             value.text = ",".join(part for part in value.text.split(",") if "hbase" not in part)
     tree.write(file)
@@ -169,11 +166,25 @@ def test_a_row_that_has_lost_a_family_is_no_shorter_line(found):
     found.hadoop("fs", "-rm", "-r", "-skipTrash", "hbase:/divided")
 
 
+def test_a_job_by_hand_that_knows_nothing_of_tables_runs_on_files(found):
+    (found.place.home / "words.txt").write_text("one two two\n")
+    plain = ("env", "-u", "HADOOP_CLASSPATH", found._hadoop)
+    found.place.command(*plain, "fs", "-put", "-f", "words.txt", "/words.txt")
+    found.place.command(*plain, "jar", str(JAR), "word-frequency", "/words.txt", "/counts")
+    assert sorted(found.place.command(*plain, "fs", "-cat", "/counts/part-*").stdout.split()) == [
+        "1",
+        "2",
+        "one",
+        "two",
+    ]
+
+
 def test_paths_that_can_not_be_used_are_named(found):
-    count = ("jar", JAR, "word-frequency", "hbase:/theirs")
+    formats = (f"-D{name}={value}" for name, value in FORMATS.items())
+    count = ("jar", JAR, "word-frequency", *formats, "hbase:/theirs")
     assert "output hbase:/theirs already exists" in found.hadoop(*count, "hbase:/theirs", code=2).stderr
     assert "hbase:/a.b names no table: its parts have letters" in found.hadoop(*count, "hbase:/a.b", code=1).stderr
-    missing = found.hadoop("jar", JAR, "word-frequency", "hbase:/nowhere", "hbase:/counts", code=2).stderr
+    missing = found.hadoop(*count[:-1], "hbase:/nowhere", "hbase:/counts", code=2).stderr
     assert "input hbase:/nowhere does not exist" in missing
 
 

@@ -9,8 +9,12 @@ from assay.host.processes import MARK
 from assay.model.cluster import EmbeddedSpec
 from assay.model.installed import stack_of
 from assay.model.layout import Directory, Layout
+from assay.model.progress import Silent
+from assay.model.registry import STORES
 from assay.model.service import NodeContext
 from assay.platform.configuration import read_site, to_xml, with_fixed_ports, write_configuration
+from assay.platform.distribution import Distribution, Java
+from assay.platform.embedded import EmbeddedCluster
 
 LAYOUT = Layout(
     neutral=Path("/n"),
@@ -138,3 +142,22 @@ def written(home, properties):
 
 def names(file):
     return {entry.findtext("name") for entry in ET.parse(file).getroot().iter("property")}
+
+
+@pytest.mark.parametrize("store", list(STORES))
+def test_jobs_of_trials_alone_need_classes_that_a_store_brings(store, tmp_path, monkeypatch):
+    stack = stack_of(store)
+    names = [name for kind in stack.daemons for name in kind.ports]
+    on_node = stack.properties(a_node(addresses={name: f"127.0.0.1:{20000 + at}" for at, name in enumerate(names)}))
+    of_stores = {
+        name for name, value in {**on_node, **stack.trial_properties}.items()
+        if name.endswith("format.class") or value.startswith("org.assay.")
+    }  # fmt: skip
+    assert not of_stores & on_node.keys(), "a job by hand would not start"
+    assert of_stores == stack.trial_properties.keys()
+    java = Java(home=tmp_path, feature=17, version="17", fingerprint="x")
+    distribution = Distribution(version="3", java=java, classpath=("/lib/*",))
+    cluster, started = EmbeddedCluster(distribution, EmbeddedSpec(), stack, tmp_path, {}), []
+    monkeypatch.setattr(cluster, "start", lambda _layout, properties, *_: started.append(properties))
+    with cluster.running(LAYOUT, {"a.b": "c"}, Silent()):
+        assert started == [{**stack.trial_properties, "a.b": "c"}]

@@ -320,6 +320,8 @@ class Service(NamedTuple):
     properties: Callable[[NodeContext], Mapping[str, str]] = _none
     """What makes its daemons on a node part of one private cluster: addresses, directories, sizes. Nothing here touches
     what jobs are measured for."""
+    trial_properties: Mapping[str, str] = {}
+    """What jobs of trials have besides, on a cluster of Assay's own; a cluster that a user keeps leaves it out."""
     sites: tuple[SiteFile, ...] = ()
     """Its configuration files of Hadoop's form, in the order in which clients load them."""
     files: Callable[[NodeContext, Mapping[str, str]], Mapping[str, str]] = _none
@@ -425,6 +427,11 @@ class Stack:
     def properties(self, node: NodeContext) -> dict[str, str]:
         """Return the properties of all services on a node; a later service's win."""
         return {name: value for service in self.services for name, value in service.properties(node).items()}
+
+    @cached_property
+    def trial_properties(self) -> Mapping[str, str]:
+        """What jobs of trials have besides."""
+        return {name: value for service in self.services for name, value in service.trial_properties.items()}
 
     def starts(self, starts: ContainerStarts, chosen: Mapping[str, str]) -> dict[str, str]:
         """Properties of all services for a way to start things, beside those that the trial chose."""

@@ -99,12 +99,12 @@ class EmbeddedCluster(Cluster):
 
     @contextmanager
     def running(self, layout: Layout, properties: Mapping[str, str], progress: Progress) -> Iterator[RunningCluster]:
-        """Run the cluster for the time of a scope; at its end all is killed, since the directories are thrown away."""
+        """Run the cluster for a trial, in a scope; at its end all is killed, since the directories are thrown away."""
         with Lease(self._state, "cluster") as lease:
             try:
                 parts = division()
                 with bound_to(parts and parts.cluster):
-                    running = self.start(layout, properties, progress, lease)
+                    running = self.start(layout, {**self._stack.trial_properties, **properties}, progress, lease)
                 yield running
             finally:
                 with uninterrupted():

@@ -133,7 +133,7 @@ REGIONSERVER = DaemonKind(
 
 
 def _properties(node: NodeContext) -> Mapping[str, str]:
-    """Addresses, folders of HDFS, the formats by which jobs reach tables, and how many servers the master waits for.
+    """Addresses, folders of HDFS, and how many servers the master waits for.
 
     The ports of HBase's web interfaces are off: they take time to start, and HBase would open them to all networks.
     """
@@ -164,7 +164,6 @@ def _properties(node: NodeContext) -> Mapping[str, str]:
         REGIONS: str(int(servers) * node.spec.vcores),
         # What HBase's own scripts give to its clients, for those in jobs.
         "yarn.nodemanager.admin-env": f"MALLOC_ARENA_MAX=$MALLOC_ARENA_MAX,JDK_JAVA_OPTIONS={' '.join(_OPTIONS)}",
-        **FORMATS,
     }
 
 
@@ -211,6 +210,8 @@ HBASE = Service(
     roles=(Role(LOG, "the write-ahead logs of region servers", follows=OUTPUT),),
     check=_check,
     properties=_properties,
+    # Clients that submit a job by hand need not have these classes.
+    trial_properties=FORMATS,
     files=lambda _node, _properties: {METRICS_FILE: METRICS},
     sites=(SiteFile("hbase-site.xml", ("hbase.", "zookeeper.")),),
     timers=(
