@@ -492,3 +492,16 @@ def test_text_in_any_encoding_is_read_with_its_damaged_characters_replaced(tmp_p
     assert (job.counts, job.stages, job.missing) == (True, whole.stages, ())
     assert job.name.startswith(shown)
     job.name.encode()
+
+
+@pytest.mark.parametrize("engine", ["PHOTON", "STANDARD"])
+def test_what_photon_spills_counts(tmp_path, engine):
+    def change(event):
+        if is_of(event, "TaskEnd", 0):
+            spilled = {"ID": 7, "Name": "num bytes spilled to disk", "Update": str(GB), "Value": str(4 * GB)}
+            event["Task Info"]["Accumulables"] = [{"ID": 6, "Name": "rows", "Update": "5"}, spilled]
+        return [event]
+
+    settings = {"spark.databricks.clusterUsageTags.runtimeEngine": engine}
+    job = altered(tmp_path, change, MadeApplication(stages=(MadeStage(),), settings=settings))
+    assert job.whole.local_written == job.whole.local_read == (4 * GB if engine == "PHOTON" else 0)

@@ -169,7 +169,9 @@ def test_what_is_assumed_is_said():
         for kind, event in events(LIGHT._replace(number=8))
     ]
     assumed = " ".join(triage([*jobs, made(nowhere)], site(), 0.1, "1 x disk", 0, []).summary.assumed)
-    assert "3 of 4 histories have no configuration beside them: Hadoop's own values are taken" in assumed
+    assert (
+        "3 of 4 histories have no configuration beside them that can be read: Hadoop's own values are taken" in assumed
+    )
     assert "runs inside application masters (uber jobs, 1 of 4): only the bytes bound them" in assumed
     assert "1 of 4 histories name no nodes" in assumed
 
@@ -404,7 +406,8 @@ def test_a_run_that_may_matter_on_its_own_keeps_its_row_from_being_excluded():
     (row,) = judge([made(run) for run in [*runs, heavy]], site(), 0.1)
     assert [one.verdict for one in plain] == [TriageVerdict.CANNOT_MATTER]
     assert (row.runs, row.verdict) == (30, TriageVerdict.NOT_KNOWN)
-    assert row.reason.startswith(f"1 of its runs could save much of their own time, such as {made(heavy).id} up to ")
+    ran_s = f"{made(heavy).ran_s:,.0f}"
+    assert row.reason.startswith(f"1 of its 30 runs could save much of their own time, one of {ran_s} s up to ")
     # A small run decides nothing.
     small = HEAVY._replace(number=50, name="query 50", map_ms=2_000, reduce_ms=2_000)
     assert judge([made(run) for run in [*runs, small]], site(), 0.1)[0].verdict is TriageVerdict.CANNOT_MATTER

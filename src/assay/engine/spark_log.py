@@ -23,7 +23,16 @@ from assay.engine.history import with_attempts
 from assay.engine.packed_lines import Lines, file_of, head_of, json_of
 from assay.engine.spark_persisted import RDD_BLOCK, PersistedRdds
 from assay.engine.spark_sources import Sources, schemes_of_plan
-from assay.engine.spark_tasks import COUNTERS, COUNTERS_GROUP, PHASES, SparkAttempt, attempt_of, stage_called, sums
+from assay.engine.spark_tasks import (
+    COUNTERS,
+    COUNTERS_GROUP,
+    PHASES,
+    SparkAttempt,
+    attempt_of,
+    spilled_by_photon,
+    stage_called,
+    sums,
+)
 from assay.host.files import why
 from assay.model.doubt import Doubt, doubt_kind
 from assay.model.engine import HISTORY_INCOMPLETE, History, JobReference
@@ -46,6 +55,8 @@ _DISMISSED = "killed by driver"
 """In the reason why an executor was removed that had nothing to do (dynamic allocation)."""
 _MASTER = "yarn-am"
 """What a driver calls the application master that has told it of itself (Spark: ApplicationMaster.AMEndpoint)."""
+_ENGINES = ("spark.databricks.clusterUsageTags.runtimeEngine", "spark.databricks.clusterUsageTags.sparkVersion")
+"""Where Databricks says which engine runs the tasks."""
 _CONTAINER = re.compile(r"container_\w+")
 
 RDDS = "RDDs"
@@ -248,6 +259,7 @@ class Application:
         """Of all applications that the log begins: one, unless somebody has put several logs into it."""
         self.submitted_ms = self.master_ms = self.finished_ms = self.last_ms = 0
         self._last_job_succeeded = True
+        self._is_photon = False
         self.settings: Mapping[str, str] = {}
         self.stages: dict[int, SeenStage] = {}
         self.jobs: dict[int, SeenJob] = {}
@@ -288,6 +300,7 @@ class Application:
             both = {**(event.get("Hadoop Properties") or {}), **event["Spark Properties"]}
             self.settings = {str(name): str(value) for name, value in both.items()}
             self.master = self.settings.get("spark.master", "")
+            self._is_photon = any("photon" in self.settings.get(name, "").lower() for name in _ENGINES)
         elif kind == "ApplicationStart":
             self._begin(event)
         elif kind == "ApplicationEnd":
@@ -308,6 +321,8 @@ class Application:
         stage = self.stages.get(event["Stage ID"])
         attempt = attempt_of(self.id, event, stage.name if stage else "", self.containers.get(executor, ""))
         self.last_ms = max(self.last_ms, attempt.finished_ms, attempt.started_ms)
+        if self._is_photon and (spilled := spilled_by_photon(event["Task Info"])) > attempt.spilled_disk_bytes:
+            attempt = attempt.model_copy(update={"spilled_disk_bytes": spilled})
         if attempt.input_bytes and self.persisted.are_read_from_memory(event["Stage ID"]):
             return attempt.model_copy(update={"cached_bytes": attempt.input_bytes})
         return attempt

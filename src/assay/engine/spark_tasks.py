@@ -181,6 +181,15 @@ def attempt_of(job: str, event: Mapping[str, Any], stage_name: str = "", contain
     )
 
 
+def spilled_by_photon(info: Mapping[str, Any]) -> int:
+    """What a task of Photon spilled, by its `Task Info`: this engine of Databricks' counts it in no task metric."""
+    return sum(
+        int(update.get("Update") or 0)
+        for update in info.get("Accumulables") or ()
+        if update.get("Name") == "num bytes spilled to disk"
+    )
+
+
 def stage_called(number: int) -> str:
     """The name of a stage in tables and reports: by its number, which an application gives only once."""
     return f"stage {number}"

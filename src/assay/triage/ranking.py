@@ -457,8 +457,8 @@ def _assumed(jobs: Sequence[PastJob], site: Site) -> Iterator[str]:
     without = sum(not job.settings for job in jobs)
     if without:
         yield (
-            f"{without} of {len(jobs)} histories have no configuration beside them: Hadoop's own values are taken for "
-            "them (three copies of outputs, a sort buffer of 100 MiB)"
+            f"{without} of {len(jobs)} histories have no configuration beside them that can be read: Hadoop's own "
+            "values are taken for them (three copies of outputs, a sort buffer of 100 MiB)"
         )
     uber = sum(job.uberized for job in jobs)
     if uber:

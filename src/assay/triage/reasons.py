@@ -98,10 +98,10 @@ def _large_runs(bounded: Sequence[BoundedRun], ran_s: float, worth: float) -> It
     large = [run for run in bounded if run.bound.seconds >= worth * max(run.job.ran_s, average_s)]
     if large:
         most = max(large, key=lambda run: run.bound.seconds)
-        runs = "1 of its runs" if len(large) == 1 else f"{len(large):,} of its runs"
+        own = percent(most.bound.seconds / most.job.ran_s)
         yield (
-            f"{runs} could save much of their own time, such as {most.job.id} up to "
-            f"{percent(most.bound.seconds / most.job.ran_s)}: its name may be that of several jobs"
+            f"{len(large):,} of its {len(bounded):,} runs could save much of their own time, one of "
+            f"{seconds_text(most.job.ran_s)} s up to {own}: its name may be that of several jobs"
         )
 
 
