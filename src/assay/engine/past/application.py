@@ -9,17 +9,18 @@ import re
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
 from assay.engine.past.job import SUCCEEDED, OtherRule, PastJob, StageSums, Uncertain, Use, Work, by_host, sum_of
 from assay.engine.past.reading import (
-    EARLIEST_MS,
     IMPOSSIBLE,
     SILENT,
     ReadSpan,
     computed_of,
     impossible_words,
+    is_possible,
     is_remote,
     is_unplaced,
     saved_of,
@@ -57,6 +58,7 @@ _BYTES = (
     "spilled_disk_bytes", "shuffle_read_to_disk_bytes",
 )  # fmt: skip
 """What an attempt moved, by what counts it."""
+_moved = attrgetter(*_BYTES)
 _OF_S3, _TMPFS = "s3shuffle", "spark.kubernetes.local.dirs.tmpfs"
 _SHUFFLE_SERVICE = re.compile(rf"celeborn|uniffle|rss(?=shuffle|\b)|{_OF_S3}", re.IGNORECASE)
 """In the names of classes that keep a shuffle elsewhere. A service's workers may run on the nodes, too."""
@@ -238,11 +240,9 @@ class _Stage:
         self.nodes[attempt.node] = self.nodes.get(attempt.node, Work()).plus(_work_of(attempt, length_ms))
         for phase, begin_ms, end_ms in () if skewed else attempt.phase_spans():
             self.phases_ms[phase] = self.phases_ms.get(phase, 0) + end_ms - begin_ms
-        span = ReadSpan(begun_ms, attempt.finished_ms, computed_ms)
-        if impossible:
-            self.impossible.append(span)
-        elif attempt.state != SUCCEEDED and not any(getattr(attempt, name) for name in _BYTES):
-            self.silent.append(span)
+        if impossible or (attempt.state != SUCCEEDED and not any(_moved(attempt))):
+            unknown = self.impossible if impossible else self.silent
+            unknown.append(ReadSpan(begun_ms, attempt.finished_ms, computed_ms))
 
     @property
     def spans(self) -> Iterator[ReadSpan]:
@@ -262,7 +262,7 @@ class _Stage:
 
 
 def _is_skewed(attempt: SparkAttempt) -> bool:
-    return not EARLIEST_MS < attempt.started_ms <= attempt.finished_ms
+    return not is_possible(attempt.started_ms, attempt.finished_ms)
 
 
 def _work_of(attempt: SparkAttempt, length_ms: int) -> Work:
@@ -328,7 +328,10 @@ class ApplicationReading:
             self._skewed += _is_skewed(attempt)
             self._records_alone |= attempt.input_records > 0 == attempt.input_bytes
             self._records_alone |= attempt.output_records > 0 == attempt.output_bytes
-            changes = {name: 0 for name in _BYTES if getattr(attempt, name) < 0}
+            moved = _moved(attempt)
+            changes = (
+                {name: 0 for name, amount in zip(_BYTES, moved, strict=True) if amount < 0} if min(moved) < 0 else {}
+            )
             if attempt.fetch_wait_ms > _LONGEST_FETCH * attempt.run_ms + _TICKS_MS:
                 changes["fetch_wait_ms"] = 0
             stage = self._stages.setdefault(attempt.stage, _Stage())

@@ -26,8 +26,8 @@ _REMOTE = frozenset({
 })  # fmt: skip
 """Object stores and servers; what has another scheme, such as Alluxio, Ceph or Lustre, may lie on the nodes' drives."""
 _FORMS = (b"Avro-Json", b"Avro-Binary")
-EARLIEST_MS = 946_684_800_000
-"""The year 2000: times before it are no times of jobs, such as -1, or seconds in place of milliseconds."""
+_LONGEST_MS = 10 * 365 * 86_400_000
+"""Ten years: what would have begun before them did not, as where a start is in seconds in place of milliseconds."""
 _THREADED, _COMPILING_MS, _COLLECTORS = 1.2, 30_000, 8
 """Threads of a JVM's own, for compiling and garbage collection, need so much of processors beside the task's thread: by
 so many times its own time, or for so long, or for so many times the collections."""
@@ -136,6 +136,11 @@ def unread(name: str, source: str, reason: str) -> PastJob:
     return PastJob(name, "", "", "", "", 0, 0, 0, False, 0, 0, (), (), {}, missing, source)  # noqa: FBT003 - not an uber job
 
 
+def is_possible(begin_ms: int, end_ms: int) -> bool:
+    """Whether something may have begun and ended then."""
+    return 0 < begin_ms <= end_ms < begin_ms + _LONGEST_MS
+
+
 class Attempt(NamedTuple):
     """An attempt that ended: when it ran, how long it computed at least, and a reducer's times of its phases."""
 
@@ -223,7 +228,7 @@ class JobReading:
         self._ended.add(name)
         begin_ms, node = self._begun.pop(name, (0, ""))
         end_ms = event.get("finishTime", 0)
-        skewed = not EARLIEST_MS < begin_ms <= end_ms
+        skewed = not is_possible(begin_ms, end_ms)
         files, tasks = _values(event.get("counters"))
         impossible = has_impossible(files, tasks)
         work = counted(stage, 1, 0 if skewed else end_ms - begin_ms, files, tasks)
@@ -269,10 +274,11 @@ class JobReading:
     def _started_ms(self) -> int:
         """When it began; where that can't be right, its first attempt did. 0 where nothing tells."""
         started_ms = self._times_ms["started"]
-        if not started_ms or started_ms > EARLIEST_MS:
+        whole = [attempt for attempts in self._attempts.values() for attempt in attempts if not attempt.skewed]
+        ended_ms = self._times_ms["finished"] or max((attempt.end_ms for attempt in whole), default=0)
+        if not started_ms or 0 < started_ms > ended_ms - _LONGEST_MS:
             return started_ms
-        starts = (attempt.begin_ms for attempts in self._attempts.values() for attempt in attempts)
-        return min((start for start in starts if start > EARLIEST_MS), default=0)
+        return min((attempt.begin_ms for attempt in whole), default=0)
 
     def _bounded(self, attempt: Attempt) -> Attempt:
         """The same, whose start is the job's where its own can't be right."""
@@ -298,7 +304,7 @@ class JobReading:
             yield skewed_words(self._skewed)
         if self._impossible:
             yield impossible_words(len(self._impossible))
-        if 0 < self._times_ms["started"] < EARLIEST_MS or self._times_ms["started"] < 0:
+        if self._started_ms != self._times_ms["started"]:
             yield "its start can't be right: it counts from the start of its first task"
 
     def _missing(self, ended: int) -> Iterator[str]:
