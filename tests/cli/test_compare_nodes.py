@@ -67,7 +67,7 @@ def test_several_folders_are_one_and_ids_that_two_clusters_gave_are_two_jobs(don
     found = json.loads(compare_nodes("worker-1", "--history", done, "--history", again, "--json"))
     maps = found["parts"][0]
     assert (maps["stage"], maps["jobs"], maps["tasks"]) == ("map", 7, 28)
-    assert found["left_out"] == [f"{again}/notes.txt: it is no job history: it begins with b'notes'"]
+    assert found["left_out"] == [f"{again}/notes.txt: it is no job history: it begins with `notes`"]
 
 
 def test_since_goes_by_the_end_of_the_job(done):

@@ -141,7 +141,7 @@ def test_what_is_not_read_is_named_with_its_reason(tmp_path):
     reasons = {Path(file).name: reason for file, reason in found.unread}
     assert set(reasons) == {*list(contents)[:-3], "eventlog_v2_application_1_0005", "gone"}
     assert reasons["application_1_0001"] == "it is empty"
-    assert reasons["notes.txt"] == "it is no job history: it begins with b'notes'"
+    assert reasons["notes.txt"] == "it is no job history: it begins with `notes`"
     assert "lzf" in reasons["app.lzf"]
     assert "unpack it" in reasons["logs.zip"]
     assert "Tez" in reasons["history.txt.appattempt_1_0001_000001"]

@@ -119,8 +119,9 @@ def _print_version(context: click.Context, _: click.Parameter, requested: bool) 
 
 def _say(message: str) -> None:
     from assay.model.naming import sentence
+    from assay.report.typed import as_typed
 
-    click.echo(f"assay: {sentence(message)}", err=True)
+    click.echo(f"assay: {as_typed(sentence(message))}", err=True)
 
 
 class _Commands(click.Group):

@@ -77,7 +77,7 @@ def _emulation(installation: Installation) -> Finding:
     if not lacking and (lacking := missing(installation, "xfs")):
         return Finding(what="emulated drives", state="good", detail=f"they work with ext4; for xfs {lacking[0]}")
     number = len(profile_names(installation.profiles))
-    detail = "; ".join(lacking) or f"they work here; {number} profiles (assay media list)"
+    detail = "; ".join(lacking) or f"they work here; {number} profiles (`assay media list`)"
     return Finding(what="emulated drives", state="lacking" if lacking else "good", detail=detail)
 
 

@@ -16,7 +16,7 @@ from assay.model.naming import did_you_mean, similar
 from assay.model.trial import Plan, ResourceEstimate
 from assay.plan.make import plan_and_more, read_experiment
 from assay.plan.source import ExperimentSource, Vocabulary
-from assay.report.next_steps import typed
+from assay.report.typed import typed
 from assay.report.words import print_line, print_text
 from assay.run import with_time
 from assay.workload.together import open_workload

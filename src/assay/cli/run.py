@@ -48,8 +48,8 @@ from assay.plan.properties import located
 from assay.plan.varied import with_varied_drives
 from assay.probe.sampler import probes_of, remove_left_overs
 from assay.record.folder import RunFolder
-from assay.report.next_steps import typed
 from assay.report.terminal import print_doubt
+from assay.report.typed import typed
 from assay.report.words import duration_text, print_line
 from assay.run import (
     Budget,

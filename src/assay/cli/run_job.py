@@ -45,7 +45,7 @@ from assay.plan.data_ratio import SiteNode, cache_bytes, times_text
 from assay.plan.experiment import MOST_WORTH
 from assay.plan.job_experiment import ROLES, TRIALS, JobExperiment, experiment_name, of_several
 from assay.platform.configuration import read_site
-from assay.report.next_steps import typed
+from assay.report.typed import typed
 from assay.report.words import print_line
 from assay.triage.names import run_name
 from assay.workload.command import COST

@@ -76,6 +76,6 @@ def columns_of(summaries: Sequence[RunSummary], now: datetime) -> list[Column]:
 
 
 def _trials(summary: RunSummary) -> str:
-    counts = {"failed": summary.failed, "unreadable": summary.unreadable}
+    counts = {"failed": summary.failed, "unchecked": summary.unchecked, "unreadable": summary.unreadable}
     wrong = [f"{count} {state}" for state, count in counts.items() if count]
     return ", ".join([f"{summary.finished}/{summary.planned}", *wrong])

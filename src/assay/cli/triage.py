@@ -147,7 +147,7 @@ def triage(
     answer = ranked(jobs, site, worth, drives_text(by_role), histories.older, assumed, histories.unread)
     places = [*typed_histories(history), *(["--cluster", str(cluster)] if cluster else [])]
     options = _typed_options(since, prometheus, drives, cores, worth)
-    told = Told(places, options, by_role if drives else {}, node_memory)
+    told = Told(places, options, by_role if drives else {}, node_memory, experiments)
     following = None if nameless else next_step(answer, told)
     _show(anonymous(answer) if nameless else answer, following, form, out, output)
     if experiments is not None:

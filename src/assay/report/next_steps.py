@@ -1,7 +1,5 @@
 """What to do next, as a report ends with it: decide what is open, ask the question better, or go on; and commands."""
 
-import os
-import shlex
 from collections.abc import Sequence
 from math import ceil
 from typing import NamedTuple
@@ -12,6 +10,7 @@ from assay.model.record import Status
 from assay.report.analysis import RunData
 from assay.report.answer import names_of
 from assay.report.caveats import question_text
+from assay.report.typed import typed
 from assay.report.words import about_text
 from assay.stats.caveats import MachineShared
 from assay.stats.decision import Decision, Question, Verdict
@@ -230,8 +229,3 @@ def _minutes(seconds: float) -> int:
 
 def _experiment(run: RunData) -> str:
     return str(run.experiment or "EXPERIMENT.yaml")
-
-
-def typed(*words: str) -> str:
-    """A command with these words, as the user called Assay this time."""
-    return shlex.join([os.environ.get("ASSAY_COMMAND", "assay"), *words])

@@ -51,7 +51,9 @@ class RunSummary(Frozen):
     finished: int
     """The trials with a readable record, failed ones included."""
     failed: int
-    """Those of them that failed, or whose output is wrong or could not be checked."""
+    """Those of them that failed, or whose output is wrong."""
+    unchecked: int
+    """Those of them whose output nobody could check."""
     unreadable: int
     """The trials whose records can't be read."""
     answer: str
@@ -71,7 +73,8 @@ def summary_of(run: RunData, analysis: RunAnalysis) -> RunSummary:
         began=datetime.fromtimestamp(min(begun) / 1000, UTC) if begun else None,
         planned=len(run.plan.trials),
         finished=len(run.records),
-        failed=sum(record.outcome is not Outcome.PASS for record in run.records),
+        failed=sum(record.outcome not in {Outcome.PASS, Outcome.UNKNOWN} for record in run.records),
+        unchecked=sum(record.outcome is Outcome.UNKNOWN for record in run.records),
         unreadable=len(run.damaged),
         answer=answer_text(analysis.decisions) if run.records else NO_TRIAL_READ if run.damaged else NO_TRIAL,
         answers=tuple(map(_answer, analysis.decisions, analysis.answers)),

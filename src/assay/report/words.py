@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from assay.model.installed import engine_kind
 from assay.model.registry import WORKLOADS
+from assay.report.typed import as_typed
 from assay.stats.summary import Row
 
 if TYPE_CHECKING:
@@ -88,12 +89,14 @@ def significant_text(value: float | None) -> str:
 
 def print_line(console: "Console", text: "str | Text", style: str | None = None) -> None:
     """One line on a terminal, however long it is; names in it are no markup."""
-    console.print(text, style=style, highlight=False, markup=False, soft_wrap=True)
+    console.print(
+        as_typed(text) if isinstance(text, str) else text, style=style, highlight=False, markup=False, soft_wrap=True
+    )
 
 
 def print_text(console: "Console", text: "str | Text", style: str | None = None) -> None:
     """Print text on a terminal, broken at its width; names in it are no markup."""
-    console.print(text, style=style, highlight=False, markup=False)
+    console.print(as_typed(text) if isinstance(text, str) else text, style=style, highlight=False, markup=False)
 
 
 _FOLDERS = re.compile(r"(?<==)/\S*/(?=[^/\s])")

@@ -32,7 +32,10 @@ DECISIVE_SHARE = 0.9
 """The fewest jobs that hold so much of all that could be saved are the ones that decide."""
 
 
-OTHERS_ON_DRIVES = "nothing but these jobs uses the drives: with HBase or backups on them the bounds do not hold"
+OTHERS_ON_DRIVES = (
+    "nothing but these jobs uses the drives. With HBase or backups on them, bounds by bytes do not hold (those by time "
+    "do: --json names the basis of each); --prometheus URL tells how busy the drives were with all of that"
+)
 
 
 class TriageVerdict(StrEnum):
@@ -206,6 +209,8 @@ class Batch(Frozen):
     """The most of it that any drive could save, in the jobs that may matter."""
     rest_s: float
     """The same in the jobs that cannot matter."""
+    roles: Mapping[str, float]
+    """By role, the most that faster drives for it alone could save of the jobs that may matter."""
     deciding: tuple[str, ...]
     """The fewest jobs that hold nine tenths of that."""
     verdicts: Mapping[str, int]
@@ -416,6 +421,7 @@ def triage(
         ended_ms=max((job.finished_ms for job in whole), default=0),
         elapsed_s=sum(job.elapsed_s for job in whole), ran_s=sum(job.ran_s for job in whole),
         bound_s=_bound_s(rows, TriageVerdict.MAY_MATTER), rest_s=_bound_s(rows, TriageVerdict.CANNOT_MATTER),
+        roles=_sums(row.roles for row in rows if row.verdict is TriageVerdict.MAY_MATTER),
         deciding=tuple(deciding(rows)),
         verdicts={str(verdict): sum(row.verdict is verdict for row in rows) for verdict in TriageVerdict},
         short=len(short), short_s=sum(row.ran_s for row in short),

@@ -14,8 +14,9 @@ from assay.model.naming import bytes_text, first_few
 from assay.model.trial import USUAL_ENGINE
 from assay.plan.job_experiment import ROLES, experiment_name
 from assay.report.columns import Column, fitted
-from assay.report.next_steps import NextStep, typed
+from assay.report.next_steps import NextStep
 from assay.report.templates import template
+from assay.report.typed import typed
 from assay.report.values import Value, csv_lines
 from assay.report.words import duration_text, percent, print_line, print_text, seconds_text
 from assay.triage.drives import Drives
@@ -120,7 +121,11 @@ def _savings(summary: Batch) -> str:
     jobs = "those" if may else f"the {_count(cannot, 'job')}"
     of_cannot = f"{most(summary.rest_s)} in {jobs} that cannot" if cannot else ""
     both = ", and ".join(filter(None, (of_may, of_cannot)))
-    return f"Other drives could save {both}, without waits between heartbeats and polls. " if both else ""
+    if not both:
+        return ""
+    roles = [f"{role} {duration_text(seconds)}" for role, seconds in summary.roles.items()]
+    alone = f" Drives for one role alone: {', '.join(roles)} at most." if may and len(roles) > 1 else ""
+    return f"Other drives could save {both}, without waits between heartbeats and polls.{alone} "
 
 
 def _count(count: int, noun: str) -> str:
@@ -209,13 +214,14 @@ def _runs_heading(rows: Sequence[JobRow]) -> str:
 class Told(NamedTuple):
     """What triage was told, as it is typed again: where histories are, all else, and each role's drives, if said.
 
-    `node_memory` is in bytes, if it is known.
+    `node_memory` is in bytes, if it is known; `experiments` is the folder into which experiments are written, if any.
     """
 
     places: Sequence[str]
     options: Sequence[str] = ()
     drives: Mapping[str, Drives] = {}
     node_memory: int | None = None
+    experiments: Path | None = None
 
 
 def next_step(answer: Triage, told: Told) -> NextStep | None:
@@ -228,9 +234,11 @@ def next_step(answer: Triage, told: Told) -> NextStep | None:
     row = next(row for row in answer.rows if row.job == answer.summary.deciding[0])
     role = row.role or ROLES[1]
     if row.engine != USUAL_ENGINE:
+        file = (told.experiments or Path(_EXPERIMENTS)) / f"{experiment_name(row.job)}.yaml"
+        if told.experiments is not None:
+            return NextStep("fill in its jar and its input first", typed("run", str(file)))
         return NextStep(
-            f"writes {_EXPERIMENTS}/{experiment_name(row.job)}.yaml; fill in its jar and its input, and run it with "
-            f"`{typed('run')}`",
+            f"writes {file}; fill in its jar and its input, and run it with `{typed('run')}`",
             f"{again} --write-experiment {_EXPERIMENTS}",
         )
     now = told.drives[role]

@@ -82,7 +82,13 @@ def why_no_history(file: Path) -> str:
     if is_head_of_event_log(head) or is_head_of_history(head):
         return ""
     known = next((words for begin, words in _OTHERS.items() if head.startswith(begin)), "")
-    return known or (f"it is no job history: it begins with {head[:16]!r}" if head else "it is empty")
+    return known or (f"it is no job history: it begins with {_shown(head[:16])}" if head else "it is empty")
+
+
+def _shown(head: bytes) -> str:
+    """A file's first line, or its first bytes in hexadecimal where they are no text."""
+    line = head.decode("ascii", errors="ignore").splitlines()[0:1]
+    return f"`{line[0]}`" if line and head.isascii() and line[0].isprintable() else head.hex(" ")
 
 
 def moment_in(file: Path) -> int:
