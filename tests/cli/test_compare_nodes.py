@@ -259,7 +259,7 @@ def test_a_run_s_trials_are_jobs_of_their_own(tmp_path, monkeypatch):
     ("words", "message"),
     [
         (["worker-7"], "no task of these jobs ran on a node 'worker-7'; did you mean"),
-        (["worker-1", "--since", "2099-01-01"], "all 6 job histories .* are from before --since"),
+        (["worker-1", "--since", "2099-01-01"], "has 6 job histories, all from before --since"),
         (["worker-1", "--changed", "2020-01-01"], "the change lies before all jobs"),
         (["worker-1", "--changed", "2099-01-01"], "the change lies after all jobs"),
     ],

@@ -21,12 +21,13 @@ from tests.report.made_runs import made_run, made_trials, write_run
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """A folder with `runs/old` and `runs/new`, the latter with a trial that failed and one that has not run."""
+    """A folder with `runs/old` and `runs/new`, the latter with a trial that failed, one without a check, and one not run."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "200")
     write_run("runs/old", *made_run(made_trials(("terasort",), repetitions=3)))
     plan, records = made_run(made_trials(workloads=("triangles", "k-core"), repetitions=3))
     records[0] = a_record(records[0].trial, outcome=Outcome.FAIL)
+    records[1] = a_record(records[1].trial, outcome=Outcome.UNKNOWN)
     write_run("runs/new", plan, records[:-1])
     os.utime("runs/old/plan.json", (1, 1))
     return tmp_path
@@ -42,7 +43,7 @@ def test_the_newest_comes_first_with_trials_and_the_answer_in_a_few_words():
     head, new, old = assay("runs")[1].splitlines()
     assert head.split() == ["run", "date", "age", "experiment", "trials", "answer"]
     assert new.split()[0] == "runs/new"
-    assert "11/12, 1 failed" in new
+    assert "11/12, 1 failed, 1 unchecked" in new
     assert "worth it in 2 of 2" in new
     assert old.split()[0] == "runs/old"
     assert "6/6" in old
@@ -123,6 +124,7 @@ def test_a_run_without_trials_has_neither_date_nor_age():
         "planned": 2,
         "finished": 0,
         "failed": 0,
+        "unchecked": 0,
         "unreadable": 0,
         "answer": "-",
         "answers": (),
