@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.cli.context import find_installation
-from assay.engine.past.reading import read_job
+from assay.engine.past.reading import Attempt, read_job
 from assay.model.errors import BadInputError
 from assay.triage.bounds import Busy, beside, bound_of, busy_at_once, computed, concurrency, drive_loads, parts_of
 from assay.triage.drives import drives_by_role, drives_text
@@ -97,6 +97,27 @@ def test_what_one_stage_writes_may_burden_the_next():
     assert maps.bytes_s == 1.0
     alone = sum(part.seconds for part in parts_of(job, job.stages[1], drives("1xhdd")))
     assert alone + 20 < reduces.bytes_s < 200
+
+
+def test_what_reducers_do_beside_the_maps_may_lengthen_the_map_stage():
+    late = JOB._replace(map_ms=100_000, reduce_ms=10_000, map_output_bytes=16 * GIB, cpu=0.5)
+    early = [
+        (kind, {**event, "startTime": event["startTime"] - 90_000} if kind == "REDUCE_ATTEMPT_STARTED" else event)
+        for kind, event in events(late)
+    ]
+    alone, both = (read_job(io.BytesIO(history(made_events)), {}) for made_events in (events(late), early))
+    assert both.stages[1].early_ms > 0 == alone.stages[1].early_ms
+    without, beside_maps = (bound_of(job, drives("12xssd")).stages for job in (alone, both))
+    moved_s = sum(part.seconds for part in parts_of(both, both.stages[1], drives("12xssd")))
+    rest_s = moved_s - beside_maps[1].seconds
+    assert rest_s > 1
+    assert beside_maps[0].bytes_s == pytest.approx(min(100, without[0].bytes_s + rest_s), rel=0.05)
+
+
+@pytest.mark.parametrize(("gc_ms", "waits_s"), [(200, 0.1), (1000, 7.1)])
+def test_processor_time_may_be_that_of_collectors_which_stop_the_task(gc_ms, waits_s):
+    attempt = Attempt(10**12, 10**12 + 10_000, 9_900, gc_ms)
+    assert 10 - attempt.computed_ms / 1000 == pytest.approx(waits_s)
 
 
 def test_outputs_have_copies_on_other_nodes():

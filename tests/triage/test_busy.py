@@ -2,6 +2,7 @@
 
 import io
 import re
+from contextlib import closing
 from functools import partial
 
 import pytest
@@ -136,6 +137,34 @@ def test_quiet_drives_tell_of_waits_only_where_jobs_are_known_to_use_them():
         unexplained_s = sum(stage.unexplained_s for stage in bound_of(job, DRIVES, busy=busy).stages)
         assert (unexplained_s == 0) is confirmed
     assert asked(prometheus(moving(0, 0)), [job]).of(job).refuted
+
+
+def test_a_prometheus_that_sees_a_few_of_the_drives_excludes_nothing():
+    """Neither where a page cache may have served all that was read, nor what lies nobody knows where."""
+    job = the_job(**LONG, cpu=0.05, read_bytes=40 << 30)
+    times = asked(prometheus(moving(1e5, 1e5), memory="256000000000"), [job])
+    busy = times.of(job)
+    assert (busy.refuted, busy.confirmed) == ("", False)
+    stages = bound_of(job, DRIVES, busy=busy).stages
+    assert sum(stage.unexplained_s for stage in stages) > 0.5 * job.tasks_s
+    unplaced = job._replace(stages=tuple(
+        stage._replace(busiest=stage.busiest._replace(unplaced_read=1 << 40)) for stage in job.stages
+    ))  # fmt: skip
+    assert all(stage.unplaced_s > 0 for stage in bound_of(unplaced, DRIVES, busy=busy).stages)
+    with serving(prometheus(moving(1e8, 1e8))) as server, closing(BoundedWeb(bounds=Bounds(per_second=10_000))) as web:
+        for named, counts in ((2, True), (12, False)):
+            of_drives = DriveTimes(server.url, web.ask, [job], lambda *_: None, named).of(job)
+            assert bool(of_drives.seconds) is counts
+            assert ("--drives names 12 of each node, and it sees 2 of one" in of_drives.refuted) is not counts
+
+
+def test_output_of_many_short_jobs_comes_to_the_drives_in_the_end():
+    jobs = [
+        the_job(number=number, map_ms=20_000, reduce_ms=20_000, written_bytes=40 << 30, submitted_ms=MADE.submitted_ms + 100_000 * number)
+        for number in range(1, 20)
+    ]  # fmt: skip
+    assert asked(prometheus(moving(1e8, 1e3)), jobs).of(jobs[0]).refuted
+    assert not asked(prometheus(moving(1e8, 1e8)), jobs).of(jobs[0]).refuted
 
 
 def test_what_one_job_refutes_is_no_evidence_for_others_on_its_nodes():

@@ -1,6 +1,7 @@
 """Proves which runs are one job, that verdicts follow the threshold with their reasons, and what is cheaper."""
 
 import io
+import re
 import time
 
 import pytest
@@ -119,7 +120,7 @@ def test_reasons_say_where_the_time_went():
         for kind, event in events(LIGHT)
     ]
     assert reason(waiting).startswith("starts and waits for containers take")
-    assert reason(LIGHT._replace(cpu=0.6)).startswith("it moves 1")
+    assert reason(LIGHT._replace(cpu=0.97)).startswith("it moves 1")
     assert reason(HEAVY._replace(cpu=0.97)).startswith("computing: its tasks wait")
     cached = {"busy": lambda job: Busy({"map": 0.1, "reduce": 0.1}, 0.0)}
     assert reason(HEAVY, **cached).startswith("the page cache served it: drives read 0 B")
@@ -287,9 +288,8 @@ def test_tasks_without_processor_time_may_have_waited_all_of_their_time():
 
 def test_bytes_in_object_stores_are_on_no_drive_of_the_nodes():
     job = made(IDLE)
-    (maps, reduces) = job.stages
-    maps = maps._replace(whole=maps.whole._replace(remote_read=8 * GIB))
-    found, row = verdict(job._replace(stages=(maps, reduces)))
+    stages = tuple(stage._replace(whole=stage.whole._replace(remote_read=4 * GIB)) for stage in job.stages)
+    found, row = verdict(job._replace(stages=stages))
     assert found is TriageVerdict.CANNOT_MATTER
     assert row.reason.startswith("8.0 GiB of its data are in object stores, on no drive of the nodes")
     assert row.remote_bytes == 8 * GIB
@@ -306,7 +306,8 @@ def test_bytes_of_which_nobody_knows_where_they_are_leave_the_verdict_open():
     assert found is TriageVerdict.NOT_KNOWN
     assert "it moves 80.0 GiB by lakefs, and its history does not say whether these are the nodes' drives" in row.reason
     few = {name: of._replace(unplaced_read=10) for name, of in work.items()}
-    assert verdict(job._replace(stages=(maps._replace(**few), reduces)))[0] is TriageVerdict.CANNOT_MATTER
+    found, row = verdict(made(LIGHT)._replace(stages=(maps._replace(**few), reduces)), worth=0.7)
+    assert found is TriageVerdict.CANNOT_MATTER
 
 
 def test_pods_are_taken_to_lie_on_one_node_and_no_threads_bound_them():
@@ -397,6 +398,38 @@ def test_what_nobody_counted_leaves_the_verdict_open_where_it_is_much(seconds, k
     found, row = verdict(made(LIGHT)._replace(uncertain=(Uncertain("4 tasks have no ends", seconds),)))
     assert (found is TriageVerdict.CANNOT_MATTER) == known
     assert ("4 tasks have no ends" in row.reason) != known
+
+
+@given(cpu=SHARES, map_s=st.integers(60, 6000), worth=st.floats(0.02, 0.9))
+def test_waits_beyond_the_threshold_that_nothing_explains_never_exclude_a_job(cpu, map_s, worth):
+    job = made(LIGHT._replace(cpu=cpu, map_ms=1000 * map_s))
+    found, row = verdict(job, worth=worth)
+    waits = row.unexplained_s / row.ran_s
+    assert found is not TriageVerdict.CANNOT_MATTER or waits < worth
+    assert found is TriageVerdict.CANNOT_MATTER or waits + 0.1 > worth  # they exclude nothing below it
+
+
+def test_contradictions_count_together_and_with_polls():
+    job = made(LIGHT._replace(cpu=0.99))
+    unplaced, foreign, rest = (Uncertain(name, 0.04 * job.ran_s) for name in ("a", "b", "c"))
+    for known, excluded in (((unplaced,), True), ((unplaced, foreign), False), ((unplaced, foreign, rest), False)):
+        found, row = verdict(job._replace(uncertain=known))
+        assert (found is TriageVerdict.CANNOT_MATTER) is excluded
+    assert row.contradictions == ("a", "b")  # the fewest that reach the threshold with the waits between polls
+
+
+def test_a_run_that_waits_for_what_nobody_knows_keeps_its_row_from_being_excluded():
+    light = [LIGHT._replace(number=number, cpu=0.99, map_ms=600_000) for number in range(1, 20)]
+    assert judge([made(run) for run in light], site(), 0.1)[0].verdict is TriageVerdict.CANNOT_MATTER
+    (row,) = judge([*map(made, light), made(light[0]._replace(number=30, cpu=0.5))], site(), 0.1)
+    assert row.verdict is TriageVerdict.NOT_KNOWN
+    assert re.match("1 of its 20 runs could save much .* one of .* s up to .*: its tasks wait for", row.reason)
+
+
+def test_an_uber_job_waits_when_it_does_not_compute():
+    run = LIGHT._replace(uberized=True, nodes=1, slots=1, reduces=0, maps=1, map_ms=600_000)
+    assert verdict(made(run._replace(cpu=0.02)))[0] is TriageVerdict.NOT_KNOWN
+    assert verdict(made(run._replace(cpu=0.97)))[0] is TriageVerdict.CANNOT_MATTER
 
 
 def test_a_run_that_may_matter_on_its_own_keeps_its_row_from_being_excluded():

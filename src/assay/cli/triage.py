@@ -135,7 +135,8 @@ def triage(
                 raise BadInputError(f"--cores {cores}: {refuted}; count them as `nproc` does, or leave --cores out")
             if prometheus:
                 whole = [job for job in jobs if not job.missing and job.nodes]
-                times = DriveTimes(prometheus, web.ask, whole, _counting(bar, "asking Prometheus"))
+                named = sum(of.number for of in set(by_role.values())) if drives else 0
+                times = DriveTimes(prometheus, web.ask, whole, _counting(bar, "asking Prometheus"), named)
                 site, node_memory = Site(by_role, cores or times.cores, times.of), times.node_memory
     finally:
         web.close()

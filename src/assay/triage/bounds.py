@@ -53,7 +53,7 @@ class Busy(NamedTuple):
 
     `seconds` lacks stages of which the Prometheus does not know enough. `busiest_s` is by stage how long a single drive
     worked at most. `refuted` says why all of that is no evidence; empty where it is. It is `confirmed` where the
-    drives count about as many bytes as the jobs do: else tasks may have waited for other drives.
+    drives count about as many bytes as the jobs do, no less and no more: else tasks may have waited for other drives.
     """
 
     seconds: Mapping[str, float]
@@ -106,27 +106,38 @@ def bound_of(
     `beside_s` is how long the drives of a node worked at most, during this job, for the jobs beside it. `cores` are a
     node's hardware threads, if known. `busy` is how long the drives were busy during each stage, if measured.
     """
-    parts: list[BoundPart] = []
-    stages = []
+    parts = [list(parts_of(job, stage, drives)) for stage in job.stages]
+    worked_s: list[float] = []
     carried_s = 0.0
     tasks_s = job.tasks_s
-    for stage in job.stages:
+    for stage, of_stage in zip(job.stages, parts, strict=True):
         elapsed_s = stage.elapsed_ms / 1000
-        of_stage = list(parts_of(job, stage, drives))
-        parts += of_stage
         alone_s = elapsed_s if job.uncounted else sum(part.seconds for part in of_stage)
         shared_s = beside_s * elapsed_s / tasks_s if tasks_s else 0.0
         # What one stage writes may still be on its way to the drives in the next.
-        bytes_s = alone_s + shared_s + carried_s
-        carried_s = max(0.0, bytes_s - elapsed_s)
-        stages.append(_stage_bound(job, stage, drives, min(bytes_s, elapsed_s), busy))
+        worked_s.append(alone_s + shared_s + carried_s)
+        carried_s = max(0.0, worked_s[-1] - elapsed_s)
+    stages: list[StageBound] = []
+    early_s = 0.0
+    for stage, of_stage, bytes_s in reversed(list(zip(job.stages, parts, worked_s, strict=True))):
+        most_s = min(bytes_s + early_s, stage.elapsed_ms / 1000)
+        stages.insert(0, _stage_bound(job, stage, drives, most_s, busy))
+        # What does not fit into the time after the last map, reducers may have done beside the maps.
+        early_s = min(stage.early_ms / 1000, _intermediate_s(of_stage), max(0.0, bytes_s - stages[0].seconds))
     # By clocks that differ, tasks may have run for longer than their job.
     seconds = min(job.ran_s, sum(stage.seconds for stage in stages))
     # On how many nodes a job without names of nodes ran, no one knows.
     processors_s = job.whole.cpu_ms / 1000 / len(job.nodes) / cores if cores and job.nodes and not job.uberized else 0.0
     if processors_s:
         seconds = min(seconds, max(0.0, tasks_s - processors_s))
-    return Bound(seconds, _basis(stages), tuple(stages), tuple(parts), beside_s, processors_s)
+    return Bound(
+        seconds, _basis(stages), tuple(stages), tuple(part for of_stage in parts for part in of_stage), beside_s,
+        processors_s,
+    )  # fmt: skip
+
+
+def _intermediate_s(parts: Iterable[BoundPart]) -> float:
+    return sum(part.seconds for part in parts if part.role == "intermediate")
 
 
 def _stage_bound(
@@ -140,15 +151,15 @@ def _stage_bound(
     worked_s = bytes_s if measured_s is None else min(bytes_s, BUSY_MARGIN * measured_s)
     most_s = elapsed_s if time_s is None else time_s
     seconds = min(most_s, worked_s)
-    waited_s = 0.0 if time_s is None else time_s - stage.threaded_ms / 1000
-    unexplained_s = max(0.0, waited_s - bytes_s - elsewhere_s(job, stage))
-    if busy is not None and measured_s is not None:
-        busiest_s = min(elapsed_s, busy.busiest_s.get(stage.name, 0.0))
-        foreign_s = busiest_s if busiest_s > MUCH_LONGER * bytes_s else 0.0
-        waits_s = 0.0 if busy.confirmed else unexplained_s
-        return StageBound(stage.name, seconds, time_s, bytes_s, measured_s, waits_s, foreign_s)
-    unplaced_s = min(most_s, bytes_s + _unplaced_s(job, stage, drives)) - seconds
-    return StageBound(stage.name, seconds, time_s, bytes_s, None, unexplained_s, unplaced_s=unplaced_s)
+    busiest_s = min(elapsed_s, busy.busiest_s.get(stage.name, 0.0)) if busy and measured_s is not None else 0.0
+    foreign_s = busiest_s if busiest_s > MUCH_LONGER * bytes_s else 0.0
+    if busy and measured_s is not None and busy.confirmed:
+        return StageBound(stage.name, seconds, time_s, bytes_s, measured_s, foreign_s=foreign_s)
+    # By drives that may not be the jobs' own, tasks that waited for others are not explained.
+    waited_s = (stage.saved_ms - stage.threaded_ms) / 1000
+    unexplained_s = max(0.0, waited_s - worked_s - elsewhere_s(job, stage))
+    unplaced_s = min(most_s, worked_s + _unplaced_s(job, stage, drives)) - seconds
+    return StageBound(stage.name, seconds, time_s, bytes_s, measured_s, unexplained_s, foreign_s, unplaced_s)
 
 
 def _unplaced_s(job: PastJob, stage: StageSums, drives: Mapping[str, Drives]) -> float:

@@ -53,6 +53,8 @@ class _Moved(NamedTuple):
     drives_read: float = 0.0
     drives_written: float = 0.0
     busy_s: float = 0.0
+    unflushed: float = 0.0
+    """Output that the page cache may have kept until after a stage, and no longer."""
 
     def plus(self, other: "_Moved") -> "_Moved":
         return _Moved(*map(sum, zip(self, other, strict=True)))
@@ -80,8 +82,13 @@ class _Moved(NamedTuple):
 class DriveTimes:
     """The counters of all drives of the nodes on which some jobs ran."""
 
-    def __init__(self, url: str, ask: Ask, jobs: Sequence[PastJob], progressed: Callable[[int, int], object]) -> None:
+    def __init__(
+        self, url: str, ask: Ask, jobs: Sequence[PastJob], progressed: Callable[[int, int], object],
+        drives_named: int = 0,
+    ) -> None:  # fmt: skip
         """Asks for all of them; `progressed` is told how many requests of how many are answered.
+
+        `drives_named` are the drives that each node has, by who knows; 0 where nobody says so.
 
         Raises BadInputError where there is no Prometheus, or none of the nodes is known to it.
         """
@@ -110,7 +117,7 @@ class DriveTimes:
         except (LookupError, TypeError, AttributeError, ValueError) as error:
             raise BadInputError(f"--prometheus {url} gave an answer that lacks or garbles {error}") from None
         self._busy = {_key(job): self._measure(job) for job in jobs}
-        self._refuted = self._refute(jobs)
+        self._refuted = self._refute(jobs) | self._too_few(drives_named)
 
     def of(self, job: PastJob) -> Busy:
         """What the drives of its nodes did during the job, which is one of those that were given."""
@@ -127,7 +134,9 @@ class DriveTimes:
         moved = [self._busy[_key(job)][1] for job in jobs]
         together = _sum(moved)
         on_drives, counted = together.drives_read + together.drives_written, together.read + together.written
-        self._confirmed = 0 < counted >= _PLAUSIBLE_SHARE * on_drives
+        counted += together.unflushed
+        self._confirmed = counted >= _PLAUSIBLE_SHARE * on_drives > 0 and on_drives >= _PLAUSIBLE_SHARE * counted
+        together = together._replace(written=together.written + together.unflushed)
         if together.refutes(sum(self._memory.values())):
             return {node: together.words for job in jobs for node in job.nodes}
         refuted: dict[str, str] = {}
@@ -135,6 +144,14 @@ class DriveTimes:
             if of_job.refutes(sum(self._memory.get(self._known(node) or "", 0.0) for node in job.nodes)):
                 refuted |= dict.fromkeys(job.nodes, of_job.words)
         return refuted
+
+    def _too_few(self, named: int) -> dict[str, str]:
+        """The nodes that have more drives than the Prometheus sees, each with how many."""
+        return {
+            node: f"--drives names {named} of each node, and it sees {len(drives)} of one"
+            for node in self.drives.keys() & self._nodes.values()
+            if len(drives := self.drives[node]) < named
+        }
 
     def _measure(self, job: PastJob) -> tuple[Busy, _Moved]:
         seconds: dict[str, float] = {}
@@ -152,6 +169,7 @@ class DriveTimes:
             moved = moved.plus(_Moved(
                 work.store_read + work.local_read + work.fetched, on_drives * (work.store_written + work.local_written),
                 sum(use.read for use in uses), sum(use.written for use in uses), sum(use.busy_s for use in uses),
+                (1 - on_drives) * work.store_written,
             ))  # fmt: skip
         return Busy(seconds, moved.drives_read, busiest_s), moved
 

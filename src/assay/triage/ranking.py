@@ -287,7 +287,7 @@ def _row(name: str, runs: Sequence[PastJob], bounded: Sequence[BoundedRun], tota
     widest = max(bounded, key=lambda run: run.bound.seconds, default=None)
     share = None if bound_s is None else bound_s / ran_s
     polls_s = sum(run.job.polls_s for run in bounded)
-    contradictions = tuple(contradictions_of(bounded, bound_s or 0.0, ran_s, worth))
+    contradictions = contradictions_of(bounded, ran_s, worth)
     verdict = _verdict(share, polls_s / ran_s if bounded else 0.0, worth, contradictions)
     contradicted = bool(contradictions) and verdict is TriageVerdict.NOT_KNOWN
     newest = sorted(runs, key=lambda job: (bool(job.missing), -job.finished_ms))

@@ -7,7 +7,7 @@ from assay.engine.past.job import PastJob, sum_of
 from assay.model.naming import bytes_text, first_few
 from assay.report.words import percent, seconds_text
 from assay.stats.caveats import BUSY_MARGIN
-from assay.triage.bounds import Bound, Busy, StageBound, computed
+from assay.triage.bounds import MUCH_LONGER, Bound, Busy, StageBound, computed
 
 MOSTLY = 0.5
 _CACHED_SHARE = 0.3
@@ -55,53 +55,101 @@ def refuted_cores(jobs: Sequence[PastJob], cores: int | None) -> str:
     )
 
 
-def contradictions_of(bounded: Sequence[BoundedRun], bound_s: float, ran_s: float, worth: float) -> Iterator[str]:
-    """What is known that contradicts a bound below the threshold, each a clause."""
+class _Doubt(NamedTuple):
+    """What may have kept tasks waiting beside what is counted, a clause, and for how many seconds at most."""
+
+    clause: str
+    seconds: float
+
+
+def contradictions_of(bounded: Sequence[BoundedRun], ran_s: float, worth: float) -> tuple[str, ...]:
+    """What is known that contradicts a bound below the threshold, each a clause.
+
+    All doubts count together, and with the waits between polls: of all runs, and of each large one.
+    """
+    doubts = _doubts(bounded)
+    lacking_s = worth * ran_s - sum(run.bound.seconds for run in bounded)
+    polls_s = sum(run.job.polls_s for run in bounded)
+    decide = polls_s >= lacking_s  # alone: then they are the reason, and no doubt
+    lacking_s -= 0.0 if decide else polls_s
+    if doubts and sum(doubt.seconds for doubt in doubts) >= lacking_s:
+        return tuple(_fewest(doubts, lacking_s))
+    return tuple(_large_runs(bounded, ran_s, worth, 0.0 if decide else polls_s / max(1, len(bounded))))
+
+
+def _fewest(doubts: Sequence[_Doubt], lacking_s: float) -> Iterator[str]:
+    """The largest that reach the threshold together."""
+    for doubt in sorted(doubts, key=lambda doubt: -doubt.seconds):
+        yield doubt.clause
+        lacking_s -= doubt.seconds
+        if lacking_s <= 0:
+            return
+
+
+def _doubts(bounded: Sequence[BoundedRun]) -> list[_Doubt]:
+    """Those of some runs that are not nothing."""
+    waiting = [run for run in bounded if _unexplained_s(run) >= MUCH_LONGER * run.bound.seconds]
+    doubts = [
+        _Doubt(_waits_words(waiting), sum(map(_unexplained_s, waiting))),
+        *(_Doubt(*uncertain) for run in bounded for uncertain in run.job.uncertain),
+    ]
     stages, work = stages_of(bounded), sum_of(run.job.whole for run in bounded)
-    tasks_s = sum(run.job.tasks_s for run in bounded)
-    unexplained_s = sum(stage.unexplained_s for stage in stages)
-    if unexplained_s > MOSTLY * tasks_s and bound_s + unexplained_s >= worth * ran_s:
-        waited_s = sum(stage.saved_ms - stage.threaded_ms for run in bounded for stage in run.job.stages) / 1000
-        waits = "may wait" if not work.cpu_ms else "wait"
-        since = "" if work.cpu_ms else "no processor time is counted, so that "
-        yield (
-            f"{since}its tasks {waits} for {seconds_text(waited_s)} of {seconds_text(tasks_s)} s, and what is counted "
-            f"explains at most {seconds_text(waited_s - unexplained_s)} s of that; the rest may be I/O that no counter "
-            "names, and only a test tells"
-        )
-    for run in bounded:
-        for clause, seconds in run.job.uncertain:
-            if bound_s + seconds >= worth * ran_s:
-                yield clause
-    yield from _large_runs(bounded, ran_s, worth)
     unplaced_s = sum(stage.unplaced_s for stage in stages)
-    if bound_s + unplaced_s >= worth * ran_s and unplaced_s:
-        schemes = first_few(list(dict.fromkeys(scheme for run in bounded for scheme in run.job.unplaced)))
-        yield (
-            f"it moves {bytes_text(work.unplaced_read + work.unplaced_written)} by {schemes}, and its history does not "
-            f"say whether these are the nodes' drives: if they are, they may take {seconds_text(unplaced_s)} s more"
-        )
+    schemes = first_few(list(dict.fromkeys(scheme for run in bounded for scheme in run.job.unplaced)))
+    moved = bytes_text(work.unplaced_read + work.unplaced_written)
+    doubts.append(_Doubt(
+        f"it moves {moved} by {schemes}, and its history does not "
+        f"say whether these are the nodes' drives: if they are, they may take {seconds_text(unplaced_s)} s more",
+        unplaced_s,
+    ))  # fmt: skip
     foreign_s = sum(stage.foreign_s for stage in stages)
-    if foreign_s and bound_s + foreign_s >= worth * ran_s:
-        counted_s = sum(stage.bytes_s for stage in stages if stage.foreign_s)
-        yield (
-            f"a drive was busy for {seconds_text(foreign_s)} s, of which all that is counted explains at most "
-            f"{seconds_text(counted_s)} s: something else uses it, which may keep these tasks waiting"
-        )
+    counted_s = sum(stage.bytes_s for stage in stages if stage.foreign_s)
+    doubts.append(_Doubt(
+        f"a drive was busy for {seconds_text(foreign_s)} s, of which all that is counted explains at most "
+        f"{seconds_text(counted_s)} s: something else uses it, which may keep these tasks waiting", foreign_s,
+    ))  # fmt: skip
+    return [doubt for doubt in doubts if doubt.seconds > 0]
 
 
-def _large_runs(bounded: Sequence[BoundedRun], ran_s: float, worth: float) -> Iterator[str]:
+def _unexplained_s(run: BoundedRun) -> float:
+    """How long a run's tasks waited for what nobody knows; not for processors, where these are known."""
+    unexplained_s = sum(stage.unexplained_s for stage in run.bound.stages)
+    if not run.bound.processors_s:
+        return unexplained_s
+    return min(unexplained_s, max(0.0, run.job.tasks_s - run.bound.processors_s - run.bound.seconds))
+
+
+def _waits_words(bounded: Sequence[BoundedRun]) -> str:
+    tasks_s, unexplained_s = sum(run.job.tasks_s for run in bounded), sum(map(_unexplained_s, bounded))
+    waited_s = sum(stage.saved_ms - stage.threaded_ms for run in bounded for stage in run.job.stages) / 1000
+    computes = any(run.job.whole.cpu_ms for run in bounded)
+    since = "" if computes else "no processor time is counted, so that "
+    return (
+        f"{since}its tasks {'wait' if computes else 'may wait'} for {seconds_text(waited_s)} of "
+        f"{seconds_text(tasks_s)} s, and what is counted "
+        f"explains at most {seconds_text(waited_s - unexplained_s)} s of that; the rest may be I/O that no counter "
+        "names, and only a test tells"
+    )
+
+
+def _large_runs(bounded: Sequence[BoundedRun], ran_s: float, worth: float, polls_s: float) -> Iterator[str]:
     """Runs that could save the threshold of their own time and of an average run's, where all together can't."""
     if len(bounded) < 2:
         return
     average_s = ran_s / len(bounded)
-    large = [run for run in bounded if run.bound.seconds >= worth * max(run.job.ran_s, average_s)]
+
+    def could_s(run: BoundedRun) -> float:
+        return run.bound.seconds + sum(doubt.seconds for doubt in _doubts([run]))
+
+    large = [run for run in bounded if could_s(run) + polls_s >= worth * max(run.job.ran_s, average_s)]
     if large:
-        most = max(large, key=lambda run: run.bound.seconds)
-        own = percent(most.bound.seconds / most.job.ran_s)
+        most = max(large, key=could_s)
+        own = percent(min(1.0, could_s(most) / most.job.ran_s))
+        why = max(_doubts([most]), key=lambda doubt: doubt.seconds, default=_Doubt("", 0.0))
+        reason = why.clause if why.seconds > most.bound.seconds else "its name may be that of several jobs"
         yield (
             f"{len(large):,} of its {len(bounded):,} runs could save much of their own time, one of "
-            f"{seconds_text(most.job.ran_s)} s up to {own}: its name may be that of several jobs"
+            f"{seconds_text(most.job.ran_s)} s up to {own}: {reason}"
         )
 
 

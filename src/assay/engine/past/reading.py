@@ -156,7 +156,10 @@ class Attempt(NamedTuple):
     @property
     def computed_ms(self) -> int:
         """As `computed_of` tells."""
-        return 0 if self.skewed else computed_of(self.end_ms - self.begin_ms, self.cpu_ms, self.gc_ms)
+        length_ms, cpu_ms = self.end_ms - self.begin_ms, self.cpu_ms
+        if 2 * _COLLECTORS * self.gc_ms > length_ms:  # much of it may be the collectors', which stop the task meanwhile
+            cpu_ms -= (_COLLECTORS - 1) * self.gc_ms
+        return 0 if self.skewed else computed_of(length_ms, cpu_ms, self.gc_ms)
 
 
 def skewed_words(count: int) -> str:
