@@ -110,6 +110,16 @@ def test_a_scheduler_that_the_kernel_does_not_offer(tmp_path, monkeypatch):
     assert "scheduler=mq-deadline" not in system.log
 
 
+@pytest.mark.parametrize(("is_on", "written"), [(0, True), (1, False), (None, False)])
+def test_a_loop_device_whose_statistics_are_off_counts_again(monkeypatch, is_on, written):
+    values = {"iostats": is_on}
+    monkeypatch.setattr(attachment, "whole_number_in", lambda file: values.get(file.name))
+    monkeypatch.setattr(attachment, "schedulers", lambda _device: ("none",))
+    system = FakeSystem()
+    set_queue(Path("/dev/loop7"), BlockQueue(rotational=True, scheduler="none", depth=32), system)
+    assert ("iostats=1" in system.log) is written
+
+
 def test_the_facts_say_so(installation, monkeypatch):
     medium = EmulatedMedium(
         MediumSpec(name="hdd", kind="emulated", profile="wd10ezex", path=installation.parts), installation

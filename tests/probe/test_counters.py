@@ -63,6 +63,18 @@ def test_what_has_no_figure_of_a_part_is_named():
     assert counted((0, 0), (110_000, 900)).uncovered(PARTS) == []
 
 
+def test_what_comes_or_goes_on_a_machine_that_is_read_is_not_missed():
+    """Such as the interface of a container: the machine's other counters were read all the time."""
+    for began_ms, ended_ms in ((60_000, 110_000), (0, 60_000)):
+        readings = counted((0, 0), (60_000, 600), (110_000, 900))
+        readings.count("n", "interface", "read_bytes", began_ms, 1)
+        readings.count("n", "interface", "read_bytes", ended_ms, 2)
+        assert readings.uncovered(PARTS) == []
+        readings.count("other", "disk", "read_bytes", began_ms, 1)
+        readings.count("other", "disk", "read_bytes", ended_ms, 2)
+        assert "other in run" in readings.uncovered(PARTS)
+
+
 def test_a_counter_that_began_anew_goes_on_from_there_as_an_estimate():
     readings = counted((0, 1000), (10_000, 1100), (50_000, 40), (110_000, 340))
     assert amounts(readings)["n", "disk", "read_bytes", "run"] == (340, "estimated")

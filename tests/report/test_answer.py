@@ -20,6 +20,7 @@ from assay.stats.caveats import (
     NotTheDrives,
     RanElsewhere,
     SlowedDrives,
+    TimesApart,
     TimesModelled,
 )
 from assay.stats.decision import More, Verdict
@@ -125,11 +126,13 @@ def test_without_a_baseline_the_busy_time_bounds_what_a_drive_could_save():
     answer = answer_of(bounded())
     assert answer.headline == "no faster drive is worth it: storage is less than 10 % of the time"
     assert answer.lines[0].where == "On this machine's disk"
-    assert answer.notes[:-1] == (
-        "This machine's disk was busy for 4.0 of 73.0 s according to its counters, so no drive can save more than about 4.0 s.",
+    (note, _) = answer.notes
+    assert note == (
+        "This machine's disk was busy for 4.0 of 73.0 s according to its counters; 1.5 times that, 6.0 s, is the most "
+        "that another drive can save."
     )
     open_ = answer_of(bounded(busy_s=40.0, verdict=Verdict.NOT_KNOWN_YET))
-    assert open_.headline == "a faster drive could save at most 55 % of the time on this machine's disk"
+    assert open_.headline == "a faster drive could save at most 82 % of the time on this machine's disk"
 
 
 BLOCKED = BlockedShare(
@@ -208,13 +211,14 @@ def test_a_bound_below_the_threshold_answers_where_placements_are_compared_too()
 
 @pytest.mark.parametrize(("high", "says_why"), [(0.2, True), (0.09, False)])
 def test_where_a_verdict_rests_on_the_bound_it_replaces_an_interval_that_contains_the_threshold(high, says_why):
-    tape = placed("tape", seconds=28.0, saving=estimate(0.04, -0.1, high), verdict=Verdict.NOT_WORTH_IT, most_s=0.5)
+    tape = placed("tape", seconds=28.4, saving=estimate(0.02, -0.1, high), verdict=Verdict.NOT_WORTH_IT, most_s=0.5)
     base = placed(seconds=29.0)
     small = decision(base, tape, baseline=None, verdict=Verdict.NOT_WORTH_IT, busy_bound_s=0.5, conditions=())
     why = (
-        "4 % less time: not worth it (threshold 10 %): hdd was busy for 0.5 of 29.0 s, so another can save 2 % at most"
+        "2 % less time: not worth it (threshold 10 %): hdd was busy for 0.5 of 29.0 s; 1.5 times that is 3 %, the most "
+        "that another can save"
     )
-    interval = "4 % less time: not worth it (threshold 10 %; 95 % interval 10 % more to 9 % less)"
+    interval = "2 % less time: not worth it (threshold 10 %; 95 % interval 10 % more to 9 % less)"
     known = [line.words for line in answer_of(small).lines]
     assert known[1] == (why if says_why else interval)
     unbounded = decision(
@@ -360,6 +364,7 @@ TOLD = {
     NotTheDrives(
         of=("ssd",), busy_s=0.2
     ): "The difference on ssd cannot come from the drives, which were busy for 0.2 s",
+    TimesApart(trials=("0007-sort-ssd",)): "In 0007-sort-ssd the jobs' own times contradict",
     RanElsewhere(of=("tape",)): "The trials on tape ran on another machine, system or medium",
     TimesModelled(times_slower=4): "These times are modelled: ",
     LinksIdle(): "No link had packets waiting",
@@ -380,6 +385,26 @@ def test_each_caveat_is_a_note_where_it_holds_and_nowhere_else(caveat, words):
 
 def test_no_kind_of_caveat_goes_unsaid():
     assert {*map(type, TOLD), *BETWEEN_THE_LINES} == set(get_args(get_args(Caveat)[0]))
+
+
+@pytest.mark.parametrize("saving", [estimate(0.45), estimate(0.33, -0.4, 0.9)])
+def test_a_saving_that_busy_time_can_not_explain_is_open_for_that_reason(saving):
+    ssd = placed("ssd", seconds=40.0, saving=saving, verdict=Verdict.NOT_KNOWN_YET, most_s=4.0)
+    answer = answer_of(decision(placed(seconds=73.0), ssd, baseline=None, verdict=Verdict.NOT_KNOWN_YET,
+                                busy_bound_s=4.0, conditions=()))  # fmt: skip
+    assert "hdd was busy for 4.0 of 73.0 s, too little for such a saving" in answer.lines[1].words
+    assert not any("can save" in note for note in answer.notes)
+
+
+def test_times_that_contradict_each_other_are_the_reason_and_repetitions_no_cure():
+    ssd = SSD.model_copy(update={"verdict": Verdict.NOT_KNOWN_YET})
+    apart = (TimesApart(trials=("0007-sort-ssd",)),)
+    answer = answer_of(decision(HDD, ssd, verdict=Verdict.NOT_KNOWN_YET, caveats=apart))
+    assert "times contradict each other" in answer.headline
+    assert "some trials' times contradict each other" in answer.lines[1].words
+    assert not any("would decide" in note or "More than 200" in note for note in answer.notes)
+    alone = answer_of(decision(HDD, verdict=Verdict.NOT_KNOWN_YET, caveats=apart))
+    assert "times contradict each other" in alone.headline
 
 
 def test_what_is_open_without_repetitions_asks_for_some():

@@ -162,6 +162,16 @@ def test_a_share_has_an_interval_from_the_trials_of_all_placements():
     assert (once.share, once.low, once.high) == (0.4, None, None)
 
 
+def test_equal_shares_are_no_proof_of_no_noise():
+    """Neither a trial's own nor those of the others, to which its interval would have no width."""
+    ten = a_record(elapsed_s=10.0)
+    equal = [blocked_for(ten, 1.0), blocked_for(ten, 1.0)]
+    found = blocked_shares({"hdd": [blocked_for(ten, 4.0)], "ssd": equal, "nvme": equal})
+    assert {(one.low, one.high, one.half_width) for one in found.values()} == {(None, None, None)}
+    found = blocked_shares({"hdd": [blocked_for(ten, 4.0)], "ssd": [*equal, blocked_for(ten, 1.2)]})
+    assert found["hdd"].half_width > 0
+
+
 def test_placements_that_hardly_vary_do_not_narrow_the_interval_of_one_that_does():
     ten = a_record(elapsed_s=10.0)
     quiet = {name: [blocked_for(ten, seconds) for seconds in (1.0, 1.01, 0.99)] for name in ("ssd", "nvme")}

@@ -5,7 +5,7 @@ import pytest
 from assay.model.doubt import Outcome
 from assay.model.record import Amount, Step
 from assay.model.trial import ZERO_DELAY
-from assay.stats.caveats import AssumedParameters, MachineShared, NotTheDrives, RanElsewhere
+from assay.stats.caveats import AssumedParameters, MachineShared, NotTheDrives, RanElsewhere, TimesApart
 from assay.stats.decision import Verdict, decisions
 from assay.stats.summary import summarise
 from assay.stats.trial_doubts import MACHINE_SHARED
@@ -187,7 +187,7 @@ def busy_run(times, busy_s, **plan):
 
 
 def test_a_bound_far_below_the_threshold_decides_where_placements_are_compared_too():
-    found = decision_of(busy_run({"hdd": (73.0, 70.0), "ssd": (60.0, 69.0)}, 4.0))
+    found = decision_of(busy_run({"hdd": (73.0, 70.0), "ssd": (64.0, 70.0)}, 4.0))
     assert found.storage_too_small
     assert (found.verdict, result(found, "ssd").verdict, found.more) == (
         Verdict.NOT_WORTH_IT,
@@ -196,6 +196,51 @@ def test_a_bound_far_below_the_threshold_decides_where_placements_are_compared_t
     )
     found = decision_of(busy_run({"hdd": (73.0, 70.0), "ssd": (60.0, 69.0)}, 7.0))
     assert (found.verdict, found.storage_too_small) == (Verdict.NOT_KNOWN_YET, False)
+
+
+@pytest.mark.parametrize("other", ["ssd", ZERO_DELAY])
+@pytest.mark.parametrize("kind", ["real", "emulated"])
+@pytest.mark.parametrize("saved", [(35.0,), (35.0, 65.0), (55.0, 66.0, 61.0)])
+def test_a_saving_that_busy_time_can_not_explain_leaves_it_open_however_seldom_it_was_seen(saved, kind, other):
+    """Drives that were busy for 4 s can't have cost 6 s of 73, half as many again being counted."""
+    base = (73.0, 72.0, 73.5)[: len(saved)]
+    run = busy_run({"hdd": base, other: saved}, 4.0, repetitions=len(saved))
+    found = decision_of(emulated(run) if kind == "emulated" else run)
+    assert Verdict.NOT_WORTH_IT not in {found.verdict, *(one.verdict for one in found.placements)}
+    agreeing = busy_run({"hdd": base, other: tuple(time - 3 for time in base)}, 4.0, repetitions=len(saved))
+    assert decision_of(emulated(agreeing) if kind == "emulated" else agreeing).verdict is Verdict.NOT_WORTH_IT
+
+
+@pytest.mark.parametrize("busy_s", [1.0, 4.0, 4.7, 4.9, 6.9, 7.4, 20.0])
+def test_the_bound_that_decides_is_the_one_that_is_told(busy_s):
+    found = decision_of(busy_run({"hdd": (73.0, 73.0), "ssd": (72.0, 73.0)}, busy_s))
+    assert found.is_too_small(busy_s) is (found.most_share(None, busy_s) < found.worth)
+    assert (result(found, "ssd").verdict is Verdict.NOT_WORTH_IT) is found.is_too_small(busy_s)
+
+
+def on_nodes(run, nodes, measured):
+    """The same on so many nodes, of which some were read."""
+    plan, records = run
+    names = [f"w{number}" for number in range(measured)]
+    split = [
+        with_facts(record, {"nodes": nodes}).model_copy(
+            update={
+                "amounts": tuple(
+                    amount.model_copy(update={"node": name}) for amount in record.amounts for name in names
+                )
+            }
+        )
+        for record in records
+    ]
+    return plan, split
+
+
+def test_busy_time_of_some_nodes_bounds_nothing():
+    run = busy_run({"hdd": (73.0, 74.0), "ssd": (70.0, 72.0)}, 1.0)
+    assert decision_of(on_nodes(run, 3, 3)).busy_bound_s == 3.0
+    for measured in (1, 2):
+        found = decision_of(on_nodes(run, 3, measured))
+        assert (found.busy_bound_s, found.verdict) == (None, Verdict.NOT_KNOWN_YET)
 
 
 def emulated(run):
@@ -238,6 +283,16 @@ def test_beside_a_baseline_too_busy_time_bounds_the_saving_and_of_one_role_what_
     assert (mixed.most_s, mixed.verdict) == (pytest.approx(1.2), Verdict.NOT_WORTH_IT)
     assert (nvme.most_s, nvme.verdict) == (4.2, Verdict.NOT_KNOWN_YET)
     assert found.placements[0].storage_share.high > 4.2 / found.placements[0].elapsed_s.value
+
+
+def test_what_drives_are_still_busy_with_decides_only_where_the_times_agree():
+    """In the second run the drive is busy for 4 s here too, and the time is 3 s less: it was busy at other times."""
+    times = {"hdd": (40.0, 40.0), "mixed": (37.0, 37.0)}
+    for still_s, most_s in ((0.5, 3.7), (3.8, 4.2)):
+        busy = {"hdd": {"hdd": 4.2}, "mixed": {"hdd": still_s, "nvme": 0.3}}
+        mixed = result(decision_of(busy_by_placement(terasort_run(2, times, worth=0.15), busy)), "mixed")
+        assert mixed.most_s == pytest.approx(most_s)
+        assert mixed.verdict is not Verdict.WORTH_IT
 
 
 def test_what_drives_are_still_busy_with_bounds_nothing_where_more_was_saved():
@@ -376,4 +431,14 @@ def test_no_verdict_rests_on_times_that_contradict_each_other():
     odd = records[1].model_copy(update={"steps": (Step(name="run", started_ms=0, seconds=300.0),)})
     found = decision_of((plan, [records[0], odd, *records[2:]]))
     assert found.verdict is result(found, "ssd").verdict is Verdict.NOT_KNOWN_YET
+    assert found.more is None, "no number of repetitions mends them"
+    assert TimesApart(trials=(odd.trial.id,)) in found.caveats
     assert decision_of((plan, records)).verdict is Verdict.WORTH_IT
+
+
+def test_nor_does_that_on_one_placement_alone():
+    """Beside zero storage delay, whose equal times would say that no drive is worth it."""
+    plan, records = terasort_run(times={"hdd": (47.2, 46.9, 47.0, 47.1), ZERO_DELAY: (46.9, 47.0, 47.1, 46.8)})
+    assert decision_of((plan, records)).verdict is Verdict.NOT_WORTH_IT
+    odd = records[1].model_copy(update={"steps": (Step(name="run", started_ms=0, seconds=300.0),)})
+    assert decision_of((plan, [records[0], odd, *records[2:]])).verdict is Verdict.NOT_KNOWN_YET

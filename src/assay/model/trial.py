@@ -128,8 +128,8 @@ class NoisePrior(Frozen):
     """The standard deviation of the logarithm of one trial's time: 0.1 is about 10 %."""
     freedom: float
     """Its weight in degrees of freedom."""
-    source: Literal["assumption", "history"]
-    """`assumption` as shipped, or `history`: from earlier trials on this machine."""
+    source: Literal["assumption", "history", "other placements"]
+    """`assumption` as shipped, `history`: from earlier trials on this machine, or `other placements`: of the run."""
     trials: int = 0
     """The number of these trials."""
     workloads: int = 0

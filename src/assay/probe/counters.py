@@ -267,13 +267,17 @@ class Readings:
         return sorted(f"{key.subject} {key.series} of {key.node}".strip() for key in self._odd)
 
     def uncovered(self, parts: Sequence[PartTime]) -> list[str]:
-        """Where a part of the trial has no figure of some counter, since too little of it was read: `NODE in run`."""
-        return sorted({
-            f"{key.node} in {part.part}"
+        """Where a part of the trial has no figure of a machine, since too little of it was read: `NODE in run`.
+
+        A single counter that begins or ends meanwhile is its device's affair, such as a container's interface.
+        """
+        nodes = {key.node for key in self._counters}
+        return sorted(
+            f"{node} in {part.part}"
             for part in parts
-            for key, counter in self._counters.items()
-            if part.end_ms - part.begin_ms >= LEAST_PART_MS and counter.gone(part) is None
-        })  # fmt: skip
+            if part.end_ms - part.begin_ms >= LEAST_PART_MS
+            for node in nodes - {key.node for key, counter in self._counters.items() if counter.gone(part) is not None}
+        )
 
     def samples(self) -> Iterator[Sample]:
         """Counters as rates (`..._per_s`) at the later of two readings, levels as they were."""

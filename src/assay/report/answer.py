@@ -15,18 +15,23 @@ from assay.model.signature import OUTSIDE
 from assay.plan.data_ratio import times_text
 from assay.plan.job_experiment import of_several
 from assay.report.caveats import (
+    bounds_by_busy,
+    busy_notes,
     drive_notes,
     left_out_notes,
+    limit_words,
     model_notes,
+    open_reason,
     other_cause_notes,
     repetition_notes,
     scope_of,
     slowed_notes,
     unmet_notes,
+    was_busy,
 )
 from assay.report.words import job_name, option_pairs, percent, seconds_text
 from assay.stats.blocked import BlockedShare
-from assay.stats.caveats import LEAST_DIFFERENCE, NotTheDrives
+from assay.stats.caveats import LEAST_DIFFERENCE, NotTheDrives, TimesApart, most_saved_s
 from assay.stats.changes import AS_IT_IS, CHANGE
 from assay.stats.decision import HARDLY_BUSY_SHARE, REAL, TWIN, Decision, PlacementResult, Question, Verdict
 from assay.stats.estimate import Estimate
@@ -246,47 +251,27 @@ def _words(decision: Decision, placement: PlacementResult) -> str:
         most = decision.most_share(share.high, decision.busy_bound_s)
         return f"no significant storage share (at most {percent(most or 0.0)})"
     seconds = f"{storage_s:.1f}" if storage_s < 9.95 else f"{storage_s:.0f}"
-    busy = f"; {_was_busy(decision)}" if _bounds_by_busy(decision) else ""
+    busy = f"; {was_busy(decision, names_of(decision))}" if bounds_by_busy(decision) else ""
     return f"of which storage: {seconds} s, {percent(share.value)} ({interval_text(share)}){busy}"
 
 
-def _bounds_by_busy(decision: Decision) -> bool:
-    """Whether the base's drives were busy for less than what storage may cost by the trials' times, if those tell."""
-    storage_s = decision.placements[0].storage_s if decision.placements else None
-    most_s = None if storage_s is None else storage_s.value if storage_s.high is None else storage_s.high
-    return decision.busy_bound_s is not None and (most_s is None or decision.busy_bound_s < most_s)
-
-
 def _saving_words(decision: Decision, placement: PlacementResult, saving: Estimate) -> str:
+    names = names_of(decision)
     change = f"{percent(abs(saving.value))} {'less' if saving.value >= 0 else 'more'} time"
     if _not_the_drives(decision, placement) is not None:
         return f"{change}, but not because of the drives"
     threshold = f"threshold {percent(decision.worth)}"
     most = decision.most_share(None, placement.most_s)
+    if (reason := open_reason(decision, placement, names)) and placement.verdict is Verdict.NOT_KNOWN_YET:
+        return f"{change}: {placement.verdict} ({threshold}): {reason}"
     if decision.is_too_small(placement.most_s) and (saving.high is None or saving.high >= decision.worth):
         # The interval does not say the same as the verdict, which rests on this alone.
-        return f"{change}: {placement.verdict} ({threshold}): {_limit_words(decision, placement, most or 0.0)}"
+        return f"{change}: {placement.verdict} ({threshold}): {limit_words(decision, placement, names)}"
     certainty = _certainty(decision, placement, saving)
     clearer = most is not None and saving.high is not None and most < CLEARLY_LESS * saving.high
     if clearer and placement.verdict is Verdict.NOT_KNOWN_YET:
-        certainty = f"{certainty}; {_limit_words(decision, placement, most or 0.0)}"
+        certainty = f"{certainty}; {limit_words(decision, placement, names)}"
     return f"{change}: {placement.verdict} ({threshold}; {certainty})"
-
-
-def _limit_words(decision: Decision, placement: PlacementResult, most: float) -> str:
-    """Why a placement can save no more, by how long drives were busy."""
-    still_s = (decision.busy_bound_s or 0.0) - (placement.most_s or 0.0)
-    if still_s <= 0:
-        return f"{_was_busy(decision)}, so another can save {percent(most)} at most"
-    still = f"and here still for {seconds_text(still_s)} s"
-    return f"{_was_busy(decision)}, {still}, so this can save {percent(most)} at most"
-
-
-def _was_busy(decision: Decision) -> str:
-    """`the hard disk was busy for 0.5 of 29.0 s`: for how long the base's drives were, of the time on it."""
-    base = decision.placements[0]
-    name = names_of(decision)[base.placement]
-    return f"{name} was busy for {seconds_text(decision.busy_s or 0.0)} of {seconds_text(base.elapsed_s.value)} s"
 
 
 def _certainty(decision: Decision, placement: PlacementResult, saving: Estimate) -> str:
@@ -439,6 +424,7 @@ def _baseline_words(decision: Decision, names: Mapping[str, str]) -> str:
     return "; ".join(shares)
 
 
+TIMES_APART = "not known: some trials' times contradict each other"
 HARDLY_USED = "storage was hardly used in this run: it says nothing about larger data or longer jobs"
 
 
@@ -449,11 +435,13 @@ def _hardly_used(decision: Decision, names: Mapping[str, str]) -> str:
     base, busy_s = decision.placements[0], decision.busy_s
     if busy_s is None or busy_s >= HARDLY_BUSY_SHARE * base.elapsed_s.value:
         return _headline(decision, names)
-    return f"{_was_busy(decision)}, so no drive can save more than about {seconds_text(busy_s)} s"
+    return f"{was_busy(decision, names)}, so no drive can save more than about {seconds_text(most_saved_s(busy_s))} s"
 
 
 def _headline(decision: Decision, names: Mapping[str, str]) -> str:
     """The verdict in a sentence without its end."""
+    if decision.has(TimesApart):
+        return TIMES_APART
     base = names[decision.placements[0].placement]
     worth = [placement for placement in decision.placements if placement.verdict is Verdict.WORTH_IT]
     if worth:
@@ -519,12 +507,13 @@ def _alone(decision: Decision, names: Mapping[str, str]) -> str:
         return f"only {names[one.placement]} ran: there is nothing to compare it with"
     if decision.verdict is Verdict.NOT_WORTH_IT:
         return f"no faster drive is worth it: storage is less than {percent(decision.worth)} of the time"
-    if one.storage_share is not None and one.storage_share.high is not None:
-        most = decision.most_share(one.storage_share.high, decision.busy_bound_s) or 0.0
-        return f"a faster drive could save at most {percent(most)} of the time"
-    if decision.busy_bound_s is not None:
-        most = min(1.0, decision.busy_bound_s / one.elapsed_s.value)
-        return f"a faster drive could save at most {percent(most)} of the time on {names[one.placement]}"
+    if reason := open_reason(decision, one, names):
+        return f"not known yet what a faster drive saves: {reason}"
+    high = one.storage_share.high if one.storage_share else None
+    most = decision.most_share(high, decision.busy_bound_s)
+    if most is not None:
+        on = f" on {names[one.placement]}" if high is None else ""
+        return f"a faster drive could save at most {percent(most)} of the time{on}"
     return f"only {names[one.placement]} ran: there is nothing to compare it with"
 
 
@@ -562,11 +551,7 @@ def _details(decision: Decision, names: Mapping[str, str]) -> Iterator[str]:
     """What the answer rests on, and what it holds for."""
     if decision.site_ratio is None:
         yield from islice(unmet_notes(decision, names), 1, None)
-    if _bounds_by_busy(decision) and decision.placements and decision.question is Question.WORTH:
-        base, was = decision.placements[0].placement, _was_busy(decision)
-        subject = was if names[base] == base else f"{was[0].upper()}{was[1:]}"
-        most = f"no drive can save more than about {seconds_text(decision.busy_bound_s or 0.0)} s"
-        yield f"{subject} according to its counters, so {most}."
+    yield from busy_notes(decision, names)
     yield from _noise_notes(decision, names)
     yield scope_of(decision)
     if decision.site_ratio is not None:

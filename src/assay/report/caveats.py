@@ -3,8 +3,10 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
+from assay.model.naming import first_few
 from assay.report.words import about_text, percent, seconds_text
 from assay.stats.caveats import (
+    BUSY_MARGIN,
     AssumedParameters,
     LinksIdle,
     MachineShared,
@@ -12,9 +14,11 @@ from assay.stats.caveats import (
     NotTheDrives,
     RanElsewhere,
     SlowedDrives,
+    TimesApart,
     TimesModelled,
+    most_saved_s,
 )
-from assay.stats.decision import Decision, Question
+from assay.stats.decision import Decision, PlacementResult, Question
 from assay.stats.run_doubts import BUSY, READ, WRITTEN
 
 _SUBJECT = "this job and input"
@@ -33,6 +37,12 @@ def left_out_notes(decision: Decision) -> Iterator[str]:
             case RanElsewhere():
                 on = ", ".join(caveat.of)
                 yield f"The trials on {on} ran on another machine, system or medium, so they are not compared here."
+            case TimesApart():
+                yield (
+                    f"In {first_few(list(caveat.trials))} the jobs' own times contradict that of the step that ran "
+                    "them (doubt `clocks-apart`), so there is no verdict, however many repetitions follow. Find out "
+                    "why, and run the experiment again."
+                )
 
 
 def other_cause_notes(decision: Decision) -> Iterator[str]:
@@ -88,6 +98,8 @@ def slowed_notes(decision: Decision) -> Iterator[str]:
 
 def repetition_notes(decision: Decision, names: Mapping[str, str]) -> Iterator[str]:
     """How many more repetitions would decide what is open; `names` has what each placement is called in a sentence."""
+    if decision.has(TimesApart):
+        return
     is_open = decision.is_open if decision.question is Question.WORTH else not decision.repeated
     if is_open and len(decision.placements) > 1 and (decision.open_levels or not decision.of_other_cause):
         more = decision.more
@@ -105,6 +117,58 @@ def repetition_notes(decision: Decision, names: Mapping[str, str]) -> Iterator[s
             corrected = f", corrected for {decision.corrected} verdicts" if decision.corrected > 1 else ""
             question = question_text(decision, names)
             yield f"About {times} would decide {question}{corrected}, if the times vary as they did so far."
+
+
+def bounds_by_busy(decision: Decision) -> bool:
+    """Whether the base's drives were busy for less than what storage may cost by the trials' times, if those tell."""
+    storage_s, busy_s = decision.placements[0].storage_s if decision.placements else None, decision.busy_bound_s
+    most_s = None if storage_s is None else storage_s.value if storage_s.high is None else storage_s.high
+    return busy_s is not None and (most_s is None or most_saved_s(busy_s) < most_s)
+
+
+def busy_notes(decision: Decision, names: Mapping[str, str]) -> Iterator[str]:
+    """For how long the base's drives were busy, and the most that others can save by that."""
+    if any(map(decision.is_beyond_drives, decision.placements)) or decision.question is not Question.WORTH:
+        return
+    if bounds_by_busy(decision) and decision.placements:
+        base, was = decision.placements[0].placement, was_busy(decision, names)
+        subject = was if names[base] == base else f"{was[0].upper()}{was[1:]}"
+        most_s = most_saved_s(decision.busy_bound_s or 0.0)
+        yield (
+            f"{subject} according to its counters; {BUSY_MARGIN:g} times that, {seconds_text(most_s)} s, is the most that "
+            "another drive can save."
+        )
+
+
+def limit_words(decision: Decision, placement: PlacementResult, names: Mapping[str, str]) -> str:
+    """Why a placement can save no more, by how long drives were busy."""
+    most = percent(decision.most_share(None, placement.most_s) or 0.0)
+    still_s = (decision.busy_bound_s or 0.0) - (placement.most_s or 0.0)
+    if still_s <= 0:
+        return f"{was_busy(decision, names)}; {BUSY_MARGIN:g} times that is {most}, the most that another can save"
+    still = f"and here still for {seconds_text(still_s)} s"
+    return (
+        f"{was_busy(decision, names)}, {still}; {BUSY_MARGIN:g} times the rest is {most}, the most that this can save"
+    )
+
+
+def was_busy(decision: Decision, names: Mapping[str, str]) -> str:
+    """`the hard disk was busy for 0.5 of 29.0 s`: for how long the base's drives were, of the time on it."""
+    base = decision.placements[0]
+    busy_s, elapsed_s = seconds_text(decision.busy_s or 0.0), seconds_text(base.elapsed_s.value)
+    return f"{names[base.placement]} was busy for {busy_s} of {elapsed_s} s"
+
+
+def open_reason(decision: Decision, placement: PlacementResult, names: Mapping[str, str]) -> str:
+    """Why a placement has no verdict although its time may look clear; empty where only repetitions are missing."""
+    if decision.has(TimesApart):
+        return "some trials' times contradict each other"
+    if decision.is_beyond_drives(placement):
+        return (
+            f"{was_busy(decision, names)}, too little for such a saving, so chance or another cause is in it, or the "
+            "counters miss much"
+        )
+    return ""
 
 
 def question_text(decision: Decision, names: Mapping[str, str]) -> str:

@@ -216,7 +216,7 @@ class BlockedShare(Frozen):
     """The share of the jobs' time in which tasks were blocked, over the trials of one placement.
 
     `low` and `high` are its 95 % confidence interval, cut at 0 and 1, `half_width` that of the interval uncut; None
-    where nothing ran twice. `phases` are mean seconds.
+    where nothing ran twice, or whatever did was blocked for the same share. `phases` are mean seconds.
     """
 
     share: float
@@ -269,10 +269,12 @@ MOST_BORROWED = 3.0
 
 
 def _noise(own: Residual, others: Iterable[Residual]) -> Noise | None:
-    """Return how much one placement's shares differ between trials; None where nothing ran twice."""
+    """Return how much one placement's shares differ between trials; None where nothing shows it."""
     together = reduce(Residual.plus, others, Residual(0.0, 0, 0))
     if not own.freedom and not together.freedom:
         return None
+    if not own.squares + together.squares:
+        return None  # equal by rounding, or for want of anything blocked: that is no noise of 0
     deviation = (together.squares / together.freedom) ** 0.5 if together.freedom else 0.0
-    prior = NoisePrior(deviation=deviation, freedom=min(together.freedom, MOST_BORROWED), source="history")
+    prior = NoisePrior(deviation=deviation, freedom=min(together.freedom, MOST_BORROWED), source="other placements")
     return moderated(own.squares, own.freedom, prior)

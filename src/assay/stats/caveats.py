@@ -12,6 +12,7 @@ from assay.model.installed import kind_of
 from assay.model.record import Record
 from assay.model.scale import CheckId
 from assay.model.trial import ZERO_DELAY
+from assay.stats.estimate import Estimate
 from assay.stats.trial_doubts import MACHINE_SHARED
 
 
@@ -41,6 +42,13 @@ class NotTheDrives(Frozen):
     kind: Literal["not-the-drives"] = "not-the-drives"
     of: tuple[str, ...]
     busy_s: float
+
+
+class TimesApart(Frozen):
+    """The jobs of these trials and the steps that ran them contradict each other, so nothing is decided by them."""
+
+    kind: Literal["times-apart"] = "times-apart"
+    trials: tuple[str, ...]
 
 
 class MachineShared(Frozen):
@@ -80,7 +88,7 @@ class SlowedDrives(Frozen):
 
 
 Caveat = Annotated[
-    NothingCounts | RanElsewhere | NotRepeated | NotTheDrives | MachineShared | TimesModelled | LinksIdle
+    NothingCounts | RanElsewhere | NotRepeated | NotTheDrives | TimesApart | MachineShared | TimesModelled | LinksIdle
     | AssumedParameters | SlowedDrives,
     Field(discriminator="kind"),
 ]  # fmt: skip
@@ -88,6 +96,33 @@ Caveat = Annotated[
 
 BUSY_MARGIN = 1.5
 """Kernels count a device's busy time by ticks, and may miss short requests: a bound decides only by this margin."""
+
+
+def most_saved_s(busy_s: float) -> float:
+    """The most that other drives can save, in seconds, where these were busy for so long by their counters."""
+    return BUSY_MARGIN * busy_s
+
+
+def most_saved_share(busy_s: float | None, elapsed_s: float) -> float | None:
+    """The same as a share of the time; None where it is not known how long the drives were busy."""
+    return None if busy_s is None else min(1.0, most_saved_s(busy_s) / elapsed_s)
+
+
+def too_small(busy_s: float | None, elapsed_s: float, worth: float) -> bool:
+    """Whether drives were busy for so little of the time that no other can be worth it."""
+    most = most_saved_share(busy_s, elapsed_s)
+    return most is not None and most < worth
+
+
+def is_beyond(saved: Estimate | None, busy_s: float | None, elapsed_s: float) -> bool:
+    """Whether a share was saved that contradicts so many seconds of busy drives: then these decide nothing.
+
+    By the estimate itself, since one trial has no interval, and that of a few is so wide that it refutes nothing.
+    """
+    most = most_saved_share(busy_s, elapsed_s)
+    return most is not None and saved is not None and saved.value > most
+
+
 LEAST_DIFFERENCE = 0.05
 """A smaller share of the base's time is a matter of noise, whatever its cause."""
 
@@ -107,7 +142,7 @@ def not_the_drives(times: Sequence[DriveTime]) -> NotTheDrives | None:
     for time in times[1:]:
         both = (times[0], time)
         known = [place.busy_s for place in both if place.busy_s is not None]
-        most_s = BUSY_MARGIN * max([*known, *(place.blocked_s for place in both)])
+        most_s = most_saved_s(max([*known, *(place.blocked_s for place in both)]))
         difference_s = abs(time.elapsed_s - times[0].elapsed_s)
         if len(known) == len(both) and difference_s > max(most_s, LEAST_DIFFERENCE * times[0].elapsed_s):
             levels[time.level] = max(known)

@@ -14,7 +14,18 @@ from assay.model.installed import kind_of
 from assay.model.record import Record
 from assay.model.trial import NOTHING_TO_CHOOSE, ZERO_DELAY, Plan, SiteShape
 from assay.stats.blocked import BlockedShare, blocked_shares, not_computing_share
-from assay.stats.caveats import BUSY_MARGIN, Caveat, DriveTime, NotRepeated, NotTheDrives, caveats_of, not_the_drives
+from assay.stats.caveats import (
+    Caveat,
+    DriveTime,
+    NotRepeated,
+    NotTheDrives,
+    TimesApart,
+    caveats_of,
+    is_beyond,
+    most_saved_share,
+    not_the_drives,
+    too_small,
+)
 from assay.stats.changes import (
     CHANGE,
     as_changes,
@@ -99,9 +110,9 @@ class PlacementResult(Frozen):
     the time in which tasks and servers were blocked on storage, an estimate that needs no baseline; None where nobody
     measured it. `not_computing` is the share of the tasks' own time without processor time, by their counters.
     `drives_busy_s` is for how long its drives were busy, those of all nodes added up; None where nobody measured all of
-    them. `most_s` is the most that it can save by that, in seconds (None where that is no evidence): as long as the
-    base's drives were busy, less what of them stays busy here. `noise` is that of the ratio to the base, of the base's
-    own storage share for the base (None without a baseline).
+    them. `most_s` is how much of the base's busy time it can save, in seconds (None where that is no evidence): not
+    what stays busy here, unless the times say that it saves more. `noise` is that of the ratio to the base, of the
+    base's own storage share for the base (None without a baseline).
     """
 
     placement: str
@@ -138,9 +149,9 @@ class Decision(Frozen):
     The `factor` is the placement, or where that does not vary another factor of the experiment, whose levels stand for
     placements then; of an experiment that changes one factor at a time it is `change`. `placements` begin with the
     base; the `baseline` (zero storage delay) is not among them. `best` is the placement with the least time.
-    `busy_bound_s` is how long the base's drives were busy: no drive can save more (None where nobody measured, or where
-    that is no evidence). `corrected` is how many verdicts were corrected together. The jobs ran on so many `nodes`
-    (None: not known). `caveats` are what limits all that, in the order in which they are told.
+    `busy_bound_s` is how long the base's drives were busy: no drive can save much more (None where nobody measured,
+    or where that is no evidence). `corrected` is how many verdicts were corrected together. The jobs ran on so many
+    `nodes` (None: not known). `caveats` are what limits all that, in the order in which they are told.
     """
 
     levels: Mapping[str, str]
@@ -220,7 +231,9 @@ class Decision(Frozen):
         shares = {
             condition.kind: condition.share for condition in self.conditions if condition.subject == base.placement
         }
-        read, busy = shares.get(READ), self.most_share(shares.get(BUSY), self.busy_bound_s)
+        read, busy = shares.get(READ), shares.get(BUSY)
+        if self.busy_bound_s is not None:
+            busy = min(1.0 if busy is None else busy, self.busy_bound_s / base.elapsed_s.value)
         idle = busy is not None and busy < HARDLY_BUSY_SHARE and not self.reached_drives
         return idle or (read is not None and read < HARDLY_READ_SHARE)
 
@@ -248,20 +261,22 @@ class Decision(Frozen):
         """Whether the base's drives were busy for so little of the time that no drive could be worth it."""
         return self.is_too_small(self.busy_bound_s)
 
-    def is_too_small(self, bound_s: float | None) -> bool:
+    def is_too_small(self, busy_s: float | None) -> bool:
         """Whether so many seconds of busy drives are too few for a saving that is worth it."""
-        return _too_small(bound_s, self.placements, self.worth)
+        return bool(self.placements) and too_small(busy_s, self.placements[0].elapsed_s.value, self.worth)
 
-    def most_share(self, share: float | None, bound_s: float | None) -> float | None:
+    def is_beyond_drives(self, placement: PlacementResult) -> bool:
+        """Whether a placement, or zero delay against the base, saved more than it can by how long drives were busy."""
+        saved, busy_s = placement.saving, placement.most_s
+        if placement == self.placements[0]:
+            saved, busy_s = placement.storage_share, self.busy_bound_s
+        return is_beyond(saved, busy_s, self.placements[0].elapsed_s.value)
+
+    def most_share(self, share: float | None, busy_s: float | None) -> float | None:
         """The smaller of two bounds, as shares of the base's time: one by the trials' times, one by the busy time."""
-        known = [] if share is None else [max(0.0, share)]
-        if bound_s is not None:
-            known.append(min(1.0, bound_s / self.placements[0].elapsed_s.value))
-        return min(known, default=None)
-
-
-def _too_small(bound: float | None, placements: Sequence[PlacementResult], worth: float) -> bool:
-    return bound is not None and BUSY_MARGIN * bound < worth * placements[0].elapsed_s.value
+        by_busy = most_saved_share(busy_s, self.placements[0].elapsed_s.value)
+        known = (None if share is None else max(0.0, share), by_busy)
+        return min((most for most in known if most is not None), default=None)
 
 
 def decisions(
@@ -377,19 +392,13 @@ class _DecisionInputs:
         bound = self._busy_bound(placements)
         placements = (*placements[:1], *(self._bounded(placement, placements, bound) for placement in placements[1:]))
         apart = self._not_the_drives(placements)
-        if apart is not None:
-            unknown = {"verdict": Verdict.NOT_KNOWN_YET}
-            wrong = [
-                placement.placement in apart.of and placement.verdict is Verdict.WORTH_IT for placement in placements
-            ]
-            placements = tuple(
-                placement.model_copy(update=unknown) if is_wrong else placement
-                for placement, is_wrong in zip(placements, wrong, strict=True)
-            )
-        if any(clocks_apart(record) for own in self._records.values() for record in own):
-            unknown = {"verdict": Verdict.NOT_KNOWN_YET}
-            placements = (*placements[:1], *(placement.model_copy(update=unknown) for placement in placements[1:]))
-        verdict = self._overall(placements, bound)
+        odd = tuple(record.trial.id for own in self._records.values() for record in own if clocks_apart(record))
+        worth_it, unknown = Verdict.WORTH_IT, {"verdict": Verdict.NOT_KNOWN_YET}
+        unsure = [
+            one for one in placements[1:] if odd or (apart and one.placement in apart.of and one.verdict is worth_it)
+        ]
+        placements = tuple(one.model_copy(update=unknown) if one in unsure else one for one in placements)
+        verdict = Verdict.NOT_KNOWN_YET if odd else self._overall(placements, bound)
         asks_on = verdict is Verdict.NOT_KNOWN_YET or self.factor == CHANGE  # each change is a question of its own
         of_drives = self.factor in {PLACEMENT, CHANGE} and bool(placements)
         placed = [level for level in self._records if level != ZERO_DELAY and self._differs_in_placement(level)]
@@ -407,10 +416,11 @@ class _DecisionInputs:
             verdict=verdict,
             busy_bound_s=bound,
             conditions=conditions(real, self.base) if of_drives else (),
-            more=self._more(placements, together, apart) if asks_on else None,
+            more=self._more(placements, together, apart) if asks_on and not odd else None,
             corrected=together,
             nodes=whole_number(nodes) or None,
             caveats=(
+                *([TimesApart(trials=odd)] if odd else []),
                 *([apart] if apart is not None else []),
                 *caveats_of(
                     self._records,
@@ -445,20 +455,26 @@ class _DecisionInputs:
     ) -> PlacementResult:
         """A placement with the most that it can save: not what the base's drives still do here, as they count it.
 
-        Only emulated drives count apart: two media of this machine may be one device.
+        Only emulated drives count apart: two media of this machine may be one device. They may be busy here at times at
+        which they were not on the base, so what they still do bounds nothing where the times say that more was saved.
         """
         base, own = self._records[self.base], self._records[placement.placement]
-        most_s = bound
+        most_s, base_s = bound, placements[0].elapsed_s.value
         media = [medium for record in (base[0], own[0]) for medium in record.trial.media]
         stays = {medium.name for medium in base[0].trial.media} & {medium.name for medium in own[0].trial.media}
         if bound is not None and stays and all(kind_of(medium).emulated for medium in media):
             known = [busy for record in own if (busy := busy_by_medium(record)) is not None]
             still_s = min((sum(busy[name] for name in stays) for busy in known), default=0.0)
             moved_s = max(0.0, bound - still_s)
-            saved = placement.saving.low if placement.saving and placement.saving.low is not None else 0.0
-            most_s = moved_s if saved * placements[0].elapsed_s.value <= moved_s else bound
-        none = {"verdict": Verdict.NOT_WORTH_IT} if _too_small(most_s, placements, self._worth) else {}
-        return placement.model_copy(update={"most_s": most_s, **none})
+            saved = placement.saving.value if placement.saving else 0.0
+            most_s = moved_s if saved * base_s <= moved_s else bound
+        verdict = placement.verdict
+        if too_small(most_s, base_s, self._worth):
+            if not is_beyond(placement.saving, most_s, base_s):
+                verdict = Verdict.NOT_WORTH_IT
+            elif verdict is Verdict.WORTH_IT:
+                verdict = Verdict.NOT_KNOWN_YET
+        return placement.model_copy(update={"most_s": most_s, "verdict": verdict})
 
     def _not_the_drives(self, placements: Sequence[PlacementResult]) -> NotTheDrives | None:
         """The placements whose times differ from the base's by more than emulated drives were busy, if there are any.
@@ -485,9 +501,12 @@ class _DecisionInputs:
         if own:
             none = all(verdict is Verdict.NOT_WORTH_IT for verdict in own)
             return Verdict.NOT_WORTH_IT if none else Verdict.NOT_KNOWN_YET
-        share = placements[0].storage_share if placements else None
+        if not placements:
+            return Verdict.NOT_KNOWN_YET
+        share, base_s = placements[0].storage_share, placements[0].elapsed_s.value
         little = share is not None and share.high is not None and share.high < self._worth
-        return Verdict.NOT_WORTH_IT if little or _too_small(bound, placements, self._worth) else Verdict.NOT_KNOWN_YET
+        idle = too_small(bound, base_s, self._worth) and not is_beyond(share, bound, base_s)
+        return Verdict.NOT_WORTH_IT if little or idle else Verdict.NOT_KNOWN_YET
 
     def _result(self, level: str, verdict: Verdict | None) -> PlacementResult:
         own = self._records[level]

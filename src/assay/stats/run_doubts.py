@@ -12,6 +12,7 @@ from statistics import median
 from assay.model.base import Frozen
 from assay.model.doubt import Doubt, doubt_kind
 from assay.model.engine import Counted
+from assay.model.fact import whole_number
 from assay.model.installed import counted_by_tasks, kind_of
 from assay.model.layout import INPUT
 from assay.model.naming import first_few
@@ -137,16 +138,19 @@ def busy_by_medium(record: Record) -> Mapping[str, float] | None:
     if counters_still(record) or clocks_apart(record):
         return None
     seconds: dict[str, float] = {}
-    measured: dict[str, float] = {}  # over all nodes
-    for amount in record.amounts:
-        if (amount.probe, amount.part, amount.series) == BUSY_TIME:
-            measured[amount.subject] = measured.get(amount.subject, 0.0) + amount.value
+    nodes = whole_number(record.facts.get("nodes")) or 1
     for medium in record.trial.media:
-        if every := record.reports_of(medium.name):
-            seconds[medium.name] = sum(reports["run"].busy_seconds or 0.0 for reports in every if "run" in reports)
-        elif medium.name in measured:
-            seconds[medium.name] = measured[medium.name]
-        elif not kind_of(medium).in_memory:
+        reported = [drive for drive in record.devices if drive.medium == medium.name]
+        by_node = {drive.node: drive.reports["run"].busy_seconds or 0.0 for drive in reported if "run" in drive.reports}
+        if not reported:
+            by_node = {
+                amount.node: amount.value
+                for amount in record.amounts
+                if (amount.probe, amount.part, amount.series, amount.subject) == (*BUSY_TIME, medium.name)
+            }
+        if len(by_node) >= nodes:
+            seconds[medium.name] = sum(by_node.values())
+        elif reported or by_node or not kind_of(medium).in_memory:
             return None
     return seconds
 

@@ -159,6 +159,8 @@ def set_queue(device: Path, queue: BlockQueue, system: System) -> None:
         if not system.write(folder / name, f"{value}\n"):
             raise AssayError(f"{device} can't be set up as the drive is: {folder / name} does not take {value!r}")
     most = min(LARGEST_KB, whole_number_in(folder / "max_hw_sectors_kb") or LARGEST_KB)
+    if whole_number_in(folder / "iostats") == 0:
+        system.write(folder / "iostats", "1\n")  # else the kernel counts nothing of the device
     for name, number in {"max_sectors_kb": most, **queue.further}.items():
         system.write(folder / name, f"{min(number, most) if name == 'max_sectors_kb' else number}\n")
 
