@@ -135,8 +135,8 @@ def busy_notes(decision: Decision, names: Mapping[str, str]) -> Iterator[str]:
         subject = was if names[base] == base else f"{was[0].upper()}{was[1:]}"
         most_s = most_saved_s(decision.busy_bound_s or 0.0)
         yield (
-            f"{subject} according to its counters; {BUSY_MARGIN:g} times that, {seconds_text(most_s)} s, is the most that "
-            "another drive can save."
+            f"{subject} according to its counters; {BUSY_MARGIN:g} times that, {seconds_text(most_s)} s, is the most "
+            "that another drive can save."
         )
 
 

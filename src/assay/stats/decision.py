@@ -403,7 +403,6 @@ class _DecisionInputs:
         of_drives = self.factor in {PLACEMENT, CHANGE} and bool(placements)
         placed = [level for level in self._records if level != ZERO_DELAY and self._differs_in_placement(level)]
         real = {level: self._records[level] for level in placed}
-        nodes = self._records[self.base][0].facts.get("nodes")  # none where Assay started none
         return Decision(
             levels=dict(self.levels),
             factor=self.factor,
@@ -418,7 +417,7 @@ class _DecisionInputs:
             conditions=conditions(real, self.base) if of_drives else (),
             more=self._more(placements, together, apart) if asks_on and not odd else None,
             corrected=together,
-            nodes=whole_number(nodes) or None,
+            nodes=whole_number(self._records[self.base][0].facts.get("nodes")) or None,  # none where Assay started none
             caveats=(
                 *([TimesApart(trials=odd)] if odd else []),
                 *([apart] if apart is not None else []),
