@@ -89,7 +89,7 @@ def test_what_spark_does_not_count_leaves_the_time_as_the_only_bound(tmp_path):
     bound = bound_of(persisted, drives("9xnvme"))
     assert bound.basis == "time"
     assert bound.seconds == pytest.approx(sum(stage.time_s for stage in bound.stages))
-    loads = drive_loads(persisted, drives("9xnvme"), 1)
+    loads = drive_loads(persisted, drives("9xnvme"))
     assert sum(load.seconds for load in loads) == pytest.approx(persisted.tasks_s)
     assert made(tmp_path, MadeStage(input_records=40, input_bytes=0)).uncounted == RECORDS_ALONE
     assert made(tmp_path, MadeStage(output_records=40, output_bytes=0)).uncounted == RECORDS_ALONE

@@ -2,6 +2,7 @@
 
 import io
 from itertools import pairwise
+from time import process_time
 
 import pytest
 from hypothesis import given
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 from assay.cli.context import find_installation
 from assay.engine.past.reading import Attempt, read_job
 from assay.model.errors import BadInputError
-from assay.triage.bounds import Busy, beside, bound_of, busy_at_once, computed, concurrency, drive_loads, parts_of
+from assay.triage.bounds import Busy, Load, beside, bound_of, busy_at_once, computed, concurrency, drive_loads, parts_of
 from assay.triage.drives import drives_by_role, drives_text
 from assay.triage.reasons import idle_s
 from assay_extras.testing.job_histories import MadeJob, events, history
@@ -240,7 +241,7 @@ def test_output_to_object_stores_is_buffered_on_local_drives():
 
 def test_drives_that_work_for_other_jobs_too_keep_this_one_waiting():
     first, second = made(JOB), made(JOB._replace(number=2, submitted_ms=JOB.submitted_ms + 12_250))
-    of_each = [drive_loads(job, drives("1xssd"), 2) for job in (first, second)]
+    of_each = [drive_loads(job, drives("1xssd")) for job in (first, second)]
     loads = beside([first, second], of_each)
     assert loads[0] == pytest.approx(sum(
         load.seconds * max(0, first.finished_ms - load.begin_ms) / (load.end_ms - load.begin_ms)
@@ -259,6 +260,36 @@ def test_drives_that_work_for_other_jobs_too_keep_this_one_waiting():
     assert during == pytest.approx(loads[1])
     assert before == 0
     assert beside([], []) == []
+
+
+def test_what_other_nodes_do_dilutes_no_load_of_a_jobs_own():
+    first, second = made(JOB), made(JOB._replace(number=2, submitted_ms=JOB.submitted_ms + 3000))
+    far = made(JOB._replace(number=3, nodes=20, slots=20, maps=20, submitted_ms=JOB.submitted_ms + 10**8))
+    others = [f"other-{number}" for number in range(20)]
+    loads = [drive_loads(job, drives("1xssd")) for job in (first, second, far)]
+    alone = beside([first, second], loads[:2])
+    assert alone[0] > 0
+    assert beside([first, second, far._replace(nodes=tuple(others))], loads)[:2] == pytest.approx(alone)
+    # Of the nodes of a job, the one with most of the others counts.
+    half = second._replace(nodes=(first.nodes[0],))
+    assert beside([first, half], loads[:2])[0] == pytest.approx(alone[0])
+    apart = second._replace(nodes=("other-1", "other-2"))
+    assert beside([first, apart], loads[:2])[0] == pytest.approx(alone[0] / 2)  # copies may lie anywhere
+    assert 0 < beside([first, second._replace(nodes=())], loads[:2])[0] <= alone[0]
+
+
+def test_loads_of_ten_thousand_jobs_take_seconds():
+    job = made(JOB._replace(nodes=2))
+    loads = drive_loads(job, drives("1xssd"))
+    jobs, of_each = [], []
+    for number in range(10_000):
+        later = 5000 * number
+        nodes = tuple(f"w-{(7 * number + 3 * own) % 50}" for own in range(20))
+        jobs.append(job._replace(nodes=nodes, started_ms=job.started_ms + later, finished_ms=job.finished_ms + later))
+        of_each.append([Load(load.begin_ms + later, load.end_ms + later, load.seconds) for load in loads])
+    began_s = process_time()
+    assert min(beside(jobs, of_each)) > 0
+    assert process_time() - began_s < 20
 
 
 def test_how_many_ran_at_once():

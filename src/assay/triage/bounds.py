@@ -6,7 +6,9 @@ nobody waits for a drive that is idle. *By busy drives*, where that was measured
 beside it: waits that no counted byte explains, and drives that did much more than what is counted.
 """
 
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import accumulate, pairwise
 from typing import Literal, NamedTuple
 
 from assay.engine.past.job import PastJob, StageSums, Use, Work
@@ -220,22 +222,28 @@ def _basis(stages: Sequence[StageBound]) -> BoundBasis:
 
 
 class Load(NamedTuple):
-    """How long the drives of an average node of the site work at most in a stage of a job."""
+    """How long the drives of the busiest node of a job work at most in one of its stages."""
 
     begin_ms: int
     end_ms: int
     seconds: float
 
 
-def drive_loads(job: PastJob, drives: Mapping[str, Drives], sites_nodes: int) -> list[Load]:
-    """The work of a job's stages; as long as they have tasks where nobody knows."""
-    nodes = max(1, len(job.nodes))
-    spread = nodes / max(nodes, sites_nodes)
-    loads = []
-    for stage in job.stages:
-        bytes_s = sum(part.seconds for part in parts_of(job, stage, drives))
-        worked_s = stage.elapsed_ms / 1000 if job.uncounted else bytes_s
-        loads.append(Load(stage.begin_ms, max(stage.begin_ms + 1, stage.end_ms), spread * worked_s))
+def drive_loads(job: PastJob, drives: Mapping[str, Drives]) -> list[Load]:
+    """The work of a job's stages; as long as they have tasks where nobody knows.
+
+    Of what reducers do in local directories, a part is done before their stage begins: by how long they ran then.
+    """
+    loads: list[Load] = []
+    early_s = 0.0
+    for stage in reversed(job.stages):
+        parts = list(parts_of(job, stage, drives))
+        worked_s = stage.elapsed_ms / 1000 if job.uncounted else sum(part.seconds for part in parts)
+        all_ms = stage.early_ms + sum(stage.phases_ms.values())
+        own_early_s = _intermediate_s(parts) * stage.early_ms / all_ms if all_ms and not job.uncounted else 0.0
+        seconds = worked_s - own_early_s + early_s
+        loads.insert(0, Load(stage.begin_ms, max(stage.begin_ms + 1, stage.end_ms), seconds))
+        early_s = own_early_s
     return loads
 
 
@@ -283,29 +291,55 @@ def busy_at_once(drives: int, tasks: float) -> float:
 
 
 def beside(jobs: Sequence[PastJob], loads: Sequence[Sequence[Load]]) -> list[float]:
-    """For each job, how long a node's drives worked at most during it for all of the other jobs.
+    """For each job, how long the drives of one of its nodes worked at most during it for all of the other jobs.
 
-    `loads` are those of each job; each is spread evenly over its time. Takes time as sorting does.
+    `loads` are those of each job; each is spread evenly over its time, and takes place on all nodes of its job. Where
+    its nodes are not known, it is spread over all nodes, and what copies of outputs do on others may be so much at
+    least. Takes time as sorting does, for each node.
     """
-    of_all = [load for of_job in loads for load in of_job]
-    edges = sorted({
-        *(edge for job in jobs for edge in (job.started_ms, job.finished_ms)),
-        *(edge for load in of_all for edge in (load.begin_ms, load.end_ms)),
-    })  # fmt: skip
-    index_of = {edge: number for number, edge in enumerate(edges)}
-    density = [0.0] * (len(edges) + 1)
-    for load in of_all:
-        per_ms = load.seconds / (load.end_ms - load.begin_ms)
-        density[index_of[load.begin_ms]] += per_ms
-        density[index_of[load.end_ms]] -= per_ms
-    worked, running = [0.0], 0.0
-    for number in range(1, len(edges)):
-        running += density[number - 1]
-        worked.append(worked[-1] + running * (edges[number] - edges[number - 1]))
-    return [
-        max(0.0, worked[index_of[job.finished_ms]] - worked[index_of[job.started_ms]] - _own_s(job, own))
-        for job, own in zip(jobs, loads, strict=True)
-    ]
+    jobs_of: dict[str, list[int]] = {}
+    for number, job in enumerate(jobs):
+        for node in job.nodes:
+            jobs_of.setdefault(node, []).append(number)
+    nodes = max(1, len(jobs_of))
+    spreads = [max(1, len(job.nodes)) / max(nodes, len(job.nodes)) for job in jobs]
+    everywhere = _Worked((load, spread) for of_job, spread in zip(loads, spreads, strict=True) for load in of_job)
+    anywhere = _Worked(
+        (load, 1 / nodes) for job, of_job in zip(jobs, loads, strict=True) if not job.nodes for load in of_job
+    )
+    own_s = [_own_s(job, of_job) for job, of_job in zip(jobs, loads, strict=True)]
+    most_s = [everywhere.during(job) - spread * job_s for job, spread, job_s in zip(jobs, spreads, own_s, strict=True)]
+    for alike in {tuple(numbers) for numbers in jobs_of.values()}:  # nodes with the same jobs have the same loads
+        worked = _Worked((load, 1.0) for number in alike for load in loads[number])
+        for number in alike:
+            of_node_s = worked.during(jobs[number]) + anywhere.during(jobs[number]) - own_s[number]
+            most_s[number] = max(most_s[number], of_node_s)
+    return [max(0.0, seconds) for seconds in most_s]
+
+
+class _Worked:
+    """How long drives have worked at any moment, by loads and which share of each is theirs."""
+
+    def __init__(self, loads: Iterable[tuple[Load, float]]) -> None:
+        changes: dict[int, float] = {}
+        for load, share in loads:
+            per_ms = share * load.seconds / (load.end_ms - load.begin_ms)
+            changes[load.begin_ms] = changes.get(load.begin_ms, 0.0) + per_ms
+            changes[load.end_ms] = changes.get(load.end_ms, 0.0) - per_ms
+        self._edges = sorted(changes)
+        self._rates = list(accumulate(changes[edge] for edge in self._edges))
+        steps = (rate * (end - begin) for rate, (begin, end) in zip(self._rates, pairwise(self._edges), strict=False))
+        self._until = [0.0, *accumulate(steps)]
+
+    def during(self, job: PastJob) -> float:
+        """How long they worked from its start to its end, in seconds."""
+        return self._at(job.finished_ms) - self._at(job.started_ms)
+
+    def _at(self, moment_ms: int) -> float:
+        number = bisect_right(self._edges, moment_ms) - 1
+        if number < 0:
+            return 0.0
+        return self._until[number] + self._rates[number] * (moment_ms - self._edges[number])
 
 
 def _own_s(job: PastJob, loads: Sequence[Load]) -> float:

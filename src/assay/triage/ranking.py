@@ -259,8 +259,7 @@ class Site(NamedTuple):
 def judge(jobs: Sequence[PastJob], site: Site, worth: float) -> list[JobRow]:
     """A row for each recurring job: first those that may matter, by what they could save, then what is not known."""
     whole = [job for job in jobs if job.counts]
-    nodes = len({node for job in whole for node in job.nodes})
-    loads = beside(whole, [drive_loads(job, site.drives, nodes) for job in whole])
+    loads = beside(whole, [drive_loads(job, site.drives) for job in whole])
     cores = None if refuted_cores(whole, site.cores) else site.cores
     bounded: dict[str, list[BoundedRun]] = {}
     for job, beside_s in zip(whole, loads, strict=True):
