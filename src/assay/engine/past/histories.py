@@ -63,7 +63,9 @@ def merged(places: Iterable[Callable[[], Histories]]) -> Histories:
     def pass_over(error: NoHistoriesError) -> None:
         empty.append(error)
         whole.older += error.older
-        whole.unread += [*error.unread, Unread(error.place, f"it {error.reason}")]
+        whole.unread += error.unread
+        if error.older or not error.unread:
+            whole.unread.append(Unread(error.place, f"it {error.reason}"))
 
     def jobs() -> Iterator[PastJob]:
         for part in parts:
