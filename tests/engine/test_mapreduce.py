@@ -116,6 +116,19 @@ def test_a_client_that_dies_without_a_report_shows_its_last_exception(engine_wit
         engine_with("echo 'java.net.ConnectException: refused'; echo '  at X'; exit 1").run(LAUNCH, Silent())
 
 
+@pytest.mark.parametrize(
+    "complaint",
+    [
+        "OpenJDK 64-Bit Server VM warning: old\\nUnrecognized VM option 'UseNoGC'\\nError: Could not create the Java Virtual Machine.",
+        "Unrecognized VM option 'UseNoGC'",
+    ],
+)
+def test_a_container_whose_java_did_not_start_says_why(complaint, engine_with):
+    said = f"Container exited with a non-zero exit code 1.\\nLast 4096 bytes of stderr :\\n{complaint}\\n\\nINFO job failed\\n"
+    with pytest.raises(AssayError, match="triangles failed: Unrecognized VM option 'UseNoGC'$"):
+        engine_with(f'printf "{said}"; exit 1').run(LAUNCH, Silent())
+
+
 def test_success_without_a_report_is_not_believed(engine_with):
     with pytest.raises(AssayError, match="triangles failed"):
         engine_with("exit 0").run(LAUNCH, Silent())

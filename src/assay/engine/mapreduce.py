@@ -104,13 +104,29 @@ def run_client(
 
 
 def last_words(log: Path) -> str:
-    """Return the most telling last line of a client's output: a task's error, else its own, else its last line."""
-    text = log.read_text(errors="replace", encoding="utf-8")
-    return last_telling(text, _is_of_task, _is_error, silent="it printed nothing")[:500]
+    """Return the most telling line of a client's output, such as a task's error; its last line where none is."""
+    return _most_telling(log.read_text(errors="replace", encoding="utf-8"))
+
+
+def _most_telling(said: str) -> str:
+    """The last error of a task, else what a container that did not start complained of, else an exception."""
+    of_containers = [line for block in _OF_CONTAINER.findall(said) for line in block.splitlines() if _tells(line)]
+    return last_telling(
+        said, _is_of_task, lambda line: line in of_containers[:1], _is_error, silent="it printed nothing"
+    )[:500]
+
+
+_OF_CONTAINER = re.compile(r"^Last \d+ bytes of stderr ?:\n((?:.+\n?)+)", re.MULTILINE)
+"""What the NodeManager passes on of a container that did not start, up to an empty line."""
+_JAVA_ENDS = ("Error: Could not create the Java Virtual Machine", "Error: A fatal exception has occurred")
+
+
+def _tells(line: str) -> bool:
+    return "warn" not in line.lower() and not line.startswith(_JAVA_ENDS)
 
 
 def _is_of_task(line: str) -> bool:
-    return line.startswith("Error: ")
+    return line.startswith("Error: ") and not line.startswith(_JAVA_ENDS)
 
 
 def _is_error(line: str) -> bool:
@@ -346,12 +362,12 @@ class MapReduce:
 
         Its client prints the errors of tasks only where they are tried again: the last one is then asked of history.
         """
-        if program.last_lines == 1:
-            return last_words(log)
         said = log.read_text(errors="replace", encoding="utf-8").splitlines()
-        if client.ids and not any(line.startswith("Error: ") for line in said):
+        if client.ids and not any(map(_is_of_task, said)):
             with suppress(AssayError):
                 said += self._history.failure(client.ids[-1])
+        if program.last_lines == 1:
+            return _most_telling("\n".join(said))
         return last_said(code, said, program.last_lines)
 
     def _settings(self, job: JobReference) -> Mapping[str, str]:
