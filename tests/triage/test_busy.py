@@ -222,6 +222,12 @@ def test_others_are_refused(pages, words):
         asked(pages, [the_job()])
 
 
+@pytest.mark.parametrize("devices", [(), ("dm-0", "dm-1")])
+def test_a_prometheus_that_knows_no_drive_of_the_nodes_is_refused(devices):
+    with pytest.raises(BadInputError, match="has no node_disk_io_time_seconds_total of any drive of the nodes"):
+        asked(prometheus(partial(rates, BUSY), devices=devices), [the_job()])
+
+
 def test_jobs_near_one_another_are_asked_for_together():
     first, second = the_job(), the_job(number=2, submitted_ms=MADE.submitted_ms + 200_000)
     later = the_job(number=3, submitted_ms=MADE.submitted_ms + 10_000_000)

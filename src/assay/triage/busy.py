@@ -90,7 +90,7 @@ class DriveTimes:
 
         `drives_named` are the drives that each node has, by who knows; 0 where nobody says so.
 
-        Raises BadInputError where there is no Prometheus, or none of the nodes is known to it.
+        Raises BadInputError where there is no Prometheus, or none of the nodes, or of their drives, is known to it.
         """
         self._url, self._ask = url.rstrip("/"), ask
         hosts = HostNames(node for job in jobs for node in job.nodes)
@@ -103,6 +103,11 @@ class DriveTimes:
                     "the node_exporters by these names, or leave --prometheus out"
                 )
             self.drives = self._drives()
+            if not any(self.drives.values()):
+                raise BadInputError(
+                    f"--prometheus {url} has no {_BUSY} of any drive of the nodes on which the jobs ran; let it scrape "
+                    "node_exporters of version 0.16 or newer that leave out no drive, or leave --prometheus out"
+                )
             counts = self._of_nodes('count by (instance) (node_cpu_seconds_total{mode="idle"})')
             self.cores = max(map(int, counts.values()), default=None)
             self._readings: dict[str, Readings] = {}
