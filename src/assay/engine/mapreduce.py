@@ -110,10 +110,9 @@ def last_words(log: Path) -> str:
 
 def _most_telling(said: str) -> str:
     """The last error of a task, else what a container that did not start complained of, else an exception."""
-    of_containers = [line for block in _OF_CONTAINER.findall(said) for line in block.splitlines() if _tells(line)]
-    return last_telling(
-        said, _is_of_task, lambda line: line in of_containers[:1], _is_error, silent="it printed nothing"
-    )[:500]
+    complaints = [line.strip() for block in _OF_CONTAINER.findall(said) for line in block.splitlines() if _tells(line)]
+    signs = (_is_of_task, lambda line: line in complaints[:1], _is_error)
+    return last_telling(said, *signs, silent="it printed nothing")[:500]
 
 
 _OF_CONTAINER = re.compile(r"^Last \d+ bytes of stderr ?:\n((?:.+\n?)+)", re.MULTILINE)

@@ -403,11 +403,7 @@ class ApplicationReading:
         """How long any of its jobs or tasks ran; 0 if no event tells of jobs."""
         spans = [(stage.begin_ms, stage.end_ms) for stage in self._stages.values() if stage.times_ms]
         spans += [(job.begin_ms, job.end_ms) for job in seen.jobs.values() if job.begin_ms and job.end_ms]
-        ran_ms = until_ms = 0
-        for begin_ms, end_ms in sorted(spans):
-            ran_ms += max(0, end_ms - max(begin_ms, until_ms))
-            until_ms = max(until_ms, end_ms)
-        return ran_ms if seen.jobs else 0
+        return covered_ms(spans) if seen.jobs else 0
 
     def _sequence(self) -> list[list[str]]:
         """The names of stages that ran at once, one list after the other."""
@@ -557,9 +553,7 @@ def _groups(times_ms: Iterable[int]) -> int:
     return count
 
 
-def _sums(
-    stages: list[_Stage], name: str, placed: Callable[[Work], Work], hosts: Mapping[str, str]
-) -> StageSums:  # fmt: skip
+def _sums(stages: list[_Stage], name: str, placed: Callable[[Work], Work], hosts: Mapping[str, str]) -> StageSums:
     """The sums of stages that ran at once; the bounds are those of `assay.engine.past.reading.stage_of`.
 
     `hosts` are by their names; those without may all be one.
