@@ -14,7 +14,7 @@ from assay.model.registry import SERVICES
 from assay.model.running_cluster import DaemonFacts
 from assay.model.service import DaemonKind, NodeContext
 from assay.node.local import LocalNode
-from assay.platform.distribution import Distribution, Starts
+from assay.platform.distribution import OPTION_VARIABLES, Distribution, Starts
 from assay.platform.loopback import PRELOADED
 
 _TAIL_BYTES = 256 * 1024
@@ -52,7 +52,7 @@ def last_words(log: Path, node: Node = HERE, kind: DaemonKind | None = None) -> 
 # Guice, in the daemons with web applications, reaches into java.lang, which modules forbid since Java 16.
 _OPEN_MODULES = ("--add-opens", "java.base/java.lang=ALL-UNNAMED")
 
-_FOREIGN_NAMES = ("CLASSPATH", "JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS")
+_FOREIGN_NAMES = ("CLASSPATH", *OPTION_VARIABLES)
 
 
 def clean_environment(environment: Mapping[str, str], distribution: Distribution) -> dict[str, str]:

@@ -316,7 +316,8 @@ _JVM_OPTIONS = re.compile(r".+\.(java\.opts|[a-zA-Z]*JavaOptions|cmd-opts)")
 _ASKED = re.compile(
     r"-X(?!run)[A-Za-z]+\d*[A-Za-z]*|-XX:(?!.(AlwaysPreTouch|PauseAtStartup)$)([+-]\w+|\w+=-?[\d.]+\w?)"
 )
-_OPTION_VARIABLES = ("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS")
+OPTION_VARIABLES = ("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS")
+"""By which a user's environment changes any Java."""
 # What a JVM prints beside the reason why it does not start.
 _BESIDE = re.compile(
     r"Picked up |NOTE: |.* VM warning: |\[.*\]\[warning|"
@@ -341,7 +342,7 @@ def _refusal(java: Java, options: str) -> str:
         return str(error)
     if not asked:
         return ""
-    environment = {name: value for name, value in os.environ.items() if name not in _OPTION_VARIABLES}
+    environment = {name: value for name, value in os.environ.items() if name not in OPTION_VARIABLES}
     try:
         with tempfile.TemporaryDirectory(prefix="assay-java-") as folder:
             done = subprocess.run(

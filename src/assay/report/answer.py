@@ -465,10 +465,14 @@ def _headline(decision: Decision, names: Mapping[str, str]) -> str:
 def _not_worth_words(decision: Decision, excluded: Sequence[PlacementResult], names: Mapping[str, str]) -> str:
     """`the SSD is not worth it: at most 4 % less time than the hard disk`; of several the most that one saves."""
     base, several = names[decision.placements[0].placement], len(excluded) > 1
-    subject = f"{first_few([names[one.placement] for one in excluded])} {'are' if several else 'is'} not worth it"
+    subject = f"{first_few([names[result.placement] for result in excluded])} {'are' if several else 'is'} not worth it"
     if several and len(excluded) == len(decision.placements) - 1:
         subject = "no other choice is worth it"
-    known = [(one.saving, decision.most_share(one.saving.high, one.most_s) or 0.0) for one in excluded if one.saving]
+    known = [
+        (result.saving, decision.most_share(result.saving.high, result.most_s) or 0.0)
+        for result in excluded
+        if result.saving
+    ]
     most, saved = max(share for _, share in known), max(saving.value for saving, _ in known)
     if most <= 0 and saved < 0:
         return f"{subject}: {percent(-saved)} more time than {base}"

@@ -126,12 +126,12 @@ def _is_older(file: Path, since_ms: int) -> bool:
         return at_ms < since_ms
     try:
         files = list(file.iterdir()) if file.is_dir() else [file]
-        changed_ms = max((int(one.stat().st_mtime * 1000) for one in files), default=0)
+        changed_ms = max((int(part.stat().st_mtime * 1000) for part in files), default=0)
     except OSError:  # it has gone meanwhile
         return False
     if changed_ms + _DAY_MS >= since_ms:
         return False
-    return any(0 < moment_in(one) <= changed_ms for one in files)
+    return any(0 < moment_in(part) <= changed_ms for part in files)
 
 
 def _only(file: Path) -> PastJob:
