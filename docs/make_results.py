@@ -255,7 +255,9 @@ def _shares(name: str) -> SharesTable:
 def engines() -> str:
     """Storage share and saving of each job by each engine, and what the columns are."""
     table = _shares("engines")
-    return "\n\n".join([grid(columns_of(table, grouped=False)[0]), *map(escaped, notes_of(table)), doubts_line("engines")])
+    return "\n\n".join(
+        [grid(columns_of(table, grouped=False)[0]), *map(escaped, notes_of(table)), doubts_line("engines")]
+    )
 
 
 def terasort() -> str:
@@ -392,12 +394,6 @@ def model_error() -> str:
     )
 
 
-def flips() -> str:
-    """Which verdicts on its trials flip from one version of the rules to the next."""
-    rules = printed("scale-model-against-k1", str(ROOT / "benchmarks" / "scale_rules.py"))
-    return _listing([line.partition(": scale-model")[0] for line in rules if line.startswith("version ")])
-
-
 def disturbances() -> str:
     """What the checks of a scale model saw of disturbances, and how many of them they detected."""
     return "\n".join(printed("scale-disturbances", str(ROOT / "benchmarks" / "scale_disturbances.py"), "--show"))
@@ -499,7 +495,6 @@ RESULT_TEXTS: Mapping[str, Callable[[], str]] = {
     "quickstart by memory": by_memory,
     "scale model against K = 1": against_k1,
     "scale model error": model_error,
-    "verdicts that flip": flips,
     "scale disturbances": disturbances,
     "quickstart with half the processor time": half_cpu,
     "known effects": known_effects,

@@ -4,7 +4,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
-from pydantic import Discriminator, Field, Tag, model_validator
+from pydantic import Discriminator, Field, Tag
 
 from assay.model.base import Frozen
 from assay.model.fault import Fault, worker_name
@@ -79,14 +79,6 @@ class EmbeddedSpec(Frozen):
     auto_for: ModelledNodes | None = None
     jobs_at_once: Annotated[int, Field(exclude_if=lambda count: count == 1)] = 1
 
-    @model_validator(mode="before")
-    @classmethod
-    def _older_records_have_the_keys_of_every_cluster(cls, given: Any) -> Any:
-        """Null where they belong to existing ones."""
-        if not isinstance(given, dict):
-            return given
-        return {name: value for name, value in given.items() if name in cls.model_fields or value is not None}
-
     @property
     def modelled_nodes(self) -> ModelledNodes:
         """What it stands for itself."""
@@ -127,27 +119,6 @@ class ExistingSpec(Frozen):
     instead_of: ClassVar[str] = ""
     dilation: ClassVar[None] = None
     workers: ClassVar[tuple[str, ...]] = ()
-
-    @model_validator(mode="before")
-    @classmethod
-    def _older_records_have_the_keys_of_every_cluster(cls, given: Any) -> Any:
-        """Those of Assay's own say nothing here; each way to read nodes was a key, null where it was not taken."""
-        if not isinstance(given, dict):
-            return given
-        fields = {name: value for name, value in given.items() if name not in _OF_ALL - cls.model_fields.keys()}
-        further = fields.keys() - cls.model_fields.keys()
-        sources = {name: fields.pop(name) for name in further if _is_source(fields[name])}
-        taken = [{"name": name, **options} for name, options in sources.items() if options is not None]
-        if len(taken) > 1:
-            return given
-        return {**fields, "node_source": taken[0]} if taken else fields
-
-
-_OF_ALL = EmbeddedSpec.model_fields.keys()
-
-
-def _is_source(value: object) -> bool:
-    return value is None or isinstance(value, dict)
 
 
 def _which(value: Any) -> str:

@@ -36,7 +36,7 @@ class Phase(Frozen):
 
 
 def _phase(value: Any) -> Any:
-    """A phase as experiments and records of schema 4 write it."""
+    """A phase as experiments write it."""
     if value is None or isinstance(value, Phase | Mapping):
         return value
     match = _PHASE.fullmatch(str(value))

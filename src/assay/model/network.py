@@ -110,7 +110,7 @@ class Networks(Frozen):
     @model_validator(mode="before")
     @classmethod
     def _from_text(cls, given: Any) -> Any:
-        """What tables and records of schema 4 write."""
+        """What tables write."""
         return {"networks": _networks_in(given)} if isinstance(given, str) else given
 
     @model_serializer(mode="wrap")

@@ -5,9 +5,9 @@ See docs/research/scale-model.md.
 
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from assay.model.base import Frozen, Whole
 
@@ -134,16 +134,6 @@ class ScaleCheck(Frozen):
     lowest: float | None = None
     """Of idle processor time: its share of the window with the least; null of other checks, and if it was not seen."""
 
-    @model_validator(mode="before")
-    @classmethod
-    def _named_by_its_title(cls, content: Any) -> Any:
-        """Checks of older records have their titles for names."""
-        if isinstance(content, dict) and "id" not in content and "name" in content:
-            ids = {title: check_id for check_id, title in TITLES.items()}
-            rest = {name: value for name, value in content.items() if name != "name"}
-            return {**rest, "id": ids.get(content["name"], content["name"])}
-        return content
-
 
 class ScaleReport(Frozen):
     """A trial on a scale model."""
@@ -156,8 +146,8 @@ class ScaleReport(Frozen):
     seen: ScaleSeen | None = None
     """What was seen of it; null in records that kept verdicts only, and where only outlines were read."""
     rules: int | None = Field(default=None, ge=1)
-    """The version of [the rules](../research/scale-model.md#the-rules-and-their-versions) that `checks` are by, the
-    newest whenever a record is read; null in records that kept verdicts only, which are as they were written."""
+    """The version of [the rules](../research/scale-model.md#the-rules) that `checks` are by, the newest whenever a
+    record is read; null in records that kept verdicts only, which are as they were written."""
     checks: tuple[ScaleCheck, ...] = ()
     """The checks of this trial."""
 

@@ -483,7 +483,7 @@ class Plan(Frozen):
     """The prior of the noise."""
     placements: tuple[str, ...] = ()
     """The names of the compared placements, in the experiment's order, without the zero-delay baseline. The first
-    is the base. Empty in plans of earlier versions: then the base is the first in alphabetical order."""
+    is the base. Where they are empty, the base is the first in alphabetical order."""
     next: str = ""
     """The next step after this experiment, in a sentence of its author."""
     base: Annotated[Mapping[str, str], Field(exclude_if=lambda base: not base)] = {}

@@ -48,8 +48,6 @@ from assay.model.trial import Plan, Trial
 from assay.record.model_time import ModelClock, clock_of, in_model_time
 from assay.record.reading import Needed, Unreadable, first_of, read_as, record_outline, whole_record
 from assay.record.scale_rules import with_verdicts, without_seen
-from assay.record.schema_2 import renamed
-from assay.record.schema_3 import with_subjects
 from assay.record.writing import fit, fit_rows, readable_text
 
 ROWS_AT_ONCE = 1 << 17
@@ -103,7 +101,7 @@ def read_table(file: Path, wanted: Any = None) -> Any:
         return None
     refuse_irregular(file)
     try:
-        return with_subjects(renamed(parquet.read_table(file, filters=wanted)))
+        return parquet.read_table(file, filters=wanted)
     except (pyarrow.ArrowException, OSError) as error:
         raise BadInputError(f"{file} can't be read: {error}") from None
 

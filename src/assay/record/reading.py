@@ -1,7 +1,6 @@
 """What a record's or a plan's text must be to be read: complete, of this schema, unaltered in its form.
 
-Anything else is refused with the reason, a record whose totals are not those of its jobs too. What is of schema 2 to 4
-is converted (`assay.record.schema_2` and those after it).
+Anything else is refused with the reason, a record whose totals are not those of its jobs too.
 """
 
 import json
@@ -11,10 +10,9 @@ from typing import Any, NamedTuple, TypeVar
 from pydantic import BaseModel, ValidationError
 from pydantic_core import from_json
 
-from assay.model.record import SCHEMA_VERSION, Part, Record, Totals, totals
+from assay.model.record import SCHEMA_VERSION, Part, Record, totals
 from assay.model.registry import ENGINES
-from assay.record import schema_2, schema_3, schema_4
-from assay.record.scale_rules import RULES
+from assay.record.scale_rules import RULES_VERSION
 
 Kind = TypeVar("Kind", bound=BaseModel)
 
@@ -106,9 +104,6 @@ def content_of(text: str | bytes) -> dict[str, Any]:
         _check_numbers(content)
     if not isinstance(content, dict):
         raise Unreadable("it is not a JSON object")
-    for older in (schema_2, schema_3, schema_4):
-        if content.get("schema_version") == older.VERSION and not isinstance(content["schema_version"], bool):
-            content = older.converted(content)
     version = content.get("schema_version")
     if version != SCHEMA_VERSION or isinstance(version, bool):
         facts = content.get("facts")
@@ -116,7 +111,7 @@ def content_of(text: str | bytes) -> dict[str, Any]:
         by = f"the Assay that wrote it ({writer})" if writer else "the Assay that wrote it"
         age = ("older" if version < SCHEMA_VERSION else "newer") if isinstance(version, int) else "such"
         raise Unreadable(
-            f"schema_version is {json.dumps(version)}, this Assay reads 2 to {SCHEMA_VERSION}: it can't read {age} "
+            f"schema_version is {json.dumps(version)}, this Assay reads {SCHEMA_VERSION}: it can't read {age} "
             f"records; read them with {by}, or run the trials again"
         )
     return dict(content)
@@ -141,32 +136,15 @@ def _checked(kind: type[Kind], content: dict[str, Any]) -> Kind:
 
 def _agreeing(record: Record) -> Record:
     """A record whose parts agree (one of which a figure was changed does not), by known rules. Raises Unreadable."""
-    if record.totals is not None:
-        record = _with_totals(record, record.totals)
+    if record.totals is not None and record.totals != totals(record.jobs, record.staging_jobs):
+        raise Unreadable("its totals are not those of its jobs: it was altered after it was written")
     rules = record.scale.rules if record.scale is not None else None
-    if rules is not None and rules > RULES[-1].version:
+    if rules is not None and rules > RULES_VERSION:
         raise Unreadable(
-            f"its scale model was judged by version {rules} of the rules, this Assay knows {RULES[-1].version}: "
+            f"its scale model was judged by version {rules} of the rules, this Assay knows {RULES_VERSION}: "
             f"a newer Assay ({record.facts.get('assay', 'of unknown version')}) wrote it; read it with that"
         )
     return record
-
-
-def _with_totals(record: Record, stored: Totals) -> Record:
-    """A record with its jobs' totals. Raises Unreadable where those that are stored are others.
-
-    Earlier records have the times of single jobs added up, which are others where jobs ran at once.
-    """
-    worked_out = totals(record.jobs, record.staging_jobs)
-    added_up = {
-        "elapsed_s": sum(job.elapsed_s for job in record.jobs),
-        "submitted_s": sum(job.submitted_s for job in record.jobs),
-        "staging_submitted_s": sum(job.submitted_s for job in record.staging_jobs),
-    }
-    earlier = {name: getattr(worked_out, name) for name, value in added_up.items() if getattr(stored, name) == value}
-    if stored.model_copy(update=earlier) != worked_out:
-        raise Unreadable("its totals are not those of its jobs: it was altered after it was written")
-    return record.model_copy(update={"totals": worked_out})
 
 
 def _kept(counters: object) -> dict[str, dict[str, object]]:

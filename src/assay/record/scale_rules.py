@@ -1,14 +1,11 @@
 """Whether a scale model was kept to: what was seen of it against the conditions under which its times can be believed.
 
-The checks are made when a record is read. Each change of the conditions is a version of them (`RULES`), so that a
-record can be judged by any. The conditions are this project's, after those of emulators of networks that watch their
-own fidelity (N. Handigol and others, Reproducible Network Experiments Using Container-Based Emulation, CoNEXT 2012).
+The checks are made when a record is read, so that a change of the conditions judges earlier trials, too. The conditions
+are this project's, after those of emulators of networks that watch their own fidelity (N. Handigol and others,
+Reproducible Network Experiments Using Container-Based Emulation, CoNEXT 2012).
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import UTC, datetime
-from enum import IntEnum
-from typing import NamedTuple
 
 from assay.model.doubt import Doubt, doubt_kind
 from assay.model.fault import NODE
@@ -25,10 +22,14 @@ from assay.model.scale import (
     StrikeSeen,
 )
 
+RULES_VERSION = 7
+"""Rises with each change of the conditions; this one has been in force since 2026-11-25 02:30 UTC."""
+
 IDLE_SHARE, IDLE_WINDOWS = 0.10, 0.99
 LATE_US_P99 = 1000.0
 LATE_DRIVE_SHARE = 0.02
-LINK_SHARE, LINK_LEAST_S = 0.05, 1.0
+LINK_SHARE, LINK_LEAST_S, LINK_RUN_SHARE = 0.05, 1.0, 0.01
+"""A link that is off its rate by more than the first fails where that can have cost more than this share of the run."""
 BEAT_RATIO, BEAT_LEAST = 1.2, 10
 """Fewer heartbeats of each node are counted too coarsely."""
 LEAST_WAKES = 100
@@ -53,116 +54,28 @@ NEEDED = frozenset({CheckId.IDLE, CheckId.WAKES})
 """What every trial shows; the others are of what it has, or uses."""
 
 
-class Late(IntEnum):
-    """Which waits count as a drive's lateness; a greater one contains the smaller ones."""
-
-    NEITHER = 0
-    """Neither those for the driver to have a request nor those behind a flush."""
-    BY_DRIVE = 1
-    """Those behind a flush too, where the drive takes commands meanwhile."""
-    IN_DRIVER = 2
-    """Those behind a flush too."""
-    ALL = 3
-    """All, but for those that the driver had no room for."""
-
-
-class Rules(NamedTuple):
-    """A version of the conditions: when it came into force (UTC), what changed, why; then what tells it from others.
-
-    `model_clock`: wake-ups are judged by the model's clock. `late`: which waits count as a drive's. `link_run_share`:
-    of the run, what links off their rate may have cost; None where any cost fails. `without_killed`: heartbeats are
-    not waited for from what was killed.
-    """
-
-    version: int
-    since: datetime
-    check: CheckId | None
-    change: str
-    why: str
-    model_clock: bool
-    late: Late
-    link_run_share: float | None
-    without_killed: bool
-
-
-def _since(text: str) -> datetime:
-    return datetime.fromisoformat(text).replace(tzinfo=UTC)
-
-
-_FIRST = Rules(
-    1, _since("2026-11-23 14:23"), None, "the five checks", "scale models began",
-    model_clock=False, late=Late.ALL, link_run_share=None, without_killed=False,
-)  # fmt: skip
-_SECOND = _FIRST._replace(
-    version=2, since=_since("2026-11-23 20:30"), check=CheckId.WAKES, model_clock=True,
-    change="wake-ups may be 1 ms late by the model's clock, and no more by this machine's",
-    why="trials failed by 1.1 to 2.2 ms; a delay here is K times shorter in the times that are reported",
-)  # fmt: skip
-_THIRD = _SECOND._replace(
-    version=3, since=_since("2026-11-24 03:01"), check=CheckId.DRIVES, late=Late.IN_DRIVER,
-    change="what a request waits before the driver has it does not count as the drive's lateness",
-    why="commits of a file system's journal that wait for a flush counted; with a real drive they wait for it, too",
-)  # fmt: skip
-_FOURTH = _THIRD._replace(
-    version=4, since=_since("2026-11-24 03:07"), check=CheckId.HEARTBEATS, without_killed=True,
-    change="heartbeats are not waited for from a node or daemon that a fault killed",
-    why="those that it could not send counted as late",
-)  # fmt: skip
-_FIFTH = _FOURTH._replace(
-    version=5, since=_since("2026-11-24 09:27"), check=CheckId.DRIVES, late=Late.NEITHER,
-    change="what a request waits behind a flush does not count as the drive's lateness, of any drive",
-    why="trials failed by it; a drive behind SATA takes no command while a flush is under way",
-)  # fmt: skip
-_SIXTH = _FIFTH._replace(
-    version=6, since=_since("2026-11-24 10:49"), check=CheckId.LINKS, link_run_share=0.01,
-    change="links off their rate by more than 5 % fail only where that can have cost more than 1 % of the run",
-    why="trials at 625 Mbit failed by 6 to 14 % in 1.0 to 1.5 s: a queue also runs empty between two looks",
-)  # fmt: skip
-_SEVENTH = _SIXTH._replace(
-    version=7, since=_since("2026-11-25 02:30"), check=CheckId.DRIVES, late=Late.BY_DRIVE,
-    change="what a request waits behind a flush counts again for drives that take commands meanwhile",
-    why="the fifth version's reason holds for drives behind SATA alone, not behind NVMe or SAS",
-)  # fmt: skip
-RULES = (_FIRST, _SECOND, _THIRD, _FOURTH, _FIFTH, _SIXTH, _SEVENTH)
-"""All versions, the newest last."""
-
-
-def in_force(record: Record) -> Rules:
-    """The rules that a record's checks are by: as it says, or those of the time when the trial began.
-
-    A record by rules that are not known here is none that can be read (`assay.record.reading`).
-    """
-    if record.scale is not None and record.scale.rules is not None:
-        return RULES[record.scale.rules - 1]
-    began_ms = min((step.started_ms for step in record.steps), default=0)
-    return next((rules for rules in reversed(RULES) if rules.since.timestamp() * 1000 <= began_ms), RULES[0])
-
-
-def judged(report: ScaleReport, rules: Rules = RULES[-1]) -> ScaleReport:
-    """A report with all checks by one version of the rules; one that kept no more than verdicts as it is."""
+def judged(report: ScaleReport) -> ScaleReport:
+    """A report with all checks by these rules; a report that kept no more than verdicts as it is."""
     observed = report.seen
     if observed is None:
         return report
-    heartbeats = observed.heartbeats
-    if rules.without_killed and observed.strike is not None:
-        heartbeats = around_strike(observed.strike)
     checks = (
         idle_check(observed.idle_shares),
-        wake_check(observed.late_us, observed.dilation if rules.model_clock else 1),
-        drive_check(observed.drives, rules.late),
-        link_check(observed.links, len(observed.idle_shares), rules.link_run_share),
-        heartbeat_check(heartbeats),
+        wake_check(observed.late_us, observed.dilation),
+        drive_check(observed.drives),
+        link_check(observed.links, len(observed.idle_shares)),
+        heartbeat_check(observed.heartbeats if observed.strike is None else around_strike(observed.strike)),
     )
-    return report.model_copy(update={"checks": checks, "rules": rules.version})
+    return report.model_copy(update={"checks": checks, "rules": RULES_VERSION})
 
 
 def report_of(seen: ScaleSeen) -> ScaleReport:
-    """What is recorded of a scale model, with the checks by the newest rules."""
+    """What is recorded of a scale model, with its checks."""
     return judged(ScaleReport(dilation=seen.dilation, seen=seen))
 
 
 def with_verdicts(record: Record) -> Record:
-    """A record as the newest rules judge it, with the doubts that follow; as it is where it kept verdicts only."""
+    """A record as these rules judge it, with the doubts that follow; as it is where it kept verdicts only."""
     if record.scale is None or record.scale.seen is None:
         return record
     scale = judged(record.scale)
@@ -177,47 +90,6 @@ def without_seen(record: Record) -> Record:
     if record.scale is None or record.scale.seen is None:
         return record
     return record.model_copy(update={"scale": record.scale.model_copy(update={"seen": None})})
-
-
-UNTOLD = "untold"
-"""The verdict of a version that the kept figures do not tell."""
-
-Told = bool | str | None
-
-
-def verdicts(record: Record, rules: Rules) -> Mapping[CheckId, Told]:
-    """How a version of the rules judges a trial: passed or not, None where nothing was seen.
-
-    A record that kept no more than verdicts and figures is judged by these as far as they go; else it is `UNTOLD`.
-    """
-    if record.scale is None:
-        return {}
-    if record.scale.seen is not None:
-        return {check.id: check.passed for check in judged(record.scale, rules).checks}
-    then = in_force(record)
-    killed = record.trial.cluster.fault is not None and bool(record.trial.cluster.fault.kill)
-    return {
-        check.id: None if check.passed is None else _by_value(check, record.scale.dilation, then, rules, killed=killed)
-        for check in record.scale.checks
-    }
-
-
-def _by_value(check: ScaleCheck, dilation: int, then: Rules, now: Rules, *, killed: bool) -> Told:
-    """What `now` says of a figure that was kept with the verdict of `then`."""
-    match check.id:
-        case CheckId.WAKES if check.value is not None:
-            wall_us = check.value * (dilation if then.model_clock else 1)
-            return wall_us / (dilation if now.model_clock else 1) < LATE_US_P99
-        case CheckId.DRIVES if now.late != then.late:
-            still = check.passed if (now.late < then.late) is check.passed else None
-            return UNTOLD if still is None else still
-        case CheckId.LINKS if check.value is not None and now.link_run_share != then.link_run_share:
-            if check.value <= LINK_SHARE:
-                return True
-            return False if now.link_run_share is None else UNTOLD
-        case CheckId.HEARTBEATS if killed and now.without_killed != then.without_killed:
-            return UNTOLD
-    return check.passed
 
 
 def scale_doubts(report: ScaleReport) -> list[Doubt]:
@@ -296,11 +168,15 @@ def _quantile(counts: Mapping[int, int], share: float) -> int:
     raise ValueError("no values")
 
 
-def drive_check(drives: Mapping[str, DriveSeen], late: Late) -> ScaleCheck:
-    """The largest share of the run that requests waited longer than for the drive, of any drive."""
+def drive_check(drives: Mapping[str, DriveSeen]) -> ScaleCheck:
+    """The largest share of the run that requests waited longer than for the drive, of any drive.
+
+    What a request waits before the driver has it does not count: journal commits that wait for a flush do so with a
+    real drive, too. Nor does what it waits behind a flush, where the drive takes no command meanwhile.
+    """
     if not drives:
         return _unseen(CheckId.DRIVES, LATE_DRIVE_SHARE, "no drive told how late it was")
-    late_s = {name: _late_s(drive, late) for name, drive in drives.items()}
+    late_s = {name: _late_s(drive) for name, drive in drives.items()}
     shares = {name: seconds / drives[name].elapsed_s for name, seconds in late_s.items()}
     worst = max(shares, key=lambda name: shares[name])
     share, busy_s = shares[worst], drives[worst].busy_s
@@ -313,17 +189,15 @@ def drive_check(drives: Mapping[str, DriveSeen], late: Late) -> ScaleCheck:
     return ScaleCheck(id=CheckId.DRIVES, value=share, limit=LATE_DRIVE_SHARE, passed=passed, detail=detail)
 
 
-def _late_s(drive: DriveSeen, late: Late) -> float:
-    behind = late >= Late.IN_DRIVER or (late is Late.BY_DRIVE and not drive.flush_alone)
-    before = late is Late.ALL
-    return drive.late_s + behind * drive.late_behind_flush_s + before * drive.late_before_driver_s
+def _late_s(drive: DriveSeen) -> float:
+    return drive.late_s + (0.0 if drive.flush_alone else drive.late_behind_flush_s)
 
 
-def link_check(links: Mapping[str, LinkSeen], run_s: float, run_share: float | None) -> ScaleCheck:
+def link_check(links: Mapping[str, LinkSeen], run_s: float) -> ScaleCheck:
     """How far the rate of any link was off its own, while packets waited before it.
 
     A queue of a fast link also runs empty between two looks that both find packets. So a rate that is off fails only
-    where the time that it cost, if all of it was the link's, is more than a share of the run; None fails any cost.
+    where the time that it cost, if all of it was the link's, is more than a share of the run.
     """
     known = {name: link for name, link in links.items() if link.seconds >= LINK_LEAST_S}
     if not known:
@@ -336,10 +210,10 @@ def link_check(links: Mapping[str, LinkSeen], run_s: float, run_share: float | N
     )
     value = round(abs(off[worst]), 6)
     passed = value <= LINK_SHARE
-    if not passed and run_share is not None:
+    if not passed:
         cost = max(abs(off[name]) * link.seconds for name, link in known.items()) / run_s if run_s else 1.0
-        detail += f", or {run_share:.0%} of the run in all: it was {cost:.2%}"
-        passed = cost <= run_share
+        detail += f", or {LINK_RUN_SHARE:.0%} of the run in all: it was {cost:.2%}"
+        passed = cost <= LINK_RUN_SHARE
     return ScaleCheck(id=CheckId.LINKS, value=value, limit=LINK_SHARE, passed=passed, detail=detail)
 
 
