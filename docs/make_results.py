@@ -21,9 +21,10 @@ from contextlib import contextmanager
 from functools import cache
 from io import BytesIO
 from pathlib import Path
-from statistics import fmean
+from statistics import fmean, stdev
 
 import pyarrow
+from benchmarks.a_a import claims, deviation_interval, log_ratios, pairs_of
 from benchmarks.cpu_speed_scaling import comparisons, lines
 from benchmarks.dilation_invariance import NO_PRIOR, equivalences, unchecked
 from benchmarks.known_effects import markdown
@@ -44,7 +45,7 @@ from docs.make_studies import BLOCKS, documents
 from pyarrow import compute, parquet
 
 from assay.model.record import Record
-from assay.model.trial import DEFAULT_WORTH
+from assay.model.trial import DEFAULT_WORTH, SHIPPED_PRIOR
 from assay.record.folder import RunFolder
 from assay.report.analysis import RunAnalysis, analyse, read_run
 from assay.report.answer import interval_text
@@ -54,8 +55,10 @@ from assay.report.shares import columns_of, notes_of, share_text
 from assay.stats.changes import others_and_level
 from assay.stats.decision import question_of
 from assay.stats.estimate import Estimate
+from assay.stats.fit import residuals
+from assay.stats.noise import fit_prior
 from assay.stats.run_doubts import READ
-from assay.stats.sample import Trials, samples
+from assay.stats.sample import PLACEMENT, Trials, samples
 from assay.stats.shares import SharesTable
 from assay_extras.studies.overview_view import standalone
 
@@ -399,6 +402,27 @@ def disturbances() -> str:
     return "\n".join(printed("scale-disturbances", str(ROOT / "benchmarks" / "scale_disturbances.py"), "--show"))
 
 
+def a_a() -> str:
+    """The noise of the same drive under two names, what reports of it claim, and the prior that it speaks for."""
+    with unpacked("a-a") as folder:
+        run = read_run(RunFolder(folder), details=False)
+    rows = []
+    for workload, pairs in pairs_of(run.plan, run.records).items():
+        ratios = log_ratios(pairs)
+        low, high = deviation_interval(ratios)
+        noise = f"{100 * stdev(ratios):.1f} % ({100 * low:.1f} to {100 * high:.1f})"
+        claimed = "something" if any(claims(run.plan, pairs)[1:]) else "nothing"
+        rows.append([workload, str(len(pairs)), noise, claimed])
+    fitted = fit_prior(list(residuals(samples(run.records), PLACEMENT).values()))
+    prior = (
+        f"`fit_prior` takes from these workloads a deviation of {100 * fitted.deviation:.1f} % for one trial, worth "
+        f"{fitted.freedom:.1f} degrees of freedom; the shipped prior is {100 * SHIPPED_PRIOR.deviation:.0f} %, worth "
+        f"{SHIPPED_PRIOR.freedom:.0f}."
+    )
+    heads = ["job", "pairs", "standard deviation of pairs' ratios (95 % interval)", "a report of them claims"]
+    return "\n\n".join([_table(heads, rows), prior, doubts_line("a-a")])
+
+
 def known_effects() -> str:
     """The tables of `benchmarks/known_effects.py`, as it wrote them beside itself."""
     return "\n".join(markdown(json.loads((ROOT / "benchmarks" / "known-effects.json").read_text(encoding="utf-8"))))
@@ -497,6 +521,7 @@ RESULT_TEXTS: Mapping[str, Callable[[], str]] = {
     "scale model error": model_error,
     "scale disturbances": disturbances,
     "quickstart with half the processor time": half_cpu,
+    "a a": a_a,
     "known effects": known_effects,
     "triage truth": triage_truth,
     "triage rules": triage_rules,
