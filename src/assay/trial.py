@@ -18,7 +18,6 @@ from typing import Literal
 
 from assay.host.files import bytes_below
 from assay.model.doubt import CheckResult, Doubt, Outcome, doubt_kind, verdict
-from assay.model.energy import Span
 from assay.model.engine import Engine, JobReference
 from assay.model.errors import AssayError
 from assay.model.fact import whole_number
@@ -29,7 +28,7 @@ from assay.model.naming import bytes_text
 from assay.model.platform import Platform, RunningPlatform, TrialSetup
 from assay.model.probe import Scene
 from assay.model.progress import Progress
-from assay.model.record import DeviceReport, JobRecord, Output, Part, StagedInput
+from assay.model.record import DeviceReport, JobRecord, Output, Part, Span, StagedInput
 from assay.model.result import TrialResult
 from assay.model.scale import ScaleReport, StrikeSeen
 from assay.model.service import Stack

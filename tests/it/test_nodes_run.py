@@ -12,6 +12,7 @@ from assay.engine.tasks import FILE_SYSTEM_COUNTERS, TASK_COUNTERS
 from assay.model.doubt import Outcome
 from assay.model.network import Pair
 from assay.stats.nodes import CONTROL, node_uses, transfers
+from assay_extras.energy.nodes import node_energies
 
 pytestmark = [pytest.mark.it, pytest.mark.alone, pytest.mark.long]
 
@@ -132,7 +133,8 @@ def test_of_two_networks_each_carried_its_purposes_and_its_pairs_are_its_interfa
         for node, count in loaded.items():
             assert sent[node] == pytest.approx(count, rel=0.02)
     workers = [use for use in node_uses(record) if use.is_worker]
-    assert all(use.read_bytes is not None and use.processor_s and use.memory_bytes and use.energy for use in workers)
+    assert all(use.read_bytes is not None and use.processor_s and use.memory_bytes for use in workers)
+    assert {use.node for use in workers} < set(node_energies(record))
     page = (place.home / "run" / "report.html").read_text()
     assert page.count("bytes from each node to each other, by purpose") == len(purposes)
 

@@ -5,12 +5,12 @@ import pytest
 from assay.engine.tasks import FILE_SYSTEM_COUNTERS, TASK_COUNTERS
 from assay.media.emulated.attachment import missing
 from assay.model.doubt import Outcome
-from assay.model.energy import PowerModel, Span
-from assay.model.record import SeriesKey
+from assay.model.record import SeriesKey, Span
 from assay.record.folder import RunFolder
 from assay.stats.blocked import blocked_phases, clock_shares
-from assay.stats.energy import efficiency, energy_account, phase_efficiency
 from assay.stats.tasks import critical_path
+from assay_extras.energy.account import efficiency, energy_account, phase_efficiency
+from assay_extras.energy.model import PowerModel
 
 pytestmark = [pytest.mark.it, pytest.mark.alone]
 

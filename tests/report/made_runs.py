@@ -82,4 +82,4 @@ def page(plan, records, damaged=(), detailed=()):
     """The page of records that lie nowhere."""
     shown = set(ids_shown(records))
     whole = [record for record in records if record.trial.id in shown]
-    return run_page(RunData(plan, records, damaged, whole, detailed), analyse(plan, records))
+    return run_page(RunData(plan, records, damaged, whole, detailed), analyse(plan, records, detailed=detailed))

@@ -22,19 +22,19 @@ def analysis_of(**changes):
 
 
 def test_one_repetition_decides_nothing():
-    (one,) = analysis_of(repetitions=1).answers
+    ((_, one, *_),) = analysis_of(repetitions=1).answers
     assert one.verdict == Verdict.NOT_KNOWN_YET
 
 
 def test_the_first_placement_can_stay_the_best():
-    (one,) = analysis_of(repetitions=5, times={"hdd": 30.0, "ssd": 60.0}).answers
+    ((_, one, *_),) = analysis_of(repetitions=5, times={"hdd": 30.0, "ssd": 60.0}).answers
     assert re.fullmatch(r"ssd is not worth it: (9|10)\d % more time than hdd", one.headline)
     assert " more time: not worth it" in one.lines[1].words
 
 
 def test_each_combination_of_other_factors_has_its_own_answer_and_these_are_compared_beside():
     analysis = analysis_of(settings=("defaults", "customs"), repetitions=6)
-    assert {one.subject for one in analysis.answers} == {
+    assert {one.words.subject for one in analysis.answers} == {
         "triangles on tiny, settings customs", "triangles on tiny, settings defaults",
     }  # fmt: skip
     assert {one.factor for one in analysis.others} == {"settings"}
@@ -43,7 +43,7 @@ def test_each_combination_of_other_factors_has_its_own_answer_and_these_are_comp
 
 def test_without_several_placements_another_factor_is_the_question():
     analysis = analysis_of(media=("ssd",), settings=("defaults", "customs"), repetitions=6)
-    (one,) = analysis.answers
+    ((_, one, *_),) = analysis.answers
     assert [line.where for line in one.lines] == ["With settings customs", "With settings defaults"]
     assert analysis.others == []
 
@@ -64,7 +64,7 @@ def test_more_work_is_never_compared_with_less():
 def test_each_workload_has_its_answer_and_the_page_begins_with_it():
     plan, records = made_run(made_trials(("triangles", "components"), repetitions=5))
     html = page(plan, records, [])
-    answers = analyse(plan, records).answers
+    answers = [one.words for one in analyse(plan, records).answers]
     assert {one.subject for one in answers} == {"components on tiny", "triangles on tiny"}
     for one in answers:
         assert one.subject in html

@@ -64,10 +64,10 @@ def test_runs_with_varied_drives_stand_beside_the_arithmetic():
 def test_the_answer_has_them_last_and_analysis_restates_for_a_speed():
     plan, records = a_run()
     asked = analyse(plan, records, 2.0)
-    assert asked.answers[0].notes[-3].startswith("The saving depends on the processors")
-    assert any(note.startswith("With processors 2 times as fast as here") for note in asked.answers[0].caveats)
-    assert asked.sensitivities[0].cpu_speed == 2.0
-    assert analyse(plan, records).sensitivities[0].cpu_speed is None
+    assert asked.answers[0].words.notes[-3].startswith("The saving depends on the processors")
+    assert any(note.startswith("With processors 2 times as fast as here") for note in asked.answers[0].words.caveats)
+    assert asked.answers[0].sensitivity.cpu_speed == 2.0
+    assert analyse(plan, records).answers[0].sensitivity.cpu_speed is None
 
 
 def texts(svg):

@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 import pytest
 
 from assay.model.doubt import DOUBTS, Outcome
-from assay.report.analysis import Filter
+from assay.report.analysis import Answered, Filter, RunAnalysis
 from assay.report.answer import answer_of
 from assay.report.bias import bias_text
 from assay.report.charts.split import FULL, split_charts
@@ -30,8 +30,8 @@ from tests.report.made_runs import decided_run, made_run, made_trials, page
 
 
 def screen_of(decisions, filters=(), doubts=()):
-    answers = [answer_of(one, decisions) for one in decisions]
-    return first_screen(decisions, answers, filters, doubts)
+    answers = [Answered(one, answer_of(one, decisions)) for one in decisions]
+    return first_screen(RunAnalysis((), answers, (), doubts, {}), filters)
 
 
 def of_workloads(names, make=decision, settings=("small",)):

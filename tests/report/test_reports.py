@@ -115,7 +115,7 @@ def test_where_all_outputs_of_a_level_are_wrong_nothing_wins():
         a_record(one.trial, elapsed_s=1, outcome=Outcome.FAIL) if one.trial.placement.name == "ssd" else one
         for one in records
     ]
-    (one,) = analyse(plan, records).answers
+    ((_, one, *_),) = analyse(plan, records).answers
     assert one.notes[0] == (
         "No trial on ssd counts: each failed, has a wrong output, or is excluded since a check of its scale model "
         "failed."

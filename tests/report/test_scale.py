@@ -15,7 +15,7 @@ from assay.report.analysis import analyse, read_run
 from assay.report.markdown import markdown
 from assay.report.page import run_page
 from assay.report.scale import scale_columns
-from assay.report.terminal import print_report
+from assay.report.terminal import print_report, print_sections
 from tests.builders import a_plan, a_record, a_trial
 
 
@@ -45,6 +45,7 @@ def forms(run):
     analysis = analyse(run.plan, run.records)
     console = Console(width=200, record=True, file=StringIO())
     print_report("test", run.records, analysis, console, verbose=True)
+    print_sections(analysis, console)
     return console.export_text(), markdown(run, analysis), run_page(run, analysis), "".join(json_lines(run, analysis))
 
 

@@ -21,7 +21,7 @@ from assay.report.charts.drawing import PAPER
 from assay.report.charts.paths import job_paths, path_bars, path_kinds
 from assay.report.charts.timeline import leading_phases, scale_of, timeline
 from assay.report.trial_detail import cost_of, detail_groups
-from assay.report.values import energy_of, trial_values
+from assay.report.values import trial_values
 from assay.stats.timeline import binned, running_tasks
 from tests import builders
 from tests.builders import a_plan, with_facts
@@ -277,21 +277,6 @@ def test_paths_of_jobs_at_once_are_not_added_up():
     bars = words(path_bars([("in turn", tables, paths[:1]), ("at once", at_once, paths)]))
     assert "in turn: 40.0 s" in bars
     assert not any("at once" in text for text in bars)
-
-
-def test_power_is_labelled_measured_or_modelled(html):
-    assert "Power of each node over the run, modelled<" in html
-    assert html.count("power, W (modelled)") == 3
-
-
-def test_energy_by_component_and_phase_adds_up():
-    energy = energy_of(the_tables())
-    run = {one.component: one.energy_j["run"].value for one in energy.components}
-    assert run["hdd"] == pytest.approx(163)
-    assert set(run) == {"cpu", "memory", "hdd"}
-    assert energy.whole.energy_j.value == pytest.approx(sum(run.values()))
-    assert sum(one.energy_j.value for one in energy.phases.values()) == pytest.approx(energy.whole.energy_j.value)
-    assert sum(one.jobs_share for one in energy.components) == pytest.approx(1)
 
 
 def test_the_instruments_cost_is_the_trials_own():

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from assay.model.energy import Span
+from assay.model.record import Span
 from assay.stats.timeline import Pieces, added, binned, clip, running_tasks, sampled
 from tests.stats.attempts import an_attempt, at
 

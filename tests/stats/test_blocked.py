@@ -2,8 +2,7 @@
 
 import pytest
 
-from assay.model.energy import Span
-from assay.model.record import Amount, Sample, Stage, Step
+from assay.model.record import Amount, Sample, Span, Stage, Step
 from assay.model.task import TaskAttempt
 from assay.model.trial import ZERO_DELAY
 from assay.stats.blocked import (

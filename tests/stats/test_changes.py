@@ -137,7 +137,7 @@ def test_no_change_is_told_a_second_time_with_another_significance(plan):
     analysis = analyse(plan, records_of(plan))
     assert [decision.factor for decision in analysis.decisions] == [CHANGE]
     assert analysis.others == []
-    assert analysis.breakdowns[0].levels == analysis.decisions[0].levels
+    assert analysis.answers[0].breakdown.levels == analysis.decisions[0].levels
 
 
 def test_where_each_change_runs_on_all_placements_these_are_asked_about(tmp_path):

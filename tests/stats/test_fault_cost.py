@@ -87,7 +87,7 @@ def test_a_trial_without_its_fault_is_marked_and_counts_nowhere():
 
 def test_the_report_says_what_the_fault_cost_against_trials_without_it(run):
     analysis = analyse(a_plan(*(one.trial for one in run)), run)
-    (answer,) = analysis.answers
+    answer = analysis.answers[0].words
     assert answer.headline == "the fault kill datanode on 2 at map 50% costs 49 % more time"
     without, with_it = answer.lines
     assert without.label == "Without a fault"
@@ -113,7 +113,7 @@ def test_a_table_of_decisions_on_faults_speaks_of_their_cost():
             records.append(faulty(number, repetition, KILL, with_it_s + 0.1 * repetition, STRUCK, workload))
     plan = a_plan(*(one.trial for one in records))
     analysis = analyse(plan, records)
-    screen = first_screen(analysis.decisions, analysis.answers, (), ())
+    screen = first_screen(analysis._replace(doubts=()), ())
     assert screen.headline == "4 workloads on tiny: costs time in 1 of 4 combinations, no significant cost in 3"
     (sort,) = (row for row in screen.rows if row.answer.verdict == "costs time")
     assert sort.answer.subject == "sort on tiny"
@@ -136,7 +136,7 @@ def test_faults_alone_are_compared_with_the_first_of_them():
     for repetition in (1, 2, 3, 4):
         records.append(faulty(2 * repetition - 1, repetition, KILL, 30 + 0.1 * repetition, STRUCK))
         records.append(faulty(2 * repetition, repetition, other, 40 + 0.1 * repetition, STRUCK))
-    (answer,) = analyse(a_plan(*(one.trial for one in records)), records).answers
+    ((_, answer, *_),) = analyse(a_plan(*(one.trial for one in records)), records).answers
     against = "costs 33 % more time against fault kill datanode on 2 at map 50%"
     assert answer.headline == f"the fault kill nodemanager on 2 at map 50% {against}"
     assert answer.verdict == "costs time"

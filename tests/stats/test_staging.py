@@ -7,6 +7,7 @@ import pytest
 from assay.model.cluster import EmbeddedSpec
 from assay.model.network import Pair
 from assay.model.record import Amount, Promise, StagedInput, Step
+from assay.model.section import RunView
 from assay.model.trial import Landed, StoreSpec
 from assay.probe.disk import DISK_SHARED
 from assay.report.staging import _staging
@@ -17,6 +18,10 @@ from tests.builders import a_record, a_trial
 
 MIB = 1 << 20
 MEMORY = Promise(copies=2, reach="memory")
+
+
+def section(records):
+    return _staging(RunView(None, records))
 
 
 def amount(probe, subject, series, value, part="staging", node=None):
@@ -91,7 +96,7 @@ def test_several_nodes_add_up_and_are_told_apart():
     record = staged(trial, amounts=tuple(amounts))
     use = staging_use(record)
     assert (use.processor_s, use.written_bytes, use.traffic) == (6.0, 40 * MIB, {"replication": 10 * MIB})
-    (row,) = json.loads(_staging(None, [record]).json())
+    (row,) = json.loads(section([record]).json())
     (passed,) = row["of_nodes"][record.trial.id]["transfers"]
     assert (passed["sender"], passed["receiver"], passed["bytes"]) == (
         "worker-1", "worker-2", {"replication": 10 * MIB},
@@ -102,8 +107,7 @@ def test_unknown_input_has_no_amplification():
     use = staging_use(staged(a_trial(1, "hdd", 1, "count"), size=None, amounts=ONE_NODE))
     assert (use.write_amplification, use.space_amplification, use.written_bytes) == (None, None, 60 * MIB)
     assert staging_use(a_record(a_trial(1, "hdd", 1, "count"))) is None
-    assert staging_values([], known=False) == {}
-    assert set(staging_values([], known=True).values()) == {None}
+    assert staging_values(a_record(a_trial(1, "hdd", 1, "count"))) is None
 
 
 def test_an_estimate_of_earlier_versions_has_no_amplification():
@@ -124,7 +128,7 @@ def test_a_record_of_earlier_versions_promises_what_it_did_while_staging():
 
 def test_the_section_has_each_combination_and_is_news_where_servers_count():
     records = [staged(a_trial(at, "hdd", at, "count"), amounts=ONE_NODE) for at in (1, 2)]
-    view = _staging(None, records)
+    view = section(records)
     (row,) = json.loads(view.json())
     assert (row["trials"], row["write_amplification"], row["promise"]) == (
         2,
@@ -136,9 +140,9 @@ def test_the_section_has_each_combination_and_is_news_where_servers_count():
     assert "6.00" in view.markdown()
     assert '<h2 id="staging">' in view.html()
     assert "0 throughout" not in view.markdown()
-    silent = _staging(None, [staged(a_trial(1, "hdd", 1, "count"), amounts=ONE_NODE[:3])])
+    silent = section([staged(a_trial(1, "hdd", 1, "count"), amounts=ONE_NODE[:3])])
     assert (silent.text(), silent.summary_html()) == ("", "")
-    assert _staging(None, [a_record(a_trial(1, "hdd", 1, "count"))]) is None
+    assert section([a_record(a_trial(1, "hdd", 1, "count"))]) is None
 
 
 def of_store(number, store, promise, **levels):
@@ -185,7 +189,7 @@ def test_what_is_0_for_all_is_left_out_and_said_in_half_a_sentence():
         staged(a_trial(1, "hdd", 1, "count"), amounts=(*ONE_NODE, zero)),
         staged(a_trial(2, "ssd", 1, "count"), amounts=(*ONE_NODE[:2], zero)),
     ]
-    view = _staging(None, records)
+    view = section(records)
     assert [(column.head, column.cells) for column in view.counted] == [
         ("workload", ["count"]), ("placement", ["hdd"]), ("written to the log", ["15.0 MiB"]),
         ("compacted", ["11.0 MiB"]), ("HBase write", ["12.0 MiB"]),
@@ -193,7 +197,7 @@ def test_what_is_0_for_all_is_left_out_and_said_in_half_a_sentence():
     assert view.markdown().endswith("Counted as 0 throughout: flushed.")
     assert "Counted as 0 throughout: flushed." in view.html()
     assert json.loads(view.json())[0]["counted_bytes"]["flushed"] == 0
-    nothing = _staging(None, records[1:])
+    nothing = section(records[1:])
     assert nothing.counted == []
     assert "one copy of their bytes. " not in nothing.markdown()
     assert nothing.markdown().endswith("Counted as 0 throughout: flushed.")

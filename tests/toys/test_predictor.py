@@ -101,7 +101,7 @@ def test_nothing_measured_changes(folder):
     alone, beside = analyse(run.plan, run.records), analyse(run.plan, run.records, predictions=run.predicted)
     assert [row for row in beside.rows if not row.predictor] == list(alone.rows)
     assert len(beside.rows) == len(alone.rows) + 1
-    for part in ("decisions", "sensitivities", "breakdowns", "others", "doubts"):
+    for part in ("decisions", "others", "doubts"):
         assert getattr(beside, part) == getattr(alone, part)
     (answer,), (same,) = beside.answers, alone.answers
-    assert answer._replace(lines=answer.lines[:-1]) == same
+    assert answer._replace(words=answer.words._replace(lines=answer.words.lines[:-1]), predicted=same.predicted) == same

@@ -11,12 +11,8 @@ from assay.model.plugins import LAST
 from assay.model.registry import COMMANDS, FINDINGS, SECTIONS, Command
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from assay.model.installation import Finding, Installation
-    from assay.model.record import Record
-    from assay.model.section import SectionView
-    from assay.model.trial import Plan
+    from assay.model.section import RunView, SectionView
 
 
 @click.command("calibrate")
@@ -82,15 +78,15 @@ def _finding(installation: "Installation") -> "Finding":  # noqa: ARG001 - a fin
     return Finding(what="calibration", state="lacking", detail="there is no fio: install it to measure media")
 
 
-def _differences(plan: "Plan", records: "Sequence[Record]") -> "SectionView | None":
+def _differences(run: "RunView") -> "SectionView | None":
     """Of runs that compare a drive with its twin."""
     from assay.stats.decision import compares_twin
 
-    if not compares_twin(plan):
+    if not compares_twin(run.plan):
         return None
     from assay_extras.calibration.differences import DifferencesView, differences
 
-    differing = differences(plan, records)
+    differing = differences(run.plan, run.records)
     return DifferencesView(differing) if differing else None
 
 

@@ -3,7 +3,6 @@
 It only reads records and the figures in `data/`; it decides nothing about a run and changes nothing.
 """
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,16 +12,14 @@ from assay.cli.context import UserPath, json_option, open_console
 from assay.model.registry import COMMANDS, SECTIONS, Command
 
 if TYPE_CHECKING:
-    from assay.model.record import Record
-    from assay.model.section import SectionView
-    from assay.model.trial import Plan
+    from assay.model.section import RunView, SectionView
 
 
-def _study(plan: "Plan", records: "Sequence[Record]") -> "SectionView | None":
+def _study(run: "RunView") -> "SectionView | None":
     from assay_extras.studies.comparison import compare
     from assay_extras.studies.view import study_view
 
-    compared = compare(plan, records)
+    compared = compare(run.plan, run.records)
     return None if compared is None else study_view(compared)
 
 

@@ -6,15 +6,16 @@ carry that part of the rate. So a drive's power counts by that part too.
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from statistics import mean
+from typing import Any
 
 from assay.model.cluster import MASTER
 from assay.model.installed import counted_by_tasks, kind_of, series_kind
 from assay.model.network import Pair
 from assay.model.quantity import Kind
-from assay.model.record import Amount, JobRecord, Part, Record
+from assay.model.record import JOBS, Amount, JobRecord, Part, Record
 from assay.model.trial import Trial
-from assay.stats.energy import JOBS, counted, energy_account
-from assay.stats.nodes import node_uses, nodes_of
+from assay.report.figures import FIGURES
+from assay.stats.nodes import nodes_of
 from assay_extras.studies.published import StudyExperiment
 from assay_extras.studies.storage import ALL_ATTRIBUTES, SOME_ATTRIBUTES
 from assay_extras.studies.values import Point
@@ -64,8 +65,8 @@ def _part(trial: Trial) -> float | None:
 
 def _power(record: Record) -> dict[str, float]:
     """ED2P of all nodes together, and watts on average over the jobs; nothing where a node's energy is not known."""
-    joules, spans = _joules(record), energy_account(record).spans
-    seconds = sum(span.seconds for part, span in spans.items() if part in JOBS)
+    joules = _joules(record)
+    seconds = sum(span.seconds for part, span in record.spans.items() if part in JOBS)
     workers = [joules[node] / seconds for node in record.trial.cluster.workers if node in joules and seconds]
     if not seconds or len(workers) < len(record.trial.cluster.workers) or MASTER not in joules:
         return {}
@@ -77,18 +78,21 @@ def _power(record: Record) -> dict[str, float]:
 
 
 def _joules(record: Record) -> dict[str, float]:
-    """Of each node over the jobs; nothing of those of which the processor's are not known."""
+    """Of each node over the jobs; nothing of those of which the processor's are not known, and without that plug-in."""
+    energy: Mapping[str, Any] = {}
+    if (kind := FIGURES.get("energy")) is not None and kind.document is not None:
+        energy = kind.document(record) or {}
     if not record.modelled:
-        return {use.node: use.energy.energy_j.value for use in node_uses(record) if use.energy is not None}
+        return {node: values["energy_j"] for node, values in energy.get("nodes", {}).items()}
     part, drives = _part(record.trial) or 1.0, {medium.name for medium in record.trial.media}
-    found: dict[str, float] = {}
+    joules: dict[str, float] = {}
     at_work = set()
-    for energy in counted(energy_account(record).energies):
-        if energy.part in JOBS:
-            own_j = energy.energy_j.value / (part if energy.component in drives else 1.0)
-            found[energy.node] = found.get(energy.node, 0.0) + own_j
-            at_work |= {energy.node} if energy.component == "cpu" else set()
-    return {node: value for node, value in found.items() if node in at_work}
+    for component in energy.get("components", ()):
+        if component["part"] in JOBS and component["within"] is None:
+            node, share = component["node"], part if component["component"] in drives else 1.0
+            joules[node] = joules.get(node, 0.0) + component["energy_j"]["value"] / share
+            at_work |= {node} if component["component"] == "cpu" else set()
+    return {node: value for node, value in joules.items() if node in at_work}
 
 
 def storage_values(record: Record, experiment: StudyExperiment) -> Iterator[tuple[Point, float]]:

@@ -12,7 +12,7 @@ from assay.cli.context import FAILED, Percentage, UserPath, open_console
 from assay.cli.report import Form, emit, find_browser, json_lines, uncollected, write_page
 from assay.model.errors import BadInputError
 from assay.record.folder import RunFolder
-from assay.report.analysis import analyse, read_run
+from assay.report.analysis import analyse_run, read_run
 from assay.report.compare_runs import ComparedRuns, Slowdowns, compare_runs, compared_values, slowdown_words, slowdowns
 from assay.report.compare_views import comparison_markdown, comparison_page, print_comparison
 from assay.report.values import csv_lines
@@ -38,7 +38,7 @@ def _json_lines(folders: dict[str, Path]) -> Iterator[str]:
     for index, (name, folder) in enumerate(folders.items()):
         yield f"{',' if index else ''}{json.dumps(name)}:"
         run = read_run(RunFolder(folder), details=False)
-        yield from json_lines(run, analyse(run.plan, run.records, predictions=run.predicted))
+        yield from json_lines(run, analyse_run(run))
     yield "}"
 
 

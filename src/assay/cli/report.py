@@ -6,7 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -19,21 +19,24 @@ from assay.cli.console import Output
 from assay.cli.context import FAILED, Speed, UserPath, last_run, open_console, open_output, print_json
 from assay.host.files import replace_text, whole
 from assay.host.processes import last_telling
-from assay.model.base import json_text
+from assay.model.base import Frozen, json_text
 from assay.model.errors import AssayError, BadInputError
-from assay.model.naming import printable
+from assay.model.fact import Value
+from assay.model.naming import nearest, printable
+from assay.model.registry import SECTIONS
+from assay.model.section import RowsView
 from assay.record.folder import RunFolder
 from assay.report import values
-from assay.report.analysis import RunAnalysis, RunData, analyse, read_run
+from assay.report.analysis import RunAnalysis, RunData, analyse_run, read_run
+from assay.report.figures import FIGURES, figures_of
 from assay.report.first_screen import ran_text
 from assay.report.markdown import markdown
 from assay.report.next_steps import next_steps
 from assay.report.page import run_page
 from assay.report.predicted import prediction_values
 from assay.report.run_summary import summary_of
-from assay.report.terminal import print_nodes, print_report
+from assay.report.terminal import print_nodes, print_report, print_sections
 from assay.report.words import print_line, print_text
-from assay.stats.suitability import suitabilities
 
 
 @contextmanager
@@ -92,7 +95,7 @@ def print_page(html: str, target: Path, browser: str) -> None:
 
 MOST_DAMAGED = 20
 Form = Literal["html", "md", "csv", "json", "pdf"]
-Rows = Literal["combinations", "trials", "placements", "parts", "suitability"]
+ROWS = ("combinations", "trials", "placements", "parts")
 
 
 @uncollected()
@@ -113,9 +116,7 @@ def report_run(folder: Path, output: Output, cpu_speed: float | None = None) -> 
         print_text(console, f"left out: {damaged.folder}: {damaged.reason}", "red")
     if len(run.damaged) > MOST_DAMAGED:
         print_text(console, f"left out: {len(run.damaged) - MOST_DAMAGED} more record folders", "red")
-    for section in analysis.sections.values():
-        if text := section.text():
-            print_line(console, text)
+    print_sections(analysis, console)
     write_page(run_page(run, analysis), folder / "report.html", "", console)
     steps = next_steps(run, analysis.decisions)
     for place, step in enumerate(steps if output.verbose else steps[:1]):
@@ -129,7 +130,7 @@ def report_run(folder: Path, output: Output, cpu_speed: float | None = None) -> 
 
 @uncollected()
 def write_report(
-    folder: Path, form: Form, rows: Rows, out: Path | None, console: Console, cpu_speed: float | None = None
+    folder: Path, form: Form, rows: str, out: Path | None, console: Console, cpu_speed: float | None = None
 ) -> int:
     """Write one form of a report to `out`; the exit code. `cpu_speed` is as in `report_run`.
 
@@ -152,8 +153,8 @@ def write_report(
 
 def _analysed(run: RunData, cpu_speed: float | None) -> RunAnalysis:
     """Raises BadInputError where there is no answer to restate for other processors."""
-    analysis = analyse(run.plan, run.records, cpu_speed, run.predicted)
-    if cpu_speed is not None and not any(analysis.sensitivities):
+    analysis = analyse_run(run, cpu_speed)
+    if cpu_speed is not None and not any(answer.sensitivity for answer in analysis.answers):
         raise BadInputError(
             "--cpu-speed restates what one emulated drive saves against another, with a zero-delay baseline, and this "
             "run has no such answer; leave it out"
@@ -170,34 +171,41 @@ def write_page(html: str, target: Path, browser: str, console: Console) -> None:
     print_line(console, f"page: {target}")
 
 
-def csv_of(run: RunData, analysis: RunAnalysis, rows: Rows) -> Iterator[str]:
-    """Yield a CSV line for each combination or trial (with energy), placement, job and phase, or suited workload."""
+def csv_of(run: RunData, analysis: RunAnalysis, rows: str) -> Iterator[str]:
+    """Yield a CSV line for each combination or trial (with its figures), placement, job and phase, or of a section.
+
+    Raises BadInputError where no section of the run has lines of that name.
+    """
     if rows == "placements":
-        foretold = zip(analysis.decisions, analysis.predicted, strict=True)
-        return values.csv_lines([line for one, levels in foretold for line in values.placement_values(one, levels)])
+        lines = [values.placement_values(answer.decision, answer.predicted) for answer in analysis.answers]
+        return values.csv_lines([line for of_answer in lines for line in of_answer])
     if rows == "parts":
-        decided = zip(analysis.breakdowns, analysis.decisions, strict=True)
+        parts = [(answer.breakdown, answer.decision.factor) for answer in analysis.answers]
         return values.csv_lines(
-            [line for breakdown, decision in decided for line in values.part_values(breakdown, decision.factor)]
+            [line for breakdown, factor in parts if breakdown for line in values.part_values(breakdown, factor)]
         )
-    if rows == "suitability":
-        return values.csv_lines(list(values.suitability_values(suitabilities(run.plan, run.records))))
-    known, uneven, staged = values.efficiencies(run), values.unevenness(run), values.stagings(run)
+    if rows not in ROWS:
+        return values.csv_lines(list(_section_rows(analysis, rows)))
+    figures = figures_of(run.whole_records())
     if rows == "trials":
-        lines = list(values.trial_values(run.records, run.predicted))
-        trials = [str(line["trial"]) for line in lines]
-        energies = [values.energy_values([known.get(trial)]) for trial in trials]
-        several = [[own] if (own := uneven.get(trial)) else [] for trial in trials]
-        took = [[use] if (use := staged.get(trial)) else [] for trial in trials]
-    else:
-        lines = [values.combination_values(row) for row in analysis.rows]
-        energies = values.row_energies(analysis.rows, run.records, known)
-        several = values.of_rows(analysis.rows, run.records, uneven)
-        took = values.of_rows(analysis.rows, run.records, staged)
-    spread = map(values.imbalance_values, several)
-    staging = [values.staging_values(uses, known=bool(staged)) for uses in took]
-    columns = zip(lines, energies, spread, staging, strict=True)
-    return values.csv_lines([{name: value for of in row for name, value in of.items()} for row in columns])
+        of_trials = list(values.trial_values(run.records, run.predicted))
+        trials = [[str(line["trial"])] for line in of_trials]
+        return values.csv_lines(values.with_figures(of_trials, trials, figures))
+    trials = values.combination_trials(analysis.rows, run.records)
+    of_combinations = [values.combination_values(row) for row in analysis.rows]
+    return values.csv_lines(values.with_figures(of_combinations, trials, figures))
+
+
+def _section_rows(analysis: RunAnalysis, name: str) -> Iterator[Mapping[str, Value]]:
+    """Return the lines of a section; none where the run has no such section."""
+    if name not in SECTIONS:
+        raise BadInputError(f"--rows: there are no lines {name!r}; {nearest(name, [*ROWS, *SECTIONS])}")
+    section = analysis.sections.get(name)
+    if section is None:
+        return iter(())
+    if not isinstance(section, RowsView):
+        raise BadInputError(f"--rows: the section {name!r} has no lines for a CSV; --json has all of it")
+    return section.rows()
 
 
 def emit(lines: Iterator[str], out: Path | None) -> None:
@@ -213,30 +221,35 @@ def emit(lines: Iterator[str], out: Path | None) -> None:
 def json_lines(run: RunData, analysis: RunAnalysis) -> Iterator[str]:
     """Yield one JSON document in lines, a record at a time, since a large run does not fit into memory.
 
-    `energy` has an entry for each trial, `nodes` for each trial with several nodes.
+    Figures of trials stand by their sort and the trial's id.
     """
-    energies: list[str] = []
-    nodes: list[str] = []
+    kinds = {name: kind.document for name, kind in FIGURES.items() if kind.document is not None}
+    figures: dict[str, list[str]] = {name: [] for name in kinds}
     yield f'{{"plan": {run.plan.model_dump_json(ensure_ascii=True)},\n"records": ['
     for index, record in enumerate(run.whole_records()):
         yield f"{',' if index else ''}{record.model_dump_json(ensure_ascii=True)}"
-        energies.append(f"{json.dumps(record.trial.id)}: {json_text(values.energy_json(record))}")
-        if of_nodes := values.nodes_json(record):
-            nodes.append(f"{json.dumps(record.trial.id)}: {json_text(of_nodes)}")
+        for name, document_of in kinds.items():
+            if (document := document_of(record)) is not None:
+                figures[name].append(f"{json.dumps(record.trial.id)}: {json_text(document)}")
     left_out = [{"folder": str(damaged.folder), "reason": damaged.reason} for damaged in run.damaged]
-    parts = {"decisions": analysis.decisions, "breakdowns": analysis.breakdowns, "other_comparisons": analysis.others}
-    known = ",".join(
-        "null" if sensitivity is None else sensitivity.model_dump_json(ensure_ascii=True)
-        for sensitivity in analysis.sensitivities
-    )
-    worked_out = f',\n"sensitivities": [{known}]' + "".join(
-        f',\n"{name}": [{",".join(row.model_dump_json(ensure_ascii=True) for row in rows)}]'
+    parts: dict[str, Sequence[Frozen | None]] = {
+        "sensitivities": [answer.sensitivity for answer in analysis.answers],
+        "decisions": analysis.decisions,
+        "breakdowns": [answer.breakdown for answer in analysis.answers],
+        "other_comparisons": analysis.others,
+    }
+    worked_out = "".join(
+        f',\n"{name}": [{",".join("null" if row is None else row.model_dump_json(ensure_ascii=True) for row in rows)}]'
         for name, rows in parts.items()
     )
     predictions = f',\n"predictions": {json_text(list(map(prediction_values, run.predicted)))}'
-    sections = "".join(f",\n{json.dumps(name)}: {section.json()}" for name, section in analysis.sections.items())
-    energy, by_node = ",\n".join(energies), ",\n".join(nodes)
-    yield f'],\n"energy": {{{energy}}},\n"nodes": {{{by_node}}},\n'
+    sections = "".join(
+        f",\n{json.dumps(name)}: {told}" for name, section in analysis.sections.items() if (told := section.json())
+    )
+    yield "],"
+    for name, documents in figures.items():
+        by_trial = ",\n".join(documents)
+        yield f"{json.dumps(name)}: {{{by_trial}}},"
     yield f'"left_out": {json.dumps(left_out)}{worked_out}{predictions}{sections}}}'
 
 
@@ -251,9 +264,9 @@ def json_lines(run: RunData, analysis: RunAnalysis) -> Iterator[str]:
 )
 @click.option(
     "--rows",
-    type=click.Choice(get_args(Rows)),
+    metavar=f"[{'|'.join(ROWS)}|SECTION]",
     help="The rows of --format csv; by default combinations. `placements` has what storage costs and what each "
-    "placement saves, `parts` the same for each job and phase, `suitability` which workload suits which store.",
+    "placement saves, `parts` the same for each job and phase, a section such as `suitability` what it has to tell.",
 )
 @click.option("--out", type=UserPath(), help="File for --format; by default md, csv and json are printed.")
 @click.option("--json", "as_json", is_flag=True, help="Short for --format json.")
@@ -263,7 +276,7 @@ def json_lines(run: RunData, analysis: RunAnalysis) -> Iterator[str]:
 )  # fmt: skip
 @click.option("-v", "--verbose", is_flag=True, help="Print the tables of times, phases and nodes too, and all caveats.")
 def report(
-    folder: Path | None, form: Form | None, rows: Rows | None, out: Path | None, cpu_speed: float | None, *,
+    folder: Path | None, form: Form | None, rows: str | None, out: Path | None, cpu_speed: float | None, *,
     last: bool, as_json: bool, verbose: bool,
 ) -> int:  # fmt: skip
     """Print a run's answer and write its page, or write another form of the report.

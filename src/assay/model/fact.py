@@ -2,6 +2,8 @@
 
 Fact = str | int | float | bool
 """The name of a number says its unit."""
+Value = Fact | None
+"""A cell of a CSV, empty where nothing is known."""
 
 
 def fact_text(fact: Fact) -> str:

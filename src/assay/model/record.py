@@ -167,6 +167,30 @@ class Step(Frozen):
     """How long it took."""
 
 
+class Span(Frozen):
+    """A stretch of time, in milliseconds since the epoch."""
+
+    begin_ms: int
+    end_ms: int
+
+    @property
+    def seconds(self) -> float:
+        """How long it is."""
+        return (self.end_ms - self.begin_ms) / 1000
+
+
+_PARTS: Mapping[Part, tuple[str, Literal["begins", "ends"]]] = {
+    "staging": ("run", "begins"), "run": ("run", "ends"), "write out": ("write out", "ends"),
+    "collect": ("verify", "ends"),
+}  # fmt: skip
+"""Each part is over when a step begins or ends; the first begins with `stage`, each other where the last one ended."""
+
+JOBS: tuple[Part, ...] = ("run", "write out")
+"""The parts that are the jobs' own: what they wrote and the kernel held back still goes to the drives after them."""
+
+INSTRUMENTS = frozenset({"emulator", "assay"})
+"""Groups of processes that are no part of the cluster."""
+
 Reach = Literal["drives", "memory", "one server"]
 
 
@@ -394,6 +418,23 @@ class Record(Frozen):
     def times_slower(self) -> int:
         """How many times slower its cluster ran than the one that it stands for; 1 of one that stands for itself."""
         return 1 if self.scale is None else self.scale.dilation
+
+    @cached_property
+    def spans(self) -> Mapping[Part, Span]:
+        """When each part began and ended, by the steps; a part that was not reached has no span."""
+        steps = {step.name: step for step in self.steps}
+        if "stage" not in steps:
+            return {}
+        spans: dict[Part, Span] = {}
+        at = steps["stage"].started_ms
+        for part, (name, edge) in _PARTS.items():
+            step = steps.get(name)
+            if step is not None:
+                end_ms = step.started_ms + (round(step.seconds * 1000) if edge == "ends" else 0)
+                if end_ms >= at:
+                    spans[part] = Span(begin_ms=at, end_ms=end_ms)
+                    at = end_ms
+        return spans
 
     @property
     def took_s(self) -> float:

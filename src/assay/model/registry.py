@@ -3,7 +3,7 @@
 Plug-ins import this file while they are found: it imports nothing that takes long.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from assay.model.fact import Fact
@@ -18,11 +18,9 @@ if TYPE_CHECKING:
     from assay.model.platform import PlatformKind
     from assay.model.prediction import Predictor
     from assay.model.probe import NodeSourceKind, ProbeKind
-    from assay.model.record import Record
-    from assay.model.section import SectionView
+    from assay.model.section import RunView, SectionView
     from assay.model.service import Service
     from assay.model.store import StoreKind
-    from assay.model.trial import Plan
     from assay.model.workload import WorkloadKind
 
 
@@ -46,9 +44,7 @@ SERVICES: "Registry[Service]" = Registry("service", "assay.platform", "assay.sto
 STORES: "Registry[StoreKind]" = Registry("store", "assay.store", parts=("open", "services"))
 ENGINES: "Registry[EngineKind]" = Registry("engine", "assay.engine", parts=("open", "services"))
 COMMANDS: Registry[Command] = Registry("command", parts=("command.get_short_help_str",))
-SECTIONS: "Registry[Callable[[Plan, Sequence[Record]], SectionView | None]]" = Registry(
-    "section", "assay.report", parts=("__call__",)
-)
+SECTIONS: "Registry[Callable[[RunView], SectionView | None]]" = Registry("section", "assay.report", parts=("__call__",))
 """Each gives its section of a run's report, None where it has nothing to say of that run."""
 PREDICTORS: "Registry[Predictor]" = Registry("predictor", parts=("__call__",))
 """Each gives trials of a run that nobody ran, with the times that it predicts."""

@@ -6,30 +6,24 @@ from math import log
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from assay.model.doubt import ALL_INSTRUMENTS, Doubt, Outcome
-from assay.model.energy import Span
+from assay.model.doubt import Doubt, Outcome
 from assay.model.errors import BadInputError
 from assay.model.prediction import Prediction
-from assay.model.record import Record, Series, SeriesKey
+from assay.model.record import Record
 from assay.model.registry import PROBES, SECTIONS
-from assay.model.section import SectionView
-from assay.model.signature import Signature
-from assay.model.task import TaskAttempt, TaskPhases
-from assay.model.trial import NO_PROBES, Plan
+from assay.model.section import RunView, SectionView, TrialTables
+from assay.model.trial import Plan
 from assay.record.folder import Damaged, RunFolder
 from assay.record.predictions import predictions_of
 from assay.record.reading import Needed
 from assay.report.answer import Answer, answer_of
 from assay.report.depends import depends_notes, restated_notes
-from assay.report.faults import FaultsView
 from assay.report.predicted import predicted_lines
-from assay.stats import blocked, instruments, run_doubts, staging, suitability
+from assay.stats import blocked, instruments, nodes, run_doubts, staging
 from assay.stats.breakdown import Breakdown, breakdowns
 from assay.stats.changes import CHANGE
 from assay.stats.comparison import Comparison, compare
 from assay.stats.decision import Decision, decisions
-from assay.stats.energy import part_spans
-from assay.stats.fault_cost import fault_costs
 from assay.stats.predicted import PredictedLevel, beside, with_predictions
 from assay.stats.run_doubts import doubts_of
 from assay.stats.sample import MACHINE, PLACEMENT, Levels, Trials, counts, in_order, samples
@@ -113,45 +107,6 @@ def label_of(row: Row, names: Sequence[str]) -> str:
 
 MOST_TRIALS = 12
 """More would make a page that nobody reads to its end, and that a phone opens slowly."""
-
-
-class TrialTables(NamedTuple):
-    """One trial with its tables; `unreadable` says which of them could not be read, and why."""
-
-    record: Record
-    attempts: Sequence[TaskAttempt] = ()
-    phases: Sequence[TaskPhases] = ()
-    series: Mapping[SeriesKey, Series] = {}
-    signature: Signature | None = None
-    samples_bytes: int = 0
-    unreadable: tuple[str, ...] = ()
-
-    @property
-    def placement(self) -> str:
-        """The placement's name."""
-        return self.record.trial.placement.name
-
-    @property
-    def run(self) -> Span | None:
-        """The run part with the writing out of what the kernel held back; None when the trial had none."""
-        spans = part_spans(self.record.steps)
-        if "run" not in spans:
-            return None
-        return Span(begin_ms=spans["run"].begin_ms, end_ms=spans.get("write out", spans["run"]).end_ms)
-
-    def reason(self, *instruments: str, subjects: Collection[str] = ()) -> str:
-        """Why such instruments' metrics are missing, of subjects where some are named: what their first doubt says."""
-        if self.record.trial.probes == NO_PROBES:
-            return "the trial ran without probes"
-        doubts = self.record.doubts
-        relevant = [doubt for name in instruments for doubt in doubts if doubt.instrument == name]
-        relevant = sorted(
-            (doubt for doubt in relevant if not subjects or doubt.subject in {*subjects, ""}),
-            key=lambda doubt: not doubt.subject,
-        )
-        relevant += [doubt for doubt in doubts if doubt.instrument == ALL_INSTRUMENTS]
-        reasons = [*(doubt.what for doubt in relevant), *self.unreadable]
-        return reasons[0] if reasons else "the record has nothing of it"
 
 
 def trials_in_detail(records: Sequence[Record]) -> list[Record]:
@@ -258,7 +213,7 @@ WHOLE_UP_TO = 200
 def needed() -> Needed:
     """What is read of every record, which an outline must keep; what existing clusters' probes counted, too."""
     of_clusters = Needed(frozenset((name, "run", "") for name, kind in PROBES.items() if kind.foreign))
-    own = (blocked.NEEDED, run_doubts.NEEDED, instruments.NEEDED, suitability.NEEDED, staging.NEEDED)
+    own = (blocked.NEEDED, run_doubts.NEEDED, instruments.NEEDED, nodes.NEEDED, staging.NEEDED)
     return reduce(Needed.__or__, own, of_clusters)
 
 
@@ -330,64 +285,88 @@ def ids_shown(records: Sequence[Record]) -> list[str]:
     return trials_shown(records, {record.trial.id for record in trials_in_detail(records)}, odd)
 
 
-class RunAnalysis(NamedTuple):
-    """All that is said of a run, as data; `answers` are the decisions in words.
+class Answered(NamedTuple):
+    """One question of a run with all that is said of it.
 
-    `rows` are those of the table, predicted ones too, `predicted` what is foretold beside each decision,
-    `sensitivities` what each decision depends on (None where that can't be reckoned), `breakdowns` the decisions' jobs
-    and phases, `others` the comparisons of all factors beside the decisions', `doubts` the plan's own before the
-    trials'. `sections` are what the faults cost, where there are any, and the registered ones, by name. `shares` is the
-    table of several jobs with several levels, None of other runs.
+    `words` are the `decision` in words. `sensitivity` is what it depends on (None where that can't be reckoned),
+    `breakdown` its jobs and phases (None where they were not asked for), and `predicted` what is foretold beside it.
+    """
+
+    decision: Decision
+    words: Answer
+    sensitivity: Sensitivity | None = None
+    breakdown: Breakdown | None = None
+    predicted: Sequence[PredictedLevel] = ()
+
+
+class RunAnalysis(NamedTuple):
+    """All that is said of a run, as data: its `answers`, and the registered `sections` that have something to say.
+
+    `rows` are those of the table of combinations, predicted ones too, `others` the comparisons of all factors beside
+    the answers', `doubts` the plan's own before the trials'. `shares` is the table of the answers of several jobs with
+    several levels, None of other runs.
     """
 
     rows: Sequence[Row]
-    decisions: Sequence[Decision]
-    predicted: Sequence[Sequence[PredictedLevel]]
-    answers: Sequence[Answer]
-    sensitivities: Sequence[Sensitivity | None]
-    breakdowns: Sequence[Breakdown]
+    answers: Sequence[Answered]
     others: Sequence[Comparison]
     doubts: Sequence[Doubt]
     sections: Mapping[str, SectionView]
     shares: SharesTable | None = None
 
+    @property
+    def decisions(self) -> list[Decision]:
+        """The answers' decisions."""
+        return [answer.decision for answer in self.answers]
+
 
 def analyse(
-    plan: Plan, records: Sequence[Record], cpu_speed: float | None = None, predictions: Sequence[Prediction] = ()
+    plan: Plan,
+    records: Sequence[Record],
+    cpu_speed: float | None = None,
+    predictions: Sequence[Prediction] = (),
+    detailed: Sequence[TrialTables] = (),
 ) -> RunAnalysis:
-    """From all records of a plan that could be read, and what is predicted beside them.
+    """From all records of a plan that could be read, what is predicted beside them, and tables of some trials.
 
     Answers are restated for processors of `cpu_speed` times the speed of those that the trials ran on.
     """
     records = Trials.of(records)
     compared = compare(records.samples, prior=plan.prior, orders={PLACEMENT: plan.placements})
     decided = decisions(plan, records, compared)
-    depends = [(one, sensitivity_of(one, records, cpu_speed)) for one in decided]
-    predicted = beside(plan, decided, records, predictions)
     factor = decided[0].factor if decided else PLACEMENT
     rows = summarise(records, compared, plan.prior, plan.placements)
-    sections: dict[str, SectionView] = {}
-    if costs := fault_costs(records, compared, _times(rows)):
-        sections["faults"] = FaultsView(costs, [record for record in records if record.fault is not None])
-    sections |= {name: view for name, section in SECTIONS.items() if (view := section(plan, records)) is not None}
-    answers = [
-        _with_notes(answer_of(one, decided), one, own, first=not place) for place, (one, own) in enumerate(depends)
-    ]
+    run = RunView(plan, records, detailed)
     return RunAnalysis(
         rows=with_predictions(rows, records, predictions),
-        decisions=decided,
-        predicted=predicted,
-        answers=[
-            answer._replace(lines=(*answer.lines, *predicted_lines(decision, levels)))
-            for answer, decision, levels in zip(answers, decided, predicted, strict=True)
-        ],
-        sensitivities=[own for _, own in depends],
-        breakdowns=breakdowns(plan, records, decided),
+        answers=_answers(plan, records, decided, cpu_speed, predictions),
         others=[one for one in compared if one.factor not in (plan.base if factor == CHANGE else (factor,))],
         doubts=[*plan.doubts, *_doubts(plan, records), *estimates_apart(decided)],
-        sections=sections,
+        sections={name: view for name, section in SECTIONS.items() if (view := section(run)) is not None},
         shares=shares_table(plan, records, decided),
     )
+
+
+def analyse_run(run: RunData, cpu_speed: float | None = None) -> RunAnalysis:
+    """All that is said of a run that was read."""
+    return analyse(run.plan, run.records, cpu_speed, run.predicted, run.detailed)
+
+
+def _answers(
+    plan: Plan,
+    records: Sequence[Record],
+    decided: Sequence[Decision],
+    cpu_speed: float | None,
+    predictions: Sequence[Prediction],
+) -> list[Answered]:
+    answers = []
+    every = zip(decided, breakdowns(plan, records, decided), beside(plan, decided, records, predictions), strict=True)
+    for place, (decision, breakdown, predicted) in enumerate(every):
+        sensitivity = sensitivity_of(decision, records, cpu_speed)
+        words = _with_notes(answer_of(decision, decided), decision, sensitivity, first=not place)
+        words = words._replace(lines=(*words.lines, *predicted_lines(decision, predicted)))
+        answers.append(Answered(decision, words, sensitivity, breakdown, predicted))
+    return answers
 
 
 def _doubts(plan: Plan, records: Sequence[Record]) -> list[Doubt]:
@@ -403,13 +382,3 @@ def _with_notes(answer: Answer, decision: Decision, depends: Sensitivity | None,
     restated = tuple(restated_notes(depends))  # what was asked for, so it stands with what could change the answer
     notes = (*answer.caveats, *restated, *answer.details, *depends_notes(depends, first=first))
     return answer._replace(notes=notes, decisive=answer.decisive + len(restated))
-
-
-def _times(rows: Sequence[Row]) -> dict[Levels, float]:
-    """Median times by all factors, of combinations that ran on one kind of machine."""
-    times: dict[Levels, list[float]] = {}
-    for row in rows:
-        if row.elapsed_s is not None:
-            levels = {name: level for name, level in levels_of(row).items() if name != MACHINE}
-            times.setdefault(levels_key(levels), []).append(row.elapsed_s)
-    return {levels: seconds[0] for levels, seconds in times.items() if len(seconds) == 1}

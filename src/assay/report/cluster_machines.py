@@ -12,7 +12,8 @@ from assay.model.naming import bytes_text
 from assay.model.probe import NodeColumn, ProbeKind
 from assay.model.record import Record
 from assay.model.registry import PLATFORMS, PROBES, SECTIONS
-from assay.model.trial import NO_PROBES, Plan
+from assay.model.section import RunView
+from assay.model.trial import NO_PROBES
 from assay.report.analysis import trials_in_detail
 from assay.report.columns import Column, grid
 from assay.report.templates import template
@@ -100,10 +101,10 @@ class MachinesView(NamedTuple):
         return json_text({"ways": [way._asdict() for way in self.ways], "trials": tables})
 
 
-def _machines(_: Plan, records: Sequence[Record]) -> MachinesView | None:
+def _machines(run: RunView) -> MachinesView | None:
     """Make the section; None for runs on clusters that Assay started."""
     records_with_machines = [
-        record for record in records
+        record for record in run.records
         if (kind := PLATFORMS.get(record.trial.cluster.kind)) is not None and not kind.ours
     ]  # fmt: skip
     kinds = {name: kind for name, kind in PROBES.items() if kind.foreign and kind.adds}

@@ -5,12 +5,14 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from assay.model.doubt import Doubt, doubt_kind
+from assay.model.fact import Value
 from assay.model.installed import described, kind_of
 from assay.model.naming import first_few
 from assay.model.record import Record
 from assay.model.trial import FACTORS, SHIPPED_PRIOR, NoisePrior
 from assay.report.analysis import RunData, fact_values, levels_key, levels_of, rows_shown
-from assay.report.values import Value, combination_values, efficiencies, row_energies
+from assay.report.figures import FIGURES, figures_of, medians_over
+from assay.report.values import combination_trials, combination_values
 from assay.stats.comparison import Comparison, compare
 from assay.stats.machine_kind import MEDIUM_FACTS, Changed, medium_facts
 from assay.stats.run_doubts import different_machines, doubts_of
@@ -85,7 +87,8 @@ CONFIGURATION = "configuration"
 class ComparedRow(NamedTuple):
     """One combination in one run and on one machine, and what its trials had under their names.
 
-    `against` is with the first run that had the same on the same machine. `energy` is what its trials' jobs took.
+    `against` is with the first run that had the same on the same machine. `figures` are the medians over its trials, by
+    the sort of figures: of those that have a table.
     """
 
     run: str
@@ -94,7 +97,7 @@ class ComparedRow(NamedTuple):
     combination: Row
     configuration: Configuration
     against: Comparison | None
-    energy: Mapping[str, Value]
+    figures: Mapping[str, Mapping[str, Value]]
 
 
 class ComparedRuns(NamedTuple):
@@ -130,18 +133,29 @@ def compare_runs(runs: Mapping[str, RunData]) -> ComparedRuns:
     known = dict(zip(map(id, every), configured, strict=True))
     prior = next((run.plan.prior for run in runs.values()), SHIPPED_PRIOR)
     between = _between(every, of_run, configured, prior)
-    taken = {name: efficiencies(run) for name, run in runs.items()}
+    shown = [name for name, kind in FIGURES.items() if kind.table is not None]
+    figures = {name: figures_of(run.whole_records(), shown) for name, run in runs.items()}
     by_key: dict[Levels, list[ComparedRow]] = {}
     for (name, machine), records in apart.items():
         configurations_of = {levels_key(record.trial.factors): known[id(record)] for record in records}
         plan = runs[name].plan
         rows = summarise(records, prior=plan.prior, placements=plan.placements)
-        for row, energy in zip(rows, row_energies(rows, records, taken[name]), strict=True):
+        trials = combination_trials(rows, records)
+        medians = {kind: medians_over(by_trial, trials) for kind, by_trial in figures[name].items()}
+        for place, row in enumerate(rows):
             levels = levels_of(row)
             key = levels_key({factor: level for factor, level in levels.items() if factor != MACHINE})
             against = between.get((name, configurations_of[key], levels_key({**levels, MACHINE: machine})))
             by_key.setdefault(key, []).append(
-                ComparedRow(name, machine, key, row, configurations_of[key], against, energy)
+                ComparedRow(
+                    name,
+                    machine,
+                    key,
+                    row,
+                    configurations_of[key],
+                    against,
+                    {kind: columns[place] for kind, columns in medians.items()},
+                )
             )
     return ComparedRuns(
         runs=runs,
@@ -299,7 +313,7 @@ def _agreement(
 
 
 def compared_values(row: ComparedRow) -> dict[str, Value]:
-    """One line of CSV: the run, its machine, the combination, how it lies to the first run, and its energy."""
+    """One line of CSV: the run, its machine, the combination, how it lies to the first run, and its figures."""
     against = row.against
     interval = against.interval if against else None
     return {
@@ -311,7 +325,7 @@ def compared_values(row: ComparedRow) -> dict[str, Value]:
         "run_ratio_low": interval.low if interval else None,
         "run_ratio_high": interval.high if interval else None,
         "run_significant": against.significant if against else None,
-        **row.energy,
+        **{name: value for columns in row.figures.values() for name, value in columns.items()},
     }
 
 

@@ -37,19 +37,16 @@ from assay.report.compare_runs import (
     differing_facts,
     shown_rows,
 )
-from assay.report.page import MOST_CARRIED, MOST_DETAILS, data_of
+from assay.report.evidence import MOST_DETAILS
+from assay.report.figures import FIGURES, FiguresKind
+from assay.report.page import MOST_CARRIED, data_of
 from assay.report.templates import template, with_contents
-from assay.report.values import energy_columns
 from assay.report.words import base_text, print_line, print_text
 from assay.stats.sample import MACHINE, RUN
 from assay.stats.summary import in_words, varying
 
 WIDEST = 8
 """Runs whose differing facts fit beside one another."""
-ENERGY_NOTE = (
-    "Energy of the jobs, with what was written out after them: medians and their ranges, to two significant digits. A "
-    "range is the uncertainty of the inputs, which all lines share: lines may differ although their ranges overlap."
-)
 NOTE = (
     "elapsed: seconds of the jobs, added up; ratio: elapsed time divided by that on {base} in the same run; "
     "to first: divided by that of the first run with the same configuration on the same machine."
@@ -62,7 +59,6 @@ def comparison_page(compared: ComparedRuns) -> str:
     filters = filters_of([row.combination for row in rows])
     filters.append(Filter(len(filters), RUN, tuple(compared.runs)))
     names = _varying(compared)
-    with_energy = _with_energy(rows)
 
     def marked(row: ComparedRow) -> tuple[str, object]:
         return marks_of(filters, {**levels_of(row.combination), RUN: row.run}), row.key
@@ -76,14 +72,15 @@ def comparison_page(compared: ComparedRuns) -> str:
             agreements=agreements(compared, names),
             times=_times(rows, names),
             marked=list(map(marked, rows)),
-            energies=_energies(with_energy, names),
-            energy_marked=list(map(marked, with_energy)),
+            figures=[
+                (kind.title, columns, list(map(marked, known)), kind.note)
+                for kind, columns, known in _figures(rows, names)
+            ],
             all_rows=len(compared.rows),
             machines=len({machine for names in compared.machines.values() for machine in names}),
             charts=elapsed_charts(_panels(compared, rows[:MOST_BARS], filters, names)),
             base=base_text([row.combination for row in compared.rows]),
             in_words=in_words,
-            energy_note=ENERGY_NOTE,
             facts=differing_facts(compared.runs) if len(compared.runs) <= WIDEST else {},
             doubts=by_kind(compared.doubts),
             damaged=[damage for run in compared.runs.values() for damage in run.damaged],
@@ -146,7 +143,6 @@ def _letter(row: ComparedRow) -> str:
 def comparison_markdown(compared: ComparedRuns) -> str:
     """Runs, what they agree on, and the tables."""
     names, rows = _varying(compared), shown_rows(compared)
-    with_energy = _with_energy(rows)
     agreed = [
         f"- {escaped(agreement.title)}: **{escaped(agreement.headline)}**" for agreement in agreements(compared, names)
     ]
@@ -164,7 +160,7 @@ def comparison_markdown(compared: ComparedRuns) -> str:
         "\n".join(f"- {escaped(sentence)}" for sentence in _run_words(compared)),
         "\n".join(agreed),
         grid(_times(rows, names)),
-        *([grid(_energies(with_energy, names)), ENERGY_NOTE] if with_energy else []),
+        *(text for kind, columns, _ in _figures(rows, names) for text in (grid(columns), kind.note)),
         "\n".join(doubts),
         "\n".join(left_out),
     ]
@@ -172,10 +168,9 @@ def comparison_markdown(compared: ComparedRuns) -> str:
 
 
 def print_comparison(compared: ComparedRuns, console: Console) -> None:
-    """Runs, agreements, a table for each combination with all its runs, energy, and doubts; the page has all of it."""
+    """Runs, agreements, a table for each combination with all its runs, figures, and doubts; the page has all of it."""
     names = _varying(compared)
     rows = shown_rows(compared)
-    with_energy = _with_energy(rows)
     print_text(console, "Runs side by side", "bold")
     for sentence in _run_words(compared):
         print_text(console, sentence)
@@ -183,11 +178,14 @@ def print_comparison(compared: ComparedRuns, console: Console) -> None:
         print_text(console, f"{agreement.title}: {agreement.headline}")
     for title, group in _groups(rows, names):
         _print_table(console, title, with_intervals(_times(group)))
-    for title, group in _groups(with_energy, names):
-        _print_table(console, f"{title}: energy of the jobs", _energies(group))
+    notes = []
+    for title, group in _groups(rows, names):
+        for kind, columns, _ in _figures(group):
+            _print_table(console, f"{title}: {kind.title.lower()}", columns)
+            notes.append(kind.note)
     print_text(console, NOTE.format(base=base_text([row.combination for row in compared.rows])))
-    if with_energy:
-        print_text(console, ENERGY_NOTE)
+    for note in dict.fromkeys(notes):
+        print_text(console, note)
     for doubt, _, _ in by_kind(compared.doubts):
         print_text(console, f"Doubt: {doubt.what} ({doubt.kind}): {doubt.why}.")
     for run in compared.runs.values():
@@ -198,10 +196,6 @@ def print_comparison(compared: ComparedRuns, console: Console) -> None:
 def _print_table(console: Console, title: str, columns: Iterable[Column]) -> None:
     for line in ("", title, *fitted(list(columns), console.width)):
         print_line(console, line)
-
-
-def _with_energy(rows: Sequence[ComparedRow]) -> list[ComparedRow]:
-    return [row for row in rows if row.energy["energy_basis"]]
 
 
 def _identity(rows: Sequence[ComparedRow], names: Sequence[str]) -> list[Column]:
@@ -220,8 +214,14 @@ def _times(rows: Sequence[ComparedRow], names: Sequence[str] = ()) -> list[Colum
     ]
 
 
-def _energies(rows: Sequence[ComparedRow], names: Sequence[str] = ()) -> list[Column]:
-    return [*_identity(rows, names), *energy_columns([row.energy for row in rows])]
+def _figures(
+    rows: Sequence[ComparedRow], names: Sequence[str] = ()
+) -> Iterator[tuple[FiguresKind, list[Column], list[ComparedRow]]]:
+    """Each sort of figures that has a table: its columns, and the rows of which any figure is known."""
+    for name, kind in FIGURES.items():
+        known = [row for row in rows if any(value is not None for value in row.figures.get(name, {}).values())]
+        if kind.table is not None and known:
+            yield kind, [*_identity(known, names), *kind.table([row.figures[name] for row in known])], known
 
 
 def _groups(rows: Sequence[ComparedRow], names: Sequence[str]) -> Iterator[tuple[str, list[ComparedRow]]]:

@@ -6,13 +6,19 @@ from textwrap import wrap
 from typing import NamedTuple
 
 from assay.model.base import json_text
-from assay.model.fault import FaultReport
+from assay.model.fault import NO_FAULT, FaultReport
 from assay.model.installed import notes_of
 from assay.model.record import Record, Status
+from assay.model.registry import SECTIONS
+from assay.model.section import RunView
+from assay.report.analysis import levels_key, levels_of
 from assay.report.columns import escaped
 from assay.report.templates import template
 from assay.report.words import seconds_text
-from assay.stats.fault_cost import FAULT, FaultCost
+from assay.stats.comparison import compare
+from assay.stats.fault_cost import FAULT, FaultCost, fault_costs
+from assay.stats.sample import MACHINE, PLACEMENT, Levels, Trials
+from assay.stats.summary import Row, summarise
 
 WIDTH = 78
 """Of a terminal's line."""
@@ -132,3 +138,26 @@ def struck_trial(record: Record) -> StruckTrial:
     lost += _losses([report.lost_attempts, report.repeated_tasks, *of_blocks, missing_lines])
     ended = f"failed: {record.error}" if record.status is Status.FAILED else str(record.outcome)
     return StruckTrial(record.trial.id, fault, struck, ended, "; ".join(lost) or "nothing", report.log)
+
+
+def _faults(run: RunView) -> FaultsView | None:
+    """Make the section; None where no trial had a fault."""
+    if all(record.trial.factors[FAULT] == NO_FAULT for record in run.records):
+        return None
+    records = Trials.of(run.records)
+    compared = compare(records.samples, prior=run.plan.prior, orders={PLACEMENT: run.plan.placements})
+    costs = fault_costs(records, compared, _times(summarise(records, compared, run.plan.prior, run.plan.placements)))
+    return FaultsView(costs, [record for record in records if record.fault is not None]) if costs else None
+
+
+def _times(rows: Sequence[Row]) -> dict[Levels, float]:
+    """Median times by all factors, of combinations that ran on one kind of machine."""
+    times: dict[Levels, list[float]] = {}
+    for row in rows:
+        if row.elapsed_s is not None:
+            levels = {name: level for name, level in levels_of(row).items() if name != MACHINE}
+            times.setdefault(levels_key(levels), []).append(row.elapsed_s)
+    return {levels: seconds[0] for levels, seconds in times.items() if len(seconds) == 1}
+
+
+SECTIONS.add("faults", _faults, place=0)

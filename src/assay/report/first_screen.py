@@ -13,7 +13,7 @@ from assay.model.naming import bytes_text, first_few
 from assay.model.record import Record
 from assay.model.trial import Plan
 from assay.record.folder import Damaged
-from assay.report.analysis import Filter, marks_of
+from assay.report.analysis import Answered, Filter, RunAnalysis, marks_of
 from assay.report.answer import OUTCOMES, Answer, more_time, names_of, outcome_of, telling
 from assay.report.bias import bias_text
 from assay.report.caveats import repetition_notes, scope_of, scopes_of
@@ -25,10 +25,8 @@ from assay.report.words import job_name
 from assay.stats.changes import CHANGE
 from assay.stats.decision import Decision, PlacementResult, Question, Verdict
 from assay.stats.estimate import Estimate
-from assay.stats.predicted import PredictedLevel
 from assay.stats.run_doubts import began_ms
 from assay.stats.sample import PLACEMENT, in_order, in_plan_order
-from assay.stats.shares import SharesTable
 
 MOST_NAMED = 5
 BLOCKED_TIME = "blocked-time"
@@ -207,10 +205,9 @@ class FirstScreen(NamedTuple):
 
     `cards` are shown further down, `listed` is the table of all decisions where the first has workloads; `left_out`
     counts the decisions that are in no card. `caveats` are sentences on what could change the answers, each once, with
-    how many more there are; `details` those on what the answers rest on. `scope` says what all of them hold for. Of
-    several jobs with several levels the first has `summaries` and `shares`, their chart, in place of rows, with
-    its notes.
-    `heads` are of the tables of decisions, `base` says on what, or with what, others are compared.
+    how many more there are. `scope` says what all of them hold for. Of several jobs with several levels the first has
+    `summaries` and `shares`, their chart, in place of rows, with its notes. `heads` are of the tables of
+    decisions, `base` says on what, or with what, others are compared.
     """
 
     first: list[DecisionView]
@@ -222,7 +219,6 @@ class FirstScreen(NamedTuple):
     left_out: int
     caveats: list[str]
     more_caveats: int
-    details: list[str]
     scope: str
     heads: Heads
     base: str
@@ -231,43 +227,18 @@ class FirstScreen(NamedTuple):
     shares_notes: list[str]
 
 
-def first_screen(
-    decisions: Sequence[Decision],
-    answers: Sequence[Answer],
-    filters: Sequence[Filter],
-    doubts: Sequence[Doubt],
-    predicted: Sequence[Sequence[PredictedLevel]] = (),
-    shares: SharesTable | None = None,
-) -> FirstScreen:
-    """Of a report's decisions with their words, and what is predicted beside each.
-
-    Without any there are neither cards nor rows.
-    """
-    few = len(decisions) <= MOST_FIRST
-    shown = carded(decisions)
-    labels = [[line.label for line in answers[index].lines] for index in shown]
-    addresses: list[str] = []
-    for one in answers:
-        addresses.append(address(f"answer {one.subject}", addresses))
-    foretold = [predicted[place] if predicted else () for place in shown]
-    charts = dict(zip(shown, split_charts([decisions[place] for place in shown], labels, foretold), strict=True))
-    views = [
-        DecisionView(
-            name, decision, answer, OUTCOMES[decision.question][answer.verdict],
-            next(iter(decision.placements), None), telling(decision),
-            _change(decision), marks_of(filters, decision.levels), index in charts, charts.get(index, ""),
-        )
-        for index, (name, decision, answer) in enumerate(zip(addresses, decisions, answers, strict=True))
-    ]  # fmt: skip
+def first_screen(analysis: RunAnalysis, filters: Sequence[Filter]) -> FirstScreen:
+    """Of a report's answers. Without any there are neither cards nor rows."""
+    answers, decisions = analysis.answers, analysis.decisions
+    few = len(answers) <= MOST_FIRST
+    views = _views(answers, filters)
     cards = [view for view in views if view.carded]
     rows = [] if few else views
-    drawn = shares if rows else None
+    drawn = analysis.shares if rows else None
     by_workload = drawn is None and len(rows) > MOST_ROWS
     heads, base = HEADS[decisions[0].question if decisions else Question.WORTH], _base_words(views)
-    caveats, more_caveats = caveats_of(answers, doubts, decisions)
+    caveats, more_caveats = caveats_of(answers, analysis.doubts)
     scopes = scopes_of(decisions)
-    repeated = set(map(scope_of, decisions)) if len(scopes) == 1 else set()
-    details = (note for answer in answers for note in answer.details)
     return FirstScreen(
         first=cards if few else [],
         headline="" if few else headline_of(decisions),
@@ -275,11 +246,10 @@ def first_screen(
         workloads=_workloads(rows, filters) if by_workload else [],
         listed=rows[:MOST_LISTED] if drawn or by_workload else [],
         cards=[] if few else cards,
-        left_out=len(decisions) - len(cards),
+        left_out=len(answers) - len(cards),
         caveats=caveats,
         more_caveats=more_caveats,
         scope=scopes[0] if len(scopes) == 1 else "",
-        details=[words for words in dict.fromkeys(details) if words not in repeated][:MOST_DETAILS],
         heads=heads._replace(note=heads.note.format(base=base)),
         base=base,
         summaries=list(summary_sentences(drawn)) if drawn else [],
@@ -288,28 +258,54 @@ def first_screen(
     )
 
 
+def _views(answers: Sequence[Answered], filters: Sequence[Filter]) -> list[DecisionView]:
+    """Each answer, those that are carded with their charts."""
+    shown = carded([answer.decision for answer in answers])
+    labels = [[line.label for line in answers[place].words.lines] for place in shown]
+    predicted = [answers[place].predicted for place in shown]
+    drawn = split_charts([answers[place].decision for place in shown], labels, predicted)
+    charts = dict(zip(shown, drawn, strict=True))
+    views: list[DecisionView] = []
+    for place, (decision, words, *_) in enumerate(answers):
+        name = address(f"answer {words.subject}", [view.id for view in views])
+        views.append(
+            DecisionView(
+                name, decision, words, OUTCOMES[decision.question][words.verdict],
+                next(iter(decision.placements), None), telling(decision), _change(decision),
+                marks_of(filters, decision.levels), place in charts, charts.get(place, ""),
+            )
+        )  # fmt: skip
+    return views
+
+
+def details_of(answers: Sequence[Answered]) -> list[str]:
+    """Sentences on what the answers rest on, each once; that all of them hold for the same is told before."""
+    decisions = [answer.decision for answer in answers]
+    repeated = set(map(scope_of, decisions)) if len(scopes_of(decisions)) == 1 else set()
+    details = (note for answer in answers for note in answer.words.details)
+    return [words for words in dict.fromkeys(details) if words not in repeated][:MOST_DETAILS]
+
+
 _FIGURES = re.compile(r"\d[\d,.:]*")
 
 
-def caveats_of(
-    answers: Sequence[Answer], doubts: Sequence[Doubt], decisions: Sequence[Decision]
-) -> tuple[list[str], int]:
+def caveats_of(answers: Sequence[Answered], doubts: Sequence[Doubt]) -> tuple[list[str], int]:
     """The few that could change the answers most, and how many more caveats and doubts there are.
 
     Sentences that differ in their figures alone, as those of several jobs do, are one caveat, and so are doubts of a
     kind. How many repetitions would decide each of many answers is left out: the next step says how many decide all of
     them.
     """
-    many = decisions if len(decisions) > MOST_SINGLE else ()
+    many = [answer.decision for answer in answers] if len(answers) > MOST_SINGLE else []
     left_out = {words for decision in many if decision.more for words in repetition_notes(decision, names_of(decision))}
     alike: dict[str, list[str]] = {}
-    for words in dict.fromkeys(chain.from_iterable(answer.caveats for answer in answers)):
+    for words in dict.fromkeys(chain.from_iterable(answer.words.caveats for answer in answers)):
         if words not in left_out:
             alike.setdefault(_FIGURES.sub("", words), []).append(words)
     sentences = [
         f"{first} (And {len(others)} more of this kind.)" if others else first for first, *others in alike.values()
     ]
-    has_baseline = any(line.baseline for answer in answers for line in answer.lines)
+    has_baseline = any(line.baseline for answer in answers for line in answer.words.lines)
     # Beside a baseline no answer rests on blocked time.
     worst = decisive(doubt for doubt in doubts if not (has_baseline and doubt.instrument == BLOCKED_TIME))
     decisive_doubts = [

@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-from assay.report.analysis import RunAnalysis, RunData, TrialTables, by_kind, levels_key, rows_shown
+from assay.model.section import TrialTables
+from assay.report.analysis import RunAnalysis, RunData, by_kind, levels_key, rows_shown
 from assay.report.bias import bias_text
 from assay.report.columns import Column, combination_columns, escaped, grid
 from assay.report.first_screen import overview
@@ -21,11 +22,8 @@ from assay.report.nodes import (
 )
 from assay.report.predicted import NOTE as PREDICTED_NOTE
 from assay.report.predicted import predicted_words
-from assay.report.scale import NOTE as SCALE_NOTE
-from assay.report.scale import scale_columns, struck_out_words
 from assay.report.shares import columns_of, notes_of
 from assay.report.trial_detail import MIB, cost_of, known_median
-from assay.report.values import energy_columns, energy_of, energy_values
 from assay.report.words import number_text, shown_words
 from assay.stats.summary import Row, in_words, varying
 
@@ -41,11 +39,11 @@ def markdown(run: RunData, analysis: RunAnalysis) -> str:
     parts.append("; ".join(part for part in (head.checked, head.missing, head.doubted) if part) + ".")
     if analysis.shares is not None:
         parts += [grid(columns_of(analysis.shares, grouped=False)[0]), *map(escaped, notes_of(analysis.shares))]
-    for answer in analysis.answers:
-        lines = [["", "time", ""], ["---"] * 3, *([line.where, line.time, line.words] for line in answer.lines)]
+    for words in (answer.words for answer in analysis.answers):
+        lines = [["", "time", ""], ["---"] * 3, *([line.where, line.time, line.words] for line in words.lines)]
         table = "\n".join("| " + " | ".join(map(escaped, line)) + " |" for line in lines)
-        parts.append(f"{escaped(answer.subject)}: **{escaped(answer.headline)}**\n\n{table}")
-        parts += map(escaped, answer.notes)
+        parts.append(f"{escaped(words.subject)}: **{escaped(words.headline)}**\n\n{table}")
+        parts += map(escaped, words.notes)
     parts.append("\n".join(f"- {escaped(in_words(other))}" for other in analysis.others[:MOST_OTHERS]))
     parts += [
         f"{'Then' if place else 'Next'}: {escaped(step.words)}" + (f": `{step.command}`" if step.command else ".")
@@ -53,13 +51,7 @@ def markdown(run: RunData, analysis: RunAnalysis) -> str:
     ]
     parts += [rows_table(rows), escaped(medians_note(analysis.decisions))]
     if predicted := predicted_words(rows_shown(rows), varying(rows)):
-        parts += [f"{PREDICTED_NOTE}.", "\n".join(f"- {escaped(words)}" for words in predicted)]
-    if scale := scale_columns(run.records):
-        parts += [
-            grid(scale),
-            f"{SCALE_NOTE}.",
-            "\n".join(f"- {escaped(sentence)}" for sentence in struck_out_words(run.records)),
-        ]
+        parts += [f"{PREDICTED_NOTE}.", "\n".join(f"- {escaped(sentence)}" for sentence in predicted)]
     parts += [section.markdown() for section in analysis.sections.values()]
     parts += _nodes(run.detailed)
     parts.append(_costs(run.detailed))
@@ -105,7 +97,7 @@ def _nodes(detailed: Sequence[TrialTables]) -> list[str]:
 
 
 def _costs(detailed: Sequence[TrialTables]) -> str:
-    """Energy and the probes' own cost of the trials that were looked at, by workload and placement."""
+    """The probes' own cost in the trials that were looked at, by workload and placement."""
     grouped: dict[tuple[str, str], list[TrialTables]] = {}
     for tables in detailed:
         if tables.record.amounts:
@@ -116,11 +108,9 @@ def _costs(detailed: Sequence[TrialTables]) -> str:
     costs = [[cost_of(tables.record, tables.samples_bytes) for tables in case_tables] for _, case_tables in cases]
     cores = [known_median(cost.core_percent for cost in case_costs) for case_costs in costs]
     growths = [known_median(cost.growth_bytes for cost in case_costs) for case_costs in costs]
-    energies = [energy_values([energy_of(tables).whole for tables in case_tables]) for _, case_tables in cases]
     return grid([
         Column("workload", [workload for (workload, _), _ in cases], name=True),
         Column("placement", [placement for (_, placement), _ in cases], name=True),
-        *energy_columns(energies),
         Column("the probes' own cost (% of one core)", list(map(number_text, cores))),
         Column("(MiB)", [number_text(None if growth is None else growth / MIB) for growth in growths]),
     ])  # fmt: skip

@@ -86,7 +86,7 @@ def _titles(nodes: TrialNodes, network: Networks) -> Mapping[str, str]:
 
 
 def node_columns(nodes: TrialNodes) -> list[Column]:
-    """Make columns of what each node did; unknown columns are left out. Terminals show no energy."""
+    """Make columns of what each node did; unknown columns are left out."""
     uses = nodes.uses
     figures = [
         ("read", [_size(use.read_bytes) for use in uses], 0),
@@ -96,8 +96,6 @@ def node_columns(nodes: TrialNodes) -> list[Column]:
         ("within", [_size(use.within_bytes) for use in uses], None),
         ("processor (s)", [seconds_text(use.processor_s) for use in uses], 0),
         ("memory", [_size(use.memory_bytes) for use in uses], 1),
-        ("energy (J)", [_joules(use) for use in uses], None),
-        ("mean (W)", [_watts(use) for use in uses], None),
     ]
     return [
         Column("node", [use.node for use in uses], name=True),

@@ -169,7 +169,7 @@
       const running = jobs.filter(([from, width]) => x >= from && x <= from + width).map(([, , name]) => name);
       const time = ((x - left) / (right - left)) * seconds;
       return [
-        `${time.toFixed(1)} s: ${running.length ? running.join(", ") : "no job"}`,
+        `${time.toFixed(1)} s${jobs.length ? `: ${running.join(", ") || "no job"}` : ""}`,
         ...[...lines].map(([of, values]) => `${of}: ${values.join(", ")}`),
       ].join("\n");
     };

@@ -77,7 +77,7 @@ def summary_of(run: RunData, analysis: RunAnalysis) -> RunSummary:
         unchecked=sum(record.outcome is Outcome.UNKNOWN for record in run.records),
         unreadable=len(run.damaged),
         answer=answer_text(analysis.decisions) if run.records else NO_TRIAL_READ if run.damaged else NO_TRIAL,
-        answers=tuple(map(_answer, analysis.decisions, analysis.answers)),
+        answers=tuple(_answer(answer.decision, answer.words) for answer in analysis.answers),
         doubts=tuple(doubt for doubt, _ in decisive(analysis.doubts)),
     )
 

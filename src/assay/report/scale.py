@@ -1,14 +1,22 @@
 """Trials on scale models: their times are modelled, and each is shown with the checks of its model."""
 
 from collections.abc import Sequence
+from textwrap import wrap
+from typing import NamedTuple
 
 from assay.model.installed import counted_by_tasks
 from assay.model.record import Record
+from assay.model.registry import SECTIONS
 from assay.model.scale import CheckId, ScaleCheck, ScaleReport
-from assay.report.columns import Column
+from assay.model.section import RunView
+from assay.report.columns import Column, escaped, fitted, grid
+from assay.report.templates import template
 from assay.report.words import number_text, seconds_text
 
-MOST_TRIALS = 40
+TITLE = "Scale model"
+MOST_TRIALS, MOST_EXCLUDED = 40, 20
+WIDTH = 78
+"""Of a terminal's line."""
 
 NOTE = (
     "Modelled: these clusters ran so many times slower than the ones that they stand for (dilation), their nodes' "
@@ -18,11 +26,52 @@ NOTE = (
 """Ends without a full stop."""
 
 
+class ScaleView(NamedTuple):
+    """A `SectionView` of trials on scale models."""
+
+    records: Sequence[Record]
+
+    @property
+    def excluded(self) -> list[str]:
+        """Why trials' times are excluded, one sentence for each."""
+        return [
+            f"{record.trial.id} is excluded: {'; '.join(check.detail for check in record.scale.failed)}"
+            for record in self.records
+            if record.scale is not None and record.struck_out
+        ]
+
+    def summary_html(self) -> str:
+        """A link to the section, and how many trials are excluded."""
+        excluded = len(self.excluded)
+        of_all = f"; checks of it exclude {excluded} of {len(self.records)} trials" if excluded else ""
+        return f'<a href="#scale">The scale model</a> that modelled these times is below{of_all}.'
+
+    def html(self) -> str:
+        """The table, and which trials are excluded."""
+        shown = template("scale.html.j2")
+        return str(shown.render(title=TITLE, columns=scale_columns(self.records), note=NOTE, excluded=self.excluded))
+
+    def text(self) -> str:
+        """The table, and which trials are excluded."""
+        lines = [f"{TITLE}:", *fitted(scale_columns(self.records), WIDTH)]
+        for sentence in (NOTE, *self.excluded[:MOST_EXCLUDED]):
+            lines += wrap(f"{sentence}.", WIDTH, initial_indent="  ", subsequent_indent="  ")
+        return "\n".join(lines)
+
+    def markdown(self) -> str:
+        """The table, and which trials are excluded."""
+        excluded = "\n".join(f"- {escaped(sentence)}" for sentence in self.excluded)
+        parts = [f"## {TITLE}", grid(scale_columns(self.records)), f"{NOTE}.", excluded]
+        return "\n\n".join(part for part in parts if part)
+
+    def json(self) -> str:
+        """Nothing: the records have the checks."""
+        return ""
+
+
 def scale_columns(records: Sequence[Record]) -> list[Column]:
-    """One line for each trial on a scale model, at most so many; nothing where there is none."""
+    """One line for each trial on a scale model, at most so many."""
     own = [(record, record.scale) for record in records if record.scale is not None][:MOST_TRIALS]
-    if not own:
-        return []
     made = {check.id for _, scale in own for check in scale.checks}
     checks = []
     for rank, check in enumerate([check_id for check_id in CheckId if check_id in made], 3):
@@ -52,15 +101,6 @@ def scale_columns(records: Sequence[Record]) -> list[Column]:
     ]
 
 
-def struck_out_words(records: Sequence[Record]) -> list[str]:
-    """Why trials' times are excluded, one line for each."""
-    return [
-        f"{record.trial.id} is excluded: {'; '.join(check.detail for check in record.scale.failed)}"
-        for record in records
-        if record.scale is not None and record.struck_out
-    ]
-
-
 def _processor_time(record: Record) -> str:
     """Of all tasks after their start-up; equal work should take as much at every dilation."""
     cpu_ms = counted_by_tasks(record.trial.engine, record.totals.counters).get("cpu_ms") if record.totals else None
@@ -80,3 +120,12 @@ def _seen(check: ScaleCheck | None) -> str:
     if check is None or check.value is None:
         return "-" if check is None or check.passed is None else "none!"
     return f"{number_text(check.value if check.lowest is None else check.lowest)}{'!' if check.passed is False else ''}"
+
+
+def _scale(run: RunView) -> ScaleView | None:
+    """Make the section; None where no trial ran on a scale model."""
+    records = [record for record in run.records if record.scale is not None]
+    return ScaleView(records) if records else None
+
+
+SECTIONS.add("scale", _scale, place=0)

@@ -8,7 +8,7 @@ from assay.model.base import json_text
 from assay.model.naming import bytes_text
 from assay.model.record import Record
 from assay.model.registry import SECTIONS
-from assay.model.trial import Plan
+from assay.model.section import RunView
 from assay.report.columns import RATIO, Column, fitted, grid
 from assay.report.nodes import TrialNodes, disks_note, node_columns, pair_columns
 from assay.report.templates import template
@@ -190,10 +190,10 @@ class StagingView(NamedTuple):
         return [note for note in (NOTE, unknown, processes, counted, zeros) if note]
 
 
-def _staging(_: Plan, records: Sequence[Record]) -> StagingView | None:
+def _staging(run: RunView) -> StagingView | None:
     """Make the section; None where no record says how much was staged."""
     by_levels: dict[tuple[tuple[str, str], ...], list[Record]] = {}
-    for record in records:
+    for record in run.records:
         if counts(record) and record.staged is not None:
             by_levels.setdefault(tuple(sorted(record.trial.factors.items())), []).append(record)
     rows = [

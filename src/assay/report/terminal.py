@@ -9,7 +9,8 @@ from rich.text import Text
 
 from assay.model.doubt import Doubt, Outcome, decisive
 from assay.model.record import Record, Status
-from assay.report.analysis import RunAnalysis, TrialTables, rows_shown
+from assay.model.section import TrialTables
+from assay.report.analysis import RunAnalysis, rows_shown
 from assay.report.answer import BLOCKED_HEAD, OUTCOMES, Answer, blocked_lines, interval_text
 from assay.report.bias import bias_text
 from assay.report.caveats import scopes_of
@@ -28,8 +29,6 @@ from assay.report.nodes import (
 )
 from assay.report.predicted import NOTE as PREDICTED_NOTE
 from assay.report.predicted import predicted_words
-from assay.report.scale import NOTE as SCALE_NOTE
-from assay.report.scale import scale_columns, struck_out_words
 from assay.report.shares import MARKS, columns_of, notes_of
 from assay.report.words import base_text, percent, print_line, print_text, seconds_text, shown_words
 from assay.stats.breakdown import Breakdown, Change
@@ -55,10 +54,8 @@ def print_report(
     With `verbose`, and where nothing was compared, the table of combinations too; `verbose` has all notes and doubts.
     """
     console.print(title, style="bold", highlight=False)
-    if verbose or not analysis.decisions:
-        _print_table(records, analysis, console)
-    for words in struck_out_words(records)[:MOST_FAILURES]:
-        print_text(console, words, "yellow")
+    if verbose or not analysis.answers:
+        _print_table(analysis, console)
     _print_failures(records, console)
     print_answers(analysis, console, verbose=verbose)
     verified = sum(record.outcome is Outcome.PASS for record in records)
@@ -69,15 +66,15 @@ def print_report(
     if verbose:
         print_doubts(analysis.doubts, console)
         return
-    caveats, more = caveats_of(analysis.answers, analysis.doubts, analysis.decisions)
+    caveats, more = caveats_of(analysis.answers, analysis.doubts)
     for words in caveats:
         console.print(_marked(words), highlight=False)
     if more:
         print_text(console, f"{more} more caveat{'s' if more > 1 else ''} on the page, and with --verbose.", "dim")
 
 
-def _print_table(records: Sequence[Record], analysis: RunAnalysis, console: Console) -> None:
-    """The combinations, and the checks of a scale model."""
+def _print_table(analysis: RunAnalysis, console: Console) -> None:
+    """The combinations."""
     rows = analysis.rows
     shown = rows_shown(rows, MOST_LINES)
     for line in table_lines(shown, console.width):
@@ -89,7 +86,6 @@ def _print_table(records: Sequence[Record], analysis: RunAnalysis, console: Cons
     if note := medians_note(analysis.decisions):
         print_text(console, note, "dim")
     _print_predicted(shown, varying(rows), console)
-    _print_scale(records, console)
 
 
 def _print_failures(records: Sequence[Record], console: Console) -> None:
@@ -127,12 +123,11 @@ def _print_predicted(rows: Sequence[Row], names: Sequence[str], console: Console
         print_text(console, f"{PREDICTED_NOTE}.", "dim")
 
 
-def _print_scale(records: Sequence[Record], console: Console) -> None:
-    """The checks of scale models."""
-    if any(record.scale for record in records):
-        for row in fitted(scale_columns(records), console.width):
-            print_line(console, row)
-        print_text(console, f"{SCALE_NOTE}.", "dim")
+def print_sections(analysis: RunAnalysis, console: Console) -> None:
+    """The sections that have anything for a terminal."""
+    for section in analysis.sections.values():
+        if text := section.text():
+            print_line(console, text)
 
 
 def print_answers(analysis: RunAnalysis, console: Console, *, verbose: bool = False) -> None:
@@ -146,25 +141,24 @@ def print_answers(analysis: RunAnalysis, console: Console, *, verbose: bool = Fa
         print_text(console, f"{headline_of(analysis.decisions)}.", "bold")
         for text in shares_lines(analysis.shares, console.width):
             print_line(console, text)
-        for words in notes_of(analysis.shares):
-            print_text(console, words, "dim")
+        for note in notes_of(analysis.shares):
+            print_text(console, note, "dim")
         answers = answers if verbose else []
-    for answer, breakdown, decision in zip(
-        answers[:MOST_ANSWERS], analysis.breakdowns, analysis.decisions, strict=False
-    ):
+    for decision, words, _, breakdown, _ in answers[:MOST_ANSWERS]:
         console.print()
-        headline = Text(f"{answer.subject}: ", style="bold")
-        kind = OUTCOMES[decision.question][answer.verdict]
-        headline.append(answer.headline, OUTCOME_COLOURS.get(kind, "bold"))
+        headline = Text(f"{words.subject}: ", style="bold")
+        kind = OUTCOMES[decision.question][words.verdict]
+        headline.append(words.headline, OUTCOME_COLOURS.get(kind, "bold"))
         console.print(headline, highlight=False)
-        for line in answer_lines(answer, console.width):
+        for line in answer_lines(words, console.width):
             print_line(console, line)
         if not verbose:
             continue
-        if len(answers) <= MOST_BROKEN_DOWN and not decision.of_twin:  # whose own section has its jobs and phases
+        # A twin's own section has its jobs and phases.
+        if breakdown is not None and len(answers) <= MOST_BROKEN_DOWN and not decision.of_twin:
             for line in breakdown_lines(breakdown, decision, console.width):
                 print_line(console, line, "dim")
-        for note in answer.notes:
+        for note in words.notes:
             print_text(console, note)
     if len(answers) > MOST_ANSWERS:
         print_text(console, f"and {len(answers) - MOST_ANSWERS} more answers on the page")

@@ -1,4 +1,4 @@
-"""Where time, bytes and joules went in some trials, one beside another."""
+"""Where time and bytes went in some trials, one beside another."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -7,12 +7,12 @@ from typing import NamedTuple
 
 from assay.model.installed import engine_kind
 from assay.model.record import Record
-from assay.report.analysis import TrialTables, levels_key
+from assay.model.section import TrialTables
+from assay.report.analysis import levels_key
 from assay.report.charts.accesses import access_rows, flow_picture, flows, use_rows
-from assay.report.charts.elapsed import power_boxes
 from assay.report.charts.paths import JobPath, job_paths, path_bars, path_kinds
 from assay.report.charts.phases import phase_colours
-from assay.report.charts.timeline import most_watts, scale_of, timeline
+from assay.report.charts.timeline import scale_of, timeline
 from assay.report.columns import Column
 from assay.report.nodes import (
     TrialNodes,
@@ -24,7 +24,6 @@ from assay.report.nodes import (
     nodes_in,
     pair_columns,
 )
-from assay.report.values import TrialEnergy, energy_of
 from assay.stats.instruments import elapsed_without_instruments_s, instruments_s
 
 MOST_CORE_PERCENT, MOST_MIB, MOST_MIB_PER_HOUR = 3.0, 150.0, 5.0
@@ -94,7 +93,6 @@ class TrialDetail(NamedTuple):
     flow_picture: str
     accesses: list[tuple[str, ...]]
     uses: list[tuple[str, ...]]
-    energy: TrialEnergy
     cost: ProbeCost
     missing: tuple[str, ...]
     nodes: TrialNodes
@@ -126,7 +124,6 @@ class DetailGroup(NamedTuple):
     title: str
     factors: Mapping[str, str]
     path_bars: str
-    power_boxes: str
     kinds: list[str]
     figures: list[str]
     firsts: list[TrialDetail]
@@ -142,24 +139,35 @@ class DetailGroup(NamedTuple):
 
 def detail_groups(detailed: Sequence[TrialTables], names: Sequence[str]) -> list[DetailGroup]:
     """One for each combination of factors but the placement, in the trials' order; `names` are the factors to tell."""
+    return [_group(factors, beside, names) for factors, beside in groups_of(detailed)]
+
+
+def groups_of(detailed: Sequence[TrialTables]) -> list[tuple[dict[str, str], list[TrialTables]]]:
+    """Trials that differ in their placement only, by placement, with all other factors."""
     grouped: dict[tuple[tuple[str, str], ...], list[TrialTables]] = {}
     for tables in detailed:
         others = {name: level for name, level in tables.record.trial.factors.items() if name != "placement"}
         grouped.setdefault(levels_key(others), []).append(tables)
-    return [_group(dict(levels), own, names) for levels, own in grouped.items()]
+    return [
+        (dict(levels), sorted(beside, key=lambda tables: (tables.placement, tables.record.trial.id)))
+        for levels, beside in grouped.items()
+    ]
+
+
+def title_of(factors: Mapping[str, str], names: Sequence[str]) -> str:
+    """The workload, and the levels of the factors that tell groups apart."""
+    return ", ".join([factors["workload"], *(factors[name] for name in names if name in factors)])
 
 
 def _group(factors: Mapping[str, str], detailed: Sequence[TrialTables], names: Sequence[str]) -> DetailGroup:
     engine = factors["engine"]
-    energies = {tables.record.trial.id: energy_of(tables) for tables in detailed}
-    scale = scale_of(detailed)._replace(watts=most_watts(energy.power for energy in energies.values()))
+    scale = scale_of(detailed)
     found = {tables.record.trial.id: flows(tables.signature, tables.record) for tables in detailed if tables.signature}
     most_bytes = max((flow.bytes for own in found.values() for flow in own), default=0.0)
-    ordered = sorted(detailed, key=lambda tables: (tables.placement, tables.record.trial.id))
-    names_of = _names(ordered)
+    shown_names = trial_names(detailed)
     seen = []
-    for one in ordered:
-        trial, span, signature, energy = one.record.trial, one.run, one.signature, energies[one.record.trial.id]
+    for one in detailed:
+        trial, span, signature = one.record.trial, one.run, one.signature
         own_scale = span is not None and TOO_SHORT * (span.end_ms - span.begin_ms) < scale.length_ms
         drawn_on = scale._replace(length_ms=scale_of([one]).length_ms) if own_scale else scale
         label = f"{trial.id}: bytes by phase, role and direction"
@@ -167,14 +175,13 @@ def _group(factors: Mapping[str, str], detailed: Sequence[TrialTables], names: S
         nodes = nodes_in(one.record)
         detail = TrialDetail(
             tables=one,
-            name=names_of[trial.id],
-            timeline=timeline(one, drawn_on, energy.power, energy.whole.basis if energy.whole else None),
+            name=shown_names[trial.id],
+            timeline=timeline(one, drawn_on),
             own_scale=own_scale,
             paths=job_paths(one),
             flow_picture=flow_picture(found.get(trial.id, []), most_bytes, label, phase_colours(engine)),
             accesses=access_rows(signature, one.record) if signature else [],
             uses=use_rows(signature, one.record) if signature else [],
-            energy=energy,
             cost=cost_of(one.record, one.samples_bytes),
             missing=(*one.unreadable, *doubts),
             nodes=nodes,
@@ -185,14 +192,11 @@ def _group(factors: Mapping[str, str], detailed: Sequence[TrialTables], names: S
     spent = dict.fromkeys(kind for detail in seen for path in detail.paths for kind in path.seconds)
     firsts = list({detail.tables.placement: detail for detail in reversed(seen)}.values())[::-1]
     return DetailGroup(
-        title=", ".join([factors["workload"], *(factors[name] for name in names if name in factors)]),
+        title=title_of(factors, names),
         factors=factors,
         path_bars=path_bars([(detail.name, detail.tables, detail.paths) for detail in seen]),
         kinds=[kind for kind in path_kinds(engine, spent) if kind in spent],
         figures=[figure.title for figure in engine_kind(engine).figures],
-        power_boxes=power_boxes(
-            [(detail.name, spread) for detail in seen for spread in detail.energy.spreads.values()]
-        ),
         firsts=firsts,
         others=[detail for detail in seen if detail not in firsts],
         imbalances=imbalance_columns(uneven) if uneven else [],
@@ -200,7 +204,7 @@ def _group(factors: Mapping[str, str], detailed: Sequence[TrialTables], names: S
     )
 
 
-def _names(detailed: Sequence[TrialTables]) -> dict[str, str]:
+def trial_names(detailed: Sequence[TrialTables]) -> dict[str, str]:
     """What each trial is called beside the others, by its id: as little as tells them apart."""
     trials = [tables.record.trial for tables in detailed]
     placements = Counter(trial.placement.name for trial in trials)

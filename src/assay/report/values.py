@@ -1,41 +1,24 @@
-"""The table of a run as rows of plain values, and its energy, the same for CSV, JSON and Markdown."""
+"""The tables of a run as rows of plain values: those of CSV, of the page's data and of JSON."""
 
 import csv
 import io
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from statistics import median
-from typing import NamedTuple, TypeVar
+from collections.abc import Iterator, Mapping, Sequence
 
-from assay.model.energy import Efficiency, EnergyAccount, Ranged, Spread
+from assay.model.fact import Value
 from assay.model.installed import phase_columns
 from assay.model.prediction import Prediction
-from assay.model.record import Basis, Part, Record
-from assay.report.analysis import RunData, TrialTables, by_combination, levels_key, levels_of
-from assay.report.columns import Column
-from assay.report.words import significant_text
+from assay.model.record import Record
+from assay.report.analysis import by_combination, levels_key, levels_of
+from assay.report.figures import FIGURES, Figures, FiguresKind, medians_over
 from assay.stats.breakdown import Breakdown
 from assay.stats.decision import Decision, Question
-from assay.stats.energy import (
-    JOBS,
-    NO_ENERGY,
-    efficiency,
-    energy_account,
-    node_spreads,
-    phase_efficiency,
-    power_over_time,
-)
 from assay.stats.estimate import Estimate
 from assay.stats.instruments import elapsed_without_instruments_s, instruments_s
-from assay.stats.nodes import RESOURCES, Imbalance, imbalances, node_uses, transfers
+from assay.stats.nodes import RESOURCES, imbalances, node_uses, transfers
 from assay.stats.predicted import PredictedLevel
 from assay.stats.sample import Trials, counts
-from assay.stats.staging import StagingUse, medians, staging_use
-from assay.stats.suitability import Suitability
+from assay.stats.staging import figures, staging_use
 from assay.stats.summary import Row
-from assay.stats.timeline import Pieces
-
-Value = str | int | float | bool | None
-OfTrial = TypeVar("OfTrial")
 
 
 def combination_values(row: Row) -> dict[str, Value]:
@@ -209,190 +192,48 @@ def csv_lines(rows: Sequence[Mapping[str, Value]]) -> Iterator[str]:
         yield line.getvalue()
 
 
-def suitability_values(every: Sequence[Suitability]) -> Iterator[Mapping[str, Value]]:
-    """Yield a row for each workload with each two levels: which suits, the bytes per processor second, the ratio."""
-    for suited in every:
-        for one in suited.workloads:
-            yield {
-                **one.levels,
-                "factor": suited.factor,
-                "base": suited.base,
-                "level": suited.level,
-                "suits": suited.suits(one),
-                "base_trials": one.base_trials,
-                "trials": one.trials,
-                **{f"moved_bytes_per_cpu_s{end}": getattr(one.moved, name) for name, end in _ENDS.items()},
-                "moved_estimated": one.moved_estimated,
-                **{f"ratio{end}": getattr(one.ratio, name) for name, end in _ENDS.items()},
-            }
-
-
-PARTS: tuple[Part, ...] = ("staging", "run", "write out", "collect")
-_PRODUCTS: tuple[tuple[str, str, Callable[[Efficiency], Ranged]], ...] = (
-    ("energy", "j", lambda account: account.energy_j),
-    ("edp", "js", lambda account: account.edp_js),
-    ("ed2p", "js2", lambda account: account.ed2p_js2),
-)
-_ENDS = {"value": "", "low": "_low", "high": "_high"}
-
-
-class ComponentEnergy(NamedTuple):
-    """One component's joules by part; `jobs_share` is of all that is added up in the jobs' own parts."""
-
-    component: str
-    basis: Basis
-    energy_j: dict[Part, Ranged]
-    jobs_share: float | None
-    within: str | None
-
-
-class TrialEnergy(NamedTuple):
-    """All that is known of one trial's energy; `whole` is of its jobs with what was written out after them.
-
-    `power` is that of each node's components over the run and its writing out, `spreads` each node's over the run.
-    """
-
-    components: tuple[ComponentEnergy, ...]
-    whole: Efficiency | None
-    phases: dict[str, Efficiency]
-    missing: tuple[str, ...]
-    power: Mapping[tuple[str, str], Pieces]
-    spreads: Mapping[str, Spread]
-
-
-def energy_of(tables: TrialTables) -> TrialEnergy:
-    """By the default model of power, where nothing measured."""
-    account = energy_account(tables.record, tables.series)
-    whole = efficiency(account)
-    return TrialEnergy(
-        components=_components(account, whole),
-        whole=whole,
-        phases=phase_efficiency(account, tables.attempts),
-        missing=account.missing,
-        power=power_over_time(account, tables.run) if tables.run is not None else {},
-        spreads=node_spreads(account),
-    )
-
-
-def ranged_text(figure: Ranged) -> str:
-    """Two significant digits and the range: `1,200 (800 to 1,900)`."""
-    low, high = significant_text(figure.low), significant_text(figure.high)
-    return f"{significant_text(figure.value)} ({low} to {high})"
-
-
-def energy_values(found: Sequence[Efficiency | None]) -> dict[str, Value]:
-    """Medians over trials, with units in the names: joules, EDP and ED2P with their ranges, and how they are known."""
-    known = [account for account in found if account is not None]
-    values: dict[str, Value] = {}
-    for name, unit, of in _PRODUCTS:
-        ranges = [of(account) for account in known]
-        for end, key in _ENDS.items():
-            values[f"{name}{key}_{unit}"] = median(getattr(ranged, end) for ranged in ranges) if known else None
-    values["energy_seconds"] = median(account.seconds for account in known) if known else None
-    values["energy_basis"] = ", ".join(sorted({account.basis for account in known})) or None
-    return values
-
-
-def energy_columns(values: Sequence[Mapping[str, Value]]) -> list[Column]:
-    """Some `energy_values` as people read them."""
-    heads = (("energy", "J", 0), ("EDP", "J s", 1), ("ED2P", "J s^2", 2))
-    columns = []
-    for (head, words, rank), (name, unit, _) in zip(heads, _PRODUCTS, strict=True):
-        ends = [{end: row_values[f"{name}{key}_{unit}"] for end, key in _ENDS.items()} for row_values in values]
-        cells = [
-            "-" if end_values["value"] is None else ranged_text(Ranged.model_validate(end_values))
-            for end_values in ends
-        ]
-        columns.append(Column(f"{head} ({words})", cells, rank=rank))
-    return [*columns, Column("basis", [str(value["energy_basis"] or "missing") for value in values], words=True)]
-
-
-def efficiencies(run: RunData) -> dict[str, Efficiency | None]:
-    """What each trial's jobs took, by trial."""
-    return {record.trial.id: efficiency(energy_account(record)) for record in run.whole_records()}
-
-
-def of_rows(rows: Sequence[Row], records: Sequence[Record], known: Mapping[str, OfTrial]) -> list[list[OfTrial]]:
-    """What is known of the trials that count for each combination; the records are those that the rows are of."""
-    own = {
-        key: [known[record.trial.id] for record in own if counts(record) and record.trial.id in known]
-        for key, own in by_combination(records).items()
+def combination_trials(rows: Sequence[Row], records: Sequence[Record]) -> list[list[str]]:
+    """The ids of the trials that count for each combination; the records are those that the rows are of."""
+    counted = {
+        key: [record.trial.id for record in combined if counts(record)]
+        for key, combined in by_combination(records).items()
     }
-    return [[] if row.predictor else own.get(levels_key(levels_of(row)), []) for row in rows]
+    return [[] if row.predictor else counted.get(levels_key(levels_of(row)), []) for row in rows]
 
 
-def row_energies(
-    rows: Sequence[Row], records: Sequence[Record], known: Mapping[str, Efficiency | None]
+def with_figures(
+    lines: Sequence[Mapping[str, Value]], trials: Sequence[Sequence[str]], known: Figures
 ) -> list[dict[str, Value]]:
-    """`energy_values` of the trials that count for each combination."""
-    return list(map(energy_values, of_rows(rows, records, known)))
+    """Lines of a CSV, each with the medians of all figures of the trials that it is of."""
+    columns = [medians_over(by_trial, trials) for by_trial in known.values()]
+    return [
+        {name: value for part in parts for name, value in part.items()} for parts in zip(lines, *columns, strict=True)
+    ]
 
 
-def unevenness(run: RunData) -> dict[str, tuple[Imbalance, ...]]:
-    """How uneven the work was on the workers of each trial that had several."""
-    if all(record.trial.cluster.nodes == 1 for record in run.records):
-        return {}
-    found = {record.trial.id: imbalances(node_uses(record)) for record in run.whole_records()}
-    return {trial: own for trial, own in found.items() if own}
+def imbalance_values(record: Record) -> dict[str, Value] | None:
+    """The most that a worker used over the workers' mean, by resource; None of a trial without several workers."""
+    ratios = {imbalance.resource: imbalance.ratio for imbalance in imbalances(node_uses(record))}
+    return {f"imbalance_{name}": ratios.get(name) for name in RESOURCES} if ratios else None
 
 
-def stagings(run: RunData) -> dict[str, StagingUse]:
-    """What staging took in each trial whose record tells it."""
-    return {record.trial.id: use for record in run.whole_records() if (use := staging_use(record)) is not None}
-
-
-def staging_values(uses: Sequence[StagingUse], *, known: bool) -> dict[str, Value]:
-    """Medians over trials; no columns where no trial's record tells any (`known`)."""
-    return dict(medians(uses)) if known else {}
-
-
-def imbalance_values(found: Sequence[Sequence[Imbalance]]) -> dict[str, Value]:
-    """Medians over trials of the most that a worker used over the workers' mean, by resource; none without trials."""
-    ratios = {name: [one.ratio for own in found for one in own if one.resource == name] for name in RESOURCES}
-    return {f"imbalance_{name}": median(own) if own else None for name, own in ratios.items()} if found else {}
-
-
-def nodes_json(record: Record) -> dict[str, object]:
-    """What the nodes of a trial did and what passed between them, as JSON holds it; empty for one node."""
+def nodes_json(record: Record) -> dict[str, object] | None:
+    """What the nodes of a trial did and what passed between them, as JSON holds it; None of one node."""
     uses = node_uses(record)
     if not uses:
-        return {}
-    seen = []
-    for use in uses:
-        own = use._asdict()
-        energy = own.pop("energy")
-        seen.append({**own, **(energy_values([energy]) if energy is not None else {})})
+        return None
     return {
-        "nodes": seen,
+        "nodes": [use._asdict() for use in uses],
         "transfers": [transfer._asdict() for transfer in transfers(record)],
         "imbalances": [imbalance._asdict() for imbalance in imbalances(uses)],
     }
 
 
-def energy_json(record: Record) -> dict[str, object]:
-    """A trial's energy as JSON holds it: by part and component, and what its jobs took in all."""
-    account = energy_account(record)
-    return {
-        "components": [energy.model_dump(exclude={"power"}) for energy in account.energies],
-        "missing": list(account.missing),
-        "jobs": energy_values([efficiency(account)]),
-    }
+def staging_values(record: Record) -> dict[str, Value] | None:
+    """What staging took; None of a trial whose record does not tell it."""
+    use = staging_use(record)
+    return None if use is None else {**figures(use)}
 
 
-def _components(account: EnergyAccount, whole: Efficiency | None) -> tuple[ComponentEnergy, ...]:
-    found: dict[tuple[str, str, Basis, str | None], dict[Part, Ranged]] = {}
-    for energy in account.energies:
-        parts = found.setdefault((energy.node, energy.label, energy.basis, energy.within), {})
-        parts[energy.part] = parts.get(energy.part, NO_ENERGY) + energy.energy_j
-    nodes = {node for node, *_ in found}
-    return tuple(
-        ComponentEnergy(
-            component=component if len(nodes) == 1 else f"{node}: {component}",
-            basis=basis,
-            energy_j=parts,
-            jobs_share=sum(own) / whole.energy_j.value if own and whole and whole.energy_j.value else None,
-            within=within,
-        )
-        for (node, component, basis, within), parts in found.items()
-        for own in [[energy.value for part, energy in parts.items() if part in JOBS]]
-    )
+FIGURES.add("nodes", FiguresKind(columns=imbalance_values, document=nodes_json), place=1)
+FIGURES.add("staging", FiguresKind(columns=staging_values), place=2)

@@ -19,9 +19,8 @@ import numpy as np
 
 from assay.model.base import Frozen
 from assay.model.doubt import Doubt, DoubtKind, doubt_kind
-from assay.model.energy import Span
 from assay.model.installed import counted_by_tasks, engine_kind
-from assay.model.record import Amount, Record, Sample
+from assay.model.record import Amount, Record, Sample, Span
 from assay.model.signature import OUTSIDE
 from assay.model.task import TaskAttempt
 from assay.model.trial import NoisePrior

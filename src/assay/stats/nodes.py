@@ -8,13 +8,11 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from statistics import mean
 from typing import NamedTuple
 
-from assay.model.energy import Efficiency, Energy, PowerModel, Ranged
-from assay.model.host_names import HostNames
 from assay.model.installed import kind_of, master_roles, series_kind, traffic_names
 from assay.model.network import Pair
 from assay.model.quantity import Kind
-from assay.model.record import Amount, Part, Record
-from assay.stats.energy import INSTRUMENTS, JOBS, NO_ENERGY, NODE, counted, energy_account, weakest
+from assay.model.record import INSTRUMENTS, JOBS, Amount, Part, Record
+from assay.record.reading import Needed
 
 CONTROL = "control"
 """The purpose of all traffic that no service names: RPC, heartbeats, web interfaces, tasks' reports."""
@@ -51,7 +49,7 @@ class NodeUse(NamedTuple):
     `read_bytes` and `written_bytes` are of its drives; `disks_estimated` says that its processes were asked instead,
     since nodes share a device. `received_bytes` and `sent_bytes` are of its interfaces, `within_bytes` passed between
     its own processes. `processor_s` are of its daemons, containers and clients; `memory_bytes` is the sum of the most
-    that each group of them had resident. `energy` is what it took in the time of the jobs and of the writing out.
+    that each group of them had resident.
     """
 
     node: str
@@ -64,7 +62,6 @@ class NodeUse(NamedTuple):
     within_bytes: float | None = None
     processor_s: float | None = None
     memory_bytes: float | None = None
-    energy: Efficiency | None = None
 
     @property
     def disk_bytes(self) -> float | None:
@@ -125,8 +122,8 @@ def traffic_bytes(record: Record, parts: Collection[Part] = JOBS) -> dict[str, f
 
 
 def whole_use(record: Record, parts: Collection[Part] = JOBS) -> NodeUse:
-    """Return the use of all nodes together, or of the only one; without energy, and its network only of several."""
-    if uses := _uses(record, parts, with_energy=False):
+    """Return the use of all nodes together, or of the only one; its network only of several."""
+    if uses := node_uses(record, parts):
         return NodeUse(
             "", is_worker=True, disks_estimated=any(use.disks_estimated for use in uses),
             read_bytes=_sum([use.read_bytes for use in uses if use.is_worker]),
@@ -144,15 +141,9 @@ def whole_use(record: Record, parts: Collection[Part] = JOBS) -> NodeUse:
 
 
 def node_uses(record: Record, parts: Collection[Part] = JOBS) -> tuple[NodeUse, ...]:
-    """Return the use of each node; none where there is only one. Energy is that of the jobs' parts alone."""
-    return _uses(record, parts, with_energy=parts is JOBS)
-
-
-def _uses(record: Record, parts: Collection[Part], *, with_energy: bool) -> tuple[NodeUse, ...]:
+    """Return the use of each node; none where there is only one."""
     nodes = nodes_of(record)
     workers = record.trial.cluster.workers or nodes
-    seconds = {node: _processor_s(record, node, parts) for node in nodes}
-    energies = _energies(record, nodes, seconds) if with_energy else {}
     uses = []
     for node in nodes:
         of_node = [amount for amount in record.amounts if amount.node == node]
@@ -169,9 +160,8 @@ def _uses(record: Record, parts: Collection[Part], *, with_energy: bool) -> tupl
                 received_bytes=_added(carrying, parts, "received_bytes"),
                 sent_bytes=_added(carrying, parts, "sent_bytes"),
                 within_bytes=_within(of_node, node, parts),
-                processor_s=seconds[node],
+                processor_s=_processor_s(record, node, parts),
                 memory_bytes=_memory_bytes(of_node, parts),
-                energy=energies.get(node),
             )
         )
     return tuple(uses)
@@ -227,6 +217,12 @@ DISK_READING = (
 )
 """Probes and series from which it is told what nodes read and wrote: the last tells whether they share a machine."""
 
+NEEDED = Needed(
+    frozenset((probe, part, series) for part in JOBS for probe, series in DISK_READING),
+    frozenset((part, side) for part in JOBS for side in ("reads", "writes")),
+)
+"""What is read of every record where jobs' bytes are judged."""
+
 USE_READING = (
     *DISK_READING,
     ("cpu", ""),
@@ -248,7 +244,7 @@ def _disk_bytes(
         reports = [report for drive in drives for part, report in drive.items() if part in parts]
         read = [report.reads.bytes for report in reports if report.reads is not None]
         return _sum(read), _sum([report.writes.bytes for report in reports if report.writes is not None]), False
-    shared = any(doubt.kind == _SHARED for doubt in record.doubts) if node is None else _one_machine(record)
+    shared = any(doubt.kind == _SHARED for doubt in record.doubts) if node is None else shares_machine(record)
     if not shared:
         disks = [amount for amount in of_node if amount.probe == "disk"]
         return _added(disks, parts, "read_bytes"), _added(disks, parts, "written_bytes"), False
@@ -260,7 +256,7 @@ def _disk_bytes(
     return _added(processes, parts, "read_bytes"), written_out, True
 
 
-def _one_machine(record: Record) -> bool:
+def shares_machine(record: Record) -> bool:
     """Whether the nodes share a machine, whose processors are counted once, of no node."""
     return any((amount.probe, amount.node) == ("cpu", None) for amount in record.amounts)
 
@@ -292,41 +288,3 @@ def _memory_bytes(of_node: Sequence[Amount], parts: Collection[Part]) -> float |
         for part in parts
     ]  # fmt: skip
     return max((peak for peak in peaks if peak is not None), default=None)
-
-
-def _energies(
-    record: Record, nodes: Sequence[str], busy_s: Mapping[str, float | None], model: PowerModel | None = None
-) -> dict[str, Efficiency]:
-    """Each node's joules: its own meter's and drives', and of a machine that nodes share a part.
-
-    That is an equal part of what its processors take when idle and of all else, but for what they take on top when
-    busy: of that a part by the node's processor time.
-    """
-    account = energy_account(record, model=model)
-    energies = [energy for energy in counted(account.energies) if energy.part in JOBS]
-    total_s = sum(seconds or 0.0 for seconds in busy_s.values())
-    by_node: dict[str, list[Energy]] = {}
-    names = HostNames(nodes)  # a controller's owner may write a node's name otherwise
-    for energy in energies:
-        owner = energy.worker
-        holder = owner if owner in nodes else names.find([energy.node])
-        if holder is not None:
-            by_node.setdefault(holder, []).append(energy)
-        elif _one_machine(record):
-            idle = 1.0
-            if energy.component in {"cpu", "platform", NODE} and energy.energy_j.value > 0 and total_s > 0:
-                watts = (model or PowerModel()).cpu_idle_watts.value * record.machine.cores
-                idle = min(1.0, watts * account.spans[energy.part].seconds / energy.energy_j.value)
-            for node in nodes:
-                share = idle / len(nodes) + (1 - idle) * ((busy_s[node] or 0.0) / total_s if total_s else 0.0)
-                part = energy.model_copy(update={"energy_j": energy.energy_j.times(share), "basis": "modelled"})
-                by_node.setdefault(node, []).append(part)
-    seconds = sum(span.seconds for part, span in account.spans.items() if part in JOBS)
-    return {
-        node: Efficiency(energy_j=_joules(parts), seconds=seconds, basis=weakest(parts))
-        for node, parts in by_node.items()
-    }
-
-
-def _joules(energies: Sequence[Energy]) -> Ranged:
-    return sum((energy.energy_j for energy in energies), NO_ENERGY)

@@ -12,9 +12,9 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from assay.model.energy import Span
 from assay.model.installed import engine_kind
 from assay.model.layout import OUTPUT
+from assay.model.record import Span
 from assay.model.signature import OUTSIDE, Array, Direction, PhaseUse
 from assay.model.task import TaskAttempt, covered_ms
 

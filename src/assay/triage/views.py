@@ -10,6 +10,7 @@ from rich.console import Console
 
 from assay.engine.past.forms import amounts_words
 from assay.media.emulated.profile import SHORT_NAMES
+from assay.model.fact import Value
 from assay.model.naming import bytes_text, first_few
 from assay.model.trial import USUAL_ENGINE
 from assay.plan.job_experiment import ROLES, experiment_name
@@ -17,7 +18,7 @@ from assay.report.columns import Column, fitted
 from assay.report.next_steps import NextStep
 from assay.report.templates import template
 from assay.report.typed import typed
-from assay.report.values import Value, csv_lines
+from assay.report.values import csv_lines
 from assay.report.words import duration_text, percent, print_line, print_text, seconds_text
 from assay.triage.drives import Drives
 from assay.triage.names import numbered

@@ -154,7 +154,7 @@ def test_a_twins_report_says_how_far_it_is_from_the_drive(ratio, noise, headline
     """Not which of both is worth it; the page and the terminal have what `twin.json` holds."""
     plan, records = twin_run(ratio, noise, repetitions=8)
     analysis = analyse(plan, records)
-    (answer,) = analysis.answers
+    ((_, answer, *_),) = analysis.answers
     assert headline in answer.headline
     assert [line.label for line in answer.lines] == ["On the real drive", "On its twin"]
     assert "worth" not in " ".join([answer.headline, *(line.words for line in answer.lines), *answer.notes])

@@ -6,7 +6,7 @@ from assay.model.cluster import EmbeddedSpec
 from assay.model.record import Promise, StagedInput
 from assay.model.scale import CheckId, ScaleCheck, ScaleReport
 from assay.model.trial import Plan, SettingsSpec
-from assay.stats.energy import counted, energy_account
+from assay_extras.energy.account import counted, energy_account
 from assay_extras.studies.clusters import hpc_values, storage_values
 from assay_extras.studies.kept import study_run
 from assay_extras.studies.overview import overview

@@ -1,13 +1,12 @@
-"""Elapsed times of every combination, and box plots of each node's power."""
+"""Elapsed times of every combination."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from assay.model.energy import Spread
 from assay.model.record import Record
 from assay.report.charts import drawing as svg
 from assay.report.columns import interval_words
-from assay.report.words import seconds_text, significant_text
+from assay.report.words import seconds_text
 from assay.stats.sample import counts, is_wrong
 from assay.stats.summary import Row
 
@@ -110,54 +109,3 @@ def _line(panel: svg.SecondsPanel, at: float, chart_row: ChartRow, colour: str, 
     runs += f" and {len(chart_row.wrong)} with a wrong output" if chart_row.wrong else ""
     words = f"{chart_row.label}: {figures}, {runs}" + (f". {chart_row.row.words}." if chart_row.row.words else "")
     return svg.row_group(at, width, chart_row.marks, words, parts)
-
-
-ROW_PX, BOX_PX, AXIS_PX = 46, 16, 44
-
-
-def power_boxes(trials: Sequence[tuple[str, Spread]]) -> str:
-    """A box for each trial's node: quartiles, with whiskers to the least and the greatest; empty without any."""
-    if not trials:
-        return ""
-    most = svg.round_up(max(spread.greatest_watts for _, spread in trials))
-    panel = svg.Panel(len(trials) * ROW_PX, 0, 0, most, 1)
-    several = len({spread.node for _, spread in trials}) > 1
-    parts = []
-    for row, (name, spread) in enumerate(trials):
-        of = f"{name}, {spread.node}" if several else name
-        parts += _box(panel, row * ROW_PX, of, spread)
-    marks = svg.ticks(most)
-    bottom = panel.top
-    lines = "".join(f"M{panel.x(watts):.1f},{bottom + 4:g}v5" for watts in marks)
-    words = "W, of a node's components together, by half second"
-    parts += [
-        f'<path d="M{svg.LEFT},{bottom + 4:g}H{svg.WIDTH - svg.RIGHT}{lines}" fill="none" stroke="{svg.INK}"/>',
-        f'<path d="M{svg.LEFT},{bottom + 4:g}V0" stroke="{svg.FAINT}"/>',
-        *(svg.text(panel.x(watts), bottom + 22, f"{watts:g}", 'text-anchor="middle"') for watts in marks),
-        svg.text(svg.WIDTH - svg.RIGHT, bottom + 38, words, 'text-anchor="end"'),
-    ]
-    return svg.figure(panel.top + AXIS_PX, parts, "power of each node over the run, in watts")
-
-
-def _box(panel: svg.Panel, top: float, name: str, spread: Spread) -> list[str]:
-    least, first, middle, third, greatest = (
-        panel.x(watts)
-        for watts in (
-            spread.least_watts, spread.first_quartile_watts, spread.median_watts, spread.third_quartile_watts,
-            spread.greatest_watts,
-        )
-    )  # fmt: skip
-    at = top + 22
-    centre, low = at + BOX_PX / 2, at + BOX_PX
-    middle_watts, least_watts, most_watts = map(
-        significant_text, (spread.median_watts, spread.least_watts, spread.greatest_watts)
-    )
-    figures = f"{name}: {middle_watts} W at the median, {least_watts} to {most_watts}"
-    whiskers = f"M{least:.1f},{centre:g}H{first:.1f}M{third:.1f},{centre:g}H{greatest:.1f}"
-    ends = f"M{least:.1f},{at + 4:g}V{low - 4:g}M{greatest:.1f},{at + 4:g}V{low - 4:g}"
-    return [
-        svg.text(svg.LEFT, top + 14, figures),
-        f'<path d="{whiskers}{ends}" fill="none" stroke="{svg.INK}"/>',
-        svg.rect(first, at, max(third - first, 1), BOX_PX, svg.SKY, edge=svg.INK),
-        f'<path d="M{middle:.1f},{at:g}V{low:g}" stroke="{svg.INK}" stroke-width="2.4"/>',
-    ]

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from assay.model.engine import TaskFigure
 from assay.model.installed import engine_kind
 from assay.model.record import JobRecord
-from assay.report.analysis import TrialTables
+from assay.model.section import TrialTables
 from assay.report.charts import drawing as svg
 from assay.report.charts.phases import phase_colours
 from assay.stats.tasks import critical_path, skew

@@ -1,23 +1,19 @@
 """One trial over time, on axes that trials beside one another share."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from typing import NamedTuple
 
 from assay.model.cluster import EXISTING
-from assay.model.energy import Span
 from assay.model.installed import kind_of
 from assay.model.probe import Chart, ChartPanel, ChartSeries
-from assay.model.record import CLOCK_SERIES, READ_FROM_AFAR, Basis, Series, SeriesKey
+from assay.model.record import CLOCK_SERIES, READ_FROM_AFAR, Series, SeriesKey, Span
 from assay.model.registry import PROBES
+from assay.model.section import TrialTables
 from assay.model.trial import MediumSpec
-from assay.report.analysis import TrialTables
 from assay.report.charts import drawing as svg
 from assay.report.charts.phases import phase_colours
 from assay.stats.timeline import Bins, Pieces, added, binned, clip, running_tasks, sampled
-
-Power = Mapping[tuple[str, str], Pieces]
-"""Watts by node and component."""
 
 
 class ChartPlace(NamedTuple):
@@ -38,7 +34,6 @@ class Scale(NamedTuple):
     length_ms: int
     tasks: float
     greatest: Mapping[ChartPanel, float]
-    watts: float = 1.0
 
 
 def scale_of(detailed: Sequence[TrialTables]) -> Scale:
@@ -112,12 +107,6 @@ def _drives(tables: TrialTables, probe: str, medium: MediumSpec) -> list[ChartPl
     return [ChartPlace(node, medium.name) for node in sorted(nodes)] or [ChartPlace(drive=medium.name)]
 
 
-def most_watts(powers: Iterable[Power]) -> float:
-    """The end of an axis on which the greatest power of some trials, all components together, fits."""
-    most = [added(list(power.values())).values.max(initial=0.0) for power in powers if power]
-    return svg.round_up(float(max(most, default=0.0)))
-
-
 BUSY = "busy_percent"
 MOST_PANELS = 6
 """Of one kind for an existing cluster's hosts, and its drives: nobody reads more."""
@@ -128,25 +117,19 @@ MOST_BINS = 300
 TITLE_PX, GAP_PX = 22, 12
 JOB_PX, TASKS_PX, MISSING_PX = 18, 54, 4
 BEHIND, ABOVE = 0.13, 0.2
-POWER_PX = 60
-MOST_POWERS = 8
-"""Components of more are drawn by node."""
-POWER_COLOURS = (svg.SLATE, svg.SILVER, svg.BLUE, svg.ORANGE, svg.GREEN, svg.PINK)
 
 
-def timeline(tables: TrialTables, scale: Scale, power: Power | None = None, basis: Basis | None = None) -> str:
+def timeline(tables: TrialTables, scale: Scale) -> str:
     """The figure as SVG; empty for a trial without a run part. What is missing is named, never drawn as nothing."""
     span = tables.run
-    return _Timeline(tables, span, scale, power or {}, basis).drawn() if span is not None and span.seconds > 0 else ""
+    return _Timeline(tables, span, scale).drawn() if span is not None and span.seconds > 0 else ""
 
 
 class _Timeline:
     """Panels from top to bottom: `_at` is how far down the figure has come."""
 
-    def __init__(self, tables: TrialTables, span: Span, scale: Scale, power: Power, basis: Basis | None) -> None:
+    def __init__(self, tables: TrialTables, span: Span, scale: Scale) -> None:
         self._tables = tables
-        self._power = power
-        self._basis = basis
         self._span = span
         self._scale = scale
         self._bins = max(1, round(MOST_BINS * (span.end_ms - span.begin_ms) / scale.length_ms))
@@ -171,13 +154,10 @@ class _Timeline:
             for name, chart in charts:
                 for place in _drives(self._tables, name, medium) if chart.of == "medium" else ():
                     self._chart(name, chart, place, medium)
-        self._watts()
         self._parts.insert(below, self._behind(top, self._at))
         self._parts.append(svg.time_axis(self._panel(0, 1)._replace(top=self._at), "since the run began"))
-        # Tells the page's script where times lie, so that it can say all series' values at the pointer's.
-        ends = f"{svg.LEFT} {svg.WIDTH - svg.RIGHT} {self._scale.length_ms / 1000:g}"
-        self._parts.append(f'<g data-time="{ends}"/>')
-        label = f"{self._tables.record.trial.id} over time: tasks, processor, media and power"
+        self._parts.append(pointer_times(self._scale.length_ms))
+        label = f"{self._tables.record.trial.id} over time: tasks, processor and media"
         return svg.figure(self._at + 42, self._parts, label, "wide timeline")
 
     def _panel(self, height: float, greatest: float) -> svg.Panel:
@@ -270,7 +250,7 @@ class _Timeline:
         ]
         colours = [colour for _, colour in legend]
         if shown.form == "stack":
-            self._add(panel, *parts, *self._stack(panel, list(series.values()), colours, names))
+            self._add(panel, *parts, *stack(panel, list(series.values()), colours, names, self._span, self._bins))
             return
         bins = [binned(pieces, self._span, self._bins) for pieces in series.values()]
         if shown.form == "level":
@@ -279,45 +259,32 @@ class _Timeline:
         parts += [svg.line(panel, *own) for own in zip(bins, colours, names, strict=True)]
         self._add(panel, *parts)
 
-    def _stack(
-        self, panel: svg.Panel, series: Sequence[Pieces], colours: Sequence[str], names: Sequence[svg.SeriesLabel]
-    ) -> list[str]:
-        """Series upon one another, at the times that all of them have: else one could not lie upon another."""
-        every = added(series)
-        stacked = [every._replace(values=every.values * 0)]
-        top = binned(stacked[0], self._span, self._bins)
-        parts = []
-        for pieces, colour, name in zip(series, colours, names, strict=True):
-            stacked.append(pieces)
-            low, top = top.mean, binned(added(stacked), self._span, self._bins)
-            parts.append(svg.area(panel, top, low, top.mean, colour, 0.9, name))
-        if not top.whole:  # a band over the stack would look like more of the last one
-            parts += [svg.area(panel, top, top.mean, top.greatest, svg.INK, ABOVE), svg.least_line(panel, top)]
-        return parts
 
-    def _watts(self) -> None:
-        """Components upon one another; nothing where no energy is known, which the tables of joules say."""
-        if not self._power:
-            return
-        panel = self._panel(POWER_PX, self._scale.watts)
-        nodes = {node for node, _ in self._power}
-        names = [component if len(nodes) == 1 else f"{node}: {component}" for node, component in self._power]
-        series = list(self._power.values())
-        if len(series) > MOST_POWERS and len(nodes) > 1:
-            by_node = {node: [own for (of, _), own in self._power.items() if of == node] for node, _ in self._power}
-            names, series = list(by_node), list(map(added, by_node.values()))
-        colours = [POWER_COLOURS[place % len(POWER_COLOURS)] for place in range(len(names))]
-        parts = [
-            svg.title(
-                panel.top,
-                f"power, W{f' ({self._basis})' if self._basis else ''}",
-                list(zip(names, colours, strict=True)),
-            ),
-            svg.value_axis(panel, (0, panel.greatest)),
-        ]
-        of = [svg.SeriesLabel("power", name, "W") for name in names]
-        parts += self._stack(panel, series, colours, of)
-        self._add(panel, *parts)
+def pointer_times(length_ms: float) -> str:
+    """Tell the page's script where times lie, so that it can say all series' values at the pointer's."""
+    return f'<g data-time="{svg.LEFT} {svg.WIDTH - svg.RIGHT} {length_ms / 1000:g}"/>'
+
+
+def stack(
+    panel: svg.Panel,
+    series: Sequence[Pieces],
+    colours: Sequence[str],
+    names: Sequence[svg.SeriesLabel],
+    span: Span,
+    bins: int,
+) -> list[str]:
+    """Series upon one another over a span, at the times that all of them have: else one could not lie upon another."""
+    every = added(series)
+    stacked = [every._replace(values=every.values * 0)]
+    top = binned(stacked[0], span, bins)
+    parts = []
+    for pieces, colour, name in zip(series, colours, names, strict=True):
+        stacked.append(pieces)
+        low, top = top.mean, binned(added(stacked), span, bins)
+        parts.append(svg.area(panel, top, low, top.mean, colour, 0.9, name))
+    if not top.whole:  # a band over the stack would look like more of the last one
+        parts += [svg.area(panel, top, top.mean, top.greatest, svg.INK, ABOVE), svg.least_line(panel, top)]
+    return parts
 
 
 def leading_phases(tasks: Mapping[str, Bins]) -> list[tuple[str, int, int]]:

@@ -13,7 +13,7 @@ from assay.probe.disk import DISK_SHARED
 from assay.record.folder import RunFolder
 from assay.report.analysis import analyse, read_run
 from assay.report.words import labels_of
-from assay.stats.suitability import MediaBytes, Side, media_bytes, suitabilities
+from assay_extras.suitability.suited import MediaBytes, Side, media_bytes, suitabilities
 from tests.builders import a_job, a_plan, a_record, a_trial, device_reports
 from tests.report.made_runs import page, write_run
 

@@ -18,14 +18,12 @@ import numpy as np
 
 from assay.model.base import Frozen
 from assay.model.installed import counted_by_tasks
-from assay.model.record import Record
+from assay.model.record import JOBS, Record
 from assay.model.trial import Plan
-from assay.record.reading import Needed
 from assay.stats.comparison import LEAST_SECONDS, holm
-from assay.stats.energy import JOBS
 from assay.stats.estimate import Estimate
 from assay.stats.fit import Contrast, Fit, fits
-from assay.stats.nodes import DISK_READING, whole_use
+from assay.stats.nodes import whole_use
 from assay.stats.noise import ALPHA, LEVEL
 from assay.stats.sample import BASES, WORK, Levels, Trials, TrialSample, by_levels, in_plan_order
 
@@ -35,11 +33,6 @@ STEPS = 200
 """Places at which a line's interval is looked at between its ends."""
 FACTORS = ("store",)
 """The factors that a workload's bytes for its computing may tell about."""
-NEEDED = Needed(
-    frozenset((probe, part, series) for part in JOBS for probe, series in DISK_READING),
-    frozenset((part, side) for part in JOBS for side in ("reads", "writes")),
-)
-"""What this module reads of every record."""
 
 
 class Side(StrEnum):

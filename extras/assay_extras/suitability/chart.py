@@ -12,7 +12,7 @@ from typing import NamedTuple
 from assay.report.charts import drawing as svg
 from assay.report.words import number_text, significant_text
 from assay.stats.estimate import Estimate
-from assay.stats.suitability import Side, Suitability, SuitabilityLine, SuitedWorkload
+from assay_extras.suitability.suited import Side, Suitability, SuitabilityLine, SuitedWorkload
 
 LEFT, WIDTH, TOP, HEIGHT, RIGHT_PX = 52, 740, 60, 300, 14
 LETTER_PX, LINE_PX = 6.9, 16

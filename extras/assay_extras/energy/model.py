@@ -3,12 +3,13 @@
 EDP and ED2P are the energy-delay products of the HPC study (its equation 1: ED2P = EC x ET^2): lower is better.
 """
 
+from collections.abc import Mapping
 from typing import Annotated, Literal, NamedTuple
 
 from pydantic import Field
 
 from assay.model.base import Frozen
-from assay.model.record import Basis, Part
+from assay.model.record import Basis, Part, Span
 
 
 class Ranged(Frozen):
@@ -92,18 +93,6 @@ class PowerModel(Frozen):
     measured_share: float = 0.05
 
 
-class Span(Frozen):
-    """A stretch of time, in milliseconds since the epoch."""
-
-    begin_ms: int
-    end_ms: int
-
-    @property
-    def seconds(self) -> float:
-        """How long it is."""
-        return (self.end_ms - self.begin_ms) / 1000
-
-
 class PowerSeries(Frozen):
     """Power of a component over time: `watts[i]` from `edges_ms[i]` to `edges_ms[i + 1]`."""
 
@@ -137,7 +126,7 @@ class Energy(Frozen):
 class EnergyAccount(Frozen):
     """All that is known of a trial's energy, the parts' spans, and what is missing, in words."""
 
-    spans: dict[Part, Span] = {}
+    spans: Mapping[Part, Span] = {}
     energies: tuple[Energy, ...] = ()
     missing: tuple[str, ...] = ()
 

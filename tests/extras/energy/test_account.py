@@ -5,19 +5,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.engine.tasks import MapReduceAttempt
-from assay.model.energy import DiskPower, Energy, EnergyAccount, PowerModel, PowerSeries, Ranged, Span, give_or_take
-from assay.model.record import Amount, Sample, Step
+from assay.model.record import Amount, Sample, Span, Step
 from assay.model.trial import MediumSpec
-from assay.stats.energy import (
+from assay_extras.energy.account import (
     counted,
     efficiency,
     energy_account,
     joules,
     node_spreads,
-    part_spans,
     phase_efficiency,
     power_over_time,
 )
+from assay_extras.energy.model import DiskPower, Energy, EnergyAccount, PowerModel, PowerSeries, Ranged, give_or_take
 from tests.builders import a_record, a_trial, device_reports, pure, series_of
 
 
@@ -104,11 +103,11 @@ def on_an_emulated_disk(**changes):
 
 
 def test_parts_follow_one_another_without_a_gap():
-    spans = part_spans(STEPS)
+    spans = record().spans
     assert {part: (span.begin_ms, span.end_ms) for part, span in spans.items()} == {
         "staging": (100_000, 110_000), "run": (110_000, 130_000), "collect": (130_000, 140_000),
     }  # fmt: skip
-    assert part_spans(STEPS[:1]) == {}
+    assert a_record(steps=STEPS[:1]).spans == {}
 
 
 class TestAccount:

@@ -1,19 +1,19 @@
 """Which workload suits which of two levels of a factor, as a section of a run's report: sentences, chart and table."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from textwrap import wrap
 from typing import NamedTuple
 
 from assay.model.base import json_text
+from assay.model.fact import Value
 from assay.model.record import Record
-from assay.model.registry import SECTIONS
 from assay.model.trial import Plan
-from assay.report.charts.suitability import MEGA, suitability_chart
 from assay.report.columns import Column, escaped, fitted, grid, with_intervals
 from assay.report.templates import template
 from assay.report.words import labels_of, level_text, number_text, significant_text
 from assay.stats.estimate import Estimate
-from assay.stats.suitability import LEAST_WORKLOADS, Side, Suitability, SuitabilityLine, suitabilities
+from assay_extras.suitability.chart import MEGA, suitability_chart
+from assay_extras.suitability.suited import LEAST_WORKLOADS, Side, Suitability, SuitabilityLine, suitabilities
 
 WIDTH = 80
 """Of a terminal's line."""
@@ -66,7 +66,8 @@ class SuitabilityView(NamedTuple):
             }
             for suited in self.every
         ]
-        return str(template("suitability.html.j2").render(head=self.head, shown=shown, note=self.note))
+        section = template("suitability.html.j2", "assay_extras.suitability")
+        return str(section.render(head=self.head, shown=shown, note=self.note))
 
     def text(self) -> str:
         """Sentences and tables, at 80 columns."""
@@ -90,6 +91,27 @@ class SuitabilityView(NamedTuple):
     def json(self) -> str:
         """All of it."""
         return json_text([suited.model_dump(mode="json") for suited in self.every])
+
+    def rows(self) -> Iterator[Mapping[str, Value]]:
+        """A line for each workload with each two levels: which suits, the bytes per processor second, the ratio."""
+        for suited in self.every:
+            for workload in suited.workloads:
+                yield {
+                    **workload.levels,
+                    "factor": suited.factor,
+                    "base": suited.base,
+                    "level": suited.level,
+                    "suits": suited.suits(workload),
+                    "base_trials": workload.base_trials,
+                    "trials": workload.trials,
+                    **_ends_of("moved_bytes_per_cpu_s", workload.moved),
+                    "moved_estimated": workload.moved_estimated,
+                    **_ends_of("ratio", workload.ratio),
+                }
+
+
+def _ends_of(name: str, estimate: Estimate) -> dict[str, Value]:
+    return {name: estimate.value, f"{name}_low": estimate.low, f"{name}_high": estimate.high}
 
 
 def sentences(suited: Suitability, setting: str = "") -> Iterator[str]:
@@ -185,9 +207,7 @@ def _interval(estimate: Estimate, unit: float = 1.0) -> str:
     return " to ".join(number_text(end / unit) for end in (estimate.low, estimate.high))
 
 
-def _section(plan: Plan, records: Sequence[Record]) -> SuitabilityView | None:
+def suitability_view(plan: Plan, records: Sequence[Record]) -> SuitabilityView | None:
+    """Make the section; None where no two workloads ran with two levels."""
     every = suitabilities(plan, records)
     return SuitabilityView(every) if every else None
-
-
-SECTIONS.add("suitability", _section, place=2)

@@ -8,13 +8,15 @@ import pytest
 from click.testing import CliRunner
 
 from assay.cli import cli
-from assay.model.energy import Efficiency, Ranged, give_or_take
 from assay.record.folder import RunFolder
 from assay.report import analysis as analysis_module
 from assay.report.analysis import read_run
-from assay.report.values import efficiencies, energy_columns, energy_values, ranged_text, row_energies
+from assay.report.figures import figures_of, medians_over
+from assay.report.values import combination_trials
 from assay.report.words import significant_text
 from assay.stats.summary import summarise
+from assay_extras.energy.model import Efficiency, Ranged, give_or_take
+from assay_extras.energy.values import energy_columns, energy_values, ranged_text
 from tests.builders import a_plan
 from tests.report.made_runs import write_run
 from tests.report.made_trials import a_record
@@ -49,7 +51,7 @@ def test_a_range_is_written_with_both_ends():
 
 def test_values_are_medians_over_trials_end_by_end():
     found = [Efficiency(energy_j=give_or_take(100 * n, 0.1), seconds=10, basis="modelled") for n in (1, 2, 6)]
-    values = energy_values([*found, None])
+    (values,) = medians_over({str(n): energy_values(one) for n, one in enumerate([*found, None])}, ["0123"])
     assert (values["energy_j"], values["energy_low_j"], values["edp_js"], values["ed2p_high_js2"]) == (
         200, 180, 2000, pytest.approx(22_000),
     )  # fmt: skip
@@ -59,25 +61,25 @@ def test_values_are_medians_over_trials_end_by_end():
         "20,000 (18,000 to 22,000)",
         "modelled",
     ]
-    assert energy_columns([energy_values([None])])[3].cells == ["missing"]
+    assert energy_columns([energy_values(None)])[3].cells == ["missing"]
 
 
 def test_each_combination_has_its_own_trials_energy(run):
     found = read_run(RunFolder(run), details=False)
     rows = summarise(found.records)
-    known = efficiencies(found)
-    energies = row_energies(rows, found.records, known)
+    known = figures_of(found.whole_records(), ["energy"])["energy"]
+    energies = medians_over(known, combination_trials(rows, found.records))
     assert [row.placement for row in rows] == ["hdd", "ssd"]
-    hdd = sorted(known[record.trial.id].energy_j.value for record in found.records if "hdd" in record.trial.id)
+    hdd = sorted(known[record.trial.id]["energy_j"] for record in found.records if "hdd" in record.trial.id)
     assert energies[0]["energy_j"] == hdd[1]
 
 
 def test_a_large_runs_energy_is_that_of_its_whole_records(run, monkeypatch):
-    small = efficiencies(read_run(RunFolder(run), details=False))
+    small = figures_of(read_run(RunFolder(run), details=False).whole_records())
     monkeypatch.setattr(analysis_module, "WHOLE_UP_TO", 2)
     outlines = read_run(RunFolder(run), details=False)
     assert {amount.probe for amount in outlines.records[0].amounts} == {"cpu", "own-cost"}
-    assert efficiencies(outlines) == small
+    assert figures_of(outlines.whole_records()) == small
 
 
 def test_the_terminal_has_no_energy_and_no_cost_of_the_probes(run):

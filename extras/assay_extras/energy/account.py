@@ -20,7 +20,15 @@ from itertools import pairwise
 
 import numpy
 
-from assay.model.energy import (
+from assay.model.host_names import same_host
+from assay.model.installed import kind_of
+from assay.model.record import INSTRUMENTS, JOBS, READ_FROM_AFAR, Basis, Part, Record, Series, SeriesKey, Span
+from assay.model.scale import DEFAULT_CPUS
+from assay.model.signature import OUTSIDE
+from assay.model.task import TaskAttempt
+from assay.stats.nodes import shares_machine
+from assay.stats.timeline import SAMPLE_MS, Pieces, added, running, spans
+from assay_extras.energy.model import (
     DiskPower,
     Efficiency,
     Energy,
@@ -28,17 +36,9 @@ from assay.model.energy import (
     PowerModel,
     PowerSeries,
     Ranged,
-    Span,
     Spread,
     give_or_take,
 )
-from assay.model.host_names import same_host
-from assay.model.installed import kind_of
-from assay.model.record import READ_FROM_AFAR, Basis, Part, Record, Series, SeriesKey, Step
-from assay.model.scale import DEFAULT_CPUS
-from assay.model.signature import OUTSIDE
-from assay.model.task import TaskAttempt
-from assay.stats.timeline import SAMPLE_MS, Pieces, added, running, spans
 
 GIB = 2**30
 
@@ -46,37 +46,10 @@ NODE = "node"
 COMPONENTS = frozenset({"platform", "cpu", "memory"})
 """What meters within this machine call what they measure; any other subject of `energy_j` and `power_w` is a node."""
 
-INSTRUMENTS = frozenset({"emulator", "assay"})
-"""Groups of processes that are no part of the cluster."""
-
 WORK_SERIES = ("user_percent", "system_percent")
 """Of groups of processes, in percent of all of this machine's processors."""
 
 Points = list[tuple[int, float]]
-
-
-def part_spans(steps: Sequence[Step]) -> dict[Part, Span]:
-    """When each part of a trial began and ended, by its steps: one part begins where the one before it ends.
-
-    A part that was not reached has no span.
-    """
-    begun = {step.name: step.started_ms for step in steps}
-    ended = {step.name: step.started_ms + round(step.seconds * 1000) for step in steps}
-    if "stage" not in begun:
-        return {}
-    spans: dict[Part, Span] = {}
-    at = begun["stage"]
-    bounds: tuple[tuple[Part, int | None], ...] = (
-        ("staging", begun.get("run")),
-        ("run", ended.get("run")),
-        ("write out", ended.get("write out")),
-        ("collect", ended.get("verify")),
-    )
-    for part, end_ms in bounds:
-        if end_ms is not None and end_ms >= at:
-            spans[part] = Span(begin_ms=at, end_ms=end_ms)
-            at = end_ms
-    return spans
 
 
 def joules(series: PowerSeries, span: Span) -> float:
@@ -116,9 +89,6 @@ def _constant(span: Span, watts: float) -> PowerSeries:
     return PowerSeries(edges_ms=(span.begin_ms, span.end_ms), watts=(watts,))
 
 
-JOBS: tuple[Part, ...] = ("run", "write out")
-"""The parts that are the jobs' own: what they wrote and the kernel held back still goes to the drives after them."""
-
 NO_ENERGY = Ranged(value=0.0, low=0.0, high=0.0)
 
 
@@ -130,14 +100,13 @@ def energy_account(
     Without series of samples its joules are the same, and nothing is known of power over time. `model` is the default
     one where none is given.
     """
-    trial = _Trial(record, series, model or PowerModel())
+    trial = _Components(record, series, model or PowerModel())
     energies: list[Energy] = []
     missing: list[str] = []
     silent: list[str] = []
     reporting = [medium.name for medium in record.trial.media if kind_of(medium).energy == "reported"]
     emulated = [] if record.trial.zero_delay else reporting
-    parts = part_spans(record.steps)
-    for part, span in parts.items():
+    for part, span in record.spans.items():
         # Neither meters nor models of this machine tell of the nodes that a scale model stands for.
         measured = [] if record.modelled else list(trial.measured(part))
         nodes = [energy for energy in measured if energy.component == NODE]
@@ -156,7 +125,7 @@ def energy_account(
         if not metered and "platform" not in known:
             missing += [f"{name} in {part}" for name in ("cpu", "memory", *trial.drives) if name not in known]
         silent += [f"{name} in {part}" for name in emulated if name not in known]
-    return EnergyAccount(spans=parts, energies=tuple(energies), missing=(*missing, *silent))
+    return EnergyAccount(spans=record.spans, energies=tuple(energies), missing=(*missing, *silent))
 
 
 def counted(energies: Iterable[Energy]) -> list[Energy]:
@@ -252,7 +221,53 @@ def weakest(figures: Iterable[Energy]) -> Basis:
     return next((basis for basis in ("modelled", "estimated") if basis in bases), "measured")
 
 
-class _Trial:
+def _totals(record: Record, first: str | None) -> dict[tuple[str, str, str, Part], float]:
+    """What was counted on this machine, by probe, subject, series and part; of several nodes that of the first one."""
+    shared = shares_machine(record)
+    totals: dict[tuple[str, str, str, Part], float] = {}
+    for amount in record.amounts:
+        if shared or amount.node in {None, first}:
+            totals.setdefault((amount.probe, amount.subject, amount.series, amount.part), amount.value)
+    return totals
+
+
+def _meters(series: Mapping[SeriesKey, Series]) -> dict[tuple[str, str], PowerSeries]:
+    """Power over time by what a meter measures and the node that it is on (empty: the only or the first one)."""
+    points_by_meter: dict[tuple[str, str], Points] = {}
+    for key, samples in series.items():
+        if key.series == "power_w":
+            points_by_meter.setdefault((key.subject, key.node), []).extend(zip(*samples, strict=True))
+    meters = {}
+    for (subject, node), points in points_by_meter.items():
+        halfway = points
+        if subject not in COMPONENTS:
+            # Readings of a moment, each for the time halfway to its neighbours: the joules of straight lines.
+            times_ms = [(time_ms + after_ms) // 2 for (time_ms, _), (after_ms, _) in pairwise(points)]
+            halfway = [*zip(times_ms, (value for _, value in points), strict=False), points[-1]]
+        meters[subject, node] = _series(halfway, points[0][0] - SAMPLE_MS)
+    return meters
+
+
+def _drives(record: Record, model: PowerModel) -> dict[str, DiskPower]:
+    """The drives below the trial's directories, each once, whatever media lie on it, by the first medium on it."""
+    devices: dict[str, str] = {}
+    for medium in record.trial.media:
+        if kind_of(medium).energy == "by busy time":
+            devices.setdefault(str(record.facts_of(medium.name).get("device", medium.name)), medium.name)
+    return {
+        medium: model.hdd if record.facts_of(medium).get("rotational") is True else model.ssd
+        for medium in devices.values()
+    }
+
+
+def _memory_gib(record: Record) -> float:
+    """The memory that the trial's nodes may use, at most this machine's; the master has the same bound as a worker."""
+    bound_bytes, machine_bytes = record.trial.cluster.limit_memory_bytes, record.machine.memory_bytes
+    nodes = 1 + len(record.trial.cluster.workers)
+    return (machine_bytes if bound_bytes is None else min(machine_bytes, bound_bytes * nodes)) / GIB
+
+
+class _Components:
     """A trial's components: their joules in each part, and their power over time.
 
     Models are of this machine, the only one whose facts the record has: what was counted on other machines is not
@@ -263,44 +278,14 @@ class _Trial:
         self._record, self._model, self._series = record, model, series
         afar = {None, *(amount.node for amount in record.amounts if amount.probe == READ_FROM_AFAR)}
         self._first = next((amount.node for amount in record.amounts if amount.node not in afar), None)
-        shared = any((amount.probe, amount.node) == ("cpu", None) for amount in record.amounts)
-        self._totals = {  # those of the first node that has them
-            (amount.probe, amount.subject, amount.series, amount.part): amount.value
-            for amount in reversed(record.amounts)
-            if shared or amount.node in {None, self._first}
-        }
-        meters: dict[tuple[str, str | None], Points] = {}
-        self._work: dict[str, dict[int, float]] = {}
-        for key, samples in series.items():
-            if record.modelled and key.probe == "processes" and key.series in WORK_SERIES:
-                work = self._work.setdefault(key.node or self._first or "", {})
-                for time_ms, value in zip(*samples, strict=True):
-                    work[time_ms] = work.get(time_ms, 0.0) + (0.0 if key.subject in INSTRUMENTS else value)
-            elif key.series == "power_w":
-                meters.setdefault((key.subject, key.node or None), []).extend(zip(*samples, strict=True))
+        self._totals = _totals(record, self._first)
         self.home = record.machine.host or "this machine"
         self._threads = record.machine.cores
-        bound, workers = record.trial.cluster.limit_memory_bytes, record.trial.cluster.workers
-        machine_bytes = record.machine.memory_bytes
-        nodes = 1 + len(workers) if workers else 1  # the master has the same bound
-        self._memory_gib = (machine_bytes if bound is None else min(machine_bytes, bound * nodes)) / GIB
-        self._meters: dict[tuple[str, str], PowerSeries] = {}
-        for (subject, node), points in meters.items():
-            halfway = points
-            if subject not in COMPONENTS:
-                # Readings of a moment, each for the time halfway to its neighbours: the joules of straight lines.
-                times_ms = [(time_ms + after_ms) // 2 for (time_ms, _), (after_ms, _) in pairwise(points)]
-                halfway = [*zip(times_ms, (value for _, value in points), strict=False), points[-1]]
-            self._meters[self._metered(subject, node)] = _series(halfway, points[0][0] - SAMPLE_MS)
-        # The drives below the trial's directories, each once, whatever media lie on it, by the first medium on it.
-        devices: dict[str, str] = {}
-        for medium in record.trial.media:
-            if kind_of(medium).energy == "by busy time":
-                devices.setdefault(str(record.facts_of(medium.name).get("device", medium.name)), medium.name)
-        self.drives = {
-            medium: model.hdd if record.facts_of(medium).get("rotational") is True else model.ssd
-            for medium in devices.values()
+        self._memory_gib = _memory_gib(record)
+        self._meters = {
+            self._metered(subject, node or None): power for (subject, node), power in _meters(series).items()
         }
+        self.drives = _drives(record, model)
         self._cpu_power = self._power_of_cpu()
 
     def _points(self, probe: str, subject: str, name: str, node: str = "") -> Points:
@@ -367,13 +352,19 @@ class _Trial:
 
     def _power_of_node(self, node: str, threads: float) -> PowerSeries | None:
         """By what its own processes took of this machine's processors, which is so much more of the model's."""
-        if node not in self._work:
+        percent_at: dict[int, float] = {}
+        for key, samples in self._series.items():
+            if key.probe == "processes" and key.series in WORK_SERIES and (key.node or self._first or "") == node:
+                for time_ms, value in zip(*samples, strict=True):
+                    work = 0.0 if key.subject in INSTRUMENTS else value
+                    percent_at[time_ms] = percent_at.get(time_ms, 0.0) + work
+        if not percent_at:
             return None
         idle, most = self._model.cpu_idle_watts.value, self._model.cpu_busy_watts.value
         cores = self._threads * self._record.times_slower / 100
-        points = sorted(self._work[node].items())
         return _series([
-            (time_ms, idle * threads + (most - idle) * min(threads, percent * cores)) for time_ms, percent in points
+            (time_ms, idle * threads + (most - idle) * min(threads, percent * cores))
+            for time_ms, percent in sorted(percent_at.items())
         ])  # fmt: skip
 
     def emulated(self, part: Part, span: Span) -> Iterator[Energy]:
