@@ -214,8 +214,8 @@ def test_a_saving_that_busy_time_can_not_explain_leaves_it_open_however_seldom_i
 @pytest.mark.parametrize("busy_s", [1.0, 4.0, 4.7, 4.9, 6.9, 7.4, 20.0])
 def test_the_bound_that_decides_is_the_one_that_is_told(busy_s):
     found = decision_of(busy_run({"hdd": (73.0, 73.0), "ssd": (72.0, 73.0)}, busy_s))
-    assert found.is_too_small(busy_s) is (found.most_share(None, busy_s) < found.worth)
-    assert (result(found, "ssd").verdict is Verdict.NOT_WORTH_IT) is found.is_too_small(busy_s)
+    assert found.is_too_small(busy_s, found.worth.share) is (found.most_share(None, busy_s) < found.worth.share)
+    assert (result(found, "ssd").verdict is Verdict.NOT_WORTH_IT) is found.is_too_small(busy_s, found.worth.share)
 
 
 def on_nodes(run, nodes, measured):

@@ -26,6 +26,7 @@ from assay.stats.fit import Contrast, Fit, fits
 from assay.stats.nodes import whole_use
 from assay.stats.noise import ALPHA, LEVEL
 from assay.stats.sample import BASES, WORK, Levels, Trials, TrialSample, by_levels, in_plan_order
+from assay.stats.threshold import threshold_of
 
 LEAST_WORKLOADS = 3
 """Through two points any line goes."""
@@ -213,9 +214,10 @@ def suitabilities(plan: Plan, records: Sequence[Record], factors: Sequence[str] 
             for pair in _pairs(fitted, base, level, by_id):
                 by_others.setdefault(_but_work(pair.others), []).append(pair)
             several = {others: pairs for others, pairs in by_others.items() if len(pairs) > 1}
-            sides = _sides([pair for pairs in several.values() for pair in pairs], base, level, plan.worth)
+            worth = threshold_of(plan).of(level)
+            sides = _sides([pair for pairs in several.values() for pair in pairs], base, level, worth)
             suited += [
-                _suitability(_Compared(factor, base, level, plan.worth), others, pairs, sides)
+                _suitability(_Compared(factor, base, level, worth), others, pairs, sides)
                 for others, pairs in several.items()
             ]
     return suited

@@ -146,9 +146,10 @@ def outcome_of(decision: Decision) -> str:
         return COSTS if _costs(other) else NO_COST
     more = more_time(other)
     ends = [more.value if end is None else end for end in (more.low, more.high)]
-    if all(abs(end) <= decision.worth for end in ends):
+    goal = decision.worth.of(other.placement)
+    if all(abs(end) <= goal for end in ends):
         return WITHIN
-    return BEYOND if min(ends) > decision.worth or max(ends) < -decision.worth else _UNKNOWN
+    return BEYOND if min(ends) > goal or max(ends) < -goal else _UNKNOWN
 
 
 def telling(decision: Decision) -> PlacementResult | None:
@@ -260,11 +261,12 @@ def _saving_words(decision: Decision, placement: PlacementResult, saving: Estima
     change = f"{percent(abs(saving.value))} {'less' if saving.value >= 0 else 'more'} time"
     if _not_the_drives(decision, placement) is not None:
         return f"{change}, but not because of the drives"
-    threshold = f"threshold {percent(decision.worth)}"
+    worth = decision.worth.of(placement.placement)
+    threshold = f"threshold {percent(worth)}"
     most = decision.most_share(None, placement.most_s)
     if (reason := open_reason(decision, placement, names)) and placement.verdict is Verdict.NOT_KNOWN_YET:
         return f"{change}: {placement.verdict} ({threshold}): {reason}"
-    if decision.is_too_small(placement.most_s) and (saving.high is None or saving.high >= decision.worth):
+    if decision.is_too_small(placement.most_s, worth) and (saving.high is None or saving.high >= worth):
         # The interval does not say the same as the verdict, which rests on this alone.
         return f"{change}: {placement.verdict} ({threshold}): {limit_words(decision, placement, names)}"
     certainty = _certainty(decision, placement, saving)
@@ -278,7 +280,7 @@ def _certainty(decision: Decision, placement: PlacementResult, saving: Estimate)
     """The interval of a saving, where it says the same as the verdict, which is corrected for all of a report's."""
     low, high = saving.low, saving.high
     decided = placement.verdict is not Verdict.NOT_KNOWN_YET or low is None or high is None
-    if not decided and not (low or 0.0) <= decision.worth <= (high or 0.0):
+    if not decided and not (low or 0.0) <= decision.worth.of(placement.placement) <= (high or 0.0):
         return f"not sure after correction for {decision.corrected} verdicts"
     own = _own(saving)
     alone = f", by this run alone {change_interval_text(own)}" if own else ""
@@ -321,7 +323,7 @@ def _than(decision: Decision) -> str:
 
 def _twin_words(decision: Decision, placement: PlacementResult) -> str:
     """How far the twin is from the drive, and whether that is within the goal."""
-    goal, more, outcome = percent(decision.worth), more_time(placement), outcome_of(decision)
+    goal, more, outcome = percent(decision.worth.of(placement.placement)), more_time(placement), outcome_of(decision)
     near = f"not known yet whether within {goal}" if outcome == _UNKNOWN else f"{outcome} of {goal}"
     interval = "" if more.low is None else f" (95 % interval {interval_text(more)})"
     return f"{_more_words(placement)}: {near}{interval}"
@@ -330,7 +332,7 @@ def _twin_words(decision: Decision, placement: PlacementResult) -> str:
 def _twin_headline(decision: Decision, _: Mapping[str, str]) -> str:
     """How far the twin is from the drive."""
     took = f"the emulated drive takes {_more_words(decision.placements[1])} than the real one"
-    goal = percent(decision.worth)
+    goal = percent(decision.worth.of(decision.placements[1].placement))
     said = {WITHIN: f"which is within {goal}", BEYOND: f"which is not within {goal}"}
     return f"{took}, {said.get(outcome_of(decision), f'and whether that is within {goal} is not known yet')}"
 
@@ -458,7 +460,8 @@ def _headline(decision: Decision, names: Mapping[str, str]) -> str:
     apart = _not_the_drives(decision, best)
     if apart is not None:
         return f"this difference cannot come from the drives (busy for {seconds_text(apart.busy_s)} s); repeat"
-    unknown = f"not known yet whether {names[best.placement]} saves {percent(decision.worth)} of the time on {base}"
+    least = percent(decision.worth.of(best.placement))
+    unknown = f"not known yet whether {names[best.placement]} saves {least} of the time on {base}"
     return f"{_not_worth_words(decision, excluded, names)}; {unknown}" if excluded else unknown
 
 
@@ -510,7 +513,7 @@ def _alone(decision: Decision, names: Mapping[str, str]) -> str:
     if decision.question is not Question.WORTH:
         return f"only {names[one.placement]} ran: there is nothing to compare it with"
     if decision.verdict is Verdict.NOT_WORTH_IT:
-        return f"no faster drive is worth it: storage is less than {percent(decision.worth)} of the time"
+        return f"no faster drive is worth it: storage is less than {percent(decision.worth.least)} of the time"
     if reason := open_reason(decision, one, names):
         return f"not known yet what a faster drive saves: {reason}"
     high = one.storage_share.high if one.storage_share else None

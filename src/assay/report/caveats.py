@@ -175,7 +175,8 @@ def question_text(decision: Decision, names: Mapping[str, str]) -> str:
     """What is open: `whether the SSD saves 10 % of the time on the hard disk`."""
     levels = [names[level] for level in decision.open_levels]
     base, verb = names[decision.placements[0].placement], "saves" if len(levels) == 1 else "save"
-    return f"whether {' and '.join(levels)} {verb} {percent(decision.worth)} of the time on {base}"
+    shares = " and ".join(dict.fromkeys(percent(decision.worth.of(level)) for level in decision.open_levels))
+    return f"whether {' and '.join(levels)} {verb} {shares} of the time on {base}"
 
 
 def unmet_notes(decision: Decision, names: Mapping[str, str]) -> Iterator[str]:

@@ -142,7 +142,7 @@ def notes_of(table: SharesTable) -> Iterator[str]:
     parts = [f"storage share: of the time on {table.base}, what is above that with zero storage delay"]
     parts = parts if table.with_baseline else []
     if table.others:
-        parts.append(f"saves: how much less time than on {table.base}; threshold {percent(table.worth)}")
+        parts.append(f"saves: how much less time than on {table.base}; threshold {percent(table.worth.share)}")
     intervals = "Brackets hold 95 % intervals. " if _repeated(table) else ""
     unused = any(hardly_used(line.decision) for line in _every(table))
     left_out = f", without the jobs marked {UNUSED}" if unused else ""

@@ -87,7 +87,7 @@ def placement_values(decision: Decision, predicted: Sequence[PredictedLevel] = (
                 "start_up_s": placement.split.start_up_s if placement.split else None,
                 "between_jobs_s": placement.split.between_jobs_s if placement.split else None,
                 "busy_bound_s": (decision.busy_bound_s if placement == decision.placements[0] else placement.most_s),
-                "worth": decision.worth,
+                "worth": decision.worth.of(placement.placement),
                 "verdict": str(placement.verdict)
                 if placement.verdict and decision.question is Question.WORTH
                 else None,
@@ -103,7 +103,7 @@ def placement_values(decision: Decision, predicted: Sequence[PredictedLevel] = (
             "trials": 0,
             **_estimate("elapsed", foretold.elapsed_s, "_s"),
             **_estimate("saving", foretold.saving),
-            "worth": decision.worth,
+            "worth": decision.worth.of(foretold.level),
         }
 
 

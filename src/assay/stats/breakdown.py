@@ -11,8 +11,9 @@ from typing import Literal
 from assay.model.base import Frozen
 from assay.model.record import Record
 from assay.model.trial import PART_PRIOR, ZERO_DELAY, Plan
+from assay.stats.changes import question_of
 from assay.stats.comparison import LEAST_SECONDS, benjamini_hochberg
-from assay.stats.decision import Decision, question_of
+from assay.stats.decision import Decision
 from assay.stats.estimate import Estimate, saved_share
 from assay.stats.fit import Contrast, Fit, by_other_factors, fits
 from assay.stats.noise import ALPHA

@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
-from assay.model.trial import ZERO_DELAY, Plan
-from assay.stats.sample import PLACEMENT, WORK, Levels, TrialSample, in_order, in_plan_order
+from assay.model.trial import NOTHING_TO_CHOOSE, ZERO_DELAY, Plan
+from assay.stats.sample import MACHINE, PLACEMENT, WORK, Levels, TrialSample, in_order, in_plan_order, varying_factors
 
 CHANGE, AS_IT_IS = "change", "as it is"
 """The factor, and its base."""
@@ -64,3 +64,16 @@ def change_order(plan: Plan) -> list[str]:
         of_factors[PLACEMENT] = in_plan_order(of_factors[PLACEMENT], plan.placements)
     ordered = [text for name in plan.base for text in of_factors.get(name, ())]
     return [AS_IT_IS, *(text for text in ordered if text != ZERO_DELAY), ZERO_DELAY]
+
+
+def question_of(plan: Plan, found: Sequence[TrialSample]) -> tuple[str, Sequence[TrialSample]]:
+    """The factor that a run asks about, and the samples with that factor.
+
+    It is the change, where one factor is changed at a time; else the placement; where there is but one, the first other
+    factor that varies. Not one that is nothing to choose, such as how much slower a scale model runs.
+    """
+    varies = varying_factors(found)
+    if asks_of_changes(plan, varies):
+        return CHANGE, as_changes(found, plan.base)
+    others = [name for name in varies if name not in {*WORK, "variant", MACHINE, PLACEMENT, *NOTHING_TO_CHOOSE}]
+    return (others[0] if PLACEMENT not in varies and others else PLACEMENT), found

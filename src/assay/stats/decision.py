@@ -12,7 +12,7 @@ from assay.model.base import Frozen
 from assay.model.fact import whole_number
 from assay.model.installed import kind_of
 from assay.model.record import Record
-from assay.model.trial import NOTHING_TO_CHOOSE, ZERO_DELAY, Plan, SiteShape
+from assay.model.trial import ZERO_DELAY, Plan, SiteShape
 from assay.stats.blocked import BlockedShare, blocked_shares, not_computing_share
 from assay.stats.caveats import (
     Caveat,
@@ -28,11 +28,10 @@ from assay.stats.caveats import (
 )
 from assay.stats.changes import (
     CHANGE,
-    as_changes,
-    asks_of_changes,
     change_order,
     changes_of,
     others_and_level,
+    question_of,
 )
 from assay.stats.comparison import Comparison, compare, holm
 from assay.stats.estimate import Estimate, Split, saved_share, split_of
@@ -53,16 +52,14 @@ from assay.stats.sample import (
     BASES,
     MACHINE,
     PLACEMENT,
-    WORK,
     Levels,
-    TrialSample,
     by_levels,
     combinations,
     counts,
     in_plan_order,
     samples,
-    varying_factors,
 )
+from assay.stats.threshold import Threshold, threshold_of
 
 DRAWS, SEED = 20_000, 20_140_814
 """Joint draws for the interval of a share of a difference; the same records always give the same figures."""
@@ -156,7 +153,7 @@ class Decision(Frozen):
 
     levels: Mapping[str, str]
     factor: str = PLACEMENT
-    worth: float
+    worth: Threshold
     placements: tuple[PlacementResult, ...]
     baseline: PlacementResult | None
     best: str
@@ -259,11 +256,11 @@ class Decision(Frozen):
     @property
     def storage_too_small(self) -> bool:
         """Whether the base's drives were busy for so little of the time that no drive could be worth it."""
-        return self.is_too_small(self.busy_bound_s)
+        return self.is_too_small(self.busy_bound_s, self.worth.least)
 
-    def is_too_small(self, busy_s: float | None) -> bool:
-        """Whether so many seconds of busy drives are too few for a saving that is worth it."""
-        return bool(self.placements) and too_small(busy_s, self.placements[0].elapsed_s.value, self.worth)
+    def is_too_small(self, busy_s: float | None, worth: float) -> bool:
+        """Whether so many seconds of busy drives are too few for a saving of such a share, which is worth it."""
+        return bool(self.placements) and too_small(busy_s, self.placements[0].elapsed_s.value, worth)
 
     def is_beyond_drives(self, placement: PlacementResult) -> bool:
         """Whether a placement, or zero delay against the base, saved more than it can by how long drives were busy."""
@@ -280,13 +277,17 @@ class Decision(Frozen):
 
 
 def decisions(
-    plan: Plan, records: Sequence[Record], compared: Sequence[Comparison] = (), alpha: float = ALPHA
+    plan: Plan,
+    records: Sequence[Record],
+    compared: Sequence[Comparison] = (),
+    alpha: float = ALPHA,
+    worth: Threshold | None = None,
 ) -> list[Decision]:
     """One for each combination of all factors but the question's, and kind of machine, in the order of their levels.
 
     `compared` are all comparisons that were made of the same records. Verdicts are corrected for all of the report's
-    together (Holm): each asks whether a placement saves more, or less, than the plan's threshold, with a p-value of at
-    most `alpha`.
+    together (Holm): each asks whether a placement saves more, or less, than its threshold (by default the plan's), with
+    a p-value of at most `alpha`.
     """
     by_id = {record.trial.id: record for record in records}
     factor, counted = question_of(plan, samples(records))
@@ -299,11 +300,12 @@ def decisions(
         if comparison.factor == factor
     }
     noises = noise_by_combination(combinations(counted), factor, plan.prior)
-    drafts = [_DecisionInputs(plan, factor, others, fit, by_id, known, noises) for others, fit in found.items()]
-    verdicts = _verdicts(drafts, plan.worth, alpha)
+    least = worth or threshold_of(plan)
+    drafts = [
+        _DecisionInputs(plan, factor, others, found[others], by_id, known, noises, least) for others in by_levels(found)
+    ]
+    verdicts = _verdicts(drafts, alpha)
     together = sum(len(draft.others_than_base) for draft in drafts)
-    order = {levels: place for place, levels in enumerate(by_levels(found))}
-    drafts.sort(key=lambda draft: order[draft.levels])
     ran: dict[Levels, dict[str, bool]] = {}
     for record in records:
         if not (record.trial.warm_up or record.trial.varied):
@@ -313,27 +315,14 @@ def decisions(
     return [draft.decision(verdicts, ran, together) for draft in drafts]
 
 
-def question_of(plan: Plan, found: Sequence[TrialSample]) -> tuple[str, Sequence[TrialSample]]:
-    """The factor that a run asks about, and the samples with that factor.
-
-    It is the change, where one factor is changed at a time; else the placement; where there is but one, the first other
-    factor that varies. Not one that is nothing to choose, such as how much slower a scale model runs.
-    """
-    varies = varying_factors(found)
-    if asks_of_changes(plan, varies):
-        return CHANGE, as_changes(found, plan.base)
-    others = [name for name in varies if name not in {*WORK, "variant", MACHINE, PLACEMENT, *NOTHING_TO_CHOOSE}]
-    return (others[0] if PLACEMENT not in varies and others else PLACEMENT), found
-
-
-def _verdicts(drafts: Sequence["_DecisionInputs"], worth: float, alpha: float) -> Mapping[tuple[Levels, str], Verdict]:
-    """Of each placement but the base, by the side of the threshold on which its whole interval lies."""
-    threshold = log(1 - worth)
+def _verdicts(drafts: Sequence["_DecisionInputs"], alpha: float) -> Mapping[tuple[Levels, str], Verdict]:
+    """Of each placement but the base, by the side of its threshold on which its whole interval lies."""
     asked = [(draft, level) for draft in drafts for level in draft.others_than_base]
     contrasts = [draft.fit.contrast(level, draft.base) for draft, level in asked]
-    corrected = holm([contrast.p(threshold) for contrast in contrasts])
+    thresholds = [log(1 - draft.worth.of(level)) for draft, level in asked]
+    corrected = holm([contrast.p(threshold) for contrast, threshold in zip(contrasts, thresholds, strict=True)])
     found = {}
-    for (draft, level), contrast, p in zip(asked, contrasts, corrected, strict=True):
+    for (draft, level), contrast, threshold, p in zip(asked, contrasts, thresholds, corrected, strict=True):
         verdict = Verdict.NOT_KNOWN_YET
         if p <= alpha and draft.fit.noise_of(level, draft.base).own_freedom:
             verdict = Verdict.WORTH_IT if contrast.log < threshold else Verdict.NOT_WORTH_IT
@@ -365,9 +354,10 @@ class _DecisionInputs:
         by_id: Mapping[str, Record],
         known: Mapping[tuple[Levels, str, str], Comparison],
         noises: Mapping[Levels, Noise],
+        worth: Threshold,
     ) -> None:
         self.factor, self.levels, self.fit, self.known = factor, levels, fit, known
-        self._worth, self._noises = plan.worth, noises
+        self.worth, self._noises = worth, noises
         self._stands_for = plan.stands_for
         self._of_twin = factor == PLACEMENT and compares_twin(plan)
         self._records = {level: [by_id[sample.trial] for sample in own] for level, own in fit.trials.items()}
@@ -382,10 +372,9 @@ class _DecisionInputs:
     def decision(
         self, verdicts: Mapping[tuple[Levels, str], Verdict], ran: Mapping[Levels, Mapping[str, bool]], together: int
     ) -> Decision:
-        """The whole of it.
+        """Build the decision once all verdicts are known, of which so many were corrected `together`.
 
-        `ran` has, by the other factors, each level of any record, and whether any of its trials counts; so many
-        verdicts were corrected `together`.
+        `ran` has, by the other factors, each level of any record, and whether any of its trials counts.
         """
         others = tuple(item for item in self.levels if item[0] != MACHINE)
         placements = tuple(self._result(level, verdicts.get((self.levels, level))) for level in self.placements)
@@ -400,18 +389,17 @@ class _DecisionInputs:
         placements = tuple(one.model_copy(update=unknown) if one in unsure else one for one in placements)
         verdict = Verdict.NOT_KNOWN_YET if odd else self._overall(placements, bound)
         asks_on = verdict is Verdict.NOT_KNOWN_YET or self.factor == CHANGE  # each change is a question of its own
+        best = min(placements, key=lambda placement: placement.elapsed_s.value, default=None)
         of_drives = self.factor in {PLACEMENT, CHANGE} and bool(placements)
         placed = [level for level in self._records if level != ZERO_DELAY and self._differs_in_placement(level)]
         real = {level: self._records[level] for level in placed}
         return Decision(
             levels=dict(self.levels),
             factor=self.factor,
-            worth=self._worth,
+            worth=self.worth,
             placements=placements,
             baseline=self._result(ZERO_DELAY, None) if self._baseline else None,
-            best=min(placements, key=lambda placement: placement.elapsed_s.value).placement
-            if placements
-            else ZERO_DELAY,
+            best=best.placement if best else ZERO_DELAY,
             verdict=verdict,
             busy_bound_s=bound,
             conditions=conditions(real, self.base) if of_drives else (),
@@ -468,7 +456,7 @@ class _DecisionInputs:
             saved = placement.saving.value if placement.saving else 0.0
             most_s = moved_s if saved * base_s <= moved_s else bound
         verdict = placement.verdict
-        if too_small(most_s, base_s, self._worth):
+        if too_small(most_s, base_s, self.worth.of(placement.placement)):
             if not is_beyond(placement.saving, most_s, base_s):
                 verdict = Verdict.NOT_WORTH_IT
             elif verdict is Verdict.WORTH_IT:
@@ -503,8 +491,8 @@ class _DecisionInputs:
         if not placements:
             return Verdict.NOT_KNOWN_YET
         share, base_s = placements[0].storage_share, placements[0].elapsed_s.value
-        little = share is not None and share.high is not None and share.high < self._worth
-        idle = too_small(bound, base_s, self._worth) and not is_beyond(share, bound, base_s)
+        little = share is not None and share.high is not None and share.high < self.worth.least
+        idle = too_small(bound, base_s, self.worth.least) and not is_beyond(share, bound, base_s)
         return Verdict.NOT_WORTH_IT if little or idle else Verdict.NOT_KNOWN_YET
 
     def _result(self, level: str, verdict: Verdict | None) -> PlacementResult:
@@ -589,7 +577,7 @@ class _DecisionInputs:
         undecided = _undecided(placements, apart.of if apart else ())
         needed = [
             repetitions_to_decide(
-                one.log, one.error, self.fit.noise_of(level, self.base), have, self._worth, ALPHA / together
+                one.log, one.error, self.fit.noise_of(level, self.base), have, self.worth.of(level), ALPHA / together
             )
             for level, one in ((level, self.fit.contrast(level, self.base)) for level in undecided)
         ]

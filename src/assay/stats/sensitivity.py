@@ -139,7 +139,7 @@ def sensitivity_of(decision: Decision, records: Sequence[Record], cpu_speed: flo
     """
     base, baseline = next(iter(decision.placements), None), decision.baseline
     other = min(decision.placements[1:], key=lambda placement: placement.elapsed_s.value, default=None)
-    asks = decision.question is Question.WORTH and decision.factor == PLACEMENT and decision.worth > 0
+    asks = decision.question is Question.WORTH and decision.factor == PLACEMENT and decision.worth.least > 0
     if not asks or base is None or other is None or baseline is None or decision.baseline_slower:
         return None
     decision_records = _records_of(decision, records)
@@ -157,7 +157,7 @@ def sensitivity_of(decision: Decision, records: Sequence[Record], cpu_speed: flo
         levels=decision.levels,
         base=base.placement,
         other=other.placement,
-        worth=decision.worth,
+        worth=decision.worth.of(other.placement),
         base_s=base_s,
         other_s=base_s * (1 - other.saving.value),
         zero_s=base_s * (1 - base.storage_share.value),

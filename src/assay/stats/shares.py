@@ -23,6 +23,7 @@ from assay.stats.sample import (
     is_struck_out,
     is_wrong,
 )
+from assay.stats.threshold import Threshold, threshold_of
 
 MOST_LEVELS, MOST_OTHERS, MOST_LINES = 8, 3, 60
 """More levels, placements beside the base, or lines are not read at a glance."""
@@ -62,7 +63,7 @@ class SharesTable(NamedTuple):
 
     base: str
     others: tuple[str, ...]
-    worth: float
+    worth: Threshold
     with_baseline: bool
     factors: tuple[str, ...]
     levels: tuple[Levels, ...]
@@ -107,7 +108,7 @@ def shares_table(plan: Plan, records: Sequence[Record], decisions: Sequence[Deci
     table = SharesTable(
         base=base,
         others=tuple(in_plan_order(placements - {base}, plan.placements)),
-        worth=plan.worth,
+        worth=threshold_of(plan),
         with_baseline=any(decision.placements and decision.placements[0].storage_share for decision in decisions),
         factors=factors,
         levels=tuple(levels),

@@ -110,7 +110,11 @@ def _panels(table: SharesTable, left: float) -> list[_Panel]:
     lines = [line for job in table.rows.values() for line in job.values()]
     blank = [_Panel(name, 0, 0, 0, 0, 0) for name in names]
     shares = [share for panel in blank for line in lines if (share := panel.share(line, table.base))]
-    ends = [0.0, table.worth, *(end for one in shares for end in (one.value, one.low, one.high) if end is not None)]
+    ends = [
+        0.0,
+        table.worth.share,
+        *(end for one in shares for end in (one.value, one.low, one.high) if end is not None),
+    ]
     width = (WIDTH - RIGHT_PX - left + APART_PANELS_PX) / len(names)
     drawn_px = width - APART_PANELS_PX - VALUE_PX
     least, most = max(LEAST, min(ends)), min(1.0, max(ends))
@@ -135,7 +139,7 @@ def _legend(table: SharesTable) -> tuple[list[str], float]:
         ring = f'<circle r="4.5" cx="6" fill="{svg.PAPER}" stroke="{svg.INK}" stroke-width="2"/>'
         entries.append((ring, 12.0, str(Verdict.NOT_KNOWN_YET)))
     threshold = f'<path d="M0,0h20" stroke="{svg.INK}" stroke-dasharray="5 4"/>'
-    entries.append((threshold, 20.0, f"your threshold, {100 * table.worth:g} %"))
+    entries.append((threshold, 20.0, f"your threshold, {100 * table.worth.share:g} %"))
     x, y = 0.0, LEGEND_PX
     for place, (drawn, width, label) in enumerate(entries):
         room = width + 6 + len(label) * LEGEND_LETTER_PX + 16
@@ -158,7 +162,7 @@ def _frame(panel: _Panel, table: SharesTable, top: float, bottom: float) -> Iter
         yield svg.text(x, bottom + 18, f"{100 * number * panel.step:.0f}", 'text-anchor="middle"')
     unit = f'text-anchor="end" fill="{svg.SOFT}"'
     yield svg.text(panel.right, bottom + 34, f"% of the time on {table.base}", unit)
-    x = panel.x(table.worth)
+    x = panel.x(table.worth.share)
     yield f'<path d="M{x:.1f},{top - 6:g}V{bottom + 4:g}" stroke="{svg.INK}" stroke-dasharray="5 4"/>'
 
 
@@ -171,7 +175,7 @@ def _drawn(table: SharesTable, panel: _Panel, level: Levels, line: SharesLine, y
         shown_first = panel.other == ("" if table.with_baseline else table.others[0])
         why = missing_text(line, panel.other if line.decision else table.base)
         if why and (line.decision or shown_first):
-            at = panel.x(max(0.0, table.worth)) + 8
+            at = panel.x(max(0.0, table.worth.share)) + 8
             yield svg.text(at, y + 4, f"{level_label(level)}: {why}", f'{small} fill="{svg.SOFT}" font-style="italic"')
         return
     if share.low is not None and share.high is not None:
