@@ -52,8 +52,7 @@ from assay.report.answer import interval_text
 from assay.report.charts.shares import shares_chart
 from assay.report.columns import escaped, grid
 from assay.report.shares import columns_of, notes_of, share_text
-from assay.stats.changes import others_and_level
-from assay.stats.changes import question_of
+from assay.stats.changes import others_and_level, question_of
 from assay.stats.estimate import Estimate
 from assay.stats.fit import residuals
 from assay.stats.noise import fit_prior

@@ -102,6 +102,8 @@ class _Tested:
         long = max(median(trial.elapsed_s for trial in fit.trials[name]) for name in (base, level)) >= LEAST_SECONDS
         self.p = self.contrast.p() if long and self.noise.own_freedom > 0 else None
         self.picked_from = 0  # placements that a headline is the fastest of
+        self.p_adjusted: float | None = None
+        self.corrected_for = 1  # comparisons of its family, itself among them
 
 
 def compare(
@@ -138,8 +140,9 @@ def compare(
     rest = [test for test in every if not test.picked_from]
     both = bool([test for test in head if test.p is not None]) and bool([test for test in rest if test.p is not None])
     share = HEADLINE_SHARE if both else 1.0
-    corrected = _corrected(head, holm, share) | _corrected(rest, benjamini_hochberg, 1 - share if both else 1.0)
-    return [_comparison(test, *corrected[id(test)]) for test in every]
+    _correct(head, holm, share)
+    _correct(rest, benjamini_hochberg, 1 - share if both else 1.0)
+    return [_comparison(test) for test in every]
 
 
 def holm(chances: Sequence[float]) -> list[float]:
@@ -196,31 +199,29 @@ def _pairs(levels: Sequence[str], factor: str, order: Sequence[str]) -> Iterable
     return [(names[0], level) for level in names[1:]]
 
 
-def _corrected(
-    tests: Sequence[_Tested], correct: Callable[[Sequence[float]], list[float]], share: float
-) -> dict[int, tuple[float | None, int, bool]]:
-    """By each one's id: its adjusted p-value, how many it was corrected for, and whether it is a headline.
-
-    `share` is this family's part of the false claims that may be made.
-    """
+def _correct(tests: Sequence[_Tested], method: Callable[[Sequence[float]], list[float]], share: float) -> None:
+    """Adjust the p-values of a family, whose part of the false claims that may be made is `share`."""
     tested = [test for test in tests if test.p is not None]
     raw = [min(1.0, (test.p or 0.0) * max(1, test.picked_from) / share) for test in tested]
-    adjusted = dict(zip(map(id, tested), correct(raw), strict=True))
     count = sum(max(1, test.picked_from) for test in tested)
-    return {id(test): (adjusted.get(id(test)), count, bool(test.picked_from)) for test in tests}
+    for test, adjusted in zip(tested, method(raw), strict=True):
+        test.p_adjusted = adjusted
+    for test in tests:
+        test.corrected_for = max(1, count)
 
 
-def _comparison(test: _Tested, adjusted: float | None, comparisons: int, headline: bool) -> Comparison:  # noqa: FBT001
+def _comparison(test: _Tested) -> Comparison:
     fit, flipped, own_contrast = test.fit, sign_flip_p(test.differences), test.fit.own_contrast(test.level, test.base)
+    adjusted = test.p_adjusted
     return Comparison(
         factor=test.factor, base=test.base, level=test.level, others=test.others,
         base_runs=len(fit.trials[test.base]), runs=len(fit.trials[test.level]), pairs=len(test.differences),
         ratio=test.contrast.ratio, interval=test.contrast.interval(),
         own_interval=own_contrast and own_contrast.interval(),
         p=test.p, p_adjusted=adjusted,
-        comparisons=max(1, comparisons), family="headline" if headline else "further",
+        comparisons=test.corrected_for, family="headline" if test.picked_from else "further",
         significant=adjusted is not None and adjusted <= ALPHA and (flipped is None or flipped <= ALPHA),
-        noise=test.noise, sign_flip_p=flipped, needed=repetitions_needed(test.noise, comparisons=max(1, comparisons)),
+        noise=test.noise, sign_flip_p=flipped, needed=repetitions_needed(test.noise, comparisons=test.corrected_for),
     )  # fmt: skip
 
 
