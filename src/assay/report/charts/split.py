@@ -16,7 +16,7 @@ from assay.stats.predicted import PredictedLevel
 
 NARROWEST_PX = 340
 """Words stand within a bar where they fit on a phone."""
-LABEL_PX, BAR_PX, ROW_PX, APART_PX, LEGEND_PX, AXIS_PX, CAP_PX = 18, 22, 58, 12, 22, 40, 4
+LABEL_PX, BAR_PX, ROW_PX, APART_PX, LEGEND_PX, AXIS_PX, CAP_PX, MARK_PX = 18, 22, 58, 12, 22, 40, 4, 26
 FULL = 95.0
 """Per cent of the width at which the axis ends, so that its last number is not cut."""
 
@@ -125,24 +125,21 @@ def _predicted_bar(one: PredictedLevel, label: str) -> Bar:
 
 def _figure(bars: Sequence[Bar], end_s: float, *, shorter: bool) -> str:
     """Legend, bars under one another, the baseline's set apart, the axis; a dashed line where the baseline ends."""
-    shown = [part for part in ORDER if any(part in bar.segments for bar in bars)]
-    tops = [LEGEND_PX + place * ROW_PX + (APART_PX if bar.note and place else 0) for place, bar in enumerate(bars)]
+    legend = _legend_lines([part for part in ORDER if any(part in bar.segments for bar in bars)])
+    head = LEGEND_PX * len(legend)
+    tops = [head + place * ROW_PX + (APART_PX if bar.note and place else 0) for place, bar in enumerate(bars)]
     bottom = tops[-1] + LABEL_PX + BAR_PX + 14
     parts = []
     for value in svg.ticks(end_s):
         x = _x(value, end_s)
         anchor = "start" if not value else "middle"
-        parts.append(f'<line x1="{x}" x2="{x}" y1="{LEGEND_PX + LABEL_PX}" y2="{bottom + 4:g}" stroke="{svg.FAINT}"/>')
+        parts.append(f'<line x1="{x}" x2="{x}" y1="{head + LABEL_PX}" y2="{bottom + 4:g}" stroke="{svg.FAINT}"/>')
         parts.append(f'<text x="{x}" y="{bottom + 18:g}" text-anchor="{anchor}">{value:,.6g}</text>')
     words = "seconds, on a shorter axis" if shorter else "seconds of all jobs"
-    legend = '<tspan dx="10"'.join(  # in one text, so that the browser sets the distances
-        f' fill="{part.colour}" stroke="{svg.EDGE}" stroke-width=".6">■</tspan><tspan dx="4">{part.name}</tspan>'
-        for part in shown
-    )
     parts += [
         f'<line x1="0" x2="{FULL:g}%" y1="{bottom:g}" y2="{bottom:g}" stroke="{svg.INK}"/>',
         f'<text x="0" y="{bottom + 34:g}" fill="{svg.SOFT}">{words}</text>',
-        f'<text x="0" y="13" font-size="{svg.TEXT_PX - 1}"><tspan{legend}</text>',
+        *(_legend_line(parts_of_line, LEGEND_PX * line) for line, parts_of_line in enumerate(legend)),
     ]
     parts += [_drawn(bar, top, end_s) for bar, top in zip(bars, tops, strict=True)]
     base = next((bar for bar in bars if bar.note == NOT_A_DRIVE), None)
@@ -159,6 +156,29 @@ def _figure(bars: Sequence[Bar], end_s: float, *, shorter: bool) -> str:
         f'aria-label="{escape(label)}" font-family="system-ui, sans-serif" font-size="{svg.TEXT_PX}" fill="{svg.INK}">'
         f"{''.join(parts)}</svg>"
     )
+
+
+def _legend_lines(shown: Sequence[Segment]) -> list[list[Segment]]:
+    """In as many lines as it takes on a phone."""
+    lines: list[list[Segment]] = []
+    room_px = 0.0
+    for part in shown:
+        needed_px = MARK_PX + len(part.name) * svg.LETTER_PX
+        if not lines or needed_px > room_px:
+            lines.append([])
+            room_px = NARROWEST_PX
+        lines[-1].append(part)
+        room_px -= needed_px
+    return lines
+
+
+def _legend_line(parts: Sequence[Segment], top: float) -> str:
+    """One text, so that the browser sets the distances."""
+    marks = '<tspan dx="10"'.join(
+        f' fill="{part.colour}" stroke="{svg.EDGE}" stroke-width=".6">■</tspan><tspan dx="4">{part.name}</tspan>'
+        for part in parts
+    )
+    return f'<text x="0" y="{top + 13:g}" font-size="{svg.TEXT_PX - 1}"><tspan{marks}</text>'
 
 
 def _x(seconds: float, end_s: float) -> str:
