@@ -68,6 +68,20 @@ def test_an_option_that_would_do_nothing_is_refused(made, words, says):
         assay("report", made[0], *words)
 
 
+def test_lines_that_there_are_none_of_are_refused_and_a_section_that_a_run_has_not_has_none(made):
+    with pytest.raises(BadInputError, match="there are no lines 'suitabilty'; did you mean suitability"):
+        assay("report", made[0], "--format", "csv", "--rows", "suitabilty")
+    assert assay("report", made[0], "--format", "csv", "--rows", "suitability") == (0, "\n")
+
+
+def test_a_section_without_lines_says_so(tmp_path):
+    scale = ScaleReport(dilation=4, checks=())
+    plan, records = made_run(made_trials(repetitions=1))
+    write_run(tmp_path / "run", plan, [record.model_copy(update={"scale": scale}) for record in records])
+    with pytest.raises(BadInputError, match="the section 'scale' has no lines for a CSV"):
+        assay("report", tmp_path / "run", "--format", "csv", "--rows", "scale")
+
+
 def test_a_speed_of_processors_is_asked_about_as_a_number_and_only_where_it_says_something(made):
     for words in ("two", "0x", "101x", "nan", "-2"):
         with pytest.raises(click.BadParameter, match="say 2x for processors twice as fast"):

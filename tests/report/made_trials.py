@@ -3,9 +3,9 @@
 from assay.engine.tasks import MapReduceAttempt, MapReducePhases
 from assay.model.doubt import Doubt
 from assay.model.record import Amount, JobRecord, Record, Series, SeriesKey, Stage, Status, Step, totals
+from assay.model.section import TrialTables
 from assay.model.signature import Access, PhaseUse, Signature, TracedMedium
 from assay.model.trial import MediumSpec
-from assay.report.analysis import TrialTables
 from tests.builders import NO_PHASES, a_trial, device_reports
 
 EPOCH_MS = 1_795_000_000_000

@@ -12,10 +12,11 @@ from assay.model.engine import TaskFigure
 from assay.model.installed import engine_kind
 from assay.model.record import Amount, Series, SeriesKey, Status
 from assay.model.result import TrialResult
+from assay.model.section import TrialTables
 from assay.model.trial import MediumSpec
 from assay.probe.disk import THROUGHPUT
 from assay.record.folder import RunFolder
-from assay.report.analysis import MOST_TRIALS, TrialTables, read_tables, trials_in_detail
+from assay.report.analysis import MOST_TRIALS, read_tables, trials_in_detail
 from assay.report.charts.accesses import access_rows, flow_picture, flows
 from assay.report.charts.drawing import PAPER
 from assay.report.charts.paths import job_paths, path_bars, path_kinds

@@ -266,7 +266,7 @@ def json_lines(run: RunData, analysis: RunAnalysis) -> Iterator[str]:
     "--rows",
     metavar=f"[{'|'.join(ROWS)}|SECTION]",
     help="The rows of --format csv; by default combinations. `placements` has what storage costs and what each "
-    "placement saves, `parts` the same for each job and phase, a section such as `suitability` what it has to tell.",
+    "placement saves, `parts` the same for each job and phase, the name of a section of --json what that one has.",
 )
 @click.option("--out", type=UserPath(), help="File for --format; by default md, csv and json are printed.")
 @click.option("--json", "as_json", is_flag=True, help="Short for --format json.")

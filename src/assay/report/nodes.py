@@ -10,7 +10,7 @@ from assay.model.network import Networks
 from assay.model.record import Record
 from assay.report.charts.matrix import matrices
 from assay.report.columns import Column
-from assay.report.words import seconds_text, significant_text
+from assay.report.words import seconds_text
 from assay.stats.nodes import (
     RESOURCES,
     Imbalance,
@@ -188,15 +188,6 @@ def _size(count: float | None) -> str:
 
 def _mib(count: float) -> str:
     return f"{count / MIB:,.1f}" if count else "-"
-
-
-def _joules(use: NodeUse) -> str:
-    return "-" if use.energy is None else significant_text(use.energy.energy_j.value)
-
-
-def _watts(use: NodeUse) -> str:
-    energy = use.energy
-    return "-" if energy is None or not energy.seconds else significant_text(energy.energy_j.value / energy.seconds)
 
 
 def _ratio(imbalance: Imbalance | None) -> str:
