@@ -15,6 +15,7 @@ from assay.cli.compare import run_names
 from assay.cli.report import find_browser
 from assay.model.doubt import Outcome
 from assay.model.errors import BadInputError
+from assay.model.scale import ScaleReport
 from assay.record.folder import RunFolder
 from assay.stats.summary import summarise
 from tests.builders import a_record
