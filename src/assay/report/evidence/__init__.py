@@ -56,23 +56,23 @@ MOST_STAGES = 4
 
 
 class Evidence(NamedTuple):
-    """A run with all that is said of it; of its table the rows that are shown, and how a reader may filter them."""
+    """A run with all that is said of it.
+
+    Of its table `rows` are those that are shown, `filters` how a reader may filter them, and `names` the factors that
+    vary.
+    """
 
     run: RunData
     analysis: RunAnalysis
     rows: Sequence[Row]
     filters: Sequence[Filter]
+    names: Sequence[str]
 
     @classmethod
     def of(cls, run: RunData, analysis: RunAnalysis) -> "Evidence":
         """Choose the rows that are shown."""
         rows = rows_shown(analysis.rows)
-        return cls(run, analysis, rows, filters_of(rows))
-
-    @property
-    def names(self) -> list[str]:
-        """The factors that vary."""
-        return varying(self.analysis.rows)
+        return cls(run, analysis, rows, filters_of(rows), varying(analysis.rows))
 
     def marks(self, levels: Mapping[str, str]) -> str:
         """What filters know a part of the page by."""
