@@ -70,7 +70,7 @@ def test_an_option_that_would_do_nothing_is_refused(made, words, says):
 
 
 def test_lines_that_there_are_none_of_are_refused_and_a_section_that_a_run_has_not_has_none(made):
-    with pytest.raises(BadInputError, match="there are no lines 'suitabilty'; did you mean suitability"):
+    with pytest.raises(BadInputError, match="there are no lines 'suitabilty'; did you mean 'suitability'"):
         assay("report", made[0], "--format", "csv", "--rows", "suitabilty")
     assert assay("report", made[0], "--format", "csv", "--rows", "suitability") == (0, "\n")
 

@@ -12,8 +12,9 @@ from assay.model.record import Amount, Step, totals
 from assay.record.folder import RunFolder
 from assay.report import analysis as analysis_module
 from assay.report.analysis import MOST_ROWS, MOST_TRIALS_SHOWN, analyse, by_kind, read_run, rows_shown, trials_shown
+from assay.report.evidence import MOST_OTHERS
 from assay.report.next_steps import next_steps
-from assay.report.page import MOST_OTHERS, run_page
+from assay.report.page import run_page
 from assay.report.values import trial_values
 from assay.stats.summary import summarise
 from tests.builders import a_plan, a_record, a_trial, device_reports

@@ -55,6 +55,8 @@ def test_times_are_divided_and_labelled_in_every_form(run):
     for form in (terminal, text, page):
         assert "modelled" in form
         assert "2.5" in form
+        assert "passed" in form
+    for form in (text, page):
         assert "idle processor time, lowest second" in form
         assert "0.34" in form
     (record,) = json.loads(made)["records"]

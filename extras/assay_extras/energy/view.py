@@ -1,6 +1,6 @@
 """The energy of the trials that are drawn, as a section of a run's page and of its Markdown."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from assay.model.installed import engine_kind
@@ -54,6 +54,12 @@ class ShownGroup(NamedTuple):
         ]
 
 
+def _telling(every: Sequence[Mapping[str, str]], factors: Mapping[str, str]) -> list[str]:
+    """The factors that tell a group from others of its workload."""
+    alike = [other for other in every if other["workload"] == factors["workload"]]
+    return [name for name in factors if len({other.get(name) for other in alike}) > 1]
+
+
 def _watts(taken: Efficiency) -> str:
     return significant_text(taken.energy_j.value / taken.seconds) if taken.seconds else "-"
 
@@ -70,10 +76,10 @@ class EnergyView(NamedTuple):
     def html(self) -> str:
         """Of each trial its components, its phases and its power over time."""
         every = groups_of(self.detailed)
-        names = [
-            name for name in every[0][0] if name != "workload" and len({factors.get(name) for factors, _ in every}) > 1
+        groups = [
+            _group(title_of(factors, _telling([other for other, _ in every], factors)), beside)
+            for factors, beside in every
         ]
-        groups = [_group(title_of(factors, names), beside) for factors, beside in every]
         shown = template("energy.html.j2", "assay_extras.energy")
         return str(shown.render(title=TITLE, groups=groups, parts=PARTS, phases=self._phases(groups)))
 
