@@ -363,7 +363,7 @@ def by_memory() -> str:
 
 def half_cpu() -> str:
     """What two cores' processor time predicts for that of one, beside what was measured."""
-    known = [sensitivity for sensitivity in _analysed("quickstart-half-cpu")[0].sensitivities if sensitivity]
+    known = [answer.sensitivity for answer in _analysed("quickstart-half-cpu")[0].answers if answer.sensitivity]
     return _answer("quickstart-half-cpu", [line for compared in comparisons(known) for line in lines(compared)])
 
 
