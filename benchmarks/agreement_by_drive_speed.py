@@ -6,7 +6,7 @@ median factor by which ratios are off; and the statements whose verdict depends 
 scale.
 
 `--to FOLDER` writes `drive-speed.json`, what was measured, and `drive-speed.svg`, the chart; then docs/make_results.py
-makes the tables of docs/research/studies-repeated.md. By itself:
+makes the tables of docs/research/studies.md. By itself:
 `PYTHONPATH=$PWD/src:$PWD:$PWD/extras .assay/venv/bin/python benchmarks/agreement_by_drive_speed.py runs/agreement-...`.
 """
 

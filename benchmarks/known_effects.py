@@ -2,8 +2,7 @@
 
 Made-up plans in the order of real ones, each judged as a report judges it. The tails of the noise are heavy (Student's
 t with 4 degrees of freedom), half of the plans have a slow state in which one trial of five is, and times drift with
-each trial. What is promised, each with two standard errors of so many plans; if any promise is broken the exit code is
-1:
+each trial. Promised is, within two standard errors of so many plans (else the exit code is 1):
 
 - on average over machines of two shared cores (ratios of pairs have a standard deviation of 4 to 28 %, mostly near
   10 %) at most 5 % of plans without any effect claim one, and at least 95 % of the intervals of ratios cover the truth,
@@ -14,8 +13,7 @@ each trial. What is promised, each with two standard errors of so many plans; if
   intervals of each combination cover the truth; where all are equally noisy, too;
 - where the saving is exactly the threshold, there as well, at most 5 % of decisions say *worth it* or *not worth it*;
 - a true effect of 5 % is found with the planned repetitions in at least 90 % of plans, at a noise of 5 %;
-- of runs in whose jobs and phases nothing has an effect, at a noise of 10 to 30 %, at most 5 % call any of them
-  significant;
+- where nothing has an effect on jobs and phases, at a noise of 10 to 30 %, at most 5 % of runs call any significant;
 - the statistics of 10,000 trials take at most 5 s of processor time and 500 MiB.
 
 Shown, too, and not judged: how often intervals of what a placement wins back cover the truth; what happens on noisier
@@ -34,6 +32,7 @@ import resource
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
 from math import exp
 from pathlib import Path
 from types import MappingProxyType
@@ -257,8 +256,8 @@ def markdown(tables: Table) -> Iterator[str]:
     )
     yield ""
     yield from _grid(
-        ["combinations of one workload", "hard disk, SSD", "intervals with the true value", "claim an effect"],
-        [_combination_cells(row) for row in tables["combinations"]],
+        ["combinations of one workload", "noise on hard disk, SSD", "with the true value, at least", "claim, at most"],
+        [_case_cells(case, [*rows]) for case, rows in groupby(tables["combinations"], lambda row: row["case"])],
     )
     yield ""
     yield from _grid(
@@ -288,9 +287,11 @@ def markdown(tables: Table) -> Iterator[str]:
     )
 
 
-def _combination_cells(row: Mapping[str, Any]) -> list[str]:
-    noises = f"{100 * row['hdd']:g}, {100 * row['ssd']:g} %"
-    return [f"{row['case']}: {row['combination']}", noises, _share(row["covered"]), _share(row["claimed"])]
+def _case_cells(case: str, rows: Sequence[Table]) -> list[str]:
+    """A case's noises, and of its combinations the lowest share of intervals with the truth, the highest of claims."""
+    noises = dict.fromkeys(f"{100 * row['hdd']:g}, {100 * row['ssd']:g} %" for row in rows)
+    least, most = min(row["covered"] for row in rows), max(row["claimed"] for row in rows)
+    return [case, "; ".join(noises), _share(least), _share(most)]
 
 
 def _grid(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:

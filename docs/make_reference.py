@@ -1,7 +1,7 @@
 """Writes the generated pages of docs/reference, and the schema beside them.
 
-A page is a template of `docs/reference/templates` with tables of what the code says of itself at its marks. From the
-checkout: `PYTHONPATH=src:extras .assay/venv/bin/python docs/make_reference.py`.
+A page has tables of what the code says of itself below its marks, such as `<!-- fields of Plan -->`; the rest of it is
+written by hand. From the checkout: `PYTHONPATH=src:extras .assay/venv/bin/python docs/make_reference.py`.
 """
 
 import json
@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from enum import StrEnum
+from functools import partial
 from inspect import cleandoc, getdoc
 from pathlib import Path
 from types import UnionType
@@ -23,28 +24,11 @@ from assay.cli.dry_run import DryRun, PlannedTrial, Room
 from assay.cli.schema import schema_text
 from assay.cli.workloads import workload_json
 from assay.model.base import Frozen, field_docs
-from assay.model.dataset import GraphFacts
-from assay.model.doubt import DOUBTS, CheckResult, Doubt, DoubtKind
-from assay.model.fault import FaultReport, Kept, Redundancy
-from assay.model.limits import CacheUse, LimitUse
-from assay.model.record import (
-    Amount,
-    DeviceReport,
-    DeviceRequests,
-    DriveReports,
-    JobRecord,
-    Output,
-    Promise,
-    Record,
-    Sample,
-    Stage,
-    StagedInput,
-    Step,
-    Totals,
-)
+from assay.model.doubt import DOUBTS, Doubt
+from assay.model.limits import LimitUse
+from assay.model.record import Amount, JobRecord, Record, Totals
 from assay.model.registry import ENGINES, WORKLOADS
-from assay.model.scale import DriveSeen, HeartbeatsSeen, LinkSeen, ScaleCheck, ScaleReport, ScaleSeen, StrikeSeen
-from assay.model.trial import Landed, NoisePrior, Plan, SiteShape, Trial
+from assay.model.trial import Landed, NoisePrior, Plan, Trial
 from assay.report.bias import BIASES
 from assay.report.run_summary import AnswerSummary, RunSummary
 from assay.triage.ranking import Batch, CheaperChange, DriveUse, JobRow, RuleOfOthers
@@ -59,15 +43,23 @@ def pages() -> dict[str, Callable[[], str]]:
     return {
         "experiment.schema.json": lambda: schema_text(find_installation()),
         "experiment.md": experiment_page,
-        "record.md": record_page,
-        "workloads.md": workloads_page,
-        "doubts.md": doubts_page,
+        **{name: partial(_filled_page, name) for name in ("record.md", "workloads.md", "doubts.md")},
         "command-line.md": command_line_page,
     }
 
 
 def _template(name: str) -> str:
     return (REFERENCE / "templates" / name).read_text(encoding="utf-8")
+
+
+_TABLE_BELOW = re.compile(r"^(<!-- (?P<what>[^>]+?)(?: of (?P<whose>[\w-]+))? -->)\n(?:\|.*\n)*", re.MULTILINE)
+
+
+def _filled_page(name: str) -> str:
+    """A page with the table that each of its marks names. Raises KeyError for a mark that names none."""
+    text = (REFERENCE / name).read_text(encoding="utf-8")
+    anchors = _anchors(text)
+    return _TABLE_BELOW.sub(lambda mark: f"{mark[1]}\n{TABLES[mark['what']](mark['whose'], anchors)}\n", text)
 
 
 def _table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -182,11 +174,9 @@ def _numbers(one: Schema) -> str:
 _MODELS: Mapping[str, type[Frozen]] = {
     model.__name__: model
     for model in (
-        Amount, AnswerSummary, Batch, CacheUse, CheaperChange, CheckedDataset, DeviceReport, DeviceRequests, Doubt,
-        DriveReports, DriveSeen, DriveUse, DryRun, FaultReport, GraphFacts, HeartbeatsSeen, JobRecord, JobRow, Kept, Landed, LimitUse, LinkSeen, NoisePrior, Output, Plan,
-        PlannedTrial, Promise, Record, Redundancy, Room, RuleOfOthers, RunSummary, Sample, ScaleCheck, ScaleReport, ScaleSeen, SiteShape, Stage, Step,
-        StagedInput, StrikeSeen, Totals, Trial, CheckResult,
-        *(model for kind in ENGINES.values() for model in (kind.attempt, kind.log)),
+        Amount, AnswerSummary, Batch, CheaperChange, CheckedDataset, Doubt, DriveUse, DryRun, JobRecord, JobRow, Landed,
+        LimitUse, NoisePrior, Plan, PlannedTrial, Record, Room, RuleOfOthers, RunSummary, Totals, Trial,
+        *(kind.attempt for kind in ENGINES.values()),
     )
 }  # fmt: skip
 _WORDS = {
@@ -195,25 +185,36 @@ _WORDS = {
 }  # fmt: skip
 _MARK = re.compile(r"^<!-- (fields|doc) of (\w+) -->$", re.MULTILINE)
 _HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
+_FIRST_SENTENCE = re.compile(r".*?[.](?=\s+[A-Z`*]|$)", re.DOTALL)
 
 
-def record_page() -> str:
-    """Records and plans: tables of the models' fields."""
-    return _described(_template("record.md"))
+def _anchors(text: str) -> dict[str, str]:
+    """The heading under which a page describes each type."""
+    return {mark[2]: _HEADING.findall(text, 0, mark.start())[-1] for mark in _MARK.finditer(text)}
 
 
 def _described(text: str) -> str:
-    """A template with the models' fields at its marks, and links where it describes their types itself."""
-    anchors = {mark[2]: _HEADING.findall(text, 0, mark.start())[-1] for mark in _MARK.finditer(text)}
+    """A template with what its marks name: a model's fields, or what the code says of it."""
+    anchors = _anchors(text)
     return _MARK.sub(
-        lambda mark: _fields(_MODELS[mark[2]], anchors) if mark[1] == "fields" else getdoc(_MODELS[mark[2]]) or "", text
+        lambda mark: _fields(mark[2], anchors) if mark[1] == "fields" else getdoc(_MODELS[mark[2]]) or "", text
     )
 
 
-def _fields(model: type[Frozen], anchors: Mapping[str, str]) -> str:
+def _fields(name: str, anchors: Mapping[str, str]) -> str:
+    """A model's fields, each with the first sentence of what the code says of it."""
+    model = _MODELS[name]
     docs = field_docs(model)
-    rows = ((f"`{name}`", _type(one.annotation, anchors), docs[name]) for name, one in model.model_fields.items())
+    rows = (
+        (f"`{field}`", _type(one.annotation, anchors), _first_sentence(docs[field]))
+        for field, one in model.model_fields.items()
+    )
     return _table(("field", "type", "meaning"), rows)
+
+
+def _first_sentence(text: str) -> str:
+    sentence = _FIRST_SENTENCE.match(text)
+    return sentence[0] if sentence else text
 
 
 def _type(annotation: Any, anchors: Mapping[str, str]) -> str:
@@ -244,11 +245,8 @@ def _class(annotation: type, anchors: Mapping[str, str]) -> str:
     return _WORDS.get(annotation, "map")
 
 
-_WORKLOAD = re.compile(r"^<!-- workload ([\w-]+) -->$", re.MULTILINE)
-
-
-def workloads_page() -> str:
-    """Workloads: what each says of itself."""
+def _workloads(_: str, __: Mapping[str, str]) -> str:
+    """All workloads, with what each of them stresses."""
     rows = [
         (
             f"[`{one['name']}`](#{one['name']})",
@@ -258,29 +256,16 @@ def workloads_page() -> str:
         )
         for one in map(workload_json, WORKLOADS)
     ]
-    overview = _table(("workload", "variants", "input", "stresses"), rows)
-    text = _template("workloads.md").replace("<!-- workloads -->", overview)
-    return _WORKLOAD.sub(lambda mark: _workload(mark[1]), text)
+    return _table(("workload", "variants", "input", "stresses"), rows)
 
 
-def _workload(name: str) -> str:
-    shown = workload_json(name)
-    facts = [(heading, shown[heading]) for heading in ("source", "result", "verified")]
-    tables = [
-        f"{shown['summary'][0].upper()}{shown['summary'][1:]}.",
-        _table(("", ""), facts),
-        _table(
-            ("variant", "jobs", "algorithm"),
-            [(f"`{one['name']}`", ", ".join(one["jobs"]), one["about"]) for one in shown["variants"]],
-        ),
+def _options(name: str, _: Mapping[str, str]) -> str:
+    """A workload's options."""
+    options = [
+        (f"`{one['name']}`", f"`{one['default']}`" if one["default"] else "", one["about"])
+        for one in workload_json(name)["options"]
     ]
-    if shown["options"]:
-        options = [
-            (f"`{one['name']}`", f"`{one['default']}`" if one["default"] else "", one["about"])
-            for one in shown["options"]
-        ]
-        tables.append(_table(("option", "default", "meaning"), options))
-    return "\n\n".join(tables)
+    return _table(("option", "default", "meaning"), options)
 
 
 _COMMANDS = "<!-- commands -->"
@@ -311,35 +296,27 @@ def _commands(group: click.Group, context: click.Context) -> Iterator[str]:
         yield "\n\n".join(parts)
 
 
-_SEVERE = """# Doubts
-
-A *doubt* is a structured warning that goes with a result. It says what happened, to what, why that matters, and how to
-cure it. A record has the doubts of its trial ([the record](record.md#doubts)); reports add those of the whole run. The
-reasons and cures below are the usual ones; a doubt may have a more exact reason or cure.
-
-This page is generated (`docs/make_reference.py`).
-
-## Doubts that can change the answer
-
-The most severe first, as the report lists them.
-
-"""
-_MILD = "\n## Doubts about single metrics\n\n"
+def _severe_doubts(_: str, __: Mapping[str, str]) -> str:
+    """The doubts that can change an answer, the most severe first, and which way they do."""
+    kinds = sorted((kind for kind in DOUBTS.values() if kind.severity), key=lambda kind: -kind.severity)
+    rows = [(f"`{kind.name}`", kind.when, "; ".join(filter(None, (kind.why, BIASES.get(kind.name))))) for kind in kinds]
+    return _table(("kind", "raised when", "why it matters"), rows)
 
 
-def doubts_page() -> str:
-    """The catalogue of doubts."""
-    severe = sorted((kind for kind in DOUBTS.values() if kind.severity), key=lambda kind: -kind.severity)
-    mild = sorted((kind for kind in DOUBTS.values() if not kind.severity), key=lambda kind: (kind.about, kind.name))
-    return _SEVERE + _doubts(severe) + _MILD + _doubts(mild)
+def _mild_doubts(_: str, __: Mapping[str, str]) -> str:
+    """The doubts about single metrics."""
+    kinds = sorted((kind for kind in DOUBTS.values() if not kind.severity), key=lambda kind: (kind.about, kind.name))
+    return _table(("kind", "about", "raised when"), [(f"`{kind.name}`", kind.about, kind.when) for kind in kinds])
 
 
-def _doubts(kinds: Sequence[DoubtKind]) -> str:
-    rows = (
-        (f"`{kind.name}`", kind.about, kind.when, "; ".join(filter(None, (kind.why, BIASES.get(kind.name)))), kind.cure)
-        for kind in kinds
-    )
-    return _table(("kind", "about", "raised when", "why it matters", "cure"), rows) + "\n"
+TABLES: Mapping[str, Callable[[str, Mapping[str, str]], str]] = {
+    "fields": _fields,
+    "workloads": _workloads,
+    "options": _options,
+    "doubts that can change the answer": _severe_doubts,
+    "doubts about single metrics": _mild_doubts,
+}
+"""What makes each table of a page, by its mark's words before *of*, from those behind it and the page's anchors."""
 
 
 if __name__ == "__main__":

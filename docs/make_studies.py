@@ -1,7 +1,7 @@
 """What the studies' data say in the pages: whole files, and the texts of blocks that docs/make_results.py writes.
 
-All data lie in `docs/results`. From `studies.json`: `studies.md`, `studies.svg`, the headlines, the tables of the
-score and of the findings. From `causes.json`: the tables of the runs that show causes. From `studies-null.json`
+All data lie in `docs/results`. From `studies.json`: `studies.svg`, the headlines, the tables of the score, of the
+findings and of the statements. From `causes.json`: the tables of the runs that show causes. From `studies-null.json`
 (benchmarks/studies_null.py): the table of runs without any effect. From `drive-speed.json`
 (benchmarks/agreement_by_drive_speed.py), once it is there: the tables and the chart by the speed of drives.
 """
@@ -20,7 +20,6 @@ from assay_extras.studies.kept import read_kept
 from assay_extras.studies.overview import Compared, Overview, judged_by_runs, overview
 from assay_extras.studies.overview_view import (
     label,
-    overview_markdown,
     overview_svg,
     standalone,
     statements_words,
@@ -51,7 +50,6 @@ def documents() -> dict[Path, str]:
     known, speeds = kept_overview(), read_speed_runs(RESULTS)
     charts = {} if speeds is None else {RESULTS / CHART_FILE: standalone(speed_svg(at_speeds(speeds)))}
     return {
-        RESULTS / "studies.md": overview_markdown(known, read_kept(RESULTS)),
         RESULTS / "studies.svg": standalone(overview_svg(known)),
         **charts,
     }
@@ -65,20 +63,21 @@ def _tables(shown: Sequence[ScoreTable], *before: str) -> str:
 
 
 def _null_runs() -> str:
-    """A row for each experiment and noise; normal and heavy-tailed noise beside each other."""
+    """A row for each noise, of all experiments together; normal and heavy-tailed noise beside each other."""
     every = [NullRates.model_validate(one) for one in json.loads((RESULTS / WRITTEN).read_text(encoding="utf-8"))]
-    pairs: dict[tuple[int, str, float], list[NullRates]] = {}
+    pairs: dict[tuple[int, float], list[NullRates]] = {}
     for one in every:
-        pairs.setdefault((one.comparisons, one.experiment, one.noise), []).append(one)
+        if one.experiment == "all":
+            pairs.setdefault((one.comparisons, one.noise), []).append(one)
     rows = [
         (
-            "all together" if name == "all" else label(name), str(comparisons), f"{100 * noise:.0f} %",
+            str(comparisons), f"{100 * noise:.0f} %",
             *(_either(one.of_comparisons for one in pair), _either(one.of_runs for one in pair),
               _either(one.of_runs_corrected for one in pair)),
         )
-        for (comparisons, name, noise), pair in sorted(pairs.items())
+        for (comparisons, noise), pair in sorted(pairs.items())
     ]  # fmt: skip
-    header = ("experiment", "comparisons", "noise", "of comparisons", "any in a run", "any with Benjamini-Hochberg")
+    header = ("comparisons", "noise", "of comparisons", "any in a run", "any with Benjamini-Hochberg")
     return table(header, rows)
 
 
@@ -119,18 +118,23 @@ FINDINGS: Sequence[Sequence[Place]] = (
     [Place("Table 13", "hdd, merge", CUSTOMS)],
     [Place("Figure 5b", "elapsed", f"{level} / hard disk") for level in ("25 % SSD", "50 % SSD", "75 % SSD", "SSD")],
 )  # fmt: skip
-"""The comparisons that each finding of studies-repeated.md rests on, in its order."""
+"""The comparisons that each finding of docs/research/studies.md rests on, in its order."""
 
 
 def _findings() -> str:
     """A row for each comparison that a finding rests on."""
     rows = [
-        (str(number), compared.place, compared.of, _ratio(compared.measured_ratio, compared.low, compared.high),
-         _ratio(compared.published_ratio))
+        (str(number), _without_input(compared.place), compared.of,
+         _ratio(compared.measured_ratio, compared.low, compared.high), _ratio(compared.published_ratio))
         for number, places in enumerate(FINDINGS, 1)
         for compared in map(compared_at, places)
     ]  # fmt: skip
     return table(("finding", "comparison", "ratio of times", "measured (95 % interval)", "the study"), rows)
+
+
+def _without_input(place: str) -> str:
+    """A comparison's place without the size of its generated input, which is the same in all rows of a job."""
+    return ", ".join(part for part in place.split(", ") if not part.startswith("generated at "))
 
 
 def compared_at(place: Place) -> Compared:
@@ -169,15 +173,32 @@ def _difference_ratio(known: Difference) -> str:
     return _ratio(known.ratio, known.low, known.high)
 
 
-MOST_FINDINGS = 4
+NOT_JUDGED = "not judged"
+MOST_FINDINGS = 2
 """Places of a statement that its reason tells."""
 
 
+def _statements() -> str:
+    """How many statements came out how, and those of the other studies that were confirmed or refuted."""
+    known = kept_overview()
+    rows = [
+        (one.id, one.claim, one.verdict, one.scale or "-")
+        for one in known.statements
+        if one.study != "storage" and one.verdict != "undecided"
+    ]
+    header = ("statement", "what the study says", "verdict", "decided by the scale")
+    return f"{wrapped(statements_words(known))}\n\n{table(header, rows)}"
+
+
 def _storage_statements() -> str:
-    """What became of each statement of the storage subsystem study, and why."""
+    """What became of each statement of the storage subsystem study that runs speak of, and why."""
     told = judged_by_runs(run for run in read_kept(RESULTS) if run.experiment.startswith("storage-"))
-    rows = [(one.id, one.claim, *_verdict(told.get(one.id, []))) for one in statements("storage")]
-    return table(("statement", "what the study says", "verdict", "reason"), rows)
+    judged = [(one.id, one.claim, *_verdict(told.get(one.id, []))) for one in statements("storage")]
+    return "\n".join(
+        wrapped(f"- **{verdict}** ({name}): {claim} *{reason}*")
+        for name, claim, verdict, reason in judged
+        if verdict != NOT_JUDGED
+    )
 
 
 def _storage_factors() -> str:
@@ -196,7 +217,9 @@ def _storage_factors() -> str:
     ):  # fmt: skip
         word_frequency = runs[f"storage-figures-6.1-6.4-{nodes}-scaled"]
         places = {"workload": "word-frequency", "job": "count", "metric": metric}
-        in_tables, in_files = (_values(word_frequency, {**places, "store": store}) for store in ("hbase", "hbase-to-hdfs"))
+        in_tables, in_files = (
+            _values(word_frequency, {**places, "store": store}) for store in ("hbase", "hbase-to-hdfs")
+        )
         change = f"word frequency from HBase, {nodes.replace('-', ' ')}: results in HDFS against results in HBase"
         rows.append((f"{change}, {shown}", _difference_ratio(_between(in_tables, in_files))))
     return table(("what is compared", "ratio"), rows)
@@ -213,7 +236,7 @@ def _verdict(by_runs: Sequence[tuple[str, Judged]]) -> tuple[str, str]:
     addressed = [(label(name), judged) for name, judged in by_runs if judged.verdict != "not addressed"]
     if not addressed:
         reasons = dict.fromkeys(judged.reason for _, judged in by_runs if "measures nothing" not in judged.reason)
-        return "not judged", "; ".join(reasons) or "no run has measured it yet"
+        return NOT_JUDGED, "; ".join(reasons) or "no run has measured it yet"
     clear = [(name, judged) for name, judged in addressed if judged.verdict != "undecided"]
     verdicts = {judged.verdict for _, judged in clear}
     by_run: dict[str, list[str]] = {}
@@ -261,7 +284,7 @@ def _segments() -> str:
 BLOCKS: Mapping[str, Callable[[], str]] = {
     "studies headline": lambda: short_headline(kept_overview()),
     "studies score": lambda: _tables(score_tables(kept_overview()), wrapped(headline(kept_overview()))),
-    "studies statements": lambda: wrapped(statements_words(kept_overview())),
+    "studies statements": _statements,
     "studies findings": _findings,
     "studies storage statements": _storage_statements,
     "studies storage factors": _storage_factors,
