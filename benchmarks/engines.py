@@ -47,7 +47,7 @@ from assay.model.installation import Installation
 from assay.model.installed import variants_on
 from assay.model.progress import Progress, Silent
 from assay.model.record import JobRecord
-from assay.model.registry import ENGINES, WORKLOADS
+from assay.model.registry import ENGINES
 from assay.model.store import Store
 from assay.model.trial import USUAL_ENGINE, Plan
 from assay.model.workload import Workload
@@ -438,7 +438,7 @@ def _answer(workload: str, output: Path) -> int:
 
 def _variant(workload: str, name: str, engine: str) -> str:
     """The variant of the workload `name` that is measured on an engine."""
-    variants = list(variants_on(WORKLOADS[name], ENGINES[engine]))
+    variants = list(variants_on(name, ENGINES[engine]))
     wanted = VARIANTS.get(workload, "")
     return wanted if wanted in variants else variants[0]
 

@@ -15,6 +15,7 @@ from assay.cli.workloads import (
 )
 from assay.model.errors import BadInputError
 from assay.model.installation import Installation
+from assay.model.installed import variants_of
 from assay.model.registry import WORKLOADS
 from assay.plan.source import no_check
 from tests.builders import make_plan
@@ -28,7 +29,7 @@ def test_a_workload_tells_all_of_itself(name):
     said = (kind.summary, kind.stresses, kind.source, kind.result, kind.verified)
     assert all(text and "\n" not in text for text in said)
     assert kind.variants
-    for variant in kind.variants.values():
+    for variant in variants_of(name).values():
         assert variant.about
         assert variant.jobs
     assert all(option.about for option in kind.known_options.values())

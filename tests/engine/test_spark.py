@@ -9,8 +9,9 @@ from types import MappingProxyType
 import pyarrow as pa
 import pytest
 
-from assay.engine.spark import SPARK_JOBS, Spark, node_at
+from assay.engine.spark import Spark, node_at
 from assay.engine.spark_service import SPARK
+from assay.engine.spark_variants import SPARK_JOBS
 from assay.host.lease import Lease
 from assay.model.engine import EngineContext, JobReference, Launch, Program
 from assay.model.errors import AssayError

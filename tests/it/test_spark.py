@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from assay.engine.pyspark import pyspark_variables
 from assay.model.doubt import Outcome
 from assay.model.errors import BadInputError
 from assay.model.record import Status
 from assay.stats.nodes import transfers
-from assay.workload.python_files import pyspark_variables
 from tests.it.driving import assay_command, fill, wait_for
 
 pytestmark = pytest.mark.it

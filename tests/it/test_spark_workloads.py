@@ -33,10 +33,7 @@ def verified(place, text):
 
 
 VARIANTS = [
-    (name, variant)
-    for name, kind in WORKLOADS.items()
-    for variant in variants_on(kind, ENGINES["spark"])
-    if name != "command"
+    (name, variant) for name in WORKLOADS for variant in variants_on(name, ENGINES["spark"]) if name != "command"
 ]
 
 

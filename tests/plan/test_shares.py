@@ -3,7 +3,7 @@
 import pytest
 
 from assay.model.cluster import EmbeddedSpec, ExistingSpec
-from assay.model.registry import WORKLOADS
+from assay.model.installed import variants_of
 from assay.model.trial import SettingsSpec
 from assay.plan.settings import resolve, shipped_profiles
 from assay.plan.shares import engines_unequal, share_of
@@ -69,7 +69,7 @@ def test_nobody_can_say_what_a_cluster_gives_that_is_there_already(tmp_path):
 
 def test_it_is_a_doubt_of_the_plan(tmp_path):
     words = WORDS._replace(
-        workloads={name: tuple(WORKLOADS[name].variants) for name in ("triangles", "components")},
+        workloads={name: tuple(variants_of(name)) for name in ("triangles", "components")},
         levels={"engine": ["mapreduce", "tez", "spark"]},
     )
     assert plan_of(tmp_path, f"{GOOD}engine: [mapreduce, tez]\n", words).doubts == ()

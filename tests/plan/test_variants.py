@@ -4,7 +4,7 @@ import pytest
 
 from assay.cli.workloads import workload_json
 from assay.model.errors import BadInputError
-from assay.model.registry import WORKLOADS
+from assay.model.registry import VARIANTS, WORKLOADS
 from assay.model.trial import StoreSpec
 from assay.stats.comparison import compare
 from assay.stats.sample import samples
@@ -14,9 +14,8 @@ from tests.toys import plugged_in
 
 TEXT = "experiment: demo\nmedia: {disk: directory}\nrepetitions: 3\nworkloads: "
 BOTH = "engine: [mapreduce, scanner]\nstore: [hdfs, key-value]\nzip: [engine, store]\n"
-VARIANTS = ("plain", "quick", "scanned", "swept")
 TOYS = WORDS._replace(
-    workloads={"line-count": VARIANTS}, own_input=["line-count"],
+    workloads={"line-count": ("plain", "quick", "scanned", "swept")}, own_input=["line-count"],
     levels={"store": ["hdfs", "key-value"], "engine": ["mapreduce", "tez", "scanner"]},
 )  # fmt: skip
 
@@ -25,12 +24,9 @@ TOYS = WORDS._replace(
 def toys(monkeypatch):
     """Counting lines has two variants of Hadoop's jobs, and two that the scanner runs."""
     with plugged_in("store", "engine", "workload"):
-        plain = WORKLOADS["line-count"].variants["plain"]
-        sorts = [("hadoop-jobs",), ("hadoop-jobs",), ("scans",), ("scans",)]
-        variants = {
-            name: plain.model_copy(update={"programs": sort}) for name, sort in zip(VARIANTS, sorts, strict=True)
-        }
-        monkeypatch.setattr(WORKLOADS["line-count"], "variants", variants)
+        plain, scanned = WORKLOADS["line-count"].variants["plain"], VARIANTS["line-count/scanned"]
+        monkeypatch.setattr(WORKLOADS["line-count"], "variants", {"plain": plain, "quick": plain})
+        VARIANTS.add("line-count/swept", scanned)
         yield
 
 
@@ -121,3 +117,18 @@ def test_the_catalogue_says_which_engines_run_a_variant():
     engines = {variant["name"]: variant["engines"] for variant in workload_json("line-count")["variants"]}
     assert engines["swept"] == ["scanner"]
     assert engines["plain"][:2] == ["mapreduce", "tez"]
+
+
+def test_two_engines_can_t_bring_one_variant():
+    with pytest.raises(BadInputError, match="two kinds of variant with the name 'line-count/scanned'; rename one"):
+        VARIANTS.add("line-count/scanned", VARIANTS["line-count/swept"].model_copy(update={"about": "another one"}))
+
+
+def test_an_engine_can_t_bring_a_variant_that_a_workload_has_itself(tmp_path):
+    VARIANTS.add("line-count/quick", VARIANTS["line-count/swept"])
+    with pytest.raises(BadInputError, match="an engine brings the variant 'quick' of line-count, which has one of its"):
+        plan_of(tmp_path, f"{TEXT}line-count\n{BOTH}", TOYS)
+
+
+def test_each_variant_that_an_engine_brings_is_of_a_workload():
+    assert {name.partition("/")[0] for name in VARIANTS} <= WORKLOADS.keys()

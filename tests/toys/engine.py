@@ -12,10 +12,11 @@ from assay.model.engine import JobReference as Reference
 from assay.model.errors import AssayError
 from assay.model.quantity import ByteCount, MomentMs
 from assay.model.record import JobRecord, Stage
-from assay.model.registry import ENGINES, SERVICES
+from assay.model.registry import ENGINES, SERVICES, VARIANTS
 from assay.model.running_cluster import LAUNCHER
 from assay.model.service import DaemonKind, Service
 from assay.model.task import TaskAttempt, TaskHistory, TaskPhases
+from assay.model.workload import Variant
 
 ADDRESS = "scanner.address"
 SCANNER = """
@@ -190,7 +191,9 @@ def now_ms():
 
 FIGURES = (TaskFigure("most scanned", "scan", "scanned_bytes", "skew"),)
 KIND = EngineKind(
-    open=Scanner, runs=frozenset({"scans"}), services=(SERVICE.name,), stages=STAGES, makes_stages=True,
-    attempt=ScannerAttempt, figures=FIGURES,
+    open=Scanner, runs=frozenset({"scans"}), reads=frozenset({"values"}), services=(SERVICE.name,), stages=STAGES,
+    makes_stages=True, attempt=ScannerAttempt, figures=FIGURES,
 )  # fmt: skip
 ENGINES.add("scanner", KIND)
+SCANNED = Variant(about="scans on all nodes", jobs=("line-count",), command="line-count", program="scans", like="plain")
+VARIANTS.add("line-count/scanned", SCANNED)

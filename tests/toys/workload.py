@@ -5,12 +5,12 @@ from tempfile import TemporaryDirectory
 
 from assay.model.dataset import Amounts, InputKind
 from assay.model.doubt import CheckResult, verdict
-from assay.model.engine import HADOOP_JOBS, LaunchReport
+from assay.model.engine import LaunchReport
 from assay.model.input import Input
 from assay.model.progress import Progress
 from assay.model.registry import WORKLOADS
 from assay.model.store import Store
-from assay.model.workload import Cost, Option, RunsOn, Variant
+from assay.model.workload import Cost, Option, Variant
 from assay.workload.base import BaseWorkload
 
 
@@ -41,12 +41,12 @@ class LineCount(BaseWorkload):
     verified = "the number is that of the lines"
     variants = {
         "plain": Variant(
-            about="one job", jobs=("line-count",), command="line-count", programs=(HADOOP_JOBS, "scans"),
+            about="one job", jobs=("line-count",), command="line-count",
             cost=Cost(jobs=1, seconds=Amounts(bytes=1e-8), disk_bytes=Amounts(bytes=2)),
         )
     }  # fmt: skip
     known_options = {"lines": Option("7", "how many there are")}
-    runs_on = (RunsOn(), RunsOn(program="scans", data="values"))
+    needs_files = False
 
     input: Lines
 

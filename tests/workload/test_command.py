@@ -247,14 +247,18 @@ def test_a_jar_needs_no_pyspark(options, monkeypatch):
 
 def test_a_python_file_that_cant_be_run_is_refused(python_options, spark_home, tmp_path):
     spark_home()
-    with pytest.raises(BadInputError, match=r"count\.py', and must be a jar, since only Spark runs Python files"):
+    with pytest.raises(
+        BadInputError, match=r"must be a jar, since only variant submitted \(engine: spark\) runs \.py files"
+    ):
         a_command(python_options)
-    with pytest.raises(BadInputError, match=r"class is 'Count', and must be left out: count\.py is a Python file"):
+    with pytest.raises(
+        BadInputError, match=r"class is 'Count', and must be left out: count\.py is no jar and has no class"
+    ):
         a_command(python_options, variant="submitted", **{"class": "Count"})
     with pytest.raises(BadInputError, match=r"none\.py', and must be a file that is there"):
         a_command(python_options, variant="submitted", jar=str(tmp_path / "none.py"))
     (tmp_path / "a#b.py").touch()
-    with pytest.raises(BadInputError, match="at a path without '#', which Spark reads otherwise"):
+    with pytest.raises(BadInputError, match="at a path without '#', which URLs read otherwise"):
         a_command(python_options, variant="submitted", jar=str(tmp_path / "a#b.py"))
 
 

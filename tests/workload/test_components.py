@@ -67,10 +67,14 @@ def test_some_iterations_are_judged_by_what_lies_within_as_many_hops(hops):
     [
         ("paper", {"from": "1"}, "has no option 'from'"),
         ("paper", {"iterations": "0"}, "iterations is '0', and must be a whole number from 1 on"),
-        ("tuned", {"iterations": "2"}, "variant tuned has no part of a result"),
+        ("tuned", {"iterations": "2"}, "iterations is an option of variant paper; leave it out of tuned"),
         ("tuned", {"vertices-in-memory": "1"}, "vertices-in-memory is '1', and must be 0, or from 2 to 268435456"),
         ("tuned", {"vertices-in-memory": "-2"}, "must be a whole number from 0 on"),
-        ("paper", {"vertices-in-memory": "9"}, "variant paper holds no vertices in memory"),
+        (
+            "paper",
+            {"vertices-in-memory": "9"},
+            "vertices-in-memory is an option of variant tuned; leave it out of paper",
+        ),
     ],
 )
 def test_options_are_refused(variant, options, complaint):

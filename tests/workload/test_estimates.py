@@ -5,6 +5,7 @@ import pytest
 from assay.input.catalogue import LikelyGraph, open_dataset
 from assay.model.dataset import Amounts, DatasetSpec, GraphFacts, InputKind
 from assay.model.errors import BadInputError
+from assay.model.installed import variants_of
 from assay.model.registry import WORKLOADS
 from assay.model.trial import WorkloadSpec
 from assay.model.workload import Cost
@@ -12,7 +13,7 @@ from tests.workload.stored import GivenGraph
 from tests.workload.test_command import make_jar
 
 FACTS = GraphFacts(nodes=1000, edges=5000, wedges=90_000, wedges_by_id=40_000, degree_squares=200_000)
-VARIANTS = [(name, variant) for name, kind in WORKLOADS.items() for variant in kind.variants]
+VARIANTS = [(name, variant) for name in WORKLOADS for variant in variants_of(name)]
 
 
 @pytest.mark.parametrize(("name", "variant"), VARIANTS)

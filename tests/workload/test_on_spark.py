@@ -8,23 +8,21 @@ from zlib import crc32
 import numpy as np
 import pytest
 
+from assay.engine.spark_variants import START_S
 from assay.model.dataset import Graph, InputKind
 from assay.model.doubt import Outcome, overall
 from assay.model.engine import HADOOP_JOBS, JobReference, LaunchReport
 from assay.model.errors import AssayError
+from assay.model.installed import variants_on, working_pairs
 from assay.model.progress import Silent
-from assay.model.registry import WORKLOADS
+from assay.model.registry import ENGINES, VARIANTS, WORKLOADS
 from assay.model.trial import WorkloadSpec
-from assay.workload.base import SPARK_JOBS
 from tests.workload.stored import GivenGraph, an_engine, judge, staged
 from tests.workload.test_sort import sequence
 
 MAIN = Path(__file__).parents[2] / "jobs/spark/src/main/java/org/assay/spark/Main.java"
 ON_SPARK = [
-    (name, variant)
-    for name, kind in WORKLOADS.items()
-    for variant, written in kind.variants.items()
-    if SPARK_JOBS in written.programs and written.command
+    (name, variant) for name in WORKLOADS for variant in variants_on(name, ENGINES["spark"]) if name != "command"
 ]
 TEN = {
     "word-count", "word-frequency", "sort", "terasort", "grep", "page-rank", "k-means", "components", "triangles",
@@ -62,15 +60,21 @@ def launched(name, variant, hadoop=None, counted=None, **options):
 def test_ten_workloads_have_variants_that_are_commands_of_the_jar():
     assert {name for name, _ in ON_SPARK} == TEN
     commands = set(re.findall(r'new Command\(\s*"([a-z-]+)"', MAIN.read_text(encoding="utf-8")))
-    assert {WORKLOADS[name].variants[variant].command for name, variant in ON_SPARK} == commands
+    assert {VARIANTS[f"{name}/{variant}"].command for name, variant in ON_SPARK} == commands
     assert commands == {f"{name}-{variant}" for name, variant in ON_SPARK}
 
 
 @pytest.mark.parametrize("name", sorted(TEN))
-def test_a_workload_s_first_variant_is_still_hadoop_s_and_its_data_may_lie_in_files_for_spark(name):
-    kind = WORKLOADS[name]
-    assert next(iter(kind.variants.values())).programs == (HADOOP_JOBS,)
-    assert (SPARK_JOBS, "files") in kind.runs_on
+def test_a_workload_s_own_variants_are_hadoop_s_and_its_data_may_lie_in_files_for_spark(name):
+    assert {variant.program for variant in WORKLOADS[name].variants.values()} == {HADOOP_JOBS}
+    assert ("spark", "hdfs") in working_pairs(name)
+
+
+def test_what_iterates_in_one_application_costs_its_iterations_and_one_start():
+    few, many = (made("page-rank", "rdd", iterations=count).estimate().seconds for count in ("1", "41"))
+    on_hadoop = made("page-rank", "tuned", iterations="41").estimate().seconds
+    assert on_hadoop > many > few > START_S
+    assert (many - START_S) == pytest.approx((few - START_S) * 42 / 2)
 
 
 @pytest.mark.parametrize(("name", "variant"), ON_SPARK)

@@ -118,12 +118,13 @@ def vocabulary(installation: "Installation") -> "Vocabulary":
     """Return the names that an experiment may use; Hadoop's properties are missing until Hadoop is prepared."""
     from assay.input.catalogue import all_published, open_dataset
     from assay.model.dataset import InputKind
+    from assay.model.installed import variants_of
     from assay.model.registry import ENGINES, STORES, WORKLOADS
     from assay.plan.source import Vocabulary
     from assay.platform.distribution import known_properties
 
     return Vocabulary(
-        workloads={name: tuple(kind.variants) for name, kind in WORKLOADS.items()},
+        workloads={name: tuple(variants_of(name)) for name in WORKLOADS},
         presets=list(all_published()),
         catalogue=list(all_published()),
         profiles=sorted(file.stem for file in installation.profiles.glob("*.yaml")),

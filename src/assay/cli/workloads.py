@@ -10,7 +10,7 @@ from rich.table import Table
 
 from assay.cli.context import json_option, open_console, print_json
 from assay.model.dataset import InputKind
-from assay.model.installed import variants_on, working_pairs
+from assay.model.installed import variants_of, working_pairs
 from assay.model.registry import ENGINES, WORKLOADS
 from assay.model.trial import USUAL_ENGINE, USUAL_STORE
 from assay.plan.pairs import pairs_text
@@ -66,15 +66,15 @@ def workload_json(name: str) -> dict[str, Any]:
         "input": taken,
         "result": kind.result,
         "verified": kind.verified,
-        "runs_on": [{"engine": engine, "store": store} for engine, store in working_pairs(kind)],
+        "runs_on": [{"engine": engine, "store": store} for engine, store in working_pairs(name)],
         "variants": [
             {
-                "name": name,
+                "name": variant_name,
                 "about": variant.about,
                 "jobs": list(variant.jobs),
-                "engines": [engine for engine, of_engine in ENGINES.items() if name in variants_on(kind, of_engine)],
+                "engines": [engine for engine, of_engine in ENGINES.items() if variant.program in of_engine.runs],
             }
-            for name, variant in kind.variants.items()
+            for variant_name, variant in variants_of(name).items()
         ],
         "options": [
             {"name": name, "default": option.default, "about": option.about}
@@ -93,7 +93,7 @@ def experiment_text(name: str) -> str:
     options = f"\n    options:{options}" if options else ""
     datasets = "" if kind.takes is not InputKind.GRAPH else "datasets:\n  - {make: brightkite, scale: 0.1}\n"
     workload = f"workloads:\n  - name: {name}{options}\n"
-    pairs = working_pairs(kind)
+    pairs = working_pairs(name)
     usual = not pairs or (USUAL_ENGINE, USUAL_STORE) in pairs
     pair = "" if usual else "engine: {}\nstore: {}\n".format(*pairs[0])
     return f"experiment: {name}\n{workload}{datasets}media:\n  disk: directory\n{pair}"
@@ -107,7 +107,7 @@ def print_workloads(console: Console) -> None:
     table.add_column("what it does, and what it stresses")
     for name, kind in WORKLOADS.items():
         does = escape(f"{kind.summary}\nstresses {kind.stresses}")
-        table.add_row(name, "\n".join(kind.variants), does, end_section=True)
+        table.add_row(name, "\n".join(variants_of(name)), does, end_section=True)
     console.print(table)
 
 

@@ -34,7 +34,6 @@ from assay.host.processes import end_processes, last_telling
 from assay.model.engine import (
     HADOOP_JOBS,
     LINES_OUTPUT,
-    TABLE_JOBS,
     EngineContext,
     EngineKind,
     History,
@@ -50,6 +49,7 @@ from assay.model.fault import StageProgress
 from assay.model.progress import Progress
 from assay.model.registry import ENGINES
 from assay.model.running_cluster import with_classpath
+from assay.model.store import FILES, TABLES
 from assay.model.task import TaskAttempt, TaskHistory
 
 POLL_S = 0.05
@@ -409,7 +409,8 @@ def read_report(report: Path) -> dict[str, Any] | None:
 
 KIND = EngineKind(
     open=MapReduce,
-    runs=frozenset({HADOOP_JOBS, TABLE_JOBS}),
+    runs=frozenset({HADOOP_JOBS}),
+    reads=frozenset({FILES, TABLES}),
     stages=STAGES,
     attempt=MapReduceAttempt,
     log=MapReducePhases,

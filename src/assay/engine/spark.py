@@ -54,6 +54,7 @@ from assay.engine.spark_tasks import (
     SparkAttempt,
     stage_called,
 )
+from assay.engine.spark_variants import SPARK_JOBS
 from assay.model.engine import (
     EngineContext,
     EngineKind,
@@ -69,10 +70,9 @@ from assay.model.fault import StageProgress
 from assay.model.progress import Progress
 from assay.model.registry import ENGINES, SERVICES
 from assay.model.running_cluster import RunningCluster
+from assay.model.store import FILES, TABLES
 from assay.model.task import TaskAttempt, TaskHistory
 
-SPARK_JOBS = "spark-jobs"
-"""Programs that Spark runs: commands of the jar of its workloads, and other applications."""
 SUBMIT, MAIN, JOBS_JAR = "org.apache.spark.deploy.SparkSubmit", "org.assay.spark.Main", "assay-jobs-spark.jar"
 _PATIENCE_S = 60.0
 _MAPREDUCE_CLASSPATH = "mapreduce.application.classpath"
@@ -310,6 +310,7 @@ def node_at(cluster: RunningCluster) -> Node:
 KIND = EngineKind(
     open=Spark,
     runs=frozenset({SPARK_JOBS}),
+    reads=frozenset({FILES, TABLES}),
     staged_by="mapreduce",
     makes_stages=True,
     attempt=SparkAttempt,

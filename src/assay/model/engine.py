@@ -12,13 +12,11 @@ from assay.model.quantity import kinds_of
 from assay.model.record import Counters, JobRecord
 from assay.model.running_cluster import RunningCluster
 from assay.model.signature import Direction
-from assay.model.store import Store
+from assay.model.store import FILES, Store
 from assay.model.task import TaskAttempt, TaskHistory, TaskPhases
 
 HADOOP_JOBS = "hadoop-jobs"
 """Programs that an engine may run: commands of the jobs jar, and other programs that submit jobs by Hadoop's API."""
-TABLE_JOBS = "table-jobs"
-"""Such programs where their jobs read or write tables: by formats and committers of the store's own."""
 _STORED = "{store}"
 LINES_OUTPUT = "{lines-output}"
 """Stands in a program's arguments for the class of the output format that writes lines where the store keeps them."""
@@ -187,7 +185,9 @@ class EngineKind(NamedTuple):
 
     open: Callable[[EngineContext], Engine]
     runs: frozenset[str] = frozenset()
-    """The sorts of programs that it runs, such as HADOOP_JOBS: a workload needs one of them."""
+    """The sorts of programs that it runs, such as HADOOP_JOBS: variants of workloads are written as one of them."""
+    reads: frozenset[str] = frozenset({FILES})
+    """The sorts of data that its jobs read and write in a store that holds them."""
     staged_by: str = ""
     """The engine whose jobs bring inputs into the store, where it does not run such programs itself."""
     stages: tuple[StageKind, ...] = ()

@@ -20,11 +20,13 @@ from assay.model.registry import (
     PROBES,
     SERVICES,
     STORES,
+    VARIANTS,
     WORKLOADS,
 )
 from assay.model.service import Service, Stack
+from assay.model.store import FILES
 from assay.model.trial import USUAL_ENGINE, USUAL_STORE, MediumSpec, Trial
-from assay.model.workload import WorkloadKind
+from assay.model.workload import Variant
 
 
 def _not_installed(_: EngineContext) -> Engine:
@@ -182,17 +184,37 @@ def _with_needed(name: str, user: str, above: tuple[str, ...], known: Mapping[st
     yield service
 
 
-def variants_on(kind: WorkloadKind, engine: EngineKind) -> list[str]:
+def brought_variants(workload: str) -> dict[str, Variant]:
+    """The variants that engines bring for a workload, by name."""
+    start = f"{workload}/"
+    return {name.removeprefix(start): variant for name, variant in VARIANTS.items() if name.startswith(start)}
+
+
+def variants_of(workload: str) -> dict[str, Variant]:
+    """All variants of a workload by name: its own, then those that engines bring.
+
+    Raises BadInputError where an engine brings one that the workload has itself.
+    """
+    own, brought = WORKLOADS[workload].variants, brought_variants(workload)
+    for name in own.keys() & brought.keys():
+        raise BadInputError(
+            f"an engine brings the variant {name!r} of {workload}, which has one of its own; rename the engine's"
+        )
+    return {**own, **brought}
+
+
+def variants_on(workload: str, engine: EngineKind) -> list[str]:
     """The names of a workload's variants that are written for what an engine runs, in their order."""
-    return [name for name, variant in kind.variants.items() if not engine.runs.isdisjoint(variant.programs)]
+    return [name for name, variant in variants_of(workload).items() if variant.program in engine.runs]
 
 
-def working_pairs(kind: WorkloadKind) -> list[tuple[str, str]]:
+def working_pairs(workload: str) -> list[tuple[str, str]]:
     """The names of each installed engine and store that this workload runs on together, in one of its variants."""
+    needs_files = WORKLOADS[workload].needs_files
     return [
         (engine, store)
         for engine, of_engine in ENGINES.items()
-        if variants_on(kind, of_engine)
+        if variants_on(workload, of_engine)
         for store, of_store in STORES.items()
-        if any(asks.program in of_engine.runs and asks.data in of_store.holds for asks in kind.runs_on)
+        if of_engine.reads & of_store.holds and (FILES in of_store.holds or not needs_files)
     ]

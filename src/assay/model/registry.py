@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from assay.model.section import RunView, SectionView
     from assay.model.service import Service
     from assay.model.store import StoreKind
-    from assay.model.workload import WorkloadKind
+    from assay.model.workload import Variant, WorkloadKind
 
 
 class Command(NamedTuple):
@@ -38,6 +38,8 @@ class Command(NamedTuple):
 WORKLOADS: "Registry[WorkloadKind]" = Registry(
     "workload", "assay.workload", parts=("takes", "summary", "variants.items", "known_options.items", "__call__")
 )
+VARIANTS: "Registry[Variant]" = Registry("variant", "assay.engine", parts=("jobs", "program"))
+"""What engines bring for workloads, each as `WORKLOAD/VARIANT`."""
 MEDIA: "Registry[MediumKind[Any]]" = Registry("kind of medium", "assay.media", parts=("options.names", "open"))
 PLATFORMS: "Registry[PlatformKind]" = Registry("kind of cluster", "assay.platform", parts=("open", "ours"))
 SERVICES: "Registry[Service]" = Registry("service", "assay.platform", "assay.store", "assay.engine")

@@ -94,7 +94,7 @@ class Store(Protocol):
 
 
 def files_of(store: Store) -> Files:
-    """The store's files. Raises TypeError where it holds none: a workload that needs them says so (`RunsOn`)."""
+    """The store's files. Raises TypeError where it holds none: a workload that needs them says so."""
     if not isinstance(store, Files):
         raise TypeError(f"{type(store).__name__} holds no files")
     return store

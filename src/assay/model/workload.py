@@ -1,6 +1,6 @@
 """Workloads: named computations."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from assay.model.base import Frozen
@@ -10,7 +10,7 @@ from assay.model.engine import HADOOP_JOBS, Engine, LaunchReport
 from assay.model.input import GraphInput, Input
 from assay.model.progress import Progress
 from assay.model.quantity import Kind
-from assay.model.store import FILES, Store
+from assay.model.store import Store
 from assay.model.trial import ResourceEstimate, WorkloadSpec
 
 JOB_S = 9.0
@@ -43,20 +43,58 @@ class Cost(Frozen):
             seconds=count * self.start_s + (count if self.iterated else 1) * self.seconds.of(size),
         )
 
+    def in_one_job(self, start_s: float, jobs: float | None = None) -> "Cost":
+        """Return the cost of one job that does the work of these; `jobs` replaces their usual number."""
+        count = self.jobs if jobs is None else jobs
+        rounds = count if self.iterated else 1
+        return self.model_copy(
+            update={"jobs": 1, "start_s": start_s, "iterated": False, "seconds": rounds * self.seconds}
+        )
+
 
 class Variant(Frozen):
     """A version of a workload's algorithm: what sets it apart, its jobs in their order, and what it needs.
 
-    A job that is repeated until nothing changes stands once, with `...` after it. `command` is the jobs jar's, where
-    the jobs are Assay's own. Without a `cost` the workload estimates by itself. `programs` are the sorts of programs
-    that it is written as: engines that run one of these run it.
+    A workload comes with variants of its own; an engine adds those that it runs to VARIANTS.
     """
 
     about: str
     jobs: tuple[str, ...]
+    """A job that is repeated until nothing changes stands once, with `...` after it; those of the first iteration end
+    in ` 1`."""
     command: str = ""
+    """The command of the engine's jar of workloads; without one the workload makes its programs by itself."""
+    program: str = HADOOP_JOBS
+    """The sort of program that it is written as: engines that run this sort run it."""
     cost: Cost | None = None
-    programs: tuple[str, ...] = (HADOOP_JOBS,)
+    """Without one, and without `like`, the workload estimates by itself."""
+    like: str = ""
+    """The variant whose work it does in one job."""
+    start_s: float | None = None
+    """Seconds that its only job takes to start, where these are not those of Hadoop's."""
+    after: str = ""
+    """The variant that runs while its input is staged, and whose output it reads."""
+    options: tuple[str, ...] = ()
+    """Options of the workload that not all of its variants have, and this one has."""
+    counters: Mapping[str, str] = {}
+    """What its jobs count, by their names for it, where they count other things than the workload's variants usually
+    do."""
+    ordered: bool = False
+    """Whether its output is in order across all files, where other variants order each file by itself."""
+    ships_all: bool = False
+    """Whether it shuffles each record: other variants combine those of a task first."""
+    in_parts: bool = False
+    """Whether each of its reduce tasks leaves a part of a result that other variants leave as one number."""
+    scripts: Mapping[str, Callable[[], Mapping[str, str]]] = {}
+    """Files that it runs as it runs jars, by the ends of their names, each with what finds the variables of the
+    client's environment that they need. That raises BadInputError where it can't."""
+    submitted: bool = False
+    """Whether a class and properties are given before the jar, and not after it."""
+
+    @property
+    def jobs_per_iteration(self) -> int:
+        """How many jobs each iteration takes; 0 where a single job iterates."""
+        return sum(job.endswith(" 1") for job in self.jobs)
 
 
 class Option(NamedTuple):
@@ -71,23 +109,16 @@ class Option(NamedTuple):
     example: str = ""
 
 
-class RunsOn(NamedTuple):
-    """A sort of programs that an engine must run, and a sort of data that a store must hold, for a workload to run."""
-
-    program: str = HADOOP_JOBS
-    data: str = FILES
-
-
 class WorkloadKind(Protocol):
     """A workload as experiments name it: what it says of itself, and the Workload for a spec.
 
     A graph that it `takes` is the experiment's dataset; its options describe any other input. `result` says what its
     output has, by line or file; `verified` how that is judged, and against what. With `plain_output` that needs files
     that aren't compressed, written by reducers. `output_replication` is the Hadoop property that says how many copies
-    the output has, by default one, where `dfs.replication` does not; else empty. It runs where the engine and the store
-    have what one of `runs_on` asks for, in a variant that is written for the engine. `result_kinds` declares which of
-    the numbers that it reports of itself are times or rates. Reports call it after the first option of `named_by` that
-    it has. `base` is the path in the store for all files of one run.
+    the output has, by default one, where `dfs.replication` does not; else empty. `variants` are its own, beside those
+    that engines bring. With `needs_files` its data are files, and not only lines, which any store holds. `result_kinds`
+    declares which of the numbers that it reports of itself are times or rates. Reports call it after the first option
+    of `named_by` that it has. `base` is the path in the store for all files of one run.
     """
 
     @property
@@ -111,7 +142,7 @@ class WorkloadKind(Protocol):
     @property
     def output_replication(self) -> str: ...  # noqa: D102
     @property
-    def runs_on(self) -> Sequence[RunsOn]: ...  # noqa: D102
+    def needs_files(self) -> bool: ...  # noqa: D102
     @property
     def named_by(self) -> Sequence[str]: ...  # noqa: D102
     @property

@@ -237,7 +237,7 @@ def _check_variant(source: ExperimentSource, entry: WorkloadEntry, place: Place,
 def _usual_variant(workload: str, engine: str, variants: Sequence[str]) -> str:
     """The first that is written for what an engine runs; the first of all where there is none, or nobody knows."""
     known = workload in WORKLOADS and engine in ENGINES
-    return next(iter(variants_on(WORKLOADS[workload], ENGINES[engine]) if known else ()), variants[0])
+    return next(iter(variants_on(workload, ENGINES[engine]) if known else ()), variants[0])
 
 
 def _dataset(source: ExperimentSource, entry: DatasetEntry, at: int, vocabulary: Vocabulary) -> DatasetSpec:

@@ -30,17 +30,16 @@ def check_pairs(source: ExperimentSource, trials: Iterable[Trial]) -> None:
     specs = ((spec, trial.engine, trial.store.kind) for trial in trials for spec in trial.workload.each)
     distinct = {(spec.name, spec.variant, engine, store): spec for spec, engine, store in specs}
     for (workload, variant, engine, store), spec in distinct.items():
-        kind = WORKLOADS.get(workload)
-        if kind is None:
+        if workload not in WORKLOADS:
             continue
-        pairs = working_pairs(kind)
+        pairs = working_pairs(workload)
         if (engine, store) not in pairs:
             working = pairs_text(pairs)
             cure = f"it runs on {working}; name such a pair, or `exclude` this one" if pairs else "nothing here runs it"
             raise source.error_at(
                 [key], f"{workload} does not run on the engine {engine} with the store {store}; {cure}"
             )
-        written = variants_on(kind, ENGINES[engine])
+        written = variants_on(workload, ENGINES[engine])
         if variant not in written:
             raise source.error_at(
                 _place(source.experiment, spec, engine),

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from assay.host.yaml_file import Place
 from assay.model.errors import BadInputError
 from assay.model.fault import DRIVE, LINK, NODE, STAGING, Fault, Phase
+from assay.model.installed import variants_of
 from assay.model.medium import medium_of
 from assay.model.naming import nearest
 from assay.model.network import LEAST_RATE
@@ -138,8 +139,12 @@ def _no_such_phase(fault: Fault, trial: Trial, kinds: TrialKinds, asked: Mapping
             yield f"the jobs have no phase {phase.stage!r}, as {name} is {value}; choose {others}"
     if not phase.job:
         return
-    variants = [(spec.variant, kind) for spec in trial.workload.each if (kind := kinds.workloads.get(spec.name))]
-    jobs = [job for variant, kind in variants for job in kind.variants[variant].jobs]
+    jobs = [
+        job
+        for spec in trial.workload.each
+        if spec.name in kinds.workloads
+        for job in variants_of(spec.name)[spec.variant].jobs
+    ]
     if jobs and "..." not in jobs and phase.job not in jobs:
         yield f"{trial.workload.name} has no job {phase.job!r}; {nearest(phase.job, jobs)}"
 

@@ -3,6 +3,7 @@
 import math
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from itertools import islice
 from typing import Any, ClassVar
 
@@ -11,15 +12,16 @@ from numpy.typing import NDArray
 
 from assay.model.dataset import Amounts, InputKind
 from assay.model.doubt import CheckResult, verdict
-from assay.model.engine import TABLE_JOBS, Engine, Launch, LaunchReport
+from assay.model.engine import Engine, Launch, LaunchReport
 from assay.model.errors import AssayError, BadInputError
 from assay.model.input import GraphInput, Input
+from assay.model.installed import brought_variants
 from assay.model.naming import nearest, size_of
 from assay.model.progress import Progress
 from assay.model.quantity import Kind
-from assay.model.store import TABLES, Store
+from assay.model.store import Store
 from assay.model.trial import ResourceEstimate, WorkloadSpec
-from assay.model.workload import Cost, Option, RunsOn, Variant
+from assay.model.workload import Cost, Option, Variant
 
 MOST_DIGITS = 18
 """Any number of so many digits fits into Java's `long`."""
@@ -102,23 +104,6 @@ def hadoop_cost(jobs: int, byte_s: float, copies: float, memory_bytes: int = 64 
     )  # fmt: skip
 
 
-SPARK_JOBS = "spark-jobs"
-"""Programs that are applications of Spark: commands of the jar of its workloads, and others."""
-SPARK_START_S = 20.0
-"""What an application of Spark takes to start with its executors, roughly."""
-ON_FILES = (RunsOn(), RunsOn(program=SPARK_JOBS))
-"""Of workloads that need files, and have variants for Spark."""
-ON_LINES = (*ON_FILES, RunsOn(program=TABLE_JOBS, data=TABLES), RunsOn(program=SPARK_JOBS, data=TABLES))
-"""Of workloads whose input and output are lines, wherever they are kept."""
-
-
-def spark_variant(command: str, about: str, cost: Cost | None = None) -> Variant:
-    """Return a variant that is a command of Spark's workloads; `cost` is that of jobs which do the same."""
-    if cost is not None:
-        cost = cost.model_copy(update={"jobs": 1, "start_s": SPARK_START_S, "iterated": False})
-    return Variant(about=about, jobs=(command,), command=command, cost=cost, programs=(SPARK_JOBS,))
-
-
 class BaseWorkload:
     """A workload described by class attributes, which say all that a `WorkloadKind` has to.
 
@@ -139,7 +124,7 @@ class BaseWorkload:
     known_options: ClassVar[Mapping[str, Option]] = {}
     plain_output: ClassVar[bool] = True
     output_replication: ClassVar[str] = ""
-    runs_on: ClassVar[Sequence[RunsOn]] = (RunsOn(),)
+    needs_files: ClassVar[bool] = True
     named_by: ClassVar[Sequence[str]] = ()
     result_kinds: ClassVar[Mapping[str, Kind]] = {}
 
@@ -149,6 +134,11 @@ class BaseWorkload:
         for name in filter(self._is_flag, self.known_options):
             self.options.flag(name)
         self.spec, self.base, self.part = spec, base, part
+        for name in spec.options:
+            owners = [owner for owner, variant in self.all_variants.items() if name in variant.options]
+            if owners and spec.variant not in owners:
+                owner = f"variant {' or '.join(owners)}"
+                raise self.error(f"{name} is an option of {owner}; leave it out of {spec.variant}")
         if dataset is not None:
             self.input = dataset
         self.read_options()
@@ -163,7 +153,12 @@ class BaseWorkload:
     @property
     def variant(self) -> Variant:
         """The variant that the spec names."""
-        return self.variants[self.spec.variant]
+        return self.all_variants[self.spec.variant]
+
+    @cached_property
+    def all_variants(self) -> Mapping[str, Variant]:
+        """Its own and those that engines bring."""
+        return {**self.variants, **brought_variants(self.spec.name)}
 
     @property
     def input_path(self) -> str:
@@ -178,12 +173,16 @@ class BaseWorkload:
         return f"{self.base}/output{self.part}"
 
     def estimate(self) -> ResourceEstimate:
-        """Estimate by the variant's declared cost."""
-        assert self.variant.cost is not None  # noqa: S101 - one without estimates by itself
-        return self.variant.cost.estimate(self.input.size(), self.likely_jobs())
+        """Estimate by the variant's declared cost, or by that of the variant whose work it does."""
+        variant = self.all_variants[self.variant.like or self.spec.variant]
+        cost, jobs = variant.cost, self.likely_jobs(variant)
+        assert cost is not None  # noqa: S101 - one without estimates by itself
+        if self.variant.like:
+            cost, jobs = cost.in_one_job(self.variant.start_s or cost.start_s, jobs), None
+        return cost.estimate(self.input.size(), jobs)
 
-    def likely_jobs(self) -> float | None:
-        """Return the number of jobs where the options bound them; None for the declared number."""
+    def likely_jobs(self, variant: Variant) -> float | None:
+        """Return the number of a variant's jobs where the options bound them; None for the declared number."""
         return None
 
     def stage(self, store: Store, engine: Engine, progress: Progress) -> LaunchReport:

@@ -14,7 +14,7 @@ from assay.model.registry import WORKLOADS
 from assay.model.store import Store
 from assay.model.workload import Variant
 from assay.workload.base import each_once, output_table, whole
-from assay.workload.graph import EDGES, IDS, SHIPPED_BYTES, GraphWorkload, Oracle, degree_order_counters, directed
+from assay.workload.graph import EDGES, IDS, SHIPPED_BYTES, GraphWorkload, Oracle, directed, judge_counters
 
 # NetworKit's quotient may differ in the last bits; the jobs' mean is rounded to 1e-9 in each reduce task.
 COEFFICIENT_ERROR = 1e-12
@@ -66,7 +66,7 @@ class ClusteringCoefficient(GraphWorkload):
             for name, value in expected.items()
         ]
         vertices = _judge_vertices(lines, oracle) if once.outcome is Outcome.PASS else ()
-        return (once, *vertices, *averages, degree_order_counters(oracle, report))
+        return (once, *vertices, *averages, judge_counters(self.variant, oracle, report))
 
 
 def _judge_vertices(lines: NDArray[np.void], oracle: Oracle) -> tuple[CheckResult, ...]:

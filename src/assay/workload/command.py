@@ -1,7 +1,8 @@
-"""A user's own job: a jar that Hadoop or Spark runs, or a Python file that Spark runs; the user's command judges it.
+"""A user's own job: a jar, or a script that an engine runs like one; the user's command judges it.
 
-Its jobs are those that its client names (see `engine.program`), measured like all others. It runs as `hadoop jar` runs
-it (org.apache.hadoop.util.RunJar), or as `spark-submit` does: the manifest's main class, or the one that `class` names.
+Its jobs are those that its client names, measured like all others. It runs as `hadoop jar` runs it
+(org.apache.hadoop.util.RunJar), or as an engine's own variant says: the manifest's main class, or the one that `class`
+names.
 """
 
 import os
@@ -28,12 +29,11 @@ from assay.model.errors import AssayError, BadInputError
 from assay.model.input import GraphInput, Input
 from assay.model.naming import nearest
 from assay.model.progress import Progress
-from assay.model.registry import WORKLOADS
+from assay.model.registry import ENGINES, WORKLOADS
 from assay.model.store import Store, files_of, names_store
 from assay.model.trial import ResourceEstimate
 from assay.model.workload import Option, Variant
-from assay.workload.base import BYTES_S, ON_FILES, SPARK_JOBS, BaseWorkload, WorkloadOptions, hadoop_cost
-from assay.workload.python_files import ENDING, pyspark_variables
+from assay.workload.base import BYTES_S, BaseWorkload, WorkloadOptions, hadoop_cost
 
 _MOST_MANIFEST_BYTES = 1 << 20
 _OF_CLASS = ".class"
@@ -42,20 +42,22 @@ _CLASS_NAME = re.compile(r"[A-Z][\w$]*")
 _UNUSABLE = frozenset("#?%:\\")
 
 
-def the_jar(options: WorkloadOptions, *, submitted: bool) -> Path:
-    """Find the jar's file, or the Python file that is submitted. Raises BadInputError where there is none."""
+def the_jar(options: WorkloadOptions, variant: str, variants: Mapping[str, Variant]) -> Path:
+    """Find the jar's file, or that of a script which the variant runs. Raises BadInputError where there is none."""
     jar = Path(options.text("jar"))
     if not options.text("jar"):
         raise options.refusal("jar", "the jar's file: its path, absolute or from the experiment's folder")
     if not jar.is_file():
         raise options.refusal("jar", "a file that is there: its path, absolute or from the experiment's folder")
-    if jar.suffix == ENDING:
-        if not submitted:
-            raise options.refusal("jar", "a jar, since only Spark runs Python files (engine: spark)")
+    if runs_it := [name for name, other in variants.items() if jar.suffix in other.scripts]:
+        if variant not in runs_it:
+            engines = [name for name, engine in ENGINES.items() if variants[runs_it[0]].program in engine.runs]
+            which = f"variant {runs_it[0]} (engine: {' or '.join(engines)})"
+            raise options.refusal("jar", f"a jar, since only {which} runs {jar.suffix} files")
         if options.text("class"):
-            raise options.refusal("class", f"left out: {jar.name} is a Python file and has no class")
+            raise options.refusal("class", f"left out: {jar.name} is no jar and has no class")
         if "#" in str(jar):
-            raise options.refusal("jar", "a file at a path without '#', which Spark reads otherwise")
+            raise options.refusal("jar", "a file at a path without '#', which URLs read otherwise")
         return jar
     if odd := [sign for sign in "+!:" if sign in str(jar)]:
         raise options.refusal("jar", f"a file at a path without {odd[0]!r}, which Java's class loaders read otherwise")
@@ -228,10 +230,10 @@ COST = hadoop_cost(2, 5 / BYTES_S, copies=5)
 
 
 class CommandWorkload(BaseWorkload):
-    """Any jar or PySpark file, on a file or folder of this machine, the dataset, what is in the store, or nothing."""
+    """Any jar or script, on a file or folder of this machine, the dataset, what is in the store, or nothing."""
 
     takes = InputKind.FILES
-    summary = "runs your own jar or PySpark file, measured like all other workloads; your own command judges its output"
+    summary = "runs your own jar or Python file, measured like all other workloads; your own command judges its output"
     stresses = "what the jar does: see its I/O signature and phases in the report"
     source = "yours"
     result = "what the jar writes"
@@ -241,18 +243,13 @@ class CommandWorkload(BaseWorkload):
     )
     variants = {
         "own": Variant(about="the jar's jobs; JAR is the name of its file", jobs=("JAR 1", "..."), cost=COST),
-        "submitted": Variant(
-            about="the jar or Python file is an application of Spark, as `spark-submit` runs it",
-            jobs=("JAR 1", "..."), cost=COST, programs=(SPARK_JOBS,),
-        ),
     }  # fmt: skip
-    runs_on = ON_FILES
     plain_output = False
     named_by = ("name", "class", "jar")
     known_options = {
         "jar": Option(
             "",
-            "the jar's file, or with `engine: spark` a Python file (`.py`); required",
+            "the jar's file, or that of a script which the variant runs (`submitted`: Python, `.py`); required",
             is_path=True,
             example="my-job.jar",
         ),
@@ -279,10 +276,9 @@ class CommandWorkload(BaseWorkload):
 
     def read_options(self) -> None:
         self._folder = Path(self.options.text("folder"))
-        self._is_submitted = SPARK_JOBS in self.variant.programs
-        self._jar = the_jar(self.options, submitted=self._is_submitted)
-        is_python = self._jar.suffix == ENDING
-        self._variables = pyspark_variables() if is_python else {}
+        self._jar = the_jar(self.options, self.spec.variant, self.all_variants)
+        find_variables = self.variant.scripts.get(self._jar.suffix)
+        self._variables = find_variables() if find_variables is not None else {}
         self._verify_s = self.options.number("verify_seconds", 0, 1e9)
         source = self.options.text("input")
         self._is_local = bool(source) and source != DATASET and not names_store(source)
@@ -290,17 +286,17 @@ class CommandWorkload(BaseWorkload):
             self.input = local_files(self.options)
         elif source != DATASET:
             self.input = StoredFiles(source) if source else Input()
-        self._start, class_arguments = (None, ()) if is_python else main_class(self._jar, self.options)
-        if self._is_submitted:  # which takes a class before the jar, and properties too
+        self._start, class_arguments = (None, ()) if find_variables else main_class(self._jar, self.options)
+        if self.variant.submitted:  # which takes a class before the jar, and properties too
             self._start, class_arguments = self.options.text("class") or None, ()
         known = ("output", "hadoop", "scratch", *(["input"] if source else []))
         self._arguments = (*class_arguments, *split_words(self.options, "arguments", known))
-        if not is_python:
+        if not find_variables:
             refuse_misspelt(self._jar, next(iter(self._arguments), ""), self.options)
         if not any("{output}" in word for word in self._arguments):
             requirement = "a text with {output}, which stands for the directory in the store that the job writes"
             raise self.options.refusal("arguments", requirement)
-        if self.spec.hadoop and "{hadoop}" not in self._arguments and not self._is_submitted:
+        if self.spec.hadoop and "{hadoop}" not in self._arguments and not self.variant.submitted:
             requirement = (
                 "a text with {hadoop} as a word, where the -D options of `hadoop` go: after the program's name, if any"
             )
@@ -328,7 +324,7 @@ class CommandWorkload(BaseWorkload):
         if self._is_local and Path(source).is_file():
             staged = f"{self.input_path}/{Path(source).name}"
         places = {"output": self.output_path, "input": source if names_store(source) else staged}
-        submitted = self.spec.hadoop if self._is_submitted else {}
+        submitted = self.spec.hadoop if self.variant.submitted else {}
         properties = [f"-D{name}={value}" for name, value in self.spec.hadoop.items() if name not in submitted]
         # The scratch directory is the engine's to make, and to fill in.
         arguments: list[str] = []

@@ -7,7 +7,7 @@ Connected Components in MapReduce and Beyond, SoCC 2014) until one task's memory
 from assay.model.dataset import Amounts
 from assay.model.registry import WORKLOADS
 from assay.model.workload import Cost, Option, Variant
-from assay.workload.base import RECORD_S, spark_variant
+from assay.workload.base import RECORD_S
 from assay.workload.graph import IDS, STAGED, VERIFY, Oracle, Values, VertexValues, iterations
 
 UNTIL_SETTLED = "until settled"
@@ -41,21 +41,15 @@ class Components(VertexValues):
             about="as published: the smallest ids travel along edges, until an iteration changes nothing",
             jobs=("friend-lists", "iteration 1", "..."),
             command="components",
+            options=("iterations",),
             cost=iterations(1 + _LIKELY_ITERATIONS),
         ),
         "tuned": Variant(
             about="large-star and small-star alternate, until one reducer's memory holds the rest and contracts it",
             jobs=("large-star 1", "small-star 1", "...", "contraction 1"),
             command="components-tuned",
+            options=(_IN_MEMORY,),
             cost=_STARS_COST,
-        ),
-        "graphx": spark_variant(
-            "components-graphx", "Spark's GraphX: the smallest ids travel along edges", iterations(1)
-        ),
-        "rdd": spark_variant(
-            "components-rdd",
-            "on Spark's resilient distributed datasets: large-star and small-star alternate until nothing changes",
-            _STARS_COST,
         ),
     }
 
@@ -75,23 +69,16 @@ class Components(VertexValues):
         self._iterations = None
         if self.options.text("iterations") != UNTIL_SETTLED:
             self._iterations = self.options.count("iterations")
-            if self.spec.variant != "paper":
-                raise self.options.refusal(
-                    "iterations", f"left out: variant {self.spec.variant} has no part of a result"
-                )
         self._held = self.options.count(_IN_MEMORY, least=0)
         if self._held == 1 or self._held > _MOST_IN_MEMORY:
             raise self.options.refusal(_IN_MEMORY, f"0, or from 2 to {_MOST_IN_MEMORY}")
-        if _IN_MEMORY in self.spec.options and self.spec.variant != "tuned":
-            raise self.options.refusal(_IN_MEMORY, f"left out: variant {self.spec.variant} holds no vertices in memory")
 
     def command_options(self) -> tuple[str, ...]:
-        bound = f"--max-iterations={self._most}"
-        if self.spec.variant == "tuned":
-            return (bound, f"--{_IN_MEMORY}={self._held}")
-        return (bound,) if self._iterations is None else (bound, f"--iterations={self._iterations}")
+        values = {_IN_MEMORY: self._held, "iterations": self._iterations}
+        further = [f"--{name}={values[name]}" for name in self.variant.options if values[name] is not None]
+        return (f"--max-iterations={self._most}", *further)
 
-    def likely_jobs(self) -> float | None:
+    def likely_jobs(self, variant: Variant) -> float | None:
         return None if self._iterations is None else 1 + min(self._iterations, _LIKELY_ITERATIONS)
 
     def expected(self, oracle: Oracle) -> Values:

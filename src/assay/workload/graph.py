@@ -19,8 +19,8 @@ from assay.model.engine import LaunchReport
 from assay.model.errors import AssayError
 from assay.model.input import GraphInput
 from assay.model.store import Store
-from assay.model.workload import Cost
-from assay.workload.base import ON_LINES, RECORD_S, BaseWorkload, counters_agree, each_once, output_table, whole
+from assay.model.workload import Cost, Variant
+from assay.workload.base import RECORD_S, BaseWorkload, counters_agree, each_once, output_table, whole
 
 # Quantities that costs are declared by: staged bytes, and the ids that neighbour lists hold.
 STAGED = Amounts(bytes=1)
@@ -65,7 +65,7 @@ class GraphWorkload(BaseWorkload):
     """A workload on a graph in normal form: `u<TAB>v` with u < v, each edge once, lone vertices alone."""
 
     takes = InputKind.GRAPH
-    runs_on = ON_LINES
+    needs_files = False
     input: GraphInput
 
 
@@ -138,6 +138,25 @@ class Oracle:
     def triangles(self) -> int:
         """The number of triangles: each is counted at its three edges."""
         return int(self._scores.sum()) // 3
+
+    def amount(self, name: str) -> int:
+        """A count of the graph, by its name in `Amounts`."""
+        low, high = self.sources.astype(np.int64), self.targets.astype(np.int64)
+        match name:
+            case "nodes":
+                return len(self.vertices)
+            case "edges":
+                return len(self.sources)
+            case "triangles":
+                return self.triangles
+            case "wedges_by_id":
+                ends = low
+            case "wedges_by_degree":
+                ends = np.where(self.degrees[low] <= self.degrees[high], low, high)
+            case _:
+                raise ValueError(f"a graph has no count {name!r}")
+        leaving = np.bincount(ends)
+        return int((leaving * (leaving - 1) // 2).sum())
 
     @cached_property
     def degrees(self) -> NDArray[np.int64]:
@@ -247,14 +266,14 @@ class Oracle:
         return float(self._kit.community.Modularity().getQuality(partition, self._network))
 
 
-def degree_order_counters(oracle: Oracle, report: LaunchReport) -> CheckResult:
-    """The jobs' counters of vertices, edges, open triads in degree order and triangles equal those of the graph."""
-    low, high, degree = oracle.sources.astype(np.int64), oracle.targets.astype(np.int64), oracle.degrees
-    leaving = np.bincount(np.where(degree[low] <= degree[high], low, high))
-    expected = {
-        "vertices": len(oracle.vertices),
-        "edges": len(oracle.sources),
-        "wedges": int((leaving * (leaving - 1) // 2).sum()),
-        "triangles": oracle.triangles,
-    }
-    return counters_agree(report, expected, "counters of vertices, edges, wedges and triangles equal the graph's")
+def judge_counters(variant: Variant, oracle: Oracle, report: LaunchReport, **further: int) -> CheckResult:
+    """What the variant's jobs counted equals what it is of; `further` are amounts beside those of the graph."""
+    counters = variant.counters or _IN_DEGREE_ORDER
+    expected = {name: further[of] if of in further else oracle.amount(of) for name, of in counters.items()}
+    *names, last = counters
+    listed = f"{', '.join(names)} and {last}" if names else last
+    return counters_agree(report, expected, f"counters of {listed} equal the graph's")
+
+
+_IN_DEGREE_ORDER = {"vertices": "nodes", "edges": "edges", "wedges": "wedges_by_degree", "triangles": "triangles"}
+"""What jobs count that find triangles in degree order."""

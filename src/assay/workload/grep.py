@@ -21,7 +21,7 @@ from assay.model.registry import WORKLOADS
 from assay.model.store import Store
 from assay.model.trial import ResourceEstimate
 from assay.model.workload import Option, Variant
-from assay.workload.base import BYTES_S, MIB, ON_FILES, BaseWorkload, hadoop_cost, output_rows, spark_variant, whole
+from assay.workload.base import BYTES_S, MIB, BaseWorkload, hadoop_cost, output_rows, whole
 from assay.workload.text import (
     OWN_FILES,
     TextCounter,
@@ -193,15 +193,8 @@ class Grep(BaseWorkload):
         "every count equals that of Python's `re` over the same lines; counts never rise; the counters equal the "
         "matches; unknown if the different matches take more than 1 GiB of memory"
     )
-    runs_on = ON_FILES
     variants = {
         "stock": Variant(about="as Hadoop ships it", jobs=("search", "sort")),
-        "rdd": spark_variant(
-            "grep-rdd",
-            "on Spark's resilient distributed datasets; counts are read twice from the shuffle, as `sortByKey` first "
-            "samples all of them for the ranges of its partitions",
-        ),
-        "dataframe": spark_variant("grep-dataframe", "on Spark's data frames"),
     }
     known_options = {
         "pattern": Option("un[a-z]+", "a regular expression, limited to what Java and Python have in common"),

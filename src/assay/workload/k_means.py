@@ -28,13 +28,10 @@ from assay.model.workload import Option, Variant
 from assay.workload.base import (
     HADOOP_JOB_S,
     MIB,
-    ON_LINES,
     RECORD_S,
-    SPARK_START_S,
     BaseWorkload,
     counters_agree,
     output_rows,
-    spark_variant,
     whole,
 )
 
@@ -165,7 +162,7 @@ class KMeans(BaseWorkload):
     """The nearest of k centres for each point, by Euclidean distance; then the mean of each centre's points."""
 
     takes = InputKind.POINTS
-    runs_on = ON_LINES
+    needs_files = False
     summary = (
         "clusters points around k centres (k-means): each goes to its nearest centre, and a "
         "centre moves to the mean of its points"
@@ -188,15 +185,12 @@ class KMeans(BaseWorkload):
             about="as published: no combiner; all points go to one reducer, whatever `mapreduce.job.reduces` is",
             jobs=("iteration 1", "..."),
             command="k-means",
+            ships_all=True,
         ),
         "tuned": Variant(
             about="maps combine points into sums; several reducers share the centres",
             jobs=("iteration 1", "..."),
             command="k-means-tuned",
-        ),
-        "rdd": spark_variant(
-            "k-means-rdd",
-            "on Spark's resilient distributed datasets: points are read once and kept, tasks combine them into sums",
         ),
     }
     known_options = {
@@ -244,14 +238,13 @@ class KMeans(BaseWorkload):
         """Estimate by the points and the part spilled and shuffled at once. Raises BadInputError for wrong files."""
         k, points = self._centres_count(), self.input
         shuffled = points.count * (_RECORD_BYTES + _NUMBER_BYTES * points.attributes)
-        spilled = _SPILLS * shuffled if self.spec.variant == "paper" else shuffled
+        spilled = _SPILLS * shuffled if self.variant.ships_all else shuffled
+        starts = self._most if self.variant.jobs_per_iteration else 1
         seconds = points.count * (RECORD_S + points.attributes * (_NUMBER_S + k * _DISTANCE_S))
         return ResourceEstimate(
             disk_bytes=int(points.size().bytes) * (3 if self._assign else 1) + spilled,
             memory_bytes=256 * MIB + points.held_bytes(),
-            seconds=SPARK_START_S + self._most * seconds
-            if self.spec.variant == "rdd"
-            else self._most * (HADOOP_JOB_S + seconds),
+            seconds=starts * (self.variant.start_s or HADOOP_JOB_S) + self._most * seconds,
         )
 
     def stage(self, store: Store, engine: Engine, progress: Progress) -> LaunchReport:

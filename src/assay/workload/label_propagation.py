@@ -44,7 +44,7 @@ class LabelPropagation(VertexValues):
     def command_options(self) -> tuple[str, ...]:
         return (f"--iterations={self._iterations}",)
 
-    def likely_jobs(self) -> float:
+    def likely_jobs(self, variant: Variant) -> float:
         return 1 + self._iterations
 
     def expected(self, oracle: Oracle) -> Values:

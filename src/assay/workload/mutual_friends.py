@@ -9,7 +9,7 @@ from assay.model.engine import LaunchReport
 from assay.model.registry import WORKLOADS
 from assay.model.store import Store
 from assay.model.workload import Cost, Option, Variant
-from assay.workload.base import RECORD_S, counters_agree, output_rows, spark_variant, whole
+from assay.workload.base import RECORD_S, output_rows, whole
 from assay.workload.graph import (
     EDGES,
     SHIPPED_BYTES,
@@ -17,8 +17,8 @@ from assay.workload.graph import (
     VERIFY,
     GraphWorkload,
     Oracle,
-    degree_order_counters,
     directed,
+    judge_counters,
 )
 
 # What closes triads, or intersects lists; and the friends of each edge of a triangle.
@@ -28,6 +28,7 @@ _FRIENDS_BYTES = 2 * SHIPPED_BYTES * _FRIENDS
 _VERIFY = 2.5 * VERIFY
 _LISTS_COST = directed(4, EDGES + _FRIENDS, SHIPPED_BYTES * EDGES, _FRIENDS_BYTES, memory_bytes=_VERIFY)
 
+_LITERAL_LOOPS = "literal-loops"
 # Every edge's list is compared up to this many edges; above it a seeded sample of this size.
 SAMPLE_EDGES = 300_000
 
@@ -48,6 +49,8 @@ class MutualFriends(GraphWorkload):
             about="as published: triples from friend lists",
             jobs=("friend-lists", "triples", "lists"),
             command="mutual-friends",
+            options=(_LITERAL_LOOPS,),
+            counters={"triples": "triples"},
             # A triple is a binary record of three ids that is spilled, and merged on each side.
             cost=Cost(
                 jobs=3,
@@ -68,23 +71,14 @@ class MutualFriends(GraphWorkload):
             command="mutual-friends-intersect",
             cost=_LISTS_COST,
         ),
-        "rdd": spark_variant(
-            "mutual-friends-rdd",
-            "on Spark's resilient distributed datasets: lists are sent and intersected as in `intersect`",
-            _LISTS_COST,
-        ),
     }
     known_options = {
-        "literal-loops": Option(
+        _LITERAL_LOOPS: Option(
             "false",
             "send an edge's own ends as candidates too, as the published pseudo-code does; variant "
             "`paper` only; more records, same result",
         ),
     }
-
-    def read_options(self) -> None:
-        if self.spec.variant != "paper" and "literal-loops" in self.spec.options:
-            raise self.error(f"literal-loops is an option of variant paper; leave it out of {self.spec.variant}")
 
     def verify(self, store: Store, report: LaunchReport) -> tuple[CheckResult, ...]:
         oracle = Oracle(graph := self.input.graph())
@@ -108,11 +102,8 @@ class MutualFriends(GraphWorkload):
             if sample[row]:
                 compared += 1
                 differing += int(friends != oracle.friends_in_common(row))
-        counters = degree_order_counters(oracle, report)
-        if self.spec.variant == "paper":
-            # A triple for each pair of different friends of a vertex, or of any with the literal loops.
-            pairs = oracle.degrees * (oracle.degrees - (0 if self.options.flag("literal-loops") else 1))
-            counters = counters_agree(report, {"triples": int(pairs.sum())})
+        # A triple for each pair of different friends of a vertex, or of any with the literal loops.
+        pairs = oracle.degrees * (oracle.degrees - (0 if self.options.flag(_LITERAL_LOOPS) else 1))
         wrong, drawn = int((lengths != expected).sum()), int(sample.sum())
         total, counted = int(lengths.sum()), report.result.get("mutual_friends")
         return (
@@ -131,7 +122,7 @@ class MutualFriends(GraphWorkload):
                 passed=total == 3 * oracle.triangles == counted,
                 detail=f"{total} in the lists, counter {counted}, 3 x {oracle.triangles} triangles",
             ),
-            counters,
+            judge_counters(self.variant, oracle, report, triples=int(pairs.sum())),
         )
 
 

@@ -15,13 +15,11 @@ from assay.model.store import Store
 from assay.model.workload import Cost, Option, Variant
 from assay.workload.base import (
     HADOOP_JOB_S,
-    ON_LINES,
     RECORD_S,
     BaseWorkload,
     counters_agree,
     each_once,
     output_table,
-    spark_variant,
     whole,
 )
 
@@ -83,8 +81,6 @@ _COST = Cost(
     disk_bytes=Amounts(bytes=1) + 4 * 27 * _RECORDS,
     memory_bytes=Amounts(nodes=400, edges=90),
 )
-# With the default options.
-_LIKELY_ITERATIONS = 50
 # Ranks agree when they differ by less than this share; sums of ranks when they differ by less.
 AGREEMENT = 1e-9
 
@@ -93,7 +89,7 @@ class PageRank(BaseWorkload):
     """A vertex has an even part of all rank, and the shares of those that point to it."""
 
     takes = InputKind.DIRECTED_GRAPH
-    runs_on = ON_LINES
+    needs_files = False
     summary = "ranks the vertices of a directed graph (PageRank)"
     stresses = (
         "job starts, HDFS between jobs, spills and the shuffle: a record per edge and vertex in each iteration; "
@@ -119,11 +115,6 @@ class PageRank(BaseWorkload):
             jobs=("adjacency", "iteration 1", "...", "ranks"),
             command="page-rank-tuned",
             cost=_COST,
-        ),
-        "rdd": spark_variant(
-            "page-rank-rdd",
-            "on Spark's resilient distributed datasets: lists of targets are kept, and joined with the ranks",
-            _COST.model_copy(update={"seconds": _LIKELY_ITERATIONS * RECORD_S * _RECORDS}),
         ),
     }
     known_options = {
@@ -157,12 +148,10 @@ class PageRank(BaseWorkload):
             if file and name in self.spec.options:
                 raise self.error(f"{name} is of made graphs; leave out {name}, or file")
 
-    def likely_jobs(self) -> float | None:
+    def likely_jobs(self, variant: Variant) -> float:
         """Count the iterations, in each of which changes shrink by the damping, and a first job."""
-        if self.spec.variant == "rdd":
-            return None
         iterations = min(self._most, math.ceil(math.log(self._tolerance / 2) / math.log(self._damping)))
-        return 1 + iterations * (2 if self.spec.variant == "paper" else 1)
+        return 1 + iterations * variant.jobs_per_iteration
 
     def command_options(self) -> tuple[str, ...]:
         options = {"damping": self._damping, "tolerance": self._tolerance, "iterations": self._most}

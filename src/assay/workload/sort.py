@@ -17,7 +17,7 @@ from assay.model.progress import Progress
 from assay.model.registry import WORKLOADS
 from assay.model.store import Store, files_of
 from assay.model.workload import Option, Variant
-from assay.workload.base import BYTES_S, ON_FILES, BaseWorkload, counters_agree, hadoop_cost, spark_variant
+from assay.workload.base import BYTES_S, BaseWorkload, counters_agree, hadoop_cost
 
 _REDUCES, _REDUCES_PER_HOST = "mapreduce.job.reduces", "mapreduce.sort.reducesperhost"
 _RANGES = "mapreduce.totalorderpartitioner.path"
@@ -52,7 +52,6 @@ class Sort(BaseWorkload):
     """Pairs of random bytes, of random lengths, sorted by key within each reducer."""
 
     takes = InputKind.RECORDS
-    runs_on = ON_FILES
     summary = "sorts pairs of random bytes by key"
     stresses = "everything: each byte is read, spilled, shuffled, merged and written once"
     source = "RandomWriter and Sort of hadoop-mapreduce-examples, unchanged; hybrid study, sections II.B and III"
@@ -72,13 +71,8 @@ class Sort(BaseWorkload):
             about="keys go to reducers by ranges from a sample of the input: the output files "
             "follow each other in order",
             jobs=("sort",),
+            ordered=True,
             cost=_COST,
-        ),
-        "rdd": spark_variant(
-            "sort-rdd",
-            "on Spark's resilient distributed datasets, into a total order as with `total-order`; input is read twice, "
-            "as `sortByKey` first samples all of it for the ranges of its partitions",
-            _COST,
         ),
     }
     known_options = {
@@ -115,7 +109,7 @@ class Sort(BaseWorkload):
             raise self.error("keys and values would all be empty; give a larger max_value")
         mean = max(1, sum(length / 2 for length in lengths.values()))
         pairs, needed = files * file_bytes / mean, _PAIRS_PER_REDUCER * int(self._reducers or 1)
-        if self.spec.variant == "total-order" and pairs < needed:
+        if self._samples and pairs < needed:
             raise self.error(
                 f"a total order needs about {needed} pairs to sample, and size gives {pairs:.0f}; give a larger size "
                 "or a smaller max_value"
@@ -126,12 +120,11 @@ class Sort(BaseWorkload):
         """Run the sort with the requested number of reducers, where Hadoop would take the cluster's slots."""
         if self.variant.command:
             return self._run_command(engine, progress)
-        ordered = self.spec.variant == "total-order"
-        order = ("-totalOrder", *_SAMPLE) if ordered else ()
+        order = ("-totalOrder", *_SAMPLE) if self._samples else ()
         reducers = ("-r", self._reducers) if self._reducers else ()
         # Sort passes over mapreduce.job.reduces; this property, which it does read, can refer to it.
         chosen = {} if self._reducers else {_REDUCES_PER_HOST: f"${{{_REDUCES}}}"}
-        if ordered:
+        if self._samples:
             # Sort looks for the ranges here, but tells the sampler so only after the job has copied its settings.
             chosen[_RANGES] = f"{self.input_path}/_sortPartitioning"
         arguments = (*reducers, *order, self.input_path, self.output_path)
@@ -147,6 +140,11 @@ class Sort(BaseWorkload):
         settings = {**self.input.properties, **report.settings, _REDUCES: str(reduce_tasks)}
         return report.model_copy(update={"result": result, "settings": settings})
 
+    @property
+    def _samples(self) -> bool:
+        """Whether Hadoop's sort samples its input for the ranges of a total order."""
+        return self.variant.ordered and not self.variant.command
+
     def _run_command(self, engine: Engine, progress: Progress) -> LaunchReport:
         launch = Launch(
             command=self.variant.command, input=self.input_path, output=self.output_path,
@@ -159,8 +157,8 @@ class Sort(BaseWorkload):
 
     def verify(self, store: Store, report: LaunchReport) -> tuple[CheckResult, ...]:
         staged, sorted_ = digest(store, self.input_path), digest(store, self.output_path)
-        falls = sorted_.falls + (0 if self.spec.variant == "stock" else sorted_.across)
-        counters = ("pairs_made", "pairs_written") if self.variant.command else _COUNTERS
+        falls = sorted_.falls + (sorted_.across if self.variant.ordered else 0)
+        counters = self.variant.counters or _COUNTERS
         return (
             verdict(
                 "every pair is there once",

@@ -15,7 +15,7 @@ from assay.model.engine import LaunchReport
 from assay.model.registry import WORKLOADS
 from assay.model.store import Store
 from assay.model.workload import Option, Variant
-from assay.workload.base import BYTES_S, ON_LINES, BaseWorkload, counters_agree, hadoop_cost
+from assay.workload.base import BYTES_S, BaseWorkload, counters_agree, hadoop_cost
 
 _SUM = (1 << 64) - 1
 _CHECK_BYTES_S = 60e6
@@ -45,7 +45,7 @@ class SortLines(BaseWorkload):
     """Lines of natural text in the order of their bytes."""
 
     takes = InputKind.TEXT
-    runs_on = ON_LINES
+    needs_files = False
     summary = "sorts lines of natural text by their bytes, over all output files or a whole table"
     stresses = (
         "everything: each line is read, spilled, shuffled, merged and written once; on tables rows are written too"

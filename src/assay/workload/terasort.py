@@ -20,7 +20,7 @@ from assay.model.progress import Progress
 from assay.model.registry import WORKLOADS
 from assay.model.store import Store, files_of
 from assay.model.workload import Option, Variant
-from assay.workload.base import BYTES_S, ON_FILES, BaseWorkload, counters_agree, hadoop_cost, spark_variant
+from assay.workload.base import BYTES_S, BaseWorkload, counters_agree, hadoop_cost
 
 _REPLICATION = "mapreduce.terasort.output.replication"
 # All copies at once: input, output, and spills of both sides that may be merged once more.
@@ -31,7 +31,6 @@ class TeraSort(BaseWorkload):
     """A total order by a partition into key ranges that is sampled from the input."""
 
     takes = InputKind.RECORDS
-    runs_on = ON_FILES
     summary = "sorts records of 100 bytes by their first 10 bytes into a total order"
     stresses = "everything: each byte is read, spilled, shuffled, merged and written once"
     source = (
@@ -47,13 +46,8 @@ class TeraSort(BaseWorkload):
         "validate": Variant(
             about="TeraValidate reads records that staging has sorted, and checks their order",
             jobs=("validate",),
+            after="stock",
             cost=hadoop_cost(2, 6 / BYTES_S, copies=5),
-        ),
-        "rdd": spark_variant(
-            "terasort-rdd",
-            "on Spark's resilient distributed datasets; input is read twice, as `sortByKey` first samples all of it "
-            "for the ranges of its partitions",
-            _COST,
         ),
     }
     output_replication = _REPLICATION
@@ -112,8 +106,8 @@ class TeraSort(BaseWorkload):
                 "keys never fall", passed=digest.falls == 0, detail=f"{digest.falls} keys are below the one before"
             ),
         ]
-        if self.variant.command:
-            verdicts.append(counters_agree(report, {"rows_written": self.input.count}))
+        if self.variant.counters:
+            verdicts.append(counters_agree(report, dict.fromkeys(self.variant.counters, self.input.count)))
         if self._validates:
             # TeraValidate writes a line `checksum`, and one `error` for each disorder that it finds.
             lines = [line.split(b"\t", 1) for line in store.lines(self.output_path) if line]
@@ -130,7 +124,7 @@ class TeraSort(BaseWorkload):
 
     @property
     def _validates(self) -> bool:
-        return self.spec.variant == "validate"
+        return bool(self.variant.after)
 
     @property
     def _sorted(self) -> str:

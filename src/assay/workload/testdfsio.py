@@ -54,7 +54,10 @@ class TestDfsIo(BaseWorkload):
     variants = {
         "write": Variant(about="writes the files", jobs=("write",), cost=hadoop_cost(1, 1 / _BYTES_S, copies=1)),
         "read": Variant(
-            about="reads files that staging has written", jobs=("read",), cost=hadoop_cost(2, 2 / _BYTES_S, copies=1)
+            about="reads files that staging has written",
+            jobs=("read",),
+            after="write",
+            cost=hadoop_cost(2, 2 / _BYTES_S, copies=1),
         ),
     }
     result_kinds = {
@@ -76,18 +79,18 @@ class TestDfsIo(BaseWorkload):
     @property
     def _home(self) -> str:
         """Return TestDFSIO's base directory: its files are the input of a read and the output of a write."""
-        return self.input_path if self.spec.variant == "read" else self.output_path
+        return self.input_path if self.variant.after else self.output_path
 
     def stage(self, store: Store, engine: Engine, progress: Progress) -> LaunchReport:
-        if self.spec.variant == "write":
+        if not self.variant.after:
             return LaunchReport(jobs=(), result={})
-        return engine.run_program(self._program("write", {}), progress)
+        return engine.run_program(self._program(self.variant.after, {}), progress)
 
     def run(self, engine: Engine, progress: Progress) -> LaunchReport:
         report = engine.run_program(self._program(self.spec.variant, self.spec.hadoop), progress)
         figures = read_result("".join(report.texts.values()))
         counted = engine.history(report.jobs[0]).counted
-        moved = counted.get("store_read_bytes" if self.spec.variant == "read" else "store_written_bytes", 0)
+        moved = counted.get("store_read_bytes" if self.variant.after else "store_written_bytes", 0)
         return report.model_copy(update={"result": {**figures, "moved_bytes": moved}})
 
     def verify(self, store: Store, report: LaunchReport) -> tuple[CheckResult, ...]:

@@ -15,7 +15,7 @@ from assay.model.progress import Progress
 from assay.model.registry import WORKLOADS
 from assay.model.store import Store
 from assay.model.workload import Option, Variant
-from assay.workload.base import BYTES_S, MIB, ON_LINES, BaseWorkload, hadoop_cost, spark_variant
+from assay.workload.base import BYTES_S, MIB, BaseWorkload, hadoop_cost
 from assay.workload.text import counted_lines, judge_counts, pieces_of_text, with_counts, with_settings
 
 # Spills hold a thousand words per map task; the text, written and read, is all there is.
@@ -26,7 +26,7 @@ class WordCount(BaseWorkload):
     """A count of each of the thousand words that RandomTextWriter draws from."""
 
     takes = InputKind.TEXT
-    runs_on = ON_LINES
+    needs_files = False
     summary = "counts the words of text drawn from a list of a thousand words"
     stresses = "reading HDFS, and the maps' processors; almost nothing is shuffled or written"
     source = "RandomTextWriter and WordCount of hadoop-mapreduce-examples, unchanged; HPC study, section 3.1"
@@ -38,8 +38,6 @@ class WordCount(BaseWorkload):
             jobs=("count",),
             cost=_COST,
         ),
-        "rdd": spark_variant("word-count-rdd", "on Spark's resilient distributed datasets", _COST),
-        "dataframe": spark_variant("word-count-dataframe", "on Spark's data frames", _COST),
     }
     known_options = {
         "size": Option("1GB", "bytes of the words that RandomTextWriter writes"),

@@ -15,7 +15,7 @@ from assay.model.registry import WORKLOADS
 from assay.model.store import Store
 from assay.model.trial import ResourceEstimate
 from assay.model.workload import Option, Variant
-from assay.workload.base import BYTES_S, MIB, ON_LINES, BaseWorkload, hadoop_cost, spark_variant
+from assay.workload.base import BYTES_S, MIB, BaseWorkload, hadoop_cost
 from assay.workload.text import (
     OWN_FILES,
     TextCounter,
@@ -36,7 +36,7 @@ class WordFrequency(BaseWorkload):
     """Maps find the words, a combiner adds up those of a task, reducers those of all."""
 
     takes = InputKind.TEXT
-    runs_on = ON_LINES
+    needs_files = False
     summary = "counts the words of natural text, in lower case and without special characters"
     stresses = "the maps' processors and sorts; `plain` also spills and shuffles a record for each word of the text"
     source = "storage subsystem study, section 5.2.1"
@@ -52,10 +52,11 @@ class WordFrequency(BaseWorkload):
             command="word-frequency",
         ),
         "plain": Variant(
-            about="no combiner: each occurrence is shuffled", jobs=("count",), command="word-frequency-plain"
+            about="no combiner: each occurrence is shuffled",
+            jobs=("count",),
+            command="word-frequency-plain",
+            ships_all=True,
         ),
-        "rdd": spark_variant("word-frequency-rdd", "on Spark's resilient distributed datasets"),
-        "dataframe": spark_variant("word-frequency-dataframe", "on Spark's data frames"),
     }
     known_options = {
         "size": Option(
@@ -79,7 +80,7 @@ class WordFrequency(BaseWorkload):
     def estimate(self) -> ResourceEstimate:
         """Estimate by the text, what `plain` spills, and the counts; verification holds different pieces and words."""
         size = self.input.size()
-        copies = 1 + (_SHIPPED_COPIES if self.spec.variant == "plain" else 1)
+        copies = 1 + (_SHIPPED_COPIES if self.variant.ships_all else 1)
         byte_s = 1 / BYTES_S + 1 / _MAKE_BYTES_S + 1 / _CHECK_BYTES_S + copies / 2 / _MAP_BYTES_S
         verification_bytes = 2 * most_held_bytes(int(size.bytes), self.input.distinct)
         return hadoop_cost(1, byte_s, copies, 128 * MIB + verification_bytes).estimate(size)
