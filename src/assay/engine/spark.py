@@ -6,28 +6,14 @@ it did into a file of the trial's scratch directory, which lies on no medium und
 Spark's client says `Submitted application application_N_M` when an application is accepted (YarnClientImpl).
 """
 
-import itertools
 import re
-import signal
 import subprocess
-import threading
 import xml.etree.ElementTree as ET
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
-from assay.engine.mapreduce import (
-    REPORT_SCHEMA,
-    SCRATCH,
-    find_jar,
-    job_called,
-    last_said,
-    last_words,
-    read_report,
-    run_client,
-    small_texts,
-)
+from assay.engine.client import ClientEngine, CommandLine, ProgramOutput
 from assay.engine.spark_log import log_of, read_application
 from assay.engine.spark_persisted import BLOCK_UPDATES
 from assay.engine.spark_service import (
@@ -63,7 +49,6 @@ from assay.model.engine import (
     Launch,
     LaunchReport,
     Program,
-    located,
 )
 from assay.model.errors import AssayError
 from assay.model.fault import StageProgress
@@ -76,7 +61,6 @@ from assay.model.task import TaskAttempt, TaskHistory
 SUBMIT, MAIN, JOBS_JAR = "org.apache.spark.deploy.SparkSubmit", "org.assay.spark.Main", "assay-jobs-spark.jar"
 _PATIENCE_S = 60.0
 _MAPREDUCE_CLASSPATH = "mapreduce.application.classpath"
-_NEWS = "assay: "
 _STAGE = re.compile(r"assay: stage (?P<stage>\d+) .* (?P<percent>\d+) %")
 _SUBMITTED = re.compile(r"Submitted application (application_\d+_\d+)")
 _LOCAL_DIRS = "SPARK_LOCAL_DIRS"
@@ -85,8 +69,6 @@ _CLIENT_OPTIONS = "HADOOP_CLIENT_OPTS"
 """The variable with options of the JVMs of Hadoop's clients."""
 _STOPPED = "SparkContext was shut down"
 """In the error of a driver that was stopped from elsewhere, whose log then says why."""
-_KILLED = 128 + signal.SIGKILL
-"""The exit code that a shell has for a process that was killed."""
 
 # What Spark reaches into, which modules forbid since Java 16 (Spark: JavaModuleOptions).
 _OPEN = (
@@ -113,13 +95,13 @@ logger.submitted.level = info
 """
 
 
-class Spark:
-    """Submits launches and programs as clients of their own, at once where several threads ask for it."""
+class Spark(ClientEngine):
+    """Submits launches and programs as applications."""
+
+    process = "driver"
 
     def __init__(self, context: EngineContext) -> None:
-        """`context.failure` is asked while an application runs whether the cluster has lost a daemon."""
-        self._cluster, self._store, self._scratch = context.cluster, context.store, context.scratch
-        self._cluster_failure, self._progressed = context.failure, context.progressed
+        super().__init__(context)
         self._properties = {**self._cluster.properties, **context.properties}
         partitions = self._cluster.properties.get(REDUCERS)
         self._sends = {**({REDUCERS: partitions} if partitions else {}), **context.properties}
@@ -128,71 +110,43 @@ class Spark:
         self._events.mkdir()
         self._log4j = self._scratch / "log4j2.properties"
         self._log4j.write_text(LOG4J, encoding="utf-8")
-        self._launches = itertools.count(1)
-        self._ended = threading.Event()
 
     def run(self, launch: Launch, progress: Progress) -> LaunchReport:
-        """Run a command of the workloads' jar to its end; its output is kept in the scratch directory."""
-        name = f"launch-{next(self._launches)}"
-        report, log = self._scratch / f"{name}.json", self._scratch / f"{name}.log"
+        """Run a command to its end."""
+        report = super().run(launch, progress)
+        settings = {name: text for name, text in report.settings.items() if name != _MAPREDUCE_CLASSPATH}
+        return report.model_copy(update={"settings": settings})
+
+    def _progress_of(self, launch: Launch) -> Callable[[str], None]:
         done: dict[str, int] = {}
 
-        def tell(line: str) -> None:
-            if line.startswith(_NEWS):
-                progress.detail(line.removeprefix(_NEWS))
+        def read_progress(line: str) -> None:
             if match := _STAGE.match(line):
                 done[stage_called(int(match["stage"]))] = int(match["percent"])
                 self._progressed(StageProgress(launch.command, dict(done)))
 
+        return read_progress
+
+    def _command_line(self, launch: Launch, arguments: Sequence[str]) -> CommandLine:
         jar = self._lib / "jobs" / JOBS_JAR
-        arguments = [launch.command, *(self._store.location(path) for path in (launch.input, launch.output))]
-        arguments += [*(located(option, self._store) for option in launch.options), "--report", str(report)]
-        submit, environment = self._client(launch.properties)
         # All nodes of a cluster of Assay's own have the jar; those of another get it from the driver.
         place = jar.as_uri() if self._cluster.outlives else f"local:{jar}"
         main = ["--name", f"assay {launch.command}", "--class", MAIN]
-        code = run_client([*submit, *main, place, *arguments], environment, log, self._failure, tell)
-        content = read_report(report)
-        if code != 0 or content is None or not content.get("succeeded"):
-            raise AssayError(f"{launch.command} failed: {self._reason(code, content, log)}")
-        if content.get("schema") != REPORT_SCHEMA:
-            raise AssayError(f"{launch.command} left a report of schema {content.get('schema')}, not {REPORT_SCHEMA}")
-        return LaunchReport(
-            jobs=tuple(JobReference(name=job["name"], id=job["id"]) for job in content["jobs"]),
-            result=content["result"],
-            settings={name: text for name, text in content["settings"].items() if name != _MAPREDUCE_CLASSPATH},
-        )
+        submit, environment = self._submitted_with(launch.properties)
+        return CommandLine([*submit, *main, place, *arguments], environment)
 
-    def run_program(self, program: Program, progress: Progress) -> LaunchReport:
-        """Run another application to its end; its jobs are the applications that its client names."""
-        name = f"launch-{next(self._launches)}"
-        files, log = self._scratch / f"{name}-files", self._scratch / f"{name}.log"
-        files.mkdir()
-        submitted: dict[str, None] = {}
-
-        def tell(line: str) -> None:
-            if match := _SUBMITTED.search(line):
-                submitted[match[1]] = None
-                progress.detail(f"{program.name}: application {len(submitted)}")
-
-        jar = str(find_jar(program, self._cluster.extras))
-        arguments = [located(argument, self._store).replace(SCRATCH, str(files)) for argument in program.arguments]
-        submit, environment = self._client(program.properties)
+    def _program_line(self, program: Program, jar: str, arguments: Sequence[str]) -> CommandLine:
         main = [] if program.main_class is None else ["--class", program.main_class]
-        environment |= program.variables
-        code = run_client([*submit, *main, jar, *arguments], environment, log, self._failure, tell, program.folder)
-        if code != 0:
-            raise AssayError(f"{program.name} failed: {self._reason(code, None, log, program.last_lines)}")
-        for line in log.read_text(errors="replace", encoding="utf-8").splitlines():
-            tell(line)
-        if not submitted:
-            raise AssayError(f"{program.name} ended well, but its driver ran no application on YARN")
-        return LaunchReport(
-            jobs=tuple(JobReference(name=job_called(program, at), id=job_id) for at, job_id in enumerate(submitted)),
-            result={},
-            settings=self._settings(program.properties),
-            texts=small_texts(files),
-        )
+        submit, environment = self._submitted_with(program.properties)
+        return CommandLine([*submit, *main, jar, *arguments], {**environment, **program.variables})
+
+    def _output_of(self, program: Program) -> ProgramOutput:
+        output = ProgramOutput(program, _SUBMITTED, noun="application")
+        output.without_jobs = "its driver ran no application on YARN"
+        return output
+
+    def _settings_of(self, program: Program, jobs: Sequence[JobReference]) -> Mapping[str, str]:  # noqa: ARG002
+        return self._settings(program.properties)
 
     def history(self, job: JobReference) -> History:
         """Read what its driver logged, also of one that did not come to its end."""
@@ -204,10 +158,6 @@ class Spark:
     def phases(self, attempts: Sequence[TaskAttempt]) -> TaskHistory:  # noqa: ARG002 - the history has all there is
         """Return no phases finer than those of the history."""
         return TaskHistory()
-
-    def end(self) -> None:
-        """End the clients that run in other threads. An application whose driver has gone ends by itself."""
-        self._ended.set()
 
     def _settings(self, properties: Mapping[str, str]) -> dict[str, str]:
         """Spark's properties of an application that has these beside the trial's."""
@@ -236,7 +186,7 @@ class Spark:
             "spark.ui.enabled": "false",
         }
 
-    def _client(self, properties: Mapping[str, str]) -> tuple[list[str], dict[str, str]]:
+    def _submitted_with(self, properties: Mapping[str, str]) -> CommandLine:
         """How an application with these properties is submitted: the words up to its class or jar, the environment."""
         settings = self._settings(properties)
         conf = [word for name, value in settings.items() for word in ("--conf", f"{name}={value}")]
@@ -250,7 +200,8 @@ class Spark:
         environment[_CLIENT_OPTIONS] = " ".join((*filter(None, [environment.get(_CLIENT_OPTIONS)]), *options))
         if "spark.driver.host" in settings:
             environment["SPARK_LOCAL_HOSTNAME"] = settings["spark.driver.host"]
-        return [str(self._cluster.hadoop), SUBMIT, "--master", "yarn", "--deploy-mode", "client", *conf], environment
+        words = [str(self._cluster.hadoop), SUBMIT, "--master", "yarn", "--deploy-mode", "client", *conf]
+        return CommandLine(words, environment)
 
     @cached_property
     def _classpath(self) -> str:
@@ -277,22 +228,12 @@ class Spark:
         entries = ET.parse(path).getroot() if path.exists() else ()  # noqa: S314
         return next((entry.findtext("value", "") for entry in entries if entry.findtext("name") == name), "")
 
-    def _failure(self) -> str | None:
-        if self._ended.is_set():
-            return "it was ended, as another job had failed or the run was interrupted"
-        return self._cluster_failure()
+    def _abandon(self, jobs: Iterable[str]) -> None:
+        """Do nothing: an application whose driver has gone ends by itself."""
 
-    def _reason(self, code: int, content: Mapping[str, Any] | None, log: Path, last_lines: int = 1) -> str:
-        """Why an application failed: a daemon's death, its driver's, or what the driver says, in so many lines."""
-        if (reason := self._failure()) is not None:
-            return reason
-        error = (content or {}).get("error")
-        if not error and code in {-signal.SIGKILL, _KILLED}:
-            return "the driver was killed (signal 9)"
-        if last_lines > 1:
-            return last_said(code, log.read_text(errors="replace", encoding="utf-8").splitlines(), last_lines)
-        # A driver that was stopped from elsewhere knows no reason; its log has YARN's.
-        return str(error) if error and _STOPPED not in error else last_words(log)
+    def _command_reason(self, code: int, error: str | None, log: Path) -> str:
+        """Why a command failed; a driver that was stopped from elsewhere knows no reason, and its log has YARN's."""
+        return super()._command_reason(code, None if error and _STOPPED in error else error, log)
 
 
 def node_at(cluster: RunningCluster) -> Node:
