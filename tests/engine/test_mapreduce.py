@@ -10,6 +10,7 @@ import pytest
 
 from assay.engine.mapreduce import MapReduce
 from assay.host.lease import Lease
+from assay.model.cluster import EmbeddedSpec
 from assay.model.engine import EngineContext, JobReference, Launch
 from assay.model.errors import AssayError
 from assay.model.progress import Silent
@@ -44,7 +45,9 @@ def engine_with(tmp_path):
                 hadoop=hadoop, conf_dir=tmp_path, addresses={"historyserver": "http://127.0.0.1:9"}, version="3",
                 environment=lease.environment(os.environ), **more,
             )  # fmt: skip
-            context = EngineContext(cluster, store or FakeStore(Script()), Path("/jobs.jar"), tmp_path, failure)
+            context = EngineContext(
+                cluster, EmbeddedSpec(), store or FakeStore(Script()), Path("/jobs.jar"), tmp_path, failure
+            )
             return MapReduce(context._replace(properties=properties or {}))
 
         yield make

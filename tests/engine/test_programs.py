@@ -9,6 +9,7 @@ import pytest
 
 from assay.engine.mapreduce import MapReduce
 from assay.host.lease import Lease
+from assay.model.cluster import EmbeddedSpec
 from assay.model.engine import LINES_OUTPUT, EngineContext, JobReference, Launch, Program, stored, unheard
 from assay.model.errors import AssayError, BadInputError
 from assay.model.fault import StageProgress
@@ -80,7 +81,9 @@ def engine_with(tmp_path, history_url):
                 hadoop=hadoop, conf_dir=tmp_path, addresses={"historyserver": history_url}, version="3",
                 extras=extras, environment=lease.environment({**os.environ, "HADOOP_CLASSPATH": "/mine.jar"}), **more,
             )  # fmt: skip
-            context = EngineContext(cluster, FakeStore(Script()), tmp_path / "jobs.jar", tmp_path, failure, progressed)
+            context = EngineContext(
+                cluster, EmbeddedSpec(), FakeStore(Script()), tmp_path / "jobs.jar", tmp_path, failure, progressed
+            )
             return MapReduce(context)
 
         yield make

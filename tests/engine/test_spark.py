@@ -9,10 +9,11 @@ from types import MappingProxyType
 import pyarrow as pa
 import pytest
 
-from assay.engine.spark import Spark, node_at
+from assay.engine.spark import Spark
 from assay.engine.spark_service import SPARK
 from assay.engine.spark_variants import SPARK_JOBS
 from assay.host.lease import Lease
+from assay.model.cluster import EmbeddedSpec, ExistingSpec
 from assay.model.engine import EngineContext, JobReference, Launch, Program
 from assay.model.errors import AssayError
 from assay.model.fault import StageProgress
@@ -28,6 +29,8 @@ CLIENT = FIXTURES / "client"
 COUNT = Launch(command="word-count-rdd", input="/in", output="/out", options=("--k=3",))
 CONF = Path("/conf")
 ROLES = ("datanode", "nodemanager")
+THREE_PER_CORE = {"spark.default.parallelism": "3 per core", "spark.sql.shuffle.partitions": "3 per core"}
+NODE = EmbeddedSpec()
 APPLICATION = "local-1795708614693"
 OWN = {
     "spark.driver.host": "127.0.0.1", "spark.yarn.jars": "local:/parts/spark/lib/*",
@@ -50,7 +53,7 @@ def engine_with(tmp_path):
 
         def make(
             body, failure=lambda: None, properties=OWN, sends=None, progressed=lambda _: None, conf_dir=CONF,
-            variables=MappingProxyType({}), **more,
+            variables=MappingProxyType({}), spec=NODE, **more,
         ):  # fmt: skip
             hadoop = tmp_path / "hadoop"
             hadoop.write_text(
@@ -69,7 +72,7 @@ def engine_with(tmp_path):
             )  # fmt: skip
             scratch = tmp_path / "scratch"
             scratch.mkdir()
-            context = EngineContext(cluster, FakeStore(Script()), Path("/jobs.jar"), scratch, failure, progressed)
+            context = EngineContext(cluster, spec, FakeStore(Script()), Path("/jobs.jar"), scratch, failure, progressed)
             return Spark(context._replace(properties=sends or {}))
 
         yield make
@@ -144,13 +147,12 @@ def test_what_its_driver_leaves_when_it_is_killed_lies_in_the_trials_scratch(eng
 
 
 def test_a_workloads_own_properties_may_ask_for_other_executors(engine_with, tmp_path):
-    own = {"spark.executor.memory": "600m", "spark.executor.instances": "2", "spark.assay.tasks-per-core": "3"}
+    own = {"spark.executor.memory": "600m", "spark.executor.instances": "2", **THREE_PER_CORE}
     engine_with(WELL).run(COUNT.model_copy(update={"properties": own}), Silent())
     asked = conf(tmp_path)
     assert (asked["spark.executor.memory"], asked["spark.executor.instances"]) == ("600m", "2")
     assert asked["spark.executor.cores"] == "2"
     assert asked["spark.default.parallelism"] == asked["spark.sql.shuffle.partitions"] == "12"
-    assert not [name for name in asked if name.startswith("spark.assay.")]
 
 
 def test_a_cluster_that_is_there_already_is_brought_spark_and_decides_the_rest(engine_with, tmp_path):
@@ -159,7 +161,8 @@ def test_a_cluster_that_is_there_already_is_brought_spark_and_decides_the_rest(e
     (tmp_path / "conf" / "core-site.xml").write_text(to_xml(site))
     (tmp_path / "conf" / "mapred-site.xml").write_text(to_xml({"mapreduce.application.classpath": "$HADOOP/lib/*"}))
     engine = engine_with(
-        WELL, properties={"spark.executor.memory": "4g"}, outlives=True, conf_dir=tmp_path / "conf",
+        WELL, properties={"spark.executor.memory": "4g", **THREE_PER_CORE}, outlives=True,
+        spec=ExistingSpec(conf_dir=tmp_path / "conf"), conf_dir=tmp_path / "conf",
         stored_jars=("/user/me/jars/f.jar",), sent_jars={"spark": ("/user/me/spark/a.jar", "/user/me/spark/b.jar")},
     )  # fmt: skip
     engine.run(COUNT, Silent())
@@ -170,6 +173,7 @@ def test_a_cluster_that_is_there_already_is_brought_spark_and_decides_the_rest(e
     assert asked["spark.jars"] == "hdfs://name:8020/user/me/jars/f.jar"
     assert "file:///parts/spark/lib/jobs/assay-jobs-spark.jar" in words(tmp_path)
     assert {name for name in asked if name.startswith("spark.executor.")} == {"spark.executor.memory"}
+    assert not asked.keys() & THREE_PER_CORE.keys(), "nobody knows how many cores executors have there"
 
 
 @pytest.mark.parametrize(
@@ -271,10 +275,13 @@ def test_the_history_is_what_the_driver_logged_also_of_one_that_was_killed(engin
     assert engine.phases(history.attempts).phases == ()
 
 
-def test_what_a_node_has_beside_its_daemons_is_known_from_the_running_cluster(engine_with):
-    engine = engine_with(WELL, properties={**OWN, "spark.assay.memory-limit-mb": "3000"})
-    node = node_at(engine._cluster)
-    assert (node.offer.memory_mb, node.room_mb, node.workers, node.applications) == (4096, 3000 - 2 * 128, 1, 1)
+def test_executors_have_what_the_bound_of_a_node_leaves_beside_its_daemons(engine_with, tmp_path):
+    spec = EmbeddedSpec(limit_memory_bytes=3000 << 20)
+    engine_with(WELL, spec=spec).run(COUNT, Silent())
+    room_mb = 3000 - 2 * 128  # of which the master has a step, and the rest goes to executors in steps
+    asked = conf(tmp_path)
+    heap, overhead = (int(asked[f"spark.executor.{name}"].removesuffix("m")) for name in ("memory", "memoryOverhead"))
+    assert heap + overhead == room_mb // 1024 * 1024 - 1024
 
 
 def test_inputs_are_staged_by_mapreduce():

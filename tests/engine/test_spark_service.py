@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.engine.spark_service import SPARK, TASKS_PER_CORE, executors_of, node_of
+from assay.engine.spark_service import PARTITIONS, SPARK, executors_of, node_of
 from assay.model.cluster import EmbeddedSpec
 from assay.model.errors import BadInputError
 from assay.model.installed import stack_of
@@ -50,7 +50,7 @@ def test_executors_take_what_a_node_has(spec, properties, words):
 
 
 def test_a_heap_and_what_is_beside_it_fill_a_container():
-    node = node_of({**FINE, "yarn.nodemanager.resource.memory-mb": "10240"}, None, 0, 1)
+    node = node_of(EmbeddedSpec(), {**FINE, "yarn.nodemanager.resource.memory-mb": "10240"}, ())
     executors = executors_of({INSTANCES: "1"}, node)
     assert (executors.heap_mb, executors.overhead_mb) == (8960, 896)
     assert node.offer.rounded(executors.memory_mb) + 384 == 10240
@@ -66,15 +66,13 @@ def test_a_heap_and_what_is_beside_it_fill_a_container():
 
 
 def test_partitions_follow_from_cores_where_nobody_says_how_many():
-    node = node_of({}, None, 0, 3)
-    executors = executors_of({}, node)
+    executors = executors_of({}, node_of(EmbeddedSpec(nodes=3), {}, ()))
     assert (executors.instances, executors.cores) == (6, 4)
-    assert executors.properties({TASKS_PER_CORE: "3"})["spark.default.parallelism"] == "72"
-    assert (
-        executors.properties({TASKS_PER_CORE: "3", "spark.default.parallelism": "5"})["spark.default.parallelism"]
-        == "5"
-    )
-    told = executors.properties({TASKS_PER_CORE: "3", "spark.hadoop.mapreduce.job.reduces": "2"})
+    of_core = dict.fromkeys(PARTITIONS, "3 per core")
+    assert executors.properties(of_core)["spark.default.parallelism"] == "72"
+    one_given = executors.properties({**of_core, "spark.default.parallelism": "5"})
+    assert [one_given[name] for name in PARTITIONS] == ["5", "72"]
+    told = executors.properties({**of_core, "spark.hadoop.mapreduce.job.reduces": "2"})
     assert "spark.default.parallelism" not in told
     assert "spark.default.parallelism" not in executors.properties({})
 
@@ -127,8 +125,8 @@ def test_a_node_has_all_that_an_application_needs_without_copies():
     assert properties["spark.yarn.jars"] == "local:/parts/spark/lib/*"
     assert properties["spark.driver.host"] == properties["spark.driver.bindAddress"] == "master"
     assert properties["spark.blockManager.port"] == "0"  # between nodes Assay chooses one for all
-    assert properties["spark.assay.memory-limit-mb"] == "4096"
-    assert node_of(properties, 4096, 0, 1).applications == 2
+    room = node_of(spec, properties, ())
+    assert (room.applications, room.room_mb) == (2, 4096)
 
 
 def test_what_executors_shuffle_and_spill_is_intermediate_data():
@@ -148,7 +146,7 @@ def test_its_profiles_are_possible_on_a_node_as_hadoop_has_it(name):
     properties = resolve(name, shipped_profiles()).properties
     check(EmbeddedSpec(), properties)
     assert properties["mapreduce.map.speculative"] == "false"
-    assert SPARK.bounds[TASKS_PER_CORE].hold(properties.get(TASKS_PER_CORE, "1"))
+    assert all(SPARK.bounds[partitions].hold(properties.get(partitions, "1")) for partitions in PARTITIONS)
 
 
 @pytest.mark.parametrize(
@@ -157,8 +155,8 @@ def test_its_profiles_are_possible_on_a_node_as_hadoop_has_it(name):
         ("hadoop: {spark.executor.cores: 0}", "spark.executor.cores is '0', and must be a whole number from 1 on"),
         ("hadoop: {spark.local.dir: /tmp}", "spark.local.dir can't be set on an embedded cluster"),
         (
-            "hadoop: {spark.assay.tasks-per-core: 2.5}",
-            "spark.assay.tasks-per-core is '2.5', and must be a whole number",
+            "hadoop: {spark.default.parallelism: 2.5 per core}",
+            "spark.default.parallelism is '2.5 per core', and must be a whole number from 1 on, which may be for each core",
         ),
     ],
 )

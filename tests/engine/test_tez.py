@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from assay.engine.tez import HISTORY_FOLDER, Tez
+from assay.model.cluster import EmbeddedSpec
 from assay.model.engine import EngineContext, JobReference
 from assay.model.running_cluster import RunningCluster
 from assay_extras.testing.fake_hadoop import FakeStore, Script
@@ -22,5 +23,5 @@ def test_histories_are_read_by_the_client_of_hdfs(tmp_path):
         Path("/hadoop"), tmp_path, "3", {"historyserver": "http://127.0.0.1:9"}, clients={"hdfs": lambda _: hdfs},
         properties={"tez.cluster.additional.classpath.prefix": "/tez/*"},
     )  # fmt: skip
-    engine = Tez(EngineContext(cluster, Tables(), Path("/jobs.jar"), tmp_path, lambda: None))
+    engine = Tez(EngineContext(cluster, EmbeddedSpec(), Tables(), Path("/jobs.jar"), tmp_path, lambda: None))
     assert [stage.name for stage in engine.history(JOB).job.stages] == ["initialmap", "finalreduce"]

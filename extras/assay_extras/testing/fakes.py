@@ -370,7 +370,7 @@ class FakePlatform:
             NOWHERE / "hadoop", layout.neutral, "fake", addresses={}, nodes=nodes, clients=kinds.stack.clients
         )
         store = kinds.store.open(cluster)
-        context = EngineContext(cluster, store, NOWHERE / "jobs.jar", layout.neutral, lambda: None)
+        context = EngineContext(cluster, self.trial.cluster, store, NOWHERE / "jobs.jar", layout.neutral, lambda: None)
         stager = kinds.stager.open(context) if kinds.stager else None
         return store, kinds.engine.open(context), kinds.store.placer(cluster, layout), stager
 

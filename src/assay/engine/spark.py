@@ -21,14 +21,12 @@ from assay.engine.spark_service import (
     HADOOP,
     HADOOP_CLASSPATH,
     JARS,
-    LIMIT,
-    OWN,
     PREFIX,
     REDUCERS,
     SPARK,
-    Node,
     executors_of,
     node_of,
+    with_partitions,
 )
 from assay.engine.spark_tasks import (
     CAUSES,
@@ -41,6 +39,7 @@ from assay.engine.spark_tasks import (
     stage_called,
 )
 from assay.engine.spark_variants import SPARK_JOBS
+from assay.model.cluster import EmbeddedSpec
 from assay.model.engine import (
     EngineContext,
     EngineKind,
@@ -54,7 +53,7 @@ from assay.model.errors import AssayError
 from assay.model.fault import StageProgress
 from assay.model.progress import Progress
 from assay.model.registry import ENGINES, SERVICES
-from assay.model.running_cluster import RunningCluster
+from assay.model.service import DaemonKind
 from assay.model.store import FILES, TABLES
 from assay.model.task import TaskAttempt, TaskHistory
 
@@ -167,17 +166,19 @@ class Spark(ClientEngine):
         # Spark's client reads no file of MapReduce's, and takes its class path for Hadoop's.
         if classpath := self._configured("mapred-site.xml", _MAPREDUCE_CLASSPATH):
             own[HADOOP + _MAPREDUCE_CLASSPATH] = classpath
-        if self._cluster.outlives:
+        if isinstance(self._context.spec, EmbeddedSpec):
+            node = node_of(self._context.spec, every, self._daemons())
+            own = executors_of(every, node).properties(own)
+        else:
+            own = with_partitions(own, None)
             sent, stored = (
                 ",".join(f"{self._file_system}{path}" for path in paths)
                 for paths in (self._cluster.sent_jars.get(SPARK.name, ()), self._cluster.stored_jars)
             )
             # Nodes that lack Spark fetch it from the cluster's own file system; Hadoop's jars are theirs.
             own |= {JARS: sent, HADOOP_CLASSPATH: "true", **({"spark.jars": stored} if stored else {})}
-        else:
-            own = executors_of(every, node_at(self._cluster)).properties(own)
         return {
-            **{name: value for name, value in own.items() if not name.startswith(OWN)},
+            **own,
             "spark.eventLog.enabled": "true",
             "spark.eventLog.dir": self._events.as_uri(),
             # Says whether persisted partitions lay on drives.
@@ -235,17 +236,12 @@ class Spark(ClientEngine):
         """Why a command failed; a driver that was stopped from elsewhere knows no reason, and its log has YARN's."""
         return super()._command_reason(code, None if error and _STOPPED in error else error, log)
 
-
-def node_at(cluster: RunningCluster) -> Node:
-    """What a node of a cluster of Assay's own has for applications beside its daemons."""
-    memory_mb = {kind.role: kind.memory_mb for service in SERVICES.values() for kind in service.daemons}
-    workers = [node for node in cluster.nodes if node.container_logs is not None]
-    daemons = workers[0].daemons if workers else ()
-    limit = cluster.properties.get(LIMIT)
-    return node_of(
-        cluster.properties, int(limit) if limit else None, sum(memory_mb.get(daemon.role, 0) for daemon in daemons),
-        len(workers),
-    )  # fmt: skip
+    def _daemons(self) -> list[DaemonKind]:
+        """The daemons beside which a node has room for executors."""
+        roles = next(
+            ({daemon.role for daemon in node.daemons} for node in self._cluster.nodes if node.container_logs), set()
+        )
+        return [kind for service in SERVICES.values() for kind in service.daemons if kind.role in roles]
 
 
 KIND = EngineKind(

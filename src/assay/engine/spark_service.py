@@ -52,18 +52,16 @@ _USUAL_HEAP_MB = 1024
 
 HADOOP, REDUCERS = f"{PREFIX}hadoop.", "mapreduce.job.reduces"
 """What Spark has before the names of Hadoop's properties, and the one that says how many partitions are wanted."""
-OWN = f"{PREFIX}assay."
-"""What names of properties begin with that are Assay's, and not Spark's."""
-TASKS_PER_CORE = f"{OWN}tasks-per-core"
 PARTITIONS = ("spark.default.parallelism", "spark.sql.shuffle.partitions")
-LIMIT, AT_ONCE = f"{OWN}memory-limit-mb", f"{OWN}applications-at-once"
+"""The numbers of partitions of shuffles, which experiments may also give for each core."""
+_PER_CORE = " per core"
 
 _SIZE = re.compile(r"(\d{1,9})([kmgt])b?", re.IGNORECASE)
 _KIB = {"k": 1, "m": 1 << 10, "g": 1 << 20, "t": 1 << 30}
 _SIZES = (MEMORY, OVERHEAD, _MASTER, _MASTER_OVERHEAD, DRIVER_MEMORY, _OFF_HEAP_SIZE, _PYTHON)
 
 
-class Node(NamedTuple):
+class NodeRoom(NamedTuple):
     """What there is for applications on each node: YARN's offer, and how many nodes and applications share it.
 
     `room_mb` is the offer's memory without what daemons need of a bound of the node's.
@@ -90,29 +88,36 @@ class Executors(NamedTuple):
         return self.heap_mb + self.overhead_mb
 
     def properties(self, given: Mapping[str, str]) -> dict[str, str]:
-        """Those that ask for them, and the partitions of shuffles where they follow from the number of cores.
-
-        `given` are properties that win; `mapreduce.job.reduces` says how many partitions there are, too.
-        """
+        """Those that ask for them, beneath the `given` ones, with the partitions of shuffles for all of their cores."""
         sizes = {
             INSTANCES: str(self.instances), CORES: str(self.cores), MEMORY: f"{self.heap_mb}m",
             OVERHEAD: f"{self.overhead_mb - _beside_mb(given)}m",
         }  # fmt: skip
-        if TASKS_PER_CORE in given and HADOOP + REDUCERS not in given:
-            sizes |= dict.fromkeys(PARTITIONS, str(int(given[TASKS_PER_CORE]) * self.instances * self.cores))
-        return {**sizes, **given}
+        return {**sizes, **with_partitions(given, self.instances * self.cores)}
 
 
-def node_of(
-    properties: Mapping[str, str], limit_mb: int | None, daemons_mb: int, workers: int, spec: EmbeddedSpec | None = None
-) -> Node:
-    """What a node has for applications, with these properties; `limit_mb` bounds it together with its daemons."""
+def with_partitions(given: Mapping[str, str], cores: int | None) -> dict[str, str]:
+    """Return properties with numbers of partitions for so many cores, in place of those for each core.
+
+    There are none of these where the number of cores is unknown, and where `mapreduce.job.reduces` says how many
+    partitions there are.
+    """
+    of_core = {name: given[name] for name in PARTITIONS if given.get(name, "").endswith(_PER_CORE)}
+    properties = {name: value for name, value in given.items() if name not in of_core}
+    if cores is None or HADOOP + REDUCERS in given:
+        return properties
+    return properties | {name: str(cores * int(text.removesuffix(_PER_CORE))) for name, text in of_core.items()}
+
+
+def node_of(spec: EmbeddedSpec, properties: Mapping[str, str], daemons: Sequence[DaemonKind]) -> NodeRoom:
+    """What a node of a cluster of this `spec` has for applications, beside its daemons and with these properties."""
     offer = offer_of(properties, spec)
-    at_once = spec.jobs_at_once if spec is not None else int(properties.get(AT_ONCE, "1"))
-    return Node(offer, offer.room_mb(limit_mb, daemons_mb), workers, at_once)
+    limit_mb = None if spec.limit_memory_bytes is None else spec.limit_memory_bytes // MIB
+    room_mb = offer.room_mb(limit_mb, sum(daemon.memory_mb for daemon in daemons))
+    return NodeRoom(offer, room_mb, max(1, len(spec.workers)), spec.jobs_at_once)
 
 
-def executors_of(properties: Mapping[str, str], node: Node) -> Executors:
+def executors_of(properties: Mapping[str, str], node: NodeRoom) -> Executors:
     """The executors that these properties ask for; what they don't say is such that a node's take all of its room.
 
     There are as many on a node as YARN's bound of a container's processors wants for all of the node's.
@@ -163,12 +168,6 @@ def _mb(properties: Mapping[str, str], name: str) -> int:
     return int(match[1]) * _KIB[match[2].lower()] >> 10
 
 
-def _of_spec(spec: EmbeddedSpec, properties: Mapping[str, str], daemons: Sequence[DaemonKind]) -> Node:
-    limit_mb = None if spec.limit_memory_bytes is None else spec.limit_memory_bytes // MIB
-    daemons_mb = sum(daemon.memory_mb for daemon in daemons)
-    return node_of(properties, limit_mb, daemons_mb, max(1, len(spec.workers)), spec)
-
-
 def _check(spec: EmbeddedSpec, properties: Mapping[str, str], daemons: Sequence[DaemonKind]) -> None:
     """Raises BadInputError for executors that a node can't have, or not so many, and for a log that can't be read."""
     for name in _SIZES:
@@ -178,7 +177,7 @@ def _check(spec: EmbeddedSpec, properties: Mapping[str, str], daemons: Sequence[
         raise BadInputError(
             f"{_CODEC} is {properties[_CODEC]}, which Assay can't read; give zstd, lz4 or snappy", _CODEC, "settings"
         )
-    node = _of_spec(spec, properties, daemons)
+    node = node_of(spec, properties, daemons)
     offer, executors = node.offer, executors_of(properties, node)
     if executors.cores > offer.most_vcores:
         raise BadInputError(
@@ -218,7 +217,7 @@ def _check(spec: EmbeddedSpec, properties: Mapping[str, str], daemons: Sequence[
 
 def _gives(spec: EmbeddedSpec, properties: Mapping[str, str], daemons: Sequence[DaemonKind]) -> Share:
     """As many tasks as executors have cores for; their memory is that of the executors."""
-    node = _of_spec(spec, properties, daemons)
+    node = node_of(spec, properties, daemons)
     executors, master = executors_of(properties, node), node.offer.rounded(master_mb(properties))
     container_mb, count = node.offer.rounded(max(0, executors.memory_mb)), node.applications * executors.instances
     size = f"{container_mb} MiB and {executors.cores} core{'s'[: executors.cores - 1]}"
@@ -232,7 +231,6 @@ _SMALL_MASTER = {_MASTER: "256m", _MASTER_OVERHEAD: "128m"}
 
 
 def _properties(node: NodeContext) -> Mapping[str, str]:
-    limit_bytes = node.spec.limit_memory_bytes
     lib = node.programs / SPARK.name / "lib"
     return {
         "spark.driver.host": node.master,
@@ -242,8 +240,6 @@ def _properties(node: NodeContext) -> Mapping[str, str]:
         HADOOP_CLASSPATH: "true",
         BLOCKS_PORT: "0",
         **_SMALL_MASTER,
-        **({} if limit_bytes is None else {LIMIT: str(limit_bytes // MIB)}),
-        AT_ONCE: str(node.spec.jobs_at_once),
     }
 
 
@@ -289,7 +285,7 @@ _TUNED = ServiceProfile(
     "are persisted on drives; executors take what nodes have. Else like `defaults`.",
     ("defaults",),
     {
-        TASKS_PER_CORE: "3",
+        **dict.fromkeys(PARTITIONS, f"3{_PER_CORE}"),
         "spark.serializer": "org.apache.spark.serializer.KryoSerializer",
         "spark.rdd.compress": "true",
         "spark.sql.adaptive.enabled": "true",
@@ -337,7 +333,8 @@ SPARK = Service(
     tasks_bytes=_tasks_bytes,
     profiles={"spark-defaults": _SHIPPED, "spark-tuned": _TUNED},
     bounds={
-        **dict.fromkeys((INSTANCES, CORES, _TASK_CORES, TASKS_PER_CORE, *PARTITIONS), ValueBounds(1)),
+        **dict.fromkeys((INSTANCES, CORES, _TASK_CORES), ValueBounds(1)),
+        **dict.fromkeys(PARTITIONS, ValueBounds(1, per="core")),
         _FACTOR: ValueBounds(0, 10, whole=False),
         "spark.memory.fraction": ValueBounds(0.01, 1, whole=False),
         "spark.memory.storageFraction": ValueBounds(0, 1, whole=False),
@@ -347,7 +344,7 @@ SPARK = Service(
             "spark.master", "spark.submit.deployMode", "spark.local.dir", "spark.eventLog.enabled",
             "spark.eventLog.dir", BLOCK_UPDATES, BLOCKS_PORT, JARS, HADOOP_CLASSPATH, "spark.yarn.archive",
             "spark.yarn.stagingDir", "spark.driver.host", "spark.driver.bindAddress",
-            "spark.shuffle.service.enabled", "spark.ui.enabled", LIMIT, AT_ONCE,
+            "spark.shuffle.service.enabled", "spark.ui.enabled",
         }
     ),
     first_words=frozenset({"spark"}),

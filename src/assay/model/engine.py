@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple, Protocol, runtime_checkable
 
 from assay.model.base import Frozen
+from assay.model.cluster import ClusterSpec
 from assay.model.doubt import Doubt, doubt_kind
 from assay.model.fault import StageProgress
 from assay.model.progress import Progress
@@ -142,12 +143,14 @@ def unheard(progress: StageProgress) -> None:
 class EngineContext(NamedTuple):
     """What an engine is opened with.
 
-    `store` holds the trial's data. The engine writes its own files into `scratch`, which lives as long as the trial.
-    `failure` tells whether something has died that a job would wait for; `progressed` wants to know at once how far a
-    running job is. `properties` are those of all its jobs, beneath their own.
+    `spec` is what the experiment asks of the cluster; `store` holds the trial's data. The engine writes its own files
+    into `scratch`, which lives as long as the trial. `failure` tells whether something has died that a job would wait
+    for; `progressed` wants to know at once how far a running job is. `properties` are those of all its jobs, beneath
+    their own.
     """
 
     cluster: RunningCluster
+    spec: ClusterSpec
     store: Store
     jobs_jar: Path
     scratch: Path

@@ -19,6 +19,8 @@ class ValueBounds(NamedTuple):
     size: bool = False
     besides: tuple[str, ...] = ()
     """Texts that have a meaning of their own."""
+    per: str = ""
+    """What a number may be for each of: `3 per core`."""
 
     def __str__(self) -> str:
         kind = "a whole number" if self.whole else "a number"
@@ -26,12 +28,14 @@ class ValueBounds(NamedTuple):
             kind = "a size in bytes (a unit such as 64m is allowed)"
         end = " on" if self.most >= MOST_INT else f" to {self.most:g}"
         besides = f", or {' or '.join(self.besides)} for Hadoop's own choice" if self.besides else ""
-        return f"{kind} from {self.least:g}{end}{besides}"
+        each = f", which may be for each {self.per} (3 per {self.per})" if self.per else ""
+        return f"{kind} from {self.least:g}{end}{each}{besides}"
 
     def hold(self, text: str) -> bool:
         """Whether a property's value lies within."""
         if text in self.besides:
             return True
+        text = text.removesuffix(f" per {self.per}") if self.per else text
         if not self.whole:
             return _SHARE.fullmatch(text) is not None and self.least <= float(text.rstrip("fFdD")) <= self.most
         number = lettered_size(text) if text.lstrip("-").isdecimal() or (self.size and "." not in text) else None

@@ -165,7 +165,7 @@ class HadoopPlatform(ABC):
             cluster = replace(supplied, took=injector.took if injector else unnoticed, failure=self._failure)
             store = self._kinds.store.open(cluster)
             context = EngineContext(
-                cluster, store, self._installation.jobs_jar, layout.neutral, self._failure,
+                cluster, self._trial.cluster, store, self._installation.jobs_jar, layout.neutral, self._failure,
                 progressed=injector.progressed if injector else unheard,
             )  # fmt: skip
             placer = self._placer(cluster, layout)
