@@ -152,10 +152,10 @@ def test_its_profiles_are_possible_on_a_node_as_hadoop_has_it(name):
 @pytest.mark.parametrize(
     ("line", "reason"),
     [
-        ("hadoop: {spark.executor.cores: 0}", "spark.executor.cores is '0', and must be a whole number from 1 on"),
-        ("hadoop: {spark.local.dir: /tmp}", "spark.local.dir can't be set on an embedded cluster"),
+        ("spark: {spark.executor.cores: 0}", "spark.executor.cores is '0', and must be a whole number from 1 on"),
+        ("spark: {spark.local.dir: /tmp}", "spark.local.dir can't be set on an embedded cluster"),
         (
-            "hadoop: {spark.default.parallelism: 2.5 per core}",
+            "spark: {spark.default.parallelism: 2.5 per core}",
             "spark.default.parallelism is '2.5 per core', and must be a whole number from 1 on, which may be for each core",
         ),
     ],
@@ -167,7 +167,7 @@ def test_properties_that_it_can_not_have_are_refused(tmp_path, line, reason):
 
 def test_its_own_properties_are_known(tmp_path):
     words = WORDS._replace(properties={"dfs.blocksize": "134217728"})
-    assert plan_of(tmp_path, f"{GOOD}hadoop: {{spark.reducer.maxSizeInFlight: [24m, 96m]}}\n", words).doubts == ()
+    assert plan_of(tmp_path, f"{GOOD}spark: {{spark.reducer.maxSizeInFlight: [24m, 96m]}}\n", words).doubts == ()
 
 
 def test_a_cluster_that_is_there_already_need_not_have_spark(tmp_path):

@@ -39,7 +39,7 @@ media:
   disk: {{kind: directory, path: {place.disk}}}
 store: hbase
 settings: small
-hadoop: {{hbase.assay.load: {load}, hbase.assay.read: {read}}}
+hbase: {{hbase.assay.load: {load}, hbase.assay.read: {read}}}
 """)
     place.assay("run", experiment, "--out", load)
     records = place.records(load)

@@ -22,7 +22,7 @@ store: hbase
 settings: small-tuned
 profiles:
   small-tuned: {{inherits: [hbase-tuned, small]}}
-hadoop:
+hbase:
   hbase.assay.columns: used-apart
   hbase.assay.load: bulk
   hbase.assay.read: {read}

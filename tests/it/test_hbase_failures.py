@@ -24,7 +24,7 @@ media:
 store: hbase
 settings: small
 cache: warm
-hadoop: {properties}
+hbase: {properties}
 """)
 
 

@@ -14,7 +14,7 @@ pytestmark = [
 ]
 
 
-def run(place, nodes, size="2MB", properties="", fault="none", code=0, store="hbase"):
+def run(place, nodes, size="2MB", hadoop="", hbase="", fault="none", code=0, store="hbase"):
     """The records of trials on several nodes, by their fault; HBase misses a server after 6 s."""
     if os.geteuid():
         pytest.skip("only root may make namespaces")
@@ -28,7 +28,8 @@ cluster: {{nodes: {nodes}, memory_mb: 1536, vcores: 2}}
 replication: 2
 settings: small
 cache: warm
-hadoop: {{zookeeper.session.timeout: 6000{properties}}}
+hadoop: {{{hadoop}}}
+hbase: {{zookeeper.session.timeout: 6000{hbase}}}
 fault: {fault}
 """)
     place.assay("run", experiment, "--out", "run", code=code)
@@ -90,9 +91,12 @@ def test_a_datanode_that_is_killed_takes_copies_with_it_and_no_line(place, at):
 @pytest.mark.parametrize(("sync", "outcome"), [("hflush", Outcome.PASS), ("skipped", Outcome.FAIL)])
 def test_lines_of_the_output_are_lost_with_a_server_where_its_log_was_skipped_alone(place, sync, outcome):
     """Two of four reduces, one after the other, have put their lines then, none of which is in a file yet."""
-    properties = f", mapreduce.job.reduces: 4, mapreduce.job.running.reduce.limit: 1, hbase.assay.sync: {sync}"
+    properties = {
+        "hadoop": "mapreduce.job.reduces: 4, mapreduce.job.running.reduce.limit: 1",
+        "hbase": f", hbase.assay.sync: {sync}",
+    }
     fault = "{kill: regionserver, on: 2, at: reduce 60%}"
-    (record,) = run(place, 2, properties=properties, fault=fault, code=int(outcome is Outcome.FAIL))
+    (record,) = run(place, 2, **properties, fault=fault, code=int(outcome is Outcome.FAIL))
     struck(record, "regionserver", outcome)
     wrong = [verdict.detail for verdict in record.verdicts if verdict.outcome is Outcome.FAIL]
     assert any(re.search(r"[1-9]\d* missing", detail) for detail in wrong) == (outcome is Outcome.FAIL), wrong

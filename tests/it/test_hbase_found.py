@@ -40,14 +40,14 @@ class Found:
         port = re.search(r"clientPort</name>\s*<value>(.+?)<", site)[1]
         self.quorum = f"127.0.0.1:{port}"
 
-    def experiment(self, quorum, more="", hadoop="{}"):
+    def experiment(self, quorum, more="", hbase="{}"):
         return self.place.experiment(f"""
 experiment: found
 workloads: {{name: word-frequency, options: {{size: 1MB, files: 2}}}}
 cluster: {{conf_dir: {self.conf_dir}}}
 store: {{kind: hbase, quorum: '{quorum}'{more}}}
 settings: small
-hadoop: {hadoop}
+hbase: {hbase}
 probes: none
 """)
 
@@ -97,13 +97,13 @@ def dry(found, quorum, more=""):
 
 
 @pytest.mark.parametrize(
-    "hadoop",
+    "hbase",
     ["{}", "{hbase.assay.load: bulk, hbase.assay.regions: 2}"],
     ids=["puts", "bulk"],
 )
-def test_jobs_run_on_tables_of_it_which_are_gone_afterwards(found, hadoop):
-    found.place.assay("run", found.experiment(found.quorum, hadoop=hadoop), "--out", hadoop.strip("{}")[-3:] or "puts")
-    (record,) = found.place.records(hadoop.strip("{}")[-3:] or "puts")
+def test_jobs_run_on_tables_of_it_which_are_gone_afterwards(found, hbase):
+    found.place.assay("run", found.experiment(found.quorum, hbase=hbase), "--out", hbase.strip("{}")[-3:] or "puts")
+    (record,) = found.place.records(hbase.strip("{}")[-3:] or "puts")
     assert record.outcome is Outcome.PASS, record.error
     assert record.facts["hbase"] == "2.6.4-hadoop3"
     assert (record.facts["hbase_servers"], record.facts["hbase_files"]) == (1, "not read")

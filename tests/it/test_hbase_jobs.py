@@ -27,14 +27,17 @@ media:
   disk: {{kind: directory, path: {disk}}}
 store: {store}
 settings: small
-hadoop: {{{properties}}}
+hadoop: {{{hadoop}}}
+hbase: {{{hbase}}}
 """
 
 
-def run(place, workload, store, properties="", datasets=""):
+def run(place, workload, store, datasets="", hadoop="", hbase=""):
     """The one record of a workload on a store; its output is right, and its input lies where it should."""
     experiment = place.experiment(
-        EXPERIMENT.format(workload=workload, datasets=datasets, disk=place.disk, store=store, properties=properties)
+        EXPERIMENT.format(
+            workload=workload, datasets=datasets, disk=place.disk, store=store, hadoop=hadoop, hbase=hbase
+        )
     )
     place.assay("run", experiment, "--out", "run")
     (record,) = place.records("run")
@@ -53,8 +56,9 @@ def maps(record, job=0):
 
 @pytest.mark.parametrize("read", ["scan", "snapshot"])
 def test_a_map_reads_about_a_block_however_many_regions_there_are(place, read):
-    properties = f"dfs.blocksize: 1m, hbase.assay.regions: 3, hbase.assay.load: bulk, hbase.assay.read: {read}"
-    record = run(place, "{name: sort-lines, options: {size: 5MB, files: 2}}", "hbase", properties)
+    tables = f"hbase.assay.regions: 3, hbase.assay.load: bulk, hbase.assay.read: {read}"
+    workload = "{name: sort-lines, options: {size: 5MB, files: 2}}"
+    record = run(place, workload, "hbase", hadoop="dfs.blocksize: 1m", hbase=tables)
     assert maps(record) == 5
     assert sum(landed.bytes for landed in record.landed if landed.role == "log") > 0
 
@@ -123,7 +127,7 @@ def test_a_table_is_compacted_where_that_is_waited_for(place, monkeypatch, compa
     monkeypatch.setattr(LoadedTwice, "told", [])
     experiment = place.experiment(EXPERIMENT.format(
         workload="{name: word-frequency, options: {size: 2MB, files: 2}}", datasets="", disk=place.disk, store="hbase",
-        properties=f"hbase.assay.load: bulk, hbase.assay.regions: 2, hbase.assay.compaction: {compaction}",
+        hadoop="", hbase=f"hbase.assay.load: bulk, hbase.assay.regions: 2, hbase.assay.compaction: {compaction}",
     ))  # fmt: skip
     assert place.run_in_this_process(experiment, "run").outcome is Outcome.PASS
     assert len(LoadedTwice.sizes) == 2
@@ -197,6 +201,7 @@ def with_spoilt_output(place):
 @pytest.mark.parametrize("load", ["puts", "bulk"])
 def test_a_second_attempt_leaves_no_row_of_the_first(place, load):
     with_spoilt_output(place)
-    properties = f"mapreduce.job.outputformat.class: Spoilt, hbase.assay.load: {load}"
-    record = run(place, "{name: sort-lines, options: {size: 1MB, files: 1}}", "hbase", properties)
+    workload = "{name: sort-lines, options: {size: 1MB, files: 1}}"
+    properties = {"hadoop": "mapreduce.job.outputformat.class: Spoilt", "hbase": f"hbase.assay.load: {load}"}
+    record = run(place, workload, "hbase", **properties)
     assert record.jobs[0].stages[-1].failed_attempts > 0

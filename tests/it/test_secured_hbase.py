@@ -61,7 +61,7 @@ class Client:
         holder = str(cluster.nodes[MASTER].holder)
         self._enter = ["nsenter", "--target", holder, "--net", "--uts", "--mount", f"--wd={place.home}", "--"]
 
-    def run(self, out, *arguments, conf_dir=None, hadoop="{}", code=0):
+    def run(self, out, *arguments, conf_dir=None, hbase="{}", code=0):
         experiment = self.place.experiment(f"""
 experiment: secured
 workloads: {{name: word-frequency, options: {{size: 1MB, files: 2}}}}
@@ -71,7 +71,7 @@ cluster:
   kerberos: {{keytab: {self.cluster.keytab}}}
 store: hbase
 settings: small
-hadoop: {hadoop}
+hbase: {hbase}
 probes: none
 """)
         command = assay_command("run", experiment, "--out", out, *arguments)
@@ -125,4 +125,4 @@ def test_jobs_run_with_a_token_once_the_right_is_granted(client):
 
 
 def test_files_are_loaded_by_servers_that_run_as_somebody_else(client):
-    assert client.record("bulk", hadoop="{hbase.assay.load: bulk}").outputs[0].bytes > 10_000
+    assert client.record("bulk", hbase="{hbase.assay.load: bulk}").outputs[0].bytes > 10_000

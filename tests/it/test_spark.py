@@ -72,7 +72,8 @@ def one_trial(place):
 experiment: killed
 workloads: {{name: word-count, options: {{size: 200MB}}}}
 engine: spark
-hadoop: {{dfs.blocksize: 4m, spark.executor.instances: 2, spark.executor.memory: 600m, spark.executor.cores: 1}}
+hadoop: {{dfs.blocksize: 4m}}
+spark: {{spark.executor.instances: 2, spark.executor.memory: 600m, spark.executor.cores: 1}}
 {HEAD.format(disk=place.disk)}""")
 
 
@@ -216,7 +217,8 @@ workloads:
   options: {{jar: app.py, input: words.txt, verify: "python3 check.py {{output}} {{input}}"}}
 engine: spark
 memory: 3GiB
-hadoop: {{dfs.blocksize: 1m, spark.submit.pyFiles: lengths.py, spark.executor.pyspark.memory: 512m}}
+hadoop: {{dfs.blocksize: 1m}}
+spark: {{spark.submit.pyFiles: lengths.py, spark.executor.pyspark.memory: 512m}}
 {HEAD.format(disk=place.disk)}""")
     place.assay("run", experiment, "--out", "run")
     (record,) = place.records("run")
@@ -234,7 +236,7 @@ def test_executors_without_room_are_refused_before_anything_starts(place):
 experiment: large
 workloads: {{name: word-count, options: {{size: 4MB}}}}
 engine: spark
-hadoop: {{spark.executor.memory: 8g}}
+spark: {{spark.executor.memory: 8g}}
 {HEAD.format(disk=place.disk)}""")
     said = place.command(*assay_command("run", experiment, "--dry-run"), code=2)
     assert "line 5: an executor takes 9024 MiB (spark.executor.memory 8192m and 819 MiB beside it" in said.stderr

@@ -12,7 +12,7 @@ from assay.model.registry import SERVICES
 from assay.model.renamed import renamed
 from assay.model.service import LeastSize, Service, Unverifiable
 from assay.plan.make import plan_and_more
-from assay.plan.properties import kind_of, located
+from assay.plan.properties import form_of, located
 from assay.plan.settings import resolve, shipped_profiles
 from assay.plan.source import ExperimentSource
 from assay.platform.distribution import known_properties
@@ -36,7 +36,7 @@ KNOWN = WORDS._replace(
     ("line", "words"),
     [
         (
-            "hadoop: {spark.yarn.executor.memoryOverhead: 512m}",
+            "spark: {spark.yarn.executor.memoryOverhead: 512m}",
             "deprecated; it is called spark.executor.memoryOverhead now",
         ),
         ("hadoop: {dfs.block.size: 8m}", "line 10: dfs.block.size is deprecated; it is called dfs.blocksize now"),
@@ -225,7 +225,7 @@ def test_hadoops_own_values_are_of_their_kinds():
     known = known_properties(Installation(root=ROOT, parts=parts, jobs_jar=parts, cache=parts, state=parts))
     if not known:
         pytest.skip("Hadoop's jars are not here")
-    kinds = {name: kind for name in known if known[name] and (kind := kind_of(name, known)) is not None}
+    kinds = {name: kind for name in known if known[name] and (kind := form_of(name, known)) is not None}
     assert len(kinds) > 700
     assert not {name: known[name] for name, kind in kinds.items() if not kind.takes(known[name])}
     profiles = [resolve(name, shipped_profiles()).properties for name in shipped_profiles()]

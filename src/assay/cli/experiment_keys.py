@@ -12,7 +12,7 @@ from assay.model.base import field_docs
 from assay.model.errors import BadInputError
 from assay.plan.entry_parts import OneOrMany
 from assay.plan.experiment import ExperimentFile
-from assay.plan.overrides import OPEN, Override, override_of
+from assay.plan.overrides import Override, is_open, override_of
 
 OF_THE_FILE = {"experiment", "question", "description", "next", "stands_for", "folder"}
 """Keys that describe the file itself: nobody changes them for a run."""
@@ -100,7 +100,7 @@ def _overrides(key: str, text: str) -> list[Override]:
     if _PAIRS.fullmatch(text) and key != SIZE:
         pairs = [pair.partition("=") for pair in text.split(",")]
         values = {name.strip(): tree_of(value, f"{option} {name.strip()}") for name, _, value in pairs}
-        if key in OPEN:  # such as Hadoop's properties: the file's others stay
+        if is_open(key):  # such as Hadoop's properties: the file's others stay
             return [Override(f"{key}.{name}", value, (option, text)) for name, value in values.items()]
         return [Override(key, _as_tree(values), (option, text))]
     field = ExperimentFile.model_fields.get(key)

@@ -348,6 +348,7 @@ SPARK = Service(
         }
     ),
     first_words=frozenset({"spark"}),
+    properties_key="spark",
     open_names=(r"spark\..+",),
     variables=("SPARK_", "PYSPARK_"),
     loss_note=(

@@ -98,6 +98,9 @@ TEZ = Service(
         Timer("tez.am.container.reuse.locality.delay-allocation-millis", "250", "TezConfiguration"),
     ),
     starts=_starts,
+    first_words=frozenset({"tez"}),
+    properties_key="tez",
+    open_names=(r"tez\..+",),
     reserved=frozenset({"mapreduce.framework.name", _CLASSPATH, "tez.lib.uris", "tez.ignore.lib.uris"}),
 )
 SERVICES.add(TEZ.name, TEZ, place=5)

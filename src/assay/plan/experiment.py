@@ -12,8 +12,10 @@ from pydantic import (
     Field,
     InstanceOf,
     ValidationError,
+    create_model,
     model_validator,
 )
+from pydantic.fields import FieldInfo
 from pydantic_core import PydanticCustomError, PydanticKnownError
 
 from assay.model.base import Frozen, Whole
@@ -41,6 +43,7 @@ from assay.model.trial import (
 from assay.plan.cluster import ClusterEntry, OneCluster
 from assay.plan.entry_parts import Many, Name, OneOf, Supported, Worker, alone, choice
 from assay.plan.placement import PlacementEntry, placement_entry
+from assay.plan.property_keys import HADOOP, property_keys
 from assay.plan.settings import Profile, Prose, Text, without_control
 from assay.plan.store import OneStore, refuse_found
 
@@ -165,7 +168,43 @@ MIX = "mix"
 """The name of workloads that run together."""
 
 
-class WorkloadEntry(Frozen):
+def _property_maps() -> type[Frozen]:
+    """A model whose keys are those under which services' properties stand, beside Hadoop's."""
+    maps: dict[str, Any] = {key: (Mapping[str, Levels], {}) for key in property_keys() if key != HADOOP}
+    return create_model("PropertyMaps", __base__=Frozen, **maps)
+
+
+class WithProperties(Frozen):
+    """What has Hadoop's properties under `hadoop`, and those of other services under further keys, their own."""
+
+    model_config = ConfigDict(extra="allow")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _further_keys_are_of_services(cls, value: Any) -> Any:
+        further = {key: value[key] for key in value if key not in cls.model_fields} if isinstance(value, dict) else {}
+        if not further:
+            return value
+        checked = _property_maps().model_validate(further)
+        return {**value, **{key: getattr(checked, key) for key in further}}
+
+    @classmethod
+    def further_fields(cls) -> Mapping[str, FieldInfo]:
+        """Those of other services' properties."""
+        return _property_maps().model_fields
+
+    @property
+    def property_maps(self) -> Mapping[str, Mapping[str, list[str]]]:
+        """The levels of properties by their names, by the key under which they stand."""
+        return {HADOOP: getattr(self, HADOOP), **(self.model_extra or {})}
+
+    @property
+    def properties(self) -> Mapping[str, list[str]]:
+        """The levels of all properties by their names."""
+        return {name: levels for of_key in self.property_maps.values() for name, levels in of_key.items()}
+
+
+class WorkloadEntry(WithProperties):
     """A workload: its name alone, or a map."""
 
     name: Annotated[str, Supported(lambda: list(WORKLOADS), "`assay workloads list` has what can run")] = ""
@@ -179,7 +218,7 @@ class WorkloadEntry(Frozen):
     experiment file."""
     hadoop: Mapping[str, Levels] = {}
     """Hadoop properties for this workload's jobs alone. They override all others and do not affect staging. A list of
-    levels makes the property a factor of this workload."""
+    levels makes the property a factor of this workload. Other services' properties have keys of their own here, too."""
     concurrent: Many[Annotated[Whole, Field(ge=1, le=MOST_AT_ONCE)]] = [1]
     """How many copies of it run [at once](#several-jobs-at-once), each with its own input and output. Of several levels
     each is a workload of its own."""
@@ -199,10 +238,12 @@ class WorkloadEntry(Frozen):
     def _one_workload_or_a_mix(self) -> "WorkloadEntry":
         if bool(self.name) == bool(self.together):
             raise ValueError("a workload needs a name, or `together` with the workloads of a mix, and not both")
-        if self.together and (self.variant or self.options or self.hadoop):
-            raise ValueError("variant, options and hadoop belong to the workloads of a mix; give them below `together`")
+        if self.together and (self.variant or self.options or self.properties):
+            raise ValueError(
+                "variant, options and properties belong to the workloads of a mix; give them below `together`"
+            )
         for part in self.together:
-            if part.together or part.concurrent != [1] or any(len(levels) > 1 for levels in part.hadoop.values()):
+            if part.together or part.concurrent != [1] or any(len(levels) > 1 for levels in part.properties.values()):
                 raise ValueError(
                     "a mix runs each of its workloads once, with one value of each property; name a workload twice for "
                     "two copies, and write a second mix for another value"
@@ -268,7 +309,7 @@ Zipped = Annotated[list[Factors], BeforeValidator(one_list_or_many, json_schema_
 Combined = Annotated[Mapping[str, Levels], Field(min_length=1)]
 
 
-class ExperimentFile(Frozen):
+class ExperimentFile(WithProperties):
     """An experiment as a user writes it."""
 
     experiment: Name
@@ -308,7 +349,8 @@ class ExperimentFile(Frozen):
     profiles: Mapping[Label, Profile] = {}
     """Your own settings profiles. A profile with a shipped name replaces the shipped one."""
     hadoop: Mapping[str, Levels] = {}
-    """Hadoop properties for all trials. They override the profiles. A list of levels makes a property a factor."""
+    """Hadoop properties for all trials. They override the profiles. A list of levels makes a property a factor. Other
+    services' properties stand under keys of their own ([below](#properties))."""
     replication: Many[Copies] = []
     """Copies that the store keeps of each block (`dfs.replication`), by default 1 on an embedded cluster. It keeps at
     most one on each worker; asking for more raises a doubt."""

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from assay.model.layout import INPUT, INTERMEDIATE, OUTPUT
 from assay.model.trial import USUAL_ENGINE, SiteShape
+from assay.plan.property_keys import by_key
 
 ROLES = (INPUT, INTERMEDIATE, OUTPUT)
 """What drives of a site's job are for."""
@@ -67,8 +68,11 @@ class JobExperiment(NamedTuple):
             "repetitions: 2",
             f"worth: {self.worth}",
             *self.memory,
-            *(["hadoop:"] if self.properties else []),
-            *(f"  {name}: {quoted(value)}" for name, value in self.properties.items()),
+            *(
+                line
+                for key, properties in by_key(self.properties).items()
+                for line in (f"{key}:", *(f"  {name}: {quoted(value)}" for name, value in properties.items()))
+            ),
             *self._stands_for,
             "seed: 1",
         ]

@@ -165,7 +165,7 @@ def _resolve(source: ExperimentSource, vocabulary: Vocabulary) -> _Resolved:
         raise source.error_at(
             ["datasets"], "'datasets' has no effect: all workloads generate their own input; leave it out"
         )
-    entries = [experiment.hadoop, *(entry.hadoop for entry in experiment.workloads)]
+    entries = [experiment.properties, *(entry.properties for entry in experiment.workloads)]
     several = dict.fromkeys(name for entry in entries for name, levels in entry.items() if len(levels) > 1)
     return _Resolved(workloads, datasets, settings, media, placements, roles, cluster, list(several))
 
@@ -216,11 +216,12 @@ def _workload(source: ExperimentSource, entry: WorkloadEntry, place: Place, voca
         variant=next(iter(of_engines.values())),
         variants=of_engines if len({*of_engines.values()}) > 1 else {},
         options=options,
-        hadoop={name: levels[0] for name, levels in entry.hadoop.items()},
+        hadoop={name: levels[0] for name, levels in entry.properties.items()},
     )
     with source.at(*place, "options"):
         vocabulary.check_workload(spec)
-    return _Workload(spec, {name: all_ for name, all_ in entry.hadoop.items() if len(all_) > 1}, needs_dataset)
+    several = {name: levels for name, levels in entry.properties.items() if len(levels) > 1}
+    return _Workload(spec, several, needs_dataset)
 
 
 def _check_variant(source: ExperimentSource, entry: WorkloadEntry, place: Place, variants: Sequence[str]) -> None:
@@ -272,7 +273,7 @@ def _settings(source: ExperimentSource) -> list[SettingsSpec]:
             for inherited in profile.inherits:
                 source.check_word(["profiles", name, "inherits"], "settings profile", inherited, list(profiles))
             resolve(name, profiles)
-    everywhere = {name: levels[0] for name, levels in experiment.hadoop.items() if len(levels) == 1}
+    everywhere = {name: levels[0] for name, levels in experiment.properties.items() if len(levels) == 1}
     settings = []
     for at, name in enumerate(experiment.settings):
         source.check_word(["settings", at], "settings profile", name, list(profiles))
@@ -390,7 +391,7 @@ def _axes(experiment: ExperimentFile, resolved: _Resolved, workload: _Workload) 
     ]
     for name in properties:  # of a workload that has one value of it, that alone
         levels = workload.levels.get(name) or (
-            [spec.hadoop[name]] if name in spec.hadoop else experiment.hadoop.get(name)
+            [spec.hadoop[name]] if name in spec.hadoop else experiment.properties.get(name)
         )
         axes.append(axis(name, ((level, level) for level in levels) if levels else [(None, "default")]))
     if experiment.replication:

@@ -7,11 +7,17 @@ from typing import Any, NamedTuple
 from assay.host.yaml_file import Place, shown, tree_of
 from assay.model.errors import BadInputError
 from assay.model.naming import nearest
+from assay.plan.property_keys import property_keys
 
-OPEN = frozenset({"hadoop", "properties", "options", "base"})
-"""Maps whose keys may have dots, as Hadoop's properties do: behind them a path's rest is a single key."""
+OPEN = frozenset({"properties", "options", "base"})
+"""Maps whose keys may have dots, as those of properties have: behind them a path's rest is a single key."""
 NAMED = frozenset({"media", "profiles"})
 """Maps from names that the experiment chose: what is set below such a name must be there."""
+
+
+def is_open(key: object) -> bool:
+    """Whether the map at a key has keys that may have dots."""
+    return key in OPEN or key in property_keys()
 
 
 class Override(NamedTuple):
@@ -75,7 +81,7 @@ def _step(override: Override, here: Any, keys: list[object], rest: str) -> tuple
     counts = range(len(names), 0, -1)
     known = next((count for count in counts if ".".join(names[:count]) in here), None)
     inside = keys[-1] if keys else ""
-    count = known or (len(names) if inside in OPEN else 1)
+    count = known or (len(names) if is_open(inside) else 1)
     name, below = ".".join(names[:count]), ".".join(names[count:])
     if below and known is None and inside in NAMED:
         raise BadInputError(f"{override.option}: {inside} has no {name!r}; {nearest(name, list(here))}")

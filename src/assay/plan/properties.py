@@ -25,6 +25,7 @@ from assay.model.renamed import renamed
 from assay.model.service import LeastSize
 from assay.model.value_bounds import MOST_INT, MOST_LONG, ValueBounds
 from assay.plan.experiment import COPIES, ExperimentFile, WorkloadEntry
+from assay.plan.property_keys import key_of
 from assay.plan.source import ExperimentSource, Vocabulary
 
 _ADDRESSES = re.compile(r"(fs\.defaultFS|fs\.default\.name|.*([.-]address|\.bind-host|\.hostname|\.port))")
@@ -39,7 +40,7 @@ def bounds() -> Mapping[str, ValueBounds]:
     return {name: bound for service in SERVICES.values() for name, bound in service.bounds.items()}
 
 
-class Kind(NamedTuple):
+class ValueForm(NamedTuple):
     """A way in which Hadoop's Configuration reads a value: its texts, the same in words, the largest number."""
 
     form: re.Pattern[str]
@@ -57,45 +58,51 @@ class Kind(NamedTuple):
 
 
 _WHOLE = r"(?P<number>[-+]?(?:[0-9]{1,30}|0[xX][0-9a-fA-F]{1,30}))"
-KINDS: Mapping[str, Kind] = {
-    "truth": Kind(re.compile("true|false", re.IGNORECASE), "true or false"),
-    "int": Kind(re.compile(_WHOLE), f"a whole number without a unit, {MOST_INT} at most", MOST_INT),
-    "long": Kind(re.compile(_WHOLE), "a whole number without a unit", MOST_LONG),
-    "size": Kind(
+FORMS: Mapping[str, ValueForm] = {
+    "truth": ValueForm(re.compile("true|false", re.IGNORECASE), "true or false"),
+    "int": ValueForm(re.compile(_WHOLE), f"a whole number without a unit, {MOST_INT} at most", MOST_INT),
+    "long": ValueForm(re.compile(_WHOLE), "a whole number without a unit", MOST_LONG),
+    "size": ValueForm(
         re.compile(r"(?P<number>-?[0-9]{1,30})(?P<unit>[kmgtpe]?)", re.IGNORECASE),
         "a whole number of bytes, or one with a letter such as 64m", MOST_LONG,
     ),
-    "time": Kind(
+    "time": ValueForm(
         re.compile(r"(?P<number>-?[0-9]{1,30})(?:ns|us|ms|s|m|h|d)?", re.IGNORECASE),
         "a whole number, or one with a unit of time such as 500ms or 3s", MOST_LONG,
     ),
-    "fraction": Kind(
+    "fraction": ValueForm(
         re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?[fFdD]?"), "a number without a unit or %"
     ),
 }  # fmt: skip
-"""The kinds of `kinds.txt`. For a truth value that it can't read Hadoop takes its default, for a number it fails."""
+"""The forms of `kinds.txt`. For a truth value that it can't read Hadoop takes its default, for a number it fails."""
 _YAMLS_TRUTH = frozenset({"yes", "no", "on", "off", "y", "n"})
 # As Hadoop's own programs take them, and as a shell splits them.
 _OPTION = re.compile(r"""(?:^|\s)["']?-D\s*["']?([^\s=]+)=("[^"]*"|'[^']*'|[^\s"']*)""")
 
 
 class Property(NamedTuple):
-    """A Hadoop property in an experiment: its levels, its place in the file, and the workloads that it holds for."""
+    """A property in an experiment: its levels, its place in the file, and the workloads that it holds for.
+
+    `key` is that of the service under which it stands, where it stands under one.
+    """
 
     name: str
     levels: Sequence[str]
     keys: Place
     workloads: Sequence[str]
+    key: str = ""
 
 
 def properties_of(experiment: ExperimentFile) -> Iterator[Property]:
     """List the properties that the experiment sets: for all trials, for a workload's jobs, and in its profiles."""
     everywhere = [part.name for workload in experiment.workloads for part in workload.each]
-    for name, levels in experiment.hadoop.items():
-        yield Property(name, levels, ["hadoop", name], everywhere)
+    for key, properties in experiment.property_maps.items():
+        for name, levels in properties.items():
+            yield Property(name, levels, [key, name], everywhere, key)
     for workload, place in _workloads(experiment):
-        for name, levels in workload.hadoop.items():
-            yield Property(name, levels, [*place, "hadoop", name], [workload.name])
+        for key, properties in workload.property_maps.items():
+            for name, levels in properties.items():
+                yield Property(name, levels, [*place, key, name], [workload.name], key)
     for profile, entry in experiment.profiles.items():
         for name, value in entry.properties.items():
             yield Property(name, [value], ["profiles", profile, "properties", name], everywhere)
@@ -167,12 +174,14 @@ def _mistakes(entry: Property, verified: str, least: LeastSize | None, *, own_cl
     name, services = entry.name, SERVICES.values()
     if not _NAME.fullmatch(name):
         yield f"{name!r} is not the name of a property; write one without spaces, quotes, < > and &"
+    if entry.key and entry.key != (key := key_of(name)):
+        yield f"{name} is no property of {entry.key}; give it under `{key}`"
     # Read when a daemon starts, so that a workload's jobs can't have one of their own.
     of_daemons = tuple(prefix for service in services for prefix in service.read_by_daemons)
     if entry.keys[0] == "workloads" and name.startswith(of_daemons):
         yield (
             f"{name} is read by the cluster's daemons, not by {entry.workloads[0]}'s jobs; give it under the "
-            "experiment's own `hadoop`"
+            f"experiment's own `{entry.key}`"
         )
     reserved = {name for service in services for name in service.reserved}
     if own_cluster and (name in reserved or _ADDRESSES.fullmatch(name)):
@@ -215,28 +224,28 @@ def _workloads(experiment: ExperimentFile) -> Iterator[tuple[WorkloadEntry, Plac
         yield from ((part, ["workloads", at, "together", place]) for place, part in enumerate(workload.together))
 
 
-def kind_of(name: str, known: Mapping[str, str]) -> Kind | None:
+def form_of(name: str, known: Mapping[str, str]) -> ValueForm | None:
     """How Hadoop reads a property: as its code says, else as its default (of the `known` ones) tells."""
-    by_default = KINDS["truth"] if KINDS["truth"].form.fullmatch(known.get(name, "")) else None
-    return KINDS[_kinds()[name]] if name in _kinds() else by_default
+    by_default = FORMS["truth"] if FORMS["truth"].form.fullmatch(known.get(name, "")) else None
+    return FORMS[_kinds()[name]] if name in _kinds() else by_default
 
 
 def _misread(entry: Property, known: Mapping[str, str]) -> str | None:
     """What is wrong with the first value that Hadoop would not read as the property's kind."""
-    kind = kind_of(entry.name, known)
-    if kind is None or entry.name in bounds():
+    form = form_of(entry.name, known)
+    if form is None or entry.name in bounds():
         return None
     for value in entry.levels:
-        if not kind.takes(value.strip()):
-            mistake = f"{entry.name} is {value!r}, and must be {kind.meaning}"
+        if not form.takes(value.strip()):
+            mistake = f"{entry.name} is {value!r}, and must be {form.meaning}"
             at_most = f"; Hadoop would take its default, {known[entry.name]}, instead" if known.get(entry.name) else ""
-            return mistake + (at_most if kind is KINDS["truth"] else "")
+            return mistake + (at_most if form is FORMS["truth"] else "")
     return None
 
 
 def _yamls_truth(entry: Property, known: Mapping[str, str], source: ExperimentSource) -> Iterator[Doubt]:
     """A doubt for each word that other files' readers take for a truth value, where nobody knows what reads it."""
-    for value in entry.levels if kind_of(entry.name, known) is None else ():
+    for value in entry.levels if form_of(entry.name, known) is None else ():
         if value.strip().lower() in _YAMLS_TRUTH:
             problem = f"{entry.name} is the text {value!r} (line {source.line(entry.keys)})"
             yield YES_OR_NO.doubt(problem, entry.name)

@@ -18,6 +18,7 @@ from assay.plan.experiment import (
     WorkloadEntry,
 )
 from assay.plan.placement import PlacementEntry
+from assay.plan.property_keys import HADOOP, property_keys
 from assay.plan.settings import Profile, shipped_profiles
 from assay.plan.source import Vocabulary
 from assay.plan.store import StoreEntry
@@ -33,6 +34,7 @@ def schema(vocabulary: Vocabulary) -> Schema:
     definitions = whole["$defs"]
     sources = [kind.options for kind in NODE_SOURCES.values()]
     _add_node_sources(definitions)
+    _add_property_keys(whole)
     models: list[type[BaseModel]] = [ExperimentFile, WorkloadEntry, DatasetEntry, MediumEntry, PlacementEntry, Profile]
     models += [ClusterEntry, Fault, StoreEntry, NetworkEntry, NetworksEntry, KerberosSpec, SiteShape, *sources]
     for model in models:
@@ -77,6 +79,16 @@ def _add_node_sources(definitions: Schema) -> None:
         definitions[model] = kind.options.model_json_schema()
         options = [{"$ref": f"#/$defs/{model}"}, {"type": "null"}]
         cluster["properties"][name] = {"anyOf": options, "default": None, "description": kind.about}
+
+
+def _add_property_keys(whole: Schema) -> None:
+    """Make each key of properties one of the experiment and of a workload, beside Hadoop's."""
+    for part in (whole, whole["$defs"]["WorkloadEntry"]):
+        part["additionalProperties"] = False
+        for key in property_keys():
+            hadoop = part["properties"][HADOOP]
+            described = {**hadoop, "description": f"As `{HADOOP}`, for properties of {key}."}
+            part["properties"].setdefault(key, described)
 
 
 def _name_workloads(whole: Schema, workloads: Mapping[str, Sequence[str]]) -> None:

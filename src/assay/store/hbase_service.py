@@ -84,6 +84,7 @@ ZOOKEEPER = Service(
     # As measured, with a heap of 128 MiB.
     costs=Costs(cluster_mb=130, disk_mb=5, cluster_s=1.0),
     first_words=frozenset({"zookeeper"}),
+    properties_key=SCHEME,
     open_names=(r"zookeeper\..+",),
 )  # fmt: skip
 SERVICES.add(ZOOKEEPER.name, ZOOKEEPER, place=6)
@@ -231,6 +232,7 @@ HBASE = Service(
     profiles={"hbase-tuned": _TUNED},
     bounds={REGIONS: ValueBounds(1, 1 << 16), _SESSION.name: ValueBounds(1)},
     first_words=frozenset({SCHEME}),
+    properties_key=SCHEME,
     open_names=(r"hbase\..+",),
     loss_note=(
         "HBase misses a region server when it has not been heard of for zookeeper.session.timeout (90 s unless it is "
