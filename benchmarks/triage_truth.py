@@ -14,7 +14,7 @@ import argparse
 import json
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from io import BytesIO
 from itertools import pairwise
 from math import inf
@@ -26,9 +26,10 @@ from benchmarks.triage_histories import events_of, jobs_of
 from scipy.stats import ttest_ind
 
 from assay.cli.context import find_installation
-from assay.engine.past.application import application_of
 from assay.engine.past.job import PastJob
-from assay.engine.past.reading import read_job
+from assay.engine.past.mapreduce import read_job
+from assay.engine.past.spark import ApplicationReading, PastApplication
+from assay.engine.spark_log import RDDS, Application
 from assay.engine.spark_tasks import SparkAttempt
 from assay.engine.tasks import MapReduceAttempt
 from assay.media.emulated.profile import find_profile
@@ -109,6 +110,19 @@ class Measured(NamedTuple):
     bytes_s: float
     polls_s: float
     rules: Mapping[str, bool]
+
+
+def application_of(job: JobRecord, attempts: Iterable[SparkAttempt], settings: Mapping[str, str]) -> PastApplication:
+    """What triage would read in the event log of a job that a record keeps, with its settings."""
+    seen, reading = Application(), ApplicationReading("")
+    seen.id, seen.name, seen.submitted_ms, seen.master_ms = job.id, job.name, job.submitted_ms, job.started_ms
+    seen.finished_ms = job.finished_ms
+    seen.settings = {name.removeprefix("spark.hadoop."): value for name, value in settings.items()}
+    seen.persisted.with_drives = set(range(job.counters.get(RDDS, {}).get("persisted_on_disk", 0)))
+    seen.executors_added_ms = {"": job.started_ms}
+    for attempt in attempts:
+        reading.add(attempt)
+    return reading.application(seen)
 
 
 def job_of(record: JobRecord, attempts: Sequence[TaskAttempt], settings: Mapping[str, str]) -> PastJob | None:

@@ -19,8 +19,8 @@ from benchmarks.triage_truth import (
     wrong,
 )
 
-from assay.engine.past.application import read_event_log
-from assay.engine.past.reading import read_file
+from assay.engine.past.mapreduce import read_file
+from assay.engine.past.spark import read_event_log
 from assay.engine.spark_log import read_application
 from assay.engine.tasks import MapReduceAttempt
 from assay.engine.tez_tasks import TezAttempt

@@ -8,11 +8,10 @@ from pathlib import Path
 import pytest
 
 from assay.cli.context import find_installation
-from assay.engine.past.application import MAY_BE_ON_DRIVES, RECORDS_ALONE, PastApplication, read_event_log
-from assay.engine.past.attempts import attempts_of
-from assay.engine.past.changes import changes
-from assay.engine.past.forms import is_history, read_history_of
+from assay.engine.past.formats import attempts_of, is_history, read_history_of, suggestions
 from assay.engine.past.job import Work
+from assay.engine.past.spark import RECORDS_ALONE, PastApplication, read_event_log
+from assay.engine.spark_persisted import MAY_BE_ON_DRIVES
 from assay.engine.spark_sources import Sources, schemes_of_plan
 from assay.model.engine import HADOOP_JOBS
 from assay.triage.bounds import bound_of, drive_loads
@@ -44,7 +43,7 @@ def test_an_event_log_is_a_past_job_that_lacks_nothing(name):
     assert job.whole.cpu_ms == sum(attempt.cpu_ms for attempt in attempts)
     assert job.whole.fetched == sum(attempt.shuffled_bytes for attempt in attempts)
     assert 0 <= bound_of(job, drives()).seconds <= job.tasks_s <= job.elapsed_s
-    assert list(changes(job)) == []
+    assert list(suggestions(job)) == []
 
 
 def test_stages_follow_one_another_and_those_at_once_are_one(tmp_path):
@@ -114,11 +113,11 @@ def test_what_is_cheaper_than_a_drive(tmp_path):
     spilling = MadeStage(spilled_disk_bytes=GB, shuffle_write_bytes=GB)
     fetching = MadeStage(begin_s=40, fetched_bytes=GB, fetched_blocks=40_000)
     job = made(tmp_path, spilling, fetching, settings={"spark.shuffle.compress": "false"})
-    found = {change.kind: change for change in changes(job)}
+    found = {change.kind: change for change in suggestions(job)}
     assert list(found) == ["spills", "compression", "small pieces"]
     assert found["spills"].counter == "Disk Bytes Spilled 953.7 MiB, 953.7 MiB of it in stage 0"
     assert "40,000 blocks of 24.4 KiB" in found["small pieces"].counter
-    assert changes(made(tmp_path, MadeStage(fetched_bytes=GB, fetched_blocks=100))) == []
+    assert suggestions(made(tmp_path, MadeStage(fetched_bytes=GB, fetched_blocks=100))) == []
 
 
 def test_waits_for_executors_are_those_of_the_masters_heartbeats(tmp_path):

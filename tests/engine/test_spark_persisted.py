@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from assay.engine.past.application import MAY_BE_ON_DRIVES, ON_DRIVES, read_event_log
+from assay.engine.past.spark import read_event_log
 from assay.engine.spark_log import opened_log, read_application
-from assay.engine.spark_persisted import PersistedRdds
+from assay.engine.spark_persisted import MAY_BE_ON_DRIVES, ON_DRIVES, PersistedRdds
 from assay.model.engine import JobReference
 
 ROLLED = Path(__file__).parents[1] / "fixtures" / "spark" / "eventlog_v2_local-1795708018337"

@@ -11,8 +11,8 @@ import pytest
 
 from assay.cli.context import find_installation
 from assay.cli.report import browser_command, find_browser, print_page
-from assay.engine.past.application import PastApplication
-from assay.engine.past.reading import read_job
+from assay.engine.past.mapreduce import read_job
+from assay.engine.past.spark import PastApplication
 from assay.model.errors import BadInputError
 from assay.report.analysis import MOST_TRIALS_SHOWN, RunData
 from assay.report.compare_runs import compare_runs

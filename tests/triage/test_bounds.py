@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.cli.context import find_installation
-from assay.engine.past.reading import Attempt, read_job
+from assay.engine.past.mapreduce import Attempt, read_job
 from assay.model.errors import BadInputError
 from assay.triage.bounds import Busy, Load, beside, bound_of, busy_at_once, computed, concurrency, drive_loads, parts_of
 from assay.triage.drives import drives_by_role, drives_text

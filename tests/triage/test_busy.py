@@ -8,7 +8,7 @@ from functools import partial
 import pytest
 
 from assay.cli.context import find_installation
-from assay.engine.past.reading import read_job
+from assay.engine.past.mapreduce import read_job
 from assay.host.http import BoundedWeb, Bounds
 from assay.model.errors import BadInputError
 from assay.triage.bounds import bound_of

@@ -10,10 +10,10 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from assay.engine.past import forms
-from assay.engine.past.application import read_event_log
+from assay.engine.past import formats
 from assay.engine.past.histories import finished_ms, merged
 from assay.engine.past.job import distinct
+from assay.engine.past.spark import read_event_log
 from assay.model.errors import BadInputError
 from assay.store.hadoop_fs import HadoopFs
 from assay.triage import folder as folders
@@ -216,14 +216,14 @@ def test_a_place_without_any_job_ends_no_other(tmp_path):
 
 def test_what_no_reader_expects_in_one_file_ends_no_other(tmp_path, monkeypatch):
     made(tmp_path, 1, 2)
-    real = forms.read_file
+    form = formats.FORMS["mapreduce"]
 
     def odd(file):
         if "/2026/11/01/" in str(file):
             raise KeyError("Index")
-        return real(file)
+        return form.read(file)
 
-    monkeypatch.setattr(forms, "read_file", odd)
+    monkeypatch.setitem(formats.FORMS._read(), "mapreduce", form._replace(read=odd))
     found = in_folder(tmp_path, 0, unheard)
     assert len(list(found.jobs)) == 1
     assert [reason for _, reason in found.unread] == ["it holds what no history holds (KeyError: 'Index')"]

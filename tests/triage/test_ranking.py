@@ -9,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.cli.context import find_installation
-from assay.engine.past.changes import changes, spills_per_record
+from assay.engine.past.advice import spills_per_record
+from assay.engine.past.formats import suggestions
 from assay.engine.past.job import Uncertain, distinct
-from assay.engine.past.reading import read_job
+from assay.engine.past.mapreduce import read_job
 from assay.triage.bounds import Busy
 from assay.triage.drives import drives_by_role
 from assay.triage.names import NAMELESS, numbered, recurring
@@ -229,7 +230,7 @@ def test_nothing_but_broken_histories():
 
 
 def kinds(job, settings=()):
-    return {change.kind: change for change in changes(made(job, settings))}
+    return {change.kind: change for change in suggestions(made(job, settings))}
 
 
 def test_cheaper_changes_rest_on_counters():
@@ -251,7 +252,7 @@ def test_cheaper_changes_rest_on_counters():
         (kind, {**event, "startTime": event["startTime"] - 30_000} if kind == "REDUCE_ATTEMPT_STARTED" else event)
         for kind, event in events(HEAVY)
     ]
-    assert "slow start" in {change.kind for change in changes(read_job(io.BytesIO(history(early)), {}))}
+    assert "slow start" in {change.kind for change in suggestions(read_job(io.BytesIO(history(early)), {}))}
     assert not kinds(LIGHT)
 
 

@@ -7,7 +7,7 @@ import click
 
 from assay.cli.context import UserPath, json_option, open_console, print_json
 from assay.cli.triage import Since
-from assay.engine.past.attempts import attempts_of
+from assay.engine.past.formats import attempts_of
 from assay.engine.past.histories import NAME_THE_FOLDER
 from assay.host.files import possible
 from assay.model.errors import AssayError, BadInputError

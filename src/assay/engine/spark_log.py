@@ -20,7 +20,7 @@ from statistics import fmean
 from typing import Any, BinaryIO, NamedTuple
 
 from assay.engine.history import with_attempts
-from assay.engine.packed_lines import Lines, file_of, head_of, json_of
+from assay.engine.packed_lines import Lines, file_of, json_of
 from assay.engine.spark_persisted import RDD_BLOCK, PersistedRdds
 from assay.engine.spark_sources import Sources, schemes_of_plan
 from assay.engine.spark_tasks import (
@@ -43,6 +43,11 @@ FOLDER_PREFIX = "eventlog_v2_"
 _RUNNING_ENDING = ".inprogress"
 _EVENTS_FILE = re.compile(r"events_(\d+)_.+")
 _COMPACT_ENDING = ".compact"
+_LOG_NAME = re.compile(
+    r"(?:application_\d+_\d+|app-\d{14}-\d{4}|local-\d+|spark-[0-9a-f]{32})(?:_\d+)?"
+    r"(?:\.(?:zstd|lz4|snappy|lzf|gz))*(?:\.inprogress)?"
+)
+"""An application's id on YARN, on a standalone cluster, in local mode and on Kubernetes, and what Spark adds to it."""
 
 _RDD_BLOCK = f'"{RDD_BLOCK}'.encode()
 _EVENT = re.compile(rb'\s*\{\s*"Event"\s*:\s*"([\w.$]+)"')
@@ -134,6 +139,11 @@ def opened_log(log: Path, opened: ExitStack) -> "EventLog":
     return events
 
 
+def is_log_name(name: str) -> bool:
+    """Whether a file is called as logs are."""
+    return _LOG_NAME.fullmatch(name) is not None
+
+
 def is_head_of_event_log(head: bytes) -> bool:
     """Whether a file that begins so is an event log, whose first lines may be a logger's."""
     return any(_EVENT.match(line) for line in head.splitlines())
@@ -142,16 +152,6 @@ def is_head_of_event_log(head: bytes) -> bool:
 def is_rolled(folder: str, names: Iterable[str]) -> bool:
     """Whether a folder is a rolled log, by its own name or those of its files."""
     return folder.startswith(FOLDER_PREFIX) or any(map(_EVENTS_FILE.fullmatch, names))
-
-
-def is_event_log(file: Path) -> bool:
-    """Whether a file begins as event logs do, or is a folder of a rolled one. Raises OSError."""
-    if file.is_dir():
-        return is_rolled(file.name, (entry.name for entry in file.iterdir()))
-    try:
-        return is_head_of_event_log(head_of(file))
-    except ValueError:
-        return False
 
 
 class EventLog:

@@ -9,6 +9,11 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 BLOCK_UPDATES = "spark.eventLog.logBlockUpdates.enabled"
+ON_DRIVES = "partitions were persisted on drives, and Spark does not count what it writes there"
+MAY_BE_ON_DRIVES = (
+    "partitions may have been persisted on drives, and Spark does not count what it writes there; set "
+    f"{BLOCK_UPDATES}=true, and the log says whether they were"
+)
 RDD_BLOCK = "rdd_"
 
 _Rdds = Mapping[int, Mapping[str, Any]]

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from assay.engine.past.forms import settings_of_test
+from assay.engine.past.formats import settings_of_test
 from assay.engine.past.job import PastJob
 from assay.media.emulated.profile import SHORT_NAMES
 from assay.model.engine import HADOOP_JOBS

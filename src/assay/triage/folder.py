@@ -13,7 +13,14 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
-from assay.engine.past.forms import is_beside, is_history, is_history_folder, moment_in, read_history_of, why_no_history
+from assay.engine.past.formats import (
+    is_beside,
+    is_history,
+    is_history_folder,
+    moment_in,
+    read_history_of,
+    why_no_history,
+)
 from assay.engine.past.histories import (
     MOST_HISTORIES,
     NAME_THE_FOLDER,

@@ -6,8 +6,8 @@ from enum import StrEnum
 from itertools import accumulate
 from typing import NamedTuple
 
-from assay.engine.past.change import Change
-from assay.engine.past.changes import changes
+from assay.engine.past.advice import Suggestion
+from assay.engine.past.formats import suggestions
 from assay.engine.past.histories import Unread
 from assay.engine.past.job import MAP, REDUCE, PastJob, distinct, sum_of
 from assay.model.base import Frozen
@@ -391,9 +391,9 @@ def _reason(
 
 
 def _advice(bounded: Sequence[BoundedRun], widest: BoundedRun) -> tuple[CheaperChange, ...]:
-    by_kind: dict[str, list[tuple[BoundedRun, Change]]] = {}
+    by_kind: dict[str, list[tuple[BoundedRun, Suggestion]]] = {}
     for run in bounded:
-        for change in changes(run.job):
+        for change in suggestions(run.job):
             by_kind.setdefault(change.kind, []).append((run, change))
     advice = []
     for kind, runs in by_kind.items():

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from rich.console import Console
 
-from assay.engine.past.forms import amounts_words
+from assay.engine.past.formats import amounts_words
 from assay.media.emulated.profile import SHORT_NAMES
 from assay.model.fact import Value
 from assay.model.naming import bytes_text, first_few

@@ -1,5 +1,6 @@
 """What triage keeps of a finished job: sums over its tasks, few enough for ten thousand jobs of a site at once."""
 
+import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
@@ -18,6 +19,16 @@ SETTINGS = frozenset({
 """The properties of a job that are kept: ten thousand jobs have to fit into memory."""
 REPLICAS, SORT_MIB, SPILL_SHARE = 3, 100, 0.8
 """Hadoop's own values, where a job's configuration is not known."""
+OF_STORE = frozenset({"HDFS", "VIEWFS", "WEBHDFS", "SWEBHDFS", "O3FS", "OFS", "MAPRFS"})
+REMOTE = frozenset({
+    "S3", "S3A", "S3N", "GS", "ABFS", "ABFSS", "WASB", "WASBS", "ADL", "OSS", "COS", "COSN", "OBS", "TOS", "BOS",
+    "SWIFT", "OCI", "DBFS", "FTP", "SFTP", "HTTP", "HTTPS",
+})  # fmt: skip
+"""Object stores and servers; what has another scheme, such as Alluxio, Ceph or Lustre, may lie on the nodes' drives."""
+BROKEN = (
+    ValueError, LookupError, TypeError, AttributeError, EOFError, OSError, OverflowError, StopIteration, zlib.error,
+)  # fmt: skip
+"""What readers of files that were cut short, or are something else, raise."""
 _START_ACCESSES = 10
 """Of a task's start: its launch script, tokens, configuration and directories, each with its own entry on the drive."""
 
@@ -324,6 +335,22 @@ class PastJob(NamedTuple):
             return float(self.settings[name])
         except (KeyError, ValueError):
             return default
+
+
+def is_remote(scheme: str) -> bool:
+    """Whether a file system of that scheme is on no drive of the nodes."""
+    return scheme.upper() in REMOTE
+
+
+def is_unplaced(scheme: str) -> bool:
+    """Whether a file system of that scheme may be on the nodes' drives or elsewhere."""
+    return scheme.upper() not in OF_STORE | REMOTE | {"FILE"}
+
+
+def unread(name: str, source: str, reason: str) -> PastJob:
+    """A job of which nothing is known but why its history was not read."""
+    missing = (f"the whole history: {reason}",)
+    return PastJob(name, "", "", "", "", 0, 0, 0, False, 0, 0, (), (), {}, missing, source)  # noqa: FBT003 - not an uber job
 
 
 def sum_of(works: Iterable[Work]) -> Work:

@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 from assay.engine.past.histories import MOST_HISTORIES, Histories, NoHistoriesError
 from assay.engine.past.job import MAP, REDUCE, SETTINGS, SUCCEEDED, PastJob, StageSums, Uncertain, Work
-from assay.engine.past.reading import CUT_SHORT, Attempt, counted, has_impossible, stage_of, unplaced_schemes
+from assay.engine.past.mapreduce import CUT_SHORT, Attempt, counted, has_impossible, stage_of, unplaced_schemes
 from assay.model.errors import BadInputError, NoAnswerError, NoLoginError
 from assay.model.host_names import host_of
 from assay.model.probe import Ask

@@ -4,39 +4,55 @@ Any file makes a job, however little of it can be read: what it lacks is named i
 """
 
 import gzip
-import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from heapq import heappop, heappush
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, cast
 from xml.etree import ElementTree as ET
 
-from assay.engine.history_files import events, opened
-from assay.engine.past.histories import SETTINGS_ENDING, job_id
-from assay.engine.past.job import MAP, REDUCE, SETTINGS, SUCCEEDED, PastJob, StageSums, Uncertain, Work, by_host
+from assay.engine.history_files import events, opened, read_history
+from assay.engine.past.advice import OF_MAPREDUCE
+from assay.engine.past.formats import FORMS, PastForm
+from assay.engine.past.histories import ENDINGS, SETTINGS_ENDING, job_id
+from assay.engine.past.job import (
+    BROKEN,
+    MAP,
+    OF_STORE,
+    REDUCE,
+    REMOTE,
+    SETTINGS,
+    SUCCEEDED,
+    PastJob,
+    StageSums,
+    Uncertain,
+    Work,
+    by_host,
+    is_unplaced,
+    unread,
+)
+from assay.engine.past.taken_over import taken_over
+from assay.engine.past.task_times import (
+    COLLECTORS,
+    IMPOSSIBLE,
+    LONGEST_MS,
+    SILENT,
+    ReadSpan,
+    computed_of,
+    impossible_words,
+    is_possible,
+    saved_of,
+    skewed_words,
+    unknown_bytes,
+)
 from assay.host.files import why
+from assay.model.engine import JobReference
+from assay.model.task import TaskAttempt
 
 _FILES, _TASKS = ("FileSystemCounter", "FileSystemCounters"), ("TaskCounter", "Task$Counter")
 """Endings of the groups' names, in Hadoop 2 and 3 and before."""
-_OF_STORE = frozenset({"HDFS", "VIEWFS", "WEBHDFS", "SWEBHDFS", "O3FS", "OFS", "MAPRFS"})
-_REMOTE = frozenset({
-    "S3", "S3A", "S3N", "GS", "ABFS", "ABFSS", "WASB", "WASBS", "ADL", "OSS", "COS", "COSN", "OBS", "TOS", "BOS",
-    "SWIFT", "OCI", "DBFS", "FTP", "SFTP", "HTTP", "HTTPS",
-})  # fmt: skip
-"""Object stores and servers; what has another scheme, such as Alluxio, Ceph or Lustre, may lie on the nodes' drives."""
 _FORMS = (b"Avro-Json", b"Avro-Binary")
-_LONGEST_MS = 10 * 365 * 86_400_000
-"""Ten years: what would have begun before them did not, as where a start is in seconds in place of milliseconds."""
-_THREADED, _COMPILING_MS, _COLLECTORS = 1.2, 30_000, 8
-"""Threads of a JVM's own, for compiling and garbage collection, need so much of processors beside the task's thread: by
-so many times its own time, or for so long, or for so many times the collections."""
 _BYTES_OF_TASKS = ("REDUCE_SHUFFLE_BYTES", "MAP_OUTPUT_BYTES", "MAP_OUTPUT_MATERIALIZED_BYTES")
 _MOST_PREFACE_LINES, _LONGEST_PREFACE_LINE = 64, 1 << 12
-BROKEN = (
-    ValueError, LookupError, TypeError, AttributeError, EOFError, OSError, OverflowError, StopIteration, zlib.error,
-)  # fmt: skip
-"""What readers of files that were cut short, or are something else, raise."""
 _FORMER_NAMES = {
     "io.sort.mb": "mapreduce.task.io.sort.mb", "io.sort.factor": "mapreduce.task.io.sort.factor",
     "io.sort.spill.percent": "mapreduce.map.sort.spill.percent",
@@ -130,17 +146,6 @@ def _go_to_form(content: BinaryIO) -> None:
     raise ValueError("it is no job history: no line says Avro-Json or Avro-Binary")
 
 
-def unread(name: str, source: str, reason: str) -> PastJob:
-    """A job of which nothing is known but why its history was not read."""
-    missing = (f"the whole history: {reason}",)
-    return PastJob(name, "", "", "", "", 0, 0, 0, False, 0, 0, (), (), {}, missing, source)  # noqa: FBT003 - not an uber job
-
-
-def is_possible(begin_ms: int, end_ms: int) -> bool:
-    """Whether something may have begun and ended then."""
-    return 0 < begin_ms <= end_ms < begin_ms + _LONGEST_MS
-
-
 class Attempt(NamedTuple):
     """An attempt that ended: when it ran, how long it computed at least, and a reducer's times of its phases."""
 
@@ -157,22 +162,9 @@ class Attempt(NamedTuple):
     def computed_ms(self) -> int:
         """As `computed_of` tells."""
         length_ms, cpu_ms = self.end_ms - self.begin_ms, self.cpu_ms
-        if 2 * _COLLECTORS * self.gc_ms > length_ms:  # much of it may be the collectors', which stop the task meanwhile
-            cpu_ms -= (_COLLECTORS - 1) * self.gc_ms
+        if 2 * COLLECTORS * self.gc_ms > length_ms:  # much of it may be the collectors', which stop the task meanwhile
+            cpu_ms -= (COLLECTORS - 1) * self.gc_ms
         return 0 if self.skewed else computed_of(length_ms, cpu_ms, self.gc_ms)
-
-
-def skewed_words(count: int) -> str:
-    """That so many attempts end before they start, and how they count."""
-    if count == 1:
-        return (
-            "1 attempt starts after its end, or has no start: it counts with its bytes, and as waiting since the job "
-            "began"
-        )
-    return (
-        f"{count:,} attempts start after their ends, or have no start: they count with their bytes, and as waiting "
-        "since the job began"
-    )
 
 
 class JobReading:
@@ -279,7 +271,7 @@ class JobReading:
         started_ms = self._times_ms["started"]
         whole = [attempt for attempts in self._attempts.values() for attempt in attempts if not attempt.skewed]
         ended_ms = self._times_ms["finished"] or max((attempt.end_ms for attempt in whole), default=0)
-        if not started_ms or 0 < started_ms > ended_ms - _LONGEST_MS:
+        if not started_ms or 0 < started_ms > ended_ms - LONGEST_MS:
             return started_ms
         return min((attempt.begin_ms for attempt in whole), default=0)
 
@@ -345,16 +337,6 @@ def _values(counters: Mapping[str, Any] | None) -> tuple[dict[str, int], dict[st
     return files, tasks
 
 
-def is_remote(scheme: str) -> bool:
-    """Whether a file system of that scheme is on no drive of the nodes."""
-    return scheme.upper() in _REMOTE
-
-
-def is_unplaced(scheme: str) -> bool:
-    """Whether a file system of that scheme may be on the nodes' drives or elsewhere."""
-    return scheme.upper() not in _OF_STORE | _REMOTE | {"FILE"}
-
-
 def unplaced_schemes(files: Mapping[str, int]) -> Iterator[str]:
     """Of the counters of file systems, those file systems with bytes that may lie on the nodes' drives or elsewhere."""
     for name, value in files.items():
@@ -375,10 +357,10 @@ def counted(stage: str, count: int, task_ms: int, files: Mapping[str, int], task
     for name, value in files.items():
         scheme, _, way = name.rpartition("_BYTES_")
         if way in store and scheme != "FILE":
-            if scheme in _OF_STORE:  # a view's bytes may be counted by what is below it, too
+            if scheme in OF_STORE:  # a view's bytes may be counted by what is below it, too
                 store[way] = max(store[way], value)
             else:
-                (remote if scheme in _REMOTE else unplaced)[way] += value
+                (remote if scheme in REMOTE else unplaced)[way] += value
     kind = stage.upper()
     return Work(
         tasks=count, task_ms=task_ms, cpu_ms=tasks.get("CPU_MILLISECONDS", 0),
@@ -444,104 +426,21 @@ def _phases(name: str, attempt: Attempt) -> Iterator[tuple[str, int]]:
         yield (MAP if name == MAP else REDUCE), attempt.end_ms
 
 
-class ReadSpan(NamedTuple):
-    """When a task ran, and how much of that it computed: more than all of it where several of its threads did."""
-
-    begin_ms: int
-    end_ms: int
-    computed_ms: int
-
-    @property
-    def is_threaded(self) -> bool:
-        """Whether several of its threads computed, so that nobody knows how long each of them waited."""
-        return self.computed_ms > self.end_ms - self.begin_ms
+def _attempts(file: Path) -> Sequence[TaskAttempt]:
+    with opened(file) as content:
+        return read_history(content, JobReference(name="", id="")).attempts
 
 
-def computed_of(length_ms: int, cpu_ms: int, gc_ms: int) -> int:
-    """How long a task computed, by its processor time: more than its own time only if several of its threads did."""
-    computed_ms = max(cpu_ms, gc_ms)
-    beside_ms = (_THREADED - 1) * length_ms + max(_COMPILING_MS, _COLLECTORS * gc_ms)
-    return computed_ms if cpu_ms > length_ms + beside_ms else min(length_ms, computed_ms)
-
-
-class Saved(NamedTuple):
-    """For how long any task of a stage ran, how many at most, and the most that the stage could become shorter.
-
-    `threaded_ms` is the part of that which no processor time refutes or confirms.
-    """
-
-    elapsed_ms: int
-    peak: int
-    most_ms: int
-    threaded_ms: int
-
-
-def saved_of(spans: list[ReadSpan]) -> Saved:
-    """Of the tasks of a stage (docs/explanation/triage.md)."""
-    capped = [span._replace(computed_ms=span.end_ms - span.begin_ms) if span.is_threaded else span for span in spans]
-    least = _saved_of(capped)
-    if capped == spans:
-        return least
-    most = _saved_of([span._replace(computed_ms=0) if span.is_threaded else span for span in spans])
-    return most._replace(threaded_ms=max(0, most.most_ms - least.most_ms))
-
-
-def _saved_of(spans: list[ReadSpan]) -> Saved:
-    times = overlap(spans)
-    computed_ms = [span.computed_ms for span in spans]
-    least_ms = max([0, *computed_ms, sum(computed_ms) // max(1, times.peak)])
-    return Saved(times.elapsed_ms, times.peak, max(0, min(times.waiting_ms, times.elapsed_ms - least_ms)), 0)
-
-
-class Overlap(NamedTuple):
-    """Of a set of spans: how long any ran, how many at most at once, and the longest that a chain of them may wait."""
-
-    elapsed_ms: int
-    peak: int
-    waiting_ms: int
-
-
-def overlap(spans: list[ReadSpan]) -> Overlap:
-    """At each time the task counts that waits for the largest share of its own time."""
-    elapsed_ms, peak, waiting = 0, 0, 0.0
-    running: list[tuple[float, int]] = []
-    ends: list[int] = []
-    at_ms = 0
-    for span in [*sorted(spans), None]:
-        until_ms = span.begin_ms if span else max(ends, default=at_ms)
-        while running and at_ms < until_ms:
-            while running and running[0][1] <= at_ms:
-                heappop(running)
-            if not running:
-                break
-            share, end_ms = running[0]
-            next_ms = min(end_ms, until_ms)
-            elapsed_ms += next_ms - at_ms
-            waiting += -share * (next_ms - at_ms)
-            at_ms = next_ms
-        at_ms = max(at_ms, until_ms)
-        if span is None:
-            break
-        while ends and ends[0] <= span.begin_ms:
-            heappop(ends)
-        heappush(ends, span.end_ms)
-        peak = max(peak, len(ends))
-        share = 1 - span.computed_ms / max(1, span.end_ms - span.begin_ms)
-        heappush(running, (-share, span.end_ms))
-    return Overlap(elapsed_ms, peak, round(waiting))
-
-
-SILENT, IMPOSSIBLE = "that did not end well counted no byte", "have counters that can't be right"
-
-
-def unknown_bytes(spans: list[ReadSpan], which: str) -> Uncertain:
-    """What attempts may have moved that counted none of it, or can't have counted right; `which` they are."""
-    waited_s = saved_of(spans).most_ms / 1000
-    attempts = f"{len(spans):,} of its attempts {which} and did not compute in up to {waited_s:,.0f} s of its time"
-    return Uncertain(f"{attempts}: what they moved is not known", waited_s)
-
-
-def impossible_words(count: int) -> str:
-    """That so many attempts have counters that can't be right, and how they count."""
-    attempts = "1 attempt has" if count == 1 else f"{count:,} attempts have"
-    return f"{attempts} counters that can't be right, bytes below 0 or waits beyond the run: these count for nothing"
+FORM = PastForm(
+    is_named=lambda name: name.endswith(ENDINGS),
+    is_head=is_head_of_history,
+    read=read_file,
+    attempts=_attempts,
+    amounts="Of MapReduce jobs, read, map output, spilled, shuffled and written are the counters HDFS_BYTES_READ, "
+    "MAP_OUTPUT_BYTES, FILE_BYTES_WRITTEN, REDUCE_SHUFFLE_BYTES and HDFS_BYTES_WRITTEN.",
+    taken_over=taken_over,
+    rules=OF_MAPREDUCE,
+    # Configurations, and summaries of the JobHistoryServer's.
+    is_beside=lambda name: name.removesuffix(".gz").endswith(SETTINGS_ENDING) or name.endswith(".summary"),
+)
+FORMS.add("mapreduce", FORM, place=1)

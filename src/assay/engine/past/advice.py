@@ -1,14 +1,15 @@
-"""Cheaper changes than a drive that a job's own history suggests, each with the counter that it rests on."""
+"""Cheaper changes than a drive that a past job's own counters suggest, by the engine that ran it."""
 
 from collections.abc import Callable, Iterator
 from math import ceil
+from typing import NamedTuple
 
-from assay.engine.past.application import SPARK
-from assay.engine.past.application_changes import RULES as OF_APPLICATIONS
-from assay.engine.past.change import MANY_PIECES, MUCH_BYTES, SMALL_PIECE_BYTES, Change
 from assay.engine.past.job import MAP, REDUCE, PastJob
 from assay.model.naming import bytes_text
 
+_MUCH_BYTES = 64 << 20
+"""Less than so much is not worth a change."""
+_SMALL_PIECE_BYTES, _MANY_PIECES = 64 << 10, 1000
 _MIB = 1 << 20
 _BLOCK = 128 * _MIB
 _MOST_SORT_MIB = 2047
@@ -21,10 +22,16 @@ _ACCOUNTING_BYTES = 16
 """What the sort buffer needs for each record (Hadoop: MapTask.METASIZE)."""
 
 
-def changes(job: PastJob) -> list[Change]:
-    """What is worth trying before a drive is bought; nothing for what the history does not tell."""
-    rules = OF_APPLICATIONS if job.engine == SPARK else _RULES
-    return [change for rule in rules for change in rule(job)]
+class Suggestion(NamedTuple):
+    """A change, and the counters that suggest it."""
+
+    kind: str
+    change: str
+    counter: str
+
+
+Rule = Callable[[PastJob], Iterator[Suggestion]]
+"""What is worth trying before a drive is bought; nothing for what the history does not tell."""
 
 
 def spills_per_record(job: PastJob) -> float | None:
@@ -35,9 +42,9 @@ def spills_per_record(job: PastJob) -> float | None:
     return maps.whole.spilled_records / maps.whole.output_records
 
 
-def _sort_buffer(job: PastJob) -> Iterator[Change]:
+def _sort_buffer(job: PastJob) -> Iterator[Suggestion]:
     maps, ratio = job.stage(MAP), spills_per_record(job)
-    if maps is None or ratio is None or ratio < _SPILLED_AGAIN or maps.whole.map_output_on_disk < MUCH_BYTES:
+    if maps is None or ratio is None or ratio < _SPILLED_AGAIN or maps.whole.map_output_on_disk < _MUCH_BYTES:
         return
     now = job.sort_mib
     largest = maps.whole.map_output + maps.whole.output_records * _ACCOUNTING_BYTES
@@ -54,16 +61,16 @@ def _sort_buffer(job: PastJob) -> Iterator[Change]:
     counter = (
         f"SPILLED_RECORDS of maps {maps.whole.spilled_records:,} for MAP_OUTPUT_RECORDS {maps.whole.output_records:,}"
     )
-    yield Change("sort buffer", change, counter)
+    yield Suggestion("sort buffer", change, counter)
 
 
-def _pieces(job: PastJob) -> Iterator[Change]:
+def _small_fetches(job: PastJob) -> Iterator[Suggestion]:
     reduces = job.stage(REDUCE)
-    if reduces is None or reduces.whole.fetches < MANY_PIECES or reduces.whole.fetched < MUCH_BYTES:
+    if reduces is None or reduces.whole.fetches < _MANY_PIECES or reduces.whole.fetched < _MUCH_BYTES:
         return
     piece = reduces.whole.fetched / reduces.whole.fetches
-    if piece < SMALL_PIECE_BYTES:
-        yield Change(
+    if piece < _SMALL_PIECE_BYTES:
+        yield Suggestion(
             "small pieces",
             "fewer maps (mapreduce.input.fileinputformat.split.minsize) or fewer reducers: each piece costs a hard "
             "disk a positioning",
@@ -72,25 +79,25 @@ def _pieces(job: PastJob) -> Iterator[Change]:
         )
 
 
-def _compression(job: PastJob) -> Iterator[Change]:
+def _map_output_compression(job: PastJob) -> Iterator[Suggestion]:
     reduces = job.stage(REDUCE)
     compressed = job.setting("mapreduce.map.output.compress", "false").lower() == "true"
-    if reduces is None or compressed or not job.settings or reduces.whole.fetched < MUCH_BYTES:
+    if reduces is None or compressed or not job.settings or reduces.whole.fetched < _MUCH_BYTES:
         return
-    yield Change(
+    yield Suggestion(
         "compression",
         "mapreduce.map.output.compress=true with Snappy, LZ4 or Zstandard: fewer bytes to spill, merge and fetch",
         f"REDUCE_SHUFFLE_BYTES {bytes_text(reduces.whole.fetched)}, and mapreduce.map.output.compress is false",
     )
 
 
-def _reducers(job: PastJob) -> Iterator[Change]:
+def _reducers(job: PastJob) -> Iterator[Suggestion]:
     reduces, nodes = job.stage(REDUCE), len(job.nodes)
     if reduces is None or not 0 < job.reduces < nodes:
         return
     each = reduces.whole.fetched / job.reduces
     if each >= _LARGE_REDUCE:
-        yield Change(
+        yield Suggestion(
             "few reducers",
             f"mapreduce.job.reduces from {job.reduces} to {nodes} or more, where the result allows it: then all nodes' "
             "drives take part",
@@ -98,13 +105,13 @@ def _reducers(job: PastJob) -> Iterator[Change]:
         )
 
 
-def _small_files(job: PastJob) -> Iterator[Change]:
+def _small_files(job: PastJob) -> Iterator[Suggestion]:
     maps = job.stage(MAP)
     if maps is None or maps.whole.tasks < _MANY_MAPS or not maps.whole.store_read:
         return
     each = maps.whole.store_read / maps.whole.tasks
     if each < _SMALL_SHARE * job.number("dfs.blocksize", _BLOCK):
-        yield Change(
+        yield Suggestion(
             "small files",
             "CombineTextInputFormat (Hive and Pig have it as a setting) or fewer, larger files: starts take most of "
             "such maps",
@@ -112,14 +119,14 @@ def _small_files(job: PastJob) -> Iterator[Change]:
         )
 
 
-def _slow_start(job: PastJob) -> Iterator[Change]:
+def _slow_start(job: PastJob) -> Iterator[Suggestion]:
     reduces = job.stage(REDUCE)
     if reduces is None or not reduces.whole.task_ms:
         return
     share = reduces.early_ms / job.whole.task_ms
     if share >= _WAITING_SHARE:
         now = job.setting("mapreduce.job.reduce.slowstart.completedmaps", "0.05")
-        yield Change(
+        yield Suggestion(
             "slow start",
             f"mapreduce.job.reduce.slowstart.completedmaps from {now} to 0.8 or more: reducers hold containers while "
             "maps still run",
@@ -127,6 +134,44 @@ def _slow_start(job: PastJob) -> Iterator[Change]:
         )
 
 
-_RULES: tuple[Callable[[PastJob], Iterator[Change]], ...] = (
-    _sort_buffer, _compression, _pieces, _reducers, _small_files, _slow_start,
+OF_MAPREDUCE: tuple[Rule, ...] = (
+    _sort_buffer, _map_output_compression, _small_fetches, _reducers, _small_files, _slow_start,
 )  # fmt: skip
+
+
+def _spills(job: PastJob) -> Iterator[Suggestion]:
+    spilled = sum(stage.whole.local_read for stage in job.stages)
+    if spilled < _MUCH_BYTES:
+        return
+    widest = max(job.stages, key=lambda stage: stage.whole.local_read)
+    yield Suggestion(
+        "spills",
+        "more partitions (spark.sql.shuffle.partitions, or the number that the shuffle is given) or more memory for "
+        "each core of an executor: what fits into memory is not spilled",
+        f"Disk Bytes Spilled {bytes_text(spilled)}, {bytes_text(widest.whole.local_read)} of it in {widest.name}",
+    )
+
+
+def _small_blocks(job: PastJob) -> Iterator[Suggestion]:
+    fetched, blocks = job.whole.fetched, job.whole.fetches
+    if blocks < _MANY_PIECES or fetched < _MUCH_BYTES or fetched / blocks >= _SMALL_PIECE_BYTES:
+        return
+    yield Suggestion(
+        "small pieces",
+        "fewer partitions, larger input splits, or adaptive execution that joins small ones "
+        "(spark.sql.adaptive.enabled): each block costs a hard disk a positioning",
+        f"{bytes_text(fetched)} fetched in {blocks:,} blocks of {bytes_text(fetched / blocks)}",
+    )
+
+
+def _shuffle_compression(job: PastJob) -> Iterator[Suggestion]:
+    if job.setting("spark.shuffle.compress", "true").lower() != "false" or job.whole.local_written < _MUCH_BYTES:
+        return
+    yield Suggestion(
+        "compression",
+        "spark.shuffle.compress=true, as it is by default: fewer bytes to write and fetch",
+        f"Shuffle Bytes Written {bytes_text(job.whole.map_output_on_disk)}, and spark.shuffle.compress is false",
+    )
+
+
+OF_SPARK: tuple[Rule, ...] = (_spills, _shuffle_compression, _small_blocks)

@@ -13,26 +13,48 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
-from assay.engine.past.job import SUCCEEDED, OtherRule, PastJob, StageSums, Uncertain, Use, Work, by_host, sum_of
-from assay.engine.past.reading import (
+from assay.engine.past.advice import OF_SPARK
+from assay.engine.past.formats import FORMS, PastForm
+from assay.engine.past.job import (
+    SUCCEEDED,
+    OtherRule,
+    PastJob,
+    StageSums,
+    Uncertain,
+    Use,
+    Work,
+    by_host,
+    is_remote,
+    is_unplaced,
+    sum_of,
+)
+from assay.engine.past.taken_over import of_application
+from assay.engine.past.task_times import (
     IMPOSSIBLE,
     SILENT,
     ReadSpan,
     computed_of,
     impossible_words,
     is_possible,
-    is_remote,
-    is_unplaced,
     saved_of,
     skewed_words,
     unknown_bytes,
 )
-from assay.engine.spark_log import RDDS, UNLIKE, Application, EventLog, opened_log
-from assay.engine.spark_persisted import BLOCK_UPDATES
+from assay.engine.spark_log import (
+    UNLIKE,
+    Application,
+    EventLog,
+    is_head_of_event_log,
+    is_log_name,
+    is_rolled,
+    opened_log,
+    read_application,
+)
+from assay.engine.spark_persisted import MAY_BE_ON_DRIVES, ON_DRIVES
 from assay.engine.spark_tasks import COMPUTE, FETCH, WRITE, SparkAttempt, stage_called
 from assay.host.files import why
+from assay.model.engine import JobReference
 from assay.model.naming import bytes_text
-from assay.model.record import JobRecord
 from assay.model.task import covered_ms
 
 SPARK = "spark"
@@ -66,11 +88,6 @@ _MOST_TASKS = 1 << 26
 """Of a stage: a larger index is damaged."""
 _MUCH_SHUFFLED, _LONG_WAIT = 500 * 10**9, 0.5
 _MOVED_RULE, _WAIT_RULE = "over 500 GB", "waits over 50 %"
-ON_DRIVES = "partitions were persisted on drives, and Spark does not count what it writes there"
-MAY_BE_ON_DRIVES = (
-    "partitions may have been persisted on drives, and Spark does not count what it writes there; set "
-    f"{BLOCK_UPDATES}=true, and the log says whether they were"
-)
 RECORDS_ALONE = "records are read or written of which Spark counts no bytes, as of a table"
 _IS_KUBERNETES = re.compile(r"spark\.kubernetes\.").match
 _POD_NAME = re.compile(r".+-exec-\d+")
@@ -176,19 +193,6 @@ def read_event_log(log: Path) -> PastApplication:
         return reading.unread(f"it can't be read: {why(error)}")
     except ValueError as error:
         return reading.unread(f"it {error}")
-
-
-def application_of(job: JobRecord, attempts: Iterable[SparkAttempt], settings: Mapping[str, str]) -> PastApplication:
-    """What triage would read in the event log of a job that a record keeps, with its settings."""
-    seen, reading = Application(), ApplicationReading("")
-    seen.id, seen.name, seen.submitted_ms, seen.master_ms = job.id, job.name, job.submitted_ms, job.started_ms
-    seen.finished_ms = job.finished_ms
-    seen.settings = {name.removeprefix("spark.hadoop."): value for name, value in settings.items()}
-    seen.persisted.with_drives = set(range(job.counters.get(RDDS, {}).get("persisted_on_disk", 0)))
-    seen.executors_added_ms = {"": job.started_ms}
-    for attempt in attempts:
-        reading.add(attempt)
-    return reading.application(seen)
 
 
 class _Stage:
@@ -554,7 +558,7 @@ def _groups(times_ms: Iterable[int]) -> int:
 
 
 def _sums(stages: list[_Stage], name: str, placed: Callable[[Work], Work], hosts: Mapping[str, str]) -> StageSums:
-    """The sums of stages that ran at once; the bounds are those of `assay.engine.past.reading.stage_of`.
+    """The sums of stages that ran at once; the bounds are those of `assay.engine.past.mapreduce.stage_of`.
 
     `hosts` are by their names; those without may all be one.
     """
@@ -579,3 +583,17 @@ def _sums(stages: list[_Stage], name: str, placed: Callable[[Work], Work], hosts
 
 def _called(names: list[str]) -> str:
     return names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} at once with it"
+
+
+FORMS.add(SPARK, PastForm(
+    is_named=is_log_name,
+    is_head=is_head_of_event_log,
+    read=read_event_log,
+    attempts=lambda file: read_application(file, JobReference(name="", id="")).attempts,
+    amounts="Of Spark applications, read and written are the metrics Bytes Read and Bytes Written, map output is "
+    "Shuffle Bytes Written, spilled that and Disk Bytes Spilled, and shuffled Remote and Local Bytes Read.",
+    taken_over=of_application,
+    rules=OF_SPARK,
+    is_folder=is_rolled,
+    is_beside=lambda name: name.startswith("appstatus_"),
+), place=2)  # fmt: skip

@@ -1,0 +1,158 @@
+"""The forms of past jobs: which files are histories, how they are read, and what is said of their jobs.
+
+What a file is its content tells; a name that histories have spares a look into it.
+"""
+
+import gzip
+import re
+import zlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from assay.engine.packed_lines import head_of
+from assay.engine.past.advice import Rule, Suggestion
+from assay.engine.past.histories import job_id
+from assay.engine.past.job import BROKEN, PastJob, unread
+from assay.engine.past.taken_over import TakenOver
+from assay.host.files import why
+from assay.model.errors import AssayError
+from assay.model.plugins import Registry
+from assay.model.task import TaskAttempt
+
+
+def _never(_name: str, _files: Iterable[str] = ()) -> bool:
+    return False
+
+
+class PastForm(NamedTuple):
+    """A form of histories, as registered in FORMS by the name of the engine whose jobs they tell of."""
+
+    is_named: Callable[[str], bool]
+    """Whether a file is called as these histories are."""
+    is_head: Callable[[bytes], bool]
+    """Whether a file that begins so is one."""
+    read: Callable[[Path], PastJob]
+    """The job of a history; of one that can't be read a job that says so."""
+    attempts: Callable[[Path], Sequence[TaskAttempt]]
+    """All attempts of its job; raises OSError, AssayError, and what decompression does."""
+    amounts: str
+    """Which counters the amounts of a list are, in a sentence."""
+    taken_over: Callable[[Mapping[str, str]], TakenOver]
+    """What an experiment takes over of a job's settings."""
+    rules: tuple[Rule, ...] = ()
+    """What suggests cheaper changes than a drive."""
+    is_folder: Callable[[str, Iterable[str]], bool] = _never
+    """Whether the files of a folder are one history together, by what it and they are called."""
+    is_beside: Callable[[str], bool] = _never
+    """Whether a file is called as those are that lie beside these histories and are none."""
+
+
+FORMS: Registry[PastForm] = Registry("form of past jobs", "assay.engine.past", parts=("read", "attempts"))
+
+_OTHERS = {
+    b"PK\x03\x04": "it is a zip archive: unpack it", b"BZh": "it is compressed with bzip2: unpack it",
+    b"\xfd7zXZ": "it is compressed with xz: unpack it", b'Meta VERSION="1"': "it is a history of Hadoop 1",
+    b'{"entity"': "it is a history of Tez", b'{"timestamp"': "it is a history of Tez",
+}  # fmt: skip
+"""What other files begin with, and why these are not read."""
+_MOMENT = re.compile(rb'"(?:Timestamp|Submission Time|submitTime)"\s*:\s*(\d{12,14})')
+
+
+def is_beside(name: str) -> bool:
+    """Whether a file is called as those are that lie beside histories and are none."""
+    return name.startswith(".") or name == "_SUCCESS" or any(form.is_beside(name) for form in FORMS.values())
+
+
+def why_no_history(file: Path) -> str:
+    """Why a file is no history that can be read, by what it begins with, in a clause; empty where it is one."""
+    try:
+        head = head_of(file)
+    except OSError as error:
+        return f"it can't be read: {why(error)}"
+    except ValueError as error:
+        return f"it {error}"
+    if any(form.is_head(head) for form in FORMS.values()):
+        return ""
+    known = next((words for begin, words in _OTHERS.items() if head.startswith(begin)), "")
+    return known or (f"it is no job history: it begins with {_shown(head[:16])}" if head else "it is empty")
+
+
+def _shown(head: bytes) -> str:
+    """A file's first line, or its first bytes in hexadecimal where they are no text."""
+    line = head.decode("ascii", errors="ignore").splitlines()[0:1]
+    return f"`{line[0]}`" if line and head.isascii() and line[0].isprintable() else head.hex(" ")
+
+
+def moment_in(file: Path) -> int:
+    """A moment at which the job of a history ran, in milliseconds since the epoch; 0 if its first lines tell none."""
+    try:
+        match = _MOMENT.search(head_of(file))
+    except (OSError, ValueError):
+        return 0
+    return int(match[1]) if match else 0
+
+
+def is_history(name: str) -> bool:
+    """Whether a file is called as histories are."""
+    return any(form.is_named(name) for form in FORMS.values())
+
+
+def is_history_folder(name: str, files: Iterable[str]) -> bool:
+    """Whether the files of a folder are one history together, by what it and they are called."""
+    names = list(files)
+    return any(form.is_folder(name, names) for form in FORMS.values())
+
+
+def form_of(place: Path) -> PastForm:
+    """The form of a history, by its content where its name tells none; else the first one. May raise OSError."""
+    forms = list(FORMS.values())
+    by_name = next((form for form in forms if form.is_named(place.name)), None)
+    if by_name is not None:
+        return by_name
+    if place.is_dir():
+        names = [entry.name for entry in place.iterdir()]
+        return next((form for form in forms if form.is_folder(place.name, names)), forms[0])
+    try:
+        head = head_of(place)
+    except ValueError:
+        return forms[0]
+    return next((form for form in forms if form.is_head(head)), forms[0])
+
+
+def read_history_of(place: Path) -> PastJob:
+    """The job of a history, whatever its form. Never raises for one: one that can't be read says so."""
+    try:
+        return form_of(place).read(place)
+    except OSError as error:
+        return unread(job_id(place.name), str(place), why(error))
+    except BROKEN as error:  # one file ends the reading of no other
+        reason = f"it holds what no history holds ({type(error).__name__}: {str(error)[:100]})"
+        return unread(job_id(place.name), str(place), reason)
+
+
+def attempts_of(file: Path) -> Sequence[TaskAttempt]:
+    """All attempts of a file's job, which its events name. Raises AssayError for one that can't be read whole."""
+    try:
+        return form_of(file).attempts(file)
+    except (zlib.error, gzip.BadGzipFile):
+        raise AssayError(f"{file}: its compressed content is damaged; copy the file again") from None
+    except OSError as error:
+        raise AssayError(f"{file} can't be read: {why(error)}") from None
+    except AssayError as error:
+        raise AssayError(f"{file}: {error}; copy the file again") from None
+
+
+def settings_of_test(job: PastJob) -> TakenOver:
+    """What an experiment takes over of a job's settings."""
+    return FORMS[job.engine].taken_over(job.settings)
+
+
+def amounts_words(engine: str) -> str:
+    """Which counters a list's amounts are of the jobs of an engine, in a sentence."""
+    return FORMS[engine].amounts if engine in FORMS else ""
+
+
+def suggestions(job: PastJob) -> list[Suggestion]:
+    """What is worth trying before a drive is bought."""
+    return [suggestion for rule in FORMS[job.engine].rules for suggestion in rule(job)]
