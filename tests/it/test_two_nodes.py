@@ -146,6 +146,18 @@ def test_what_passes_between_nodes_goes_by_their_ports_and_has_their_services_na
     assert "values put" in (place.home / "run" / "report.html").read_text()
 
 
+def test_a_workload_of_the_core_runs_on_it_in_the_variant_that_it_brings(place):
+    text = EXPERIMENT.replace(f"{{name: line-count, options: {{lines: {LINES}}}}}", "degree-distribution")
+    text += "datasets: {make: brightkite, scale: 0.05}\nprobes: none\n"
+    said = place.assay("run", place.experiment(text), "--out", "degrees")
+    records = place.records("degrees")
+    assert {record.outcome for record in records} == {Outcome.PASS}, said
+    assert {record.trial.workload.variant for record in records} == {"scanned"}
+    page = (place.home / "degrees" / "report.html").read_text()
+    for shown in ("scanner", "scan_2", "gather", "fold"):
+        assert shown in page
+
+
 def test_a_run_leaves_nothing(place, records):
     assert place.left_over() == []
 

@@ -119,6 +119,15 @@ def test_the_catalogue_says_which_engines_run_a_variant():
     assert engines["plain"][:2] == ["mapreduce", "tez"]
 
 
+def test_an_engine_brings_variants_of_workloads_of_the_core(tmp_path):
+    words = TOYS._replace(workloads={"degree-distribution": ("plain", "scanned")}, own_input=[])
+    text = "experiment: demo\nmedia: {disk: directory}\ndatasets: {make: brightkite}\nworkloads: degree-distribution\n"
+    (trial,) = plan_of(tmp_path, f"{text}engine: scanner\nstore: key-value\n", words).trials
+    assert trial.workload.variant == "scanned"
+    shown = {variant["name"]: variant["engines"] for variant in workload_json("degree-distribution")["variants"]}
+    assert shown["scanned"] == ["scanner"]
+
+
 def test_two_engines_can_t_bring_one_variant():
     with pytest.raises(BadInputError, match="two kinds of variant with the name 'line-count/scanned'; rename one"):
         VARIANTS.add("line-count/scanned", VARIANTS["line-count/swept"].model_copy(update={"about": "another one"}))

@@ -1,9 +1,10 @@
-"""An engine that counts lines: a daemon on each worker scans what the store has there, the client merges and writes."""
+"""An engine that counts: a daemon on each worker scans what the store has there, the client merges and writes."""
 
 import json
 import re
 import sys
 import time
+from collections import Counter
 from http.client import HTTPConnection
 from urllib.parse import quote
 
@@ -46,6 +47,7 @@ server.serve_forever()
 """
 TASK = """
 import json, sys, time
+from collections import Counter
 from http.client import HTTPConnection
 from urllib.parse import quote
 
@@ -54,11 +56,32 @@ def ask(path):
     connection.request("GET", path)
     return connection.getresponse().read()
 
+def ends(lines):
+    # How many edges have each vertex; one alone on its line has none.
+    counts = Counter(end for line in lines if b"\\t" in line for end in line.decode().split("\\t"))
+    return {line.decode(): 0 for line in lines if b"\\t" not in line} | counts
+
 reads_s = time.time()
 values = [ask(quote(key)) for key in json.loads(sys.argv[2])]
-lines = sum(value.count(b"\\n") for value in values)
-print(json.dumps({"lines": lines, "bytes": sum(map(len, values)), "reads_s": reads_s}))
+lines = [line for value in values for line in value.splitlines()]
+counted = ends(lines) if sys.argv[3] == "degrees" else {"lines": len(lines)}
+print(json.dumps({"counted": counted, "bytes": sum(map(len, values)), "reads_s": reads_s}))
 """
+
+
+def fold_lines(counted):
+    """One number for all lines."""
+    return [b"%d\n" % counted["lines"]], {"answer": counted["lines"]}
+
+
+def fold_degrees(counted):
+    """How many vertices have each degree."""
+    histogram = Counter(counted.values())
+    result = {"vertices": len(counted), "edges": sum(counted.values()) // 2, "degrees": len(histogram)}
+    return [b"%d\t%d\n" % pair for pair in sorted(histogram.items())], result
+
+
+FOLDS = {"line-count": fold_lines, "degrees": fold_degrees}
 
 
 def configuration(node, properties):
@@ -111,21 +134,22 @@ class Scanner:
     def run(self, launch, progress):
         """Scan on each worker, one after the other, each further one in a stage that the job makes; add up; write."""
         job, began_ms = f"scan-{len(self._jobs) + 1}", now_ms()
-        attempts, lines = [], []
+        attempts, counted = [], Counter()
         for number, (node, address) in enumerate(self._scanners, 1):
             stage = "scan" if number == 1 else f"scan_{number}"
             started_ms = now_ms()
-            seen = self._scan(node, self._work(address, self._store.location(launch.input)))
+            seen = self._scan(node, self._work(address, self._store.location(launch.input)), launch.command)
             attempt = self._attempt(job, stage, node, started_ms, now_ms(), seen["bytes"])
             self._starts_s[attempt.attempt] = seen["reads_s"] - started_ms / 1000
             attempts.append(attempt)
-            lines.append(seen["lines"])
+            counted.update(seen["counted"])
         gathered_ms, node = now_ms(), self._scanners[0][0]
         merge = self._attempt(job, "merge", node, attempts[-1].finished_ms, now_ms(), gathered_ms=gathered_ms)
-        self._store.write(launch.output, [b"%d\n" % sum(lines)])
+        lines, result = FOLDS[launch.command](counted)
+        self._store.write(launch.output, [b"".join(lines)])
         attempts += [merge, self._attempt(job, "write", node, merge.finished_ms, now_ms())]
         self._jobs[job] = (began_ms, attempts)
-        return LaunchReport(jobs=(Reference(name=launch.command, id=job),), result={"answer": sum(lines)})
+        return LaunchReport(jobs=(Reference(name=launch.command, id=job),), result=result)
 
     def run_program(self, program, progress):
         raise NotImplementedError
@@ -156,9 +180,9 @@ class Scanner:
             )
         )
 
-    def _scan(self, node, work):
+    def _scan(self, node, work, command):
         """A task is a process on the worker, within its bounds, which prints what it found."""
-        command = [sys.executable, "-c", TASK, work["shard"], json.dumps(work["keys"])]
+        command = [sys.executable, "-c", TASK, work["shard"], json.dumps(work["keys"]), command]
         task = self._cluster.launch(node, command, {})
         code, text = task.wait(60), task.log.read_text()
         if code:
@@ -195,5 +219,7 @@ KIND = EngineKind(
     makes_stages=True, attempt=ScannerAttempt, figures=FIGURES,
 )  # fmt: skip
 ENGINES.add("scanner", KIND)
-SCANNED = Variant(about="scans on all nodes", jobs=("line-count",), command="line-count", program="scans", like="plain")
-VARIANTS.add("line-count/scanned", SCANNED)
+for workload, command in (("line-count", "line-count"), ("degree-distribution", "degrees")):
+    about = "each node counts what it has"
+    scanned = Variant(about=about, jobs=(command,), command=command, program="scans", like="plain")
+    VARIANTS.add(f"{workload}/scanned", scanned)
