@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-from assay.engine.history import HistoryServer
+from assay.engine.job_history_server import HistoryServer
 from assay.model.engine import JobReference
 from assay.model.running_cluster import ClusterNode
 from assay.node.local import LocalNode

@@ -53,7 +53,7 @@ def test_a_container_may_have_several_tasks():
 def test_a_file_that_is_cut_short_is_refused(at):
     cut = TEXT[: TEXT.index(f'"{at}"')]
     assert not is_whole(cut)
-    with pytest.raises(AssayError, match="may be cut short"):
+    with pytest.raises(AssayError, match="is incomplete or malformed"):
         read_history(cut, JOB)
 
 

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from assay.engine.history import HistoryServer
+from assay.engine.job_history_server import HistoryServer
 from assay.host.http import BoundedWeb, Bounds
 from assay.model.errors import AssayError, BadInputError, NoAnswerError
 from assay.node.local import LocalNode

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from assay.engine.history import HistoryServer
+from assay.engine.job_history_server import HistoryServer
 from assay.host import kerberos
 from assay.host.http import BoundedWeb
 from assay.host.kerberos import Login, NoTicketError

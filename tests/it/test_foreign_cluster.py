@@ -78,7 +78,7 @@ def test_history_came_from_files_and_is_what_the_server_tells(record, inside):
     assert "history-file-unread" not in {doubt.kind for doubt in record.doubts}
     (job,) = record.jobs
     script = (
-        "import sys; from assay.engine.history import HistoryServer; from assay.model.engine import JobReference;"
+        "import sys; from assay.engine.job_history_server import HistoryServer; from assay.model.engine import JobReference;"
         "from assay.engine.existing import historyservers; from assay.model.existing import Site;"
         "from assay.platform.configuration import read_site; from pathlib import Path; conf = Path(sys.argv[1]);"
         "url, = historyservers(Site(read_site(conf), conf));"

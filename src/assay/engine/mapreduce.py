@@ -11,8 +11,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from assay.engine.client import ClientEngine, CommandLine, ProgramOutput, is_of_task, job_called
-from assay.engine.history import HistoryServer
-from assay.engine.history_files import HISTORY_FILE_UNREAD, HistoryFiles
+from assay.engine.jhist_files import HISTORY_FILE_UNREAD, HistoryFiles
+from assay.engine.job_history_server import HistoryServer
 from assay.engine.task_logs import read_phases
 from assay.engine.tasks import (
     CAUSES,

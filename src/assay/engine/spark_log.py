@@ -19,7 +19,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any, BinaryIO, NamedTuple
 
-from assay.engine.history import with_attempts
+from assay.engine.job_history_server import with_attempts
 from assay.engine.packed_lines import Lines, file_of, json_of
 from assay.engine.spark_persisted import RDD_BLOCK, PersistedRdds
 from assay.engine.spark_sources import Sources, schemes_of_plan

@@ -13,7 +13,7 @@ from typing import Any
 
 from pydantic_core import from_json
 
-from assay.engine.history import reason_in, with_attempts
+from assay.engine.job_history_server import reason_in, with_attempts
 from assay.engine.tasks import counted_alike
 from assay.engine.tez_tasks import COUNTERS, FILE_SYSTEM_COUNTERS, STAGES, TASK_COUNTERS, TezAttempt
 from assay.model.engine import History, JobReference
@@ -40,7 +40,7 @@ def read_history(text: str, job: JobReference) -> History:
     try:
         return _History(text).of(job)
     except (LookupError, TypeError, AttributeError, ValueError, StopIteration) as error:
-        raise AssayError(f"the history file of {job.id} lacks or garbles {error}; it may be cut short") from error
+        raise AssayError(f"the history file of {job.id} is incomplete or malformed: {error}") from error
 
 
 class _History:

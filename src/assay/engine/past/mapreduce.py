@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, cast
 from xml.etree import ElementTree as ET
 
-from assay.engine.history_files import events, opened, read_history
+from assay.engine.jhist_files import events, opened, read_history
 from assay.engine.past.advice import OF_MAPREDUCE
 from assay.engine.past.formats import FORMS, PastForm
 from assay.engine.past.histories import ENDINGS, SETTINGS_ENDING, job_id
@@ -247,7 +247,7 @@ class JobReading:
         by_node[node] = by_node.get(node, Work()).plus(work)
 
     def job(self, settings: Mapping[str, str]) -> PastJob:
-        """All of it."""
+        """Build the job from the events that were read."""
         maps, reduces = ([self._bounded(attempt) for attempt in self._attempts[name]] for name in (MAP, REDUCE))
         maps_end_ms = max((attempt.end_ms for attempt in maps), default=0)
         hosts = by_host({node for by_node in self._nodes.values() for node in by_node})

@@ -23,7 +23,7 @@ from datetime import date, timedelta
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-from assay.engine.history import job_record, task_attempt, with_attempts
+from assay.engine.job_history_server import job_record, task_attempt, with_attempts
 from assay.engine.packed_lines import json_of
 from assay.engine.tasks import FILE_SYSTEM_COUNTERS, TASK_COUNTERS, MapReduceAttempt
 from assay.model.doubt import doubt_kind

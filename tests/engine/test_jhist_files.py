@@ -7,7 +7,7 @@ from datetime import date
 
 import pytest
 
-from assay.engine.history_files import HistoryFiles, read_history
+from assay.engine.jhist_files import HistoryFiles, read_history
 from assay.model.engine import JobReference
 from assay.model.errors import AssayError
 from tests.engine.made_history import BEGAN_MS, JOB, as_binary, as_json, counters, job_events, task_events

@@ -2,7 +2,7 @@
 
 import pytest
 
-from assay.engine.history import active_seconds, task_attempt
+from assay.engine.job_history_server import active_seconds, task_attempt
 from assay.model.engine import JobReference
 from assay.model.errors import AssayError
 from assay.model.task import TaskAttempt
