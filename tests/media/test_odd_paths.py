@@ -101,4 +101,4 @@ def test_a_jar_that_java_would_look_for_elsewhere_is_refused(tmp_path, name, sig
         text=lambda _: str(tmp_path / name), refusal=lambda key, wanted: BadInputError(f"{key} must be {wanted}")
     )
     with pytest.raises(BadInputError, match=f"a file at a path without '[{sign}]'"):
-        the_jar(options, submitted=False)
+        the_jar(options, "own", {})

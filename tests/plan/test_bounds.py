@@ -1,9 +1,12 @@
 """Proves that a value which Hadoop can't use is refused wherever it is given, with its line, and that others are not."""
 
+import json
+
 import pytest
 
 from assay.model.errors import BadInputError
 from assay.plan.properties import bounds
+from assay.plan.property_keys import by_key
 from assay.plan.settings import resolve, shipped_profiles
 from tests.plan.test_make import plan_of
 
@@ -90,6 +93,7 @@ def test_names_and_values_that_no_file_of_hadoops_holds(tmp_path, name, value, w
 def test_the_shipped_profiles_are_within_bounds(tmp_path):
     for profile in shipped_profiles():
         given = resolve(profile, shipped_profiles()).properties
-        lines = "".join(f"  {name}: '{value}'\n" for name, value in given.items() if name in bounds())
+        bounded = by_key({name: value for name, value in given.items() if name in bounds()})
+        lines = [f"{key}: {json.dumps(properties)}\n" for key, properties in bounded.items()]
         if lines:
-            assert plan_of(tmp_path, PLACES["everywhere"].replace("  NAME: VALUE\n", lines)).trials
+            assert plan_of(tmp_path, PLACES["everywhere"].replace("hadoop:\n  NAME: VALUE\n", "".join(lines))).trials

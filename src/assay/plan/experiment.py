@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple, NoReturn
+from typing import Annotated, Any, Literal, NamedTuple, NoReturn, Self
 
 from pydantic import (
     AfterValidator,
@@ -11,6 +11,8 @@ from pydantic import (
     ConfigDict,
     Field,
     InstanceOf,
+    ModelWrapValidatorHandler,
+    PrivateAttr,
     ValidationError,
     create_model,
     model_validator,
@@ -177,16 +179,19 @@ def _property_maps() -> type[Frozen]:
 class WithProperties(Frozen):
     """What has Hadoop's properties under `hadoop`, and those of other services under further keys, their own."""
 
-    model_config = ConfigDict(extra="allow")
+    _of_services: Mapping[str, Mapping[str, list[str]]] = PrivateAttr({})
 
-    @model_validator(mode="before")
+    @model_validator(mode="wrap")
     @classmethod
-    def _further_keys_are_of_services(cls, value: Any) -> Any:
-        further = {key: value[key] for key in value if key not in cls.model_fields} if isinstance(value, dict) else {}
-        if not further:
-            return value
-        checked = _property_maps().model_validate(further)
-        return {**value, **{key: getattr(checked, key) for key in further}}
+    def _keys_of_services_are_apart(cls, value: Any, handler: ModelWrapValidatorHandler[Self]) -> Self:
+        model = _property_maps()
+        given = {key: value[key] for key in model.model_fields if key in value} if isinstance(value, dict) else {}
+        if not given:
+            return handler(value)
+        maps = model.model_validate(given)
+        made = handler({key: part for key, part in value.items() if key not in given})
+        made._of_services = {key: getattr(maps, key) for key in given}
+        return made
 
     @classmethod
     def further_fields(cls) -> Mapping[str, FieldInfo]:
@@ -196,7 +201,7 @@ class WithProperties(Frozen):
     @property
     def property_maps(self) -> Mapping[str, Mapping[str, list[str]]]:
         """The levels of properties by their names, by the key under which they stand."""
-        return {HADOOP: getattr(self, HADOOP), **(self.model_extra or {})}
+        return {HADOOP: getattr(self, HADOOP), **self._of_services}
 
     @property
     def properties(self) -> Mapping[str, list[str]]:

@@ -84,7 +84,6 @@ def _add_node_sources(definitions: Schema) -> None:
 def _add_property_keys(whole: Schema) -> None:
     """Make each key of properties one of the experiment and of a workload, beside Hadoop's."""
     for part in (whole, whole["$defs"]["WorkloadEntry"]):
-        part["additionalProperties"] = False
         for key in property_keys():
             hadoop = part["properties"][HADOOP]
             described = {**hadoop, "description": f"As `{HADOOP}`, for properties of {key}."}
