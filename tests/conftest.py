@@ -4,10 +4,14 @@
 such as for a user without root, they are skipped with their reasons.
 """
 
+import gc
 import os
 
 import pytest
 from hypothesis import settings
+
+# Thousands of tests leave little to collect: with Python's own thresholds a quarter of their time would go into looking.
+gc.set_threshold(100_000, 50, 100)
 
 # How long an example takes is the machine's affair.
 settings.register_profile("without-deadline", deadline=None)

@@ -103,6 +103,7 @@ def test_extras_of_the_checkout_are_found():
     assert "memory" in COMMANDS
 
 
+@pytest.mark.slow
 def test_a_plug_in_outside_the_package_adds_a_command(assay, tmp_path):
     (tmp_path / "assay_extras" / "toy.py").write_text(TOY)
     assert assay("greet").stdout == "hello\n"
@@ -110,6 +111,7 @@ def test_a_plug_in_outside_the_package_adds_a_command(assay, tmp_path):
     assert told.index("doctor") < told.index("greet") < told.index("memory")
 
 
+@pytest.mark.slow
 def test_a_plug_in_adds_a_command_to_a_group_of_the_core_and_takes_none_from_it(assay, tmp_path):
     (tmp_path / "assay_extras" / "toy.py").write_text(SUBCOMMANDS)
     assert assay("media", "weigh").stdout == "heavy\n"
@@ -119,6 +121,7 @@ def test_a_plug_in_adds_a_command_to_a_group_of_the_core_and_takes_none_from_it(
     assert "weigh" not in assay("--help").stdout
 
 
+@pytest.mark.slow
 def test_a_broken_plug_in_is_named(assay, tmp_path):
     (tmp_path / "assay_extras" / "broken.py").write_text("import nothing_of_this_name\n")
     ended = assay("--help")
@@ -129,6 +132,7 @@ def test_a_broken_plug_in_is_named(assay, tmp_path):
     )
 
 
+@pytest.mark.slow
 def test_a_workload_outside_the_package_is_listed_after_the_core_s_and_is_one_that_experiments_may_name(
     assay, tmp_path
 ):
@@ -139,6 +143,7 @@ def test_a_workload_outside_the_package_is_listed_after_the_core_s_and_is_one_th
     assert "aardvark" in schema["$defs"]["WorkloadEntry"]["properties"]["name"]["enum"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("source", "why"),
     [

@@ -76,6 +76,7 @@ def test_what_prometheus_and_the_daemons_are_asked_for_is_declared():
 names = some.from_regex(re.compile(r"[a-z]{1,6}_(s|bytes|count)"), fullmatch=True)
 
 
+@pytest.mark.slow
 @given(some.dictionaries(names, some.sampled_from([Kind.BYTES, Kind.PROCESSOR_TIME])), some.sets(names))
 def test_rates_and_peaks_of_readings_are_declared_with_them(counters, levels):
     levels -= counters.keys()

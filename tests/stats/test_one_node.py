@@ -48,6 +48,7 @@ def test_sizes_of_jobs_do_not_count():
     assert part.tasks + part.other_tasks == sum(task.job in jobs for task in tasks)
 
 
+@pytest.mark.slow
 def test_the_interval_holds_and_finds_nothing_where_nothing_is():
     """Of 200 sites whose nodes differ by 5 % anyway: far from 5 % of the intervals would be too narrow by task counts."""
     source = np.random.default_rng(2)
@@ -61,6 +62,7 @@ def test_the_interval_holds_and_finds_nothing_where_nothing_is():
     assert found >= 0.95 * 200
 
 
+@pytest.mark.slow
 def test_a_node_with_few_tasks_has_a_wider_interval():
     source = np.random.default_rng(3)
     tasks = tasks_of(source, nodes_that_differ(source), jobs=40)
@@ -103,6 +105,7 @@ def test_tasks_of_jobs_that_ran_on_one_node_alone_say_nothing():
     assert (comparison.parts, comparison.shared) == ([], False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("there", "elsewhere"),
     [

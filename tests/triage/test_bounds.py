@@ -175,6 +175,7 @@ def test_busy_drives_count_where_they_were_measured():
 SHARES = st.floats(0, 1)
 
 
+@pytest.mark.slow
 @given(cpu=SHARES, read=st.integers(0, 4 * GIB), shuffled=st.integers(0, 4 * GIB), busy=st.tuples(SHARES, SHARES))
 def test_what_is_measured_never_raises_a_bound(cpu, read, shuffled, busy):
     job = made(JOB._replace(cpu=cpu, read_bytes=read, map_output_bytes=shuffled))

@@ -372,6 +372,7 @@ def test_drives_that_work_for_others_leave_the_verdict_open():
 SHARES = st.floats(0, 1)
 
 
+@pytest.mark.slow
 @given(
     cpu=SHARES, read=st.integers(0, 2 * GIB), foreign=SHARES, busy=SHARES, unplaced=st.integers(0, 64 * GIB),
     worth=st.floats(0.01, 0.5), odd=st.sampled_from(["unplaced", "foreign", "refuted", "uncounted", "session"]),
@@ -401,6 +402,7 @@ def test_what_nobody_counted_leaves_the_verdict_open_where_it_is_much(seconds, k
     assert ("4 tasks have no ends" in row.reason) != known
 
 
+@pytest.mark.slow
 @given(cpu=SHARES, map_s=st.integers(60, 6000), worth=st.floats(0.02, 0.9))
 def test_waits_beyond_the_threshold_that_nothing_explains_never_exclude_a_job(cpu, map_s, worth):
     job = made(LIGHT._replace(cpu=cpu, map_ms=1000 * map_s))

@@ -58,10 +58,10 @@ _MUST = {
 class YamlFile:
     """A YAML file, read once, which knows the line of each of its parts."""
 
-    def __init__(self, path: Path) -> None:
-        """Read a file. Raises BadInputError."""
+    def __init__(self, path: Path, text: str | None = None) -> None:
+        """Read a file, or take its text where that was read before. Raises BadInputError."""
         self.path = path
-        self.text = read_text(path)
+        self.text = read_text(path) if text is None else text
         self.tree = tree_of(self.text, path)
 
     def validated(self, model: type[ModelT], **more: object) -> ModelT:

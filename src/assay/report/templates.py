@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Collection
+from functools import cache
 from typing import Any
 
 from assay.model.naming import bytes_text
@@ -59,6 +60,12 @@ def address(text: str, taken: Collection[str]) -> str:
 
 def template(name: str, package: str = "assay.report") -> Any:
     """Load a package's template, which may include the reports' templates and has their filters."""
+    return _environment(package).get_template(name)
+
+
+@cache
+def _environment(package: str) -> Any:
+    """Make what loads a package's templates, which keeps those that it has compiled."""
     from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup, escape
 
@@ -77,4 +84,4 @@ def template(name: str, package: str = "assay.report") -> Any:
         "bias": bias_text,
         "p_value": lambda p: "not tested" if p is None else "under 0.001" if p < 0.001 else f"{p:.3f}",
     }
-    return environment.get_template(name)
+    return environment

@@ -5,8 +5,10 @@ alone knows: `assay-emulator check` judges the figures, and what it finds is rep
 """
 
 from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
 
+from assay.host.files import read_text
 from assay.host.yaml_file import YamlFile
 from assay.model.drive_profile import EXPECTED, DriveProfile
 from assay.model.errors import BadInputError
@@ -44,7 +46,13 @@ def find_profile(name_or_file: str, folder: Path) -> DriveProfile:
 
 def read_profile(file: Path) -> DriveProfile:
     """The profile in a YAML file. Raises BadInputError with the line where its form is wrong."""
-    source = YamlFile(file)
+    return _profile_in(file, read_text(file))
+
+
+@lru_cache
+def _profile_in(file: Path, text: str) -> DriveProfile:
+    """The profile in a file's text. A plan names the same drives many times, and YAML is slow to read."""
+    source = YamlFile(file, text)
     if not isinstance(source.tree, dict):
         raise BadInputError(f"{file} must be a mapping with `name`, `kind` and `figures`")
     if "slowdown" in source.tree:
