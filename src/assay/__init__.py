@@ -4,7 +4,7 @@ from os import PathLike
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from assay.record.tables import Run
+    from assay.stats.tables import Run
 
     __version__: str
     """The release and a digest of the source."""
@@ -23,6 +23,6 @@ def load(run: "str | PathLike[str]") -> "Run":
     """A run folder's results as tables, each read when it is asked for. Raises BadInputError when it is no run."""
     from pathlib import Path
 
-    from assay.record.tables import Run
+    from assay.stats.tables import Run
 
     return Run(Path(run))

@@ -28,15 +28,17 @@ from assay.model.record import Record, Status
 from assay.model.service import Stack
 from assay.model.store import least_rooms
 from assay.model.trial import MOST_DIRECTORIES, TOLERANCE_SHARE, Plan, ResourceEstimate, Trial
+from assay.model.trial_summary import TrialSummary
 from assay.plan.layout import unmet_share
 from assay.record.folder import RunFolder
 from assay.record.model_time import in_model_time
+from assay.record.summaries import keep_summary
 from assay.stats.comparison import compare
 from assay.stats.decision import decisions
 from assay.stats.duration_history import Expected
 from assay.stats.machine_kind import machines_of
-from assay.stats.run_doubts import began_ms
 from assay.stats.sample import PLACEMENT, WORK, Levels, Trials, counts
+from assay.stats.trial_summary import summaries_of, summarise
 from assay.trial import run_trial
 
 MIB = 1 << 20
@@ -343,7 +345,7 @@ about 6 % of runs of up to 20 rounds (benchmarks/known_effects.py)."""
 
 Allows = Callable[[Sequence[Trial]], bool]
 Work = tuple[str, ...]
-Decided = Callable[[Sequence[Record]], Collection[Work]]
+Decided = Callable[[Sequence[TrialSummary]], Collection[Work]]
 
 
 class RepetitionSchedule:
@@ -352,27 +354,29 @@ class RepetitionSchedule:
     def __init__(self, plan: Plan, more: Iterator[tuple[Trial, ...]], decided: Decided | None = None) -> None:
         """`plan` has the combinations to repeat; `more` are repetitions of these and others, without end.
 
-        `decided` says of which work the records at hand tell enough; by default `decided_work`.
+        `decided` says of which work the trials at hand tell enough; by default `decided_work`.
         """
         self._wanted = {_levels_of(trial) for trial in plan.trials if not trial.warm_up}
         self._more = more
-        self._decided = decided or (lambda records: decided_work(plan, records))
+        self._decided = decided or (lambda summaries: decided_work(plan, summaries))
         self._repetitions: list[tuple[Trial, ...]] = []
 
-    def next_round(self, known_trials: Collection[str], records: Sequence[Record], allows: Allows) -> tuple[Trial, ...]:
+    def next_round(
+        self, known_trials: Collection[str], summaries: Sequence[TrialSummary], allows: Allows
+    ) -> tuple[Trial, ...]:
         """The next round, of what `allows` says still fits; empty where nothing does, or where all is decided.
 
         Where no whole repetition of any work fits, it is of the placements that are compared alone, without baseline.
-        `known_trials` are the ids of the trials that the run has already: no round has them. `records` are all that
-        there are. Combinations that never finish are left out: repeating them tells nothing.
+        `known_trials` are the ids of the trials that the run has already: no round has them. `summaries` are of
+        all that ran. Combinations that never finish are left out: repeating them tells nothing.
         """
         # What an earlier machine knew is not pooled with what that of the last trial will.
-        places = list(zip(records, machines_of(records), strict=True))
-        last = max(places, key=lambda entry: began_ms(entry[0]), default=None)
-        here = [record for record, machine in places if last is not None and machine == last[1]]
+        places = list(zip(summaries, machines_of(summaries), strict=True))
+        last = max(places, key=lambda entry: entry[0].began_ms, default=None)
+        here = [summary for summary, machine in places if last is not None and machine == last[1]]
         decided = self._decided(here)
-        ran = {_levels_of(record.trial) for record in here if not record.trial.warm_up}
-        open_levels = self._wanted - (ran - {_levels_of(record.trial) for record in here if counts(record)})
+        ran = {_levels_of(summary.trial) for summary in here if not summary.trial.warm_up}
+        open_levels = self._wanted - (ran - {_levels_of(summary.trial) for summary in here if counts(summary)})
 
         def open_work(trial: Trial) -> bool:
             return _levels_of(trial) in open_levels and work_of(trial) not in decided
@@ -422,16 +426,16 @@ def decided_by(budget: Budget) -> Decided | None:
     return (lambda _: ()) if budget.fill else None
 
 
-def decided_work(plan: Plan, records: Sequence[Record]) -> set[Work]:
+def decided_work(plan: Plan, summaries: Sequence[TrialSummary]) -> set[Work]:
     """The work of which each decision between placements is made; where none are compared, each comparison significant.
 
     A decision is made once its verdict is that a placement is worth it, or that none is; of changes each has a verdict.
     It must be surer than a report has to be: this is asked again and again.
     """
     decided_by_work: dict[Work, bool] = {}
-    records = Trials.of(records)
-    compared = compare(records.samples, prior=plan.prior, orders={PLACEMENT: plan.placements})
-    for decision in decisions(plan, records, compared, STOP_ALPHA):
+    trials = Trials.of(summaries)
+    compared = compare(trials.samples, prior=plan.prior, orders={PLACEMENT: plan.placements})
+    for decision in decisions(plan, trials, compared, STOP_ALPHA):
         if len(decision.placements) > 1:
             work = tuple(decision.levels[name] for name in WORK)
             decided_by_work[work] = decided_by_work.get(work, True) and not decision.is_open
@@ -464,20 +468,20 @@ def execute(plan: Plan, folder: RunFolder, set_up: SetUp, display: Display, budg
     """
     folder.drop_drafts()
     finished = folder.finished()
-    first: list[Record] = []
+    first: list[TrialSummary] = []
     for number, trial in enumerate(plan.trials, start=1):
         if trial.id in finished:
             continue
         if budget is not None and not budget.fill and not budget.allows([trial]):
             return False
         display.trial_begins(trial, number, len(plan.trials))
-        record = _run_one(trial, folder, set_up, display, budget)
+        summary = _run_one(trial, folder, set_up, display, budget)
         if not finished and number <= _FIRST_TRIALS:
-            first.append(record)
+            first.append(summary)
             if number < len(plan.trials) and _fail_alike(plan, first):
                 raise AssayError(
                     f"the first {number} trials failed for the same reason, on different placements, and all others "
-                    f"would too; mend its cause and run the experiment again. It is: {record.error}"
+                    f"would too; mend its cause and run the experiment again. It is: {summary.error}"
                 )
     return True
 
@@ -485,32 +489,32 @@ def execute(plan: Plan, folder: RunFolder, set_up: SetUp, display: Display, budg
 _FIRST_TRIALS = 2
 
 
-def _fail_alike(plan: Plan, first: Sequence[Record]) -> bool:
+def _fail_alike(plan: Plan, first: Sequence[TrialSummary]) -> bool:
     """Whether the first trials failed for a reason that holds for the whole plan, which varies the placement alone."""
     works = {tuple(item for item in trial.factors.items() if item[0] != PLACEMENT) for trial in plan.trials}
-    placements = {record.trial.placement.name for record in first}
-    errors = {re.sub(r"[0-9]+", "", record.error or "") for record in first if record.status is Status.FAILED}
-    failed = all(record.status is Status.FAILED for record in first)
+    placements = {summary.trial.placement.name for summary in first}
+    errors = {re.sub(r"[0-9]+", "", summary.error or "") for summary in first if summary.status is Status.FAILED}
+    failed = all(summary.status is Status.FAILED for summary in first)
     return failed and len(first) == len(placements) == _FIRST_TRIALS and len(works) == len(errors) == 1
 
 
 def repeat(schedule: RepetitionSchedule, folder: RunFolder, set_up: SetUp, display: Display, budget: Budget) -> int:
     """Repeat a finished plan by rounds while there is time; how many trials. The plan grows before each round."""
     repeated = 0
-    records = list(folder.records()[0])
     plan = folder.plan()
-    while more := schedule.next_round({trial.id for trial in plan.trials}, records, budget.allows):
+    summaries = summaries_of(folder, plan)[0]
+    while more := schedule.next_round({trial.id for trial in plan.trials}, summaries, budget.allows):
         first = len(plan.trials) + 1
         plan = plan.model_copy(update={"trials": (*plan.trials, *more)})
         folder.replace_plan(plan)
         for number, trial in enumerate(more, first):
             display.trial_begins(trial, number, len(plan.trials))
-            records.append(_run_one(trial, folder, set_up, display, budget))
+            summaries.append(_run_one(trial, folder, set_up, display, budget))
         repeated += len(more)
     return repeated
 
 
-def _run_one(trial: Trial, folder: RunFolder, set_up: SetUp, display: Display, budget: Budget | None) -> Record:
+def _run_one(trial: Trial, folder: RunFolder, set_up: SetUp, display: Display, budget: Budget | None) -> TrialSummary:
     """Its record is on disk then. Raises AssayError where there is no room for it or its record, or no login."""
     left_s = budget.left_s if budget is not None else 0.0
     with interruptible(), set_up(trial) as setup:
@@ -525,10 +529,12 @@ def _run_one(trial: Trial, folder: RunFolder, set_up: SetUp, display: Display, b
             reason = f"the record of trial {trial.id} could not be written: {error}"
             raise AssayError(f"{reason}; free some space and continue with --resume") from error
     record = in_model_time(written)
+    summary = summarise(record)
+    keep_summary(folder, summary)
     display.trial_ends(record)
     if budget is not None:
         budget.took(trial, left_s - budget.left_s)
-    return record
+    return summary
 
 
 def _need_room(trial: Trial, setup: TrialSetup) -> None:

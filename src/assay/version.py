@@ -10,7 +10,7 @@ RELEASE = "0.1.0"
 NAMESPACE = "assay_extras"
 PACKAGE = Path(__file__).parent
 SUFFIXES = frozenset({".py", ".c", ".j2", ".js", ".css", ".yaml", ".txt", ".md", ".csv", ".json"})
-AFTER_TRIALS = frozenset({"COMMANDS", "FIGURES", "FINDINGS", "FORMS", "PREDICTORS", "SECTIONS"})
+AFTER_TRIALS = frozenset({"COMMANDS", "FIGURES", "FINDINGS", "FORMS", "PREDICTORS", "SECTIONS", "SUMMARY_FIGURES"})
 """Registries whose kinds take no part in a trial."""
 BEGINNINGS = ("assay.trial", "assay.input.catalogue", "assay.input.sample", "assay.workload.together")
 """A trial, and what makes the input and the workload that it is handed. Each module that adds a kind is another."""

@@ -86,7 +86,7 @@ def _differences(run: "RunView") -> "SectionView | None":
         return None
     from assay_extras.calibration.differences import DifferencesView, differences
 
-    differing = differences(run.plan, run.records)
+    differing = differences(run.plan, [run.record(summary.id) for summary in run.trials])
     return DifferencesView(differing) if differing else None
 
 

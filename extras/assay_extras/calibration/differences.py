@@ -15,7 +15,8 @@ from assay.report.templates import template
 from assay.stats.comparison import compare
 from assay.stats.decision import REAL, TWIN
 from assay.stats.noise import ConfidenceInterval
-from assay.stats.sample import PLACEMENT, TrialSample, counts, samples
+from assay.stats.sample import PLACEMENT, TrialSample, samples
+from assay.stats.trial_summary import summarise
 
 TITLE = "The emulated drive against the real one"
 WIDTH, LEAST_SHOWN_S = 100, 0.5
@@ -57,13 +58,13 @@ class Difference(Frozen):
 def differences(plan: Plan, records: Sequence[Record]) -> list[Difference]:
     """Each workload's jobs and their phases, in the jobs' order; what has not run on both is left out."""
     times: dict[tuple[str, str, str], dict[str, float]] = {}
-    trials = {record.trial.id: record for record in records if counts(record)}
-    for record in trials.values():
-        for job in record.jobs:
+    known = samples(list(map(summarise, records)))
+    counted = {sample.trial for sample in known}
+    for record in records:
+        for job in record.jobs if record.trial.id in counted else ():
             for phase, seconds in {"": job.elapsed_s, **job.phases}.items():
                 seconds_by_trial = times.setdefault((record.trial.workload.name, job.name, phase), {})
                 seconds_by_trial[record.trial.id] = seconds_by_trial.get(record.trial.id, 0.0) + seconds
-    known = samples([*trials.values()])
     all_differences = [
         _difference(plan, name, [sample for sample in known if sample.trial in seconds_by_trial], seconds_by_trial)
         for name, seconds_by_trial in times.items()

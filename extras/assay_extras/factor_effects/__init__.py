@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 def _factor_effects(run: "RunView") -> "SectionView | None":
     from assay_extras.factor_effects.view import effects_view
 
-    return effects_view(run.records, run.plan.prior)
+    return effects_view(run.trials, run.plan.prior)
 
 
 SECTIONS.add("factor_effects", _factor_effects, place=LAST + 1)

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from assay.model.base import json_text
-from assay.model.record import Record
 from assay.model.trial import SHIPPED_PRIOR, NoisePrior
+from assay.model.trial_summary import TrialSummary
 from assay.report.templates import template
 from assay.stats.sample import APART, samples, varying_factors
 from assay_extras.factor_effects.effects import Effect, Effects, effects
@@ -43,9 +43,9 @@ class EffectsView(NamedTuple):
         return json_text([table.model_dump(mode="json") for table in self.tables])
 
 
-def effects_view(records: Sequence[Record], prior: NoisePrior = SHIPPED_PRIOR) -> EffectsView | None:
+def effects_view(summaries: Sequence[TrialSummary], prior: NoisePrior = SHIPPED_PRIOR) -> EffectsView | None:
     """None where fewer than two factors vary."""
-    finished = samples(records)
+    finished = samples(summaries)
     within = [name for name in WITHIN if any(name == factor for trial in finished[:1] for factor, _ in trial.factors)]
     if len([name for name in varying_factors(finished) if name not in (*within, *APART)]) < 2:
         return None

@@ -17,9 +17,12 @@ if TYPE_CHECKING:
 
 def _study(run: "RunView") -> "SectionView | None":
     from assay_extras.studies.comparison import compare
+    from assay_extras.studies.published import study_experiment
     from assay_extras.studies.view import study_view
 
-    compared = compare(run.plan, run.records)
+    if study_experiment(run.plan.experiment) is None:
+        return None
+    compared = compare(run.plan, [run.record(summary.id) for summary in run.trials])
     return None if compared is None else study_view(compared)
 
 

@@ -10,7 +10,9 @@ from assay.model.doubt import Outcome
 from assay.model.naming import lettered_size
 from assay.model.record import JobRecord, Record, Status
 from assay.model.trial import Trial
+from assay.model.trial_summary import TrialSummary
 from assay.stats.sample import Trials
+from assay.stats.trial_summary import summarise
 from assay_extras.studies.clusters import hpc_values, storage_values
 from assay_extras.studies.published import SCALED, StudyExperiment, dataset_names
 from assay_extras.studies.values import PHASES, Measured, Point, level_text
@@ -36,12 +38,12 @@ def read(records: Sequence[Record], experiment: StudyExperiment) -> Reading:
     values: dict[Point, dict[int, float]] = {}
     names: dict[str, str] = {}
     passed_over: dict[str, str] = {}
-    machines = Trials(records).machines
-    read_of = _most_used(records, machines)
-    for record, machine in zip(records, machines, strict=True):
+    summaries = Trials(list(map(summarise, records)))
+    read_of = _most_used(summaries)
+    for record, summary, machine in zip(records, summaries, summaries.machines, strict=True):
         if record.trial.zero_delay:
             continue  # no drive of the study's
-        reason = _unusable(record) or ("" if machine == read_of else f"it ran on another machine: {machine}")
+        reason = _unusable(summary) or ("" if machine == read_of else f"it ran on another machine: {machine}")
         found = [] if reason else list(_values(record, experiment))
         if not found:
             passed_over[record.trial.id] = reason or "the study has no place for its workload, variant or dataset"
@@ -69,22 +71,23 @@ def input_names(trial: Trial, experiment: StudyExperiment) -> dict[str, str]:
     return {}
 
 
-def _most_used(records: Sequence[Record], machines: Sequence[str]) -> str:
+def _most_used(summaries: Trials) -> str:
     """The machine of most trials that say something, of equals the first."""
-    counted = Counter(machine for record, machine in zip(records, machines, strict=True) if not _unusable(record))
+    ran_on = zip(summaries, summaries.machines, strict=True)
+    counted = Counter(machine for summary, machine in ran_on if not _unusable(summary))
     return max(counted, key=counted.__getitem__, default="")
 
 
-def _unusable(record: Record) -> str:
-    if record.trial.warm_up:
+def _unusable(summary: TrialSummary) -> str:
+    if summary.trial.warm_up:
         return "it only warmed the machine up"
-    if record.trial.varied:
+    if summary.trial.varied:
         return "its drives are not the study's: their assumed figures were varied"
-    if record.status is not Status.FINISHED or record.totals is None:
+    if summary.status is not Status.FINISHED or summary.elapsed_s is None:
         return "it did not finish"
-    if record.struck_out:
+    if summary.struck_out:
         return "its scale model was not kept to"
-    return "its output is wrong" if record.outcome is Outcome.FAIL else ""
+    return "its output is wrong" if summary.outcome is Outcome.FAIL else ""
 
 
 def _values(record: Record, experiment: StudyExperiment) -> Iterator[tuple[Point, float]]:

@@ -20,6 +20,7 @@ from assay.model.base import Frozen
 from assay.model.installed import counted_by_tasks
 from assay.model.record import JOBS, Record
 from assay.model.trial import Plan
+from assay.model.trial_summary import TrialSummary
 from assay.stats.comparison import LEAST_SECONDS, holm
 from assay.stats.estimate import Estimate
 from assay.stats.fit import Contrast, Fit, fits
@@ -197,16 +198,16 @@ class _Compared(NamedTuple):
     worth: float
 
 
-def suitabilities(plan: Plan, records: Sequence[Record], factors: Sequence[str] = FACTORS) -> list[Suitability]:
+def suitabilities(plan: Plan, summaries: Sequence[TrialSummary], factors: Sequence[str] = FACTORS) -> list[Suitability]:
     """One for each two levels of a factor that at least two workloads ran with and whose bytes are known.
 
     There is one for each combination of the other factors' levels, such as the drives. The base is the usual one of the
     factor's levels where that is one of them, else the first.
     """
-    by_id = {record.trial.id: record for record in records}
+    by_id = {summary.id: summary for summary in summaries}
     suited: list[Suitability] = []
     for factor in factors:
-        counted = [sample for sample in Trials.of(records).samples if factor in dict(sample.factors)]
+        counted = [sample for sample in Trials.of(summaries).samples if factor in dict(sample.factors)]
         fitted = fits(counted, factor, plan.prior)
         levels = in_plan_order({level for fit in fitted.values() for level in fit.levels}, BASES.get(factor, ()))
         for base, level in combinations(levels, 2):
@@ -249,13 +250,13 @@ def media_bytes(record: Record) -> MediaBytes | None:
     return None if use.disk_bytes is None else MediaBytes(use.disk_bytes, use.disks_estimated)
 
 
-def _pairs(fitted: Mapping[Levels, Fit], base: str, level: str, by_id: Mapping[str, Record]) -> Iterator[_Pair]:
+def _pairs(fitted: Mapping[Levels, Fit], base: str, level: str, by_id: Mapping[str, TrialSummary]) -> Iterator[_Pair]:
     """Each workload that ran with both, where its bytes are known."""
     for others in by_levels(fitted):
         fit = fitted[others]
         if {base, level} <= set(fit.levels):
-            known = [moved_by_processor_second(by_id[sample.trial]) for sample in fit.trials[base]]
-            moved = [value for value in known if value is not None]
+            figures = [by_id[sample.trial].figures.get("suitability") for sample in fit.trials[base]]
+            moved = [MediaBytes(**figure) for figure in figures if figure is not None]
             if moved:
                 mean, estimated = _mean([value.bytes for value in moved]), any(value.estimated for value in moved)
                 yield _Pair(others, fit, fit.contrast(level, base), mean, estimated, len(moved))

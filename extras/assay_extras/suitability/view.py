@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from assay.model.base import json_text
 from assay.model.fact import Value
-from assay.model.record import Record
 from assay.model.trial import Plan
+from assay.model.trial_summary import TrialSummary
 from assay.report.columns import Column, escaped, fitted, grid, with_intervals
 from assay.report.templates import template
 from assay.report.words import labels_of, level_text, number_text, significant_text
@@ -207,7 +207,7 @@ def _interval(estimate: Estimate, unit: float = 1.0) -> str:
     return " to ".join(number_text(end / unit) for end in (estimate.low, estimate.high))
 
 
-def suitability_view(plan: Plan, records: Sequence[Record]) -> SuitabilityView | None:
+def suitability_view(plan: Plan, summaries: Sequence[TrialSummary]) -> SuitabilityView | None:
     """Make the section; None where no two workloads ran with two levels."""
-    every = suitabilities(plan, records)
+    every = suitabilities(plan, summaries)
     return SuitabilityView(every) if every else None

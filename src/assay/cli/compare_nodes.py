@@ -19,6 +19,7 @@ from assay.report.columns import Column, fitted
 from assay.report.words import print_line
 from assay.stats.one_node import LEAST_OTHERS, LEAST_TASKS, NodeComparison, NodePart, compare_node, in_order
 from assay.stats.sample import counts
+from assay.stats.trial_summary import summaries_of
 from assay.triage.folder import files_below
 
 MOST_NAMED = 3
@@ -167,10 +168,10 @@ def _of_histories(files: list[Path], since_ms: int, left_out: list[str]) -> Iter
 def _of_run(folder: Path) -> Iterator[TaskAttempt]:
     """The attempts of a run's trials that count, each trial's jobs apart from the others'."""
     run = RunFolder(folder)
-    for record in run.records(run.plan())[0]:
-        if counts(record):
-            for attempt in run.attempts(record.trial):
-                yield attempt.model_copy(update={"job": f"{record.trial.id} {attempt.job}"})
+    for summary in summaries_of(run)[0]:
+        if counts(summary):
+            for attempt in run.attempts(summary.trial):
+                yield attempt.model_copy(update={"job": f"{summary.id} {attempt.job}"})
 
 
 def sentence(part: NodePart, node: str, *, changed: bool) -> str:

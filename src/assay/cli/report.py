@@ -107,9 +107,9 @@ def report_run(folder: Path, output: Output, cpu_speed: float | None = None) -> 
     """
     run, console = read_run(RunFolder(folder)), output.results
     analysis = _analysed(run, cpu_speed)
-    where = ran_text(run.records)
-    title = f"{run.plan.experiment}: {len(run.records)} of {len(run.plan.trials)} trials"
-    print_report(f"{title}, {where}" if where else title, run.records, analysis, console, verbose=output.verbose)
+    where = ran_text(run.trials)
+    title = f"{run.plan.experiment}: {len(run.trials)} of {len(run.plan.trials)} trials"
+    print_report(f"{title}, {where}" if where else title, run.trials, analysis, console, verbose=output.verbose)
     if output.verbose:
         print_nodes(run.detailed, console)
     for damaged in run.damaged[:MOST_DAMAGED]:
@@ -186,12 +186,12 @@ def csv_of(run: RunData, analysis: RunAnalysis, rows: str) -> Iterator[str]:
         )
     if rows not in ROWS:
         return values.csv_lines(list(_section_rows(analysis, rows)))
-    figures = figures_of(run.whole_records())
+    figures = figures_of(run.trials)
     if rows == "trials":
-        of_trials = list(values.trial_values(run.records, run.predicted))
+        of_trials = list(values.trial_values(run.trials, run.predicted))
         trials = [[str(line["trial"])] for line in of_trials]
         return values.csv_lines(values.with_figures(of_trials, trials, figures))
-    trials = values.combination_trials(analysis.rows, run.records)
+    trials = values.combination_trials(analysis.rows, run.trials)
     of_combinations = [values.combination_values(row) for row in analysis.rows]
     return values.csv_lines(values.with_figures(of_combinations, trials, figures))
 

@@ -40,7 +40,7 @@ def runs(folder: Path, *, everything: bool, as_json: bool) -> None:
     for run_folder in shown:
         try:
             run = read_run(RunFolder(run_folder), details=False)
-            summaries.append(summary_of(run, analyse(run.plan, run.records)))
+            summaries.append(summary_of(run, analyse(run.measured)))
         except BadInputError as error:
             unreadable[run_folder] = str(error)
     if as_json:

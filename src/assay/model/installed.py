@@ -10,7 +10,7 @@ from assay.model.errors import AssayError, BadInputError
 from assay.model.medium import MediumKind, Options
 from assay.model.platform import TrialKinds
 from assay.model.quantity import Kind, kind_among
-from assay.model.record import Counters, Phases, Record
+from assay.model.record import Counters, Phases
 from assay.model.registry import (
     ENGINES,
     FACTS,
@@ -157,10 +157,10 @@ def counter_titles() -> Mapping[str, str]:
     return {series: title for each in counters for series, title in each.titles.items()}
 
 
-def notes_of(records: Iterable[Record], note: Callable[[Service], str]) -> list[str]:
+def notes_of(trials: Iterable[Trial], note: Callable[[Service], str]) -> list[str]:
     """What the services of these trials explain to a report's readers, each once; those not installed say nothing."""
     stacks: dict[tuple[str, str], Stack] = {}
-    for pair in dict.fromkeys((record.trial.store.kind, record.trial.engine) for record in records):
+    for pair in dict.fromkeys((trial.store.kind, trial.engine) for trial in trials):
         with suppress(BadInputError):
             stacks[pair] = stack_of(*pair)
     services = (service for stack in stacks.values() for service in stack.services)

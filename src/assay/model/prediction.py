@@ -4,14 +4,12 @@ They stand in the run's table beside its trials, marked as predicted. No statist
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Annotated, NamedTuple
+from typing import Annotated
 
 from pydantic import Field, model_validator
 
 from assay.model.base import Frozen
-from assay.model.record import Record
-from assay.model.signature import Signature
-from assay.model.trial import Plan
+from assay.model.trial_summary import MeasuredRun
 
 Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
@@ -36,43 +34,6 @@ class PredictedTrial(Frozen):
         if not self.low_s <= self.elapsed_s <= self.high_s:
             raise ValueError(f"{self.elapsed_s} s is not within its interval of {self.low_s} to {self.high_s} s")
         return self
-
-
-class Prediction(NamedTuple):
-    """A predicted trial in its run: which predictor gave it, and the levels of all its factors.
-
-    `id` is unlike that of any trial of the run.
-    """
-
-    id: str
-    predictor: str
-    trial: PredictedTrial
-    factors: Mapping[str, str]
-
-    def columns(self) -> Mapping[str, str | float]:
-        """Its line in a table of trials."""
-        return {
-            "trial": self.id,
-            **self.factors,
-            "source": "predicted",
-            "predictor": self.predictor,
-            "like": self.trial.like,
-            "elapsed_s": self.trial.elapsed_s,
-            "elapsed_low_s": self.trial.low_s,
-            "elapsed_high_s": self.trial.high_s,
-            "basis": self.trial.basis,
-        }
-
-
-class MeasuredRun(NamedTuple):
-    """What a predictor is given: a run's readable records, and by a trial's id its I/O signature, None without one.
-
-    Of a run of more than 200 trials the records are outlines. `signature` raises BadInputError for a damaged file.
-    """
-
-    plan: Plan
-    records: Sequence[Record]
-    signature: Callable[[str], Signature | None]
 
 
 Predictor = Callable[[MeasuredRun], Sequence[PredictedTrial]]

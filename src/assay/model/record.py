@@ -328,8 +328,27 @@ class Machine(NamedTuple):
     memory_bytes: int
 
 
+def machine_told(facts: Mapping[str, Fact]) -> Machine:
+    """What a trial's facts say of this machine."""
+    return Machine(
+        host=str(facts.get("host", "")),
+        cores=whole_number(facts.get("cores")) or 0,
+        memory_bytes=whole_number(facts.get("memory_bytes")) or 0,
+    )
+
+
 OF_MEDIA = "medium."
 """How the names of media's facts begin where they are shown beside others."""
+
+
+def shown_facts(facts: Mapping[str, Fact], media_facts: Mapping[str, Mapping[str, Fact]]) -> dict[str, str]:
+    """A trial's facts as people read them; a medium's are named `medium.MEDIUM.FACT`."""
+    media = {
+        f"{OF_MEDIA}{medium}.{name}": fact
+        for medium, of_medium in media_facts.items()
+        for name, fact in of_medium.items()
+    }
+    return {name: fact_text(fact) for name, fact in {**facts, **media}.items()}
 
 
 class Record(Frozen):
@@ -385,11 +404,7 @@ class Record(Frozen):
     @cached_property
     def machine(self) -> Machine:
         """What its facts say of this machine, for those who reckon with it."""
-        return Machine(
-            host=str(self.facts.get("host", "")),
-            cores=whole_number(self.facts.get("cores")) or 0,
-            memory_bytes=whole_number(self.facts.get("memory_bytes")) or 0,
-        )
+        return machine_told(self.facts)
 
     def facts_of(self, medium: str) -> Mapping[str, Fact]:
         """What a medium says of itself; empty where the trial failed before it was attached."""
@@ -398,12 +413,7 @@ class Record(Frozen):
     @property
     def facts_shown(self) -> dict[str, str]:
         """All facts as people read them; a medium's are named `medium.MEDIUM.FACT`."""
-        media = {
-            f"{OF_MEDIA}{medium}.{name}": fact
-            for medium, facts in self.media_facts.items()
-            for name, fact in facts.items()
-        }
-        return {name: fact_text(fact) for name, fact in {**self.facts, **media}.items()}
+        return shown_facts(self.facts, self.media_facts)
 
     def reports_of(self, medium: str, node: str | None = None) -> list[Mapping[str, DeviceReport]]:
         """What the devices of one medium did, those of all nodes or of one."""

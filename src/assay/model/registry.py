@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from assay.model.platform import PlatformKind
     from assay.model.prediction import Predictor
     from assay.model.probe import NodeSourceKind, ProbeKind
+    from assay.model.record import Record
     from assay.model.section import RunView, SectionView
     from assay.model.service import Service
     from assay.model.store import StoreKind
@@ -48,6 +49,11 @@ ENGINES: "Registry[EngineKind]" = Registry("engine", "assay.engine", parts=("ope
 COMMANDS: Registry[Command] = Registry("command", parts=("command.get_short_help_str",))
 SECTIONS: "Registry[Callable[[RunView], SectionView | None]]" = Registry("section", "assay.report", parts=("__call__",))
 """Each gives its section of a run's report, None where it has nothing to say of that run."""
+SUMMARY_FIGURES: "Registry[Callable[[Record], Mapping[str, Any] | None]]" = Registry(
+    "sort of a summary's figures", parts=("__call__",)
+)
+"""Each gives what a plug-in's judgements need of every trial, as JSON holds it, None of a trial without it: it is kept
+in the trial's summary."""
 PREDICTORS: "Registry[Predictor]" = Registry("predictor", parts=("__call__",))
 """Each gives trials of a run that nobody ran, with the times that it predicts."""
 NODE_SOURCES: "Registry[NodeSourceKind]" = Registry("way to read nodes", "assay.node")

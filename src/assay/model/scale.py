@@ -144,7 +144,7 @@ class ScaleReport(Frozen):
     """`wall`: the record's times are those of this machine's clock, as every record is kept. `model`: they have been
     divided by the dilation, as reports and tables have them."""
     seen: ScaleSeen | None = None
-    """What was seen of it; null in records that kept verdicts only, and where only outlines were read."""
+    """What was seen of it; null in records that kept verdicts only."""
     rules: int | None = Field(default=None, ge=1)
     """The version of [the rules](../research/scale-model.md#the-rules) that `checks` are by, the newest whenever a
     record is read; null in records that kept verdicts only, which are as they were written."""

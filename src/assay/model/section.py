@@ -1,6 +1,6 @@
 """Sections: what a run's report has beside its answers, from the core or a plug-in."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple, Protocol, runtime_checkable
 
 from assay.model.doubt import ALL_INSTRUMENTS
@@ -9,6 +9,7 @@ from assay.model.record import Record, Series, SeriesKey, Span
 from assay.model.signature import Signature
 from assay.model.task import TaskAttempt, TaskPhases
 from assay.model.trial import NO_PROBES, Plan
+from assay.model.trial_summary import TrialSummary
 
 
 class TrialTables(NamedTuple):
@@ -51,10 +52,14 @@ class TrialTables(NamedTuple):
 
 
 class RunView(NamedTuple):
-    """What a section is made from: a plan, all its records that could be read, and the tables of the trials drawn."""
+    """What a section is made from: a plan, the summaries of all trials that could be read, and some trials' tables.
+
+    `record` gives a trial's whole record by its id: it reads a file at each call. `detailed` are the trials drawn.
+    """
 
     plan: Plan
-    records: Sequence[Record]
+    trials: Sequence[TrialSummary]
+    record: Callable[[str], Record]
     detailed: Sequence[TrialTables] = ()
 
 

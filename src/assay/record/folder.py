@@ -4,6 +4,7 @@ A folder that was written without them is read as it is: nothing is claimed of i
 
 RUN/plan.json                      the plan, written first
 RUN/experiment.yaml                the experiment that it was made from, with the folder of its paths
+RUN/summaries.jsonl                what judgements need of trials, made from their records (`assay.record.summaries`)
 RUN/trials/<id>/record.json        the record (schema-versioned), with the probes' amounts
 RUN/trials/<id>/tasks.parquet      one row per task attempt
 RUN/trials/<id>/phases.parquet     one row per task attempt whose log could be read: its finer phases
@@ -46,8 +47,8 @@ from assay.model.signature import Signature
 from assay.model.task import TaskAttempt, TaskPhases
 from assay.model.trial import Plan, Trial
 from assay.record.model_time import ModelClock, clock_of, in_model_time
-from assay.record.reading import Needed, Unreadable, first_of, read_as, record_outline, whole_record
-from assay.record.scale_rules import with_verdicts, without_seen
+from assay.record.reading import Unreadable, first_of, read_as, whole_record
+from assay.record.scale_rules import with_verdicts
 from assay.record.writing import fit, fit_rows, readable_text
 
 ROWS_AT_ONCE = 1 << 17
@@ -218,28 +219,28 @@ class RunFolder:
         """The ids of the trials that ran to their end; a trial that failed is finished too."""
         return {one.trial.id for one in self.each() if isinstance(one, Record)}
 
-    def records(
-        self, plan: Plan | None = None, *, outlines: Needed | None = None
-    ) -> tuple[list[Record], list[Damaged]]:
+    def records(self, plan: Plan | None = None) -> tuple[list[Record], list[Damaged]]:
         """All readable records in the order of the plan, and what could not be read; see `each`."""
-        every = list(self.each(plan, outlines=outlines))
+        every = list(self.each(plan))
         return [one for one in every if isinstance(one, Record)], [one for one in every if isinstance(one, Damaged)]
 
-    def each(self, plan: Plan | None = None, *, outlines: Needed | None = None) -> "Iterator[Record | Damaged]":
+    def each(self, plan: Plan | None = None) -> "Iterator[Record | Damaged]":
         """One record after the other, so that a run of any size fits into memory.
 
-        A record whose trial is not as the plan has it counts as damaged; `plan` is the run's, where it was read before.
-        With `outlines` records are read as `record_outline` reads them, with what is needed; damage in what that leaves
-        out is not seen. Raises BadInputError when this is no run folder.
+        `plan` is the run's, where it was read before. Raises BadInputError when this is no run folder.
         """
         planned = {trial.id: trial for trial in (plan or self.plan()).trials}
-        for folder in sorted(self._trials.glob("[!.]*")):
-            try:
-                yield self._read(folder, planned, outlines)
-            except UnreadableFileError as error:
-                yield Damaged(folder, f"{RECORD} can't be read: {error.reason}")
-            except (OSError, Unreadable) as error:
-                yield Damaged(folder, str(error))
+        return (self.read(trial, planned) for trial in self.trials())
+
+    def read(self, trial: str, planned: Mapping[str, Trial]) -> "Record | Damaged":
+        """One trial's record. One whose trial is not as it was planned counts as damaged."""
+        folder = self._trials / trial
+        try:
+            return self._read(folder, planned)
+        except UnreadableFileError as error:
+            return Damaged(folder, f"{RECORD} can't be read: {error.reason}")
+        except (OSError, Unreadable) as error:
+            return Damaged(folder, str(error))
 
     def record(self, trial: str) -> Record:
         """All of one trial's record. Raises BadInputError when it can't be read."""
@@ -256,9 +257,9 @@ class RunFolder:
         """Where a trial's file lies, or would."""
         return self._trials / trial / name
 
-    def _read(self, folder: Path, planned: Mapping[str, Trial] | None = None, outlines: Needed | None = None) -> Record:
+    def _read(self, folder: Path, planned: Mapping[str, Trial] | None = None) -> Record:
         text = read_bytes(folder / RECORD)
-        record = whole_record(text) if outlines is None else record_outline(text, outlines)
+        record = whole_record(text)
         if record.trial.id != folder.name:
             raise Unreadable(f"it says that it is trial {record.trial.id}")
         check_sum(folder, RECORD, text)
@@ -267,8 +268,7 @@ class RunFolder:
         if planned is not None and record.trial != planned[record.trial.id]:
             raise Unreadable("its trial is not what the run's plan says: one of them was altered")
         self._clocks[record.trial.id] = clock_of(record)
-        judged = with_verdicts(in_model_time(record))
-        return judged if outlines is None else without_seen(judged)
+        return with_verdicts(in_model_time(record))
 
     def clock(self, trial: str) -> ModelClock:
         """That of a trial's tables, which its record tells. Raises BadInputError where that can't be read."""

@@ -1,35 +1,31 @@
 """What the predictors that are plugged in say of a run, checked against its trials."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 
 from assay.model.errors import BadInputError
 from assay.model.naming import nearest
-from assay.model.prediction import MeasuredRun, PredictedTrial, Prediction, Predictor
-from assay.model.record import Record
+from assay.model.prediction import PredictedTrial, Predictor
+from assay.model.record import Status
 from assay.model.registry import PREDICTORS
-from assay.model.signature import Signature
-from assay.model.trial import Plan
+from assay.model.trial_summary import MeasuredRun, TrialSummary
 
 
-def predictions_of(
-    plan: Plan, records: Sequence[Record], signature: Callable[[str], Signature | None]
-) -> list[Prediction]:
+def predictions_of(run: MeasuredRun) -> list[TrialSummary]:
     """All predicted trials of a run, by predictor. Raises BadInputError for what does not fit the run's trials."""
-    run = MeasuredRun(plan, records, signature)
-    by_id = {record.trial.id: record for record in records}
+    by_id = {summary.id: summary for summary in run.trials}
     predictions = []
     for name, predictor in PREDICTORS.items():
         known: set[tuple[tuple[str, str], ...]] = set()
         for number, trial in enumerate(_predicted(name, predictor, run), 1):
-            factors = _factors(name, trial, by_id)
-            levels = tuple(sorted(factors.items()))
+            summary = _summary(name, number, trial, by_id)
+            levels = tuple(sorted(summary.factors.items()))
             if levels in known:
                 raise BadInputError(
                     f"the predictor {name!r} predicts the trial like {trial.like} with {trial.levels} twice; "
                     "let it give one time for each combination"
                 )
             known.add(levels)
-            predictions.append(Prediction(f"{name}-predicted-{number:04d}", name, trial, factors))
+            predictions.append(summary)
     return predictions
 
 
@@ -43,18 +39,22 @@ def _predicted(name: str, predictor: Predictor, run: MeasuredRun) -> Sequence[Pr
         raise BadInputError(f"the predictor {name!r} failed: {why}; repair it, or remove it") from error
 
 
-def _factors(name: str, trial: PredictedTrial, by_id: dict[str, Record]) -> dict[str, str]:
-    """The levels of all factors of a predicted trial."""
-    if trial.like not in by_id:
+def _summary(name: str, number: int, trial: PredictedTrial, by_id: Mapping[str, TrialSummary]) -> TrialSummary:
+    """A predicted trial, on the machine of the trial that it is like."""
+    like = by_id.get(trial.like)
+    if like is None:
         raise BadInputError(
             f"the predictor {name!r} predicts a trial like {trial.like!r}, and the run has no readable trial of that "
             "name; let it name a trial of the run"
         )
-    factors = by_id[trial.like].trial.factors
     for factor in trial.levels:
-        if factor not in factors:
+        if factor not in like.factors:
             raise BadInputError(
                 f"the predictor {name!r} predicts a level of {factor!r}, which is no factor of {trial.like}; "
-                f"{nearest(factor, list(factors))}"
+                f"{nearest(factor, list(like.factors))}"
             )
-    return {**factors, **trial.levels}
+    return TrialSummary(
+        id=f"{name}-predicted-{number:04d}", trial=like.trial, levels=trial.levels, source="predicted", predictor=name,
+        basis=trial.basis, status=Status.FINISHED, facts=like.facts, media_facts=like.media_facts,
+        control_groups=like.control_groups, elapsed_s=trial.elapsed_s, low_s=trial.low_s, high_s=trial.high_s,
+    )  # fmt: skip

@@ -5,13 +5,12 @@ Anything else is refused with the reason, a record whose totals are not those of
 
 import json
 import re
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import from_json
 
-from assay.model.record import SCHEMA_VERSION, Part, Record, totals
-from assay.model.registry import ENGINES
+from assay.model.record import SCHEMA_VERSION, Record, totals
 from assay.record.scale_rules import RULES_VERSION
 
 Kind = TypeVar("Kind", bound=BaseModel)
@@ -19,26 +18,6 @@ Kind = TypeVar("Kind", bound=BaseModel)
 # Where a value begins: digits beyond 64 bits, or an exponent of three digits. Texts may look alike, and rarely do.
 _LONG_NUMBER = re.compile(rb"[\[:,\s]-?(?:[0-9]{20}|[0-9.]+[eE]\+?[0-9]{3})")
 _MOST = 2.0**64
-
-AmountsOf = tuple[str, Part, str]
-"""The amounts of a probe in a part of a trial, of one series or (empty) of all."""
-
-
-class Needed(NamedTuple):
-    """What judgements over all trials of a run read of each record, which an outline must keep.
-
-    `reports` are a part of the trial and a figure of its devices' reports; of requests their bytes.
-    """
-
-    amounts: frozenset[AmountsOf] = frozenset()
-    reports: frozenset[tuple[Part, str]] = frozenset()
-
-    def __or__(self, other: "Needed") -> "Needed":
-        return Needed(self.amounts | other.amounts, self.reports | other.reports)
-
-
-NOTHING_NEEDED = Needed()
-
 
 _WORDS = {
     "missing": "is missing", "model_type": "must be an object", "dict_type": "must be an object",
@@ -54,31 +33,6 @@ class Unreadable(ValueError):  # noqa: N818 - what it is, in the words of those 
 def whole_record(text: str | bytes) -> Record:
     """Read a whole record. Raises Unreadable."""
     return _agreeing(read_as(Record, text))
-
-
-def record_outline(text: str | bytes, needed: Needed = NOTHING_NEEDED) -> Record:
-    """A record without its settings, and most of its devices' reports, amounts and counters.
-
-    Of reports and amounts it keeps those that are needed. It takes a twentieth of the whole record's memory. Raises
-    Unreadable.
-    """
-    content = content_of(text)
-    content["settings"] = {}
-    for device in _list(content.get("devices")):
-        if isinstance(device, dict):
-            device["reports"] = _reports(device.get("reports"), needed)
-    content["amounts"] = [
-        amount
-        for amount in _list(content.get("amounts"))
-        if isinstance(amount, dict)
-        and any(
-            (amount.get("probe"), amount.get("part"), series) in needed.amounts for series in (amount.get("series"), "")
-        )
-    ]
-    for part in (*_list(content.get("jobs")), *_list(content.get("staging_jobs")), content.get("totals")):
-        if isinstance(part, dict) and "counters" in part:
-            part["counters"] = _kept(part["counters"])
-    return _agreeing(_checked(Record, content))
 
 
 def read_as(kind: type[Kind], text: str | bytes) -> Kind:
@@ -145,31 +99,3 @@ def _agreeing(record: Record) -> Record:
             f"a newer Assay ({record.facts.get('assay', 'of unknown version')}) wrote it; read it with that"
         )
     return record
-
-
-def _kept(counters: object) -> dict[str, dict[str, object]]:
-    """Select the counters of a job that an outline has: the amounts that an engine counts."""
-    outline: dict[str, dict[str, object]] = {}
-    for group, name in (counter for kind in ENGINES.values() for counter in kind.counters.values()):
-        counted = _map(_map(counters).get(group))
-        if name in counted:
-            outline.setdefault(group, {})[name] = counted[name]
-    return outline
-
-
-def _reports(reports: object, needed: Needed) -> dict[str, dict[str, object]]:
-    """Select the values of a device's reports that an outline has; requests have their bytes alone."""
-    outline: dict[str, dict[str, object]] = {}
-    for part, name in sorted(needed.reports):
-        if (value := _map(_map(reports).get(part)).get(name)) is not None:
-            of_part = outline.setdefault(part, {})
-            of_part[name] = {"bytes": value.get("bytes")} if isinstance(value, dict) else value
-    return outline
-
-
-def _map(value: object) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}
-
-
-def _list(value: object) -> list[Any]:
-    return value if isinstance(value, list) else []

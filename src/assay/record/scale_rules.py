@@ -85,13 +85,6 @@ def with_verdicts(record: Record) -> Record:
     return record.model_copy(update={"scale": scale, "doubts": (*others, *scale_doubts(scale))})
 
 
-def without_seen(record: Record) -> Record:
-    """A record with the checks of its scale model, and without what they were made from."""
-    if record.scale is None or record.scale.seen is None:
-        return record
-    return record.model_copy(update={"scale": record.scale.model_copy(update={"seen": None})})
-
-
 def scale_doubts(report: ScaleReport) -> list[Doubt]:
     """Why the trial's times are excluded, and what could not be told of them."""
     doubts = [

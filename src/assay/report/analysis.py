@@ -1,36 +1,35 @@
 """A run, read once (RunData) and judged once (RunAnalysis), for all forms of its report."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from functools import partial, reduce
+from functools import partial
 from math import log
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from assay.model.doubt import Doubt, Outcome
 from assay.model.errors import BadInputError
-from assay.model.prediction import Prediction
 from assay.model.record import Record
-from assay.model.registry import PROBES, SECTIONS
+from assay.model.registry import SECTIONS
 from assay.model.section import RunView, SectionView, TrialTables
 from assay.model.trial import Plan
+from assay.model.trial_summary import MeasuredRun, TrialSummary
 from assay.record.folder import Damaged, RunFolder
 from assay.record.predictions import predictions_of
-from assay.record.reading import Needed
 from assay.report.answer import Answer, answer_of
 from assay.report.depends import depends_notes, restated_notes
 from assay.report.predicted import predicted_lines
-from assay.stats import blocked, instruments, nodes, run_doubts, staging
 from assay.stats.breakdown import Breakdown, breakdowns
 from assay.stats.changes import CHANGE
 from assay.stats.comparison import Comparison, compare
 from assay.stats.decision import Decision, decisions
-from assay.stats.predicted import PredictedLevel, beside, with_predictions
+from assay.stats.predicted import PredictedLevel, beside
 from assay.stats.run_doubts import doubts_of
 from assay.stats.sample import MACHINE, PLACEMENT, Levels, Trials, counts, in_order, samples
 from assay.stats.sensitivity import Sensitivity, sensitivity_of
 from assay.stats.shares import SharesTable, shares_table
-from assay.stats.summary import Group, Row, outliers, summarise, varying
+from assay.stats.summary import Group, Row, outliers, rows_of, varying
 from assay.stats.trial_doubts import PAGE_CACHE_HIDES_MEDIUM
+from assay.stats.trial_summary import summaries_of
 from assay.stats.two_estimates import estimates_apart
 
 MOST_FILTER_LEVELS = 24
@@ -56,19 +55,19 @@ def levels_key(levels: Mapping[str, str]) -> Levels:
     return tuple(sorted(levels.items()))
 
 
-def by_combination(records: Sequence[Record]) -> dict[Levels, list[Record]]:
-    """Records of each combination on each kind of machine, by `levels_key`."""
-    combined: dict[Levels, list[Record]] = {}
-    for record, machine in zip(records, Trials.of(records).machines, strict=True):
-        combined.setdefault(levels_key({**record.trial.factors, MACHINE: machine}), []).append(record)
+def by_combination(summaries: Sequence[TrialSummary]) -> dict[Levels, list[TrialSummary]]:
+    """Trials of each combination on each kind of machine, by `levels_key`."""
+    combined: dict[Levels, list[TrialSummary]] = {}
+    for summary, machine in zip(summaries, Trials.of(summaries).machines, strict=True):
+        combined.setdefault(levels_key({**summary.factors, MACHINE: machine}), []).append(summary)
     return combined
 
 
-def fact_values(records: Sequence[Record]) -> dict[str, list[str]]:
-    """Collect each fact of records with its different values."""
+def fact_values(summaries: Sequence[TrialSummary]) -> dict[str, list[str]]:
+    """Collect each fact of trials with its different values."""
     values: dict[str, dict[str, None]] = {}
-    for record in records:
-        for fact, value in record.facts_shown.items():
+    for summary in summaries:
+        for fact, value in summary.facts_shown.items():
             values.setdefault(fact, {})[value] = None
     return {fact: list(levels) for fact, levels in values.items()}
 
@@ -109,16 +108,16 @@ MOST_TRIALS = 12
 """More would make a page that nobody reads to its end, and that a phone opens slowly."""
 
 
-def trials_in_detail(records: Sequence[Record]) -> list[Record]:
+def trials_in_detail(summaries: Sequence[TrialSummary]) -> list[TrialSummary]:
     """Choose trials that count: the first of each combination of factors, then repetitions, up to a bound."""
-    firsts: list[Record] = []
-    others: list[Record] = []
+    firsts: list[TrialSummary] = []
+    others: list[TrialSummary] = []
     combinations: set[tuple[tuple[str, str], ...]] = set()
-    for record in records:
-        if not counts(record):
+    for summary in summaries:
+        if not counts(summary):
             continue
-        factors = tuple(sorted(record.trial.factors.items()))
-        (others if factors in combinations else firsts).append(record)
+        factors = tuple(sorted(summary.factors.items()))
+        (others if factors in combinations else firsts).append(summary)
         combinations.add(factors)
     return [*firsts, *others][:MOST_TRIALS]
 
@@ -179,13 +178,13 @@ def rows_shown(rows: Sequence[Row], most: int = MOST_ROWS) -> list[Row]:
 
 
 def trials_shown(
-    records: Sequence[Record], close: Collection[str], odd: Collection[str], most: int = MOST_TRIALS_SHOWN
+    summaries: Sequence[TrialSummary], close: Collection[str], odd: Collection[str], most: int = MOST_TRIALS_SHOWN
 ) -> list[str]:
     """The ids of at most so many, in their order: those drawn, failed or far off come before all others."""
-    ids = [record.trial.id for record in records]
+    ids = [summary.id for summary in summaries]
     if len(ids) <= most:
         return ids
-    failed = [record.trial.id for record in records if record.outcome is not Outcome.PASS]
+    failed = [summary.id for summary in summaries if summary.outcome is not Outcome.PASS]
     preferred = [
         *[trial_id for trial_id in ids if trial_id in close],
         *failed,
@@ -206,83 +205,75 @@ def by_kind(doubts: Sequence[Doubt]) -> list[tuple[Doubt, list[Doubt], int]]:
     ]
 
 
-WHOLE_UP_TO = 200
-"""A whole record takes most of a megabyte of memory; of more trials only outlines are read."""
-
-
-def needed() -> Needed:
-    """What is read of every record, which an outline must keep; what existing clusters' probes counted, too."""
-    of_clusters = Needed(frozenset((name, "run", "") for name, kind in PROBES.items() if kind.foreign))
-    own = (blocked.NEEDED, run_doubts.NEEDED, instruments.NEEDED, nodes.NEEDED, staging.NEEDED)
-    return reduce(Needed.__or__, own, of_clusters)
-
-
 class RunData(NamedTuple):
-    """A run as it was read, once. `records` are all that could be read, `damaged` are the others.
+    """A run as it was read, once. Its trials are all whose records could be read, `damaged` are the others.
 
     `shown` are whole records of the trials that are shown with all that they hold, `detailed` are the trials that are
     drawn, with their tables. `folder` is where the run lies, as it was named, and `experiment` its experiment's file,
     where it was kept. `predicted` are trials that did not run.
     """
 
-    plan: Plan
-    records: Sequence[Record]
-    damaged: Sequence[Damaged]
+    measured: MeasuredRun
+    damaged: Sequence[Damaged] = ()
     shown: Sequence[Record] = ()
     detailed: Sequence[TrialTables] = ()
     folder: Path | None = None
     experiment: Path | None = None
-    predicted: Sequence[Prediction] = ()
+    predicted: Sequence[TrialSummary] = ()
+
+    @property
+    def plan(self) -> Plan:
+        """What was planned."""
+        return self.measured.plan
+
+    @property
+    def trials(self) -> Sequence[TrialSummary]:
+        """What judgements need of all trials whose records could be read."""
+        return self.measured.trials
 
     @property
     def passed(self) -> bool:
         """Whether every planned trial has a readable record and all its checks pass."""
-        whole = len(self.records) == len(self.plan.trials) and not self.damaged
-        return whole and all(record.outcome is Outcome.PASS for record in self.records)
+        whole = len(self.trials) == len(self.plan.trials) and not self.damaged
+        return whole and all(summary.outcome is Outcome.PASS for summary in self.trials)
 
     def whole_records(self) -> Iterator[Record]:
-        """Read whole records, one at a time: of a large run only outlines are in `records`."""
-        if self.folder is None or len(self.records) + len(self.damaged) <= WHOLE_UP_TO:
-            return iter(self.records)
-        return (record for record in RunFolder(self.folder).each(self.plan) if isinstance(record, Record))
+        """Read all records, one at a time. Raises BadInputError for one that is damaged."""
+        return (self.measured.record(summary.id) for summary in self.trials)
 
 
 def read_run(folder: RunFolder, *, details: bool = True) -> RunData:
     """Read a run; with `details` the tables of the trials that are drawn, too. Raises BadInputError when it is no run.
 
-    Of more than WHOLE_UP_TO trials only outlines are read, and whole records of those that are shown.
+    Whole records are read of those trials alone that are shown with all that they hold.
     """
     plan = folder.plan()
-    outlines = len(folder.trials()) > WHOLE_UP_TO
-    every, damaged = folder.records(plan, outlines=needed() if outlines else None)
-    records: Sequence[Record] = Trials(every)
-    whole = {record.trial.id: record for record in records}
-    shown = ids_shown(records)
-    if outlines:
-        for trial in shown:
-            try:
-                whole[trial] = folder.record(trial)
-            except BadInputError as error:
-                del whole[trial]
-                damaged.append(Damaged(folder.file(trial, ""), str(error)))
-        records = [record for record in records if record.trial.id in whole]
-    drawn = [record for record in trials_in_detail(records) if record.trial.id in shown] if details else []
+    summaries, damaged = summaries_of(folder, plan)
+    shown = ids_shown(summaries)
+    whole: dict[str, Record] = {}
+    for trial in shown:
+        try:
+            whole[trial] = folder.record(trial)
+        except BadInputError as error:
+            damaged.append(Damaged(folder.file(trial, ""), str(error)))
+    trials = Trials([summary for summary in summaries if summary.id in whole or summary.id not in shown])
+    drawn = [summary.id for summary in trials_in_detail(trials) if summary.id in whole] if details else []
+    measured = MeasuredRun(plan, trials, folder.record, folder.signature)
     return RunData(
-        plan,
-        Trials.of(records),
+        measured,
         damaged,
-        shown=[whole[trial] for trial in shown if trial in whole],
-        detailed=[read_tables(folder, whole[record.trial.id]) for record in drawn],
+        shown=list(whole.values()),
+        detailed=[read_tables(folder, whole[trial]) for trial in drawn],
         folder=folder.path,
         experiment=folder.experiment,
-        predicted=predictions_of(plan, records, folder.signature),
+        predicted=predictions_of(measured),
     )
 
 
-def ids_shown(records: Sequence[Record]) -> list[str]:
+def ids_shown(summaries: Sequence[TrialSummary]) -> list[str]:
     """The ids of the trials that are shown with all that they hold."""
-    odd = {outlier.trial for outlier in outliers(samples(records))}
-    return trials_shown(records, {record.trial.id for record in trials_in_detail(records)}, odd)
+    odd = {outlier.trial for outlier in outliers(samples(summaries))}
+    return trials_shown(summaries, {summary.id for summary in trials_in_detail(summaries)}, odd)
 
 
 class Answered(NamedTuple):
@@ -321,58 +312,56 @@ class RunAnalysis(NamedTuple):
 
 
 def analyse(
-    plan: Plan,
-    records: Sequence[Record],
+    run: MeasuredRun,
     cpu_speed: float | None = None,
-    predictions: Sequence[Prediction] = (),
+    predicted: Sequence[TrialSummary] = (),
     detailed: Sequence[TrialTables] = (),
 ) -> RunAnalysis:
-    """From all records of a plan that could be read, what is predicted beside them, and tables of some trials.
+    """From all trials of a run that could be read, what is predicted beside them, and tables of some trials.
 
     Answers are restated for processors of `cpu_speed` times the speed of those that the trials ran on.
     """
-    records = Trials.of(records)
-    compared = compare(records.samples, prior=plan.prior, orders={PLACEMENT: plan.placements})
-    decided = decisions(plan, records, compared)
+    plan, trials = run.plan, Trials.of(run.trials)
+    compared = compare(trials.samples, prior=plan.prior, orders={PLACEMENT: plan.placements})
+    decided = decisions(plan, trials, compared)
     factor = decided[0].factor if decided else PLACEMENT
-    rows = summarise(records, compared, plan.prior, plan.placements)
-    run = RunView(plan, records, detailed)
+    view = RunView(plan, trials, run.record, detailed)
     return RunAnalysis(
-        rows=with_predictions(rows, records, predictions),
-        answers=_answers(plan, records, decided, cpu_speed, predictions),
+        rows=rows_of(trials, compared, plan.prior, plan.placements, predicted),
+        answers=_answers(plan, trials, decided, cpu_speed, predicted),
         others=[one for one in compared if one.factor not in (plan.base if factor == CHANGE else (factor,))],
-        doubts=[*plan.doubts, *_doubts(plan, records), *estimates_apart(decided)],
-        sections={name: view for name, section in SECTIONS.items() if (view := section(run)) is not None},
-        shares=shares_table(plan, records, decided),
+        doubts=[*plan.doubts, *_doubts(plan, trials), *estimates_apart(decided)],
+        sections={name: told for name, section in SECTIONS.items() if (told := section(view)) is not None},
+        shares=shares_table(plan, trials, decided),
     )
 
 
 def analyse_run(run: RunData, cpu_speed: float | None = None) -> RunAnalysis:
     """All that is said of a run that was read."""
-    return analyse(run.plan, run.records, cpu_speed, run.predicted, run.detailed)
+    return analyse(run.measured, cpu_speed, run.predicted, run.detailed)
 
 
 def _answers(
     plan: Plan,
-    records: Sequence[Record],
+    trials: Trials,
     decided: Sequence[Decision],
     cpu_speed: float | None,
-    predictions: Sequence[Prediction],
+    predicted: Sequence[TrialSummary],
 ) -> list[Answered]:
     answers = []
-    every = zip(decided, breakdowns(plan, records, decided), beside(plan, decided, records, predictions), strict=True)
-    for place, (decision, breakdown, predicted) in enumerate(every):
-        sensitivity = sensitivity_of(decision, records, cpu_speed)
+    every = zip(decided, breakdowns(plan, trials, decided), beside(plan, decided, trials, predicted), strict=True)
+    for place, (decision, breakdown, levels) in enumerate(every):
+        sensitivity = sensitivity_of(decision, trials, cpu_speed)
         words = _with_notes(answer_of(decision, decided), decision, sensitivity, first=not place)
-        words = words._replace(lines=(*words.lines, *predicted_lines(decision, predicted)))
-        answers.append(Answered(decision, words, sensitivity, breakdown, predicted))
+        words = words._replace(lines=(*words.lines, *predicted_lines(decision, levels)))
+        answers.append(Answered(decision, words, sensitivity, breakdown, levels))
     return answers
 
 
-def _doubts(plan: Plan, records: Sequence[Record]) -> list[Doubt]:
-    """The records' doubts, but for what a page cache serves that has a site's ratio: it serves as much there."""
+def _doubts(plan: Plan, summaries: Sequence[TrialSummary]) -> list[Doubt]:
+    """The trials' doubts, but for what a page cache serves that has a site's ratio: it serves as much there."""
     of_site = plan.stands_for is not None and plan.stands_for.ratio is not None
-    return [doubt for doubt in doubts_of(records) if not (of_site and doubt.kind == PAGE_CACHE_HIDES_MEDIUM.name)]
+    return [doubt for doubt in doubts_of(summaries) if not (of_site and doubt.kind == PAGE_CACHE_HIDES_MEDIUM.name)]
 
 
 def _with_notes(answer: Answer, decision: Decision, depends: Sensitivity | None, *, first: bool) -> Answer:

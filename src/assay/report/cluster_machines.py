@@ -4,6 +4,7 @@ The ways are the probes of existing clusters; which columns they have they say t
 """
 
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from statistics import median
 from typing import Any, NamedTuple
 
@@ -14,6 +15,7 @@ from assay.model.record import Record
 from assay.model.registry import PLATFORMS, PROBES, SECTIONS
 from assay.model.section import RunView
 from assay.model.trial import NO_PROBES
+from assay.model.trial_summary import TrialSummary
 from assay.report.analysis import trials_in_detail
 from assay.report.columns import Column, grid
 from assay.report.templates import template
@@ -103,26 +105,24 @@ class MachinesView(NamedTuple):
 
 def _machines(run: RunView) -> MachinesView | None:
     """Make the section; None for runs on clusters that Assay started."""
-    records_with_machines = [
-        record for record in run.records
-        if (kind := PLATFORMS.get(record.trial.cluster.kind)) is not None and not kind.ours
+    with_machines = [
+        summary for summary in run.trials
+        if (kind := PLATFORMS.get(summary.trial.cluster.kind)) is not None and not kind.ours
     ]  # fmt: skip
     kinds = {name: kind for name, kind in PROBES.items() if kind.foreign and kind.adds}
-    ways = [way for name, kind in kinds.items() if (way := _way(name, kind, records_with_machines)) is not None]
-    if not records_with_machines or not ways:
+    ways = [way for name, kind in kinds.items() if (way := _way(name, kind, with_machines)) is not None]
+    if not with_machines or not ways:
         return None
-    shown = [record for record in trials_in_detail(records_with_machines) if record.amounts][:MOST_TRIALS]
+    records = (run.record(summary.id) for summary in trials_in_detail(with_machines))
+    shown = islice((record for record in records if record.amounts), MOST_TRIALS)
     return MachinesView(ways, [table for record in shown if (table := _table(record, kinds)) is not None])
 
 
-def _way(name: str, kind: ProbeKind, records: Sequence[Record]) -> Way | None:
+def _way(name: str, kind: ProbeKind, summaries: Sequence[TrialSummary]) -> Way | None:
     """Describe a way; None where it was not requested: it left neither figures nor doubts."""
-    counted = [
-        {amount.node for amount in record.amounts if (amount.probe, amount.part) == (name, "run") and amount.node}
-        for record in records
-    ]
+    counted = [set(summary.seen_nodes.get(name, ())) for summary in summaries]
     machines, trials = set().union(*counted), sum(map(bool, counted))
-    doubts = [doubt.what for record in records for doubt in record.doubts if doubt.instrument == name]
+    doubts = [doubt.what for summary in summaries for doubt in summary.doubts if doubt.instrument == name]
     if not trials and not doubts:
         return None
     return Way(name, kind.adds, len(machines), trials, f"{doubts[0]}." if doubts else "")

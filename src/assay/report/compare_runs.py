@@ -8,8 +8,8 @@ from assay.model.doubt import Doubt, doubt_kind
 from assay.model.fact import Value
 from assay.model.installed import described, kind_of
 from assay.model.naming import first_few
-from assay.model.record import Record
 from assay.model.trial import FACTORS, SHIPPED_PRIOR, NoisePrior
+from assay.model.trial_summary import TrialSummary
 from assay.report.analysis import RunData, fact_values, levels_key, levels_of, rows_shown
 from assay.report.figures import FIGURES, figures_of, medians_over
 from assay.report.values import combination_trials, combination_values
@@ -17,7 +17,7 @@ from assay.stats.comparison import Comparison, compare
 from assay.stats.machine_kind import MEDIUM_FACTS, Changed, medium_facts
 from assay.stats.run_doubts import different_machines, doubts_of
 from assay.stats.sample import MACHINE, PLACEMENT, RUN, Levels, Trials
-from assay.stats.summary import Row, summarise, varying
+from assay.stats.summary import Row, rows_of, varying
 
 Configuration = tuple[tuple[str, str, str], ...]
 """What a trial's names stood for, sorted: of what (`medium ssd`), which property (empty: the whole), its value."""
@@ -30,24 +30,24 @@ PLACES = frozenset({"path", "file", "conf_dir", "ca_file", "prometheus", "histor
 """Where something lies on one machine says nothing of what it is, and is another on the next."""
 
 
-def configurations(records: Trials, of_run: Sequence[str]) -> list[Configuration]:
-    """Return for each record what its trial had under its names; `of_run` names the run of each record.
+def configurations(summaries: Trials, of_run: Sequence[str]) -> list[Configuration]:
+    """Return for each trial what it had under its names; `of_run` names the run of each.
 
-    What a real drive is counts among records of one machine only: elsewhere it is another in any case.
+    What a real drive is counts among trials of one machine only: elsewhere it is another in any case.
     """
     known: dict[tuple[object, ...], Configuration] = {}
     result = []
-    for record, run, changes in zip(records, of_run, records.changes, strict=True):
-        key = (run, changes, *record.trial.factors.items())
+    for summary, run, changes in zip(summaries, of_run, summaries.changes, strict=True):
+        key = (run, changes, *summary.trial.factors.items())
         if key not in known:
-            known[key] = tuple(sorted(_configuration(record, changes)))
+            known[key] = tuple(sorted(_configuration(summary, changes)))
         result.append(known[key])
     return result
 
 
-def _configuration(record: Record, changes: Sequence[Changed]) -> Iterator[tuple[str, str, str]]:
-    trial = record.trial
-    facts = medium_facts(record)
+def _configuration(summary: TrialSummary, changes: Sequence[Changed]) -> Iterator[tuple[str, str, str]]:
+    trial = summary.trial
+    facts = medium_facts(summary)
     properties = {name: value for name, value in trial.settings.properties.items() if name not in trial.levels}
     yield from _flat("dataset", trial.dataset.model_dump(exclude={"name"}))
     yield from _flat("cluster", trial.cluster.model_dump(exclude=_NO_PROPERTIES))
@@ -103,12 +103,12 @@ class ComparedRow(NamedTuple):
 class ComparedRuns(NamedTuple):
     """Runs by name, in the order in which they were given; `rows` with the runs of one combination together.
 
-    `machines` are each run's kinds of machines, `apart` the records of each run on each of them.
+    `machines` are each run's kinds of machines, `apart` the trials of each run on each of them.
     """
 
     runs: Mapping[str, RunData]
     machines: Mapping[str, tuple[str, ...]]
-    apart: Mapping[tuple[str, str], Sequence[Record]]
+    apart: Mapping[tuple[str, str], Sequence[TrialSummary]]
     rows: Sequence[ComparedRow]
     doubts: Sequence[Doubt]
 
@@ -124,23 +124,23 @@ class Agreement(NamedTuple):
 
 def compare_runs(runs: Mapping[str, RunData]) -> ComparedRuns:
     """Judge each run's trials of each machine by themselves, and runs on one machine against one another."""
-    of_run = [name for name, run in runs.items() for _ in run.records]
-    every = Trials([record for run in runs.values() for record in run.records], of_run)
-    apart: dict[tuple[str, str], list[Record]] = {}
-    for name, machine, record in zip(of_run, every.machines, every, strict=True):
-        apart.setdefault((name, machine), []).append(record)
+    of_run = [name for name, run in runs.items() for _ in run.trials]
+    every = Trials([summary for run in runs.values() for summary in run.trials], of_run)
+    apart: dict[tuple[str, str], list[TrialSummary]] = {}
+    for name, machine, summary in zip(of_run, every.machines, every, strict=True):
+        apart.setdefault((name, machine), []).append(summary)
     configured = configurations(every, of_run)
-    known = dict(zip(map(id, every), configured, strict=True))
+    known = {(run, summary.id): one for run, summary, one in zip(of_run, every, configured, strict=True)}
     prior = next((run.plan.prior for run in runs.values()), SHIPPED_PRIOR)
     between = _between(every, of_run, configured, prior)
     shown = [name for name, kind in FIGURES.items() if kind.table is not None]
-    figures = {name: figures_of(run.whole_records(), shown) for name, run in runs.items()}
+    figures = {name: figures_of(run.trials, shown) for name, run in runs.items()}
     by_key: dict[Levels, list[ComparedRow]] = {}
-    for (name, machine), records in apart.items():
-        configurations_of = {levels_key(record.trial.factors): known[id(record)] for record in records}
+    for (name, machine), summaries in apart.items():
+        configurations_of = {levels_key(summary.factors): known[name, summary.id] for summary in summaries}
         plan = runs[name].plan
-        rows = summarise(records, prior=plan.prior, placements=plan.placements)
-        trials = combination_trials(rows, records)
+        rows = rows_of(summaries, prior=plan.prior, placements=plan.placements)
+        trials = combination_trials(rows, summaries)
         medians = {kind: medians_over(by_trial, trials) for kind, by_trial in figures[name].items()}
         for place, row in enumerate(rows):
             levels = levels_of(row)
@@ -173,8 +173,8 @@ def _between(
     by_number = {str(number): configuration for number, configuration in enumerate(dict.fromkeys(known))}
     numbers = {configuration: number for number, configuration in by_number.items()}
     own_numbers = {
-        (record.trial.id, run): numbers[configuration]
-        for record, run, configuration in zip(every, of_run, known, strict=True)
+        (summary.trial.id, run): numbers[configuration]
+        for summary, run, configuration in zip(every, of_run, known, strict=True)
     }
     compared_samples = [
         sample._replace(factors=(*sample.factors, (CONFIGURATION, own_numbers[sample.trial, sample.level(RUN)])))
@@ -190,13 +190,13 @@ def _between(
 
 def _doubts(
     runs: Mapping[str, RunData],
-    apart: Mapping[tuple[str, str], Sequence[Record]],
-    every: Sequence[Record],
+    apart: Mapping[tuple[str, str], Sequence[TrialSummary]],
+    every: Sequence[TrialSummary],
     by_key: Mapping[Levels, Sequence[ComparedRow]],
 ) -> list[Doubt]:
     """Each run's own, that machines differ, and that runs have other things under the same names; each once."""
     doubts = [doubt for run in runs.values() for doubt in run.plan.doubts]
-    doubts += [doubt for records in apart.values() for doubt in doubts_of(records)]
+    doubts += [doubt for summaries in apart.values() for doubt in doubts_of(summaries)]
     doubts += different_machines(every)
     for key, rows in by_key.items():
         configurations_seen = dict.fromkeys(row.configuration for row in rows)
@@ -331,7 +331,7 @@ def compared_values(row: ComparedRow) -> dict[str, Value]:
 
 def differing_facts(runs: Mapping[str, RunData]) -> dict[str, list[str]]:
     """Facts of which runs have different values: those of each run, in their order."""
-    values = [fact_values(run.records) for run in runs.values()]
+    values = [fact_values(run.trials) for run in runs.values()]
     by_fact = {
         fact: [first_few(values_of_run.get(fact, []), "; ") or "-" for values_of_run in values]
         for fact in dict.fromkeys(fact for values_of_run in values for fact in values_of_run)

@@ -100,9 +100,9 @@ def _runs(compared: ComparedRuns) -> list[dict[str, str | int]]:
             "name": name,
             "experiment": run.plan.experiment,
             "machines": ", ".join(compared.machines[name]) or "-",
-            "read": len(run.records),
+            "read": len(run.trials),
             "planned": len(run.plan.trials),
-            "passed": sum(record.outcome == "pass" for record in run.records),
+            "passed": sum(summary.outcome == "pass" for summary in run.trials),
         }
         for name, run in compared.runs.items()
     ]
@@ -120,19 +120,19 @@ def _panels(
     compared: ComparedRuns, rows: Sequence[ComparedRow], filters: Sequence[Filter], names: Sequence[str]
 ) -> Mapping[str, list[ChartRow]]:
     """A panel per workload and data set; lines of one combination follow one another, a colour for each run."""
-    combined = {key: by_combination(records) for key, records in compared.apart.items()}
+    combined = {key: by_combination(summaries) for key, summaries in compared.apart.items()}
     label = [name for name in label_factors([row.combination for row in compared.rows]) if name != MACHINE]
     panels: dict[str, list[ChartRow]] = {}
     for row in rows:
         group = row.combination.group
         levels = levels_of(row.combination)
         title = f"{group.workload} on {group.dataset}" if "dataset" in names else group.workload
-        row_records = combined[row.run, row.machine].get(levels_key(levels), [])
+        of_row = combined[row.run, row.machine].get(levels_key(levels), [])
         label_text = ", ".join(part for part in (label_of(row.combination, label), row.run) if part)
         if len(compared.machines[row.run]) > 1:
             label_text += f" on {_letter(row)}"
         marks = marks_of(filters, {**levels, RUN: row.run})
-        panels.setdefault(title, []).append(ChartRow(row.combination, label_text, row.run, row_records, marks))
+        panels.setdefault(title, []).append(ChartRow(row.combination, label_text, row.run, of_row, marks))
     return panels
 
 

@@ -8,9 +8,10 @@ from typing import NamedTuple
 from assay.model.base import json_text
 from assay.model.fault import NO_FAULT, FaultReport
 from assay.model.installed import notes_of
-from assay.model.record import Record, Status
+from assay.model.record import Status
 from assay.model.registry import SECTIONS
 from assay.model.section import RunView
+from assay.model.trial_summary import TrialSummary
 from assay.report.analysis import levels_key, levels_of
 from assay.report.columns import escaped
 from assay.report.templates import template
@@ -18,7 +19,7 @@ from assay.report.words import seconds_text
 from assay.stats.comparison import compare
 from assay.stats.fault_cost import FAULT, FaultCost, fault_costs
 from assay.stats.sample import MACHINE, PLACEMENT, Levels, Trials
-from assay.stats.summary import Row, summarise
+from assay.stats.summary import Row, rows_of
 
 WIDTH = 78
 """Of a terminal's line."""
@@ -38,10 +39,10 @@ class StruckTrial(NamedTuple):
 
 
 class FaultsView(NamedTuple):
-    """A `SectionView`; `records` are those of trials with a fault."""
+    """A `SectionView`; `struck` are the trials with a fault."""
 
     costs: Sequence[FaultCost]
-    records: Sequence[Record]
+    struck: Sequence[TrialSummary]
 
     def summary_html(self) -> str:
         """A link to the section, and how many faults did not strike."""
@@ -51,8 +52,8 @@ class FaultsView(NamedTuple):
 
     def html(self) -> str:
         """The costs, a table of the trials, and the last words of what was killed."""
-        trials = [struck_trial(record) for record in self.records]
-        notes = notes_of(self.records, attrgetter("loss_note"))
+        trials = list(map(struck_trial, self.struck))
+        notes = notes_of((summary.trial for summary in self.struck), attrgetter("loss_note"))
         shown = template("faults.html.j2").render(head=HEAD, costs=list(self.sentences()), trials=trials, notes=notes)
         return str(shown)
 
@@ -124,9 +125,9 @@ def _losses(counts: Sequence[int | None]) -> Iterator[str]:
             yield f"{count} {noun}"
 
 
-def struck_trial(record: Record) -> StruckTrial:
+def struck_trial(summary: TrialSummary) -> StruckTrial:
     """What one trial's fault did."""
-    report, fault = record.fault or FaultReport(), record.trial.factors[FAULT]
+    report, fault = summary.fault or FaultReport(), summary.factors[FAULT]
     struck = "did not strike"
     if report.struck_ms is not None:
         done = ", ".join(f"{stage} {percent} %" for stage, percent in report.progress.items())
@@ -136,18 +137,18 @@ def struck_trial(record: Record) -> StruckTrial:
     of_blocks = (blocks.copies_lost, blocks.under_replicated_blocks, blocks.missing_blocks) if blocks else [None] * 3
     missing_lines = report.kept.missing if report.kept else None
     lost += _losses([report.lost_attempts, report.repeated_tasks, *of_blocks, missing_lines])
-    ended = f"failed: {record.error}" if record.status is Status.FAILED else str(record.outcome)
-    return StruckTrial(record.trial.id, fault, struck, ended, "; ".join(lost) or "nothing", report.log)
+    ended = f"failed: {summary.error}" if summary.status is Status.FAILED else str(summary.outcome)
+    return StruckTrial(summary.id, fault, struck, ended, "; ".join(lost) or "nothing", report.log)
 
 
 def _faults(run: RunView) -> FaultsView | None:
     """Make the section; None where no trial had a fault."""
-    if all(record.trial.factors[FAULT] == NO_FAULT for record in run.records):
+    if all(summary.factors[FAULT] == NO_FAULT for summary in run.trials):
         return None
-    records = Trials.of(run.records)
-    compared = compare(records.samples, prior=run.plan.prior, orders={PLACEMENT: run.plan.placements})
-    costs = fault_costs(records, compared, _times(summarise(records, compared, run.plan.prior, run.plan.placements)))
-    return FaultsView(costs, [record for record in records if record.fault is not None]) if costs else None
+    trials = Trials.of(run.trials)
+    compared = compare(trials.samples, prior=run.plan.prior, orders={PLACEMENT: run.plan.placements})
+    costs = fault_costs(trials, compared, _times(rows_of(trials, compared, run.plan.prior, run.plan.placements)))
+    return FaultsView(costs, [summary for summary in trials if summary.fault is not None]) if costs else None
 
 
 def _times(rows: Sequence[Row]) -> dict[Levels, float]:

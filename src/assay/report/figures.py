@@ -3,7 +3,7 @@
 Plug-ins import this file while they are found: it imports nothing that takes long.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from statistics import median
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -12,18 +12,20 @@ from assay.model.plugins import Registry
 
 if TYPE_CHECKING:
     from assay.model.record import Record
+    from assay.model.trial_summary import TrialSummary
     from assay.report.columns import Column
 
 
 class FiguresKind(NamedTuple):
-    """One sort of figures of a whole record, by functions of it that give None where it has none.
+    """One sort of figures of trials, by functions that give None where there are none.
 
     `columns` stand in a trial's line of a CSV, and their medians in that of its combination; units are in their names.
-    `document` stands in JSON by the trial's id; without one, nothing does. `table` shows such columns of several lines
+    They are of the trial's summary, for which `SUMMARY_FIGURES` may count more. `document` is of its whole record, and
+    stands in JSON by the trial's id; without one, nothing does. `table` shows such columns of several lines
     to people, where runs are compared, below its `title` and above its `note`; without one, comparisons leave them out.
     """
 
-    columns: "Callable[[Record], Mapping[str, Value] | None]"
+    columns: "Callable[[TrialSummary], Mapping[str, Value] | None]"
     document: "Callable[[Record], Mapping[str, object] | None] | None" = None
     table: "Callable[[Sequence[Mapping[str, Value]]], Sequence[Column]] | None" = None
     title: str = ""
@@ -36,14 +38,14 @@ Figures = Mapping[str, Mapping[str, Mapping[str, Value]]]
 """Columns by sort of figures and trial; a sort of which no trial has any is left out."""
 
 
-def figures_of(records: "Iterable[Record]", names: Sequence[str] = ()) -> Figures:
-    """Work out the figures of whole records, one after the other: all sorts, or those of some names."""
+def figures_of(summaries: "Sequence[TrialSummary]", names: Sequence[str] = ()) -> Figures:
+    """The figures of trials: all sorts, or those of some names."""
     kinds = {name: kind for name, kind in FIGURES.items() if not names or name in names}
     by_kind: dict[str, dict[str, Mapping[str, Value]]] = {name: {} for name in kinds}
-    for record in records:
+    for summary in summaries:
         for name, kind in kinds.items():
-            if (columns := kind.columns(record)) is not None:
-                by_kind[name][record.trial.id] = columns
+            if (columns := kind.columns(summary)) is not None:
+                by_kind[name][summary.id] = columns
     return {name: by_trial for name, by_trial in by_kind.items() if by_trial}
 
 

@@ -10,8 +10,8 @@ from typing import NamedTuple
 from assay.model.doubt import Doubt, Outcome, decisive
 from assay.model.installed import described
 from assay.model.naming import bytes_text, first_few
-from assay.model.record import Record
 from assay.model.trial import Plan
+from assay.model.trial_summary import TrialSummary
 from assay.record.folder import Damaged
 from assay.report.analysis import Answered, Filter, RunAnalysis, marks_of
 from assay.report.answer import OUTCOMES, Answer, more_time, names_of, outcome_of, telling
@@ -25,7 +25,6 @@ from assay.report.words import job_name
 from assay.stats.changes import CHANGE
 from assay.stats.decision import Decision, PlacementResult, Question, Verdict
 from assay.stats.estimate import Estimate
-from assay.stats.run_doubts import began_ms
 from assay.stats.sample import PLACEMENT, in_order, in_plan_order
 
 MOST_NAMED = 5
@@ -44,11 +43,13 @@ class Overview(NamedTuple):
     outputs: Outcome
 
 
-def overview(plan: Plan, records: Sequence[Record], damaged: Sequence[Damaged], doubts: Sequence[Doubt]) -> Overview:
+def overview(
+    plan: Plan, summaries: Sequence[TrialSummary], damaged: Sequence[Damaged], doubts: Sequence[Doubt]
+) -> Overview:
     """Summarise all readable records of a run."""
-    counted = [record for record in records if not record.trial.warm_up]
-    passed = sum(record.outcome is Outcome.PASS for record in counted)
-    failed = sum(record.outcome is Outcome.FAIL for record in counted)
+    counted = [summary for summary in summaries if not summary.trial.warm_up]
+    passed = sum(summary.outcome is Outcome.PASS for summary in counted)
+    failed = sum(summary.outcome is Outcome.FAIL for summary in counted)
     unknown = len(counted) - passed - failed
     unchecked = [f"{unknown} {'was' if unknown == 1 else 'were'} not checked"] if unknown else []
     outputs = Outcome.FAIL if failed or not counted else Outcome.UNKNOWN if unknown else Outcome.PASS
@@ -62,13 +63,13 @@ def overview(plan: Plan, records: Sequence[Record], damaged: Sequence[Damaged], 
         checked = ", ".join([f"{passed} of {len(counted)} outputs passed verification", *unchecked])
     else:
         checked = "no output was checked"
-    missing = len(plan.trials) - len(records)
+    missing = len(plan.trials) - len(summaries)
     lacking = [f"{missing} of {len(plan.trials)} planned trials are not in this report"] if missing else []
     lacking += [f"{len(damaged)} record folder{'s' if len(damaged) > 1 else ''} can't be read"] if damaged else []
     kinds = [kind.replace("-", " ") for kind in dict.fromkeys(doubt.kind for doubt in doubts)]
     doubted = f"doubts: {_listed(kinds)}" if kinds else "no doubt was raised"
     return Overview(
-        ran=ran_text(records),
+        ran=ran_text(summaries),
         compared=_compared(counted, plan.placements),
         checked=checked,
         missing="; ".join(lacking),
@@ -77,13 +78,11 @@ def overview(plan: Plan, records: Sequence[Record], damaged: Sequence[Damaged], 
     )
 
 
-def ran_text(records: Sequence[Record]) -> str:
+def ran_text(summaries: Sequence[TrialSummary]) -> str:
     """`2026-11-25 on AMD EPYC, 2 cores, 23.5 GiB`: the days and the machines of a run's trials."""
-    days = sorted(
-        {f"{datetime.fromtimestamp(when / 1000, UTC):%Y-%m-%d}" for one in records if (when := began_ms(one))}
-    )
+    days = sorted({f"{datetime.fromtimestamp(one.began_ms / 1000, UTC):%Y-%m-%d}" for one in summaries if one.began_ms})
     machines = []
-    for cpu, machine in dict.fromkeys((str(record.facts.get("cpu", "")), record.machine) for record in records):
+    for cpu, machine in dict.fromkeys((str(one.facts.get("cpu", "")), one.machine) for one in summaries):
         cores = f"{machine.cores} core{'' if machine.cores == 1 else 's'}" if machine.cores else ""
         size = bytes_text(machine.memory_bytes) if machine.memory_bytes else ""
         if any(parts := (cpu, cores, size)):
@@ -93,26 +92,26 @@ def ran_text(records: Sequence[Record]) -> str:
     return " ".join(part for part in (begun, on) if part)
 
 
-def _compared(records: Sequence[Record], planned: Sequence[str]) -> tuple[tuple[str, str], ...]:
+def _compared(summaries: Sequence[TrialSummary], planned: Sequence[str]) -> tuple[tuple[str, str], ...]:
     """Names and levels: the media by what they are, what was computed, what else varies, how often it ran.
 
     The zero-delay baseline is named by itself, as it is nothing to choose.
     """
-    baseline = [("baseline", BASELINE)] if any(record.trial.zero_delay for record in records) else []
-    records = [record for record in records if not (record.trial.zero_delay or record.trial.varied)]
-    if not records:
+    baseline = [("baseline", BASELINE)] if any(summary.trial.zero_delay for summary in summaries) else []
+    trials = [summary.trial for summary in summaries if not (summary.trial.zero_delay or summary.trial.varied)]
+    if not trials:
         return tuple(baseline)
-    media = {medium.name: described(medium) for record in records for medium in record.trial.media}
+    media = {medium.name: described(medium) for trial in trials for medium in trial.media}
     levels: dict[str, list[str]] = {}
-    for record in records:
-        for name, level in record.trial.factors.items():
+    for trial in trials:
+        for name, level in trial.factors.items():
             levels.setdefault(name, []).append(level)
     levels["dataset"] = [level for level in levels["dataset"] if level != "none"]
     different = {name: in_order(filter(None, names)) for name, names in levels.items()}
     different[PLACEMENT] = in_plan_order(levels[PLACEMENT], planned)
     always = (PLACEMENT, "workload", "dataset")
-    of_work = {record.trial.workload.name: record.trial.factors for record in records}
-    pairs = [(of_work[record.trial.workload.name], record.trial.factors) for record in records]
+    of_work = {trial.workload.name: trial.factors for trial in trials}
+    pairs = [(of_work[trial.workload.name], trial.factors) for trial in trials]
     vary = {name for name in levels if any(levels.get(name) != other.get(name) for levels, other in pairs)}
     others = [name for name in levels if name in vary and name not in always]
     rest = [(name, _listed(different[name])) for name in ("dataset", *others) if different[name]]
@@ -122,7 +121,7 @@ def _compared(records: Sequence[Record], planned: Sequence[str]) -> tuple[tuple[
         named = [("compared", compared), on, (PLACEMENT, placements), *rest[: len(rest) - len(others)]]
     else:
         named = [("compared" if len(different[PLACEMENT]) > 1 else PLACEMENT, placements), on, *rest]
-    return (*named, *baseline, ("repetitions", f"{len({record.trial.repetition for record in records})}"))
+    return (*named, *baseline, ("repetitions", f"{len({trial.repetition for trial in trials})}"))
 
 
 def _listed(levels: Sequence[str], about: "dict[str, str] | None" = None) -> str:

@@ -33,7 +33,7 @@ MOST_OTHERS = 40
 def markdown(run: RunData, analysis: RunAnalysis) -> str:
     """Write the whole report as Markdown."""
     rows, doubts = analysis.rows, analysis.doubts
-    head = overview(run.plan, run.records, run.damaged, doubts)
+    head = overview(run.plan, run.trials, run.damaged, doubts)
     parts = [f"# {escaped(run.plan.experiment)}", escaped(run.plan.description)]
     parts.append("\n".join(f"- {name}: {escaped(text)}" for name, text in head.compared))
     parts.append("; ".join(part for part in (head.checked, head.missing, head.doubted) if part) + ".")

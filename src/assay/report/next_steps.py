@@ -14,7 +14,6 @@ from assay.report.typed import typed
 from assay.report.words import about_text
 from assay.stats.caveats import MachineShared
 from assay.stats.decision import Decision, Question, Verdict
-from assay.stats.run_doubts import moved_bytes
 from assay.stats.sample import MACHINE, PLACEMENT, counts
 
 MARGIN = 1.2
@@ -55,7 +54,7 @@ class NextStep(NamedTuple):
 def next_steps(run: RunData, decisions: Sequence[Decision]) -> list[NextStep]:
     """The most useful first; at least one where anything was decided."""
     steps = []
-    if failed := sum(record.status is Status.FAILED for record in run.records):
+    if failed := sum(summary.status is Status.FAILED for summary in run.trials):
         trials = "the trial that failed" if failed == 1 else f"the {failed} trials that failed"
         steps.append(
             NextStep(
@@ -156,13 +155,11 @@ def _reach_the_drives(run: RunData, decision: Decision) -> NextStep:
     bases = [placement.placement for placement in decision.placements[:1]]
     levels = {name: level for name, level in decision.levels.items() if name != MACHINE}
     own = [
-        record
-        for record in run.records
-        if counts(record)
-        and record.trial.placement.name in bases
-        and levels.items() <= dict(record.trial.factors).items()
+        summary
+        for summary in run.trials
+        if counts(summary) and summary.trial.placement.name in bases and levels.items() <= dict(summary.factors).items()
     ]
-    moved = max((moved_bytes(record) or 0 for record in own), default=0)
+    moved = max((summary.moved_bytes or 0 for summary in own), default=0)
     if not moved or not all(kind_of(medium).chosen for medium in own[0].trial.media):
         return NextStep(f"{aim}, use a larger input or less memory, and run the experiment again", run_command(run))
     trial, several = own[0].trial, len({trial.workload.name for trial in run.plan.trials}) > 1

@@ -26,7 +26,7 @@ def run_page(run: RunData, analysis: RunAnalysis) -> str:
     html = template("page.html.j2").render(
         name=run.plan.experiment,
         description=run.plan.description,
-        overview=overview(run.plan, run.records, run.damaged, analysis.doubts),
+        overview=overview(run.plan, run.trials, run.damaged, analysis.doubts),
         screen=first_screen(analysis, evidence.filters),
         alone=[] if analysis.answers else [row for row in rows if not row.predictor][:MOST_ANSWERS],
         steps=next_steps(run, analysis.decisions),
@@ -36,7 +36,7 @@ def run_page(run: RunData, analysis: RunAnalysis) -> str:
         evidence=evidence.parts(),
         data=data_of(
             combinations=[combination_values(row) for row in rows] if len(rows) <= MOST_CARRIED else [],
-            trials=list(trial_values(run.records, run.predicted)) if len(run.records) <= MOST_CARRIED else [],
+            trials=list(trial_values(run.trials, run.predicted)) if len(run.trials) <= MOST_CARRIED else [],
         ),
     )
     return with_contents(str(html))

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from assay.model.prediction import Prediction
+from assay.model.trial_summary import TrialSummary
 from assay.report.answer import AnswerLine, interval_text
 from assay.report.words import percent, seconds_text
 from assay.stats.changes import CHANGE
@@ -52,6 +52,10 @@ def predicted_lines(decision: Decision, predicted: Sequence[PredictedLevel]) -> 
     return lines
 
 
-def prediction_values(one: Prediction) -> dict[str, str | float | Mapping[str, str]]:
+def prediction_values(summary: TrialSummary) -> dict[str, str | float | Mapping[str, str] | None]:
     """A predicted trial as JSON holds it."""
-    return {"id": one.id, "predictor": one.predictor, **one.trial.model_dump(), "factors": dict(one.factors)}
+    return {
+        "id": summary.id, "predictor": summary.predictor, "like": summary.trial.id, "levels": summary.levels,
+        "elapsed_s": summary.elapsed_s, "low_s": summary.low_s, "high_s": summary.high_s, "basis": summary.basis,
+        "factors": summary.factors,
+    }  # fmt: skip

@@ -10,7 +10,6 @@ from assay.report.analysis import RunAnalysis, RunData
 from assay.report.answer import OUTCOMES, Answer, outcome_of, telling
 from assay.report.words import job_name, percent
 from assay.stats.decision import Decision
-from assay.stats.run_doubts import began_ms
 
 NO_TRIAL, NO_TRIAL_READ, NOTHING_COMPARED = "no trial has finished", "no trial can be read", "nothing compared"
 
@@ -66,17 +65,17 @@ class RunSummary(Frozen):
 
 def summary_of(run: RunData, analysis: RunAnalysis) -> RunSummary:
     """Summarise a run that was read from its folder."""
-    begun = [when for record in run.records if (when := began_ms(record))]
+    begun = [summary.began_ms for summary in run.trials if summary.began_ms]
     return RunSummary(
         folder=run.folder or Path(),
         experiment=run.plan.experiment,
         began=datetime.fromtimestamp(min(begun) / 1000, UTC) if begun else None,
         planned=len(run.plan.trials),
-        finished=len(run.records),
-        failed=sum(record.outcome not in {Outcome.PASS, Outcome.UNKNOWN} for record in run.records),
-        unchecked=sum(record.outcome is Outcome.UNKNOWN for record in run.records),
+        finished=len(run.trials),
+        failed=sum(summary.outcome not in {Outcome.PASS, Outcome.UNKNOWN} for summary in run.trials),
+        unchecked=sum(summary.outcome is Outcome.UNKNOWN for summary in run.trials),
         unreadable=len(run.damaged),
-        answer=answer_text(analysis.decisions) if run.records else NO_TRIAL_READ if run.damaged else NO_TRIAL,
+        answer=answer_text(analysis.decisions) if run.trials else NO_TRIAL_READ if run.damaged else NO_TRIAL,
         answers=tuple(_answer(answer.decision, answer.words) for answer in analysis.answers),
         doubts=tuple(doubt for doubt, _ in decisive(analysis.doubts)),
     )

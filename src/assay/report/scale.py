@@ -4,11 +4,10 @@ from collections.abc import Sequence
 from textwrap import wrap
 from typing import NamedTuple
 
-from assay.model.installed import counted_by_tasks
-from assay.model.record import Record
 from assay.model.registry import SECTIONS
 from assay.model.scale import CheckId, ScaleCheck, ScaleReport
 from assay.model.section import RunView
+from assay.model.trial_summary import TrialSummary
 from assay.report.columns import Column, escaped, fitted, grid
 from assay.report.templates import template
 from assay.report.words import number_text, seconds_text
@@ -29,31 +28,31 @@ NOTE = (
 class ScaleView(NamedTuple):
     """A `SectionView` of trials on scale models."""
 
-    records: Sequence[Record]
+    trials: Sequence[TrialSummary]
 
     @property
     def excluded(self) -> list[str]:
         """Why trials' times are excluded, one sentence for each."""
         return [
-            f"{record.trial.id} is excluded: {'; '.join(check.detail for check in record.scale.failed)}"
-            for record in self.records
-            if record.scale is not None and record.struck_out
+            f"{summary.id} is excluded: {'; '.join(check.detail for check in summary.scale.failed)}"
+            for summary in self.trials
+            if summary.scale is not None and summary.struck_out
         ]
 
     def summary_html(self) -> str:
         """A link to the section, and how many trials are excluded."""
         excluded = len(self.excluded)
-        of_all = f"; checks of it exclude {excluded} of {len(self.records)} trials" if excluded else ""
+        of_all = f"; checks of it exclude {excluded} of {len(self.trials)} trials" if excluded else ""
         return f'<a href="#scale">The scale model</a> that modelled these times is below{of_all}.'
 
     def html(self) -> str:
         """The table, and which trials are excluded."""
         shown = template("scale.html.j2")
-        return str(shown.render(title=TITLE, columns=scale_columns(self.records), note=NOTE, excluded=self.excluded))
+        return str(shown.render(title=TITLE, columns=scale_columns(self.trials), note=NOTE, excluded=self.excluded))
 
     def text(self) -> str:
         """The table, and which trials are excluded."""
-        lines = [f"{TITLE}:", *fitted(scale_columns(self.records), WIDTH)]
+        lines = [f"{TITLE}:", *fitted(scale_columns(self.trials), WIDTH)]
         for sentence in (NOTE, *self.excluded[:MOST_EXCLUDED]):
             lines += wrap(f"{sentence}.", WIDTH, initial_indent="  ", subsequent_indent="  ")
         return "\n".join(lines)
@@ -61,7 +60,7 @@ class ScaleView(NamedTuple):
     def markdown(self) -> str:
         """The table, and which trials are excluded."""
         excluded = "\n".join(f"- {escaped(sentence)}" for sentence in self.excluded)
-        parts = [f"## {TITLE}", grid(scale_columns(self.records)), f"{NOTE}.", excluded]
+        parts = [f"## {TITLE}", grid(scale_columns(self.trials)), f"{NOTE}.", excluded]
         return "\n\n".join(part for part in parts if part)
 
     def json(self) -> str:
@@ -69,9 +68,9 @@ class ScaleView(NamedTuple):
         return ""
 
 
-def scale_columns(records: Sequence[Record]) -> list[Column]:
+def scale_columns(summaries: Sequence[TrialSummary]) -> list[Column]:
     """One line for each trial on a scale model, at most so many."""
-    own = [(record, record.scale) for record in records if record.scale is not None][:MOST_TRIALS]
+    own = [(summary, summary.scale) for summary in summaries if summary.scale is not None][:MOST_TRIALS]
     made = {check.id for _, scale in own for check in scale.checks}
     checks = []
     for rank, check in enumerate([check_id for check_id in CheckId if check_id in made], 3):
@@ -86,25 +85,24 @@ def scale_columns(records: Sequence[Record]) -> list[Column]:
             )
         )
     times = [
-        f"~~{time}~~" if record.struck_out else time
-        for record, _ in own
-        for time in [seconds_text(record.totals.elapsed_s if record.totals else None)]
+        f"~~{time}~~" if summary.struck_out else time
+        for summary, _ in own
+        for time in [seconds_text(summary.elapsed_s)]
     ]
     return [
-        Column("trial", [record.trial.id for record, _ in own], name=True),
+        Column("trial", [summary.id for summary, _ in own], name=True),
         Column("dilation", [str(scale.dilation) for _, scale in own]),
         Column("elapsed", times, unit="s"),
         Column("source", ["modelled" if scale.modelled else "measured" for _, scale in own], words=True),
         Column("checks", [_verdict(scale) for _, scale in own], words=True),
-        Column("tasks' processor time", [_processor_time(record) for record, _ in own], unit="s", rank=9),
+        Column("tasks' processor time", [_processor_time(summary) for summary, _ in own], unit="s", rank=9),
         *checks,
     ]
 
 
-def _processor_time(record: Record) -> str:
+def _processor_time(summary: TrialSummary) -> str:
     """Of all tasks after their start-up; equal work should take as much at every dilation."""
-    cpu_ms = counted_by_tasks(record.trial.engine, record.totals.counters).get("cpu_ms") if record.totals else None
-    return "-" if cpu_ms is None else seconds_text(cpu_ms / 1000)
+    return "-" if summary.cpu_ms is None else seconds_text(summary.cpu_ms / 1000)
 
 
 def _verdict(scale: ScaleReport) -> str:
@@ -124,8 +122,8 @@ def _seen(check: ScaleCheck | None) -> str:
 
 def _scale(run: RunView) -> ScaleView | None:
     """Make the section; None where no trial ran on a scale model."""
-    records = [record for record in run.records if record.scale is not None]
-    return ScaleView(records) if records else None
+    trials = [summary for summary in run.trials if summary.scale is not None]
+    return ScaleView(trials) if trials else None
 
 
 SECTIONS.add("scale", _scale, place=0)

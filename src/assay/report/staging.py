@@ -6,15 +6,15 @@ from typing import NamedTuple
 
 from assay.model.base import json_text
 from assay.model.naming import bytes_text
-from assay.model.record import Record
 from assay.model.registry import SECTIONS
 from assay.model.section import RunView
+from assay.model.trial_summary import StagingUse, TrialSummary
 from assay.report.columns import RATIO, Column, fitted, grid
 from assay.report.nodes import TrialNodes, disks_note, node_columns, pair_columns
 from assay.report.templates import template
 from assay.report.words import seconds_text
 from assay.stats.sample import PLACEMENT, WORK, counts
-from assay.stats.staging import StagingUse, medians, staging_nodes, staging_use
+from assay.stats.staging import medians, staging_nodes
 
 WIDTH = 78
 """Of a terminal's line."""
@@ -192,23 +192,25 @@ class StagingView(NamedTuple):
 
 def _staging(run: RunView) -> StagingView | None:
     """Make the section; None where no record says how much was staged."""
-    by_levels: dict[tuple[tuple[str, str], ...], list[Record]] = {}
-    for record in run.records:
-        if counts(record) and record.staged is not None:
-            by_levels.setdefault(tuple(sorted(record.trial.factors.items())), []).append(record)
+    by_levels: dict[tuple[tuple[str, str], ...], list[TrialSummary]] = {}
+    for summary in run.trials:
+        if counts(summary) and summary.staged is not None:
+            by_levels.setdefault(tuple(sorted(summary.factors.items())), []).append(summary)
     rows = [
-        StagedTrials(dict(alike[0].trial.factors), uses)
+        StagedTrials(dict(alike[0].factors), uses)
         for alike in by_levels.values()
-        if (uses := [use for record in alike if (use := staging_use(record)) is not None])
+        if (uses := [summary.staging for summary in alike if summary.staging is not None])
     ]
     if not rows:
         return None
     nodes: list[NodesOfTrial] = []
-    for alike in by_levels.values():
-        of_nodes, passed = staging_nodes(alike[0])
-        if of_nodes and len(nodes) < MOST_NODES:
-            networks = alike[0].trial.cluster.network.titles
-            nodes.append(NodesOfTrial(alike[0].trial.id, TrialNodes(of_nodes, passed, (), networks)))
+    for first, *_ in by_levels.values():
+        if len(nodes) == MOST_NODES:
+            break
+        of_nodes, passed = staging_nodes(run.record(first.id))
+        if of_nodes:
+            networks = first.trial.cluster.network.titles
+            nodes.append(NodesOfTrial(first.id, TrialNodes(of_nodes, passed, (), networks)))
     factors = dict.fromkeys((*WORK, *rows[0].levels))
     names = [name for name in factors if len({row.levels.get(name) for row in rows}) > 1 and name != PLACEMENT]
     rows.sort(key=lambda row: [row.levels.get(name, "") for name in names])

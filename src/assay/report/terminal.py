@@ -8,8 +8,9 @@ from rich.console import Console
 from rich.text import Text
 
 from assay.model.doubt import Doubt, Outcome, decisive
-from assay.model.record import Record, Status
+from assay.model.record import Status
 from assay.model.section import TrialTables
+from assay.model.trial_summary import TrialSummary
 from assay.report.analysis import RunAnalysis, rows_shown
 from assay.report.answer import BLOCKED_HEAD, OUTCOMES, Answer, blocked_lines, interval_text
 from assay.report.bias import bias_text
@@ -47,7 +48,7 @@ NOTE = "Seconds. elapsed: the jobs' own times, added up; phases: averages per ta
 
 
 def print_report(
-    title: str, records: Sequence[Record], analysis: RunAnalysis, console: Console, *, verbose: bool = False
+    title: str, summaries: Sequence[TrialSummary], analysis: RunAnalysis, console: Console, *, verbose: bool = False
 ) -> None:
     """Title, failures, the answers, and the few caveats that could change them; the page has all of it.
 
@@ -56,13 +57,15 @@ def print_report(
     console.print(title, style="bold", highlight=False)
     if verbose or not analysis.answers:
         _print_table(analysis, console)
-    _print_failures(records, console)
+    _print_failures(summaries, console)
     print_answers(analysis, console, verbose=verbose)
-    verified = sum(record.outcome is Outcome.PASS for record in records)
-    if records:
-        checked = verified or any(record.outcome is Outcome.FAIL for record in records)
-        whole = "All outputs verified" if verified == len(records) else "Outputs verified"
-        print_text(console, f"{whole} ({verified} of {len(records)} trials)." if checked else "No output was checked.")
+    verified = sum(summary.outcome is Outcome.PASS for summary in summaries)
+    if summaries:
+        checked = verified or any(summary.outcome is Outcome.FAIL for summary in summaries)
+        whole = "All outputs verified" if verified == len(summaries) else "Outputs verified"
+        print_text(
+            console, f"{whole} ({verified} of {len(summaries)} trials)." if checked else "No output was checked."
+        )
     if verbose:
         print_doubts(analysis.doubts, console)
         return
@@ -88,16 +91,15 @@ def _print_table(analysis: RunAnalysis, console: Console) -> None:
     _print_predicted(shown, varying(rows), console)
 
 
-def _print_failures(records: Sequence[Record], console: Console) -> None:
+def _print_failures(summaries: Sequence[TrialSummary], console: Console) -> None:
     """Trials that failed, and checks that did not pass; what is the same of several is told once."""
     trials: dict[tuple[str, str, str], list[str]] = {}
-    for record in records:
-        if record.status is Status.FAILED:
-            trials.setdefault(("trial ", f" failed: {record.error or ''}", COLOURS["fail"]), []).append(record.trial.id)
-        for verdict in record.verdicts:
-            if verdict.outcome != "pass":
-                words = f": {verdict.check}: {verdict.outcome}: {verdict.detail}"
-                trials.setdefault(("", words, COLOURS[verdict.outcome]), []).append(record.trial.id)
+    for summary in summaries:
+        if summary.status is Status.FAILED:
+            trials.setdefault(("trial ", f" failed: {summary.error or ''}", COLOURS["fail"]), []).append(summary.id)
+        for verdict in summary.failed_checks:
+            words = f": {verdict.check}: {verdict.outcome}: {verdict.detail}"
+            trials.setdefault(("", words, COLOURS[verdict.outcome]), []).append(summary.id)
     for (kind, words, colour), names in islice(trials.items(), MOST_FAILURES):
         more = f" and {len(names) - 1} more trial{'s' if len(names) > 2 else ''}" if len(names) > 1 else ""
         print_text(console, f"{kind}{names[0]}{more}{words}", colour)

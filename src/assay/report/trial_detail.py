@@ -24,7 +24,8 @@ from assay.report.nodes import (
     nodes_in,
     pair_columns,
 )
-from assay.stats.instruments import elapsed_without_instruments_s, instruments_s
+from assay.stats.instruments import elapsed_without_instruments_s
+from assay.stats.trial_summary import summarise
 
 MOST_CORE_PERCENT, MOST_MIB, MOST_MIB_PER_HOUR = 3.0, 150.0, 5.0
 PROBE = "own-cost"
@@ -50,13 +51,14 @@ def cost_of(record: Record, samples_bytes: int) -> ProbeCost:
     """From the own-cost amounts of the run part; samples are those of the whole trial, staging included."""
     busy_s, elapsed_s = _in_the_run(record, "busy_s"), _in_the_run(record, "elapsed_s")
     covered_s = sum(amount.value for amount in record.amounts if (amount.probe, amount.series) == (PROBE, "elapsed_s"))
+    summary = summarise(record)
     return ProbeCost(
         core_percent=100 * busy_s / elapsed_s if busy_s is not None and elapsed_s else None,
         growth_bytes=_in_the_run(record, "resident_growth_bytes"),
         samples_bytes=samples_bytes,
         samples_bytes_per_hour=samples_bytes * 3600 / covered_s if samples_bytes and covered_s else None,
-        instruments_s=instruments_s(record),
-        elapsed_s=elapsed_without_instruments_s(record),
+        instruments_s=summary.instruments_s,
+        elapsed_s=elapsed_without_instruments_s(summary),
     )
 
 

@@ -6,19 +6,20 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from assay.model.fact import Value
 from assay.model.installed import phase_columns
-from assay.model.prediction import Prediction
 from assay.model.record import Record
+from assay.model.trial_summary import TrialSummary
 from assay.report.analysis import by_combination, levels_key, levels_of
 from assay.report.figures import FIGURES, Figures, FiguresKind, medians_over
 from assay.stats.breakdown import Breakdown
 from assay.stats.decision import Decision, Question
 from assay.stats.estimate import Estimate
-from assay.stats.instruments import elapsed_without_instruments_s, instruments_s
+from assay.stats.instruments import elapsed_without_instruments_s
 from assay.stats.nodes import RESOURCES, imbalances, node_uses, transfers
 from assay.stats.predicted import PredictedLevel
 from assay.stats.sample import Trials, counts
-from assay.stats.staging import figures, staging_use
+from assay.stats.staging import figures
 from assay.stats.summary import Row
+from assay.stats.tables import prediction_row
 
 
 def combination_values(row: Row) -> dict[str, Value]:
@@ -145,37 +146,39 @@ def _own_interval(name: str, estimate: Estimate | None) -> dict[str, Value]:
     }
 
 
-def trial_values(records: Sequence[Record], predictions: Sequence[Prediction] = ()) -> Iterator[dict[str, Value]]:
+def trial_values(
+    summaries: Sequence[TrialSummary], predicted: Sequence[TrialSummary] = ()
+) -> Iterator[dict[str, Value]]:
     """One trial after the other: factors, machine, outcome, times, its jobs' count; then those that are predicted.
 
     Only these have a predictor and an interval.
     """
-    for record, machine in zip(records, Trials.of(records).machines, strict=True):
+    for summary, machine in zip(summaries, Trials.of(summaries).machines, strict=True):
         yield {
-            "trial": record.trial.id,
-            **record.trial.factors,
+            "trial": summary.id,
+            **summary.factors,
             "machine": machine,
-            "repetition": record.trial.repetition,
-            "warm_up": record.trial.warm_up,
-            "status": str(record.status),
-            "outcome": str(record.outcome),
-            "counts": counts(record),
-            "source": record.source,
-            "struck_out": record.struck_out,
-            "error": record.error,
-            "elapsed_s": record.totals.elapsed_s if record.totals else None,
-            "run_s": record.run_s,
-            "durable_s": record.durable_s,
-            "submitted_s": record.totals.submitted_s if record.totals else None,
-            "staging_submitted_s": record.totals.staging_submitted_s if record.totals else None,
-            "outside_jobs_s": record.outside_jobs_s,
-            "instruments_cpu_s": instruments_s(record),
-            "elapsed_without_instruments_s": elapsed_without_instruments_s(record),
-            **phase_columns(record.trial.engine, record.totals.phases if record.totals else None),
-            "jobs": len(record.jobs),
+            "repetition": summary.trial.repetition,
+            "warm_up": summary.trial.warm_up,
+            "status": str(summary.status),
+            "outcome": str(summary.outcome),
+            "counts": counts(summary),
+            "source": summary.source,
+            "struck_out": summary.struck_out,
+            "error": summary.error,
+            "elapsed_s": summary.elapsed_s,
+            "run_s": summary.run_s,
+            "durable_s": summary.durable_s,
+            "submitted_s": summary.submitted_s,
+            "staging_submitted_s": summary.staging_submitted_s,
+            "outside_jobs_s": summary.outside_jobs_s,
+            "instruments_cpu_s": summary.instruments_s,
+            "elapsed_without_instruments_s": elapsed_without_instruments_s(summary),
+            **phase_columns(summary.trial.engine, summary.phases),
+            "jobs": len(summary.jobs),
         }
-    for prediction in predictions:
-        yield {**prediction.columns(), "counts": False}
+    for summary in predicted:
+        yield {**prediction_row(summary), "counts": counts(summary)}
 
 
 def csv_lines(rows: Sequence[Mapping[str, Value]]) -> Iterator[str]:
@@ -192,11 +195,11 @@ def csv_lines(rows: Sequence[Mapping[str, Value]]) -> Iterator[str]:
         yield line.getvalue()
 
 
-def combination_trials(rows: Sequence[Row], records: Sequence[Record]) -> list[list[str]]:
-    """The ids of the trials that count for each combination; the records are those that the rows are of."""
+def combination_trials(rows: Sequence[Row], summaries: Sequence[TrialSummary]) -> list[list[str]]:
+    """The ids of the trials that count for each combination; the trials are those that the rows are of."""
     counted = {
-        key: [record.trial.id for record in combined if counts(record)]
-        for key, combined in by_combination(records).items()
+        key: [summary.id for summary in combined if counts(summary)]
+        for key, combined in by_combination(summaries).items()
     }
     return [[] if row.predictor else counted.get(levels_key(levels_of(row)), []) for row in rows]
 
@@ -211,9 +214,9 @@ def with_figures(
     ]
 
 
-def imbalance_values(record: Record) -> dict[str, Value] | None:
+def imbalance_values(summary: TrialSummary) -> dict[str, Value] | None:
     """The most that a worker used over the workers' mean, by resource; None of a trial without several workers."""
-    ratios = {imbalance.resource: imbalance.ratio for imbalance in imbalances(node_uses(record))}
+    ratios = {imbalance.resource: imbalance.ratio for imbalance in summary.imbalances}
     return {f"imbalance_{name}": ratios.get(name) for name in RESOURCES} if ratios else None
 
 
@@ -229,10 +232,9 @@ def nodes_json(record: Record) -> dict[str, object] | None:
     }
 
 
-def staging_values(record: Record) -> dict[str, Value] | None:
+def staging_values(summary: TrialSummary) -> dict[str, Value] | None:
     """What staging took; None of a trial whose record does not tell it."""
-    use = staging_use(record)
-    return None if use is None else {**figures(use)}
+    return None if summary.staging is None else {**figures(summary.staging)}
 
 
 FIGURES.add("nodes", FiguresKind(columns=imbalance_values, document=nodes_json), place=1)

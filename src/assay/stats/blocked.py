@@ -24,13 +24,11 @@ from assay.model.record import Amount, Record, Sample, Span
 from assay.model.signature import OUTSIDE
 from assay.model.task import TaskAttempt
 from assay.model.trial import NoisePrior
-from assay.record.reading import Needed
+from assay.model.trial_summary import TrialSummary
 from assay.stats.noise import Noise, Residual, moderated
 from assay.stats.timeline import clip, merged, running, sampled, spans
 
 PROBE = "blocked-time"
-NEEDED = Needed(frozenset({(PROBE, "run", ""), ("cpu", "run", "")}))
-"""What this module reads of every record: amounts of all series."""
 TOLERATED_SHARE = 0.05
 """By how much of the step's time either check may be missed."""
 
@@ -107,12 +105,6 @@ def _machine_busy_s(record: Record) -> float:
     )  # fmt: skip
 
 
-def blocked_s(record: Record) -> float | None:
-    """Seconds of the clock within the jobs' own times; None where nobody measured them."""
-    phases = blocked_phases(record)
-    return sum(phases.values()) if phases else None
-
-
 def blocked_phases(record: Record) -> Mapping[str, float]:
     """Blocked seconds within the jobs' own times by phase, `outside` of any attempt too; empty if not known."""
     return {
@@ -160,10 +152,10 @@ BLOCKED_BEYOND_PRESSURE = doubt_kind(
 )  # fmt: skip
 
 
-def unexplained(records: Sequence[Record]) -> list[Doubt]:
+def unexplained(summaries: Sequence[TrialSummary]) -> list[Doubt]:
     """Doubt, for each of two checks, the trial that misses it by most, if that is too much."""
-    clocks = [(record.trial.id, shares.left_over_share) for record in records if (shares := clock_shares(record))]
-    beyond = [(record.trial.id, by) for record in records if (by := beyond_pressure_share(record)) is not None]
+    clocks = [(summary.id, share) for summary in summaries if (share := summary.unexplained_share) is not None]
+    beyond = [(summary.id, share) for summary in summaries if (share := summary.beyond_pressure_share) is not None]
     return [*_of_worst(CLOCK_UNEXPLAINED, clocks, _CLOCK), *_of_worst(BLOCKED_BEYOND_PRESSURE, beyond, _PRESSURE)]
 
 
@@ -188,27 +180,34 @@ def _of_worst(kind: DoubtKind, missed: Sequence[tuple[str, float]], sentences: M
     return [kind.doubt(f"{sentence} (and in {more} more trial{'' if more == 1 else 's'})" if more else sentence)]
 
 
-def not_computing_share(records: Sequence[Record]) -> float | None:
-    """The share of the tasks' own time in which they used no processor, by their counters; the mean over the trials.
+def not_computing_share(record: Record) -> float | None:
+    """The share of the tasks' own time in which they used no processor, by their counters.
+
+    None where the engine counts no processor time.
+    """
+    stages = {stage.name: stage.phases for stage in engine_kind(record.trial.engine).stages}
+    task_s = sum(
+        stage.tasks * job.phases.get(phase, 0.0)
+        for job in record.jobs for stage in job.stages
+        for phase in stages.get(stage.name) or ((stage.name,) if stage.name in job.phases else job.phases)
+    )  # fmt: skip
+    counted = [counted_by_tasks(record.trial.engine, job.counters).get("cpu_ms") for job in record.jobs]
+    if not task_s or not counted or None in counted:
+        return None
+    return 1 - sum(ms or 0 for ms in counted) / 1000 / task_s
+
+
+def mean_not_computing(summaries: Sequence[TrialSummary]) -> float | None:
+    """The mean over the trials of the share of their tasks' own time in which these used no processor.
 
     It bounds what storage may have cost the tasks, where nobody measured more (on an existing cluster): storage,
     network, start-up of the task's process and waits for a processor are all in it. A task that used several
-    processors at once hides some of it, so None where they used more than one processor each on average, or where the
-    engine counts no processor time.
+    processors at once hides some of it, so None where they used more than one processor each on average, or where a
+    trial does not tell it.
     """
-    shares = []
-    for record in records:
-        stages = {stage.name: stage.phases for stage in engine_kind(record.trial.engine).stages}
-        task_s = sum(
-            stage.tasks * job.phases.get(phase, 0.0)
-            for job in record.jobs for stage in job.stages
-            for phase in stages.get(stage.name) or ((stage.name,) if stage.name in job.phases else job.phases)
-        )  # fmt: skip
-        counted = [counted_by_tasks(record.trial.engine, job.counters).get("cpu_ms") for job in record.jobs]
-        if not task_s or not counted or None in counted:
-            return None
-        shares.append(1 - sum(ms or 0 for ms in counted) / 1000 / task_s)
-    return fmean(shares) if shares and min(shares) > 0 else None
+    shares = [summary.not_computing for summary in summaries]
+    known = [share for share in shares if share is not None]
+    return fmean(known) if known and len(known) == len(shares) and min(known) > 0 else None
 
 
 class BlockedShare(Frozen):
@@ -227,7 +226,7 @@ class BlockedShare(Frozen):
     half_width: float | None = None
 
 
-def blocked_shares(by_placement: Mapping[str, Sequence[Record]]) -> dict[str, BlockedShare]:
+def blocked_shares(by_placement: Mapping[str, Sequence[TrialSummary]]) -> dict[str, BlockedShare]:
     """Return the blocked share of each measured placement.
 
     Trials are few, so their variance is moderated by that of the other placements' trials.
@@ -235,9 +234,9 @@ def blocked_shares(by_placement: Mapping[str, Sequence[Record]]) -> dict[str, Bl
     from scipy.special import stdtrit
 
     known = {
-        level: [(record, seconds / record.totals.elapsed_s, seconds) for record in records
-                if record.totals and record.totals.elapsed_s and (seconds := blocked_s(record)) is not None]
-        for level, records in by_placement.items()
+        level: [(summary, seconds / summary.elapsed_s, seconds) for summary in summaries
+                if summary.elapsed_s and (seconds := summary.blocked_s) is not None]
+        for level, summaries in by_placement.items()
     }  # fmt: skip
     known = {level: measured for level, measured in known.items() if measured}
     means = {level: fmean(share for _, share, _ in measured) for level, measured in known.items()}
@@ -249,7 +248,7 @@ def blocked_shares(by_placement: Mapping[str, Sequence[Record]]) -> dict[str, Bl
     for level, measured in known.items():
         noise = _noise(spreads[level], [spread for other, spread in spreads.items() if other != level])
         half_width = float(stdtrit(noise.freedom, 0.975)) * noise.deviation / len(measured) ** 0.5 if noise else None
-        phases = [blocked_phases(record) for record, _, _ in measured]
+        phases = [summary.blocked_phases for summary, _, _ in measured]
         names = dict.fromkeys(name for trial_phases in phases for name in trial_phases)
         shares[level] = BlockedShare(
             share=means[level],
@@ -257,7 +256,7 @@ def blocked_shares(by_placement: Mapping[str, Sequence[Record]]) -> dict[str, Bl
             high=None if half_width is None else min(1.0, means[level] + half_width),
             seconds=fmean(seconds for _, _, seconds in measured),
             phases={name: fmean(trial_phases.get(name, 0.0) for trial_phases in phases) for name in names},
-            measured=all(clock_shares(record) is not None for record, _, _ in measured),
+            measured=all(summary.unexplained_share is not None for summary, _, _ in measured),
             half_width=half_width,
         )
     return shares

@@ -9,8 +9,8 @@ from statistics import median
 from typing import Literal
 
 from assay.model.base import Frozen
-from assay.model.record import Record
 from assay.model.trial import PART_PRIOR, ZERO_DELAY, Plan
+from assay.model.trial_summary import TrialSummary
 from assay.stats.changes import question_of
 from assay.stats.comparison import LEAST_SECONDS, benjamini_hochberg
 from assay.stats.decision import Decision
@@ -80,13 +80,13 @@ class Breakdown(Frozen):
         return any(time.trials > 1 for part in self.parts for time in part.times)
 
 
-def breakdowns(plan: Plan, records: Sequence[Record], decided: Sequence[Decision]) -> list[Breakdown]:
+def breakdowns(plan: Plan, summaries: Sequence[TrialSummary], decided: Sequence[Decision]) -> list[Breakdown]:
     """One for each decision, in their order."""
-    factor, counted = question_of(plan, samples(records))
+    factor, counted = question_of(plan, samples(summaries))
     trials = {levels: sum(map(len, own.values())) for levels, own in by_other_factors(counted, factor).items()}
     tested = [
         (kind, name, fits(part_samples, factor, PART_PRIOR))
-        for kind, name, seconds in _parts(records)
+        for kind, name, seconds in _parts(summaries)
         if (
             part_samples := [
                 sample._replace(elapsed_s=seconds[sample.trial])
@@ -139,15 +139,15 @@ def breakdowns(plan: Plan, records: Sequence[Record], decided: Sequence[Decision
     return result
 
 
-def _parts(records: Sequence[Record]) -> Iterator[tuple[Kind, str, Mapping[str, float]]]:
+def _parts(summaries: Sequence[TrialSummary]) -> Iterator[tuple[Kind, str, Mapping[str, float]]]:
     """Yield each job of workloads with several, and each phase, with its seconds in the trials that have it."""
     jobs: dict[tuple[int, str], dict[str, float]] = {}
     phases: dict[str, dict[str, float]] = {}
-    for record in records:
-        for index, job in enumerate(record.jobs if len(record.jobs) > 1 else ()):
-            jobs.setdefault((index, job.name), {})[record.trial.id] = job.elapsed_s
-        for name, seconds in (record.totals.phases if record.totals else {}).items():
-            phases.setdefault(name, {})[record.trial.id] = seconds
+    for summary in summaries:
+        for index, job in enumerate(summary.jobs if len(summary.jobs) > 1 else ()):
+            jobs.setdefault((index, job.name), {})[summary.trial.id] = job.elapsed_s
+        for name, seconds in (summary.phases or {}).items():
+            phases.setdefault(name, {})[summary.trial.id] = seconds
     for (index, name), times in sorted(jobs.items()):
         yield "job", f"{index + 1} {name}", times
     for name, times in phases.items():

@@ -9,9 +9,9 @@ from assay.model.base import Frozen
 from assay.model.drive_profile import ASSUMED, PARAMETERS
 from assay.model.fact import whole_number
 from assay.model.installed import kind_of
-from assay.model.record import Record
 from assay.model.scale import CheckId
 from assay.model.trial import ZERO_DELAY
+from assay.model.trial_summary import TrialSummary
 from assay.stats.estimate import Estimate
 from assay.stats.trial_doubts import MACHINE_SHARED
 
@@ -150,18 +150,18 @@ def not_the_drives(times: Sequence[DriveTime]) -> NotTheDrives | None:
 
 
 def caveats_of(
-    by_level: Mapping[str, Sequence[Record]], ran: Mapping[str, bool], network: str, *, repeated: bool
+    by_level: Mapping[str, Sequence[TrialSummary]], ran: Mapping[str, bool], network: str, *, repeated: bool
 ) -> tuple[Caveat, ...]:
     """Those of a decision, by the trials of each of its levels that are compared, the zero-delay baseline included.
 
     `ran` has every level of which any trial ran, and whether one of them counts. `network` is the level of that factor.
     """
-    records = [record for trials in by_level.values() for record in trials]
+    summaries = [summary for trials in by_level.values() for summary in trials]
     drives = [trials[0] for level, trials in by_level.items() if level != ZERO_DELAY]
     nothing = tuple(level for level, any_counts in ran.items() if not any_counts)
     elsewhere = tuple(level for level, any_counts in ran.items() if any_counts and level not in by_level)
-    shared = sum(any(doubt.kind == MACHINE_SHARED.name for doubt in record.doubts) for record in records)
-    times_slower = max((record.times_slower for record in records), default=1)
+    shared = sum(any(doubt.kind == MACHINE_SHARED.name for doubt in summary.doubts) for summary in summaries)
+    times_slower = max((summary.times_slower for summary in summaries), default=1)
     media = [medium for trials in by_level.values() for medium in trials[0].trial.media]
     slowdown = max((kind_of(medium).slowdown(medium) for medium in media), default=1)
     caveats: list[Caveat] = []
@@ -175,7 +175,7 @@ def caveats_of(
         caveats.append(MachineShared(trials=shared))
     if times_slower > 1:
         caveats.append(TimesModelled(times_slower=times_slower))
-    if network != "none" and _links_idle(records):
+    if network != "none" and _links_idle(summaries):
         caveats.append(LinksIdle())
     caveats += _assumed(drives)
     if slowdown > 1:
@@ -183,18 +183,19 @@ def caveats_of(
     return tuple(caveats)
 
 
-def _links_idle(records: Sequence[Record]) -> bool:
+def _links_idle(summaries: Sequence[TrialSummary]) -> bool:
     """Whether every trial looked at its links, which only scale models do, and none saw packets wait for a second."""
-    checks = [check for record in records if record.scale for check in record.scale.checks if check.id is CheckId.LINKS]
-    return len(checks) == len(records) > 0 and all(check.value is None for check in checks)
+    models = [summary.scale for summary in summaries if summary.scale is not None]
+    checks = [check for model in models for check in model.checks if check.id is CheckId.LINKS]
+    return len(checks) == len(summaries) > 0 and all(check.value is None for check in checks)
 
 
-def _assumed(records: Iterable[Record]) -> list[AssumedParameters]:
+def _assumed(summaries: Iterable[TrialSummary]) -> list[AssumedParameters]:
     """Of each drive's profile once, by name, where any parameter is assumed."""
     by_profile = {}
-    for record in records:
-        for medium in record.trial.media:
-            facts = record.facts_of(medium.name)
+    for summary in summaries:
+        for medium in summary.trial.media:
+            facts = summary.facts_of(medium.name)
             name, assumed = str(facts.get("profile", "")), whole_number(facts.get(ASSUMED)) or 0
             parameters = whole_number(facts.get(PARAMETERS)) or 0
             if name and assumed:

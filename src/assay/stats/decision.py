@@ -11,9 +11,9 @@ from pydantic import Field
 from assay.model.base import Frozen
 from assay.model.fact import whole_number
 from assay.model.installed import kind_of
-from assay.model.record import Record
 from assay.model.trial import ZERO_DELAY, Plan, SiteShape
-from assay.stats.blocked import BlockedShare, blocked_shares, not_computing_share
+from assay.model.trial_summary import TrialSummary
+from assay.stats.blocked import BlockedShare, blocked_shares, mean_not_computing
 from assay.stats.caveats import (
     Caveat,
     DriveTime,
@@ -38,16 +38,7 @@ from assay.stats.estimate import Estimate, Split, saved_share, split_of
 from assay.stats.fault_cost import FAULT
 from assay.stats.fit import Contrast, Fit, fits, noise_by_combination
 from assay.stats.noise import ALPHA, Noise, repetitions_to_decide
-from assay.stats.run_doubts import (
-    BUSY,
-    READ,
-    Condition,
-    busy_by_medium,
-    busy_seconds,
-    clocks_apart,
-    conditions,
-    reached_drives,
-)
+from assay.stats.run_doubts import BUSY, READ, Condition, conditions
 from assay.stats.sample import (
     BASES,
     MACHINE,
@@ -62,7 +53,7 @@ from assay.stats.sample import (
 from assay.stats.threshold import Threshold, threshold_of
 
 DRAWS, SEED = 20_000, 20_140_814
-"""Joint draws for the interval of a share of a difference; the same records always give the same figures."""
+"""Joint draws for the interval of a share of a difference; the same trials always give the same figures."""
 HARDLY_BUSY_SHARE, HARDLY_READ_SHARE = 0.05, 0.3
 """Drives that were busy for less of the base's time, or served less of what its jobs read, say nothing about data that
 do not fit into memory."""
@@ -278,19 +269,19 @@ class Decision(Frozen):
 
 def decisions(
     plan: Plan,
-    records: Sequence[Record],
+    summaries: Sequence[TrialSummary],
     compared: Sequence[Comparison] = (),
     alpha: float = ALPHA,
     worth: Threshold | None = None,
 ) -> list[Decision]:
     """One for each combination of all factors but the question's, and kind of machine, in the order of their levels.
 
-    `compared` are all comparisons that were made of the same records. Verdicts are corrected for all of the report's
+    `compared` are all comparisons that were made of the same trials. Verdicts are corrected for all of the report's
     together (Holm): each asks whether a placement saves more, or less, than its threshold (by default the plan's), with
     a p-value of at most `alpha`.
     """
-    by_id = {record.trial.id: record for record in records}
-    factor, counted = question_of(plan, samples(records))
+    by_id = {summary.trial.id: summary for summary in summaries}
+    factor, counted = question_of(plan, samples(summaries))
     if factor == CHANGE:  # against all as it is, where `compared` are the levels of each factor
         compared = compare(counted, [CHANGE], plan.prior, {CHANGE: change_order(plan)})
     found = fits(counted, factor, plan.prior)
@@ -307,11 +298,11 @@ def decisions(
     verdicts = _verdicts(drafts, alpha)
     together = sum(len(draft.others_than_base) for draft in drafts)
     ran: dict[Levels, dict[str, bool]] = {}
-    for record in records:
-        if not (record.trial.warm_up or record.trial.varied):
-            others, level = others_and_level(tuple(record.trial.factors.items()), factor, plan.base)
+    for summary in summaries:
+        if not (summary.trial.warm_up or summary.trial.varied):
+            others, level = others_and_level(tuple(summary.trial.factors.items()), factor, plan.base)
             own = ran.setdefault(others, {})
-            own[level] = own.get(level, False) or counts(record)
+            own[level] = own.get(level, False) or counts(summary)
     return [draft.decision(verdicts, ran, together) for draft in drafts]
 
 
@@ -351,7 +342,7 @@ class _DecisionInputs:
         factor: str,
         levels: Levels,
         fit: Fit,
-        by_id: Mapping[str, Record],
+        by_id: Mapping[str, TrialSummary],
         known: Mapping[tuple[Levels, str, str], Comparison],
         noises: Mapping[Levels, Noise],
         worth: Threshold,
@@ -360,8 +351,8 @@ class _DecisionInputs:
         self.worth, self._noises = worth, noises
         self._stands_for = plan.stands_for
         self._of_twin = factor == PLACEMENT and compares_twin(plan)
-        self._records = {level: [by_id[sample.trial] for sample in own] for level, own in fit.trials.items()}
-        self._blocked = blocked_shares(self._records)
+        self._trials = {level: [by_id[sample.trial] for sample in own] for level, own in fit.trials.items()}
+        self._blocked = blocked_shares(self._trials)
         order = change_order(plan) if factor == CHANGE else BASES.get(factor, plan.placements)
         self._changed_from = plan.base if factor == CHANGE else {}
         self.placements = [name for name in in_plan_order(fit.levels, order) if name != ZERO_DELAY]
@@ -374,14 +365,14 @@ class _DecisionInputs:
     ) -> Decision:
         """Build the decision once all verdicts are known, of which so many were corrected `together`.
 
-        `ran` has, by the other factors, each level of any record, and whether any of its trials counts.
+        `ran` has, by the other factors, each level of any trial, and whether any of its trials counts.
         """
         others = tuple(item for item in self.levels if item[0] != MACHINE)
         placements = tuple(self._result(level, verdicts.get((self.levels, level))) for level in self.placements)
         bound = self._busy_bound(placements)
         placements = (*placements[:1], *(self._bounded(placement, placements, bound) for placement in placements[1:]))
         apart = self._not_the_drives(placements)
-        odd = tuple(record.trial.id for own in self._records.values() for record in own if clocks_apart(record))
+        odd = tuple(summary.trial.id for own in self._trials.values() for summary in own if summary.clocks_apart)
         worth_it, unknown = Verdict.WORTH_IT, {"verdict": Verdict.NOT_KNOWN_YET}
         unsure = [
             one for one in placements[1:] if odd or (apart and one.placement in apart.of and one.verdict is worth_it)
@@ -391,8 +382,8 @@ class _DecisionInputs:
         asks_on = verdict is Verdict.NOT_KNOWN_YET or self.factor == CHANGE  # each change is a question of its own
         best = min(placements, key=lambda placement: placement.elapsed_s.value, default=None)
         of_drives = self.factor in {PLACEMENT, CHANGE} and bool(placements)
-        placed = [level for level in self._records if level != ZERO_DELAY and self._differs_in_placement(level)]
-        real = {level: self._records[level] for level in placed}
+        placed = [level for level in self._trials if level != ZERO_DELAY and self._differs_in_placement(level)]
+        real = {level: self._trials[level] for level in placed}
         return Decision(
             levels=dict(self.levels),
             factor=self.factor,
@@ -405,26 +396,26 @@ class _DecisionInputs:
             conditions=conditions(real, self.base) if of_drives else (),
             more=self._more(placements, together, apart) if asks_on and not odd else None,
             corrected=together,
-            nodes=whole_number(self._records[self.base][0].facts.get("nodes")) or None,  # none where Assay started none
+            nodes=whole_number(self._trials[self.base][0].facts.get("nodes")) or None,  # none where Assay started none
             caveats=(
                 *([TimesApart(trials=odd)] if odd else []),
                 *([apart] if apart is not None else []),
                 *caveats_of(
-                    self._records,
+                    self._trials,
                     ran[others],
                     network=dict(self.levels).get("network", ""),
                     repeated=bool(self.fit.noise.own_freedom),
                 ),
             ),
             stands_for=self._stands_for,
-            reached_drives=all(map(reached_drives, self._records[self.base])),
+            reached_drives=all(summary.reached_drives for summary in self._trials[self.base]),
             of_twin=self._of_twin,
         )
 
     def _busy_bound(self, placements: Sequence[PlacementResult]) -> float | None:
         """For how long the base's drives were busy at most; None where that bounds nothing, or is known to be wrong."""
-        base = self._records[self.base]
-        busy = [seconds for record in base if (seconds := busy_seconds(record)) is not None]
+        base = self._trials[self.base]
+        busy = [seconds for summary in base if (seconds := summary.busy_s) is not None]
         in_memory = all(kind_of(medium).in_memory for medium in base[0].trial.media)
         if not placements or not busy or self.factor != PLACEMENT or in_memory:
             return None
@@ -445,12 +436,12 @@ class _DecisionInputs:
         Only emulated drives count apart: two media of this machine may be one device. They may be busy here at times at
         which they were not on the base, so what they still do bounds nothing where the times say that more was saved.
         """
-        base, own = self._records[self.base], self._records[placement.placement]
+        base, own = self._trials[self.base], self._trials[placement.placement]
         most_s, base_s = bound, placements[0].elapsed_s.value
-        media = [medium for record in (base[0], own[0]) for medium in record.trial.media]
+        media = [medium for summary in (base[0], own[0]) for medium in summary.trial.media]
         stays = {medium.name for medium in base[0].trial.media} & {medium.name for medium in own[0].trial.media}
         if bound is not None and stays and all(kind_of(medium).emulated for medium in media):
-            known = [busy for record in own if (busy := busy_by_medium(record)) is not None]
+            known = [busy for summary in own if (busy := summary.busy_by_medium) is not None]
             still_s = min((sum(busy[name] for name in stays) for busy in known), default=0.0)
             moved_s = max(0.0, bound - still_s)
             saved = placement.saving.value if placement.saving else 0.0
@@ -468,7 +459,7 @@ class _DecisionInputs:
 
         Only emulated drives count all of their time: a kernel may hold requests back before it counts them.
         """
-        media = [medium for own in self._records.values() for medium in own[0].trial.media]
+        media = [medium for own in self._trials.values() for medium in own[0].trial.media]
         if self.factor != PLACEMENT or not all(kind_of(medium).emulated for medium in media):
             return None
         blocked = [
@@ -496,7 +487,7 @@ class _DecisionInputs:
         return Verdict.NOT_WORTH_IT if little or idle else Verdict.NOT_KNOWN_YET
 
     def _result(self, level: str, verdict: Verdict | None) -> PlacementResult:
-        own = self._records[level]
+        own = self._trials[level]
         elapsed = self._elapsed(level)
         beside_baseline = self._baseline and level != ZERO_DELAY and self._differs_in_placement(level)
         share = self._saving(ZERO_DELAY, level) if beside_baseline else None
@@ -522,15 +513,15 @@ class _DecisionInputs:
             won_back=self._won_back(level) if against_base and beside_baseline else None,
             split=split_of(own, storage),
             blocked=self._blocked.get(level),
-            not_computing=not_computing_share(own),
+            not_computing=mean_not_computing(own),
             noise=self._noise(level),
             median_s=median(trial.elapsed_s for trial in self.fit.trials[level]),
-            drives_busy_s=max((seconds for record in own if (seconds := busy_seconds(record))), default=None),
+            drives_busy_s=max((seconds for summary in own if (seconds := summary.busy_s)), default=None),
         )
 
     def _differs_in_placement(self, level: str) -> bool:
         """Whether a level differs from the zero-delay baseline in nothing but the placement."""
-        return changes_of(self._records[level][0].trial.factors, self._changed_from).keys() <= {PLACEMENT}
+        return changes_of(self._trials[level][0].trial.factors, self._changed_from).keys() <= {PLACEMENT}
 
     def _elapsed(self, level: str) -> Estimate:
         """The geometric mean, which belongs to ratios as the arithmetic mean does to differences.
@@ -584,5 +575,5 @@ class _DecisionInputs:
         if not needed or None in needed:
             return None
         more = max(1, max(filter(None, needed)) - have)
-        spent = sum(record.took_s for own in self._records.values() for record in own)
+        spent = sum(summary.took_s for own in self._trials.values() for summary in own)
         return More(repetitions=more, seconds=more * spent / have)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from statistics import fmean
 
 from assay.model.base import Frozen
-from assay.model.record import Record
+from assay.model.trial_summary import TrialSummary
 from assay.stats.fit import Contrast
 
 
@@ -64,24 +64,21 @@ def saved_share(contrast: Contrast, own: Contrast | None = None) -> Estimate:
     )
 
 
-def split_of(records: Sequence[Record], storage: Estimate | None) -> Split | None:
+def split_of(summaries: Sequence[TrialSummary], storage: Estimate | None) -> Split | None:
     """By arithmetic means over the trials, since parts must add up; None where they don't, or are not known.
 
     Jobs that ran at once have each their own times, which don't add up to the batch's.
     """
     known = [
-        record
-        for record in records
-        if record.jobs and not record.jobs_overlap and all(job.active_s is not None for job in record.jobs)
+        summary
+        for summary in summaries
+        if summary.jobs and not summary.jobs_overlap and all(job.active_s is not None for job in summary.jobs)
     ]
     if not known:
         return None
-    jobs_s = fmean(sum(job.elapsed_s for job in record.jobs) for record in known)
-    active_s = fmean(sum(job.active_s or 0.0 for job in record.jobs) for record in known)
-    whole_s = fmean(
-        (max(job.finished_ms for job in record.jobs) - min(job.submitted_ms for job in record.jobs)) / 1000
-        for record in known
-    )
+    jobs_s = fmean(sum(job.elapsed_s for job in summary.jobs) for summary in known)
+    active_s = fmean(sum(job.active_s or 0.0 for job in summary.jobs) for summary in known)
+    whole_s = fmean(summary.jobs_span_s or 0.0 for summary in known)
     stored_s = 0.0 if storage is None else max(0.0, min(storage.value, jobs_s))
     computing_s = max(0.0, active_s - stored_s)
     return Split(

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from assay.model.base import Frozen
 from assay.model.doubt import Outcome
 from assay.model.fault import NO_FAULT
-from assay.model.record import Record, Status
+from assay.model.record import Status
+from assay.model.trial_summary import TrialSummary
 from assay.stats.comparison import Comparison
 from assay.stats.sample import Levels, by_levels
 
@@ -38,23 +39,27 @@ class FaultCost(Frozen):
 
 
 def fault_costs(
-    records: Sequence[Record], compared: Sequence[Comparison], times: "dict[Levels, float]"
+    summaries: Sequence[TrialSummary], compared: Sequence[Comparison], times: "dict[Levels, float]"
 ) -> list[FaultCost]:
     """One for each fault and combination of all other factors, in the order of their levels.
 
-    `compared` are all comparisons that were made of the same records, `times` the combinations' times by all factors.
+    `compared` are all comparisons that were made of the same trials, `times` the combinations' times by all factors.
     """
-    grouped: dict[Levels, list[Record]] = {}
-    for record in records:
-        factors = record.trial.factors
-        if factors[FAULT] != NO_FAULT and not (record.trial.warm_up or record.trial.varied):
+    grouped: dict[Levels, list[TrialSummary]] = {}
+    for summary in summaries:
+        factors = summary.trial.factors
+        if factors[FAULT] != NO_FAULT and not (summary.trial.warm_up or summary.trial.varied):
             others = tuple((name, level) for name, level in factors.items() if name != FAULT)
-            grouped.setdefault((*others, (FAULT, factors[FAULT])), []).append(record)
+            grouped.setdefault((*others, (FAULT, factors[FAULT])), []).append(summary)
     return [_cost(levels[-1][1], levels[:-1], grouped[levels], compared, times) for levels in by_levels(grouped)]
 
 
 def _cost(
-    level: str, others: Levels, records: Sequence[Record], compared: Sequence[Comparison], times: "dict[Levels, float]"
+    level: str,
+    others: Levels,
+    summaries: Sequence[TrialSummary],
+    compared: Sequence[Comparison],
+    times: "dict[Levels, float]",
 ) -> FaultCost:
     known = [
         comparison
@@ -62,13 +67,13 @@ def _cost(
         if (comparison.factor, comparison.base, comparison.level) == (FAULT, NO_FAULT, level)
         and set(others) <= set(comparison.others)
     ]
-    struck = [record for record in records if not record.missed_fault]
-    reports = [record.fault for record in struck if record.fault]
+    struck = [summary for summary in summaries if not summary.missed_fault]
+    reports = [summary.fault for summary in struck if summary.fault]
     copies = [report.redundancy for report in reports if report.redundancy]
     return FaultCost(
-        level=level, others=others, trials=len(records), struck=len(struck),
-        failed=sum(record.status is Status.FAILED for record in struck),
-        wrong=sum(record.status is Status.FINISHED and record.outcome is Outcome.FAIL for record in struck),
+        level=level, others=others, trials=len(summaries), struck=len(struck),
+        failed=sum(summary.status is Status.FAILED for summary in struck),
+        wrong=sum(summary.status is Status.FINISHED and summary.outcome is Outcome.FAIL for summary in struck),
         lost_attempts=_most([report.lost_attempts for report in reports]),
         repeated_tasks=_most([report.repeated_tasks for report in reports]),
         copies_lost=_most([copy.copies_lost for copy in copies]),

@@ -1,12 +1,10 @@
 """What the emulator and the probes took of the processors while a trial's jobs ran."""
 
 from assay.model.record import Record
-from assay.record.reading import Needed
+from assay.model.trial_summary import TrialSummary
 
 _INSTRUMENTS = {("processes", "emulator"), ("own-cost", "probes")}
 _BUSY = {"user_s", "system_s", "busy_s"}
-NEEDED = Needed(frozenset((probe, "run", series) for probe, _ in _INSTRUMENTS for series in _BUSY))
-"""What this module reads of every record."""
 
 
 def instruments_s(record: Record) -> float | None:
@@ -19,14 +17,14 @@ def instruments_s(record: Record) -> float | None:
     return sum(known) if known else None
 
 
-def elapsed_without_instruments_s(record: Record) -> float | None:
+def elapsed_without_instruments_s(summary: TrialSummary) -> float | None:
     """The jobs' time less what the emulator and the probes took from them: the least that they could have taken.
 
     None where that is not known, where the instruments had processors of their own, and on a scale model, whose nodes
     are not held up by them.
     """
-    taken_s, cores = instruments_s(record), record.machine.cores
-    apart = record.modelled or "processors.instruments" in record.facts
-    if taken_s is None or record.totals is None or not cores or apart:
+    taken_s, cores = summary.instruments_s, summary.machine.cores
+    apart = summary.modelled or "processors.instruments" in summary.facts
+    if taken_s is None or summary.elapsed_s is None or not cores or apart:
         return None
-    return record.totals.elapsed_s - taken_s / cores
+    return summary.elapsed_s - taken_s / cores

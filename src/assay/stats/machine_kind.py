@@ -11,7 +11,8 @@ from typing import NamedTuple
 
 from assay.model.fact import Fact, fact_text
 from assay.model.installed import kind_of
-from assay.model.record import Record, Status
+from assay.model.record import Status
+from assay.model.trial_summary import TrialSummary
 
 MACHINE_FACTS = (
     "cpu", "cores", "cpu_quota", "memory_bytes", "free_memory", "kernel", "java", "hadoop", "jobs_jar_sha256",
@@ -32,17 +33,16 @@ MachineFacts = tuple[str | None, ...]
 Facts = tuple[str | None, ...]
 
 
-def machine_of(record: Record) -> MachineFacts:
+def machine_of(summary: TrialSummary) -> MachineFacts:
     """The values of `FIELDS`; version 1 and 2 of control groups bound a trial's memory differently."""
-    limits = record.limits.interface if record.limits else None
-    return (*_known(record.facts, MACHINE_FACTS), limits)
+    return (*_known(summary.facts, MACHINE_FACTS), summary.control_groups)
 
 
-def machines_of(records: Sequence[Record]) -> list[MachineFacts]:
+def machines_of(summaries: Sequence[TrialSummary]) -> list[MachineFacts]:
     """Find each trial's machine; a trial that failed before its facts were known is on any that fits what is known."""
-    machines = list(map(machine_of, records))
-    trials = list(zip(machines, records, strict=True))
-    known = dict.fromkeys(machine for machine, record in trials if record.status is Status.FINISHED)
+    machines = list(map(machine_of, summaries))
+    trials = zip(machines, summaries, strict=True)
+    known = dict.fromkeys(machine for machine, summary in trials if summary.status is Status.FINISHED)
     return [
         machine if machine in known else next((other for other in known if _fits(machine, other)), machine)
         for machine in machines
@@ -103,53 +103,53 @@ class Changed(NamedTuple):
 Parts = dict[Part, Facts]
 
 
-def medium_facts(record: Record) -> dict[str, Facts]:
+def medium_facts(summary: TrialSummary) -> dict[str, Facts]:
     """The values of `MEDIUM_FACTS` of each of the trial's media, by its name."""
     return {
         medium.name: _known(
-            record.facts_of(medium.name),
+            summary.facts_of(medium.name),
             ("" if name in kind_of(medium).passing_facts else name for name in MEDIUM_FACTS),
         )
-        for medium in record.trial.media
+        for medium in summary.trial.media
     }
 
 
 _OF_PROGRAMS = re.compile(rf"programs\.(?P<service>.+)\.(?:{'|'.join(PROGRAM_FACTS)})")
 
 
-def _parts(record: Record, run: str) -> tuple[tuple[Part, Facts], ...]:
+def _parts(summary: TrialSummary, run: str) -> tuple[tuple[Part, Facts], ...]:
     """The trial's media, and the services that bring programs, each with its facts."""
-    media = ((Part(run, name), facts) for name, facts in medium_facts(record).items())
-    services = dict.fromkeys(match["service"] for match in map(_OF_PROGRAMS.fullmatch, record.facts) if match)
+    media = ((Part(run, name), facts) for name, facts in medium_facts(summary).items())
+    services = dict.fromkeys(match["service"] for match in map(_OF_PROGRAMS.fullmatch, summary.facts) if match)
     programs = (
-        (Part(None, name), _known(record.facts, (f"programs.{name}.{fact}" for fact in PROGRAM_FACTS)))
+        (Part(None, name), _known(summary.facts, (f"programs.{name}.{fact}" for fact in PROGRAM_FACTS)))
         for name in services
     )
     return (*media, *programs)
 
 
 def _known(facts: Mapping[str, Fact], names: Iterable[str]) -> Facts:
-    """Facts as texts, in the order of their names; None for those that a record lacks, and for no name."""
+    """Facts as texts, in the order of their names; None for those that a trial lacks, and for no name."""
     return tuple(None if (fact := facts.get(name)) is None else fact_text(fact) for name in names)
 
 
 def sets_of_parts(
-    records: Sequence[Record], runs: Sequence[str]
+    summaries: Sequence[TrialSummary], runs: Sequence[str]
 ) -> tuple[dict[MachineFacts, list[Parts]], list[tuple[MachineFacts, int]]]:
-    """Each machine's sets of parts that go together, and for each record its machine and the first set that it fits.
+    """Each machine's sets of parts that go together, and for each trial its machine and the first set that it fits.
 
     A trial that failed before its facts were known fits any, and tells nothing of a part.
 
-    Where `runs` names each record's run, media are distinguished within a run only. Raises ValueError where their
+    Where `runs` names each trial's run, media are distinguished within a run only. Raises ValueError where their
     numbers differ.
     """
     known: dict[MachineFacts, list[Parts]] = {}
     known_sets: dict[tuple[MachineFacts, tuple[tuple[Part, Facts], ...]], int] = {}
     places = []
-    machines = machines_of(records)
-    for record, machine, run in zip(records, machines, runs or [""] * len(records), strict=True):
-        whole = record.status is Status.FINISHED
-        parts = tuple((part, facts) for part, facts in _parts(record, run) if whole or None not in facts)
+    machines = machines_of(summaries)
+    for summary, machine, run in zip(summaries, machines, runs or [""] * len(summaries), strict=True):
+        whole = summary.status is Status.FINISHED
+        parts = tuple((part, facts) for part, facts in _parts(summary, run) if whole or None not in facts)
         index = known_sets.get((machine, parts))
         if index is None:  # sets only grow: what did not fit one never will, and what is in one stays there
             sets = known.setdefault(machine, [])

@@ -12,7 +12,7 @@ from assay.model.installed import kind_of, master_roles, series_kind, traffic_na
 from assay.model.network import Pair
 from assay.model.quantity import Kind
 from assay.model.record import INSTRUMENTS, JOBS, Amount, Part, Record
-from assay.record.reading import Needed
+from assay.model.trial_summary import Imbalance
 
 CONTROL = "control"
 """The purpose of all traffic that no service names: RPC, heartbeats, web interfaces, tasks' reports."""
@@ -67,15 +67,6 @@ class NodeUse(NamedTuple):
     def disk_bytes(self) -> float | None:
         """Read and written."""
         return _sum((self.read_bytes, self.written_bytes))
-
-
-class Imbalance(NamedTuple):
-    """How unevenly a resource was used: the most that a worker used over the mean of all, 1 where all used the same."""
-
-    resource: str
-    ratio: float
-    node: str
-    """The worker that used most."""
 
 
 RESOURCES: Mapping[str, Callable[[NodeUse], float | None]] = {
@@ -210,25 +201,6 @@ def _added(amounts: Iterable[Amount], parts: Collection[Part], *series: str) -> 
 
 _SHARED = "disk-shared"
 """The doubt of a device that others use too."""
-DISK_READING = (
-    *(("disk", series) for series in ("read_bytes", "written_bytes")),
-    *(("disk-processes", series) for series in ("read_bytes", "written_bytes", "cancelled_write_bytes")),
-    ("cpu", "user_s"),
-)
-"""Probes and series from which it is told what nodes read and wrote: the last tells whether they share a machine."""
-
-NEEDED = Needed(
-    frozenset((probe, part, series) for part in JOBS for probe, series in DISK_READING),
-    frozenset((part, side) for part in JOBS for side in ("reads", "writes")),
-)
-"""What is read of every record where jobs' bytes are judged."""
-
-USE_READING = (
-    *DISK_READING,
-    ("cpu", ""),
-    *(("processes", series) for series in ("user_s", "system_s", "resident_peak_bytes")),
-)
-"""Probes and series from which a node's use is told but for its network's; an empty series is all of a probe's."""
 
 
 def _disk_bytes(

@@ -1,29 +1,21 @@
-"""What makes a run's figures doubtful, as far as only all of its trials together show it.
+"""What makes a run's figures doubtful, as far as only all of its trials together show it."""
 
-Emulated drives count what was read from them, written to them and how long they were busy; of other media only the
-busy time is known, from the kernel's statistics (/proc/diskstats).
-"""
-
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import chain
 from statistics import median
 
 from assay.model.base import Frozen
 from assay.model.doubt import Doubt, doubt_kind
-from assay.model.engine import Counted
-from assay.model.fact import whole_number
-from assay.model.installed import counted_by_tasks, kind_of
-from assay.model.layout import INPUT
+from assay.model.installed import kind_of
 from assay.model.naming import first_few
-from assay.model.record import DeviceReport, DeviceRequests, Part, Record
-from assay.record.reading import Needed
+from assay.model.trial_summary import TrialSummary
 from assay.stats.blocked import unexplained
+from assay.stats.drive_use import LATE_SHARE
 from assay.stats.fit import work_of
 from assay.stats.machine_kind import Changed, machine_names, machine_of, machines_of
 from assay.stats.sample import WORK, Levels, Trials, TrialSample, combinations, counts, is_wrong, samples
 from assay.stats.summary import outliers
-from assay.stats.trial_doubts import FROM_DRIVES_SHARE, asked_bytes, store_read_bytes
+from assay.stats.trial_doubts import FROM_DRIVES_SHARE
 
 MOST_TIMES = 1.25
 """A doubt is raised where one of two equal trials took more than this many times the other's processor time."""
@@ -45,17 +37,17 @@ PROCESSORS_VARIED = doubt_kind(
 )
 
 
-def processors_varied(records: Sequence[Record]) -> list[Doubt]:
+def processors_varied(summaries: Sequence[TrialSummary]) -> list[Doubt]:
     """A doubt where trials of one combination took far more processor time once than at another time; else none.
 
     It names the two that are farthest apart.
     """
     combined: dict[object, list[tuple[float, str]]] = {}
-    for record in records:
-        used_s = _counted(record)["cpu_ms"] / 1000 if counts(record) else 0
+    for summary in summaries:
+        used_s = (summary.cpu_ms or 0) / 1000 if counts(summary) else 0
         if used_s >= LEAST_S:
-            key = (machine_of(record), *sorted(record.trial.factors.items()))
-            combined.setdefault(key, []).append((used_s, record.trial.id))
+            key = (machine_of(summary), *sorted(summary.trial.factors.items()))
+            combined.setdefault(key, []).append((used_s, summary.trial.id))
     extremes = [(min(processor_s), max(processor_s)) for processor_s in combined.values()]
     if not extremes:
         return []
@@ -72,9 +64,6 @@ def processors_varied(records: Sequence[Record]) -> list[Doubt]:
 
 READ_SHARE, WRITTEN_SHARE, BUSY_SHARE = FROM_DRIVES_SHARE, 0.8, 0.5
 """The least that must be read from the drives, be on them before the jobs end, and the base's drives be busy."""
-
-LATE_SHARE = 0.1
-"""Where what was written after the jobs is less than this of all bytes that they moved, it is not asked for."""
 
 READ, WRITTEN, BUSY = "read-from-drive", "written-before-the-end", "base-busy"
 
@@ -96,67 +85,31 @@ class Condition(Frozen):
         return self.share is not None and self.share >= self.least
 
 
-def conditions(by_placement: Mapping[str, Sequence[Record]], base: str) -> tuple[Condition, ...]:
+def conditions(by_placement: Mapping[str, Sequence[TrialSummary]], base: str) -> tuple[Condition, ...]:
     """Return the conditions of each placement but the baseline, by the median.
 
     There are none where drives are not emulated, or their counters contradict the rest.
 
     There is none on writes where too few bytes were late to matter.
     """
-    every = [record for records in by_placement.values() for record in records]
-    if any(map(counters_still, every)) or not all(
-        kind_of(medium).emulated and record.reports_of(medium.name) for record in every for medium in record.trial.media
+    every = [summary for summaries in by_placement.values() for summary in summaries]
+    if any(summary.still_media for summary in every) or not all(
+        kind_of(medium).emulated and medium.name in summary.reporting_media
+        for summary in every
+        for medium in summary.trial.media
     ):
         return ()
     results = []
-    for placement, records in by_placement.items():
-        results.append(Condition(kind=READ, subject=placement, share=_median(records, read_share), least=READ_SHARE))
-        late = _median(records, late_share)
+    for placement, summaries in by_placement.items():
+        read = _median([summary.read_share for summary in summaries])
+        results.append(Condition(kind=READ, subject=placement, share=read, least=READ_SHARE))
+        late = _median([summary.late_share for summary in summaries])
         if late is None or late >= LATE_SHARE:
-            share = _median(records, written_share)
+            share = _median([summary.written_share for summary in summaries])
             results.append(Condition(kind=WRITTEN, subject=placement, share=share, least=WRITTEN_SHARE))
-    busy = _median(by_placement.get(base, ()), busy_share)
+    busy = _median([summary.busy_share for summary in by_placement.get(base, ())])
     return (*results, Condition(kind=BUSY, subject=base, share=busy, least=BUSY_SHARE))
 
-
-BUSY_TIME: tuple[str, Part, str] = ("disk", "run", "busy_s")
-NEEDED = Needed(frozenset({BUSY_TIME}), frozenset({("run", "reads"), ("run", "writes"), ("run", "busy_seconds")}))
-"""What this module reads of every record."""
-
-
-def busy_seconds(record: Record) -> float | None:
-    """How long the trial's drives were busy while its jobs ran, added up; None where nobody measured all of them."""
-    seconds = busy_by_medium(record)
-    return None if seconds is None else sum(seconds.values())
-
-
-def busy_by_medium(record: Record) -> Mapping[str, float] | None:
-    """How long the drives of each medium but memory were busy while the jobs ran, those of all nodes added up.
-
-    None where nobody measured all of them, or where their counters contradict the rest.
-    """
-    if counters_still(record) or clocks_apart(record):
-        return None
-    seconds: dict[str, float] = {}
-    nodes = whole_number(record.facts.get("nodes")) or 1
-    for medium in record.trial.media:
-        reported = [drive for drive in record.devices if drive.medium == medium.name]
-        by_node = {drive.node: drive.reports["run"].busy_seconds or 0.0 for drive in reported if "run" in drive.reports}
-        if not reported:
-            by_node = {
-                amount.node: amount.value
-                for amount in record.amounts
-                if (amount.probe, amount.part, amount.series, amount.subject) == (*BUSY_TIME, medium.name)
-            }
-        if len(by_node) >= nodes:
-            seconds[medium.name] = sum(by_node.values())
-        elif reported or by_node or not kind_of(medium).in_memory:
-            return None
-    return seconds
-
-
-STILL_BYTES, STILL_COUNTED_SHARE = 32 << 20, 0.1
-"""Of so many bytes on a medium its drive counted at least this share, however well its file system compresses."""
 
 COUNTERS_STILL = doubt_kind(
     "counters-still",
@@ -171,41 +124,15 @@ COUNTERS_STILL = doubt_kind(
 )
 
 
-def counters_still(record: Record) -> list[str]:
-    """The media whose drives counted far fewer bytes than are known to lie on them since staging flushed them."""
-    if record.trial.cache != "cold":  # else the kernel may have them yet
-        return []
-    still = []
-    for medium in record.trial.media:
-        staged = sum(
-            where.bytes * where.shares.get(medium.name, 0) for where in record.landed if where.when == "staged"
-        )
-        counted = [
-            amount.value
-            for amount in record.amounts
-            if (amount.probe, amount.part, amount.series) == ("disk", "staging", "written_bytes")
-            and amount.subject == medium.name
-        ]
-        reports = [reports["staging"] for reports in record.reports_of(medium.name) if "staging" in reports]
-        counted += [report.writes.bytes for report in reports if report.writes is not None]
-        if counted and staged >= STILL_BYTES and sum(counted) < STILL_COUNTED_SHARE * staged:
-            still.append(medium.name)
-    return still
-
-
-def stood_still(records: Sequence[Record]) -> list[Doubt]:
+def stood_still(summaries: Sequence[TrialSummary]) -> list[Doubt]:
     """A doubt for each medium whose counters contradict the bytes on it, with the first trial in which they do."""
     trials: dict[str, str] = {}
-    for record in records:
-        for medium in counters_still(record):
-            trials.setdefault(medium, record.trial.id)
+    for summary in summaries:
+        for medium in summary.still_media:
+            trials.setdefault(medium, summary.trial.id)
     finding = "counted next to nothing while data was staged on it, in {}"
     return [COUNTERS_STILL.doubt(f"{medium} {finding.format(trial)}", medium) for medium, trial in trials.items()]
 
-
-APART_S, LEAST_OF_STEP = 10.0, 0.5
-"""Jobs that took less than this share of the step that ran them, and so many seconds less, contradict it."""
-BEYOND_STEP = 1.1
 
 CLOCKS_APART = doubt_kind(
     "clocks-apart",
@@ -223,24 +150,10 @@ CLOCKS_APART = doubt_kind(
 )
 
 
-def clocks_apart(record: Record) -> bool:
-    """Whether the jobs' own time contradicts that of the step that ran them."""
-    run_s = sum(step.seconds for step in record.steps if step.name == "run")
-    if record.totals is None or not record.jobs or not run_s or record.fault is not None:
-        return False
-    jobs_s = record.totals.submitted_s
-    return (run_s - jobs_s >= APART_S and jobs_s < LEAST_OF_STEP * run_s) or jobs_s > BEYOND_STEP * run_s + APART_S
-
-
-def times_contradict(records: Sequence[Record]) -> list[Doubt]:
+def times_contradict(summaries: Sequence[TrialSummary]) -> list[Doubt]:
     """A doubt where the jobs of trials took much less time than their step, or more."""
-    apart = [record for record in records if counts(record) and clocks_apart(record)]
-    named = [
-        f"{record.totals.submitted_s:.1f} of {sum(step.seconds for step in record.steps if step.name == 'run'):.1f} s "
-        f"in {record.trial.id}"
-        for record in apart
-        if record.totals
-    ]
+    apart = [summary for summary in summaries if counts(summary) and summary.clocks_apart]
+    named = [f"{summary.submitted_s:.1f} of {summary.run_step_s:.1f} s in {summary.id}" for summary in apart]
     return (
         [CLOCKS_APART.doubt(f"jobs and the step that ran them contradict each other: {first_few(named)}")]
         if apart
@@ -248,87 +161,8 @@ def times_contradict(records: Sequence[Record]) -> list[Doubt]:
     )
 
 
-def read_share(record: Record) -> float | None:
-    """What came from the drives of all that the jobs read: from the store, local directories and in the shuffle.
-
-    None where nobody knows how much that was.
-    """
-    asked = asked_bytes(_counted(record), record.staged)
-    return _share(asked or 0, [run.reads for run in _run_reports(record)])
-
-
-def moved_bytes(record: Record) -> int | None:
-    """How many bytes the jobs read and wrote in all, in the store and in local directories; None if unknown."""
-    counted = _counted(record)
-    read = store_read_bytes(counted, record.staged)
-    local = counted["local_read_bytes"] + counted["local_written_bytes"]
-    return None if read is None else local + read + counted["store_written_bytes"]
-
-
-def written_share(record: Record) -> float | None:
-    """What was on the drives when the jobs ended, of all that the jobs wrote to the store and local directories."""
-    counted = _counted(record)
-    written_bytes = counted["local_written_bytes"] + counted["store_written_bytes"]
-    return _share(written_bytes, [run.writes for run in _run_reports(record)])
-
-
-def late_share(record: Record) -> float | None:
-    """What was not on the drives when the jobs ended, of all that the jobs wrote and the drives read for them."""
-    counted, reports = _counted(record), _run_reports(record)
-    wrote = counted["local_written_bytes"] + counted["store_written_bytes"]
-    written = sum(run.writes.bytes for run in reports if run.writes)
-    read = sum(run.reads.bytes for run in reports if run.reads)
-    return max(0, wrote - written) / (wrote + read) if wrote else None
-
-
-def reached_drives(record: Record) -> bool:
-    """Whether the page cache held little of what the jobs moved, so that larger data would not reach the drives more.
-
-    Drives have read most of what the jobs asked for, and of the input once for each job, which tasks that ask a server
-    for it don't count; of what landed on them little was late. False where the drives' requests were not counted.
-    """
-    runs, drives = _run_reports(record), {device.medium for device in record.devices}
-    if not runs or record.staged is None or record.staged.bytes is None or not record.landed:
-        return False
-    asked = max(asked_bytes(_counted(record), record.staged) or 0, record.staged.bytes * len(record.jobs))
-    read, written = (
-        sum(requests.bytes for requests in kind if requests)
-        for kind in ([run.reads for run in runs], [run.writes for run in runs])
-    )
-    landed = sum(
-        where.bytes * share
-        for where in record.landed
-        if where.when == "run" and where.role != INPUT
-        for medium, share in where.shares.items()
-        if medium in drives
-    )
-    return read >= READ_SHARE * asked and max(0, landed - written) < LATE_SHARE * (landed + read)
-
-
-def _counted(record: Record) -> Counter[Counted]:
-    """What all tasks of the jobs counted; 0 of what they did not."""
-    return Counter(counted_by_tasks(record.trial.engine, record.totals.counters if record.totals else {}))
-
-
-def _share(counted_bytes: int, requests: Sequence[DeviceRequests | None]) -> float | None:
-    return min(1.0, sum(request.bytes for request in requests if request) / counted_bytes) if counted_bytes else None
-
-
-def busy_share(record: Record) -> float | None:
-    """How much of the time from submission to end the busiest of the drives was busy."""
-    if record.totals is None or not record.totals.submitted_s:
-        return None
-    busiest = max((report.busy_seconds or 0.0 for report in _run_reports(record)), default=0.0)
-    return min(1.0, busiest / record.totals.submitted_s)
-
-
-def _run_reports(record: Record) -> list[DeviceReport]:
-    """What each device did while the jobs ran."""
-    return [drive.reports["run"] for drive in record.devices if "run" in drive.reports]
-
-
-def _median(records: Sequence[Record], share: Callable[[Record], float | None]) -> float | None:
-    known = [value for record in records if (value := share(record)) is not None]
+def _median(shares: Sequence[float | None]) -> float | None:
+    known = [share for share in shares if share is not None]
     return median(known) if known else None
 
 
@@ -336,10 +170,10 @@ MOST_TIMES_APART = 2.0
 """Trials of one repetition begin at most its own length apart in a run that is not interrupted."""
 
 
-def doubts_of(records: Sequence[Record]) -> list[Doubt]:
+def doubts_of(summaries: Sequence[TrialSummary]) -> list[Doubt]:
     """The run's doubts, each once: those of its trials, and those that only the whole run shows."""
-    records = Trials.of(records)
-    trial_doubts = {doubt.model_dump_json(): doubt for record in records for doubt in record.doubts}
+    summaries = Trials.of(summaries)
+    trial_doubts = {doubt.model_dump_json(): doubt for summary in summaries for doubt in summary.doubts}
     of_run = (
         wrong_outputs,
         few_repetitions,
@@ -356,7 +190,7 @@ def doubts_of(records: Sequence[Record]) -> list[Doubt]:
         promises_unequal,
         unexplained,
     )
-    return [*trial_doubts.values(), *(doubt for look in of_run for doubt in look(records))]
+    return [*trial_doubts.values(), *(doubt for look in of_run for doubt in look(summaries))]
 
 
 FEW_REPETITIONS = doubt_kind(
@@ -369,10 +203,10 @@ FEW_REPETITIONS = doubt_kind(
 )
 
 
-def few_repetitions(records: Sequence[Record]) -> list[Doubt]:
+def few_repetitions(summaries: Sequence[TrialSummary]) -> list[Doubt]:
     """A doubt where some work ran only once in each combination: then nothing says how much equal trials differ."""
     works: dict[Levels, list[TrialSample]] = {}
-    for sample in samples(records):
+    for sample in samples(summaries):
         works.setdefault(work_of(sample.factors), []).append(sample)
     once = [work_samples for work_samples in works.values() if max(map(len, combinations(work_samples).values())) < 2]
     named = first_few(list(dict.fromkeys(work_samples[0].level("workload") for work_samples in once)))
@@ -388,9 +222,9 @@ OUTLIERS = doubt_kind(
 )
 
 
-def outlying_trials(records: Sequence[Record]) -> list[Doubt]:
+def outlying_trials(summaries: Sequence[TrialSummary]) -> list[Doubt]:
     """Outliers, the farthest first."""
-    outlying = sorted(outliers(samples(records)), key=lambda outlier: -abs(outlier.times - 1))
+    outlying = sorted(outliers(samples(summaries)), key=lambda outlier: -abs(outlier.times - 1))
     named = first_few([outlier.words for outlier in outlying], "; ", "; and")
     are = " is an outlier" if len(outlying) == 1 else "s are outliers"
     return [OUTLIERS.doubt(f"{len(outlying)} trial{are}: {named}")] if outlying else []
@@ -412,13 +246,13 @@ JOB_STOOD_STILL = doubt_kind(
 )
 
 
-def jobs_stood_still(records: Sequence[Record]) -> list[Doubt]:
+def jobs_stood_still(summaries: Sequence[TrialSummary]) -> list[Doubt]:
     """A doubt that names the jobs in whose history no task ran for a long time, the longest first; else none."""
     still = sorted(
         (
-            (job.elapsed_s - job.active_s, job, record.trial.id)
-            for record in records if counts(record)
-            for job in record.jobs
+            (job.elapsed_s - job.active_s, job, summary.trial.id)
+            for summary in summaries if counts(summary)
+            for job in summary.jobs
             if job.active_s is not None and job.elapsed_s - job.active_s >= max(STILL_S, STILL_SHARE * job.elapsed_s)
         ),
         key=lambda waited: -waited[0],
@@ -440,9 +274,9 @@ EMULATED_BESIDE_REAL = doubt_kind(
 )
 
 
-def emulated_beside_real(records: Sequence[Record]) -> list[Doubt]:
+def emulated_beside_real(summaries: Sequence[TrialSummary]) -> list[Doubt]:
     """A doubt where some media are emulated and some are not."""
-    kinds = {kind_of(medium).emulated for record in records for medium in record.trial.media}
+    kinds = {kind_of(medium).emulated for summary in summaries for medium in summary.trial.media}
     finding = "the run has emulated drives and media of this machine"
     return [EMULATED_BESIDE_REAL.doubt(finding)] if len(kinds) > 1 else []
 
@@ -457,9 +291,9 @@ WRONG_OUTPUTS = doubt_kind(
 )
 
 
-def wrong_outputs(records: Sequence[Record]) -> list[Doubt]:
+def wrong_outputs(summaries: Sequence[TrialSummary]) -> list[Doubt]:
     """A doubt where trials ended with a wrong output; else none."""
-    wrong = [record.trial.id for record in records if is_wrong(record)]
+    wrong = [summary.trial.id for summary in summaries if is_wrong(summary)]
     trials = f"{len(wrong)} trial{'' if len(wrong) == 1 else 's'}"
     finding = f"{trials} ended with a wrong output: {first_few(wrong)}"
     return [WRONG_OUTPUTS.doubt(finding)] if wrong else []
@@ -478,9 +312,9 @@ DIFFERENT_MACHINES = doubt_kind(
 )
 
 
-def different_machines(records: Sequence[Record]) -> list[Doubt]:
+def different_machines(summaries: Sequence[TrialSummary]) -> list[Doubt]:
     """A doubt where trials ran on machines of several kinds, which it names; else none."""
-    names = machine_names(machines_of(records))
+    names = machine_names(machines_of(summaries))
     finding = f"the trials ran on {len(names)} different machines, or with different software"
     return [DIFFERENT_MACHINES.doubt(f"{finding}: {', '.join(names.values())}")] if len(names) > 1 else []
 
@@ -498,9 +332,9 @@ MEDIUM_CHANGED = doubt_kind(
 )
 
 
-def media_changed(records: Sequence[Record]) -> list[Doubt]:
+def media_changed(summaries: Sequence[TrialSummary]) -> list[Doubt]:
     """A doubt for each medium that did not stay the same while the run went on."""
-    return [MEDIUM_CHANGED.doubt(change.words, change.part.name) for change in _changes(records, programs=False)]
+    return [MEDIUM_CHANGED.doubt(change.words, change.part.name) for change in _changes(summaries, programs=False)]
 
 
 PROGRAMS_CHANGED = doubt_kind(
@@ -513,9 +347,9 @@ PROGRAMS_CHANGED = doubt_kind(
 )
 
 
-def programs_changed(records: Sequence[Record]) -> list[Doubt]:
+def programs_changed(summaries: Sequence[TrialSummary]) -> list[Doubt]:
     """A doubt for each service whose programs did not stay the same while the run went on."""
-    return [PROGRAMS_CHANGED.doubt(change.words, change.part.name) for change in _changes(records, programs=True)]
+    return [PROGRAMS_CHANGED.doubt(change.words, change.part.name) for change in _changes(summaries, programs=True)]
 
 
 PROMISES_UNEQUAL = doubt_kind(
@@ -535,29 +369,24 @@ PROMISES_UNEQUAL = doubt_kind(
 )
 
 
-def promises_unequal(records: Sequence[Record]) -> list[Doubt]:
+def promises_unequal(summaries: Sequence[TrialSummary]) -> list[Doubt]:
     """A doubt for each work whose trials are promised different things of the staged input."""
     works: dict[object, dict[str, tuple[str, str]]] = {}
-    for record in records:
-        if record.staged is not None and counts(record):
-            levels = tuple(sorted(record.trial.levels.items()))
-            key = (*(record.trial.factors[name] for name in WORK), levels)
-            told = record.staged.guaranteed, record.trial.id
-            works.setdefault(key, {}).setdefault(record.staged.lasting.words, told)
+    for summary in summaries:
+        if summary.staged is not None and counts(summary):
+            levels = tuple(sorted(summary.trial.levels.items()))
+            key = (*(summary.trial.factors[name] for name in WORK), levels)
+            told = summary.staged.guaranteed, summary.trial.id
+            works.setdefault(key, {}).setdefault(summary.staged.lasting.words, told)
     unequal = [promises for promises in works.values() if len(promises) > 1]
     findings = ("; ".join(f"{words}: {trial}" for words, trial in promises.values()) for promises in unequal)
     return [PROMISES_UNEQUAL.doubt(f"staged input is guaranteed differently, {finding}") for finding in findings]
 
 
-def _changes(records: Sequence[Record], *, programs: bool) -> list[Changed]:
+def _changes(summaries: Sequence[TrialSummary], *, programs: bool) -> list[Changed]:
     """Each change of programs, or of media, once; programs belong to no run."""
-    changes = dict.fromkeys(chain.from_iterable(Trials.of(records).changes))
+    changes = dict.fromkeys(chain.from_iterable(Trials.of(summaries).changes))
     return [change for change in changes if (change.part.run is None) is programs]
-
-
-def began_ms(record: Record) -> int:
-    """When a trial began, in milliseconds since the epoch; 0 where it does not say."""
-    return min((step.started_ms for step in record.steps), default=0)
 
 
 PARTS_APART = doubt_kind(
@@ -570,19 +399,19 @@ PARTS_APART = doubt_kind(
 )
 
 
-def parts_apart(records: Sequence[Record]) -> list[Doubt]:
+def parts_apart(summaries: Sequence[TrialSummary]) -> list[Doubt]:
     """A doubt where trials of one repetition of one run, of the same work, began so far apart that drift tells on them.
 
     That is further than twice what all trials of that repetition took.
     """
     whole_s: dict[int, float] = {}
     began: dict[tuple[int, object], list[int]] = {}
-    for record in records:
-        repetition, factors = record.trial.repetition, record.trial.factors
-        whole_s[repetition] = whole_s.get(repetition, 0.0) + record.took_s
-        if counts(record):
-            key = (machine_of(record), *(factors[name] for name in WORK))
-            began.setdefault((repetition, key), []).append(began_ms(record))
+    for summary in summaries:
+        repetition, factors = summary.trial.repetition, summary.trial.factors
+        whole_s[repetition] = whole_s.get(repetition, 0.0) + summary.took_s
+        if counts(summary):
+            key = (machine_of(summary), *(factors[name] for name in WORK))
+            began.setdefault((repetition, key), []).append(summary.began_ms)
     apart_s = [(repetition, (max(starts_ms) - min(starts_ms)) / 1000) for (repetition, _), starts_ms in began.items()]
     far = {repetition: seconds for repetition, seconds in apart_s if seconds > MOST_TIMES_APART * whole_s[repetition]}
     if not far:

@@ -10,9 +10,10 @@ import numpy as np
 from assay.model.doubt import Outcome
 from assay.model.fault import NO_FAULT
 from assay.model.naming import size_of
-from assay.model.record import Record, Status
+from assay.model.record import Status
 from assay.model.signature import Array
 from assay.model.trial import USUAL_ENGINE, USUAL_STORE, ZERO_DELAY
+from assay.model.trial_summary import TrialSummary
 from assay.stats.machine_kind import Changed, differences, machine_names, sets_of_parts
 
 RUN, MACHINE, PLACEMENT = "run", "machine", "placement"
@@ -51,55 +52,54 @@ def block_numbers(finished: Sequence[TrialSample]) -> Array:
     return np.array([places[turn] for turn in turns])
 
 
-def counts(record: Record) -> bool:
+def counts(summary: TrialSummary) -> bool:
     """Whether a trial's time is one to reckon with.
 
     It is no warm-up, nor are its drives varied; it took time, its output is not wrong, its fault struck, and its scale
     model was kept to.
     """
-    return is_struck_out(record, struck_out=False)
+    return _could_count(summary) and not summary.struck_out
 
 
-def is_struck_out(record: Record, *, struck_out: bool = True) -> bool:
-    """Whether a trial would count if its scale model had been kept to; or, asked the other way, does count."""
-    could = _took_time(record) and record.outcome is not Outcome.FAIL and not record.missed_fault
-    return could and record.struck_out is struck_out
+def is_struck_out(summary: TrialSummary) -> bool:
+    """Whether a trial would count if its scale model had been kept to."""
+    return _could_count(summary) and summary.struck_out
 
 
-def is_wrong(record: Record) -> bool:
+def is_wrong(summary: TrialSummary) -> bool:
     """Whether a trial would count if its output were not wrong: who loses half the records is done sooner."""
-    return _took_time(record) and record.outcome is Outcome.FAIL
+    return _took_time(summary) and summary.outcome is Outcome.FAIL
 
 
-def _took_time(record: Record) -> bool:
-    return (
-        not record.trial.warm_up
-        and not record.trial.varied
-        and record.status is Status.FINISHED
-        and record.totals is not None
-        and record.totals.elapsed_s > 0
-    )
+def _could_count(summary: TrialSummary) -> bool:
+    return _took_time(summary) and summary.outcome is not Outcome.FAIL and not summary.missed_fault
 
 
-class Trials(list[Record]):
-    """Records as statistics see them: what only all of them together show is worked out once.
+def _took_time(summary: TrialSummary) -> bool:
+    trial = summary.trial
+    ran = not trial.warm_up and not trial.varied and summary.source != "predicted"
+    return ran and summary.status is Status.FINISHED and bool(summary.elapsed_s)
 
-    `runs` names each record's run where there are several: it is a factor then, and media are distinguished within a
+
+class Trials(list[TrialSummary]):
+    """Trials as statistics see them: what only all of them together show is worked out once.
+
+    `runs` names each trial's run where there are several: it is a factor then, and media are distinguished within a
     run only. Raises ValueError where their numbers differ.
     """
 
-    def __init__(self, records: Sequence[Record], runs: Sequence[str] = ()) -> None:
-        super().__init__(records)
+    def __init__(self, summaries: Sequence[TrialSummary], runs: Sequence[str] = ()) -> None:
+        super().__init__(summaries)
         self._runs = runs
 
     @classmethod
-    def of(cls, records: Sequence[Record], runs: Sequence[str] = ()) -> "Trials":
-        """These records; themselves if they are it already."""
-        return records if isinstance(records, cls) and not runs else cls(records, runs)
+    def of(cls, summaries: Sequence[TrialSummary], runs: Sequence[str] = ()) -> "Trials":
+        """These trials; themselves if they are it already."""
+        return summaries if isinstance(summaries, cls) and not runs else cls(summaries, runs)
 
     @cached_property
     def machines(self) -> list[str]:
-        """For each record the short name of the kind of machine, its media and programs included, that it ran on.
+        """For each trial the short name of the kind of machine, its media and programs included, that it ran on.
 
         `A2 (ssd drive other)` is machine A with another `ssd` than the first trials' there.
         """
@@ -116,8 +116,13 @@ class Trials(list[Record]):
         return kinds
 
     @cached_property
+    def machine_by_trial(self) -> dict[str, str]:
+        """The same by the trials' names."""
+        return {summary.id: machine for summary, machine in zip(self, self.machines, strict=True)}
+
+    @cached_property
     def changes(self) -> list[tuple[Changed, ...]]:
-        """For each record how a medium, or programs, of its trial's are others than the first of that name there."""
+        """For each trial how a medium, or programs, of its are others than the first of that name there."""
         known, places = sets_of_parts(self, ())
         return [
             differences(known[machine][0], known[machine][variant]) if variant else () for machine, variant in places
@@ -129,19 +134,19 @@ class Trials(list[Record]):
         runs: Sequence[Levels] = [((RUN, run),) for run in self._runs] or [()] * len(self)
         return [
             TrialSample(
-                trial=record.trial.id,
-                factors=(*record.trial.factors.items(), *run, (MACHINE, machine)),
-                repetition=record.trial.repetition,
-                elapsed_s=record.totals.elapsed_s,
+                trial=summary.id,
+                factors=(*summary.factors.items(), *run, (MACHINE, machine)),
+                repetition=summary.trial.repetition,
+                elapsed_s=summary.elapsed_s,
             )
-            for record, run, machine in zip(self, runs, self.machines, strict=True)
-            if counts(record) and record.totals
+            for summary, run, machine in zip(self, runs, self.machines, strict=True)
+            if counts(summary) and summary.elapsed_s
         ]
 
 
-def samples(records: Sequence[Record], runs: Sequence[str] = ()) -> list[TrialSample]:
+def samples(summaries: Sequence[TrialSummary], runs: Sequence[str] = ()) -> list[TrialSample]:
     """The trials that count, in their order, each with its machine's kind; see `Trials`."""
-    return Trials.of(records, runs).samples
+    return Trials.of(summaries, runs).samples
 
 
 def combinations(finished: Sequence[TrialSample]) -> dict[Levels, list[TrialSample]]:

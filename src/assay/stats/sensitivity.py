@@ -15,7 +15,7 @@ from assay.model.doubt import Outcome
 from assay.model.drive_profile import ASSUMED, ASSUMED_TIMES
 from assay.model.fact import Fact
 from assay.model.installed import kind_of
-from assay.model.record import Record
+from assay.model.trial_summary import TrialSummary
 from assay.stats.decision import Decision, PlacementResult, Question, Verdict
 from assay.stats.estimate import Estimate
 from assay.stats.sample import PLACEMENT, Trials, counts
@@ -131,8 +131,10 @@ class Sensitivity(Frozen):
         return measured_s / changed_s if measured_s > self.zero_s else 1.0
 
 
-def sensitivity_of(decision: Decision, records: Sequence[Record], cpu_speed: float | None = None) -> Sensitivity | None:
-    """Of the placement with the least time beside the base; `records` are all of the run.
+def sensitivity_of(
+    decision: Decision, summaries: Sequence[TrialSummary], cpu_speed: float | None = None
+) -> Sensitivity | None:
+    """Of the placement with the least time beside the base; `trials` are all of the run.
 
     None where there is no baseline, or nothing to compare; where the noise exceeds what storage costs; and where drives
     are not emulated, as then they need not keep their speed.
@@ -142,14 +144,14 @@ def sensitivity_of(decision: Decision, records: Sequence[Record], cpu_speed: flo
     asks = decision.question is Question.WORTH and decision.factor == PLACEMENT and decision.worth.least > 0
     if not asks or base is None or other is None or baseline is None or decision.baseline_slower:
         return None
-    decision_records = _records_of(decision, records)
-    drives = [medium for record in decision_records if not record.trial.zero_delay for medium in record.trial.media]
+    of_decision = _trials_of(decision, summaries)
+    drives = [medium for summary in of_decision if not summary.trial.zero_delay for medium in summary.trial.media]
     if other.saving is None or base.storage_share is None or other.storage_share is None:
         return None
     if not drives or not all(kind_of(medium).emulated for medium in drives):
         return None
-    counted = [record for record in decision_records if counts(record)]
-    speeds = [float(speed) for record in counted if (speed := record.facts.get(SPEED_FACT))]
+    counted = [summary for summary in of_decision if counts(summary)]
+    speeds = [float(speed) for summary in counted if (speed := summary.facts.get(SPEED_FACT))]
     base_s = base.elapsed_s.value
     halves = _half(other.saving), _half(base.storage_share), _half(other.storage_share)
     known = None if halves[0] is None or halves[1] is None or halves[2] is None else (halves[0], halves[1], halves[2])
@@ -168,17 +170,17 @@ def sensitivity_of(decision: Decision, records: Sequence[Record], cpu_speed: flo
         processor_mb_s=median(speeds) if speeds else None,
         cpu_speed=cpu_speed,
     )
-    return sensitivity.model_copy(update={"varied": tuple(_varied(sensitivity, decision_records))})
+    return sensitivity.model_copy(update={"varied": tuple(_varied(sensitivity, of_decision))})
 
 
-def _records_of(decision: Decision, records: Sequence[Record]) -> list[Record]:
-    """Select the records with the decision's levels of all other factors."""
-    machines = Trials.of(records).machines
-    levels = [{**record.trial.factors, "machine": machine} for record, machine in zip(records, machines, strict=True)]
+def _trials_of(decision: Decision, summaries: Sequence[TrialSummary]) -> list[TrialSummary]:
+    """Select the trials with the decision's levels of all other factors."""
+    machines = Trials.of(summaries).machines
+    levels = [{**summary.factors, "machine": machine} for summary, machine in zip(summaries, machines, strict=True)]
     return [
-        record
-        for record, factors in zip(records, levels, strict=True)
-        if all(factors.get(name) == level for name, level in decision.levels.items()) and not record.trial.warm_up
+        summary
+        for summary, factors in zip(summaries, levels, strict=True)
+        if all(factors.get(name) == level for name, level in decision.levels.items()) and not summary.trial.warm_up
     ]
 
 
@@ -189,15 +191,16 @@ def _half(share: Estimate) -> float | None:
     return (log(1 - share.low) - log(1 - share.high)) / 2
 
 
-def _assumes(placement: PlacementResult, records: Sequence[Record]) -> bool:
+def _assumes(placement: PlacementResult, summaries: Sequence[TrialSummary]) -> bool:
     """Whether any figure of the drives of a placement is assumed."""
-    trials = [record for record in records if record.trial.placement.name == placement.placement][:1]
-    return any(record.facts_of(medium.name).get(ASSUMED) for record in trials for medium in record.trial.media)
+    trials = [summary for summary in summaries if summary.trial.placement.name == placement.placement][:1]
+    return any(summary.facts_of(medium.name).get(ASSUMED) for summary in trials for medium in summary.trial.media)
 
 
-def _cores(records: Sequence[Record]) -> float | None:
+def _cores(summaries: Sequence[TrialSummary]) -> float | None:
     """How many processors' time the cluster could use at most."""
-    known = {cpus for record in records if (cpus := record.trial.cluster.limit_cpus or _machine_cpus(record.facts))}
+    every = [summary.trial.cluster.limit_cpus or _machine_cpus(summary.facts) for summary in summaries]
+    known = {cpus for cpus in every if cpus}
     return known.pop() if len(known) == 1 else None
 
 
@@ -207,12 +210,12 @@ def _machine_cpus(facts: Mapping[str, Fact]) -> float | None:
     return min((float(bound) for bound in bounds if not isinstance(bound, str)), default=None)
 
 
-def _varied(sensitivity: Sensitivity, records: Sequence[Record]) -> list[VariedTrial]:
+def _varied(sensitivity: Sensitivity, summaries: Sequence[TrialSummary]) -> list[VariedTrial]:
     """The trials that check what is assumed, with what the arithmetic says of them."""
     times: dict[str, list[float]] = {}
-    for record in records:
-        if record.trial.varied and record.totals and record.outcome is not Outcome.FAIL:
-            times.setdefault(record.trial.placement.name, []).append(record.totals.elapsed_s)
+    for summary in summaries:
+        if summary.trial.varied and summary.elapsed_s is not None and summary.outcome is not Outcome.FAIL:
+            times.setdefault(summary.trial.placement.name, []).append(summary.elapsed_s)
     calculated = {
         f"{name}-{way}": sensitivity.time_s(name, storage=factor)
         for name in (sensitivity.base, sensitivity.other)

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
-from assay.model.record import Record
 from assay.model.trial import Plan, Trial
+from assay.model.trial_summary import TrialSummary
 from assay.stats.decision import Decision, PlacementResult, Question
 from assay.stats.sample import (
     MACHINE,
@@ -75,7 +75,7 @@ class SharesTable(NamedTuple):
         return [lines[level] for lines in self.rows.values() if level in lines]
 
 
-def shares_table(plan: Plan, records: Sequence[Record], decisions: Sequence[Decision]) -> SharesTable | None:
+def shares_table(plan: Plan, summaries: Sequence[TrialSummary], decisions: Sequence[Decision]) -> SharesTable | None:
     """Of a run's decisions; None where they are no such table, or one that nobody reads at a glance.
 
     It takes at least two jobs, and at least two levels of another factor that a job ran with, all about placements.
@@ -86,7 +86,7 @@ def shares_table(plan: Plan, records: Sequence[Record], decisions: Sequence[Deci
     if not bases:
         return None
     base = max(bases, key=bases.__getitem__)
-    planned, by_id = _planned(plan), {record.trial.id: record for record in records}
+    planned, by_id = _planned(plan), {summary.trial.id: summary for summary in summaries}
     factors = _factors([dict(others) for others in planned], decisions)
     rows: dict[Levels, dict[Levels, SharesLine]] = {}
     for decision in decisions:
@@ -163,7 +163,7 @@ def _of(levels: Mapping[str, str], names: Iterable[str]) -> Levels:
     return tuple((name, levels.get(name, "")) for name in names)
 
 
-def _missing(trials: Sequence[Trial], by_id: Mapping[str, Record]) -> dict[str, Missing]:
+def _missing(trials: Sequence[Trial], by_id: Mapping[str, TrialSummary]) -> dict[str, Missing]:
     """Why each of these trials' placements, of which none counts, has no time."""
     missing: dict[str, Missing] = {}
     for name in dict.fromkeys(trial.placement.name for trial in trials):

@@ -8,68 +8,15 @@ cache on a medium of this machine) the figures are too small by that.
 
 from collections.abc import Mapping, Sequence
 from statistics import median
-from typing import NamedTuple
 
 from assay.model.installed import counter_titles
-from assay.model.record import Part, Promise, Record
-from assay.record.reading import Needed
-from assay.stats.nodes import USE_READING, NodeUse, Transfer, node_uses, traffic_bytes, transfers, whole_use
+from assay.model.record import Part, Record
+from assay.model.trial_summary import StagingUse
+from assay.stats.nodes import NodeUse, Transfer, node_uses, traffic_bytes, transfers, whole_use
 
 STAGING: tuple[Part, ...] = ("staging",)
 STEP = "stage"
 COUNTERS = "daemon-counters"
-NEEDED = Needed(
-    frozenset((probe, part, series) for part in STAGING for probe, series in USE_READING)
-    | {(probe, part, "") for part in STAGING for probe in ("network", COUNTERS)},
-    frozenset((part, side) for part in STAGING for side in ("reads", "writes")),
-)
-"""What this module reads of every record."""
-
-
-class StagingUse(NamedTuple):
-    """What one trial's staging took; None is what nobody counted.
-
-    `seconds` is the time until the store had taken the input; `input_bytes` is one copy of that, uncompressed.
-    `promise` is what the store guarantees afterwards, and `guaranteed` that in words, with what it did meanwhile.
-    `read_bytes` and `written_bytes` are of all media, `traffic` what passed between processes by purpose, `kinds` what
-    the store's daemons counted by its title (one copy). `kept_bytes` lie on the media afterwards, logs included.
-    """
-
-    trial: str
-    seconds: float
-    input_bytes: int | None
-    promise: Promise
-    guaranteed: str
-    read_bytes: float | None
-    written_bytes: float | None
-    disks_estimated: bool
-    kept_bytes: int | None
-    processor_s: float | None
-    memory_bytes: float | None
-    traffic: Mapping[str, float]
-    kinds: Mapping[str, float]
-
-    @property
-    def write_amplification(self) -> float | None:
-        """Bytes written to media for each byte of input, all copies together."""
-        return _ratio(self.written_bytes, self.input_bytes)
-
-    @property
-    def write_amplification_of_copy(self) -> float | None:
-        """The same for each copy that the store keeps."""
-        return _ratio(self.written_bytes, self.input_bytes and self.input_bytes * self.promise.copies)
-
-    @property
-    def read_amplification(self) -> float | None:
-        """Bytes read from media for each byte of input."""
-        return _ratio(self.read_bytes, self.input_bytes)
-
-    @property
-    def space_amplification(self) -> float | None:
-        """Bytes that lie on media when staging has ended, for each byte of input: all copies, logs included."""
-        return _ratio(self.kept_bytes, self.input_bytes)
-
-
 FIGURES: Mapping[str, str] = {
     "seconds": "staging_s",
     "input_bytes": "staged_bytes",
@@ -126,7 +73,3 @@ def _kinds(record: Record) -> dict[str, float]:
         if (amount.probe, amount.part) == (COUNTERS, "staging") and (title := titles.get(amount.series)):
             counted[title] = counted.get(title, 0.0) + amount.value
     return {title: counted[title] for title in titles.values() if title in counted}
-
-
-def _ratio(part: float | None, whole: float | None) -> float | None:
-    return part / whole if part is not None and whole else None

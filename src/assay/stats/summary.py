@@ -5,6 +5,7 @@ Source: B. Iglewicz and D. Hoaglin, How to Detect and Handle Outliers (1993): mo
 
 from collections.abc import Sequence
 from functools import lru_cache
+from math import exp, hypot, log
 from statistics import median
 
 import numpy as np
@@ -12,8 +13,9 @@ from pydantic import ConfigDict
 
 from assay.model.base import Frozen
 from assay.model.doubt import Outcome
-from assay.model.record import Phases, Record, Source
-from assay.model.trial import SHIPPED_PRIOR, NoisePrior
+from assay.model.record import Phases, Source
+from assay.model.trial import SHIPPED_PRIOR, ZERO_DELAY, NoisePrior
+from assay.model.trial_summary import TrialSummary
 from assay.stats.comparison import Comparison, compare
 from assay.stats.fit import noise_by_combination
 from assay.stats.noise import ConfidenceInterval, Median, Noise, median_of
@@ -176,7 +178,7 @@ class Row(Frozen):
     """One combination of factors over its repetitions, warm-ups left out; or one that a predictor foretells.
 
     `elapsed_s` is the median of the jobs' added elapsed times, in `elapsed` with its interval; `run_s` and `durable_s`
-    are medians of the records', `phases` of the phases' added averages. `comparison` is with the group's base, one of
+    are medians of the trials', `phases` of the phases' added averages. `comparison` is with the group's base, one of
     those that all of the report is made from (None for the base itself, for zero storage delay, and where no other
     placement finished); `ratio` is its ratio of elapsed times. `outliers` are trials that lie far off; they count like
     all others. `finished` are the trials that count, `wrong` those whose output is wrong, which do not. `source` says
@@ -189,21 +191,21 @@ class Row(Frozen):
 
     group: Group
     placement: str
-    trials: int
-    finished: int
-    wrong: int
+    trials: int = 0
+    finished: int = 0
+    wrong: int = 0
     source: Source
-    struck_out: int
-    struck_s: float | None
+    struck_out: int = 0
+    struck_s: float | None = None
     elapsed_s: float | None
     elapsed: Median | None
-    run_s: float | None
-    durable_s: float | None
-    phases: Phases | None
+    run_s: float | None = None
+    durable_s: float | None = None
+    phases: Phases | None = None
     ratio: float | None
-    comparison: Comparison | None
-    outliers: tuple[Outlier, ...]
-    outcome: Outcome | None
+    comparison: Comparison | None = None
+    outliers: tuple[Outlier, ...] = ()
+    outcome: Outcome | None = None
     predictor: str = ""
     predicted: PredictedRatio | None = None
     basis: str = ""
@@ -222,20 +224,22 @@ class Row(Frozen):
 Combination = tuple[Group, str]
 
 
-def summarise(
-    records: Sequence[Record],
+def rows_of(
+    summaries: Sequence[TrialSummary],
     comparisons: Sequence[Comparison] | None = None,
     prior: NoisePrior = SHIPPED_PRIOR,
     placements: Sequence[str] = (),
+    predicted: Sequence[TrialSummary] = (),
 ) -> list[Row]:
     """One row per combination, groups in the order of their levels, zero storage delay last in each.
 
-    `comparisons` are all that were made of the records' trials, where they were made before; `prior` is the noise that
-    is assumed; `placements` are the plan's, in whose order rows are. Those that it does not name come by name.
+    `comparisons` are all that were made of the trials, where they were made before; `prior` is the noise that is
+    assumed; `placements` are the plan's, in whose order rows are. Those that it does not name come by name. Each group
+    is followed by the rows of the trials that are `predicted` for it; groups of these alone come last.
     """
-    records = Trials.of(records)
-    combined = _combined(records, placements)
-    found = records.samples
+    summaries = Trials.of(summaries)
+    combined = _combined(summaries, placements)
+    found = summaries.samples
     every = compare(found, prior=prior, orders={PLACEMENT: placements}) if comparisons is None else comparisons
     bases: dict[Group, str] = {}
     compared: dict[Combination, Comparison] = {}
@@ -254,7 +258,59 @@ def summarise(
         _combination(levels): median_of([sample.elapsed_s for sample in own], noises[levels])
         for levels, own in own_times.items()
     }
-    return [_row(key, own, middles.get(key), compared.get(key), odd.get(key, [])) for key, own in combined.items()]
+    rows = [_row(key, own, middles.get(key), compared.get(key), odd.get(key, [])) for key, own in combined.items()]
+    return _with_predicted(rows, summaries, predicted)
+
+
+def _with_predicted(rows: Sequence[Row], trials: Trials, predicted: Sequence[TrialSummary]) -> list[Row]:
+    groups: dict[Group, list[Row]] = {}
+    for row in rows:
+        groups.setdefault(row.group, []).append(row)
+    bases = {  # the first placement that has a time, as of all ratios
+        group: next((row for row in measured if row.elapsed and row.placement != ZERO_DELAY), None)
+        for group, measured in groups.items()
+    }
+    for summary in predicted:
+        machine = trials.machine_by_trial[summary.trial.id]
+        group, placement = _combination((*summary.factors.items(), (MACHINE, machine)))
+        groups.setdefault(group, []).append(_predicted_row(group, placement, summary, bases.get(group)))
+    return [row for of_group in groups.values() for row in of_group]
+
+
+def _predicted_row(group: Group, placement: str, summary: TrialSummary, base: Row | None) -> Row:
+    seconds, predicted = summary.elapsed_s or 0.0, None
+    if base is not None and base.elapsed is not None:
+        known = base.elapsed.interval
+        ratio, interval = ratio_to(summary, base.elapsed.value, known and known.low, known and known.high)
+        predicted = PredictedRatio(base=base.placement, ratio=ratio, interval=interval)
+    within = ConfidenceInterval(low=summary.low_s or seconds, high=summary.high_s or seconds)
+    return Row(
+        group=group,
+        placement=placement,
+        source=summary.source,
+        elapsed_s=seconds,
+        elapsed=Median(value=seconds, values=0, interval=within),
+        ratio=predicted.ratio if predicted else None,
+        predictor=summary.predictor,
+        predicted=predicted,
+        basis=summary.basis,
+    )
+
+
+def ratio_to(
+    predicted: TrialSummary, base_s: float, low_s: float | None, high_s: float | None
+) -> tuple[float, ConfidenceInterval | None]:
+    """A predicted time over a measured one, and its interval, where the measured one has one.
+
+    The two errors, of logarithms, are independent.
+    """
+    seconds = predicted.elapsed_s or 0.0
+    ratio = seconds / base_s
+    if low_s is None or high_s is None or predicted.low_s is None or predicted.high_s is None:
+        return ratio, None
+    below = hypot(log(seconds / predicted.low_s), log(high_s / base_s))
+    above = hypot(log(predicted.high_s / seconds), log(base_s / low_s))
+    return ratio, ConfidenceInterval(low=ratio * exp(-below), high=ratio * exp(above))
 
 
 def _combination(levels: Levels) -> Combination:
@@ -278,15 +334,16 @@ def group_of(levels: Levels) -> Group:
     return Group.model_validate({name: level for name, level in levels if name != PLACEMENT})
 
 
-def _combined(records: Sequence[Record], placements: Sequence[str]) -> dict[Combination, list[Record]]:
+def _combined(summaries: Sequence[TrialSummary], placements: Sequence[str]) -> dict[Combination, list[TrialSummary]]:
     """By combination, in the order of their ids, but for warm-ups and varied drives; placements as planned."""
-    groups: dict[Levels, dict[str, list[Record]]] = {}
-    ran_on = [(one.trial, one, machine) for one, machine in zip(records, Trials.of(records).machines, strict=True)]
-    for trial, record, machine in sorted(ran_on, key=lambda one: one[0].id):
+    groups: dict[Levels, dict[str, list[TrialSummary]]] = {}
+    ran_on = zip(summaries, Trials.of(summaries).machines, strict=True)
+    for summary, machine in sorted(ran_on, key=lambda place: place[0].id):
+        trial = summary.trial
         if trial.warm_up or trial.varied:
             continue
         levels = tuple(item for item in (*trial.factors.items(), (MACHINE, machine)) if item[0] != PLACEMENT)
-        groups.setdefault(levels, {}).setdefault(trial.placement.name, []).append(record)
+        groups.setdefault(levels, {}).setdefault(trial.placement.name, []).append(summary)
     return {
         (group_of(levels), placement): groups[levels][placement]
         for levels in by_levels(groups)
@@ -296,34 +353,32 @@ def _combined(records: Sequence[Record], placements: Sequence[str]) -> dict[Comb
 
 def _row(
     key: Combination,
-    records: Sequence[Record],
+    summaries: Sequence[TrialSummary],
     middle: Median | None,
     comparison: Comparison | None,
     odd: Sequence[Outlier],
 ) -> Row:
-    finished = [record for record in records if counts(record)]
-    phases = [record.totals.phases for record in finished if record.totals]
+    finished = [summary for summary in summaries if counts(summary)]
+    phases = [summary.phases for summary in finished if summary.phases is not None]
     names = dict.fromkeys(name for averages in phases for name in averages)
     return Row(
         group=key[0],
         placement=key[1],
-        trials=len(records),
+        trials=len(summaries),
         finished=len(finished),
-        wrong=sum(map(is_wrong, records)),
-        source="modelled" if any(record.modelled for record in records) else "measured",
-        struck_out=sum(map(is_struck_out, records)),
-        struck_s=_median_known(
-            [record.totals.elapsed_s for record in records if is_struck_out(record) and record.totals]
-        ),
+        wrong=sum(map(is_wrong, summaries)),
+        source="modelled" if any(summary.modelled for summary in summaries) else "measured",
+        struck_out=sum(map(is_struck_out, summaries)),
+        struck_s=_median_known([summary.elapsed_s for summary in summaries if is_struck_out(summary)]),
         elapsed_s=middle.value if middle else None,
         elapsed=middle,
-        run_s=_median_known([record.run_s for record in finished]),
-        durable_s=_median_known([record.durable_s for record in finished]),
+        run_s=_median_known([summary.run_s for summary in finished]),
+        durable_s=_median_known([summary.durable_s for summary in finished]),
         phases={name: median(phase[name] for phase in phases if name in phase) for name in names} if phases else None,
         ratio=comparison.ratio if comparison else None,
         comparison=comparison,
         outliers=tuple(odd),
-        outcome=max((record.outcome for record in records), key=list(Outcome).index),
+        outcome=max((summary.outcome for summary in summaries if summary.outcome), key=list(Outcome).index),
     )
 
 

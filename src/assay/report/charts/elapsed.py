@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from assay.model.record import Record
+from assay.model.trial_summary import TrialSummary
 from assay.report.charts import drawing as svg
 from assay.report.columns import interval_words
 from assay.report.words import seconds_text
@@ -22,18 +22,18 @@ class ChartRow(NamedTuple):
     row: Row
     label: str
     level: str
-    records: Sequence[Record]
+    trials: Sequence[TrialSummary]
     marks: str
 
     @property
     def times(self) -> list[float]:
         """Seconds of the trials that count."""
-        return [record.totals.elapsed_s for record in self.records if counts(record) and record.totals]
+        return [summary.elapsed_s for summary in self.trials if counts(summary) and summary.elapsed_s]
 
     @property
     def wrong(self) -> list[float]:
         """Seconds of trials that are excluded from all results, as their output is wrong."""
-        return [record.totals.elapsed_s for record in self.records if is_wrong(record) and record.totals]
+        return [summary.elapsed_s for summary in self.trials if is_wrong(summary) and summary.elapsed_s]
 
 
 def elapsed_charts(panels: Mapping[str, Sequence[ChartRow]]) -> list[str]:

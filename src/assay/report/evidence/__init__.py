@@ -128,7 +128,7 @@ def _panels(of: Evidence, rows: Sequence[Row]) -> Mapping[str, list[ChartRow]]:
     several = "dataset" in varying(rows)
     colour = next((name for name in (PLACEMENT, *names) if name in names), PLACEMENT)
     label = names or [PLACEMENT]
-    combined = by_combination(of.run.records)
+    combined = by_combination(of.run.trials)
     panels: dict[str, list[ChartRow]] = {}
     for row in rows:
         levels = levels_of(row)
@@ -185,14 +185,14 @@ def _details(of: Evidence) -> str:
         marks=of.marks,
         several_nodes=any(detail.nodes.uses for group in groups for detail in group.all),
         detailed=len(detailed),
-        finished=sum(record.status is Status.FINISHED for record in of.run.records),
+        finished=sum(summary.status is Status.FINISHED for summary in of.run.trials),
         most_trials=MOST_TRIALS,
         most_bins=MOST_BINS,
         access_head=ACCESS_HEAD,
         use_head=USE_HEAD,
         path_notes=[kind.path_note for kind in engines if kind.path_note],
         figures_notes=[kind.figures_note for kind in engines if kind.figures_note],
-        traffic_notes=notes_of((tables.record for tables in detailed), attrgetter("traffic_note")),
+        traffic_notes=notes_of((tables.record.trial for tables in detailed), attrgetter("traffic_note")),
         bounds=f"{MOST_CORE_PERCENT} % of one core, {MOST_MIB} MiB and {MOST_MIB_PER_HOUR} MiB per hour",
         cost_reason=next((tables.reason("own-cost") for tables in detailed if not tables.record.amounts), ""),
     )
@@ -212,7 +212,7 @@ def _doubts(of: Evidence) -> str:
 def _trials(of: Evidence) -> str:
     return _html(
         "trials",
-        records=of.run.records,
+        trials=of.run.trials,
         shown=of.run.shown,
         marks=of.marks,
         phases=phases_of(of.analysis.rows),
@@ -248,7 +248,7 @@ def _facts(of: Evidence) -> str:
 def _facts_shown(of: Evidence) -> dict[str, list[str]]:
     return {
         name: [*levels[:MOST_VALUES], *([f"and {len(levels) - MOST_VALUES} more"] if len(levels) > MOST_VALUES else [])]
-        for name, levels in fact_values(of.run.records).items()
+        for name, levels in fact_values(of.run.trials).items()
     }
 
 

@@ -15,18 +15,15 @@ from pydantic import BaseModel
 from assay.model.engine import EngineKind
 from assay.model.errors import BadInputError
 from assay.model.installed import engine_kind, phase_columns, series_kind
-from assay.model.prediction import Prediction
 from assay.model.quantity import kinds_of
 from assay.model.record import Record, Sample
 from assay.model.signature import Signature
 from assay.model.trial import Plan
+from assay.model.trial_summary import MeasuredRun, TrialSummary
 from assay.record.folder import Damaged, RunFolder, column_type, read_table
 from assay.record.model_time import ModelClock
 from assay.record.predictions import predictions_of
-from assay.record.reading import NOTHING_NEEDED
-
-MOST_WHOLE = 200
-"""Whole records that are kept in memory; of larger runs they are read again for each table that needs them."""
+from assay.stats.trial_summary import summaries_of
 
 Rows = Iterator[Mapping[str, Any]]
 
@@ -34,7 +31,8 @@ Rows = Iterator[Mapping[str, Any]]
 class Run:
     """One run's results. Times are in the unit that the column's name ends in; `trial` is in every table.
 
-    All tables are on one clock: a scale model's is the one that the model stands for.
+    All tables are on one clock: a scale model's is the one that the model stands for. Those that need more of trials
+    than their summaries read the records one by one, so that a run of any size fits into memory.
 
     Raises BadInputError, at once, when the folder is no run. A record that can't be read is in `left_out` and nowhere
     else; a trial's table that can't be read raises BadInputError when it is asked for.
@@ -45,15 +43,17 @@ class Run:
         self.plan: Plan = self.folder.plan()
 
     @cached_property
-    def _read(self) -> tuple[list[Record], list[Damaged]]:
-        return self.folder.records(
-            self.plan, outlines=NOTHING_NEEDED if len(self.folder.trials()) > MOST_WHOLE else None
-        )
+    def _read(self) -> tuple[list[TrialSummary], list[Damaged]]:
+        return summaries_of(self.folder, self.plan)
 
     @property
-    def records(self) -> list[Record]:
-        """All readable records; of more than 200 trials without settings, devices' reports, amounts, counters."""
+    def summaries(self) -> list[TrialSummary]:
+        """What judgements need of each trial with a readable record."""
         return self._read[0]
+
+    def records(self) -> Iterator[Record]:
+        """All readable records, each read when it is reached."""
+        return (self.folder.record(summary.id) for summary in self.summaries)
 
     @property
     def left_out(self) -> list[Damaged]:
@@ -65,9 +65,9 @@ class Run:
         return self.folder.record(trial)
 
     @cached_property
-    def predictions(self) -> list[Prediction]:
+    def predictions(self) -> list[TrialSummary]:
         """Trials that did not run, from the predictors that are plugged in."""
-        return predictions_of(self.plan, self.records, self.folder.signature)
+        return predictions_of(MeasuredRun(self.plan, self.summaries, self.folder.record, self.folder.signature))
 
     @cached_property
     def trials(self) -> Any:
@@ -75,47 +75,49 @@ class Run:
 
         Predicted trials are the last, with source `predicted`, their predictor and the interval of their time.
         """
-        return _table(chain(map(_trial_row, self.records), (prediction.columns() for prediction in self.predictions)))
+        return _table(chain(map(_trial_row, self.summaries), map(prediction_row, self.predictions)))
 
     @cached_property
     def jobs(self) -> Any:
         """One row per job, staging jobs too: its times in milliseconds since the epoch, tasks, phases."""
-        return _table(_each(self.records, _job_rows))
+        return _table(_each(self.records(), _job_rows))
 
     @cached_property
     def steps(self) -> Any:
         """One row per step of a trial's life."""
-        return _table(_each(self.records, lambda record: (step.model_dump() for step in record.steps)))
+        return _table(_each(self.records(), lambda record: (step.model_dump() for step in record.steps)))
 
     @cached_property
     def verdicts(self) -> Any:
         """One row per check of an output."""
         return _table(
-            _each(self.records, lambda record: (verdict.model_dump(mode="json") for verdict in record.verdicts))
+            _each(self.records(), lambda record: (verdict.model_dump(mode="json") for verdict in record.verdicts))
         )
 
     @cached_property
     def doubts(self) -> Any:
         """One row per doubt of a trial."""
-        return _table(_each(self.records, lambda record: (doubt.model_dump() for doubt in record.doubts)))
+        return _table(
+            {"trial": summary.id, **doubt.model_dump()} for summary in self.summaries for doubt in summary.doubts
+        )
 
     @cached_property
     def amounts(self) -> Any:
         """One row per probe's total over a part of a trial, with its basis."""
-        return _table(_each(self._whole(), lambda record: (amount.model_dump() for amount in record.amounts)))
+        return _table(_each(self.records(), lambda record: (amount.model_dump() for amount in record.amounts)))
 
     @cached_property
     def counters(self) -> Any:
         """One row per counter of a job."""
-        return _table(_each(self._whole(), _counter_rows))
+        return _table(_each(self.records(), _counter_rows))
 
     @cached_property
     def accesses(self) -> Any:
         """One row per line of the trials' I/O signatures; `probes.md` and `signature.md` tell of the columns."""
-        found = ((record, self.folder.signature(record.trial.id)) for record in self.records)
+        signatures = ((summary.id, self.folder.signature(summary.id)) for summary in self.summaries)
         return _table(
-            {"trial": record.trial.id, **access.model_dump(mode="json")}
-            for record, signature in found
+            {"trial": trial, **access.model_dump(mode="json")}
+            for trial, signature in signatures
             if isinstance(signature, Signature)
             for access in signature.accesses
         )
@@ -135,11 +137,6 @@ class Run:
         wanted = None if probe is None else pc.field("probe") == probe
         return self._tables("samples.parquet", lambda _: Sample, trials, wanted)
 
-    def _whole(self) -> Iterator[Record]:
-        """Records with all that they hold."""
-        for record in self.records:
-            yield record if len(self.records) <= MOST_WHOLE else self.folder.record(record.trial.id)
-
     def _tables(
         self, name: str, row: Callable[[EngineKind], type[BaseModel]], trials: Sequence[str] | None, wanted: Any = None
     ) -> Any:
@@ -151,7 +148,7 @@ class Run:
 
         kinds = {trial.id: row(engine_kind(trial.engine)) for trial in self.plan.trials}
         found = []
-        for trial in [record.trial.id for record in self.records] if trials is None else trials:
+        for trial in [summary.id for summary in self.summaries] if trials is None else trials:
             if trial not in kinds:
                 raise BadInputError(f"the run has no trial {trial!r}; `trials` has the names of all")
             table = read_table(self.folder.unaltered(trial, name), wanted)
@@ -207,30 +204,44 @@ def _table(rows: Rows) -> Any:
     return pyarrow.table({name: [row.get(name) for row in found] for name in names})
 
 
-def _each(records: "Iterator[Record] | Sequence[Record]", rows: Callable[[Record], Rows]) -> Rows:
+def _each(records: Iterator[Record], rows: Callable[[Record], Rows]) -> Rows:
     """Rows of each record, with its trial first."""
     return ({"trial": record.trial.id, **row} for record in records for row in rows(record))
 
 
-def _trial_row(record: Record) -> Mapping[str, Any]:
-    totals = record.totals
+def _trial_row(summary: TrialSummary) -> Mapping[str, Any]:
     return {
-        "trial": record.trial.id,
-        **record.trial.factors,
-        "repetition": record.trial.repetition,
-        "warm_up": record.trial.warm_up,
-        "status": str(record.status),
-        "outcome": str(record.outcome),
-        "error": record.error,
-        "source": record.source,
-        "struck_out": record.struck_out,
-        "elapsed_s": totals.elapsed_s if totals else None,
-        "run_s": record.run_s,
-        "durable_s": record.durable_s,
-        "submitted_s": totals.submitted_s if totals else None,
-        "staging_submitted_s": totals.staging_submitted_s if totals else None,
-        "outside_jobs_s": record.outside_jobs_s,
-        **phase_columns(record.trial.engine, totals.phases if totals else None),
+        "trial": summary.id,
+        **summary.factors,
+        "repetition": summary.trial.repetition,
+        "warm_up": summary.trial.warm_up,
+        "status": str(summary.status),
+        "outcome": str(summary.outcome),
+        "error": summary.error,
+        "source": summary.source,
+        "struck_out": summary.struck_out,
+        "elapsed_s": summary.elapsed_s,
+        "run_s": summary.run_s,
+        "durable_s": summary.durable_s,
+        "submitted_s": summary.submitted_s,
+        "staging_submitted_s": summary.staging_submitted_s,
+        "outside_jobs_s": summary.outside_jobs_s,
+        **phase_columns(summary.trial.engine, summary.phases),
+    }
+
+
+def prediction_row(summary: TrialSummary) -> dict[str, str | float | None]:
+    """A predicted trial's line in a table of trials."""
+    return {
+        "trial": summary.id,
+        **summary.factors,
+        "source": summary.source,
+        "predictor": summary.predictor,
+        "like": summary.trial.id,
+        "elapsed_s": summary.elapsed_s,
+        "elapsed_low_s": summary.low_s,
+        "elapsed_high_s": summary.high_s,
+        "basis": summary.basis,
     }
 
 
