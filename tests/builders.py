@@ -16,8 +16,11 @@ from assay.model.record import (
     Step,
     totals,
 )
+from assay.model.section import RunView
 from assay.model.trial import MediumSpec, Placement, Plan, SettingsSpec, Trial, WorkloadSpec
+from assay.model.trial_summary import MeasuredRun
 from assay.plan.make import read_experiment
+from assay.stats.trial_summary import summarise
 
 STAGES = (Stage(name="map", tasks=2), Stage(name="reduce", tasks=1))
 NO_PHASES = dict.fromkeys(("map", "shuffle", "merge", "reduce"), 0.0)
@@ -92,6 +95,33 @@ def with_facts(record, facts):
         medium, _, fact = name.removeprefix("medium.").rpartition(".")
         media[medium] = {**media.get(medium, {}), fact: facts[name]}
     return record.model_copy(update={"facts": {**record.facts, **others}, "media_facts": media})
+
+
+def summaries(records):
+    """What judgements read of these records."""
+    return list(map(summarise, records))
+
+
+def summaries_by(records_by):
+    """The same of records by some key."""
+    return {key: summaries(records) for key, records in records_by.items()}
+
+
+def summarised(plan, records):
+    """A plan and the summaries of its trials."""
+    return plan, summaries(records)
+
+
+def a_measured_run(plan, records):
+    """A run whose records lie nowhere, as it is judged."""
+    by_id = {record.trial.id: record for record in records}
+    return MeasuredRun(plan, summaries(records), by_id.__getitem__, lambda _: None)
+
+
+def a_view(plan, records, detailed=()):
+    """The same as sections are given it."""
+    run = a_measured_run(plan, records)
+    return RunView(plan, run.trials, run.record, detailed)
 
 
 def make_plan(path, vocabulary):

@@ -7,7 +7,7 @@ from assay.model.trial import SettingsSpec
 from assay.plan.grid import Combination, Level
 from assay.plan.order import blocks
 from assay.run import RepetitionSchedule, decided_work, work_of
-from tests.builders import a_plan, a_record, a_trial
+from tests.builders import a_plan, a_record, a_trial, summaries
 
 
 def trial_of(number, repetition, work, settings, medium):
@@ -74,7 +74,7 @@ def test_without_another_rule_work_is_decided_once_it_has_a_verdict():
         for trial in block
     ]
     plan = a_plan(*chain(*repetitions))
-    assert {work[0] for work in decided_work(plan, records)} == {"sort"}
+    assert {work[0] for work in decided_work(plan, summaries(records))} == {"sort"}
     more = islice(repetitions_of(1, works=("sort", "count"), settings=("a",), media=("hdd", "ssd")), 3, None)
     following = RepetitionSchedule(plan, more).next_round(held_by(records), records, lambda _: True)
     assert [(trial.workload.name, trial.repetition) for trial in following] == [("count", 4)] * 2

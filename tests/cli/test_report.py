@@ -17,8 +17,8 @@ from assay.model.doubt import Outcome
 from assay.model.errors import BadInputError
 from assay.model.scale import ScaleReport
 from assay.record.folder import RunFolder
-from assay.stats.summary import summarise
-from tests.builders import a_record
+from assay.stats.summary import rows_of
+from tests.builders import a_record, summaries
 from tests.extras.studies.test_view import the_run
 from tests.report.made_runs import made_run, made_trials, write_run
 
@@ -40,7 +40,7 @@ def test_csv_has_all_digits_of_combinations_or_trials(made):
     code, text = assay("report", folder, "--format", "csv")
     assert code == 0
     rows = list(csv.DictReader(io.StringIO(text)))
-    assert [float(row["elapsed_s"]) for row in rows] == [row.elapsed_s for row in summarise(records)]
+    assert [float(row["elapsed_s"]) for row in rows] == [row.elapsed_s for row in rows_of(summaries(records))]
     assert rows[1]["significant"] == "true"
     trials = list(csv.DictReader(io.StringIO(assay("report", folder, "--format", "csv", "--rows", "trials")[1])))
     assert [float(row["elapsed_s"]) for row in trials] == [record.totals.elapsed_s for record in records]

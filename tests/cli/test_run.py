@@ -27,8 +27,9 @@ from assay.record.folder import RunFolder
 from assay.report.analysis import read_run
 from assay.run import Budget, work_of
 from assay.stats.run_doubts import doubts_of
-from assay.stats.summary import summarise
+from assay.stats.summary import rows_of
 from assay_extras.testing.fakes import Script, fake_setup
+from tests.builders import summaries
 
 ROOT = Path(__file__).parents[2]
 EXPERIMENT = """\
@@ -102,7 +103,7 @@ def test_a_plan_runs_in_its_order_and_warm_ups_are_left_out(command):
     assert command.began == [record.trial.id for record in command.records]
     assert len(command.began) == TRIALS
     assert [record.trial.warm_up for record in command.records] == [True] + [False] * (TRIALS - 1)
-    assert [(row.trials, row.elapsed.values) for row in summarise(command.records)] == [(2, 2)] * 4
+    assert [(row.trials, row.elapsed.values) for row in rows_of(summaries(command.records))] == [(2, 2)] * 4
 
 
 def test_a_dry_run_shows_the_plan_and_leaves_nothing(command):
@@ -325,8 +326,8 @@ def test_a_machine_that_changes_between_two_parts_of_a_run_is_told_apart(command
     command.run(levels=("workload=triangles",))
     command.facts = {**MACHINE, "kernel": "6.2"}
     command.run(resume=True, levels=("workload=components",))
-    assert {row.group.machine for row in summarise(command.records)} == {"A (kernel 6.1)", "B (kernel 6.2)"}
-    (doubt,) = [doubt for doubt in doubts_of(command.records) if doubt.kind == "different-machines"]
+    assert {row.group.machine for row in rows_of(summaries(command.records))} == {"A (kernel 6.1)", "B (kernel 6.2)"}
+    (doubt,) = [doubt for doubt in doubts_of(summaries(command.records)) if doubt.kind == "different-machines"]
     assert "A (kernel 6.1), B (kernel 6.2)" in doubt.what
 
 
@@ -335,7 +336,7 @@ def test_repetitions_on_a_changed_machine_are_never_pooled(command):
     command.facts = {**MACHINE, "kernel": "6.2"}
     command.experiment.write_text(EXPERIMENT.replace("repetitions: 2", "repetitions: 4"))
     command.run(resume=True, levels=("workload=triangles",))
-    rows = summarise(command.records)
+    rows = rows_of(summaries(command.records))
     assert sorted((row.group.machine, row.placement, row.trials) for row in rows) == [
         (machine, placement, 2) for machine in ("A (kernel 6.1)", "B (kernel 6.2)") for placement in ("hdd", "ssd")
     ]  # fmt: skip

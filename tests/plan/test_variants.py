@@ -8,7 +8,7 @@ from assay.model.registry import VARIANTS, WORKLOADS
 from assay.model.trial import StoreSpec
 from assay.stats.comparison import compare
 from assay.stats.sample import samples
-from tests.builders import a_record
+from tests.builders import a_record, summaries
 from tests.plan.test_make import WORDS, plan_of
 from tests.toys import plugged_in
 
@@ -58,7 +58,7 @@ def test_engines_whose_variants_nobody_named_have_pairs(tmp_path):
     seconds = {"mapreduce": 20.0, "scanner": 10.0}
     on_one_store = [trial.model_copy(update={"store": StoreSpec(kind="hdfs")}) for trial in trials]
     records = [a_record(trial, seconds[trial.engine] + trial.repetition / 100) for trial in on_one_store]
-    (comparison,) = compare(samples(records))
+    (comparison,) = compare(samples(summaries(records)))
     assert (comparison.factor, comparison.base, comparison.level, comparison.pairs) == (
         "engine", "mapreduce", "scanner", 3,
     )  # fmt: skip

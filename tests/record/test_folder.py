@@ -146,7 +146,7 @@ def test_a_record_with_figures_of_a_probe_that_no_longer_exists_opens_and_makes_
     run = read_run(folder)
     assert not run.damaged
     assert [(record.amounts, record.doubts) for record in run.records] == [((spin,), (doubt,))]
-    assert "too few threads" in run_page(run, analyse(run.plan, run.records))
+    assert "too few threads" in run_page(run, analyse(run.measured))
 
 
 def altered(name, change):

@@ -7,7 +7,7 @@ from assay.model.trial import ZERO_DELAY, SettingsSpec
 from assay.record.folder import RunFolder
 from assay.report.analysis import RunData, analyse, ids_shown
 from assay.report.page import run_page
-from tests.builders import a_job, a_plan, a_record, a_trial, with_facts
+from tests.builders import a_job, a_measured_run, a_plan, a_record, a_trial, summaries, with_facts
 
 TIMES = {"hdd": 60.0, "ssd": 40.0, "memory": 39.0, ZERO_DELAY: 37.0}
 DRIVES = {
@@ -80,6 +80,9 @@ def write_run(folder, plan, records):
 
 def page(plan, records, damaged=(), detailed=()):
     """The page of records that lie nowhere."""
-    shown = set(ids_shown(records))
+    shown = set(ids_shown(summaries(records)))
     whole = [record for record in records if record.trial.id in shown]
-    return run_page(RunData(plan, records, damaged, whole, detailed), analyse(plan, records, detailed=detailed))
+    return run_page(
+        RunData(a_measured_run(plan, records), damaged, whole, detailed),
+        analyse(a_measured_run(plan, records), detailed=detailed),
+    )

@@ -11,14 +11,14 @@ from assay.report.analysis import analyse
 from assay.report.first_screen import overview
 from assay.stats.decision import Verdict
 from assay.stats.run_doubts import doubts_of
-from tests.builders import a_plan, a_record, a_trial
+from tests.builders import a_measured_run, a_plan, a_record, a_trial, summaries
 from tests.report.made_runs import made_run, made_trials, page
 from tests.stats.terasort import terasort_run
 
 
 def analysis_of(**changes):
     noise, times = changes.pop("noise", 0.02), changes.pop("times", {"hdd": 60.0, "ssd": 40.0, "memory": 39.0})
-    return analyse(*made_run(made_trials(**changes), noise=noise, times=times))
+    return analyse(a_measured_run(*made_run(made_trials(**changes), noise=noise, times=times)))
 
 
 def test_one_repetition_decides_nothing():
@@ -56,7 +56,7 @@ def test_more_work_is_never_compared_with_less():
         for trial in made_trials(("sort",), ("ssd",), repetitions=4)
         for size in ("1GB", "2GB")
     ]
-    analysis = analyse(*made_run(trials))
+    analysis = analyse(a_measured_run(*made_run(trials)))
     assert [len(one.placements) for one in analysis.decisions] == [1, 1]
     assert analysis.others == []
 
@@ -64,7 +64,7 @@ def test_more_work_is_never_compared_with_less():
 def test_each_workload_has_its_answer_and_the_page_begins_with_it():
     plan, records = made_run(made_trials(("triangles", "components"), repetitions=5))
     html = page(plan, records, [])
-    answers = [one.words for one in analyse(plan, records).answers]
+    answers = [one.words for one in analyse(a_measured_run(plan, records)).answers]
     assert {one.subject for one in answers} == {"components on tiny", "triangles on tiny"}
     for one in answers:
         assert one.subject in html
@@ -90,7 +90,9 @@ def test_the_overview_says_what_to_believe(tmp_path):
         a_record(a_trial(2, "memory"), outcome=Outcome.UNKNOWN),
         a_record(a_trial(3, "memory"), status=Status.FAILED),
     ]
-    told = overview(a_plan(*(one.trial for one in records), a_trial(4)), records, [], doubts_of(records))
+    told = overview(
+        a_plan(*(one.trial for one in records), a_trial(4)), summaries(records), [], doubts_of(summaries(records))
+    )
     assert told.checked == "1 of 3 outputs are correct, 1 failed, 1 was not checked"
     assert told.missing == "1 of 4 planned trials are not in this report"
     assert told.outputs is Outcome.FAIL
@@ -102,13 +104,13 @@ def test_the_overview_names_emulated_drives(slowdown, said):
     medium = MediumSpec(name="disk", kind="emulated", profile="wd10ezex", slowdown=slowdown)
     record = a_record(a_trial(1).model_copy(update={"media": (medium,)}))
     other = a_record(a_trial(2, "memory"))
-    told = overview(a_plan(record.trial, other.trial), [record, other], [], ())
+    told = overview(a_plan(record.trial, other.trial), summaries([record, other]), [], ())
     assert told.compared[0][1].startswith(f"disk ({said}), ")
 
 
 def test_the_overview_names_the_baseline_by_itself():
     plan, records = terasort_run(2)
-    told = dict(overview(plan, records, [], ()).compared)
+    told = dict(overview(plan, summaries(records), [], ()).compared)
     assert told["baseline"].startswith("zero storage delay")
     assert told["compared"].startswith("hdd (")
     assert "zero" not in told["compared"]

@@ -13,7 +13,7 @@ from assay.report.compare_runs import agreements, compare_runs
 from assay.report.compare_views import comparison_page, print_comparison
 from assay.report.page import run_page
 from assay.report.terminal import print_report
-from tests.builders import a_record
+from tests.builders import a_measured_run, a_record
 from tests.report.made_runs import made_run, made_trials
 
 
@@ -26,7 +26,7 @@ def a_run(placements, failed=()):
         else one
         for one in records
     ]
-    return RunData(plan.model_copy(update={"placements": placements}), told, [], told)
+    return RunData(a_measured_run(plan.model_copy(update={"placements": placements}), told), [], told)
 
 
 def on_a_terminal(write, *told):
@@ -46,7 +46,7 @@ def on_a_terminal(write, *told):
 )
 def test_the_base_is_the_first_planned_placement_with_a_time_everywhere(placements, failed, order):
     run = a_run(placements, failed)
-    analysis = analyse(run.plan, run.records)
+    analysis = analyse(run.measured)
     (decision,) = analysis.decisions
     assert [one.placement for one in decision.placements] == order
     rows = [row.placement for row in analysis.rows]
@@ -64,9 +64,9 @@ def test_the_base_is_the_first_planned_placement_with_a_time_everywhere(placemen
 
 def test_the_notes_name_the_base():
     run = a_run(("ssd", "hdd", "memory"))
-    analysis = analyse(run.plan, run.records)
+    analysis = analyse(run.measured)
     whole = partial(print_report, verbose=True)
-    assert "ratio: elapsed time divided by that on ssd." in on_a_terminal(whole, "demo", run.records, analysis)
+    assert "ratio: elapsed time divided by that on ssd." in on_a_terminal(whole, "demo", run.trials, analysis)
     assert "Ratio: elapsed time divided by that on ssd, with repetitions" in run_page(run, analysis)
     compared = compare_runs({"one": run, "two": run})
     assert "ratio: elapsed time divided by that on ssd in the same run;" in on_a_terminal(print_comparison, compared)

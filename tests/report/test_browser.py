@@ -17,11 +17,12 @@ from assay.model.errors import BadInputError
 from assay.report.analysis import MOST_TRIALS_SHOWN, RunData
 from assay.report.compare_runs import compare_runs
 from assay.report.compare_views import comparison_page
-from assay.stats.summary import summarise
+from assay.stats.summary import rows_of
 from assay.triage.drives import drives_by_role
 from assay.triage.ranking import Site, triage
 from assay.triage.views import page as triage_page
 from assay_extras.testing.job_histories import MadeJob, history
+from tests.builders import a_measured_run, summaries
 from tests.extras.studies.test_view import the_run
 from tests.report.chromium import Chromium
 from tests.report.made_runs import decided_run, made_run, made_trials, page
@@ -147,7 +148,7 @@ def test_filters_hide_rows_lines_and_nothing_else(told):
 
 
 def test_the_numbers_are_the_records(told, run):
-    rows = summarise(run[1])
+    rows = rows_of(summaries(run[1]))
     wanted = [value for row in rows for value in (row.elapsed_s, row.ratio)]
     assert told["values"] == ["" if value is None else repr(value) for value in wanted]
     for row, line in zip(rows, told["before"]["rows"], strict=True):
@@ -158,7 +159,7 @@ def test_the_numbers_are_the_records(told, run):
 
 def test_every_cell_of_the_table_and_each_trial_says_what_its_records_say(told, run):
     shown = [[re.sub(r"\s+", " ", cell) for cell in line.split("|")] for line in told["before"]["rows"]]
-    assert shown == [cells_of(row) for row in summarise(run[1])]
+    assert shown == [cells_of(row) for row in rows_of(summaries(run[1]))]
     said = {
         one.trial.id: f"{one.trial.id} repetition {one.trial.repetition}: {seconds(one.totals.elapsed_s)} s, {one.outcome}"
         for one in run[1]
@@ -193,7 +194,7 @@ def test_figures_and_tables_can_be_taken_away(told, run):
         (record.trial.id, record.totals.elapsed_s) for record in run[1]
     ]
     combinations = table(taken["test-combinations.csv"])
-    assert [float(one["elapsed_s"]) for one in combinations] == [row.elapsed_s for row in summarise(run[1])]
+    assert [float(one["elapsed_s"]) for one in combinations] == [row.elapsed_s for row in rows_of(summaries(run[1]))]
     assert taken["test-figure-1.svg"].startswith("<svg")
     assert 'xmlns="http://www.w3.org/2000/svg"' in taken["test-figure-1.svg"]
     tables = [text for name, text in taken.items() if "-table-" in name]
@@ -204,8 +205,8 @@ def test_figures_and_tables_can_be_taken_away(told, run):
 
 def test_the_comparison_of_runs_works_as_well_on_a_phone(browser, tmp_path):
     runs = {
-        "here": RunData(*made_run(made_trials(repetitions=6)), [], []),
-        "there": RunData(*made_run(made_trials(repetitions=6), seed=2, facts={"cpu": "other"}), [], []),
+        "here": RunData(a_measured_run(*made_run(made_trials(repetitions=6)), []), []),
+        "there": RunData(a_measured_run(*made_run(made_trials(repetitions=6), seed=2, facts={"cpu": "other"}), []), []),
     }
     told = ask(browser, tmp_path, comparison_page(compare_runs(runs)), "there", width=390)
     assert told["problems"] == []

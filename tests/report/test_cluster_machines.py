@@ -5,9 +5,8 @@ import json
 from assay.model.cluster import EmbeddedSpec, ExistingSpec
 from assay.model.doubt import Doubt
 from assay.model.record import Amount
-from assay.model.section import RunView
 from assay.report.cluster_machines import _machines
-from tests.builders import a_plan, a_record, a_trial
+from tests.builders import a_plan, a_record, a_trial, a_view
 
 DAEMONS = ("daemons", "datanode", "hdfs_read_bytes")
 
@@ -20,7 +19,7 @@ def amount(node, what, value, part="run"):
 def view(*amounts, doubts=(), kind="existing"):
     spec = ExistingSpec(conf_dir="/conf") if kind == "existing" else EmbeddedSpec()
     trial = a_trial().model_copy(update={"cluster": spec})
-    return _machines(RunView(a_plan(trial), [a_record(trial, amounts=amounts, doubts=doubts)]))
+    return _machines(a_view(a_plan(trial), [a_record(trial, amounts=amounts, doubts=doubts)]))
 
 
 def test_a_cluster_of_assays_own_has_no_such_section():

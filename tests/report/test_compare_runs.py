@@ -7,8 +7,8 @@ from assay.model.trial import MediumSpec, SettingsSpec
 from assay.report.analysis import RunData
 from assay.report.compare_runs import agreements, compare_runs, compared_values, differing_facts
 from assay.report.compare_views import comparison_markdown, comparison_page
-from assay.stats.summary import summarise
-from tests.builders import with_facts
+from assay.stats.summary import rows_of
+from tests.builders import a_measured_run, summaries, with_facts
 from tests.report.made_runs import made_run, made_trials
 
 SLOW = {"hdd": 90.0, "ssd": 99.0, "memory": 50.0}
@@ -16,7 +16,7 @@ SLOW = {"hdd": 90.0, "ssd": 99.0, "memory": 50.0}
 
 def a_run(seed=1, facts=None, repetitions=8, **changes):
     plan, records = made_run(made_trials(repetitions=repetitions), seed=seed, facts=facts, **changes)
-    return RunData(plan, records, [], [])
+    return RunData(a_measured_run(plan, records), [], [])
 
 
 @pytest.fixture
@@ -29,7 +29,9 @@ def test_each_run_keeps_its_own_medians_and_ratios(runs):
     compared = compare_runs(runs)
     assert len(compared.rows) == 6
     for row in compared.rows:
-        own = next(one for one in summarise(runs[row.run].records) if one.placement == row.combination.placement)
+        own = next(
+            one for one in rows_of(summaries(runs[row.run].records)) if one.placement == row.combination.placement
+        )
         assert row.combination.elapsed == own.elapsed
         assert row.combination.comparison == own.comparison
 
@@ -79,7 +81,7 @@ def test_values_name_run_and_machine(runs):
 def test_a_run_of_two_machines_is_two_columns_of_times():
     plan, records = made_run(made_trials(repetitions=4))
     records = [record if place % 4 < 2 else with_facts(record, {"kernel": "7"}) for place, record in enumerate(records)]
-    compared = compare_runs({"mixed": RunData(plan, records, [], []), "whole": a_run(2)})
+    compared = compare_runs({"mixed": RunData(a_measured_run(plan, records), [], []), "whole": a_run(2)})
     assert [len(names) for names in compared.machines.values()] == [2, 1]
     assert sum(row.combination.trials for row in compared.rows if row.run == "mixed") == 8
     assert "mixed on" in comparison_page(compared)
@@ -142,7 +144,7 @@ def test_a_real_drive_that_was_exchanged_between_runs_is_another_medium():
 def test_other_data_clusters_and_settings_are_not_compared(what, change):
     plan, records = made_run(made_trials(repetitions=8), seed=2)
     other = [one.model_copy(update={"trial": one.trial.model_copy(update=change(one.trial))}) for one in records]
-    compared = compare_runs({"one": a_run(), "two": RunData(plan, other, [], [])})
+    compared = compare_runs({"one": a_run(), "two": RunData(a_measured_run(plan, other), [], [])})
     assert all(row.against is None for row in compared.rows)
     assert agreements(compared, []) == []
     assert any(what in one.what for one in compared.doubts)

@@ -9,6 +9,7 @@ from assay.report.analysis import analyse
 from assay.report.charts.depends import depends_charts
 from assay.report.depends import depends_notes, restated_notes
 from assay.stats.sensitivity import Sensitivity, VariedTrial
+from tests.builders import a_measured_run
 from tests.stats.test_sensitivity import a_run
 
 HDD, SSD, ZERO = 34.0, 16.0, 14.0
@@ -63,11 +64,11 @@ def test_runs_with_varied_drives_stand_beside_the_arithmetic():
 
 def test_the_answer_has_them_last_and_analysis_restates_for_a_speed():
     plan, records = a_run()
-    asked = analyse(plan, records, 2.0)
+    asked = analyse(a_measured_run(plan, records), 2.0)
     assert asked.answers[0].words.notes[-3].startswith("The saving depends on the processors")
     assert any(note.startswith("With processors 2 times as fast as here") for note in asked.answers[0].words.caveats)
     assert asked.answers[0].sensitivity.cpu_speed == 2.0
-    assert analyse(plan, records).answers[0].sensitivity.cpu_speed is None
+    assert analyse(a_measured_run(plan, records)).answers[0].sensitivity.cpu_speed is None
 
 
 def texts(svg):

@@ -13,7 +13,7 @@ from assay.report.charts.split import FULL, split_charts
 from assay.report.first_screen import MOST_CARDS, MOST_FIRST, MOST_ROWS, details_of, first_screen, overview
 from assay.stats.decision import Verdict
 from assay.stats.estimate import Split
-from tests.builders import a_plan, a_record, a_trial
+from tests.builders import a_plan, a_record, a_trial, summaries
 from tests.report.made_decisions import (
     HDD,
     LEVELS,
@@ -319,5 +319,5 @@ def test_no_bar_has_more_storage_than_its_drives_were_busy_for():
 )
 def test_outputs_that_nobody_checked_are_not_called_wrong(outcomes, words, state):
     records = [a_record(a_trial(number), outcome=outcome) for number, outcome in enumerate(outcomes, 1)]
-    head = overview(a_plan(*(record.trial for record in records)), records, [], [])
+    head = overview(a_plan(*(record.trial for record in records)), summaries(records), [], [])
     assert (head.checked, head.outputs) == (words, state)

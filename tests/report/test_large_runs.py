@@ -16,15 +16,15 @@ from assay.report.evidence import MOST_OTHERS
 from assay.report.next_steps import next_steps
 from assay.report.page import run_page
 from assay.report.values import trial_values
-from assay.stats.summary import summarise
-from tests.builders import a_plan, a_record, a_trial, device_reports
+from assay.stats.summary import rows_of
+from tests.builders import a_measured_run, a_plan, a_record, a_trial, device_reports, summaries
 from tests.golden.making import RUNS
 from tests.report.made_runs import decided_run, made_run, made_trials, write_run
 
 
 def test_all_rows_are_shown_where_there_is_room():
     _, records = made_run(made_trials(repetitions=2))
-    rows = summarise(records)
+    rows = rows_of(summaries(records))
     assert rows_shown(rows) == rows
 
 
@@ -36,7 +36,7 @@ def test_of_many_rows_whole_groups_that_fail_or_differ_most_are_shown_of_every_w
     records[odd] = a_record(trials[odd], elapsed_s=1.0)
     bad = next(place for place, one in enumerate(trials) if one.settings.name == "s40")
     records[bad] = a_record(trials[bad], elapsed_s=100.0, outcome=Outcome.FAIL)
-    rows = summarise(records)
+    rows = rows_of(summaries(records))
     shown = rows_shown(rows, 8)
     assert len(shown) == 8
     assert {row.group.workload for row in shown} == {"triangles", "components"}
@@ -48,7 +48,7 @@ def test_of_many_rows_whole_groups_that_fail_or_differ_most_are_shown_of_every_w
 def test_failed_and_odd_trials_are_told_before_others():
     records = [a_record(a_trial(number)) for number in range(1, 101)]
     records[70] = a_record(a_trial(71), outcome=Outcome.FAIL)
-    ids = trials_shown(records, {"0090-triangles-disk"}, {"0080-triangles-disk"}, most=10)
+    ids = trials_shown(summaries(records), {"0090-triangles-disk"}, {"0080-triangles-disk"}, most=10)
     assert len(ids) == 10
     assert {"0071-triangles-disk", "0080-triangles-disk", "0090-triangles-disk"} <= set(ids)
     assert ids == sorted(ids)
@@ -70,7 +70,7 @@ def test_the_page_of_many_trials_is_small_and_says_what_it_leaves_out(tmp_path, 
     assert run.records[0].jobs[0].counters == {}
     assert len(run.shown) == MOST_TRIALS_SHOWN
     assert run.shown[0].jobs[0].counters
-    html = run_page(run, analyse(run.plan, run.records))
+    html = run_page(run, analyse(run.measured))
     combinations = html[html.index('<table id="combinations"') :]
     assert combinations[: combinations.index("</table>")].count("<tr data-levels") == MOST_ROWS
     others = html[html.index('<h2 id="others">') :]
@@ -90,13 +90,15 @@ def test_a_trial_whose_whole_record_is_damaged_is_left_out_although_its_outline_
     assert len(run.records) == 3
     assert [one.folder.name for one in run.damaged] == [records[0].trial.id]
     assert "devices" in run.damaged[0].reason
-    assert "was left out" in run_page(run, analyse(run.plan, run.records))
+    assert "was left out" in run_page(run, analyse(run.measured))
 
 
 def test_a_plan_without_trials_read_is_no_error(tmp_path):
     folder = RunFolder(tmp_path / "run")
     folder.create(a_plan())
-    assert "1 of 1 planned trials are not in this report" in run_page(read_run(folder), analyse(folder.plan(), []))
+    assert "1 of 1 planned trials are not in this report" in run_page(
+        read_run(folder), analyse(a_measured_run(folder.plan(), []))
+    )
 
 
 def kept_runs():
@@ -114,10 +116,10 @@ def test_a_run_that_took_place_is_judged_from_outlines_as_from_whole_records(arc
         for most in (200, 0):
             monkeypatch.setattr(analysis_module, "WHOLE_UP_TO", most)
             run = read_run(RunFolder(folder), details=False)
-            analysis = analyse(run.plan, run.records, predictions=run.predicted)
+            analysis = analyse(run.measured, predicted=run.predicted)
             sections = [(name, view.json(), view.text(), view.html()) for name, view in analysis.sections.items()]
             told.append([next_steps(run, analysis.decisions), analysis.answers, analysis.decisions, sections])
-            told[-1] += [run_page(run, analysis), list(trial_values(run.records))]
+            told[-1] += [run_page(run, analysis), list(trial_values(run.trials))]
             assert bool(run.records[0].settings) == bool(most)
         whole, outlines = told
         for of_whole, of_outlines in zip(whole, outlines, strict=True):
@@ -158,6 +160,6 @@ def test_a_large_run_is_judged_as_a_small_one(tmp_path_factory, data):
     folder = write_run(tmp_path_factory.mktemp("run") / "run", plan, measured)
     outlines, damaged = folder.records(plan, outlines=analysis_module.needed())
     assert not damaged
-    large, small = analyse(plan, outlines), analyse(plan, measured)
+    large, small = analyse(a_measured_run(plan, outlines)), analyse(a_measured_run(plan, measured))
     assert large._replace(sections={}) == small._replace(sections={})
-    assert list(trial_values(outlines)) == list(trial_values(measured))
+    assert list(trial_values(summaries(outlines))) == list(trial_values(summaries(measured)))

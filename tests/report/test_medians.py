@@ -6,6 +6,7 @@ from assay.report.answer import subject_of
 from assay.report.medians import medians_note
 from assay.stats.decision import decisions
 from assay.stats.sample import PLACEMENT
+from tests.builders import summaries
 from tests.report.made_decisions import HDD, SSD, decision, estimate
 from tests.report.made_runs import made_run, made_trials
 
@@ -41,7 +42,7 @@ def test_the_one_that_differs_most_is_told():
 
 def test_medians_are_those_of_the_trials():
     plan, records = made_run(made_trials(repetitions=3), times={"hdd": 60.0, "ssd": 30.0})
-    (own,) = decisions(plan, records)
+    (own,) = decisions(plan, summaries(records))
     for placement in own.placements:
         times = sorted(r.totals.elapsed_s for r in records if r.trial.factors[PLACEMENT] == placement.placement)
         assert placement.median_s == times[1]

@@ -10,7 +10,7 @@ from assay.report.next_steps import next_steps
 from assay.report.page import run_page
 from assay.stats.caveats import MachineShared, NotTheDrives
 from assay.stats.decision import Verdict
-from tests.builders import a_plan, a_record, a_trial
+from tests.builders import a_measured_run, a_plan, a_record, a_trial
 from tests.report.made_decisions import bounded, conditions, decision, not_worth_it, undecided
 from tests.report.made_runs import made_run, made_trials, write_run
 
@@ -18,7 +18,7 @@ WORKLOADS = ("triangles", "mutual-friends", "components")
 
 
 def steps_of(*decisions, **plan):
-    return next_steps(RunData(a_plan().model_copy(update=plan), [], [], []), decisions)
+    return next_steps(RunData(a_measured_run(a_plan().model_copy(update=plan), []), [], []), decisions)
 
 
 def test_what_is_open_is_repeated_and_its_time_is_said_with_a_margin():
@@ -70,7 +70,7 @@ def a_small_job(moved_mb, size=None, **cluster):
     record = a_record(trial)
     record = record.model_copy(update={"totals": record.totals.model_copy(update={"counters": counters})})
     own = decision(conditions=conditions(read=0.2)).model_copy(update={"levels": dict(trial.factors)})
-    return RunData(a_plan(trial), [record], [], []), [own]
+    return RunData(a_measured_run(a_plan(trial), [record]), [], []), [own]
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,9 @@ def test_what_was_worth_it_is_asked_of_the_intermediate_data_alone():
 def test_a_trial_that_failed_is_mended_first():
     plan, records = made_run(made_trials(repetitions=2))
     failed = records[0].model_copy(update={"status": Status.FAILED, "error": "the DataNode was killed"})
-    first, *_ = next_steps(RunData(plan, [failed, *records[1:]], [], []), [bounded(verdict=Verdict.NOT_KNOWN_YET)])
+    first, *_ = next_steps(
+        RunData(a_measured_run(plan, [failed, *records[1:]]), [], []), [bounded(verdict=Verdict.NOT_KNOWN_YET)]
+    )
     assert first.words.startswith("Mend the cause of the trial that failed")
     assert first.command
 
@@ -163,10 +165,13 @@ def test_the_page_and_the_text_have_the_commands(tmp_path, monkeypatch):
     monkeypatch.setenv("ASSAY_COMMAND", "./assay")
     plan, records = made_run(made_trials(WORKLOADS, repetitions=3), times={"hdd": 60.0, "ssd": 55.0})
     folder = write_run("runs/first one", plan.model_copy(update={"options": ("--only", "cache=cold")}), records)
-    html = run_page(read_run(folder), analyse(plan, records))
+    html = run_page(read_run(folder), analyse(a_measured_run(plan, records)))
     assert "file was not kept with this run" in html
     folder.keep_experiment("experiment: test\n")
-    html, text = run_page(run := read_run(folder), analysis := analyse(plan, records)), markdown(run, analysis)
+    html, text = (
+        run_page(run := read_run(folder), analysis := analyse(a_measured_run(plan, records))),
+        markdown(run, analysis),
+    )
     assert {one.verdict for one in analysis.decisions} == {Verdict.NOT_KNOWN_YET}
     more = "./assay run 'runs/first one/experiment.yaml' --out 'runs/first one' --resume --only cache=cold --for "
     (step,) = next_steps(run, analysis.decisions)

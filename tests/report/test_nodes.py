@@ -26,7 +26,7 @@ from assay.report.nodes import (
 )
 from assay.report.terminal import MOST_PAIRS, print_nodes
 from assay.stats.nodes import CONTROL, RESOURCES, Imbalance, purposes, transfers
-from tests.builders import a_plan
+from tests.builders import a_measured_run, a_plan
 from tests.report.made_nodes import MIB, a_cluster_record, cluster_tables
 from tests.report.made_runs import page
 from tests.report.made_trials import the_tables
@@ -166,7 +166,7 @@ class TestWhatToConclude:
 
 def run_of(*detailed):
     records = [one.record for one in detailed]
-    return RunData(a_plan(*(record.trial for record in records)), records, [], records, list(detailed))
+    return RunData(a_measured_run(a_plan(*(record.trial for record in records)), records), [], records, list(detailed))
 
 
 def html_of(*detailed):
@@ -201,7 +201,7 @@ class TestReports:
 
     def test_markdown_has_the_tables_of_the_first_trial(self):
         run = run_of(cluster_tables(1), cluster_tables(2, repetition=2))
-        text = markdown(run, analyse(run.plan, run.records))
+        text = markdown(run, analyse(run.measured))
         assert "| worker-1 | worker-2 | 6.0 | - | 48.0 | 32.1 | 0.2 | 86.3 |" in text
         assert text.count("Nodes of 000") == 1
 
@@ -215,15 +215,15 @@ class TestReports:
 
     def test_csv_has_a_column_for_each_resource_and_json_all_of_it(self):
         run = run_of(cluster_tables(1), cluster_tables(2, repetition=2))
-        analysis = analyse(run.plan, run.records)
+        analysis = analyse(run.measured)
         for rows in ("trials", "combinations"):
             for line in csv.DictReader(io.StringIO("\n".join(csv_of(run, analysis, rows)))):
                 assert float(line["imbalance_processor"]) == pytest.approx(47 / ((25 + 47 + 25) / 3))
         alone = run_of(the_tables())
-        assert "imbalance" not in next(csv_of(alone, analyse(alone.plan, alone.records), "trials"))
+        assert "imbalance" not in next(csv_of(alone, analyse(alone.measured), "trials"))
         (first, _) = json.loads("".join(json_lines(run, analysis)))["nodes"].values()
         assert {one["node"] for one in first["nodes"]} == {"master", "worker-1", "worker-2", "worker-3"}
         assert first["nodes"][2]["processor_s"] == 47.0
         assert first["transfers"][0]["bytes"]["control"] == pytest.approx(0.7 * MIB)
         assert {one["resource"] for one in first["imbalances"]} == set(RESOURCES)
-        assert json.loads("".join(json_lines(alone, analyse(alone.plan, alone.records))))["nodes"] == {}
+        assert json.loads("".join(json_lines(alone, analyse(alone.measured))))["nodes"] == {}

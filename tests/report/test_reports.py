@@ -14,8 +14,8 @@ from assay.record.folder import Damaged
 from assay.report.analysis import analyse
 from assay.report.terminal import print_report
 from assay.report.values import trial_values
-from assay.stats.summary import summarise
-from tests.builders import a_plan, a_record, a_trial, device_reports
+from assay.stats.summary import rows_of
+from tests.builders import a_measured_run, a_plan, a_record, a_trial, device_reports, summaries
 from tests.report.made_runs import made_run, made_trials, page
 from tests.report.made_trials import a_report
 
@@ -26,7 +26,7 @@ PLAN = a_plan(a_trial(1), a_trial(2, medium="memory"))
 def table_text(records, *, verbose=False):
     console = Console(record=True, width=140, file=None, quiet=False, force_terminal=False)
     with console.capture() as captured:
-        print_report("demo", records, analyse(PLAN, records), console, verbose=verbose)
+        print_report("demo", summaries(records), analyse(a_measured_run(PLAN, records)), console, verbose=verbose)
     return captured.get()
 
 
@@ -100,12 +100,12 @@ def test_wrong_outputs_are_shown_marked_and_counted_as_left_out():
     records = [
         a_record(one.trial, elapsed_s=1, outcome=Outcome.FAIL) if one.trial.id in bad else one for one in records
     ]
-    html, analysis = page(plan, records, []), analyse(plan, records)
+    html, analysis = page(plan, records, []), analyse(a_measured_run(plan, records))
     assert html.count('<path class="wrong"') == 2
     assert "4 of 6, 2 wrong" in html
     assert "wrong-outputs" in html
     assert [one.trials for one in analysis.decisions[0].placements] == [6, 4]
-    values = list(trial_values(records))
+    values = list(trial_values(summaries(records)))
     assert [one["trial"] for one in values if not one["counts"]] == bad
 
 
@@ -115,7 +115,7 @@ def test_where_all_outputs_of_a_level_are_wrong_nothing_wins():
         a_record(one.trial, elapsed_s=1, outcome=Outcome.FAIL) if one.trial.placement.name == "ssd" else one
         for one in records
     ]
-    ((_, one, *_),) = analyse(plan, records).answers
+    ((_, one, *_),) = analyse(a_measured_run(plan, records)).answers
     assert one.notes[0] == (
         "No trial on ssd counts: each failed, has a wrong output, or is excluded since a check of its scale model "
         "failed."
@@ -142,10 +142,10 @@ def test_the_terminal_has_the_doubts_that_could_change_the_answer_the_worst_firs
 def test_the_terminal_takes_one_screen_and_has_tables_and_notes_with_verbose():
     plan, records = made_run(made_trials(repetitions=3))
     console = Console(width=80, file=StringIO())
-    print_report("demo", records, analyse(plan, records), console)
+    print_report("demo", summaries(records), analyse(a_measured_run(plan, records)), console)
     short = console.file.getvalue()
     assert len(short.splitlines()) <= 20
-    print_report("demo", records, analyse(plan, records), console, verbose=True)
+    print_report("demo", summaries(records), analyse(a_measured_run(plan, records)), console, verbose=True)
     whole = console.file.getvalue()[len(short) :]
     for words in ("placement  runs  elapsed", "noise estimate"):
         assert words not in short
@@ -154,7 +154,7 @@ def test_the_terminal_takes_one_screen_and_has_tables_and_notes_with_verbose():
 
 def test_every_trial_median_and_interval_lies_where_the_axis_says():
     _, records = made_run(made_trials(("triangles", "components"), repetitions=6))
-    rows = summarise(records)
+    rows = rows_of(summaries(records))
     html = page(a_plan(), records, [])
     charts = [one for one in re.findall(r"<svg class=\"chart\".*?</svg>", html) if "elapsed, seconds" in one]
     assert len(charts) == 2

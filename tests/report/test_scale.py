@@ -16,7 +16,7 @@ from assay.report.markdown import markdown
 from assay.report.page import run_page
 from assay.report.scale import scale_columns
 from assay.report.terminal import print_report, print_sections
-from tests.builders import a_plan, a_record, a_trial
+from tests.builders import a_plan, a_record, a_trial, summaries
 
 
 def check(*, passed):
@@ -42,9 +42,9 @@ def run(tmp_path, request):
 
 
 def forms(run):
-    analysis = analyse(run.plan, run.records)
+    analysis = analyse(run.measured)
     console = Console(width=200, record=True, file=StringIO())
-    print_report("test", run.records, analysis, console, verbose=True)
+    print_report("test", run.trials, analysis, console, verbose=True)
     print_sections(analysis, console)
     return console.export_text(), markdown(run, analysis), run_page(run, analysis), "".join(json_lines(run, analysis))
 
@@ -74,12 +74,12 @@ def test_a_failed_check_strikes_the_time_out_with_its_reason(run):
     for form in (terminal, text, page):
         assert "hardly ever idle" in form
     assert json.loads(made)["records"][0]["scale"]["checks"][0]["passed"] is False
-    assert [row.elapsed_s for row in analyse(run.plan, run.records).rows] == [None]
+    assert [row.elapsed_s for row in analyse(run.measured).rows] == [None]
 
 
 def test_checks_that_could_not_be_made_are_not_among_those_that_passed():
     def verdict(*checks):
-        columns = scale_columns([a_record(scale=ScaleReport(dilation=4, checks=checks))])
+        columns = scale_columns(summaries([a_record(scale=ScaleReport(dilation=4, checks=checks))]))
         return next(column.cells for column in columns if column.head == "checks")
 
     unseen = check(passed=True).model_copy(update={"id": CheckId.HEARTBEATS, "value": None, "passed": None})
@@ -92,7 +92,9 @@ def test_the_tasks_processor_time_is_there_to_compare_dilations_by():
     def cells(counters):
         record = a_record(scale=ScaleReport(dilation=4, checks=()))
         own = record.model_copy(update={"totals": record.totals.model_copy(update={"counters": counters})})
-        return next(column.cells for column in scale_columns([own]) if column.head == "tasks' processor time")
+        return next(
+            column.cells for column in scale_columns(summaries([own])) if column.head == "tasks' processor time"
+        )
 
     assert cells({TASK_COUNTERS: {"CPU_MILLISECONDS": 12_500}}) == ["12.5"]
     assert cells({}) == ["-"]

@@ -25,7 +25,7 @@ from assay.report.trial_detail import cost_of, detail_groups
 from assay.report.values import trial_values
 from assay.stats.timeline import binned, running_tasks
 from tests import builders
-from tests.builders import a_plan, with_facts
+from tests.builders import a_plan, summaries, with_facts
 from tests.report.made_nodes import a_cluster_record
 from tests.report.made_runs import page
 from tests.report.made_trials import SIGNATURE, a_record, the_tables
@@ -296,7 +296,7 @@ def test_what_the_instruments_took_from_the_jobs_is_taken_off_unless_they_had_pr
         for (probe, subject), value in taken.items()
     )
     record = builders.a_record(elapsed_s=10.0, amounts=amounts)
-    (row,) = trial_values([record])
+    (row,) = trial_values(summaries([record]))
     assert row["instruments_cpu_s"] == 4.0
     assert row["elapsed_without_instruments_s"] == pytest.approx(10 - 4 / 2), "on two cores"
     own = with_facts(record, {"processors.instruments": "3"})
@@ -307,7 +307,7 @@ def test_what_the_instruments_took_from_the_jobs_is_taken_off_unless_they_had_pr
 def test_the_first_of_each_placement_is_chosen_before_repetitions_and_failures_never():
     records = [a_record(2 * n + side, ("hdd", "ssd")[side], repetition=n + 1) for n in range(10) for side in (0, 1)]
     records.insert(0, a_record(99, "nvme", status=Status.FAILED))
-    found = trials_in_detail(records)
+    found = trials_in_detail(summaries(records))
     assert len(found) == MOST_TRIALS
     assert [one.trial.placement.name for one in found[:2]] == ["hdd", "ssd"]
     assert "nvme" not in {one.trial.placement.name for one in found}

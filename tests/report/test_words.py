@@ -8,6 +8,7 @@ from rich.console import Console
 from assay.report.analysis import analyse
 from assay.report.terminal import print_answers
 from assay.report.words import duration_text
+from tests.builders import a_measured_run
 from tests.report.made_runs import decided_run
 
 
@@ -26,7 +27,7 @@ def test_durations_have_the_units_of_their_size(seconds, text):
 def test_the_terminal_says_what_square_brackets_mean_where_it_has_any(noise, marked):
     times = {"hdd": 60.0, "ssd": 40.0, "zero-delay": 30.0}
     console = Console(file=io.StringIO(), width=120)
-    print_answers(analyse(*decided_run(noise=noise, times=times, repetitions=4)), console, verbose=True)
+    print_answers(analyse(a_measured_run(*decided_run(noise=noise, times=times, repetitions=4))), console, verbose=True)
     told = console.file.getvalue()
     assert "storage share" in told
     assert (" [" in told) == ("In square brackets: not significant." in told) == marked

@@ -16,7 +16,7 @@ from assay.stats.blocked import (
 )
 from assay.stats.decision import decisions
 from assay.stats.two_estimates import blocked_above, estimates_apart
-from tests.builders import a_record
+from tests.builders import a_record, summaries, summaries_by
 from tests.stats.terasort import terasort_run
 
 
@@ -45,12 +45,12 @@ def test_what_other_programs_had_of_the_processors_was_waiting_for_them():
 def test_running_that_nobody_accounts_for_is_left_over_and_doubted():
     quiet = measured(processor_s=60.0, others_s=4.0)
     assert clock_shares(quiet).left_over_s == pytest.approx(12.0)
-    (doubt,) = unexplained([quiet, measured(60.0, 30.0)])
+    (doubt,) = unexplained(summaries([quiet, measured(60.0, 30.0)]))
     assert doubt.kind == "clock-unexplained"
     assert doubt.what == f"12 % of the step 'run' in {quiet.trial.id} is neither computing, blocked, waiting nor idle"
     more = measured(processor_s=100.0, others_s=0.0)
     assert clock_shares(more).left_over_s == pytest.approx(-15.0)
-    assert "counted twice" in unexplained([more])[0].what
+    assert "counted twice" in unexplained(summaries([more]))[0].what
 
 
 def test_samples_that_missed_a_part_of_the_run_are_left_over():
@@ -71,7 +71,7 @@ def test_blocked_time_is_between_the_pressures_full_and_some(blocked_s, beyond):
     record = under_pressure(blocked_s, full_s=10.0, some_s=25.0)
     assert clock_shares(record).left_over_s == pytest.approx(0.0)
     assert beyond_pressure_share(record) == pytest.approx(beyond)
-    doubts = unexplained([record])
+    doubts = unexplained(summaries([record]))
     assert [doubt.kind for doubt in doubts] == ["blocked-beyond-pressure"] * (abs(beyond) > 0.05)
     if doubts:
         side = "above the cluster's I/O pressure 'some'" if beyond > 0 else "below the cluster's I/O pressure 'full'"
@@ -86,7 +86,7 @@ def test_the_whole_machines_pressure_tells_nothing_of_the_cluster():
 def test_without_samples_nothing_is_explained_and_nothing_doubted():
     assert clock_shares(a_record(steps=RUN)) is None
     assert clock_shares(a_record(steps=RUN, amounts=amounts(blocked_s=3.0))) is None
-    assert unexplained([a_record(steps=RUN)]) == []
+    assert unexplained(summaries([a_record(steps=RUN)])) == []
 
 
 def attempt(number, began_s, ended_s, stage="map"):
@@ -148,7 +148,9 @@ def blocked_for(record, seconds):
 def test_a_share_has_an_interval_from_the_trials_of_all_placements():
     ten = a_record(elapsed_s=10.0)
     found = blocked_shares(
-        {"hdd": [blocked_for(ten, 4.0), blocked_for(ten, 5.0)], "ssd": [blocked_for(ten, 1.0)], "none": [ten]}
+        summaries_by(
+            {"hdd": [blocked_for(ten, 4.0), blocked_for(ten, 5.0)], "ssd": [blocked_for(ten, 1.0)], "none": [ten]}
+        )
     )
     assert set(found) == {"hdd", "ssd"}
     assert found["hdd"].share == pytest.approx(0.45)
@@ -157,7 +159,7 @@ def test_a_share_has_an_interval_from_the_trials_of_all_placements():
     assert found["ssd"].high == pytest.approx(0.1 + 12.706 * 0.0707, abs=0.001)
     assert found["hdd"].low == 0.0
     assert found["hdd"].measured
-    once = blocked_shares({"hdd": [blocked_for(ten, 4.0)]})["hdd"]
+    once = blocked_shares(summaries_by({"hdd": [blocked_for(ten, 4.0)]}))["hdd"]
     assert (once.share, once.low, once.high) == (0.4, None, None)
 
 
@@ -165,9 +167,9 @@ def test_equal_shares_are_no_proof_of_no_noise():
     """Neither a trial's own nor those of the others, to which its interval would have no width."""
     ten = a_record(elapsed_s=10.0)
     equal = [blocked_for(ten, 1.0), blocked_for(ten, 1.0)]
-    found = blocked_shares({"hdd": [blocked_for(ten, 4.0)], "ssd": equal, "nvme": equal})
+    found = blocked_shares(summaries_by({"hdd": [blocked_for(ten, 4.0)], "ssd": equal, "nvme": equal}))
     assert {(one.low, one.high, one.half_width) for one in found.values()} == {(None, None, None)}
-    found = blocked_shares({"hdd": [blocked_for(ten, 4.0)], "ssd": [*equal, blocked_for(ten, 1.2)]})
+    found = blocked_shares(summaries_by({"hdd": [blocked_for(ten, 4.0)], "ssd": [*equal, blocked_for(ten, 1.2)]}))
     assert found["hdd"].half_width > 0
 
 
@@ -175,7 +177,10 @@ def test_placements_that_hardly_vary_do_not_narrow_the_interval_of_one_that_does
     ten = a_record(elapsed_s=10.0)
     quiet = {name: [blocked_for(ten, seconds) for seconds in (1.0, 1.01, 0.99)] for name in ("ssd", "nvme")}
     noisy = [blocked_for(ten, seconds) for seconds in (3.0, 4.0, 5.0)]
-    together, alone = blocked_shares({"hdd": noisy, **quiet}), blocked_shares({"hdd": noisy})
+    together, alone = (
+        blocked_shares(summaries_by({"hdd": noisy, **quiet})),
+        blocked_shares(summaries_by({"hdd": noisy})),
+    )
     assert together["hdd"].half_width == pytest.approx(alone["hdd"].half_width, rel=0.01)
 
 
@@ -191,7 +196,7 @@ def test_estimates_whose_intervals_do_not_overlap_are_doubted(above, doubted, pa
         for name, own in known.items()
         for one in own
     ]
-    found = estimates_apart(decisions(plan, blocked))
+    found = estimates_apart(decisions(plan, summaries(blocked)))
     assert [one.kind for one in found] == ["storage-estimates-disagree"] * doubted
     if doubted:
         assert "35 %" in found[0].what
@@ -203,7 +208,7 @@ def test_blocked_time_above_zero_delay_is_a_share_of_the_drives_own_time():
     times = {"hdd": (20.0, 20.0), ZERO_DELAY: (10.0, 10.0)}
     plan, records = terasort_run(repetitions=2, times=times)
     seconds = {"hdd": 8.0, ZERO_DELAY: 2.0}
-    (decision,) = decisions(plan, [blocked_for(one, seconds[one.trial.placement.name]) for one in records])
+    (decision,) = decisions(plan, summaries([blocked_for(one, seconds[one.trial.placement.name]) for one in records]))
     hdd = decision.placements[0]
     assert blocked_above(hdd, decision.baseline).value == pytest.approx(0.3)
     assert blocked_above(hdd, None) is None

@@ -6,7 +6,7 @@ import pytest
 from assay.model.trial import PART_PRIOR, ZERO_DELAY, NoisePrior
 from assay.stats.breakdown import breakdowns
 from assay.stats.decision import decisions
-from tests.builders import NO_PHASES
+from tests.builders import NO_PHASES, summaries
 from tests.stats.terasort import mirrored_run, terasort_run
 
 ORDER = ("hdd", "ssd", ZERO_DELAY, "ssd", "hdd")
@@ -18,7 +18,7 @@ def with_phases(record, **seconds):
 
 
 def parts_of(plan, records):
-    (found,) = breakdowns(plan, records, decisions(plan, records))
+    (found,) = breakdowns(plan, summaries(records), decisions(plan, summaries(records)))
     return {one.name: one for one in found.parts}
 
 

@@ -16,12 +16,12 @@ from assay.stats.caveats import (
     caveats_of,
 )
 from assay.stats.decision import decisions
-from tests.builders import a_record, a_trial
+from tests.builders import a_record, a_trial, summaries, summaries_by
 from tests.stats.terasort import terasort_run
 
 
 def of_trials(*records, ran=None, network="", repeated=True):
-    return caveats_of({"disk": records}, ran or {"disk": True}, network, repeated=repeated)
+    return caveats_of(summaries_by({"disk": records}), ran or {"disk": True}, network, repeated=repeated)
 
 
 def on_drive(slowdown=1, **facts):
@@ -51,7 +51,7 @@ def test_a_placement_whose_outputs_are_wrong_is_a_caveat_of_the_decision():
         else one
         for one in records
     ]
-    (decision,) = decisions(plan, wrong)
+    (decision,) = decisions(plan, summaries(wrong))
     assert decision.caveats == (NothingCounts(of=("ssd",)),)
 
 
@@ -63,7 +63,9 @@ def test_slowed_drives_are_told_with_the_largest_factor():
     assert of_trials(on_drive(slowdown=8)) == (SlowedDrives(times_slower=8),)
     fast = on_drive()
     by_level = {"slow": [on_drive(slowdown=8)], "slower": [on_drive(slowdown=9)], "fast": [fast]}
-    assert caveats_of(by_level, dict.fromkeys(by_level, True), "", repeated=True) == (SlowedDrives(times_slower=9),)
+    assert caveats_of(summaries_by(by_level), dict.fromkeys(by_level, True), "", repeated=True) == (
+        SlowedDrives(times_slower=9),
+    )
 
 
 @pytest.mark.parametrize("count", [0, "unknown"])
@@ -74,9 +76,11 @@ def test_a_profile_without_assumptions_is_no_caveat(count):
 def test_assumed_parameters_are_counted_for_each_profile_once():
     known = AssumedParameters(profile="wd10ezex", assumed=14, parameters=19)
     record = on_drive(profile="wd10ezex", assumed_parameters=14, parameters=19)
-    assert caveats_of({"one": [record], "two": [record]}, {"one": True, "two": True}, "", repeated=True) == (known,)
+    assert caveats_of(
+        summaries_by({"one": [record], "two": [record]}), {"one": True, "two": True}, "", repeated=True
+    ) == (known,)
     zero = {"one": [record], "zero-delay": [on_drive(profile="none", assumed_parameters=1, parameters=2)]}
-    assert caveats_of(zero, dict.fromkeys(zero, True), "", repeated=True) == (known,)
+    assert caveats_of(summaries_by(zero), dict.fromkeys(zero, True), "", repeated=True) == (known,)
 
 
 def test_times_of_a_scale_model_are_told_with_its_factor_and_links_that_were_idle():

@@ -15,7 +15,7 @@ from assay.run import decided_work
 from assay.stats.changes import AS_IT_IS, CHANGE, change_order, change_text
 from assay.stats.decision import Verdict, decisions
 from assay.stats.predicted import beside
-from tests.builders import a_record, device_reports
+from tests.builders import a_measured_run, a_record, device_reports, summaries
 
 SHIPPED = Path(__file__).parents[2] / "experiments" / "before-you-buy.yaml"
 SSD, DISK, MEMORY = "local-directories-on-ssd", "a-second-disk", "memory 2100MiB"
@@ -56,7 +56,7 @@ def test_changes_run_together_there_and_back_and_the_baseline_once(plan):
 
 
 def test_each_change_has_a_verdict_against_all_as_it_is(plan):
-    (decision,) = decisions(plan, records_of(plan))
+    (decision,) = decisions(plan, summaries(records_of(plan)))
     assert decision.factor == CHANGE
     assert {one.placement: one.verdict for one in decision.placements} == {
         AS_IT_IS: None, SSD: Verdict.WORTH_IT, COMPRESSION: Verdict.WORTH_IT, DISK: Verdict.NOT_WORTH_IT,
@@ -69,9 +69,9 @@ def test_each_change_has_a_verdict_against_all_as_it_is(plan):
 
 def test_a_change_without_a_verdict_is_repeated_though_another_is_worth_it(plan):
     records = records_of(plan)
-    (decision,) = decisions(plan, records)
+    (decision,) = decisions(plan, summaries(records))
     assert (decision.verdict, decision.is_open) == (Verdict.WORTH_IT, True)
-    assert decided_work(plan, records) == set()
+    assert decided_work(plan, summaries(records)) == set()
     asked = f"{decision.more.repetitions} more repetition"
     assert any(asked in note and f"whether {BUFFER} saves 10 % of" in note for note in answer_of(decision).caveats)
     closed = [
@@ -82,7 +82,7 @@ def test_a_change_without_a_verdict_is_repeated_though_another_is_worth_it(plan)
 
 
 def test_storage_shares_are_of_what_differs_from_the_baseline_in_its_drives_alone(plan):
-    (decision,) = decisions(plan, records_of(plan))
+    (decision,) = decisions(plan, summaries(records_of(plan)))
     with_share = {one.placement for one in decision.placements if one.storage_share is not None}
     assert with_share == {AS_IT_IS, SSD, DISK}
     assert {one.placement for one in decision.placements if one.won_back is not None} == {SSD, DISK}
@@ -94,12 +94,12 @@ def test_more_memory_may_read_less_from_its_drives_and_the_answer_stands(plan):
         record.model_copy(update={"devices": device_reports({medium.name: ran for medium in record.trial.media})})
         for record in records_of(plan)
     ]
-    (decision,) = decisions(plan, records)
+    (decision,) = decisions(plan, summaries(records))
     assert {condition.subject for condition in decision.conditions} == {AS_IT_IS, SSD, DISK}
 
 
 def test_the_answer_says_the_changes_by_their_verdicts(plan):
-    answer = answer_of(decisions(plan, records_of(plan))[0])
+    answer = answer_of(decisions(plan, summaries(records_of(plan)))[0])
     assert answer.headline == (
         f"worth it: {COMPRESSION} (39 % less time), {SSD} (30 % less time); not worth it: {DISK}, {MEMORY}; "
         f"not known yet: {BUFFER}"
@@ -125,7 +125,7 @@ def test_what_is_predicted_of_a_change_stands_beside_the_decision(plan):
         basis="b",
     )
     prediction = Prediction("p", "toy", trial, {**as_it_is.trial.factors, **trial.levels})
-    decided = decisions(plan, records)
+    decided = decisions(plan, summaries(records))
     ((level,),) = beside(plan, decided, records, [prediction])
     assert (level.level, level.elapsed_s.value) == ("mapreduce.task.io.sort.mb 300", 80)
     assert level.saving.value == pytest.approx(0.2, abs=0.01)
@@ -134,7 +134,7 @@ def test_what_is_predicted_of_a_change_stands_beside_the_decision(plan):
 
 
 def test_no_change_is_told_a_second_time_with_another_significance(plan):
-    analysis = analyse(plan, records_of(plan))
+    analysis = analyse(a_measured_run(plan, records_of(plan)))
     assert [decision.factor for decision in analysis.decisions] == [CHANGE]
     assert analysis.others == []
     assert analysis.answers[0].breakdown.levels == analysis.decisions[0].levels
@@ -142,14 +142,14 @@ def test_no_change_is_told_a_second_time_with_another_significance(plan):
 
 def test_where_each_change_runs_on_all_placements_these_are_asked_about(tmp_path):
     plan = plan_of(tmp_path, ("placement: one-disk, memory", "memory"))
-    found = decisions(plan, [a_record(trial) for trial in plan.trials])
+    found = decisions(plan, summaries([a_record(trial) for trial in plan.trials]))
     assert {decision.factor for decision in found} == {"placement"}
     assert len(found) == 4
 
 
 def test_what_has_not_run_is_said(plan):
     records = [one for one in records_of(plan) if one.trial.placement.name != DISK]
-    (decision,) = decisions(plan, records)
+    (decision,) = decisions(plan, summaries(records))
     assert DISK not in [one.placement for one in decision.placements]
 
 
@@ -160,7 +160,7 @@ def test_two_workloads_have_their_own_verdicts(tmp_path):
     )
     plan = plan_of(tmp_path, two)
     assert len(plan.trials) == 52
-    found = decisions(plan, records_of(plan))
+    found = decisions(plan, summaries(records_of(plan)))
     assert [(one.factor, one.levels["workload"], len(one.placements)) for one in found] == [
         (CHANGE, "terasort", 6), (CHANGE, "word-count", 6),
     ]  # fmt: skip

@@ -12,6 +12,7 @@ from assay.stats.comparison import benjamini_hochberg, compare, holm, sign_flip_
 from assay.stats.noise import ConfidenceInterval
 from assay.stats.sample import MACHINE, RUN, TrialSample, samples
 from assay.stats.summary import in_words, noise_words
+from tests.builders import summaries
 from tests.stats.fake_times import FakeTimes
 from tests.stats.terasort import terasort_run
 
@@ -242,7 +243,7 @@ def test_an_interval_is_shown_only_where_it_says_the_same_as_the_significance():
     def seen(one, **changes):
         return one.model_copy(update=changes).shown_interval
 
-    one = next(iter(compare(samples(terasort_run()[1]))))
+    one = next(iter(compare(samples(summaries(terasort_run()[1])))))
     apart, around = ConfidenceInterval(low=1.16, high=2.01), ConfidenceInterval(low=0.9, high=1.2)
     assert seen(one, interval=apart, significant=True, p=0.01) == apart
     assert seen(one, interval=apart, significant=False, p=0.04) is None, "significant alone, not after correction"

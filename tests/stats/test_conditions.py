@@ -17,7 +17,7 @@ from assay.stats.run_doubts import (
     read_share,
     written_share,
 )
-from tests.builders import a_record, a_trial, device_reports
+from tests.builders import a_record, a_trial, device_reports, summaries_by
 
 
 def counted(read=700, run=900, after=100, busy=5.5, medium="hdd"):
@@ -87,10 +87,12 @@ def test_what_tasks_do_not_count_of_the_store_is_the_input_read_once():
 
 def test_each_placement_is_held_against_its_condition_and_the_base_must_be_busy():
     found = conditions(
-        {
-            "hdd": [counted(run=810), counted(read=100, run=810), counted(read=650, run=810)],
-            "ssd": [counted(run=100, after=900)],
-        },
+        summaries_by(
+            {
+                "hdd": [counted(run=810), counted(read=100, run=810), counted(read=650, run=810)],
+                "ssd": [counted(run=100, after=900)],
+            }
+        ),
         "hdd",
     )
     known = {(one.kind, one.subject): (one.share, one.met) for one in found}
@@ -103,7 +105,7 @@ def test_each_placement_is_held_against_its_condition_and_the_base_must_be_busy(
 @pytest.mark.parametrize(("read", "asked"), [(8000, False), (5001, False), (4999, True), (700, True)])
 def test_writes_are_no_condition_where_those_that_were_late_are_little_of_what_the_jobs_moved(read, asked):
     late = counted(read=read, run=400, after=600)  # 600 of 1000 bytes that were written
-    kinds = {found.kind for found in conditions({"hdd": [late]}, "hdd")}
+    kinds = {found.kind for found in conditions(summaries_by({"hdd": [late]}), "hdd")}
     assert kinds == {READ, BUSY, *([WRITTEN] if asked else [])}
 
 
@@ -126,21 +128,21 @@ def test_the_drives_of_all_nodes_count_and_the_busiest_of_them():
     )
     assert busy_seconds(both) == pytest.approx(4.4)
     assert busy_share(both) == pytest.approx(0.3)
-    shares = {found.kind: found.share for found in conditions({"hdd": [both]}, "hdd")}
+    shares = {found.kind: found.share for found in conditions(summaries_by({"hdd": [both]}), "hdd")}
     assert shares == {READ: 0.7, BUSY: pytest.approx(0.3)}
 
 
 def test_what_was_not_measured_is_not_met():
     nothing = counted()
     nothing = nothing.model_copy(update={"totals": nothing.totals.model_copy(update={"counters": {}})})
-    written = next(one for one in conditions({"hdd": [nothing]}, "hdd") if one.kind == WRITTEN)
+    written = next(one for one in conditions(summaries_by({"hdd": [nothing]}), "hdd") if one.kind == WRITTEN)
     assert written.share is None
     assert not written.met
 
 
 def test_media_of_this_machine_have_no_conditions_but_a_busy_time():
     record = a_record()
-    assert conditions({"disk": [record]}, "disk") == ()
+    assert conditions(summaries_by({"disk": [record]}), "disk") == ()
     amount = Amount(probe="disk", subject="disk", series="busy_s", part="run", value=4.0)
     assert busy_seconds(record.model_copy(update={"amounts": (amount,)})) == 4.0
     nodes = tuple(amount.model_copy(update={"node": node}) for node in ("n1", "n2"))

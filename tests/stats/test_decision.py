@@ -7,16 +7,16 @@ from assay.model.record import Amount, Step
 from assay.model.trial import ZERO_DELAY
 from assay.stats.caveats import AssumedParameters, MachineShared, NotTheDrives, RanElsewhere, TimesApart
 from assay.stats.decision import Verdict, decisions
-from assay.stats.summary import summarise
+from assay.stats.summary import rows_of
 from assay.stats.trial_doubts import MACHINE_SHARED
-from tests.builders import a_trial, device_reports, with_facts
+from tests.builders import a_trial, device_reports, summaries, summarised, with_facts
 from tests.stats.terasort import mirrored_run, terasort_run, timed
 
 MIRRORED = [("hdd", 47.2), ("ssd", 35.3), (ZERO_DELAY, 34.3), ("ssd", 29.0), ("hdd", 46.9)]
 
 
 def decision_of(run):
-    (found,) = decisions(*run)
+    (found,) = decisions(*summarised(*run))
     return found
 
 
@@ -79,7 +79,7 @@ def test_drift_between_repetitions_widens_the_intervals_of_times_and_not_of_savi
 
 def test_the_times_interval_is_as_uncertain_as_the_tables():
     plan, of_two = terasort_run(2)
-    (row,) = (one for one in summarise(of_two, prior=plan.prior) if one.placement == "ssd")
+    (row,) = (one for one in rows_of(summaries(of_two), prior=plan.prior) if one.placement == "ssd")
     own = result(decision_of((plan, of_two)), "ssd").elapsed_s
     assert own.high / own.low == pytest.approx(row.elapsed.interval.high / row.elapsed.interval.low)
 
@@ -145,7 +145,7 @@ def test_several_decisions_are_corrected_together():
     plan, alone = terasort_run(3, times)
     assert decision_of((plan, alone)).verdict is Verdict.WORTH_IT
     many = twenty_of(alone)
-    assert {one.verdict for one in decisions(plan, many)} == {Verdict.NOT_KNOWN_YET}
+    assert {one.verdict for one in decisions(plan, summaries(many))} == {Verdict.NOT_KNOWN_YET}
 
 
 def test_without_a_baseline_the_busy_time_of_the_base_bounds_the_gain():
@@ -363,7 +363,7 @@ def test_drives_can_not_be_busy_for_longer_than_the_jobs_took():
 def test_trials_of_another_machine_are_not_said_to_have_failed():
     plan, records = terasort_run(2, {"hdd": (47.2, 46.9), "ssd": (35.3, 29.0)})
     moved = [with_facts(one, {"kernel": "7"}) if one.trial.placement.name == "ssd" else one for one in records]
-    first, second = decisions(plan, moved)
+    first, second = decisions(plan, summaries(moved))
     assert first.caveats == (RanElsewhere(of=("ssd",)),)
     assert second.caveats == (RanElsewhere(of=("hdd",)),)
 
@@ -380,13 +380,13 @@ def test_more_repetitions_decide_among_all_verdicts_together():
     times = {"hdd": (40.0, 42.0, 41.0), "ssd": (29.0, 30.5, 28.5)}
     plan, alone = terasort_run(3, times)
     many = twenty_of(alone)
-    found = decisions(plan, many)
+    found = decisions(plan, summaries(many))
     assert {one.corrected for one in found} == {20}
     assert all(one.more is not None and one.more.repetitions >= 1 for one in found)
     more = found[0].more.repetitions
     plan, longer = terasort_run(3 + more, {name: own * 4 for name, own in times.items()})
     longer = twenty_of(longer)
-    assert {one.verdict for one in decisions(plan, longer)} == {Verdict.WORTH_IT}
+    assert {one.verdict for one in decisions(plan, summaries(longer))} == {Verdict.WORTH_IT}
 
 
 def test_parts_never_exceed_the_whole():

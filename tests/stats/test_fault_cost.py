@@ -12,7 +12,8 @@ from assay.report.values import placement_values
 from assay.stats.fault_losses import with_losses
 from assay.stats.sample import counts
 from assay.stats.trial_doubts import fault_missed
-from tests.builders import a_job, a_plan, a_record, a_trial
+from assay.stats.trial_summary import summarise
+from tests.builders import a_job, a_measured_run, a_plan, a_record, a_trial
 from tests.report.made_runs import page
 
 KILL = Fault(kill="datanode", on=2, at="map 50%")
@@ -76,8 +77,8 @@ def run():
 def test_a_trial_without_its_fault_is_marked_and_counts_nowhere():
     missed, struck = (faulty(1, 1, KILL, 20, report) for report in (FaultReport(), STRUCK))
     assert missed.missed_fault
-    assert not counts(missed)
-    assert counts(struck)
+    assert not counts(summarise(missed))
+    assert counts(summarise(struck))
     (doubt,) = fault_missed(missed.trial, missed.fault)
     assert doubt.kind == "fault-did-not-strike"
     assert "kill datanode on 2 at map 50% did not strike" in doubt.what
@@ -86,7 +87,7 @@ def test_a_trial_without_its_fault_is_marked_and_counts_nowhere():
 
 
 def test_the_report_says_what_the_fault_cost_against_trials_without_it(run):
-    analysis = analyse(a_plan(*(one.trial for one in run)), run)
+    analysis = analyse(a_measured_run(a_plan(*(one.trial for one in run)), run))
     answer = analysis.answers[0].words
     assert answer.headline == "the fault kill datanode on 2 at map 50% costs 49 % more time"
     without, with_it = answer.lines
@@ -112,7 +113,7 @@ def test_a_table_of_decisions_on_faults_speaks_of_their_cost():
             records.append(faulty(number - 1, repetition, None, 20 + 0.1 * repetition, None, workload))
             records.append(faulty(number, repetition, KILL, with_it_s + 0.1 * repetition, STRUCK, workload))
     plan = a_plan(*(one.trial for one in records))
-    analysis = analyse(plan, records)
+    analysis = analyse(a_measured_run(plan, records))
     screen = first_screen(analysis._replace(doubts=()), ())
     assert screen.headline == "4 workloads on tiny: costs time in 1 of 4 combinations, no significant cost in 3"
     (sort,) = (row for row in screen.rows if row.answer.verdict == "costs time")
@@ -136,7 +137,7 @@ def test_faults_alone_are_compared_with_the_first_of_them():
     for repetition in (1, 2, 3, 4):
         records.append(faulty(2 * repetition - 1, repetition, KILL, 30 + 0.1 * repetition, STRUCK))
         records.append(faulty(2 * repetition, repetition, other, 40 + 0.1 * repetition, STRUCK))
-    ((_, answer, *_),) = analyse(a_plan(*(one.trial for one in records)), records).answers
+    ((_, answer, *_),) = analyse(a_measured_run(a_plan(*(one.trial for one in records)), records)).answers
     against = "costs 33 % more time against fault kill datanode on 2 at map 50%"
     assert answer.headline == f"the fault kill nodemanager on 2 at map 50% {against}"
     assert answer.verdict == "costs time"
@@ -147,7 +148,7 @@ def test_failures_wrong_outputs_and_missed_faults_are_counted_beside_the_times(r
     failed = faulty(10, 6, KILL, 1, STRUCK, status=Status.FAILED, totals=None, error="the job failed")
     missed = faulty(11, 7, KILL, 1, FaultReport())
     every = [*run, wrong, failed, missed]
-    section = analyse(a_plan(*(one.trial for one in every)), every).sections["faults"]
+    section = analyse(a_measured_run(a_plan(*(one.trial for one in every)), every)).sections["faults"]
     (cost,) = section.costs
     assert (cost.trials, cost.struck, cost.failed, cost.wrong) == (7, 6, 1, 1)
     assert cost.seconds == pytest.approx(30.25)
@@ -158,4 +159,4 @@ def test_failures_wrong_outputs_and_missed_faults_are_counted_beside_the_times(r
 
 
 def test_a_run_without_faults_has_no_such_section(run):
-    assert "faults" not in analyse(a_plan(run[0].trial), run[::2]).sections
+    assert "faults" not in analyse(a_measured_run(a_plan(run[0].trial), run[::2])).sections

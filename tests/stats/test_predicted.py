@@ -7,7 +7,8 @@ import pytest
 from assay.model.prediction import PredictedTrial, Prediction
 from assay.stats.decision import decisions
 from assay.stats.predicted import beside, with_predictions
-from assay.stats.summary import summarise
+from assay.stats.summary import rows_of
+from tests.builders import summaries
 from tests.report.made_runs import made_run, made_trials
 
 
@@ -18,7 +19,7 @@ def a_prediction(record, **levels):
 
 def test_the_errors_of_both_times_add_up_in_the_interval():
     plan, records = made_run(made_trials(repetitions=4))
-    rows = summarise(records, placements=plan.placements)
+    rows = rows_of(summaries(records), placements=plan.placements)
     *measured, row = with_predictions(rows, records, [a_prediction(records[0], placement="nvme")])
     assert measured == rows
     base = rows[0].elapsed
@@ -33,18 +34,18 @@ def test_the_errors_of_both_times_add_up_in_the_interval():
 def test_without_repetitions_the_ratio_has_no_interval():
     plan, records = made_run(made_trials(repetitions=1))
     prediction = a_prediction(records[0], placement="nvme")
-    assert with_predictions(summarise(records), records, [prediction])[-1].predicted.interval is None
-    ((level,),) = beside(plan, decisions(plan, records), records, [prediction])
+    assert with_predictions(rows_of(summaries(records)), records, [prediction])[-1].predicted.interval is None
+    ((level,),) = beside(plan, decisions(plan, summaries(records)), records, [prediction])
     assert (level.elapsed_s.low, level.elapsed_s.high, level.saving.low) == (16, 30, None)
 
 
 def test_it_stands_in_its_own_group_and_beside_the_decision_that_has_all_other_factors():
     plan, records = made_run(made_trials(workloads=("triangles", "components"), repetitions=3))
     last = records[-1]
-    rows = with_predictions(summarise(records), records, [a_prediction(last, placement="nvme")])
+    rows = with_predictions(rows_of(summaries(records)), records, [a_prediction(last, placement="nvme")])
     places = [(row.group.workload, row.placement) for row in rows]
     assert places.index((last.trial.workload.name, "nvme")) == places.index((last.trial.workload.name, "ssd")) + 1
-    decided = decisions(plan, records)
+    decided = decisions(plan, summaries(records))
     levels = beside(
         plan, decided, records, [a_prediction(last, placement="nvme"), a_prediction(last, settings="tuned")]
     )
@@ -52,7 +53,7 @@ def test_it_stands_in_its_own_group_and_beside_the_decision_that_has_all_other_f
     assert of == {last.trial.workload.name: ["nvme"], records[0].trial.workload.name: []}
     (row,) = (
         one
-        for one in with_predictions(summarise(records), records, [a_prediction(last, settings="tuned")])
+        for one in with_predictions(rows_of(summaries(records)), records, [a_prediction(last, settings="tuned")])
         if one.predictor
     )
     assert (row.ratio, row.predicted) == (None, None)  # nothing ran in its group

@@ -5,7 +5,7 @@ import pytest
 from assay.engine.tasks import TASK_COUNTERS
 from assay.model.record import Status
 from assay.stats.run_doubts import doubts_of, processors_varied
-from tests.builders import a_record, a_trial
+from tests.builders import a_record, a_trial, summaries
 
 
 def used(number, seconds, medium="hdd", repetition=1):
@@ -20,12 +20,12 @@ def test_the_two_that_are_farthest_apart_are_named():
         used(1, 100.0), used(2, 130.0, repetition=2), used(3, 90.0, "ssd"), used(4, 171.0, "ssd", 2),
         used(5, 120.0, "ssd", 3),
     ]  # fmt: skip
-    (doubt,) = processors_varied(records)
+    (doubt,) = processors_varied(summaries(records))
     assert doubt.kind == "processors-varied"
     assert "took 1.9 times as much processor time in one trial" in doubt.what
     assert f"({records[3].trial.id}, 171 s)" in doubt.what
     assert f"({records[2].trial.id}, 90 s)" in doubt.what
-    assert doubt in doubts_of(records)
+    assert doubt in doubts_of(summaries(records))
 
 
 @pytest.mark.parametrize(
@@ -41,9 +41,9 @@ def test_the_two_that_are_farthest_apart_are_named():
     ids=["none", "one", "nearly equal", "of other media", "too short", "unknown"],
 )
 def test_what_says_nothing_of_processors_is_not_doubted(records):
-    assert not processors_varied(records)
+    assert not processors_varied(summaries(records))
 
 
 def test_trials_that_do_not_count_are_not_asked():
     failed = used(2, 200.0, repetition=2).model_copy(update={"status": Status.FAILED})
-    assert not processors_varied([used(1, 100.0), failed])
+    assert not processors_varied(summaries([used(1, 100.0), failed]))

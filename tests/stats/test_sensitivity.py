@@ -5,7 +5,7 @@ import pytest
 from assay.model.trial import ZERO_DELAY, MediumSpec
 from assay.stats.decision import Verdict, decisions
 from assay.stats.sensitivity import Sensitivity, sensitivity_of
-from tests.builders import a_trial, with_facts
+from tests.builders import a_trial, summaries, with_facts
 from tests.stats.terasort import terasort_run, timed
 
 FACTS = {
@@ -32,8 +32,8 @@ def varied(number, drive, way, seconds):
 
 
 def found_in(plan, records, **asked):
-    (decision,) = decisions(plan, records)
-    return decision, sensitivity_of(decision, records, **asked)
+    (decision,) = decisions(plan, summaries(records))
+    return decision, sensitivity_of(decision, summaries(records), **asked)
 
 
 def a_run():
@@ -66,7 +66,7 @@ def test_the_interval_at_another_speed_is_that_of_simulated_times():
 
     plan, records = a_run()
     _, found = found_in(plan, records)
-    (fit,) = fits(samples(records), "placement", plan.prior).values()
+    (fit,) = fits(samples(summaries(records)), "placement", plan.prior).values()
     base = found.base_s
     other, zero = base * np.exp(fit.draws(("ssd", ZERO_DELAY), "hdd", 200_000, 1)).T
     for speed in (0.5, 2.0):

@@ -16,7 +16,7 @@ from assay.report.shares import chart_notes, columns_of, notes_of, summary_sente
 from assay.report.terminal import print_report
 from assay.stats.decision import Verdict
 from assay.stats.shares import Missing
-from tests.builders import a_plan, a_record, a_trial
+from tests.builders import a_measured_run, a_plan, a_record, a_trial, summaries
 from tests.report.made_decisions import conditions
 from tests.report.made_runs import page
 
@@ -72,12 +72,12 @@ def cells_of(table, job, engine):
 
 def printed(plan, records, width=80, **how):
     console = Console(width=width, record=True, file=StringIO())
-    print_report("demo", records, analyse(plan, records), console, **how)
+    print_report("demo", summaries(records), analyse(a_measured_run(plan, records)), console, **how)
     return console.export_text()
 
 
 def test_each_decision_has_its_line_and_the_cells_are_its_figures():
-    analysis = analyse(*made())
+    analysis = analyse(a_measured_run(*made()))
     table = analysis.shares
     assert (table.base, table.others, table.factors) == ("hdd", ("ssd",), ("engine",))
     assert [dict(work)["workload"] for work in table.rows] == list(JOBS)
@@ -97,7 +97,7 @@ def test_each_decision_has_its_line_and_the_cells_are_its_figures():
 
 
 def test_each_level_is_summed_up_over_the_jobs_that_have_it():
-    table = analyse(*made()).shares
+    table = analyse(a_measured_run(*made())).shares
     for engine, sentence in zip(ENGINES, summary_sentences(table), strict=True):
         results = [line_of(table, job, engine).decision.placements for job in JOBS]
         shares = [round(100 * hdd.storage_share.value) for hdd, _ in results]
@@ -124,7 +124,7 @@ def without_use(table, *jobs, changes=None):
 
 
 def test_shares_of_jobs_that_hardly_used_storage_are_noise_and_in_no_range():
-    table = analyse(*made(jobs=("sort", "walk", "walk2"))).shares
+    table = analyse(a_measured_run(*made(jobs=("sort", "walk", "walk2")))).shares
     assert next(summary_sentences(table)).startswith("mapreduce: storage takes 5 to ")
     table = without_use(table, "walk", "walk2")
     sort = line_of(table, "sort", "mapreduce").decision.placements
@@ -145,7 +145,7 @@ def test_shares_of_jobs_that_hardly_used_storage_are_noise_and_in_no_range():
 
 
 def test_where_all_jobs_hardly_used_storage_no_share_is_told():
-    table = without_use(analyse(*made(jobs=("walk", "walk2"))).shares, "walk", "walk2")
+    table = without_use(analyse(a_measured_run(*made(jobs=("walk", "walk2")))).shares, "walk", "walk2")
     assert list(summary_sentences(table)) == [
         f"{engine}: storage was hardly used in 2 of 2 jobs." for engine in ENGINES
     ]
@@ -155,14 +155,16 @@ def test_jobs_whose_time_is_unknown_are_among_those_of_which_some_hardly_used_st
     plan, records = made(jobs=("sort", "walk", "walk2"))
     for engine in ENGINES:
         records = list(mended(records, failed, "sort", engine))
-    table = without_use(analyse(plan, records).shares, "walk", "walk2")
+    table = without_use(analyse(a_measured_run(plan, records)).shares, "walk", "walk2")
     assert list(summary_sentences(table)) == [
         f"{engine}: storage was hardly used in 2 of 3 jobs." for engine in ENGINES
     ]
 
 
 def test_a_job_that_hardly_used_storage_is_marked_where_there_is_no_verdict_too():
-    table = without_use(analyse(*made(places=("hdd",))).shares, *JOBS, changes={"verdict": Verdict.NOT_WORTH_IT})
+    table = without_use(
+        analyse(a_measured_run(*made(places=("hdd",)))).shares, *JOBS, changes={"verdict": Verdict.NOT_WORTH_IT}
+    )
     assert cells_of(table, "sort", "tez")[-1].endswith(") *")
     assert any(note.startswith("* Storage was hardly used") for note in notes_of(table))
 
@@ -174,20 +176,20 @@ def test_a_storage_share_below_zero_is_said_to_be_noise():
         if record.trial.zero_delay and record.trial.workload.name == "walk" else record
         for record in records
     ]  # fmt: skip
-    table = analyse(plan, slower).shares
+    table = analyse(a_measured_run(plan, slower)).shares
     assert re.match(r"mapreduce: storage takes -\d+ to \d+ % \(below 0 is noise\); ", next(summary_sentences(table)))
     for notes in (notes_of, chart_notes):
         assert "A storage share below 0 is noise: no drive is faster than zero delay." in list(notes(table))
-        assert "noise" not in " ".join(notes(analyse(plan, records).shares))
+        assert "noise" not in " ".join(notes(analyse(a_measured_run(plan, records)).shares))
 
 
 def test_a_variant_that_follows_from_the_engine_is_no_factor_of_its_own_and_is_told_below():
     both = {"mapreduce": "tuned", "tez": "plain"}
-    table = analyse(*made(variants=both)).shares
+    table = analyse(a_measured_run(*made(variants=both))).shares
     assert table.factors == ("engine",)
     told = "Variants: grep, sort, walk tuned (mapreduce), plain (tez)."
     assert (told in list(notes_of(table)), told in list(chart_notes(table))) == (True, True)
-    assert "Variants" not in " ".join(notes_of(analyse(*made()).shares))
+    assert "Variants" not in " ".join(notes_of(analyse(a_measured_run(*made())).shares))
 
 
 def test_jobs_with_the_same_variants_are_told_together_and_those_with_one_are_not():
@@ -201,7 +203,7 @@ def test_jobs_with_the_same_variants_are_told_together_and_those_with_one_are_no
             )
         }
     )  # fmt: skip
-    notes = list(notes_of(analyse(plain, records).shares))
+    notes = list(notes_of(analyse(a_measured_run(plain, records)).shares))
     assert "Variants: grep, walk plain (mapreduce, tez), rdd (third)." in notes
 
 
@@ -213,7 +215,7 @@ def test_jobs_with_the_same_variants_are_told_together_and_those_with_one_are_no
 @pytest.mark.parametrize("places", [("hdd",), (*PLACES, ZERO_DELAY)])
 def test_a_line_without_a_time_on_the_base_says_why_and_nothing_else(change, why, places):
     plan, records = made()
-    table = analyse(plan, list(mended(records, change, "sort", "tez", places))).shares
+    table = analyse(a_measured_run(plan, list(mended(records, change, "sort", "tez", places)))).shares
     line = line_of(table, "sort", "tez")
     assert (line.decision, line.missing["hdd"]) == (None, why)
     assert cells_of(table, "sort", "tez") == ["-", "-", "-", f"hdd {why}"]
@@ -224,16 +226,16 @@ def test_a_line_without_a_time_on_the_base_says_why_and_nothing_else(change, why
 
 def test_a_line_without_another_placement_or_the_baseline_keeps_what_is_known():
     plan, records = made()
-    table = analyse(plan, list(mended(records, failed, "sort", "tez", ("ssd",)))).shares
+    table = analyse(a_measured_run(plan, list(mended(records, failed, "sort", "tez", ("ssd",))))).shares
     assert cells_of(table, "sort", "tez")[2:] == ["-", "ssd failed"]
     assert re.fullmatch(r"1\d % \(.*\)", cells_of(table, "sort", "tez")[1])
-    table = analyse(plan, list(mended(records, failed, "sort", "tez", (ZERO_DELAY,)))).shares
+    table = analyse(a_measured_run(plan, list(mended(records, failed, "sort", "tez", (ZERO_DELAY,))))).shares
     assert cells_of(table, "sort", "tez")[1] == "no baseline"
     assert cells_of(table, "sort", "tez")[2] != "-"
 
 
 def test_without_any_baseline_there_are_savings_alone():
-    table = analyse(*made(baseline=False)).shares
+    table = analyse(a_measured_run(*made(baseline=False))).shares
     assert [column.head for column in columns_of(table, grouped=False)[0]] == [
         "job", "engine", "on hdd", "ssd saves", "verdict",
     ]  # fmt: skip
@@ -242,7 +244,7 @@ def test_without_any_baseline_there_are_savings_alone():
 
 @pytest.mark.parametrize("less", [{"jobs": ("sort",)}, {"engines": ("tez",)}, {"places": ("hdd",), "baseline": False}])
 def test_one_job_or_one_level_or_nothing_to_compare_makes_no_table(less):
-    assert analyse(*made(**less)).shares is None
+    assert analyse(a_measured_run(*made(**less))).shares is None
 
 
 def test_the_terminal_has_the_table_in_place_of_many_answers_and_both_when_asked_for_all():
@@ -258,13 +260,13 @@ def test_the_terminal_has_the_table_in_place_of_many_answers_and_both_when_asked
 
 
 def test_a_panels_title_takes_more_lines_where_it_is_wider_than_the_panel():
-    table = analyse(*made(places=("hdd", "ssd", "the-scanned-table-on-ssd"))).shares
+    table = analyse(a_measured_run(*made(places=("hdd", "ssd", "the-scanned-table-on-ssd")))).shares
     assert ">ssd saves</text>" in shares_chart(table)
     assert "the-scanned-table-on-ssd saves</text>" not in shares_chart(table)
 
 
 def test_the_chart_has_a_mark_for_each_share_at_its_place():
-    table = analyse(*made()).shares
+    table = analyse(a_measured_run(*made())).shares
     svg = ElementTree.fromstring(shares_chart(table).replace('xmlns="http://www.w3.org/2000/svg"', ""))
     places = {}
     for group in svg.iter("g"):

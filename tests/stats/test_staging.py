@@ -7,21 +7,21 @@ import pytest
 from assay.model.cluster import EmbeddedSpec
 from assay.model.network import Pair
 from assay.model.record import Amount, Promise, StagedInput, Step
-from assay.model.section import RunView
 from assay.model.trial import Landed, StoreSpec
 from assay.probe.disk import DISK_SHARED
 from assay.report.staging import _staging
 from assay.report.values import staging_values
 from assay.stats.run_doubts import promises_unequal
 from assay.stats.staging import figures, staging_use
-from tests.builders import a_record, a_trial
+from assay.stats.trial_summary import summarise
+from tests.builders import a_record, a_trial, a_view, summaries
 
 MIB = 1 << 20
 MEMORY = Promise(copies=2, reach="memory")
 
 
 def section(records):
-    return _staging(RunView(None, records))
+    return _staging(a_view(None, records))
 
 
 def amount(probe, subject, series, value, part="staging", node=None):
@@ -107,7 +107,7 @@ def test_unknown_input_has_no_amplification():
     use = staging_use(staged(a_trial(1, "hdd", 1, "count"), size=None, amounts=ONE_NODE))
     assert (use.write_amplification, use.space_amplification, use.written_bytes) == (None, None, 60 * MIB)
     assert staging_use(a_record(a_trial(1, "hdd", 1, "count"))) is None
-    assert staging_values(a_record(a_trial(1, "hdd", 1, "count"))) is None
+    assert staging_values(summarise(a_record(a_trial(1, "hdd", 1, "count")))) is None
 
 
 def test_an_estimate_of_earlier_versions_has_no_amplification():
@@ -155,7 +155,7 @@ def of_store(number, store, promise, **levels):
     [(MEMORY, False), (Promise(copies=2, reach="drives"), True), (Promise(copies=3, reach="memory"), True)],
 )
 def test_unequal_promises_of_what_is_compared_are_doubted(promise, doubted):
-    doubts = promises_unequal([of_store(1, "hdfs", MEMORY), of_store(2, "hbase", promise)])
+    doubts = promises_unequal(summaries([of_store(1, "hdfs", MEMORY), of_store(2, "hbase", promise)]))
     assert [doubt.kind for doubt in doubts] == ["promises-unequal"] * doubted
     if doubted:
         assert promise.words in doubts[0].what
@@ -172,15 +172,17 @@ def test_what_was_promised_while_staging_is_told_and_what_is_promised_afterwards
             (of_store(3, "hbase", nothing), drives),
         )
     )
-    assert promises_unequal([files, synced]) == []
-    (doubt,) = promises_unequal([files, skipped])
+    assert promises_unequal(summaries([files, synced])) == []
+    (doubt,) = promises_unequal(summaries([files, skipped]))
     assert "2 copies in memory, on drives later: " in doubt.what
     assert "2 copies on drives (while staging nothing but one server's memory): " in doubt.what
 
 
 def test_levels_that_an_experiment_varies_may_promise_different_things():
     drives = Promise(copies=2, reach="drives")
-    assert not promises_unequal([of_store(1, "hdfs", MEMORY, sync="no"), of_store(2, "hdfs", drives, sync="yes")])
+    assert not promises_unequal(
+        summaries([of_store(1, "hdfs", MEMORY, sync="no"), of_store(2, "hdfs", drives, sync="yes")])
+    )
 
 
 def test_what_is_0_for_all_is_left_out_and_said_in_half_a_sentence():

@@ -98,7 +98,7 @@ def test_notebooks_and_json_have_it(folder):
 
 def test_nothing_measured_changes(folder):
     run = read_run(RunFolder(folder))
-    alone, beside = analyse(run.plan, run.records), analyse(run.plan, run.records, predictions=run.predicted)
+    alone, beside = analyse(run.measured), analyse(run.measured, predicted=run.predicted)
     assert [row for row in beside.rows if not row.predictor] == list(alone.rows)
     assert len(beside.rows) == len(alone.rows) + 1
     for part in ("decisions", "others", "doubts"):

@@ -84,7 +84,7 @@ def test_its_series_are_in_the_tables(folder):
 
 def test_its_chart_and_its_doubt_are_on_the_page(folder):
     run = read_run(folder)
-    page = run_page(run, analyse(run.plan, run.records))
+    page = run_page(run, analyse(run.measured))
     assert page.count("temperature of the room, °C") == 2, "in each trial's figure"
     assert 'data-of="temperature" data-series="room" data-unit="°C"' in page
     assert "the window was open" in page

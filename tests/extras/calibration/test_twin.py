@@ -16,6 +16,7 @@ from assay.stats.noise import ConfidenceInterval
 from assay_extras.calibration import twin
 from assay_extras.calibration.differences import Difference, DifferencesView, differences, rows_of
 from assay_extras.calibration.twin import Request, busy_share, check_jobs, check_place, write_experiment
+from tests.builders import a_measured_run, summaries
 from tests.report.made_runs import made_run, made_trials, page, two_jobs
 
 
@@ -138,7 +139,7 @@ def test_differences_are_of_each_job_and_phase_with_their_goals():
     for form in (view.text(), view.markdown(), view.html()):
         assert "+20%" in form
         assert "open" in form
-    assert json.loads(view.json()) == json.loads(json.dumps(rows_of(found)))
+    assert json.loads(view.json()) == json.loads(json.dumps(rows_of(summaries(found))))
     assert json.loads(view.json())[0]["verdict"] == "open"
 
 
@@ -153,7 +154,7 @@ def test_differences_are_of_each_job_and_phase_with_their_goals():
 def test_a_twins_report_says_how_far_it_is_from_the_drive(ratio, noise, headline):
     """Not which of both is worth it; the page and the terminal have what `twin.json` holds."""
     plan, records = twin_run(ratio, noise, repetitions=8)
-    analysis = analyse(plan, records)
+    analysis = analyse(a_measured_run(plan, records))
     ((_, answer, *_),) = analysis.answers
     assert headline in answer.headline
     assert [line.label for line in answer.lines] == ["On the real drive", "On its twin"]
@@ -165,7 +166,7 @@ def test_a_twins_report_says_how_far_it_is_from_the_drive(ratio, noise, headline
     assert 'id="parts"' not in html
     console = Console(width=100, force_terminal=False)
     with console.capture() as captured:
-        print_report("twin", records, analysis, console)
+        print_report("twin", summaries(records), analysis, console)
     assert headline in " ".join(captured.get().split())
     assert "worth it" not in captured.get()
 

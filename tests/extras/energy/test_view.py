@@ -2,10 +2,10 @@
 
 import pytest
 
-from assay.model.section import RunView
 from assay_extras.energy import _energy
 from assay_extras.energy.values import energy_of
 from assay_extras.energy.view import EnergyView
+from tests.builders import a_view
 from tests.report.made_nodes import a_cluster_record
 from tests.report.made_trials import the_tables
 
@@ -33,7 +33,7 @@ def test_energy_by_component_and_phase_adds_up():
 
 
 def test_a_run_of_which_no_trial_is_drawn_has_no_such_section():
-    assert _energy(RunView(None, [])) is None
+    assert _energy(a_view(None, [])) is None
 
 
 def test_each_of_several_nodes_has_a_line():

@@ -11,6 +11,7 @@ from assay.model.trial import NoisePrior
 from assay.stats.sample import MACHINE, TrialSample
 from assay_extras.factor_effects.effects import effects
 from assay_extras.factor_effects.view import effects_view, levels_text
+from tests.builders import summaries
 from tests.report.made_runs import made_run, made_trials, page
 from tests.stats.fake_times import FakeTimes
 
@@ -155,7 +156,7 @@ def test_effects_are_shown_where_several_factors_vary(settings, shown):
     plan, records = made_run(made_trials(settings=settings, repetitions=6))
     assert ("What each factor does" in page(plan, records)) == shown
     assert ("<td>drift between repetitions</td>" in page(plan, records)) == shown
-    view = effects_view(records)
+    view = effects_view(summaries(records))
     assert (view is not None) == shown
     if view:
         (table,) = view.tables

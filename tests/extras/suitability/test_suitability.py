@@ -14,7 +14,7 @@ from assay.record.folder import RunFolder
 from assay.report.analysis import analyse, read_run
 from assay.report.words import labels_of
 from assay_extras.suitability.suited import MediaBytes, Side, media_bytes, suitabilities
-from tests.builders import a_job, a_plan, a_record, a_trial, device_reports
+from tests.builders import a_job, a_measured_run, a_plan, a_record, a_trial, device_reports, summaries, summarised
 from tests.report.made_runs import page, write_run
 
 MB = 1_000_000
@@ -60,7 +60,7 @@ LINE = {"grep": (40, 2.0), "sort": (20, 1.5), "rank": (4, 1.0), "cluster": (1, 0
 def test_a_workload_is_placed_by_what_all_media_moved_in_the_bases_run_and_its_write_out():
     plan, records = made(LINE)
     assert media_bytes(records[0]) == MediaBytes(10 * 40 * MB, estimated=False)
-    (suited,) = suitabilities(plan, records)
+    (suited,) = suitabilities(plan, summaries(records))
     assert (suited.base, suited.level) == FILES
     placed = {one.levels["workload"]: one for one in suited.workloads}
     assert {name: round(one.moved.value / MB) for name, one in placed.items()} == {
@@ -74,7 +74,7 @@ def test_a_workload_is_placed_by_what_all_media_moved_in_the_bases_run_and_its_w
 
 def test_the_line_is_that_of_least_squares_with_students_interval_and_crosses_where_it_says():
     plan, records = made(LINE)
-    (suited,) = suitabilities(plan, records)
+    (suited,) = suitabilities(plan, summaries(records))
     moved, ratios = np.log([[one.moved.value, one.ratio.value] for one in suited.workloads]).T
     fitted, covariance = np.polyfit(moved, ratios, 1, cov="unscaled")
     off = ((ratios - np.polyval(fitted, moved)) ** 2).sum() / 2
@@ -92,24 +92,24 @@ def test_the_line_is_that_of_least_squares_with_students_interval_and_crosses_wh
 
 def test_beyond_what_was_measured_the_line_crosses_nothing():
     plan, records = made({"grep": (40, 4.1), "sort": (20, 2.56), "rank": (10, 1.6)})
-    (suited,) = suitabilities(plan, records)
+    (suited,) = suitabilities(plan, summaries(records))
     assert suited.line.crossing(suited.base_suits_above) is None
-    assert "on the side of files all along" in analyse(plan, records).sections["suitability"].text()
+    assert "on the side of files all along" in analyse(a_measured_run(plan, records)).sections["suitability"].text()
 
 
 def test_a_flat_cloud_is_said_to_tell_nothing():
     plan, records = made({"grep": (40, 1.1), "sort": (20, 1.6), "rank": (4, 0.9), "cluster": (1, 1.4)})
-    (suited,) = suitabilities(plan, records)
+    (suited,) = suitabilities(plan, summaries(records))
     assert not suited.line.tells
-    assert "does not tell which suits it" in analyse(plan, records).sections["suitability"].text()
+    assert "does not tell which suits it" in analyse(a_measured_run(plan, records)).sections["suitability"].text()
 
 
 def test_two_workloads_are_points_without_a_line():
     plan, records = made({"grep": (40, 2.0), "rank": (4, 1.0)})
-    (suited,) = suitabilities(plan, records)
+    (suited,) = suitabilities(plan, summaries(records))
     assert suited.line is None
     assert "There is no line" in page(plan, records)
-    assert "fitted" not in analyse(plan, records).sections["suitability"].html()
+    assert "fitted" not in analyse(a_measured_run(plan, records)).sections["suitability"].html()
 
 
 @pytest.mark.parametrize(
@@ -123,20 +123,20 @@ def test_two_workloads_are_points_without_a_line():
 )
 def test_nothing_is_said_where_it_answers_nothing(workloads, changes):
     plan, records = made(workloads, **changes)
-    assert suitabilities(plan, records) == []
+    assert suitabilities(plan, summaries(records)) == []
     assert "suitability" not in page(plan, records)
 
 
 def test_without_repetitions_no_side_is_known_and_no_interval_is_drawn():
     plan, records = made(LINE, repetitions=1)
-    (suited,) = suitabilities(plan, records)
+    (suited,) = suitabilities(plan, summaries(records))
     assert {one.side for one in suited.workloads} == {Side.NOT_KNOWN_YET}
     assert {one.ratio.low for one in suited.workloads} == {one.moved.low for one in suited.workloads} == {None}
 
 
 def test_of_three_levels_each_two_are_compared():
     plan, records = made(LINE, stores=("files", "tables", "objects"))
-    assert [(one.base, one.level) for one in suitabilities(plan, records)] == [
+    assert [(one.base, one.level) for one in suitabilities(plan, summaries(records))] == [
         ("files", "objects"), ("files", "tables"), ("objects", "tables")
     ]  # fmt: skip
 
@@ -155,7 +155,7 @@ def on_two_drives(workloads):
 
 def test_one_workload_on_two_drives_is_no_second_workload_of_a_line():
     """Two workloads with two stores on two drives: four combinations, and yet nothing to draw a line through."""
-    found = suitabilities(*on_two_drives({"grep": (40, 2.0), "rank": (4, 1.0)}))
+    found = suitabilities(*summarised(*on_two_drives({"grep": (40, 2.0), "rank": (4, 1.0)})))
     assert [one.others["placement"] for one in found] == ["disk", "ssd"]
     assert [one.line for one in found] == [None, None]
     assert [[each.levels["workload"] for each in one.workloads] for one in found] == [["grep", "rank"]] * 2
@@ -163,14 +163,14 @@ def test_one_workload_on_two_drives_is_no_second_workload_of_a_line():
 
 def test_each_drive_has_a_line_of_as_many_degrees_of_freedom_as_one_drive_alone_and_is_named():
     plan, records = on_two_drives(LINE)
-    found = suitabilities(plan, records)
+    found = suitabilities(plan, summaries(records))
     assert [(one.line.workloads, one.line.freedom) for one in found] == [(4, 2), (4, 2)]
-    section = analyse(plan, records).sections["suitability"]
+    section = analyse(a_measured_run(plan, records)).sections["suitability"]
     assert section.html().count('<figure class="depends">') == 2
     for form in (section.text(), section.markdown(), section.html()):
         assert "With placement disk: 4 workloads" in form
         assert "With placement ssd: 4 workloads" in form
-    assert "With placement" not in analyse(*made(LINE)).sections["suitability"].text()
+    assert "With placement" not in analyse(a_measured_run(*made(LINE))).sections["suitability"].text()
 
 
 def test_two_variants_of_one_workload_are_two():
@@ -180,7 +180,7 @@ def test_two_variants_of_one_workload_are_two():
             "id": f"{record.trial.id}-b", "workload": WorkloadSpec(name="grep", variant="tuned")})})
         for record in made({"grep": (10, 1.5)})[1]
     ]  # fmt: skip
-    (suited,) = suitabilities(plan, [*records, *tuned])
+    (suited,) = suitabilities(plan, summaries([*records, *tuned]))
     assert suited.line.workloads == 3
 
 
@@ -211,7 +211,7 @@ def test_what_other_programs_did_to_a_device_is_not_counted_and_the_note_says_so
     doubt = DISK_SHARED.doubt("the system is on it", "disk")
     records = [record.model_copy(update={"amounts": amounts, "doubts": (doubt,)}) for record in records]
     assert media_bytes(records[0]) == MediaBytes(65 * MB, estimated=True)
-    assert "Of a device that nodes share" in analyse(plan, records).sections["suitability"].markdown()
+    assert "Of a device that nodes share" in analyse(a_measured_run(plan, records)).sections["suitability"].markdown()
 
 
 def test_workloads_of_one_name_are_told_apart_by_what_differs():
@@ -221,7 +221,7 @@ def test_workloads_of_one_name_are_told_apart_by_what_differs():
             "id": f"{record.trial.id}-b", "workload": WorkloadSpec(name="rank", variant="tuned")})})
         for record in records if record.trial.workload.name == "rank"
     ]  # fmt: skip
-    (suited,) = suitabilities(plan, [*records, *other])
+    (suited,) = suitabilities(plan, summaries([*records, *other]))
     assert sorted(labels_of([one.levels for one in suited.workloads])) == ["grep", "rank, paper", "rank, tuned"]
 
 
@@ -230,8 +230,8 @@ def test_all_forms_have_the_same_figures_also_from_outlines(tmp_path, monkeypatc
     monkeypatch.setattr("assay.report.analysis.WHOLE_UP_TO", 3)
     folder = write_run(tmp_path / "run", plan, records)
     run = read_run(RunFolder(folder.path), details=False)
-    analysis = analyse(run.plan, run.records)
-    assert suitabilities(run.plan, run.records) == suitabilities(plan, records)
+    analysis = analyse(run.measured)
+    assert suitabilities(run.plan, run.trials) == suitabilities(plan, summaries(records))
     head, *rows = list(csv_of(run, analysis, "suitability"))
     assert len(rows) == len(LINE)
     assert "moved_bytes_per_cpu_s" in head
