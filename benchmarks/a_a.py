@@ -40,7 +40,8 @@ from assay.stats.breakdown import breakdowns
 from assay.stats.comparison import compare
 from assay.stats.decision import Verdict, decisions
 from assay.stats.noise import ALPHA
-from assay.stats.sample import PLACEMENT, counts, samples
+from assay.stats.sample import PLACEMENT, Trials, counts
+from assay.stats.trial_summary import summarise
 
 DESIGNS = (3, 5, 8)
 MOST_EXCHANGES, SEED = 256, 1
@@ -141,7 +142,7 @@ def pairs_of(plan: Plan, records: Sequence[Record]) -> dict[str, list[Pair]]:
     base, level = plan.placements or tuple(drives)
     found: dict[str, dict[int, dict[str, Record]]] = {}
     for record in records:
-        if counts(record):
+        if counts(summarise(record)):
             own = found.setdefault(record.trial.workload.name, {})
             own.setdefault(record.trial.repetition, {})[record.trial.placement.name] = record
     pairs = {
@@ -188,12 +189,12 @@ def show_false_positives(plan: Plan, pairs: Mapping[str, Sequence[Pair]]) -> Non
 
 def claims(plan: Plan, pairs: Sequence[Pair]) -> Claims:
     """What a report on these pairs alone would claim; the truth is that no placement saves anything."""
-    records = [one for pair in pairs for one in pair]
-    compared = compare(samples(records), prior=plan.prior, orders={PLACEMENT: plan.placements})
-    decided = decisions(plan, records, compared)
+    trials = Trials([summarise(record) for pair in pairs for record in pair])
+    compared = compare(trials.samples, prior=plan.prior, orders={PLACEMENT: plan.placements})
+    decided = decisions(plan, trials, compared)
     changes = [
         time.saving
-        for breakdown in breakdowns(plan, records, decided)
+        for breakdown in breakdowns(plan, trials, decided)
         for part in breakdown.parts
         for time in part.times
         if time.saving

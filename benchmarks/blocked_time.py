@@ -21,8 +21,8 @@ from assay.model.record import Record
 from assay.record.folder import RunFolder
 from assay.stats.blocked import PROBE, beyond_pressure_share, clock_shares
 from assay.stats.decision import blocked_above, decisions
-from assay.stats.run_doubts import busy_seconds
-from assay.stats.sample import Trials, counts
+from assay.stats.sample import counts
+from assay.stats.trial_summary import summarise
 
 
 def main() -> None:
@@ -30,7 +30,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("run", type=Path, help="the folder of a run")
     folder = RunFolder(parser.parse_args().run)
-    records = Trials(folder.records()[0])
+    records = folder.records()[0]
     sys.stdout.write("\n".join([*_clock(records), "", *_shares(folder, records)]) + "\n")
 
 
@@ -42,7 +42,9 @@ def _clock(records: Sequence[Record]) -> Iterator[str]:
     yield "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |"
     varied = _varied([record.trial.factors for record in records])
     groups: dict[tuple[str, str], list[Record]] = {}
-    for record in filter(counts, records):
+    for record in records:
+        if not counts(summarise(record)):
+            continue
         groups.setdefault((_job(record.trial.factors, varied), record.trial.placement.name), []).append(record)
     for (workload, placement), own in groups.items():
         known = [shares for record in own if (shares := clock_shares(record)) is not None]
@@ -57,7 +59,7 @@ def _clock(records: Sequence[Record]) -> Iterator[str]:
         )
         beyond = [by for record in own if (by := beyond_pressure_share(record)) is not None]
         most = f"{100 * max(beyond, key=abs):+.1f} %" if beyond else ""
-        busy = median(busy_seconds(record) or 0.0 for record in own)
+        busy = median(summarise(record).busy_s or 0.0 for record in own)
         yield f"| {workload} | {placement} | {seconds} | {100 * worst:+.1f} % | {pressure} | {most} | {busy:.1f} |"
 
 
@@ -92,7 +94,7 @@ def _shares(folder: RunFolder, records: Sequence[Record]) -> Iterator[str]:
     )
     yield "| --- | --- | --- | --- | --- | --- | --- |"
     varied = _varied([record.trial.factors for record in records])
-    for decision in decisions(folder.plan(), records):
+    for decision in decisions(folder.plan(), list(map(summarise, records))):
         for one in filter(None, (*decision.placements, decision.baseline)):
             blocked, share = one.blocked, one.storage_share
             above = blocked_above(one, decision.baseline) if one is not decision.baseline else None

@@ -31,7 +31,7 @@ def main() -> int:
         except BadInputError as error:
             sys.exit(f"cpu_speed_scaling: {error}")
         compared = list(
-            comparisons([answer.sensitivity for answer in analyse(run.plan, run.records).answers if answer.sensitivity])
+            comparisons([answer.sensitivity for answer in analyse(run.measured).answers if answer.sensitivity])
         )
         if not compared:
             sys.exit(f"cpu_speed_scaling: {place} has no placements that were compared at several `cpus`")

@@ -24,7 +24,8 @@ from assay.report.words import seconds_text
 from assay.stats.fit import Contrast, fits
 from assay.stats.noise import ALPHA
 from assay.stats.sample import Levels, Trials, TrialSample, in_order
-from assay.stats.summary import Row, summarise
+from assay.stats.summary import Row, rows_of
+from assay.stats.trial_summary import summarise
 
 DILATION = "dilation"
 MARGIN = log(1.10)
@@ -54,16 +55,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("run", type=Path)
     records = RunFolder(parser.parse_args().run).records()[0]
-    show(Trials(records))
+    show(Trials(list(map(summarise, records))))
     if any(record.struck_out for record in records):
         sys.stdout.write("\nWith excluded trials:\n\n")
-        show(Trials([unchecked(record) for record in records]))
+        show(Trials([summarise(unchecked(record)) for record in records]))
 
 
-def show(records: Trials) -> None:
+def show(trials: Trials) -> None:
     """Times, equivalences, and verdicts of some trials."""
-    sys.stdout.write(times(summarise(records)) + "\n\n")
-    made = [equivalence for name, prior in NOISES.items() for equivalence in equivalences(records.samples, name, prior)]
+    sys.stdout.write(times(rows_of(trials)) + "\n\n")
+    made = [equivalence for name, prior in NOISES.items() for equivalence in equivalences(trials.samples, name, prior)]
     if made:
         sys.stdout.write(table(made) + "\n")
     for line in judged(made):

@@ -54,8 +54,9 @@ from assay.stats.decision import Decision, Verdict, decisions
 from assay.stats.estimate import Estimate
 from assay.stats.fit import residuals
 from assay.stats.noise import fit_prior, moderated, repetitions_needed
-from assay.stats.sample import PLACEMENT, TrialSample, samples
+from assay.stats.sample import PLACEMENT, Trials, TrialSample
 from assay.stats.summary import outliers
+from assay.stats.trial_summary import summarise
 from assay_extras.factor_effects.effects import effects
 
 LEAST_FOUND, MOST_CLAIMED = 0.90, 0.05
@@ -488,8 +489,9 @@ def decided(
     with_effect = {**scenario.factors, "placement": {**scenario.factors["placement"], **times}}
     for own in made(scenario._replace(factors=with_effect), pair_noises, level_noises=level_noises):
         plan, records = run_of(own)
-        compared = compare(samples(records), orders={PLACEMENT: plan.placements})
-        yield decisions(plan, records, compared)
+        trials = Trials(list(map(summarise, records)))
+        compared = compare(trials.samples, orders={PLACEMENT: plan.placements})
+        yield decisions(plan, trials, compared)
 
 
 def _at_the_threshold(scenario: Scenario, plans: int, level_noises: Deviations = NO_DEVIATIONS) -> Table:
@@ -550,7 +552,8 @@ def _claimed_parts(scenario: Scenario, part_noises: Array) -> float:
         plan, records = run_of(fake.samples(scenario.repetitions, seed))
         seconds = PART_S * np.exp(own * source.standard_t(4, (len(records), PARTS)) / 2**0.5)
         parted = [
-            _with_parts(one, [float(part) for part in times]) for one, times in zip(records, seconds, strict=True)
+            summarise(_with_parts(one, [float(part) for part in times]))
+            for one, times in zip(records, seconds, strict=True)
         ]
         changes = [
             change

@@ -44,8 +44,8 @@ from benchmarks.triage_truth import (
 from docs.make_studies import BLOCKS, documents
 from pyarrow import compute, parquet
 
-from assay.model.record import Record
 from assay.model.trial import DEFAULT_WORTH, SHIPPED_PRIOR
+from assay.model.trial_summary import TrialSummary
 from assay.record.folder import RunFolder
 from assay.report.analysis import RunAnalysis, analyse, read_run
 from assay.report.answer import interval_text
@@ -59,6 +59,7 @@ from assay.stats.noise import fit_prior
 from assay.stats.run_doubts import READ
 from assay.stats.sample import PLACEMENT, Trials, samples
 from assay.stats.shares import SharesTable
+from assay.stats.trial_summary import summarise
 from assay_extras.studies.overview_view import standalone
 
 ROOT = Path(__file__).parents[1]
@@ -163,17 +164,17 @@ def doubts_line(name: str) -> str:
     """Which doubts the trials of a kept run have, in how many, and on which of what it compares where that differs."""
     with unpacked(name) as folder:
         run = read_run(RunFolder(folder), details=False)
-    records = [record for record in run.records if not record.trial.warm_up]
-    factor, _ = question_of(run.plan, samples(records))
-    levels = [others_and_level(tuple(record.trial.factors.items()), factor, run.plan.base)[1] for record in records]
+    trials = [summary for summary in run.trials if not summary.trial.warm_up]
+    factor, _ = question_of(run.plan, samples(trials))
+    levels = [others_and_level(tuple(summary.factors.items()), factor, run.plan.base)[1] for summary in trials]
     levels_by_doubt: dict[str, list[str]] = {}
-    for record, level in zip(records, levels, strict=True):
-        for kind in {doubt.kind for doubt in record.doubts}:
+    for summary, level in zip(trials, levels, strict=True):
+        for kind in {doubt.kind for doubt in summary.doubts}:
             levels_by_doubt.setdefault(kind, []).append(level)
     counts = {kind: Counter(doubted) for kind, doubted in levels_by_doubt.items()}
     ordered = sorted(counts, key=lambda kind: (-counts[kind].total(), kind))
     phrases = [_doubted(kind, counts[kind], Counter(levels)) for kind in ordered]
-    every = f"{len(records)} trial{'' if len(records) == 1 else 's'}"
+    every = f"{len(trials)} trial{'' if len(trials) == 1 else 's'}"
     return f"Doubts of the {every} of `{name}`: {'; '.join(phrases) or 'none'}."
 
 
@@ -239,11 +240,11 @@ def spark_second_disk() -> str:
 
 
 @cache
-def _analysed(name: str) -> tuple[RunAnalysis, Sequence[Record]]:
-    """All that is said of a kept run, and its records."""
+def _analysed(name: str) -> tuple[RunAnalysis, Sequence[TrialSummary]]:
+    """All that is said of a kept run, and its trials."""
     with unpacked(name) as folder:
         run = read_run(RunFolder(folder), details=False)
-        return analyse(run.plan, run.records), run.records
+        return analyse(run.measured), run.trials
 
 
 def _shares(name: str) -> SharesTable:
@@ -267,11 +268,11 @@ def terasort() -> str:
     rows = []
     names = ("engines-terasort", "engines-three-nodes")
     for name in names:
-        analysis, records = _analysed(name)
+        analysis, trials = _analysed(name)
         for decision in analysis.decisions:
             hdd, ssd = decision.placements
             engine, nodes = decision.levels["engine"], str(decision.nodes)
-            read = [_read_bytes(records, engine, drive.placement) for drive in (hdd, ssd)]
+            read = [_read_bytes(trials, engine, drive.placement) for drive in (hdd, ssd)]
             storage = hdd.storage_s and f"{round(hdd.storage_s.value)} s, {share_text(hdd.storage_share)}"
             times = [f"{round(drive.elapsed_s.value)} s" for drive in (hdd, ssd)]
             read_mb = [f"{bytes_read / 1e6:,.0f} MB" for bytes_read in read]
@@ -288,20 +289,19 @@ def terasort_orders() -> str:
             if decision.levels["workload"] == "terasort" and (saving := decision.placements[1].saving):
                 savings.setdefault(decision.levels["engine"], {})[name] = saving
     rows = [
-        [engine, *(text for own in by_run.values() for text in (share_text(own), own.alone and interval_text(own.alone) or "-"))]
+        [engine, *(text for own in by_run.values() for text in (share_text(own), (own.alone and interval_text(own.alone)) or "-"))]
         for engine, by_run in savings.items()
     ]  # fmt: skip
     return _table(["engine", "first, saves", "by own repetitions", "second, saves", "by own repetitions"], rows)
 
 
-def _read_bytes(records: Iterable[Record], engine: str, placement: str) -> float:
+def _read_bytes(trials: Iterable[TrialSummary], engine: str, placement: str) -> float:
     """The mean bytes that a trial's jobs read from its drives."""
-    trials = [
-        [device.reports["run"].reads for device in record.devices]
-        for record in records
-        if (record.trial.engine, record.trial.placement.name) == (engine, placement)
-    ]
-    return fmean(sum(reads.bytes for reads in trial if reads) for trial in trials)
+    return fmean(
+        summary.drives_read_bytes
+        for summary in trials
+        if (summary.trial.engine, summary.trial.placement.name) == (engine, placement)
+    )
 
 
 def suitability() -> str:
@@ -334,7 +334,7 @@ def quickstart_ratio() -> str:
 def by_memory() -> str:
     """What the quickstart's SSD saves within each bound of memory, and what reached the hard disk meanwhile."""
     rows = []
-    analysis, records = _analysed("quickstart-by-memory")
+    analysis, trials = _analysed("quickstart-by-memory")
     for decision in analysis.decisions:
         hdd, ssd = decision.placements
         saving = ssd.saving
@@ -343,10 +343,10 @@ def by_memory() -> str:
         read = next(share for share in decision.conditions if (share.kind, share.subject) == (READ, hdd.placement))
         memory = decision.levels["memory"].removesuffix("MiB")
         written = fmean(
-            sum(writes.bytes for device in record.devices if (writes := device.reports["run"].writes))
-            for record in records
-            if record.trial.placement.name == hdd.placement
-            and record.trial.cluster.limit_memory_bytes == int(memory) << 20
+            summary.drives_written_bytes
+            for summary in trials
+            if summary.trial.placement.name == hdd.placement
+            and summary.trial.cluster.limit_memory_bytes == int(memory) << 20
         )  # fmt: skip
         rows.append([
             f"{memory} MiB",
@@ -377,7 +377,7 @@ def model_error() -> str:
     """By how much the model took longer than the cluster at each dilation, checks or no checks, and what that rests on."""
     with unpacked("scale-model-against-k1") as folder:
         records = RunFolder(folder).records()[0]
-        trials = Trials([unchecked(record) for record in records])
+        trials = Trials([summarise(unchecked(record)) for record in records])
         parts = [
             f"{100 * (compared.contrast.ratio - 1):.0f} % longer than the cluster when all ran {compared.level} times slower "
             f"({100 * (interval.low - 1):.0f} to {100 * (interval.high - 1):.0f} %)"
@@ -405,14 +405,15 @@ def a_a() -> str:
     """The noise of the same drive under two names, what reports of it claim, and the prior that it speaks for."""
     with unpacked("a-a") as folder:
         run = read_run(RunFolder(folder), details=False)
+        records = list(run.whole_records())
     rows = []
-    for workload, pairs in pairs_of(run.plan, run.records).items():
+    for workload, pairs in pairs_of(run.plan, records).items():
         ratios = log_ratios(pairs)
         low, high = deviation_interval(ratios)
         noise = f"{100 * stdev(ratios):.1f} % ({100 * low:.1f} to {100 * high:.1f})"
         claimed = "something" if any(claims(run.plan, pairs)[1:]) else "nothing"
         rows.append([workload, str(len(pairs)), noise, claimed])
-    fitted = fit_prior(list(residuals(samples(run.records), PLACEMENT).values()))
+    fitted = fit_prior(list(residuals(samples(run.trials), PLACEMENT).values()))
     prior = (
         f"`fit_prior` takes from these workloads a deviation of {100 * fitted.deviation:.1f} % for one trial, worth "
         f"{fitted.freedom:.1f} degrees of freedom; the shipped prior is {100 * SHIPPED_PRIOR.deviation:.0f} %, worth "

@@ -1,5 +1,7 @@
 """Values that many tests start from."""
 
+from dataclasses import replace
+
 from assay.model.cluster import EmbeddedSpec
 from assay.model.dataset import DatasetSpec
 from assay.model.doubt import CheckResult, Outcome
@@ -122,6 +124,15 @@ def a_view(plan, records, detailed=()):
     """The same as sections are given it."""
     run = a_measured_run(plan, records)
     return RunView(plan, run.trials, run.record, detailed)
+
+
+def a_prediction(record, times, **levels):
+    """A trial like a record's but for some levels: `times` are the lower end of its interval, its time, the upper end."""
+    low_s, elapsed_s, high_s = times
+    return replace(
+        summarise(record), id="p", source="predicted", outcome=None, predictor="toy", basis="b", levels=levels,
+        elapsed_s=elapsed_s, low_s=low_s, high_s=high_s,
+    )  # fmt: skip
 
 
 def make_plan(path, vocabulary):

@@ -76,7 +76,7 @@ def test_without_another_rule_work_is_decided_once_it_has_a_verdict():
     plan = a_plan(*chain(*repetitions))
     assert {work[0] for work in decided_work(plan, summaries(records))} == {"sort"}
     more = islice(repetitions_of(1, works=("sort", "count"), settings=("a",), media=("hdd", "ssd")), 3, None)
-    following = RepetitionSchedule(plan, more).next_round(held_by(records), records, lambda _: True)
+    following = RepetitionSchedule(plan, more).next_round(held_by(records), summaries(records), lambda _: True)
     assert [(trial.workload.name, trial.repetition) for trial in following] == [("count", 4)] * 2
 
 
@@ -98,10 +98,12 @@ def test_what_never_finishes_is_not_repeated():
     records = [failed(trial) if trial.settings.name == "b" else a_record(trial) for trial in first]
     assert [
         trial.settings.name
-        for trial in RepetitionSchedule(a_plan(*first), iter([second])).next_round(held_by(records), records, len)
+        for trial in RepetitionSchedule(a_plan(*first), iter([second])).next_round(
+            held_by(records), summaries(records), len
+        )
     ] == ["a"]
     broken = [failed(trial) for trial in first]
-    assert not RepetitionSchedule(a_plan(*first), iter([second])).next_round(held_by(broken), broken, len)
+    assert not RepetitionSchedule(a_plan(*first), iter([second])).next_round(held_by(broken), summaries(broken), len)
 
 
 def test_what_an_earlier_machine_knew_decides_nothing():
@@ -117,6 +119,10 @@ def test_what_an_earlier_machine_knew_decides_nothing():
         for at, trial in enumerate(chain(*repetitions))
     ]
     more = islice(repetitions_of(1, settings=("a",), media=("hdd", "ssd")), 4, None)
-    assert RepetitionSchedule(a_plan(*repetitions[3]), more).next_round(held_by(records), records, lambda _: True)
+    assert RepetitionSchedule(a_plan(*repetitions[3]), more).next_round(
+        held_by(records), summaries(records), lambda _: True
+    )
     same = [one.model_copy(update={"facts": {"kernel": "6.2"}}) for one in records]
-    assert not RepetitionSchedule(a_plan(*repetitions[3]), more).next_round(held_by(same), same, lambda _: True)
+    assert not RepetitionSchedule(a_plan(*repetitions[3]), more).next_round(
+        held_by(same), summaries(same), lambda _: True
+    )

@@ -13,7 +13,6 @@ from assay.model.record import Amount, Sample
 from assay.model.registry import ENGINES
 from assay.model.result import TrialResult
 from assay.record.folder import RunFolder, write_rows
-from assay.record.reading import Needed
 from assay.report.analysis import analyse, read_run
 from assay.report.page import run_page
 from tests.builders import a_plan, a_record, a_trial
@@ -145,7 +144,7 @@ def test_a_record_with_figures_of_a_probe_that_no_longer_exists_opens_and_makes_
     folder.write(TrialResult(a_record(amounts=(spin,), doubts=(doubt,)), [], []))
     run = read_run(folder)
     assert not run.damaged
-    assert [(record.amounts, record.doubts) for record in run.records] == [((spin,), (doubt,))]
+    assert [(record.amounts, record.doubts) for record in run.whole_records()] == [((spin,), (doubt,))]
     assert "too few threads" in run_page(run, analyse(run.measured))
 
 
@@ -175,10 +174,9 @@ def altered(name, change):
 def test_what_was_altered_without_contradicting_itself_is_named_and_left_out(folder, alter, reason):
     folder.write(TrialResult(a_record(), [], []))
     alter(folder.path / "trials" / a_trial().id)
-    for outlines in (None, Needed()):
-        records, (damaged,) = folder.records(outlines=outlines)
-        assert records == []
-        assert reason in damaged.reason
+    records, (damaged,) = folder.records()
+    assert records == []
+    assert reason in damaged.reason
     assert folder.finished() == set()
 
 

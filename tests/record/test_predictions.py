@@ -6,7 +6,8 @@ from assay.model.errors import BadInputError
 from assay.model.prediction import PredictedTrial
 from assay.model.registry import PREDICTORS
 from assay.record.predictions import predictions_of
-from tests.builders import a_plan, a_record, a_trial
+from assay.stats.sample import counts
+from tests.builders import a_measured_run, a_plan, a_record, a_trial
 
 TRIAL = a_trial(1)
 
@@ -17,14 +18,15 @@ def predicted(like=TRIAL.id, **levels):
 
 def given(monkeypatch, predictor):
     monkeypatch.setattr("assay.record.predictions.PREDICTORS", {"oracle": predictor})
-    return predictions_of(a_plan(TRIAL), [a_record(TRIAL)], lambda _: None)
+    return predictions_of(a_measured_run(a_plan(TRIAL), [a_record(TRIAL)]))
 
 
 def test_it_has_the_factors_of_the_trial_that_it_is_like(monkeypatch):
     one, other = given(monkeypatch, lambda _: [predicted(placement="nvme"), predicted(placement="tape")])
     assert one.factors == {**TRIAL.factors, "placement": "nvme"}
     assert (one.predictor, one.id, other.id) == ("oracle", "oracle-predicted-0001", "oracle-predicted-0002")
-    assert one.columns()["elapsed_high_s"] == 7
+    assert (one.source, one.elapsed_s, one.high_s) == ("predicted", 5, 7)
+    assert not counts(one)
 
 
 @pytest.mark.parametrize(

@@ -1,25 +1,21 @@
-"""Proves that only whole records of this schema are read, that outlines say the same, and that runs are read lazily."""
+"""Proves that only whole records of this schema are read, and that runs are read lazily."""
 
 import json
 import os
 
 import pytest
 
-from assay.engine.tasks import FILE_SYSTEM_COUNTERS, TASK_COUNTERS
 from assay.model.errors import BadInputError
-from assay.model.record import Amount, totals
+from assay.model.record import Amount
 from assay.model.result import TrialResult
 from assay.model.scale import ScaleReport
 from assay.model.trial import Landed
 from assay.record.folder import Damaged, RunFolder
-from assay.record.reading import Needed, Unreadable, record_outline, whole_record
+from assay.record.reading import Unreadable, whole_record
 from assay.record.scale_rules import RULES_VERSION
 from assay.stats.duration_history import read_history
 from tests.builders import a_plan, a_record, a_trial, device_reports
 
-BUSY_READ = Needed(
-    frozenset({("disk", "run", "busy_s")}), frozenset({("run", "reads"), ("run", "writes"), ("run", "busy_seconds")})
-)
 AMOUNT = Amount(probe="energy", subject="cpu", series="energy_j", part="run", value=3.5)
 
 
@@ -34,53 +30,6 @@ def full_record(trial=None):
     )
 
 
-def test_an_outline_is_the_record_without_what_makes_it_large():
-    record = full_record()
-    outline = record_outline(record.model_dump_json())
-    left = (outline.amounts, outline.settings, outline.devices[0].reports, outline.totals.counters)
-    assert not any((*left, outline.jobs[0].counters))
-    kept = {"trial", "landed", "status", "error", "facts", "steps", "outputs", "verdicts", "doubts"}
-    assert outline.model_dump(include=kept) == record.model_dump(include=kept)
-    assert outline.totals.elapsed_s == record.totals.elapsed_s
-    assert outline.totals.phases == record.totals.phases
-    assert whole_record(record.model_dump_json()) == record
-
-
-def test_an_outline_keeps_the_amounts_that_were_asked_for_and_what_conditions_are_worked_out_from():
-    report = {"reads": {"bytes": 5, "requests": 2}, "writes": {"bytes": 7}, "busy_seconds": 1.5, "flushes": 3}
-    busy = AMOUNT.model_copy(update={"probe": "disk", "subject": "hdd", "series": "busy_s"})
-    staged = busy.model_copy(update={"part": "staging"})
-    kept = {"FILE_BYTES_READ": 1, "HDFS_BYTES_READ": 2, "FILE_BYTES_WRITTEN": 3, "HDFS_BYTES_WRITTEN": 4}
-    counters = {**kept, "FILE_READ_OPS": 5}
-    job = a_record().jobs[0].model_copy(update={"counters": {FILE_SYSTEM_COUNTERS: counters}})
-    read = busy.model_copy(update={"series": "read_bytes"})
-    record = a_record(
-        jobs=(job,), totals=totals((job,), ()), amounts=(AMOUNT, staged, busy, read),
-        devices=device_reports({"hdd": {"staging": report, "run": report, "write out": report}}),
-    )  # fmt: skip
-    outline = record_outline(record.model_dump_json(), BUSY_READ)
-    assert outline.amounts == (busy,)
-    assert record_outline(record.model_dump_json(), Needed(frozenset({("disk", "run", "")}))).amounts == (busy, read)
-    assert outline.devices == device_reports(
-        {"hdd": {"run": {"reads": {"bytes": 5}, "writes": {"bytes": 7}, "busy_seconds": 1.5}}}
-    )
-    assert outline.totals.counters == outline.jobs[0].counters == {FILE_SYSTEM_COUNTERS: kept}
-
-
-def test_an_outline_keeps_the_processor_time_of_all_counters():
-    kept = {TASK_COUNTERS: {"CPU_MILLISECONDS": 7000}}
-    job = (
-        a_record()
-        .jobs[0]
-        .model_copy(
-            update={"counters": {TASK_COUNTERS: {**kept[TASK_COUNTERS], "SPILLED_RECORDS": 1}, "other": {"X": 2}}}
-        )
-    )
-    outline = record_outline(a_record(jobs=(job,), totals=totals((job,), ())).model_dump_json())
-    assert outline.jobs[0].counters == outline.totals.counters == kept
-
-
-@pytest.mark.parametrize("read", [whole_record, record_outline])
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
@@ -98,9 +47,9 @@ def test_an_outline_keeps_the_processor_time_of_all_counters():
         ('{"schema_version": 5, "jobs": 5, "totals": 3}', "trial"),
     ],
 )
-def test_what_is_no_record_is_refused_with_the_reason(read, text, reason):
+def test_what_is_no_record_is_refused_with_the_reason(text, reason):
     with pytest.raises(Unreadable, match=reason):
-        read(text)
+        whole_record(text)
 
 
 def test_a_plan_of_an_older_schema_is_refused_with_the_reason(tmp_path):
@@ -127,12 +76,11 @@ def test_records_come_one_after_the_other_and_damage_does_not_stop_them(tmp_path
         run.record(trials[1].id)
 
 
-@pytest.mark.parametrize("read", [whole_record, record_outline])
-def test_a_figure_that_was_changed_by_hand_is_noticed(read):
+def test_a_figure_that_was_changed_by_hand_is_noticed():
     content = json.loads(full_record().model_dump_json())
     content["totals"]["elapsed_s"] *= 0.9
     with pytest.raises(Unreadable, match="its totals are not those of its jobs: it was altered"):
-        read(json.dumps(content))
+        whole_record(json.dumps(content))
 
 
 def test_a_record_that_is_not_the_plans_is_left_out_with_the_reason(tmp_path):
@@ -219,9 +167,8 @@ def test_a_run_cannot_begin_below_a_file(tmp_path):
 def test_a_number_that_nothing_measures_is_damage(value):
     text = a_record().model_dump_json().replace('"seconds":12.5', f'"seconds":{value}')
     assert value in text
-    for read in (whole_record, record_outline):
-        with pytest.raises(Unreadable, match=r"Invalid JSON|beyond 64 bits"):
-            read(text)
+    with pytest.raises(Unreadable, match=r"Invalid JSON|beyond 64 bits"):
+        whole_record(text)
 
 
 def test_a_text_that_looks_like_such_a_number_is_a_text():
@@ -229,7 +176,6 @@ def test_a_text_that_looks_like_such_a_number_is_a_text():
     assert whole_record(record.model_dump_json()) == record
 
 
-@pytest.mark.parametrize("read", [whole_record, record_outline])
 @pytest.mark.parametrize(
     ("rules", "reason"),
     [
@@ -237,9 +183,9 @@ def test_a_text_that_looks_like_such_a_number_is_a_text():
         (0, "scale.rules: .* greater than or equal to 1"), (-1, "scale.rules: .* greater than or equal to 1"),
     ],
 )  # fmt: skip
-def test_a_record_by_rules_that_are_not_known_is_refused(read, rules, reason):
+def test_a_record_by_rules_that_are_not_known_is_refused(rules, reason):
     content = json.loads(a_record(scale=ScaleReport(dilation=2, rules=1), facts={"assay": "9.1"}).model_dump_json())
-    assert read(json.dumps(content)).scale.rules == 1
+    assert whole_record(json.dumps(content)).scale.rules == 1
     content["scale"]["rules"] = rules
     with pytest.raises(Unreadable, match=reason):
-        read(json.dumps(content))
+        whole_record(json.dumps(content))

@@ -14,7 +14,6 @@ from assay.model.scale import (
     StrikeSeen,
 )
 from assay.record.folder import RunFolder
-from assay.record.reading import Needed
 from assay.record.scale_rules import (
     RULES_VERSION,
     around_strike,
@@ -223,8 +222,8 @@ def test_a_record_that_is_read_is_judged_anew(tmp_path):
     (read,), _ = RunFolder(tmp_path / "run").records()
     assert (read.scale.rules, read.struck_out, read.doubts) == (RULES_VERSION, False, ())
     assert read.scale.seen == old.seen
-    (outline,), _ = RunFolder(tmp_path / "run").records(outlines=Needed())
-    assert (outline.scale.checks, outline.scale.seen) == (read.scale.checks, None)
+    summary = summarise(read)
+    assert (summary.scale.checks, summary.scale.seen) == (read.scale.checks, None)
 
 
 def test_a_record_that_kept_verdicts_only_stays_as_it_is():

@@ -1,5 +1,7 @@
 """Proves that runs are compared with each judged by itself, and that unequal machines are never pooled."""
 
+from dataclasses import replace
+
 import pytest
 
 from assay.model.installed import kind_of
@@ -8,7 +10,7 @@ from assay.report.analysis import RunData
 from assay.report.compare_runs import agreements, compare_runs, compared_values, differing_facts
 from assay.report.compare_views import comparison_markdown, comparison_page
 from assay.stats.summary import rows_of
-from tests.builders import a_measured_run, summaries, with_facts
+from tests.builders import a_measured_run, with_facts
 from tests.report.made_runs import made_run, made_trials
 
 SLOW = {"hdd": 90.0, "ssd": 99.0, "memory": 50.0}
@@ -29,9 +31,7 @@ def test_each_run_keeps_its_own_medians_and_ratios(runs):
     compared = compare_runs(runs)
     assert len(compared.rows) == 6
     for row in compared.rows:
-        own = next(
-            one for one in rows_of(summaries(runs[row.run].records)) if one.placement == row.combination.placement
-        )
+        own = next(one for one in rows_of(runs[row.run].trials) if one.placement == row.combination.placement)
         assert row.combination.elapsed == own.elapsed
         assert row.combination.comparison == own.comparison
 
@@ -94,10 +94,9 @@ def with_media(run, **changes):
         media = tuple(one.model_copy(update=changes) if one.name == "ssd" else one for one in trial.media)
         return trial.model_copy(update={"media": media})
 
-    records = [one.model_copy(update={"trial": other(one.trial)}) for one in run.records]
-    return run._replace(
-        records=records, plan=run.plan.model_copy(update={"trials": tuple(map(other, run.plan.trials))})
-    )
+    trials = [replace(one, trial=other(one.trial)) for one in run.trials]
+    plan = run.plan.model_copy(update={"trials": tuple(map(other, run.plan.trials))})
+    return run._replace(measured=run.measured._replace(plan=plan, trials=trials))
 
 
 def test_other_media_of_the_same_name_are_not_compared_and_that_is_said():

@@ -1,5 +1,7 @@
 """Proves that the page of a large run stays small, shows what matters most, and says what it leaves out."""
 
+import os
+import random
 import tarfile
 
 import pytest
@@ -8,15 +10,26 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.model.doubt import Doubt, Outcome
-from assay.model.record import Amount, Step, totals
+from assay.model.record import Amount, Record, Step, totals
 from assay.record.folder import RunFolder
-from assay.report import analysis as analysis_module
-from assay.report.analysis import MOST_ROWS, MOST_TRIALS_SHOWN, analyse, by_kind, read_run, rows_shown, trials_shown
+from assay.record.summaries import FILE
+from assay.report.analysis import (
+    MOST_ROWS,
+    MOST_TRIALS_SHOWN,
+    analyse,
+    analyse_run,
+    by_kind,
+    read_run,
+    rows_shown,
+    trials_shown,
+)
 from assay.report.evidence import MOST_OTHERS
+from assay.report.figures import figures_of
 from assay.report.next_steps import next_steps
 from assay.report.page import run_page
 from assay.report.values import trial_values
 from assay.stats.summary import rows_of
+from assay.stats.trial_summary import summaries_of, summarise
 from tests.builders import a_measured_run, a_plan, a_record, a_trial, device_reports, summaries
 from tests.golden.making import RUNS
 from tests.report.made_runs import decided_run, made_run, made_trials, write_run
@@ -61,13 +74,11 @@ def test_doubts_of_one_kind_are_put_together():
 
 
 @pytest.mark.slow
-def test_the_page_of_many_trials_is_small_and_says_what_it_leaves_out(tmp_path, monkeypatch):
-    monkeypatch.setattr(analysis_module, "WHOLE_UP_TO", 50)
+def test_the_page_of_many_trials_is_small_and_says_what_it_leaves_out(tmp_path):
     settings = [f"s{number}" for number in range(100)]
     plan, records = made_run(made_trials(settings=settings, repetitions=2))
     run = read_run(write_run(tmp_path / "run", plan, records))
-    assert len(run.records) == 400
-    assert run.records[0].jobs[0].counters == {}
+    assert len(run.trials) == 400
     assert len(run.shown) == MOST_TRIALS_SHOWN
     assert run.shown[0].jobs[0].counters
     html = run_page(run, analyse(run.measured))
@@ -80,16 +91,18 @@ def test_the_page_of_many_trials_is_small_and_says_what_it_leaves_out(tmp_path, 
     assert len(html) < 1 << 20
 
 
-def test_a_trial_whose_whole_record_is_damaged_is_left_out_although_its_outline_reads(tmp_path, monkeypatch):
-    monkeypatch.setattr(analysis_module, "WHOLE_UP_TO", 1)
+def test_a_trial_that_is_shown_and_whose_record_was_damaged_unseen_is_left_out(tmp_path):
+    """Its summary is kept, and the record has the size and the time that it had then."""
     plan, records = made_run(made_trials(repetitions=2))
     folder = write_run(tmp_path / "run", plan, records)
+    read_run(folder)
     file = folder.file(records[0].trial.id, "record.json")
-    file.write_text(file.read_text().replace('"devices":[]', '"devices":7'))
+    before = file.stat()
+    file.write_text(file.read_text().replace('"devices":[]', '"devices":17')[: before.st_size])
+    os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
     run = read_run(RunFolder(folder.path))
-    assert len(run.records) == 3
+    assert len(run.trials) == 3
     assert [one.folder.name for one in run.damaged] == [records[0].trial.id]
-    assert "devices" in run.damaged[0].reason
     assert "was left out" in run_page(run, analyse(run.measured))
 
 
@@ -103,27 +116,46 @@ def test_a_plan_without_trials_read_is_no_error(tmp_path):
 
 def kept_runs():
     """Archives of runs that took place, on clusters of Assay's own and on an existing one."""
-    return sorted([*RESULTS.glob("*.tar.xz"), RUNS["existing-cluster"]])
+    return sorted([*RESULTS.glob("*.tar.xz"), *RUNS.values()])
+
+
+def all_said(folder):
+    """All that is said of a run: decisions, next steps, sections in all forms, the page and the rows of a CSV."""
+    run = read_run(RunFolder(folder), details=False)
+    analysis = analyse_run(run)
+    sections = [(name, view.json(), view.text(), view.html()) for name, view in analysis.sections.items()]
+    figures = figures_of(run.trials)
+    return [
+        next_steps(run, analysis.decisions), analysis.answers, analysis.doubts, sections, run_page(run, analysis),
+        list(trial_values(run.trials)), figures,
+    ]  # fmt: skip
+
+
+def other_order(folder, chance):
+    """Write the lines of a run's summaries in another order."""
+    file = folder / FILE
+    lines = file.read_text().splitlines(keepends=True)
+    chance.shuffle(lines)
+    file.write_text("".join(lines))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("archive", kept_runs(), ids=lambda archive: archive.name.removesuffix(".tar.xz"))
-def test_a_run_that_took_place_is_judged_from_outlines_as_from_whole_records(archive, tmp_path, monkeypatch):
+def test_a_kept_run_is_judged_the_same_in_any_order_and_with_and_without_its_summaries(archive, tmp_path):
     with tarfile.open(archive) as packed:
         packed.extractall(tmp_path, filter="data")
+    chance = random.Random(1)
     for folder in sorted(file.parent for file in tmp_path.rglob("plan.json")):
-        told = []
-        for most in (200, 0):
-            monkeypatch.setattr(analysis_module, "WHOLE_UP_TO", most)
-            run = read_run(RunFolder(folder), details=False)
-            analysis = analyse(run.measured, predicted=run.predicted)
-            sections = [(name, view.json(), view.text(), view.html()) for name, view in analysis.sections.items()]
-            told.append([next_steps(run, analysis.decisions), analysis.answers, analysis.decisions, sections])
-            told[-1] += [run_page(run, analysis), list(trial_values(run.trials))]
-            assert bool(run.records[0].settings) == bool(most)
-        whole, outlines = told
-        for of_whole, of_outlines in zip(whole, outlines, strict=True):
-            assert of_outlines == of_whole
+        made = all_said(folder)
+        written = (folder / FILE).read_bytes()
+        assert all_said(folder) == made
+        assert (folder / FILE).read_bytes() == written, "nothing was made again"
+        other_order(folder, chance)
+        assert all_said(folder) == made
+        whole = [summarise(record) for record in RunFolder(folder).each() if isinstance(record, Record)]
+        assert summaries_of(RunFolder(folder))[0] == whole, "a kept summary is what its record says"
+        (folder / FILE).unlink()
+        assert all_said(folder) == made
 
 
 SECONDS = st.floats(0, 60, allow_nan=False).map(lambda value: round(value, 3))
@@ -141,7 +173,7 @@ SERIES = {
 
 @settings(max_examples=25, deadline=None)
 @given(st.data())
-def test_a_large_run_is_judged_as_a_small_one(tmp_path_factory, data):
+def test_a_run_in_memory_is_judged_as_the_same_run_from_its_file(tmp_path_factory, data):
     plan, records = decided_run(repetitions=2)
     if data.draw(st.booleans()):  # without a baseline
         records = [record for record in records if not record.trial.zero_delay]
@@ -158,8 +190,11 @@ def test_a_large_run_is_judged_as_a_small_one(tmp_path_factory, data):
         parts = {"amounts": tuple(amounts), "devices": devices, "steps": steps, "totals": totals(record.jobs, ())}
         measured.append(record.model_copy(update=parts))
     folder = write_run(tmp_path_factory.mktemp("run") / "run", plan, measured)
-    outlines, damaged = folder.records(plan, outlines=analysis_module.needed())
-    assert not damaged
-    large, small = analyse(a_measured_run(plan, outlines)), analyse(a_measured_run(plan, measured))
-    assert large._replace(sections={}) == small._replace(sections={})
-    assert list(trial_values(summaries(outlines))) == list(trial_values(summaries(measured)))
+    in_memory = a_measured_run(plan, measured)
+    for _ in ("made", "kept"):
+        kept, damaged = summaries_of(folder)
+        assert not damaged
+        assert kept == in_memory.trials
+        other_order(folder.path, data.draw(st.randoms()))
+        kept = in_memory._replace(trials=summaries_of(folder)[0])
+        assert analyse(kept)._replace(sections={}) == analyse(in_memory)._replace(sections={})

@@ -11,7 +11,7 @@ from assay.stats.blocked import (
     blocked_shares,
     by_phase,
     clock_shares,
-    not_computing_share,
+    mean_not_computing,
     unexplained,
 )
 from assay.stats.decision import decisions
@@ -232,22 +232,24 @@ def of_counters(cpu_ms):
 
 
 def test_counters_bound_what_storage_may_have_cost():
-    assert not_computing_share([of_counters(12_000), of_counters(18_000)]) == pytest.approx(0.5)
+    assert mean_not_computing(summaries([of_counters(12_000), of_counters(18_000)])) == pytest.approx(0.5)
 
 
 def test_stages_that_a_job_made_have_all_of_its_phases():
     record = of_counters(12_000)
     stages = (Stage(name="stage 0", tasks=4), Stage(name="stage 1", tasks=2))
     jobs = (record.jobs[0].model_copy(update={"stages": stages, "phases": {"fetch": 1.0, "compute": 4.0}}),)
-    assert not_computing_share([record.model_copy(update={"jobs": jobs})]) == pytest.approx(1 - 12 / 30)
+    assert mean_not_computing(summaries([record.model_copy(update={"jobs": jobs})])) == pytest.approx(1 - 12 / 30)
     of_own_name = (jobs[0].model_copy(update={"phases": {"stage 0": 6.0, "stage 1": 3.0}}),)
-    assert not_computing_share([record.model_copy(update={"jobs": of_own_name})]) == pytest.approx(1 - 12 / 30)
+    assert mean_not_computing(summaries([record.model_copy(update={"jobs": of_own_name})])) == pytest.approx(
+        1 - 12 / 30
+    )
 
 
 @pytest.mark.parametrize("cpu_ms", [None, 31_000])
 def test_counters_bound_nothing_without_processor_time_or_with_more_than_one_processor_for_each_task(cpu_ms):
-    assert not_computing_share([of_counters(12_000), of_counters(cpu_ms)]) is None
+    assert mean_not_computing(summaries([of_counters(12_000), of_counters(cpu_ms)])) is None
 
 
 def test_nothing_that_ran_bounds_nothing():
-    assert not_computing_share([]) is None
+    assert mean_not_computing([]) is None

@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 from assay.cli.context import find_installation, vocabulary
-from assay.model.prediction import PredictedTrial, Prediction
 from assay.plan.make import plan_and_more
 from assay.plan.source import ExperimentSource
 from assay.report.analysis import analyse
@@ -15,7 +14,7 @@ from assay.run import decided_work
 from assay.stats.changes import AS_IT_IS, CHANGE, change_order, change_text
 from assay.stats.decision import Verdict, decisions
 from assay.stats.predicted import beside
-from tests.builders import a_measured_run, a_record, device_reports, summaries
+from tests.builders import a_measured_run, a_prediction, a_record, device_reports, summaries
 
 SHIPPED = Path(__file__).parents[2] / "experiments" / "before-you-buy.yaml"
 SSD, DISK, MEMORY = "local-directories-on-ssd", "a-second-disk", "memory 2100MiB"
@@ -116,17 +115,9 @@ def test_the_answer_says_the_changes_by_their_verdicts(plan):
 def test_what_is_predicted_of_a_change_stands_beside_the_decision(plan):
     records = records_of(plan)
     as_it_is = next(record for record in records if change_text(record.trial.factors, plan.base) == AS_IT_IS)
-    trial = PredictedTrial(
-        like=as_it_is.trial.id,
-        levels={"mapreduce.task.io.sort.mb": "300"},
-        elapsed_s=80,
-        low_s=75,
-        high_s=85,
-        basis="b",
-    )
-    prediction = Prediction("p", "toy", trial, {**as_it_is.trial.factors, **trial.levels})
+    predicted = a_prediction(as_it_is, (75, 80, 85), **{"mapreduce.task.io.sort.mb": "300"})
     decided = decisions(plan, summaries(records))
-    ((level,),) = beside(plan, decided, records, [prediction])
+    ((level,),) = beside(plan, decided, summaries(records), [predicted])
     assert (level.level, level.elapsed_s.value) == ("mapreduce.task.io.sort.mb 300", 80)
     assert level.saving.value == pytest.approx(0.2, abs=0.01)
     (line,) = predicted_lines(decided[0], [level])

@@ -5,18 +5,9 @@ import pytest
 from assay.engine.tasks import FILE_SYSTEM_COUNTERS, TASK_COUNTERS
 from assay.model.record import Amount, Promise, StagedInput
 from assay.model.trial import Landed, MediumSpec
-from assay.stats.run_doubts import (
-    BUSY,
-    READ,
-    WRITTEN,
-    busy_seconds,
-    busy_share,
-    conditions,
-    moved_bytes,
-    reached_drives,
-    read_share,
-    written_share,
-)
+from assay.stats.drive_use import moved_bytes, reached_drives
+from assay.stats.run_doubts import BUSY, READ, WRITTEN, conditions
+from assay.stats.trial_summary import summarise
 from tests.builders import a_record, a_trial, device_reports, summaries_by
 
 
@@ -45,10 +36,10 @@ def counted(read=700, run=900, after=100, busy=5.5, medium="hdd"):
 
 def test_shares_are_of_all_that_was_read_and_written():
     record = counted()
-    assert read_share(record) == 0.7
-    assert written_share(record) == 0.9
-    assert busy_share(record) == 0.5
-    assert read_share(counted(read=5000)) == 1.0
+    assert summarise(record).read_share == 0.7
+    assert summarise(record).written_share == 0.9
+    assert summarise(record).busy_share == 0.5
+    assert summarise(counted(read=5000)).read_share == 1.0
 
 
 def moved(read=900, run=900, jobs=1, landed=1000):
@@ -77,11 +68,13 @@ def test_what_tasks_do_not_count_of_the_store_is_the_input_read_once():
     counters = {group: dict(values) for group, values in record.totals.counters.items()}
     del counters[FILE_SYSTEM_COUNTERS]["HDFS_BYTES_READ"]
     uncounted = record.model_copy(update={"totals": record.totals.model_copy(update={"counters": counters})})
-    assert read_share(uncounted) == 900 / 1400, "800 of the input, 350 in local directories, 250 in the shuffle"
+    assert summarise(uncounted).read_share == 900 / 1400, (
+        "800 of the input, 350 in local directories, 250 in the shuffle"
+    )
     assert moved_bytes(uncounted) == 800 + 350 + 700 + 300
     assert reached_drives(uncounted)
     unknown = uncounted.model_copy(update={"staged": None})
-    assert (read_share(unknown), moved_bytes(unknown)) == (None, None)
+    assert (summarise(unknown).read_share, moved_bytes(unknown)) == (None, None)
     assert not reached_drives(unknown)
 
 
@@ -110,13 +103,13 @@ def test_writes_are_no_condition_where_those_that_were_late_are_little_of_what_t
 
 
 def test_what_died_in_the_page_cache_was_not_on_the_drive():
-    assert written_share(counted(run=50, after=0)) == 0.05
+    assert summarise(counted(run=50, after=0)).written_share == 0.05
 
 
 def test_of_several_drives_the_busiest_counts():
     one, other = counted(busy=3.3), counted(medium="ssd", busy=2.2)
     both = one.model_copy(update={"devices": (*one.devices, *other.devices)})
-    assert busy_share(both) == pytest.approx(0.3)
+    assert summarise(both).busy_share == pytest.approx(0.3)
 
 
 def test_the_drives_of_all_nodes_count_and_the_busiest_of_them():
@@ -126,8 +119,8 @@ def test_the_drives_of_all_nodes_count_and_the_busiest_of_them():
     both = one.model_copy(
         update={"devices": device_reports({"worker-1/hdd": reports, "worker-2/hdd": {**reports, "run": idle}})}
     )
-    assert busy_seconds(both) == pytest.approx(4.4)
-    assert busy_share(both) == pytest.approx(0.3)
+    assert summarise(both).busy_s == pytest.approx(4.4)
+    assert summarise(both).busy_share == pytest.approx(0.3)
     shares = {found.kind: found.share for found in conditions(summaries_by({"hdd": [both]}), "hdd")}
     assert shares == {READ: 0.7, BUSY: pytest.approx(0.3)}
 
@@ -144,14 +137,14 @@ def test_media_of_this_machine_have_no_conditions_but_a_busy_time():
     record = a_record()
     assert conditions(summaries_by({"disk": [record]}), "disk") == ()
     amount = Amount(probe="disk", subject="disk", series="busy_s", part="run", value=4.0)
-    assert busy_seconds(record.model_copy(update={"amounts": (amount,)})) == 4.0
+    assert summarise(record.model_copy(update={"amounts": (amount,)})).busy_s == 4.0
     nodes = tuple(amount.model_copy(update={"node": node}) for node in ("n1", "n2"))
-    assert busy_seconds(record.model_copy(update={"amounts": nodes})) == 8.0
+    assert summarise(record.model_copy(update={"amounts": nodes})).busy_s == 8.0
     processes = amount.model_copy(update={"probe": "processes"})
-    assert busy_seconds(record.model_copy(update={"amounts": (processes, amount)})) == 4.0
-    assert busy_seconds(record.model_copy(update={"amounts": (processes,)})) is None
+    assert summarise(record.model_copy(update={"amounts": (processes, amount)})).busy_s == 4.0
+    assert summarise(record.model_copy(update={"amounts": (processes,)})).busy_s is None
     staged = amount.model_copy(update={"part": "staging"})
-    assert busy_seconds(record.model_copy(update={"amounts": (staged,)})) is None
+    assert summarise(record.model_copy(update={"amounts": (staged,)})).busy_s is None
 
 
 @pytest.mark.parametrize(("kinds", "seconds"), [(("emulated", "memory"), 5.5), (("emulated", "existing"), None)])
@@ -159,4 +152,4 @@ def test_memory_is_never_busy_and_an_unknown_device_makes_the_sum_unknown(kinds,
     record = counted()
     media = (record.trial.media[0], MediumSpec(name="other", kind=kinds[1]))
     trial = record.trial.model_copy(update={"media": media})
-    assert busy_seconds(record.model_copy(update={"trial": trial})) == seconds
+    assert summarise(record.model_copy(update={"trial": trial})).busy_s == seconds

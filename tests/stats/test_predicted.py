@@ -4,23 +4,20 @@ from math import exp, hypot, log
 
 import pytest
 
-from assay.model.prediction import PredictedTrial, Prediction
 from assay.stats.decision import decisions
-from assay.stats.predicted import beside, with_predictions
+from assay.stats.predicted import beside
 from assay.stats.summary import rows_of
-from tests.builders import summaries
+from tests.builders import a_prediction, summaries
 from tests.report.made_runs import made_run, made_trials
 
-
-def a_prediction(record, **levels):
-    trial = PredictedTrial(like=record.trial.id, levels=levels, elapsed_s=20, low_s=16, high_s=30, basis="b")
-    return Prediction("p", "toy", trial, {**record.trial.factors, **levels})
+TIMES = (16, 20, 30)
 
 
 def test_the_errors_of_both_times_add_up_in_the_interval():
     plan, records = made_run(made_trials(repetitions=4))
     rows = rows_of(summaries(records), placements=plan.placements)
-    *measured, row = with_predictions(rows, records, [a_prediction(records[0], placement="nvme")])
+    predicted = [a_prediction(records[0], TIMES, placement="nvme")]
+    *measured, row = rows_of(summaries(records), placements=plan.placements, predicted=predicted)
     assert measured == rows
     base = rows[0].elapsed
     assert row.predicted.ratio == row.ratio == 20 / base.value
@@ -33,27 +30,22 @@ def test_the_errors_of_both_times_add_up_in_the_interval():
 
 def test_without_repetitions_the_ratio_has_no_interval():
     plan, records = made_run(made_trials(repetitions=1))
-    prediction = a_prediction(records[0], placement="nvme")
-    assert with_predictions(rows_of(summaries(records)), records, [prediction])[-1].predicted.interval is None
-    ((level,),) = beside(plan, decisions(plan, summaries(records)), records, [prediction])
+    predicted = [a_prediction(records[0], TIMES, placement="nvme")]
+    assert rows_of(summaries(records), predicted=predicted)[-1].predicted.interval is None
+    ((level,),) = beside(plan, decisions(plan, summaries(records)), summaries(records), predicted)
     assert (level.elapsed_s.low, level.elapsed_s.high, level.saving.low) == (16, 30, None)
 
 
 def test_it_stands_in_its_own_group_and_beside_the_decision_that_has_all_other_factors():
     plan, records = made_run(made_trials(workloads=("triangles", "components"), repetitions=3))
     last = records[-1]
-    rows = with_predictions(rows_of(summaries(records)), records, [a_prediction(last, placement="nvme")])
+    on_nvme, tuned = a_prediction(last, TIMES, placement="nvme"), a_prediction(last, TIMES, settings="tuned")
+    rows = rows_of(summaries(records), predicted=[on_nvme])
     places = [(row.group.workload, row.placement) for row in rows]
     assert places.index((last.trial.workload.name, "nvme")) == places.index((last.trial.workload.name, "ssd")) + 1
     decided = decisions(plan, summaries(records))
-    levels = beside(
-        plan, decided, records, [a_prediction(last, placement="nvme"), a_prediction(last, settings="tuned")]
-    )
+    levels = beside(plan, decided, summaries(records), [on_nvme, tuned])
     of = {one.levels["workload"]: [level.level for level in own] for one, own in zip(decided, levels, strict=True)}
     assert of == {last.trial.workload.name: ["nvme"], records[0].trial.workload.name: []}
-    (row,) = (
-        one
-        for one in with_predictions(rows_of(summaries(records)), records, [a_prediction(last, settings="tuned")])
-        if one.predictor
-    )
+    (row,) = (one for one in rows_of(summaries(records), predicted=[tuned]) if one.predictor)
     assert (row.ratio, row.predicted) == (None, None)  # nothing ran in its group

@@ -5,7 +5,9 @@ import pytest
 from assay.model.record import Amount, Status, Step
 from assay.model.scale import ScaleReport
 from assay.model.trial import Landed
-from assay.stats.run_doubts import busy_seconds, counters_still, doubts_of, jobs_stood_still, parts_apart
+from assay.stats.drive_use import counters_still
+from assay.stats.run_doubts import doubts_of, jobs_stood_still, parts_apart
+from assay.stats.trial_summary import summarise
 from tests.builders import a_job, a_record, a_trial, device_reports, summaries
 
 MINUTE_MS = 60_000
@@ -126,10 +128,10 @@ def test_a_drive_whose_counters_stand_still_is_no_evidence_of_anything(emulated)
     still = staged_on(0, emulated=emulated)
     (doubt,) = [doubt for doubt in doubts_of(summaries([still])) if doubt.kind == "counters-still"]
     assert doubt.what.startswith("hdd counted next to nothing")
-    assert busy_seconds(still) is None
+    assert summarise(still).busy_s is None
     found = [staged_on(250 * MIB), staged_on(0, staged_bytes=MIB), staged_on(0, cache="warm")]
     assert not any(map(counters_still, found)), "what the kernel may have yet, and little, contradicts nothing"
-    assert busy_seconds(found[0]) == 0.0
+    assert summarise(found[0]).busy_s == 0.0
 
 
 def in_a_step(job_s, step_s):

@@ -41,7 +41,7 @@ def rows(folder, kind):
 
 
 def first_time(folder):
-    return assay.load(folder).records[0].totals.elapsed_s
+    return assay.load(folder).summaries[0].elapsed_s
 
 
 def test_the_terminal_marks_it_and_gives_its_interval(folder):

@@ -11,7 +11,7 @@ from pydantic import ConfigDict
 from assay.model.base import Frozen
 from assay.model.dataset import GraphFacts
 from assay.model.doubt import CheckResult, Doubt, Outcome, overall
-from assay.model.fact import Fact, fact_text, whole_number
+from assay.model.fact import Fact, whole_number
 from assay.model.fault import FaultReport
 from assay.model.limits import LimitUse
 from assay.model.quantity import ClockTimeS, KnownClockTimeS, MomentMs
@@ -337,20 +337,6 @@ def machine_told(facts: Mapping[str, Fact]) -> Machine:
     )
 
 
-OF_MEDIA = "medium."
-"""How the names of media's facts begin where they are shown beside others."""
-
-
-def shown_facts(facts: Mapping[str, Fact], media_facts: Mapping[str, Mapping[str, Fact]]) -> dict[str, str]:
-    """A trial's facts as people read them; a medium's are named `medium.MEDIUM.FACT`."""
-    media = {
-        f"{OF_MEDIA}{medium}.{name}": fact
-        for medium, of_medium in media_facts.items()
-        for name, fact in of_medium.items()
-    }
-    return {name: fact_text(fact) for name, fact in {**facts, **media}.items()}
-
-
 class Record(Frozen):
     """All that a trial left."""
 
@@ -409,11 +395,6 @@ class Record(Frozen):
     def facts_of(self, medium: str) -> Mapping[str, Fact]:
         """What a medium says of itself; empty where the trial failed before it was attached."""
         return self.media_facts.get(medium, {})
-
-    @property
-    def facts_shown(self) -> dict[str, str]:
-        """All facts as people read them; a medium's are named `medium.MEDIUM.FACT`."""
-        return shown_facts(self.facts, self.media_facts)
 
     def reports_of(self, medium: str, node: str | None = None) -> list[Mapping[str, DeviceReport]]:
         """What the devices of one medium did, those of all nodes or of one."""

@@ -7,8 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from pydantic import ConfigDict
+
 from assay.model.doubt import CheckResult, Doubt, Outcome
-from assay.model.fact import Fact
+from assay.model.fact import Fact, fact_text
 from assay.model.fault import FaultReport
 from assay.model.record import (
     Machine,
@@ -19,11 +21,13 @@ from assay.model.record import (
     StagedInput,
     Status,
     machine_told,
-    shown_facts,
 )
 from assay.model.scale import ScaleReport
 from assay.model.signature import Signature
 from assay.model.trial import Plan, Trial
+
+OF_MEDIA = "medium."
+"""How the names of media's facts begin where they are shown beside others."""
 
 Figure = int | float
 """A number that is read again as it was written: 5 stays a whole number, and 5.0 none."""
@@ -99,6 +103,8 @@ class Imbalance(NamedTuple):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrialSummary:
     """What judgements need of one trial. Times are seconds; what nobody measured is None or empty."""
+
+    __pydantic_config__ = ConfigDict(extra="forbid")
 
     trial: Trial
     """What was planned; of a predicted trial, the trial of the run that it is like."""
@@ -239,7 +245,12 @@ class TrialSummary:
     @property
     def facts_shown(self) -> dict[str, str]:
         """All facts as people read them; a medium's are named `medium.MEDIUM.FACT`."""
-        return shown_facts(self.facts, self.media_facts)
+        media = {
+            f"{OF_MEDIA}{medium}.{name}": fact
+            for medium, facts in self.media_facts.items()
+            for name, fact in facts.items()
+        }
+        return {name: fact_text(fact) for name, fact in {**self.facts, **media}.items()}
 
     def facts_of(self, medium: str) -> Mapping[str, Fact]:
         """What a medium says of itself; empty where the trial failed before it was attached."""

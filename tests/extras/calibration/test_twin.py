@@ -139,7 +139,7 @@ def test_differences_are_of_each_job_and_phase_with_their_goals():
     for form in (view.text(), view.markdown(), view.html()):
         assert "+20%" in form
         assert "open" in form
-    assert json.loads(view.json()) == json.loads(json.dumps(rows_of(summaries(found))))
+    assert json.loads(view.json()) == json.loads(json.dumps(rows_of(found)))
     assert json.loads(view.json())[0]["verdict"] == "open"
 
 

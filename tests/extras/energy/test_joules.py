@@ -9,7 +9,6 @@ from click.testing import CliRunner
 
 from assay.cli import cli
 from assay.record.folder import RunFolder
-from assay.report import analysis as analysis_module
 from assay.report.analysis import read_run
 from assay.report.figures import figures_of, medians_over
 from assay.report.values import combination_trials
@@ -17,7 +16,7 @@ from assay.report.words import significant_text
 from assay.stats.summary import rows_of
 from assay_extras.energy.model import Efficiency, Ranged, give_or_take
 from assay_extras.energy.values import energy_columns, energy_values, ranged_text
-from tests.builders import a_plan, summaries
+from tests.builders import a_plan
 from tests.report.made_runs import write_run
 from tests.report.made_trials import a_record
 
@@ -67,19 +66,11 @@ def test_values_are_medians_over_trials_end_by_end():
 def test_each_combination_has_its_own_trials_energy(run):
     found = read_run(RunFolder(run), details=False)
     rows = rows_of(found.trials)
-    known = figures_of(summaries(found.whole_records()), ["energy"])["energy"]
+    known = figures_of(found.trials, ["energy"])["energy"]
     energies = medians_over(known, combination_trials(rows, found.trials))
     assert [row.placement for row in rows] == ["hdd", "ssd"]
-    hdd = sorted(known[record.trial.id]["energy_j"] for record in found.records if "hdd" in record.trial.id)
+    hdd = sorted(known[summary.id]["energy_j"] for summary in found.trials if "hdd" in summary.id)
     assert energies[0]["energy_j"] == hdd[1]
-
-
-def test_a_large_runs_energy_is_that_of_its_whole_records(run, monkeypatch):
-    small = figures_of(summaries(read_run(RunFolder(run), details=False).whole_records()))
-    monkeypatch.setattr(analysis_module, "WHOLE_UP_TO", 2)
-    outlines = read_run(RunFolder(run), details=False)
-    assert {amount.probe for amount in outlines.records[0].amounts} == {"cpu", "own-cost"}
-    assert figures_of(summaries(outlines.whole_records())) == small
 
 
 def test_the_terminal_has_no_energy_and_no_cost_of_the_probes(run):

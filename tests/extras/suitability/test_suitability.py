@@ -225,9 +225,8 @@ def test_workloads_of_one_name_are_told_apart_by_what_differs():
     assert sorted(labels_of([one.levels for one in suited.workloads])) == ["grep", "rank, paper", "rank, tuned"]
 
 
-def test_all_forms_have_the_same_figures_also_from_outlines(tmp_path, monkeypatch):
+def test_all_forms_have_the_same_figures(tmp_path):
     plan, records = made(LINE)
-    monkeypatch.setattr("assay.report.analysis.WHOLE_UP_TO", 3)
     folder = write_run(tmp_path / "run", plan, records)
     run = read_run(RunFolder(folder.path), details=False)
     analysis = analyse(run.measured)

@@ -7,8 +7,9 @@ from operator import attrgetter
 from typing import Any, NamedTuple
 
 from assay.model.installed import engine_kind, notes_of
-from assay.model.record import OF_MEDIA, JobRecord, Record, Status
+from assay.model.record import JobRecord, Record, Status
 from assay.model.trial import ZERO_DELAY
+from assay.model.trial_summary import OF_MEDIA
 from assay.report.analysis import (
     MOST_BARS,
     MOST_TRIALS,
