@@ -15,6 +15,7 @@ from assay.model.record import Status
 from assay.model.registry import MEDIA
 from assay.model.trial import MediumSpec
 from assay.run import fitted
+from assay.stats.trial_summary import summarise
 from assay.trial import run_trial
 from assay_extras.testing.fakes import FakePlatform, FakeStore, Script, fake_setup
 from tests.builders import a_plan, a_trial
@@ -77,7 +78,7 @@ def test_it_is_armed_when_all_is_staged_and_just_before_the_jobs():
     assert script.log.index("mark staging") < script.log.index("arm")
     assert record.fault.struck_ms == 1
     assert (record.fault.lost_attempts, record.fault.repeated_tasks) == (0, 0)
-    assert not record.missed_fault
+    assert not summarise(record).missed_fault
 
 
 def test_a_wrong_output_under_a_fault_is_a_result():
@@ -117,7 +118,7 @@ def test_jobs_that_fail_by_it_leave_what_it_did():
 def test_jobs_that_end_before_it_mark_the_trial(struck_ms):
     record = record_of(Script(), struck_ms)
     assert record.status is Status.FINISHED
-    assert record.missed_fault
+    assert summarise(record).missed_fault
     assert "fault-did-not-strike" in [doubt.kind for doubt in record.doubts]
 
 

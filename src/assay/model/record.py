@@ -484,11 +484,6 @@ class Record(Frozen):
         ended_s = max(step.started_ms / 1000 + step.seconds for step in written)
         return ended_s - min(job.started_ms for job in self.jobs) / 1000
 
-    @property
-    def missed_fault(self) -> bool:
-        """Whether a fault was planned that did not strike: then it is no trial of that fault, and none without."""
-        return self.trial.cluster.fault is not None and (self.fault is None or self.fault.struck_ms is None)
-
     @cached_property
     def outcome(self) -> Outcome:
         """The trial's judgement: a trial that failed to run is a fail, whatever its checks said before."""

@@ -249,14 +249,16 @@ def read_run(folder: RunFolder, *, details: bool = True) -> RunData:
     """
     plan = folder.plan()
     summaries, damaged = summaries_of(folder, plan)
-    shown = ids_shown(summaries)
+    trials = Trials(summaries)
+    shown = ids_shown(trials)
     whole: dict[str, Record] = {}
     for trial in shown:
         try:
             whole[trial] = folder.record(trial)
         except BadInputError as error:
             damaged.append(Damaged(folder.file(trial, ""), str(error)))
-    trials = Trials([summary for summary in summaries if summary.id in whole or summary.id not in shown])
+    if len(whole) < len(shown):
+        trials = Trials([summary for summary in trials if summary.id in whole or summary.id not in shown])
     drawn = [summary.id for summary in trials_in_detail(trials) if summary.id in whole] if details else []
     measured = MeasuredRun(plan, trials, folder.record, folder.signature)
     return RunData(
