@@ -3,7 +3,7 @@
 import pytest
 
 from assay.report.figures import FIGURES, FiguresKind, figures_of, medians_over
-from tests.builders import a_record, a_trial
+from tests.builders import a_record, a_trial, summaries
 
 
 def test_medians_are_of_what_is_known_and_texts_stand_once_each():
@@ -18,14 +18,12 @@ def test_medians_are_of_what_is_known_and_texts_stand_once_each():
 
 
 def test_a_sort_of_which_no_trial_has_any_is_left_out(monkeypatch):
-    monkeypatch.setitem(FIGURES._kinds, "length", FiguresKind(lambda record: {"letters": len(record.trial.id)}))
-    monkeypatch.setitem(FIGURES._kinds, "nothing", FiguresKind(lambda record: None))
+    monkeypatch.setitem(FIGURES._kinds, "length", FiguresKind(lambda summary: {"letters": len(summary.id)}))
+    monkeypatch.setitem(FIGURES._kinds, "nothing", FiguresKind(lambda _: None))
     for name in ("length", "nothing"):
         monkeypatch.setitem(FIGURES._places, name, 1)
-    record = a_record(a_trial(1, "hdd"))
-    assert figures_of([record], ["length", "nothing"]) == {
-        "length": {record.trial.id: {"letters": len(record.trial.id)}}
-    }
+    (summary,) = summaries([a_record(a_trial(1, "hdd"))])
+    assert figures_of([summary], ["length", "nothing"]) == {"length": {summary.id: {"letters": len(summary.id)}}}
 
 
 @pytest.mark.parametrize("name", ["energy", "nodes", "staging"])

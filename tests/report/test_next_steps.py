@@ -99,7 +99,8 @@ def test_more_data_is_not_asked_for_where_all_of_it_reached_the_drives():
 
 def test_at_the_ratio_of_a_site_a_larger_sample_is_advised_and_no_smaller_page_cache():
     run, decided = a_small_job(2000, page_cache_bytes=100_000_000)
-    run = run._replace(plan=run.plan.model_copy(update={"stands_for": SiteShape(ratio=3.0)}))
+    plan = run.plan.model_copy(update={"stands_for": SiteShape(ratio=3.0)})
+    run = run._replace(measured=run.measured._replace(plan=plan))
     (step,) = next_steps(run, decided)
     assert "a larger sample at the same ratio" in step.words
     assert "--sample 600MB" in step.words

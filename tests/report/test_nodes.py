@@ -12,6 +12,7 @@ from rich.console import Console
 
 from assay.cli.report import csv_of, json_lines
 from assay.model.network import read_networks
+from assay.model.trial_summary import Imbalance
 from assay.report.analysis import RunData, analyse
 from assay.report.charts.matrix import COLOURS, MOST_NUMBERED
 from assay.report.markdown import markdown
@@ -25,7 +26,7 @@ from assay.report.nodes import (
     pair_columns,
 )
 from assay.report.terminal import MOST_PAIRS, print_nodes
-from assay.stats.nodes import CONTROL, RESOURCES, Imbalance, purposes, transfers
+from assay.stats.nodes import CONTROL, RESOURCES, purposes, transfers
 from tests.builders import a_measured_run, a_plan
 from tests.report.made_nodes import MIB, a_cluster_record, cluster_tables
 from tests.report.made_runs import page

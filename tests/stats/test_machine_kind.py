@@ -80,7 +80,7 @@ def test_a_medium_and_programs_that_both_changed_are_both_told():
     ]
     records = [a_record(a_trial(number), facts={**FACTS, **facts}) for number, facts in enumerate(both, 1)]
     assert Trials(summaries(records)).machines == ["A", "A2 (disk drive mx, tez version 0.10.6)"]
-    assert [len(look(records)) for look in (media_changed, programs_changed)] == [1, 1]
+    assert [len(look(summaries(records))) for look in (media_changed, programs_changed)] == [1, 1]
 
 
 def test_of_several_runs_programs_are_told_apart_over_all():
@@ -139,7 +139,7 @@ def test_another_build_of_the_emulator_is_told_apart_in_words():
 
 def test_versions_of_control_groups_are_kinds():
     kinds = machine_names(
-        map(machine_of, [a_record(), a_record(limits=LimitUse.model_construct(interface="cgroup v2"))])
+        map(machine_of, summaries([a_record(), a_record(limits=LimitUse.model_construct(interface="cgroup v2"))]))
     )
     assert list(kinds.values()) == ["A (control groups unknown)", "B (control groups cgroup v2)"]
 
@@ -160,10 +160,10 @@ def test_failed_trials_and_warm_ups_do_not_count():
 
 
 def test_wrong_outputs_do_not_count_but_unchecked_ones_do():
-    records = [a_record(a_trial(number), outcome=one) for number, one in enumerate(Outcome, 1)]
-    assert [one.outcome for one in records if sample.counts(one)] == [Outcome.PASS, Outcome.UNKNOWN]
-    assert [one.outcome for one in records if sample.is_wrong(one)] == [Outcome.FAIL]
-    assert len(samples(summaries(records))) == 2
+    trials = summaries([a_record(a_trial(number), outcome=one) for number, one in enumerate(Outcome, 1)])
+    assert [one.outcome for one in trials if sample.counts(one)] == [Outcome.PASS, Outcome.UNKNOWN]
+    assert [one.outcome for one in trials if sample.is_wrong(one)] == [Outcome.FAIL]
+    assert len(samples(trials)) == 2
 
 
 def test_factors_that_vary_and_levels_in_peoples_order():

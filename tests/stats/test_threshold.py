@@ -7,6 +7,7 @@ import pytest
 from assay.report.answer import answer_of
 from assay.stats.decision import Verdict, decisions
 from assay.stats.threshold import Threshold
+from tests.builders import summaries, summarised
 from tests.stats.terasort import terasort_run
 
 
@@ -24,13 +25,13 @@ def test_a_level_has_its_own_or_that_of_all():
 )
 def test_a_verdict_is_by_the_threshold_of_its_level(by_level, verdict, told):
     plan, records = terasort_run(worth=0.1)
-    (decision,) = decisions(plan, records, worth=Threshold(share=0.1, by_level=by_level))
+    (decision,) = decisions(plan, summaries(records), worth=Threshold(share=0.1, by_level=by_level))
     assert decision.placements[1].verdict is verdict
     assert told in answer_of(decision).lines[1].words
 
 
 def test_in_json_it_is_the_share_where_all_levels_have_the_same():
-    (decision,) = decisions(*terasort_run(worth=0.1))
+    (decision,) = decisions(*summarised(*terasort_run(worth=0.1)))
     assert json.loads(decision.model_dump_json())["worth"] == 0.1
     apart = Threshold(share=0.1, by_level={"ssd": 0.6})
     assert Threshold.model_validate(json.loads(apart.model_dump_json())) == apart

@@ -8,12 +8,12 @@ from typing import NamedTuple
 from assay.model.naming import bytes_text
 from assay.model.network import Networks
 from assay.model.record import Record
+from assay.model.trial_summary import Imbalance
 from assay.report.charts.matrix import matrices
 from assay.report.columns import Column
 from assay.report.words import seconds_text
 from assay.stats.nodes import (
     RESOURCES,
-    Imbalance,
     NodeUse,
     Transfer,
     imbalances,

@@ -281,7 +281,8 @@ def _predicted_row(group: Group, placement: str, summary: TrialSummary, base: Ro
     seconds, predicted = summary.elapsed_s or 0.0, None
     if base is not None and base.elapsed is not None:
         known = base.elapsed.interval
-        ratio, interval = ratio_to(summary, base.elapsed.value, known and known.low, known and known.high)
+        low_s, high_s = (known.low, known.high) if known else (None, None)
+        ratio, interval = ratio_to(summary, base.elapsed.value, low_s, high_s)
         predicted = PredictedRatio(base=base.placement, ratio=ratio, interval=interval)
     within = ConfidenceInterval(low=summary.low_s or seconds, high=summary.high_s or seconds)
     return Row(
