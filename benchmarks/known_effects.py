@@ -490,8 +490,7 @@ def decided(
     for own in made(scenario._replace(factors=with_effect), pair_noises, level_noises=level_noises):
         plan, records = run_of(own)
         trials = Trials(list(map(summarise, records)))
-        compared = compare(trials.samples, orders={PLACEMENT: plan.placements})
-        yield decisions(plan, trials, compared)
+        yield decisions(plan, trials, compare(trials.samples, orders={PLACEMENT: plan.placements}))
 
 
 def _at_the_threshold(scenario: Scenario, plans: int, level_noises: Deviations = NO_DEVIATIONS) -> Table:
@@ -551,10 +550,8 @@ def _claimed_parts(scenario: Scenario, part_noises: Array) -> float:
         fake = FakeTimes(factors=scenario.factors, mirrored=scenario.mirrored, noise=0.05, disturbed=0.0)
         plan, records = run_of(fake.samples(scenario.repetitions, seed))
         seconds = PART_S * np.exp(own * source.standard_t(4, (len(records), PARTS)) / 2**0.5)
-        parted = [
-            summarise(_with_parts(one, [float(part) for part in times]))
-            for one, times in zip(records, seconds, strict=True)
-        ]
+        whole = (_with_parts(one, list(map(float, times))) for one, times in zip(records, seconds, strict=True))
+        parted = list(map(summarise, whole))
         changes = [
             change
             for breakdown in breakdowns(plan, parted, decisions(plan, parted))
