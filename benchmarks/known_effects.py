@@ -269,22 +269,18 @@ def markdown(tables: Table) -> Iterator[str]:
         ],
     )
     yield ""
-    yield from _grid(
-        ["jobs and phases: runs that call any significant", "noise 10 to 30 %", "10 % in all", "30 % in all"],
-        [[name, *(_share(one[of]) for of in ("mixed", "least", "most"))] for name, one in tables["parts"].items()],
-    )
-    yield ""
     two, four = (tables["found"][name] for name in ("two placements", "four placements"))
+    called = max(share for one in tables["parts"].values() for share in one.values())
+    claimed = max(one["claimed"] for one in tables["history"].values())
+    covered = min(one["covered"] for one in tables["history"].values())
     yield (
         f"A true effect of 5 % at a noise of 5 % is detected in {_share(two['found'])} of plans with "
         f"{two['repetitions']} repetitions of two placements, and in {_share(four['found'])} with "
         f"{four['repetitions']} repetitions of two workloads on four placements. Runs without any effect that are "
-        f"repeated as `--for` does, 2 to 20 times, claim one in {_share(tables['extended'])}."
-    )
-    yield ""
-    yield from _grid(
-        ["after a history of six workloads on the same machine", "claim an effect", "intervals with the true value"],
-        [[name, _share(one["claimed"]), _share(one["covered"])] for name, one in tables["history"].items()],
+        f"repeated as `--for` does, 2 to 20 times, claim one in {_share(tables['extended'])}. Where no job or phase "
+        f"has an effect, at noises of 10 to 30 %, at most {_share(called)} of runs of each design call any "
+        f"significant. After a history of six workloads on the same machine at most {_share(claimed)} of plans "
+        f"without any effect claim one, and at least {_share(covered)} of intervals contain the true value."
     )
 
 
