@@ -149,8 +149,8 @@ def test_a_failed_trial_keeps_the_logs_once_nothing_writes_them_any_more():
     assert run_trial(a_trial(), fake_setup(Script(), a_trial()), Silent()).logs == b""
 
 
-@pytest.mark.parametrize("ours", [True, False])
-def test_a_failed_trial_says_what_it_leaves_in_a_store_that_stays(ours):
+@pytest.mark.parametrize("is_managed", [True, False])
+def test_a_failed_trial_says_what_it_leaves_in_a_store_that_stays(is_managed):
     class Failing(Script):
         def note(self, what):
             super().note(what)
@@ -158,12 +158,12 @@ def test_a_failed_trial_says_what_it_leaves_in_a_store_that_stays(ours):
                 raise AssayError("the store is read only")
 
     setup = fake_setup(Failing(fail_at="run answer"), a_trial())
-    platform = setup.kinds.platform._replace(ours=ours)
+    platform = setup.kinds.platform._replace(is_managed=is_managed)
     setup = setup._replace(kinds=replace(setup.kinds, platform=platform))
     record = run_trial(a_trial(), setup, Silent()).record
-    left = "" if ours else "; what it has in the store, below /"
+    left = "" if is_managed else "; what it has in the store, below /"
     assert record.error.startswith(f"scripted failure{left}")
-    assert ("could not be removed: the store is read only" in record.error) is not ours
+    assert ("could not be removed: the store is read only" in record.error) is not is_managed
 
 
 def test_a_failed_trial_keeps_the_parts_that_it_reached():
@@ -366,7 +366,7 @@ def test_a_trial_that_fails_when_a_login_has_ended_has_no_record_and_the_run_sto
     folder.create(plan)
     failing = Script(fail_at="run answer", fail_with=AssayError("no valid credentials"))
     login = iter([None, None, "the ticket has expired"])
-    monkeypatch.setattr(FakePlatform, "hindrance", lambda _: next(login))
+    monkeypatch.setattr(FakePlatform, "blocking_problem", lambda _: next(login))
     with pytest.raises(AssayError, match=r"trial 0002-\S+ has no record: the ticket has expired; mend .* --resume"):
         execute(
             plan, folder, lambda trial: scripted(failing if trial is plan.trials[1] else Script())(trial), Watcher()

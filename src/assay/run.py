@@ -26,7 +26,6 @@ from assay.model.platform import TrialKinds, TrialSetup
 from assay.model.progress import Progress, Silent
 from assay.model.record import Record, Status
 from assay.model.service import Stack
-from assay.model.store import least_rooms
 from assay.model.trial import MOST_DIRECTORIES, TOLERANCE_SHARE, Plan, ResourceEstimate, Trial
 from assay.model.trial_summary import TrialSummary
 from assay.plan.layout import unmet_share
@@ -210,7 +209,7 @@ def _estimate(trial: Trial, setup: TrialSetup, progress: Progress) -> ResourceEs
     workload.input.prepare(progress)
     estimate = with_time(trial, setup.kinds, workload.estimate())
     spec = trial.cluster
-    if isinstance(spec, ExistingSpec) or not setup.kinds.platform.ours:
+    if isinstance(spec, ExistingSpec) or not setup.kinds.platform.is_managed:
         return estimate.model_copy(update={"disk_bytes": 0, "memory_bytes": 0})
     nodes = spec.nodes
     store, settings = setup.kinds.store, trial.settings.properties
@@ -226,7 +225,7 @@ def _estimate(trial: Trial, setup: TrialSetup, progress: Progress) -> ResourceEs
     properties = {**settings, **trial.workload.hadoop}
     tasks_bytes = stack.tasks_bytes(properties, min(nodes * spec.memory_mb, bound // MIB), estimate.disk_bytes)
     # Tasks are gone when the output is verified, and the cluster is not; what is bounded takes no more than that.
-    cluster = stack.memory_bytes(nodes)
+    cluster = stack.memory_bytes(nodes) + store.memory_bytes(settings, stored_bytes)
     at_work = min(cluster + tasks_bytes, bound)
     verifying = min(cluster, bound) + estimate.memory_bytes
     return estimate.model_copy(update={"disk_bytes": disk, "memory_bytes": max(at_work, verifying) + in_memory})
@@ -235,7 +234,7 @@ def _estimate(trial: Trial, setup: TrialSetup, progress: Progress) -> ResourceEs
 def with_time(trial: Trial, kinds: TrialKinds, jobs: ResourceEstimate) -> ResourceEstimate:
     """A trial's time, from the estimate of its jobs on quick drives: these, slower where it runs so, and its start."""
     spec = trial.cluster
-    if isinstance(spec, ExistingSpec) or not kinds.platform.ours:
+    if isinstance(spec, ExistingSpec) or not kinds.platform.is_managed:
         return jobs.model_copy(update={"most_s": QUICK_DRIVES_FACTOR * jobs.seconds})
     costs, seconds = kinds.stack.costs, kinds.platform.slowness(spec) * jobs.seconds
     starts_s = costs.cluster_s + (spec.nodes - 1) * costs.worker_s
@@ -266,10 +265,10 @@ def lack_of_room(trial: Trial, setup: TrialSetup) -> str | None:
 
 def _lack_for_any(trial: Trial, kinds: TrialKinds, spaces: Mapping[str, Space]) -> str | None:
     """Which medium has less free than its store wants before it takes the first byte."""
-    if not kinds.platform.ours:
+    if not kinds.platform.is_managed:
         return None
     properties, nodes = {**trial.settings.properties, **trial.workload.hadoop}, trial.cluster.nodes or 1
-    for room in least_rooms(kinds.store, properties, nodes):
+    for room in kinds.store.least_rooms(properties, nodes):
         for name in {name: None for role in room.roles for name in trial.placement.roles.get(role, {})}:
             if (free := spaces[name].free_bytes) < room.bytes:
                 has = f"medium {name!r} has {bytes_text(free)} free"
@@ -538,13 +537,13 @@ def _run_one(trial: Trial, folder: RunFolder, set_up: SetUp, display: Display, b
 
 
 def _need_room(trial: Trial, setup: TrialSetup) -> None:
-    lack = hindrance = None
+    lack = blocking_problem = None
     with suppress(AssayError):  # a medium or dataset that is gone: the trial says so in its record
-        hindrance, lack = setup.platform.hindrance(), lack_of_room(trial, setup)
+        blocking_problem, lack = setup.platform.blocking_problem(), lack_of_room(trial, setup)
     if lack is not None:
         raise AssayError(f"trial {trial.id} has not enough space: {lack}; free some space and continue with --resume")
-    if hindrance is not None:
-        raise AssayError(f"trial {trial.id} has no record: {hindrance}; mend that and continue with --resume")
+    if blocking_problem is not None:
+        raise AssayError(f"trial {trial.id} has no record: {blocking_problem}; mend that and continue with --resume")
 
 
 @contextmanager

@@ -33,7 +33,7 @@ from assay.model.result import TrialResult
 from assay.model.scale import ScaleReport, StrikeSeen
 from assay.model.service import Stack
 from assay.model.signature import Signature
-from assay.model.store import Counting, Placer, Redundant, Store, own_paths, promise_while_staging, put_bytes
+from assay.model.store import Placer, Store
 from assay.model.task import TaskAttempt
 from assay.model.trial import Landed, Trial
 from assay.plan.layout import lay_out
@@ -100,7 +100,7 @@ def _live(setup: TrialSetup, parts: TrialParts, progress: Progress) -> None:
         layout = lay_out(trial.placement, parts.attached.places, neutral, setup.kinds.stack.roles)
         running = scopes.enter_context(_started(platform, layout, parts, progress))
         scopes.enter_context(
-            _tidied(running.store, workload.base, parts, progress, stays=not setup.kinds.platform.ours)
+            _tidied(running.store, workload.base, parts, progress, stays=not setup.kinds.platform.is_managed)
         )
         mark = scopes.enter_context(_measured(setup, running.scene(), parts))
         interval = partial(_interval, devices=devices, mark=mark, parts=parts)
@@ -337,8 +337,9 @@ def _landings(placer: Placer | None, when: Literal["staged", "run"], paths: Mapp
 
     Nothing where nobody can see.
     """
-    every = {**own_paths(placer), **paths}
-    return [placer.landed(role, when, path) for role, path in every.items()] if placer is not None else []
+    if placer is None:
+        return []
+    return [placer.landed(role, when, path) for role, path in {**placer.own_paths, **paths}.items()]
 
 
 def _lying(trial: Trial, layout: Layout, counted: Sequence[Landed]) -> list[Landed]:
@@ -364,12 +365,12 @@ def lying(role: str, directories: Sequence[Directory]) -> Landed:
 
 def _staged(setup: TrialSetup, store: Store, trial: Trial) -> StagedInput | None:
     """How much was staged, and what the store promised of it; None where nobody knows how it is configured."""
-    if not setup.kinds.platform.ours:
+    if not setup.kinds.platform.is_managed:
         return None
     kind, properties, nodes = setup.kinds.store, trial.settings.properties, max(1, len(trial.cluster.workers))
     return StagedInput(
-        bytes=put_bytes(store, setup.workload().input_path), basis="measured",
-        promise=promise_while_staging(kind, properties, nodes), promise_afterwards=kind.promise(properties, nodes),
+        bytes=store.put_bytes(setup.workload().input_path), basis="measured",
+        promise=kind.promised_while_staging(properties, nodes), promise_afterwards=kind.promise(properties, nodes),
     )  # fmt: skip
 
 
@@ -461,11 +462,11 @@ def _losses(
     if remembered.whole:
         fault = with_losses(fault, planned, remembered.jobs, remembered.attempts)
     killed = [daemon for daemon in stack_of_store.daemons if daemon.role in fault.processes]
-    if isinstance(running.placer, Redundant) and not all(daemon.serves_only for daemon in killed):
+    if running.placer is not None and not all(daemon.serves_only for daemon in killed):
         lost = layout.nodes[planned.worker].directories
         with suppress(AssayError):  # who can't be asked is one of the fault's victims
             fault = fault.model_copy(update={"redundancy": running.placer.redundancy(lost)})
-    if killed and isinstance(running.store, Counting):
+    if killed:
         fault = fault.model_copy(update={"kept": running.store.kept(input_path)})
     return fault
 
@@ -481,7 +482,7 @@ def _all_kept(losses: FaultReport | None) -> tuple[CheckResult, ...]:
 
 def _all_read(store: Store, path: str | None, read_records: int | None) -> tuple[CheckResult, ...]:
     """Whether the first job read each line that was staged, once, where the store and the job count them."""
-    taken = store.taken(path) if path is not None and isinstance(store, Counting) else None
+    taken = store.taken(path) if path is not None else None
     if taken is None or read_records is None:
         return ()
     detail = f"{read_records} read, {taken} staged"

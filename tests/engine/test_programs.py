@@ -10,7 +10,7 @@ import pytest
 from assay.engine.mapreduce import MapReduce
 from assay.host.lease import Lease
 from assay.model.cluster import EmbeddedSpec
-from assay.model.engine import LINES_OUTPUT, EngineContext, JobReference, Launch, Program, stored, unheard
+from assay.model.engine import LINES_OUTPUT, EngineContext, JobReference, Launch, Program, ignore_progress, stored
 from assay.model.errors import AssayError, BadInputError
 from assay.model.fault import StageProgress
 from assay.model.progress import Silent
@@ -73,7 +73,7 @@ def engine_with(tmp_path, history_url):
     (tmp_path / "output").write_text(OUTPUT)
     with Lease(tmp_path / "state", "test") as lease:
 
-        def make(body, failure=lambda: None, progressed=unheard, **more):
+        def make(body, failure=lambda: None, progressed=ignore_progress, **more):
             hadoop = tmp_path / "hadoop"
             hadoop.write_text(f'#!/bin/bash\necho "$HADOOP_CLASSPATH $@" >>{tmp_path}/calls\n{body}\n')
             hadoop.chmod(0o755)

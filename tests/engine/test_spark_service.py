@@ -46,7 +46,7 @@ def check(spec, properties):
 )  # fmt: skip
 def test_executors_take_what_a_node_has(spec, properties, words):
     check(spec, properties)
-    assert STACK.gives(spec, properties).text == words
+    assert STACK.task_share(spec, properties).text == words
 
 
 def test_a_heap_and_what_is_beside_it_fill_a_container():
@@ -137,7 +137,7 @@ def test_what_executors_shuffle_and_spill_is_intermediate_data():
 
 
 def test_a_scale_models_jvms_see_its_processors():
-    options = SPARK.starts(ContainerStarts(processors=2), {})
+    options = SPARK.start_properties(ContainerStarts(processors=2), {})
     assert set(options.values()) == {"-XX:ActiveProcessorCount=2"}
 
 
@@ -172,4 +172,4 @@ def test_its_own_properties_are_known(tmp_path):
 
 def test_a_cluster_that_is_there_already_need_not_have_spark(tmp_path):
     assert daemons_of(STACK, tmp_path) == stack_of().existing
-    assert SPARK in needed_here(STACK, ours=False)
+    assert SPARK in needed_here(STACK, is_managed=False)

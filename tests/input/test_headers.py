@@ -7,12 +7,13 @@ import pytest
 
 from assay.model.engine import LaunchReport
 from assay.model.progress import Silent
+from assay.model.store import Store
 
 EDGES = b"1 2\n1 3\n2 3\n"
 MARK = b"\xef\xbb\xbf"
 
 
-class Lines:
+class Lines(Store):
     """A store of lines, whose number in a table is all that jobs know of their place."""
 
     def __init__(self):

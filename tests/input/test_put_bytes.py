@@ -23,6 +23,10 @@ class Weighing:
     def put(self, source, path):
         self.bytes += source.stat().st_size
 
+    def put_all(self, files):
+        for source, path in files:
+            self.put(source, path)
+
     def delete(self, path):
         pass
 

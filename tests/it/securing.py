@@ -382,7 +382,8 @@ class SecuredCluster:
         for known, log, process in self._daemons:
             if known is kind:
                 wait_for(
-                    lambda log=log, process=process: kind.sign in log.read_text() or process.poll() is not None, 120
+                    lambda log=log, process=process: kind.ready_text in log.read_text() or process.poll() is not None,
+                    120,
                 )
                 assert process.poll() is None, f"{log}: {last_words(log)}"
 

@@ -7,7 +7,7 @@ from assay.model.record import Status
 from assay.model.registry import STORES
 from assay.record.folder import RunFolder
 from assay.report.analysis import read_run
-from assay.store.hdfs import Hdfs, WebHdfs
+from assay.store.hdfs import HDFS, WebHdfs
 from tests.it.driving import IN_ONE_CONTAINER
 
 pytestmark = pytest.mark.it
@@ -23,11 +23,8 @@ class FlippedStore(WebHdfs):
         yield from others
 
 
-class Flipping(Hdfs):
-    """HDFS, but for what is read from it."""
-
-    def open(self, cluster):
-        return FlippedStore(cluster.addresses["namenode"])
+FLIPPING = HDFS._replace(open=lambda cluster: FlippedStore(cluster.addresses["namenode"]))
+"""HDFS, but for what is read from it."""
 
 
 def test_one_flipped_value_fails_the_trial_and_the_command(place, monkeypatch):
@@ -41,7 +38,7 @@ media:
 hadoop: {IN_ONE_CONTAINER}
 cache: warm
 """)
-    monkeypatch.setitem(STORES._read(), "hdfs", Flipping())
+    monkeypatch.setitem(STORES._read(), "hdfs", FLIPPING)
     record = place.run_in_this_process(experiment, "run")
     assert record.status is Status.FINISHED, record.error
     assert [verdict.check for verdict in record.verdicts if verdict.outcome is Outcome.FAIL] == [

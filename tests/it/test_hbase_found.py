@@ -15,7 +15,7 @@ import pytest
 from assay.model.doubt import Outcome
 from assay.model.record import Status
 from assay.model.registry import STORES
-from assay.store.hbase import Hbase
+from assay.store.hbase import KIND
 from assay.store.hbase_tables import FORMATS, HbaseTables
 from tests.it.driving import HADOOP, JAR, ROOT, a_place, assay_command
 
@@ -124,16 +124,13 @@ class ForgetfulTables(HbaseTables):
         subprocess.run(command, env=self._environment, check=True, capture_output=True)
 
 
-class Forgetful(Hbase):
-    """HBase, but for what it forgets."""
-
-    def open(self, cluster):
-        whole = super().open(cluster)
-        return ForgetfulTables(whole._hadoop, whole._environment, sees_files=False)
+def forgetful(cluster):
+    whole = KIND.open(cluster)
+    return ForgetfulTables(whole._hadoop, whole._environment, sees_files=False)
 
 
 def test_rows_deleted_behind_hbases_back_fail_the_trial(found, monkeypatch):
-    monkeypatch.setitem(STORES._read(), "hbase", Forgetful())
+    monkeypatch.setitem(STORES._read(), "hbase", KIND._replace(open=forgetful))
     record = found.place.run_in_this_process(found.experiment(found.quorum), "forgotten")
     assert record.status is Status.FINISHED, record.error
     assert record.outcome is Outcome.FAIL

@@ -12,7 +12,7 @@ import pytest
 from assay.model.doubt import Outcome
 from assay.model.record import Status
 from assay.model.registry import STORES
-from assay.store.hbase import Hbase
+from assay.store.hbase import KIND
 from assay.store.hbase_tables import HbaseTables
 from tests.it.driving import HADOOP, ROOT
 
@@ -112,17 +112,14 @@ class LoadedTwice(HbaseTables):
             self.sizes.setdefault(region, []).append(int(size))
 
 
-class Twice(Hbase):
-    """HBase with such tables."""
-
-    def open(self, cluster):
-        whole = super().open(cluster)
-        return LoadedTwice(whole._hadoop, whole._environment)
+def loading_twice(cluster):
+    whole = KIND.open(cluster)
+    return LoadedTwice(whole._hadoop, whole._environment)
 
 
 @pytest.mark.parametrize(("compaction", "files"), [("wait", {1, 3}), ("run-on", {2})])
 def test_a_table_is_compacted_where_that_is_waited_for(place, monkeypatch, compaction, files):
-    monkeypatch.setitem(STORES._read(), "hbase", Twice())
+    monkeypatch.setitem(STORES._read(), "hbase", KIND._replace(open=loading_twice))
     monkeypatch.setattr(LoadedTwice, "sizes", {})
     monkeypatch.setattr(LoadedTwice, "told", [])
     experiment = place.experiment(EXPERIMENT.format(

@@ -36,7 +36,8 @@ pytestmark = [
     pytest.mark.skipif(bool(lacking_namespaces()), reason="there can be no namespaces here"),
 ]
 TOYS = Path(__file__).parents[1] / "toys"
-LINES, LINE_BYTES = 100_000, 80
+LINES, LINE_BYTES, COPIES = 100_000, 80, 2
+STORED_BYTES = COPIES * LINES * LINE_BYTES
 MIB = 1 << 20
 PLACEMENT = """\
 placement:
@@ -48,6 +49,7 @@ experiment: two-nodes
 workloads: {{name: line-count, options: {{lines: {LINES}}}}}
 media: {{hdd: directory, ssd: directory, log-drive: {{profile: samsung-840-evo-120gb, size: 1GiB}}}}
 {PLACEMENT}store: key-value
+replication: 2
 engine: scanner
 cluster: {{nodes: 2}}
 memory: 512MiB
@@ -115,11 +117,12 @@ def test_they_run_within_the_bounds_of_their_node(records):
 def test_bytes_land_where_the_placement_says(records):
     for record in records:
         (staged,) = [one for one in record.landed if one.when == "staged"]
-        assert (staged.role, staged.bytes, staged.of_bytes) == ("input", LINES * LINE_BYTES, LINES * LINE_BYTES)
+        assert (staged.role, staged.bytes, staged.of_bytes) == ("input", STORED_BYTES, STORED_BYTES)
         assert staged.shares == {record.trial.placement.name: 1.0}
         (logged,) = [one for one in record.landed if one.role == "log"]
         assert logged.shares == {"log-drive": 1.0}
-        assert LINES * LINE_BYTES < logged.bytes < LINES * LINE_BYTES + 100
+        assert STORED_BYTES < logged.bytes < STORED_BYTES + 100
+        assert record.staged.guaranteed == "2 copies in a log that is synced"
 
 
 def test_requests_are_put_down_to_the_role_of_their_directory(place, records):
@@ -131,7 +134,7 @@ def test_requests_are_put_down_to_the_role_of_their_directory(place, records):
             for amount in record.amounts
             if (amount.probe, amount.part, amount.series) == ("block-trace", "staging", "written_bytes")
         }
-        assert sum(size for subject, size in staged.items() if subject.endswith("/log")) >= LINES * LINE_BYTES
+        assert sum(size for subject, size in staged.items() if subject.endswith("/log")) >= STORED_BYTES
         assert not [subject for subject in staged if "log-drive" in subject and subject.endswith(("/input", "/output"))]
     page = (place.home / "run" / "report.html").read_text()
     assert "log write" in page

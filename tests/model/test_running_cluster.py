@@ -8,9 +8,9 @@ from assay.model.errors import AssayError
 from assay.model.running_cluster import RunningCluster
 from assay.model.store import Files, Store
 from assay.store.hadoop_fs import HadoopFs
-from assay.store.hdfs import HDFS_SERVICE, Hdfs, WebHdfs
+from assay.store.hdfs import HDFS, HDFS_SERVICE, WebHdfs
 
-HDFS = {HDFS_SERVICE.name: HDFS_SERVICE.client}
+CLIENTS = {HDFS_SERVICE.name: HDFS_SERVICE.client}
 
 
 def a_cluster(clients, **more):
@@ -38,10 +38,10 @@ def test_what_has_no_client_and_a_client_of_another_kind_are_named():
 
 
 def test_hdfs_is_its_services_client_and_of_another_cluster_the_users_own():
-    own = a_cluster(HDFS)
-    assert isinstance(Hdfs().open(own), WebHdfs)
-    assert Hdfs().open(own) is own.client("hdfs", Store)
-    foreign = a_cluster(HDFS, outlives=True, environment={"KRB5CCNAME": "mine"})
-    store = Hdfs().open(foreign)
+    own = a_cluster(CLIENTS)
+    assert isinstance(HDFS.open(own), WebHdfs)
+    assert HDFS.open(own) is own.client("hdfs", Store)
+    foreign = a_cluster(CLIENTS, outlives=True, environment={"KRB5CCNAME": "mine"})
+    store = HDFS.open(foreign)
     assert isinstance(store, HadoopFs)
     assert store._environment == {"KRB5CCNAME": "mine"}

@@ -1,12 +1,14 @@
 """Proves that a stack has all services that its store and engine need, each after those that it needs, or is refused."""
 
+from pathlib import Path
+
 import pytest
 
 from assay.model.cluster import EmbeddedSpec
 from assay.model.engine import EngineKind
 from assay.model.errors import BadInputError
 from assay.model.installed import stack_of
-from assay.model.layout import Role
+from assay.model.layout import INPUT, INTERMEDIATE, OUTPUT, Layout, Role
 from assay.model.registry import ENGINES, SERVICES
 from assay.model.service import Costs, DaemonKind, Service, Share, Stack, Timer
 from tests.toys import plugged_in
@@ -105,12 +107,58 @@ def test_the_last_service_that_has_words_for_it_says_what_a_job_gets(engine):
     engine("thinker", "thoughts")
     spec = EmbeddedSpec()
     tasks = "6 tasks of 1024 MiB at once, and a master of 2048 MiB"
-    assert stack_of().gives(spec, {}) == stack_of("hdfs", "thinker").gives(spec, {}) == Share(6, 6 * 1024, tasks)
+    assert (
+        stack_of().task_share(spec, {}) == stack_of("hdfs", "thinker").task_share(spec, {}) == Share(6, 6 * 1024, tasks)
+    )
     larger = {"mapreduce.map.memory.mb": "3000", "yarn.app.mapreduce.am.resource.mb": "500"}
-    assert stack_of().gives(spec, larger).text == "2 tasks of 3072 MiB at once, and a master of 1024 MiB"
+    assert stack_of().task_share(spec, larger).text == "2 tasks of 3072 MiB at once, and a master of 1024 MiB"
     SERVICES.add(
-        "whims", Service("whims", needs=("thoughts",), gives=lambda *given: Share(1, 1, f"{len(given[2])} whims"))
+        "whims", Service("whims", needs=("thoughts",), task_share=lambda *given: Share(1, 1, f"{len(given[2])} whims"))
     )
     engine("dreamer", "whims")
-    assert stack_of("hdfs", "dreamer").gives(spec, {}).text == "5 whims"
-    assert stack_of("hdfs", "dreamer").gives(EmbeddedSpec(nodes=2), {}).text == "2 whims"
+    assert stack_of("hdfs", "dreamer").task_share(spec, {}).text == "5 whims"
+    assert stack_of("hdfs", "dreamer").task_share(EmbeddedSpec(nodes=2), {}).text == "2 whims"
+
+
+def below(stack, service, *roles):
+    layout = Layout.below(Path("/d"), stack.roles, ["worker-1"])
+    seen = stack.keep_apart(layout).seen_by(service)
+    assert seen.directories == seen.nodes["worker-1"].directories
+    return [str(directory.path.relative_to("/d/worker-1")) for directory in seen.of(*roles)]
+
+
+def test_two_stores_never_have_the_same_directories(engine):
+    """The store of the trial, and HDFS, which comes with MapReduce."""
+    together = stack_of("key-value", "mapreduce")
+    assert below(together, "key-value", INPUT, OUTPUT) == ["data/key-value"]
+    assert below(together, "hdfs", INPUT, OUTPUT) == below(together, "mapreduce", INPUT) == ["data/hdfs"]
+    assert below(together, "key-value", "log") == ["log"]
+    assert below(together, "yarn", INTERMEDIATE) == below(together, "mapreduce", INTERMEDIATE) == ["intermediate"]
+    engine("thinker")
+    assert below(stack_of("key-value", "thinker"), "key-value", INPUT) == ["data"]
+
+
+def test_services_that_need_a_store_share_its_directories(engine):
+    for name in ("hdfs", "hbase", "spark"):
+        assert below(stack_of("hbase", "spark"), name, INPUT) == ["data"]
+    assert below(stack_of("hbase", "spark"), "spark", INTERMEDIATE) == ["intermediate"]
+
+
+@pytest.mark.parametrize(
+    ("twice", "why"),
+    [
+        (
+            {"daemons": (DaemonKind("head", ports={"x.address": "web"}), DaemonKind("tail", ports={"x.address": "x"}))},
+            "the daemons head and tail would both listen at the address x.address; give one of them another property",
+        ),
+        (
+            {"roles": (Role("log", "logs"), Role("index", "indexes", folder="log"))},
+            "the roles log and index would both have directories called log; rename one `folder`",
+        ),
+    ],
+)
+def test_two_owners_of_a_port_or_of_a_directory_are_refused(engine, twice, why):
+    SERVICES.add("brain", Service("brain", **twice))
+    engine("thinker", "brain")
+    with pytest.raises(BadInputError, match=f"^the store 'hdfs' and the engine 'thinker' can't be had together: {why}"):
+        stack_of("hdfs", "thinker")

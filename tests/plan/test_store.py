@@ -3,9 +3,11 @@
 import pytest
 
 from assay.model.errors import BadInputError
+from assay.model.registry import STORES
 from assay.model.trial import StoreSpec, Trial
 from tests.builders import a_trial
 from tests.plan.test_make import WORDS, plan_of
+from tests.toys import plugged_in
 
 ON_HDFS = WORDS._replace(levels={"store": ["hdfs", "hbase"], "engine": ["mapreduce"]})
 
@@ -70,3 +72,27 @@ def test_what_a_store_can_not_have_is_refused(plan, store, message):
 def test_a_store_of_the_users_needs_a_cluster_of_theirs(plan):
     with pytest.raises(BadInputError, match="quorum says where a store of yours is, and this cluster is Assay's own"):
         plan("{kind: hbase, quorum: 'a:1'}", "media: {disk: directory}")
+
+
+TOYS = WORDS._replace(
+    workloads={"line-count": ("plain",)}, own_input=["line-count"],
+    levels={"store": ["key-value", "plain"], "engine": ["scanner"]},
+)  # fmt: skip
+COUNTED = "experiment: demo\nworkloads: line-count\nmedia: {disk: directory}\nengine: scanner\ncluster: {nodes: 2}\n"
+
+
+def test_replication_is_the_stores_own_property(tmp_path):
+    with plugged_in("store", "engine", "workload"):
+        (trial,) = plan_of(tmp_path, COUNTED + "store: key-value\nreplication: 2\n", TOYS).trials
+        assert trial.settings.properties["key-value.copies"] == trial.factors["replication"] == "2"
+        assert "dfs.replication" not in trial.settings.properties
+        assert STORES["key-value"].promise(trial.settings.properties, 2).words == "2 copies in a log that is synced"
+
+
+def test_copies_can_not_be_chosen_where_the_store_has_no_property_for_them(tmp_path):
+    with plugged_in("store", "engine", "workload"):
+        STORES.add("plain", STORES["key-value"]._replace(copies_property=""))
+        with pytest.raises(
+            BadInputError, match="line 7: the store plain lets nobody choose copies; leave replication out"
+        ):
+            plan_of(tmp_path, COUNTED + "store: plain\nreplication: 2\n", TOYS)

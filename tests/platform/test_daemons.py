@@ -31,7 +31,7 @@ NODE = NodeContext(EmbeddedSpec(), Layout(neutral=Path("/n")), "127.0.0.1", "127
 
 
 def properties_of(starts, chosen=None):
-    return STACK.starts(starts.containers, chosen or {})
+    return STACK.start_properties(starts.containers, chosen or {})
 
 
 def settings_of(starts, distribution):

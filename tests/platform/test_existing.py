@@ -25,7 +25,7 @@ from assay.model.probe import ForeignCluster, ForeignHost
 from assay.model.progress import Silent
 from assay.model.registry import ENGINES, SERVICES, STORES
 from assay.model.running_cluster import RunningCluster
-from assay.model.service import DaemonKind, Found, Service
+from assay.model.service import DaemonKind, Discovery, Service
 from assay.node.local import LocalNode
 from assay.node.ssh import SshNodes
 from assay.platform import existing
@@ -417,11 +417,11 @@ def test_only_the_daemons_of_the_trials_own_store_and_engine_are_looked_for(site
 def test_a_service_without_web_pages_is_found_by_its_own_means(site, tmp_path):
     conf_dir = site(core={"fs.defaultFS": "hdfs://127.0.0.1:1", "io.file.buffer.size": "1"})
     with plugged_in("engine"):
-        found = Found(
+        found = Discovery(
             lambda options, of: {"hive.queen": options.get("queen") or of.get("fs.defaultFS")},
             defaults={"swarm.size": "1", "io.file.buffer.size": "8192"},
         )
-        SERVICES.add("hive", Service("hive", daemons=(DaemonKind("queen", "org.example.Queen"),), found=found))
+        SERVICES.add("hive", Service("hive", daemons=(DaemonKind("queen", "org.example.Queen"),), discovery=found))
         STORES.add("comb", SimpleNamespace(services=("hive",), open=None))
         ENGINES.add("swarm", EngineKind(open=None))
         java = Java(home=tmp_path, feature=17, version="17", fingerprint="x")
@@ -572,10 +572,10 @@ def test_a_ticket_is_looked_at_before_the_run_and_between_trials(site, tmp_path,
     trial = SimpleNamespace(cluster=spec)
     platform = ExistingPlatform(PlatformContext(trial, None, None, None, {"PATH": str(tmp_path)}))
     monkeypatch.setattr(ExistingPlatform, "_cluster", SimpleNamespace(login=login))
-    assert (platform.user(), platform.hindrance()) == ("me", None)
+    assert (platform.user(), platform.blocking_problem()) == ("me", None)
     assert platform._environment() == {"PATH": str(tmp_path), "KRB5CCNAME": "mine"}
     login.left_s = 0
-    assert platform.hindrance() == "the Kerberos ticket has expired"
+    assert platform.blocking_problem() == "the Kerberos ticket has expired"
     with pytest.raises(BadInputError, match="has expired; run `kinit`"):
         ticket_doubts(spec, 90)
     login.renews = True

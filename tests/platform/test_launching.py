@@ -30,7 +30,7 @@ def launcher(tmp_path):
     process = subprocess.Popen(
         DAEMON.program(context), stdout=subprocess.PIPE, env={**os.environ, "OF_THE_NODE": "yes"}
     )
-    assert process.stdout.readline().decode().strip() == DAEMON.sign
+    assert process.stdout.readline().decode().strip() == DAEMON.ready_text
     yield Host(LocalNode(), context), process
     end_processes(lambda: children_of(process.pid), grace_s=0)
     process.kill()

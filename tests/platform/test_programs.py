@@ -11,7 +11,7 @@ from assay.model.errors import AssayError, BadInputError
 from assay.model.installed import stack_of
 from assay.model.registry import ENGINES, SERVICES
 from assay.model.running_cluster import RunningCluster
-from assay.model.service import DaemonKind, Found, Programs, Service, Stack
+from assay.model.service import DaemonKind, Discovery, Programs, Service, Stack
 from assay.platform.programs import (
     check_programs,
     jars_stored,
@@ -159,12 +159,12 @@ def test_jars_go_too_when_a_trial_fails_and_when_they_could_not_all_be_put(clust
 def test_beside_a_cluster_that_is_there_already_programs_for_jobs_are_taken_from_here(tmp_path):
     services = (
         Service("formats", programs=Programs("f-*.jar"), job_jars=("lib/f-*.jar",), daemons=(DaemonKind("f"),)),
-        Service("brain", programs=Programs("b-*.jar"), daemons=(DaemonKind("b"),), found=Found()),
-        Service("client", programs=Programs("c-*.jar"), found=Found(), sent=("lib/*.jar",)),
+        Service("brain", programs=Programs("b-*.jar"), daemons=(DaemonKind("b"),), discovery=Discovery()),
+        Service("client", programs=Programs("c-*.jar"), discovery=Discovery(), client_jars=("lib/*.jar",)),
         Service("engine", programs=Programs("e-*.jar")),
     )
-    assert [service.name for service in needed_here(Stack(services), ours=False)] == ["formats", "client"]
-    assert needed_here(Stack(services), ours=True) == [*services]
+    assert [service.name for service in needed_here(Stack(services), is_managed=False)] == ["formats", "client"]
+    assert needed_here(Stack(services), is_managed=True) == [*services]
     for name in ("lib/c-1.jar", "lib/b.jar", "lib/jobs/j.jar"):
         (tmp_path / "client" / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "client" / name).touch()

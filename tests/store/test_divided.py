@@ -4,17 +4,16 @@ from pathlib import Path
 
 import pytest
 
-from assay.model.errors import AssayError
 from assay.model.fault import Redundancy
 from assay.model.installed import stack_of
 from assay.model.layout import Directory
 from assay.model.registry import STORES
-from assay.model.store import Redundant, put_all, raw
+from assay.model.store import Placer, Store, raw
 from assay.model.trial import Landed
 from assay.store.divided import DividedPlacer, DividedStore
 
 
-class Kept:
+class Kept(Store, Placer):
     """Remembers what it was told."""
 
     def __init__(self, name):
@@ -83,7 +82,7 @@ def test_input_and_all_else_are_apart(divided, stores):
 
 def test_files_that_follow_each_other_into_a_store_are_put_together(divided, stores):
     of_input, of_output = stores
-    put_all(divided, ((Path("f"), path) for path in ("/base/input/1", "/base/input/2", "/base/x", "/base/input/3")))
+    divided.put_all((Path("f"), path) for path in ("/base/input/1", "/base/input/2", "/base/x", "/base/input/3"))
     assert of_input.told[1:] == [("put_all", "/base/input/1", "/base/input/2"), ("put_all", "/base/input/3")]
     assert of_output.told[1:] == [("put_all", "/base/x")]
 
@@ -92,7 +91,6 @@ def test_bytes_land_where_their_store_says(divided, stores):
     placer = DividedPlacer(divided, *stores)
     assert placer.landed("input", "staged", "/base/input").shares == {"table": 1.0}
     assert placer.landed("output", "run", "/base/output").shares == {"file": 1.0}
-    assert DividedPlacer(divided, None, None).landed("output", "run", "/base/output").bytes == 0
 
 
 class Copied(Kept):
@@ -105,12 +103,9 @@ class Copied(Kept):
 def test_copies_are_those_of_a_store_that_has_several(divided):
     plain, copied = Kept("table"), Copied("file")
     lost = [Directory(path=Path("/hdd"), medium="hdd")]
-    for pair in ((copied, plain), (plain, copied), (None, copied)):
-        placer = DividedPlacer(divided, *pair)
-        assert isinstance(placer, Redundant)
-        assert placer.redundancy(lost).copies_lost == 1
-    with pytest.raises(AssayError, match="neither store tells"):
-        DividedPlacer(divided, plain, None).redundancy(lost)
+    for pair in ((copied, plain), (plain, copied)):
+        assert DividedPlacer(divided, *pair).redundancy(lost).copies_lost == 1
+    assert DividedPlacer(divided, plain, plain).redundancy(lost) is None
 
 
 @pytest.mark.parametrize("name", ["hbase-to-hdfs", "hdfs-to-hbase"])

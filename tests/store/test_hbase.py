@@ -17,21 +17,14 @@ from assay.model.layout import Directory, Layout
 from assay.model.registry import STORES
 from assay.model.running_cluster import RunningCluster
 from assay.model.service import NodeContext
-from assay.model.store import (
-    Columnar,
-    Files,
-    least_rooms,
-    output_properties,
-    promise_while_staging,
-    put_all,
-    put_bytes,
-)
+from assay.model.store import Files
 from assay.node.local import LocalNode
 from assay.platform.daemon import last_words
 from assay.store.divided import DividedPlacer
 from assay.store.hbase import HbasePlacer
 from assay.store.hbase_service import LOGS_FOLDER
 from assay.store.hbase_tables import POLICY, HbaseTables
+from assay.store.hdfs import HdfsPlacer
 
 LOGS = Path(__file__).parents[1] / "fixtures" / "cluster"
 
@@ -112,7 +105,7 @@ def test_files_of_a_table_are_put_by_one_client(tables, tmp_path):
         file.write_text("1\n")
         yield file, "/run/centres/c"
 
-    put_all(tables, made())
+    tables.put_all(made())
     assert list(tables.lines("/run/input")) == [b"one", b"two", b"three", b"four"]
     assert list(tables.lines("/run/centres")) == [b"1"]
     assert (tables.home / "clients").read_text().split() == ["put", "put"]
@@ -124,7 +117,7 @@ def test_of_compressed_files_the_bytes_that_they_have_here_are_told(tables, tmp_
     tables._took = told.append
     for name, content in packed.items():
         (tmp_path / name).write_bytes(content)
-    put_all(tables, ((tmp_path / name, f"/run/input/{name}") for name in packed))
+    tables.put_all((tmp_path / name, f"/run/input/{name}") for name in packed)
     assert sum(told) == sum(map(len, packed.values()))
 
 
@@ -183,7 +176,6 @@ def test_clients_are_told_which_columns_jobs_will_read(tables):
     tables.write("/run/input/centres/centres.txt", [b"1,2,3\n"])
     told = [line for line in (tables.home / "properties").read_text().split() if "used" in line]
     assert told == ["-Dhbase.assay.used=3"]
-    assert isinstance(tables, Columnar)
 
 
 def test_a_client_that_fails_says_why(tables):
@@ -302,11 +294,12 @@ def test_the_servers_logs_land_where_their_blocks_are(tmp_path):
 def test_jobs_write_where_output_belongs_if_that_has_directories_of_its_own():
     apart = [a_directory("/d", "input"), a_directory("/o", "output"), a_directory("/log", "log")]
     placer = HbasePlacer(Folders(), apart)
-    assert output_properties(placer) == {POLICY: "ALL_SSD"}
-    assert output_properties(DividedPlacer(None, None, placer)) == {POLICY: "ALL_SSD"}
-    assert output_properties(DividedPlacer(None, placer, None)) == {}
-    assert output_properties(HbasePlacer(Folders(), [a_directory("/d", "input", "output")])) == {}
-    assert DividedPlacer(None, None, placer).own_paths == placer.own_paths
+    assert placer.output_properties == {POLICY: "ALL_SSD"}
+    files = HdfsPlacer(None, [])
+    assert DividedPlacer(None, files, placer).output_properties == {POLICY: "ALL_SSD"}
+    assert DividedPlacer(None, placer, files).output_properties == {}
+    assert HbasePlacer(Folders(), [a_directory("/d", "input", "output")]).output_properties == {}
+    assert DividedPlacer(None, files, placer).own_paths == placer.own_paths
 
 
 PUT, LOADED = "hbase.assay.sync", "hbase.assay.load"
@@ -328,12 +321,11 @@ SERVERS = "hbase.wal.hsync"
 )
 def test_a_table_promises_what_its_log_does_and_then_what_its_files_do(properties, copies, reach):
     for name in ("hbase", "hbase-to-hdfs"):
-        promise = promise_while_staging(STORES[name], properties, 2)
+        promise = STORES[name].promised_while_staging(properties, 2)
         assert (promise.copies, promise.reach) == (copies, reach)
         afterwards = STORES[name].promise(properties, 2)
-        assert (
-            afterwards == promise_while_staging(STORES["hdfs"], properties, 2) == STORES["hdfs"].promise(properties, 2)
-        )
+        of_files = STORES["hdfs"]
+        assert afterwards == of_files.promised_while_staging(properties, 2) == of_files.promise(properties, 2)
         assert afterwards.copies == copies
 
 
@@ -362,10 +354,10 @@ LEFT_FREE = "dfs.datanode.round-robin-volume-choosing-policy.additional-availabl
     ],
 )
 def test_a_store_wants_room_for_whole_blocks_of_files_and_of_open_logs(properties, nodes, files_mib, log_mib):
-    (files,) = least_rooms(STORES["hdfs"], properties, nodes)
+    (files,) = STORES["hdfs"].least_rooms(properties, nodes)
     assert (files.roles, files.bytes) == ({"input", "output"}, files_mib * MIB)
-    assert [room.bytes // MIB for room in least_rooms(STORES["hbase"], properties, nodes)] == [files_mib, log_mib]
-    of_both = {room.bytes for room in least_rooms(STORES["hbase-to-hdfs"], properties, nodes)}
+    assert [room.bytes // MIB for room in STORES["hbase"].least_rooms(properties, nodes)] == [files_mib, log_mib]
+    of_both = {room.bytes for room in STORES["hbase-to-hdfs"].least_rooms(properties, nodes)}
     assert of_both == {files_mib * MIB, log_mib * MIB}
 
 
@@ -396,9 +388,9 @@ def test_bytes_that_were_put_are_counted_until_they_are_deleted(tables, tmp_path
     (tmp_path / "b.gz").write_bytes(gzip.compress(b"three\n" * 100))
     tables.put(tmp_path / "b.gz", "/run/input/b.gz")
     tables.write("/run/input/more.txt", [b"12345\n"])
-    assert put_bytes(tables, "/run/input") == 606
+    assert tables.put_bytes("/run/input") == 606
     tables.delete("/run")
-    assert put_bytes(tables, "/run/input") is None
+    assert tables.put_bytes("/run/input") is None
 
 
 def test_a_way_to_load_or_read_that_there_is_not_is_refused():

@@ -11,7 +11,6 @@ import httpx
 import pytest
 
 from assay.model.errors import AssayError
-from assay.model.store import Streaming, put_bytes
 from assay.store.hadoop_fs import HadoopFs
 from assay.store.hdfs import WebHdfs
 
@@ -130,11 +129,11 @@ def test_webhdfs_puts_and_sizes_and_deletes(webhdfs, tmp_path):
 
 
 def test_bytes_of_files_are_those_that_were_brought_unless_some_are_compressed(webhdfs):
-    assert put_bytes(webhdfs, "/in") == 0
+    assert webhdfs.put_bytes("/in") == 0
     NameNode.files |= {"/in/part-0": b"a\nb\n", "/in/deep/part-1": b"c\n", "/other/x.gz": b"?"}
-    assert put_bytes(webhdfs, "/in") == 6
+    assert webhdfs.put_bytes("/in") == 6
     NameNode.files["/in/deep/more.gz"] = b"?"
-    assert put_bytes(webhdfs, "/in") is None
+    assert webhdfs.put_bytes("/in") is None
 
 
 @pytest.mark.parametrize("name", ["a b", "ä#1", "50%20", "[x]?", "a+b"])
@@ -189,7 +188,7 @@ def test_webhdfs_lists_files_and_reads_parts_of_them(webhdfs):
 def test_webhdfs_writes_a_stream(webhdfs):
     webhdfs.write("/in/rows", (bytes([at]) * 1000 for at in range(3)))
     assert b"".join(webhdfs.pieces("/in/rows")) == bytes(1000) + b"\1" * 1000 + b"\2" * 1000
-    assert isinstance(webhdfs, Streaming)
+    assert webhdfs.streams
 
 
 def test_a_file_that_ends_too_early_is_no_whole_file(webhdfs):
@@ -240,7 +239,7 @@ def hadoop_fs(tmp_path):
 
 
 def test_hadoop_fs_does_not_take_a_stream_so_that_nodes_write_what_is_made(hadoop_fs):
-    assert not isinstance(hadoop_fs(""), Streaming)
+    assert not hadoop_fs("").streams
 
 
 @pytest.mark.parametrize("name", ["x", "a b", "ä#1", "50%20", "[x]", "a,b", "*"])

@@ -30,10 +30,10 @@ settings = json.loads(Path(sys.argv[1]).read_text())
 
 class Scanner(BaseHTTPRequestHandler):
     def do_GET(self):
-        # Which values the shard beside it has of those whose keys begin with the path of a location (values:/lines).
+        # Which values the shard beside it has first copies of, whose keys begin with the path of a location (values:/x).
         shard = HTTPConnection(settings["shard"])
         shard.request("GET", self.path.partition(":")[2] + "*")
-        keys = list(json.loads(shard.getresponse().read()))
+        keys = [key for key in json.loads(shard.getresponse().read()) if "#" not in key]
         body = json.dumps({"shard": settings["shard"], "keys": keys}).encode()
         self.send_response(200)
         self.send_header("Content-Length", str(len(body)))
@@ -92,7 +92,7 @@ def configuration(node, properties):
 
 SCANNERS = DaemonKind(
     "scanner", program=lambda node: [sys.executable, "-c", SCANNER, str(node.conf_dir / "scanner.json")],
-    on_workers=True, ports={ADDRESS: "scans"}, sign="scanner listens on",
+    on_workers=True, ports={ADDRESS: "scans"}, ready_text="scanner listens on",
 )  # fmt: skip
 SERVICE = Service(
     "scanner", needs=("key-value", LAUNCHER), daemons=(SCANNERS,), files=configuration,

@@ -11,11 +11,15 @@ from assay.model.record import Promise
 from assay.model.registry import SERVICES, STORES
 from assay.model.running_cluster import telling
 from assay.model.service import DaemonKind, Service
+from assay.model.store import Placer, Store, StoreKind
 from assay.model.trial import Landed
+from assay.model.value_bounds import ValueBounds
 
 SCHEME = "values"
 """What the locations of values begin with, which jobs get."""
 ADDRESS = "key-value.address"
+COPIES = "key-value.copies"
+"""The property that says on how many workers each value is."""
 LOG = "log"
 ROLES = (
     Role(INPUT, "the values that jobs read"),
@@ -80,7 +84,7 @@ def configuration(node, properties):
 
 SHARDS = DaemonKind(
     "shard", program=lambda node: [sys.executable, "-c", SHARD, str(node.conf_dir / "shard.json")], on_workers=True,
-    ports={ADDRESS: "values"}, sign="shard listens on",
+    ports={ADDRESS: "values"}, ready_text="shard listens on",
 )  # fmt: skip
 
 
@@ -106,12 +110,15 @@ def ask(cluster, address, path, method="GET", body=None):
         connection.close()
 
 
-class KeyValueStore:
-    """See `assay.model.store.Store`; what is put is a value, and its path the key."""
+class KeyValueStore(Store):
+    """What is put is a value, and its path the key; a further copy's key has its number after `#`."""
+
+    streams = True
 
     def __init__(self, cluster):
         self._cluster = cluster
         self._shards = addresses(cluster, "shard")
+        self._copies = copies(cluster.properties, len(self._shards))
 
     def _keys(self, path):
         """The keys that begin with a path, in order: the shard of each and the size of its value."""
@@ -122,6 +129,10 @@ class KeyValueStore:
         }
         return dict(sorted(kept.items()))
 
+    def _values(self, path):
+        """The same of the first copies alone."""
+        return {key: kept for key, kept in self._keys(path).items() if "#" not in key}
+
     def location(self, path):
         return f"{SCHEME}:{path}"
 
@@ -129,16 +140,21 @@ class KeyValueStore:
         self.write(path, [source.read_bytes()])
 
     def write(self, path, pieces):
-        """To the shard with the fewest bytes."""
-        kept = list(self._keys("/").values())
-        emptiest = min(self._shards.values(), key=lambda shard: sum(size for at, size in kept if at == shard))
-        ask(self._cluster, emptiest, path, "PUT", b"".join(telling(pieces, self._cluster.took)))
+        """To the shards with the fewest bytes."""
+        kept, value = list(self._keys("/").values()), b"".join(telling(pieces, self._cluster.took))
+        shards = sorted(self._shards.values(), key=lambda shard: sum(size for at, size in kept if at == shard))
+        for number, shard in enumerate(shards[: self._copies], 1):
+            ask(self._cluster, shard, path if number == 1 else f"{path}#{number}", "PUT", value)
 
     def lines(self, path):
-        for key, (shard, _) in self._keys(path).items():
+        for key, (shard, _) in self._values(path).items():
             yield from ask(self._cluster, shard, key).splitlines()
 
     def size_bytes(self, path):
+        return sum(size for _, size in self._values(path).values())
+
+    def all_bytes(self, path):
+        """Of all copies."""
         return sum(size for _, size in self._keys(path).values())
 
     def delete(self, path):
@@ -146,8 +162,8 @@ class KeyValueStore:
             ask(self._cluster, shard, key, "DELETE")
 
 
-class ShardPlacer:
-    """See `assay.model.store.Placer`. All that a shard keeps lies in its node's first directory."""
+class ShardPlacer(Placer):
+    """All that a shard keeps lies in its node's first directory."""
 
     def __init__(self, store, layout):
         self._store, self._layout = store, layout
@@ -162,7 +178,7 @@ class ShardPlacer:
             sizes[directory.medium] = sizes.get(directory.medium, 0) + lying
         total = sum(sizes.values())
         shares = {medium: size / total for medium, size in sizes.items() if size}
-        return Landed(role=role, when=when, bytes=total, shares=shares, of_bytes=self._store.size_bytes(path))
+        return Landed(role=role, when=when, bytes=total, shares=shares, of_bytes=self._store.all_bytes(path))
 
 
 def lying_in(file):
@@ -180,28 +196,24 @@ SERVICE = Service(
     files=configuration,
     properties=lambda node: {ADDRESS: f"{node.host}:{node.addresses[ADDRESS].rpartition(':')[2]}"},
     client=KeyValueStore,
+    bounds={COPIES: ValueBounds(1)},
     traffic={"values_to_server": "values put", "values_from_server": "values got"},
 )
 SERVICES.add(SERVICE.name, SERVICE)
 
 
-class KeyValue:
-    """See `assay.model.store.StoreKind`."""
-
-    holds = frozenset({"values"})
-    services = (SERVICE.name,)
-
-    def promise(self, properties, nodes):
-        return Promise(copies=1, reach="one server")
-
-    def space_factor(self, properties, line_bytes):
-        return 1.0
-
-    def open(self, cluster):
-        return cluster.client(SERVICE.name, KeyValueStore)
-
-    def placer(self, cluster, layout):
-        return ShardPlacer(self.open(cluster), layout)
+def copies(properties, workers):
+    return min(int(properties.get(COPIES, "1")), workers)
 
 
-STORES.add("key-value", KeyValue())
+STORES.add(
+    "key-value",
+    StoreKind(
+        open=lambda cluster: cluster.client(SERVICE.name, KeyValueStore),
+        services=(SERVICE.name,),
+        holds=frozenset({"values"}),
+        promise=lambda properties, nodes: Promise(copies=copies(properties, nodes), reach="in a log that is synced"),
+        placer=lambda cluster, layout: ShardPlacer(cluster.client(SERVICE.name, KeyValueStore), layout),
+        copies_property=COPIES,
+    ),
+)

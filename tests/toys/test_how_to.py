@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from assay.model.service import DaemonKind, Service
+from assay.model.store import StoreKind
 
 TOYS = Path(__file__).parent
 PAGE = TOYS.parents[1] / "docs" / "how-to" / "add-a-kind.md"
@@ -33,8 +34,8 @@ def test_the_files_that_it_shows_need_nothing_else_than_assay(tmp_path):
         assert known in schema
 
 
-@pytest.mark.parametrize("kind", [Service, DaemonKind])
-def test_it_names_each_field_of_services_and_daemons(kind):
+@pytest.mark.parametrize("kind", [Service, DaemonKind, StoreKind])
+def test_it_names_each_field_of_services_daemons_and_stores(kind):
     page = PAGE.read_text()
     assert [field for field in kind._fields if field != "name" and f"`{field}`" not in page] == []
 

@@ -355,6 +355,8 @@ def test_unused_numbers_of_a_file_are_no_attributes(tmp_path):
 
 def test_made_points_are_streamed_into_a_store_that_takes_them(tmp_path):
     class Streaming(FakeStore):
+        streams = True
+
         def write(self, path, pieces):
             self.contents[path] = b"".join(pieces)
 

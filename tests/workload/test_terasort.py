@@ -19,6 +19,8 @@ ROWS = 50
 class StreamingStore(FakeStore):
     """A store that takes bytes from here."""
 
+    streams = True
+
     def write(self, path, pieces):
         self.contents[path] = b"".join(pieces)
 

@@ -22,7 +22,7 @@ import numpy
 
 from assay.model.host_names import same_host
 from assay.model.installed import kind_of
-from assay.model.record import INSTRUMENTS, JOBS, READ_FROM_AFAR, Basis, Part, Record, Series, SeriesKey, Span
+from assay.model.record import INSTRUMENTS, JOBS, REMOTE_NODES, Basis, Part, Record, Series, SeriesKey, Span
 from assay.model.scale import DEFAULT_CPUS
 from assay.model.signature import OUTSIDE
 from assay.model.task import TaskAttempt
@@ -276,7 +276,7 @@ class _Components:
 
     def __init__(self, record: Record, series: Mapping[SeriesKey, Series], model: PowerModel) -> None:
         self._record, self._model, self._series = record, model, series
-        afar = {None, *(amount.node for amount in record.amounts if amount.probe == READ_FROM_AFAR)}
+        afar = {None, *(amount.node for amount in record.amounts if amount.probe == REMOTE_NODES)}
         self._first = next((amount.node for amount in record.amounts if amount.node not in afar), None)
         self._totals = _totals(record, self._first)
         self.home = record.machine.host or "this machine"

@@ -12,7 +12,7 @@ from assay.model.installed import counted_by_tasks, engine_kind
 from assay.model.limits import LimitUse
 from assay.model.progress import Progress
 from assay.model.record import Counters, JobRecord, Stage
-from assay.model.store import StoredFile
+from assay.model.store import Placer, Store, StoredFile
 from assay.model.task import TaskAttempt, TaskHistory
 from assay.model.trial import Landed, Trial
 
@@ -50,7 +50,7 @@ MIB = 1 << 20
 PIECE_BYTES = 7
 
 
-class FakeStore:
+class FakeStore(Store):
     """A store in memory: `files` holds lines by path, `contents` the bytes of files that have none."""
 
     def __init__(self, script: Script) -> None:
@@ -92,7 +92,7 @@ class FakeStore:
         self.files = {name: lines for name, lines in self.files.items() if not name.startswith(path)}
 
 
-class FakePlacer:
+class FakePlacer(Placer):
     """Lands 100 MiB of each role where it should, or where and as many as the script says."""
 
     def __init__(self, script: Script, trial: Trial) -> None:

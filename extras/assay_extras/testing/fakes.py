@@ -330,7 +330,7 @@ class FakePlatform:
         """Somebody."""
         return "somebody"
 
-    def hindrance(self) -> str | None:
+    def blocking_problem(self) -> str | None:
         """Nothing ends."""
         return None
 
@@ -372,7 +372,7 @@ class FakePlatform:
         store = kinds.store.open(cluster)
         context = EngineContext(cluster, self.trial.cluster, store, NOWHERE / "jobs.jar", layout.neutral, lambda: None)
         stager = kinds.stager.open(context) if kinds.stager else None
-        return store, kinds.engine.open(context), kinds.store.placer(cluster, layout), stager
+        return store, kinds.engine.open(context), kinds.store.placer_on(cluster, kinds.stack.keep_apart(layout)), stager
 
 
 def fake_setup(

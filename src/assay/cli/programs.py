@@ -31,7 +31,7 @@ def fetch_programs(trials: Iterable[Trial], installation: Installation, console:
     needed: dict[str, tuple[Service, str]] = {}
     for trial in by_kinds.values():
         kinds = kinds_of(trial)
-        for service in needed_here(kinds.stack, ours=kinds.platform.ours):
+        for service in needed_here(kinds.stack, is_managed=kinds.platform.is_managed):
             if (installation.root / "programs" / service.name / "prepare").is_file():
                 needed.setdefault(service.name, (service, trial.store.kind))
     for service, store in needed.values():

@@ -132,7 +132,7 @@ def open_trial(trial: Trial, installation: Installation) -> Iterator[TrialSetup]
 
         def probes(context: ProbeContext) -> Sequence[Probe]:
             context = context._replace(environment=lease.environment(environment))
-            return probes_of(trial.probes, context, foreign=not kinds.platform.ours)
+            return probes_of(trial.probes, context, foreign=not kinds.platform.is_managed)
 
         yield TrialSetup(kinds, platform, workload, probes)
 

@@ -90,7 +90,7 @@ def _properties(node: NodeContext) -> Mapping[str, str]:
     }
 
 
-def _starts(starts: ContainerStarts, chosen: Mapping[str, str]) -> Mapping[str, str]:
+def _start_properties(starts: ContainerStarts, chosen: Mapping[str, str]) -> Mapping[str, str]:
     """Return how containers start, but for what would undo a trial's choice: its class order, its notification."""
     properties: dict[str, str] = {}
     tasks, master = [_TASK_OPTIONS], list[str]()
@@ -115,7 +115,7 @@ def _check(spec: EmbeddedSpec, properties: Mapping[str, str], daemons: Sequence[
     check_containers(spec, properties, daemons, JobContainers(_MASTER, _TASKS, _CORES, in_master))
 
 
-def _gives(spec: EmbeddedSpec, properties: Mapping[str, str], daemons: Sequence[DaemonKind]) -> Share:
+def _task_share(spec: EmbeddedSpec, properties: Mapping[str, str], daemons: Sequence[DaemonKind]) -> Share:
     """As many tasks as there is memory for beside the masters, since YARN's usual scheduler counts no processors."""
     offer = offer_of(properties, spec)
     master_mb, *tasks_mb = (offer.rounded(asked(properties, container)) for container in (_MASTER, *_TASKS))
@@ -144,10 +144,10 @@ def _tasks_bytes(properties: Mapping[str, str], offered_mb: int, disk_bytes: int
 HISTORYSERVER = DaemonKind(
     "historyserver", "org.apache.hadoop.mapreduce.v2.hs.JobHistoryServer", heap_mb=192,
     ports={"mapreduce.jobhistory.webapp.address": "web", "mapreduce.jobhistory.address": "yarn rpc"},
-    logged_ports={r"Jetty bound to port (\d+)": "web"}, sign="Started ServerConnector", page=HISTORY_PAGE,
+    logged_ports={r"Jetty bound to port (\d+)": "web"}, ready_text="Started ServerConnector", page=HISTORY_PAGE,
     ready=has_history,
     # Started earlier it would find the NameNode in safe mode and then sleep for 10 s.
-    after="namenode",
+    starts_after="namenode",
 )  # fmt: skip
 
 _DEFAULTS = "mapred-default.xml"
@@ -182,9 +182,9 @@ MAPREDUCE_SERVICE = Service(
         Timer("yarn.app.mapreduce.am.job.committer.cancel-timeout", "60000", _DEFAULTS),
         Timer("yarn.app.mapreduce.am.job.committer.commit-window", "10000", _DEFAULTS),
     ),
-    starts=_starts,
+    start_properties=_start_properties,
     check=_check,
-    gives=_gives,
+    task_share=_task_share,
     # As measured: the JobHistoryServer, a client and an application master; job histories.
     costs=Costs(cluster_mb=600, disk_mb=100, cluster_s=3.0),
     tasks_bytes=_tasks_bytes,

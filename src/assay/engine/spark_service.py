@@ -22,7 +22,7 @@ from assay.model.service import (
     ContainerStarts,
     Costs,
     DaemonKind,
-    Found,
+    Discovery,
     NodeContext,
     Programs,
     Service,
@@ -215,7 +215,7 @@ def _check(spec: EmbeddedSpec, properties: Mapping[str, str], daemons: Sequence[
         )  # fmt: skip
 
 
-def _gives(spec: EmbeddedSpec, properties: Mapping[str, str], daemons: Sequence[DaemonKind]) -> Share:
+def _task_share(spec: EmbeddedSpec, properties: Mapping[str, str], daemons: Sequence[DaemonKind]) -> Share:
     """As many tasks as executors have cores for; their memory is that of the executors."""
     node = node_of(spec, properties, daemons)
     executors, master = executors_of(properties, node), node.offer.rounded(master_mb(properties))
@@ -243,7 +243,7 @@ def _properties(node: NodeContext) -> Mapping[str, str]:
     }
 
 
-def _starts(starts: ContainerStarts, _chosen: Mapping[str, str]) -> Mapping[str, str]:
+def _start_properties(starts: ContainerStarts, _chosen: Mapping[str, str]) -> Mapping[str, str]:
     properties = {"spark.yarn.report.interval": "100ms"} if starts.brisk else {}
     if starts.processors is not None:
         # A JVM chooses its collector and the number of its threads by that.
@@ -298,8 +298,8 @@ SPARK = Service(
     needs=("mapreduce",),
     programs=Programs("spark-core_*.jar"),
     # A cluster that is there already need not have it.
-    found=Found(),
-    sent=("lib/*.jar",),
+    discovery=Discovery(),
+    client_jars=("lib/*.jar",),
     roles=(
         Role(
             INTERMEDIATE, "the spills, merges and map outputs in local directories",
@@ -325,9 +325,9 @@ SPARK = Service(
         Timer("spark.yarn.scheduler.heartbeat.interval-ms", "3000", _SOURCE),
         Timer("spark.yarn.scheduler.initial-allocation.interval", "200ms", _SOURCE),
     ),
-    starts=_starts,
+    start_properties=_start_properties,
     check=_check,
-    gives=_gives,
+    task_share=_task_share,
     # Roughly: a driver and an application's master.
     costs=Costs(cluster_mb=700, disk_mb=20),
     tasks_bytes=_tasks_bytes,

@@ -79,7 +79,7 @@ def _properties(node: NodeContext) -> Mapping[str, str]:
     }  # fmt: skip
 
 
-def _starts(starts: ContainerStarts, _chosen: Mapping[str, str]) -> Mapping[str, str]:
+def _start_properties(starts: ContainerStarts, _chosen: Mapping[str, str]) -> Mapping[str, str]:
     return {_MOST_BEATS: "50", _BEFORE_EXIT: "0"} if starts.brisk else {}
 
 
@@ -97,7 +97,7 @@ TEZ = Service(
         Timer("tez.task.timeout-ms", "300000", "TezConfiguration"),
         Timer("tez.am.container.reuse.locality.delay-allocation-millis", "250", "TezConfiguration"),
     ),
-    starts=_starts,
+    start_properties=_start_properties,
     first_words=frozenset({"tez"}),
     properties_key="tez",
     open_names=(r"tez\..+",),

@@ -243,7 +243,7 @@ def _settings(nodes: Sequence[NodeContext]) -> Mapping[str, str]:
     }
 
 
-def _starts(starts: ContainerStarts, _chosen: Mapping[str, str]) -> Mapping[str, str]:
+def _start_properties(starts: ContainerStarts, _chosen: Mapping[str, str]) -> Mapping[str, str]:
     if not starts.brisk:
         return {}
     return {
@@ -269,7 +269,7 @@ _DAEMONS = (
         },
         logged_ports={r"registered with capability.*assigned nodeId \S*:(\d+)": "yarn rpc", **_JETTY},
         # The scheduler's own words, with the memory that it has now.
-        sign="clusterResource: <memory:", page=METRICS_PAGE, ready=offers_memory,
+        ready_text="clusterResource: <memory:", page=METRICS_PAGE, ready=offers_memory,
         heartbeats=Heartbeats(
             "/jmx?qry=Hadoop:service=ResourceManager,name=RpcDetailedActivityForPort*", "NodeHeartbeatNumOps",
             _HEARTBEAT, 1e-3, "nodemanager",
@@ -281,8 +281,8 @@ _DAEMONS = (
             r"mapreduce_shuffle listening on port (\d+)": "shuffle", r"Localizer started on port (\d+)": "yarn rpc",
             **_JETTY,
         },
-        sign="Registered with ResourceManager", page=METRICS_PAGE, ready=offers_memory,
-        asked="resourcemanager", children=CONTAINERS,
+        ready_text="Registered with ResourceManager", page=METRICS_PAGE, ready=offers_memory,
+        status_from="resourcemanager", children=CONTAINERS,
     ),
 )  # fmt: skip
 
@@ -324,7 +324,7 @@ YARN = Service(
         Timer("yarn.nodemanager.sleep-delay-before-sigkill.ms", "250", _DEFAULTS),
         Timer("yarn.nodemanager.process-kill-wait.ms", "5000", _DEFAULTS),
     ),
-    starts=_starts,
+    start_properties=_start_properties,
     settings=_settings,
     # As measured: both daemons, a worker's with a heap of 128 MiB; localised jars and logs.
     costs=Costs(cluster_mb=800, worker_mb=200, disk_mb=150, cluster_s=5.0, worker_s=2.5),

@@ -8,7 +8,7 @@ from assay.model.dataset import Amounts
 from assay.model.errors import AssayError
 from assay.model.input import Input
 from assay.model.progress import Progress
-from assay.model.store import Store, put_all
+from assay.model.store import Store
 
 # So few that they stay in the processor's cache: a larger buffer is three times slower.
 BUFFER_BYTES = 1 << 16
@@ -50,7 +50,7 @@ class LocalFiles(Input):
         return Amounts(bytes=self._bytes)
 
     def put(self, path: str, store: Store, progress: Progress) -> None:
-        put_all(store, ((file, f"{path}/{name}") for file, name in self._files))
+        store.put_all((file, f"{path}/{name}") for file, name in self._files)
 
 
 class StoredFiles(Input):

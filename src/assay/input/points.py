@@ -18,7 +18,7 @@ from assay.model.dataset import Amounts
 from assay.model.errors import BadInputError
 from assay.model.input import Input
 from assay.model.progress import Progress
-from assay.model.store import Store, Streaming
+from assay.model.store import Store
 
 _BLOCK_BYTES = 4 << 20
 _SEPARATORS = bytes.maketrans(b",\t", b"  ")
@@ -222,7 +222,7 @@ class GeneratedPoints(Points):
     def put(self, path: str, store: Store, progress: Progress) -> None:
         """Put them at about 100 MB a second, without a local file where the store takes streams."""
         progress.detail("make points")
-        if isinstance(store, Streaming):
+        if store.streams:
             store.write(f"{path}/points.txt", ahead(self.text_pieces()))
             return
         with scratch_directory(int(self.size().bytes)) as scratch:

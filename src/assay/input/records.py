@@ -21,7 +21,7 @@ from assay.model.engine import Engine, LaunchReport
 from assay.model.errors import AssayError
 from assay.model.input import Input
 from assay.model.progress import Progress
-from assay.model.store import Store, Streaming
+from assay.model.store import Store
 
 RECORD_BYTES, KEY_BYTES = 100, 10
 BLOCK_RECORDS = 1 << 13
@@ -155,7 +155,7 @@ class TeraRecords(Input):
 
     def stage(self, path: str, store: Store, engine: Engine, progress: Progress) -> LaunchReport:
         """Stream the records where the store is on this machine, which is quicker than a job."""
-        if isinstance(store, Streaming):
+        if store.streams:
             self.checksum = 0
             bounds = [self.count * at // _FILES for at in range(_FILES + 1)]
             for at, (first, end) in enumerate(pairwise(bounds)):

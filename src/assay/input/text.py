@@ -19,7 +19,7 @@ from assay.model.engine import LINES_OUTPUT, Engine, LaunchReport, stored
 from assay.model.errors import BadInputError
 from assay.model.input import Input
 from assay.model.progress import Progress
-from assay.model.store import Store, put_all
+from assay.model.store import Store
 
 SHIFT, EXPONENT = 2.7, 1.1
 WORDS = 50_000
@@ -114,7 +114,7 @@ class GeneratedText(Text):
 
     def put(self, path: str, store: Store, progress: Progress) -> None:
         with scratch_directory(self._file_bytes) as scratch:
-            put_all(store, self._made(scratch / "text", path, progress))
+            store.put_all(self._made(scratch / "text", path, progress))
 
     def _made(self, file: Path, path: str, progress: Progress) -> Iterator[tuple[Path, str]]:
         """Make one after the other in the same place."""
@@ -167,7 +167,7 @@ class UserText(Text):
 
     def put(self, path: str, store: Store, progress: Progress) -> None:
         """Put the files under new names, in the order of theirs: HDFS takes fewer characters than others."""
-        put_all(store, self._checked(path, progress))
+        store.put_all(self._checked(path, progress))
 
     def _checked(self, path: str, progress: Progress) -> Iterator[tuple[Path, str]]:
         for at, file in enumerate(self._files):

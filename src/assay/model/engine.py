@@ -136,7 +136,7 @@ class Ending(Protocol):
         """End all programs within seconds: each raises AssayError in its thread. Nothing can be run any more."""
 
 
-def unheard(progress: StageProgress) -> None:
+def ignore_progress(progress: StageProgress) -> None:
     """Nobody wants to know."""
 
 
@@ -155,7 +155,7 @@ class EngineContext(NamedTuple):
     jobs_jar: Path
     scratch: Path
     failure: Callable[[], str | None]
-    progressed: Callable[[StageProgress], None] = unheard
+    progressed: Callable[[StageProgress], None] = ignore_progress
     properties: Mapping[str, str] = {}
 
 

@@ -85,7 +85,7 @@ def stack_of(store: str = USUAL_STORE, engine: str | None = USUAL_ENGINE) -> Sta
     """The services of a store and of an engine, or of the store alone, with all that they need.
 
     With those of the engine come those of the engine that stages its inputs. Raises BadInputError for a store, an
-    engine or a service that is not there, and for services that need each other.
+    engine or a service that is not there, for services that need each other, and for two owners of a port or directory.
     """
     engines = () if engine is None else filter(None, (engine, ENGINES.find(engine).staged_by))
     users = [
@@ -96,7 +96,12 @@ def stack_of(store: str = USUAL_STORE, engine: str | None = USUAL_ENGINE) -> Sta
     for user, names in users:
         for name in names:
             services |= {service.name: service for service in _with_needed(name, user, (), services)}
-    return Stack(tuple(services.values()))
+    stack = Stack(tuple(services.values()))
+    if mistake := stack.mistake():
+        raise BadInputError(
+            f"{' and '.join(user for user, _ in users)} can't be had together: {mistake}", "store", "engine"
+        )
+    return stack
 
 
 def kinds_of(trial: Trial) -> TrialKinds:

@@ -97,12 +97,14 @@ class Layout(Frozen):
     `neutral` takes configuration, logs, process ids, what masters keep on disk: a place that is not under test.
     `directories` are those of the services. The directories of a role are filled in turn: a medium's fraction is its
     share of them. `nodes` are the directories of each worker, by its name, where there are several: `directories` are
-    then those of all together.
+    then those of all together. `own` are folders in the directories of some roles, by role and by service: that of each
+    service which would share them with another one that it does not know.
     """
 
     neutral: Path
     directories: tuple[Directory, ...] = ()
     nodes: Mapping[str, "Layout"] = {}
+    own: Mapping[str, Mapping[str, str]] = {}
 
     @classmethod
     def below(cls, home: Path, roles: Sequence[Role] = (), workers: Sequence[str] = ()) -> "Layout":
@@ -118,6 +120,27 @@ class Layout(Frozen):
         """That of a cluster of several workers, from theirs."""
         directories = tuple(directory for node in nodes.values() for directory in node.directories)
         return cls(neutral=neutral, directories=directories, nodes=nodes)
+
+    def seen_by(self, service: str) -> "Layout":
+        """The directories as a service has them, by its name: its own folder where another one has the rest."""
+        folders = {role: names[service] for role, names in self.own.items() if service in names}
+        if not folders:
+            return self
+
+        def own(directory: Directory) -> Directory:
+            folder = next((folders[role] for role in directory.roles if role in folders), "")
+            return directory.model_copy(update={"path": directory.path / folder})
+
+        return self.model_copy(
+            update={
+                "directories": tuple(map(own, self.directories)),
+                "nodes": {
+                    name: node.model_copy(update={"own": self.own}).seen_by(service)
+                    for name, node in self.nodes.items()
+                },
+                "own": {},
+            }
+        )
 
     def of(self, *roles: str) -> tuple[Directory, ...]:
         """The directories of some roles."""

@@ -76,7 +76,7 @@ class Platform(Protocol):
     def user(self) -> str:
         """Return the name by which the store knows the user. Raises BadInputError."""
 
-    def hindrance(self) -> str | None:
+    def blocking_problem(self) -> str | None:
         """Why no trial can begin or end well now, such as a login that has expired; None where nothing is known."""
 
     def running(
@@ -98,12 +98,12 @@ class PlatformContext(NamedTuple):
     environment: Mapping[str, str]
 
 
-def as_asked(spec: ClusterSpec) -> ClusterSpec:
+def unchanged(spec: ClusterSpec) -> ClusterSpec:
     """The cluster itself: it can be had, or its check says why not."""
     return spec
 
 
-def for_ever(_spec: ClusterSpec, _seconds: float) -> Sequence[Doubt]:
+def never_expires(_spec: ClusterSpec, _seconds: float) -> Sequence[Doubt]:
     """Nothing of it ends by itself."""
     return ()
 
@@ -116,21 +116,21 @@ def not_slowed(_spec: ClusterSpec) -> int:
 class PlatformKind(NamedTuple):
     """A kind of platform, as registered in PLATFORMS.
 
-    `ours` says that Assay starts it on this machine: an experiment chooses its media and bounds, this machine's use
-    tells what its trials take, probes see them, and its store is empty at first. Else it comes with `own_medium`, the
-    name of a kind of medium. `own_keys` are the cluster's keys in an experiment that only this kind has, `needed_keys`
+    `is_managed` says that Assay starts it on this machine: an experiment chooses its media and bounds, this machine's
+    use tells what its trials take, probes see them, and its store is empty at first. Else it comes with `own_medium`,
+    the name of a kind of medium. `own_keys` are the cluster's keys in an experiment that only this kind has, `needed_keys`
     those that it can't do without, with what they are. `possible` is what this machine can have in place of a cluster
     that an experiment asks for. `lasting` tells what may end before a run of so many seconds. `slowness` is how many
     times slower than what it stands for a cluster runs on this machine.
     """
 
     open: Callable[[PlatformContext], Platform]
-    ours: bool
+    is_managed: bool
     own_medium: str = ""
     own_keys: frozenset[str] = frozenset()
     needed_keys: Mapping[str, str] = {}
-    possible: Callable[[ClusterSpec], ClusterSpec] = as_asked
-    lasting: Callable[[ClusterSpec, float], Sequence[Doubt]] = for_ever
+    possible: Callable[[ClusterSpec], ClusterSpec] = unchanged
+    lasting: Callable[[ClusterSpec, float], Sequence[Doubt]] = never_expires
     slowness: Callable[[ClusterSpec], int] = not_slowed
 
 

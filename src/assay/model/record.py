@@ -123,7 +123,7 @@ class Series(NamedTuple):
     values: Sequence[float]
 
 
-READ_FROM_AFAR = "nodes"
+REMOTE_NODES = "nodes"
 """The probe whose samples and amounts exist for each node of another machine, whose counters were read there."""
 
 CLOCK_SERIES = "clock_offset_ms"
@@ -191,24 +191,23 @@ JOBS: tuple[Part, ...] = ("run", "write out")
 INSTRUMENTS = frozenset({"emulator", "assay"})
 """Groups of processes that are no part of the cluster."""
 
-Reach = Literal["drives", "memory", "one server"]
-
 
 class Promise(Frozen):
     """What a store guarantees of a byte once it has said that it has it."""
 
     copies: int
     """The copies that there are."""
-    reach: Reach
+    reach: str
     """How far each is: on the `drives` of its server (synced: it outlives a loss of power), in its server's `memory`,
-    to be written to drives later, or, whatever the copies, in the memory of `one server` alone."""
+    to be written to drives later, or, whatever the copies, in the memory of `one server` alone. A store may say it in
+    other words, which follow `3 copies`, such as `in a log that is synced each second`."""
 
     @property
     def words(self) -> str:
         """`3 copies on drives`."""
         if self.reach == "one server":
             return "nothing but one server's memory"
-        return f"{self.copies} {'copy' if self.copies == 1 else 'copies'} {_WHERE[self.reach]}"
+        return f"{self.copies} {'copy' if self.copies == 1 else 'copies'} {_WHERE.get(self.reach, self.reach)}"
 
 
 _WHERE = {"drives": "on drives", "memory": "in memory, on drives later"}

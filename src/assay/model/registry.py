@@ -42,9 +42,9 @@ WORKLOADS: "Registry[WorkloadKind]" = Registry(
 VARIANTS: "Registry[Variant]" = Registry("variant", "assay.engine", parts=("jobs", "program"))
 """What engines bring for workloads, each as `WORKLOAD/VARIANT`."""
 MEDIA: "Registry[MediumKind[Any]]" = Registry("kind of medium", "assay.media", parts=("options.names", "open"))
-PLATFORMS: "Registry[PlatformKind]" = Registry("kind of cluster", "assay.platform", parts=("open", "ours"))
+PLATFORMS: "Registry[PlatformKind]" = Registry("kind of cluster", "assay.platform", parts=("open", "is_managed"))
 SERVICES: "Registry[Service]" = Registry("service", "assay.platform", "assay.store", "assay.engine")
-STORES: "Registry[StoreKind]" = Registry("store", "assay.store", parts=("open", "services"))
+STORES: "Registry[StoreKind]" = Registry("store", "assay.store", parts=("open", "services", "placer_on"))
 ENGINES: "Registry[EngineKind]" = Registry("engine", "assay.engine", parts=("open", "services"))
 COMMANDS: Registry[Command] = Registry("command", parts=("command.get_short_help_str",))
 SECTIONS: "Registry[Callable[[RunView], SectionView | None]]" = Registry("section", "assay.report", parts=("__call__",))

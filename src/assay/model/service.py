@@ -4,7 +4,7 @@ A platform starts, configures and bounds a stack, and knows none of its services
 engines do, and those that prepare what they run.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -41,6 +41,10 @@ class NodeContext(NamedTuple):
     racks: Path | None = None
     programs: Path = Path()
     job_jars: tuple[Path, ...] = ()
+
+    def of(self, service: str) -> "NodeContext":
+        """The node as a service of that name configures it: with its own directories."""
+        return self._replace(layout=self.layout.seen_by(service))
 
     @property
     def any_port(self) -> str:
@@ -92,8 +96,8 @@ class DaemonKind(NamedTuple):
     """A daemon that a service brings to a cluster of Assay's own.
 
     It is a `main_class`, of the Hadoop distribution or on its own `classpath`, or the command line that `program` gives
-    for a node. It has started when its log says `sign`, or when its web interface (with `asked`, that of another role)
-    answers `page` with JSON that is `ready`. Without a sign nobody waits for it.
+    for a node. It has started when its log says `ready_text`, or when its web interface (with `status_from`, that of
+    another role) answers `page` with JSON that is `ready`. Without either nobody waits for it.
     """
 
     role: str
@@ -121,17 +125,17 @@ class DaemonKind(NamedTuple):
     """Purposes of the ports that it chooses itself, by patterns of the lines in its log."""
     copied: str = ""
     """The purpose of the port at which it takes copies of data from daemons of its kind on other nodes."""
-    sign: str = ""
+    ready_text: str = ""
     reason: str = ""
     """A pattern of the line in its log that says why it ended; where there is none, its last error says so."""
-    farewell: str = ""
+    shutdown_noise: str = ""
     """A pattern of the errors in its log that only say that it ends."""
     page: str = ""
     ready: Callable[[Any], bool] = bool
-    asked: str = ""
+    status_from: str = ""
     children: str = ""
     """The group of the processes that it starts, as in `WatchedProcess`."""
-    after: str = ""
+    starts_after: str = ""
     """The role of the daemon that must be up before it starts; earlier it would only wait."""
     serves_only: bool = False
     """Whether what a store's daemon serves lies with other daemons: nothing that was kept is lost with it."""
@@ -183,7 +187,7 @@ class Timer(NamedTuple):
 
 
 class ContainerStarts(NamedTuple):
-    """How JVMs of a job start, as `Service.starts` turns it into properties.
+    """How JVMs of a job start, as `Service.start_properties` turns it into properties.
 
     With `brisk`, waiting around a job is cut: `options` are then for all of its JVMs and `master_options` for those
     through which no byte under test passes; `bundled` says that the Hadoop that Assay brings, with its further classes,
@@ -258,7 +262,7 @@ def _nothing(_cluster: RunningCluster, _properties: Mapping[str, str]) -> Mappin
     return {}
 
 
-class Found(NamedTuple):
+class Discovery(NamedTuple):
     """How a service is used that is there already, beside an existing cluster, and that no web page tells of.
 
     `properties` are those that its clients and jobs need, from what an experiment says of the store (its options) and
@@ -305,13 +309,13 @@ class Service(NamedTuple):
     """Those that it brings."""
     job_jars: tuple[str, ...] = ()
     """Patterns of those of its programs that jobs need on their class path to use it (`lib/formats-*.jar`)."""
-    sent: tuple[str, ...] = ()
+    client_jars: tuple[str, ...] = ()
     """Patterns of those that its client brings to the nodes of a cluster that is there already."""
     daemons: tuple[DaemonKind, ...] = ()
     """What a cluster of Assay's own starts for it, in order."""
     existing: tuple[ExistingDaemon, ...] = ()
-    """Its daemons on an existing cluster; without any it can't be used there if it needs some, but as `found`."""
-    found: Found | None = None
+    """Its daemons on an existing cluster; one that needs some, and has none of these, is used there by `discovery`."""
+    discovery: Discovery | None = None
     """How it is used beside an existing cluster, where its daemons have no web pages to be found by."""
     client: Callable[[RunningCluster], object] | None = None
     """Makes what uses it on a running cluster, for stores, engines and services that need it."""
@@ -330,11 +334,11 @@ class Service(NamedTuple):
     timers: tuple[Timer, ...] = ()
     """Properties that a scale model makes as many times longer as it is slower: what may pass in a trial on a healthy
     cluster or on one that has lost a node (heartbeats, polls, time-outs, retries)."""
-    starts: Callable[[ContainerStarts, Mapping[str, str]], Mapping[str, str]] = _none
+    start_properties: Callable[[ContainerStarts, Mapping[str, str]], Mapping[str, str]] = _none
     """Properties for a way to start things, where those that the trial chose leave room for it."""
     check: Callable[[EmbeddedSpec, Mapping[str, str], Sequence[DaemonKind]], None] = _no_check
     """Raises BadInputError where a job can't run with the trial's properties, beside the daemons of one node."""
-    gives: Callable[[EmbeddedSpec, Mapping[str, str], Sequence[DaemonKind]], Share | None] = _says_nothing
+    task_share: Callable[[EmbeddedSpec, Mapping[str, str], Sequence[DaemonKind]], Share | None] = _says_nothing
     """What jobs get of the nodes' memory and processors, from what `check` is given. A plan that compares engines says
     it, and doubts what is unequal."""
     settings: Callable[[Sequence[NodeContext]], Mapping[str, str]] = _none
@@ -385,6 +389,14 @@ class Service(NamedTuple):
     """Where it has jars of further programs, below `share/hadoop`."""
 
 
+def _shared(pairs: Iterable[tuple[str, str]]) -> Iterator[tuple[str, list[str]]]:
+    """What comes twice or more often, with those who have it."""
+    having: dict[str, list[str]] = {}
+    for name, owner in pairs:
+        having.setdefault(name, []).append(owner)
+    return ((name, owners) for name, owners in having.items() if len(owners) > 1)
+
+
 @dataclass(frozen=True)
 class Stack:
     """Services, each after those that it needs. A platform starts them, or finds them."""
@@ -402,9 +414,9 @@ class Stack:
         return tuple(daemon for service in self.services for daemon in service.existing)
 
     @cached_property
-    def found(self) -> tuple[Found, ...]:
+    def discoveries(self) -> tuple[Discovery, ...]:
         """How those of its services are used that are there already and have no web pages."""
-        return tuple(service.found for service in self.services if service.found is not None)
+        return tuple(service.discovery for service in self.services if service.discovery is not None)
 
     @cached_property
     def clients(self) -> Mapping[str, Callable[[RunningCluster], object]]:
@@ -415,6 +427,41 @@ class Stack:
     def roles(self) -> tuple[Role, ...]:
         """Of the directories of all services, each once: `input` first, `output` last."""
         return in_order(role for service in self.services for role in service.roles)
+
+    def keep_apart(self, layout: Layout) -> Layout:
+        """The same directories, with a folder for each service in those of a role that others, too, declare by chance.
+
+        Services that need the one which declares it share its folder.
+        """
+        return layout.model_copy(update={"own": self._own_folders})
+
+    @cached_property
+    def _own_folders(self) -> Mapping[str, Mapping[str, str]]:
+        """By role and service; nothing of roles that one service has, with those that need it."""
+        needed: dict[str, set[str]] = {}
+        for service in self.services:
+            needed[service.name] = {service.name}.union(*(needed[name] for name in service.needs if name in needed))
+        folders: dict[str, dict[str, str]] = {}
+        for role in self.roles:
+            declaring = {service.name for service in self.services if role.name in [own.name for own in service.roles]}
+            owners = {name for name in declaring if needed[name] & declaring == {name}}
+            if len(owners) > 1:
+                known = {name: needed[name] & owners for name in needed}
+                folders[role.name] = {name: next(iter(owner)) for name, owner in known.items() if len(owner) == 1}
+        return folders
+
+    def mistake(self) -> str:
+        """What two daemons, or two roles, can't have together, in a sentence; empty where all is well."""
+        ports = [(name, daemon.role) for daemon in self.daemons for name in daemon.ports]
+        for name, (role, other, *_) in _shared(ports):
+            return (
+                f"the daemons {role} and {other} would both listen at the address {name}; give one of them another "
+                "property in its `ports`"
+            )
+        folders = [(role.folder or role.name, role.name) for role in self.roles]
+        for folder, (role, other, *_) in _shared(folders):
+            return f"the roles {role} and {other} would both have directories called {folder}; rename one `folder`"
+        return ""
 
     @cached_property
     def sites(self) -> tuple[SiteFile, ...]:
@@ -428,29 +475,33 @@ class Stack:
 
     def properties(self, node: NodeContext) -> dict[str, str]:
         """Return the properties of all services on a node; a later service's win."""
-        return {name: value for service in self.services for name, value in service.properties(node).items()}
+        of_services = (service.properties(node.of(service.name)) for service in self.services)
+        return {name: value for properties in of_services for name, value in properties.items()}
 
     @cached_property
     def trial_properties(self) -> Mapping[str, str]:
         """What jobs of trials have besides."""
         return {name: value for service in self.services for name, value in service.trial_properties.items()}
 
-    def starts(self, starts: ContainerStarts, chosen: Mapping[str, str]) -> dict[str, str]:
+    def start_properties(self, starts: ContainerStarts, chosen: Mapping[str, str]) -> dict[str, str]:
         """Properties of all services for a way to start things, beside those that the trial chose."""
-        return {name: value for service in self.services for name, value in service.starts(starts, chosen).items()}
+        return {
+            name: value for service in self.services for name, value in service.start_properties(starts, chosen).items()
+        }
 
     def settings(self, nodes: Sequence[NodeContext]) -> dict[str, str]:
         """What a record has to say of all services."""
-        return {name: value for service in self.services for name, value in service.settings(nodes).items()}
+        of_services = (service.settings([node.of(service.name) for node in nodes]) for service in self.services)
+        return {name: value for settings in of_services for name, value in settings.items()}
 
     def check(self, spec: EmbeddedSpec, properties: Mapping[str, str]) -> None:
         """Raises BadInputError where jobs can't run with these properties beside the daemons of any node."""
         for service in self.services:
             service.check(spec, properties, self._beside(spec))
 
-    def gives(self, spec: EmbeddedSpec, properties: Mapping[str, str]) -> Share | None:
+    def task_share(self, spec: EmbeddedSpec, properties: Mapping[str, str]) -> Share | None:
         """What jobs get of the nodes, as the last service says that knows it; None where none does."""
-        shares = (service.gives(spec, properties, self._beside(spec)) for service in reversed(self.services))
+        shares = (service.task_share(spec, properties, self._beside(spec)) for service in reversed(self.services))
         return next(filter(None, shares), None)
 
     def _beside(self, spec: EmbeddedSpec) -> list[DaemonKind]:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from assay.model.doubt import Doubt, doubt_kind
 from assay.model.probe import ClockOffset, Moment
-from assay.model.record import READ_FROM_AFAR
+from assay.model.record import REMOTE_NODES
 from assay.node.devices import devices_by_name, drives, drives_by_name, without_paths
 
 FILES = (
@@ -158,7 +158,7 @@ def drives_in_use(node: ReadingNode) -> tuple[frozenset[str], Sequence[Doubt]]:
         return without_paths(drives(node) & used), ()
     except OSError:
         choice = drives_by_name(used)
-    return choice.counted, tuple(devices_by_name("drives", choice, READ_FROM_AFAR))
+    return choice.counted, tuple(devices_by_name("drives", choice, REMOTE_NODES))
 
 
 STEP_S = 0.1
@@ -196,25 +196,25 @@ def moment(there_s: float, clock: ClockOffset) -> Moment:
 
 
 NODES_UNREAD = doubt_kind(
-    "nodes-unread", "cluster", instrument=READ_FROM_AFAR,
+    "nodes-unread", "cluster", instrument=REMOTE_NODES,
     when="nodes of an existing cluster could not be read",
     why="the record has no processor, memory, disk and network figures of them; the trial's other figures hold",
     cure="try it by hand (`ssh -o BatchMode=yes HOST true`: a key or a ticket, no password), and run the trial again",
 )  # fmt: skip
 NODES_LOST = doubt_kind(
-    "nodes-lost", "cluster", instrument=READ_FROM_AFAR,
+    "nodes-lost", "cluster", instrument=REMOTE_NODES,
     when="nodes of an existing cluster could no longer be read during a trial",
     why="their figures end there, and this interval and the later ones have no totals of them",
     cure="find out what happened to the node or its connection, and run the trial again",
 )  # fmt: skip
 NODES_SPARSE = doubt_kind(
-    "nodes-sparse", "cluster", instrument=READ_FROM_AFAR,
+    "nodes-sparse", "cluster", instrument=REMOTE_NODES,
     when="there was a gap of more than 5 s between two readings of a node",
     why="the samples after the gap are averages over it; totals hold",
     cure="look for what kept the node or the network busy",
 )  # fmt: skip
 NODE_CLOCK_SET = doubt_kind(
-    "node-clock-set", "cluster", instrument=READ_FROM_AFAR,
+    "node-clock-set", "cluster", instrument=REMOTE_NODES,
     when="the clock of a node was set during the trial",
     why="samples of that node around that time may be stamped wrongly",
     cure="let the clocks be slewed, not stepped (chronyd, ntpd), and run the trial again",

@@ -27,7 +27,7 @@ from assay.model.fault import NO_FAULT, Fault
 from assay.model.medium import MediumKind, Options
 from assay.model.naming import MOST_NAME_CHARACTERS, nearest
 from assay.model.platform import PlatformKind
-from assay.model.registry import ENGINES, MEDIA, NODE_SOURCES, PLATFORMS, WORKLOADS
+from assay.model.registry import ENGINES, MEDIA, NODE_SOURCES, PLATFORMS, STORES, WORKLOADS
 from assay.model.scale import DilationLevel
 from assay.model.trial import (
     DEFAULT_PROBES,
@@ -299,7 +299,6 @@ class DatasetEntry(DatasetSpec):
         return self
 
 
-COPIES = "dfs.replication"
 CacheState = Literal["cold", "warm"]
 
 OneWorkload = Annotated[WorkloadEntry, BeforeValidator(alone("name"), json_schema_input_type=str | WorkloadEntry)]
@@ -357,8 +356,8 @@ class ExperimentFile(WithProperties):
     """Hadoop properties for all trials. They override the profiles. A list of levels makes a property a factor. Other
     services' properties stand under keys of their own ([below](#properties))."""
     replication: Many[Copies] = []
-    """Copies that the store keeps of each block (`dfs.replication`), by default 1 on an embedded cluster. It keeps at
-    most one on each worker; asking for more raises a doubt."""
+    """Copies that the store keeps of its data, by its own property (`dfs.replication` of HDFS and HBase), by default 1
+    on an embedded cluster. It keeps at most one on each worker; asking for more raises a doubt."""
     store: Many[OneStore] = [StoreSpec(kind=USUAL_STORE)]
     """The storage subsystem that holds the data. A map says more of it than its name. Several levels make it a factor.
     [What each store is](#stores)."""
@@ -431,9 +430,9 @@ class ExperimentFile(WithProperties):
     @model_validator(mode="after")
     def _keys_belong_to_the_cluster(self) -> "ExperimentFile":
         kind, given = self.cluster.kind, self.cluster.given_keys
-        if self.platform.ours and not self.media:
+        if self.platform.is_managed and not self.media:
             raise MistakeAt(["media"], "media is missing: name at least one, e.g. media: {disk: directory}")
-        if not self.platform.ours:
+        if not self.platform.is_managed:
             for key in ("media", "placement", "memory", "page_cache", "cpus", "dilation", "fault"):
                 if getattr(self, key):
                     problem = f"{key} can't be chosen on an existing cluster: its data, limits and daemons are its own"
@@ -445,10 +444,10 @@ class ExperimentFile(WithProperties):
                     "land; leave placement_check out",
                 )
         for name, other in PLATFORMS.items():
-            keys = other.own_keys if other.ours else {*other.own_keys, *NODE_SOURCES}
+            keys = other.own_keys if other.is_managed else {*other.own_keys, *NODE_SOURCES}
             for key in sorted(keys & given) if name != kind else ():
                 whose, this = "a cluster of Assay's own", "exists already"
-                if not other.ours:
+                if not other.is_managed:
                     whose, this = "an existing cluster, which `conf_dir` names", "is Assay's own"
                 raise MistakeAt(
                     ["cluster", key], f"cluster: {key} belongs to {whose}, and this one {this}; leave {key} out"
@@ -464,7 +463,7 @@ class ExperimentFile(WithProperties):
 
     @model_validator(mode="after")
     def _a_store_of_the_users_is_beside_a_cluster_of_theirs(self) -> "ExperimentFile":
-        for spec in self.store if self.platform.ours else ():
+        for spec in self.store if self.platform.is_managed else ():
             refuse_found(spec)
         return self
 
@@ -479,7 +478,7 @@ class ExperimentFile(WithProperties):
             )
         if not self.zero_delay_baseline:
             return self
-        if not self.platform.ours:
+        if not self.platform.is_managed:
             raise MistakeAt(
                 ["zero_delay_baseline"],
                 "zero_delay_baseline is not possible on an existing cluster: its data stay on its own disks, and Assay "
@@ -498,8 +497,13 @@ class ExperimentFile(WithProperties):
 
     @model_validator(mode="after")
     def _one_word_for_copies_and_for_each_medium(self) -> "ExperimentFile":
-        if self.replication and COPIES in self.hadoop:
-            raise MistakeAt(["replication"], f"replication and {COPIES} (under hadoop) are the same; keep one of them")
+        properties = {spec.kind: STORES[spec.kind].copies_property for spec in self.store if spec.kind in STORES}
+        for store, name in properties.items() if self.replication else ():
+            if not name:
+                raise MistakeAt(["replication"], f"the store {store} lets nobody choose copies; leave replication out")
+            if name in self.hadoop:
+                same = f"replication and {name} (under hadoop) are the same; keep one of them"
+                raise MistakeAt(["replication"], same)
         named = ((role, medium) for entry in self.placement for role, media in entry.media.items() for medium in media)
         for role, medium in named:
             if medium not in self.media:

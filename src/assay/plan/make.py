@@ -33,7 +33,7 @@ from assay.model.trial import (
     Trial,
     WorkloadSpec,
 )
-from assay.plan.experiment import COPIES, MIX, DatasetEntry, ExperimentFile, WorkloadEntry
+from assay.plan.experiment import MIX, DatasetEntry, ExperimentFile, WorkloadEntry
 from assay.plan.grid import DATASET, PLACEMENT, SETTINGS, WORKLOAD, Axis, Combination, Level, axis, combinations
 from assay.plan.order import blocks
 from assay.plan.overrides import Override
@@ -198,7 +198,7 @@ def _workload(source: ExperimentSource, entry: WorkloadEntry, place: Place, voca
     options = dict(entry.options)
     for name, default in vocabulary.path_options.get(entry.name, {}).items():
         text = options.get(name, default)
-        if names_store(text) and source.experiment.platform.ours:
+        if names_store(text) and source.experiment.platform.is_managed:
             raise source.error_at(
                 [*place, "options", name],
                 f"{name} is {text!r}, and a cluster of Assay's own starts with an empty store; name a file or folder "
@@ -453,7 +453,7 @@ def _trial(
     own = {name: value for name, value in given.items() if name in workload.hadoop}
     properties = {name: value for name, value in given.items() if name not in own}
     if REPLICATION in level:
-        properties[COPIES] = level[REPLICATION]
+        properties[STORES[level["store"].kind].copies_property] = level[REPLICATION]
     chosen: dict[str, dict[str, Any]] = {"cluster": {}, "": {}}
     for factor in FACTORS:
         above, _, field = factor.field.rpartition(".")

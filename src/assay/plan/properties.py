@@ -20,11 +20,11 @@ from assay.host.yaml_file import Place
 from assay.model.doubt import Doubt, doubt_kind
 from assay.model.errors import BadInputError, Mistakes
 from assay.model.naming import lettered_size, nearest
-from assay.model.registry import SERVICES, WORKLOADS
+from assay.model.registry import SERVICES, STORES, WORKLOADS
 from assay.model.renamed import renamed
 from assay.model.service import LeastSize
 from assay.model.value_bounds import MOST_INT, MOST_LONG, ValueBounds
-from assay.plan.experiment import COPIES, ExperimentFile, WorkloadEntry
+from assay.plan.experiment import ExperimentFile, WorkloadEntry
 from assay.plan.property_keys import key_of
 from assay.plan.source import ExperimentSource, Vocabulary
 
@@ -129,7 +129,7 @@ def check_properties(source: ExperimentSource, vocabulary: Vocabulary) -> list[D
     doubts: dict[str, Doubt] = {}
     known = vocabulary.properties
     given = list(properties_of(source.experiment))
-    own_cluster = source.experiment.platform.ours
+    own_cluster = source.experiment.platform.is_managed
     least_sizes = _least_sizes([entry.name for entry in given]) if own_cluster else {}
     services = SERVICES.values()
     first_words = {word for service in services for word in service.first_words}
@@ -289,10 +289,11 @@ REPLICATION_UNMET = doubt_kind(
 
 def single_copy(experiment: ExperimentFile) -> list[Doubt]:
     """A doubt where more copies of a block are asked for than Assay's own cluster has workers."""
-    requested = [int(value) for entry in properties_of(experiment) if entry.name == COPIES for value in entry.levels]
+    names = {STORES[spec.kind].copies_property for spec in experiment.store if spec.kind in STORES}
+    requested = [int(value) for entry in properties_of(experiment) if entry.name in names for value in entry.levels]
     most = max([*experiment.replication, *requested], default=1)
     least = min(experiment.cluster.nodes, default=1)
-    if most <= least or not experiment.platform.ours:
+    if most <= least or not experiment.platform.is_managed:
         return []
     problem = f"{most} copies of each block were asked for, and Assay's own cluster has {least} worker"
     problem += "s" * (least > 1)

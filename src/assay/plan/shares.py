@@ -38,7 +38,7 @@ def share_of(trial: Trial) -> Share | None:
     if not isinstance(trial.cluster, EmbeddedSpec):
         return None
     properties = {**trial.settings.properties, **trial.workload.hadoop}
-    return stack_of(trial.store.kind, trial.engine).gives(trial.cluster, properties)
+    return stack_of(trial.store.kind, trial.engine).task_share(trial.cluster, properties)
 
 
 def engines_unequal(trials: Iterable[Trial]) -> list[Doubt]:

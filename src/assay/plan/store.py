@@ -1,6 +1,5 @@
 """Stores as an experiment writes them: a kind's name, or a map of a kind with its options."""
 
-from collections.abc import Mapping
 from typing import Annotated, Any, NoReturn
 
 from pydantic import BeforeValidator, ConfigDict, ValidationError
@@ -10,14 +9,8 @@ from assay.model.base import Frozen
 from assay.model.errors import MistakeAt
 from assay.model.naming import nearest
 from assay.model.registry import STORES
-from assay.model.store import Chosen
 from assay.model.trial import StoreSpec
 from assay.plan.entry_parts import Supported, choice
-
-
-def _chosen() -> Mapping[str, Chosen]:
-    """The kinds that have options."""
-    return {name: kind for name, kind in STORES.items() if isinstance(kind, Chosen)}
 
 
 def store_entry(value: Any) -> Any:
@@ -29,16 +22,15 @@ def store_entry(value: Any) -> Any:
     name = value.get("kind")
     if not isinstance(name, str) or name not in STORES:
         _refuse("kind", name, "literal_error", {"expected": choice(list(STORES))})
-    given, kinds = {key: option for key, option in value.items() if key != "kind"}, _chosen()
-    known = [*kinds[name].options.model_fields] if name in kinds else []
+    given, options = {key: option for key, option in value.items() if key != "kind"}, STORES[name].options
+    known = [*options.model_fields]
     for key in given.keys() - {*known}:
-        owners = [other for other, kind in kinds.items() if key in kind.options.model_fields]
+        owners = [other for other, kind in STORES.items() if key in kind.options.model_fields]
         why = f"unknown key {key!r}; {nearest(str(key), ['kind', *known])}"
         if owners:
             why = f"{key} belongs to a store of kind {' or '.join(owners)}, and this one is {name}; leave {key} out"
         _refuse(key, given[key], "value_error", {"error": ValueError(why)})
-    options = kinds[name].options.model_validate(given).model_dump(mode="json", exclude_defaults=True) if known else {}
-    return StoreSpec(kind=name, **options)
+    return StoreSpec(kind=name, **options.model_validate(given).model_dump(mode="json", exclude_defaults=True))
 
 
 def _refuse(key: object, value: object, error: str, context: dict[str, Any]) -> NoReturn:
@@ -50,7 +42,7 @@ def _refuse(key: object, value: object, error: str, context: dict[str, Any]) -> 
 
 def refuse_found(spec: StoreSpec) -> None:
     """Raises MistakeAt where a store says where it is already, and the cluster is of Assay's own."""
-    kind = _chosen().get(spec.kind)
+    kind = STORES.get(spec.kind)  # what there is not is refused where its place is known
     if kind is not None and (keys := sorted(kind.found_keys & spec.options.keys())):
         raise MistakeAt(
             ["store"],
@@ -62,8 +54,8 @@ def refuse_found(spec: StoreSpec) -> None:
 def _options_of_all_kinds(schema: dict[str, Any]) -> None:
     """The options of each kind; one that several have is described once."""
     schema["properties"]["kind"] |= {"enum": list(STORES)}
-    for kind in _chosen().values():
-        for key, option in kind.options.model_json_schema()["properties"].items():
+    for kind in STORES.values():
+        for key, option in kind.options.model_json_schema().get("properties", {}).items():
             described = {name: value for name, value in option.items() if (name, value) != ("default", "")}
             schema["properties"].setdefault(key, described)
 

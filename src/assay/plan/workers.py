@@ -21,7 +21,7 @@ _ENDED_PERCENT = 100
 def check_workers(source: ExperimentSource, trials: Iterable[Trial], kinds_of: Callable[[Trial], TrialKinds]) -> None:
     """Raises BadInputError, with its line, for the first thing that a trial's workers can't have."""
     experiment = source.experiment
-    if not experiment.platform.ours:
+    if not experiment.platform.is_managed:
         return
     seen = set()
     for trial in trials:
@@ -77,9 +77,10 @@ def _impossible(fault: Fault, trial: Trial, kinds: TrialKinds) -> Iterator[str]:
         loses_data
         and min(store.promise(properties, nodes).copies for properties in (trial.settings.properties, asked)) == 1
     ):
+        cure = "say replication: 2, or more" if store.copies_property else "choose a store that keeps several"
         yield (
             f"with one copy of each block the data of worker {fault.on} would be lost with it, and no job could go on; "
-            "say replication: 2, or more"
+            f"{cure}"
         )
     for spec in trial.workload.each if loses_data else ():
         workload = kinds.workloads.get(spec.name)

@@ -12,7 +12,7 @@ from pathlib import Path
 from stat import S_ISREG
 
 from assay.host.machine import SPEED, compressed_mb_s, machine_facts, user_name
-from assay.model.engine import Engine, EngineContext, unheard
+from assay.model.engine import Engine, EngineContext, ignore_progress
 from assay.model.errors import BadInputError
 from assay.model.fact import Fact
 from assay.model.fault import worker_number
@@ -25,7 +25,7 @@ from assay.model.progress import Progress
 from assay.model.running_cluster import RunningCluster, unnoticed
 from assay.model.scale import ScaleSeen
 from assay.model.service import Stack
-from assay.model.store import Placer, output_properties
+from assay.model.store import Placer
 from assay.platform.distribution import Distribution, check_paths, find_distribution
 from assay.platform.faults import FaultInjector
 from assay.platform.programs import check_programs, job_jars, needed_here
@@ -144,14 +144,14 @@ class HadoopPlatform(ABC):
 
     def check(self, properties: Mapping[str, str]) -> None:
         check_paths(self._installation, self._distribution)
-        services = needed_here(self._stack, ours=self._kinds.platform.ours)
+        services = needed_here(self._stack, is_managed=self._kinds.platform.is_managed)
         check_programs(services, self._parts, self._trial.store.kind)
         self._cluster.check(properties)
 
     def user(self) -> str:
         return user_name()
 
-    def hindrance(self) -> str | None:
+    def blocking_problem(self) -> str | None:
         return None
 
     @contextmanager
@@ -166,10 +166,10 @@ class HadoopPlatform(ABC):
             store = self._kinds.store.open(cluster)
             context = EngineContext(
                 cluster, self._trial.cluster, store, self._installation.jobs_jar, layout.neutral, self._failure,
-                progressed=injector.progressed if injector else unheard,
+                progressed=injector.progressed if injector else ignore_progress,
             )  # fmt: skip
             placer = self._placer(cluster, layout)
-            of_output = output_properties(placer)
+            of_output = placer.output_properties if placer is not None else {}
             yield RunningPlatform(
                 facts={
                     "hadoop": cluster.version,

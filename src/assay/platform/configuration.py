@@ -52,7 +52,7 @@ def write_configuration(stack: Stack, node: NodeContext, properties: Mapping[str
         content = {name: value for name, value in properties.items() if site.name in files_of(name, stack.sites)}
         (node.conf_dir / site.name).write_text(to_xml({**site.defaults, **content}), encoding="utf-8")
     for service in stack.services:
-        for name, text in service.files(node, properties).items():
+        for name, text in service.files(node.of(service.name), properties).items():
             (node.conf_dir / name).parent.mkdir(exist_ok=True)
             (node.conf_dir / name).write_text(text, encoding="utf-8")
 

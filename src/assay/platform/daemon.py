@@ -34,13 +34,13 @@ def last_words(log: Path, node: Node = HERE, kind: DaemonKind | None = None) -> 
 
     Where a kind knows how its logs say so, by that. A remark where there is no line.
     """
-    reason, farewell = (kind.reason, kind.farewell) if kind is not None else ("", "")
+    reason, noise = (kind.reason, kind.shutdown_noise) if kind is not None else ("", "")
 
     def is_reason(line: str) -> bool:
         return bool(reason and re.search(reason, line))
 
     def is_wrong(line: str) -> bool:
-        only_ends = _NOISE.search(line) or (farewell and re.search(farewell, line))
+        only_ends = _NOISE.search(line) or (noise and re.search(noise, line))
         return bool(_WRONG.search(line)) and not only_ends
 
     text = ""

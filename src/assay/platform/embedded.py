@@ -193,7 +193,7 @@ class EmbeddedCluster(Cluster):
         addresses = {name: f"{master.name}:{port}" for name, port in zip(names, ports, strict=True)}
         racks = write_racks(self._spec, lans, layout.neutral / "network")
         hosts = [host._replace(context=host.context._replace(addresses=addresses, racks=racks)) for host in hosts]
-        starting = self._stack.starts(self._starts.containers, properties)
+        starting = self._stack.start_properties(self._starts.containers, properties)
         free_ports = master.free_ports(_MOST_PORTS) if lans else None
         configured = [self._configure(host, {**starting, **properties}, free_ports) for host in hosts]
         facts, doubts = network_facts(lans, progress)
@@ -253,7 +253,7 @@ class EmbeddedCluster(Cluster):
         bundled = self._distribution.jars is not None
         return NodeContext(
             self._spec,
-            layout,
+            self._stack.keep_apart(layout),
             host,
             master,
             classpath=self._distribution.classpath,
@@ -415,7 +415,7 @@ class EmbeddedPlatform(HadoopPlatform):
         return {name: value for name, value in self._user_environment.items() if not name.startswith("HADOOP_")}
 
     def _placer(self, cluster: RunningCluster, layout: Layout) -> Placer | None:
-        return self._kinds.store.placer(cluster, layout)
+        return self._kinds.store.placer_on(cluster, self._stack.keep_apart(layout))
 
     def _injector(self) -> FaultInjector | None:
         fault = self._trial.cluster.fault
@@ -430,6 +430,6 @@ class EmbeddedPlatform(HadoopPlatform):
 _OWN_KEYS = frozenset({"starts", "memory_mb", "vcores", "nodes", "network", "racks"})
 PLATFORMS.add(
     "embedded",
-    PlatformKind(EmbeddedPlatform, ours=True, own_keys=_OWN_KEYS, possible=possible_here, slowness=slowness),
+    PlatformKind(EmbeddedPlatform, is_managed=True, own_keys=_OWN_KEYS, possible=possible_here, slowness=slowness),
     place=1,
 )

@@ -94,10 +94,12 @@ class ExistingCluster(Cluster):
         self.web = BoundedWeb(spec.ca_file, authorize=self._authorize)
         self._site = Site(properties, self._conf_dir)
         self._stack = stack
-        self._of_found = {
-            name: value for found in stack.found for name, value in found.properties(store, self._site).items()
+        self._of_discoveries = {
+            name: value
+            for discovery in stack.discoveries
+            for name, value in discovery.properties(store, self._site).items()
         }
-        self._defaults = {name: value for found in stack.found for name, value in found.defaults.items()}
+        self._defaults = {name: value for discovery in stack.discoveries for name, value in discovery.defaults.items()}
         self._daemons = daemons_of(stack, self._conf_dir)
         self._masters = [daemon for daemon in self._daemons if daemon.well is not None]
         self._urls = {daemon.role: daemon.addresses(self._site) for daemon in self._masters}
@@ -156,7 +158,7 @@ class ExistingCluster(Cluster):
         progress.detail(f"looking for the cluster of {self._conf_dir}")
         self._in_use = {master.role: self._answering(master) for master in self._masters}
         self._checked_at_s = time.monotonic()
-        conf_dir, properties = layout.neutral / "conf", {**self._defaults, **properties, **self._of_found}
+        conf_dir, properties = layout.neutral / "conf", {**self._defaults, **properties, **self._of_discoveries}
         derive_site(self._conf_dir, conf_dir, properties)
         # Which jobs a program ran is read from what its client says at the level INFO.
         if not (conf_dir / LOG4J_FILE).exists():
@@ -286,7 +288,7 @@ def worker_nodes(foreign: ForeignCluster) -> list[str]:
 def daemons_of(stack: Stack, conf_dir: Path) -> tuple[ExistingDaemon, ...]:
     """What is known of the daemons of a stack. Raises BadInputError where a service can't be found there."""
     for service in stack.services:
-        if service.found is not None:
+        if service.discovery is not None:
             continue
         if service.programs is not None and not service.existing:
             raise BadInputError(
@@ -326,7 +328,7 @@ class ExistingPlatform(HadoopPlatform):
         login = self._cluster.login
         return super().user() if login is None else re.split("[/@]", _good(login).principal)[0]
 
-    def hindrance(self) -> str | None:
+    def blocking_problem(self) -> str | None:
         try:
             if self._cluster.login is not None:
                 self._cluster.login.ticket()
@@ -342,7 +344,7 @@ class ExistingPlatform(HadoopPlatform):
         if self._kinds.node_source is not None:
             self._kinds.node_source.check(self._user_environment, self._installation)
         super().check(properties)
-        if self._stack.found:
+        if self._stack.discoveries:
             folder = self._lease.make_directory(self._installation.parts / "work" / f"{self._lease.id}-check")
             with self._cluster.running(Layout(neutral=folder), properties, Silent()) as started:
                 self._equipped(started, properties)
@@ -350,7 +352,11 @@ class ExistingPlatform(HadoopPlatform):
     def _equipped(self, started: RunningCluster, properties: Mapping[str, str]) -> RunningCluster:
         """Ask what is there already beside the cluster, too. Raises BadInputError where it can't be used."""
         cluster = super()._equipped(started, properties)
-        facts = {name: fact for found in self._stack.found for name, fact in found.check(cluster, properties).items()}
+        facts = {
+            name: fact
+            for discovery in self._stack.discoveries
+            for name, fact in discovery.check(cluster, properties).items()
+        }
         return replace(cluster, facts={**cluster.facts, **facts})
 
     @contextmanager
@@ -389,7 +395,7 @@ PLATFORMS.add(
     "existing",
     PlatformKind(
         ExistingPlatform,
-        ours=False,
+        is_managed=False,
         own_medium=EXISTING,
         own_keys=frozenset({"ca_file", "prometheus", "history", "kerberos"}),
         needed_keys={"conf_dir": CONF_DIR},

@@ -35,7 +35,7 @@ def _properties(node: NodeContext) -> Mapping[str, str]:
     return {"hadoop.tmp.dir": str(node.layout.neutral / "tmp"), **racks}
 
 
-def _starts(starts: ContainerStarts, _chosen: Mapping[str, str]) -> Mapping[str, str]:
+def _start_properties(starts: ContainerStarts, _chosen: Mapping[str, str]) -> Mapping[str, str]:
     return _BRISK if starts.brisk else {}
 
 
@@ -61,7 +61,7 @@ HADOOP = Service(
         Timer("fs.df.interval", "60000", _DEFAULTS),
         Timer("fs.du.interval", "600000", _DEFAULTS),
     ),
-    starts=_starts,
+    start_properties=_start_properties,
     bounds={"io.file.buffer.size": ValueBounds(1)},
     reserved=frozenset({"hadoop.tmp.dir"}),
     first_words=frozenset({"io", "fs", "hadoop", "ipc", "ha", "net", "file", "ftp", "s3", "tfile"}),

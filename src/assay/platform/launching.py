@@ -39,7 +39,7 @@ def _command(node: NodeContext) -> Sequence[str]:
 
 
 DAEMON = DaemonKind(
-    LAUNCHER, program=_command, memory_mb=16, on_workers=True, sign=program.SIGN, children=CONTAINERS,
+    LAUNCHER, program=_command, memory_mb=16, on_workers=True, ready_text=program.SIGN, children=CONTAINERS,
 )  # fmt: skip
 # As measured: an interpreter that waits.
 SERVICE = Service(LAUNCHER, daemons=(DAEMON,), costs=Costs(cluster_mb=10, worker_mb=10, cluster_s=0.1))

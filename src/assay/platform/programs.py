@@ -38,9 +38,11 @@ def job_jars(stack: Stack, parts: Path) -> tuple[Path, ...]:
 def sent_jars(stack: Stack, parts: Path) -> dict[str, tuple[Path, ...]]:
     """Jars that clients bring to nodes of a cluster which is there already, by their service's name."""
     return {
-        service.name: tuple(jar for pattern in service.sent for jar in sorted((parts / service.name).glob(pattern)))
+        service.name: tuple(
+            jar for pattern in service.client_jars for jar in sorted((parts / service.name).glob(pattern))
+        )
         for service in stack.services
-        if service.sent
+        if service.client_jars
     }
 
 
@@ -83,12 +85,12 @@ def lacking(services: Iterable[Service], parts: Path) -> list[Service]:
     return [service for service, programs in with_programs if not _is_here(service, programs, parts)]
 
 
-def needed_here(stack: Stack, *, ours: bool) -> list[Service]:
+def needed_here(stack: Stack, *, is_managed: bool) -> list[Service]:
     """The services whose programs a trial takes from here: all of a cluster of Assay's own, else those for jobs.
 
     Those are job jars, and jars that a client brings there.
     """
-    return [service for service in stack.services if ours or service.job_jars or service.sent]
+    return [service for service in stack.services if is_managed or service.job_jars or service.client_jars]
 
 
 def _is_here(service: Service, programs: Programs, parts: Path) -> bool:

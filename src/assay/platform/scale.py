@@ -14,9 +14,9 @@ from pathlib import Path
 from threading import Event, Thread
 from typing import Any
 
-from assay.host.canary import canary
 from assay.host.http import fetch_json
 from assay.host.processors import bound_to, division
+from assay.host.wakeup_probe import wakeup_probe
 from assay.model.running_cluster import RunningCluster
 from assay.model.scale import HeartbeatsSeen, LinkSeen, ScaleSeen
 from assay.model.service import Stack
@@ -55,8 +55,8 @@ class ScaleWatch:
         with ExitStack() as scope:
             threads = [Thread(target=self._guarded, args=(work,), daemon=True) for work in (self._sample, self._ask)]
             with bound_to(parts and parts.cluster), suppress(OSError):
-                bird = scope.enter_context(canary())
-                threads.append(Thread(target=self._listen, args=(bird.stdout,), daemon=True))
+                process = scope.enter_context(wakeup_probe())
+                threads.append(Thread(target=self._listen, args=(process.stdout,), daemon=True))
             if len(threads) < 3:
                 self._troubles["no thread to wake up could be started"] = None
             for thread in threads:

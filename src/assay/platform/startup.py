@@ -84,7 +84,7 @@ class Startup:
         it died because its port was taken.
         """
         self.progress.detail("starting daemons")
-        early, late = [kind for kind in kinds if not kind.after], [kind for kind in kinds if kind.after]
+        early, late = [kind for kind in kinds if not kind.starts_after], [kind for kind in kinds if kind.starts_after]
         # They look for each other until they find them: first whom all look for.
         for kind in early:
             if not kind.on_workers:
@@ -94,7 +94,7 @@ class Startup:
             self._start_on(host, kind)
         up: list[DaemonKind] = []
         for kind in late:
-            first = [other for other in kinds if other.role == kind.after and other not in up]
+            first = [other for other in kinds if other.role == kind.starts_after and other not in up]
             self._wait(first)
             up += first
             self._start(kind)
@@ -132,21 +132,21 @@ class Startup:
     def _answers(self, kind: DaemonKind) -> bool:
         """What one page says of several daemons is of any of them: then only their signs tell."""
         hosts = [host for host in self.hosts if host.runs(kind)]
-        url = self.urls().get(kind.asked or kind.role)
+        url = self.urls().get(kind.status_from or kind.role)
         if url is None or not kind.page or len(hosts) != 1:
             return False
         return kind.ready(fetch_json(url + kind.page, connect=self.hosts[0].node.connect))
 
     def _wait(self, kinds: Iterable[DaemonKind]) -> None:
         """Wait for daemons by their log lines first: answering takes processor time, which starting daemons lack."""
-        waiting = [(kind, host) for kind in kinds if kind.sign for host in self.hosts if host.runs(kind)]
+        waiting = [(kind, host) for kind in kinds if kind.ready_text for host in self.hosts if host.runs(kind)]
         asked_s = time.monotonic()
         while True:
             for daemon in self.daemons:
                 daemon.check()
             asks = time.monotonic() - asked_s > _ASK_S
             for kind, host in list(waiting):
-                came_up = (kind, host) not in self._later and kind.sign in host.node.read(host.log(kind))
+                came_up = (kind, host) not in self._later and kind.ready_text in host.node.read(host.log(kind))
                 if came_up or (asks and self._answers(kind)):
                     self.progress.detail(f"{kind.role} is up")
                     waiting.remove((kind, host))

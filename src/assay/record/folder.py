@@ -41,7 +41,7 @@ from assay.host.files import (
 from assay.model.errors import BadInputError
 from assay.model.installed import engine_kind
 from assay.model.naming import did_you_mean, similar
-from assay.model.record import READ_FROM_AFAR, Record, Sample, Series, SeriesKey
+from assay.model.record import REMOTE_NODES, Record, Sample, Series, SeriesKey
 from assay.model.result import TrialResult
 from assay.model.signature import Signature
 from assay.model.task import TaskAttempt, TaskPhases
@@ -337,7 +337,7 @@ class RunFolder:
             keys.append("node")
             nodes = table["node"].unique().drop_null().to_pylist()
         rows = table.group_by(keys, use_threads=False).aggregate(lists).to_pylist()
-        afar = {row.get("node") for row in rows if row["probe"] == READ_FROM_AFAR}
+        afar = {row.get("node") for row in rows if row["probe"] == REMOTE_NODES}
         own = {None, *[node for node in nodes[:1] if node not in afar]}
         return {
             SeriesKey(

@@ -107,7 +107,7 @@ def _machines(run: RunView) -> MachinesView | None:
     """Make the section; None for runs on clusters that Assay started."""
     with_machines = [
         summary for summary in run.trials
-        if (kind := PLATFORMS.get(summary.trial.cluster.kind)) is not None and not kind.ours
+        if (kind := PLATFORMS.get(summary.trial.cluster.kind)) is not None and not kind.is_managed
     ]  # fmt: skip
     kinds = {name: kind for name, kind in PROBES.items() if kind.foreign and kind.adds}
     ways = [way for name, kind in kinds.items() if (way := _way(name, kind, with_machines)) is not None]

@@ -5,38 +5,22 @@ from itertools import chain, groupby
 from pathlib import Path
 from typing import Any, Literal
 
-from assay.model.errors import AssayError, BadInputError
+from assay.model.errors import BadInputError
 from assay.model.existing import Site
 from assay.model.fault import Kept, Redundancy
 from assay.model.layout import Directory, Layout
 from assay.model.plugins import LAST
-from assay.model.record import Promise
 from assay.model.registry import SERVICES, STORES
 from assay.model.running_cluster import RunningCluster
-from assay.model.service import Found, Service
-from assay.model.store import (
-    TABLES,
-    Columnar,
-    Counting,
-    LeastRoom,
-    Placer,
-    Redundant,
-    Store,
-    Streaming,
-    below,
-    least_rooms,
-    output_properties,
-    own_paths,
-    promise_while_staging,
-    put_all,
-    put_bytes,
-    raw,
-)
+from assay.model.service import Discovery, Service
+from assay.model.store import TABLES, Placer, Store, StoreKind, below, raw
 from assay.model.trial import Landed
 
 
-class DividedStore:
-    """See `model.store.Store`; nothing is input until its placer says which path that is."""
+class DividedStore(Store):
+    """Asks the store that keeps a path; nothing is input until its placer says which path that is."""
+
+    streams = True
 
     def __init__(self, of_input: Store, of_output: Store) -> None:
         self.of_input, self.of_output = of_input, of_output
@@ -59,34 +43,28 @@ class DividedStore:
         for _, some in groupby(files, key=lambda file: self.store_of(file[1]) is self.of_input):
             group = iter(some)
             first = next(group)
-            put_all(self.store_of(first[1]), chain([first], group))
+            self.store_of(first[1]).put_all(chain([first], group))
 
     def write(self, path: str, pieces: Iterable[bytes]) -> None:
-        store = self.store_of(path)
-        assert isinstance(store, Streaming)  # noqa: S101 - both are, on a cluster of Assay's own
-        store.write(path, pieces)
+        self.store_of(path).write(path, pieces)
 
     def expect(self, path: str, columns: int) -> None:
-        store = self.store_of(path)
-        if isinstance(store, Columnar):
-            store.expect(path, columns)
+        self.store_of(path).expect(path, columns)
 
     def lines(self, path: str) -> Iterator[bytes]:
         return self.store_of(path).lines(path)
 
     def put_bytes(self, path: str) -> int | None:
-        return put_bytes(self.store_of(path), path)
+        return self.store_of(path).put_bytes(path)
 
     def size_bytes(self, path: str) -> int:
         return self.store_of(path).size_bytes(path)
 
     def taken(self, path: str) -> int | None:
-        store = self.store_of(path)
-        return store.taken(path) if isinstance(store, Counting) else None
+        return self.store_of(path).taken(path)
 
     def kept(self, path: str) -> Kept | None:
-        store = self.store_of(path)
-        return store.kept(path) if isinstance(store, Counting) else None
+        return self.store_of(path).kept(path)
 
     def delete(self, path: str) -> None:
         """Remove a path from both: what lies below it may be in either."""
@@ -94,93 +72,76 @@ class DividedStore:
         self.of_output.delete(path)
 
 
-class DividedPlacer:
-    """See `model.store.Placer`; each store's own places what that store keeps."""
+class DividedPlacer(Placer):
+    """Each store's own placer places what that store keeps."""
 
-    def __init__(self, store: DividedStore, of_input: Placer | None, of_output: Placer | None) -> None:
+    def __init__(self, store: DividedStore, of_input: Placer, of_output: Placer) -> None:
         self._store = store
         self._of_input, self._of_output = of_input, of_output
-        placers = [placer for placer in (of_input, of_output) if placer is not None]
-        self._by_role = {role: placer for placer in placers for role in own_paths(placer)}
-        self.output_properties = output_properties(of_output)
-        self.own_paths = {role: path for placer in placers for role, path in own_paths(placer).items()}
+        self._by_role = {role: placer for placer in (of_input, of_output) for role in placer.own_paths}
+        self.output_properties = of_output.output_properties
+        self.own_paths = {**of_input.own_paths, **of_output.own_paths}
 
     def prepare(self, base: str, input_path: str) -> None:
         self._store.input_path = input_path
-        for placer in filter(None, (self._of_input, self._of_output)):
-            placer.prepare(base, input_path)
+        self._of_input.prepare(base, input_path)
+        self._of_output.prepare(base, input_path)
 
     def landed(self, role: str, when: Literal["staged", "run"], path: str) -> Landed:
         by_path = self._of_input if self._store.store_of(path) is self._store.of_input else self._of_output
-        placer = self._by_role.get(role, by_path)
-        return Landed(role=role, when=when, bytes=0, shares={}) if placer is None else placer.landed(role, when, path)
+        return self._by_role.get(role, by_path).landed(role, when, path)
 
-    def redundancy(self, lost: Sequence[Directory]) -> Redundancy:
+    def redundancy(self, lost: Sequence[Directory]) -> Redundancy | None:
         """Return that of the store of the input, where it keeps several copies, else that of the other one.
 
-        Both may keep theirs in one store below, so they are not added up. Raises AssayError where neither can tell.
+        Both may keep theirs in one store below, so they are not added up.
         """
-        for placer in (self._of_input, self._of_output):
-            if isinstance(placer, Redundant):
-                return placer.redundancy(lost)
-        raise AssayError("neither store tells of its copies")
+        of_input = self._of_input.redundancy(lost)
+        return self._of_output.redundancy(lost) if of_input is None else of_input
 
 
-class Divided:
-    """See `model.store.StoreKind`: of two kinds, by their names, whose clients are both on one cluster."""
+def _divided(kinds: Mapping[str, StoreKind]) -> tuple[str, StoreKind]:
+    """The name and the kind of a store of two: one for the input, whose promises it makes, and one for all else.
 
-    holds = frozenset({TABLES})
+    Both have clients and placers on one cluster.
+    """
+    name = "-to-".join(kinds)
+    of_input, of_output = kinds.values()
 
-    def __init__(self, of_input: str, of_output: str, needs: Sequence[str]) -> None:
-        """`needs` are the names of the services of both."""
-        self.name = f"{of_input}-to-{of_output}"
-        self.services: tuple[str, ...] = (self.name,)
-        self._of_input, self._of_output = of_input, of_output
-        SERVICES.add(
-            self.name,
-            Service(self.name, needs=tuple(needs), client=self._client, found=Found(self._not_there_yet)),
-        )
+    def client(cluster: RunningCluster) -> DividedStore:
+        return DividedStore(of_input.open(cluster), of_output.open(cluster))
 
-    def promise(self, properties: Mapping[str, str], nodes: int) -> Promise:
-        """Return that of the store where the input is staged."""
-        return STORES.find(self._of_input).promise(properties, nodes)
+    def placer(cluster: RunningCluster, layout: Layout) -> DividedPlacer:
+        placers = filter(None, (kind.placer_on(cluster, layout) for kind in kinds.values()))
+        return DividedPlacer(cluster.client(name, DividedStore), *placers)
 
-    def promise_while_staging(self, properties: Mapping[str, str], nodes: int) -> Promise:
-        """Return that of the same store."""
-        return promise_while_staging(STORES.find(self._of_input), properties, nodes)
-
-    def space_factor(self, properties: Mapping[str, str], line_bytes: float | None) -> float:
-        """Return that of the store which takes more."""
-        return max(STORES.find(name).space_factor(properties, line_bytes) for name in (self._of_input, self._of_output))
-
-    def least_rooms(self, properties: Mapping[str, str], nodes: int) -> Sequence[LeastRoom]:
-        """Return those of both."""
-        kinds = (STORES.find(name) for name in (self._of_input, self._of_output))
-        return [room for kind in kinds for room in least_rooms(kind, properties, nodes)]
-
-    def open(self, cluster: RunningCluster) -> Store:
-        return cluster.client(self.name, DividedStore)
-
-    def placer(self, cluster: RunningCluster, layout: Layout) -> DividedPlacer:
-        placers = (STORES.find(name).placer(cluster, layout) for name in (self._of_input, self._of_output))
-        return DividedPlacer(cluster.client(self.name, DividedStore), *placers)
-
-    def _not_there_yet(self, _options: Mapping[str, Any], site: Site) -> Mapping[str, str]:
+    def not_there_yet(_options: Mapping[str, Any], site: Site) -> Mapping[str, str]:
         """Raises BadInputError: on a cluster of somebody else's there is no placer to tell what is input."""
         raise BadInputError(
-            f"{self.name} runs on clusters that Assay starts, not yet on that of {site.conf_dir}; leave conf_dir out, "
-            f"or name one store for both, {' or '.join((self._of_input, self._of_output))}", "store",
+            f"{name} runs on clusters that Assay starts, not yet on that of {site.conf_dir}; leave conf_dir out, "
+            f"or name one store for both, {' or '.join(kinds)}", "store",
         )  # fmt: skip
 
-    def _client(self, cluster: RunningCluster) -> DividedStore:
-        return DividedStore(*(STORES.find(name).open(cluster) for name in (self._of_input, self._of_output)))
+    needs = (*of_input.services, *of_output.services)
+    SERVICES.add(name, Service(name, needs=needs, client=client, discovery=Discovery(not_there_yet)))
+    return name, StoreKind(
+        open=lambda cluster: cluster.client(name, DividedStore),
+        services=(name,),
+        holds=frozenset({TABLES}),
+        promise=of_input.promise,
+        promise_while_staging=of_input.promise_while_staging,
+        placer=placer,
+        copies_property=of_input.copies_property,
+        space_factor=lambda *given: max(kind.space_factor(*given) for kind in kinds.values()),
+        memory_bytes=lambda *given: sum(kind.memory_bytes(*given) for kind in kinds.values()),
+        least_rooms=lambda *given: [room for kind in kinds.values() for room in kind.least_rooms(*given)],
+    )
 
 
-def add_divided(store: str, other: str, needs: Sequence[str], place: int = LAST) -> None:
+def add_divided(store: tuple[str, StoreKind], other: tuple[str, StoreKind], place: int = LAST) -> None:
     """Register both ways to divide work between two kinds of store, as the module of the later one does.
 
-    Formats by which jobs reach one of them must reach the other too; `needs` are the names of the services of both.
+    Formats by which jobs reach one of them must reach the other too.
     """
-    for number, (of_input, of_output) in enumerate(((store, other), (other, store))):
-        divided = Divided(of_input, of_output, needs)
-        STORES.add(divided.name, divided, place=place + number)
+    for number, pair in enumerate(((store, other), (other, store))):
+        STORES.add(*_divided(dict(pair)), place=place + number)

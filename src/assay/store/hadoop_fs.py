@@ -13,7 +13,7 @@ from typing import Any, BinaryIO, cast
 
 from assay.host.processes import last_telling
 from assay.model.errors import AssayError
-from assay.model.store import FoundFile, StoredFile, literal
+from assay.model.store import FoundFile, Store, StoredFile, literal
 
 PIECE_BYTES = 1 << 20
 SILENT = "it printed no reason"
@@ -54,7 +54,7 @@ def watched(process: "subprocess.Popen[Any]", failure: Callable[[], str | None])
         raise AssayError(reasons[0])
 
 
-class HadoopFs:
+class HadoopFs(Store):
     """A Store behind the `hadoop fs` command."""
 
     def __init__(

@@ -7,16 +7,17 @@ from typing import Literal
 from assay.model.fault import Redundancy
 from assay.model.layout import Directory, Layout
 from assay.model.naming import bytes_text
-from assay.model.record import Promise, Reach
+from assay.model.record import Promise
 from assay.model.registry import STORES
 from assay.model.running_cluster import RunningCluster
-from assay.model.store import TABLES, LeastRoom, Store, least_rooms
+from assay.model.store import TABLES, LeastRoom, Placer, StoreKind
 from assay.model.trial import Landed
 from assay.store.divided import add_divided
 from assay.store.hbase_found import HbaseOptions
 from assay.store.hbase_service import ARCHIVE_FOLDER, HBASE, LOG, LOGS_FOLDER, OF_OUTPUT, TABLES_FOLDER
 from assay.store.hbase_tables import APART, COLUMNS, LOAD, POLICY, PUTS, SYNC, HbaseTables, table_path
 from assay.store.hdfs import (
+    HDFS,
     HDFS_SERVICE,
     HdfsPlacer,
     WebHdfs,
@@ -27,7 +28,7 @@ from assay.store.hdfs import (
     size_property,
 )
 
-_REACH: Mapping[str, Reach] = {"hsync": "drives", "hflush": "memory", "skipped": "one server"}
+_REACH = {"hsync": "drives", "hflush": "memory", "skipped": "one server"}
 _HSYNC = "hbase.wal.hsync"
 """The servers' property that says whether logs are synced to drives, for tables that do not say it (`HRegion`)."""
 _LOG_BLOCK = "hbase.regionserver.hlog.blocksize"
@@ -40,7 +41,7 @@ _CELLS_MOST = 4.0
 """Bytes of cells for each byte of lines of which nothing is known: those of the shortest, edges with 12 bytes."""
 
 
-class HbasePlacer:
+class HbasePlacer(Placer):
     """See `model.store.Placer`; each table is a folder of HDFS."""
 
     def __init__(self, files: WebHdfs, directories: Sequence[Directory]) -> None:
@@ -72,52 +73,52 @@ class HbasePlacer:
         return self._of_files.redundancy(lost)
 
 
-class Hbase:
-    """See `model.store.StoreKind`."""
-
-    holds = frozenset({TABLES})
-    services: tuple[str, ...] = (HBASE.name,)
-    options = HbaseOptions
-    found_keys = frozenset(HbaseOptions.model_fields)
-
-    def promise(self, properties: Mapping[str, str], nodes: int) -> Promise:
-        """Return that of files: every load ends with rows in closed HFiles, by a flush or as they are loaded."""
-        return STORES.find(HDFS_SERVICE.name).promise(properties, nodes)
-
-    def promise_while_staging(self, properties: Mapping[str, str], nodes: int) -> Promise:
-        """Return that of a put, which the log's sync gives, or that of files which are loaded."""
-        of_files = self.promise(properties, nodes)
-        if properties.get(LOAD, PUTS) != PUTS:
-            return of_files
-        usual = "hsync" if properties.get(_HSYNC, "false").strip().lower() == "true" else "hflush"
-        return of_files.model_copy(update={"reach": _REACH[properties.get(SYNC, usual)]})
-
-    def space_factor(self, properties: Mapping[str, str], line_bytes: float | None) -> float:
-        """Return the factor of a table's cells, with the log and with what a compaction makes of all files."""
-        logged = properties.get(LOAD, PUTS) == PUTS and properties.get(SYNC) != "skipped"
-        cells_of_line = 2 if properties.get(COLUMNS) == APART else 1
-        cells = 1 + cells_of_line * _CELL_BYTES / line_bytes if line_bytes else _CELLS_MOST
-        return (3 if logged else 2) * cells
-
-    def least_rooms(self, properties: Mapping[str, str], nodes: int) -> Sequence[LeastRoom]:
-        """Return those of files, and room for whole blocks of the logs that servers have open from the beginning."""
-        of_files = least_rooms(STORES.find(HDFS_SERVICE.name), properties, nodes)
-        block = size_property(properties, _LOG_BLOCK, 2 * block_bytes(properties))
-        logs = ceil((nodes + _FURTHER_LOGS) * self.promise(properties, nodes).copies / nodes)
-        free = left_free_bytes(properties)
-        why = (
-            f"{logs} logs are open there at once, and DataNodes keep room for a whole block of each ({_LOG_BLOCK}, "
-            f"{bytes_text(block)}) beside {bytes_text(free)} that stay free"
-        )
-        return (*of_files, LeastRoom(frozenset({LOG}), free + logs * block, why))
-
-    def open(self, cluster: RunningCluster) -> Store:
-        return cluster.client(HBASE.name, HbaseTables)
-
-    def placer(self, cluster: RunningCluster, layout: Layout) -> HbasePlacer:
-        files = cluster.client(HDFS_SERVICE.name, WebHdfs)
-        return HbasePlacer(files, directories_of(layout, LOG))
+def promise_while_staging(properties: Mapping[str, str], nodes: int) -> Promise:
+    """Return that of a put, which the log's sync gives, or that of files which are loaded."""
+    of_files = HDFS.promise(properties, nodes)
+    if properties.get(LOAD, PUTS) != PUTS:
+        return of_files
+    usual = "hsync" if properties.get(_HSYNC, "false").strip().lower() == "true" else "hflush"
+    return of_files.model_copy(update={"reach": _REACH[properties.get(SYNC, usual)]})
 
 
-STORES.add(HBASE.name, Hbase(), place=2)
-add_divided(HBASE.name, HDFS_SERVICE.name, (HBASE.name, HDFS_SERVICE.name), place=3)
+def space_factor(properties: Mapping[str, str], line_bytes: float | None) -> float:
+    """Return the factor of a table's cells, with the log and with what a compaction makes of all files."""
+    logged = properties.get(LOAD, PUTS) == PUTS and properties.get(SYNC) != "skipped"
+    cells_of_line = 2 if properties.get(COLUMNS) == APART else 1
+    cells = 1 + cells_of_line * _CELL_BYTES / line_bytes if line_bytes else _CELLS_MOST
+    return (3 if logged else 2) * cells
+
+
+def least_rooms(properties: Mapping[str, str], nodes: int) -> Sequence[LeastRoom]:
+    """Return those of files, and room for whole blocks of the logs that servers have open from the beginning."""
+    block = size_property(properties, _LOG_BLOCK, 2 * block_bytes(properties))
+    logs = ceil((nodes + _FURTHER_LOGS) * HDFS.promise(properties, nodes).copies / nodes)
+    free = left_free_bytes(properties)
+    why = (
+        f"{logs} logs are open there at once, and DataNodes keep room for a whole block of each ({_LOG_BLOCK}, "
+        f"{bytes_text(block)}) beside {bytes_text(free)} that stay free"
+    )
+    return (*HDFS.least_rooms(properties, nodes), LeastRoom(frozenset({LOG}), free + logs * block, why))
+
+
+def _placer(cluster: RunningCluster, layout: Layout) -> HbasePlacer:
+    return HbasePlacer(cluster.client(HDFS_SERVICE.name, WebHdfs), directories_of(layout, LOG))
+
+
+KIND = StoreKind(
+    open=lambda cluster: cluster.client(HBASE.name, HbaseTables),
+    services=(HBASE.name,),
+    holds=frozenset({TABLES}),
+    # Every load ends with rows in closed HFiles, by a flush or as they are loaded.
+    promise=HDFS.promise,
+    promise_while_staging=promise_while_staging,
+    placer=_placer,
+    copies_property=HDFS.copies_property,
+    space_factor=space_factor,
+    least_rooms=least_rooms,
+    options=HbaseOptions,
+    found_keys=frozenset(HbaseOptions.model_fields),
+)
+STORES.add(HBASE.name, KIND, place=2)
+add_divided((HBASE.name, KIND), (HDFS_SERVICE.name, HDFS), place=3)

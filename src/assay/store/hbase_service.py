@@ -13,7 +13,7 @@ from assay.model.running_cluster import RunningCluster, with_classpath
 from assay.model.service import (
     Costs,
     DaemonKind,
-    Found,
+    Discovery,
     NodeContext,
     Programs,
     Service,
@@ -76,10 +76,10 @@ ZOOKEEPER = Service(
         DaemonKind(
             "zookeeper", "org.apache.zookeeper.server.ZooKeeperServerMain", heap_mb=128,
             arguments=lambda node: [str(node.conf_dir / _ZOOKEEPER_FILE)], ports={_ZOOKEEPER: "zookeeper"},
-            sign="binding to port", farewell="Exiting JVM with code",
+            ready_text="binding to port", shutdown_noise="Exiting JVM with code",
         ),
     ),
-    found=Found(),  # those who need it say where it is, and ask it
+    discovery=Discovery(),  # those who need it say where it is, and ask it
     files=_zookeeper_files,
     # As measured, with a heap of 128 MiB.
     costs=Costs(cluster_mb=130, disk_mb=5, cluster_s=1.0),
@@ -92,7 +92,7 @@ SERVICES.add(ZOOKEEPER.name, ZOOKEEPER, place=6)
 _MASTER_PORT = "hbase.master.port"
 # But where the reason stands in the lines below.
 _ABORTING = r"\*{5} ABORTING (master|region server) (?!.*: Unhandled exception\. Starting shutdown)"
-_FAREWELL = r"(HMaster|HRegionServer) Aborted|Failed construction of|: (Master|Region server) exiting$"
+_SHUTDOWN_NOISE = r"(HMaster|HRegionServer) Aborted|Failed construction of|: (Master|Region server) exiting$"
 # What HBase and the libraries in it reach into, which modules forbid since Java 16.
 _OPEN = ("java.lang", "java.lang.reflect", "java.nio", "java.util", "sun.nio.ch", "jdk.internal.ref")
 _OPTIONS = (
@@ -119,17 +119,17 @@ def _arguments(_node: NodeContext) -> Sequence[str]:
 HMASTER = DaemonKind(
     "hmaster", "org.apache.hadoop.hbase.master.HMaster", classpath=_classpath,
     options=_OPTIONS, arguments=_arguments, heap_mb=256, memory_mb=320,
-    ports={_MASTER_PORT: "hbase master"}, sign="Master has completed initialization",
-    reason=_ABORTING, farewell=_FAREWELL,
+    ports={_MASTER_PORT: "hbase master"}, ready_text="Master has completed initialization",
+    reason=_ABORTING, shutdown_noise=_SHUTDOWN_NOISE,
     # Earlier it would find the NameNode in safe mode, and then look again after 10 s.
-    after="namenode",
+    starts_after="namenode",
 )  # fmt: skip
 REGIONSERVER = DaemonKind(
     "regionserver", "org.apache.hadoop.hbase.regionserver.HRegionServer", classpath=_counting_classpath,
     options=_OPTIONS, arguments=_arguments, heap_mb=512, least_heap_mb=512, memory_mb=700,
-    on_workers=True, logged_ports={r"Bind to \S*:(\d+)": "hbase rpc"}, sign="Serving as", after="namenode",
+    on_workers=True, logged_ports={r"Bind to \S*:(\d+)": "hbase rpc"}, ready_text="Serving as", starts_after="namenode",
     serves_only=True, counters=COUNTERS,
-    reason=_ABORTING, farewell=_FAREWELL,
+    reason=_ABORTING, shutdown_noise=_SHUTDOWN_NOISE,
 )  # fmt: skip
 
 
@@ -206,7 +206,7 @@ HBASE = Service(
     programs=Programs("hbase-server-*.jar"),
     job_jars=("lib/jobs/*.jar",),
     client=_client,
-    found=Found(hbase_found.properties, hbase_found.check, hbase_found.DEFAULTS),
+    discovery=Discovery(hbase_found.properties, hbase_found.check, hbase_found.DEFAULTS),
     daemons=(HMASTER, REGIONSERVER),
     roles=(Role(LOG, "the write-ahead logs of region servers", follows=OUTPUT),),
     check=_check,

@@ -21,7 +21,7 @@ from assay.model.errors import AssayError, BadInputError
 from assay.model.fault import Kept
 from assay.model.naming import nearest
 from assay.model.running_cluster import telling, unnoticed
-from assay.model.store import below
+from assay.model.store import Store, below
 from assay.store.hadoop_fs import PIECE_BYTES, SILENT, HadoopFs, watched
 
 SCHEME = "hbase"
@@ -100,11 +100,13 @@ def _lines_of(source: Path, took: Callable[[int], None]) -> Iterator[bytes]:
         yield b"\n"
 
 
-class HbaseTables:
+class HbaseTables(Store):
     """See `model.store.Store`: what is put below a path is added to the table of that path.
 
     It remembers how many lines it has put; reading a table that has another number of rows raises AssayError.
     """
+
+    streams = True
 
     def __init__(
         self, hadoop: Path, environment: Mapping[str, str],

@@ -37,7 +37,7 @@ from assay.model.service import (
     Timer,
     jmx_bean,
 )
-from assay.model.store import COMPRESSED_SUFFIXES, FILES, LeastRoom, Store, StoredFile
+from assay.model.store import COMPRESSED_SUFFIXES, FILES, LeastRoom, Placer, Store, StoredFile, StoreKind
 from assay.model.trial import Landed
 from assay.model.value_bounds import MOST_LONG, ValueBounds
 from assay.store.hadoop_fs import PIECE_BYTES, HadoopFs
@@ -49,8 +49,10 @@ if TYPE_CHECKING:
 _PATIENCE_S = 120
 
 
-class WebHdfs:
-    """A Store on HDFS. Source of the calls: the WebHDFS REST API of Hadoop 3."""
+class WebHdfs(Store):
+    """HDFS. Source of the calls: the WebHDFS REST API of Hadoop 3."""
+
+    streams = True
 
     def __init__(
         self, namenode_url: str, connect: Connect = socket.create_connection, took: Callable[[int], None] = unnoticed
@@ -300,7 +302,7 @@ def _block_files(directory: Directory) -> list[Path]:
     return [file for file in files if file.suffix != ".meta"]
 
 
-class HdfsPlacer:
+class HdfsPlacer(Placer):
     """See `model.store.Placer`; for a cluster whose DataNode's directories lie on this machine."""
 
     def __init__(self, store: WebHdfs, directories: Sequence[Directory]) -> None:
@@ -353,7 +355,7 @@ class HdfsPlacer:
 
 
 _RPC = "dfs.namenode.rpc-address"
-_COPIES = "dfs.replication"
+COPIES = "dfs.replication"
 _SYNCED = "dfs.datanode.synconclose"
 BLOCK = "dfs.blocksize"
 _BLOCK_BYTES = 128 << 20
@@ -374,14 +376,14 @@ DATANODE = DaemonKind(
     },
     # The first copy is written on the writer's own node (BlockPlacementPolicyDefault).
     copied="hdfs data",
-    sign="Successfully sent block report", page=INFO_PAGE, asked="namenode",
+    ready_text="Successfully sent block report", page=INFO_PAGE, status_from="namenode",
     ready=lambda answer: jmx_bean(answer).get("LiveNodes", "{}") != "{}",
 )  # fmt: skip
 NAMENODE = DaemonKind(
     "namenode", "org.apache.hadoop.hdfs.server.namenode.NameNode",
     ports={"dfs.namenode.http-address": "web", _RPC: "hdfs rpc"}, logged_ports=_JETTY,
     # Out of safe mode directories can be made, though there may be no DataNode yet.
-    sign="Leaving safe mode", page=INFO_PAGE, ready=lambda answer: jmx_bean(answer).get("Safemode") == "",
+    ready_text="Leaving safe mode", page=INFO_PAGE, ready=lambda answer: jmx_bean(answer).get("Safemode") == "",
     formats=("-format", "-nonInteractive", "-force"),
     heartbeats=Heartbeats(
         "/jmx?qry=Hadoop:service=NameNode,name=RpcDetailedActivityForPort*", "SendHeartbeatNumOps", _HEARTBEAT, 1.0,
@@ -407,7 +409,7 @@ def _properties(node: NodeContext) -> Mapping[str, str]:
         "dfs.datanode.ipc.address": node.any_port,
         "dfs.datanode.hostname": node.host,
         "dfs.datanode.data.dir": data_dirs(node.layout),
-        _COPIES: "1",
+        COPIES: "1",
     }
 
 
@@ -430,7 +432,7 @@ def left_free_bytes(properties: Mapping[str, str]) -> int:
     return sum(size_property(properties, name, default) for name, default in _LEFT_FREE.items())
 
 
-def _starts(starts: ContainerStarts, _chosen: Mapping[str, str]) -> Mapping[str, str]:
+def _start_properties(starts: ContainerStarts, _chosen: Mapping[str, str]) -> Mapping[str, str]:
     """Brisk starts look sooner for a file's last block.
 
     It is often reported to the NameNode a few milliseconds after the client asks to close the file; the client then
@@ -488,14 +490,14 @@ HDFS_SERVICE = Service(
         Timer("dfs.webhdfs.socket.connect-timeout", "60s", _DEFAULTS),
         Timer("dfs.webhdfs.socket.read-timeout", "60s", _DEFAULTS),
     ),
-    starts=_starts,
+    start_properties=_start_properties,
     # As measured: both daemons, a worker's with a heap of 128 MiB; what a formatted HDFS has on disk.
     costs=Costs(cluster_mb=600, worker_mb=200, disk_mb=50, cluster_s=4.0, worker_s=2.5),
     bounds={
         "dfs.bytes-per-checksum": ValueBounds(1),
         BLOCK: ValueBounds(1, MOST_LONG, size=True),
         _LEAST_BLOCK: ValueBounds(0, MOST_LONG, size=True),
-        _COPIES: ValueBounds(1, 512),  # dfs.replication.max
+        COPIES: ValueBounds(1, 512),  # dfs.replication.max
     },
     least_sizes={
         BLOCK: LeastSize(
@@ -542,39 +544,33 @@ HDFS_SERVICE = Service(
 SERVICES.add(HDFS_SERVICE.name, HDFS_SERVICE, place=2)
 
 
-class Hdfs:
-    """See `model.store.StoreKind`: its client is the store."""
+def promise(properties: Mapping[str, str], nodes: int) -> Promise:
+    """Return that of closed files, which DataNodes leave to the kernel unless they sync.
 
-    holds = frozenset({FILES})
-    services: tuple[str, ...] = (HDFS_SERVICE.name,)
-
-    def promise(self, properties: Mapping[str, str], nodes: int) -> Promise:
-        """Return that of closed files, which DataNodes leave to the kernel unless they sync.
-
-        A DataNode has at most one copy of a block.
-        """
-        synced = properties.get(_SYNCED, "false").strip().lower() == "true"
-        copies = min(int(properties.get(_COPIES, "1")), nodes)
-        return Promise(copies=copies, reach="drives" if synced else "memory")
-
-    def space_factor(self, properties: Mapping[str, str], line_bytes: float | None) -> float:
-        """Return 1: checksums are less than 1 %."""
-        return 1.0
-
-    def least_rooms(self, properties: Mapping[str, str], nodes: int) -> Sequence[LeastRoom]:
-        """Return a whole block beside what DataNodes leave free: none is begun with less."""
-        block, free = block_bytes(properties), left_free_bytes(properties)
-        why = (
-            f"DataNodes begin a block only where a whole one fits ({BLOCK}, {bytes_text(block)}) and "
-            f"{bytes_text(free)} stay free ({', '.join(_LEFT_FREE)})"
-        )
-        return (LeastRoom(frozenset({INPUT, OUTPUT}), free + block, why),)
-
-    def open(self, cluster: RunningCluster) -> Store:
-        return cluster.client(HDFS_SERVICE.name, Store)
-
-    def placer(self, cluster: RunningCluster, layout: Layout) -> HdfsPlacer:
-        return HdfsPlacer(cluster.client(HDFS_SERVICE.name, WebHdfs), directories_of(layout))
+    A DataNode has at most one copy of a block.
+    """
+    synced = properties.get(_SYNCED, "false").strip().lower() == "true"
+    copies = min(int(properties.get(COPIES, "1")), nodes)
+    return Promise(copies=copies, reach="drives" if synced else "memory")
 
 
-STORES.add(HDFS_SERVICE.name, Hdfs(), place=1)
+def least_rooms(properties: Mapping[str, str], _nodes: int) -> Sequence[LeastRoom]:
+    """Return a whole block beside what DataNodes leave free: none is begun with less."""
+    block, free = block_bytes(properties), left_free_bytes(properties)
+    why = (
+        f"DataNodes begin a block only where a whole one fits ({BLOCK}, {bytes_text(block)}) and "
+        f"{bytes_text(free)} stay free ({', '.join(_LEFT_FREE)})"
+    )
+    return (LeastRoom(frozenset({INPUT, OUTPUT}), free + block, why),)
+
+
+HDFS = StoreKind(
+    open=lambda cluster: cluster.client(HDFS_SERVICE.name, Store),
+    services=(HDFS_SERVICE.name,),
+    holds=frozenset({FILES}),
+    promise=promise,
+    placer=lambda cluster, layout: HdfsPlacer(cluster.client(HDFS_SERVICE.name, WebHdfs), directories_of(layout)),
+    copies_property=COPIES,
+    least_rooms=least_rooms,
+)
+STORES.add(HDFS_SERVICE.name, HDFS, place=1)

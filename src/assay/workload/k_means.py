@@ -22,7 +22,7 @@ from assay.model.engine import Engine, Launch, LaunchReport, stored
 from assay.model.errors import AssayError
 from assay.model.progress import Progress
 from assay.model.registry import WORKLOADS
-from assay.model.store import Columnar, Files, Store
+from assay.model.store import Files, Store
 from assay.model.trial import ResourceEstimate
 from assay.model.workload import Option, Variant
 from assay.workload.base import (
@@ -248,7 +248,7 @@ class KMeans(BaseWorkload):
         )
 
     def stage(self, store: Store, engine: Engine, progress: Progress) -> LaunchReport:
-        if self.input.unused and isinstance(store, Columnar):
+        if self.input.unused:
             store.expect(self._points_path, self.input.attributes)
         report = self.input.stage(self._points_path, store, engine, progress)
         with scratch_directory() as scratch:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from assay.model.cluster import EXISTING
 from assay.model.installed import kind_of
 from assay.model.probe import Chart, ChartPanel, ChartSeries
-from assay.model.record import CLOCK_SERIES, READ_FROM_AFAR, Series, SeriesKey, Span
+from assay.model.record import CLOCK_SERIES, REMOTE_NODES, Series, SeriesKey, Span
 from assay.model.registry import PROBES
 from assay.model.section import TrialTables
 from assay.model.trial import MediumSpec
@@ -78,7 +78,7 @@ def _points(tables: TrialTables, probe: str, chart_series: ChartSeries, place: C
 
 
 def _is_afar(tables: TrialTables, node: str) -> bool:
-    return SeriesKey(READ_FROM_AFAR, "", CLOCK_SERIES, node) in tables.series
+    return SeriesKey(REMOTE_NODES, "", CLOCK_SERIES, node) in tables.series
 
 
 def _places(tables: TrialTables, probe: str, chart: Chart) -> list[ChartPlace]:

@@ -2,11 +2,11 @@
 
 import time
 
-from assay.host.canary import WAKE_UPS_PER_LINE, canary
+from assay.host.wakeup_probe import WAKE_UPS_PER_LINE, wakeup_probe
 
 
 def test_it_tells_each_second_how_late_it_woke():
-    with canary() as process:
+    with wakeup_probe() as process:
         at_ms, *late = map(int, process.stdout.readline().split())
         assert abs(at_ms - 1000 * time.time()) < 5000
         assert len(late) == WAKE_UPS_PER_LINE

@@ -18,7 +18,7 @@ EVERY_S, WAKE_UPS_PER_LINE = 0.005, 200
 
 
 @contextmanager
-def canary() -> Iterator["subprocess.Popen[bytes]"]:
+def wakeup_probe() -> Iterator["subprocess.Popen[bytes]"]:
     """Run the program on the calling thread's processors until the scope ends. Raises OSError."""
     process = subprocess.Popen(
         [sys.executable, "-I", "-S", str(Path(__file__))], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,

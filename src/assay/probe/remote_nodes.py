@@ -21,7 +21,7 @@ from assay.model.probe import (
     WatchedDisk,
 )
 from assay.model.quantity import Kind
-from assay.model.record import CLOCK_SERIES, READ_FROM_AFAR, Amount, Part
+from assay.model.record import CLOCK_SERIES, REMOTE_NODES, Amount, Part
 from assay.model.registry import PROBES
 from assay.model.trial import Landed
 from assay.node.devices import device_path
@@ -55,7 +55,7 @@ class _Host:
         for guest in self._guests:
             guest.sample(reading.at, self._samples)
         offset = {("", CLOCK_SERIES): round(reading.clock.offset_s * 1000, 3)}
-        self._samples.add(READ_FROM_AFAR, reading.at.time_ms, offset, self._node.name)
+        self._samples.add(REMOTE_NODES, reading.at.time_ms, offset, self._node.name)
         for part in reading.ended:
             for guest in self._guests:
                 self.amounts += guest.total(part)
@@ -65,7 +65,7 @@ class _Host:
         yield from self.amounts
         for series, value in zip(("offset_s", "uncertainty_s"), self.clock, strict=True):
             yield Amount(
-                probe=READ_FROM_AFAR, subject="clock", series=series, part="collect", value=value, node=self._node.name
+                probe=REMOTE_NODES, subject="clock", series=series, part="collect", value=value, node=self._node.name
             )
 
     def close(self) -> list[Doubt]:
@@ -74,10 +74,10 @@ class _Host:
         return [*self._doubts, *(doubt for guest in self._guests for doubt in guest.doubts)]
 
 
-class FromAfar(Evaluated):
+class RemoteNodes(Evaluated):
     """All nodes that the scene's sources read; the sources belong to it from `attach` to `close`."""
 
-    name = READ_FROM_AFAR
+    name = REMOTE_NODES
 
     def __init__(self) -> None:
         self._scene: Scene | None = None
@@ -132,14 +132,14 @@ class FromAfar(Evaluated):
         host.take(reading)
 
 
-def _from_afar(_context: ProbeContext) -> FromAfar:
-    return FromAfar()
+def _remote_nodes(_context: ProbeContext) -> RemoteNodes:
+    return RemoteNodes()
 
 
 PROBES.add(
-    READ_FROM_AFAR,
+    REMOTE_NODES,
     ProbeKind(
-        _from_afar,
+        _remote_nodes,
         foreign=True,
         series=dict.fromkeys((CLOCK_SERIES, "offset_s", "uncertainty_s"), Kind.MACHINE_TIME),
     ),

@@ -6,7 +6,7 @@ import pytest
 
 from assay.model.probe import ClockOffset, ForeignCluster, ForeignHost, Moment, Reading, Scene
 from assay.node.readings import NODES_UNREAD
-from assay.probe.from_afar import FromAfar
+from assay.probe.remote_nodes import RemoteNodes
 from assay.probe.sampler import measured, probes_of
 from tests.probe.faking import a_context, a_scene
 
@@ -63,7 +63,7 @@ class Recorded:
 
 def seen_by(source, foreign=None):
     scene = Scene(layout=a_scene().layout, sources=(source,), foreign=foreign)
-    with measured(lambda _: [FromAfar()], scene) as seen:
+    with measured(lambda _: [RemoteNodes()], scene) as seen:
         seen.mark("staging")
         seen.mark("run")
     return seen
@@ -137,10 +137,10 @@ def test_a_source_that_fails_costs_its_own_figures_only(source):
     assert source.calls[-1] == "close"
 
 
-def test_an_existing_cluster_has_no_probe_of_this_machine_and_ours_none_from_afar():
+def test_an_existing_cluster_has_no_probe_of_this_machine_and_ours_none_remote_nodes():
     foreign = {probe.name for probe in probes_of("default", a_context(), foreign=True)}
     own = {probe.name for probe in probes_of("default", a_context())}
     assert "nodes" in foreign
     assert not foreign & own
     assert not probes_of("none", a_context(), foreign=True)
-    assert isinstance(FromAfar().name, str)
+    assert isinstance(RemoteNodes().name, str)
