@@ -18,7 +18,7 @@ from typing import Protocol
 
 from assay.host.machine import available_memory_bytes
 from assay.model.base import Frozen
-from assay.model.cluster import ClusterSpec, ExistingSpec
+from assay.model.cluster import ClusterSpec, EmbeddedSpec
 from assay.model.errors import AssayError, BadInputError
 from assay.model.medium import Space
 from assay.model.naming import bytes_text
@@ -209,7 +209,7 @@ def _estimate(trial: Trial, setup: TrialSetup, progress: Progress) -> ResourceEs
     workload.input.prepare(progress)
     estimate = with_time(trial, setup.kinds, workload.estimate())
     spec = trial.cluster
-    if isinstance(spec, ExistingSpec) or not setup.kinds.platform.is_managed:
+    if not isinstance(spec, EmbeddedSpec) or not setup.kinds.platform.is_managed:
         return estimate.model_copy(update={"disk_bytes": 0, "memory_bytes": 0})
     nodes = spec.nodes
     store, settings = setup.kinds.store, trial.settings.properties
@@ -234,7 +234,7 @@ def _estimate(trial: Trial, setup: TrialSetup, progress: Progress) -> ResourceEs
 def with_time(trial: Trial, kinds: TrialKinds, jobs: ResourceEstimate) -> ResourceEstimate:
     """A trial's time, from the estimate of its jobs on quick drives: these, slower where it runs so, and its start."""
     spec = trial.cluster
-    if isinstance(spec, ExistingSpec) or not kinds.platform.is_managed:
+    if not isinstance(spec, EmbeddedSpec) or not kinds.platform.is_managed:
         return jobs.model_copy(update={"most_s": QUICK_DRIVES_FACTOR * jobs.seconds})
     costs, seconds = kinds.stack.costs, kinds.platform.slowness(spec) * jobs.seconds
     starts_s = costs.cluster_s + (spec.nodes - 1) * costs.worker_s

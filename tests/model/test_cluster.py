@@ -5,12 +5,13 @@ from pathlib import Path
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from assay.model.cluster import ClusterSpec, EmbeddedSpec, ExistingSpec
+from assay.model.cluster import CLUSTERS, EmbeddedSpec, ExistingSpec, TrialCluster, UnmanagedSpec
 from assay.model.network import NO_NETWORK
 from assay.model.node_source import NodeSourceSpec
+from tests.toys import plugged_in
 
 OVER_SSH = {"hosts": ["a"], "user": "me", "port": None, "key": "/keys/id", "options": []}
-SPEC = TypeAdapter(ClusterSpec)
+SPEC = TypeAdapter(TrialCluster)
 
 
 @pytest.mark.parametrize(
@@ -26,6 +27,21 @@ def test_it_is_read_back_as_it_was_written_with_what_its_kind_has_alone(spec):
     assert set(SPEC.validate_python(SPEC.dump_python(spec)).model_dump()) == set(type(spec).model_fields)
 
 
+def test_a_platform_brings_its_own_type_and_one_that_is_not_installed_is_read_all_the_same():
+    class Simulated(UnmanagedSpec):
+        kind: str = "simulated"
+        hosts: int = 1000
+
+    written = SPEC.dump_python(Simulated(hosts=10))
+    assert written == {"kind": "simulated", "hosts": 10}
+    assert SPEC.dump_python(SPEC.validate_python(written)) == written
+    with plugged_in():
+        CLUSTERS.add("simulated", Simulated)
+        assert SPEC.validate_python(written) == Simulated(hosts=10)
+        with pytest.raises(ValidationError, match="hosst"):
+            SPEC.validate_python({"kind": "simulated", "hosst": 10})
+
+
 def test_what_no_experiment_chooses_of_an_existing_cluster_is_not_known():
     spec = ExistingSpec(conf_dir=Path("/conf"))
     assert (spec.nodes, spec.network, spec.limit_memory_bytes, spec.workers) == (None, NO_NETWORK, None, ())
@@ -35,8 +51,8 @@ def test_what_no_experiment_chooses_of_an_existing_cluster_is_not_known():
     "further",
     [
         {"nodess": 3},
-        {"conf_dir": "/conf", "histry": "/done"},
-        {"conf_dir": "/conf", "ssh": OVER_SSH},
+        {"kind": "existing", "conf_dir": "/conf", "histry": "/done"},
+        {"kind": "existing", "conf_dir": "/conf", "ssh": OVER_SSH},
     ],
 )
 def test_a_key_that_its_kind_does_not_have_is_refused(further):

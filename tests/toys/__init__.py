@@ -5,12 +5,14 @@ from importlib import import_module, reload
 from sys import modules
 
 from assay.model import registry
+from assay.model.cluster import CLUSTERS
 
 
 @contextmanager
 def plugged_in(*names):
     """These toys are registered for the time of a scope, as plug-ins are when they are imported."""
-    registries = [one for one in vars(registry).values() if isinstance(one, registry.Registry)]
+    known = (*vars(registry).values(), CLUSTERS)
+    registries = [one for one in known if isinstance(one, registry.Registry)]
     before = [(one, dict(one._read()), dict(one._places)) for one in registries]
     try:
         for name in (f"tests.toys.{name}" for name in names):

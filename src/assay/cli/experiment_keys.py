@@ -8,9 +8,8 @@ from typing import Any
 import click
 
 from assay.host.yaml_file import tree_of
-from assay.model.base import field_docs
+from assay.model.base import OneOrMany, field_docs
 from assay.model.errors import BadInputError
-from assay.plan.entry_parts import OneOrMany
 from assay.plan.experiment import ExperimentFile
 from assay.plan.overrides import Override, is_open, override_of
 

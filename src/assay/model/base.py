@@ -6,10 +6,10 @@ import json
 import textwrap
 from itertools import pairwise
 from pathlib import Path
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Self, TypeVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
-from pydantic_core import PydanticCustomError, from_json, to_json
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, GetCoreSchemaHandler
+from pydantic_core import CoreSchema, PydanticCustomError, core_schema, from_json, to_json
 
 from assay.model.naming import HOW, size_of
 
@@ -59,6 +59,23 @@ UserPath = Annotated[Path, BeforeValidator(_not_empty)]
 # Numbers as files have them: no texts, no yes or no; neither infinite nor undefined.
 Whole = Annotated[int, Field(strict=True)]
 Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
+
+
+class OneOrMany:
+    """Annotates a list of one item or more, in whose place a single item may stand."""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        """The list's own schema, behind a single item's."""
+        many = handler(source)
+        return core_schema.no_info_before_validator_function(
+            lambda value: value if isinstance(value, list) else [value],
+            many,
+            json_schema_input_schema=core_schema.union_schema([many["items_schema"], many]),
+        )
+
+
+Item = TypeVar("Item")
+Many = Annotated[list[Item], OneOrMany(), Field(min_length=1)]
 
 
 def json_text(value: Any, indent: int | None = None) -> str:

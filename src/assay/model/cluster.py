@@ -4,13 +4,14 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
-from pydantic import Discriminator, Field, Tag
+from pydantic import BeforeValidator, ConfigDict, Field, SerializeAsAny
 
 from assay.model.base import Frozen
 from assay.model.fault import Fault, worker_name
 from assay.model.kerberos import KerberosSpec
 from assay.model.network import NO_NETWORK, Networks
 from assay.model.node_source import NodeSourceSpec
+from assay.model.plugins import Registry
 from assay.model.scale import DEFAULT_CPUS
 
 MOST_WHOLE = 2**31 - 1
@@ -91,10 +92,33 @@ class EmbeddedSpec(Frozen):
         return () if alone else tuple(map(worker_name, range(1, self.nodes + 1)))
 
 
-class ExistingSpec(Frozen):
-    """A cluster that is there already. What it has of its own no experiment chooses.
+class UnmanagedSpec(Frozen):
+    """A cluster that is no trial's: what it has of its own no experiment chooses. `kind` is its name in PLATFORMS."""
 
-    `kind` is the name of one in PLATFORMS, and `conf_dir` its Hadoop configuration. `ca_file` has the certificates that
+    kind: str
+
+    nodes: ClassVar[None] = None
+    network: ClassVar[Networks] = NO_NETWORK
+    limit_memory_bytes: ClassVar[None] = None
+    limit_cpus: ClassVar[None] = None
+    page_cache_bytes: ClassVar[None] = None
+    fault: ClassVar[None] = None
+    racks: ClassVar[tuple[tuple[int, ...], ...]] = ()
+    instead_of: ClassVar[str] = ""
+    dilation: ClassVar[None] = None
+    workers: ClassVar[tuple[str, ...]] = ()
+
+
+class UnknownSpec(UnmanagedSpec):
+    """That of a platform which a record names and that is not installed."""
+
+    model_config = ConfigDict(extra="allow")
+
+
+class ExistingSpec(UnmanagedSpec):
+    """A cluster that is there already.
+
+    `conf_dir` is its Hadoop configuration. `ca_file` has the certificates that
     its web interfaces are trusted by, `prometheus` is the address of a server that knows its machines, and `history`
     the folder of its job histories, if they are to be read from there. `node_source` says how its nodes are read;
     without it they are not read. `kerberos` is the login there; without it that of the environment, if the cluster's
@@ -109,29 +133,24 @@ class ExistingSpec(Frozen):
     node_source: NodeSourceSpec | None = None
     kerberos: KerberosSpec | None = None
 
-    nodes: ClassVar[None] = None
-    network: ClassVar[Networks] = NO_NETWORK
-    limit_memory_bytes: ClassVar[None] = None
-    limit_cpus: ClassVar[None] = None
-    page_cache_bytes: ClassVar[None] = None
-    fault: ClassVar[None] = None
-    racks: ClassVar[tuple[tuple[int, ...], ...]] = ()
-    instead_of: ClassVar[str] = ""
-    dilation: ClassVar[None] = None
-    workers: ClassVar[tuple[str, ...]] = ()
+
+ClusterSpec = EmbeddedSpec | UnmanagedSpec
+"""What a trial runs on. The type that a platform brings derives from one of these."""
+CLUSTERS: Registry[type[ClusterSpec]] = Registry("kind of cluster", parts=("model_validate",))
+"""These types, by the names of their platforms."""
+CLUSTERS.add(EMBEDDED, EmbeddedSpec, place=1)
+CLUSTERS.add(EXISTING, ExistingSpec, place=2)
 
 
-def _which(value: Any) -> str:
-    """Which of the two types JSON or a value is."""
-    if isinstance(value, dict):
-        return EXISTING if value.get("kind") == EXISTING or value.get("conf_dir") is not None else EMBEDDED
-    return EXISTING if isinstance(value, ExistingSpec) else EMBEDDED
+def _of_kind(value: Any) -> Any:
+    """The cluster of which a record tells, by its kind."""
+    if not isinstance(value, dict):
+        return value
+    return CLUSTERS.get(value.get("kind", EMBEDDED), UnknownSpec).model_validate(value)
 
 
-ClusterSpec = Annotated[
-    Annotated[EmbeddedSpec, Tag(EMBEDDED)] | Annotated[ExistingSpec, Tag(EXISTING)], Discriminator(_which)
-]
-"""Which cluster a trial runs on."""
+TrialCluster = Annotated[SerializeAsAny[ClusterSpec], BeforeValidator(_of_kind)]
+"""A trial's, read and written as its kind has it."""
 
 
 def even_racks(racks: int, nodes: int) -> tuple[tuple[int, ...], ...]:

@@ -6,7 +6,7 @@ from typing import Annotated, Any, NamedTuple
 
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
-from assay.model.base import Frozen
+from assay.model.base import Frozen, Whole
 from assay.model.fault import LINK, Fault
 from assay.model.naming import nearest
 
@@ -15,6 +15,8 @@ NONE = "none"
 
 MOST_NODES = 200
 """Workers of a cluster of Assay's own: what fits into its range of addresses, with the masters' node."""
+Worker = Annotated[Whole, Field(ge=1, le=MOST_NODES)]
+"""A worker's number."""
 
 ETHERNET_MTU, IPOIB_MTU = 1500, 65520
 

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
+from pydantic import BaseModel
+
 from assay.model.cluster import ClusterSpec
 from assay.model.doubt import Doubt
 from assay.model.engine import Engine, EngineKind
@@ -88,6 +90,16 @@ class Platform(Protocol):
         """
 
 
+class Places(Protocol):
+    """Where an experiment says what it says."""
+
+    def at(self, *keys: object) -> AbstractContextManager[None]:
+        """Adds the file and the line of these keys to a BadInputError that is raised within the scope."""
+
+    def absolute(self, path: Path | str) -> Path:
+        """A path that it names, from its folder. Raises BadInputError where it can't be one."""
+
+
 class PlatformContext(NamedTuple):
     """What a platform is made with: what it holds on this machine goes with the trial's lease."""
 
@@ -118,16 +130,18 @@ class PlatformKind(NamedTuple):
 
     `is_managed` says that Assay starts it on this machine: an experiment chooses its media and bounds, this machine's
     use tells what its trials take, probes see them, and its store is empty at first. Else it comes with `own_medium`,
-    the name of a kind of medium. `own_keys` are the cluster's keys in an experiment that only this kind has, `needed_keys`
-    those that it can't do without, with what they are. `possible` is what this machine can have in place of a cluster
-    that an experiment asks for. `lasting` tells what may end before a run of so many seconds. `slowness` is how many
-    times slower than what it stands for a cluster runs on this machine.
+    the name of a kind of medium. `keys` are those of `cluster` in an experiment that it has, each with a default, and
+    `spec` makes a cluster of them, of its type in CLUSTERS; it may raise BadInputError. `needed_keys` are those that it
+    can't do without, with what they are: naming one of them names the kind. `possible` is what this machine can have
+    in place of a cluster that an experiment asks for. `lasting` tells what may end before a run of so many seconds.
+    `slowness` is how many times slower than what it stands for a cluster runs on this machine.
     """
 
     open: Callable[[PlatformContext], Platform]
     is_managed: bool
+    keys: Callable[[], type[BaseModel]]
+    spec: Callable[[Any, Places], ClusterSpec]
     own_medium: str = ""
-    own_keys: frozenset[str] = frozenset()
     needed_keys: Mapping[str, str] = {}
     possible: Callable[[ClusterSpec], ClusterSpec] = unchanged
     lasting: Callable[[ClusterSpec, float], Sequence[Doubt]] = never_expires

@@ -16,7 +16,7 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from assay.model.base import Bytes, Frozen, Number
-from assay.model.cluster import AUTO, ClusterSpec, Dilation, nodes_level
+from assay.model.cluster import AUTO, Dilation, TrialCluster, nodes_level
 from assay.model.dataset import DatasetSpec
 from assay.model.doubt import Doubt
 from assay.model.drive_profile import way_of
@@ -293,7 +293,7 @@ class Trial(Frozen):
     """The store that holds input and output: its kind, or a map of `kind` and its options."""
     engine: str = USUAL_ENGINE
     """The program that executes the jobs."""
-    cluster: ClusterSpec
+    cluster: TrialCluster
     """The platform and its bounds."""
     cache: Literal["cold", "warm"]
     """The state of the page cache before the jobs."""
@@ -405,7 +405,9 @@ class Factor(NamedTuple):
 
     def levels_in(self, experiment: object) -> Sequence[Any]:
         """The levels that an experiment lists."""
-        levels: Sequence[Any] = attrgetter(self.key)(experiment)
+        *above, name = self.key.split(".")
+        part = attrgetter(".".join(above))(experiment) if above else experiment
+        levels: Sequence[Any] = getattr(part, name, ())  # its kind of platform may have no such key
         return levels
 
     def of(self, trial: Trial) -> str:

@@ -1,39 +1,19 @@
-"""What the parts of an experiment's schema are made of: single items for lists, words that registries offer."""
+"""What the parts of an experiment's schema are made of: names, and words that registries offer."""
 
 from collections.abc import Callable, Sequence
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any
 
 from pydantic import Field, GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic_core import CoreSchema, PydanticCustomError, PydanticKnownError, core_schema
 
 from assay.host.yaml_file import NOT_SUPPORTED
-from assay.model.base import Whole
 from assay.model.naming import MOST_NAME_CHARACTERS
-from assay.model.network import MOST_NODES
 
 
 def alone(key: str) -> Callable[[Any], Any]:
     """Makes a text that stands alone a map with this key."""
     return lambda value: {key: value} if isinstance(value, str) else value
 
-
-class OneOrMany:
-    """Annotates a list of one item or more, in whose place a single item may stand."""
-
-    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        """The list's own schema, behind a single item's."""
-        many = handler(source)
-        return core_schema.no_info_before_validator_function(
-            lambda value: value if isinstance(value, list) else [value],
-            many,
-            json_schema_input_schema=core_schema.union_schema([many["items_schema"], many]),
-        )
-
-
-Item = TypeVar("Item")
-Many = Annotated[list[Item], OneOrMany(), Field(min_length=1)]
-
-Worker = Annotated[Whole, Field(ge=1, le=MOST_NODES)]
 
 # A name becomes part of a folder's name.
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=MOST_NAME_CHARACTERS)]

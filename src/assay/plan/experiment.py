@@ -20,12 +20,13 @@ from pydantic import (
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticCustomError, PydanticKnownError
 
-from assay.model.base import Frozen, Whole
+from assay.model.base import Frozen, Many, Whole
 from assay.model.dataset import MOST_SEED, DatasetSpec
 from assay.model.errors import MistakeAt
 from assay.model.fault import NO_FAULT, Fault
 from assay.model.medium import MediumKind, Options
 from assay.model.naming import MOST_NAME_CHARACTERS, nearest
+from assay.model.network import Worker
 from assay.model.platform import PlatformKind
 from assay.model.registry import ENGINES, MEDIA, NODE_SOURCES, PLATFORMS, STORES, WORKLOADS
 from assay.model.scale import DilationLevel
@@ -43,7 +44,7 @@ from assay.model.trial import (
     StoreSpec,
 )
 from assay.plan.cluster import ClusterEntry, OneCluster
-from assay.plan.entry_parts import Many, Name, OneOf, Supported, Worker, alone, choice
+from assay.plan.entry_parts import Name, OneOf, Supported, alone, choice
 from assay.plan.placement import PlacementEntry, placement_entry
 from assay.plan.property_keys import HADOOP, property_keys
 from assay.plan.settings import Profile, Prose, Text, without_control
@@ -443,16 +444,16 @@ class ExperimentFile(WithProperties):
                     "placement_check belongs to a cluster of Assay's own: an existing one does not show where bytes "
                     "land; leave placement_check out",
                 )
-        for name, other in PLATFORMS.items():
-            keys = other.own_keys if other.is_managed else {*other.own_keys, *NODE_SOURCES}
-            for key in sorted(keys & given) if name != kind else ():
+        foreign = given - self.platform.keys().model_fields.keys()
+        for other in PLATFORMS.values():
+            for key in sorted(other.keys().model_fields.keys() & foreign):
                 whose, this = "a cluster of Assay's own", "exists already"
                 if not other.is_managed:
                     whose, this = "an existing cluster, which `conf_dir` names", "is Assay's own"
                 raise MistakeAt(
                     ["cluster", key], f"cluster: {key} belongs to {whose}, and this one {this}; leave {key} out"
                 )
-        sources = [name for name in NODE_SOURCES if name in self.cluster.node_sources]
+        sources = [name for name in NODE_SOURCES if self.cluster.get(name, None) is not None]
         if len(sources) > 1:
             problem = f"cluster: {sources[1]} reads what {sources[0]} reads too"
             raise MistakeAt(["cluster", sources[1]], f"{problem}; leave one of them out")

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from assay.host.files import irregular
 from assay.host.yaml_file import Place
-from assay.model.cluster import ClusterSpec, EmbeddedSpec, ExistingSpec, even_racks
+from assay.model.cluster import ClusterSpec, EmbeddedSpec, even_racks
 from assay.model.dataset import DATASET as THE_DATASET
 from assay.model.dataset import NO_DATASET, DatasetSpec
 from assay.model.doubt import Doubt
@@ -19,8 +19,7 @@ from assay.model.installed import kinds_of, stack_of, variants_on
 from assay.model.layout import Role
 from assay.model.medium import Options
 from assay.model.naming import nearest
-from assay.model.node_source import NodeSourceSpec
-from assay.model.registry import ENGINES, NODE_SOURCES, STORES, WORKLOADS
+from assay.model.registry import ENGINES, STORES, WORKLOADS
 from assay.model.store import names_store
 from assay.model.trial import (
     FACTORS,
@@ -159,7 +158,7 @@ def _resolve(source: ExperimentSource, vocabulary: Vocabulary) -> _Resolved:
     no_placements: list[PlacementLevel] = []
     no_cluster: ClusterSpec = EmbeddedSpec()
     placements = mistakes.attempt(lambda: _placements(source, roles), no_placements) if roles else []
-    cluster = mistakes.attempt(lambda: _cluster(source), no_cluster)
+    cluster = mistakes.attempt(lambda: experiment.platform.spec(experiment.cluster.keys, source), no_cluster)
     mistakes.refuse()
     if experiment.datasets and not any(workload.needs_dataset for workload in workloads):
         raise source.error_at(
@@ -344,42 +343,6 @@ def _placements(source: ExperimentSource, roles: Mapping[tuple[str, str], Sequen
     return levels or [alone_on(name) for name in experiment.media]
 
 
-def _cluster(source: ExperimentSource) -> ClusterSpec:
-    """Without the levels that trials choose."""
-    entry = source.experiment.cluster
-    conf_dir = entry.conf_dir
-    with source.at("cluster", "conf_dir"):
-        if conf_dir is not None:
-            conf_dir = source.absolute(conf_dir)
-            if not (conf_dir / "core-site.xml").is_file():
-                raise BadInputError(
-                    f"conf_dir {conf_dir} has no core-site.xml; name the directory of the cluster's configuration"
-                )
-    ca_file = entry.ca_file
-    with source.at("cluster", "ca_file"):
-        if ca_file is not None:
-            ca_file = source.absolute(ca_file)
-            if not ca_file.is_file():
-                cure = "name a file of certificates (PEM), or leave it out"
-                raise BadInputError(f"ca_file {ca_file} is not there; {cure}")
-    if conf_dir is None:
-        return EmbeddedSpec(**entry.model_dump(include={"kind", "starts", "memory_mb", "vcores"}))
-    kerberos = None if entry.kerberos is None else entry.kerberos.located(source.absolute)
-    return ExistingSpec(
-        kind=entry.kind, conf_dir=conf_dir, ca_file=ca_file, prometheus=entry.prometheus, history=entry.history,
-        node_source=_node_source(source), kerberos=kerberos,
-    )  # fmt: skip
-
-
-def _node_source(source: ExperimentSource) -> NodeSourceSpec | None:
-    """The way to read the nodes of an existing cluster, with whole paths; None where they are not read."""
-    for name, options in source.experiment.cluster.node_sources.items():
-        with source.at("cluster", name):
-            located = NODE_SOURCES[name].located(options, source.absolute)
-        return NodeSourceSpec(name=name, **located.model_dump(mode="json"))
-    return None
-
-
 def _axes(experiment: ExperimentFile, resolved: _Resolved, workload: _Workload) -> list[Axis]:
     """A workload alone, and all that it is combined with."""
     spec, properties = workload.spec, resolved.properties
@@ -458,7 +421,7 @@ def _trial(
     for factor in FACTORS:
         above, _, field = factor.field.rpartition(".")
         chosen[above][field] = level[factor.name]
-    racks = experiment.cluster.racks
+    racks = experiment.cluster.get("racks")
     # Of the whole plan: clusters of one comparison are configured alike, however many jobs each has.
     chosen["cluster"]["jobs_at_once"] = max(entry.spec.jobs_at_once for entry in resolved.workloads)
     chosen["cluster"]["racks"] = even_racks(racks, level["nodes"] or 0) if isinstance(racks, int) else racks

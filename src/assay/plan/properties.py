@@ -292,7 +292,7 @@ def single_copy(experiment: ExperimentFile) -> list[Doubt]:
     names = {STORES[spec.kind].copies_property for spec in experiment.store if spec.kind in STORES}
     requested = [int(value) for entry in properties_of(experiment) if entry.name in names for value in entry.levels]
     most = max([*experiment.replication, *requested], default=1)
-    least = min(experiment.cluster.nodes, default=1)
+    least = min(experiment.cluster.get("nodes"), default=1)
     if most <= least or not experiment.platform.is_managed:
         return []
     problem = f"{most} copies of each block were asked for, and Assay's own cluster has {least} worker"

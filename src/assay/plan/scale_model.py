@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from itertools import chain
 from operator import attrgetter
 
-from assay.model.cluster import AUTO, EmbeddedSpec, ExistingSpec
+from assay.model.cluster import AUTO, EmbeddedSpec
 from assay.model.network import NO_NETWORK
 from assay.model.trial import Trial
 from assay.plan.source import ExperimentSource
@@ -15,7 +15,8 @@ def check_scale_model(source: ExperimentSource) -> None:
     experiment = source.experiment
     if not experiment.dilation:
         return
-    if NO_NETWORK in experiment.cluster.network and min(experiment.cluster.nodes, default=1) == 1:
+    networks = experiment.cluster.get("network", [NO_NETWORK])
+    if NO_NETWORK in networks and min(experiment.cluster.get("nodes"), default=1) == 1:
         raise source.error_at(
             ["dilation"],
             "dilation needs nodes of their own, and one node without a network is this machine itself; say cluster: "
@@ -39,7 +40,7 @@ def equally_slow(repetitions: Iterator[tuple[Trial, ...]]) -> Iterator[tuple[Tri
 
     def fit(trial: Trial) -> Trial:
         cluster = trial.cluster
-        if largest is None or isinstance(cluster, ExistingSpec) or cluster.dilation != AUTO:
+        if largest is None or not isinstance(cluster, EmbeddedSpec) or cluster.dilation != AUTO:
             return trial
         if cluster.modelled_nodes.cores == largest.cores:
             return trial

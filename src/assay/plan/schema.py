@@ -8,9 +8,9 @@ from pydantic import BaseModel
 from assay.model.base import field_docs
 from assay.model.fault import Fault
 from assay.model.kerberos import KerberosSpec
-from assay.model.registry import MEDIA, NODE_SOURCES
+from assay.model.registry import MEDIA, NODE_SOURCES, PLATFORMS
 from assay.model.trial import FACTORS, SiteShape
-from assay.plan.cluster import ClusterEntry, NetworkEntry, NetworksEntry
+from assay.plan.cluster import ClusterEntry, keys_of
 from assay.plan.experiment import (
     DatasetEntry,
     ExperimentFile,
@@ -33,10 +33,10 @@ def schema(vocabulary: Vocabulary) -> Schema:
     whole = ExperimentFile.model_json_schema()
     definitions = whole["$defs"]
     sources = [kind.options for kind in NODE_SOURCES.values()]
-    _add_node_sources(definitions)
+    _add_keys_of_platforms(definitions)
     _add_property_keys(whole)
     models: list[type[BaseModel]] = [ExperimentFile, WorkloadEntry, DatasetEntry, MediumEntry, PlacementEntry, Profile]
-    models += [ClusterEntry, Fault, StoreEntry, NetworkEntry, NetworksEntry, KerberosSpec, SiteShape, *sources]
+    models += [ClusterEntry, Fault, StoreEntry, KerberosSpec, SiteShape, *sources]
     for model in models:
         keys = definitions.get(model.__name__, whole)["properties"]
         for key, text in field_docs(model).items():
@@ -70,15 +70,16 @@ def schema(vocabulary: Vocabulary) -> Schema:
     return {"$schema": DIALECT, "title": "Experiment of Assay", **whole}
 
 
-def _add_node_sources(definitions: Schema) -> None:
-    """Make each way to read nodes a key of a cluster, with its options' model as a definition."""
+def _add_keys_of_platforms(definitions: Schema) -> None:
+    """Make the keys of each kind of platform those of a cluster, with the models of their values as definitions."""
+    keys = keys_of(PLATFORMS.values()).model_json_schema()
+    for part in _parts_of(keys):
+        if isinstance(part.get("description"), str):
+            part["description"] = " ".join(part["description"].split())
+    definitions |= keys["$defs"]
     cluster = definitions["ClusterEntry"]
+    cluster["properties"] |= keys["properties"]
     cluster["additionalProperties"] = False
-    for name, kind in NODE_SOURCES.items():
-        model = kind.options.__name__
-        definitions[model] = kind.options.model_json_schema()
-        options = [{"$ref": f"#/$defs/{model}"}, {"type": "null"}]
-        cluster["properties"][name] = {"anyOf": options, "default": None, "description": kind.about}
 
 
 def _add_property_keys(whole: Schema) -> None:

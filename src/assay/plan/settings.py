@@ -9,12 +9,11 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BeforeValidator
 from pydantic_core import PydanticCustomError
 
-from assay.model.base import Frozen
+from assay.model.base import Frozen, OneOrMany
 from assay.model.errors import BadInputError
 from assay.model.naming import unprintable
 from assay.model.registry import SERVICES
 from assay.model.trial import SettingsSpec
-from assay.plan.entry_parts import OneOrMany
 
 
 def _as_text(value: Any) -> Any:

@@ -18,7 +18,7 @@ from pathlib import Path
 from assay.host.lease import Lease, uninterrupted
 from assay.host.processes import children_of, end_processes
 from assay.host.processors import bound_to, division, ranges_text
-from assay.model.cluster import MASTER, ClusterSpec, EmbeddedSpec, ExistingSpec
+from assay.model.cluster import EMBEDDED, MASTER, ClusterSpec, EmbeddedSpec
 from assay.model.errors import AssayError, BadInputError
 from assay.model.fact import Fact
 from assay.model.fault import NODE, worker_name, worker_number
@@ -39,6 +39,7 @@ from assay.node.namespace import NamespaceNode
 from assay.platform import daemon as commands
 from assay.platform.accounting import accounting_groups
 from assay.platform.base import Cluster, HadoopPlatform
+from assay.platform.cluster_keys import EmbeddedKeys, embedded_spec
 from assay.platform.configuration import with_fixed_ports, write_configuration
 from assay.platform.daemon import Daemon, PortTakenError
 from assay.platform.dilation import resolved, slowed, slowness
@@ -346,7 +347,7 @@ def check_namespaces() -> None:
 
 def possible_here(spec: ClusterSpec) -> ClusterSpec:
     """Reduce a cluster to one node without a network where there can be no namespaces, unless it has a fault."""
-    if isinstance(spec, ExistingSpec) or not spec.workers or spec.fault is not None or not lacking_namespaces():
+    if not isinstance(spec, EmbeddedSpec) or not spec.workers or spec.fault is not None or not lacking_namespaces():
         return spec
     requested = f"{spec.nodes} node{'s' if spec.nodes != 1 else ''} with the network {spec.network}"
     return spec.model_copy(update={"nodes": 1, "network": NO_NETWORK, "racks": (), "instead_of": requested})
@@ -427,9 +428,15 @@ class EmbeddedPlatform(HadoopPlatform):
         return build_scene(cluster, layout, self._media, self._stack.daemons, self._stack.job_ports)
 
 
-_OWN_KEYS = frozenset({"starts", "memory_mb", "vcores", "nodes", "network", "racks"})
 PLATFORMS.add(
-    "embedded",
-    PlatformKind(EmbeddedPlatform, is_managed=True, own_keys=_OWN_KEYS, possible=possible_here, slowness=slowness),
+    EMBEDDED,
+    PlatformKind(
+        EmbeddedPlatform,
+        is_managed=True,
+        keys=lambda: EmbeddedKeys,
+        spec=embedded_spec,
+        possible=possible_here,
+        slowness=slowness,
+    ),
     place=1,
 )

@@ -26,6 +26,7 @@ from assay.model.registry import PLATFORMS
 from assay.model.running_cluster import RunningCluster
 from assay.model.service import Stack
 from assay.platform.base import Cluster, HadoopPlatform
+from assay.platform.cluster_keys import existing_keys, existing_spec
 from assay.platform.configuration import derive_site, read_site
 from assay.platform.daemon import write_hadoop_command
 from assay.platform.discovery import discover
@@ -392,12 +393,13 @@ class ExistingPlatform(HadoopPlatform):
 
 
 PLATFORMS.add(
-    "existing",
+    EXISTING,
     PlatformKind(
         ExistingPlatform,
         is_managed=False,
+        keys=existing_keys,
+        spec=existing_spec,
         own_medium=EXISTING,
-        own_keys=frozenset({"ca_file", "prometheus", "history", "kerberos"}),
         needed_keys={"conf_dir": CONF_DIR},
         lasting=ticket_doubts,
     ),
