@@ -32,9 +32,9 @@ from assay.model.record import Amount, JobRecord, Sample, Step
 from assay.model.registry import ENGINES, PROBES, SERVICES
 from assay.model.signature import Access, PhaseUse
 from assay.model.task import TaskAttempt
-from assay.probe import prometheus
 from assay.probe.counters import PartTime, Readings, with_derived
 from assay.probe.cpu import CpuProbe
+from assay.probe.prometheus_server import GROUPS
 from assay.probe.sampler import Samples, measured
 from tests.probe.faking import a_context
 from tests.toys import plugged_in
@@ -63,8 +63,8 @@ def test_all_that_probes_write_on_this_machine_is_declared():
 
 
 def test_what_prometheus_and_the_daemons_are_asked_for_is_declared():
-    for wanted in (wanted for group in prometheus.GROUPS for wanted in group.wanted):
-        assert series_kind("prometheus", wanted.series.format("iowait")) is wanted.kind
+    for exported in (exported for group in GROUPS for exported in group.series):
+        assert series_kind("prometheus", exported.series.format("iowait")) is exported.kind
     series = [
         name for service in SERVICES.values() for daemon in service.existing if daemon.beans is not None
         for name in daemon.beans.series.values()

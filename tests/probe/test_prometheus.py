@@ -14,7 +14,8 @@ import pytest
 from assay.host.http import BoundedWeb, Bounds
 from assay.model.layout import Layout
 from assay.model.probe import CannotMeasureError, ForeignCluster, ForeignHost, Scene
-from assay.probe.prometheus import GROUPS, MOST_STEPS, WAIT_S, Prometheus, chosen
+from assay.probe.prometheus import MOST_STEPS, WAIT_S, Prometheus
+from assay.probe.prometheus_server import GROUPS, chosen
 from tests.serving import serving
 
 MB = 1_000_000

@@ -48,7 +48,7 @@ def prometheus(counter, nodes=("worker-0", "worker-1"), devices=("sda", "sda1", 
 
     def ranged(parameters):
         metric = next(name for name in ("read", "written", "io_time") if name in parameters["query"])
-        begin, end, step = (int(parameters[name]) for name in ("start", "end", "step"))
+        begin, end, step = (int(float(parameters[name])) for name in ("start", "end", "step"))
         return {"status": "success", "data": {"result": [
             {"metric": labels, "values": [
                 [at, str(value)] for at in range(begin, end + 1, step)

@@ -10,7 +10,8 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from assay.model.doubt import doubt_kind
+from assay.model.doubt import Doubt, DoubtKind, doubt_kind
+from assay.model.naming import first_few
 from assay.model.quantity import Kind, kind_among
 from assay.model.record import Amount, Basis, Part, Sample
 
@@ -251,16 +252,16 @@ class Readings:
         """The machines of which anything was read."""
         return {key.node for key in (*self._counters, *self._levels)}
 
-    def broken(self) -> list[str]:
-        """Counters that began anew or fell, as `SUBJECT of NODE`."""
-        return sorted({f"{key.subject} of {key.node}" for key, counter in self._counters.items() if counter.broken_ms})
-
     def _is_odd(self, node: str, subject: str, series: str, value: float) -> bool:
         """Whether it is no number: then it is no reading, and the line goes on between those around it."""
         if math.isfinite(value):
             return False
         self._odd.add(_Key(node, subject, series))
         return True
+
+    def broken(self) -> list[str]:
+        """Counters that began anew or fell, as `SUBJECT of NODE`."""
+        return sorted({f"{key.subject} of {key.node}" for key, counter in self._counters.items() if counter.broken_ms})
 
     def not_numbers(self) -> list[str]:
         """Series of which a reading was no number, such as NaN, as `SUBJECT SERIES of NODE`."""
@@ -278,6 +279,15 @@ class Readings:
             if part.end_ms - part.begin_ms >= LEAST_PART_MS
             for node in nodes - {key.node for key, counter in self._counters.items() if counter.gone(part) is not None}
         )
+
+    def doubts(self, parts: Sequence[PartTime], restarted: DoubtKind, odd: DoubtKind) -> Iterator[Doubt]:
+        """Doubts of these kinds of what began anew or fell, and of what is no number; also of what was partly read."""
+        if broken := self.broken():
+            yield restarted.doubt(f"counters began anew or fell: {first_few(broken)}")
+        if names := self.not_numbers():
+            yield odd.doubt(f"readings that are no numbers were left out: {first_few(names)}")
+        if uncovered := self.uncovered(parts):
+            yield PARTLY_READ.doubt(f"too little was read of {first_few(uncovered)}", instrument=self._probe)
 
     def samples(self) -> Iterator[Sample]:
         """Counters as rates (`..._per_s`) at the later of two readings, levels as they were."""

@@ -38,7 +38,7 @@ from assay.model.quantity import Kind
 from assay.model.record import Amount, Part
 from assay.model.registry import PROBES, SERVICES
 from assay.model.trial import Landed
-from assay.probe.counters import PARTLY_READ, PartTimes, Readings, with_derived
+from assay.probe.counters import PartTimes, Readings, with_derived
 
 NAME = "daemons"
 EVERY_S = 5.0
@@ -198,12 +198,7 @@ class DaemonMetrics(Evaluated):
         known = {daemon.node for daemon in self._daemons if daemon.kind.runs_tasks}
         if joined := sorted(set(self._away_states) - known) if known else []:
             doubts.append(MACHINES_CHANGED.doubt(f"{first_few(joined)} joined the cluster while the trial ran"))
-        if broken := self._readings.broken():
-            doubts.append(DAEMON_RESTARTED.doubt(f"counters began anew or fell: {first_few(broken)}"))
-        if odd := self._readings.not_numbers():
-            doubts.append(DAEMON_SILENT.doubt(f"readings that are no numbers were left out: {first_few(odd)}"))
-        if uncovered := self._readings.uncovered(self._times.parts):
-            doubts.append(PARTLY_READ.doubt(f"too little was read of {first_few(uncovered)}", instrument=NAME))
+        doubts += self._readings.doubts(self._times.parts, DAEMON_RESTARTED, DAEMON_SILENT)
         for why in self._cluster.overlooked if self._cluster else ():
             doubts.append(MACHINES_OVERLOOKED.doubt(f"not all machines are known: {why}"))
         return tuple(doubts)

@@ -3,149 +3,42 @@
 It is asked when the trial is over, for the time of the trial, with a few `query_range` requests for all machines
 together (Prometheus: HTTP API). A value of such a range is that of the last scrape before each step, so the times of
 the scrapes are asked for too (`timestamp()`): between two of them a counter lies on a straight line. Several jobs that
-scrape the same machine are counted once (`max by`). Only the cluster's own machines are asked for, where their names
-fit into an address. Prometheus' clock may differ from this machine's: the difference is
-measured when it is asked, and taken off. Names of series: node_exporter 1.x.
+scrape the same machine are counted once (`max by`). Prometheus' clock may differ from this machine's: the difference is
+measured when it is asked, and taken off.
 
 Devices that stand for others (partitions, device mapper, software RAID, bridges, bonds, VLANs, virtual pairs) are left
 out: their bytes are those of the devices below them. Which these are, a machine's other devices tell
 (`node.devices`), the exporter's members of bonds, and indexes of the interfaces below others.
 """
 
-import json
 import math
-import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
-from urllib.parse import quote
 
 from assay.model.doubt import Doubt, doubt_kind
 from assay.model.errors import NoAnswerError
-from assay.model.host_names import HostNames, host_of, is_loopback
 from assay.model.naming import first_few
-from assay.model.probe import Ask, CannotMeasureError, Evaluated, Evaluation, ForeignHost, NodeColumn, ProbeKind, Scene
-from assay.model.quantity import Kind
+from assay.model.probe import CannotMeasureError, Evaluated, Evaluation, ForeignHost, NodeColumn, ProbeKind, Scene
 from assay.model.record import Part
 from assay.model.registry import PROBES
 from assay.model.trial import Landed
 from assay.node.devices import INFINIBAND, Choice, devices_by_name, drives_by_name, interfaces_by_name
-from assay.probe.counters import COUNT_32_BITS, MS_32_BITS, PARTLY_READ, PartTimes, Readings, Wrap, with_derived
-from assay.probe.disk import SECTORS_32_BITS
+from assay.probe.counters import PartTimes, Readings, with_derived
+from assay.probe.prometheus_server import BOOT_TIME, COUNTERS, GROUPS, LEVELS, PrometheusServer, TargetGroup, chosen
 
 NAME = "prometheus"
 MOST_POINTS = 20_000
 """About so many steps of all machines together are asked for at once."""
 MOST_STEPS = 11_000
 """A Prometheus refuses more points of a series."""
-MOST_CHOSEN = 3_000
-"""Characters of a choice of instances in an address: a query may hold it twice, and proxies take 8 KiB."""
 WAIT_S, POLL_S = 30.0, 1.0
 """How long the scrapes after the jobs' end are waited for."""
 CLOCK_QUESTIONS = 3
 
-_CHOSEN = "$instances"
-"""Stands in queries for the choice of the cluster's own instances."""
-_ALL = 'instance!=""'
-_DEVICES = "$devices"
-"""Stands in queries for the choice of devices."""
-_EACH = "{$devices,$instances}"
 _ABOVE_OTHERS = '{__name__=~"node_bonding_slaves|node_network_iface_link|node_network_iface_id",$instances}'
-_BUSY_32_BITS = Wrap(MS_32_BITS.range / 1000, MS_32_BITS.most / 1000)
-_SCRAPE = "node_boot_time_seconds"
-"""Every node_exporter has it."""
-_OWN = _SCRAPE + "{$instances}"
-
-
-class Wanted(NamedTuple):
-    """Series that are asked for: the words of PromQL, and what becomes of each value.
-
-    `by` is the label that tells apart what a machine has several of; `subject` and `series` may have its value in them.
-    `kind` is what the series is of; levels are apart from counters.
-    """
-
-    query: str
-    subject: str
-    series: str
-    kind: Kind
-    by: str = ""
-    wrap: Wrap | None = None
-
-    @property
-    def level(self) -> bool:
-        """Whether it is no counter."""
-        return self.kind is Kind.LEVEL
-
-
-class TargetGroup(NamedTuple):
-    """What is lost without any of these series; `devices` says of which devices they are."""
-
-    lost: str
-    needs: str
-    wanted: tuple[Wanted, ...]
-    devices: str = ""
-
-
-def _counters(
-    subject: str, by: str, chosen: str, kind: Kind, names: Mapping[str, str], wrap: Wrap | None = None
-) -> tuple[Wanted, ...]:
-    return tuple(
-        Wanted(f"max by (instance{', ' * bool(by)}{by}) ({metric}{chosen})", subject, series, kind, by, wrap)
-        for metric, series in names.items()
-    )
-
-
-GROUPS = (
-    TargetGroup(
-        "what each machine's drives read and wrote", "node_disk_*",
-        (
-            *_counters("disk {}", "device", _EACH, Kind.BYTES, {
-                "node_disk_read_bytes_total": "read_bytes", "node_disk_written_bytes_total": "written_bytes",
-            }, SECTORS_32_BITS),
-            *_counters("disk {}", "device", _EACH, Kind.CLOCK_TIME, {
-                "node_disk_io_time_seconds_total": "busy_s",
-            }, _BUSY_32_BITS),
-        ),
-        devices="drives",
-    ),
-    TargetGroup(
-        "what each machine's network interfaces carried", "node_network_*",
-        _counters("interface {}", "device", _EACH, Kind.BYTES, {
-            "node_network_receive_bytes_total": "received_bytes", "node_network_transmit_bytes_total": "sent_bytes",
-        }, COUNT_32_BITS),
-        devices="interfaces",
-    ),
-    TargetGroup(
-        "what the processors did", "node_cpu_seconds_total",
-        (
-            Wanted(
-                "sum by (instance, mode) (max by (instance, cpu, mode) (node_cpu_seconds_total{$instances}))",
-                "processor", "{}_s", Kind.PROCESSOR_TIME, "mode",
-            ),
-        ),
-    ),
-    TargetGroup(
-        "how much memory and page cache were in use", "node_memory_*",
-        tuple(
-            Wanted(f"max by (instance) ({query})", "memory", series, Kind.LEVEL)
-            for query, series in {
-                "node_memory_MemTotal_bytes{$instances} - node_memory_MemAvailable_bytes{$instances}": "used_bytes",
-                "node_memory_Cached_bytes{$instances}": "page_cache_bytes",
-                "node_memory_Dirty_bytes{$instances}": "dirty_bytes",
-            }.items()
-        ),
-    ),
-    TargetGroup(
-        "how long tasks waited for processors, memory and drives", "node_pressure_* (Linux with PSI)",
-        _counters("pressure", "", "{$instances}", Kind.CLOCK_TIME, {
-            f"node_pressure_{what}_{how}_seconds_total": f"{what}_{word}_s"
-            for what in ("cpu", "memory", "io")
-            for how, word in (("waiting", "some"), ("stalled", "full"))
-            if (what, how) != ("cpu", "stalled")
-        }),
-    ),
-)  # fmt: skip
+_OWN = BOOT_TIME + "{$instances}"
 
 
 class Prometheus(Evaluated):
@@ -159,11 +52,8 @@ class Prometheus(Evaluated):
         """`now` tells seconds since the epoch, by the clock that `sleep` waits by."""
         self._wait_s = wait_s
         self._now, self._sleep = now, sleep
-        self._url = ""
-        self._ask: Ask | None = None
+        self._server = PrometheusServer("", lambda _url, _parameters: {})
         self._hosts: Sequence[ForeignHost] = ()
-        self._nodes: dict[str, str] = {}
-        self._chosen = _ALL
         self._offset_s = 0.0
         self._times = PartTimes()
         self._doubts: list[Doubt] = []
@@ -172,27 +62,27 @@ class Prometheus(Evaluated):
         """Find the cluster's machines among its instances. Raises CannotMeasureError where none of them is there."""
         cluster = scene.foreign
         assert cluster is not None  # noqa: S101 - such probes are made for no other
-        self._url, self._ask, self._hosts = cluster.prometheus or "", cluster.ask, cluster.hosts
-        if not self._url:  # none was named: nothing is missing
+        if not cluster.prometheus:  # none was named: nothing is missing
             return
+        self._server, self._hosts = PrometheusServer(cluster.prometheus, cluster.ask), cluster.hosts
         try:
-            self._nodes = self._find_nodes(cluster.names())
+            self._server.find(cluster.names())
         except NoAnswerError as error:
             raise _cannot(
                 f"the Prometheus that `prometheus` names can't be asked: {error}",
                 "look whether it is up and reachable from here, or name another address in `prometheus` of `cluster`",
             ) from None
-        self._chosen = chosen(self._nodes)
-        known = sorted(set(self._nodes.values()))
+        known = sorted(set(self._server.nodes.values()))
         if not known:
             names = first_few([host.name for host in self._hosts])
             raise _cannot(
-                f"{self._url} has no instance with {_SCRAPE} that is called as one of the cluster's machines ({names})",
+                f"{self._server.url} has no instance with {BOOT_TIME} that is called as one of the cluster's machines "
+                f"({names})",
                 "let it scrape the node_exporters by the machines' host names or addresses",
             )
         missing = [host.name for host in self._hosts if host.name not in known]
         if missing:
-            what = f"{self._url} knows {len(known)} of {len(self._hosts)} machines, and not {first_few(missing)}"
+            what = f"{self._server.url} knows {len(known)} of {len(self._hosts)} machines, and not {first_few(missing)}"
             self._doubts.append(SERIES_MISSING.doubt(what))
 
     def mark(self, part: Part | None) -> Sequence[Landed]:
@@ -202,7 +92,7 @@ class Prometheus(Evaluated):
     def evaluate(self) -> Evaluation:
         """All series for the trial's time; what can't be had is a doubt."""
         parts = self._times.parts
-        if not parts or not self._nodes:
+        if not parts or not self._server.nodes:
             return Evaluation()
         readings = Readings(NAME, COUNTERS)
         lost: dict[str, list[str]] = {}
@@ -216,16 +106,11 @@ class Prometheus(Evaluated):
                     self._take(group, scraped, readings)
         for why, what in lost.items():
             if what == [""]:
-                found = PROMETHEUS_SILENT.doubt(f"{self._url} did not answer at the trial's end: {why}")
+                found = PROMETHEUS_SILENT.doubt(f"{self._server.url} did not answer at the trial's end: {why}")
             else:
-                found = ANSWERS_LOST.doubt(f"{self._url} gave no whole answer about {'; '.join(what)}: {why}")
+                found = ANSWERS_LOST.doubt(f"{self._server.url} gave no whole answer about {'; '.join(what)}: {why}")
             self._doubts.append(found)
-        if broken := readings.broken():
-            self._doubts.append(SERIES_MISSING.doubt(f"counters began anew or fell: {first_few(broken)}"))
-        if odd := readings.not_numbers():
-            self._doubts.append(SERIES_MISSING.doubt(f"readings that are no numbers were left out: {first_few(odd)}"))
-        if uncovered := readings.uncovered(parts):
-            self._doubts.append(PARTLY_READ.doubt(f"too little was read of {first_few(uncovered)}", instrument=NAME))
+        self._doubts += readings.doubts(parts, SERIES_MISSING, SERIES_MISSING)
         return Evaluation(samples=list(readings.samples()), amounts=list(readings.amounts(parts)))
 
     def doubts(self) -> tuple[Doubt, ...]:
@@ -235,23 +120,12 @@ class Prometheus(Evaluated):
         """It holds nothing."""
         return
 
-    def _find_nodes(self, hosts: HostNames) -> dict[str, str]:
-        """The name of the cluster's machine that an instance is of: by its host, or by what uname(2) says there."""
-        called: dict[str, set[str]] = {}
-        for metric in (_SCRAPE, "node_uname_info"):
-            for result in self._query(metric):
-                labels = result["metric"]
-                host = host_of(labels["instance"])
-                called.setdefault(labels["instance"], set()).update({host, labels.get("nodename", host)})
-        found = {instance: hosts.find(sorted(names, key=is_loopback)) for instance, names in called.items()}
-        return {instance: name for instance, name in found.items() if name is not None}
-
     def _clock_offset_s(self) -> float:
         """By how much Prometheus' clock is ahead: the quickest of some answers tells best."""
         found = []
         for _ in range(CLOCK_QUESTIONS):
             began_s = self._now()
-            server_s = float(self._query("time()")[1])
+            server_s = float(self._server.query("time()")[1])
             ended_s = self._now()
             found.append((ended_s - began_s, server_s - (began_s + ended_s) / 2))
         return min(found)[1]
@@ -261,15 +135,15 @@ class Prometheus(Evaluated):
         deadline_s = self._now() + self._wait_s
         while self._now() < deadline_s:
             times = [
-                float(result["value"][1]) - self._offset_s for result in self._query(f"timestamp({_OWN})")
-                if result["metric"]["instance"] in self._nodes
+                float(result["value"][1]) - self._offset_s for result in self._server.query(f"timestamp({_OWN})")
+                if result["metric"]["instance"] in self._server.nodes
             ]  # fmt: skip
             if min(times, default=0.0) >= end_s:
                 return
             self._sleep(POLL_S)
 
     def _scrapes(self, begin_s: float, end_s: float) -> "_Scrapes":
-        each = min(MOST_STEPS, MOST_POINTS / max(1, len(self._query(_OWN))))
+        each = min(MOST_STEPS, MOST_POINTS / max(1, len(self._server.query(_OWN))))
         step_s = max(1, math.ceil((end_s - begin_s) / each))
         begin_s = end_s - step_s * math.ceil((end_s - begin_s) / step_s)  # so that the last step is the end
         scrapes = _Scrapes(begin_s + self._offset_s, end_s + self._offset_s, step_s, {}, {})
@@ -282,23 +156,23 @@ class Prometheus(Evaluated):
         seen: set[str] = set()
         devices = self._devices(group)
         every = chosen(sorted(set().union(*devices.values())), "device")
-        for wanted in group.wanted:
-            for result in self._range(wanted.query.replace(_DEVICES, every), scrapes):
-                instance, label = result["metric"].get("instance", ""), result["metric"].get(wanted.by, "")
-                node = self._nodes.get(instance)
+        for series in group.series:
+            for result in self._range(series.query, scrapes, every):
+                instance, label = result["metric"].get("instance", ""), result["metric"].get(series.by, "")
+                node = self._server.nodes.get(instance)
                 if node is None or (group.devices and label not in devices.get(instance, ())):
                     continue
                 seen.add(node)
-                subject, series = wanted.subject.format(label), wanted.series.format(label)
+                subject, name = series.subject.format(label), series.series.format(label)
                 for at_s, time_ms, value in self._scraped(result["values"], scrapes.times_s.get(instance, {})):
-                    if wanted.level:
-                        readings.level(node, subject, series, time_ms, value)
+                    if series.level:
+                        readings.level(node, subject, name, time_ms, value)
                     else:
                         began_s = scrapes.boots_s.get(instance, {}).get(at_s, 0.0)
-                        readings.count(node, subject, series, time_ms, value, wrap=wanted.wrap, began_s=began_s)
-        if missing := sorted(set(self._nodes.values()) - seen):
+                        readings.count(node, subject, name, time_ms, value, wrap=series.wrap, began_s=began_s)
+        if missing := sorted(set(self._server.nodes.values()) - seen):
             of = "any machine" if not seen else first_few(missing)
-            what = f"{self._url} has no {group.needs} of {of}: not known is {group.lost}"
+            what = f"{self._server.url} has no {group.needs} of {of}: not known is {group.lost}"
             self._doubts.append(SERIES_MISSING.doubt(what))
 
     def _scraped(self, values: Iterable[Any], times_s: Mapping[float, float]) -> Iterator[tuple[float, int, float]]:
@@ -312,10 +186,10 @@ class Prometheus(Evaluated):
         if not group.devices:
             return {}
         used: dict[str, set[str]] = {}
-        for wanted in group.wanted:
-            for result in self._query(wanted.query.replace(_DEVICES, 'device!=""')):
+        for series in group.series:
+            for result in self._server.query(series.query):
                 instance = result["metric"].get("instance", "")
-                if instance in self._nodes and float(result["value"][1]) > 0:
+                if instance in self._server.nodes and float(result["value"][1]) > 0:
                     used.setdefault(instance, set()).add(result["metric"].get("device", ""))
         if group.devices == "drives":
             choices = {instance: drives_by_name(names) for instance, names in used.items()}
@@ -333,7 +207,7 @@ class Prometheus(Evaluated):
         above: dict[str, set[str]] = {}
         own: dict[str, dict[str, float]] = {}
         below: dict[str, dict[str, float]] = {}
-        for result in self._query(_ABOVE_OTHERS):
+        for result in self._server.query(_ABOVE_OTHERS):
             labels, value = result["metric"], float(result["value"][1])
             instance, metric = labels.get("instance", ""), labels.get("__name__")
             if metric == "node_bonding_slaves" and value > 0:
@@ -350,18 +224,8 @@ class Prometheus(Evaluated):
             )  # fmt: skip
         return above
 
-    def _range(self, query: str, scrapes: "_Scrapes") -> list[Mapping[str, Any]]:
-        times = {"start": f"{scrapes.begin_s:.3f}", "end": f"{scrapes.end_s:.3f}", "step": f"{scrapes.step_s}"}
-        found: list[Mapping[str, Any]] = self._result("query_range", {"query": query, **times})
-        return found
-
-    def _query(self, query: str) -> Any:
-        return self._result("query", {"query": query})
-
-    def _result(self, page: str, parameters: Mapping[str, str]) -> Any:
-        assert self._ask is not None  # noqa: S101 - attached before it is asked
-        query = parameters["query"].replace(_CHOSEN, self._chosen)
-        return self._ask(f"{self._url}/api/v1/{page}", {**parameters, "query": query})["data"]["result"]
+    def _range(self, query: str, scrapes: "_Scrapes", *devices: str) -> list[Mapping[str, Any]]:
+        return self._server.range(query, scrapes.begin_s, scrapes.end_s, scrapes.step_s, *devices)
 
 
 @contextmanager
@@ -373,12 +237,6 @@ def _noting(lost: dict[str, list[str]], what: str) -> Iterator[None]:
         lost.setdefault(error.reason, []).append(what)
     except (LookupError, TypeError, AttributeError, ValueError) as error:
         lost.setdefault(f"an answer lacks or garbles {error}", []).append(what)
-
-
-def chosen(names: Iterable[str], label: str = "instance") -> str:
-    """PromQL that chooses series with these names as a label; all where that would be too long."""
-    pattern = json.dumps("|".join(re.escape(name) for name in sorted(names)), ensure_ascii=False)
-    return f"{label}=~{pattern}" if len(quote(pattern)) <= MOST_CHOSEN else f'{label}!=""'
 
 
 class _Scrapes(NamedTuple):
@@ -417,12 +275,6 @@ ANSWERS_LOST = doubt_kind(
     cure="where an answer was too large or too slow, name a Prometheus with fewer machines, or read the nodes by "
     "`ssh`; else run the trial again",
 )  # fmt: skip
-
-
-COUNTERS = {
-    wanted.series.format("*"): wanted.kind for group in GROUPS for wanted in group.wanted if not wanted.level
-}  # fmt: skip
-LEVELS = [wanted.series for group in GROUPS for wanted in group.wanted if wanted.level]
 
 
 def _columns() -> Iterator[NodeColumn]:

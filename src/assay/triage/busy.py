@@ -4,23 +4,22 @@ A few `query_range` requests (Prometheus: HTTP API) fetch the counters of node_e
 ran. The times of single scrapes are not asked for, so a stage gets a step more at both ends.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from math import ceil
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from assay.engine.past.job import PastJob, StageSums
 from assay.model.errors import BadInputError, NoAnswerError
-from assay.model.host_names import HostNames, host_of, is_loopback
+from assay.model.host_names import HostNames
 from assay.model.naming import bytes_text
 from assay.model.probe import Ask
 from assay.node.devices import drives_by_name
 from assay.probe.counters import PartTime, Readings
-from assay.probe.prometheus import COUNTERS
+from assay.probe.prometheus_server import COUNTERS, DRIVES, ExportedSeries, PrometheusServer
 from assay.report.words import seconds_text
 from assay.triage.bounds import Busy, busy_at_once, tasks_at_once
 
-_BUSY, _READ = "node_disk_io_time_seconds_total", "node_disk_read_bytes_total"
-_WRITTEN = "node_disk_written_bytes_total"
+_BUSY = "node_disk_io_time_seconds_total"
 _STEP_S = 15
 """The shortest step: most sites scrape as often or less."""
 _MOST_POINTS, _MOST_STEPS, _POINTS_AT_ONCE = 2_000_000, 10_000, 150_000
@@ -92,11 +91,11 @@ class DriveTimes:
 
         Raises BadInputError where there is no Prometheus, or none of the nodes, or of their drives, is known to it.
         """
-        self._url, self._ask = url.rstrip("/"), ask
-        hosts = HostNames(node for job in jobs for node in job.nodes)
+        self._server = PrometheusServer(url, ask)
         try:
-            self._nodes = self._find(hosts)
-            if not self._nodes:
+            self._server.find(HostNames(node for job in jobs for node in job.nodes))
+            self._names = HostNames(self._server.nodes.values())
+            if not self._server.nodes:
                 known = ", ".join(sorted({node for job in jobs for node in job.nodes})[:3])
                 raise BadInputError(
                     f"--prometheus {url} has no {_BUSY} of the nodes on which the jobs ran ({known}); let it scrape "
@@ -154,7 +153,7 @@ class DriveTimes:
         """The nodes that have more drives than the Prometheus sees, each with how many."""
         return {
             node: f"--drives names {named} of each node, and it sees {len(drives)} of one"
-            for node in self.drives.keys() & self._nodes.values()
+            for node in self.drives.keys() & self._server.nodes.values()
             if len(drives := self.drives[node]) < named
         }
 
@@ -197,34 +196,21 @@ class DriveTimes:
         seconds = max(*busy, sum(busy) / busy_at_once(len(busy), tasks_at_once(stage, max(1, nodes))))
         return _NodeUse(seconds, max(busy), sum(busy), sum(by_series["read_bytes"]), sum(by_series["written_bytes"]))
 
-    def _find(self, hosts: HostNames) -> dict[str, str]:
-        """The job's node that an instance is of: by its host, or by what uname(2) says there."""
-        called: dict[str, set[str]] = {}
-        for metric in ("node_boot_time_seconds", "node_uname_info"):
-            for series in self._query(metric):
-                labels = series["metric"]
-                host = host_of(labels["instance"])
-                called.setdefault(labels["instance"], set()).update({host, labels.get("nodename", host)})
-        named = {instance: hosts.find(sorted(names, key=is_loopback)) for instance, names in called.items()}
-        nodes = {instance: node for instance, node in named.items() if node is not None}
-        self._names = HostNames(nodes.values())
-        return nodes
-
     def _drives(self) -> dict[str, frozenset[str]]:
         """By node, the drives that count for themselves among those that were ever in use."""
         used: dict[str, set[str]] = {}
-        for series in self._query(f"max by (instance, device) ({_BUSY})"):
-            node = self._nodes.get(series["metric"].get("instance", ""))
-            if node is not None and float(series["value"][1]) > 0:
-                used.setdefault(node, set()).add(series["metric"].get("device", ""))
+        for result in self._server.query(f"max by (instance, device) ({_BUSY})"):
+            node = self._server.nodes.get(result["metric"].get("instance", ""))
+            if node is not None and float(result["value"][1]) > 0:
+                used.setdefault(node, set()).add(result["metric"].get("device", ""))
         return {node: drives_by_name(names).counted for node, names in used.items()}
 
     def _of_nodes(self, query: str) -> dict[str, float]:
         """By node, the value of a query that has one for each instance."""
         return {
-            self._nodes[instance]: float(series["value"][1])
-            for series in self._query(query)
-            if (instance := series["metric"].get("instance", "")) in self._nodes
+            self._server.nodes[instance]: float(result["value"][1])
+            for result in self._server.query(query)
+            if (instance := result["metric"].get("instance", "")) in self._server.nodes
         }
 
     def _fetch(self, periods: Sequence[tuple[float, float]], progressed: Callable[[int, int], object]) -> None:
@@ -234,28 +220,20 @@ class DriveTimes:
         steps = max(2, min(_MOST_STEPS, _POINTS_AT_ONCE // series))
         ranges = [piece for window in periods for piece in _pieces(*window, self.step_s, steps)]
         for number, (begin_s, end_s) in enumerate(ranges):
-            for metric, name in ((_BUSY, "busy_s"), (_READ, "read_bytes"), (_WRITTEN, "written_bytes")):
-                self._take(metric, name, begin_s, end_s)
+            for series in DRIVES.series:
+                self._take(series, begin_s, end_s)
             progressed(number + 1, len(ranges))
 
-    def _take(self, metric: str, name: str, begin_s: float, end_s: float) -> None:
-        times = {"start": f"{begin_s:.0f}", "end": f"{end_s:.0f}", "step": f"{self.step_s}"}
-        answer = self._result("query_range", {"query": f"max by (instance, device) ({metric})", **times})
-        for series in answer:
-            node = self._nodes.get(series["metric"].get("instance", ""))
-            device = series["metric"].get("device", "")
+    def _take(self, series: ExportedSeries, begin_s: float, end_s: float) -> None:
+        for result in self._server.range(series.query, round(begin_s), round(end_s), self.step_s):
+            node = self._server.nodes.get(result["metric"].get("instance", ""))
+            device = result["metric"].get("device", "")
             if node is None or device not in self.drives.get(node, ()):
                 continue
             readings = self._readings.setdefault(node, Readings("prometheus", COUNTERS))
-            for at_s, value in series["values"]:
-                readings.count(node, f"disk {device}", name, round(1000 * float(at_s)), float(value))
-
-    def _query(self, query: str) -> Any:
-        """What is there now: nodes that are gone are not known."""
-        return self._result("query", {"query": query})
-
-    def _result(self, page: str, parameters: Mapping[str, str]) -> Any:
-        return self._ask(f"{self._url}/api/v1/{page}", parameters)["data"]["result"]
+            for at_s, value in result["values"]:
+                time_ms = round(1000 * float(at_s))
+                readings.count(node, series.subject.format(device), series.series, time_ms, float(value))
 
 
 def _key(job: PastJob) -> tuple[str, str, int]:
