@@ -106,8 +106,8 @@ NAMING_SERVICES = {
     "model/node_source.py": 3,
     "model/trial.py": 1,
     "node/ssh.py": 1,
-    "plan/cluster.py": 2,
     "plan/experiment.py": 1,
+    "platform/cluster_keys.py": 2,
     "report/next_steps.py": 1,
     "triage/ranking.py": 1,
 }

@@ -357,8 +357,8 @@ class ExperimentFile(WithProperties):
     """Hadoop properties for all trials. They override the profiles. A list of levels makes a property a factor. Other
     services' properties stand under keys of their own ([below](#properties))."""
     replication: Many[Copies] = []
-    """Copies that the store keeps of its data, by its own property (`dfs.replication` of HDFS and HBase), by default 1
-    on an embedded cluster. It keeps at most one on each worker; asking for more raises a doubt."""
+    """Copies that the store keeps of its data ([by which property](#stores)), by default 1 on an embedded cluster. It
+    keeps at most one on each worker; asking for more raises a doubt."""
     store: Many[OneStore] = [StoreSpec(kind=USUAL_STORE)]
     """The storage subsystem that holds the data. A map says more of it than its name. Several levels make it a factor.
     [What each store is](#stores)."""
