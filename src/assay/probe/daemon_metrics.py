@@ -62,12 +62,6 @@ TIMES = {"cpu_s": Kind.PROCESSOR_TIME, "busy_s": Kind.PROCESSOR_TIME}
 """The counters of time: of a daemon, and of a machine."""
 
 
-class _NoLogin(str):
-    """Why a daemon refused to answer."""
-
-    __slots__ = ()
-
-
 class _Daemon:
     """A daemon that is asked, and how often it was silent."""
 
@@ -76,13 +70,13 @@ class _Daemon:
         self.asked = self.silent = self.silent_in_turn = self.refused = 0
         self.reason = ""
 
-    def heard(self, reason: str = "") -> None:
+    def heard(self, error: NoAnswerError | None = None) -> None:
         """Note that the daemon answered, or why it did not."""
         self.asked += 1
-        self.refused += isinstance(reason, _NoLogin)
-        self.silent += bool(reason)
-        self.silent_in_turn = self.silent_in_turn + 1 if reason else 0
-        self.reason = reason or self.reason
+        self.refused += isinstance(error, NoLoginError)
+        self.silent += error is not None
+        self.silent_in_turn = 0 if error is None else self.silent_in_turn + 1
+        self.reason = self.reason if error is None else error.reason
 
 
 class _Read(NamedTuple):
@@ -234,7 +228,7 @@ class DaemonMetrics(Evaluated):
                 due_daemons, threads.map(lambda daemon: _read(ask, daemon, whole=whole), due_daemons), strict=True
             ):
                 self._requests += 1 + whole + (daemon.kind.uses is not None)
-                if isinstance(answer, str):
+                if isinstance(answer, NoAnswerError):
                     daemon.heard(answer)
                     continue
                 daemon.heard()
@@ -271,7 +265,7 @@ class DaemonMetrics(Evaluated):
             self._readings.count(node, "machine", "busy_s", time_ms, busy_s, derived=True)
 
 
-def _read(ask: Ask, daemon: _Daemon, *, whole: bool) -> _Read | str:
+def _read(ask: Ask, daemon: _Daemon, *, whole: bool) -> _Read | NoAnswerError:
     """What a daemon tells now, or why it does not."""
     beans, uses = daemon.kind.beans, daemon.kind.uses
     assert beans is not None  # noqa: S101 - no other daemon is read
@@ -285,12 +279,10 @@ def _read(ask: Ask, daemon: _Daemon, *, whole: bool) -> _Read | str:
                 counted["cpu_s"] = taken_ns / 1e9
         workers = uses.read(ask(daemon.url + uses.page, {})) if uses is not None else ()
         return _Read(daemon, time_ms, counted, workers)
-    except NoLoginError as error:
-        return _NoLogin(error.reason)
     except NoAnswerError as error:
-        return error.reason
+        return error
     except (LookupError, TypeError, AttributeError, ValueError) as error:
-        return f"its answer lacks or garbles {error}"
+        return NoAnswerError(daemon.url, f"its answer lacks or garbles {error}")
 
 
 def _sums(beans: Iterable[Mapping[str, Any]], names: Mapping[str, str]) -> Iterator[tuple[str, float]]:
