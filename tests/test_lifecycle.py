@@ -400,21 +400,24 @@ def test_a_medium_on_which_the_store_would_begin_no_block_is_refused_before_anyt
 
 
 @pytest.mark.parametrize(("jobs_bytes", "twice"), [(250, 2), (160, 1.6), (100, 1)])
-def test_a_store_s_input_and_an_output_as_large_need_the_room_that_it_takes(monkeypatch, jobs_bytes, twice):
+def test_a_store_s_input_and_an_output_as_large_need_the_room_and_the_memory_that_it_takes(
+    monkeypatch, jobs_bytes, twice
+):
     """Of the jobs' bytes 100 are input, in lines of 20, of which the store makes three times as many."""
 
-    class Tripling(type(STORES["hdfs"])):
-        def space_factor(self, properties, line_bytes):
-            assert line_bytes == 20
-            return 3.0
+    def three_times(properties, line_bytes):
+        assert line_bytes == 20
+        return 3.0
 
     monkeypatch.setattr(FakeInput, "size", lambda _: Amounts(bytes=100 << 20, lines=5 << 20))
     estimate = ResourceEstimate(disk_bytes=jobs_bytes << 20, memory_bytes=1, seconds=1)
     monkeypatch.setattr(FakeWorkload, "estimate", lambda _: estimate)
-    plain = check_needs(a_plan(), scripted(Script()), Silent()).disk_bytes["disk"]
-    monkeypatch.setitem(STORES._kinds, "hdfs", Tripling())
-    needed = check_needs(a_plan(), scripted(Script()), Silent()).disk_bytes["disk"]
-    assert (needed - plain) / (200 << 20) == pytest.approx(twice, rel=0.01)
+    plain = check_needs(a_plan(), scripted(Script()), Silent())
+    kind = STORES["hdfs"]._replace(space_factor=three_times, memory_bytes=lambda _, size_bytes: 4 * size_bytes)
+    monkeypatch.setitem(STORES._kinds, "hdfs", kind)
+    needed = check_needs(a_plan(), scripted(Script()), Silent())
+    assert (needed.disk_bytes["disk"] - plain.disk_bytes["disk"]) / (200 << 20) == pytest.approx(twice, rel=0.01)
+    assert (needed.memory_bytes - plain.memory_bytes) / (400 << 20) == pytest.approx(twice, rel=0.01)
 
 
 @pytest.mark.parametrize(("varied", "kinds"), [("store", STORES), ("engine", ENGINES)])

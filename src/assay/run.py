@@ -225,7 +225,7 @@ def _estimate(trial: Trial, setup: TrialSetup, progress: Progress) -> ResourceEs
     properties = {**settings, **trial.workload.hadoop}
     tasks_bytes = stack.tasks_bytes(properties, min(nodes * spec.memory_mb, bound // MIB), estimate.disk_bytes)
     # Tasks are gone when the output is verified, and the cluster is not; what is bounded takes no more than that.
-    cluster = stack.memory_bytes(nodes) + store.memory_bytes(settings, stored_bytes)
+    cluster = stack.memory_bytes(nodes) + store.memory_bytes(settings, round(stored_bytes))
     at_work = min(cluster + tasks_bytes, bound)
     verifying = min(cluster, bound) + estimate.memory_bytes
     return estimate.model_copy(update={"disk_bytes": disk, "memory_bytes": max(at_work, verifying) + in_memory})

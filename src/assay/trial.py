@@ -462,10 +462,10 @@ def _losses(
     if remembered.whole:
         fault = with_losses(fault, planned, remembered.jobs, remembered.attempts)
     killed = [daemon for daemon in stack_of_store.daemons if daemon.role in fault.processes]
-    if running.placer is not None and not all(daemon.serves_only for daemon in killed):
-        lost = layout.nodes[planned.worker].directories
+    struck = layout.nodes.get(planned.worker)
+    if running.placer is not None and struck is not None and not all(daemon.serves_only for daemon in killed):
         with suppress(AssayError):  # who can't be asked is one of the fault's victims
-            fault = fault.model_copy(update={"redundancy": running.placer.redundancy(lost)})
+            fault = fault.model_copy(update={"redundancy": running.placer.redundancy(struck.directories)})
     if killed:
         fault = fault.model_copy(update={"kept": running.store.kept(input_path)})
     return fault

@@ -133,7 +133,7 @@ def test_two_stores_never_have_the_same_directories(engine):
     assert below(together, "key-value", INPUT, OUTPUT) == ["data/key-value"]
     assert below(together, "hdfs", INPUT, OUTPUT) == below(together, "mapreduce", INPUT) == ["data/hdfs"]
     assert below(together, "key-value", "log") == ["log"]
-    assert below(together, "yarn", INTERMEDIATE) == below(together, "mapreduce", INTERMEDIATE) == ["intermediate"]
+    assert below(together, "yarn", INTERMEDIATE) == below(together, "mapreduce", INTERMEDIATE) == ["local"]
     engine("thinker")
     assert below(stack_of("key-value", "thinker"), "key-value", INPUT) == ["data"]
 
@@ -141,7 +141,7 @@ def test_two_stores_never_have_the_same_directories(engine):
 def test_services_that_need_a_store_share_its_directories(engine):
     for name in ("hdfs", "hbase", "spark"):
         assert below(stack_of("hbase", "spark"), name, INPUT) == ["data"]
-    assert below(stack_of("hbase", "spark"), "spark", INTERMEDIATE) == ["intermediate"]
+    assert below(stack_of("hbase", "spark"), "spark", INTERMEDIATE) == ["local"]
 
 
 @pytest.mark.parametrize(

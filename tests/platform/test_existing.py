@@ -403,7 +403,7 @@ def a_cluster(conf_dir, tmp_path, store="hdfs", engine="mapreduce"):
 def test_only_the_daemons_of_the_trials_own_store_and_engine_are_looked_for(site, tmp_path):
     with plugged_in():
         ENGINES.add("thinker", EngineKind(open=None))
-        STORES.add("head", SimpleNamespace(services=(), open=None))
+        STORES.add("head", STORES["hdfs"]._replace(services=()))
         hdfs = site(core={"fs.defaultFS": "hdfs://127.0.0.1:1"})
         (port,) = LocalNode().free_ports(1)
         site(hdfs={"dfs.namenode.http-address": f"127.0.0.1:{port}"})
@@ -422,7 +422,7 @@ def test_a_service_without_web_pages_is_found_by_its_own_means(site, tmp_path):
             defaults={"swarm.size": "1", "io.file.buffer.size": "8192"},
         )
         SERVICES.add("hive", Service("hive", daemons=(DaemonKind("queen", "org.example.Queen"),), discovery=found))
-        STORES.add("comb", SimpleNamespace(services=("hive",), open=None))
+        STORES.add("comb", STORES["hdfs"]._replace(services=("hive",)))
         ENGINES.add("swarm", EngineKind(open=None))
         java = Java(home=tmp_path, feature=17, version="17", fingerprint="x")
         distribution = Distribution(version="3.4.2", java=java, classpath=())

@@ -220,8 +220,8 @@ class DriveTimes:
         steps = max(2, min(_MOST_STEPS, _POINTS_AT_ONCE // series))
         ranges = [piece for window in periods for piece in _pieces(*window, self.step_s, steps)]
         for number, (begin_s, end_s) in enumerate(ranges):
-            for series in DRIVES.series:
-                self._take(series, begin_s, end_s)
+            for exported in DRIVES.series:
+                self._take(exported, begin_s, end_s)
             progressed(number + 1, len(ranges))
 
     def _take(self, series: ExportedSeries, begin_s: float, end_s: float) -> None:
