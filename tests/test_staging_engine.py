@@ -1,7 +1,5 @@
 """Proves that an input may be staged by another engine than the one whose jobs are measured."""
 
-from types import SimpleNamespace
-
 import pytest
 
 from assay.model.engine import EngineKind, Launch
@@ -36,9 +34,7 @@ def lived():
         def live(staged_by):
             trial = a_trial().model_copy(update={"engine": "thinker", "store": StoreSpec(kind="head")})
             store, placer = FakeStore(script), FakePlacer(script, trial)
-            memory = SimpleNamespace(
-                services=(), open=lambda _: store, placer=lambda *_: placer, promise=STORES["hdfs"].promise
-            )
+            memory = STORES["hdfs"]._replace(services=(), open=lambda _: store, placer=lambda *_: placer)
             STORES.add("head", memory)
             for name, engine in (("thinker", Thinker), ("porter", FakeEngine)):
                 opened = EngineKind(open=lambda context, engine=engine: engine(script, trial, context.store))

@@ -244,4 +244,4 @@ class StoreKind(NamedTuple):
 
     def placer_on(self, cluster: RunningCluster, layout: Layout) -> Placer | None:
         """Its placer for a layout, of which it gets its services' own directories."""
-        return self.placer(cluster, layout.seen_by(self.services[0]))
+        return self.placer(cluster, layout.seen_by(self.services[0]) if self.services else layout)
