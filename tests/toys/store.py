@@ -197,6 +197,8 @@ SERVICE = Service(
     properties=lambda node: {ADDRESS: f"{node.host}:{node.addresses[ADDRESS].rpartition(':')[2]}"},
     client=KeyValueStore,
     bounds={COPIES: ValueBounds(1)},
+    first_words=frozenset({"key-value"}),
+    properties_key="key-value",
     traffic={"values_to_server": "values put", "values_from_server": "values got"},
 )
 SERVICES.add(SERVICE.name, SERVICE)

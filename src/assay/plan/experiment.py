@@ -46,7 +46,7 @@ from assay.model.trial import (
 from assay.plan.cluster import ClusterEntry, OneCluster
 from assay.plan.entry_parts import Name, OneOf, Supported, alone, choice
 from assay.plan.placement import PlacementEntry, placement_entry
-from assay.plan.property_keys import HADOOP, property_keys
+from assay.plan.property_keys import HADOOP, key_of, property_keys
 from assay.plan.settings import Profile, Prose, Text, without_control
 from assay.plan.store import OneStore, refuse_found
 
@@ -502,8 +502,8 @@ class ExperimentFile(WithProperties):
         for store, name in properties.items() if self.replication else ():
             if not name:
                 raise MistakeAt(["replication"], f"the store {store} lets nobody choose copies; leave replication out")
-            if name in self.hadoop:
-                same = f"replication and {name} (under hadoop) are the same; keep one of them"
+            if name in self.properties:
+                same = f"replication and {name} (under {key_of(name)}) are the same; keep one of them"
                 raise MistakeAt(["replication"], same)
         named = ((role, medium) for entry in self.placement for role, media in entry.media.items() for medium in media)
         for role, medium in named:
