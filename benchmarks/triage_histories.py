@@ -9,11 +9,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from assay.engine.tasks import MapReduceAttempt
-from assay.model.record import JobRecord, Record, Status
-from assay.model.task import TaskAttempt
-from assay.record.folder import RunFolder
-from assay_extras.testing.job_histories import (
+from assay.engine.past.made_histories import (
     Event,
     JobHead,
     MadeAttempt,
@@ -21,6 +17,10 @@ from assay_extras.testing.job_histories import (
     job_events,
     write_events,
 )
+from assay.engine.tasks import MapReduceAttempt
+from assay.model.record import JobRecord, Record, Status
+from assay.model.task import TaskAttempt
+from assay.record.folder import RunFolder
 
 SUBMITTER = "assay"
 

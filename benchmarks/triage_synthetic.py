@@ -12,10 +12,10 @@ import time
 from pathlib import Path
 
 from assay.cli.context import find_installation
+from assay.engine.past.made_histories import MadeJob, write_history
 from assay.triage.drives import drives_by_role
 from assay.triage.folder import in_folder
 from assay.triage.ranking import Site, triage
-from assay_extras.testing.job_histories import MadeJob, write_history
 
 SPLIT_BYTES, REDUCE_BYTES = 256 << 20, 1 << 30
 MOST_TASKS = 500

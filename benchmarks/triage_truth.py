@@ -27,6 +27,7 @@ from scipy.stats import ttest_ind
 
 from assay.cli.context import find_installation
 from assay.engine.past.job import PastJob
+from assay.engine.past.made_histories import history
 from assay.engine.past.mapreduce import read_job
 from assay.engine.past.spark import ApplicationReading, PastApplication
 from assay.engine.spark_log import RDDS, Application
@@ -42,7 +43,6 @@ from assay.record.folder import RunFolder
 from assay.report.columns import Column, fitted
 from assay.triage.bounds import bound_of
 from assay.triage.drives import Drives, drives_of
-from assay_extras.testing.job_histories import history
 
 THRESHOLDS = (0.05, 0.1, 0.2, 0.3, 0.5)
 VERDICT_COLUMNS = (

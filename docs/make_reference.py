@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from enum import StrEnum
 from functools import partial
-from inspect import cleandoc, getdoc
+from inspect import cleandoc
 from pathlib import Path
+from textwrap import fill
 from types import UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
@@ -21,6 +22,7 @@ from assay.cli import cli
 from assay.cli.context import find_installation
 from assay.cli.data import CheckedDataset
 from assay.cli.dry_run import DryRun, PlannedTrial, Room
+from assay.cli.experiment_keys import KeyOption
 from assay.cli.schema import schema_text
 from assay.cli.workloads import workload_json
 from assay.model.base import Frozen, field_docs
@@ -42,24 +44,23 @@ def pages() -> dict[str, Callable[[], str]]:
     """What makes each file of the reference, by its name."""
     return {
         "experiment.schema.json": lambda: schema_text(find_installation()),
-        "experiment.md": experiment_page,
-        **{name: partial(_filled_page, name) for name in ("record.md", "workloads.md", "doubts.md")},
+        **{name: partial(_filled_page, name) for name in ("experiment.md", "record.md", "workloads.md", "doubts.md")},
         "command-line.md": command_line_page,
     }
 
 
-def _template(name: str) -> str:
-    return (REFERENCE / "templates" / name).read_text(encoding="utf-8")
-
-
-_TABLE_BELOW = re.compile(r"^(<!-- (?P<what>[^>]+?)(?: of (?P<whose>[\w-]+))? -->)\n(?:\|.*\n)*", re.MULTILINE)
+_BELOW = re.compile(r"^(<!-- (?P<what>[^>]+?)(?: of (?P<whose>[\w-]+))? -->)\n(?:(?:\||- |  ).*\n)*", re.MULTILINE)
+"""A mark, and the table or list below it."""
 
 
 def _filled_page(name: str) -> str:
-    """A page with the table that each of its marks names. Raises KeyError for a mark that names none."""
-    text = (REFERENCE / name).read_text(encoding="utf-8")
+    """A page with what each of its marks names. Raises KeyError for a mark that names nothing."""
+    return _filled((REFERENCE / name).read_text(encoding="utf-8"))
+
+
+def _filled(text: str) -> str:
     anchors = _anchors(text)
-    return _TABLE_BELOW.sub(lambda mark: f"{mark[1]}\n{TABLES[mark['what']](mark['whose'], anchors)}\n", text)
+    return _BELOW.sub(lambda mark: f"{mark[1]}\n{TABLES[mark['what']](mark['whose'], anchors)}\n", text)
 
 
 def _table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -67,7 +68,6 @@ def _table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
-_KEYS = re.compile(r"^<!-- keys of (\w+) -->$", re.MULTILINE)
 _NAMES = {
     "WorkloadEntry": "[workload](#workloads)",
     "DatasetEntry": "[dataset](#datasets)",
@@ -86,20 +86,21 @@ _NAMES = {
 _TEXT = {"string", "boolean", "integer", "number"}
 
 
-def experiment_page() -> str:
-    """Experiment files: each mark in the template stands for the table of one part."""
+def _keys(name: str, _: Mapping[str, str]) -> str:
+    """The keys of a part of experiment files: each with what may stand there, and what it means."""
     schema = json.loads(schema_text(find_installation()))
-    parts = {**schema["$defs"], "ExperimentFile": schema}
-    return _KEYS.sub(lambda mark: _keys(parts[mark[1]]), _template("experiment.md"))
-
-
-def _keys(part: Schema) -> str:
+    part = {**schema["$defs"], "ExperimentFile": schema}[name]
     required = part.get("required", [])
-    rows = [
-        (f"`{key}`", _kind(one), "required" if key in required else _default(one), one["description"])
-        for key, one in part["properties"].items()
-    ]
-    return _table(("key", "type", "default", "meaning"), rows)
+    entries = []
+    for key, one in part["properties"].items():
+        default = "required" if key in required else _default(one)
+        notes = "; ".join(filter(None, (_kind(one), default)))
+        entries.append(_entry(f"- `{key}` ({notes}): {one['description']}"))
+    return "\n".join(entries)
+
+
+def _entry(text: str) -> str:
+    return fill(text, 140, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
 
 
 def _default(one: Schema) -> str:
@@ -107,8 +108,9 @@ def _default(one: Schema) -> str:
     if value in (None, "", [], {}):
         return ""
     if isinstance(value, dict):
-        return f"`{value['kind']}`"
-    return f"`{value}`" if isinstance(value, str) else f"`{json.dumps(value).replace(chr(34), '')}`"
+        return f"`{value['kind']}` by default"
+    shown = value if isinstance(value, str) else json.dumps(value).replace('"', "")
+    return f"`{shown}` by default"
 
 
 def _kind(one: Schema) -> str:
@@ -183,33 +185,24 @@ _WORDS = {
     str: "text", int: "integer", float: "number", bool: "true or false", Path: "text", datetime: "time (ISO 8601)",
     object: "any",
 }  # fmt: skip
-_MARK = re.compile(r"^<!-- (fields|doc) of (\w+) -->$", re.MULTILINE)
+_MARK = re.compile(r"^<!-- fields of (\w+) -->$", re.MULTILINE)
 _HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 _FIRST_SENTENCE = re.compile(r".*?[.](?=\s+[A-Z`*]|$)", re.DOTALL)
 
 
 def _anchors(text: str) -> dict[str, str]:
     """The heading under which a page describes each type."""
-    return {mark[2]: _HEADING.findall(text, 0, mark.start())[-1] for mark in _MARK.finditer(text)}
-
-
-def _described(text: str) -> str:
-    """A template with what its marks name: a model's fields, or what the code says of it."""
-    anchors = _anchors(text)
-    return _MARK.sub(
-        lambda mark: _fields(mark[2], anchors) if mark[1] == "fields" else getdoc(_MODELS[mark[2]]) or "", text
-    )
+    return {mark[1]: _HEADING.findall(text, 0, mark.start())[-1] for mark in _MARK.finditer(text)}
 
 
 def _fields(name: str, anchors: Mapping[str, str]) -> str:
     """A model's fields, each with the first sentence of what the code says of it."""
     model = _MODELS[name]
     docs = field_docs(model)
-    rows = (
-        (f"`{field}`", _type(one.annotation, anchors), _first_sentence(docs[field]))
+    return "\n".join(
+        _entry(f"- `{field}` ({_type(one.annotation, anchors)}): {_first_sentence(docs[field])}")
         for field, one in model.model_fields.items()
     )
-    return _table(("field", "type", "meaning"), rows)
 
 
 def _first_sentence(text: str) -> str:
@@ -269,13 +262,15 @@ def _options(name: str, _: Mapping[str, str]) -> str:
 
 
 _COMMANDS = "<!-- commands -->"
+OUTPUT = {"quiet", "verbose", "as_json"}
+"""The options of commands that take a while."""
 
 
 def command_line_page() -> str:
-    """The command line: the template, with every command and its options at the end."""
-    return _described(_template("command-line.md")).replace(
-        _COMMANDS, "\n\n".join(_commands(cli, click.Context(cli, **cli.context_settings)))
-    )
+    """The command line: the page with every command and its options at the end."""
+    by_hand, mark, _ = (REFERENCE / "command-line.md").read_text(encoding="utf-8").partition(_COMMANDS)
+    commands = "\n\n".join(_commands(cli, click.Context(cli, **cli.context_settings)))
+    return f"{_filled(by_hand)}{mark}\n\n{commands}\n"
 
 
 def _commands(group: click.Group, context: click.Context) -> Iterator[str]:
@@ -290,10 +285,26 @@ def _commands(group: click.Group, context: click.Context) -> Iterator[str]:
         text = cleandoc(command.help or "")
         usage = " ".join([f"assay {words}", *command.collect_usage_pieces(below)])
         parts = [f"### `{words}`", text.partition("\n\n\b")[0].replace("\n\n", "\n").replace("\n", " "), f"`{usage}`"]
-        options = [option.get_help_record(below) for option in command.params if isinstance(option, click.Option)]
-        if options:
-            parts.append(_table(("option", "meaning"), [(f"`{record[0]}`", record[1]) for record in options if record]))
+        if rows := _command_options(command, below):
+            parts.append("\n".join(_entry(f"- {option}: {meaning}") for option, meaning in rows))
         yield "\n\n".join(parts)
+
+
+def _command_options(command: click.Command, context: click.Context) -> list[tuple[str, str]]:
+    """A command's options; those that many commands have, and keys of experiments, are described once on the page."""
+    names = {option.name for option in command.params}
+    shared = OUTPUT if names >= OUTPUT else set()
+    own = [
+        option
+        for option in command.params
+        if isinstance(option, click.Option) and not isinstance(option, KeyOption) and option.name not in shared
+    ]
+    rows = [(f"`{record[0]}`", record[1]) for option in own if (record := option.get_help_record(context))]
+    if any(isinstance(option, KeyOption) for option in command.params):
+        rows.append(("`--KEY VALUE`", "[Set a key of the experiment](#set-keys-of-an-experiment)."))
+    if shared:
+        rows.append(("`--quiet`, `--verbose`, `--json`", "[Output](#conventions)."))
+    return rows
 
 
 def _severe_doubts(_: str, __: Mapping[str, str]) -> str:
@@ -310,6 +321,7 @@ def _mild_doubts(_: str, __: Mapping[str, str]) -> str:
 
 
 TABLES: Mapping[str, Callable[[str, Mapping[str, str]], str]] = {
+    "keys": _keys,
     "fields": _fields,
     "workloads": _workloads,
     "options": _options,

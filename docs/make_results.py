@@ -28,7 +28,6 @@ from benchmarks.a_a import claims, deviation_interval, log_ratios, pairs_of
 from benchmarks.cpu_speed_scaling import comparisons, lines
 from benchmarks.dilation_invariance import NO_PRIOR, equivalences, unchecked
 from benchmarks.known_effects import markdown
-from benchmarks.triage_example import answer
 from benchmarks.triage_truth import (
     RULE_COLUMNS,
     SAVED_COLUMNS,
@@ -148,15 +147,19 @@ def unpacked(name: str) -> Iterator[Path]:
 @cache
 def printed(name: str, *command: str) -> list[str]:
     """What a command of Python prints of a kept run, its last argument, on a terminal of 80 columns; by lines."""
+    with unpacked(name) as run:
+        return _output(run.parents[1], "80", *command, f"runs/{name}")
+
+
+def _output(folder: Path, columns: str, *command: str) -> list[str]:
+    """What a command of Python prints in a folder, by lines."""
     environment = {
-        **os.environ, "COLUMNS": "80", "ASSAY_COMMAND": "./assay", "ASSAY_ROOT": str(ROOT),
+        **os.environ, "COLUMNS": columns, "ASSAY_COMMAND": "./assay", "ASSAY_ROOT": str(ROOT),
         "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT / "extras")]),
     }  # fmt: skip
-    with unpacked(name) as run:
-        done = subprocess.run(
-            [sys.executable, *command, f"runs/{name}"], cwd=run.parents[1], env=environment, check=True,
-            stdout=subprocess.PIPE, encoding="utf-8",
-        )  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, *command], cwd=folder, env=environment, check=True, stdout=subprocess.PIPE, encoding="utf-8"
+    )
     return [line.rstrip() for line in done.stdout.strip().splitlines()]
 
 
@@ -191,11 +194,6 @@ def _doubted(kind: str, doubted: Counter[str], trials: Counter[str]) -> str:
     return f"`{kind}` in {doubted.total()} of {trials.total()}{f' ({where})' if where else ''}"
 
 
-def quickstart() -> str:
-    """All that the quickstart ends with."""
-    return _answer("quickstart", printed("quickstart", *REPORT))
-
-
 def _answer(name: str, lines: list[str]) -> str:
     """What was printed of a kept run, and the doubts of its trials below."""
     return f"{_listing(lines)}\n\n{doubts_line(name)}"
@@ -207,11 +205,6 @@ def _decision(name: str) -> list[str]:
     answer = lines.index("") + 1
     validity = next(number for number, line in enumerate(lines) if line.startswith("This holds for"))
     return lines[answer:validity]
-
-
-def quickstart_decision() -> str:
-    """What the quickstart decides."""
-    return _answer("quickstart", _decision("quickstart"))
 
 
 def before_you_buy() -> str:
@@ -453,11 +446,9 @@ def triage_bound() -> str:
     right = len(without) - wrong(without, DEFAULT_WORTH)
     on_hard_disks = sum("ssd" not in case.drive for case in without)
     return (
-        f"held in {holding} of {len(shown)} cases in which a saving was shown, and in {with_polls} with the waits "
-        f"between heartbeats and polls, which the verdict *cannot matter* adds; {len(cases) - len(shown)} further "
-        f"cases could not fail. They are {triage_cases()}. At a threshold of {100 * DEFAULT_WORTH:.0f} % *cannot "
-        f"matter* was said in {len(without)} cases, in {right} of them rightly, and in {on_hard_disks or 'none'} of a job "
-        "on a hard disk"
+        f"In tests the bound held in {holding} of {len(shown)} cases that could refute it, and in {with_polls} with the "
+        f"waits that *cannot matter* adds. At a threshold of {100 * DEFAULT_WORTH:.0f} % *cannot matter* was said in "
+        f"{len(without)} cases, {right} of them rightly, and in {on_hard_disks or 'none'} of a job on a hard disk"
     )
 
 
@@ -475,15 +466,21 @@ def triage_looseness() -> str:
 
 
 def triage_example() -> str:
-    """What `assay triage` says of a made site."""
+    """What `assay triage --example` prints, but for most jobs that cannot matter."""
+    lines = _triage_example()
+    rows = [place for place, line in enumerate(lines) if " cannot matter " in line]
+    return _listing([*lines[: rows[2]], "  ...", *lines[rows[-1] + 1 :]])
+
+
+@cache
+def _triage_example() -> list[str]:
     with tempfile.TemporaryDirectory() as folder:
-        return _listing(answer(Path(folder)).splitlines())
+        return _output(Path(folder), "110", "-m", "assay", "triage", "--example")
 
 
 def triage_example_head() -> str:
     """Its first lines: what it says of all jobs, and the jobs that may matter."""
-    with tempfile.TemporaryDirectory() as folder:
-        lines = answer(Path(folder)).splitlines()
+    lines = _triage_example()
     last = max(place for place, line in enumerate(lines) if " may matter " in line)
     return _listing([*lines[: last + 1], "  ..."])
 
@@ -503,9 +500,7 @@ def _listing(lines: list[str]) -> str:
 
 
 RESULT_TEXTS: Mapping[str, Callable[[], str]] = {
-    "quickstart": quickstart,
     "quickstart answer": quickstart_answer,
-    "quickstart decision": quickstart_decision,
     "quickstart ratio": quickstart_ratio,
     "before you buy": before_you_buy,
     "hbase log on ssd": hbase_log_on_ssd,

@@ -19,6 +19,7 @@ from benchmarks.triage_truth import (
     wrong,
 )
 
+from assay.engine.past.made_histories import write_events
 from assay.engine.past.mapreduce import read_file
 from assay.engine.past.spark import read_event_log
 from assay.engine.spark_log import read_application
@@ -26,7 +27,6 @@ from assay.engine.tasks import MapReduceAttempt
 from assay.engine.tez_tasks import TezAttempt
 from assay.model.engine import JobReference
 from assay.model.task import TaskAttempt
-from assay_extras.testing.job_histories import write_events
 from tests.builders import a_job, a_record
 
 

@@ -21,10 +21,10 @@ from packaging.utils import canonicalize_name
 
 import assay
 from assay.cli import NEEDS_CHECKOUT, cli
+from assay.engine.past.made_histories import MadeJob, write_history
 from assay.model.registry import COMMANDS
 from assay.model.result import TrialResult
 from assay.record.folder import RunFolder
-from assay_extras.testing.job_histories import MadeJob, write_history
 from tests.builders import a_plan, a_record, a_trial
 
 ROOT = Path(__file__).parents[1]

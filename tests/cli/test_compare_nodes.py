@@ -11,13 +11,13 @@ from click.testing import CliRunner
 
 from assay.cli import cli
 from assay.cli.compare_nodes import next_step, sentence
+from assay.engine.past.made_histories import MadeJob, write_history
 from assay.engine.tasks import MapReduceAttempt
 from assay.model.errors import BadInputError
 from assay.model.result import TrialResult
 from assay.record.folder import RunFolder
 from assay.stats.noise import ConfidenceInterval
 from assay.stats.one_node import NodePart
-from assay_extras.testing.job_histories import MadeJob, write_history
 from tests.builders import a_plan, a_record, a_trial
 
 

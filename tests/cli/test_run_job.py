@@ -9,6 +9,7 @@ from ruamel.yaml import YAML
 
 from assay.cli import cli
 from assay.cli.context import find_installation, vocabulary
+from assay.engine.past.made_histories import MadeJob, write_history
 from assay.input.sample import MANIFEST
 from assay.media import memory
 from assay.model.errors import BadInputError
@@ -16,7 +17,6 @@ from assay.model.trial import SiteShape
 from assay.plan.job_experiment import TRIALS
 from assay.plan.make import plan_and_more
 from assay.plan.source import ExperimentSource
-from assay_extras.testing.job_histories import MadeJob, write_history
 from tests.serving import serving
 
 MIB, GIB = 1 << 20, 1 << 30

@@ -17,8 +17,8 @@ def test_a_page_is_up_to_date(name):
 
 CHANGES = {
     "no table": lambda rows: "",
-    "another field": lambda rows: rows.replace("| `error` ", "| `fault` "),
-    "a row more": lambda rows: f"{rows}| `surprise` | text | A field that no model has. |\n",
+    "another field": lambda rows: rows.replace("- `error` ", "- `fault` "),
+    "a row more": lambda rows: f"{rows}- `surprise` (text): A field that no model has.\n",
 }
 
 
@@ -43,8 +43,8 @@ def test_a_mark_that_names_nothing_is_refused(tmp_path, monkeypatch):
 
 def test_a_records_field_has_its_type_and_its_words():
     text = pages()["record.md"]()
-    assert "| `error` | text or null | One sentence, or null. |" in text
-    assert "| `totals` | [totals](#totals) or null | Sums over `jobs`;" in text
+    assert "- `error` (text or null): One sentence, or null." in text
+    assert "- `totals` ([totals](#totals) or null): Sums over `jobs`;" in text
 
 
 def test_every_workload_has_its_section():

@@ -18,11 +18,11 @@ from assay.engine.past.formats import (
     why_no_history,
 )
 from assay.engine.past.job import PastJob
+from assay.engine.past.made_histories import MadeJob, history
 from assay.engine.past.mapreduce import read_job
 from assay.engine.past.taken_over import TakenOver
 from assay.model.errors import AssayError
 from assay.triage.folder import in_folder
-from assay_extras.testing.job_histories import MadeJob, history
 
 
 class TapeJob(PastJob):

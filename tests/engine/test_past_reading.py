@@ -10,9 +10,9 @@ import tracemalloc
 import pytest
 
 from assay.engine.past.job import MAP, REDUCE
+from assay.engine.past.made_histories import MadeJob, events, history, write_history
 from assay.engine.past.mapreduce import CUT_SHORT, NO_COUNTERS, read_file, read_job
 from assay.engine.past.task_times import ReadSpan, overlap
-from assay_extras.testing.job_histories import MadeJob, events, history, write_history
 
 MIB = 1 << 20
 FORMS = pytest.mark.parametrize("form", ["json", "binary"])

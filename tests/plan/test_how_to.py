@@ -8,6 +8,7 @@ from ruamel.yaml import YAML
 
 from assay.cli.context import vocabulary
 from assay.model.installation import Installation
+from assay.plan.experiment import ExperimentFile
 from tests.builders import make_plan
 
 ROOT = Path(__file__).parents[2]
@@ -33,6 +34,7 @@ def test_an_experiment_of_the_how_to_makes_a_plan(tmp_path, text, trials):
         ("how-to/test-a-drive-you-do-not-own.md", 2 * 2 * (3 + 1 + 3)),
         ("how-to/use-an-existing-cluster.md", 2 * 5),
         ("how-to/measure-a-fault.md", 3 * 3),
+        ("reference/twenty-keys.md", 2 * 2 * (2 + 1 + 2)),
     ],
 )
 def test_the_experiment_of_a_page_makes_a_plan(tmp_path, page, trials):
@@ -47,6 +49,13 @@ def test_the_experiment_of_a_page_makes_a_plan(tmp_path, page, trials):
     plan = make_plan(tmp_path / "shown.yaml", vocabulary(installation))
     assert len(plan.trials) == trials
     assert not plan.doubts
+
+
+def test_there_are_twenty_keys():
+    page = (ROOT / "docs" / "reference" / "twenty-keys.md").read_text()
+    keys = [key for row in re.findall(r"^\| (`.*?`) \|", page, re.MULTILINE) for key in re.findall(r"`(\w+)`", row)]
+    assert len(keys) == 21  # `design` goes with its `base`
+    assert set(keys) <= set(ExperimentFile.model_fields)
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ import pytest
 
 from assay.cli.context import find_installation
 from assay.cli.report import browser_command, find_browser, print_page
+from assay.engine.past.made_histories import MadeJob, history
 from assay.engine.past.mapreduce import read_job
 from assay.engine.past.spark import PastApplication
 from assay.model.errors import BadInputError
@@ -21,7 +22,6 @@ from assay.stats.summary import rows_of
 from assay.triage.drives import drives_by_role
 from assay.triage.ranking import Site, triage
 from assay.triage.views import page as triage_page
-from assay_extras.testing.job_histories import MadeJob, history
 from tests.builders import a_measured_run, summaries
 from tests.extras.studies.test_view import the_run
 from tests.report.chromium import Chromium

@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.cli.context import find_installation
+from assay.engine.past.made_histories import MadeJob, events, history
 from assay.engine.past.mapreduce import Attempt, read_job
 from assay.model.errors import BadInputError
 from assay.triage.bounds import Busy, Load, beside, bound_of, busy_at_once, computed, concurrency, drive_loads, parts_of
 from assay.triage.drives import drives_by_role, drives_text
 from assay.triage.reasons import idle_s
-from assay_extras.testing.job_histories import MadeJob, events, history
 
 MIB, GIB = 1 << 20, 1 << 30
 JOB = MadeJob(

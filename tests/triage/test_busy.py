@@ -8,13 +8,13 @@ from functools import partial
 import pytest
 
 from assay.cli.context import find_installation
+from assay.engine.past.made_histories import MadeJob, history
 from assay.engine.past.mapreduce import read_job
 from assay.host.http import BoundedWeb, Bounds
 from assay.model.errors import BadInputError
 from assay.triage.bounds import bound_of
 from assay.triage.busy import DriveTimes, windows
 from assay.triage.drives import drives_by_role
-from assay_extras.testing.job_histories import MadeJob, history
 from tests.serving import serving
 
 DRIVES = drives_by_role("12xhdd", find_installation().profiles)

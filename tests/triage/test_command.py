@@ -8,16 +8,17 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from click import UsageError
 from click.testing import CliRunner
 from ruamel.yaml import YAML
 
 from assay.cli import cli
 from assay.cli.context import find_installation, vocabulary
+from assay.engine.past.made_histories import MadeJob, write_history
 from assay.model.errors import BadInputError
 from assay.plan.make import plan_and_more
 from assay.plan.source import ExperimentSource
 from assay_extras.testing.event_logs import MadeApplication, MadeStage, write_event_log
-from assay_extras.testing.job_histories import MadeJob, write_history
 
 MIB, GIB = 1 << 20, 1 << 30
 HEAVY = MadeJob(
@@ -72,6 +73,22 @@ def test_one_screen_and_a_page(site, tmp_path):
     assert "<b>list" not in page
     assert page.count('<details id="job-') == 5
     assert "監査" in page
+
+
+def test_a_made_history_to_try_it_on_is_ranked_as_one_that_is_named(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    code, text = assay("triage", "--example")
+    assert code == 0
+    assert text.startswith("3 jobs may matter, 35 cannot, 2 are not known.\n")
+    named = ("--history", "example-history", "--drives", "12xhdd", "--cores", "16")
+    assert assay("triage", *named) == (0, text)
+    assert assay("triage", "--example") == (0, text)
+
+
+@pytest.mark.parametrize("words", [(), ("--example", "--history", "done")])
+def test_histories_are_named_or_made(words):
+    with pytest.raises(UsageError, match="--history PLACE, or give --example"):
+        assay("triage", *words)
 
 
 def test_at_eighty_columns_the_role_and_the_amount_stay(site, monkeypatch):

@@ -13,13 +13,13 @@ import pytest
 from assay.engine.past import formats
 from assay.engine.past.histories import finished_ms, merged
 from assay.engine.past.job import distinct
+from assay.engine.past.made_histories import MadeJob, history, write_history
 from assay.engine.past.spark import read_event_log
 from assay.model.errors import BadInputError
 from assay.store.hadoop_fs import HadoopFs
 from assay.triage import folder as folders
 from assay.triage.folder import in_folder, in_hadoop
 from assay_extras.testing.event_logs import MadeApplication, MadeStage, write_event_log
-from assay_extras.testing.job_histories import MadeJob, history, write_history
 
 DAY_MS = 86_400_000
 ENDED_MS = 1_790_000_000_000

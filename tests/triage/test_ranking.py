@@ -12,13 +12,13 @@ from assay.cli.context import find_installation
 from assay.engine.past.advice import spills_per_record
 from assay.engine.past.formats import suggestions
 from assay.engine.past.job import Uncertain, distinct
+from assay.engine.past.made_histories import MadeJob, events, history
 from assay.engine.past.mapreduce import read_job
 from assay.triage.bounds import Busy
 from assay.triage.drives import drives_by_role
 from assay.triage.names import NAMELESS, numbered, recurring
 from assay.triage.ranking import Site, TriageVerdict, deciding, judge, triage
 from assay.triage.views import columns, headline, sums
-from assay_extras.testing.job_histories import MadeJob, events, history
 
 MIB, GIB = 1 << 20, 1 << 30
 HEAVY = MadeJob(

@@ -48,17 +48,17 @@ def short_headline(overview: Overview) -> str:
         sum(len(coverage.run) for coverage in overview.coverage),
         sum(coverage.experiments for coverage in overview.coverage),
     )
-    errors = "; ".join(
-        f"of {error.kind} by {error.factor:.2f}, where guessing that nothing differs is off by {error.null_factor:.2f}"
+    errors = ", ".join(
+        f"for {error.kind} by {error.factor:.2f} ({error.null_factor:.2f} if one guesses no difference)"
         for error in score.errors[1:]
     )
     guess = second_faster.decided_agree
     often = "more" if guess > runs.decided_agree else "less" if guess < runs.decided_agree else "as"
     return (
-        f"{ran} of {planned} experiments have run. They decide {score.decided} comparisons of two drives or settings; "
-        f"in {runs.decided_agree} the same one is faster as in the publication. Always guessing that the second is "
-        f"faster would have been right {often} often ({guess} of {score.decided}). How many times faster it is, is off "
-        f"by these factors in the median: {errors}"
+        f"{ran} of {planned} experiments have run. They decide {score.decided} comparisons; in {runs.decided_agree} "
+        f"the same drive or setting is faster as in the publication. Always guessing that the second is faster would "
+        f"have been right {often} often ({guess} of {score.decided}). The factor between the two is off in the median: "
+        f"{errors}"
     )
 
 

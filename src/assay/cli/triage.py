@@ -18,6 +18,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from assay.cli.console import Output
 from assay.cli.context import Percentage, UserPath, WholeNumber, find_installation, open_console, output_options
 from assay.cli.report import emit
+from assay.engine.past import example as example_site
 from assay.engine.past.histories import Histories, merged
 from assay.engine.past.job import PastJob
 from assay.engine.past.server import from_server
@@ -71,9 +72,13 @@ class Since(click.ParamType[int]):
 
 @click.command()
 @click.option(
-    "--history", "history", required=True, multiple=True, metavar="PLACE",
+    "--history", "history", multiple=True, metavar="PLACE",
     help="Job histories or Spark's event logs: a folder or file here, hdfs:/FOLDER, or a JobHistoryServer's address; "
     "several may be named.",
+)  # fmt: skip
+@click.option(
+    "--example", is_flag=True,
+    help=f"Write a made history of forty jobs into {example_site.FOLDER}/ and rank those.",
 )  # fmt: skip
 @click.option("--since", type=Since(), default=0, help="Only jobs that ended since then: 7d, 36h, 2w or a date.")
 @click.option("--prometheus", metavar="URL", help="A Prometheus that scrapes the nodes' node_exporters.")
@@ -110,8 +115,8 @@ class Since(click.ParamType[int]):
 @output_options
 def triage(
     history: tuple[str, ...], since: int, prometheus: str | None, cluster: Path | None, drives: str | None,
-    cores: int | None, worth: float, form: Form | None, out: Path | None, experiments: Path | None, *, nameless: bool,
-    output: Output,
+    cores: int | None, worth: float, form: Form | None, out: Path | None, experiments: Path | None, *, example: bool,
+    nameless: bool, output: Output,
 ) -> int:  # fmt: skip
     """Rank past jobs by what any drive could save of their time at most. Nothing is run or changed.
 
@@ -119,11 +124,18 @@ def triage(
     Prometheus knows it.
 
     \b
-    Example:  assay triage --history /history/done --since 7d --drives 12xhdd
+    Example:  assay triage --example
+              assay triage --history /history/done --since 7d --drives 12xhdd
               assay triage --history http://history:19888 --prometheus http://prometheus:9090
               assay triage --history hdfs:/history/done --cluster /etc/hadoop/conf --write-experiment experiments
     """
+    if example == bool(history):
+        raise click.UsageError("name histories with --history PLACE, or give --example for made ones")
     _check_targets(out, experiments)
+    if example:
+        example_site.write_example(example_site.FOLDER)
+        history, drives = (str(example_site.FOLDER),), drives or example_site.DRIVES
+        cores = cores or example_site.CORES
     installation = find_installation()
     by_role = drives_by_role(drives or ASSUMED_DRIVES, installation.profiles)
     web = BoundedWeb(bounds=_BOUNDS, authorize=login_for(cluster))

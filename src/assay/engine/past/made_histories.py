@@ -1,4 +1,4 @@
-"""Job history files as application masters write them, of made jobs of any size: for tests and benchmarks of readers.
+"""Job history files as application masters write them, of made jobs of any size: for examples, tests and benchmarks.
 
 Events and counters are those of Hadoop 3, with its display names, so that files are as long as real ones. A made job's
 tasks share its bytes and its computing evenly, wave after wave.
