@@ -115,7 +115,7 @@ def test_triage_reads_its_histories_on_hdfs(histories):
     assert (sort["runs"], sort["counted"], sort["nodes"]) == (1, 1, 1)
     assert sort["read_bytes"] > 20_000_000
     assert sort["written_bytes"] == 20_000_000
-    assert 0 <= sort["bound_s"] < sort["elapsed_s"]
+    assert 0 <= min(sort["by_time_s"], sort["by_bytes_s"]) < sort["elapsed_s"]
     assert sort["parts"]
 
 
@@ -129,7 +129,8 @@ def test_triage_is_told_the_same_by_its_server(kept, histories):
     same = ("elapsed_s", "queued_s", "read_bytes", "map_output_bytes", "spilled_bytes", "shuffled_bytes", "nodes")
     for job in ("TeraGen", "TeraSort"):
         assert {name: told[job][name] for name in same} == {name: histories[job][name] for name in same}, job
-        assert told[job]["bound_s"] == pytest.approx(histories[job]["bound_s"], rel=0.3, abs=1)
+        for bound in ("by_time_s", "by_bytes_s"):  # of the two a verdict is made, which stays open on a busy machine
+            assert told[job][bound] == pytest.approx(histories[job][bound], rel=0.3, abs=1)
 
 
 @pytest.mark.long
